@@ -1,0 +1,133 @@
+#include "gossamer/base/buffer.hpp"
+
+#include "gossamer/base/error.hpp"
+
+#include <array>
+#include <bit>
+#include <mutex>
+#include <new>
+
+namespace gossamer {
+
+namespace detail {
+
+/// The head of an allocation; the bytes follow one alignment unit behind its start.
+struct buffer_block {
+  std::atomic<std::size_t> references{1};
+  std::shared_ptr<pool_core> owner; // set while handed out, so that a pool outlives its buffers but not itself
+  buffer_block* next_free = nullptr;
+  std::size_t size_class = 0;
+
+  std::byte* bytes() noexcept { return reinterpret_cast<std::byte*>(this) + buffer::alignment; }
+};
+static_assert(sizeof(buffer_block) <= buffer::alignment);
+
+namespace {
+constexpr std::size_t smallest = 64;
+constexpr std::size_t classes = 4 * 48;
+
+/// Capacities grow as 64 * {1, 1.25, 1.5, 1.75} * 2^k.
+constexpr std::size_t capacity_of(std::size_t size_class) {
+  return (smallest << (size_class / 4)) / 4 * (4 + size_class % 4);
+}
+
+constexpr std::size_t class_of(std::size_t size) {
+  if (size <= smallest)
+    return 0;
+  auto doubling = static_cast<std::size_t>(std::bit_width((size - 1) / smallest)) - 1;
+  auto quarter = (smallest << doubling) / 4;
+  return 4 * doubling + (size - 1 - (smallest << doubling)) / quarter + 1;
+}
+static_assert(capacity_of(class_of(64)) == 64 && capacity_of(class_of(65)) == 80);
+static_assert(capacity_of(class_of(128)) == 128 && capacity_of(class_of(129)) == 160);
+
+void release_to_system(buffer_block* block) noexcept {
+  block->~buffer_block();
+  ::operator delete(block, std::align_val_t{buffer::alignment});
+}
+} // namespace
+
+struct pool_core {
+  std::mutex mutex;
+  std::array<buffer_block*, classes> free{};
+  std::atomic<std::size_t> created{0};
+  std::atomic<std::size_t> in_use{0};
+
+  ~pool_core() {
+    for (auto* block : free)
+      while (block)
+        release_to_system(std::exchange(block, block->next_free));
+  }
+
+  buffer_block* take(std::size_t size_class) {
+    std::lock_guard lock{mutex};
+    auto* block = free[size_class];
+    if (block)
+      free[size_class] = block->next_free;
+    return block;
+  }
+
+  void put_back(buffer_block* block) noexcept {
+    std::lock_guard lock{mutex};
+    block->next_free = std::exchange(free[block->size_class], block);
+  }
+};
+
+} // namespace detail
+
+buffer::buffer(const buffer& other) noexcept : block_(other.block_), size_(other.size_) {
+  if (block_)
+    block_->references.fetch_add(1, std::memory_order_relaxed);
+}
+
+buffer::~buffer() {
+  if (!block_ || block_->references.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    return;
+  auto owner = std::move(block_->owner); // may be the last reference to the pool: put back first, then let it go
+  owner->in_use.fetch_sub(1, std::memory_order_relaxed);
+  owner->put_back(block_);
+}
+
+const std::byte* buffer::data() const noexcept { return block_ ? block_->bytes() : nullptr; }
+
+std::byte* buffer::data() noexcept { return block_ ? block_->bytes() : nullptr; }
+
+bool buffer::unique() const noexcept {
+  return !block_ || block_->references.load(std::memory_order_acquire) == 1;
+}
+
+void buffer::truncate(std::size_t size) noexcept {
+  GOSSAMER_ASSERT(size <= size_, "a buffer is truncated to at most its size");
+  size_ = size;
+}
+
+buffer_pool buffer::pool() const noexcept {
+  GOSSAMER_ASSERT(block_, "only a buffer that holds something has a pool");
+  return buffer_pool{block_->owner};
+}
+
+buffer_pool::buffer_pool() : core_(std::make_shared<detail::pool_core>()) {}
+
+buffer buffer_pool::allocate(std::size_t size) {
+  const auto size_class = detail::class_of(size);
+  if (size_class >= detail::classes)
+    throw std::bad_alloc{};
+  auto* block = core_->take(size_class);
+  if (!block) {
+    void* memory = ::operator new(buffer::alignment + detail::capacity_of(size_class),
+                                  std::align_val_t{buffer::alignment});
+    block = new (memory) detail::buffer_block;
+    block->size_class = size_class;
+    core_->created.fetch_add(1, std::memory_order_relaxed);
+  }
+  block->references.store(1, std::memory_order_relaxed);
+  block->owner = core_;
+  core_->in_use.fetch_add(1, std::memory_order_relaxed);
+  return buffer{block, size};
+}
+
+std::size_t buffer_pool::blocks_created() const noexcept { return core_->created; }
+
+std::size_t buffer_pool::blocks_in_use() const noexcept { return core_->in_use; }
+
+} // namespace gossamer

@@ -1,0 +1,138 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "gossamer/base/philox.cpp"
+#include "gossamer/base/philox.hpp"
+
+#include <hwy/foreach_target.h> // must come before highway.h
+#include <hwy/highway.h>
+
+#include <cmath>
+#include <numbers>
+
+HWY_BEFORE_NAMESPACE();
+namespace gossamer {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET == HWY_SCALAR
+// One lane holds no even and odd pair: all is left to the scalar code of the caller.
+std::size_t fill_whole(philox_key, std::uint64_t, std::uint64_t, std::uint32_t*, std::size_t) { return 0; }
+#else
+/// The high and low halves of the 32x32-bit products `multiplier * x`, lane by lane.
+template <class D, class V>
+void multiply(D d, std::uint32_t multiplier, V x, V& high, V& low) {
+  const hn::Repartition<std::uint64_t, D> wide;
+  const auto m = hn::Set(d, multiplier);
+  const auto even = hn::BitCast(d, hn::MulEven(x, m));
+  const auto odd = hn::BitCast(d, hn::MulEven(hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(wide, x))), m));
+  low = hn::Mul(x, m);
+  high = hn::OddEven(odd, hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(wide, even))));
+}
+
+/// Consecutive counters, one per lane, from `group` on. Writes 4 * lanes * (groups / lanes) words; returns how many.
+std::size_t fill_whole(philox_key key, std::uint64_t step, std::uint64_t group, std::uint32_t* words,
+                       std::size_t groups) {
+  const hn::ScalableTag<std::uint32_t> d;
+  const auto lanes = hn::Lanes(d);
+  std::size_t done = 0;
+  // A carry into the second counter word inside one register is left to the scalar code of the caller.
+  for (; done + lanes <= groups && static_cast<std::uint32_t>(group + done) <= 0xFFFFFFFFu - lanes; done += lanes) {
+    auto c0 = hn::Iota(d, static_cast<std::uint32_t>(group + done));
+    auto c1 = hn::Set(d, static_cast<std::uint32_t>((group + done) >> 32));
+    auto c2 = hn::Set(d, static_cast<std::uint32_t>(step));
+    auto c3 = hn::Set(d, static_cast<std::uint32_t>(step >> 32));
+    auto k = key;
+    for (int round = 0; round < 10; ++round) {
+      auto high0 = c0, low0 = c0, high1 = c2, low1 = c2;
+      multiply(d, 0xD2511F53u, c0, high0, low0);
+      multiply(d, 0xCD9E8D57u, c2, high1, low1);
+      c0 = hn::Xor(hn::Xor(high1, c1), hn::Set(d, k[0]));
+      c1 = low1;
+      c2 = hn::Xor(hn::Xor(high0, c3), hn::Set(d, k[1]));
+      c3 = low0;
+      k[0] += 0x9E3779B9u;
+      k[1] += 0xBB67AE85u;
+    }
+    hn::StoreInterleaved4(c0, c1, c2, c3, d, words + 4 * done);
+  }
+  return done;
+}
+#endif
+
+} // namespace HWY_NAMESPACE
+} // namespace gossamer
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace gossamer {
+
+HWY_EXPORT(fill_whole);
+
+namespace {
+philox_counter counter_of(std::uint64_t step, std::uint64_t group) {
+  return {static_cast<std::uint32_t>(group), static_cast<std::uint32_t>(group >> 32),
+          static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(step >> 32)};
+}
+} // namespace
+
+random_stream::random_stream(std::uint64_t seed, std::uint32_t rank, purpose use) noexcept {
+  const bool shared = use == purpose::shared_1 || use == purpose::shared_2;
+  const auto derived = philox4x32_10(
+    {shared ? 0 : rank, static_cast<std::uint32_t>(use), 0x73736F67u, 0},
+    {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
+  key_ = {derived[0], derived[1]};
+}
+
+std::uint32_t random_stream::word(std::uint64_t step, std::uint64_t i) const noexcept {
+  return philox4x32_10(counter_of(step, i / 4), key_)[i % 4];
+}
+
+void random_stream::fill(std::uint64_t step, std::uint64_t first, std::span<std::uint32_t> words) const noexcept {
+  const auto group = first / 4;
+  const auto groups = words.size() / 4;
+  for (std::size_t done = HWY_DYNAMIC_DISPATCH(fill_whole)(key_, step, group, words.data(), groups);
+       4 * done < words.size(); ++done) {
+    const auto values = philox4x32_10(counter_of(step, group + done), key_);
+    for (std::size_t j = 0; j < 4 && 4 * done + j < words.size(); ++j)
+      words[4 * done + j] = values[j];
+  }
+}
+
+random_sequence::result_type random_sequence::operator()() noexcept {
+  if (next_ % 4 == 0)
+    group_ = philox4x32_10(counter_of(step_, next_ / 4), stream_.key());
+  return group_[next_++ % 4];
+}
+
+double random_sequence::uniform_double() noexcept {
+  const std::uint64_t high = (*this)();
+  return static_cast<double>((high << 32 | (*this)()) >> 11) * 0x1p-53;
+}
+
+std::uint32_t random_sequence::below(std::uint32_t bound) noexcept {
+  auto product = std::uint64_t{(*this)()} * bound;
+  if (static_cast<std::uint32_t>(product) < bound)
+    for (const auto biased = (0u - bound) % bound; static_cast<std::uint32_t>(product) < biased;)
+      product = std::uint64_t{(*this)()} * bound;
+  return static_cast<std::uint32_t>(product >> 32);
+}
+
+double random_sequence::normal() noexcept {
+  const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform_double()));
+  return radius * std::cos(2.0 * std::numbers::pi * uniform_double());
+}
+
+double random_sequence::gamma(double shape) noexcept {
+  if (shape < 1) // the boost of section 6 of the paper
+    return gamma(shape + 1) * std::pow(1.0 - uniform_double(), 1.0 / shape);
+  const double d = shape - 1.0 / 3.0;
+  const double c = 1.0 / std::sqrt(9.0 * d);
+  for (;;) {
+    const double x = normal();
+    const double v = (1 + c * x) * (1 + c * x) * (1 + c * x);
+    if (v > 0 && std::log(1.0 - uniform_double()) < 0.5 * x * x + d - d * v + d * std::log(v))
+      return d * v;
+  }
+}
+
+} // namespace gossamer
+#endif

@@ -1,0 +1,215 @@
+#include "gossamer/base/spec.hpp"
+
+#include "gossamer/base/registry.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+namespace gossamer {
+
+namespace {
+
+std::string join(const std::vector<std::string>& items) { return fmt::format("{}", fmt::join(items, ", ")); }
+
+bool is_name(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  });
+}
+
+/// Levenshtein distance.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0u);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    auto diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j)
+      diagonal = std::exchange(row[j + 1], std::min({row[j] + 1, row[j + 1] + 1, diagonal + (a[i] == b[j] ? 0u : 1u)}));
+  }
+  return row.back();
+}
+
+template <class T>
+T parse_number(std::string_view subject, std::string_view text, T min, T max, std::string_view kind) {
+  T value{};
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem != std::errc{} || end != text.data() + text.size() || value != value)
+    throw error(errc::usage, fmt::format("{} is '{}', which is not {}", subject, text, kind));
+  if (value < min || value > max)
+    throw error(errc::usage, fmt::format("{} is {}, which is out of range", subject, text),
+                fmt::format("allowed: {} to {}", min, max));
+  return value;
+}
+
+void check(const std::string& subject, const parameter& p, const std::string& value) {
+  switch (p.kind) {
+    case parameter::type::integer: {
+      const auto number = static_cast<double>(parse_integer(subject, value, INT64_MIN, INT64_MAX));
+      if (number < p.min || number > p.max)
+        throw error(errc::usage, fmt::format("{} is {}, which is out of range", subject, value), "allowed: " + p.range());
+      break;
+    }
+    case parameter::type::real: {
+      const auto number = parse_real(subject, value, -HUGE_VAL, HUGE_VAL);
+      if (number < p.min || number > p.max)
+        throw error(errc::usage, fmt::format("{} is {}, which is out of range", subject, value), "allowed: " + p.range());
+      break;
+    }
+    case parameter::type::integers:
+      for (const auto& item : split(value, '+')) {
+        const auto number = static_cast<double>(parse_integer(subject, item, INT64_MIN, INT64_MAX));
+        if (number < p.min || number > p.max)
+          throw error(errc::usage, fmt::format("{} holds {}, which is out of range", subject, item), "allowed: " + p.range());
+      }
+      break;
+    case parameter::type::choice:
+      if (std::ranges::find(p.choices, value) == p.choices.end())
+        throw error(errc::usage, fmt::format("{} is '{}'", subject, value), "allowed: " + p.range());
+      break;
+    case parameter::type::text:
+      break;
+  }
+}
+
+} // namespace
+
+spec spec::parse(std::string_view text) {
+  spec result;
+  const auto colon = text.find(':');
+  result.name = text.substr(0, colon);
+  if (!is_name(result.name))
+    throw error(errc::usage, fmt::format("'{}' is not of the form name:key=value,key=value", text));
+  if (colon == std::string_view::npos)
+    return result;
+  for (const auto& pair : split(text.substr(colon + 1), ',')) {
+    const auto equals = pair.find('=');
+    if (equals == std::string::npos || !is_name(std::string_view{pair}.substr(0, equals)))
+      throw error(errc::usage, fmt::format("'{}' in '{}' is not of the form key=value", pair, text));
+    auto key = pair.substr(0, equals);
+    if (std::ranges::any_of(result.values, [&](const auto& v) { return v.first == key; }))
+      throw error(errc::usage, fmt::format("'{}' gives {} twice", text, key));
+    result.values.emplace_back(std::move(key), pair.substr(equals + 1));
+  }
+  return result;
+}
+
+std::string spec::to_string() const {
+  std::string text = name;
+  for (const auto& [key, value] : values)
+    text += fmt::format("{}{}={}", text.size() == name.size() ? ":" : ",", key, value);
+  return text;
+}
+
+std::string parameter::range() const {
+  const auto bounds = [this](std::string_view noun) {
+    if (std::isinf(min) && std::isinf(max))
+      return std::string{noun};
+    if (std::isinf(max))
+      return fmt::format("{}, at least {}", noun, min);
+    return fmt::format("{} in [{}, {}]", noun, min, max);
+  };
+  switch (kind) {
+    case type::integer: return bounds("integer");
+    case type::real: return bounds("number");
+    case type::integers: return bounds("integers joined by '+', each");
+    case type::choice: return "one of " + join(choices);
+    case type::text: break;
+  }
+  return "text";
+}
+
+arguments::arguments(std::string_view what, const description& about, const spec& given) : name_(about.name) {
+  const auto& schema = about.parameters;
+  for (const auto& [key, value] : given.values) {
+    if (std::ranges::none_of(schema, [&](const parameter& p) { return p.key == key; })) {
+      std::vector<std::string> known;
+      std::ranges::transform(schema, std::back_inserter(known), &parameter::key);
+      throw unknown_name(fmt::format("parameter of {} '{}'", what, name_), key, known);
+    }
+  }
+  for (const auto& p : schema) {
+    const auto subject = fmt::format("{} of {} '{}'", p.key, what, name_);
+    const auto found = std::ranges::find(given.values, p.key, [](const auto& v) { return v.first; });
+    if (found == given.values.end() && p.required)
+      throw error(errc::usage, fmt::format("{} '{}' needs {}", what, name_, p.key),
+                  fmt::format("write {}:{}=..., where {} is {}", name_, p.key, p.key, p.meaning));
+    values_.emplace_back(p.key, found == given.values.end() ? p.fallback : found->second);
+    if (found != given.values.end())
+      check(subject, p, found->second);
+  }
+}
+
+const std::string& arguments::text(std::string_view key) const {
+  const auto found = std::ranges::find(values_, key, [](const auto& v) { return std::string_view{v.first}; });
+  GOSSAMER_ASSERT(found != values_.end(), "only parameters of the schema are read");
+  return found->second;
+}
+
+std::int64_t arguments::integer(std::string_view key) const {
+  return parse_integer(key, text(key), INT64_MIN, INT64_MAX);
+}
+
+double arguments::real(std::string_view key) const { return parse_real(key, text(key), -HUGE_VAL, HUGE_VAL); }
+
+std::vector<std::int64_t> arguments::integers(std::string_view key) const {
+  std::vector<std::int64_t> result;
+  if (!text(key).empty())
+    for (const auto& item : split(text(key), '+'))
+      result.push_back(parse_integer(key, item, INT64_MIN, INT64_MAX));
+  return result;
+}
+
+spec arguments::resolved() const {
+  spec result{name_, {}};
+  for (const auto& value : values_)
+    if (!value.second.empty())
+      result.values.push_back(value);
+  return result;
+}
+
+std::string nearest(std::string_view name, const std::vector<std::string>& known) {
+  std::string best;
+  auto smallest = std::max<std::size_t>(2, name.size() / 3) + 1;
+  for (const auto& candidate : known) {
+    const bool begins = name.size() >= 2 && candidate.starts_with(name);
+    const auto distance = begins ? 1 : edit_distance(name, candidate);
+    if (distance < smallest) {
+      smallest = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+error unknown_name(std::string_view what, std::string_view name, const std::vector<std::string>& known) {
+  const auto suggestion = nearest(name, known);
+  return {errc::usage, fmt::format("unknown {} '{}'", what, name),
+          (suggestion.empty() ? "" : fmt::format("did you mean '{}'? ", suggestion))
+            + (known.empty() ? "it has none" : "known: " + join(known))};
+}
+
+double parse_real(std::string_view subject, std::string_view text, double min, double max) {
+  return parse_number<double>(subject, text, min, max, "a number");
+}
+
+std::int64_t parse_integer(std::string_view subject, std::string_view text, std::int64_t min, std::int64_t max) {
+  return parse_number<std::int64_t>(subject, text, min, max, "a whole number");
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const auto end = text.find(separator);
+    parts.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos)
+      return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+} // namespace gossamer

@@ -1,0 +1,78 @@
+#pragma once
+
+#include "gossamer/base/buffer.hpp"
+
+#include <span>
+
+namespace gossamer {
+
+class vec;
+
+/// `factor * v`, not yet computed: it becomes part of the sum or the assignment that it stands in.
+struct scaled {
+  float factor;
+  const vec& v;
+};
+
+/// A vector of floats with value semantics and O(1) copies: models, gradients and everything that algorithms add up.
+///
+/// Copies share their storage until one of them is written (copy on write), so `send(j, x)` and the snapshot that a
+/// compute actor reads cost nothing, and writing `x` afterwards cannot disturb them. Storage comes from the pool of the
+/// operand, so a loop that repeats the same operations allocates nothing.
+///
+/// Arithmetic is element by element with one rounding per operation and never contracted, hence the same bits on every
+/// machine; cost O(size). Operands of one operation must have equal sizes.
+/// Threads: a vec belongs to one thread at a time; copies in different threads may share storage.
+class vec {
+public:
+  vec() noexcept = default;
+  /// All elements 0.
+  vec(buffer_pool& pool, std::size_t size);
+  vec(buffer_pool& pool, std::span<const float> values);
+  /// A view of the same bytes as floats; the size of `storage` must be a multiple of 4.
+  explicit vec(buffer storage) noexcept;
+  vec(scaled term); // NOLINT(google-explicit-constructor): v = 0.5f * x is the point
+
+  std::size_t size() const noexcept { return storage_.size() / sizeof(float); }
+  bool empty() const noexcept { return size() == 0; }
+  const buffer& storage() const noexcept { return storage_; }
+  buffer_pool pool() const noexcept { return storage_.pool(); }
+
+  const float* data() const noexcept { return reinterpret_cast<const float*>(storage_.data()); }
+  std::span<const float> view() const noexcept { return {data(), size()}; }
+  float operator[](std::size_t i) const noexcept { return data()[i]; }
+
+  /// The elements for writing; copies them first when the storage is shared.
+  std::span<float> mutate();
+  /// Elements for writing whose old values are not needed: fresh and unspecified when the storage is shared.
+  std::span<float> overwrite();
+
+  vec& operator+=(const vec& other);
+  vec& operator-=(const vec& other);
+  vec& operator+=(scaled term);
+  vec& operator-=(scaled term);
+  vec& operator*=(float factor);
+
+  /// Equality of all elements as numbers.
+  friend bool operator==(const vec& a, const vec& b) noexcept;
+
+private:
+  buffer storage_;
+};
+
+inline scaled operator*(float factor, const vec& v) noexcept { return {factor, v}; }
+inline vec operator+(vec a, const vec& b) { return a += b, a; }
+inline vec operator+(vec a, scaled b) { return a += b, a; }
+inline vec operator-(vec a, const vec& b) { return a -= b, a; }
+inline vec operator-(vec a, scaled b) { return a -= b, a; }
+
+/// Element-wise kernels on plain memory, with SIMD chosen at run time. All spans of a call have equal sizes.
+void add(std::span<float> y, std::span<const float> x) noexcept;                     ///< y += x
+void subtract(std::span<float> y, std::span<const float> x) noexcept;                ///< y -= x
+void add_scaled(std::span<float> y, float a, std::span<const float> x) noexcept;     ///< y += a * x
+void assign_scaled(std::span<float> y, float a, std::span<const float> x) noexcept;  ///< y = a * x
+float max_magnitude(std::span<const float> x) noexcept; ///< max |x_i|; 0 when empty; NaN when any x_i is NaN
+/// sum (x_i - y_i)^2 in double precision, summed in a fixed order.
+double squared_distance(std::span<const float> x, std::span<const float> y) noexcept;
+
+} // namespace gossamer

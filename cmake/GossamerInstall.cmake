@@ -1,0 +1,10 @@
+# find_package(gossamer) for others: targets gossamer::base, topology, compress, compute, actors, and the gossamer command.
+include(CMakePackageConfigHelpers)
+set(destination ${CMAKE_INSTALL_LIBDIR}/cmake/gossamer)
+install(TARGETS gossamer RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(EXPORT gossamerTargets NAMESPACE gossamer:: DESTINATION ${destination})
+configure_package_config_file(cmake/gossamerConfig.cmake.in ${PROJECT_BINARY_DIR}/gossamerConfig.cmake
+                              INSTALL_DESTINATION ${destination})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/gossamerConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/gossamerConfig.cmake ${PROJECT_BINARY_DIR}/gossamerConfigVersion.cmake
+              cmake/FindCAF.cmake cmake/FindxxHash.cmake DESTINATION ${destination})

@@ -1,0 +1,80 @@
+# How a Gossamer target is built. One folder is one library, and a library sees only what it is allowed to see:
+#  - its headers are reached through <build>/layers/<name>/gossamer/<name>, a directory that holds nothing else, so that
+#    including a header of a folder that is not a dependency does not compile;
+#  - an empty program is linked against the whole archive and its declared dependencies alone, so that calling into a
+#    folder that is not a dependency does not link.
+
+find_program(GOSSAMER_CCACHE ccache)
+if(GOSSAMER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # The sloppiness that ccache's manual asks for when headers are precompiled.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${GOSSAMER_CCACHE})
+endif()
+
+add_library(gossamer_options INTERFACE)
+target_compile_options(gossamer_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast
+  # Replicas are compared with ==, on every machine and on the GPU: a product and a sum are two roundings, never one.
+  -ffp-contract=off
+  $<$<BOOL:${GOSSAMER_WERROR}>:-Werror>
+  # Without this, g++ and ccache cannot agree on a precompiled header.
+  $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+if(GOSSAMER_SANITIZE)
+  target_compile_options(gossamer_options INTERFACE
+    -fsanitize=${GOSSAMER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(gossamer_options INTERFACE -fsanitize=${GOSSAMER_SANITIZE})
+endif()
+
+# gossamer_library(NAME SOURCES file... [DEPENDS target...] [PRIVATE target...])
+function(gossamer_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;PRIVATE")
+  set(target gossamer_${name})
+  set(layer ${PROJECT_BINARY_DIR}/layers/${name})
+  file(MAKE_DIRECTORY ${layer}/gossamer)
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${layer}/gossamer/${name} SYMBOLIC)
+
+  add_library(${target} STATIC ${arg_SOURCES})
+  add_library(gossamer::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${layer}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${target} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_PRIVATE} $<BUILD_INTERFACE:gossamer_options>)
+
+  install(TARGETS ${target} EXPORT gossamerTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gossamer/${name}
+          FILES_MATCHING PATTERN "*.hpp" PATTERN "detail" EXCLUDE)
+
+  if(GOSSAMER_TESTS)
+    gossamer_link_alone(${name})
+  endif()
+endfunction()
+
+# The link test of one library; part of the default build, so that a forbidden call fails at once.
+function(gossamer_link_alone name)
+  set(source ${PROJECT_BINARY_DIR}/layers/empty_main.cpp)
+  file(CONFIGURE OUTPUT ${source} CONTENT "int main() {}\n")
+  add_executable(${name}_links_alone ${source})
+  target_link_libraries(${name}_links_alone PRIVATE
+    $<LINK_LIBRARY:WHOLE_ARCHIVE,gossamer_${name}> $<BUILD_INTERFACE:gossamer_options>)
+  set_target_properties(${name}_links_alone PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/layers/bin)
+endfunction()
+
+# gossamer_program(NAME SOURCES file... DEPENDS target...)
+function(gossamer_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_DEPENDS} gossamer_options)
+endfunction()
+
+# gossamer_test(NAME LABEL unit|law|process SOURCES file... DEPENDS target... [TIMEOUT seconds])
+# One ctest entry a program: discovery of single cases costs more process starts than the cases themselves.
+function(gossamer_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT" "SOURCES;DEPENDS")
+  gossamer_program(${name} SOURCES ${arg_SOURCES} DEPENDS ${arg_DEPENDS} GTest::gmock GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
+endfunction()

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "gossamer/base/registry.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace gossamer::compute {
+
+/// One sparse row: columns ascend.
+struct sparse_row {
+  std::span<const std::uint32_t> columns;
+  std::span<const float> values;
+};
+
+/// Samples with their targets; immutable once loaded and shared by all workers of a process.
+///
+/// Features are either dense (row-major samples x features floats) or sparse (compressed sparse rows); the model code
+/// asks `sparse()`. Targets are class numbers 0 .. classes - 1, or real numbers when `classes == 0`.
+/// Threads: safe.
+struct dataset {
+  std::size_t samples = 0;
+  std::size_t features = 0;
+  std::size_t classes = 0; ///< 0: regression
+
+  std::vector<float> dense;               ///< samples * features, or empty
+  std::vector<std::uint64_t> row_start;   ///< samples + 1 offsets into columns and values, or empty
+  std::vector<std::uint32_t> columns;
+  std::vector<float> values;
+
+  std::vector<float> targets;             ///< class number or real target, one per sample
+  std::vector<std::string> class_names;   ///< as the file spelt them; empty for regression
+
+  bool sparse() const noexcept { return !row_start.empty(); }
+  std::span<const float> dense_row(std::size_t i) const { return {dense.data() + i * features, features}; }
+  sparse_row row(std::size_t i) const {
+    const auto begin = row_start[i], size = row_start[i + 1] - begin;
+    return {{columns.data() + begin, size}, {values.data() + begin, size}};
+  }
+  std::size_t label(std::size_t i) const { return static_cast<std::size_t>(targets[i]); }
+};
+
+/// A task to learn: two sets with equal features and classes.
+struct data_split {
+  dataset train;
+  dataset test;
+};
+
+struct data_entry {
+  description about;
+  data_split (*load)(const arguments&, std::uint64_t seed);
+};
+
+/// All sources of data. Adding one: a file with its `data_entry` and one line in registry.cpp.
+const registry<data_entry>& data_sources();
+
+/// Loads what a user names, e.g. "idx:dir=/data/mnist".
+/// @error errc::usage for a wrong name or parameter; errc::io when a file cannot be read; errc::bad_data when it is
+///        damaged, with the file and the line or byte
+data_split load_data(std::string_view text, std::uint64_t seed);
+
+} // namespace gossamer::compute

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "gossamer/base/philox.hpp"
+#include "gossamer/base/registry.hpp"
+#include "gossamer/compute/dataset.hpp"
+
+#include <memory>
+#include <optional>
+#include <span>
+
+namespace gossamer::compute {
+
+/// Some samples of a dataset, by index.
+struct batch {
+  const dataset& data;
+  std::span<const std::uint32_t> indices;
+};
+
+struct evaluation {
+  double loss = 0;                ///< mean over the samples, regularisation included
+  std::optional<double> accuracy; ///< share of samples classified rightly; none for regression
+};
+
+/// An objective: f(x) = mean over samples of loss(x; sample) + (l2 / 2) ||x||^2 + l1 ||x||_1.
+///
+/// A model owns the workspace of its computations, so a gradient allocates nothing once the largest batch was seen.
+/// Threads: one thread at a time; `clone()` gives another thread its own.
+class model {
+public:
+  virtual ~model() = default;
+
+  virtual std::size_t dimension() const = 0;
+  /// Writes the point where training starts; the same on every worker. `x` has `dimension()` elements.
+  virtual void initial_point(std::span<float> x, const random_stream& random) const = 0;
+  /// @param gradient overwritten with the gradient of the mean over the batch, the l2 term included and the l1 term
+  ///        left to `proximal_step`
+  /// @returns the mean loss over the batch, without the l1 term
+  virtual double loss_and_gradient(std::span<const float> x, const batch& samples, std::span<float> gradient) = 0;
+  /// Loss and accuracy on the samples, the l1 and l2 terms included.
+  virtual evaluation evaluate(std::span<const float> x, const batch& samples) = 0;
+  /// x <- argmin_z ||z - x||^2 / (2 step) + l1 ||z||_1, i.e. soft thresholding by step * l1. Does nothing without l1.
+  virtual void proximal_step(std::span<float> x, float step) const;
+
+  virtual std::unique_ptr<model> clone() const = 0;
+};
+
+struct model_entry {
+  description about;
+  /// @error errc::usage when the model cannot learn from such data (e.g. classification of real targets)
+  std::unique_ptr<model> (*make)(const arguments&, const dataset& train);
+};
+
+/// All models. Adding one: a file with its `model_entry` and one line in registry.cpp.
+const registry<model_entry>& models();
+
+/// The model that a user names, e.g. "mlp:hidden=100+50", shaped for the data.
+std::unique_ptr<model> make_model(std::string_view text, const dataset& train);
+
+} // namespace gossamer::compute

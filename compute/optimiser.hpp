@@ -1,0 +1,30 @@
+#pragma once
+
+#include "gossamer/base/registry.hpp"
+#include "gossamer/base/vec.hpp"
+
+#include <memory>
+
+namespace gossamer::compute {
+
+/// Turns a gradient into an update of the model: x <- x - lr * u(g), where u keeps state (momentum) between calls.
+/// Weight decay is coupled: g <- g + weight-decay * x before anything else.
+///
+/// Threads: one thread at a time. Allocates nothing after the first step.
+class optimiser {
+public:
+  virtual ~optimiser() = default;
+  virtual void step(vec& x, const vec& gradient, float lr) = 0;
+  virtual std::unique_ptr<optimiser> clone() const = 0;
+};
+
+struct optimiser_entry {
+  description about;
+  std::unique_ptr<optimiser> (*make)(const arguments&);
+};
+
+/// All optimisers: sgd, momentum, nesterov, adam.
+const registry<optimiser_entry>& optimisers();
+std::unique_ptr<optimiser> make_optimiser(std::string_view text);
+
+} // namespace gossamer::compute

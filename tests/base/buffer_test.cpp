@@ -1,0 +1,86 @@
+#include "gossamer/base/buffer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace gossamer {
+namespace {
+
+TEST(buffer, is_aligned_to_64_bytes) {
+  buffer_pool pool;
+  for (std::size_t size : {0u, 1u, 63u, 64u, 65u, 1000u, 100'000u}) {
+    auto b = pool.allocate(size);
+    EXPECT_EQ(b.size(), size);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(b.data()) % 64, 0u);
+    std::memset(b.data(), 0xA5, size); // the sanitizer checks that so much is really there
+  }
+}
+
+TEST(buffer, copies_share_and_the_last_one_gives_back) {
+  buffer_pool pool;
+  auto a = pool.allocate(100);
+  EXPECT_TRUE(a.unique());
+  {
+    auto b = a;
+    EXPECT_FALSE(a.unique());
+    EXPECT_TRUE(a.shares_with(b));
+  }
+  EXPECT_TRUE(a.unique());
+  EXPECT_EQ(pool.blocks_in_use(), 1u);
+  a = {};
+  EXPECT_EQ(pool.blocks_in_use(), 0u);
+}
+
+TEST(buffer, moved_from_is_empty) {
+  buffer_pool pool;
+  auto a = pool.allocate(100);
+  const auto b = std::move(a);
+  EXPECT_EQ(a.size(), 0u); // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(b.size(), 100u);
+}
+
+TEST(buffer_pool, creates_nothing_once_warm) {
+  buffer_pool pool;
+  const auto work = [&] {
+    std::vector<buffer> held;
+    for (std::size_t size : {10u, 1000u, 1000u, 50'000u})
+      held.push_back(pool.allocate(size));
+  };
+  work();
+  const auto warm = pool.blocks_created();
+  for (int i = 0; i < 1000; ++i)
+    work();
+  EXPECT_EQ(pool.blocks_created(), warm);
+}
+
+TEST(buffer_pool, may_go_before_its_buffers) {
+  std::optional<buffer_pool> pool{std::in_place};
+  auto b = pool->allocate(100);
+  pool.reset();
+  std::memset(b.data(), 1, b.size());
+  auto c = b.pool().allocate(5);
+  EXPECT_EQ(c.size(), 5u);
+}
+
+TEST(buffer_pool, serves_many_threads) {
+  buffer_pool pool;
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&pool, t] {
+      for (int i = 0; i < 2000; ++i) {
+        auto b = pool.allocate(64u << (i % 5));
+        std::memset(b.data(), t, b.size());
+        const auto copy = b;
+        EXPECT_EQ(static_cast<int>(copy.data()[b.size() - 1]), t);
+      }
+    });
+  threads.clear();
+  EXPECT_EQ(pool.blocks_in_use(), 0u);
+}
+
+} // namespace
+} // namespace gossamer
