@@ -1,0 +1,13 @@
+#include "gossamer/actors/algorithms/entries.hpp"
+
+#include <array>
+
+namespace gossamer::actors {
+
+const registry<algorithm_entry>& algorithms() {
+  static const std::array entries{ad_psgd_entry, all_reduce_sgd_entry, d_psgd_entry};
+  static const registry<algorithm_entry> table{"algorithm", entries};
+  return table;
+}
+
+} // namespace gossamer::actors

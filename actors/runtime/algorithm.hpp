@@ -1,0 +1,54 @@
+#pragma once
+
+#include "gossamer/actors/runtime/task.hpp"
+#include "gossamer/base/registry.hpp"
+#include "gossamer/base/vec.hpp"
+
+#include <memory>
+
+namespace gossamer::actors {
+
+class worker;
+
+/// One worker's part of a training algorithm: its state, and the coroutine that reads like the paper.
+///
+/// An algorithm sees nothing but its worker: no sockets, threads, clocks or generators of its own. That is what lets the
+/// same object run in one process, across machines and in simulation. Threads: actor-confined.
+class algorithm {
+public:
+  virtual ~algorithm() = default;
+
+  /// The worker's life, from the initial point to the end of training.
+  virtual task<> run(worker& w) = 0;
+  /// The worker's model as it is now; read by evaluations between any two messages.
+  virtual const vec& model() const = 0;
+};
+
+/// Which workers an algorithm's frames travel between.
+enum class exchange_pattern {
+  neighbours, ///< along the edges of the topology
+  bipartite,  ///< along the edges of a topology without odd cycles: active workers ask, passive workers answer
+  all,        ///< along a ring of all workers, whatever the topology
+};
+
+/// What to do when a worker's compute actor dies.
+enum class compute_failure { end_run, restart };
+
+struct algorithm_traits {
+  exchange_pattern exchange = exchange_pattern::neighbours;
+  bool synchronous = true;      ///< all workers do the same number of steps; otherwise the run counts updates in total
+  bool needs_exact_codec = false;
+  compute_failure on_compute_failure = compute_failure::end_run;
+};
+
+struct algorithm_entry {
+  description about;
+  algorithm_traits traits;
+  /// @param initial where training starts
+  std::unique_ptr<algorithm> (*make)(const arguments&, vec initial);
+};
+
+/// All algorithms. Adding one: a file with its `algorithm_entry` and one line in algorithms/registry.cpp.
+const registry<algorithm_entry>& algorithms();
+
+} // namespace gossamer::actors

@@ -1,0 +1,43 @@
+#include "gossamer/actors/runtime/compute_actor.hpp"
+
+#include <ctime>
+
+namespace gossamer::actors {
+
+namespace {
+
+using seconds = std::chrono::duration<double>;
+
+/// Processor time of this thread: unlike time on the wall it does not grow while other workers hold the core.
+seconds thread_time() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return seconds{static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec)};
+}
+
+} // namespace
+
+caf::behavior compute_actor(caf::event_based_actor* self, std::function<std::unique_ptr<gradient_source>()> make,
+                            double slow_down, double fair_share, caf::actor supervisor, std::string who) {
+  report_exceptions_to(self, supervisor, who);
+  self->monitor(supervisor);
+  self->set_down_handler([self](caf::down_msg&) { self->quit(); });
+  std::shared_ptr<gradient_source> source;
+  return {[=](const gradient_job& job) mutable {
+    if (!source)
+      source = make();
+    const auto began = self->clock().now();
+    const auto worked = thread_time();
+    auto result = source->compute(job.step, job.x);
+    const auto worker = caf::actor_cast<caf::actor>(self->current_sender());
+    if (slow_down == 1) {
+      self->send(worker, std::move(result));
+      return;
+    }
+    const auto wanted = slow_down * fair_share * (thread_time() - worked);
+    const auto missing = std::chrono::duration_cast<std::chrono::nanoseconds>(wanted - (self->clock().now() - began));
+    self->delayed_send(worker, std::max(missing, std::chrono::nanoseconds{0}), std::move(result));
+  }};
+}
+
+} // namespace gossamer::actors

@@ -1,0 +1,51 @@
+#include "gossamer/actors/runtime/evaluator.hpp"
+
+#include <cmath>
+#include <numeric>
+
+namespace gossamer::actors {
+
+namespace {
+
+constexpr std::size_t most_training_samples = 10'000;
+
+/// Up to `most` samples spread evenly over the set.
+std::vector<std::uint32_t> spread(std::size_t samples, std::size_t most) {
+  std::vector<std::uint32_t> indices(std::min(samples, most));
+  for (std::size_t k = 0; k < indices.size(); ++k)
+    indices[k] = static_cast<std::uint32_t>(k * samples / indices.size());
+  return indices;
+}
+
+} // namespace
+
+std::pair<vec, double> consensus(std::span<const vec> models) {
+  const auto share = 1.0f / static_cast<float>(models.size());
+  vec mean = share * models[0];
+  for (const auto& model : models.subspan(1))
+    mean += share * model;
+  double sum = 0;
+  for (const auto& model : models)
+    sum += squared_distance(model.view(), mean.view());
+  return {std::move(mean), std::sqrt(sum / static_cast<double>(models.size()))};
+}
+
+caf::behavior evaluator_actor(caf::event_based_actor* self, std::shared_ptr<const experiment> e, caf::actor supervisor) {
+  report_exceptions_to(self, supervisor, "the evaluation");
+  const std::shared_ptr<compute::model> model = e->model->clone();
+  const auto train = spread(e->data.train.samples, most_training_samples);
+  const auto test = spread(e->data.test.samples, e->data.test.samples);
+  return {[=](evaluate_models& job) {
+    const auto [mean, distance] = consensus(job.models);
+    job.models.clear();
+    auto record = job.record;
+    record.consensus_distance = distance;
+    record.train_loss = model->evaluate(mean.view(), {e->data.train, train}).loss;
+    const auto on_test = model->evaluate(mean.view(), {e->data.test, test});
+    record.test_loss = on_test.loss;
+    record.test_accuracy = on_test.accuracy;
+    self->send(caf::actor_cast<caf::actor>(self->current_sender()), record);
+  }};
+}
+
+} // namespace gossamer::actors

@@ -1,0 +1,140 @@
+#include "gossamer/actors/runtime/experiment.hpp"
+
+#include "gossamer/base/error.hpp"
+#include "gossamer/topology/bipartition.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace gossamer::actors {
+
+namespace {
+
+constexpr double evaluations_per_run = 20;
+constexpr std::size_t most_workers = 10'000; // each has a compute thread of its own
+
+template <class T>
+void require_range(std::string_view flag, T value, T min, T max) {
+  if (!(value >= min && value <= max))
+    throw error(errc::usage, fmt::format("--{} is {}, which is out of range", flag, value),
+                fmt::format("allowed: {} to {}", min, max));
+}
+
+void check_numbers(const run_settings& s) {
+  require_range<std::size_t>("workers", s.workers, 1, most_workers);
+  require_range<std::size_t>("batch", s.batch, 1, 1'000'000);
+  require_range("lr", s.lr, 1e-12, 1e6);
+  require_range("epochs", s.epochs, 1e-6, 1e9);
+  if (s.steps)
+    require_range<std::uint64_t>("steps", *s.steps, 1, 1'000'000'000'000);
+  if (s.seconds)
+    require_range("seconds", *s.seconds, 1e-3, 1e9);
+  if (s.eval_every)
+    require_range("eval-every", *s.eval_every, 1e-9, 1e9);
+  require_range<std::size_t>("threads", s.threads, 0, 1024);
+  for (const auto& [slow, factor] : s.slow) {
+    require_range("slow (factor)", factor, 1.0, 1e6);
+    if (slow >= s.workers)
+      throw error(errc::usage, fmt::format("--slow names worker {}, but there are {} workers", slow, s.workers),
+                  fmt::format("workers are numbered 0 to {}", s.workers - 1));
+  }
+}
+
+void build_graph(experiment& e) {
+  const auto& s = e.settings;
+  const auto graph = topology::make_topology(s.topology, s.workers, s.seed);
+  e.mixing = topology::make_mixing(s.mixing, graph);
+  e.active.assign(s.workers, true);
+  switch (e.algorithm->traits.exchange) {
+    case exchange_pattern::bipartite:
+      for (const auto i : topology::split(graph).passive)
+        e.active[i] = false;
+      break;
+    case exchange_pattern::all:
+      if (spec::parse(s.topology).name != run_settings{}.topology)
+        throw error(errc::usage,
+                    fmt::format("{} sends along a ring of all workers and cannot use topology '{}'",
+                                e.algorithm->about.name, s.topology),
+                    "leave --topology out");
+      break;
+    case exchange_pattern::neighbours:
+      break;
+  }
+}
+
+void plan(experiment& e) {
+  const auto& s = e.settings;
+  const auto steps_per_epoch = e.updates_per_epoch() / static_cast<double>(s.workers);
+  if (s.steps)
+    e.steps_per_worker = *s.steps;
+  else
+    e.steps_per_worker = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(s.epochs * steps_per_epoch)));
+  e.planned_epochs = static_cast<double>(e.steps_per_worker) / steps_per_epoch;
+  const auto every = s.eval_every.value_or(e.planned_epochs / evaluations_per_run);
+  e.evaluation_steps = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(every * steps_per_epoch)));
+}
+
+} // namespace
+
+worker_settings experiment::for_worker(rank i) const {
+  worker_settings w;
+  w.id = i;
+  w.workers = settings.workers;
+  const auto neighbours = mixing->neighbours(i);
+  const auto weights = mixing->weights(i);
+  w.neighbours.assign(neighbours.begin(), neighbours.end());
+  w.mixing_weights.assign(weights.begin(), weights.end());
+  w.own_weight = mixing->self_weight(i);
+  w.active = active[i];
+  w.synchronous = algorithm->traits.synchronous;
+  w.seed = settings.seed;
+  // An asynchronous run counts the updates of all workers; a single worker never does more than all of them.
+  w.step_limit = w.synchronous ? steps_per_worker : steps_per_worker * settings.workers;
+  w.evaluation_steps = evaluation_steps;
+  w.updates_per_epoch = updates_per_epoch();
+  w.planned_epochs = planned_epochs;
+  w.lr = settings.lr;
+  w.codec = codec;
+  w.schedule = schedule;
+  w.model = model;
+  return w;
+}
+
+std::shared_ptr<const experiment> prepare(run_settings settings) {
+  auto e = std::make_shared<experiment>();
+  e->settings = std::move(settings);
+  auto& s = e->settings;
+  check_numbers(s);
+
+  const auto algorithm = algorithms().resolve(s.algorithm);
+  e->algorithm = &algorithm.first;
+  e->algorithm_arguments = algorithm.second;
+  s.algorithm = algorithm.second.resolved().to_string();
+
+  const auto codec = compress::codecs().resolve(s.codec);
+  if (e->algorithm->traits.needs_exact_codec && !codec.first.can.exact)
+    throw error(errc::usage, fmt::format("{} sends exact sums and cannot use codec '{}'", e->algorithm->about.name, s.codec),
+                "leave --codec out, or choose another algorithm");
+  e->codec = codec.first.make(codec.second);
+  s.codec = codec.second.resolved().to_string();
+
+  e->optimiser = compute::make_optimiser(s.optimiser);
+  e->schedule = compute::make_schedule(s.schedule);
+  compute::models().resolve(s.model); // before the data is loaded, which may take long
+  compute::partitions().resolve(s.partition);
+  build_graph(*e);
+
+  e->data = compute::load_data(s.data, s.seed);
+  e->shards = compute::deal(s.partition, e->data.train, s.workers, s.seed);
+  std::shared_ptr<compute::model> model = compute::make_model(s.model, e->data.train);
+  vec initial{e->pool, model->dimension()};
+  model->initial_point(initial.mutate(), random_stream{s.seed, 0, purpose::initial});
+  e->initial = std::move(initial);
+  e->model = std::move(model);
+  plan(*e);
+  return e;
+}
+
+} // namespace gossamer::actors

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "gossamer/actors/runtime/worker.hpp"
+#include "gossamer/compute/partition.hpp"
+#include "gossamer/topology/mixing.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace gossamer::actors {
+
+/// A run as a user asks for it. Every text is a spec (`name:key=value,...`).
+struct run_settings {
+  std::string algorithm = "ad-psgd";
+  std::string topology = "ring";
+  std::string mixing = "auto";
+  std::string codec = "identity";
+  std::string model = "mlp:hidden=100";
+  std::string data = "digits";
+  std::string partition = "iid";
+  std::string optimiser = "momentum:beta=0.9";
+  std::string schedule = "constant";
+  std::size_t workers = 4;
+  std::size_t batch = 32;
+  double lr = 0.1;
+
+  double epochs = 10;                 ///< passes over the data, all workers together
+  std::optional<std::uint64_t> steps; ///< per worker, instead of epochs
+  std::optional<double> seconds;      ///< stop after so long, if not before
+
+  std::uint64_t seed = 1;
+  std::size_t threads = 0;            ///< scheduler threads; 0: one for each processor
+  std::optional<double> eval_every;   ///< epochs between evaluations; default: 20 evaluations a run
+  std::map<rank, double> slow;        ///< workers that compute so many times slower
+};
+
+/// A run that has been checked and loaded: everything that all workers share, immutable.
+struct experiment {
+  run_settings settings; ///< with every default written out
+  const algorithm_entry* algorithm = nullptr;
+  std::optional<arguments> algorithm_arguments;
+
+  std::optional<topology::mixing_matrix> mixing; ///< knows the graph
+  std::vector<bool> active; ///< which workers start exchanges
+
+  compute::data_split data;
+  compute::shards shards;
+  std::shared_ptr<const compute::model> model;
+  std::shared_ptr<const compute::optimiser> optimiser;
+  std::shared_ptr<const compute::schedule> schedule;
+  std::shared_ptr<const compress::codec> codec;
+  buffer_pool pool;
+  vec initial;
+
+  std::uint64_t steps_per_worker = 0;  ///< planned; the maximum value where only time ends the run
+  std::uint64_t evaluation_steps = 1;  ///< steps of each worker between evaluations
+  double planned_epochs = 0;
+
+  /// Gradients, of all workers together, that touch every training sample once.
+  double updates_per_epoch() const {
+    return static_cast<double>(data.train.samples) / static_cast<double>(settings.batch);
+  }
+  worker_settings for_worker(rank i) const;
+};
+
+/// Checks all settings against each other and loads the data.
+/// @error errc::usage, errc::io, errc::bad_data as the parts throw them; a setting that the algorithm cannot work with
+///        (graph not bipartite or not connected, lossy codec, too few samples) is errc::usage
+std::shared_ptr<const experiment> prepare(run_settings settings);
+
+} // namespace gossamer::actors

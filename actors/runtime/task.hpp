@@ -1,0 +1,128 @@
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <optional>
+#include <utility>
+
+namespace gossamer::actors {
+
+template <class T = void>
+class task;
+
+namespace detail {
+
+struct promise_base {
+  std::coroutine_handle<> continuation = std::noop_coroutine();
+  std::exception_ptr problem;
+
+  struct resume_continuation {
+    bool await_ready() const noexcept { return false; }
+    template <class Promise>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> finished) const noexcept {
+      return finished.promise().continuation;
+    }
+    void await_resume() const noexcept {}
+  };
+
+  std::suspend_always initial_suspend() const noexcept { return {}; }
+  resume_continuation final_suspend() const noexcept { return {}; }
+  void unhandled_exception() noexcept { problem = std::current_exception(); }
+  void rethrow_problem() {
+    if (problem)
+      std::rethrow_exception(std::exchange(problem, nullptr));
+  }
+};
+
+template <class T>
+struct promise : promise_base {
+  std::optional<T> value;
+
+  task<T> get_return_object();
+  void return_value(T result) { value = std::move(result); }
+  T result() {
+    rethrow_problem();
+    return std::move(*value);
+  }
+};
+
+template <>
+struct promise<void> : promise_base {
+  task<void> get_return_object();
+  void return_void() noexcept {}
+  void result() { rethrow_problem(); }
+};
+
+} // namespace detail
+
+/// A coroutine that an actor owns. It starts when it is awaited, or when its owner calls `start()`, and runs in
+/// whichever thread delivers what it waits for: the actor's. Awaiting suspends the coroutine, never the thread.
+///
+/// An exception that leaves the coroutine is rethrown to whoever awaits it, or by `check()` to its owner. Destroying a
+/// task that has not finished destroys its local variables, wherever it is suspended.
+///
+/// g++ 12 destroys brace-initialised aggregate temporaries inside a `co_await` expression twice: name them first.
+template <class T>
+class [[nodiscard]] task {
+public:
+  using promise_type = detail::promise<T>;
+
+  explicit task(std::coroutine_handle<promise_type> handle) noexcept : handle_(handle) {}
+  task(task&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  task& operator=(task other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~task() {
+    if (handle_)
+      handle_.destroy();
+  }
+
+  void start() { handle_.resume(); }
+  bool done() const noexcept { return handle_.done(); }
+  /// Rethrows what ended the coroutine, if something did.
+  void check() { handle_.promise().rethrow_problem(); }
+
+  bool await_ready() const noexcept { return false; }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiting) noexcept {
+    handle_.promise().continuation = awaiting;
+    return handle_;
+  }
+  T await_resume() { return handle_.promise().result(); }
+
+private:
+  std::coroutine_handle<promise_type> handle_;
+};
+
+namespace detail {
+
+template <class T>
+task<T> promise<T>::get_return_object() {
+  return task<T>{std::coroutine_handle<promise>::from_promise(*this)};
+}
+
+inline task<void> promise<void>::get_return_object() {
+  return task<void>{std::coroutine_handle<promise>::from_promise(*this)};
+}
+
+} // namespace detail
+
+/// Lets one coroutine wait until another of the same actor says that something changed: `co_await signal`.
+/// Whoever waits must look again at what it waits for; a notification with nobody waiting is forgotten.
+/// Threads: actor-confined.
+class signal {
+public:
+  void notify() {
+    if (waiting_)
+      std::exchange(waiting_, nullptr).resume();
+  }
+
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> waiting) noexcept { waiting_ = waiting; }
+  void await_resume() const noexcept {}
+
+private:
+  std::coroutine_handle<> waiting_;
+};
+
+} // namespace gossamer::actors

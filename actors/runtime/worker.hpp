@@ -1,0 +1,201 @@
+#pragma once
+
+#include "gossamer/actors/runtime/algorithm.hpp"
+#include "gossamer/actors/runtime/inbox.hpp"
+#include "gossamer/actors/runtime/link.hpp"
+#include "gossamer/base/philox.hpp"
+#include "gossamer/compress/codec.hpp"
+#include "gossamer/compute/model.hpp"
+#include "gossamer/compute/optimiser.hpp"
+#include "gossamer/compute/schedule.hpp"
+
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace gossamer::actors {
+
+/// The gradient of one minibatch, as a compute actor answers it.
+struct gradient_result {
+  std::uint64_t step = 0;
+  vec gradient;
+  double loss = 0; ///< mean over the minibatch
+};
+
+/// What a worker tells the coordinator after each gradient.
+struct step_report {
+  rank source = 0;
+  std::uint64_t step = 0; ///< gradients of this worker so far
+  double loss = 0;
+  traffic sent; ///< of this worker, since the start
+};
+
+/// A worker's model at one moment, for an evaluation.
+struct snapshot {
+  rank source = 0;
+  std::uint64_t evaluation = 0; ///< which evaluation it belongs to
+  vec model;
+  traffic sent;
+};
+
+/// What a worker needs from the world it lives in. The local world implements it with actors.
+class worker_host {
+public:
+  /// Starts a gradient at x; answered by `worker::gradient_arrived`.
+  virtual void compute(std::uint64_t step, vec x) = 0;
+  virtual void report(step_report) = 0;
+  virtual void report(snapshot) = 0;
+  virtual link& link_to(rank peer) = 0;
+  virtual traffic sent() const = 0;
+
+protected:
+  ~worker_host() = default;
+};
+
+/// Everything about a worker that is fixed before it starts.
+struct worker_settings {
+  rank id = 0;
+  std::size_t workers = 1;
+  std::vector<rank> neighbours;       ///< ascending
+  std::vector<float> mixing_weights;  ///< W_ij, one for each neighbour
+  float own_weight = 1;               ///< W_ii
+  bool active = true;                 ///< starts exchanges (bipartite algorithms)
+  bool synchronous = true;
+
+  std::uint64_t seed = 0;
+  std::uint64_t step_limit = std::numeric_limits<std::uint64_t>::max(); ///< of this worker
+  std::uint64_t evaluation_steps = 0; ///< a synchronous worker sends a snapshot every so many steps; 0: never
+  double updates_per_epoch = 1;       ///< gradients, of all workers together, that touch every sample once
+  double planned_epochs = 1;
+  double lr = 0.1;
+
+  std::shared_ptr<const compress::codec> codec;
+  std::shared_ptr<const compute::schedule> schedule;
+  std::shared_ptr<const compute::model> model; ///< for its proximal step
+};
+
+/// What an algorithm sees of the world: its place among the others, gradients, messages, and the end of training.
+///
+/// Everything that waits is an awaitable. Threads: confined to the actor that owns it.
+class worker {
+public:
+  worker(worker_settings settings, std::unique_ptr<compute::optimiser> optimiser, worker_host& host);
+
+  rank id() const noexcept { return settings_.id; }
+  std::size_t workers() const noexcept { return settings_.workers; }
+  std::span<const rank> neighbours() const noexcept { return settings_.neighbours; }
+  /// Entry W_ij of the mixing matrix, for this worker i and j itself or a neighbour.
+  float mixing(rank j) const;
+  /// True for workers that start exchanges, false for those that answer.
+  bool active() const noexcept { return settings_.active; }
+  random_stream random(purpose use) const noexcept { return {settings_.seed, settings_.id, use}; }
+
+  // -- progress -------------------------------------------------------------------------------------------------------
+
+  class step_gate;
+  /// `co_await next_step(t)`: may step t begin? False when training is over. Step t begins after t updates of x.
+  step_gate next_step(std::uint64_t t) noexcept;
+  /// gamma_t: the base rate times the schedule at the present progress.
+  float learning_rate(std::uint64_t t) const;
+
+  // -- gradients ------------------------------------------------------------------------------------------------------
+
+  class pending_gradient;
+  /// Sends x to the compute actor and returns at once: `auto g = w.start_gradient(x, t); ...; co_await g`.
+  /// One gradient may be under way at a time.
+  pending_gradient start_gradient(const vec& x, std::uint64_t t);
+  /// x <- prox(x - gamma_t * u(g)): the optimiser's step (momentum and weight decay included), then the model's.
+  void update(vec& x, const vec& gradient, std::uint64_t t);
+
+  // -- messages -------------------------------------------------------------------------------------------------------
+
+  /// The vector as the run's codec packs it. Each call draws fresh random numbers.
+  packet encode(const vec& v);
+  vec decode(const packet& p) const { return compress::decode(p); }
+
+  void send(rank to, tag label, packet body);
+  void send_to_neighbours(tag label, const packet& body);
+  inbox::reception receive(rank from, tag label) noexcept { return inbox_.receive(from, label); }
+  inbox::reception receive_any() noexcept { return inbox_.receive_any(); }
+
+  /// Runs another coroutine beside `algorithm::run`. The worker has finished when all have.
+  void spawn(task<> routine);
+
+  // -- for the actor that owns this worker ----------------------------------------------------------------------------
+
+  void run(algorithm& a);
+  void deliver(frame f);
+  void gradient_arrived(gradient_result result);
+  /// Synchronous stop, first half: no step behind the present one begins until `stop_at` says where to end.
+  /// @returns the step that this worker is in
+  std::uint64_t hold();
+  /// No step from `step` on begins.
+  void stop_at(std::uint64_t step);
+  void progressed(std::uint64_t updates) noexcept { updates_ = std::max(updates_, updates); }
+  void take_snapshot(std::uint64_t evaluation);
+  /// True when all coroutines have ended. @error whatever ended one of them
+  bool finished();
+  std::uint64_t gradients_done() const noexcept { return gradients_; }
+  const vec& model() const { return algorithm_->model(); }
+
+private:
+  void begin_step(std::uint64_t t);
+
+  worker_settings settings_;
+  std::unique_ptr<compute::optimiser> optimiser_;
+  worker_host& host_;
+  algorithm* algorithm_ = nullptr;
+  random_stream quantise_;
+  inbox inbox_;
+  std::vector<task<>> routines_;
+
+  std::uint64_t encodings_ = 0;
+  std::uint64_t gradients_ = 0;
+  std::uint64_t updates_ = 0; // of all workers, as last heard from the coordinator
+  std::uint64_t step_ = 0;    // the step that is under way
+  std::uint64_t limit_;
+  bool held_ = false;
+  signal gate_;
+  vec gradient_;
+  bool gradient_ready_ = false;
+  bool gradient_under_way_ = false;
+  signal gradient_signal_;
+};
+
+/// See `worker::next_step`.
+class worker::step_gate {
+public:
+  step_gate(worker& w, std::uint64_t t) noexcept : worker_(w), step_(t) {}
+  bool await_ready() const noexcept { return step_ >= worker_.limit_ || !worker_.held_ || step_ <= worker_.step_; }
+  void await_suspend(std::coroutine_handle<> waiting) noexcept { worker_.gate_.await_suspend(waiting); }
+  bool await_resume() {
+    if (step_ >= worker_.limit_)
+      return false;
+    worker_.begin_step(step_);
+    return true;
+  }
+
+private:
+  worker& worker_;
+  std::uint64_t step_;
+};
+
+/// See `worker::start_gradient`.
+class worker::pending_gradient {
+public:
+  explicit pending_gradient(worker& w) noexcept : worker_(w) {}
+  bool await_ready() const noexcept { return worker_.gradient_ready_; }
+  void await_suspend(std::coroutine_handle<> waiting) noexcept { worker_.gradient_signal_.await_suspend(waiting); }
+  vec await_resume() noexcept {
+    worker_.gradient_ready_ = worker_.gradient_under_way_ = false;
+    return std::move(worker_.gradient_);
+  }
+
+private:
+  worker& worker_;
+};
+
+inline worker::step_gate worker::next_step(std::uint64_t t) noexcept { return {*this, t}; }
+
+} // namespace gossamer::actors

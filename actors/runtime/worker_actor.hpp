@@ -1,0 +1,25 @@
+#pragma once
+
+#include "gossamer/actors/runtime/messages.hpp"
+
+#include <functional>
+
+namespace gossamer::actors {
+
+/// What the world tells a worker actor beside the worker's own settings.
+struct worker_plan {
+  worker_settings settings;
+  std::unique_ptr<actors::algorithm> algorithm;
+  std::unique_ptr<compute::optimiser> optimiser;
+  compute_failure on_compute_failure = compute_failure::end_run;
+  /// Starts a compute actor; called again when one died and the algorithm allows a restart.
+  std::function<caf::actor(caf::local_actor* parent)> spawn_compute;
+  link_wrapper wrap_link; ///< may be empty
+  caf::actor coordinator;
+};
+
+/// Owns a worker and its algorithm and is their host: the worker's communication actor. The mailbox is the only way in.
+/// Messages: `peers` and `start_run` first; then `frame`, `gradient_result` and the coordinator's requests.
+caf::actor spawn_worker(caf::actor_system& system, worker_plan plan);
+
+} // namespace gossamer::actors

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "gossamer/actors/telemetry/record.hpp"
+
+#include <span>
+#include <string_view>
+
+namespace gossamer::actors {
+
+/// An SVG picture of a run: training and test loss (left axis) and test accuracy (right axis) over the epochs.
+/// Evaluations whose values are not finite are left out.
+std::string plot(std::span<const evaluation_record> records, std::string_view title);
+
+} // namespace gossamer::actors

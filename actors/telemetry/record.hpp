@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gossamer::actors {
+
+/// One evaluation of the mean of all workers' models: a line of metrics.jsonl.
+struct evaluation_record {
+  std::uint64_t step = 0;       ///< gradients of all workers together
+  double epoch = 0;             ///< passes over the training data
+  double time_s = 0;            ///< seconds since the workers started, in the time of the world they run in
+  double train_loss = 0;        ///< on at most 10,000 training samples, always the same
+  double test_loss = 0;
+  std::optional<double> test_accuracy;
+  double consensus_distance = 0;     ///< sqrt((1/n) sum_i ||x_i - mean x||^2)
+  std::uint64_t payload_bits = 0;    ///< sent by all workers so far, as papers count
+  std::uint64_t wire_bits = 0;       ///< the same with headers and padding
+};
+
+/// How far a run is; several a second.
+struct progress_record {
+  double epoch = 0;
+  double planned_epochs = 0;
+  double loss = 0; ///< of minibatches, smoothed
+  std::optional<double> accuracy; ///< of the last evaluation
+  double time_s = 0;
+  double steps_per_second = 0; ///< gradients of all workers
+  double bits_per_second = 0;  ///< payload
+  double remaining_s = 0;
+};
+
+enum class run_end { planned, seconds, interrupted };
+std::string to_string(run_end end);
+
+/// What a run came to: summary.json.
+struct run_summary {
+  std::string algorithm;
+  std::size_t workers = 0;
+  std::uint64_t seed = 0;
+  run_end end = run_end::planned;
+  evaluation_record final;
+  std::vector<std::uint64_t> steps_per_worker;
+  /// How many updates were so many updates old: the number of other workers' updates between the reading of the model
+  /// and the arrival of its gradient, in the order in which the coordinator heard of them. Zero in synchronous runs.
+  std::map<std::uint64_t, std::uint64_t> staleness;
+};
+
+/// Watches a run. Called by the coordinator, one call at a time; may throw, which ends the run with that error.
+class run_observer {
+public:
+  virtual ~run_observer() = default;
+  virtual void on_progress(const progress_record&) {}
+  virtual void on_evaluation(const evaluation_record&) {}
+};
+
+} // namespace gossamer::actors

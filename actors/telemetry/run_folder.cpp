@@ -1,0 +1,95 @@
+#include "gossamer/actors/telemetry/run_folder.hpp"
+
+#include "gossamer/actors/telemetry/json.hpp"
+#include "gossamer/actors/telemetry/plot.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace gossamer::actors {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::array file_names{"config.toml", "metrics.jsonl", "summary.json", "plot.svg"};
+
+[[noreturn]] void refuse(const fs::path& file, const char* reason) {
+  throw error(errc::io, fmt::format("cannot write {}: {}", file.string(), reason),
+              "make room there, or choose another folder with --out");
+}
+
+} // namespace
+
+run_folder::run_folder(fs::path folder, bool overwrite) : folder_(std::move(folder)) {
+  std::error_code problem;
+  fs::create_directories(folder_, problem);
+  if (problem)
+    refuse(folder_, problem.message().c_str());
+  for (const auto* name : file_names) {
+    const auto file = folder_ / name;
+    if (!fs::exists(file))
+      continue;
+    if (!overwrite)
+      throw error(errc::usage, fmt::format("{} already holds a run", folder_.string()),
+                  "choose another folder with --out, or pass --overwrite");
+    fs::remove(file, problem);
+    if (problem)
+      refuse(file, problem.message().c_str());
+  }
+  const auto file = folder_ / "metrics.jsonl";
+  metrics_.reset(std::fopen(file.c_str(), "w"));
+  if (!metrics_)
+    refuse(file, std::strerror(errno));
+}
+
+void run_folder::write(std::string_view name, std::string_view text) {
+  const auto file = folder_ / name;
+  const auto beside = folder_ / fmt::format("{}.part", name);
+  std::unique_ptr<std::FILE, close_file> out{std::fopen(beside.c_str(), "w")};
+  if (!out)
+    refuse(file, std::strerror(errno));
+  const bool written = std::fwrite(text.data(), 1, text.size(), out.get()) == text.size();
+  if (!written || std::fclose(out.release()) != 0) {
+    const auto* reason = std::strerror(errno);
+    out.reset();
+    std::error_code ignored;
+    fs::remove(beside, ignored);
+    refuse(file, reason);
+  }
+  std::error_code problem;
+  fs::rename(beside, file, problem);
+  if (problem)
+    refuse(file, problem.message().c_str());
+}
+
+void run_folder::on_evaluation(const evaluation_record& record) {
+  records_.push_back(record);
+  const auto line = to_json(record) + '\n';
+  if (std::fwrite(line.data(), 1, line.size(), metrics_.get()) != line.size() || std::fflush(metrics_.get()) != 0)
+    refuse(folder_ / "metrics.jsonl", std::strerror(errno));
+}
+
+void run_folder::finish(const run_summary& summary) {
+  write("plot.svg", plot(records_, fmt::format("{}, {} worker{}", summary.algorithm, summary.workers,
+                                               summary.workers == 1 ? "" : "s")));
+  write("summary.json", to_json(summary) + '\n');
+}
+
+fs::path run_folder::next_free(const fs::path& parent, std::string_view name) {
+  for (int number = 1;; ++number) {
+    const auto prefix = fmt::format("{:03}-", number);
+    bool taken = false;
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator{parent, ignored})
+      taken = taken || entry.path().filename().string().starts_with(prefix);
+    if (!taken)
+      return parent / fmt::format("{}{}", prefix, name);
+  }
+}
+
+} // namespace gossamer::actors

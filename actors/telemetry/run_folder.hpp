@@ -1,0 +1,42 @@
+#pragma once
+
+#include "gossamer/actors/telemetry/record.hpp"
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+namespace gossamer::actors {
+
+/// Where a run leaves what it found: config.toml, metrics.jsonl (a line per evaluation, flushed at once), and, when the
+/// run has ended, summary.json and plot.svg. A file that is there is whole: all but metrics.jsonl are written beside
+/// their place and moved into it. A run that failed leaves no summary.json.
+///
+/// @error errc::io from every member when the system refuses (disk full, read-only folder), naming the file
+class run_folder final : public run_observer {
+public:
+  /// Creates the folder. @error errc::usage when it already holds a run, unless `overwrite`
+  run_folder(std::filesystem::path folder, bool overwrite);
+
+  void write(std::string_view name, std::string_view text);
+  void on_evaluation(const evaluation_record& record) override;
+  /// Writes summary.json and plot.svg.
+  void finish(const run_summary& summary);
+
+  const std::filesystem::path& path() const noexcept { return folder_; }
+
+  /// A folder that does not exist yet: `parent`/001-`name`, 002-, ...
+  static std::filesystem::path next_free(const std::filesystem::path& parent, std::string_view name);
+
+private:
+  struct close_file {
+    void operator()(std::FILE* f) const noexcept { std::fclose(f); }
+  };
+
+  std::filesystem::path folder_;
+  std::unique_ptr<std::FILE, close_file> metrics_;
+  std::vector<evaluation_record> records_;
+};
+
+} // namespace gossamer::actors
