@@ -13,9 +13,13 @@ namespace gossamer::topology {
 /// A worker's number, 0 .. workers - 1.
 using rank = std::uint32_t;
 
-/// An undirected graph without self loops: who may talk to whom. Immutable; neighbours ascend. Threads: safe.
+/// The largest number of workers of a run; a complete graph of so many still fits into memory.
+inline constexpr std::size_t max_workers = 4096;
+
+/// An undirected graph without self loops: who may talk to whom. Immutable; neighbours ascend.
+/// Threads: safe.
 class graph {
-public:
+ public:
   using edge = std::pair<rank, rank>;
 
   graph() = default;
@@ -29,20 +33,15 @@ public:
   bool adjacent(rank i, rank j) const;
   std::vector<edge> edges() const; ///< each once, as (smaller, larger), ascending
 
-  bool connected() const; ///< among the nodes that are present
-  bool regular() const;
-  std::size_t diameter() const; ///< longest shortest path; requires a connected graph
+  bool connected() const; ///< every node reaches every other; true for at most one node
+  bool regular() const;   ///< all degrees are equal
+  std::size_t
+  diameter() const; ///< longest shortest path; requires a connected graph; O(nodes * edges)
 
   friend bool operator==(const graph&, const graph&) = default;
 
-private:
+ private:
   std::vector<std::vector<rank>> neighbours_;
-};
-
-/// A 2-colouring: no edge inside a class. In AD-PSGD active workers start exchanges and passive ones answer.
-struct bipartition {
-  std::vector<rank> active;  ///< odd distance from node 0 (a single node is active)
-  std::vector<rank> passive;
 };
 
 struct topology_entry {
@@ -53,8 +52,12 @@ struct topology_entry {
 /// All topologies. Adding one: its `topology_entry` and one line in registry.cpp.
 const registry<topology_entry>& topologies();
 
-/// The graph that a user names, e.g. "random-regular:degree=4".
-/// @error errc::usage when the topology does not exist for that size, is not connected, or its file is wrong
+/// The graph that a user names, e.g. "random-regular:degree=4"; a function of the three arguments
+/// (and, for `file`, of the file). It is connected. One worker is a graph without edges, whatever
+/// the topology.
+/// @error errc::usage when the topology does not exist for that size or is not connected; names
+/// what is allowed
+/// @error errc::bad_data, errc::io when its file is wrong or cannot be read; names file and line
 graph make_topology(std::string_view text, std::size_t size, std::uint64_t seed);
 
 } // namespace gossamer::topology

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "gossamer/topology/graph.hpp"
+
+namespace gossamer::topology::detail {
+
+// Functions rather than objects, so that the table does not depend on the order in which files are
+// initialised.
+topology_entry complete();
+topology_entry star();
+topology_entry ring();
+topology_entry torus();
+topology_entry hypercube();
+topology_entry exponential();
+topology_entry random_regular();
+topology_entry erdos_renyi();
+topology_entry file();
+
+} // namespace gossamer::topology::detail

@@ -1,0 +1,157 @@
+// Random graphs: a function of the seed alone, the same on every machine.
+#include "gossamer/base/philox.hpp"
+#include "gossamer/topology/detail/entries.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace gossamer::topology::detail {
+namespace {
+
+/// Draws until a graph is connected; attempt t reads step t of the random numbers for topologies.
+template <class Draw>
+std::optional<graph> first_connected(std::uint64_t seed, std::uint64_t attempts, Draw draw) {
+  const random_stream stream{seed, 0, purpose::topology};
+  for (std::uint64_t attempt = 0; attempt < attempts; ++attempt) {
+    random_sequence random{stream, attempt};
+    std::optional<graph> g = draw(random);
+    if (g && g->connected())
+      return g;
+  }
+  return std::nullopt;
+}
+
+/// Every node has `degree` loose ends; two random ones at a time are tied, unless that would make a
+/// loop or a double edge. Nothing when the last ends cannot be tied.
+std::optional<graph> tie_loose_ends(random_sequence& random, std::size_t size, std::size_t degree) {
+  std::vector<rank> ends;
+  for (rank i = 0; i < size; ++i)
+    ends.insert(ends.end(), degree, i);
+  std::vector<std::vector<rank>> tied(size);
+  std::vector<graph::edge> edges;
+  const auto take_to = [&](std::size_t from, std::size_t back) {
+    std::swap(ends[from], ends[ends.size() - back]);
+    return ends[ends.size() - back];
+  };
+  for (int refused = 0; !ends.empty();) {
+    const auto count = static_cast<std::uint32_t>(ends.size());
+    const rank i = take_to(random.below(count), 1);
+    const rank j = take_to(random.below(count - 1), 2);
+    if (i == j || std::ranges::find(tied[i], j) != tied[i].end()) {
+      if (++refused == 100)
+        return std::nullopt;
+      continue;
+    }
+    refused = 0;
+    tied[i].push_back(j);
+    tied[j].push_back(i);
+    edges.emplace_back(i, j);
+    ends.resize(ends.size() - 2);
+  }
+  return graph{size, edges};
+}
+
+graph complement(const graph& g) {
+  std::vector<graph::edge> edges;
+  for (rank i = 0; i < g.size(); ++i)
+    for (rank j = i + 1; j < g.size(); ++j)
+      if (!g.adjacent(i, j))
+        edges.emplace_back(i, j);
+  return {g.size(), edges};
+}
+
+void require_regular_exists(std::size_t size, std::size_t degree) {
+  if (degree < size && size * degree % 2 == 0 && (degree > 1 || size == 2))
+    return;
+  throw error(
+      errc::usage,
+      fmt::format("there is no connected graph of {} workers with degree {} each", size, degree),
+      fmt::format("allowed: degree 2 to {}{}", size - 1,
+                  size % 2 == 0 ? " (1 when there are two workers)"
+                                : ", an even number because the number of workers is odd"));
+}
+
+graph make_random_regular(const arguments& values, std::size_t size, std::uint64_t seed) {
+  const auto degree = static_cast<std::size_t>(values.integer("degree"));
+  require_regular_exists(size, degree);
+  // Dense graphs are drawn as complements of sparse ones, where loose ends can be tied.
+  const bool dense = 2 * degree > size - 1;
+  const auto drawn_degree = dense ? size - 1 - degree : degree;
+  const auto found = first_connected(seed, 10'000, [&](random_sequence& random) {
+    auto g = tie_loose_ends(random, size, drawn_degree);
+    return g && dense ? complement(*g) : std::move(g);
+  });
+  if (!found)
+    throw error(
+        errc::usage,
+        fmt::format("no connected graph of {} workers with degree {} was found in 10000 draws",
+                    size, degree),
+        "choose another seed or a larger degree; degree 2 is topology ring");
+  return *found;
+}
+
+graph make_erdos_renyi(const arguments& values, std::size_t size, std::uint64_t seed) {
+  constexpr int attempts = 200;
+  const double p = values.real("p");
+  const auto found = first_connected(seed, attempts, [&](random_sequence& random) {
+    std::vector<graph::edge> edges;
+    for (rank i = 0; i < size; ++i)
+      for (rank j = i + 1; j < size; ++j)
+        if (random.uniform_double() < p)
+          edges.emplace_back(i, j);
+    return std::optional<graph>{graph{size, edges}};
+  });
+  if (!found)
+    throw error(errc::usage,
+                fmt::format("none of {} random graphs of {} workers with p={} is connected",
+                            attempts, size, p),
+                fmt::format("choose p well above the connectivity threshold ln(n)/n = {:.3g}",
+                            std::log(static_cast<double>(size)) / static_cast<double>(size)));
+  return *found;
+}
+
+} // namespace
+
+topology_entry random_regular() {
+  return {{.name = "random-regular",
+           .summary = "a random connected graph in which all workers have the same degree",
+           .maths = "configuration model: n * degree loose ends are tied in random pairs, refusing "
+                    "loops and "
+                    "double edges; drawn again when stuck or disconnected",
+           .reference =
+               "Steger, Wormald, \"Generating random regular graphs quickly\", Combinatorics, "
+               "Probability and Computing 8, 1999",
+           .cost = "the given degree, diameter O(log n)",
+           .parameters = {{.key = "degree",
+                           .kind = parameter::type::integer,
+                           .fallback = "4",
+                           .meaning = "neighbours of each worker; n * degree is even",
+                           .min = 1,
+                           .max = max_workers - 1}}},
+          make_random_regular};
+}
+
+topology_entry erdos_renyi() {
+  return {
+      {.name = "erdos-renyi",
+       .summary =
+           "every pair of workers is joined with the same probability; drawn again until connected",
+       .maths =
+           "P({i, j} is an edge) = p, independently; connected with high probability above ln(n)/n",
+       .reference =
+           "Gilbert, \"Random graphs\", Annals of Mathematical Statistics 30, 1959; Erdos, Renyi, "
+           "\"On random graphs I\", Publicationes Mathematicae 6, 1959",
+       .cost = "mean degree p (n - 1)",
+       .parameters = {{.key = "p",
+                       .kind = parameter::type::real,
+                       .fallback = "0.3",
+                       .meaning = "probability of an edge",
+                       .min = 0,
+                       .max = 1}}},
+      make_erdos_renyi};
+}
+
+} // namespace gossamer::topology::detail
