@@ -1,0 +1,104 @@
+// gossamer list and gossamer explain: the registries, for people and for programs.
+#include "commands.hpp"
+
+#include "gossamer/base/error.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace gossamer::apps {
+
+namespace {
+
+struct section {
+  std::string kind;
+  std::vector<description> entries;
+};
+
+template <class Table>
+section section_of(std::string kind, const Table& table) {
+  section result{std::move(kind), {}};
+  for (const auto& entry : table)
+    result.entries.push_back(entry.about);
+  return result;
+}
+
+std::vector<section> sections() {
+  return {section_of("algorithms", actors::algorithms()),     section_of("codecs", compress::codecs()),
+          section_of("topologies", topology::topologies()),   section_of("models", compute::models()),
+          section_of("data", compute::data_sources()),        section_of("partitions", compute::partitions()),
+          section_of("optimisers", compute::optimisers()),    section_of("schedules", compute::schedules())};
+}
+
+std::string value_of(const parameter& p) { return p.required ? "(required)" : p.fallback; }
+
+nlohmann::ordered_json to_json(const description& about) {
+  auto parameters = nlohmann::ordered_json::array();
+  for (const auto& p : about.parameters)
+    parameters.push_back({{"key", p.key}, {"default", p.fallback}, {"required", p.required}, {"range", p.range()},
+                          {"meaning", p.meaning}});
+  return {{"name", about.name},           {"summary", about.summary}, {"maths", about.maths},
+          {"reference", about.reference}, {"cost", about.cost},       {"parameters", std::move(parameters)}};
+}
+
+void print_part(std::string_view title, const std::string& content) {
+  if (content.empty())
+    return;
+  fmt::print("  {}\n", title);
+  for (const auto& line : split(content, '\n'))
+    fmt::print("    {}\n", line);
+}
+
+void print(std::string_view kind, const description& about) {
+  fmt::print("{} ({})\n  {}\n", about.name, kind, about.summary);
+  print_part("maths", about.maths);
+  print_part("reference", about.reference);
+  print_part("cost", about.cost);
+  if (!about.parameters.empty())
+    fmt::print("  parameters\n");
+  for (const auto& p : about.parameters)
+    fmt::print("    {}={}  {}: {}\n", p.key, value_of(p), p.meaning, p.range());
+}
+
+} // namespace
+
+void list(const std::string& kind, bool json) {
+  const auto all = sections();
+  std::vector<std::string> kinds;
+  std::ranges::transform(all, std::back_inserter(kinds), &section::kind);
+  const auto found = std::ranges::find(all, kind, &section::kind);
+  if (found == all.end())
+    throw unknown_name("list", kind, kinds);
+  if (json) {
+    auto entries = nlohmann::ordered_json::array();
+    std::ranges::transform(found->entries, std::back_inserter(entries), to_json);
+    fmt::print("{}\n", entries.dump(2));
+    return;
+  }
+  for (const auto& about : found->entries) {
+    std::string example = about.name;
+    for (const auto& p : about.parameters)
+      example += fmt::format("{}{}={}", example == about.name ? ":" : ",", p.key, p.required ? "..." : p.fallback);
+    fmt::print("{:<16} {}\n{:<16}   {}\n", about.name, about.summary, "", example);
+  }
+}
+
+void explain(const std::string& name) {
+  std::vector<std::string> names;
+  bool found = false;
+  for (const auto& [kind, entries] : sections())
+    for (const auto& about : entries) {
+      names.push_back(about.name);
+      if (about.name != name)
+        continue;
+      if (std::exchange(found, true))
+        fmt::print("\n");
+      print(kind, about);
+    }
+  if (!found)
+    throw unknown_name("name", name, names);
+}
+
+} // namespace gossamer::apps

@@ -1,0 +1,74 @@
+#include "progress.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <unistd.h>
+
+namespace gossamer::apps {
+
+namespace {
+
+/// 1234567 -> "1.23 M".
+std::string with_prefix(double value) {
+  constexpr const char* prefixes[] = {"", " k", " M", " G", " T", " P"};
+  std::size_t i = 0;
+  for (; value >= 999.5 && i + 1 < std::size(prefixes); ++i)
+    value /= 1000;
+  return fmt::format("{:.3g}{}", value, prefixes[i]);
+}
+
+std::string percent(const std::optional<double>& share) {
+  return share ? fmt::format("{:.2f} %", 100 * *share) : std::string{"-"};
+}
+
+std::string clock(double s) {
+  if (!std::isfinite(s))
+    return "?";
+  const auto whole = static_cast<long>(std::max(0.0, std::ceil(s)));
+  return whole < 3600 ? fmt::format("{}:{:02}", whole / 60, whole % 60)
+                      : fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+} // namespace
+
+progress::progress() : terminal_(isatty(STDERR_FILENO) == 1) {}
+
+progress::~progress() { clear(); }
+
+void progress::clear() {
+  if (line_is_open_)
+    fmt::print(stderr, "\r\033[K");
+  line_is_open_ = false;
+}
+
+void progress::on_progress(const actors::progress_record& p) {
+  if (!terminal_)
+    return;
+  fmt::print(stderr, "\r\033[Kepoch {:.2f}/{:.4g}  loss {:.4f}  accuracy {}  {} steps/s  {}bit/s  {} left", p.epoch,
+             p.planned_epochs, p.loss, percent(p.accuracy), with_prefix(p.steps_per_second),
+             with_prefix(p.bits_per_second) + " ", clock(p.remaining_s));
+  std::fflush(stderr);
+  line_is_open_ = true;
+}
+
+void progress::on_evaluation(const actors::evaluation_record& r) {
+  clear();
+  fmt::print(stderr, "epoch {:6.2f}  {:7.2f} s  training loss {:.4f}  test loss {:.4f}  test accuracy {:>8}  sent {}bit\n",
+             r.epoch, r.time_s, r.train_loss, r.test_loss, percent(r.test_accuracy),
+             with_prefix(static_cast<double>(r.payload_bits)) + " ");
+}
+
+std::string describe(const actors::run_summary& s) {
+  const auto& f = s.final;
+  return fmt::format("{} with {} worker{}: {} after {:.1f} s and {:.2f} epochs ({} steps)\n"
+                     "test accuracy {}, test loss {:.4f}, training loss {:.4f}\n"
+                     "sent {}bit of payload, {}bit on the wire; models are {:.3g} apart\n",
+                     s.algorithm, s.workers, s.workers == 1 ? "" : "s",
+                     s.end == actors::run_end::interrupted ? "interrupted" : "done", f.time_s, f.epoch, f.step,
+                     percent(f.test_accuracy), f.test_loss, f.train_loss,
+                     with_prefix(static_cast<double>(f.payload_bits)) + " ",
+                     with_prefix(static_cast<double>(f.wire_bits)) + " ", f.consensus_distance);
+}
+
+} // namespace gossamer::apps
