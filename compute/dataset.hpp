@@ -26,13 +26,13 @@ struct dataset {
   std::size_t features = 0;
   std::size_t classes = 0; ///< 0: regression
 
-  std::vector<float> dense;               ///< samples * features, or empty
-  std::vector<std::uint64_t> row_start;   ///< samples + 1 offsets into columns and values, or empty
-  std::vector<std::uint32_t> columns;
-  std::vector<float> values;
+  std::vector<float> dense = {};             ///< samples * features, or empty
+  std::vector<std::uint64_t> row_start = {}; ///< samples + 1 offsets into columns and values, or empty
+  std::vector<std::uint32_t> columns = {};
+  std::vector<float> values = {};
 
-  std::vector<float> targets;             ///< class number or real target, one per sample
-  std::vector<std::string> class_names;   ///< as the file spelt them; empty for regression
+  std::vector<float> targets = {};           ///< class number or real target, one per sample
+  std::vector<std::string> class_names = {}; ///< as the file spelt them; empty for regression
 
   bool sparse() const noexcept { return !row_start.empty(); }
   std::span<const float> dense_row(std::size_t i) const { return {dense.data() + i * features, features}; }

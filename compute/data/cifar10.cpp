@@ -1,0 +1,118 @@
+#include "gossamer/compute/data/detail/entries.hpp"
+#include "gossamer/compute/data/detail/file_bytes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace gossamer::compute::detail {
+
+namespace {
+
+constexpr std::size_t channels = 3;
+constexpr std::size_t plane = 32 * 32;
+constexpr std::size_t record = 1 + channels * plane;
+constexpr std::size_t classes = 10;
+
+dataset empty_set() {
+  return {.features = channels * plane,
+          .classes = classes,
+          .class_names = {"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse",
+                          "ship", "truck"}};
+}
+
+void append(dataset& data, const file_bytes& file) {
+  if (file.size() == 0 || file.size() % record != 0)
+    file.fail(file.size(), fmt::format("the file ends here, but its records are {} bytes each, "
+                                       "so that it is not whole",
+                                       record));
+  data.dense.reserve(data.dense.size() + file.size() / record * data.features);
+  for (std::size_t at = 0; at < file.size(); at += record, ++data.samples) {
+    if (file[at] >= classes)
+      file.fail(at, fmt::format("label {}; allowed: 0 to {}", file[at], classes - 1));
+    data.targets.push_back(file[at]);
+    for (const char pixel : file.text().substr(at + 1, record - 1))
+      data.dense.push_back(static_cast<float>(static_cast<std::uint8_t>(pixel)) / 255);
+  }
+}
+
+/// All batches whose name starts so; of a batch that is there twice, the plain one.
+dataset load_part(const std::string& folder, std::string_view prefix) {
+  auto names = file_names(folder);
+  for (auto& name : names)
+    if (name.ends_with(".bin.gz"))
+      name.resize(name.size() - 3);
+  std::erase_if(names, [&](const auto& name) {
+    return !name.starts_with(prefix) || !name.ends_with(".bin");
+  });
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  constexpr std::string_view remedy
+    = "the folder must hold data_batch_*.bin and test_batch*.bin, plain or .gz";
+  if (names.empty())
+    throw error(errc::io, fmt::format("'{}' holds no {}*.bin", folder, prefix),
+                std::string{remedy});
+  auto data = empty_set();
+  for (const auto& name : names)
+    append(data, file_bytes::read(folder, name, remedy));
+  return data;
+}
+
+struct moments {
+  float mean;
+  float deviation;
+};
+
+std::array<moments, channels> measure(const dataset& data) {
+  std::array<double, channels> sum{}, squares{};
+  for (std::size_t i = 0; i < data.dense.size(); ++i) {
+    const double value = data.dense[i];
+    sum[i / plane % channels] += value;
+    squares[i / plane % channels] += value * value;
+  }
+  std::array<moments, channels> result{};
+  const auto count = static_cast<double>(data.samples * plane);
+  for (std::size_t c = 0; c < channels; ++c) {
+    const double mean = sum[c] / count;
+    const double variance = std::max(0.0, squares[c] / count - mean * mean);
+    result[c] = {static_cast<float>(mean),
+                 variance > 1e-12 ? static_cast<float>(std::sqrt(variance)) : 1.0f};
+  }
+  return result;
+}
+
+void standardise(dataset& data, const std::array<moments, channels>& by) {
+  for (std::size_t i = 0; i < data.dense.size(); ++i) {
+    const auto& channel = by[i / plane % channels];
+    data.dense[i] = (data.dense[i] - channel.mean) / channel.deviation;
+  }
+}
+
+data_split load(const arguments& given, std::uint64_t) {
+  const auto& folder = given.text("dir");
+  data_split split{load_part(folder, "data_batch_"), load_part(folder, "test_batch")};
+  const auto by = measure(split.train);
+  standardise(split.train, by);
+  standardise(split.test, by);
+  return split;
+}
+
+} // namespace
+
+data_entry cifar10_data() {
+  return {
+  .about = {
+    .name = "cifar10",
+    .summary = "the small colour pictures of CIFAR-10, binary version",
+    .maths = "reads all DIR/data_batch_*.bin and DIR/test_batch*.bin, each plain or .gz, by name\n"
+             "record: 1 byte label, then 1024 bytes red, green and blue each, row by row\n"
+             "feature = (byte / 255 - mean) / deviation, both per channel over the training part",
+    .reference = "Krizhevsky, \"Learning multiple layers of features from tiny images\", 2009",
+    .cost = "memory: 12 KiB a picture",
+    .parameters = {{.key = "dir", .kind = parameter::type::text, .fallback = "",
+                    .meaning = "folder of the batches", .required = true}}},
+  .load = load};
+}
+
+} // namespace gossamer::compute::detail

@@ -1,0 +1,207 @@
+#include "gossamer/compute/data/detail/entries.hpp"
+#include "gossamer/compute/data/detail/labelled.hpp"
+#include "gossamer/compute/data/detail/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace gossamer::compute::detail {
+
+namespace {
+
+using cells = std::vector<std::string_view>;
+
+char separator_of(const arguments& given) {
+  const auto& name = given.text("separator");
+  return name == "comma" ? ',' : name == "semicolon" ? ';' : name == "tab" ? '\t' : ' ';
+}
+
+/// The text between two quotes, which `rest` begins with; takes it off the front.
+std::string_view take_quoted(const line_reader& at, std::string_view& rest) {
+  const auto end = rest.find('"', 1);
+  if (end == std::string_view::npos)
+    at.fail("a quoted cell does not end on its line");
+  const auto cell = rest.substr(1, end - 1);
+  rest.remove_prefix(end + 1);
+  return cell;
+}
+
+/// Splits a line; runs of blanks are one separator when that is a blank.
+void split_cells(const line_reader& at, char separator, cells& result) {
+  result.clear();
+  for (auto rest = at.line();;) {
+    if (separator != '\t')
+      rest = trimmed(rest);
+    const bool quoted = rest.starts_with('"');
+    const auto inside = quoted ? take_quoted(at, rest) : std::string_view{};
+    const auto end = rest.find(separator);
+    const auto outside = trimmed(rest.substr(0, end));
+    if (quoted && !outside.empty())
+      at.fail(fmt::format("'{}' follows a closing quote", outside));
+    result.push_back(quoted ? inside : outside);
+    if (end == std::string_view::npos)
+      return;
+    rest.remove_prefix(end + 1);
+  }
+}
+
+bool is_header(const arguments& given, const cells& first) {
+  return given.is("header", "yes")
+         || (given.is("header", "auto")
+             && std::ranges::none_of(first, [](auto cell) { return to_number(cell).has_value(); }));
+}
+
+std::string joined(const cells& names) {
+  std::string text;
+  for (const auto name : names)
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", name);
+  return text;
+}
+
+/// Which column holds the label: by name when the file names its columns, or counted from 1.
+std::size_t label_column(const std::string& path, const std::string& wanted, const cells& first,
+                         bool header) {
+  if (const auto named = std::ranges::find(first, wanted); header && named != first.end())
+    return static_cast<std::size_t>(named - first.begin());
+  if (wanted == "last")
+    return first.size() - 1;
+  if (wanted == "first")
+    return 0;
+  std::size_t number = 0;
+  const auto end = wanted.data() + wanted.size();
+  const auto [stop, problem] = std::from_chars(wanted.data(), end, number);
+  if (problem == std::errc{} && stop == end && number >= 1 && number <= first.size())
+    return number - 1;
+  throw error(errc::usage, fmt::format("'{}' has no column '{}'", path, wanted),
+              fmt::format("label is last, first, a number from 1 to {}{}", first.size(),
+                          header ? ", or one of " + joined(first) : std::string{}));
+}
+
+struct table {
+  labelled_rows rows;
+  std::vector<std::string> columns; ///< names of the features; empty without a header
+};
+
+void read_row(const line_reader& at, const cells& row, std::size_t label, table& to) {
+  for (std::size_t i = 0; i < row.size(); ++i)
+    if (i != label)
+      to.rows.rows.dense.push_back(at.finite(fmt::format("column {}", i + 1), row[i]));
+  to.rows.labels.emplace_back(row[label]);
+  to.rows.lines.push_back(at.number());
+  ++to.rows.rows.samples;
+}
+
+table read_table(const arguments& given, const std::string& path) {
+  const auto file = file_bytes::read(path);
+  const char separator = separator_of(given);
+  line_reader at(file);
+  if (!at.next())
+    throw error(errc::bad_data, fmt::format("'{}' is empty", path));
+  table result;
+  result.rows.path = path;
+  cells row;
+  split_cells(at, separator, row);
+  if (row.size() < 2)
+    at.fail("one column only, but a label and a feature are needed",
+            "separator is comma, semicolon, tab or space");
+  const auto columns = row.size();
+  const bool header = is_header(given, row);
+  const auto label = label_column(path, given.text("label"), row, header);
+  result.rows.rows.features = columns - 1;
+  if (header)
+    result.columns.assign(row.begin(), row.end());
+  else
+    read_row(at, row, label, result);
+  while (at.next()) {
+    split_cells(at, separator, row);
+    if (row.size() != columns)
+      at.fail(fmt::format("{} columns, but the first line has {}", row.size(), columns));
+    read_row(at, row, label, result);
+  }
+  return result;
+}
+
+void check_alike(const table& train, const table& test) {
+  const auto fail = [&](std::string_view what) {
+    throw error(errc::bad_data, fmt::format("'{}' and '{}' differ in {}", train.rows.path,
+                                            test.rows.path, what));
+  };
+  if (train.rows.rows.features != test.rows.rows.features)
+    fail(fmt::format("their number of columns: {} and {}", train.rows.rows.features + 1,
+                     test.rows.rows.features + 1));
+  if (!train.columns.empty() && !test.columns.empty() && train.columns != test.columns)
+    fail("the names of their columns");
+}
+
+/// Shifts and scales the column that starts at `first` to mean 0 and deviation 1, by the training
+/// part; a constant column becomes 0 there.
+void standardise(std::vector<float>& train, std::vector<float>& test, std::size_t first,
+                 std::size_t stride) {
+  const auto rows = static_cast<double>(train.size() / stride);
+  double mean = 0;
+  for (auto i = first; i < train.size(); i += stride)
+    mean += train[i] / rows;
+  double variance = 0;
+  for (auto i = first; i < train.size(); i += stride)
+    variance += (train[i] - mean) * (train[i] - mean) / rows;
+  // Below this, what looks like spread is the rounding of the mean.
+  const bool constant = std::sqrt(variance) <= 1e-7 * std::abs(mean);
+  const double scale = constant ? 1 : 1 / std::sqrt(variance);
+  for (auto* values : {&train, &test})
+    for (auto i = first; i < values->size(); i += stride)
+      (*values)[i] = static_cast<float>(((*values)[i] - mean) * scale);
+}
+
+data_split load(const arguments& given, std::uint64_t seed) {
+  auto train = read_table(given, given.text("train"));
+  std::optional<labelled_rows> test_rows;
+  if (!given.text("test").empty()) {
+    auto test = read_table(given, given.text("test"));
+    check_alike(train, test);
+    test_rows = std::move(test.rows);
+  }
+  auto split = with_targets(std::move(train.rows), std::move(test_rows), given, seed);
+  if (given.is("scale", "standard")) {
+    for (std::size_t column = 0; column < split.train.features; ++column)
+      standardise(split.train.dense, split.test.dense, column, split.train.features);
+    if (split.train.classes == 0)
+      standardise(split.train.targets, split.test.targets, 0, 1);
+  }
+  return split;
+}
+
+} // namespace
+
+data_entry csv_data() {
+  return {
+    .about = {
+      .name = "csv",
+      .summary = "dense rows of numbers separated by commas, semicolons, tabs or blanks",
+      .maths = "line: cells in as many columns as the first line; cells may stand in double quotes\n"
+               "header=auto: the first line names the columns when none of its cells is a number\n"
+               "scale=standard: z = (x - mean) / deviation for each feature, and for the target of a\n"
+               "regression; mean and deviation of the training part; a constant column becomes 0\n"
+               "classes are the labels of the training file, ascending, or alphabetical when words",
+      .reference = "Shafranovich, \"Common format and MIME type for CSV files\", RFC 4180, 2005; "
+                   "without line breaks in cells",
+      .cost = "memory: 4 bytes a cell",
+      .parameters = {
+        {.key = "train", .kind = parameter::type::text, .fallback = "",
+         .meaning = "file of training rows, plain or gzip", .required = true},
+        test_parameter(), holdout_parameter(), task_parameter(),
+        {.key = "label", .kind = parameter::type::text, .fallback = "last",
+         .meaning = "column of the label: last, first, its name, or its number from 1"},
+        {.key = "header", .kind = parameter::type::choice, .fallback = "auto",
+         .meaning = "whether the first line names the columns", .choices = {"auto", "yes", "no"}},
+        {.key = "separator", .kind = parameter::type::choice, .fallback = "comma",
+         .meaning = "what stands between cells", .choices = {"comma", "semicolon", "tab", "space"}},
+        {.key = "scale", .kind = parameter::type::choice, .fallback = "standard",
+         .meaning = "what is done to the features", .choices = {"standard", "none"}},
+      }},
+    .load = load};
+}
+
+} // namespace gossamer::compute::detail

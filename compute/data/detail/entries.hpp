@@ -1,0 +1,17 @@
+#pragma once
+
+#include "gossamer/compute/dataset.hpp"
+
+namespace gossamer::compute::detail {
+
+// Functions rather than objects, so that the table does not depend on the order in which files are
+// initialised.
+data_entry digits_data();
+data_entry logistic_data();
+data_entry quadratic_data();
+data_entry idx_data();
+data_entry cifar10_data();
+data_entry libsvm_data();
+data_entry csv_data();
+
+} // namespace gossamer::compute::detail

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gossamer::compute::detail {
+
+/// A whole file in memory, unpacked when it is gzip (known by its first bytes, not by its name).
+/// Memory grows with what was really read or unpacked, never with what a header claims.
+/// Threads: safe once read.
+class file_bytes {
+public:
+  /// @error errc::io when the operating system refuses; errc::bad_data when the gzip stream is
+  ///        truncated or corrupt, with the byte of the packed file
+  static file_bytes read(std::string path);
+  /// Reads `folder/name`, or `folder/name.gz` when there is no such file.
+  /// @error errc::io when there is neither; `remedy` says what the folder should hold
+  static file_bytes read(const std::string& folder, std::string_view name, std::string_view remedy);
+
+  const std::string& path() const noexcept { return path_; }
+  std::string_view text() const noexcept { return bytes_; }
+  std::size_t size() const noexcept { return bytes_.size(); }
+  std::uint8_t operator[](std::size_t i) const noexcept {
+    return static_cast<std::uint8_t>(bytes_[i]);
+  }
+  /// The big-endian number at a byte; requires `offset + 4 <= size()`.
+  std::uint32_t big_endian(std::size_t offset) const noexcept;
+
+  /// "'path', byte 3 when unpacked: what".
+  /// @error errc::bad_data always
+  [[noreturn]] void fail(std::size_t offset, std::string_view what) const;
+
+private:
+  std::string path_;
+  std::string bytes_;
+  bool unpacked_ = false;
+};
+
+/// The names of the files in a folder, ascending.
+/// @error errc::io when it cannot be listed
+std::vector<std::string> file_names(const std::string& folder);
+
+} // namespace gossamer::compute::detail

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "gossamer/base/error.hpp"
+#include "gossamer/compute/data/detail/file_bytes.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gossamer::compute::detail {
+
+/// Without blanks, tabs and carriage returns at both ends.
+std::string_view trimmed(std::string_view text) noexcept;
+
+/// The number that the whole text spells, in the syntax of `std::from_chars` with an optional '+'.
+/// NaN and infinities are numbers, too.
+std::optional<double> to_number(std::string_view text) noexcept;
+
+/// "'path':12: what".
+error bad_line(std::string_view path, std::size_t line, std::string_view what,
+               std::string remedy = {});
+
+/// Walks through the lines of a file and knows which one it is at. The file must outlive it.
+class line_reader {
+public:
+  explicit line_reader(const file_bytes& file) noexcept;
+
+  /// To the next line that is not blank; false at the end.
+  bool next() noexcept;
+  std::string_view line() const noexcept { return line_; }
+  std::size_t number() const noexcept { return number_; }
+
+  /// @error errc::bad_data always, with the file and the line
+  [[noreturn]] void fail(std::string_view what, std::string remedy = {}) const;
+  /// @error errc::bad_data unless the text is a finite number; `subject` says which, e.g. "the label"
+  float finite(std::string_view subject, std::string_view text) const;
+
+private:
+  std::string_view path_;
+  std::string_view rest_;
+  std::string_view line_;
+  std::size_t number_ = 0;
+};
+
+} // namespace gossamer::compute::detail

@@ -1,0 +1,106 @@
+#include "gossamer/compute/data/detail/entries.hpp"
+#include "gossamer/compute/data/detail/file_bytes.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace gossamer::compute::detail {
+
+namespace {
+
+constexpr std::string_view remedy
+  = "the folder must hold {train,t10k}-images-idx3-ubyte and {train,t10k}-labels-idx1-ubyte, "
+    "plain or .gz";
+
+/// Sizes of the dimensions of an IDX file of bytes, once its header and its length agree.
+/// The magic number is 0, 0, type (8: unsigned byte), number of dimensions; big-endian sizes follow.
+std::vector<std::size_t> dimensions(const file_bytes& file, std::uint8_t count) {
+  const std::size_t header = 4 + 4 * std::size_t{count};
+  if (file.size() < header)
+    file.fail(file.size(), fmt::format("the file ends within its header of {} bytes", header));
+  const std::uint8_t magic[] = {0, 0, 8, count};
+  for (std::size_t i = 0; i < 4; ++i)
+    if (file[i] != magic[i])
+      file.fail(i, fmt::format("magic number {:#010x} instead of {:#010x}, an IDX file of "
+                               "unsigned bytes with {} dimension{}",
+                               file.big_endian(0), 0x800u + count, count, count == 1 ? "" : "s"));
+  std::vector<std::size_t> sizes(count);
+  auto left = file.size() - header; // divided, not multiplied: three 32-bit sizes overflow
+  bool fits = true;
+  for (std::size_t i = count; i-- > 0;) {
+    sizes[i] = file.big_endian(4 + 4 * i);
+    if (sizes[i] == 0)
+      file.fail(4 + 4 * i, "a dimension of size 0");
+    fits = fits && left % sizes[i] == 0;
+    left /= sizes[i];
+  }
+  if (!fits || left != 1)
+    file.fail(file.size(), fmt::format("the file ends here, with {} bytes of data where its header "
+                                       "says {}",
+                                       file.size() - header, fmt::join(sizes, " x ")));
+  return sizes;
+}
+
+dataset load_part(const std::string& folder, std::string_view part, std::size_t classes) {
+  const auto images = file_bytes::read(folder, fmt::format("{}-images-idx3-ubyte", part), remedy);
+  const auto labels = file_bytes::read(folder, fmt::format("{}-labels-idx1-ubyte", part), remedy);
+  const auto shape = dimensions(images, 3);
+  const auto count = dimensions(labels, 1)[0];
+  if (count != shape[0])
+    labels.fail(4, fmt::format("{} labels for the {} images of '{}'", count, shape[0],
+                               images.path()));
+
+  dataset data{.samples = count, .features = shape[1] * shape[2], .classes = classes};
+  const auto pixels = images.text().substr(16);
+  data.dense.resize(pixels.size());
+  std::ranges::transform(pixels, data.dense.begin(), [](char pixel) {
+    return static_cast<float>(static_cast<std::uint8_t>(pixel)) / 255;
+  });
+  data.targets.reserve(count);
+  for (std::size_t i = 8; i < labels.size(); ++i) {
+    if (labels[i] >= classes)
+      labels.fail(i, fmt::format("label {} of image {}; allowed: 0 to {}", labels[i], i - 8,
+                                 classes - 1));
+    data.targets.push_back(labels[i]);
+  }
+  for (std::size_t c = 0; c < classes; ++c)
+    data.class_names.push_back(fmt::format("{}", c));
+  return data;
+}
+
+data_split load(const arguments& given, std::uint64_t) {
+  const auto& folder = given.text("dir");
+  const auto classes = static_cast<std::size_t>(given.integer("classes"));
+  data_split split{load_part(folder, "train", classes), load_part(folder, "t10k", classes)};
+  if (split.train.features != split.test.features)
+    throw error(errc::bad_data,
+                fmt::format("the training images in '{}' have {} pixels, the test images {}",
+                            folder, split.train.features, split.test.features));
+  return split;
+}
+
+} // namespace
+
+data_entry idx_data() {
+  return {
+  .about = {
+    .name = "idx",
+    .summary = "pictures in the files of MNIST, Fashion-MNIST and KMNIST",
+    .maths = "reads DIR/{train,t10k}-{images-idx3,labels-idx1}-ubyte, each plain or .gz\n"
+             "images: 00 00 08 03, count, rows, columns (big-endian, 4 bytes each), then a byte a pixel\n"
+             "labels: 00 00 08 01, count, then a byte a label\n"
+             "feature = pixel / 255; features = rows * columns",
+    .reference = "LeCun, Cortes, Burges, \"The MNIST database of handwritten digits\", 1998",
+    .cost = "memory: 4 bytes a pixel; about a second for MNIST",
+    .parameters = {
+      {.key = "dir", .kind = parameter::type::text, .fallback = "", .meaning = "folder of the four files",
+       .required = true},
+      {.key = "classes", .kind = parameter::type::integer, .fallback = "10",
+       .meaning = "number of classes; labels are below it", .min = 2, .max = 256},
+    }},
+  .load = load};
+}
+
+} // namespace gossamer::compute::detail
