@@ -12,6 +12,7 @@ public:
   virtual ~schedule() = default;
   /// @param epoch   epochs done so far, fractional
   /// @param epochs  epochs that the run is planned to take
+  /// @returns at least 0 and at most 1
   virtual double factor(double epoch, double epochs) const = 0;
 };
 

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "gossamer/compute/model.hpp"
+
+namespace gossamer::compute::detail {
+
+extern const model_entry quadratic_model;
+extern const model_entry linear_model;
+extern const model_entry logistic_model;
+extern const model_entry softmax_model;
+extern const model_entry mlp_model;
+
+/// The parameters that models share: l1 and l2.
+parameter l1_parameter();
+parameter l2_parameter();
+
+/// @error errc::usage when the data has real targets; `name` is the model's
+void require_classes(std::string_view name, const dataset& data);
+/// @error errc::usage when the data has classes
+void require_real_targets(std::string_view name, const dataset& data);
+
+} // namespace gossamer::compute::detail

@@ -1,0 +1,80 @@
+#pragma once
+
+#include "gossamer/compute/matrix.hpp"
+#include "gossamer/compute/model.hpp"
+#include "gossamer/compute/models/detail/criterion.hpp"
+
+#include <vector>
+
+namespace gossamer::compute::detail {
+
+enum class activation { relu, tanh };
+
+struct network_options {
+  std::vector<std::size_t> widths; ///< inputs, hidden layers, outputs
+  activation hidden = activation::relu;
+  criterion last;
+  float l1 = 0;
+  float l2 = 0;
+};
+
+/// Layers z = W^T a + b with an activation between them; without hidden layers, a (generalised)
+/// linear model.
+///
+/// Parameters: layer by layer W (inputs x outputs, row-major, so that the row of one feature is
+/// contiguous) and then b. Batches are worked off in chunks, which bounds the workspace: a few MiB,
+/// whatever the batch.
+class network final : public model {
+public:
+  /// @error errc::usage when there would be more than 2^31 - 1 parameters
+  explicit network(network_options options);
+
+  std::size_t dimension() const override { return dimension_; }
+  /// 0 without hidden layers; otherwise weights ~ N(0, 2 / inputs) and biases 0 (He et al. 2015).
+  void initial_point(std::span<float> x, const random_stream& random) const override;
+  double loss_and_gradient(std::span<const float> x, const batch& samples,
+                           std::span<float> gradient) override;
+  evaluation evaluate(std::span<const float> x, const batch& samples) override;
+  void proximal_step(std::span<float> x, float step) const override;
+  std::unique_ptr<model> clone() const override { return std::make_unique<network>(*this); }
+
+private:
+  struct dense_layer {
+    std::size_t inputs;
+    std::size_t outputs;
+    std::size_t weights;            ///< where they begin among the parameters
+    std::vector<float> values = {}; ///< of a chunk: chunk x outputs
+    std::vector<float> errors = {}; ///< d loss / d z; the last layer's replace its values
+
+    std::size_t bias() const { return weights + inputs * outputs; }
+    template <class Float>
+    matrix_view<Float> weights_in(std::span<Float> x) const {
+      return {x.subspan(weights, inputs * outputs), inputs, outputs};
+    }
+    template <class Float>
+    std::span<Float> bias_in(std::span<Float> x) const {
+      return x.subspan(bias(), outputs);
+    }
+  };
+  struct tally {
+    double loss = 0;
+    std::size_t right = 0;
+  };
+
+  /// Calls `work` with batches of at most chunk_ samples.
+  template <class Work>
+  void for_each_chunk(const batch& samples, Work work);
+  /// Fills the layers' values, and the last one with errors.
+  tally forward(std::span<const float> x, const batch& chunk);
+  void backward(std::span<const float> x, const batch& chunk, std::span<float> gradient);
+  /// l2 / 2 ||w||^2, and l1 ||w||_1 where asked for.
+  double penalty(std::span<const float> x, bool with_l1) const;
+
+  network_options options_;
+  std::vector<dense_layer> layers_;
+  std::size_t dimension_ = 0;
+  std::size_t chunk_;
+  std::vector<float> inputs_; ///< the chunk's rows, when they are dense
+};
+
+} // namespace gossamer::compute::detail

@@ -1,0 +1,192 @@
+#include "gossamer/compute/models/detail/network.hpp"
+
+#include "gossamer/base/vec.hpp"
+#include "gossamer/compute/models/detail/input_layer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace gossamer::compute::detail {
+
+namespace {
+
+void activate(std::span<float> values, activation function) {
+  if (function == activation::relu)
+    for (float& v : values)
+      v = v < 0 ? 0 : v; // keeps a NaN
+  else
+    for (float& v : values)
+      v = std::tanh(v);
+}
+
+/// errors *= the derivative of the activation, which its values tell.
+void damp(std::span<float> errors, std::span<const float> values, activation function) {
+  if (function == activation::relu)
+    for (std::size_t i = 0; i < errors.size(); ++i)
+      errors[i] = values[i] == 0 ? 0 : errors[i];
+  else
+    for (std::size_t i = 0; i < errors.size(); ++i)
+      errors[i] *= 1 - values[i] * values[i];
+}
+
+/// sum_i f(w_i) in double precision; several sums at once, because an addition waits for the one
+/// before.
+template <class Function>
+double sum_of(std::span<const float> w, Function f) {
+  constexpr std::size_t lanes = 8;
+  double sums[lanes] = {};
+  std::size_t i = 0;
+  for (; i + lanes <= w.size(); i += lanes)
+    for (std::size_t j = 0; j < lanes; ++j)
+      sums[j] += f(static_cast<double>(w[i + j]));
+  double total = 0;
+  for (; i < w.size(); ++i)
+    total += f(static_cast<double>(w[i]));
+  for (const double sum : sums)
+    total += sum;
+  return total;
+}
+
+} // namespace
+
+network::network(network_options options) : options_(std::move(options)) {
+  for (std::size_t l = 0; l + 1 < options_.widths.size(); ++l) {
+    layers_.push_back(
+        {.inputs = options_.widths[l], .outputs = options_.widths[l + 1], .weights = dimension_});
+    dimension_ = layers_.back().bias() + layers_.back().outputs;
+    if (dimension_ > INT32_MAX)
+      throw error(errc::usage,
+                  fmt::format("the model would have more than {} parameters", INT32_MAX),
+                  "make the hidden layers smaller");
+  }
+  chunk_ = std::clamp<std::size_t>(
+      (std::size_t{1} << 20) / std::max<std::size_t>(options_.widths[0], 1), 16, 256);
+}
+
+void network::initial_point(std::span<float> x, const random_stream& random) const {
+  std::ranges::fill(x, 0.0f);
+  if (layers_.size() == 1)
+    return;
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    random_sequence numbers{random, l};
+    const double deviation = std::sqrt(2.0 / static_cast<double>(layers_[l].inputs));
+    for (float& w : layers_[l].weights_in(x).values)
+      w = static_cast<float>(deviation * numbers.normal());
+  }
+}
+
+template <class Work>
+void network::for_each_chunk(const batch& samples, Work work) {
+  GOSSAMER_ASSERT(samples.data.features == options_.widths[0],
+                  "the data has as many features as the training data");
+  for (std::size_t i = 0; i < samples.indices.size(); i += chunk_)
+    work(batch{samples.data,
+               samples.indices.subspan(i, std::min(chunk_, samples.indices.size() - i))});
+}
+
+network::tally network::forward(std::span<const float> x, const batch& chunk) {
+  const auto rows = chunk.indices.size();
+  const_matrix below{{}, 0, 0};
+  for (auto& layer : layers_) {
+    layer.values.resize(rows * layer.outputs);
+    const matrix z{layer.values, rows, layer.outputs};
+    for (std::size_t i = 0; i < rows; ++i)
+      std::ranges::copy(layer.bias_in(x), z.row(i).begin());
+    if (&layer == &layers_.front())
+      multiply_samples(z, chunk, layer.weights_in(x), inputs_);
+    else
+      multiply(z, below, layer.weights_in(x), onto::add);
+    if (&layer != &layers_.back())
+      activate(z.values, options_.hidden);
+    below = z;
+  }
+  tally result;
+  const matrix z{layers_.back().values, rows, layers_.back().outputs};
+  for (std::size_t i = 0; i < rows; ++i) {
+    const auto [loss, right] = options_.last.judge(z.row(i), chunk.data.targets[chunk.indices[i]]);
+    result.loss += loss;
+    result.right += right ? 1 : 0;
+  }
+  return result;
+}
+
+void network::backward(std::span<const float> x, const batch& chunk, std::span<float> gradient) {
+  const auto rows = chunk.indices.size();
+  matrix errors{layers_.back().values, rows, layers_.back().outputs};
+  for (std::size_t l = layers_.size() - 1;; --l) {
+    const auto& layer = layers_[l];
+    for (std::size_t i = 0; i < rows; ++i)
+      add(layer.bias_in(gradient), errors.row(i));
+    if (l == 0) {
+      add_outer_products(layer.weights_in(gradient), chunk, errors, inputs_);
+      return;
+    }
+    auto& below = layers_[l - 1];
+    multiply_at(layer.weights_in(gradient), {below.values, rows, below.outputs}, errors, onto::add);
+    below.errors.resize(rows * below.outputs);
+    const matrix errors_below{below.errors, rows, below.outputs};
+    multiply_bt(errors_below, errors, layer.weights_in(x));
+    damp(below.errors, below.values, options_.hidden);
+    errors = errors_below;
+  }
+}
+
+double network::loss_and_gradient(std::span<const float> x, const batch& samples,
+                                  std::span<float> gradient) {
+  GOSSAMER_ASSERT(x.size() == dimension_ && gradient.size() == dimension_,
+                  "x and gradient are of the model's dimension");
+  GOSSAMER_ASSERT(!samples.indices.empty(), "a batch has samples");
+  std::ranges::fill(gradient, 0.0f);
+  double loss = 0;
+  for_each_chunk(samples, [&](const batch& chunk) {
+    loss += forward(x, chunk).loss;
+    const auto share = 1 / static_cast<float>(samples.indices.size());
+    assign_scaled(layers_.back().values, share, layers_.back().values);
+    backward(x, chunk, gradient);
+  });
+  if (options_.l2 != 0)
+    for (const auto& layer : layers_)
+      add_scaled(layer.weights_in(gradient).values, options_.l2, layer.weights_in(x).values);
+  return loss / static_cast<double>(samples.indices.size()) + penalty(x, false);
+}
+
+evaluation network::evaluate(std::span<const float> x, const batch& samples) {
+  GOSSAMER_ASSERT(x.size() == dimension_, "x is of the model's dimension");
+  GOSSAMER_ASSERT(!samples.indices.empty(), "a batch has samples");
+  tally total;
+  for_each_chunk(samples, [&](const batch& chunk) {
+    const auto part = forward(x, chunk);
+    total.loss += part.loss;
+    total.right += part.right;
+  });
+  const auto count = static_cast<double>(samples.indices.size());
+  evaluation result{.loss = total.loss / count + penalty(x, true), .accuracy = {}};
+  if (options_.last.classifies)
+    result.accuracy = static_cast<double>(total.right) / count;
+  return result;
+}
+
+double network::penalty(std::span<const float> x, bool with_l1) const {
+  double sum = 0;
+  for (const auto& layer : layers_) {
+    const auto w = layer.weights_in(x).values;
+    if (options_.l2 != 0)
+      sum += 0.5 * static_cast<double>(options_.l2) * sum_of(w, [](double v) { return v * v; });
+    if (with_l1 && options_.l1 != 0)
+      sum += static_cast<double>(options_.l1) * sum_of(w, [](double v) { return std::fabs(v); });
+  }
+  return sum;
+}
+
+void network::proximal_step(std::span<float> x, float step) const {
+  const float threshold = step * options_.l1;
+  if (threshold == 0)
+    return;
+  for (const auto& layer : layers_)
+    for (float& w : layer.weights_in(x).values)
+      w = std::fabs(w) <= threshold ? 0 : w - std::copysign(threshold, w);
+}
+
+} // namespace gossamer::compute::detail

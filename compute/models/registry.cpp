@@ -1,0 +1,59 @@
+#include "gossamer/compute/models/detail/entries.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace gossamer::compute {
+
+const registry<model_entry>& models() {
+  static const std::array entries{detail::quadratic_model, detail::linear_model,
+                                  detail::logistic_model, detail::softmax_model, detail::mlp_model};
+  static const registry<model_entry> table{"model", entries};
+  return table;
+}
+
+std::unique_ptr<model> make_model(std::string_view text, const dataset& train) {
+  const auto [entry, values] = models().resolve(text);
+  return entry.make(values, train);
+}
+
+void model::proximal_step(std::span<float>, float) const {}
+
+namespace detail {
+
+parameter l1_parameter() {
+  return {.key = "l1",
+          .kind = parameter::type::real,
+          .fallback = "0",
+          .meaning = "factor of ||w||_1; the bias is left out",
+          .min = 0,
+          .max = 1e6};
+}
+
+parameter l2_parameter() {
+  return {.key = "l2",
+          .kind = parameter::type::real,
+          .fallback = "0",
+          .meaning = "factor of ||w||^2 / 2; the bias is left out",
+          .min = 0,
+          .max = 1e6};
+}
+
+void require_classes(std::string_view name, const dataset& data) {
+  if (data.classes == 0)
+    throw error(errc::usage,
+                fmt::format("model '{}' tells classes apart, and the data has real targets", name),
+                "use linear, or mlp, which does both");
+}
+
+void require_real_targets(std::string_view name, const dataset& data) {
+  if (data.classes != 0)
+    throw error(errc::usage,
+                fmt::format("model '{}' predicts real targets, and the data has {} classes", name,
+                            data.classes),
+                data.classes == 2 ? "use logistic, softmax or mlp" : "use softmax or mlp");
+}
+
+} // namespace detail
+} // namespace gossamer::compute

@@ -1,0 +1,173 @@
+#include "gossamer/compute/detail/updates.hpp"
+#include "gossamer/compute/optimiser.hpp"
+
+#include <array>
+
+namespace gossamer::compute {
+
+namespace {
+
+/// The state of an optimiser, 0 to begin with.
+std::span<float> zeros_like(vec& state, const vec& x) {
+  if (state.empty() && !x.empty()) {
+    auto pool = x.pool();
+    state = vec{pool, x.size()};
+  }
+  GOSSAMER_ASSERT(state.size() == x.size(), "an optimiser serves one model");
+  return state.mutate();
+}
+
+class sgd final : public optimiser {
+public:
+  explicit sgd(const arguments& given) : decay_(given.real32("weight-decay")) {}
+
+  void step(vec& x, const vec& gradient, float lr) override {
+    if (decay_ == 0)
+      x -= lr * gradient;
+    else
+      detail::sgd_update(x.mutate(), gradient.view(), {.lr = lr, .decay = decay_});
+  }
+
+  std::unique_ptr<optimiser> clone() const override { return std::make_unique<sgd>(*this); }
+
+private:
+  float decay_;
+};
+
+class momentum final : public optimiser {
+public:
+  momentum(const arguments& given, bool nesterov)
+      : beta_(given.real32("beta")), decay_(given.real32("weight-decay")), nesterov_(nesterov) {}
+
+  void step(vec& x, const vec& gradient, float lr) override {
+    const auto m = zeros_like(m_, x);
+    const auto update = nesterov_ ? detail::nesterov_update : detail::momentum_update;
+    update(x.mutate(), gradient.view(), m, beta_, {.lr = lr, .decay = decay_});
+  }
+
+  std::unique_ptr<optimiser> clone() const override { return std::make_unique<momentum>(*this); }
+
+private:
+  float beta_;
+  float decay_;
+  bool nesterov_;
+  vec m_;
+};
+
+class adam final : public optimiser {
+public:
+  explicit adam(const arguments& given)
+      : beta1_(given.real("beta1")), beta2_(given.real("beta2")), epsilon_(given.real32("epsilon")),
+        decay_(given.real32("weight-decay")) {}
+
+  void step(vec& x, const vec& gradient, float lr) override {
+    power1_ *= beta1_;
+    power2_ *= beta2_;
+    const auto m = zeros_like(m_, x), v = zeros_like(v_, x);
+    detail::adam_update(x.mutate(), gradient.view(), m, v,
+                        {.beta1 = static_cast<float>(beta1_),
+                         .beta2 = static_cast<float>(beta2_),
+                         .rest1 = static_cast<float>(1 - beta1_),
+                         .rest2 = static_cast<float>(1 - beta2_),
+                         .unbias1 = static_cast<float>(1 / (1 - power1_)),
+                         .unbias2 = static_cast<float>(1 / (1 - power2_)),
+                         .epsilon = epsilon_},
+                        {.lr = lr, .decay = decay_});
+  }
+
+  std::unique_ptr<optimiser> clone() const override { return std::make_unique<adam>(*this); }
+
+private:
+  double beta1_;
+  double beta2_;
+  float epsilon_;
+  float decay_;
+  double power1_ = 1; ///< beta1^t
+  double power2_ = 1;
+  vec m_;
+  vec v_;
+};
+
+parameter share(std::string key, std::string fallback, std::string meaning) {
+  return {.key = std::move(key),
+          .kind = parameter::type::real,
+          .fallback = std::move(fallback),
+          .meaning = std::move(meaning),
+          .min = 0,
+          .max = 0.999999};
+}
+
+parameter weight_decay() {
+  return {.key = "weight-decay",
+          .kind = parameter::type::real,
+          .fallback = "0",
+          .meaning = "factor of x that is added to the gradient first (coupled)",
+          .min = 0,
+          .max = 1e6};
+}
+
+template <class Optimiser, auto... extra>
+std::unique_ptr<optimiser> make(const arguments& given) {
+  return std::make_unique<Optimiser>(given, extra...);
+}
+
+std::array<optimiser_entry, 4> entries() {
+  return {
+      {{.about = {.name = "sgd",
+                  .summary = "plain stochastic gradient descent",
+                  .maths = "x <- x - lr g",
+                  .reference = "Robbins, Monro, A stochastic approximation method, 1951",
+                  .cost = "no state",
+                  .parameters = {weight_decay()}},
+        .make = make<sgd>},
+       {.about =
+            {.name = "momentum",
+             .summary = "heavy ball",
+             .maths = "m <- beta m + g; x <- x - lr m",
+             .reference =
+                 "Polyak, Some methods of speeding up the convergence of iteration methods, 1964",
+             .cost = "one vector of state",
+             .parameters = {share("beta", "0.9", "share of m that is kept"), weight_decay()}},
+        .make = make<momentum, false>},
+       {.about = {.name = "nesterov",
+                  .summary = "Nesterov momentum in the form that looks no step ahead",
+                  .maths = "m <- beta m + g; x <- x - lr (beta m + g)",
+                  .reference = "Sutskever, Martens, Dahl, Hinton, On the importance of "
+                               "initialization and momentum "
+                               "in deep learning, 2013",
+                  .cost = "one vector of state",
+                  .parameters = {share("beta", "0.9", "share of m that is kept"), weight_decay()}},
+        .make = make<momentum, true>},
+       {.about = {.name = "adam",
+                  .summary = "steps scaled by running moments of the gradient, bias corrected",
+                  .maths = "m <- beta1 m + (1 - beta1) g; v <- beta2 v + (1 - beta2) g^2; "
+                           "x <- x - lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)",
+                  .reference =
+                      "Kingma, Ba, Adam: a method for stochastic optimization, 2015, algorithm 1",
+                  .cost = "two vectors of state",
+                  .parameters = {share("beta1", "0.9", "share of m that is kept"),
+                                 share("beta2", "0.999", "share of v that is kept"),
+                                 {.key = "epsilon",
+                                  .kind = parameter::type::real,
+                                  .fallback = "1e-8",
+                                  .meaning = "least divisor",
+                                  .min = 1e-30,
+                                  .max = 1},
+                                 weight_decay()}},
+        .make = make<adam>}}};
+}
+
+} // namespace
+
+const registry<optimiser_entry>& optimisers() {
+  static const auto all = entries();
+  static const registry<optimiser_entry> table{"optimiser", all};
+  return table;
+}
+
+std::unique_ptr<optimiser> make_optimiser(std::string_view text) {
+  const auto [entry, values] = optimisers().resolve(text);
+  return entry.make(values);
+}
+
+} // namespace gossamer::compute
