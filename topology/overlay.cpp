@@ -142,10 +142,13 @@ void overlay::rebuild() {
     };
   }
   auto edges = edges_within(original_, present_, true);
-  const auto piece = detail::search(graph{original_.size(), edges}).root;
+  current_ = graph{original_.size(), edges};
+  const auto piece = detail::search(current_).root;
   for (const auto& rim : rims(original_, present_))
     close(rim, piece, may_join, edges);
   current_ = graph{original_.size(), edges};
+  if (how_ == repair::any)
+    return; // every hole is closed, so nothing is apart
   while (const auto added = next_link(current_, everybody, may_join)) {
     edges.push_back(*added);
     current_ = graph{original_.size(), edges};

@@ -63,15 +63,20 @@ graph complement(const graph& g) {
   return {g.size(), edges};
 }
 
+std::string possible_degrees(std::size_t size) {
+  if (size <= 3)
+    return fmt::format("allowed: degree={}", size - 1);
+  return fmt::format("allowed: degree 2 to {}{}", size - 1,
+                     size % 2 == 1 ? ", an even number because that of the workers is odd" : "");
+}
+
 void require_regular_exists(std::size_t size, std::size_t degree) {
-  if (degree < size && size * degree % 2 == 0 && (degree > 1 || size == 2))
-    return;
-  throw error(
-      errc::usage,
-      fmt::format("there is no connected graph of {} workers with degree {} each", size, degree),
-      fmt::format("allowed: degree 2 to {}{}", size - 1,
-                  size % 2 == 0 ? " (1 when there are two workers)"
-                                : ", an even number because the number of workers is odd"));
+  const bool exists = degree < size && size * degree % 2 == 0;
+  if (!exists || (degree == 1 && size > 2))
+    throw error(
+        errc::usage,
+        fmt::format("there is no connected graph of {} workers with degree {} each", size, degree),
+        possible_degrees(size));
 }
 
 graph make_random_regular(const arguments& values, std::size_t size, std::uint64_t seed) {
