@@ -1,0 +1,23 @@
+#pragma once
+
+#include "gossamer/base/error.hpp"
+#include "gossamer/compress/packet.hpp"
+
+#include <span>
+#include <string>
+
+namespace gossamer::compress::detail {
+
+/// max |v_i|, which every encoder computes or at least needs to be finite. O(size).
+/// @error errc::diverged when an element is NaN or infinite; names the first
+float finite_max_magnitude(std::span<const float> v);
+
+/// An errc::bad_packet with the remedy that all packet errors share.
+error bad_packet(std::string sentence);
+
+/// @error errc::bad_packet unless the packet carries this wire number, and as many bits as its
+/// codec would have written
+void expect_codec(const packet& p, std::uint8_t wire_number);
+void expect_bits(const packet& p, std::uint64_t bits);
+
+} // namespace gossamer::compress::detail

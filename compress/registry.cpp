@@ -1,0 +1,32 @@
+#include "gossamer/compress/codec.hpp"
+#include "gossamer/compress/detail/checks.hpp"
+#include "gossamer/compress/detail/entries.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace gossamer::compress {
+
+const registry<codec_entry>& codecs() {
+  static const std::array entries{
+      detail::identity_codec(),
+      detail::uniform_codec(),
+  };
+  static const registry<codec_entry> table{"codec", entries};
+  return table;
+}
+
+std::unique_ptr<codec> make_codec(std::string_view text) {
+  const auto [entry, values] = codecs().resolve(text);
+  return entry.make(values);
+}
+
+vec decode(const packet& p) {
+  for (const auto& entry : codecs())
+    if (entry.wire_number == p.codec)
+      return entry.decode(p);
+  throw detail::bad_packet(fmt::format("packet of unknown codec {}", p.codec));
+}
+
+} // namespace gossamer::compress

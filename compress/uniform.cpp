@@ -1,0 +1,155 @@
+#include "gossamer/compress/detail/checks.hpp"
+#include "gossamer/compress/detail/entries.hpp"
+#include "gossamer/compress/detail/uniform_kernels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace gossamer::compress::detail {
+namespace {
+
+constexpr std::uint8_t wire_number = 2;
+constexpr std::uint64_t scale_bits = 32;
+
+/// Elements, first and count, that one call of a kernel takes.
+template <class Action>
+void for_each_block(std::size_t size, Action action) {
+  for (std::size_t first = 0; first < size; first += uniform_block)
+    action(first, std::min(uniform_block, size - first));
+}
+
+/// Distance of two levels; 0 when all elements are to be sent as zero.
+float scale_of(float norm, int bits) {
+  const auto top = static_cast<float>(bits == 1 ? 1 : (1 << (bits - 1)) - 1);
+  const float delta = norm / top;
+  if (delta < std::numeric_limits<float>::min()) // 1 / delta could overflow, and products would
+                                                 // lose precision
+    return 0;
+  return std::isfinite(delta * top) ? delta : std::nextafter(delta, 0.0f);
+}
+
+float read_scale(const packet& p) {
+  if (p.payload.size() < sizeof(float))
+    throw bad_packet(
+        fmt::format("packet of codec uniform has a payload of {} bytes, too few for its scale",
+                    p.payload.size()));
+  float delta;
+  std::memcpy(&delta, p.payload.data(), sizeof delta);
+  const bool zero = std::bit_cast<std::uint32_t>(delta) == 0;
+  if (!zero && !(std::isnormal(delta) && delta > 0))
+    throw bad_packet(fmt::format(
+        "packet of codec uniform has the scale {}; it must be 0 or a positive normal number",
+        delta));
+  return delta;
+}
+
+std::uint64_t size_in_bits(int bits, std::uint64_t elements) {
+  return scale_bits + static_cast<std::uint64_t>(bits) * elements;
+}
+
+vec decode_uniform(const packet& p) {
+  const int bits = p.parameter;
+  if (bits < 1 || bits > 16)
+    throw bad_packet(
+        fmt::format("packet of codec uniform has codes of {} bits; allowed: 1 to 16", bits));
+  if (p.elements > packet_most_elements)
+    throw bad_packet(fmt::format("packet of codec uniform has {} elements; allowed: {}", p.elements,
+                                 packet_most_elements));
+  const float delta = read_scale(p);
+  expect_bits(p, delta == 0 ? scale_bits : size_in_bits(bits, p.elements));
+  auto pool = p.payload.pool();
+  if (delta == 0)
+    return vec{pool, p.elements};
+
+  vec v{pool.allocate(p.elements * sizeof(float))};
+  const auto values = v.overwrite();
+  const auto* codes = p.payload.data() + sizeof delta;
+  for_each_block(values.size(), [&](std::size_t first, std::size_t count) {
+    uniform_decode_block(bits, delta, codes + first / 8 * static_cast<std::size_t>(bits),
+                         values.subspan(first, count));
+  });
+  if (!std::isfinite(std::ldexp(delta, bits - 1)) && !std::isfinite(max_magnitude(values)))
+    throw bad_packet("packet of codec uniform holds a level beyond the largest float");
+  return v;
+}
+
+class uniform final : public codec {
+public:
+  explicit uniform(int bits) : bits_(bits) {}
+
+  packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
+    const float delta = scale_of(finite_max_magnitude(v.view()), bits_);
+    const auto size = delta == 0 ? scale_bits : bits(v.size());
+    packet p{wire_number, static_cast<std::uint8_t>(bits_), v.size(), size,
+             v.pool().allocate(whole_bytes(size))};
+    std::memcpy(p.payload.data(), &delta, sizeof delta);
+    if (delta == 0)
+      return p;
+
+    auto* codes = p.payload.data() + sizeof delta;
+    std::array<std::uint32_t, uniform_block> words;
+    for_each_block(v.size(), [&](std::size_t first, std::size_t count) {
+      random.fill(step, first, std::span{words}.first(count));
+      uniform_encode_block(bits_, 1 / delta, v.view().subspan(first, count), words.data(),
+                           codes + first / 8 * static_cast<std::size_t>(bits_));
+    });
+    return p;
+  }
+
+  vec decode(const packet& p) const override {
+    expect_codec(p, wire_number);
+    if (p.parameter != bits_)
+      throw bad_packet(fmt::format("packet of codec uniform:bits={} given to uniform:bits={}",
+                                   p.parameter, bits_));
+    return decode_uniform(p);
+  }
+
+  std::uint64_t bits(std::size_t elements) const override { return size_in_bits(bits_, elements); }
+
+private:
+  int bits_;
+};
+
+constexpr auto maths =
+    R"(delta = max |v_i| / L, where L = 2^(b-1) - 1, and L = 1 for b = 1; all in 32-bit floats, one rounding an operation.
+y = v_i * (1 / delta), f = floor(y), k = f + [u < y - f], clamped to -L .. L; C(v)_i = k * delta.
+u = (word >> 8) * 2^-24, where word i of the step belongs to element i.
+b = 1 has the two levels -delta and delta: y = (v_i * (1 / delta) - 1) * 0.5, k as above but clamped to -1 .. 0, and
+C(v)_i = (2 k + 1) * delta. (The paper's {-delta, 0} could not represent a positive number without bias.)
+E |C(v) - v|^2 = delta^2 sum r_i (1 - r_i), r_i = frac(v_i / delta); at most d delta^2 / 4.
+When delta would be below 2^-126, all elements are sent as zero (delta = 0, no codes).)";
+
+} // namespace
+
+codec_entry uniform_codec() {
+  return {
+      .about =
+          {.name = "uniform",
+           .summary = "stochastic rounding to evenly spaced levels, scaled by the largest element",
+           .maths = maths,
+           .reference = "Yu, Wu, Huang: Double quantization for communication-efficient "
+                        "distributed optimization, "
+                        "NeurIPS 2019, section 3",
+           .cost = "32 + b d bits, 32 when v = 0; two passes over v and one random word an element",
+           .parameters = {{.key = "bits",
+                           .kind = parameter::type::integer,
+                           .fallback = "8",
+                           .meaning = "bits of one element's code",
+                           .min = 1,
+                           .max = 16}}},
+      .wire_number = wire_number,
+      .can = {.exact = false, .unbiased = true, .fixed_size = true},
+      .make = [](const arguments& given) -> std::unique_ptr<codec> {
+        return std::make_unique<uniform>(static_cast<int>(given.integer("bits")));
+      },
+      .decode = decode_uniform,
+  };
+}
+
+} // namespace gossamer::compress::detail
