@@ -42,15 +42,13 @@ struct snapshot {
 /// What a worker needs from the world it lives in. The local world implements it with actors.
 class worker_host {
 public:
+  virtual ~worker_host() = default;
   /// Starts a gradient at x; answered by `worker::gradient_arrived`.
   virtual void compute(std::uint64_t step, vec x) = 0;
   virtual void report(step_report) = 0;
   virtual void report(snapshot) = 0;
   virtual link& link_to(rank peer) = 0;
   virtual traffic sent() const = 0;
-
-protected:
-  ~worker_host() = default;
 };
 
 /// Everything about a worker that is fixed before it starts.

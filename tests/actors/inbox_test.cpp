@@ -1,0 +1,93 @@
+#include "gossamer/actors/runtime/inbox.hpp"
+
+#include "gossamer/actors/runtime/link.hpp"
+#include "gossamer/actors/runtime/task.hpp"
+#include "gossamer/compress/codec.hpp"
+
+#include <gmock/gmock.h>
+
+namespace gossamer::actors {
+namespace {
+
+using testing::ElementsAre;
+
+frame make_frame(rank source, tag label) { return {.source = source, .label = label, .body = {}}; }
+
+task<> collect(inbox& box, std::vector<std::pair<rank, tag>> wanted, std::vector<rank>& order) {
+  for (const auto& [from, label] : wanted) {
+    const auto f = co_await box.receive(from, label);
+    order.push_back(f.source);
+  }
+}
+
+TEST(inbox, keeps_early_frames_until_they_are_asked_for) {
+  inbox box;
+  std::vector<rank> order;
+  const tag now{frame_kind::model, 0}, next{frame_kind::model, 1};
+  auto t = collect(box, {{1, now}, {2, now}, {1, next}}, order);
+  box.deliver(make_frame(2, now));
+  box.deliver(make_frame(1, next)); // a neighbour that is a round ahead
+  t.start();
+  EXPECT_THAT(order, ElementsAre());
+  box.deliver(make_frame(1, now));
+  EXPECT_THAT(order, ElementsAre(1, 2, 1));
+  EXPECT_TRUE(t.done());
+  EXPECT_EQ(box.unclaimed(), 0u);
+}
+
+TEST(inbox, tells_kinds_steps_and_parts_apart) {
+  inbox box;
+  std::vector<rank> order;
+  const tag wanted{frame_kind::reduce_segment, 3, 1};
+  auto t = collect(box, {{0, wanted}}, order);
+  t.start();
+  box.deliver(make_frame(0, {frame_kind::gather_segment, 3, 1}));
+  box.deliver(make_frame(0, {frame_kind::reduce_segment, 2, 1}));
+  box.deliver(make_frame(0, {frame_kind::reduce_segment, 3, 0}));
+  box.deliver(make_frame(1, wanted));
+  EXPECT_FALSE(t.done());
+  box.deliver(make_frame(0, wanted));
+  EXPECT_TRUE(t.done());
+  EXPECT_EQ(box.unclaimed(), 4u);
+}
+
+task<> serve(inbox& box, std::vector<rank>& order, std::size_t count) {
+  while (order.size() < count) {
+    const auto f = co_await box.receive_any();
+    order.push_back(f.source);
+  }
+}
+
+TEST(inbox, serves_anybody_in_the_order_of_arrival) {
+  inbox box;
+  std::vector<rank> order;
+  box.deliver(make_frame(5, {frame_kind::average_request}));
+  box.deliver(make_frame(3, {frame_kind::average_request}));
+  auto t = serve(box, order, 3);
+  t.start();
+  box.deliver(make_frame(4, {frame_kind::farewell}));
+  EXPECT_THAT(order, ElementsAre(5, 3, 4));
+}
+
+struct silent_link final : link {
+  void transmit(frame) override {}
+};
+
+TEST(link, counts_payload_and_wire_bits_by_kind) {
+  buffer_pool pool;
+  const auto codec = compress::make_codec("uniform:bits=8");
+  vec v{pool, 1001};
+  v.mutate()[3] = 1;
+  auto f = make_frame(0, {frame_kind::model});
+  f.body = codec->encode(v, random_stream{1, 0, purpose::quantise}, 0);
+  silent_link l;
+  l.send(f);
+  l.send(f);
+  l.send(make_frame(0, {frame_kind::farewell}));
+  EXPECT_EQ(l.sent(frame_kind::model), (traffic{2, 2 * (32 + 8 * 1001), 2 * 8 * (24 + 32 + 4 + 1001)}));
+  EXPECT_EQ(l.sent(frame_kind::farewell), (traffic{1, 0, 8 * (24 + 32)}));
+  EXPECT_EQ(l.sent().frames, 3u);
+}
+
+} // namespace
+} // namespace gossamer::actors

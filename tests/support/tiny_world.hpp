@@ -1,0 +1,171 @@
+#pragma once
+
+#include "gossamer/actors/runtime/worker.hpp"
+#include "gossamer/base/error.hpp"
+#include "gossamer/topology/bipartition.hpp"
+#include "gossamer/topology/mixing.hpp"
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+
+namespace gossamer::testing_support {
+
+/// All workers in one thread, without actors: an event is the delivery of one frame or of one gradient, and a seeded
+/// generator picks which of the possible events happens next. Frames between one pair keep their order; everything else
+/// may overtake everything else. Same seed, same run.
+class tiny_world {
+public:
+  using gradient_of = std::function<vec(actors::rank, std::uint64_t step, const vec& x)>;
+  using make_algorithm = std::function<std::unique_ptr<actors::algorithm>(actors::rank)>;
+
+  struct options {
+    std::string topology = "ring";
+    std::string codec = "identity";
+    std::string optimiser = "sgd";
+    std::size_t workers = 4;
+    bool synchronous = true;
+    std::uint64_t steps = 10; ///< of each worker
+    double lr = 0.1;
+    std::uint64_t seed = 1;
+  };
+
+  tiny_world(const options& o, const make_algorithm& make, gradient_of gradient)
+    : options_(o),
+      graph_(topology::make_topology(o.topology, o.workers, 1)),
+      mixing_(topology::make_mixing("auto", graph_)),
+      gradient_(std::move(gradient)),
+      choice_(random_stream{o.seed, 0, purpose::neighbour}, 1u << 20) {
+    std::vector<bool> active(o.workers, true);
+    if (!o.synchronous)
+      for (const auto i : topology::split(graph_).passive)
+        active[i] = false;
+    for (actors::rank i = 0; i < o.workers; ++i)
+      nodes_.push_back(std::make_unique<node>(*this, i, settings_of(i, active[i]), make(i)));
+  }
+
+  /// Runs until nothing can happen any more. @returns whether all workers have finished
+  bool run() {
+    for (auto& n : nodes_)
+      n->w.run(*n->program);
+    while (step()) {
+    }
+    return std::ranges::all_of(nodes_, [](auto& n) { return n->w.finished(); });
+  }
+
+  actors::worker& worker(actors::rank i) { return nodes_[i]->w; }
+  const vec& model(actors::rank i) const { return nodes_[i]->program->model(); }
+  actors::traffic sent(actors::rank i) const { return nodes_[i]->sent(); }
+  std::size_t frames_from_to(actors::rank from, actors::rank to) const {
+    const auto found = nodes_[from]->links.find(to);
+    return found == nodes_[from]->links.end() ? 0 : found->second->sent().frames;
+  }
+
+  /// sum_i x_i in double precision.
+  std::vector<double> sum_of_models() const {
+    std::vector<double> sum(model(0).size());
+    for (actors::rank i = 0; i < nodes_.size(); ++i)
+      for (std::size_t k = 0; k < sum.size(); ++k)
+        sum[k] += static_cast<double>(model(i)[k]);
+    return sum;
+  }
+
+private:
+  struct pair_link final : actors::link {
+    explicit pair_link(std::deque<actors::frame>& q) : queue(q) {}
+    void transmit(actors::frame f) override { queue.push_back(std::move(f)); }
+    std::deque<actors::frame>& queue;
+  };
+
+  struct node final : actors::worker_host {
+    node(tiny_world& world_, actors::rank i, actors::worker_settings settings, std::unique_ptr<actors::algorithm> a)
+      : world(world_),
+        id(i),
+        program(std::move(a)),
+        w(std::move(settings), compute::make_optimiser(world_.options_.optimiser), *this) {}
+
+    void compute(std::uint64_t step, vec x) override { job = std::pair{step, std::move(x)}; }
+    void report(actors::step_report) override {}
+    void report(actors::snapshot) override {}
+    actors::link& link_to(actors::rank peer) override {
+      auto& slot = links[peer];
+      if (!slot)
+        slot = std::make_unique<pair_link>(world.queues_[{id, peer}]);
+      return *slot;
+    }
+    actors::traffic sent() const override {
+      actors::traffic total;
+      for (const auto& [peer, l] : links)
+        total += l->sent();
+      return total;
+    }
+
+    tiny_world& world;
+    actors::rank id;
+    std::unique_ptr<actors::algorithm> program;
+    std::map<actors::rank, std::unique_ptr<pair_link>> links;
+    std::optional<std::pair<std::uint64_t, vec>> job;
+    actors::worker w; // last: its coroutines refer to the rest
+  };
+
+  struct flat_model final : compute::model {
+    std::size_t dimension() const override { return 0; }
+    void initial_point(std::span<float>, const random_stream&) const override {}
+    double loss_and_gradient(std::span<const float>, const compute::batch&, std::span<float>) override { return 0; }
+    compute::evaluation evaluate(std::span<const float>, const compute::batch&) override { return {}; }
+    void proximal_step(std::span<float>, float) const override {}
+    std::unique_ptr<compute::model> clone() const override { return std::make_unique<flat_model>(); }
+  };
+
+  actors::worker_settings settings_of(actors::rank i, bool active) const {
+    actors::worker_settings s;
+    s.id = i;
+    s.workers = options_.workers;
+    s.neighbours.assign(mixing_.neighbours(i).begin(), mixing_.neighbours(i).end());
+    s.mixing_weights.assign(mixing_.weights(i).begin(), mixing_.weights(i).end());
+    s.own_weight = mixing_.self_weight(i);
+    s.active = active;
+    s.synchronous = options_.synchronous;
+    s.seed = options_.seed;
+    s.step_limit = options_.steps;
+    s.lr = options_.lr;
+    s.codec = compress::make_codec(options_.codec);
+    s.schedule = compute::make_schedule("constant");
+    s.model = std::make_shared<flat_model>();
+    return s;
+  }
+
+  bool step() {
+    std::vector<std::function<void()>> events;
+    for (auto& [ends, queue] : queues_)
+      if (!queue.empty())
+        events.emplace_back([this, to = ends.second, &queue = queue] {
+          auto f = std::move(queue.front());
+          queue.pop_front();
+          nodes_[to]->w.deliver(std::move(f));
+        });
+    for (auto& n : nodes_)
+      if (n->job)
+        events.emplace_back([this, n = n.get()] {
+          const auto [t, x] = *std::exchange(n->job, std::nullopt);
+          n->w.gradient_arrived({t, gradient_(n->id, t, x), 0.0});
+        });
+    if (events.empty())
+      return false;
+    events[choice_.below(static_cast<std::uint32_t>(events.size()))]();
+    for (auto& n : nodes_)
+      n->w.finished(); // rethrows what ended a coroutine
+    return true;
+  }
+
+  options options_;
+  topology::graph graph_;
+  topology::mixing_matrix mixing_;
+  gradient_of gradient_;
+  random_sequence choice_;
+  std::map<std::pair<actors::rank, actors::rank>, std::deque<actors::frame>> queues_;
+  std::vector<std::unique_ptr<node>> nodes_;
+};
+
+} // namespace gossamer::testing_support
