@@ -12,9 +12,9 @@
 
 namespace gossamer::testing_support {
 
-/// All workers in one thread, without actors: an event is the delivery of one frame or of one gradient, and a seeded
-/// generator picks which of the possible events happens next. Frames between one pair keep their order; everything else
-/// may overtake everything else. Same seed, same run.
+/// All workers in one thread, without actors: an event is the delivery of one frame or of one
+/// gradient, and a seeded generator picks which of the possible events happens next. Frames between
+/// one pair keep their order; everything else may overtake everything else. Same seed, same run.
 class tiny_world {
 public:
   using gradient_of = std::function<vec(actors::rank, std::uint64_t step, const vec& x)>;
@@ -32,11 +32,9 @@ public:
   };
 
   tiny_world(const options& o, const make_algorithm& make, gradient_of gradient)
-    : options_(o),
-      graph_(topology::make_topology(o.topology, o.workers, 1)),
-      mixing_(topology::make_mixing("auto", graph_)),
-      gradient_(std::move(gradient)),
-      choice_(random_stream{o.seed, 0, purpose::neighbour}, 1u << 20) {
+      : options_(o), graph_(topology::make_topology(o.topology, o.workers, 1)),
+        mixing_(topology::make_mixing("auto", graph_)), gradient_(std::move(gradient)),
+        choice_(random_stream{o.seed, 0, purpose::neighbour}, 1u << 20) {
     std::vector<bool> active(o.workers, true);
     if (!o.synchronous)
       for (const auto i : topology::split(graph_).passive)
@@ -79,11 +77,10 @@ private:
   };
 
   struct node final : actors::worker_host {
-    node(tiny_world& world_, actors::rank i, actors::worker_settings settings, std::unique_ptr<actors::algorithm> a)
-      : world(world_),
-        id(i),
-        program(std::move(a)),
-        w(std::move(settings), compute::make_optimiser(world_.options_.optimiser), *this) {}
+    node(tiny_world& world_, actors::rank i, actors::worker_settings settings,
+         std::unique_ptr<actors::algorithm> a)
+        : world(world_), id(i), program(std::move(a)),
+          w(std::move(settings), compute::make_optimiser(world_.options_.optimiser), *this) {}
 
     void compute(std::uint64_t step, vec x) override { job = std::pair{step, std::move(x)}; }
     void report(actors::step_report) override {}
@@ -112,10 +109,17 @@ private:
   struct flat_model final : compute::model {
     std::size_t dimension() const override { return 0; }
     void initial_point(std::span<float>, const random_stream&) const override {}
-    double loss_and_gradient(std::span<const float>, const compute::batch&, std::span<float>) override { return 0; }
-    compute::evaluation evaluate(std::span<const float>, const compute::batch&) override { return {}; }
+    double loss_and_gradient(std::span<const float>, const compute::batch&,
+                             std::span<float>) override {
+      return 0;
+    }
+    compute::evaluation evaluate(std::span<const float>, const compute::batch&) override {
+      return {};
+    }
     void proximal_step(std::span<float>, float) const override {}
-    std::unique_ptr<compute::model> clone() const override { return std::make_unique<flat_model>(); }
+    std::unique_ptr<compute::model> clone() const override {
+      return std::make_unique<flat_model>();
+    }
   };
 
   actors::worker_settings settings_of(actors::rank i, bool active) const {

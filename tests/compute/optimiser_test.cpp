@@ -1,0 +1,192 @@
+#include "gossamer/compute/optimiser.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <vector>
+
+namespace gossamer::compute {
+namespace {
+
+constexpr float lr = 0.1f;
+
+/// A few coordinates more than whole registers, all different.
+vec example(buffer_pool& pool, float slope, std::size_t size = 35) {
+  vec v{pool, size};
+  auto values = v.mutate();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = slope * (static_cast<float>(i % 7) - 3) + 0.01f * static_cast<float>(i);
+  return v;
+}
+
+/// One coordinate of an optimiser, in double precision.
+using scalar_step = std::function<void(double& x, double g)>;
+
+std::map<std::string, std::function<scalar_step()>> recursions() {
+  constexpr double rate = 0.1, decay = 0.01;
+  return {
+      {"sgd", [] { return [](double& x, double g) { x -= rate * g; }; }},
+      {"sgd:weight-decay=0.01",
+       [] { return [](double& x, double g) { x -= rate * (g + decay * x); }; }},
+      {"momentum:beta=0.8",
+       [] {
+         return [m = 0.0](double& x, double g) mutable {
+           m = 0.8 * m + g;
+           x -= rate * m;
+         };
+       }},
+      {"momentum:beta=0.8,weight-decay=0.01",
+       [] {
+         return [m = 0.0](double& x, double g) mutable {
+           m = 0.8 * m + (g + decay * x);
+           x -= rate * m;
+         };
+       }},
+      {"nesterov:beta=0.8,weight-decay=0.01",
+       [] {
+         return [m = 0.0](double& x, double g) mutable {
+           g += decay * x;
+           m = 0.8 * m + g;
+           x -= rate * (0.8 * m + g);
+         };
+       }},
+      {"adam:beta1=0.7,beta2=0.95,epsilon=1e-3,weight-decay=0.01",
+       [] {
+         return [m = 0.0, v = 0.0, t = 0](double& x, double g) mutable {
+           ++t;
+           g += decay * x;
+           m = 0.7 * m + 0.3 * g;
+           v = 0.95 * v + 0.05 * g * g;
+           const double mean = m / (1 - std::pow(0.7, t)), square = v / (1 - std::pow(0.95, t));
+           x -= rate * mean / (std::sqrt(square) + 1e-3);
+         };
+       }},
+  };
+}
+
+TEST(optimiser, follows_its_recursion_coordinate_by_coordinate) {
+  buffer_pool pool;
+  for (const auto& [name, recursion] : recursions()) {
+    vec x = example(pool, 0.5f);
+    std::vector<double> expected(x.view().begin(), x.view().end());
+    std::vector<scalar_step> steps;
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      steps.push_back(recursion());
+    const auto optimiser = make_optimiser(name);
+    for (int t = 0; t < 20; ++t) {
+      const vec g = example(pool, 0.3f * static_cast<float>(t % 5) - 0.4f);
+      optimiser->step(x, g, lr);
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        steps[i](expected[i], static_cast<double>(g[i]));
+    }
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      EXPECT_NEAR(static_cast<double>(x[i]), expected[i], 2e-5 * (1 + std::fabs(expected[i])))
+          << name << " at " << i;
+  }
+}
+
+TEST(optimiser, plain_sgd_is_the_vec_operator_bit_for_bit) {
+  buffer_pool pool;
+  vec x = example(pool, 0.7f), expected = x;
+  const vec g = example(pool, -0.3f);
+  const auto optimiser = make_optimiser("sgd");
+  for (int t = 0; t < 10; ++t) {
+    optimiser->step(x, g, lr);
+    expected -= lr * g;
+  }
+  EXPECT_EQ(x, expected);
+}
+
+TEST(optimiser, momentum_of_zero_is_sgd_bit_for_bit) {
+  buffer_pool pool;
+  const vec g = example(pool, -0.3f);
+  for (const char* name : {"momentum:beta=0", "nesterov:beta=0"}) {
+    vec x = example(pool, 0.7f), expected = x;
+    const auto optimiser = make_optimiser(name), sgd = make_optimiser("sgd");
+    for (int t = 0; t < 10; ++t) {
+      optimiser->step(x, g, lr);
+      sgd->step(expected, g, lr);
+    }
+    EXPECT_EQ(x, expected) << name;
+  }
+}
+
+// What a coordinate becomes must not depend on whether it sits in a whole register or behind the
+// last one.
+TEST(optimiser, treats_every_place_alike) {
+  buffer_pool pool;
+  for (const auto& [name, recursion] : recursions())
+    for (std::size_t size : {0u, 1u, 15u, 16u, 17u, 33u}) {
+      std::vector<float> start(size, 0.3f), slope(size, -1.7f);
+      vec x{pool, start};
+      const vec g{pool, slope};
+      const auto optimiser = make_optimiser(name);
+      for (int t = 0; t < 5; ++t)
+        optimiser->step(x, g, lr);
+      for (std::size_t i = 0; i < size; ++i)
+        ASSERT_EQ(x[i], x[0]) << name << " size " << size;
+    }
+}
+
+TEST(optimiser, clones_carry_the_state_and_go_their_own_way) {
+  buffer_pool pool;
+  for (const auto& entry : optimisers()) {
+    const auto original = make_optimiser(entry.about.name),
+               control = make_optimiser(entry.about.name);
+    vec x = example(pool, 1), y = x;
+    original->step(x, example(pool, 0.2f), lr);
+    control->step(y, example(pool, 0.2f), lr);
+    const auto clone = original->clone();
+    vec z = x;
+    for (int t = 0; t < 3; ++t)
+      clone->step(z, example(pool, -5), lr);
+    original->step(x, example(pool, 0.4f), lr);
+    control->step(y, example(pool, 0.4f), lr);
+    EXPECT_EQ(x, y) << entry.about.name;
+    EXPECT_FALSE(x == z) << entry.about.name;
+  }
+}
+
+TEST(optimiser, allocates_nothing_after_the_first_step) {
+  buffer_pool pool;
+  for (const auto& entry : optimisers()) {
+    const auto optimiser = make_optimiser(entry.about.name);
+    vec x = example(pool, 1, 1000);
+    const vec g = example(pool, 0.2f, 1000);
+    const auto step = [&] {
+      const vec sent = x; // a snapshot is on its way while the model moves on
+      optimiser->step(x, g, lr);
+    };
+    step();
+    const auto warm = pool.blocks_created();
+    for (int t = 0; t < 50; ++t)
+      step();
+    EXPECT_EQ(pool.blocks_created(), warm) << entry.about.name;
+  }
+}
+
+TEST(optimiser, leaves_a_shared_snapshot_alone) {
+  buffer_pool pool;
+  for (const auto& entry : optimisers()) {
+    vec x = example(pool, 1);
+    const vec snapshot = x, expected = example(pool, 1);
+    make_optimiser(entry.about.name)->step(x, example(pool, 0.2f), lr);
+    EXPECT_EQ(snapshot, expected) << entry.about.name;
+  }
+}
+
+TEST(optimiser, passes_on_what_is_not_finite) {
+  buffer_pool pool;
+  for (const auto& entry : optimisers()) {
+    vec x = example(pool, 1), g = example(pool, 0.2f);
+    g.mutate()[3] = std::nanf("");
+    make_optimiser(entry.about.name)->step(x, g, lr);
+    EXPECT_TRUE(std::isnan(x[3])) << entry.about.name;
+    EXPECT_FALSE(std::isnan(x[4])) << entry.about.name;
+  }
+}
+
+} // namespace
+} // namespace gossamer::compute

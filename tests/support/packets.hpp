@@ -1,0 +1,45 @@
+#pragma once
+
+#include "gossamer/base/error.hpp"
+#include "gossamer/compress/codec.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+#include <xxhash.h>
+
+namespace gossamer::test {
+
+/// The bytes with the checksum that fits them: what a faulty or hostile peer could send. Written
+/// from docs/wire-format.md, independently of the library.
+inline std::vector<std::byte> resealed(std::vector<std::byte> bytes) {
+  if (bytes.size() >= 32) {
+    const auto checksum =
+        XXH3_64bits_withSeed(bytes.data() + 32, bytes.size() - 32, XXH3_64bits(bytes.data(), 24));
+    std::memcpy(bytes.data() + 24, &checksum, sizeof checksum);
+  }
+  return bytes;
+}
+
+/// What must hold for any bytes whatsoever: they are refused as a bad packet, or they are a packet
+/// that decodes to as many elements as it says and that is written back as the same bytes. Ends the
+/// process otherwise.
+/// @returns whether they were accepted
+inline bool survives(std::span<const std::byte> bytes) {
+  constexpr std::uint64_t most_elements = 1u << 16;
+  buffer_pool pool;
+  try {
+    const auto p = compress::read(pool, bytes, most_elements);
+    const auto again = compress::write(p);
+    GOSSAMER_ASSERT(std::ranges::equal(again.bytes(), bytes), "a packet has one written form");
+    const auto v = compress::decode(p);
+    GOSSAMER_ASSERT(v.size() == p.elements && v.size() <= most_elements,
+                    "a packet decodes to what it declares");
+    return true;
+  } catch (const error& e) {
+    GOSSAMER_ASSERT(e.code() == errc::bad_packet, "damaged bytes are a bad packet");
+    return false;
+  }
+}
+
+} // namespace gossamer::test
