@@ -1,0 +1,220 @@
+// What every codec promises, for all codecs and several values of each of their parameters. A new
+// codec is covered as soon as it stands in the registry.
+#include "gossamer/compress/codec.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <set>
+
+namespace gossamer::compress {
+namespace {
+
+const random_stream randomness{3, 1, purpose::quantise};
+
+/// The values that a parameter is tried with: the ends of its range and the default.
+std::set<std::string> samples(const parameter& p) {
+  if (p.kind == parameter::type::choice)
+    return {p.choices.begin(), p.choices.end()};
+  std::set<std::string> result;
+  if (!p.required)
+    result.insert(p.fallback);
+  if (p.kind == parameter::type::integer || p.kind == parameter::type::real)
+    for (double end : {p.min, p.max})
+      if (std::isfinite(end)) {
+        auto text = std::to_string(end);
+        result.insert(p.kind == parameter::type::integer ? text.substr(0, text.find('.')) : text);
+      }
+  return result;
+}
+
+/// Specs of one codec, one parameter moved at a time.
+std::set<std::string> specs_of(const codec_entry& entry) {
+  std::set<std::string> result{entry.about.name};
+  for (const auto& p : entry.about.parameters)
+    for (const auto& value : samples(p))
+      result.insert(entry.about.name + ":" + p.key + "=" + value);
+  return result;
+}
+
+struct input {
+  std::string name;
+  std::vector<float> values;
+};
+
+std::vector<float> random_values(std::size_t size) {
+  std::vector<float> values(size);
+  random_sequence random{{17, 0, purpose::synthetic}, size};
+  for (float& x : values)
+    x = static_cast<float>(random.normal());
+  return values;
+}
+
+std::vector<input> inputs() {
+  std::vector<input> result;
+  for (std::size_t size : {0u, 1u, 31u, 32u, 33u, 1000u})
+    result.push_back({"random", random_values(size)});
+  result.push_back({"zero", std::vector<float>(33, 0.0f)});
+  result.push_back({"negative zero", std::vector<float>(33, -0.0f)});
+  result.push_back({"constant", std::vector<float>(33, 0.7f)});
+  auto values = random_values(33);
+  std::ranges::transform(values, values.begin(), [](float x) { return -std::fabs(x); });
+  result.push_back({"all negative", values});
+  values[17] = 1e30f;
+  result.push_back({"one huge", values});
+  std::ranges::generate(values, [x = 0.0f]() mutable { return x = std::nextafter(x, 1.0f); });
+  result.push_back({"denormal", values});
+  return result;
+}
+
+class codec_law : public testing::TestWithParam<std::string> {
+protected:
+  const codec_entry& entry() const { return codecs().find(spec::parse(GetParam()).name); }
+  packet encode(const vec& v, std::uint64_t step = 0) const {
+    return made_->encode(v, randomness, step);
+  }
+
+  buffer_pool pool_;
+  std::unique_ptr<codec> made_ = make_codec(GetParam());
+};
+
+TEST_P(codec_law, a_packet_is_what_its_header_says) {
+  for (const auto& [name, values] : inputs()) {
+    SCOPED_TRACE(name);
+    const vec v{pool_, values};
+    const auto p = encode(v);
+    EXPECT_EQ(p.codec, entry().wire_number);
+    EXPECT_EQ(p.elements, v.size());
+    EXPECT_EQ(p.payload.size(), whole_bytes(p.bits));
+    EXPECT_LE(p.bits, made_->bits(v.size()));
+    const bool zero = std::ranges::all_of(made_->decode(p).view(), [](float x) { return x == 0; });
+    if (entry().can.fixed_size && !zero) {
+      EXPECT_EQ(p.bits, made_->bits(v.size()));
+    }
+  }
+}
+
+TEST_P(codec_law, decoding_gives_a_finite_vector_of_the_same_size_also_after_a_journey) {
+  for (const auto& [name, values] : inputs()) {
+    SCOPED_TRACE(name);
+    const auto p = encode(vec{pool_, values});
+    const auto v = made_->decode(p);
+    ASSERT_EQ(v.size(), values.size());
+    EXPECT_TRUE(std::ranges::all_of(v.view(), [](float x) { return std::isfinite(x); }));
+    EXPECT_EQ(decode(p), v);
+    EXPECT_EQ(decode(read(pool_, write(p).bytes())), v);
+  }
+}
+
+TEST_P(codec_law, zero_stays_zero) {
+  EXPECT_EQ(made_->decode(encode(vec{pool_, 100})), (vec{pool_, 100}));
+}
+
+TEST_P(codec_law, exact_codecs_change_no_bit) {
+  if (!entry().can.exact)
+    GTEST_SKIP() << "makes no such claim";
+  const auto bits = [](float x) { return std::bit_cast<std::uint32_t>(x); };
+  for (const auto& [name, values] : inputs())
+    EXPECT_TRUE(std::ranges::equal(made_->decode(encode(vec{pool_, values})).view(), values, {},
+                                   bits, bits))
+        << name;
+}
+
+// T1: the mean of many draws is within 4.5 standard errors of the vector. What is below 1e-33 may
+// be flushed to zero.
+TEST_P(codec_law, unbiased_codecs_are_right_on_average) {
+  if (!entry().can.unbiased)
+    GTEST_SKIP() << "makes no such claim";
+  constexpr int draws = 8000;
+  for (const auto& [name, values] : inputs()) {
+    if (values.size() > 33)
+      continue;
+    const vec v{pool_, values};
+    std::vector<double> sums(v.size()), squares(v.size());
+    for (int t = 0; t < draws; ++t) {
+      const auto decoded = made_->decode(encode(v, static_cast<std::uint64_t>(t)));
+      for (std::size_t i = 0; i < v.size(); ++i) {
+        const double error = static_cast<double>(decoded[i]) - static_cast<double>(v[i]);
+        sums[i] += error;
+        squares[i] += error * error;
+      }
+    }
+    for (std::size_t i = 0; i < v.size(); ++i) {
+      const double mean = sums[i] / draws;
+      const double deviation = std::sqrt(std::max(0.0, squares[i] / draws - mean * mean));
+      // Floats have 24 bits: what they round off the largest element is no noise.
+      const double rounding = 0x1p-22 * static_cast<double>(max_magnitude(v.view()));
+      EXPECT_LE(std::fabs(mean), 4.5 * deviation / std::sqrt(draws) + rounding + 1e-33)
+          << name << " element " << i;
+    }
+  }
+}
+
+TEST_P(codec_law, the_same_call_gives_the_same_bytes) {
+  const vec v{pool_, random_values(1000)};
+  EXPECT_TRUE(std::ranges::equal(write(encode(v, 5)).bytes(), write(encode(v, 5)).bytes()));
+  EXPECT_TRUE(std::ranges::equal(
+      write(encode(v, 5)).bytes(),
+      write(make_codec(GetParam())->encode(vec{pool_, v.view()}, randomness, 5)).bytes()));
+}
+
+TEST_P(codec_law, another_step_gives_other_bytes_unless_exact) {
+  const vec v{pool_, random_values(1000)};
+  EXPECT_EQ(std::ranges::equal(encode(v, 5).payload.bytes(), encode(v, 6).payload.bytes()),
+            entry().can.exact);
+}
+
+TEST_P(codec_law, refuses_numbers_that_are_not_finite) {
+  constexpr auto infinity = std::numeric_limits<float>::infinity();
+  for (float bad : {infinity, -infinity, std::nanf("")})
+    for (std::size_t at : {0u, 16u, 32u}) {
+      auto values = random_values(33);
+      values[at] = bad;
+      try {
+        encode(vec{pool_, values});
+        ADD_FAILURE() << "accepted " << bad << " at " << at;
+      } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::diverged);
+      }
+    }
+}
+
+TEST_P(codec_law, encoding_leaves_the_vector_alone) {
+  const auto values = random_values(100);
+  const vec v{pool_, values};
+  const auto p = encode(v);
+  auto decoded = made_->decode(p);
+  std::ranges::fill(decoded.mutate(), 0.0f);
+  EXPECT_TRUE(std::ranges::equal(v.view(), values));
+}
+
+TEST_P(codec_law, knows_its_own_spelling) {
+  const auto [found, values] = codecs().resolve(GetParam());
+  EXPECT_EQ(make_codec(values.resolved().to_string())->bits(1000), made_->bits(1000));
+  EXPECT_FALSE(found.about.summary.empty());
+  EXPECT_FALSE(found.about.maths.empty());
+  EXPECT_FALSE(found.about.cost.empty());
+}
+
+std::vector<std::string> all_specs() {
+  std::set<std::string> result;
+  for (const auto& entry : codecs())
+    result.merge(specs_of(entry));
+  return {result.begin(), result.end()};
+}
+
+INSTANTIATE_TEST_SUITE_P(registry, codec_law, testing::ValuesIn(all_specs()),
+                         [](const auto& instance) {
+                           auto name = instance.param;
+                           std::ranges::replace_if(
+                               name,
+                               [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); },
+                               '_');
+                           return name;
+                         });
+
+} // namespace
+} // namespace gossamer::compress
