@@ -82,13 +82,22 @@ std::size_t label_column(const std::string& path, const std::string& wanted, con
 
 struct table {
   labelled_rows rows;
-  std::vector<std::string> columns; ///< names of the features; empty without a header
+  std::vector<std::string> columns; ///< as messages call them
+  bool named = false;
 };
+
+std::vector<std::string> column_names(const cells& first, bool header) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < first.size(); ++i)
+    names.push_back(header ? fmt::format("column {} ({})", i + 1, first[i])
+                           : fmt::format("column {}", i + 1));
+  return names;
+}
 
 void read_row(const line_reader& at, const cells& row, std::size_t label, table& to) {
   for (std::size_t i = 0; i < row.size(); ++i)
     if (i != label)
-      to.rows.rows.dense.push_back(at.finite(fmt::format("column {}", i + 1), row[i]));
+      to.rows.rows.dense.push_back(at.finite(to.columns[i], row[i]));
   to.rows.labels.emplace_back(row[label]);
   to.rows.lines.push_back(at.number());
   ++to.rows.rows.samples;
@@ -111,9 +120,9 @@ table read_table(const arguments& given, const std::string& path) {
   const bool header = is_header(given, row);
   const auto label = label_column(path, given.text("label"), row, header);
   result.rows.rows.features = columns - 1;
-  if (header)
-    result.columns.assign(row.begin(), row.end());
-  else
+  result.columns = column_names(row, header);
+  result.named = header;
+  if (!header)
     read_row(at, row, label, result);
   while (at.next()) {
     split_cells(at, separator, row);
@@ -132,7 +141,7 @@ void check_alike(const table& train, const table& test) {
   if (train.rows.rows.features != test.rows.rows.features)
     fail(fmt::format("their number of columns: {} and {}", train.rows.rows.features + 1,
                      test.rows.rows.features + 1));
-  if (!train.columns.empty() && !test.columns.empty() && train.columns != test.columns)
+  if (train.named && test.named && train.columns != test.columns)
     fail("the names of their columns");
 }
 

@@ -1,0 +1,176 @@
+// Binary formats: IDX, CIFAR-10, and gzip around them.
+#include "data_support.hpp"
+
+#include <filesystem>
+
+namespace gossamer::compute {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string big_endian(std::uint32_t value) {
+  std::string bytes;
+  for (int shift = 24; shift >= 0; shift -= 8)
+    bytes += static_cast<char>(value >> shift);
+  return bytes;
+}
+
+std::string images(std::uint32_t count, std::uint32_t rows, std::uint32_t columns, const std::string& pixels) {
+  return big_endian(0x803) + big_endian(count) + big_endian(rows) + big_endian(columns) + pixels;
+}
+
+std::string labels(const std::string& values) {
+  return big_endian(0x801) + big_endian(static_cast<std::uint32_t>(values.size())) + values;
+}
+
+/// Two pictures of 1 x 2 pixels to train with and one to test with.
+struct tiny_mnist {
+  scratch_folder folder;
+  std::string spec = "idx:dir=" + folder.path();
+  tiny_mnist() {
+    folder.write("train-images-idx3-ubyte", images(2, 1, 2, std::string("\x00\xff\x33\x66", 4)));
+    folder.write("train-labels-idx1-ubyte", labels(std::string("\x03\x00", 2)));
+    folder.write("t10k-images-idx3-ubyte.gz", gzipped(images(1, 1, 2, "\xff\xff")));
+    folder.write("t10k-labels-idx1-ubyte.gz", gzipped(labels("\x09")));
+  }
+  std::string error_with(const std::string& name, const std::string& bytes, errc code = errc::bad_data) {
+    folder.write(name, bytes);
+    return load_error(code, spec);
+  }
+};
+
+TEST(idx, reads_pictures_and_labels_plain_or_packed) {
+  const tiny_mnist files;
+  const auto split = load_data(files.spec, 1);
+  expect_consistent(split);
+  EXPECT_THAT(split.train.dense, ElementsAre(0, 1, 0.2f, 0.4f));
+  EXPECT_THAT(split.train.targets, ElementsAre(3, 0));
+  EXPECT_THAT(split.test.dense, ElementsAre(1, 1));
+  EXPECT_THAT(split.test.targets, ElementsAre(9));
+  EXPECT_EQ(split.train.classes, 10u);
+  EXPECT_EQ(split.train.class_names[7], "7");
+}
+
+TEST(idx, says_which_byte_is_wrong) {
+  const auto pixels = std::string("\x00\xff\x33\x66", 4);
+  const auto broken = [](const std::string& bytes) {
+    return tiny_mnist{}.error_with("train-images-idx3-ubyte", bytes);
+  };
+  EXPECT_THAT(broken(""), HasSubstr("byte 0: the file ends within its header of 16 bytes"));
+  EXPECT_THAT(broken(images(2, 1, 2, pixels).substr(0, 15)), HasSubstr("train-images-idx3-ubyte', byte 15: "));
+  EXPECT_THAT(broken("\x01" + images(2, 1, 2, pixels).substr(1)), HasSubstr("byte 0: magic number 0x01000803"));
+  EXPECT_THAT(broken(labels("\x03\x04\x03\x04\x03\x04\x03\x04\x03")), HasSubstr("byte 3: magic number 0x00000801"));
+  EXPECT_THAT(broken(images(2, 0, 2, pixels)), HasSubstr("byte 8: a dimension of size 0"));
+  EXPECT_THAT(broken(images(2, 1, 2, pixels.substr(1))), HasSubstr("with 3 bytes of data where its header says 2 x 1 x 2"));
+  EXPECT_THAT(broken(images(2, 1, 2, pixels + "x")), HasSubstr("byte 21: the file ends here, with 5 bytes"));
+}
+
+TEST(idx, believes_no_header_that_claims_more_than_the_file_holds) {
+  for (const std::uint32_t huge : {0xFFFFFFFFu, 0x80000000u, 0x10000u})
+    EXPECT_THAT(tiny_mnist{}.error_with("train-images-idx3-ubyte", images(huge, huge, huge, "abcd")),
+                HasSubstr("with 4 bytes of data"));
+}
+
+TEST(idx, checks_labels_against_pictures_and_classes) {
+  EXPECT_THAT(tiny_mnist{}.error_with("train-labels-idx1-ubyte", labels("\x01\x02\x03")),
+              HasSubstr("3 labels for the 2 images of "));
+  EXPECT_THAT(tiny_mnist{}.error_with("train-labels-idx1-ubyte", labels("\x01\x0a")),
+              AllOf(HasSubstr("byte 9: label 10 of image 1"), HasSubstr("allowed: 0 to 9")));
+  tiny_mnist files;
+  EXPECT_THAT(load_error(errc::bad_data, files.spec + ",classes=3"), HasSubstr("label 3"));
+  EXPECT_THAT(files.error_with("t10k-images-idx3-ubyte", images(1, 1, 3, "abc")),
+              HasSubstr("have 2 pixels, the test images 3"));
+}
+
+TEST(idx, names_missing_files_and_folders_in_their_place) {
+  EXPECT_THAT(load_error(errc::usage, "idx"), HasSubstr("needs dir"));
+  const scratch_folder folder;
+  const auto spec = "idx:dir=" + folder.path();
+  EXPECT_THAT(load_error(errc::io, spec),
+              AllOf(HasSubstr("/train-images-idx3-ubyte' or "), HasSubstr("No such file"), HasSubstr("must hold")));
+  tiny_mnist files;
+  std::filesystem::remove(files.folder.path() + "/train-images-idx3-ubyte");
+  std::filesystem::create_directory(files.folder.path() + "/train-images-idx3-ubyte");
+  EXPECT_THAT(load_error(errc::io, files.spec), HasSubstr("Is a directory"));
+}
+
+TEST(gzip, reports_where_it_is_truncated_or_corrupt) {
+  const auto packed = gzipped(images(1, 1, 2, "\xff\xff"));
+  for (std::size_t size = 2; size < packed.size(); ++size)
+    ASSERT_THAT(tiny_mnist{}.error_with("t10k-images-idx3-ubyte.gz", packed.substr(0, size)),
+                HasSubstr("t10k-images-idx3-ubyte.gz' is truncated: its gzip stream goes on after byte "
+                          + std::to_string(size)));
+  auto corrupt = packed;
+  corrupt[corrupt.size() - 8] ^= 1; // the checksum
+  EXPECT_THAT(tiny_mnist{}.error_with("t10k-images-idx3-ubyte.gz", corrupt),
+              AllOf(HasSubstr("corrupt gzip data"), HasSubstr("incorrect data check")));
+  EXPECT_THAT(tiny_mnist{}.error_with("t10k-images-idx3-ubyte.gz", packed + "tail"),
+              HasSubstr("byte " + std::to_string(packed.size())));
+}
+
+TEST(gzip, any_flipped_bit_is_an_error_or_without_effect) {
+  const auto packed = gzipped(images(1, 1, 2, "\xff\xff"));
+  for (std::size_t bit = 0; bit < 8 * packed.size(); ++bit) {
+    auto flipped = packed;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
+    const tiny_mnist files;
+    files.folder.write("t10k-images-idx3-ubyte.gz", flipped);
+    try {
+      EXPECT_THAT(load_data(files.spec, 1).test.dense, ElementsAre(1, 1)) << bit;
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::bad_data) << bit;
+    }
+  }
+}
+
+TEST(gzip, is_known_by_its_content_and_may_have_several_members) {
+  const auto bytes = images(2, 1, 2, std::string("\x00\xff\x33\x66", 4));
+  const tiny_mnist files;
+  files.folder.write("train-images-idx3-ubyte", gzipped(bytes.substr(0, 7)) + gzipped(bytes.substr(7)));
+  EXPECT_THAT(load_data(files.spec, 1).train.dense, ElementsAre(0, 1, 0.2f, 0.4f));
+}
+
+std::string record(char label, char red, char green, char blue) {
+  return label + std::string(1024, red) + std::string(1024, green) + std::string(1024, blue);
+}
+
+TEST(cifar10, joins_the_batches_and_standardises_each_channel) {
+  const scratch_folder folder;
+  folder.write("data_batch_1.bin", record(1, 0, 10, 20));
+  folder.write("data_batch_2.bin.gz", gzipped(record(2, 100, 10, 60)));
+  folder.write("test_batch.bin", record(9, 50, 11, 100));
+  folder.write("batches.meta.txt", "airplane\n");
+  const auto split = load_data("cifar10:dir=" + folder.path(), 1);
+  expect_consistent(split);
+  EXPECT_EQ(split.train.samples, 2u);
+  EXPECT_THAT(split.train.targets, ElementsAre(1, 2));
+  EXPECT_EQ(split.test.class_names[9], "truck");
+  const auto channel = [](const dataset& data, std::size_t i, std::size_t c) {
+    return data.dense_row(i).subspan(1024 * c, 1024);
+  };
+  EXPECT_THAT(channel(split.train, 0, 0), Each(testing::FloatNear(-1, 1e-5f)));
+  EXPECT_THAT(channel(split.train, 1, 0), Each(testing::FloatNear(1, 1e-5f)));
+  EXPECT_THAT(channel(split.train, 0, 1), Each(testing::FloatNear(0, 1e-5f))); // constant
+  EXPECT_THAT(channel(split.test, 0, 0), Each(testing::FloatNear(0, 1e-5f)));
+  EXPECT_THAT(channel(split.test, 0, 2), Each(testing::FloatNear(3, 1e-5f)));
+}
+
+TEST(cifar10, refuses_what_is_not_whole) {
+  const scratch_folder folder;
+  const auto spec = "cifar10:dir=" + folder.path();
+  EXPECT_THAT(load_error(errc::io, spec), HasSubstr("holds no data_batch_*.bin"));
+  EXPECT_THAT(load_error(errc::io, spec + "/none"), HasSubstr("No such file or directory"));
+  folder.write("test_batch.bin", record(0, 1, 2, 3));
+  folder.write("data_batch_1.bin", record(0, 1, 2, 3) + record(10, 1, 2, 3));
+  EXPECT_THAT(load_error(errc::bad_data, spec), HasSubstr("data_batch_1.bin', byte 3073: label 10; allowed: 0 to 9"));
+  folder.write("data_batch_1.bin", record(0, 1, 2, 3) + "x");
+  EXPECT_THAT(load_error(errc::bad_data, spec), HasSubstr("byte 3074: the file ends here"));
+  folder.write("data_batch_1.bin", "");
+  EXPECT_THAT(load_error(errc::bad_data, spec), HasSubstr("byte 0"));
+}
+
+} // namespace
+} // namespace gossamer::compute

@@ -1,0 +1,79 @@
+// The real data sets, as their publishers describe them.
+#include "data_support.hpp"
+#include "support/data_folder.hpp"
+
+#include <cmath>
+
+namespace gossamer::compute {
+namespace {
+
+using testing::ElementsAre;
+
+std::vector<std::size_t> class_counts(const dataset& data) {
+  std::vector<std::size_t> counts(data.classes);
+  for (std::size_t i = 0; i < data.samples; ++i)
+    ++counts.at(data.label(i));
+  return counts;
+}
+
+TEST(real_data, mnist_has_its_published_sizes) {
+  const auto folder = data_folder();
+  GOSSAMER_NEEDS_DATA(folder);
+  const auto split = load_data("idx:dir=" + (*folder / "mnist").string(), 1);
+  EXPECT_THAT(class_counts(split.train), ElementsAre(5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949));
+  EXPECT_THAT(class_counts(split.test), ElementsAre(980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009));
+  EXPECT_EQ(split.train.features, 784u);
+  double sum = 0;
+  for (const float pixel : split.test.dense)
+    sum += pixel;
+  EXPECT_NEAR(255 * sum / double(split.test.dense.size()), 33.791, 0.001);
+}
+
+TEST(real_data, a9a_has_its_published_sizes) {
+  const auto folder = data_folder();
+  GOSSAMER_NEEDS_DATA(folder);
+  const auto libsvm = (*folder / "libsvm").string();
+  const auto split = load_data("libsvm:train=" + libsvm + "/a9a.gz,test=" + libsvm + "/a9a.t.gz", 1);
+  expect_consistent(split);
+  EXPECT_EQ(split.train.samples, 32'561u);
+  EXPECT_EQ(split.test.samples, 16'281u);
+  EXPECT_EQ(split.train.features, 123u);
+  EXPECT_EQ(split.train.columns.size(), 451'592u);
+  EXPECT_THAT(split.train.class_names, ElementsAre("-1", "+1"));
+}
+
+TEST(real_data, california_housing_is_a_regression) {
+  const auto folder = data_folder();
+  GOSSAMER_NEEDS_DATA(folder);
+  const auto split = load_data("csv:train=" + (*folder / "csv" / "cal_housing.csv.gz").string(), 1);
+  expect_consistent(split);
+  EXPECT_EQ(split.train.samples + split.test.samples, 20'640u);
+  EXPECT_EQ(split.test.samples, 4128u);
+  EXPECT_EQ(split.train.features, 8u);
+  EXPECT_EQ(split.train.classes, 0u);
+  for (std::size_t column = 0; column < 8; ++column) {
+    double sum = 0, squares = 0;
+    for (std::size_t i = 0; i < split.train.samples; ++i) {
+      const double x = split.train.dense_row(i)[column];
+      sum += x;
+      squares += x * x;
+    }
+    EXPECT_NEAR(sum / double(split.train.samples), 0, 1e-5);
+    EXPECT_NEAR(squares / double(split.train.samples), 1, 1e-5);
+  }
+}
+
+TEST(real_data, cifar10_has_its_published_sizes) {
+  const auto folder = data_folder();
+  GOSSAMER_NEEDS_DATA(folder);
+  const auto split = load_data("cifar10:dir=" + (*folder / "cifar10").string(), 1);
+  EXPECT_EQ(split.train.samples % 10'000, 0u);
+  EXPECT_EQ(split.train.features, 3072u);
+  double sum = 0;
+  for (const float pixel : split.train.dense)
+    sum += pixel;
+  EXPECT_NEAR(sum / double(split.train.dense.size()), 0, 1e-4);
+}
+
+} // namespace
+} // namespace gossamer::compute

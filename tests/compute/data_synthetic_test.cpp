@@ -1,0 +1,173 @@
+#include "data_support.hpp"
+
+#include "gossamer/base/vec.hpp"
+
+#include <cmath>
+
+namespace gossamer::compute {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::Ge;
+using testing::HasSubstr;
+using testing::Le;
+
+std::vector<std::size_t> class_counts(const dataset& data) {
+  std::vector<std::size_t> counts(data.classes);
+  for (std::size_t i = 0; i < data.samples; ++i)
+    ++counts.at(data.label(i));
+  return counts;
+}
+
+TEST(data_sources, describe_themselves) {
+  for (const auto& entry : data_sources()) {
+    EXPECT_FALSE(entry.about.summary.empty()) << entry.about.name;
+    EXPECT_FALSE(entry.about.maths.empty()) << entry.about.name;
+    EXPECT_FALSE(entry.about.reference.empty()) << entry.about.name;
+    for (const auto& p : entry.about.parameters)
+      EXPECT_TRUE(!p.meaning.empty() && (p.required || !p.fallback.empty() || p.kind == parameter::type::text))
+        << entry.about.name << " " << p.key;
+  }
+  EXPECT_THAT(load_error(errc::usage, "digit"), HasSubstr("unknown data 'digit'; did you mean 'digits'?"));
+}
+
+TEST(synthetic, is_a_function_of_the_seed) {
+  for (const char* spec : {"digits:samples=20,test=10", "logistic:samples=20,test=10,features=30",
+                           "logistic:samples=20,test=10,features=30,density=0.2", "quadratic:samples=20,dim=3"}) {
+    const auto a = load_data(spec, 7), b = load_data(spec, 7), other = load_data(spec, 8);
+    expect_consistent(a);
+    EXPECT_EQ(a.train.dense, b.train.dense) << spec;
+    EXPECT_EQ(a.train.columns, b.train.columns) << spec;
+    EXPECT_EQ(a.train.values, b.train.values) << spec;
+    EXPECT_EQ(a.train.targets, b.train.targets) << spec;
+    EXPECT_EQ(a.test.dense, b.test.dense) << spec;
+    EXPECT_TRUE(a.train.dense != other.train.dense || a.train.values != other.train.values) << spec;
+    EXPECT_NE(dense_row(a.train, 0), dense_row(a.test, 0)) << spec;
+  }
+}
+
+TEST(synthetic, more_samples_begin_with_the_same_ones) {
+  for (const char* rest : {"digits:samples=", "logistic:features=30,density=0.2,samples=", "quadratic:samples="}) {
+    const auto few = load_data(std::string{rest} + "5", 3).train, many = load_data(std::string{rest} + "9", 3).train;
+    for (std::size_t i = 0; i < few.samples; ++i) {
+      EXPECT_EQ(dense_row(few, i), dense_row(many, i)) << rest;
+      EXPECT_EQ(few.targets[i], many.targets[i]) << rest;
+    }
+  }
+}
+
+TEST(synthetic, refuses_sizes_that_no_memory_holds) {
+  EXPECT_THAT(load_error(errc::usage, "digits:samples=100000000"), HasSubstr("too many"));
+  EXPECT_THAT(load_error(errc::usage, "logistic:samples=100000000,features=100000000"), HasSubstr("too many"));
+  EXPECT_THAT(load_error(errc::usage, "quadratic:samples=100000000,dim=100000000"), HasSubstr("too many"));
+  EXPECT_THAT(load_error(errc::usage, "digits:samples=0"), HasSubstr("out of range"));
+}
+
+TEST(digits, are_balanced_pictures) {
+  for (std::size_t samples : {1u, 9u, 10u, 1000u}) {
+    const auto data = load_data("digits:test=10,samples=" + std::to_string(samples), 1).train;
+    EXPECT_EQ(data.features, 784u);
+    EXPECT_THAT(class_counts(data), Each(AllOf(Ge(samples / 10), Le((samples + 9) / 10))));
+    EXPECT_THAT(data.dense, Each(AllOf(Ge(0.0f), Le(1.0f))));
+  }
+}
+
+TEST(digits, show_ink_on_an_empty_margin) {
+  const auto data = load_data("digits:samples=200,noise=0", 1).train;
+  for (std::size_t i = 0; i < data.samples; ++i) {
+    const auto picture = data.dense_row(i);
+    double ink = 0;
+    for (const float pixel : picture)
+      ink += pixel;
+    EXPECT_GT(ink, 15) << i; // the shortest stroke with the thinnest pen
+    EXPECT_LT(ink, 250) << i;
+    EXPECT_EQ(picture.front() + picture.back(), 0) << i;
+  }
+}
+
+TEST(digits, of_one_class_are_nearer_to_each_other_than_to_others) {
+  const auto data = load_data("digits:samples=2000", 1).train;
+  std::vector<std::vector<float>> means(10, std::vector<float>(784));
+  for (std::size_t i = 0; i < data.samples; ++i)
+    add_scaled(means[data.label(i)], 10.0f / 2000, data.dense_row(i));
+  int right = 0;
+  for (std::size_t i = 0; i < data.samples; ++i) {
+    std::vector<double> distances;
+    for (const auto& mean : means)
+      distances.push_back(squared_distance(mean, data.dense_row(i)));
+    right += std::ranges::min_element(distances) - distances.begin() == std::ptrdiff_t(data.label(i)) ? 1 : 0;
+  }
+  EXPECT_GT(right, 2000 * 0.5);
+  EXPECT_LT(right, 2000 * 0.9); // not so easy that any model learns it
+}
+
+TEST(digits, without_distortion_and_noise_differ_in_style_and_pen_alone) {
+  const auto data = load_data("digits:samples=400,distortion=0,noise=0", 1).train;
+  for (std::size_t i = 1; i < data.samples; i += 10) // ones: all styles have a bar in the middle
+    EXPECT_GT(data.dense_row(i)[14 * 28 + 14], 0.5f);
+}
+
+TEST(logistic, has_rows_with_the_promised_covariance) {
+  for (const char* density : {"1", "0.25", "0.001"}) {
+    const auto data = load_data(std::string{"logistic:samples=4000,features=20,density="} + density, 1).train;
+    EXPECT_EQ(data.sparse(), *density == '0');
+    const double stored = data.sparse() ? double(data.columns.size()) / double(data.samples) : 20;
+    EXPECT_EQ(stored, std::max(1.0, std::round(20 * std::stod(density))));
+    double sum = 0, squares = 0;
+    for (std::size_t i = 0; i < data.samples; ++i)
+      for (const float x : dense_row(data, i)) {
+        sum += x;
+        squares += double{x} * x;
+      }
+    // An entry is N(0, 20 / stored) with probability stored / 20: variance 1, fourth moment 3 * 20 / stored.
+    const double count = 20.0 * double(data.samples);
+    EXPECT_NEAR(sum / count, 0, 4.5 * std::sqrt(1 / count));
+    EXPECT_NEAR(squares / count, 1, 4.5 * std::sqrt((60 / stored - 1) / count));
+  }
+}
+
+TEST(logistic, can_be_separated_by_a_plane_without_noise) {
+  // The perceptron ends after (radius / margin)^2 mistakes when there is such a plane, and never otherwise.
+  const auto data = load_data("logistic:samples=50,features=5,noise=0", 1).train;
+  std::vector<float> w(5);
+  bool wrong = true;
+  for (int epoch = 0; wrong && epoch < 100'000; ++epoch) {
+    wrong = false;
+    for (std::size_t i = 0; i < data.samples; ++i) {
+      const float sign = data.label(i) == 1 ? 1.0f : -1.0f;
+      float margin = 0;
+      for (std::size_t j = 0; j < 5; ++j)
+        margin += w[j] * data.dense_row(i)[j];
+      if (sign * margin <= 0) {
+        wrong = true;
+        add_scaled(w, sign, data.dense_row(i));
+      }
+    }
+  }
+  EXPECT_FALSE(wrong);
+}
+
+TEST(logistic, has_balanced_classes) {
+  const auto counts = class_counts(load_data("logistic:samples=10000", 1).train);
+  EXPECT_NEAR(double(counts[0]), 5000, 4.5 * std::sqrt(2500));
+}
+
+TEST(quadratic, scatters_around_one_centre) {
+  const auto exact = load_data("quadratic:samples=5,dim=7,noise=0", 4);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(dense_row(exact.train, i), dense_row(exact.train, 0));
+    EXPECT_EQ(dense_row(exact.test, i), dense_row(exact.train, 0));
+  }
+  const auto noisy = load_data("quadratic:samples=10000,dim=7,noise=0.5", 4);
+  EXPECT_EQ(noisy.train.classes, 0u);
+  for (const auto* part : {&noisy.train, &noisy.test}) {
+    double squares = 0;
+    for (std::size_t i = 0; i < part->samples; ++i)
+      squares += squared_distance(part->dense_row(i), exact.train.dense_row(0));
+    EXPECT_NEAR(squares / 70'000, 0.25, 4.5 * 0.25 * std::sqrt(2.0 / 70'000));
+  }
+}
+
+} // namespace
+} // namespace gossamer::compute
