@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Installs what Gossamer is built from, on Debian 12 and later and on Ubuntu 24.04 and later. Installs only what is
+# missing: where nothing is, it does nothing and needs no rights.
+set -euo pipefail
+
+packages=(
+  g++ cmake ninja-build ccache pkg-config python3 git
+  libcaf-dev libeigen3-dev libhwy-dev libspdlog-dev libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
+  libgtest-dev libgmock-dev libbenchmark-dev zlib1g-dev libxxhash-dev
+)
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+  echo "This is not a Debian system: please see to it that your system has what Debian calls ${packages[*]}." >&2
+  exit 0 # they may be there; if not, CMake names the first that is missing
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  state=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)
+  [[ $state == installed ]] || missing+=("$package")
+done
+if ((${#missing[@]} == 0)); then
+  exit 0
+fi
+
+as_root=()
+if ((EUID != 0)); then
+  if ! command -v sudo >/dev/null; then
+    echo "Missing: ${missing[*]}. Run this as root: apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+
+echo "Installing ${missing[*]}"
+apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@"; }
+apt update
+apt install --yes --no-install-recommends "${missing[@]}" >/dev/null
