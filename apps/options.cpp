@@ -112,7 +112,7 @@ std::string as_text(const toml::node& node, const std::string& where, std::strin
   if (const auto* items = node.as_array()) {
     std::string joined;
     for (const auto& item : *items)
-      joined += (joined.empty() ? "" : ",") + as_text(item, where, key);
+      joined += fmt::format("{}{}", joined.empty() ? "" : ",", as_text(item, where, key));
     return joined;
   }
   throw error(errc::usage, fmt::format("{}: {} is neither text nor a number", where, key));

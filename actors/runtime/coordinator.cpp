@@ -96,10 +96,11 @@ public:
     last_evaluation_ = record;
     if (plan_.observer)
       plan_.observer->on_evaluation(record);
-    if (!std::isfinite(record.train_loss)) {
+    if (!std::isfinite(record.train_loss) || !std::isfinite(record.consensus_distance)) {
       fail({errc::diverged,
-            fmt::format("training diverged: the training loss became {} at epoch {:.3g}", record.train_loss, record.epoch),
-            "lower --lr or --optimiser's momentum"});
+            fmt::format("training diverged: at epoch {:.3g} the training loss is {} and the models are {} apart",
+                        record.epoch, record.train_loss, record.consensus_distance),
+            "lower --lr, or the momentum of --optimiser"});
     } else if (finished_ == workers() && evaluating_ == 0) {
       summary_.final = record;
       self_->send(plan_.client, summary_);

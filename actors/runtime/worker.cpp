@@ -1,6 +1,5 @@
 #include "gossamer/actors/runtime/worker.hpp"
 
-#include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
 
@@ -24,10 +23,19 @@ float worker::mixing(rank j) const {
   return settings_.mixing_weights[static_cast<std::size_t>(found - settings_.neighbours.begin())];
 }
 
-float worker::learning_rate(std::uint64_t t) const {
+double worker::epoch(std::uint64_t t) const {
   const auto updates = settings_.synchronous ? t * settings_.workers : std::max(t, updates_);
-  const auto epoch = static_cast<double>(updates) / settings_.updates_per_epoch;
-  return static_cast<float>(settings_.lr * settings_.schedule->factor(epoch, settings_.planned_epochs));
+  return static_cast<double>(updates) / settings_.updates_per_epoch;
+}
+
+float worker::learning_rate(std::uint64_t t) const {
+  return static_cast<float>(settings_.lr * settings_.schedule->factor(epoch(t), settings_.planned_epochs));
+}
+
+error worker::diverged(const std::string& sign) const {
+  return {errc::diverged,
+          fmt::format("training diverged at worker {}, step {}, epoch {:.3g}: {}", id(), gradients_, epoch(gradients_), sign),
+          "lower --lr, or the momentum of --optimiser"};
 }
 
 worker::pending_gradient worker::start_gradient(const vec& x, std::uint64_t t) {
@@ -43,7 +51,15 @@ void worker::update(vec& x, const vec& gradient, std::uint64_t t) {
   settings_.model->proximal_step(x.mutate(), lr);
 }
 
-packet worker::encode(const vec& v) { return settings_.codec->encode(v, quantise_, encodings_++); }
+packet worker::encode(const vec& v) {
+  try {
+    return settings_.codec->encode(v, quantise_, encodings_++);
+  } catch (const error& e) {
+    if (e.code() == errc::diverged)
+      throw diverged(e.sentence());
+    throw;
+  }
+}
 
 void worker::send(rank to, tag label, packet body) {
   host_.link_to(to).send({.source = id(), .label = label, .body = std::move(body)});
@@ -68,11 +84,7 @@ void worker::deliver(frame f) { inbox_.deliver(std::move(f)); }
 
 void worker::gradient_arrived(gradient_result result) {
   if (!std::isfinite(result.loss))
-    throw error(errc::diverged,
-                fmt::format("training diverged: the loss of worker {} became {} at its step {} (epoch {:.3g})", id(),
-                            result.loss, result.step,
-                            static_cast<double>(std::max(updates_, result.step)) / settings_.updates_per_epoch),
-                "lower --lr or --optimiser's momentum");
+    throw diverged(fmt::format("its loss is {}", result.loss));
   ++gradients_;
   host_.report(step_report{id(), gradients_, result.loss, host_.sent()});
   gradient_ = std::move(result.gradient);

@@ -3,6 +3,7 @@
 #include "gossamer/actors/runtime/algorithm.hpp"
 #include "gossamer/actors/runtime/inbox.hpp"
 #include "gossamer/actors/runtime/link.hpp"
+#include "gossamer/base/error.hpp"
 #include "gossamer/base/philox.hpp"
 #include "gossamer/compress/codec.hpp"
 #include "gossamer/compute/model.hpp"
@@ -139,6 +140,8 @@ public:
 
 private:
   void begin_step(std::uint64_t t);
+  double epoch(std::uint64_t t) const;
+  error diverged(const std::string& sign) const;
 
   worker_settings settings_;
   std::unique_ptr<compute::optimiser> optimiser_;

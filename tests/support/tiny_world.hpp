@@ -5,6 +5,7 @@
 #include "gossamer/topology/bipartition.hpp"
 #include "gossamer/topology/mixing.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>

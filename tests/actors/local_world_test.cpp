@@ -1,0 +1,264 @@
+// Real threads, real actors, one process.
+#include "gossamer/actors/runtime/local_world.hpp"
+
+#include "gossamer/base/error.hpp"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <numeric>
+
+namespace gossamer::actors {
+namespace {
+
+using testing::HasSubstr;
+
+run_settings small_run(const std::string& algorithm) {
+  run_settings s;
+  s.algorithm = algorithm;
+  s.data = "digits:samples=1000,test=200";
+  s.model = "mlp:hidden=20";
+  s.epochs = 4;
+  return s;
+}
+
+struct recorder final : run_observer {
+  void on_evaluation(const evaluation_record& r) override { records.push_back(r); }
+  std::vector<evaluation_record> records;
+};
+
+class every_algorithm_locally : public testing::TestWithParam<std::string> {};
+
+TEST_P(every_algorithm_locally, learns_and_reports) {
+  const auto e = prepare(small_run(GetParam()));
+  recorder seen;
+  const auto summary = run_locally(e, {.observer = &seen, .interrupted = {}, .wrap_link = {}});
+  ASSERT_GE(seen.records.size(), 2u);
+  EXPECT_EQ(seen.records.front().step, 0u);
+  EXPECT_LT(summary.final.train_loss, 0.7 * seen.records.front().train_loss);
+  EXPECT_GT(summary.final.test_accuracy.value(), 0.3);
+  EXPECT_GT(summary.final.payload_bits, 0u);
+  EXPECT_GT(summary.final.wire_bits, summary.final.payload_bits);
+  EXPECT_EQ(summary.end, run_end::planned);
+  for (std::size_t k = 1; k < seen.records.size(); ++k) {
+    EXPECT_GT(seen.records[k].step, seen.records[k - 1].step);
+    EXPECT_GE(seen.records[k].payload_bits, seen.records[k - 1].payload_bits);
+  }
+  const auto steps = std::accumulate(summary.steps_per_worker.begin(), summary.steps_per_worker.end(), std::uint64_t{0});
+  EXPECT_EQ(steps, summary.final.step);
+  EXPECT_GE(steps, e->steps_per_worker * 4);
+  if (e->algorithm->traits.synchronous) {
+    EXPECT_THAT(summary.steps_per_worker, testing::Each(e->steps_per_worker));
+  } else {
+    std::uint64_t updates = 0;
+    for (const auto& [age, count] : summary.staleness)
+      updates += count;
+    EXPECT_EQ(updates, steps);
+  }
+}
+
+TEST_P(every_algorithm_locally, stops_early_when_asked_and_still_sums_up) {
+  auto settings = small_run(GetParam());
+  settings.epochs = 100'000;
+  settings.eval_every = 1000;
+  const auto e = prepare(settings);
+  std::atomic<int> asked{0};
+  const auto summary =
+    run_locally(e, {.observer = nullptr, .interrupted = [&] { return ++asked >= 3; }, .wrap_link = {}});
+  EXPECT_EQ(summary.end, run_end::interrupted);
+  EXPECT_GT(summary.final.step, 0u);
+  if (e->algorithm->traits.synchronous) { // nobody is a step ahead of anybody
+    EXPECT_THAT(summary.steps_per_worker, testing::Each(summary.steps_per_worker.front()));
+  }
+}
+
+TEST_P(every_algorithm_locally, stops_when_its_time_is_over) {
+  auto settings = small_run(GetParam());
+  settings.epochs = 100'000;
+  settings.seconds = 0.3;
+  const auto summary = run_locally(prepare(settings));
+  EXPECT_EQ(summary.end, run_end::seconds);
+  EXPECT_GE(summary.final.time_s, 0.3);
+}
+
+TEST_P(every_algorithm_locally, says_when_and_where_it_diverged) {
+  auto settings = small_run(GetParam());
+  settings.data = "quadratic";
+  settings.model = "quadratic";
+  settings.lr = 1e4;
+  try {
+    run_locally(prepare(settings));
+    FAIL() << "it cannot have converged";
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::diverged);
+    EXPECT_THAT(e.what(), HasSubstr("diverged"));
+    EXPECT_THAT(e.what(), HasSubstr("epoch"));
+  }
+}
+
+TEST_P(every_algorithm_locally, allocates_no_buffers_once_warm) {
+  auto settings = small_run(GetParam());
+  settings.epochs = 8;
+  settings.eval_every = 1;
+  const auto e = prepare(settings);
+  struct watch final : run_observer {
+    void on_evaluation(const evaluation_record&) override { blocks.push_back(pool.blocks_created()); }
+    buffer_pool pool;
+    std::vector<std::size_t> blocks;
+  } w;
+  w.pool = e->pool;
+  run_locally(e, {.observer = &w, .interrupted = {}, .wrap_link = {}});
+  ASSERT_GE(w.blocks.size(), 4u);
+  // Which frames meet in the inboxes is up to the threads, so the peak may still move a little; a leak would move it by
+  // hundreds of blocks an epoch.
+  EXPECT_LT(w.blocks.back(), w.blocks[w.blocks.size() / 2] + 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(registry, every_algorithm_locally, testing::ValuesIn(algorithms().names()),
+                         [](const auto& named) {
+                           auto name = named.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+/// A model that throws at chosen calls, counted over all its clones.
+class failing_model final : public compute::model {
+public:
+  failing_model(std::shared_ptr<const compute::model> real, std::shared_ptr<std::atomic<int>> calls, int first, int last)
+    : real_(real->clone()), shared_(std::move(real)), calls_(std::move(calls)), first_(first), last_(last) {}
+
+  std::size_t dimension() const override { return real_->dimension(); }
+  void initial_point(std::span<float> x, const random_stream& r) const override { real_->initial_point(x, r); }
+  double loss_and_gradient(std::span<const float> x, const compute::batch& b, std::span<float> g) override {
+    const int call = ++*calls_;
+    if (call >= first_ && call <= last_)
+      throw std::runtime_error("the gradient went up in smoke");
+    return real_->loss_and_gradient(x, b, g);
+  }
+  compute::evaluation evaluate(std::span<const float> x, const compute::batch& b) override { return real_->evaluate(x, b); }
+  std::unique_ptr<compute::model> clone() const override {
+    return std::make_unique<failing_model>(shared_, calls_, first_, last_);
+  }
+
+private:
+  std::unique_ptr<compute::model> real_;
+  std::shared_ptr<const compute::model> shared_;
+  std::shared_ptr<std::atomic<int>> calls_;
+  int first_, last_;
+};
+
+std::shared_ptr<const experiment> with_failures(const std::string& algorithm, int first, int last) {
+  auto e = std::make_shared<experiment>(*prepare(small_run(algorithm)));
+  e->model = std::make_shared<failing_model>(e->model, std::make_shared<std::atomic<int>>(0), first, last);
+  return e;
+}
+
+TEST(supervision, one_clear_error_ends_the_run_when_a_compute_actor_fails) {
+  for (const char* algorithm : {"d-psgd", "all-reduce-sgd"}) {
+    try {
+      run_locally(with_failures(algorithm, 10, 10));
+      FAIL() << algorithm;
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::failed);
+      EXPECT_THAT(e.what(), HasSubstr("the compute actor of worker"));
+      EXPECT_THAT(e.what(), HasSubstr("the gradient went up in smoke"));
+    }
+  }
+}
+
+TEST(supervision, restarts_the_compute_actor_where_the_algorithm_says_so) {
+  const auto summary = run_locally(with_failures("ad-psgd", 10, 12));
+  EXPECT_EQ(summary.end, run_end::planned);
+  EXPECT_GE(summary.final.step, 4u * 8);
+}
+
+TEST(supervision, gives_up_on_a_compute_actor_that_always_fails) {
+  EXPECT_THROW(run_locally(with_failures("ad-psgd", 10, 1'000'000)), error);
+}
+
+TEST(supervision, an_observer_that_throws_ends_the_run) {
+  struct full_disk final : run_observer {
+    void on_evaluation(const evaluation_record&) override { throw error(errc::io, "the disk is full"); }
+  } o;
+  try {
+    run_locally(prepare(small_run("ad-psgd")), {.observer = &o, .interrupted = {}, .wrap_link = {}});
+    FAIL();
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::io);
+  }
+}
+
+TEST(local_world, wraps_every_link_for_fault_injection) {
+  struct delaying_link final : link { // holds each frame back until the next one comes: everything still arrives in order
+    delaying_link(std::unique_ptr<link> inner, std::atomic<int>& seen) : inner_(std::move(inner)), seen_(seen) {}
+    void transmit(frame f) override {
+      ++seen_;
+      inner_->send(std::move(f));
+    }
+    std::unique_ptr<link> inner_;
+    std::atomic<int>& seen_;
+  };
+  std::atomic<int> seen{0};
+  const auto e = prepare(small_run("d-psgd"));
+  run_locally(e, {.observer = nullptr, .interrupted = {}, .wrap_link = [&](rank, rank, std::unique_ptr<link> inner) {
+                    return std::make_unique<delaying_link>(std::move(inner), seen);
+                  }});
+  EXPECT_EQ(static_cast<std::uint64_t>(seen), e->steps_per_worker * 4 * 2); // a model to each of two neighbours
+}
+
+TEST(local_world, a_frame_that_contradicts_its_header_ends_the_run_with_an_error) {
+  struct corrupting_link final : link {
+    explicit corrupting_link(std::unique_ptr<link> inner) : inner_(std::move(inner)) {}
+    void transmit(frame f) override {
+      f.body.elements += 1;
+      inner_->send(std::move(f));
+    }
+    std::unique_ptr<link> inner_;
+  };
+  try {
+    run_locally(prepare(small_run("d-psgd")), {.observer = nullptr, .interrupted = {},
+                                               .wrap_link = [&](rank, rank, std::unique_ptr<link> inner) {
+                                                 return std::make_unique<corrupting_link>(std::move(inner));
+                                               }});
+    FAIL();
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::bad_packet);
+  }
+}
+
+std::string usage_error_of(run_settings s) {
+  try {
+    prepare(std::move(s));
+  } catch (const error& e) {
+    EXPECT_EQ(e.exit_status(), 2);
+    return e.what();
+  }
+  ADD_FAILURE() << "no error";
+  return {};
+}
+
+TEST(prepare, refuses_what_cannot_work) {
+  auto s = small_run("ad-psgd");
+  s.workers = 5;
+  EXPECT_THAT(usage_error_of(s), HasSubstr("odd"));
+  s = small_run("all-reduce-sgd");
+  s.codec = "uniform:bits=8";
+  EXPECT_THAT(usage_error_of(s), HasSubstr("cannot use codec"));
+  s = small_run("all-reduce-sgd");
+  s.topology = "star";
+  EXPECT_THAT(usage_error_of(s), HasSubstr("leave --topology out"));
+  s = small_run("d-psgd");
+  s.slow[4] = 2;
+  EXPECT_THAT(usage_error_of(s), HasSubstr("workers are numbered 0 to 3"));
+  s = small_run("d-psgd");
+  s.lr = -1;
+  EXPECT_THAT(usage_error_of(s), HasSubstr("--lr is -1"));
+  s = small_run("d-psgd");
+  s.model = "logistic";
+  EXPECT_THAT(usage_error_of(s), HasSubstr("softmax"));
+  s = small_run("d-psdg");
+  EXPECT_THAT(usage_error_of(s), HasSubstr("did you mean 'd-psgd'"));
+}
+
+} // namespace
+} // namespace gossamer::actors

@@ -1,0 +1,167 @@
+// What every algorithm of the registry must do, whatever the interleaving of its messages.
+#include "tiny_world.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace gossamer::actors {
+namespace {
+
+using testing_support::tiny_world;
+
+constexpr std::size_t dimension = 33;
+
+vec point(buffer_pool& pool, random_stream stream, std::uint64_t step) {
+  vec v{pool, dimension};
+  random_sequence r{stream, step};
+  for (auto& value : v.mutate())
+    value = static_cast<float>(r.normal());
+  return v;
+}
+
+/// Noisy gradients of (1/2) ||x - centre_i||^2, where every worker has a centre of its own.
+class problem {
+public:
+  explicit problem(float noise) : noise_(noise) {}
+
+  vec centre(rank i) { return point(pool_, random_stream{9, i, purpose::synthetic}, 0); }
+  vec gradient(rank i, std::uint64_t step, const vec& x) {
+    return x - centre(i) + noise_ * point(pool_, random_stream{9, i, purpose::data}, step);
+  }
+  tiny_world::gradient_of gradients() {
+    return [this](rank i, std::uint64_t step, const vec& x) { return gradient(i, step, x); };
+  }
+  vec start() { return vec{pool_, dimension}; }
+
+private:
+  buffer_pool pool_;
+  float noise_;
+};
+
+class every_algorithm : public testing::TestWithParam<std::string> {
+protected:
+  const algorithm_entry& entry() const { return algorithms().find(GetParam()); }
+  tiny_world::make_algorithm starting_at(const vec& x) const {
+    return [this, x](rank) {
+      const spec name{GetParam(), {}};
+      return entry().make(arguments{"algorithm", entry().about, name}, x);
+    };
+  }
+};
+
+TEST_P(every_algorithm, with_one_worker_is_plain_sgd_bit_for_bit) {
+  for (const char* optimiser : {"sgd", "momentum:beta=0.9", "nesterov:beta=0.9,weight-decay=0.01"}) {
+    problem p{0.1f};
+    constexpr std::uint64_t steps = 50;
+    tiny_world world{{.optimiser = optimiser, .workers = 1, .synchronous = entry().traits.synchronous, .steps = steps},
+                     starting_at(p.start()), p.gradients()};
+    ASSERT_TRUE(world.run());
+    vec x = p.start();
+    const auto plain = compute::make_optimiser(optimiser);
+    for (std::uint64_t t = 0; t < steps; ++t)
+      plain->step(x, p.gradient(0, t, x), 0.1f);
+    EXPECT_EQ(world.model(0), x) << optimiser;
+  }
+}
+
+TEST_P(every_algorithm, finishes_and_finds_the_minimum_under_any_interleaving) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    problem p{0.02f};
+    constexpr std::size_t workers = 6;
+    tiny_world world{{.workers = workers, .synchronous = entry().traits.synchronous, .steps = 300, .lr = 0.05, .seed = seed},
+                     starting_at(p.start()), p.gradients()};
+    ASSERT_TRUE(world.run()) << "seed " << seed;
+    vec minimum = (1.0f / workers) * p.centre(0);
+    for (rank i = 1; i < workers; ++i)
+      minimum += (1.0f / workers) * p.centre(i);
+    const auto sum = world.sum_of_models();
+    double distance = 0, norm = 0;
+    for (std::size_t k = 0; k < dimension; ++k) {
+      distance += std::pow(sum[k] / workers - static_cast<double>(minimum[k]), 2);
+      norm += std::pow(static_cast<double>(minimum[k]), 2);
+    }
+    // In an asynchronous run, workers that finish early leave the last word to the others.
+    EXPECT_LT(distance, (entry().traits.synchronous ? 0.01 : 0.25) * norm) << "seed " << seed;
+  }
+}
+
+// The sum of all models moves only by the gradients: averaging neither loses nor invents anything.
+TEST_P(every_algorithm, averaging_conserves_the_mean_of_the_models) {
+  for (const char* codec : {"identity", "uniform:bits=8"}) {
+    if (entry().traits.needs_exact_codec && std::string_view{codec} != "identity")
+      continue;
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      problem p{1.0f};
+      std::vector<double> applied(dimension);
+      constexpr std::size_t workers = 4;
+      const double share = GetParam() == "all-reduce-sgd" ? 1.0 / workers : 1.0; // it averages gradients, not models
+      tiny_world world{{.codec = codec, .workers = workers, .synchronous = entry().traits.synchronous, .steps = 40, .seed = seed},
+                       starting_at(p.start()), [&](rank i, std::uint64_t step, const vec& x) {
+                         auto g = p.gradient(i, step, x);
+                         for (std::size_t k = 0; k < dimension; ++k)
+                           applied[k] -= 0.1 * static_cast<double>(g[k]);
+                         return g;
+                       }};
+      ASSERT_TRUE(world.run());
+      const auto sum = world.sum_of_models();
+      // D-PSGD's own rounding noise enters its mean (section on naive quantisation); the others conserve it exactly.
+      const bool noisy = GetParam() == "d-psgd" && std::string_view{codec} != "identity";
+      for (std::size_t k = 0; k < dimension; ++k)
+        EXPECT_NEAR(sum[k] * share, applied[k] * share, noisy ? 2.0 : 2e-4 * (1 + std::abs(applied[k])))
+          << codec << " seed " << seed;
+    }
+  }
+}
+
+TEST_P(every_algorithm, repeats_itself_for_the_same_seed) {
+  const auto run = [&](std::uint64_t seed) {
+    problem p{0.5f};
+    tiny_world world{{.codec = entry().traits.needs_exact_codec ? "identity" : "uniform:bits=4",
+                      .workers = 4, .synchronous = entry().traits.synchronous, .steps = 30, .seed = seed},
+                     starting_at(p.start()), p.gradients()};
+    EXPECT_TRUE(world.run());
+    return world.sum_of_models();
+  };
+  EXPECT_EQ(run(1), run(1));
+}
+
+INSTANTIATE_TEST_SUITE_P(registry, every_algorithm, testing::ValuesIn(algorithms().names()),
+                         [](const auto& named) {
+                           auto name = named.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+// Rules of AD-PSGD: active workers ask passive ones and nobody else.
+TEST(ad_psgd, exchanges_only_between_active_and_passive_workers) {
+  problem p{0.1f};
+  const auto& entry = algorithms().find("ad-psgd");
+  tiny_world world{{.topology = "exponential", .workers = 8, .synchronous = false, .steps = 50},
+                   [&](rank) { return entry.make(arguments{"algorithm", entry.about, {"ad-psgd", {}}}, p.start()); },
+                   p.gradients()};
+  ASSERT_TRUE(world.run());
+  for (rank i = 0; i < 8; ++i)
+    for (rank j = 0; j < 8; ++j) {
+      if (world.worker(i).active() == world.worker(j).active()) {
+        EXPECT_EQ(world.frames_from_to(i, j), 0u) << i << " to " << j;
+      }
+    }
+}
+
+TEST(ad_psgd, averages_at_most_once_for_each_gradient_of_an_active_worker) {
+  problem p{0.1f};
+  const auto& entry = algorithms().find("ad-psgd");
+  constexpr std::uint64_t steps = 50;
+  tiny_world world{{.topology = "ring", .workers = 2, .synchronous = false, .steps = steps},
+                   [&](rank) { return entry.make(arguments{"algorithm", entry.about, {"ad-psgd", {}}}, p.start()); },
+                   p.gradients()};
+  ASSERT_TRUE(world.run());
+  const auto asked = world.sent(1).frames - 1; // less the farewell
+  EXPECT_LE(asked, steps);
+  EXPECT_GE(asked, steps / 2); // behind only by what the interleaving held up until the end
+  EXPECT_EQ(world.sent(0).frames, asked);
+}
+
+} // namespace
+} // namespace gossamer::actors
