@@ -126,7 +126,7 @@ std::string parameter::range() const {
 arguments::arguments(std::string_view what, const description& about, const spec& given) : name_(about.name) {
   const auto& schema = about.parameters;
   for (const auto& [key, value] : given.values) {
-    if (std::ranges::none_of(schema, [&](const parameter& p) { return p.key == key; })) {
+    if (std::ranges::none_of(schema, [&key = key](const parameter& p) { return p.key == key; })) {
       std::vector<std::string> known;
       std::ranges::transform(schema, std::back_inserter(known), &parameter::key);
       throw unknown_name(fmt::format("parameter of {} '{}'", what, name_), key, known);
