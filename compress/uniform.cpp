@@ -117,7 +117,7 @@ private:
 };
 
 constexpr auto maths =
-    R"(delta = max |v_i| / L, where L = 2^(b-1) - 1, and L = 1 for b = 1; all in 32-bit floats, one rounding an operation.
+    R"(delta = max |v_i| / L, where L = 2^(b-1) - 1, and L = 1 for b = 1; in 32-bit floats, one rounding an operation.
 y = v_i * (1 / delta), f = floor(y), k = f + [u < y - f], clamped to -L .. L; C(v)_i = k * delta.
 u = (word >> 8) * 2^-24, where word i of the step belongs to element i.
 b = 1 has the two levels -delta and delta: y = (v_i * (1 / delta) - 1) * 0.5, k as above but clamped to -1 .. 0, and
