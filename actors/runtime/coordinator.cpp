@@ -67,7 +67,7 @@ public:
       tell_workers(run_progress{updates_});
     if (updates_ >= planned_updates())
       stop(run_end::planned);
-    else if (updates_ >= next_evaluation_ && collecting_.empty())
+    else if (updates_ >= next_evaluation_ && collecting_.empty() && !near_the_end())
       request_snapshots(updates_);
   }
 
@@ -137,6 +137,8 @@ public:
 private:
   std::size_t workers() const { return plan_.run->settings.workers; }
   std::uint64_t planned_updates() const { return plan_.run->steps_per_worker * workers(); }
+  /// The final evaluation follows so soon that another before it would say nothing new.
+  bool near_the_end() const { return planned_updates() - updates_ <= plan_.run->evaluation_steps * workers() / 2; }
   double elapsed() const { return seconds{self_->clock().now() - began_}.count(); }
   double epoch_of(std::uint64_t updates) const {
     return static_cast<double>(updates) / plan_.run->updates_per_epoch();

@@ -102,13 +102,13 @@ worker_settings experiment::for_worker(rank i) const {
   return w;
 }
 
-std::shared_ptr<const experiment> prepare(run_settings settings) {
+std::shared_ptr<const experiment> prepare(run_settings settings, const registry<algorithm_entry>& known) {
   auto e = std::make_shared<experiment>();
   e->settings = std::move(settings);
   auto& s = e->settings;
   check_numbers(s);
 
-  const auto algorithm = algorithms().resolve(s.algorithm);
+  const auto algorithm = known.resolve(s.algorithm);
   e->algorithm = &algorithm.first;
   e->algorithm_arguments = algorithm.second;
   s.algorithm = algorithm.second.resolved().to_string();

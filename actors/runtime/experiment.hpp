@@ -65,8 +65,10 @@ struct experiment {
 };
 
 /// Checks all settings against each other and loads the data.
+/// @param known the algorithms that `settings.algorithm` may name; a program with its own passes its own table
 /// @error errc::usage, errc::io, errc::bad_data as the parts throw them; a setting that the algorithm cannot work with
 ///        (graph not bipartite or not connected, lossy codec, too few samples) is errc::usage
-std::shared_ptr<const experiment> prepare(run_settings settings);
+std::shared_ptr<const experiment> prepare(run_settings settings,
+                                          const registry<algorithm_entry>& known = algorithms());
 
 } // namespace gossamer::actors

@@ -94,7 +94,9 @@ void worker::gradient_arrived(gradient_result result) {
 
 void worker::begin_step(std::uint64_t t) {
   step_ = t;
-  if (settings_.synchronous && settings_.evaluation_steps != 0 && t % settings_.evaluation_steps == 0)
+  const auto every = settings_.evaluation_steps;
+  const bool near_the_end = settings_.step_limit - t <= every / 2; // where the final evaluation follows anyway
+  if (settings_.synchronous && every != 0 && t % every == 0 && !near_the_end)
     take_snapshot(t * workers());
 }
 

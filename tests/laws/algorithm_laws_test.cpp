@@ -81,8 +81,8 @@ TEST_P(every_algorithm, finishes_and_finds_the_minimum_under_any_interleaving) {
       distance += std::pow(sum[k] / workers - static_cast<double>(minimum[k]), 2);
       norm += std::pow(static_cast<double>(minimum[k]), 2);
     }
-    // In an asynchronous run, workers that finish early leave the last word to the others.
-    EXPECT_LT(distance, (entry().traits.synchronous ? 0.01 : 0.25) * norm) << "seed " << seed;
+    // An asynchronous run weighs each worker by its share of the updates, which differ a little.
+    EXPECT_LT(distance, (entry().traits.synchronous ? 0.01 : 0.06) * norm) << "seed " << seed;
   }
 }
 
@@ -158,8 +158,9 @@ TEST(ad_psgd, averages_at_most_once_for_each_gradient_of_an_active_worker) {
                    p.gradients()};
   ASSERT_TRUE(world.run());
   const auto asked = world.sent(1).frames - 1; // less the farewell
-  EXPECT_LE(asked, steps);
-  EXPECT_GE(asked, steps / 2); // behind only by what the interleaving held up until the end
+  const auto gradients = world.worker(1).gradients_done();
+  EXPECT_LE(asked, gradients);
+  EXPECT_GE(asked, gradients / 4); // while an answer is under way, gradients go on
   EXPECT_EQ(world.sent(0).frames, asked);
 }
 

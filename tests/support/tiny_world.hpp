@@ -27,7 +27,7 @@ public:
     std::string optimiser = "sgd";
     std::size_t workers = 4;
     bool synchronous = true;
-    std::uint64_t steps = 10; ///< of each worker
+    std::uint64_t steps = 10; ///< of each worker; on average, if asynchronous
     double lr = 0.1;
     std::uint64_t seed = 1;
   };
@@ -133,7 +133,7 @@ private:
     s.active = active;
     s.synchronous = options_.synchronous;
     s.seed = options_.seed;
-    s.step_limit = options_.steps;
+    s.step_limit = options_.synchronous ? options_.steps : options_.steps * options_.workers;
     s.lr = options_.lr;
     s.codec = compress::make_codec(options_.codec);
     s.schedule = compute::make_schedule("constant");
@@ -155,6 +155,9 @@ private:
         events.emplace_back([this, n = n.get()] {
           const auto [t, x] = *std::exchange(n->job, std::nullopt);
           n->w.gradient_arrived({t, gradient_(n->id, t, x), 0.0});
+          if (!options_.synchronous && ++updates_ == options_.steps * options_.workers)
+            for (auto& other : nodes_)
+              other->w.stop_at(0);
         });
     if (events.empty())
       return false;
@@ -169,6 +172,7 @@ private:
   topology::mixing_matrix mixing_;
   gradient_of gradient_;
   random_sequence choice_;
+  std::uint64_t updates_ = 0;
   std::map<std::pair<actors::rank, actors::rank>, std::deque<actors::frame>> queues_;
   std::vector<std::unique_ptr<node>> nodes_;
 };
