@@ -21,32 +21,35 @@ struct evaluation {
   std::optional<double> accuracy; ///< share of samples classified rightly; none for regression
 };
 
-/// An objective: f(x) = mean over samples of loss(x; sample) + (l2 / 2) ||w||^2 + l1 ||w||_1, where w are the weights
-/// among x; the biases are not regularised.
+/// An objective: f(x) = mean over samples of loss(x; sample) + (l2 / 2) ||w||^2 + l1 ||w||_1, where
+/// w are the weights among x; the biases are not regularised.
 ///
-/// x is one flat vector, layer by layer: the weights (inputs x outputs, row-major), then the bias. Sums over samples are
-/// in a fixed order; losses are added up in double precision. Numbers that are not finite pass through: the caller
-/// looks for them.
+/// x is one flat vector, layer by layer: the weights (inputs x outputs, row-major), then the bias.
+/// Sums over samples are in a fixed order; losses are added up in double precision. Numbers that
+/// are not finite pass through: the caller looks for them.
 ///
-/// A model owns the workspace of its computations, so a gradient allocates nothing once the largest batch was seen.
-/// Threads: one thread at a time; `clone()` gives another thread its own.
+/// A model owns the workspace of its computations, so a gradient allocates nothing once the largest
+/// batch was seen. Threads: one thread at a time; `clone()` gives another thread its own.
 class model {
 public:
   virtual ~model() = default;
 
   virtual std::size_t dimension() const = 0;
-  /// Writes the point where training starts: 0 for convex models, random otherwise; the same on every worker that
-  /// passes the same stream. `x` has `dimension()` elements.
+  /// Writes the point where training starts: 0 for convex models, random otherwise; the same on
+  /// every worker that passes the same stream. `x` has `dimension()` elements.
   virtual void initial_point(std::span<float> x, const random_stream& random) const = 0;
-  /// The data may be dense or sparse, of as many features as the training data; a batch has at least one sample.
-  /// @param gradient overwritten with the gradient of the mean over the batch, the l2 term included and the l1 term
+  /// The data may be dense or sparse, of as many features as the training data; a batch has at
+  /// least one sample.
+  /// @param gradient overwritten with the gradient of the mean over the batch, the l2 term included
+  /// and the l1 term
   ///        left to `proximal_step`
   /// @returns the mean loss over the batch, without the l1 term
-  virtual double loss_and_gradient(std::span<const float> x, const batch& samples, std::span<float> gradient) = 0;
+  virtual double loss_and_gradient(std::span<const float> x, const batch& samples,
+                                   std::span<float> gradient) = 0;
   /// Loss and accuracy on any number of samples but 0, the l1 and l2 terms included.
   virtual evaluation evaluate(std::span<const float> x, const batch& samples) = 0;
-  /// w <- argmin_z ||z - w||^2 / (2 step) + l1 ||z||_1, i.e. soft thresholding of the weights by step * l1.
-  /// Does nothing without l1.
+  /// w <- argmin_z ||z - w||^2 / (2 step) + l1 ||z||_1, i.e. soft thresholding of the weights by
+  /// step * l1. Does nothing without l1.
   virtual void proximal_step(std::span<float> x, float step) const;
 
   virtual std::unique_ptr<model> clone() const = 0;
@@ -54,12 +57,13 @@ public:
 
 struct model_entry {
   description about;
-  /// @error errc::usage when the model cannot learn from such data (e.g. classification of real targets)
+  /// @error errc::usage when the model cannot learn from such data (e.g. classification of real
+  /// targets)
   std::unique_ptr<model> (*make)(const arguments&, const dataset& train);
 };
 
-/// All models. Adding one: a file in models/ with its `model_entry`, one line in models/detail/entries.hpp and one in
-/// models/registry.cpp.
+/// All models. Adding one: a file in models/ with its `model_entry`, one line in
+/// models/detail/entries.hpp and one in models/registry.cpp.
 const registry<model_entry>& models();
 
 /// The model that a user names, e.g. "mlp:hidden=100+50", shaped for the data.

@@ -6,7 +6,8 @@
 
 namespace gossamer::compute {
 
-/// The factor that the learning rate is multiplied with, as a function of the progress in epochs. Immutable.
+/// The factor that the learning rate is multiplied with, as a function of the progress in epochs.
+/// Immutable.
 class schedule {
 public:
   virtual ~schedule() = default;
