@@ -18,16 +18,17 @@ struct sparse_row {
 
 /// Samples with their targets; immutable once loaded and shared by all workers of a process.
 ///
-/// Features are either dense (row-major samples x features floats) or sparse (compressed sparse rows); the model code
-/// asks `sparse()`. Targets are class numbers 0 .. classes - 1, or real numbers when `classes == 0`.
-/// Threads: safe.
+/// Features are either dense (row-major samples x features floats) or sparse (compressed sparse
+/// rows); the model code asks `sparse()`. Targets are class numbers 0 .. classes - 1, or real
+/// numbers when `classes == 0`. Threads: safe.
 struct dataset {
   std::size_t samples = 0;
   std::size_t features = 0;
   std::size_t classes = 0; ///< 0: regression
 
-  std::vector<float> dense = {};             ///< samples * features, or empty
-  std::vector<std::uint64_t> row_start = {}; ///< samples + 1 offsets into columns and values, or empty
+  std::vector<float> dense = {}; ///< samples * features, or empty
+  std::vector<std::uint64_t> row_start =
+      {}; ///< samples + 1 offsets into columns and values, or empty
   std::vector<std::uint32_t> columns = {};
   std::vector<float> values = {};
 
@@ -35,7 +36,9 @@ struct dataset {
   std::vector<std::string> class_names = {}; ///< as the file spelt them; empty for regression
 
   bool sparse() const noexcept { return !row_start.empty(); }
-  std::span<const float> dense_row(std::size_t i) const { return {dense.data() + i * features, features}; }
+  std::span<const float> dense_row(std::size_t i) const {
+    return {dense.data() + i * features, features};
+  }
   sparse_row row(std::size_t i) const {
     const auto begin = row_start[i], size = row_start[i + 1] - begin;
     return {{columns.data() + begin, size}, {values.data() + begin, size}};
@@ -58,7 +61,8 @@ struct data_entry {
 const registry<data_entry>& data_sources();
 
 /// Loads what a user names, e.g. "idx:dir=/data/mnist".
-/// @error errc::usage for a wrong name or parameter; errc::io when a file cannot be read; errc::bad_data when it is
+/// @error errc::usage for a wrong name or parameter; errc::io when a file cannot be read;
+/// errc::bad_data when it is
 ///        damaged, with the file and the line or byte
 data_split load_data(std::string_view text, std::uint64_t seed);
 

@@ -7,7 +7,8 @@
 
 namespace gossamer::compute {
 
-/// The samples of each worker, by index; disjoint, and together all samples. Every worker gets at least one.
+/// The samples of each worker, by index; disjoint, and together all samples. Every worker gets at
+/// least one.
 using shards = std::vector<std::vector<std::uint32_t>>;
 
 struct partition_entry {

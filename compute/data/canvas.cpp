@@ -17,15 +17,18 @@ float dot(point a, point b) { return a.x * b.x + a.y * b.y; }
 point curve(point a, point b, point c, point d, float t) {
   return 0.5f
          * (2.0f * b
-            + t * ((c - a) + t * ((2.0f * a - 5.0f * b + 4.0f * c - d)
-                                  + t * (3.0f * b - a - 3.0f * c + d))));
+            + t
+                  * ((c - a)
+                     + t
+                           * ((2.0f * a - 5.0f * b + 4.0f * c - d)
+                              + t * (3.0f * b - a - 3.0f * c + d))));
 }
 
 /// The pixels whose centres lie in [low, high].
 struct pixel_range {
   pixel_range(float low, float high)
-    : begin(static_cast<std::size_t>(std::clamp(std::floor(low), 0.0f, limit))),
-      end(static_cast<std::size_t>(std::clamp(std::ceil(high), 0.0f, limit))) {}
+      : begin(static_cast<std::size_t>(std::clamp(std::floor(low), 0.0f, limit))),
+        end(static_cast<std::size_t>(std::clamp(std::ceil(high), 0.0f, limit))) {}
   static constexpr float limit = canvas::side;
   std::size_t begin;
   std::size_t end;
@@ -49,7 +52,8 @@ void canvas::draw(bool smooth, std::span<const point> path) {
     const auto after = i + 2 <= last ? path[i + 2] : closed ? path[1] : path[i + 1];
     auto from = path[i];
     for (int piece = 1; piece <= pieces; ++piece) {
-      const auto to = curve(before, path[i], path[i + 1], after, static_cast<float>(piece) / pieces);
+      const auto to =
+          curve(before, path[i], path[i + 1], after, static_cast<float>(piece) / pieces);
       line(from, to);
       from = to;
     }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 namespace gossamer::compute::detail {
 
@@ -48,8 +49,8 @@ dataset load_part(const std::string& folder, std::string_view prefix) {
     return !name.starts_with(prefix) || !name.ends_with(".bin");
   });
   names.erase(std::unique(names.begin(), names.end()), names.end());
-  constexpr std::string_view remedy
-    = "the folder must hold data_batch_*.bin and test_batch*.bin, plain or .gz";
+  constexpr std::string_view remedy =
+      "the folder must hold data_batch_*.bin and test_batch*.bin, plain or .gz";
   if (names.empty())
     throw error(errc::io, fmt::format("'{}' holds no {}*.bin", folder, prefix),
                 std::string{remedy});
@@ -66,11 +67,11 @@ struct moments {
 
 std::array<moments, channels> measure(const dataset& data) {
   std::array<double, channels> sum{}, squares{};
-  for (std::size_t i = 0; i < data.dense.size(); ++i) {
-    const double value = data.dense[i];
-    sum[i / plane % channels] += value;
-    squares[i / plane % channels] += value * value;
-  }
+  for (std::size_t p = 0; p < data.samples * channels; ++p)
+    for (const double value : std::span{data.dense}.subspan(p * plane, plane)) {
+      sum[p % channels] += value;
+      squares[p % channels] += value * value;
+    }
   std::array<moments, channels> result{};
   const auto count = static_cast<double>(data.samples * plane);
   for (std::size_t c = 0; c < channels; ++c) {
@@ -83,10 +84,9 @@ std::array<moments, channels> measure(const dataset& data) {
 }
 
 void standardise(dataset& data, const std::array<moments, channels>& by) {
-  for (std::size_t i = 0; i < data.dense.size(); ++i) {
-    const auto& channel = by[i / plane % channels];
-    data.dense[i] = (data.dense[i] - channel.mean) / channel.deviation;
-  }
+  for (std::size_t p = 0; p < data.samples * channels; ++p)
+    for (auto& value : std::span{data.dense}.subspan(p * plane, plane))
+      value = (value - by[p % channels].mean) / by[p % channels].deviation;
 }
 
 data_split load(const arguments& given, std::uint64_t) {
@@ -102,17 +102,23 @@ data_split load(const arguments& given, std::uint64_t) {
 
 data_entry cifar10_data() {
   return {
-  .about = {
-    .name = "cifar10",
-    .summary = "the small colour pictures of CIFAR-10, binary version",
-    .maths = "reads all DIR/data_batch_*.bin and DIR/test_batch*.bin, each plain or .gz, by name\n"
-             "record: 1 byte label, then 1024 bytes red, green and blue each, row by row\n"
-             "feature = (byte / 255 - mean) / deviation, both per channel over the training part",
-    .reference = "Krizhevsky, \"Learning multiple layers of features from tiny images\", 2009",
-    .cost = "memory: 12 KiB a picture",
-    .parameters = {{.key = "dir", .kind = parameter::type::text, .fallback = "",
-                    .meaning = "folder of the batches", .required = true}}},
-  .load = load};
+      .about =
+          {.name = "cifar10",
+           .summary = "the small colour pictures of CIFAR-10, binary version",
+           .maths =
+               "reads all DIR/data_batch_*.bin and DIR/test_batch*.bin, each plain or .gz, by "
+               "name\n"
+               "record: 1 byte label, then 1024 bytes red, green and blue each, row by row\n"
+               "feature = (byte / 255 - mean) / deviation, both per channel over the training part",
+           .reference =
+               "Krizhevsky, \"Learning multiple layers of features from tiny images\", 2009",
+           .cost = "memory: 12 KiB a picture",
+           .parameters = {{.key = "dir",
+                           .kind = parameter::type::text,
+                           .fallback = "",
+                           .meaning = "folder of the batches",
+                           .required = true}}},
+      .load = load};
 }
 
 } // namespace gossamer::compute::detail

@@ -135,8 +135,8 @@ table read_table(const arguments& given, const std::string& path) {
 
 void check_alike(const table& train, const table& test) {
   const auto fail = [&](std::string_view what) {
-    throw error(errc::bad_data, fmt::format("'{}' and '{}' differ in {}", train.rows.path,
-                                            test.rows.path, what));
+    throw error(errc::bad_data,
+                fmt::format("'{}' and '{}' differ in {}", train.rows.path, test.rows.path, what));
   };
   if (train.rows.rows.features != test.rows.rows.features)
     fail(fmt::format("their number of columns: {} and {}", train.rows.rows.features + 1,
@@ -186,31 +186,52 @@ data_split load(const arguments& given, std::uint64_t seed) {
 
 data_entry csv_data() {
   return {
-    .about = {
-      .name = "csv",
-      .summary = "dense rows of numbers separated by commas, semicolons, tabs or blanks",
-      .maths = "line: cells in as many columns as the first line; cells may stand in double quotes\n"
+      .about =
+          {.name = "csv",
+           .summary = "dense rows of numbers separated by commas, semicolons, tabs or blanks",
+           .maths =
+               "line: cells in as many columns as the first line; cells may stand in double "
+               "quotes\n"
                "header=auto: the first line names the columns when none of its cells is a number\n"
-               "scale=standard: z = (x - mean) / deviation for each feature, and for the target of a\n"
+               "scale=standard: z = (x - mean) / deviation for each feature, and for the target of "
+               "a\n"
                "regression; mean and deviation of the training part; a constant column becomes 0\n"
                "classes are the labels of the training file, ascending, or alphabetical when words",
-      .reference = "Shafranovich, \"Common format and MIME type for CSV files\", RFC 4180, 2005; "
-                   "without line breaks in cells",
-      .cost = "memory: 4 bytes a cell",
-      .parameters = {
-        {.key = "train", .kind = parameter::type::text, .fallback = "",
-         .meaning = "file of training rows, plain or gzip", .required = true},
-        test_parameter(), holdout_parameter(), task_parameter(),
-        {.key = "label", .kind = parameter::type::text, .fallback = "last",
-         .meaning = "column of the label: last, first, its name, or its number from 1"},
-        {.key = "header", .kind = parameter::type::choice, .fallback = "auto",
-         .meaning = "whether the first line names the columns", .choices = {"auto", "yes", "no"}},
-        {.key = "separator", .kind = parameter::type::choice, .fallback = "comma",
-         .meaning = "what stands between cells", .choices = {"comma", "semicolon", "tab", "space"}},
-        {.key = "scale", .kind = parameter::type::choice, .fallback = "standard",
-         .meaning = "what is done to the features", .choices = {"standard", "none"}},
-      }},
-    .load = load};
+           .reference =
+               "Shafranovich, \"Common format and MIME type for CSV files\", RFC 4180, 2005; "
+               "without line breaks in cells",
+           .cost = "memory: 4 bytes a cell",
+           .parameters =
+               {
+                   {.key = "train",
+                    .kind = parameter::type::text,
+                    .fallback = "",
+                    .meaning = "file of training rows, plain or gzip",
+                    .required = true},
+                   test_parameter(),
+                   holdout_parameter(),
+                   task_parameter(),
+                   {.key = "label",
+                    .kind = parameter::type::text,
+                    .fallback = "last",
+                    .meaning = "column of the label: last, first, its name, or its number from 1"},
+                   {.key = "header",
+                    .kind = parameter::type::choice,
+                    .fallback = "auto",
+                    .meaning = "whether the first line names the columns",
+                    .choices = {"auto", "yes", "no"}},
+                   {.key = "separator",
+                    .kind = parameter::type::choice,
+                    .fallback = "comma",
+                    .meaning = "what stands between cells",
+                    .choices = {"comma", "semicolon", "tab", "space"}},
+                   {.key = "scale",
+                    .kind = parameter::type::choice,
+                    .fallback = "standard",
+                    .meaning = "what is done to the features",
+                    .choices = {"standard", "none"}},
+               }},
+      .load = load};
 }
 
 } // namespace gossamer::compute::detail

@@ -33,10 +33,10 @@ float about_zero(random_sequence& random, float range) {
   return range * (2 * random.uniform() - 1);
 }
 
-/// Scale, then slant, then rotation, then shift. The ranges are such that, with the defaults, a linear
-/// classifier stays near 83 % and a perceptron of 100 hidden units reaches 98 %. Trigonometry differs
-/// between machines, so the rotation is drawn by the tangent h of half its angle:
-/// cos = (1 - h^2) / (1 + h^2), sin = 2h / (1 + h^2).
+/// Scale, then slant, then rotation, then shift. The ranges are such that, with the defaults, a
+/// linear classifier stays near 83 % and a perceptron of 100 hidden units reaches 98 %.
+/// Trigonometry differs between machines, so the rotation is drawn by the tangent h of half its
+/// angle: cos = (1 - h^2) / (1 + h^2), sin = 2h / (1 + h^2).
 placement place(const hand& writer, random_sequence& random) {
   constexpr float size = 22;
   const float d = writer.distortion;
@@ -78,14 +78,14 @@ void append(std::vector<float>& dense, std::size_t digit, const hand& writer,
             const random_stream& shapes, const random_stream& noise, std::size_t index) {
   random_sequence random{shapes, index};
   const auto styles = glyphs_of(digit);
-  const auto paper
-    = write(styles[random.below(static_cast<std::uint32_t>(styles.size()))], writer, random);
+  const auto paper =
+      write(styles[random.below(static_cast<std::uint32_t>(styles.size()))], writer, random);
   const float pressure = 0.75f + 0.25f * random.uniform();
   std::array<std::uint32_t, pixels> words;
   noise.fill(index, 0, words);
   for (std::size_t i = 0; i < pixels; ++i)
-    dense.push_back(std::clamp(pressure * paper.ink(i) + writer.noise * rough_normal(words[i]),
-                               0.0f, 1.0f));
+    dense.push_back(
+        std::clamp(pressure * paper.ink(i) + writer.noise * rough_normal(words[i]), 0.0f, 1.0f));
 }
 
 dataset draw(std::size_t samples, const hand& writer, std::uint64_t seed, part which) {
@@ -109,32 +109,42 @@ dataset draw(std::size_t samples, const hand& writer, std::uint64_t seed, part w
 
 data_split load(const arguments& given, std::uint64_t seed) {
   const hand writer{given.real32("distortion"), given.real32("noise")};
-  return {
-    draw(static_cast<std::size_t>(given.integer("samples")), writer, seed, part::train),
-    draw(static_cast<std::size_t>(given.integer("test")), writer, seed, part::test)};
+  return {draw(static_cast<std::size_t>(given.integer("samples")), writer, seed, part::train),
+          draw(static_cast<std::size_t>(given.integer("test")), writer, seed, part::test)};
 }
 
 } // namespace
 
 data_entry digits_data() {
   return {
-    .about = {
-      .name = "digits",
-      .summary = "drawn pictures of the ten digits, 28 x 28 pixels: like MNIST, but needs no files",
-      .maths = "sample i is the digit i mod 10, in one of 2 or 3 ways of writing it\n"
-               "its strokes are displaced point by point, scaled, slanted, rotated and shifted at random,\n"
-               "drawn with a pen of random width, and each pixel gets noise * N(0, 1); features in [0, 1]\n"
-               "distortion scales the displacements; a sample depends on (seed, i) alone",
-      .reference = "curves: Catmull, Rom, \"A class of local interpolating splines\", 1974",
-      .cost = "about 10 us a picture; memory: 3 KiB a picture",
-      .parameters = {
-        samples_parameter("10000"), test_samples_parameter("2000"),
-        {.key = "noise", .fallback = "0.1", .meaning = "deviation of the noise of a pixel, whose ink is 1",
-         .min = 0, .max = 10},
-        {.key = "distortion", .fallback = "1", .meaning = "0: all pictures of one style are alike",
-         .min = 0, .max = 3},
-      }},
-    .load = load};
+      .about =
+          {.name = "digits",
+           .summary =
+               "drawn pictures of the ten digits, 28 x 28 pixels: like MNIST, but needs no files",
+           .maths = "sample i is the digit i mod 10, in one of 2 or 3 ways of writing it\n"
+                    "its strokes are displaced point by point, scaled, slanted, rotated and "
+                    "shifted at random,\n"
+                    "drawn with a pen of random width, and each pixel gets noise * N(0, 1); "
+                    "features in [0, 1]\n"
+                    "distortion scales the displacements; a sample depends on (seed, i) alone",
+           .reference = "curves: Catmull, Rom, \"A class of local interpolating splines\", 1974",
+           .cost = "about 10 us a picture; memory: 3 KiB a picture",
+           .parameters =
+               {
+                   samples_parameter("10000"),
+                   test_samples_parameter("2000"),
+                   {.key = "noise",
+                    .fallback = "0.1",
+                    .meaning = "deviation of the noise of a pixel, whose ink is 1",
+                    .min = 0,
+                    .max = 10},
+                   {.key = "distortion",
+                    .fallback = "1",
+                    .meaning = "0: all pictures of one style are alike",
+                    .min = 0,
+                    .max = 3},
+               }},
+      .load = load};
 }
 
 } // namespace gossamer::compute::detail

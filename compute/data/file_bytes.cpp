@@ -77,10 +77,10 @@ std::string unpack(const std::string& path, std::string_view packed) {
     if (status == Z_STREAM_END)
       inflateReset(&z);
     else if (status == Z_BUF_ERROR)
-      throw error(errc::bad_data,
-                  fmt::format("'{}' is truncated: its gzip stream goes on after byte {}", path,
-                              offset),
-                  "fetch the file again");
+      throw error(
+          errc::bad_data,
+          fmt::format("'{}' is truncated: its gzip stream goes on after byte {}", path, offset),
+          "fetch the file again");
     else if (status != Z_OK)
       throw error(errc::bad_data,
                   fmt::format("'{}', byte {}: corrupt gzip data ({})", path, offset,
@@ -107,10 +107,10 @@ file_bytes file_bytes::read(const std::string& folder, std::string_view name,
   for (const auto& path : {plain.string(), plain.string() + ".gz"})
     if (std::error_code ignored; std::filesystem::exists(path, ignored))
       return read(path);
-  throw error(errc::io,
-              fmt::format("cannot read '{}' or '{}.gz': {}", plain.string(), name,
-                          std::strerror(ENOENT)),
-              std::string{remedy});
+  throw error(
+      errc::io,
+      fmt::format("cannot read '{}' or '{}.gz': {}", plain.string(), name, std::strerror(ENOENT)),
+      std::string{remedy});
 }
 
 std::uint32_t file_bytes::big_endian(std::size_t offset) const noexcept {

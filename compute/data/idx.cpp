@@ -10,12 +10,13 @@ namespace gossamer::compute::detail {
 
 namespace {
 
-constexpr std::string_view remedy
-  = "the folder must hold {train,t10k}-images-idx3-ubyte and {train,t10k}-labels-idx1-ubyte, "
+constexpr std::string_view remedy =
+    "the folder must hold {train,t10k}-images-idx3-ubyte and {train,t10k}-labels-idx1-ubyte, "
     "plain or .gz";
 
 /// Sizes of the dimensions of an IDX file of bytes, once its header and its length agree.
-/// The magic number is 0, 0, type (8: unsigned byte), number of dimensions; big-endian sizes follow.
+/// The magic number is 0, 0, type (8: unsigned byte), number of dimensions; big-endian sizes
+/// follow.
 std::vector<std::size_t> dimensions(const file_bytes& file, std::uint8_t count) {
   const std::size_t header = 4 + 4 * std::size_t{count};
   if (file.size() < header)
@@ -49,8 +50,8 @@ dataset load_part(const std::string& folder, std::string_view part, std::size_t 
   const auto shape = dimensions(images, 3);
   const auto count = dimensions(labels, 1)[0];
   if (count != shape[0])
-    labels.fail(4, fmt::format("{} labels for the {} images of '{}'", count, shape[0],
-                               images.path()));
+    labels.fail(4,
+                fmt::format("{} labels for the {} images of '{}'", count, shape[0], images.path()));
 
   dataset data{.samples = count, .features = shape[1] * shape[2], .classes = classes};
   const auto pixels = images.text().substr(16);
@@ -61,8 +62,8 @@ dataset load_part(const std::string& folder, std::string_view part, std::size_t 
   data.targets.reserve(count);
   for (std::size_t i = 8; i < labels.size(); ++i) {
     if (labels[i] >= classes)
-      labels.fail(i, fmt::format("label {} of image {}; allowed: 0 to {}", labels[i], i - 8,
-                                 classes - 1));
+      labels.fail(
+          i, fmt::format("label {} of image {}; allowed: 0 to {}", labels[i], i - 8, classes - 1));
     data.targets.push_back(labels[i]);
   }
   for (std::size_t c = 0; c < classes; ++c)
@@ -85,22 +86,32 @@ data_split load(const arguments& given, std::uint64_t) {
 
 data_entry idx_data() {
   return {
-  .about = {
-    .name = "idx",
-    .summary = "pictures in the files of MNIST, Fashion-MNIST and KMNIST",
-    .maths = "reads DIR/{train,t10k}-{images-idx3,labels-idx1}-ubyte, each plain or .gz\n"
-             "images: 00 00 08 03, count, rows, columns (big-endian, 4 bytes each), then a byte a pixel\n"
-             "labels: 00 00 08 01, count, then a byte a label\n"
-             "feature = pixel / 255; features = rows * columns",
-    .reference = "LeCun, Cortes, Burges, \"The MNIST database of handwritten digits\", 1998",
-    .cost = "memory: 4 bytes a pixel; about a second for MNIST",
-    .parameters = {
-      {.key = "dir", .kind = parameter::type::text, .fallback = "", .meaning = "folder of the four files",
-       .required = true},
-      {.key = "classes", .kind = parameter::type::integer, .fallback = "10",
-       .meaning = "number of classes; labels are below it", .min = 2, .max = 256},
-    }},
-  .load = load};
+      .about = {.name = "idx",
+                .summary = "pictures in the files of MNIST, Fashion-MNIST and KMNIST",
+                .maths =
+                    "reads DIR/{train,t10k}-{images-idx3,labels-idx1}-ubyte, each plain or .gz\n"
+                    "images: 00 00 08 03, count, rows, columns (big-endian, 4 bytes each), then a "
+                    "byte a pixel\n"
+                    "labels: 00 00 08 01, count, then a byte a label\n"
+                    "feature = pixel / 255; features = rows * columns",
+                .reference =
+                    "LeCun, Cortes, Burges, \"The MNIST database of handwritten digits\", 1998",
+                .cost = "memory: 4 bytes a pixel; about a second for MNIST",
+                .parameters =
+                    {
+                        {.key = "dir",
+                         .kind = parameter::type::text,
+                         .fallback = "",
+                         .meaning = "folder of the four files",
+                         .required = true},
+                        {.key = "classes",
+                         .kind = parameter::type::integer,
+                         .fallback = "10",
+                         .meaning = "number of classes; labels are below it",
+                         .min = 2,
+                         .max = 256},
+                    }},
+      .load = load};
 }
 
 } // namespace gossamer::compute::detail

@@ -148,7 +148,8 @@ data_split hold_out(const dataset& all, double share, std::uint64_t seed) {
   std::iota(order.begin(), order.end(), 0u);
   // Step 0 of this purpose deals the samples to the workers.
   random_sequence{random_stream{seed, 0, purpose::partition}, 1}.shuffle(std::span{order});
-  const auto wanted = static_cast<std::size_t>(std::lround(share * static_cast<double>(all.samples)));
+  const auto wanted =
+      static_cast<std::size_t>(std::lround(share * static_cast<double>(all.samples)));
   const auto held = std::span{order}.first(std::clamp<std::size_t>(wanted, 1, all.samples - 1));
   const auto kept = std::span{order}.subspan(held.size());
   std::ranges::sort(held);

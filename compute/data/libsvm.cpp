@@ -88,23 +88,33 @@ data_split load(const arguments& given, std::uint64_t seed) {
 
 data_entry libsvm_data() {
   return {
-  .about = {
-    .name = "libsvm",
-    .summary = "sparse rows in the text format of LIBSVM and SVMlight",
-    .maths = "line: label index:value index:value ... # comment\n"
-             "indices count from 1 and ascend; what is left out is 0; blank lines are skipped\n"
-             "classes are the labels of the training file in ascending order",
-    .reference = "Chang, Lin, \"LIBSVM: a library for support vector machines\", 2011",
-    .cost = "memory: 8 bytes a stored value",
-    .parameters = {
-      {.key = "train", .kind = parameter::type::text, .fallback = "",
-       .meaning = "file of training rows, plain or gzip", .required = true},
-      test_parameter(), holdout_parameter(), task_parameter(),
-      {.key = "features", .kind = parameter::type::integer, .fallback = "0",
-       .meaning = "number of features; 0: the largest index of both files", .min = 0,
-       .max = 4294967295.0},
-    }},
-  .load = load};
+      .about =
+          {.name = "libsvm",
+           .summary = "sparse rows in the text format of LIBSVM and SVMlight",
+           .maths =
+               "line: label index:value index:value ... # comment\n"
+               "indices count from 1 and ascend; what is left out is 0; blank lines are skipped\n"
+               "classes are the labels of the training file in ascending order",
+           .reference = "Chang, Lin, \"LIBSVM: a library for support vector machines\", 2011",
+           .cost = "memory: 8 bytes a stored value",
+           .parameters =
+               {
+                   {.key = "train",
+                    .kind = parameter::type::text,
+                    .fallback = "",
+                    .meaning = "file of training rows, plain or gzip",
+                    .required = true},
+                   test_parameter(),
+                   holdout_parameter(),
+                   task_parameter(),
+                   {.key = "features",
+                    .kind = parameter::type::integer,
+                    .fallback = "0",
+                    .meaning = "number of features; 0: the largest index of both files",
+                    .min = 0,
+                    .max = 4294967295.0},
+               }},
+      .load = load};
 }
 
 } // namespace gossamer::compute::detail

@@ -30,7 +30,8 @@ std::vector<double> hyperplane(const task& t) {
   return w;
 }
 
-/// A uniformly random set of columns, ascending (Floyd 1987). `taken` is all false before and after.
+/// A uniformly random set of columns, ascending (Floyd 1987). `taken` is all false before and
+/// after.
 void choose_columns(const task& t, random_sequence& random, std::vector<bool>& taken,
                     std::vector<std::uint32_t>& columns) {
   const auto begin = columns.size();
@@ -52,7 +53,6 @@ bool label_of(double margin, double noise, random_sequence& random) {
 }
 
 dataset draw(const task& t, std::size_t samples, part which, const std::vector<double>& w) {
-  check_size(samples, t.stored);
   dataset data;
   data.samples = samples;
   data.features = t.features;
@@ -86,35 +86,53 @@ data_split load(const arguments& given, std::uint64_t seed) {
   const auto features = static_cast<std::uint32_t>(given.integer("features"));
   const auto stored = static_cast<std::uint32_t>(std::lround(given.real("density") * features));
   const task t{seed, features, std::clamp(stored, 1u, features), given.real("noise")};
+  const auto samples = static_cast<std::size_t>(given.integer("samples"));
+  const auto tests = static_cast<std::size_t>(given.integer("test"));
+  check_size(std::max(samples, tests), t.stored);
   const auto w = hyperplane(t);
-  return {draw(t, static_cast<std::size_t>(given.integer("samples")), part::train, w),
-          draw(t, static_cast<std::size_t>(given.integer("test")), part::test, w)};
+  return {draw(t, samples, part::train, w), draw(t, tests, part::test, w)};
 }
 
 } // namespace
 
 data_entry logistic_data() {
   return {
-    .about = {
-      .name = "logistic",
-      .summary = "two classes on both sides of a random hyperplane, drawn from the logistic model",
-      .maths = "w ~ uniform on the unit sphere; a row stores k = max(1, round(density * features)) entries,\n"
-               "in random columns, each N(0, features / k): the covariance of rows is the identity\n"
-               "P(label = 1 | x) = 1 / (1 + exp(-<w, x> / noise)); noise = 0: label = [<w, x> > 0]\n"
-               "rows are sparse when k < features",
-      .reference = "the generative model of logistic regression",
-      .cost = "about 30 ns a stored entry; memory: 4 bytes for it when dense, 8 when sparse",
-      .parameters = {
-        samples_parameter("10000"), test_samples_parameter("2000"),
-        {.key = "features", .kind = parameter::type::integer, .fallback = "100",
-         .meaning = "features of a sample", .min = 1, .max = 1e8},
-        {.key = "density", .fallback = "1", .meaning = "share of the features that a row stores",
-         .min = 0, .max = 1},
-        {.key = "noise", .fallback = "0.2",
-         .meaning = "width of the border between the classes, in units of the spread of the data",
-         .min = 0, .max = 1e6},
-      }},
-    .load = load};
+      .about =
+          {.name = "logistic",
+           .summary =
+               "two classes on both sides of a random hyperplane, drawn from the logistic model",
+           .maths = "w ~ uniform on the unit sphere; a row stores k = max(1, round(density * "
+                    "features)) entries,\n"
+                    "in random columns, each N(0, features / k): the covariance of rows is the "
+                    "identity\n"
+                    "P(label = 1 | x) = 1 / (1 + exp(-<w, x> / noise)); noise = 0: label = [<w, x> "
+                    "> 0]\n"
+                    "rows are sparse when k < features",
+           .reference = "the generative model of logistic regression",
+           .cost = "about 30 ns a stored entry; memory: 4 bytes for it when dense, 8 when sparse",
+           .parameters =
+               {
+                   samples_parameter("10000"),
+                   test_samples_parameter("2000"),
+                   {.key = "features",
+                    .kind = parameter::type::integer,
+                    .fallback = "100",
+                    .meaning = "features of a sample",
+                    .min = 1,
+                    .max = 1e8},
+                   {.key = "density",
+                    .fallback = "1",
+                    .meaning = "share of the features that a row stores",
+                    .min = 0,
+                    .max = 1},
+                   {.key = "noise",
+                    .fallback = "0.2",
+                    .meaning = "width of the border between the classes, in units of the spread of "
+                               "the data",
+                    .min = 0,
+                    .max = 1e6},
+               }},
+      .load = load};
 }
 
 } // namespace gossamer::compute::detail

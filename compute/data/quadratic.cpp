@@ -16,7 +16,6 @@ std::vector<float> centre(std::size_t dim, std::uint64_t seed) {
 
 dataset draw(std::span<const float> around, std::size_t samples, double noise, std::uint64_t seed,
              part which) {
-  check_size(samples, around.size());
   dataset data;
   data.samples = samples;
   data.features = around.size();
@@ -33,7 +32,9 @@ dataset draw(std::span<const float> around, std::size_t samples, double noise, s
 
 data_split load(const arguments& given, std::uint64_t seed) {
   const auto samples = static_cast<std::size_t>(given.integer("samples"));
-  const auto c = centre(static_cast<std::size_t>(given.integer("dim")), seed);
+  const auto dim = static_cast<std::size_t>(given.integer("dim"));
+  check_size(samples, dim);
+  const auto c = centre(dim, seed);
   const auto noise = given.real("noise");
   return {draw(c, samples, noise, seed, part::train), draw(c, samples, noise, seed, part::test)};
 }
@@ -42,21 +43,32 @@ data_split load(const arguments& given, std::uint64_t seed) {
 
 data_entry quadratic_data() {
   return {
-    .about = {
-      .name = "quadratic",
-      .summary = "noisy copies of one point, for the quadratic model, whose optimum is their mean",
-      .maths = "c ~ N(0, I); row i = c + noise * N(0, I); targets 0; as many test rows are drawn alike\n"
+      .about =
+          {.name = "quadratic",
+           .summary =
+               "noisy copies of one point, for the quadratic model, whose optimum is their mean",
+           .maths =
+               "c ~ N(0, I); row i = c + noise * N(0, I); targets 0; as many test rows are drawn "
+               "alike\n"
                "a gradient at a sample has the variance noise^2 * curvature^2 in each coordinate",
-      .reference = "the stochastic quadratic problem on which convergence theory is checked",
-      .cost = "about 30 ns an entry; memory: 4 bytes for it",
-      .parameters = {
-        samples_parameter("1000"),
-        {.key = "dim", .kind = parameter::type::integer, .fallback = "100",
-         .meaning = "coordinates of the point", .min = 1, .max = 1e8},
-        {.key = "noise", .fallback = "1", .meaning = "deviation of the copies, in each coordinate",
-         .min = 0, .max = 1e6},
-      }},
-    .load = load};
+           .reference = "the stochastic quadratic problem on which convergence theory is checked",
+           .cost = "about 30 ns an entry; memory: 4 bytes for it",
+           .parameters =
+               {
+                   samples_parameter("1000"),
+                   {.key = "dim",
+                    .kind = parameter::type::integer,
+                    .fallback = "100",
+                    .meaning = "coordinates of the point",
+                    .min = 1,
+                    .max = 1e8},
+                   {.key = "noise",
+                    .fallback = "1",
+                    .meaning = "deviation of the copies, in each coordinate",
+                    .min = 0,
+                    .max = 1e6},
+               }},
+      .load = load};
 }
 
 } // namespace gossamer::compute::detail

@@ -27,8 +27,7 @@ std::optional<double> to_number(std::string_view text) noexcept {
   return problem == std::errc{} ? value : HUGE_VAL;
 }
 
-error bad_line(std::string_view path, std::size_t line, std::string_view what,
-               std::string remedy) {
+error bad_line(std::string_view path, std::size_t line, std::string_view what, std::string remedy) {
   return {errc::bad_data, fmt::format("'{}':{}: {}", path, line, what), std::move(remedy)};
 }
 

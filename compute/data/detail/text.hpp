@@ -32,7 +32,8 @@ public:
 
   /// @error errc::bad_data always, with the file and the line
   [[noreturn]] void fail(std::string_view what, std::string remedy = {}) const;
-  /// @error errc::bad_data unless the text is a finite number; `subject` says which, e.g. "the label"
+  /// @error errc::bad_data unless the text is a finite number; `subject` says which, e.g. "the
+  /// label"
   float finite(std::string_view subject, std::string_view text) const;
 
 private:
