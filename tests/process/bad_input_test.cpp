@@ -1,0 +1,221 @@
+// Whatever is wrong, a user reads one line that says what and where, and no run folder pretends to
+// hold a result.
+#include "command.hpp"
+
+#include <algorithm>
+
+namespace gossamer {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+class bad_input : public command {
+protected:
+  /// One line on standard error with these words, nothing on standard output, no summary.
+  void expect_line(const support::outcome& ended, int status, const words& said) const {
+    EXPECT_EQ(ended.status, status) << ended.err;
+    EXPECT_THAT(ended.out, IsEmpty());
+    EXPECT_THAT(ended.err, StartsWith("gossamer: "));
+    EXPECT_EQ(std::ranges::count(ended.err, '\n'), 1) << ended.err;
+    EXPECT_TRUE(ended.err.ends_with('\n'));
+    for (const auto& word : said)
+      EXPECT_THAT(ended.err, HasSubstr(word));
+    EXPECT_FALSE(exists("run/summary.json"));
+  }
+  void expect_usage(const words& flags, const words& said) const {
+    SCOPED_TRACE(testing::PrintToString(flags));
+    expect_line(run(small + words{"--out", "run"} + flags), 2, said);
+    EXPECT_FALSE(exists("run")) << "a refused request leaves no folder";
+  }
+  /// Without --data, which these tests name themselves.
+  void expect_bad_data(const std::string& data, const words& said) const {
+    SCOPED_TRACE(data);
+    expect_line(run({"train", "--epochs", "1", "--out", "run", "--data", data}), 1, said);
+    EXPECT_FALSE(exists("run"));
+  }
+};
+
+TEST_F(bad_input, suggests_the_nearest_name) {
+  expect_usage({"--algorithm", "adpsgd"},
+               {"unknown algorithm 'adpsgd'", "did you mean 'ad-psgd'?", "known: "});
+  expect_usage({"--codec", "unifrom:bits=8"},
+               {"unknown codec 'unifrom'", "did you mean 'uniform'?"});
+  expect_usage({"--codec", "uniform:bit=8"}, {"'bit'", "did you mean 'bits'?"});
+  expect_usage({"--topology", "rnig"}, {"unknown topology 'rnig'", "did you mean 'ring'?"});
+  expect_usage({"--model", "mpl"}, {"unknown model 'mpl'", "did you mean 'mlp'?"});
+  expect_usage({"--partition", "idd"}, {"'idd'", "did you mean 'iid'?"});
+  expect_usage({"--optimiser", "adma"}, {"'adma'", "did you mean 'adam'?"});
+  expect_usage({"--schedule", "cosin"}, {"'cosin'", "did you mean 'cosine'?"});
+  expect_usage({"--algoritm", "d-psgd"}, {"--algoritm", "did you mean --algorithm?"});
+  expect_line(run({"train", "--data", "digit"}), 2,
+              {"unknown data 'digit'", "did you mean 'digits'?"});
+  expect_line(run({"trian"}), 2, {"'trian'", "did you mean 'train'?"});
+}
+
+TEST_F(bad_input, says_what_is_allowed) {
+  expect_usage({"--workers", "0"}, {"--workers is 0", "allowed: 1 to "});
+  expect_usage({"--workers", "3.5"}, {"--workers is '3.5'", "whole number"});
+  expect_usage({"--workers"}, {"--workers"});
+  expect_usage({"--batch", "0"}, {"--batch is 0", "allowed"});
+  for (const char* rate : {"0", "-1", "nan", "inf", "abc", "1e7", ""})
+    expect_usage({"--lr", rate}, {"--lr is "});
+  expect_usage({"--steps", "0"}, {"--steps is 0", "allowed"});
+  expect_usage({"--codec", "uniform:bits=17"},
+               {"bits of codec 'uniform' is 17", "integer in [1, 16]"});
+  expect_usage({"--mixing", "fair"}, {"'fair'", "metropolis"});
+  expect_usage({"--slow", "3"}, {"--slow is '3'", "RANK:FACTORx"});
+  expect_usage({"--slow", "4:2x"}, {"worker 4", "0 to 3"});
+  expect_line(run({}), 2, {"--help"});
+  expect_line(run({"list"}), 2, {"kind"});
+  expect_line(run({"list", "things"}), 2, {"'things'", "algorithms, codecs"});
+}
+
+TEST_F(bad_input, refuses_what_does_not_go_together) {
+  expect_usage({"--algorithm", "ad-psgd", "--workers", "5"},
+               {"not bipartite", "0-1-2-3-4-0", "even number of workers"});
+  expect_usage({"--algorithm", "all-reduce-sgd", "--codec", "uniform:bits=8"},
+               {"all-reduce-sgd", "uniform", "--codec"});
+  expect_usage({"--algorithm", "all-reduce-sgd", "--topology", "star"},
+               {"all-reduce-sgd", "star", "--topology"});
+  expect_usage({"--model", "linear"}, {"linear"});
+  expect_usage({"--workers", "601", "--algorithm", "d-psgd"}, {"600 samples", "601 workers"});
+  write("two_parts.txt", "0 1\n2 3\n");
+  expect_usage({"--algorithm", "d-psgd", "--topology", "file:path=two_parts.txt"},
+               {"does not connect", "worker 2"});
+}
+
+TEST_F(bad_input, names_the_line_of_a_configuration) {
+  const auto expect = [&](const std::string& content, int status, const words& said) {
+    SCOPED_TRACE(content);
+    write("my.toml", content);
+    expect_line(run({"train", "--out", "run", "--config", "my.toml"}), status, said);
+  };
+  expect("workers = 4\nlr = = 3\n", 2, {"my.toml:2: "});
+  expect("workers = 4\n\nlrr = 3\n", 2, {"my.toml:3: ", "unknown key 'lrr'", "did you mean 'lr'?"});
+  expect("lr = \"fast\"\n", 2, {"my.toml:1: ", "'fast'"});
+  expect("workers = true\n", 2, {"my.toml:1: ", "workers"});
+  expect("[run]\nworkers = 4\n", 2, {"my.toml:1: ", "'run'"});
+  expect("lr = -1\n", 2, {"lr is -1", "allowed"});
+  expect("codec = \"unifrom\"\n", 2, {"did you mean 'uniform'?"});
+  expect_line(run({"train", "--config", "absent.toml"}), 1, {"absent.toml", "No such file"});
+  expect_line(run({"train", "--config", "."}), 1, {"Is a directory"});
+}
+
+TEST_F(bad_input, names_the_place_in_a_data_file) {
+  using namespace std::string_literals;
+  expect_bad_data("idx:dir=absent", {"absent/train-images-idx3-ubyte", "No such file"});
+  const auto images = "\0\0\x08\x03\0\0\0\x02\0\0\0\x01\0\0\0\x02"s;
+  const auto labels = "\0\0\x08\x01\0\0\0\x02"s;
+  write("idx/train-labels-idx1-ubyte", labels + "\x01\x02");
+  write("idx/train-images-idx3-ubyte", images + "abc");
+  expect_bad_data("idx:dir=idx", {"idx/train-images-idx3-ubyte", "byte 19", "3 bytes"});
+  write("idx/train-images-idx3-ubyte", images + "abcd");
+  write("idx/train-labels-idx1-ubyte", labels + "\x01\x0B");
+  expect_bad_data("idx:dir=idx", {"idx/train-labels-idx1-ubyte", "byte 9", "label 11", "0 to 9"});
+  expect_bad_data("libsvm:train=" + write("rows.svm", "1 1:2 2:3\n-1 1:2 x:3\n"),
+                  {"rows.svm", ":2: ", "'x'"});
+  expect_bad_data("csv:train=" + write("rows.csv", "1,2,0\n3,4,1\n1,nan,1\n"),
+                  {"rows.csv", ":3: ", "nan"});
+  expect_bad_data("csv:train=absent.csv", {"absent.csv", "No such file"});
+  expect_bad_data("csv:train=.", {"directory"});
+  expect_bad_data("cifar10:dir=absent", {"absent", "No such file"});
+}
+
+TEST_F(bad_input, names_the_line_of_a_graph) {
+  write("graph.txt", "0 1\n1 2\n2 9\n");
+  expect_line(
+      run(small
+          + words{"--out", "run", "--algorithm", "d-psgd", "--topology", "file:path=graph.txt"}),
+      1, {"graph.txt:3: ", "'9'", "0 to 3"});
+}
+
+class bad_output : public bad_input {
+protected:
+  /// Evaluations may come first; the last line says why the run ended.
+  void expect_failure(const support::outcome& ended, const words& said) const {
+    EXPECT_EQ(ended.status, 1) << ended.err;
+    EXPECT_THAT(ended.out, IsEmpty());
+    const auto last = ended.err.rfind('\n', ended.err.size() - 2);
+    const auto line = ended.err.substr(last == std::string::npos ? 0 : last + 1);
+    EXPECT_THAT(line, StartsWith("gossamer: "));
+    for (const auto& word : said)
+      EXPECT_THAT(line, HasSubstr(word));
+    EXPECT_FALSE(exists("run/summary.json"));
+    EXPECT_FALSE(exists("run/summary.json.part"));
+  }
+  /// With files that cannot grow beyond so many blocks of 512 bytes (in some shells: of 1024).
+  support::outcome run_with_file_limit(int blocks, const words& given) const {
+    const auto script =
+        "trap '' XFSZ; ulimit -f " + std::to_string(blocks) + "; exec \"$0\" \"$@\"";
+    return execute(words{"sh", "-c", script} + gossamer(given));
+  }
+};
+
+TEST_F(bad_output, refuses_a_folder_that_cannot_be_made) {
+  expect_line(run(small + words{"--out", "/dev/null/run"}), 1,
+              {"/dev/null/run", "Not a directory", "--out"});
+}
+
+TEST_F(bad_output, does_not_write_over_a_run) {
+  write("run/metrics.jsonl", "precious\n");
+  expect_line(run(small + words{"--out", "run"}), 2, {"run already holds a run", "--overwrite"});
+  EXPECT_EQ(read("run/metrics.jsonl"), "precious\n");
+}
+
+TEST_F(bad_output, ends_when_the_disk_is_full) {
+  expect_failure(run_with_file_limit(0, small + words{"--out", "run"}),
+                 {"cannot write run/config.toml", "File too large"});
+  EXPECT_FALSE(exists("run/config.toml.part"));
+  std::filesystem::remove_all(folder_ / "run");
+  const words long_run{"train",    "--data", "digits:samples=600,test=200",
+                       "--epochs", "1e8",    "--eval-every",
+                       "1",        "--out",  "run"};
+  expect_failure(run_with_file_limit(4, long_run),
+                 {"cannot write run/metrics.jsonl", "File too large"});
+}
+
+TEST_F(bad_output, leaves_no_summary_when_there_is_no_room_for_it) {
+  for (const std::string file : {"plot.svg", "summary.json"}) {
+    std::filesystem::remove_all(folder_ / "run");
+    std::filesystem::create_directories(folder_ / "run");
+    std::filesystem::create_symlink("/dev/full", folder_ / "run" / (file + ".part"));
+    expect_failure(run(small + words{"--out", "run"}),
+                   {"cannot write run/" + file, "No space left"});
+    EXPECT_FALSE(metrics().empty());
+  }
+}
+
+TEST_F(bad_output, notices_that_nobody_gets_the_result) {
+  for (const std::string what : {"list algorithms", "explain ad-psgd", "--help", "--version"}) {
+    const auto ended =
+        execute({"sh", "-c", "exec \"$0\" " + what + " > /dev/full", GOSSAMER_COMMAND});
+    expect_line(ended, 1, {"standard output", "No space left"});
+  }
+}
+
+TEST_F(bad_output, keeps_the_measurements_of_a_run_that_diverged) {
+  const words divergent{"train",       "--data", "quadratic", "--model", "quadratic",
+                        "--optimiser", "sgd",    "--lr",      "1e6"};
+  for (const char* algorithm : {"ad-psgd", "d-psgd", "all-reduce-sgd"}) {
+    SCOPED_TRACE(algorithm);
+    std::filesystem::remove_all(folder_ / "run");
+    expect_failure(run(divergent + words{"--algorithm", algorithm, "--out", "run"}),
+                   {"diverged", "lower --lr"});
+    EXPECT_TRUE(exists("run/metrics.jsonl"));
+    metrics();
+  }
+}
+
+TEST_F(bad_output, trains_on_when_nobody_can_see_it) {
+  const auto ended = execute(words{"sh", "-c", "exec \"$0\" \"$@\" 2>&-"}
+                             + gossamer(small + words{"--out", "run"}));
+  EXPECT_EQ(ended.status, 0);
+  EXPECT_TRUE(exists("run/summary.json"));
+}
+
+} // namespace
+} // namespace gossamer

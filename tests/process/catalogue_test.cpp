@@ -1,0 +1,86 @@
+#include "command.hpp"
+
+namespace gossamer {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+using testing::StartsWith;
+
+const words kinds{"algorithms", "codecs",     "topologies", "models",
+                  "data",       "partitions", "optimisers", "schedules"};
+
+class catalogue : public command {
+protected:
+  json list(const std::string& kind) const {
+    const auto listed = run({"list", kind, "--json"});
+    EXPECT_EQ(listed.status, 0) << listed.err;
+    return json::parse(listed.out, nullptr, false);
+  }
+};
+
+TEST_F(catalogue, lists_every_kind_for_people_and_for_programs) {
+  for (const auto& kind : kinds) {
+    SCOPED_TRACE(kind);
+    const auto entries = list(kind);
+    ASSERT_TRUE(entries.is_array());
+    EXPECT_FALSE(entries.empty());
+    const auto text = run({"list", kind});
+    EXPECT_EQ(text.status, 0);
+    EXPECT_THAT(text.err, IsEmpty());
+    for (const auto& entry : entries) {
+      EXPECT_THAT(text.out, HasSubstr(entry["name"]));
+      EXPECT_THAT(text.out, HasSubstr(entry["summary"]));
+      EXPECT_NE(entry["summary"], "");
+      for (const auto& parameter : entry["parameters"])
+        EXPECT_THAT(text.out, HasSubstr(parameter["key"].get<std::string>() + "="));
+    }
+  }
+}
+
+TEST_F(catalogue, explains_every_name) {
+  for (const auto& kind : kinds)
+    for (const auto& entry : list(kind)) {
+      SCOPED_TRACE(entry["name"].get<std::string>());
+      const auto explained = run({"explain", entry["name"]});
+      EXPECT_EQ(explained.status, 0);
+      EXPECT_THAT(explained.err, IsEmpty());
+      EXPECT_THAT(explained.out, AllOf(HasSubstr(entry["name"]), HasSubstr(entry["summary"])));
+      for (const auto& parameter : entry["parameters"])
+        EXPECT_THAT(explained.out,
+                    AllOf(HasSubstr(parameter["key"]), HasSubstr(parameter["meaning"])));
+    }
+}
+
+TEST_F(catalogue, helps_on_standard_output) {
+  const auto help = run({"--help"});
+  EXPECT_EQ(help.status, 0);
+  EXPECT_THAT(help.out, AllOf(HasSubstr("train"), HasSubstr("list"), HasSubstr("explain")));
+  const auto train = run({"train", "--help"});
+  EXPECT_EQ(train.status, 0);
+  for (const char* flag :
+       {"--algorithm", "--codec", "--config", "--json", "--out", "--overwrite", "--seed"})
+    EXPECT_THAT(train.out, HasSubstr(flag));
+  for (const char* about : {"list", "explain"})
+    EXPECT_EQ(run({about, "--help"}).status, 0);
+}
+
+TEST_F(catalogue, tells_its_version) {
+  const auto version = run({"--version"});
+  EXPECT_EQ(version.status, 0);
+  EXPECT_THAT(version.out, MatchesRegex("gossamer [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST_F(catalogue, suggests_what_was_meant) {
+  const auto kind = run({"list", "codes"});
+  EXPECT_EQ(kind.status, 2);
+  EXPECT_THAT(kind.err, AllOf(StartsWith("gossamer: "), HasSubstr("did you mean 'codecs'?")));
+  const auto name = run({"explain", "dpsgd"});
+  EXPECT_EQ(name.status, 2);
+  EXPECT_THAT(name.err, AllOf(StartsWith("gossamer: "), HasSubstr("did you mean 'd-psgd'?")));
+}
+
+} // namespace
+} // namespace gossamer

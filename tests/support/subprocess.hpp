@@ -1,0 +1,124 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace gossamer::support {
+
+/// What a program left behind when it ended.
+struct outcome {
+  int status = -1; ///< exit status; 128 + signal when a signal ended it, as shells count
+  std::string out;
+  std::string err;
+};
+
+/// A program under way; killed when it has not ended after `patience`, so that nothing hangs.
+class subprocess {
+public:
+  static constexpr std::chrono::seconds patience{120};
+
+  /// @param command the program, looked for in PATH, and its arguments
+  explicit subprocess(const std::vector<std::string>& command) {
+    std::vector<char*> argv;
+    for (const auto& word : command)
+      argv.push_back(const_cast<char*>(word.c_str())); // never written to, says POSIX
+    argv.push_back(nullptr);
+
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    std::array<int, 2> write_ends{};
+    for (std::size_t i = 0; i < 2; ++i) {
+      std::array<int, 2> ends{};
+      if (pipe2(ends.data(), O_CLOEXEC) != 0)
+        ADD_FAILURE() << "pipe: " << std::strerror(errno);
+      read_ends_[i] = ends[0];
+      write_ends[i] = ends[1];
+      posix_spawn_file_actions_adddup2(&actions, ends[1], i == 0 ? STDOUT_FILENO : STDERR_FILENO);
+    }
+    const int problem = posix_spawnp(&id_, argv[0], &actions, nullptr, argv.data(), environ);
+    if (problem != 0)
+      ADD_FAILURE() << command.front() << ": " << std::strerror(problem);
+    posix_spawn_file_actions_destroy(&actions);
+    for (const int end : write_ends)
+      close(end);
+  }
+
+  subprocess(const subprocess&) = delete;
+  subprocess& operator=(const subprocess&) = delete;
+  ~subprocess() {
+    for (const int end : read_ends_)
+      close(end);
+  }
+
+  /// Sends a signal as soon as a text has appeared on standard error.
+  subprocess& signal_after(std::string text, int signal) {
+    awaited_ = std::move(text);
+    signal_ = signal;
+    return *this;
+  }
+
+  /// Reads until the program has ended.
+  outcome finish() {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    for (std::size_t open = 2; open > 0;) {
+      std::array<pollfd, 2> polled{{{read_ends_[0], POLLIN, 0}, {read_ends_[1], POLLIN, 0}}};
+      const auto left =
+          std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+      if (left.count() <= 0
+          || poll(polled.data(), polled.size(), static_cast<int>(left.count())) == 0) {
+        ADD_FAILURE() << "still runs after " << patience.count() << " s; killed. It wrote\n"
+                      << result_.err;
+        kill(id_, SIGKILL);
+        break;
+      }
+      for (std::size_t i = 0; i < 2; ++i)
+        if (polled[i].revents != 0 && !read_from(i))
+          --open;
+      send_awaited_signal();
+    }
+    int status = 0;
+    waitpid(id_, &status, 0);
+    result_.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return std::move(result_);
+  }
+
+private:
+  /// @returns false at the end
+  bool read_from(std::size_t i) {
+    std::array<char, 4096> bytes{};
+    const auto count = read(read_ends_[i], bytes.data(), bytes.size());
+    if (count > 0) {
+      (i == 0 ? result_.out : result_.err).append(bytes.data(), static_cast<std::size_t>(count));
+      return true;
+    }
+    close(std::exchange(read_ends_[i], -1)); // poll ignores negative ones
+    return false;
+  }
+
+  void send_awaited_signal() {
+    if (signal_ != 0 && result_.err.find(awaited_) != std::string::npos)
+      kill(id_, std::exchange(signal_, 0));
+  }
+
+  pid_t id_ = -1;
+  std::array<int, 2> read_ends_{-1, -1};
+  std::string awaited_;
+  int signal_ = 0;
+  outcome result_;
+};
+
+} // namespace gossamer::support
