@@ -5,22 +5,45 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <map>
 
 namespace {
 
 using namespace gossamer;
 
-/// "--algoritm" -> "did you mean --algorithm?".
-std::string suggestion(const std::string& unexpected) {
-  if (!unexpected.starts_with("--"))
-    return {};
-  std::vector<std::string> names{"config", "json", "overwrite"};
-  for (const auto& o : apps::options())
-    names.push_back(o.name);
-  const auto name = nearest(unexpected.substr(2), names);
-  return name.empty() ? std::string{} : fmt::format("did you mean --{}?", name);
+constexpr auto help = "gossamer --help and gossamer train --help list what there is";
+
+/// "unknown flag '--algoritm'; did you mean --algorithm?".
+error unexpected(const CLI::App& app) {
+  const auto word = app.remaining(true).front();
+  const bool flag = word.starts_with("--");
+  std::vector<std::string> names;
+  if (flag) {
+    names = {"config", "json", "overwrite", "help", "version"};
+    for (const auto& o : apps::options())
+      names.push_back(o.name);
+  } else if (app.get_subcommands().empty()) {
+    for (const auto* command : app.get_subcommands({}))
+      names.push_back(command->get_name());
+  }
+  const auto meant =
+      flag ? nearest(word.substr(2, word.find('=') - 2), names) : nearest(word, names);
+  return {errc::usage, fmt::format("{} '{}'", flag ? "unknown flag" : "unexpected argument", word),
+          meant.empty() ? help
+                        : fmt::format("did you mean {}?", flag ? "--" + meant : "'" + meant + "'")};
 }
+
+/// Output that nobody receives is a failure, also when the system says so only at the end.
+void flush_output() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    throw error(errc::io, fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+}
+
+/// Never throws, not even when standard error is closed.
+void complain(const char* what) { std::fputs(fmt::format("gossamer: {}\n", what).c_str(), stderr); }
 
 int run(int argc, char** argv) {
   CLI::App app{"Gossamer: actors for distributed SGD over slow, lossy and uneven networks", "gossamer"};
@@ -55,13 +78,12 @@ int run(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ExtrasError& e) {
-    const auto unexpected = app.remaining(true);
-    throw error(errc::usage, e.what(), unexpected.empty() ? "" : suggestion(unexpected.front()));
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0)
       return app.exit(e); // --help and --version
-    throw error(errc::usage, e.what(), "gossamer --help and gossamer train --help list what there is");
+    if (!app.remaining(true).empty())
+      throw unexpected(app);
+    throw error(errc::usage, e.what(), help);
   }
 
   if (*list)
@@ -80,12 +102,14 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    const int status = run(argc, argv);
+    flush_output();
+    return status;
   } catch (const error& e) {
-    fmt::print(stderr, "gossamer: {}\n", e.what());
+    complain(e.what());
     return e.exit_status();
   } catch (const std::exception& e) {
-    fmt::print(stderr, "gossamer: {}\n", e.what());
+    complain(e.what());
     return 1;
   }
 }

@@ -33,14 +33,14 @@ T parse(const std::string& name, const std::string& given) {
 template <class T>
 option number(std::string name, std::string value, std::string help, T run_settings::*field) {
   return {name, std::move(value), std::move(help), [field](const train_options& o) { return fmt::format("{}", o.run.*field); },
-          [field, name](train_options& o, const std::string& given) { o.run.*field = parse<T>(name, given); }};
+          [field, name](train_options& o, const std::string& given) { o.run.*field = parse<T>(name, given); }, false, true};
 }
 
 template <class T>
 option number(std::string name, std::string value, std::string help, std::optional<T> run_settings::*field) {
   return {name, std::move(value), std::move(help),
           [field](const train_options& o) { return o.run.*field ? fmt::format("{}", *(o.run.*field)) : std::string{}; },
-          [field, name](train_options& o, const std::string& given) { o.run.*field = parse<T>(name, given); }};
+          [field, name](train_options& o, const std::string& given) { o.run.*field = parse<T>(name, given); }, false, true};
 }
 
 /// "3:10x": worker 3 is ten times slower.
@@ -159,11 +159,11 @@ std::string write_config(const train_options& from) {
   std::string result = "# gossamer train --config THIS-FILE repeats the run\n";
   for (const auto& o : options()) {
     const auto value = o.get(from);
-    if (value.empty())
+    if (value.empty() || o.name == "out") // a repetition goes to a folder of its own
       continue;
     std::stringstream quoted;
     quoted << toml::value<std::string>{value};
-    result += fmt::format("{} = {}\n", o.name, quoted.str());
+    result += fmt::format("{} = {}\n", o.name, o.number ? value : quoted.str());
   }
   return result;
 }

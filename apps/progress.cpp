@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdio>
 #include <unistd.h>
 
 namespace gossamer::apps {
@@ -30,6 +31,16 @@ std::string clock(double s) {
                       : fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
+std::string loss(double value) {
+  return value < 1e5 ? fmt::format("{:.4f}", value) : fmt::format("{:.3e}", value);
+}
+
+/// A run goes on when nobody can see it: failures are ignored.
+void show(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+}
+
 } // namespace
 
 progress::progress() : terminal_(isatty(STDERR_FILENO) == 1) {}
@@ -38,36 +49,37 @@ progress::~progress() { clear(); }
 
 void progress::clear() {
   if (line_is_open_)
-    fmt::print(stderr, "\r\033[K");
+    show("\r\033[K");
   line_is_open_ = false;
 }
 
 void progress::on_progress(const actors::progress_record& p) {
   if (!terminal_)
     return;
-  fmt::print(stderr, "\r\033[Kepoch {:.2f}/{:.4g}  loss {:.4f}  accuracy {}  {} steps/s  {}bit/s  {} left", p.epoch,
-             p.planned_epochs, p.loss, percent(p.accuracy), with_prefix(p.steps_per_second),
-             with_prefix(p.bits_per_second) + " ", clock(p.remaining_s));
-  std::fflush(stderr);
+  show(fmt::format(
+      "\r\033[Kepoch {:.2f}/{:.4g}  loss {}  accuracy {}  {} steps/s  {}bit/s  {} left", p.epoch,
+      p.planned_epochs, loss(p.loss), percent(p.accuracy), with_prefix(p.steps_per_second),
+      with_prefix(p.bits_per_second) + " ", clock(p.remaining_s)));
   line_is_open_ = true;
 }
 
 void progress::on_evaluation(const actors::evaluation_record& r) {
   clear();
-  fmt::print(stderr, "epoch {:6.2f}  {:7.2f} s  training loss {:.4f}  test loss {:.4f}  test accuracy {:>8}  sent {}bit\n",
-             r.epoch, r.time_s, r.train_loss, r.test_loss, percent(r.test_accuracy),
-             with_prefix(static_cast<double>(r.payload_bits)) + " ");
+  show(fmt::format(
+      "epoch {:6.2f}  {:7.2f} s  training loss {}  test loss {}  test accuracy {:>8}  sent {}bit\n",
+      r.epoch, r.time_s, loss(r.train_loss), loss(r.test_loss), percent(r.test_accuracy),
+      with_prefix(static_cast<double>(r.payload_bits)) + " "));
 }
 
 std::string describe(const actors::run_summary& s) {
   const auto& f = s.final;
   return fmt::format("{} with {} worker{}: {} after {:.1f} s and {:.2f} epochs ({} steps)\n"
-                     "test accuracy {}, test loss {:.4f}, training loss {:.4f}\n"
+                     "test accuracy {}, test loss {}, training loss {}\n"
                      "sent {}bit of payload, {}bit on the wire; models are {:.3g} apart\n",
                      s.algorithm, s.workers, s.workers == 1 ? "" : "s",
-                     s.end == actors::run_end::interrupted ? "interrupted" : "done", f.time_s, f.epoch, f.step,
-                     percent(f.test_accuracy), f.test_loss, f.train_loss,
-                     with_prefix(static_cast<double>(f.payload_bits)) + " ",
+                     s.end == actors::run_end::interrupted ? "interrupted" : "done", f.time_s,
+                     f.epoch, f.step, percent(f.test_accuracy), loss(f.test_loss),
+                     loss(f.train_loss), with_prefix(static_cast<double>(f.payload_bits)) + " ",
                      with_prefix(static_cast<double>(f.wire_bits)) + " ", f.consensus_distance);
 }
 
