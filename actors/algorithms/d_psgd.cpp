@@ -16,6 +16,7 @@ class d_psgd final : public algorithm {
 public:
   explicit d_psgd(vec initial) : x_(std::move(initial)) {}
 
+  // snippet run begin
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
       auto gradient = w.start_gradient(x_, t_);
@@ -25,6 +26,7 @@ public:
       w.update(x_, g, t_);
     }
   }
+  // snippet run end
 
   const vec& model() const override { return x_; }
 

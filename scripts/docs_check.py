@@ -1,0 +1,372 @@
+#!/usr/bin/env python3
+"""Checks that the documentation says what the code does.
+
+usage: docs_check.py GOSSAMER            report what is wrong; GOSSAMER is the built command
+       docs_check.py GOSSAMER --update   rewrite the snippets and tables that are out of date
+       docs_check.py --self-test         feed each rule a page that breaks it and one that does not
+
+In every *.md file:
+ - a fenced block behind `<!-- snippet: FILE#NAME -->` is the region of FILE between the comments `snippet NAME begin`
+   and `snippet NAME end`; behind `<!-- snippet: FILE -->` it is the whole file;
+ - between `<!-- generated: gossamer list KIND -->` and `<!-- /generated -->` stands the registry of that kind;
+ - relative links and images lead to files, and #fragments to headings;
+ - there is one heading of the first level, and prose has at most 120 characters a line;
+ - commands in ```console blocks and keys in ```toml blocks have flags, names and parameters that exist.
+"""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Callable, Iterator
+
+sys.dont_write_bytecode = True
+from style_check import listed  # noqa: E402
+
+REGISTRY_OF_FLAG = {"--algorithm": "algorithms", "--codec": "codecs", "--topology": "topologies", "--model": "models",
+                    "--data": "data", "--partition": "partitions", "--optimiser": "optimisers",
+                    "--schedule": "schedules"}
+MARK = re.compile(r"\s*(?://|#) snippet (?P<name>[\w-]+) (?:begin|end)")
+
+
+class Problem(Exception):
+    """What is wrong and what to do about it."""
+
+
+@dataclass
+class World:
+    """What pages are compared with."""
+    read: Callable[[str], str | None]  # a file of the repository; None if there is none
+    exists: Callable[[str], bool]
+    gossamer: Callable[..., str]  # what the command prints; a Problem if it refuses
+
+
+@dataclass
+class Page:
+    path: PurePosixPath
+    text: str
+
+    @property
+    def lines(self) -> list[str]:
+        return self.text.splitlines()
+
+    def blocks(self) -> Iterator[tuple[int, int, str]]:
+        """Fenced blocks: index of the first line inside, of the closing fence, and the language."""
+        begin, language = None, ""
+        for i, line in enumerate(self.lines):
+            fence = re.match(r"\s*```(\w*)", line)
+            if fence and begin is None:
+                begin, language = i + 1, fence[1]
+            elif fence:
+                yield begin, i, language
+                begin = None
+
+    def prose(self) -> Iterator[tuple[int, str]]:
+        """The lines outside fenced blocks, with their numbers."""
+        fenced = {i for begin, end, _ in self.blocks() for i in range(begin - 1, end + 1)}
+        yield from ((i + 1, line) for i, line in enumerate(self.lines) if i not in fenced)
+
+    def headings(self) -> list[str]:
+        return [line for _, line in self.prose() if re.match(r"#+ ", line)]
+
+
+Finding = tuple[int, str]  # line, and what is wrong with it
+
+
+# -- text that is copied from elsewhere --------------------------------------------------------------------------------
+
+@dataclass
+class Copy:
+    begin: int  # page.lines[begin:end] should be the original
+    end: int
+    marker: str
+    original: Callable[[World], list[str]]
+
+
+def snippet(reference: str, world: World) -> list[str]:
+    path, _, name = reference.partition("#")
+    text = world.read(path)
+    if text is None:
+        raise Problem(f"there is no file {path}; correct the name in the comment")
+    lines = text.splitlines()
+    if name:
+        marks = [i for i, line in enumerate(lines) if (found := MARK.match(line)) and found["name"] == name]
+        if len(marks) != 2:
+            raise Problem(f"{path} has no region {name}; mark it with comments 'snippet {name} begin' and '... end'")
+        lines = lines[marks[0] + 1:marks[1]]
+    return textwrap.dedent("\n".join(line for line in lines if not MARK.match(line))).splitlines()
+
+
+def table(kind: str, world: World) -> list[str]:
+    def cell(text: str) -> str:
+        return text.replace("|", "\\|")
+
+    rows = ["| name | what it is | parameters |", "|---|---|---|"]
+    for entry in json.loads(world.gossamer("list", kind, "--json")):
+        parameters = (f"`{p['key']}={'...' if p['required'] else p['default']}`" for p in entry["parameters"])
+        rows.append(f"| `{entry['name']}` | {cell(entry['summary'])} | {cell(', '.join(parameters))} |")
+    return rows
+
+
+def copies(page: Page) -> Iterator[Copy]:
+    blocks = {begin: end for begin, end, _ in page.blocks()}
+    prose = dict(page.prose())
+    for number, line in prose.items():
+        if found := re.fullmatch(r"<!-- snippet: (\S+) -->", line):
+            if number + 1 not in blocks:
+                yield Copy(number, number, line, lambda _: ["(a fenced block is missing here)"])
+            else:
+                yield Copy(number + 1, blocks[number + 1], line, lambda world, r=found[1]: snippet(r, world))
+        elif found := re.fullmatch(r"<!-- generated: gossamer list (\w+) -->", line):
+            end = next((n for n, text in prose.items() if n > number and text == "<!-- /generated -->"), number + 1)
+            yield Copy(number, end - 1, line, lambda world, kind=found[1]: table(kind, world))
+
+
+def outdated_copies(page: Page, world: World) -> Iterator[Finding]:
+    for copy in copies(page):
+        try:
+            if page.lines[copy.begin:copy.end] != copy.original(world):
+                yield copy.begin, f"this is not what {copy.marker} stands for; run scripts/docs_check.py with --update"
+        except Problem as problem:
+            yield copy.begin, str(problem)
+
+
+def updated(page: Page, world: World) -> str:
+    lines = page.lines
+    for copy in reversed(list(copies(page))):
+        lines[copy.begin:copy.end] = copy.original(world)
+    return "\n".join(lines) + "\n"
+
+
+# -- links and form ----------------------------------------------------------------------------------------------------
+
+def slug(heading: str) -> str:
+    """The fragment under which a heading is reached."""
+    return re.sub(r"[^\w\- ]", "", heading.lstrip("#").strip().lower()).replace(" ", "-")
+
+
+def broken_links(page: Page, world: World) -> Iterator[Finding]:
+    for number, line in page.prose():
+        for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", line)):
+            if re.match(r"[a-z]+:", target):
+                continue
+            name, _, fragment = target.partition("#")
+            path = str(PurePosixPath(*resolved(page.path.parent / name))) if name else str(page.path)
+            if name and not world.exists(path):
+                yield number, f"the link to {target} leads nowhere; correct it"
+            elif fragment and path.endswith(".md"):
+                text = page.text if path == str(page.path) else world.read(path)
+                if fragment not in map(slug, Page(PurePosixPath(path), text or "").headings()):
+                    yield number, f"there is no heading for {target}; correct it"
+
+
+def resolved(path: PurePosixPath) -> list[str]:
+    parts: list[str] = []
+    for part in path.parts:
+        if part == ".." and parts:
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return parts
+
+
+def not_one_title(page: Page, _: World) -> Iterator[Finding]:
+    titles = [line for line in page.headings() if line.startswith("# ")]
+    if len(titles) != 1:
+        yield 1, f"the page has {len(titles)} headings of the first level; give it one"
+
+
+def long_lines(page: Page, _: World) -> Iterator[Finding]:
+    for number, line in page.prose():
+        if len(line) > 120 and not line.startswith("|"):
+            yield number, "the line has more than 120 characters; break it"
+
+
+# -- examples ----------------------------------------------------------------------------------------------------------
+
+def flags_of(subcommand: str, world: World) -> dict[str, bool]:
+    """The flags of a subcommand, and whether they take a value."""
+    found = re.findall(r"^ +(?:-\w,)?(--[\w-]+)( [A-Z])?", world.gossamer(subcommand, "--help"), re.MULTILINE)
+    return {flag: bool(value) for flag, value in found}
+
+
+def check_spec(kind: str, text: str, world: World) -> None:
+    name, _, rest = text.partition(":")
+    entries = {entry["name"]: entry for entry in json.loads(world.gossamer("list", kind, "--json"))}
+    if name not in entries:
+        raise Problem(f"there is no '{name}' among the {kind}; correct it")
+    known = {p["key"] for p in entries[name]["parameters"]}
+    for given in filter(None, rest.split(",")):
+        if given.partition("=")[0] not in known:
+            raise Problem(f"'{name}' has no parameter '{given.partition('=')[0]}'; correct it")
+
+
+def check_setting(flag: str, value: str, world: World) -> None:
+    if flag in REGISTRY_OF_FLAG:
+        check_spec(REGISTRY_OF_FLAG[flag], value, world)
+
+
+def check_command(text: str, world: World) -> None:
+    """The words behind `gossamer`."""
+    subcommand, *rest = shlex.split(text.replace("\\\n", " "), comments=True) or ["--help"]
+    if subcommand.startswith("-"):
+        world.gossamer(subcommand)
+        return
+    flags = flags_of(subcommand, world)
+    names = []
+    while rest:
+        flag, _, value = rest.pop(0).partition("=")
+        if not flag.startswith("--"):
+            names.append(flag)
+        elif flag not in flags:
+            raise Problem(f"gossamer {subcommand} has no flag {flag}; correct it")
+        elif flags[flag]:
+            check_setting(flag, value or (rest.pop(0) if rest else ""), world)
+    if subcommand in ("list", "explain"):
+        world.gossamer(subcommand, *names)
+
+
+def check_key(text: str, world: World) -> None:
+    """A line `key = value` of a configuration."""
+    key, _, value = (part.strip(" \"'") for part in text.partition("="))
+    if f"--{key}" not in flags_of("train", world):
+        raise Problem(f"gossamer train has no setting {key}; correct it")
+    check_setting(f"--{key}", value, world)
+
+
+# In blocks of a language: what to look for, and how to check its first group.
+EXAMPLES = {"console": (re.compile(r"^\$ (?:\S+/)?gossamer\b((?:\\\n|.)*)$", re.MULTILINE), check_command),
+            "toml": (re.compile(r"^([\w-]+ *=.*)$", re.MULTILINE), check_key)}
+
+
+def wrong_examples(page: Page, world: World) -> Iterator[Finding]:
+    for begin, end, language in page.blocks():
+        if language not in EXAMPLES:
+            continue
+        pattern, check = EXAMPLES[language]
+        text = "\n".join(page.lines[begin:end])
+        for found in pattern.finditer(text):
+            try:
+                check(found[1], world)
+            except Problem as problem:
+                yield begin + 1 + text[:found.start()].count("\n"), str(problem)
+
+
+@dataclass
+class Rule:
+    check: Callable[[Page, World], Iterator[Finding]]
+    bad: list[str]  # pages that break it
+    good: list[str]
+
+
+RULES = [
+    Rule(outdated_copies,
+         ["# A\n<!-- snippet: a.cpp#loop -->\n```cpp\nint j;\n```\n", "# A\n<!-- snippet: b.cpp -->\n```cpp\n```\n",
+          "# A\n<!-- snippet: a.cpp#line -->\n```cpp\nint i;\n```\n", "# A\n<!-- snippet: a.cpp -->\ntext\n",
+          "# A\n<!-- generated: gossamer list codecs -->\n<!-- /generated -->\n"],
+         ["# A\n<!-- snippet: a.cpp#loop -->\n```cpp\nint i;\n```\n",
+          "# A\n<!-- snippet: a.cpp -->\n```cpp\nvoid f() {\n  int i;\n}\n```\n",
+          "# A\n<!-- generated: gossamer list codecs -->\n| name | what it is | parameters |\n|---|---|---|\n"
+          "| `uniform` | rounds \\| packs | `bits=8` |\n<!-- /generated -->\n"]),
+    Rule(broken_links, ["# A\n[b](b.md)\n", "# A\n![b](images/b.svg)\n", "# A\n[b](#part-two)\n"],
+         ["# A\n[a](a.cpp) [web](https://example.org/) `[i](j)`\n", "# A\n[b](#part-2-it-is)\n## Part 2: it is\n"]),
+    Rule(not_one_title, ["text\n", "# A\n# B\n"], ["# A\n```sh\n# a comment\n```\n## B\n"]),
+    Rule(long_lines, [f"# A\n{'a' * 121}\n"], [f"# A\n| {'a' * 121} |\n```\n{'a' * 121}\n```\n"]),
+    Rule(wrong_examples,
+         ["# A\n```console\n$ gossamer train --codek uniform\n```\n",
+          "# A\n```console\n$ gossamer train --codec u\n```\n",
+          "# A\n```console\n$ bin/gossamer train \\\n    --codec uniform:bit=8\n```\n",
+          "# A\n```console\n$ gossamer list kodecs\n```\n", "# A\n```console\n$ gossamer fly --high\n```\n",
+          "# A\n```toml\ncodek = 1\n```\n", '# A\n```toml\ncodec = "u"\n```\n'],
+         ["# A\n```console\n$ bin/gossamer train --codec uniform:bits=8 --json  # comment\nany --text\n```\n",
+          "# A\n```console\n$ gossamer list codecs\n$ gossamer --help\n$ ls --nonsense\n```\n",
+          '# A\n```toml\ncodec = "uniform:bits=4"\n# text\n```\n']),
+]
+
+
+def findings(pages: list[Page], world: World) -> Iterator[str]:
+    for page in pages:
+        for rule in RULES:
+            for line, problem in rule.check(page, world):
+                yield f"{page.path}:{line}: {problem}"
+
+
+def self_test() -> Iterator[str]:
+    files = {"a.cpp": "void f() {\n  // snippet loop begin\n  int i;\n  // snippet loop end\n}\n"}
+    printed = {
+        ("--help",): "",
+        ("train", "--help"): "  --codec NAME=identity    how\n  --json     print\n",
+        ("list", "--help"): "  -h,--help    print\n",
+        ("list", "codecs"): "",
+        ("list", "codecs", "--json"): json.dumps([{"name": "uniform", "summary": "rounds | packs", "parameters": [
+            {"key": "bits", "default": "8", "required": False}]}]),
+    }
+
+    def gossamer(*arguments: str) -> str:
+        if arguments not in printed:
+            raise Problem("refused")
+        return printed[arguments]
+
+    world = World(files.get, files.__contains__, gossamer)
+    for rule in RULES:
+        for text, expected in [(text, True) for text in rule.bad] + [(text, False) for text in rule.good]:
+            if any(rule.check(Page(PurePosixPath("a.md"), text), world)) != expected:
+                yield f"self-test: {rule.check.__name__} {'misses' if expected else 'refuses'} {text!r}"
+    page = Page(PurePosixPath("a.md"), RULES[0].bad[0] + RULES[0].bad[-1])
+    if any(outdated_copies(Page(page.path, updated(page, world)), world)):
+        yield "self-test: --update leaves a page out of date"
+
+
+def world_of(root: Path, command: str) -> World:
+    known: dict[tuple[str, ...], str] = {}
+
+    def gossamer(*arguments: str) -> str:
+        if arguments not in known:
+            result = subprocess.run([command, *arguments], capture_output=True, text=True, timeout=60)
+            if result.returncode != 0:
+                raise Problem(f"gossamer {shlex.join(arguments)} fails: {result.stderr.strip()}")
+            known[arguments] = result.stdout
+        return known[arguments]
+
+    def read(path: str) -> str | None:
+        return (root / path).read_text(encoding="utf-8") if (root / path).is_file() else None
+
+    return World(read, lambda path: (root / path).exists(), gossamer)
+
+
+def main() -> int:
+    arguments = sys.argv[1:]
+    if arguments == ["--self-test"]:
+        found = list(self_test())
+        print(*found, f"docs: {len(RULES)} rules, {len(found)} findings", sep="\n")
+        return 1 if found else 0
+    if len(arguments) not in (1, 2) or arguments[1:] not in ([], ["--update"]):
+        print(__doc__, file=sys.stderr)
+        return 2
+    root = Path(__file__).resolve().parent.parent
+    world = world_of(root, arguments[0])
+    names = sorted({name for name in listed(root) if name.endswith(".md") and (root / name).is_file()})
+    pages = [Page(PurePosixPath(name), (root / name).read_text(encoding="utf-8")) for name in names]
+    if arguments[1:]:
+        for page in pages:
+            try:
+                text = updated(page, world)
+            except Problem as problem:
+                print(f"{page.path}: not updated: {problem}")
+                continue
+            if text != page.text:
+                (root / page.path).write_text(text, encoding="utf-8")
+                page.text = text
+                print(f"{page.path}: updated")
+    found = list(findings(pages, world))
+    print(*found, sep="\n" if found else "")
+    print(f"docs: {len(RULES)} rules, {len(pages)} pages, {len(found)} findings")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,76 @@
+// The example of docs/adding.md: a codec.
+#include "gossamer/compress/codec.hpp"
+#include "gossamer/compress/detail/checks.hpp"
+
+#include <bit>
+#include <cstring>
+
+namespace gossamer::compress::detail {
+namespace {
+
+constexpr std::uint8_t wire_number = 200;
+
+/// The upper half of a float, rounded away from 0 with the probability that makes the mean right.
+std::uint16_t round_randomly(float x, std::uint32_t word) {
+  const auto whole = std::bit_cast<std::uint32_t>(x);
+  const auto rounded = (whole + (word & 0xFFFFu)) & 0xFFFF0000u;
+  const bool overflows = (rounded & 0x7F800000u) == 0x7F800000u;
+  return static_cast<std::uint16_t>((overflows ? whole : rounded) >> 16);
+}
+
+vec decode_bfloat16(const packet& p) {
+  if (p.elements > p.payload.size()) // so that 16 * elements cannot overflow
+    throw bad_packet("packet of codec bfloat16 has more elements than its payload has bytes");
+  expect_bits(p, 16 * p.elements);
+  auto pool = p.payload.pool();
+  vec v{pool, p.elements};
+  const auto* codes = p.payload.data();
+  for (float& x : v.overwrite()) {
+    std::uint16_t code;
+    std::memcpy(&code, codes, sizeof code);
+    x = std::bit_cast<float>(std::uint32_t{code} << 16);
+    codes += sizeof code;
+  }
+  return v;
+}
+
+class bfloat16 final : public codec {
+public:
+  packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
+    finite_max_magnitude(v.view()); // refuses NaN and infinity
+    packet p{wire_number, 0, v.size(), bits(v.size()), v.pool().allocate(2 * v.size())};
+    auto* codes = p.payload.data();
+    for (std::size_t i = 0; i < v.size(); ++i, codes += 2) {
+      const auto code = round_randomly(v[i], random.word(step, i));
+      std::memcpy(codes, &code, sizeof code);
+    }
+    return p;
+  }
+
+  vec decode(const packet& p) const override {
+    expect_codec(p, wire_number);
+    return decode_bfloat16(p);
+  }
+
+  std::uint64_t bits(std::size_t elements) const override { return 16 * std::uint64_t{elements}; }
+};
+
+} // namespace
+
+codec_entry bfloat16_codec() {
+  return {
+      .about = {.name = "bfloat16",
+                .summary = "the upper half of each float, rounded at random",
+                .maths = "C(v)_i is one of the two neighbours of v_i among the floats of 8 bits of "
+                         "precision, so chosen that E C(v)_i = v_i",
+                .cost = "16 d bits; two passes over v and one random word an element"},
+      .wire_number = wire_number,
+      .can = {.exact = false, .unbiased = true, .fixed_size = true},
+      .make = [](const arguments&) -> std::unique_ptr<codec> {
+        return std::make_unique<bfloat16>();
+      },
+      .decode = decode_bfloat16,
+  };
+}
+
+} // namespace gossamer::compress::detail
