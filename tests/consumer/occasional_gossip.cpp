@@ -12,6 +12,7 @@ namespace {
 using namespace gossamer;
 using namespace gossamer::actors;
 
+// snippet algorithm begin
 class occasional_gossip final : public algorithm {
 public:
   occasional_gossip(vec initial, std::uint64_t period) : x_(std::move(initial)), period_(period) {}
@@ -46,9 +47,12 @@ const algorithm_entry entry{
           std::move(initial), static_cast<std::uint64_t>(given.integer("period")));
     },
 };
+// snippet algorithm end
 
+// snippet registry begin
 const std::array entries{entry};
 const registry<algorithm_entry> own_algorithms{"algorithm", entries};
+// snippet registry end
 
 } // namespace
 
