@@ -58,6 +58,7 @@ const registry<algorithm_entry> own_algorithms{"algorithm", entries};
 
 int main() {
   try {
+    // snippet run begin
     const auto e = prepare({.algorithm = "occasional-gossip:period=3",
                             .topology = "exponential",
                             .codec = "uniform:bits=8",
@@ -66,6 +67,7 @@ int main() {
                             .epochs = 6},
                            own_algorithms);
     const auto s = run_locally(e);
+    // snippet run end
     std::printf("%s: test accuracy %.3f after %llu gradients, %llu payload bits\n",
                 s.algorithm.c_str(), s.final.test_accuracy.value_or(0),
                 static_cast<unsigned long long>(s.final.step),
