@@ -119,7 +119,7 @@ bool worker::finished() {
   for (auto& routine : routines_)
     if (routine.done())
       routine.check();
-  return std::ranges::all_of(routines_, &task<>::done);
+  return algorithm_ != nullptr && std::ranges::all_of(routines_, &task<>::done);
 }
 
 } // namespace gossamer::actors

@@ -133,7 +133,7 @@ public:
   void stop_at(std::uint64_t step);
   void progressed(std::uint64_t updates) noexcept { updates_ = std::max(updates_, updates); }
   void take_snapshot(std::uint64_t evaluation);
-  /// True when all coroutines have ended. @error whatever ended one of them
+  /// True when `run` was called and all coroutines have ended; frames may come before that. @error whatever ended one of them
   bool finished();
   std::uint64_t gradients_done() const noexcept { return gradients_; }
   const vec& model() const { return algorithm_->model(); }

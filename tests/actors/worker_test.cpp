@@ -1,0 +1,110 @@
+#include "gossamer/actors/runtime/worker.hpp"
+
+#include "tiny_world.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gossamer::actors {
+namespace {
+
+/// Does steps without gradients or messages, and records them.
+class stepper final : public algorithm {
+public:
+  task<> run(worker& w) override {
+    for (; co_await w.next_step(t_); ++t_)
+      co_await advance;
+  }
+  const vec& model() const override { return x_; }
+
+  signal advance; ///< ends the present step
+  std::uint64_t steps() const { return t_; }
+
+private:
+  vec x_;
+  std::uint64_t t_ = 0;
+};
+
+struct silent_host final : worker_host {
+  void compute(std::uint64_t, vec) override { ++jobs; }
+  void report(step_report) override { ++reports; }
+  void report(snapshot s) override { snapshots.push_back(s.evaluation); }
+  link& link_to(rank) override { throw std::logic_error("no links here"); }
+  traffic sent() const override { return {}; }
+
+  int jobs = 0, reports = 0;
+  std::vector<std::uint64_t> snapshots;
+};
+
+worker_settings settings_with(std::uint64_t limit, std::uint64_t evaluation_steps = 0) {
+  worker_settings s;
+  s.workers = 2;
+  s.step_limit = limit;
+  s.evaluation_steps = evaluation_steps;
+  s.codec = compress::make_codec("identity");
+  s.schedule = compute::make_schedule("inverse-sqrt:offset=1");
+  s.lr = 0.5;
+  s.updates_per_epoch = 2;
+  return s;
+}
+
+struct fixture {
+  explicit fixture(worker_settings s) : w(std::move(s), compute::make_optimiser("sgd"), host) {}
+  silent_host host;
+  stepper program;
+  worker w; // last: its coroutine refers to the rest
+};
+
+TEST(worker, is_not_finished_before_it_has_begun) {
+  fixture f{settings_with(3)};
+  f.w.deliver({.source = 1, .label = {frame_kind::model}, .body = {}}); // a neighbour that started earlier
+  EXPECT_FALSE(f.w.finished());
+}
+
+TEST(worker, does_its_steps_and_takes_snapshots_on_the_way) {
+  fixture f{settings_with(10, 4)};
+  f.w.run(f.program);
+  while (!f.w.finished())
+    f.program.advance.notify();
+  EXPECT_EQ(f.program.steps(), 10u);
+  EXPECT_EQ(f.host.snapshots, (std::vector<std::uint64_t>{0, 8})); // step 8 is so near the end that it is left out
+}
+
+TEST(worker, holds_behind_its_present_step_until_it_is_told_where_to_stop) {
+  fixture f{settings_with(1000)};
+  f.w.run(f.program);
+  f.program.advance.notify(); // step 0 is done, step 1 under way
+  EXPECT_EQ(f.w.hold(), 1u);
+  f.program.advance.notify(); // step 1 is done; step 2 must not begin
+  f.program.advance.notify();
+  f.program.advance.notify();
+  EXPECT_EQ(f.program.steps(), 2u);
+  EXPECT_FALSE(f.w.finished());
+  f.w.stop_at(4); // another worker was in step 3
+  f.program.advance.notify();
+  f.program.advance.notify();
+  EXPECT_TRUE(f.w.finished());
+  EXPECT_EQ(f.program.steps(), 4u);
+}
+
+TEST(worker, reads_the_schedule_at_the_progress_of_all) {
+  auto s = settings_with(1000);
+  s.synchronous = true;
+  fixture together{s};
+  EXPECT_FLOAT_EQ(together.w.learning_rate(0), 0.5f);
+  EXPECT_FLOAT_EQ(together.w.learning_rate(3), 0.25f); // 3 steps of 2 workers are 3 epochs: 1 / sqrt(1 + 3)
+  s.synchronous = false;
+  fixture apart{s};
+  EXPECT_FLOAT_EQ(apart.w.learning_rate(0), 0.5f);
+  apart.w.progressed(6); // as the coordinator heard
+  EXPECT_FLOAT_EQ(apart.w.learning_rate(1), 0.25f);
+}
+
+TEST(worker, says_where_it_diverged) {
+  fixture f{settings_with(10)};
+  f.w.run(f.program);
+  EXPECT_THROW(f.w.gradient_arrived({0, {}, std::numeric_limits<double>::quiet_NaN()}), error);
+  EXPECT_EQ(f.host.reports, 0);
+}
+
+} // namespace
+} // namespace gossamer::actors
