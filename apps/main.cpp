@@ -20,12 +20,15 @@ constexpr auto help = "gossamer --help and gossamer train --help list what there
 error unexpected(const CLI::App& app) {
   const auto word = app.remaining(true).front();
   const bool flag = word.starts_with("--");
+  const bool no_command = app.get_subcommands().empty();
+  if (flag && no_command)
+    return {errc::usage, fmt::format("the command must come before '{}'", word), fmt::format("gossamer train {}", word)};
   std::vector<std::string> names;
   if (flag) {
     names = {"config", "json", "overwrite", "help", "version"};
     for (const auto& o : apps::options())
       names.push_back(o.name);
-  } else if (app.get_subcommands().empty()) {
+  } else if (no_command) {
     for (const auto* command : app.get_subcommands({}))
       names.push_back(command->get_name());
   }

@@ -54,6 +54,7 @@ TEST_F(bad_input, suggests_the_nearest_name) {
   expect_line(run({"train", "--data", "digit"}), 2,
               {"unknown data 'digit'", "did you mean 'digits'?"});
   expect_line(run({"trian"}), 2, {"'trian'", "did you mean 'train'?"});
+  expect_line(run({"--epochs", "3"}), 2, {"--epochs", "gossamer train --epochs"});
 }
 
 TEST_F(bad_input, says_what_is_allowed) {
