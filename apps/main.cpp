@@ -22,7 +22,8 @@ error unexpected(const CLI::App& app) {
   const bool flag = word.starts_with("--");
   const bool no_command = app.get_subcommands().empty();
   if (flag && no_command)
-    return {errc::usage, fmt::format("the command must come before '{}'", word), fmt::format("gossamer train {}", word)};
+    return {errc::usage, fmt::format("the command must come before '{}'", word),
+            fmt::format("gossamer train {}", word)};
   std::vector<std::string> names;
   if (flag) {
     names = {"config", "json", "overwrite", "help", "version"};

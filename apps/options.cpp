@@ -33,14 +33,16 @@ T parse(const std::string& name, const std::string& given) {
 template <class T>
 option number(std::string name, std::string value, std::string help, T run_settings::*field) {
   return {name, std::move(value), std::move(help), [field](const train_options& o) { return fmt::format("{}", o.run.*field); },
-          [field, name](train_options& o, const std::string& given) { o.run.*field = parse<T>(name, given); }, false, true};
+          [field, name](train_options& o, const std::string& given) { o.run.*field = parse<T>(name, given); },
+          false, true};
 }
 
 template <class T>
 option number(std::string name, std::string value, std::string help, std::optional<T> run_settings::*field) {
   return {name, std::move(value), std::move(help),
           [field](const train_options& o) { return o.run.*field ? fmt::format("{}", *(o.run.*field)) : std::string{}; },
-          [field, name](train_options& o, const std::string& given) { o.run.*field = parse<T>(name, given); }, false, true};
+          [field, name](train_options& o, const std::string& given) { o.run.*field = parse<T>(name, given); },
+          false, true};
 }
 
 /// "3:10x": worker 3 is ten times slower.
