@@ -64,8 +64,9 @@ TEST(idx, says_which_byte_is_wrong) {
   EXPECT_THAT(broken(""), HasSubstr("byte 0: the file ends within its header of 16 bytes"));
   EXPECT_THAT(broken(images(2, 1, 2, pixels).substr(0, 15)),
               HasSubstr("train-images-idx3-ubyte', byte 15: "));
-  EXPECT_THAT(broken("\x01" + images(2, 1, 2, pixels).substr(1)),
-              HasSubstr("byte 0: magic number 0x01000803"));
+  auto other_magic = images(2, 1, 2, pixels);
+  other_magic[0] = 1;
+  EXPECT_THAT(broken(other_magic), HasSubstr("byte 0: magic number 0x01000803"));
   EXPECT_THAT(broken(labels("\x03\x04\x03\x04\x03\x04\x03\x04\x03")),
               HasSubstr("byte 3: magic number 0x00000801"));
   EXPECT_THAT(broken(images(2, 0, 2, pixels)), HasSubstr("byte 8: a dimension of size 0"));
