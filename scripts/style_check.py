@@ -8,6 +8,7 @@ do` for each finding, and exits with 1 if there is one. --self-test feeds each r
 does not, and fails if a rule is silent on the first or speaks on the second.
 """
 
+import itertools
 import re
 import subprocess
 import sys
@@ -131,6 +132,21 @@ def trailing_blank(file: File, _: list[File]) -> Iterator[int]:
     yield from (number for number, line in enumerate(file.text.split("\n"), 1) if line != line.rstrip())
 
 
+def never_entered_loop(file: File, _: list[File]) -> Iterator[int]:
+    """g++ 12 never enters a loop that awaits in its condition when the body declares no local variable."""
+    if file.path.suffix not in CPP:
+        return
+    lines = [line for _, line in file.code_lines()]
+    for number, line in enumerate(lines, 1):
+        if not re.match(r"\s*(while|for) \(.*co_await", line):
+            continue
+        indent = len(line) - len(line.lstrip())
+        body = list(itertools.takewhile(lambda l: not l.strip() or len(l) - len(l.lstrip()) > indent, lines[number:]))
+        declares = any(re.match(r"\s*(const )?[\w:<>]+[&*]? \w+( = |\{|;|\()", l) and "co_return" not in l for l in body)
+        if not line.rstrip().endswith("{") or not declares:
+            yield number
+
+
 def orphan_test(file: File, files: list[File]) -> Iterator[int]:
     """A test is named by its own folder or one above it; what several folders share is named as folder/file."""
     if file.folder != "tests" or file.path.suffix != ".cpp":
@@ -189,6 +205,10 @@ RULES = [
          unfinished, ("base/a.cpp", "// TO" "DO: later\n"), ("base/a.cpp", "// todos is Spanish for all\n")),
     Rule("white space ends a line", "remove it",
          trailing_blank, ("docs/a.md", "text \n"), ("docs/a.md", "text\n\n")),
+    Rule("g++ 12 never enters this loop: it awaits in its condition, and its body declares no local variable",
+         "await into a local variable of the body", never_entered_loop,
+         ("actors/a.cpp", "  while (co_await w.next_step(t)) {\n    ++t;\n  }\n  int i = 0;\n"),
+         ("actors/a.cpp", "  while (co_await w.next_step(t)) {\n    const vec g = co_await gradient;\n  }\n")),
     Rule("a test is not built", "name it in the CMakeLists.txt of its folder",
          orphan_test, ("tests/base/a_test.cpp", ""), ("tests/base/built_test.cpp", "")),
 ]

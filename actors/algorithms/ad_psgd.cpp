@@ -56,7 +56,7 @@ private:
         const auto j = passive[draw.below(static_cast<std::uint32_t>(passive.size()))];
         co_await ask_for_average(w, x_, j, exchanges_++);
       } else {
-        co_await learnt_;
+        co_await learnt_.wait();
       }
     }
     w.send_to_neighbours({frame_kind::farewell}, {});

@@ -169,7 +169,7 @@ class worker::step_gate {
 public:
   step_gate(worker& w, std::uint64_t t) noexcept : worker_(w), step_(t) {}
   bool await_ready() const noexcept { return step_ >= worker_.limit_ || !worker_.held_ || step_ <= worker_.step_; }
-  void await_suspend(std::coroutine_handle<> waiting) noexcept { worker_.gate_.await_suspend(waiting); }
+  void await_suspend(std::coroutine_handle<> waiting) noexcept { worker_.gate_.resume_on_notify(waiting); }
   bool await_resume() {
     if (step_ >= worker_.limit_)
       return false;
@@ -187,7 +187,7 @@ class worker::pending_gradient {
 public:
   explicit pending_gradient(worker& w) noexcept : worker_(w) {}
   bool await_ready() const noexcept { return worker_.gradient_ready_; }
-  void await_suspend(std::coroutine_handle<> waiting) noexcept { worker_.gradient_signal_.await_suspend(waiting); }
+  void await_suspend(std::coroutine_handle<> waiting) noexcept { worker_.gradient_signal_.resume_on_notify(waiting); }
   vec await_resume() noexcept {
     worker_.gradient_ready_ = worker_.gradient_under_way_ = false;
     return std::move(worker_.gradient_);

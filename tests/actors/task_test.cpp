@@ -10,7 +10,7 @@ namespace gossamer::actors {
 namespace {
 
 task<int> answer(signal& s) {
-  co_await s;
+  co_await s.wait();
   co_return 42;
 }
 
@@ -30,7 +30,7 @@ TEST(task, does_nothing_until_it_is_started_and_waits_for_its_signal) {
 }
 
 task<int> fail(signal& s) {
-  co_await s;
+  co_await s.wait();
   throw std::runtime_error("inner");
 }
 
@@ -65,7 +65,7 @@ TEST(task, hands_what_nobody_caught_to_its_owner) {
 }
 
 task<> hold(signal& s, std::shared_ptr<int> resource) {
-  co_await s;
+  co_await s.wait();
   ++*resource;
 }
 

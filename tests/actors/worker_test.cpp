@@ -11,8 +11,10 @@ namespace {
 class stepper final : public algorithm {
 public:
   task<> run(worker& w) override {
-    for (; co_await w.next_step(t_); ++t_)
-      co_await advance;
+    for (; co_await w.next_step(t_); ++t_) {
+      auto end_of_step = advance.wait();
+      co_await end_of_step;
+    }
   }
   const vec& model() const override { return x_; }
 
