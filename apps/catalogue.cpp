@@ -1,12 +1,12 @@
 // gossamer list and gossamer explain: the registries, for people and for programs.
-#include "commands.hpp"
-
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+
+#include "commands.hpp"
 
 namespace gossamer::apps {
 
@@ -26,10 +26,10 @@ section section_of(std::string kind, const Table& table) {
 }
 
 std::vector<section> sections() {
-  return {section_of("algorithms", actors::algorithms()),     section_of("codecs", compress::codecs()),
-          section_of("topologies", topology::topologies()),   section_of("models", compute::models()),
-          section_of("data", compute::data_sources()),        section_of("partitions", compute::partitions()),
-          section_of("optimisers", compute::optimisers()),    section_of("schedules", compute::schedules())};
+  return {section_of("algorithms", actors::algorithms()),   section_of("codecs", compress::codecs()),
+          section_of("topologies", topology::topologies()), section_of("models", compute::models()),
+          section_of("data", compute::data_sources()),      section_of("partitions", compute::partitions()),
+          section_of("optimisers", compute::optimisers()),  section_of("schedules", compute::schedules())};
 }
 
 std::string value_of(const parameter& p) { return p.required ? "(required)" : p.fallback; }
@@ -37,7 +37,10 @@ std::string value_of(const parameter& p) { return p.required ? "(required)" : p.
 nlohmann::ordered_json to_json(const description& about) {
   auto parameters = nlohmann::ordered_json::array();
   for (const auto& p : about.parameters)
-    parameters.push_back({{"key", p.key}, {"default", p.fallback}, {"required", p.required}, {"range", p.range()},
+    parameters.push_back({{"key", p.key},
+                          {"default", p.fallback},
+                          {"required", p.required},
+                          {"range", p.range()},
                           {"meaning", p.meaning}});
   return {{"name", about.name},           {"summary", about.summary}, {"maths", about.maths},
           {"reference", about.reference}, {"cost", about.cost},       {"parameters", std::move(parameters)}};

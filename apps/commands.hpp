@@ -1,8 +1,8 @@
 #pragma once
 
-#include "options.hpp"
-
 #include <string>
+
+#include "options.hpp"
 
 namespace gossamer::apps {
 

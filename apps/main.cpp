@@ -1,14 +1,16 @@
-#include "commands.hpp"
-
 #include "gossamer/base/error.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <map>
+
+#include "commands.hpp"
 
 namespace {
 
@@ -33,11 +35,9 @@ error unexpected(const CLI::App& app) {
     for (const auto* command : app.get_subcommands({}))
       names.push_back(command->get_name());
   }
-  const auto meant =
-      flag ? nearest(word.substr(2, word.find('=') - 2), names) : nearest(word, names);
+  const auto meant = flag ? nearest(word.substr(2, word.find('=') - 2), names) : nearest(word, names);
   return {errc::usage, fmt::format("{} '{}'", flag ? "unknown flag" : "unexpected argument", word),
-          meant.empty() ? help
-                        : fmt::format("did you mean {}?", flag ? "--" + meant : "'" + meant + "'")};
+          meant.empty() ? help : fmt::format("did you mean {}?", flag ? "--" + meant : "'" + meant + "'")};
 }
 
 /// Output that nobody receives is a failure, also when the system says so only at the end.
@@ -73,7 +73,7 @@ int run(int argc, char** argv) {
   auto* list = app.add_subcommand("list", "list what there is to choose from");
   std::string kind;
   list->add_option("kind", kind, "algorithms, codecs, topologies, models, data, partitions, optimisers or schedules")
-    ->required();
+      ->required();
   list->add_flag("--json", json, "print as JSON");
 
   auto* explain = app.add_subcommand("explain", "explain an algorithm, codec, topology, model, ...");
@@ -105,6 +105,7 @@ int run(int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
+  spdlog::set_default_logger(spdlog::stderr_color_mt("gossamer")); // standard output is for results
   try {
     const int status = run(argc, argv);
     flush_output();

@@ -17,8 +17,7 @@ namespace {
 using actors::run_settings;
 
 option text(std::string name, std::string value, std::string help, std::string run_settings::*field) {
-  return {std::move(name), std::move(value), std::move(help),
-          [field](const train_options& o) { return o.run.*field; },
+  return {std::move(name), std::move(value), std::move(help), [field](const train_options& o) { return o.run.*field; },
           [field](train_options& o, const std::string& given) { o.run.*field = given; }};
 }
 
@@ -32,17 +31,24 @@ T parse(const std::string& name, const std::string& given) {
 
 template <class T>
 option number(std::string name, std::string value, std::string help, T run_settings::*field) {
-  return {name, std::move(value), std::move(help), [field](const train_options& o) { return fmt::format("{}", o.run.*field); },
+  return {name,
+          std::move(value),
+          std::move(help),
+          [field](const train_options& o) { return fmt::format("{}", o.run.*field); },
           [field, name](train_options& o, const std::string& given) { o.run.*field = parse<T>(name, given); },
-          false, true};
+          false,
+          true};
 }
 
 template <class T>
 option number(std::string name, std::string value, std::string help, std::optional<T> run_settings::*field) {
-  return {name, std::move(value), std::move(help),
+  return {name,
+          std::move(value),
+          std::move(help),
           [field](const train_options& o) { return o.run.*field ? fmt::format("{}", *(o.run.*field)) : std::string{}; },
           [field, name](train_options& o, const std::string& given) { o.run.*field = parse<T>(name, given); },
-          false, true};
+          false,
+          true};
 }
 
 /// "3:10x": worker 3 is ten times slower.
@@ -55,7 +61,8 @@ void set_slow(train_options& o, const std::string& given) {
     if (factor.empty())
       throw error(errc::usage, fmt::format("--slow is '{}', which is not of the form RANK:FACTORx", item),
                   "for example 3:10x for a worker 3 that takes ten times as long");
-    const auto worker = static_cast<actors::rank>(parse_integer("the rank in --slow", item.substr(0, colon), 0, 1'000'000));
+    const auto worker =
+        static_cast<actors::rank>(parse_integer("the rank in --slow", item.substr(0, colon), 0, 1'000'000));
     o.run.slow[worker] = parse_real("the factor in --slow", factor, 1, 1e6);
   }
 }
@@ -71,28 +78,31 @@ std::string get_slow(const train_options& o) {
 
 const std::vector<option>& options() {
   static const std::vector<option> table{
-    text("algorithm", "NAME", "how the workers train together", &run_settings::algorithm),
-    number("workers", "N", "number of workers", &run_settings::workers),
-    text("topology", "NAME", "who may talk to whom", &run_settings::topology),
-    text("mixing", "RULE", "weights of gossip: auto, uniform or metropolis", &run_settings::mixing),
-    text("codec", "NAME", "how vectors are compressed on the way", &run_settings::codec),
-    text("model", "NAME", "what is learnt", &run_settings::model),
-    text("data", "NAME", "what it is learnt from", &run_settings::data),
-    text("partition", "NAME", "how the samples are dealt out to the workers", &run_settings::partition),
-    number("batch", "N", "samples in a minibatch of one worker", &run_settings::batch),
-    number("lr", "RATE", "learning rate", &run_settings::lr),
-    text("schedule", "NAME", "how the learning rate changes", &run_settings::schedule),
-    text("optimiser", "NAME", "how a gradient becomes an update; momentum and weight decay", &run_settings::optimiser),
-    number("epochs", "E", "passes over the data, all workers together", &run_settings::epochs),
-    number("steps", "N", "gradients of each worker (on average, if asynchronous) instead of epochs", &run_settings::steps),
-    number("seconds", "S", "stop after so long, if not before", &run_settings::seconds),
-    number("seed", "N", "the seed of everything random", &run_settings::seed),
-    number("threads", "N", "threads for messages; 0: one for each processor. Gradients have a thread per worker",
-           &run_settings::threads),
-    number("eval-every", "E", "epochs between evaluations (default: 20 evaluations a run)", &run_settings::eval_every),
-    {"slow", "RANK:FACTORx", "make a worker compute so many times slower; may be repeated", get_slow, set_slow, true},
-    {"out", "DIR", "run folder (default: the next free one under runs/)", [](const train_options& o) { return o.out; },
-     [](train_options& o, const std::string& given) { o.out = given; }},
+      text("algorithm", "NAME", "how the workers train together", &run_settings::algorithm),
+      number("workers", "N", "number of workers", &run_settings::workers),
+      text("topology", "NAME", "who may talk to whom", &run_settings::topology),
+      text("mixing", "RULE", "weights of gossip: auto, uniform or metropolis", &run_settings::mixing),
+      text("codec", "NAME", "how vectors are compressed on the way", &run_settings::codec),
+      text("model", "NAME", "what is learnt", &run_settings::model),
+      text("data", "NAME", "what it is learnt from", &run_settings::data),
+      text("partition", "NAME", "how the samples are dealt out to the workers", &run_settings::partition),
+      number("batch", "N", "samples in a minibatch of one worker", &run_settings::batch),
+      number("lr", "RATE", "learning rate", &run_settings::lr),
+      text("schedule", "NAME", "how the learning rate changes", &run_settings::schedule),
+      text("optimiser", "NAME", "how a gradient becomes an update; momentum and weight decay",
+           &run_settings::optimiser),
+      number("epochs", "E", "passes over the data, all workers together", &run_settings::epochs),
+      number("steps", "N", "gradients of each worker (on average, if asynchronous) instead of epochs",
+             &run_settings::steps),
+      number("seconds", "S", "stop after so long, if not before", &run_settings::seconds),
+      number("seed", "N", "the seed of everything random", &run_settings::seed),
+      number("threads", "N", "threads for messages; 0: one for each processor. Gradients have a thread per worker",
+             &run_settings::threads),
+      number("eval-every", "E", "epochs between evaluations (default: 20 evaluations a run)",
+             &run_settings::eval_every),
+      {"slow", "RANK:FACTORx", "make a worker compute so many times slower; may be repeated", get_slow, set_slow, true},
+      {"out", "DIR", "run folder (default: the next free one under runs/)",
+       [](const train_options& o) { return o.out; }, [](train_options& o, const std::string& given) { o.out = given; }},
   };
   return table;
 }

@@ -21,10 +21,10 @@ struct option {
   std::string name;
   std::string value; ///< what the value is called in the help
   std::string help;
-  std::function<std::string(const train_options&)> get;            ///< as a user would write it; empty when not set
-  std::function<void(train_options&, const std::string&)> set;     ///< @error errc::usage
-  bool repeatable = false;                                         ///< in a file: an array
-  bool number = false;                                             ///< in a file: without quotes
+  std::function<std::string(const train_options&)> get;        ///< as a user would write it; empty when not set
+  std::function<void(train_options&, const std::string&)> set; ///< @error errc::usage
+  bool repeatable = false;                                     ///< in a file: an array
+  bool number = false;                                         ///< in a file: without quotes
 };
 
 /// The one table behind the flags, the configuration files and the configuration that a run writes back.

@@ -31,9 +31,7 @@ std::string clock(double s) {
                       : fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
-std::string loss(double value) {
-  return value < 1e5 ? fmt::format("{:.4f}", value) : fmt::format("{:.3e}", value);
-}
+std::string loss(double value) { return value < 1e5 ? fmt::format("{:.4f}", value) : fmt::format("{:.3e}", value); }
 
 /// A run goes on when nobody can see it: failures are ignored.
 void show(const std::string& text) {
@@ -56,19 +54,17 @@ void progress::clear() {
 void progress::on_progress(const actors::progress_record& p) {
   if (!terminal_)
     return;
-  show(fmt::format(
-      "\r\033[Kepoch {:.2f}/{:.4g}  loss {}  accuracy {}  {} steps/s  {}bit/s  {} left", p.epoch,
-      p.planned_epochs, loss(p.loss), percent(p.accuracy), with_prefix(p.steps_per_second),
-      with_prefix(p.bits_per_second) + " ", clock(p.remaining_s)));
+  show(fmt::format("\r\033[Kepoch {:.2f}/{:.4g}  loss {}  accuracy {}  {} steps/s  {}bit/s  {} left", p.epoch,
+                   p.planned_epochs, loss(p.loss), percent(p.accuracy), with_prefix(p.steps_per_second),
+                   with_prefix(p.bits_per_second) + " ", clock(p.remaining_s)));
   line_is_open_ = true;
 }
 
 void progress::on_evaluation(const actors::evaluation_record& r) {
   clear();
-  show(fmt::format(
-      "epoch {:6.2f}  {:7.2f} s  training loss {}  test loss {}  test accuracy {:>8}  sent {}bit\n",
-      r.epoch, r.time_s, loss(r.train_loss), loss(r.test_loss), percent(r.test_accuracy),
-      with_prefix(static_cast<double>(r.payload_bits)) + " "));
+  show(fmt::format("epoch {:6.2f}  {:7.2f} s  training loss {}  test loss {}  test accuracy {:>8}  sent {}bit\n",
+                   r.epoch, r.time_s, loss(r.train_loss), loss(r.test_loss), percent(r.test_accuracy),
+                   with_prefix(static_cast<double>(r.payload_bits)) + " "));
 }
 
 std::string describe(const actors::run_summary& s) {
@@ -77,9 +73,9 @@ std::string describe(const actors::run_summary& s) {
                      "test accuracy {}, test loss {}, training loss {}\n"
                      "sent {}bit of payload, {}bit on the wire; models are {:.3g} apart\n",
                      s.algorithm, s.workers, s.workers == 1 ? "" : "s",
-                     s.end == actors::run_end::interrupted ? "interrupted" : "done", f.time_s,
-                     f.epoch, f.step, percent(f.test_accuracy), loss(f.test_loss),
-                     loss(f.train_loss), with_prefix(static_cast<double>(f.payload_bits)) + " ",
+                     s.end == actors::run_end::interrupted ? "interrupted" : "done", f.time_s, f.epoch, f.step,
+                     percent(f.test_accuracy), loss(f.test_loss), loss(f.train_loss),
+                     with_prefix(static_cast<double>(f.payload_bits)) + " ",
                      with_prefix(static_cast<double>(f.wire_bits)) + " ", f.consensus_distance);
 }
 

@@ -1,7 +1,4 @@
 // gossamer train: one run on this machine, from settings to run folder.
-#include "commands.hpp"
-#include "progress.hpp"
-
 #include "gossamer/actors/runtime/local_world.hpp"
 #include "gossamer/actors/telemetry/json.hpp"
 #include "gossamer/actors/telemetry/run_folder.hpp"
@@ -9,6 +6,9 @@
 #include <fmt/format.h>
 
 #include <csignal>
+
+#include "commands.hpp"
+#include "progress.hpp"
 
 namespace gossamer::apps {
 
@@ -22,7 +22,7 @@ public:
   clean_stop() {
     for (const int signal : {SIGINT, SIGTERM})
       std::signal(signal, [](int received) {
-        stop_requested = 1;
+        stop_requested = received;
         std::signal(received, SIG_DFL);
       });
   }
@@ -49,7 +49,7 @@ private:
   progress shown_;
 };
 
-constexpr int interrupted_status = 130; // as a shell reports a program that SIGINT ended
+constexpr int signal_status = 128; // plus the signal: as a shell reports a program that a signal ended
 
 } // namespace
 
@@ -65,7 +65,8 @@ int train(train_options options, bool json) {
   {
     const clean_stop stop;
     recorder observer{folder};
-    summary = actors::run_locally(experiment, {.observer = &observer, .interrupted = [] { return stop_requested != 0; }, .wrap_link = {}});
+    summary = actors::run_locally(
+        experiment, {.observer = &observer, .interrupted = [] { return stop_requested != 0; }, .wrap_link = {}});
   }
   folder.finish(summary);
   if (json)
@@ -73,7 +74,7 @@ int train(train_options options, bool json) {
   else
     fmt::print("{}{} holds config.toml, metrics.jsonl, summary.json and plot.svg\n", describe(summary),
                folder.path().string());
-  return summary.end == actors::run_end::interrupted ? interrupted_status : 0;
+  return summary.end == actors::run_end::interrupted ? signal_status + stop_requested : 0;
 }
 
 } // namespace gossamer::apps

@@ -43,7 +43,7 @@ static_assert(capacity_of(class_of(128)) == 128 && capacity_of(class_of(129)) ==
 
 void release_to_system(buffer_block* block) noexcept {
   block->~buffer_block();
-  ::operator delete(block, std::align_val_t{buffer::alignment});
+  ::operator delete (block, std::align_val_t{buffer::alignment});
 }
 } // namespace
 
@@ -92,9 +92,7 @@ const std::byte* buffer::data() const noexcept { return block_ ? block_->bytes()
 
 std::byte* buffer::data() noexcept { return block_ ? block_->bytes() : nullptr; }
 
-bool buffer::unique() const noexcept {
-  return !block_ || block_->references.load(std::memory_order_acquire) == 1;
-}
+bool buffer::unique() const noexcept { return !block_ || block_->references.load(std::memory_order_acquire) == 1; }
 
 void buffer::truncate(std::size_t size) noexcept {
   GOSSAMER_ASSERT(size <= size_, "a buffer is truncated to at most its size");
@@ -114,8 +112,8 @@ buffer buffer_pool::allocate(std::size_t size) {
     throw std::bad_alloc{};
   auto* block = core_->take(size_class);
   if (!block) {
-    void* memory = ::operator new(buffer::alignment + detail::capacity_of(size_class),
-                                  std::align_val_t{buffer::alignment});
+    void* memory =
+        ::operator new (buffer::alignment + detail::capacity_of(size_class), std::align_val_t{buffer::alignment});
     block = new (memory) detail::buffer_block;
     block->size_class = size_class;
     core_->created.fetch_add(1, std::memory_order_relaxed);

@@ -30,7 +30,8 @@ public:
 
   buffer() noexcept = default;
   buffer(const buffer& other) noexcept;
-  buffer(buffer&& other) noexcept : block_(std::exchange(other.block_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  buffer(buffer&& other) noexcept
+      : block_(std::exchange(other.block_, nullptr)), size_(std::exchange(other.size_, 0)) {}
   buffer& operator=(buffer other) noexcept {
     std::swap(block_, other.block_);
     std::swap(size_, other.size_);

@@ -45,7 +45,7 @@ private:
 };
 
 /// Ends the process with the broken promise; on in every build. For programmers' errors only, never for input.
-#define GOSSAMER_ASSERT(condition, promise)                                                        \
+#define GOSSAMER_ASSERT(condition, promise)                                                                            \
   ((condition) ? void() : ::gossamer::detail::assertion_failed(#condition, promise, __FILE__, __LINE__))
 
 namespace detail {

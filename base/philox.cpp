@@ -15,34 +15,29 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR
 // One lane holds no even and odd pair: all is left to the scalar code of the caller.
-std::size_t fill_whole(philox_key, std::uint64_t, std::uint64_t, std::uint32_t*, std::size_t) {
-  return 0;
-}
+std::size_t fill_whole(philox_key, std::uint64_t, std::uint64_t, std::uint32_t*, std::size_t) { return 0; }
 #else
 /// Consecutive counters from `group` on, one per 64-bit lane, whose lower half alone counts: the
 /// one multiplication that the rounds need (32x32 bits to 64) reads just that, so whatever gathers
 /// in the upper halves never has to be cleared. Writes 4 * lanes * (groups / lanes) words; returns
 /// how many groups.
-std::size_t fill_whole(philox_key key, std::uint64_t step, std::uint64_t group,
-                       std::uint32_t* words, std::size_t groups) {
+std::size_t fill_whole(philox_key key, std::uint64_t step, std::uint64_t group, std::uint32_t* words,
+                       std::size_t groups) {
   const hn::ScalableTag<std::uint32_t> d;
   const hn::Repartition<std::uint64_t, decltype(d)> wide;
   const auto lanes = hn::Lanes(wide);
-  const auto multiply = [&](std::uint32_t multiplier, auto x) HWY_ATTR {
-    return hn::BitCast(d, hn::MulEven(x, hn::Set(d, multiplier)));
-  };
+  const auto multiply = [&](std::uint32_t multiplier, auto x)
+                            HWY_ATTR { return hn::BitCast(d, hn::MulEven(x, hn::Set(d, multiplier))); };
   // Even lanes hold the first half of the counters and odd lanes the second: interleaving, which
   // works within blocks of 128 bits, then puts them in order.
   const auto lane = hn::Iota(wide, 0);
   const auto odd = hn::And(lane, hn::Set(wide, 1));
   const auto index = hn::BitCast(
-      d, hn::Add(hn::ShiftRight<1>(lane),
-                 hn::IfThenElseZero(hn::Ne(odd, hn::Zero(wide)), hn::Set(wide, lanes / 2))));
+      d, hn::Add(hn::ShiftRight<1>(lane), hn::IfThenElseZero(hn::Ne(odd, hn::Zero(wide)), hn::Set(wide, lanes / 2))));
   std::size_t done = 0;
   // A carry into the second counter word inside one register is left to the scalar code of the
   // caller.
-  for (; done + lanes <= groups && static_cast<std::uint32_t>(group + done) <= 0xFFFFFFFFu - lanes;
-       done += lanes) {
+  for (; done + lanes <= groups && static_cast<std::uint32_t>(group + done) <= 0xFFFFFFFFu - lanes; done += lanes) {
     auto c0 = hn::Add(index, hn::Set(d, static_cast<std::uint32_t>(group + done)));
     auto c1 = hn::Set(d, static_cast<std::uint32_t>((group + done) >> 32));
     auto c2 = hn::Set(d, static_cast<std::uint32_t>(step));
@@ -60,8 +55,7 @@ std::size_t fill_whole(philox_key key, std::uint64_t step, std::uint64_t group,
     const auto c01 = hn::BitCast(wide, hn::OddEven(hn::Shuffle2301(c1), c0));
     const auto c23 = hn::BitCast(wide, hn::OddEven(hn::Shuffle2301(c3), c2));
     hn::StoreU(hn::BitCast(d, hn::InterleaveLower(wide, c01, c23)), d, words + 4 * done);
-    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(wide, c01, c23)), d,
-               words + 4 * done + 2 * lanes);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(wide, c01, c23)), d, words + 4 * done + 2 * lanes);
   }
   return done;
 }
@@ -78,16 +72,15 @@ HWY_EXPORT(fill_whole);
 
 namespace {
 philox_counter counter_of(std::uint64_t step, std::uint64_t group) {
-  return {static_cast<std::uint32_t>(group), static_cast<std::uint32_t>(group >> 32),
-          static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(step >> 32)};
+  return {static_cast<std::uint32_t>(group), static_cast<std::uint32_t>(group >> 32), static_cast<std::uint32_t>(step),
+          static_cast<std::uint32_t>(step >> 32)};
 }
 } // namespace
 
 random_stream::random_stream(std::uint64_t seed, std::uint32_t rank, purpose use) noexcept {
   const bool shared = use == purpose::shared_1 || use == purpose::shared_2;
-  const auto derived =
-      philox4x32_10({shared ? 0 : rank, static_cast<std::uint32_t>(use), 0x73736F67u, 0},
-                    {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
+  const auto derived = philox4x32_10({shared ? 0 : rank, static_cast<std::uint32_t>(use), 0x73736F67u, 0},
+                                     {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
   key_ = {derived[0], derived[1]};
 }
 
@@ -95,8 +88,7 @@ std::uint32_t random_stream::word(std::uint64_t step, std::uint64_t i) const noe
   return philox4x32_10(counter_of(step, i / 4), key_)[i % 4];
 }
 
-void random_stream::fill(std::uint64_t step, std::uint64_t first,
-                         std::span<std::uint32_t> words) const noexcept {
+void random_stream::fill(std::uint64_t step, std::uint64_t first, std::span<std::uint32_t> words) const noexcept {
   const auto group = first / 4;
   const auto groups = words.size() / 4;
   for (std::size_t done = HWY_DYNAMIC_DISPATCH(fill_whole)(key_, step, group, words.data(), groups);

@@ -48,31 +48,32 @@ T parse_number(std::string_view subject, std::string_view text, T min, T max, st
 
 void check(const std::string& subject, const parameter& p, const std::string& value) {
   switch (p.kind) {
-    case parameter::type::integer: {
-      const auto number = static_cast<double>(parse_integer(subject, value, INT64_MIN, INT64_MAX));
+  case parameter::type::integer: {
+    const auto number = static_cast<double>(parse_integer(subject, value, INT64_MIN, INT64_MAX));
+    if (number < p.min || number > p.max)
+      throw error(errc::usage, fmt::format("{} is {}, which is out of range", subject, value), "allowed: " + p.range());
+    break;
+  }
+  case parameter::type::real: {
+    const auto number = parse_real(subject, value, -HUGE_VAL, HUGE_VAL);
+    if (number < p.min || number > p.max)
+      throw error(errc::usage, fmt::format("{} is {}, which is out of range", subject, value), "allowed: " + p.range());
+    break;
+  }
+  case parameter::type::integers:
+    for (const auto& item : split(value, '+')) {
+      const auto number = static_cast<double>(parse_integer(subject, item, INT64_MIN, INT64_MAX));
       if (number < p.min || number > p.max)
-        throw error(errc::usage, fmt::format("{} is {}, which is out of range", subject, value), "allowed: " + p.range());
-      break;
+        throw error(errc::usage, fmt::format("{} holds {}, which is out of range", subject, item),
+                    "allowed: " + p.range());
     }
-    case parameter::type::real: {
-      const auto number = parse_real(subject, value, -HUGE_VAL, HUGE_VAL);
-      if (number < p.min || number > p.max)
-        throw error(errc::usage, fmt::format("{} is {}, which is out of range", subject, value), "allowed: " + p.range());
-      break;
-    }
-    case parameter::type::integers:
-      for (const auto& item : split(value, '+')) {
-        const auto number = static_cast<double>(parse_integer(subject, item, INT64_MIN, INT64_MAX));
-        if (number < p.min || number > p.max)
-          throw error(errc::usage, fmt::format("{} holds {}, which is out of range", subject, item), "allowed: " + p.range());
-      }
-      break;
-    case parameter::type::choice:
-      if (std::ranges::find(p.choices, value) == p.choices.end())
-        throw error(errc::usage, fmt::format("{} is '{}'", subject, value), "allowed: " + p.range());
-      break;
-    case parameter::type::text:
-      break;
+    break;
+  case parameter::type::choice:
+    if (std::ranges::find(p.choices, value) == p.choices.end())
+      throw error(errc::usage, fmt::format("{} is '{}'", subject, value), "allowed: " + p.range());
+    break;
+  case parameter::type::text:
+    break;
   }
 }
 
@@ -114,11 +115,16 @@ std::string parameter::range() const {
     return fmt::format("{} in [{}, {}]", noun, min, max);
   };
   switch (kind) {
-    case type::integer: return bounds("integer");
-    case type::real: return bounds("number");
-    case type::integers: return bounds("integers joined by '+', each");
-    case type::choice: return "one of " + join(choices);
-    case type::text: break;
+  case type::integer:
+    return bounds("integer");
+  case type::real:
+    return bounds("number");
+  case type::integers:
+    return bounds("integers joined by '+', each");
+  case type::choice:
+    return "one of " + join(choices);
+  case type::text:
+    break;
   }
   return "text";
 }
@@ -190,7 +196,7 @@ error unknown_name(std::string_view what, std::string_view name, const std::vect
   const auto suggestion = nearest(name, known);
   return {errc::usage, fmt::format("unknown {} '{}'", what, name),
           (suggestion.empty() ? "" : fmt::format("did you mean '{}'? ", suggestion))
-            + (known.empty() ? "it has none" : "known: " + join(known))};
+              + (known.empty() ? "it has none" : "known: " + join(known))};
 }
 
 double parse_real(std::string_view subject, std::string_view text, double min, double max) {

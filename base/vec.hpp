@@ -67,10 +67,10 @@ inline vec operator-(vec a, const vec& b) { return a -= b, a; }
 inline vec operator-(vec a, scaled b) { return a -= b, a; }
 
 /// Element-wise kernels on plain memory, with SIMD chosen at run time. All spans of a call have equal sizes.
-void add(std::span<float> y, std::span<const float> x) noexcept;                     ///< y += x
-void subtract(std::span<float> y, std::span<const float> x) noexcept;                ///< y -= x
-void add_scaled(std::span<float> y, float a, std::span<const float> x) noexcept;     ///< y += a * x
-void assign_scaled(std::span<float> y, float a, std::span<const float> x) noexcept;  ///< y = a * x
+void add(std::span<float> y, std::span<const float> x) noexcept;                    ///< y += x
+void subtract(std::span<float> y, std::span<const float> x) noexcept;               ///< y -= x
+void add_scaled(std::span<float> y, float a, std::span<const float> x) noexcept;    ///< y += a * x
+void assign_scaled(std::span<float> y, float a, std::span<const float> x) noexcept; ///< y = a * x
 float max_magnitude(std::span<const float> x) noexcept; ///< max |x_i|; 0 when empty; NaN when any x_i is NaN
 /// sum (x_i - y_i)^2 in double precision, summed in a fixed order.
 double squared_distance(std::span<const float> x, std::span<const float> y) noexcept;

@@ -28,34 +28,36 @@ void for_each(std::size_t size, std::size_t lanes, Whole whole, Single single) {
 void add(float* y, const float* x, std::size_t size) {
   const hn::ScalableTag<float> d;
   for_each(
-    size, hn::Lanes(d), [&](std::size_t i) { hn::StoreU(hn::Add(hn::LoadU(d, y + i), hn::LoadU(d, x + i)), d, y + i); },
-    [&](std::size_t i) { y[i] += x[i]; });
+      size, hn::Lanes(d),
+      [&](std::size_t i) { hn::StoreU(hn::Add(hn::LoadU(d, y + i), hn::LoadU(d, x + i)), d, y + i); },
+      [&](std::size_t i) { y[i] += x[i]; });
 }
 
 void subtract(float* y, const float* x, std::size_t size) {
   const hn::ScalableTag<float> d;
   for_each(
-    size, hn::Lanes(d), [&](std::size_t i) { hn::StoreU(hn::Sub(hn::LoadU(d, y + i), hn::LoadU(d, x + i)), d, y + i); },
-    [&](std::size_t i) { y[i] -= x[i]; });
+      size, hn::Lanes(d),
+      [&](std::size_t i) { hn::StoreU(hn::Sub(hn::LoadU(d, y + i), hn::LoadU(d, x + i)), d, y + i); },
+      [&](std::size_t i) { y[i] -= x[i]; });
 }
 
 void add_scaled(float* y, float a, const float* x, std::size_t size) {
   const hn::ScalableTag<float> d;
   const auto factor = hn::Set(d, a);
   for_each(
-    size, hn::Lanes(d),
-    [&](std::size_t i) { // a product and a sum, not a fused one: see gossamer_options
-      hn::StoreU(hn::Add(hn::LoadU(d, y + i), hn::Mul(factor, hn::LoadU(d, x + i))), d, y + i);
-    },
-    [&](std::size_t i) { y[i] += a * x[i]; });
+      size, hn::Lanes(d),
+      [&](std::size_t i) { // a product and a sum, not a fused one: see gossamer_options
+        hn::StoreU(hn::Add(hn::LoadU(d, y + i), hn::Mul(factor, hn::LoadU(d, x + i))), d, y + i);
+      },
+      [&](std::size_t i) { y[i] += a * x[i]; });
 }
 
 void assign_scaled(float* y, float a, const float* x, std::size_t size) {
   const hn::ScalableTag<float> d;
   const auto factor = hn::Set(d, a);
   for_each(
-    size, hn::Lanes(d), [&](std::size_t i) { hn::StoreU(hn::Mul(factor, hn::LoadU(d, x + i)), d, y + i); },
-    [&](std::size_t i) { y[i] = a * x[i]; });
+      size, hn::Lanes(d), [&](std::size_t i) { hn::StoreU(hn::Mul(factor, hn::LoadU(d, x + i)), d, y + i); },
+      [&](std::size_t i) { y[i] = a * x[i]; });
 }
 
 float max_magnitude(const float* x, std::size_t size) {
@@ -65,16 +67,16 @@ float max_magnitude(const float* x, std::size_t size) {
   float rest = 0;
   bool rest_is_nan = false;
   for_each(
-    size, hn::Lanes(d),
-    [&](std::size_t i) {
-      const auto v = hn::LoadU(d, x + i);
-      largest = hn::Max(hn::Abs(v), largest);
-      is_nan = hn::Or(is_nan, hn::IsNaN(v));
-    },
-    [&](std::size_t i) {
-      rest = std::fmax(rest, std::fabs(x[i]));
-      rest_is_nan |= std::isnan(x[i]);
-    });
+      size, hn::Lanes(d),
+      [&](std::size_t i) {
+        const auto v = hn::LoadU(d, x + i);
+        largest = hn::Max(hn::Abs(v), largest);
+        is_nan = hn::Or(is_nan, hn::IsNaN(v));
+      },
+      [&](std::size_t i) {
+        rest = std::fmax(rest, std::fabs(x[i]));
+        rest_is_nan |= std::isnan(x[i]);
+      });
   if (rest_is_nan || !hn::AllFalse(d, is_nan))
     return std::numeric_limits<float>::quiet_NaN();
   return std::fmax(rest, hn::GetLane(hn::MaxOfLanes(d, largest)));

@@ -28,9 +28,7 @@ void repeat(benchmark::State& state, Action action) {
   state.SetBytesProcessed(state.iterations() * state.range(0) * std::int64_t{sizeof(float)});
 }
 
-std::size_t size_of(const benchmark::State& state) {
-  return static_cast<std::size_t>(state.range(0));
-}
+std::size_t size_of(const benchmark::State& state) { return static_cast<std::size_t>(state.range(0)); }
 
 void copy(benchmark::State& state) {
   const std::vector<float> from(size_of(state), 1.0f);
@@ -79,25 +77,21 @@ void encode(benchmark::State& state, const std::string& name) {
 void decode(benchmark::State& state, const std::string& name) {
   buffer_pool pool;
   const auto codec = make_codec(name);
-  const auto packet =
-      codec->encode(normal_vector(pool, size_of(state)), {1, 0, purpose::quantise}, 0);
+  const auto packet = codec->encode(normal_vector(pool, size_of(state)), {1, 0, purpose::quantise}, 0);
   repeat(state, [&] { benchmark::DoNotOptimize(codec->decode(packet).data()); });
 }
 
 void write(benchmark::State& state, const std::string& name) {
   buffer_pool pool;
-  const auto packet =
-      make_codec(name)->encode(normal_vector(pool, size_of(state)), {1, 0, purpose::quantise}, 0);
+  const auto packet = make_codec(name)->encode(normal_vector(pool, size_of(state)), {1, 0, purpose::quantise}, 0);
   repeat(state, [&] { benchmark::DoNotOptimize(compress::write(packet).data()); });
 }
 
 void read(benchmark::State& state, const std::string& name) {
   buffer_pool pool;
-  const auto packet =
-      make_codec(name)->encode(normal_vector(pool, size_of(state)), {1, 0, purpose::quantise}, 0);
+  const auto packet = make_codec(name)->encode(normal_vector(pool, size_of(state)), {1, 0, purpose::quantise}, 0);
   const auto bytes = compress::write(packet);
-  repeat(state,
-         [&] { benchmark::DoNotOptimize(compress::read(pool, bytes.bytes()).payload.data()); });
+  repeat(state, [&] { benchmark::DoNotOptimize(compress::read(pool, bytes.bytes()).payload.data()); });
 }
 
 void sizes(benchmark::internal::Benchmark* b) { b->Arg(1 << 16)->Arg(1 << 20)->Arg(1 << 24); }
@@ -108,9 +102,8 @@ const bool registered = [] {
   sizes(RegisterBenchmark("philox_fill", fill));
   sizes(RegisterBenchmark("max_magnitude", largest));
   sizes(RegisterBenchmark("add_scaled", axpy));
-  for (const std::string name :
-       {"identity", "uniform:bits=1", "uniform:bits=2", "uniform:bits=4", "uniform:bits=5",
-        "uniform:bits=8", "uniform:bits=12", "uniform:bits=16"}) {
+  for (const std::string name : {"identity", "uniform:bits=1", "uniform:bits=2", "uniform:bits=4", "uniform:bits=5",
+                                 "uniform:bits=8", "uniform:bits=12", "uniform:bits=16"}) {
     sizes(RegisterBenchmark(("encode/" + name).c_str(), encode, name));
     sizes(RegisterBenchmark(("decode/" + name).c_str(), decode, name));
   }

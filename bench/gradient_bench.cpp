@@ -20,8 +20,7 @@ std::vector<float> random_values(std::size_t size) {
 }
 
 void count_operations(benchmark::State& state, double operations) {
-  state.counters["flops"] =
-      benchmark::Counter(operations, benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["flops"] = benchmark::Counter(operations, benchmark::Counter::kIsIterationInvariantRate);
 }
 
 using product = void (*)(matrix, const_matrix, const_matrix, onto);
@@ -90,29 +89,20 @@ void gradient_of(benchmark::State& state, const char* text, const dataset& data)
       i = next++ % static_cast<std::uint32_t>(data.samples);
     benchmark::DoNotOptimize(m->loss_and_gradient(x, {data, indices}, gradient));
   }
-  state.counters["gradients"] =
-      benchmark::Counter(1, benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["gradients"] = benchmark::Counter(1, benchmark::Counter::kIsIterationInvariantRate);
   state.SetItemsProcessed(static_cast<std::int64_t>(batch_size) * state.iterations());
 }
 
-void mlp_784_100_10(benchmark::State& state) {
-  gradient_of(state, "mlp:hidden=100", dense_data(6000, 784, 10));
-}
+void mlp_784_100_10(benchmark::State& state) { gradient_of(state, "mlp:hidden=100", dense_data(6000, 784, 10)); }
 BENCHMARK(mlp_784_100_10)->Arg(1)->Arg(32)->Arg(128)->Arg(1024);
 
-void softmax_784_10(benchmark::State& state) {
-  gradient_of(state, "softmax", dense_data(6000, 784, 10));
-}
+void softmax_784_10(benchmark::State& state) { gradient_of(state, "softmax", dense_data(6000, 784, 10)); }
 BENCHMARK(softmax_784_10)->Arg(32);
 
-void logistic_dense_784(benchmark::State& state) {
-  gradient_of(state, "logistic", dense_data(6000, 784, 2));
-}
+void logistic_dense_784(benchmark::State& state) { gradient_of(state, "logistic", dense_data(6000, 784, 2)); }
 BENCHMARK(logistic_dense_784)->Arg(32);
 
-void logistic_sparse_50000(benchmark::State& state) {
-  gradient_of(state, "logistic", sparse_data(20'000, 50'000, 60));
-}
+void logistic_sparse_50000(benchmark::State& state) { gradient_of(state, "logistic", sparse_data(20'000, 50'000, 60)); }
 BENCHMARK(logistic_sparse_50000)->Arg(1)->Arg(32)->Arg(128);
 
 /// One step on a model of a size that fits the caches, and on one that does not.

@@ -14,15 +14,14 @@ float finite_max_magnitude(std::span<const float> v) {
   if (std::isfinite(largest))
     return largest;
   const auto bad = std::ranges::find_if_not(v, [](float x) { return std::isfinite(x); });
-  throw error(errc::diverged,
-              fmt::format("element {} of a vector of {} is {}, so it cannot be encoded",
-                          bad - v.begin(), v.size(), *bad),
-              "the training has left the finite numbers: lower the learning rate");
+  throw error(
+      errc::diverged,
+      fmt::format("element {} of a vector of {} is {}, so it cannot be encoded", bad - v.begin(), v.size(), *bad),
+      "the training has left the finite numbers: lower the learning rate");
 }
 
 error bad_packet(std::string sentence) {
-  return {errc::bad_packet, std::move(sentence),
-          "the sender is not a compatible Gossamer, or the link damages data"};
+  return {errc::bad_packet, std::move(sentence), "the sender is not a compatible Gossamer, or the link damages data"};
 }
 
 void expect_codec(const packet& p, std::uint8_t wire_number) {
@@ -32,12 +31,11 @@ void expect_codec(const packet& p, std::uint8_t wire_number) {
 
 void expect_bits(const packet& p, std::uint64_t bits) {
   if (p.bits != bits)
-    throw bad_packet(
-        fmt::format("packet of codec {} with {} elements carries {} bits where the codec writes {}",
-                    p.codec, p.elements, p.bits, bits));
+    throw bad_packet(fmt::format("packet of codec {} with {} elements carries {} bits where the codec writes {}",
+                                 p.codec, p.elements, p.bits, bits));
   if (p.payload.size() != whole_bytes(bits))
-    throw bad_packet(fmt::format("packet with {} bits has a payload of {} bytes instead of {}",
-                                 bits, p.payload.size(), whole_bytes(bits)));
+    throw bad_packet(fmt::format("packet with {} bits has a payload of {} bytes instead of {}", bits, p.payload.size(),
+                                 whole_bytes(bits)));
 }
 
 } // namespace gossamer::compress::detail

@@ -4,8 +4,7 @@
 #include <bit>
 
 // A payload is the memory of the vector, and the wire is little-endian.
-static_assert(std::endian::native == std::endian::little,
-              "Gossamer runs on little-endian machines");
+static_assert(std::endian::native == std::endian::little, "Gossamer runs on little-endian machines");
 
 namespace gossamer::compress::detail {
 namespace {
@@ -23,11 +22,7 @@ class identity final : public codec {
 public:
   packet encode(const vec& v, const random_stream&, std::uint64_t) const override {
     finite_max_magnitude(v.view());
-    return {.codec = wire_number,
-            .parameter = 0,
-            .elements = v.size(),
-            .bits = bits(v.size()),
-            .payload = v.storage()};
+    return {.codec = wire_number, .parameter = 0, .elements = v.size(), .bits = bits(v.size()), .payload = v.storage()};
   }
 
   vec decode(const packet& p) const override {
@@ -50,9 +45,7 @@ codec_entry identity_codec() {
                 .parameters = {}},
       .wire_number = wire_number,
       .can = {.exact = true, .unbiased = true, .fixed_size = true},
-      .make = [](const arguments&) -> std::unique_ptr<codec> {
-        return std::make_unique<identity>();
-      },
+      .make = [](const arguments&) -> std::unique_ptr<codec> { return std::make_unique<identity>(); },
       .decode = decode_identity,
   };
 }

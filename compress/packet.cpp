@@ -32,16 +32,14 @@ static_assert(sizeof(header) == packet_header_bytes && offsetof(header, checksum
 /// The payload's hash with the hash of the header's other fields as seed, so that neither needs a
 /// copy.
 std::uint64_t checksum_of(const header& h, std::span<const std::byte> payload) {
-  return XXH3_64bits_withSeed(payload.data(), payload.size(),
-                              XXH3_64bits(&h, offsetof(header, checksum)));
+  return XXH3_64bits_withSeed(payload.data(), payload.size(), XXH3_64bits(&h, offsetof(header, checksum)));
 }
 
 void check_form(const header& h) {
   if (h.magic != magic)
     throw detail::bad_packet("packet does not begin with 'GOSM'");
   if (h.version != version)
-    throw detail::bad_packet(
-        fmt::format("packet has version {}, this program reads version {}", h.version, version));
+    throw detail::bad_packet(fmt::format("packet has version {}, this program reads version {}", h.version, version));
   if (h.reserved != 0)
     throw detail::bad_packet(fmt::format("packet has {} in its reserved byte 7", h.reserved));
 }
@@ -49,12 +47,10 @@ void check_form(const header& h) {
 void check_size(const header& h, std::size_t present) {
   const auto promised = whole_bytes(h.bits);
   if (present < promised)
-    throw detail::bad_packet(
-        fmt::format("packet is cut short: {} bits need a payload of {} bytes, {} are there", h.bits,
-                    promised, present));
+    throw detail::bad_packet(fmt::format("packet is cut short: {} bits need a payload of {} bytes, {} are there",
+                                         h.bits, promised, present));
   if (present > promised)
-    throw detail::bad_packet(
-        fmt::format("{} bytes follow the payload of a packet", present - promised));
+    throw detail::bad_packet(fmt::format("{} bytes follow the payload of a packet", present - promised));
 }
 
 void check_padding(std::uint64_t bits, std::span<const std::byte> payload) {
@@ -67,8 +63,7 @@ void check_padding(std::uint64_t bits, std::span<const std::byte> payload) {
 std::size_t packet::wire_bytes() const noexcept { return packet_header_bytes + payload.size(); }
 
 buffer write(const packet& p) {
-  GOSSAMER_ASSERT(p.payload.size() == whole_bytes(p.bits),
-                  "a codec fills the payload that it declares");
+  GOSSAMER_ASSERT(p.payload.size() == whole_bytes(p.bits), "a codec fills the payload that it declares");
   header h{magic, version, p.codec, p.parameter, 0, p.elements, p.bits, 0};
   h.checksum = checksum_of(h, p.payload.bytes());
   auto result = p.payload.pool().allocate(p.wire_bytes());

@@ -15,9 +15,8 @@ struct packet {
   std::uint8_t codec = 0;     ///< wire number of the codec that made it
   std::uint8_t parameter = 0; ///< codec-specific, e.g. the bits of `uniform`
   std::uint64_t elements = 0; ///< dimension of the vector that was encoded
-  std::uint64_t bits =
-      0;          ///< information in the payload, before padding to whole bytes: what papers count
-  buffer payload; ///< ceil(bits / 8) bytes, unused high bits of the last byte zero
+  std::uint64_t bits = 0;     ///< information in the payload, before padding to whole bytes: what papers count
+  buffer payload;             ///< ceil(bits / 8) bytes, unused high bits of the last byte zero
 
   /// Size of the written form, header included.
   std::size_t wire_bytes() const noexcept;
@@ -26,9 +25,7 @@ struct packet {
 inline constexpr std::size_t packet_header_bytes = 32;
 
 /// ceil(bits / 8), without overflow.
-constexpr std::uint64_t whole_bytes(std::uint64_t bits) noexcept {
-  return bits / 8 + (bits % 8 != 0);
-}
+constexpr std::uint64_t whole_bytes(std::uint64_t bits) noexcept { return bits / 8 + (bits % 8 != 0); }
 
 /// Writes header and payload. @returns `wire_bytes()` bytes from the payload's pool.
 buffer write(const packet& p);
@@ -45,7 +42,6 @@ inline constexpr std::uint64_t packet_most_elements = std::uint64_t{1} << 32;
 /// @error errc::bad_packet on a wrong magic number or version, sizes that contradict each other, a
 /// bad checksum, bits
 ///        set in the padding, or too many elements; says which
-packet read(buffer_pool& pool, std::span<const std::byte> bytes,
-            std::uint64_t most_elements = packet_most_elements);
+packet read(buffer_pool& pool, std::span<const std::byte> bytes, std::uint64_t most_elements = packet_most_elements);
 
 } // namespace gossamer::compress

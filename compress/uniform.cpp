@@ -37,15 +37,13 @@ float scale_of(float norm, int bits) {
 float read_scale(const packet& p) {
   if (p.payload.size() < sizeof(float))
     throw bad_packet(
-        fmt::format("packet of codec uniform has a payload of {} bytes, too few for its scale",
-                    p.payload.size()));
+        fmt::format("packet of codec uniform has a payload of {} bytes, too few for its scale", p.payload.size()));
   float delta;
   std::memcpy(&delta, p.payload.data(), sizeof delta);
   const bool zero = std::bit_cast<std::uint32_t>(delta) == 0;
   if (!zero && !(std::isnormal(delta) && delta > 0))
-    throw bad_packet(fmt::format(
-        "packet of codec uniform has the scale {}; it must be 0 or a positive normal number",
-        delta));
+    throw bad_packet(
+        fmt::format("packet of codec uniform has the scale {}; it must be 0 or a positive normal number", delta));
   return delta;
 }
 
@@ -56,11 +54,10 @@ std::uint64_t size_in_bits(int bits, std::uint64_t elements) {
 vec decode_uniform(const packet& p) {
   const int bits = p.parameter;
   if (bits < 1 || bits > 16)
-    throw bad_packet(
-        fmt::format("packet of codec uniform has codes of {} bits; allowed: 1 to 16", bits));
+    throw bad_packet(fmt::format("packet of codec uniform has codes of {} bits; allowed: 1 to 16", bits));
   if (p.elements > packet_most_elements)
-    throw bad_packet(fmt::format("packet of codec uniform has {} elements; allowed: {}", p.elements,
-                                 packet_most_elements));
+    throw bad_packet(
+        fmt::format("packet of codec uniform has {} elements; allowed: {}", p.elements, packet_most_elements));
   const float delta = read_scale(p);
   expect_bits(p, delta == 0 ? scale_bits : size_in_bits(bits, p.elements));
   auto pool = p.payload.pool();
@@ -71,8 +68,7 @@ vec decode_uniform(const packet& p) {
   const auto values = v.overwrite();
   const auto* codes = p.payload.data() + sizeof delta;
   for_each_block(values.size(), [&](std::size_t first, std::size_t count) {
-    uniform_decode_block(bits, delta, codes + first / 8 * static_cast<std::size_t>(bits),
-                         values.subspan(first, count));
+    uniform_decode_block(bits, delta, codes + first / 8 * static_cast<std::size_t>(bits), values.subspan(first, count));
   });
   if (!std::isfinite(std::ldexp(delta, bits - 1)) && !std::isfinite(max_magnitude(values)))
     throw bad_packet("packet of codec uniform holds a level beyond the largest float");
@@ -86,8 +82,7 @@ public:
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
     const float delta = scale_of(finite_max_magnitude(v.view()), bits_);
     const auto size = delta == 0 ? scale_bits : bits(v.size());
-    packet p{wire_number, static_cast<std::uint8_t>(bits_), v.size(), size,
-             v.pool().allocate(whole_bytes(size))};
+    packet p{wire_number, static_cast<std::uint8_t>(bits_), v.size(), size, v.pool().allocate(whole_bytes(size))};
     std::memcpy(p.payload.data(), &delta, sizeof delta);
     if (delta == 0)
       return p;
@@ -105,8 +100,7 @@ public:
   vec decode(const packet& p) const override {
     expect_codec(p, wire_number);
     if (p.parameter != bits_)
-      throw bad_packet(fmt::format("packet of codec uniform:bits={} given to uniform:bits={}",
-                                   p.parameter, bits_));
+      throw bad_packet(fmt::format("packet of codec uniform:bits={} given to uniform:bits={}", p.parameter, bits_));
     return decode_uniform(p);
   }
 
@@ -129,20 +123,19 @@ When delta would be below 2^-126, all elements are sent as zero (delta = 0, no c
 
 codec_entry uniform_codec() {
   return {
-      .about =
-          {.name = "uniform",
-           .summary = "stochastic rounding to evenly spaced levels, scaled by the largest element",
-           .maths = maths,
-           .reference = "Yu, Wu, Huang: Double quantization for communication-efficient "
-                        "distributed optimization, "
-                        "NeurIPS 2019, section 3",
-           .cost = "32 + b d bits, 32 when v = 0; two passes over v and one random word an element",
-           .parameters = {{.key = "bits",
-                           .kind = parameter::type::integer,
-                           .fallback = "8",
-                           .meaning = "bits of one element's code",
-                           .min = 1,
-                           .max = 16}}},
+      .about = {.name = "uniform",
+                .summary = "stochastic rounding to evenly spaced levels, scaled by the largest element",
+                .maths = maths,
+                .reference = "Yu, Wu, Huang: Double quantization for communication-efficient "
+                             "distributed optimization, "
+                             "NeurIPS 2019, section 3",
+                .cost = "32 + b d bits, 32 when v = 0; two passes over v and one random word an element",
+                .parameters = {{.key = "bits",
+                                .kind = parameter::type::integer,
+                                .fallback = "8",
+                                .meaning = "bits of one element's code",
+                                .min = 1,
+                                .max = 16}}},
       .wire_number = wire_number,
       .can = {.exact = false, .unbiased = true, .fixed_size = true},
       .make = [](const arguments& given) -> std::unique_ptr<codec> {

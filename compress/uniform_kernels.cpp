@@ -21,8 +21,7 @@ using single = hn::CappedTag<float, 1>; // one lane: what is left behind the las
 /// Codes of one register of elements, each in a `Code` of its own, masked to the width.
 /// Products and sums are rounded one by one, never fused: every machine must make the same bytes.
 template <bool one_bit, class Code, class D>
-HWY_INLINE void quantise(D d, int bits, float inverse, const float* v, const std::uint32_t* words,
-                         Code* codes) {
+HWY_INLINE void quantise(D d, int bits, float inverse, const float* v, const std::uint32_t* words, Code* codes) {
   const hn::RebindToSigned<D> di;
   const hn::RebindToUnsigned<D> du;
   const hn::Rebind<std::make_signed_t<Code>, D> dc;
@@ -39,8 +38,7 @@ HWY_INLINE void quantise(D d, int bits, float inverse, const float* v, const std
   const auto k = hn::Add(f, hn::IfThenElseZero(hn::Lt(u, hn::Sub(y, f)), one));
   const auto clamped = hn::ConvertTo(di, hn::Max(bottom, hn::Min(k, top)));
   const auto mask = hn::Set(dc, static_cast<std::make_signed_t<Code>>((1 << bits) - 1));
-  hn::StoreU(hn::And(hn::DemoteTo(dc, clamped), mask), dc,
-             reinterpret_cast<std::make_signed_t<Code>*>(codes));
+  hn::StoreU(hn::And(hn::DemoteTo(dc, clamped), mask), dc, reinterpret_cast<std::make_signed_t<Code>*>(codes));
 }
 
 template <bool one_bit, class Code, class D>
@@ -56,8 +54,7 @@ HWY_INLINE void dequantise(D d, int bits, float delta, const Code* codes, float*
 }
 
 template <bool one_bit, class Code>
-void quantise_all(int bits, float inverse, std::span<const float> v, const std::uint32_t* words,
-                  Code* codes) {
+void quantise_all(int bits, float inverse, std::span<const float> v, const std::uint32_t* words, Code* codes) {
   const hn::ScalableTag<float> d;
   std::size_t i = 0;
   for (; i + hn::Lanes(d) <= v.size(); i += hn::Lanes(d))
@@ -99,16 +96,14 @@ struct folding {
 template <class D, class V = hn::VFromD<D>>
 HWY_INLINE V fold(D d, V x, const folding& f) {
   for (int r = 0; r < f.rounds; ++r)
-    x = hn::Or(hn::And(x, hn::Set(d, f.low[r])),
-               hn::And(hn::ShiftRightSame(x, f.shift[r]), hn::Set(d, f.high[r])));
+    x = hn::Or(hn::And(x, hn::Set(d, f.low[r])), hn::And(hn::ShiftRightSame(x, f.shift[r]), hn::Set(d, f.high[r])));
   return x;
 }
 
 template <class D, class V = hn::VFromD<D>>
 HWY_INLINE V unfold(D d, V x, const folding& f) {
   for (int r = f.rounds; r-- > 0;)
-    x = hn::Or(hn::And(x, hn::Set(d, f.low[r])),
-               hn::ShiftLeftSame(hn::And(x, hn::Set(d, f.high[r])), f.shift[r]));
+    x = hn::Or(hn::And(x, hn::Set(d, f.low[r])), hn::ShiftLeftSame(hn::And(x, hn::Set(d, f.high[r])), f.shift[r]));
   return x;
 }
 
@@ -229,8 +224,7 @@ const void* pack(int bits, scratch& s, std::size_t groups) {
   case 16:
     return s.codes;
   default:
-    (bits < 8 ? pack_narrow : pack_wide)(bits, s.codes, groups,
-                                         reinterpret_cast<std::byte*>(s.packed));
+    (bits < 8 ? pack_narrow : pack_wide)(bits, s.codes, groups, reinterpret_cast<std::byte*>(s.packed));
   }
   return s.packed;
 }
@@ -251,14 +245,12 @@ const std::uint64_t* unpack(int bits, scratch& s, std::size_t groups) {
   case 16:
     return s.packed;
   default:
-    (bits < 8 ? unpack_narrow : unpack_wide)(bits, reinterpret_cast<const std::byte*>(s.packed),
-                                             groups, s.codes);
+    (bits < 8 ? unpack_narrow : unpack_wide)(bits, reinterpret_cast<const std::byte*>(s.packed), groups, s.codes);
   }
   return s.codes;
 }
 
-void encode_block(int bits, float inverse, std::span<const float> v, const std::uint32_t* words,
-                  std::byte* out) {
+void encode_block(int bits, float inverse, std::span<const float> v, const std::uint32_t* words, std::byte* out) {
   scratch s;
   const auto groups = (v.size() + 7) / 8;
   auto* bytes = reinterpret_cast<std::uint8_t*>(s.codes);
@@ -299,8 +291,8 @@ namespace gossamer::compress::detail {
 HWY_EXPORT(encode_block);
 HWY_EXPORT(decode_block);
 
-void uniform_encode_block(int bits, float inverse, std::span<const float> v,
-                          const std::uint32_t* words, std::byte* out) noexcept {
+void uniform_encode_block(int bits, float inverse, std::span<const float> v, const std::uint32_t* words,
+                          std::byte* out) noexcept {
   HWY_DYNAMIC_DISPATCH(encode_block)(bits, inverse, v, words, out);
 }
 

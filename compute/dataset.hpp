@@ -26,9 +26,8 @@ struct dataset {
   std::size_t features = 0;
   std::size_t classes = 0; ///< 0: regression
 
-  std::vector<float> dense = {}; ///< samples * features, or empty
-  std::vector<std::uint64_t> row_start =
-      {}; ///< samples + 1 offsets into columns and values, or empty
+  std::vector<float> dense = {};             ///< samples * features, or empty
+  std::vector<std::uint64_t> row_start = {}; ///< samples + 1 offsets into columns and values, or empty
   std::vector<std::uint32_t> columns = {};
   std::vector<float> values = {};
 
@@ -36,9 +35,7 @@ struct dataset {
   std::vector<std::string> class_names = {}; ///< as the file spelt them; empty for regression
 
   bool sparse() const noexcept { return !row_start.empty(); }
-  std::span<const float> dense_row(std::size_t i) const {
-    return {dense.data() + i * features, features};
-  }
+  std::span<const float> dense_row(std::size_t i) const { return {dense.data() + i * features, features}; }
   sparse_row row(std::size_t i) const {
     const auto begin = row_start[i], size = row_start[i + 1] - begin;
     return {{columns.data() + begin, size}, {values.data() + begin, size}};

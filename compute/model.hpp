@@ -44,8 +44,7 @@ public:
   /// and the l1 term
   ///        left to `proximal_step`
   /// @returns the mean loss over the batch, without the l1 term
-  virtual double loss_and_gradient(std::span<const float> x, const batch& samples,
-                                   std::span<float> gradient) = 0;
+  virtual double loss_and_gradient(std::span<const float> x, const batch& samples, std::span<float> gradient) = 0;
   /// Loss and accuracy on any number of samples but 0, the l1 and l2 terms included.
   virtual evaluation evaluate(std::span<const float> x, const batch& samples) = 0;
   /// w <- argmin_z ||z - w||^2 / (2 step) + l1 ||z||_1, i.e. soft thresholding of the weights by

@@ -112,49 +112,45 @@ std::unique_ptr<optimiser> make(const arguments& given) {
 }
 
 std::array<optimiser_entry, 4> entries() {
-  return {
-      {{.about = {.name = "sgd",
-                  .summary = "plain stochastic gradient descent",
-                  .maths = "x <- x - lr g",
-                  .reference = "Robbins, Monro, A stochastic approximation method, 1951",
-                  .cost = "no state",
-                  .parameters = {weight_decay()}},
-        .make = make<sgd>},
-       {.about =
-            {.name = "momentum",
-             .summary = "heavy ball",
-             .maths = "m <- beta m + g; x <- x - lr m",
-             .reference =
-                 "Polyak, Some methods of speeding up the convergence of iteration methods, 1964",
-             .cost = "one vector of state",
-             .parameters = {share("beta", "0.9", "share of m that is kept"), weight_decay()}},
-        .make = make<momentum, false>},
-       {.about = {.name = "nesterov",
-                  .summary = "Nesterov momentum in the form that looks no step ahead",
-                  .maths = "m <- beta m + g; x <- x - lr (beta m + g)",
-                  .reference = "Sutskever, Martens, Dahl, Hinton, On the importance of "
-                               "initialization and momentum "
-                               "in deep learning, 2013",
-                  .cost = "one vector of state",
-                  .parameters = {share("beta", "0.9", "share of m that is kept"), weight_decay()}},
-        .make = make<momentum, true>},
-       {.about = {.name = "adam",
-                  .summary = "steps scaled by running moments of the gradient, bias corrected",
-                  .maths = "m <- beta1 m + (1 - beta1) g; v <- beta2 v + (1 - beta2) g^2; "
-                           "x <- x - lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)",
-                  .reference =
-                      "Kingma, Ba, Adam: a method for stochastic optimization, 2015, algorithm 1",
-                  .cost = "two vectors of state",
-                  .parameters = {share("beta1", "0.9", "share of m that is kept"),
-                                 share("beta2", "0.999", "share of v that is kept"),
-                                 {.key = "epsilon",
-                                  .kind = parameter::type::real,
-                                  .fallback = "1e-8",
-                                  .meaning = "least divisor",
-                                  .min = 1e-30,
-                                  .max = 1},
-                                 weight_decay()}},
-        .make = make<adam>}}};
+  return {{{.about = {.name = "sgd",
+                      .summary = "plain stochastic gradient descent",
+                      .maths = "x <- x - lr g",
+                      .reference = "Robbins, Monro, A stochastic approximation method, 1951",
+                      .cost = "no state",
+                      .parameters = {weight_decay()}},
+            .make = make<sgd>},
+           {.about = {.name = "momentum",
+                      .summary = "heavy ball",
+                      .maths = "m <- beta m + g; x <- x - lr m",
+                      .reference = "Polyak, Some methods of speeding up the convergence of iteration methods, 1964",
+                      .cost = "one vector of state",
+                      .parameters = {share("beta", "0.9", "share of m that is kept"), weight_decay()}},
+            .make = make<momentum, false>},
+           {.about = {.name = "nesterov",
+                      .summary = "Nesterov momentum in the form that looks no step ahead",
+                      .maths = "m <- beta m + g; x <- x - lr (beta m + g)",
+                      .reference = "Sutskever, Martens, Dahl, Hinton, On the importance of "
+                                   "initialization and momentum "
+                                   "in deep learning, 2013",
+                      .cost = "one vector of state",
+                      .parameters = {share("beta", "0.9", "share of m that is kept"), weight_decay()}},
+            .make = make<momentum, true>},
+           {.about = {.name = "adam",
+                      .summary = "steps scaled by running moments of the gradient, bias corrected",
+                      .maths = "m <- beta1 m + (1 - beta1) g; v <- beta2 v + (1 - beta2) g^2; "
+                               "x <- x - lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)",
+                      .reference = "Kingma, Ba, Adam: a method for stochastic optimization, 2015, algorithm 1",
+                      .cost = "two vectors of state",
+                      .parameters = {share("beta1", "0.9", "share of m that is kept"),
+                                     share("beta2", "0.999", "share of v that is kept"),
+                                     {.key = "epsilon",
+                                      .kind = parameter::type::real,
+                                      .fallback = "1e-8",
+                                      .meaning = "least divisor",
+                                      .min = 1e-30,
+                                      .max = 1},
+                                     weight_decay()}},
+            .make = make<adam>}}};
 }
 
 } // namespace

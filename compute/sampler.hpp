@@ -20,8 +20,7 @@ namespace gossamer::compute {
 class sampler {
 public:
   /// @error errc::usage when the shard is empty or the batch size 0
-  sampler(std::vector<std::uint32_t> shard, std::size_t batch_size, std::uint64_t seed,
-          std::uint32_t rank);
+  sampler(std::vector<std::uint32_t> shard, std::size_t batch_size, std::uint64_t seed, std::uint32_t rank);
   /// The samples of this step; valid until the next call.
   std::span<const std::uint32_t> batch_of(std::uint64_t step);
 

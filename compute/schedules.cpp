@@ -17,8 +17,7 @@ public:
 
 class steps final : public schedule {
 public:
-  explicit steps(const arguments& given)
-      : at_(given.integers("at")), factor_(given.real("factor")) {}
+  explicit steps(const arguments& given) : at_(given.integers("at")), factor_(given.real("factor")) {}
 
   double factor(double epoch, double) const override {
     double result = 1;
@@ -64,50 +63,46 @@ std::unique_ptr<schedule> make(const arguments& given) {
 }
 
 std::array<schedule_entry, 4> entries() {
-  return {
-      {{.about = {.name = "constant", .summary = "the learning rate stays", .maths = "1"},
-        .make = make<constant>},
-       {.about = {.name = "steps",
-                  .summary = "the learning rate falls at given epochs",
-                  .maths = "factor^(number of `at` that are reached)",
-                  .parameters = {{.key = "at",
-                                  .kind = parameter::type::integers,
-                                  .fallback = "30+60",
-                                  .meaning = "epochs at which it falls",
-                                  .min = 0,
-                                  .max = 1e9},
-                                 {.key = "factor",
-                                  .kind = parameter::type::real,
-                                  .fallback = "0.1",
-                                  .meaning = "what it is multiplied with each time",
-                                  .min = 0,
-                                  .max = 1}}},
-        .make = make<steps>},
-       {.about =
-            {.name = "cosine",
-             .summary = "linear warm-up, then half a cosine down to 0",
-             .maths = "epoch / warmup before the warm-up's end, "
-                      "then (1 + cos(pi (epoch - warmup) / (epochs - warmup))) / 2",
-             .reference =
-                 "Loshchilov, Hutter, SGDR: stochastic gradient descent with warm restarts, 2017; "
-                 "warm-up: Goyal et al., Accurate, large minibatch SGD, 2017",
-             .parameters = {{.key = "warmup",
-                             .kind = parameter::type::real,
-                             .fallback = "5",
-                             .meaning = "length of the warm-up in epochs",
-                             .min = 0,
-                             .max = 1e9}}},
-        .make = make<cosine>},
-       {.about = {.name = "inverse-sqrt",
-                  .summary = "falls with the root of the time",
-                  .maths = "1 / sqrt(1 + epoch / offset)",
-                  .parameters = {{.key = "offset",
-                                  .kind = parameter::type::real,
-                                  .fallback = "1",
-                                  .meaning = "epochs after which it has fallen to 0.71",
-                                  .min = 1e-9,
-                                  .max = 1e9}}},
-        .make = make<inverse_sqrt>}}};
+  return {{{.about = {.name = "constant", .summary = "the learning rate stays", .maths = "1"}, .make = make<constant>},
+           {.about = {.name = "steps",
+                      .summary = "the learning rate falls at given epochs",
+                      .maths = "factor^(number of `at` that are reached)",
+                      .parameters = {{.key = "at",
+                                      .kind = parameter::type::integers,
+                                      .fallback = "30+60",
+                                      .meaning = "epochs at which it falls",
+                                      .min = 0,
+                                      .max = 1e9},
+                                     {.key = "factor",
+                                      .kind = parameter::type::real,
+                                      .fallback = "0.1",
+                                      .meaning = "what it is multiplied with each time",
+                                      .min = 0,
+                                      .max = 1}}},
+            .make = make<steps>},
+           {.about = {.name = "cosine",
+                      .summary = "linear warm-up, then half a cosine down to 0",
+                      .maths = "epoch / warmup before the warm-up's end, "
+                               "then (1 + cos(pi (epoch - warmup) / (epochs - warmup))) / 2",
+                      .reference = "Loshchilov, Hutter, SGDR: stochastic gradient descent with warm restarts, 2017; "
+                                   "warm-up: Goyal et al., Accurate, large minibatch SGD, 2017",
+                      .parameters = {{.key = "warmup",
+                                      .kind = parameter::type::real,
+                                      .fallback = "5",
+                                      .meaning = "length of the warm-up in epochs",
+                                      .min = 0,
+                                      .max = 1e9}}},
+            .make = make<cosine>},
+           {.about = {.name = "inverse-sqrt",
+                      .summary = "falls with the root of the time",
+                      .maths = "1 / sqrt(1 + epoch / offset)",
+                      .parameters = {{.key = "offset",
+                                      .kind = parameter::type::real,
+                                      .fallback = "1",
+                                      .meaning = "epochs after which it has fallen to 0.71",
+                                      .min = 1e-9,
+                                      .max = 1e9}}},
+            .make = make<inverse_sqrt>}}};
 }
 
 } // namespace

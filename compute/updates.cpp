@@ -30,8 +30,7 @@ template <class Direction>
 void descend(std::span<float> x, std::span<const float> g, update_rates rates, Direction u) {
   for_each(x.size(), [&](auto d, std::size_t i) {
     const auto old = hn::LoadU(d, x.data() + i);
-    const auto gradient =
-        hn::Add(hn::LoadU(d, g.data() + i), hn::Mul(hn::Set(d, rates.decay), old));
+    const auto gradient = hn::Add(hn::LoadU(d, g.data() + i), hn::Mul(hn::Set(d, rates.decay), old));
     hn::StoreU(hn::Sub(old, hn::Mul(hn::Set(d, rates.lr), u(d, i, gradient))), d, x.data() + i);
   });
 }
@@ -40,8 +39,7 @@ void sgd_update(std::span<float> x, std::span<const float> g, update_rates rates
   descend(x, g, rates, [](auto, std::size_t, auto gradient) { return gradient; });
 }
 
-void momentum_update(std::span<float> x, std::span<const float> g, std::span<float> m, float beta,
-                     update_rates rates) {
+void momentum_update(std::span<float> x, std::span<const float> g, std::span<float> m, float beta, update_rates rates) {
   descend(x, g, rates, [&](auto d, std::size_t i, auto gradient) {
     const auto next = hn::Add(hn::Mul(hn::Set(d, beta), hn::LoadU(d, m.data() + i)), gradient);
     hn::StoreU(next, d, m.data() + i);
@@ -49,8 +47,7 @@ void momentum_update(std::span<float> x, std::span<const float> g, std::span<flo
   });
 }
 
-void nesterov_update(std::span<float> x, std::span<const float> g, std::span<float> m, float beta,
-                     update_rates rates) {
+void nesterov_update(std::span<float> x, std::span<const float> g, std::span<float> m, float beta, update_rates rates) {
   descend(x, g, rates, [&](auto d, std::size_t i, auto gradient) {
     const auto share = hn::Set(d, beta);
     const auto next = hn::Add(hn::Mul(share, hn::LoadU(d, m.data() + i)), gradient);
@@ -59,17 +56,16 @@ void nesterov_update(std::span<float> x, std::span<const float> g, std::span<flo
   });
 }
 
-void adam_update(std::span<float> x, std::span<const float> g, std::span<float> m,
-                 std::span<float> v, const adam_rates& adam, update_rates rates) {
+void adam_update(std::span<float> x, std::span<const float> g, std::span<float> m, std::span<float> v,
+                 const adam_rates& adam, update_rates rates) {
   descend(x, g, rates, [&](auto d, std::size_t i, auto gradient) {
-    const auto first = hn::Add(hn::Mul(hn::Set(d, adam.beta1), hn::LoadU(d, m.data() + i)),
-                               hn::Mul(hn::Set(d, adam.rest1), gradient));
+    const auto first =
+        hn::Add(hn::Mul(hn::Set(d, adam.beta1), hn::LoadU(d, m.data() + i)), hn::Mul(hn::Set(d, adam.rest1), gradient));
     const auto second = hn::Add(hn::Mul(hn::Set(d, adam.beta2), hn::LoadU(d, v.data() + i)),
                                 hn::Mul(hn::Set(d, adam.rest2), hn::Mul(gradient, gradient)));
     hn::StoreU(first, d, m.data() + i);
     hn::StoreU(second, d, v.data() + i);
-    const auto scale =
-        hn::Add(hn::Sqrt(hn::Mul(second, hn::Set(d, adam.unbias2))), hn::Set(d, adam.epsilon));
+    const auto scale = hn::Add(hn::Sqrt(hn::Mul(second, hn::Set(d, adam.unbias2))), hn::Set(d, adam.epsilon));
     return hn::Div(hn::Mul(first, hn::Set(d, adam.unbias1)), scale);
   });
 }
@@ -100,8 +96,8 @@ void nesterov_update(std::span<float> x, std::span<const float> g, std::span<flo
   HWY_DYNAMIC_DISPATCH(nesterov_update)(x, g, m, beta, rates);
 }
 
-void adam_update(std::span<float> x, std::span<const float> g, std::span<float> m,
-                 std::span<float> v, const adam_rates& adam, update_rates rates) noexcept {
+void adam_update(std::span<float> x, std::span<const float> g, std::span<float> m, std::span<float> v,
+                 const adam_rates& adam, update_rates rates) noexcept {
   HWY_DYNAMIC_DISPATCH(adam_update)(x, g, m, v, adam, rates);
 }
 

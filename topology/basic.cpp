@@ -48,12 +48,11 @@ topology_entry star() {
 }
 
 topology_entry ring() {
-  return {
-      {.name = "ring",
-       .summary = "everybody talks to the two next to it; bipartite when n is even",
-       .maths = "edges {i, i+1 mod n}; uniform mixing has eigenvalues (1 + 2 cos(2 pi k / n)) / 3",
-       .cost = "degree 2, diameter n/2"},
-      make_ring};
+  return {{.name = "ring",
+           .summary = "everybody talks to the two next to it; bipartite when n is even",
+           .maths = "edges {i, i+1 mod n}; uniform mixing has eigenvalues (1 + 2 cos(2 pi k / n)) / 3",
+           .cost = "degree 2, diameter n/2"},
+          make_ring};
 }
 
 } // namespace gossamer::topology::detail

@@ -44,8 +44,7 @@ bipartition split(const graph& g) {
 graph bipartite_part(const graph& g) {
   const auto trees = detail::search(g);
   auto edges = g.edges();
-  std::erase_if(
-      edges, [&](const auto& e) { return trees.depth[e.first] % 2 == trees.depth[e.second] % 2; });
+  std::erase_if(edges, [&](const auto& e) { return trees.depth[e.first] % 2 == trees.depth[e.second] % 2; });
   return {g.size(), edges};
 }
 

@@ -27,17 +27,15 @@ graph make_exponential(const arguments&, std::size_t size, std::uint64_t) {
 } // namespace
 
 topology_entry exponential() {
-  return {
-      {.name = "exponential",
-       .summary = "a ring with chords of exponentially growing length; bipartite when n is even",
-       .maths = "i ~ i +- h mod n for h in {1} u {2^k + 1 : k = 1 .. floor(log2(n-1))}; the paper "
-                "prints "
-                "k = 0 (h = 2) in place of h = 1, which would not be bipartite",
-       .reference =
-           "Lian, Zhang, Zhang, Liu, \"Asynchronous decentralized parallel stochastic gradient "
-           "descent\", ICML 2018, section 5 (corrected)",
-       .cost = "degree O(log n), diameter O(log n): 2, 2, 3, 3, 4 for n = 8, 16, 32, 64, 128"},
-      make_exponential};
+  return {{.name = "exponential",
+           .summary = "a ring with chords of exponentially growing length; bipartite when n is even",
+           .maths = "i ~ i +- h mod n for h in {1} u {2^k + 1 : k = 1 .. floor(log2(n-1))}; the paper "
+                    "prints "
+                    "k = 0 (h = 2) in place of h = 1, which would not be bipartite",
+           .reference = "Lian, Zhang, Zhang, Liu, \"Asynchronous decentralized parallel stochastic gradient "
+                        "descent\", ICML 2018, section 5 (corrected)",
+           .cost = "degree O(log n), diameter O(log n): 2, 2, 3, 3, 4 for n = 8, 16, 32, 64, 128"},
+          make_exponential};
 }
 
 } // namespace gossamer::topology::detail

@@ -39,15 +39,13 @@ rank parse_worker(const position& at, std::string_view word, std::size_t size) {
 }
 
 /// The edge on one line, if there is one.
-void read_line(const position& at, std::string_view line, std::size_t size,
-               std::vector<graph::edge>& edges) {
+void read_line(const position& at, std::string_view line, std::size_t size, std::vector<graph::edge>& edges) {
   line = line.substr(0, line.find('#'));
   const auto first = next_word(line), second = next_word(line), rest = next_word(line);
   if (first.empty())
     return;
   if (second.empty() || !rest.empty())
-    at.refuse("a line holds one edge",
-              "write the numbers of two workers, e.g. '0 1'; a comment begins with #");
+    at.refuse("a line holds one edge", "write the numbers of two workers, e.g. '0 1'; a comment begins with #");
   const rank i = parse_worker(at, first, size), j = parse_worker(at, second, size);
   if (i == j)
     at.refuse(fmt::format("worker {} is joined to itself", i), "leave the line out");
@@ -62,25 +60,23 @@ graph make_file(const arguments& values, std::size_t size, std::uint64_t) {
   for (std::size_t number = 1; std::getline(in, line); ++number)
     read_line({path, number}, line, size, edges);
   if (!in.eof()) // also where opening failed, or where the path is a directory
-    throw error(errc::io,
-                fmt::format("cannot read the topology file '{}': {}", path, std::strerror(errno)));
+    throw error(errc::io, fmt::format("cannot read the topology file '{}': {}", path, std::strerror(errno)));
   return {size, edges};
 }
 
 } // namespace
 
 topology_entry file() {
-  return {
-      {.name = "file",
-       .summary = "the edges are listed in a text file",
-       .maths = "one edge 'i j' a line, workers from 0, in either direction; # begins a comment",
-       .cost = "as the file says",
-       .parameters = {{.key = "path",
-                       .kind = parameter::type::text,
-                       .fallback = "",
-                       .meaning = "the file, relative to the working directory",
-                       .required = true}}},
-      make_file};
+  return {{.name = "file",
+           .summary = "the edges are listed in a text file",
+           .maths = "one edge 'i j' a line, workers from 0, in either direction; # begins a comment",
+           .cost = "as the file says",
+           .parameters = {{.key = "path",
+                           .kind = parameter::type::text,
+                           .fallback = "",
+                           .meaning = "the file, relative to the working directory",
+                           .required = true}}},
+          make_file};
 }
 
 } // namespace gossamer::topology::detail

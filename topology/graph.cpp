@@ -42,8 +42,7 @@ bool graph::connected() const {
 }
 
 bool graph::regular() const {
-  return std::ranges::all_of(neighbours_,
-                             [this](const auto& list) { return list.size() == degree(0); });
+  return std::ranges::all_of(neighbours_, [this](const auto& list) { return list.size() == degree(0); });
 }
 
 std::size_t graph::diameter() const {

@@ -14,12 +14,12 @@ namespace gossamer::topology {
 using rank = std::uint32_t;
 
 /// The largest number of workers of a run; a complete graph of so many still fits into memory.
-inline constexpr std::size_t max_workers = 4096;
+inline constexpr std::size_t max_workers = 16'384;
 
 /// An undirected graph without self loops: who may talk to whom. Immutable; neighbours ascend.
 /// Threads: safe.
 class graph {
- public:
+public:
   using edge = std::pair<rank, rank>;
 
   graph() = default;
@@ -33,14 +33,13 @@ class graph {
   bool adjacent(rank i, rank j) const;
   std::vector<edge> edges() const; ///< each once, as (smaller, larger), ascending
 
-  bool connected() const; ///< every node reaches every other; true for at most one node
-  bool regular() const;   ///< all degrees are equal
-  std::size_t
-  diameter() const; ///< longest shortest path; requires a connected graph; O(nodes * edges)
+  bool connected() const;       ///< every node reaches every other; true for at most one node
+  bool regular() const;         ///< all degrees are equal
+  std::size_t diameter() const; ///< longest shortest path; requires a connected graph; O(nodes * edges)
 
   friend bool operator==(const graph&, const graph&) = default;
 
- private:
+private:
   std::vector<std::vector<rank>> neighbours_;
 };
 

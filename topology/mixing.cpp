@@ -15,15 +15,13 @@ void require_fitting(const graph& g, const std::vector<std::vector<float>>& weig
   for (rank i = 0; fits && i < g.size(); ++i)
     fits = weights[i].size() == g.degree(i);
   if (!fits)
-    throw error(errc::usage, "the mixing weights do not fit the graph",
-                "give each node one weight a neighbour");
+    throw error(errc::usage, "the mixing weights do not fit the graph", "give each node one weight a neighbour");
 }
 
 float remainder(rank i, const std::vector<float>& row) {
   const auto negative = std::ranges::find_if(row, [](float w) { return !(w >= 0); });
   if (negative != row.end())
-    throw error(errc::usage, fmt::format("node {} has the mixing weight {}", i, *negative),
-                "weights are at least 0");
+    throw error(errc::usage, fmt::format("node {} has the mixing weight {}", i, *negative), "weights are at least 0");
   const double rest = 1 - std::accumulate(row.begin(), row.end(), 0.0);
   if (rest < -rounding)
     throw error(errc::usage, fmt::format("the mixing weights of node {} sum to {}", i, 1 - rest),
@@ -49,25 +47,21 @@ mixing_matrix::mixing_matrix(graph g, std::vector<std::vector<float>> weights)
     self_.push_back(remainder(i, weights_[i]));
   for (const auto& [i, j] : graph_.edges())
     if (weight(i, j) != weight(j, i))
-      throw error(errc::usage,
-                  fmt::format("the mixing weights {} of {}-{} and {} of {}-{} differ", weight(i, j),
-                              i, j, weight(j, i), j, i),
-                  "a mixing matrix is symmetric");
+      throw error(
+          errc::usage,
+          fmt::format("the mixing weights {} of {}-{} and {} of {}-{} differ", weight(i, j), i, j, weight(j, i), j, i),
+          "a mixing matrix is symmetric");
 }
 
 mixing_matrix mixing_matrix::uniform(const graph& g) {
   if (!g.regular())
-    throw error(
-        errc::usage,
-        "uniform mixing needs a graph in which all workers have the same number of neighbours",
-        "choose mixing metropolis, which equals uniform on regular graphs, or auto");
+    throw error(errc::usage, "uniform mixing needs a graph in which all workers have the same number of neighbours",
+                "choose mixing metropolis, which equals uniform on regular graphs, or auto");
   return metropolis(g);
 }
 
 mixing_matrix mixing_matrix::metropolis(const graph& g) {
-  return along(g, [&](rank i, rank j) {
-    return 1 / (1 + static_cast<float>(std::max(g.degree(i), g.degree(j))));
-  });
+  return along(g, [&](rank i, rank j) { return 1 / (1 + static_cast<float>(std::max(g.degree(i), g.degree(j)))); });
 }
 
 mixing_matrix mixing_matrix::lazy() const {
@@ -79,9 +73,7 @@ float mixing_matrix::weight(rank i, rank j) const {
     return self_[i];
   const auto row = neighbours(i);
   const auto found = std::ranges::lower_bound(row, j);
-  return found != row.end() && *found == j
-             ? weights_[i][static_cast<std::size_t>(found - row.begin())]
-             : 0;
+  return found != row.end() && *found == j ? weights_[i][static_cast<std::size_t>(found - row.begin())] : 0;
 }
 
 mixing_matrix make_mixing(std::string_view rule, const graph& g) {

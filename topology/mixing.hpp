@@ -15,7 +15,7 @@ namespace gossamer::topology {
 /// Rows are stored along the neighbours: memory O(nodes + edges). W is symmetric to the bit; a row
 /// sums to 1 up to one rounding of each weight. Immutable; threads: safe.
 class mixing_matrix {
- public:
+public:
   /// @param weights of the neighbours, one row a node in the order of `neighbours(i)`; a node keeps
   /// the rest for itself
   /// @error errc::usage unless the weights fit the graph, are not negative, symmetric, and sum to
@@ -45,7 +45,7 @@ class mixing_matrix {
   /// Any entry; O(log degree).
   float weight(rank i, rank j) const;
 
- private:
+private:
   graph graph_;
   std::vector<std::vector<float>> weights_;
   std::vector<float> self_;

@@ -16,12 +16,9 @@ namespace {
 using allowed = std::function<bool(rank, rank)>;
 
 /// The original edges whose two ends are both present, or both absent.
-std::vector<graph::edge> edges_within(const graph& g, const std::vector<bool>& present,
-                                      bool inside) {
+std::vector<graph::edge> edges_within(const graph& g, const std::vector<bool>& present, bool inside) {
   auto edges = g.edges();
-  std::erase_if(edges, [&](const auto& e) {
-    return present[e.first] != inside || present[e.second] != inside;
-  });
+  std::erase_if(edges, [&](const auto& e) { return present[e.first] != inside || present[e.second] != inside; });
   return edges;
 }
 
@@ -43,8 +40,7 @@ std::vector<std::set<rank>> rims(const graph& original, const std::vector<bool>&
 /// Adds the edges that close one hole.
 void close(const std::set<rank>& rim, const std::vector<rank>& piece, const allowed& may_join,
            std::vector<graph::edge>& edges) {
-  const bool together =
-      std::ranges::all_of(rim, [&](rank i) { return piece[i] == piece[*rim.begin()]; });
+  const bool together = std::ranges::all_of(rim, [&](rank i) { return piece[i] == piece[*rim.begin()]; });
   if (rim.size() < 2 || (rim.size() > 2 && together))
     return;
   rank previous = *rim.rbegin();
@@ -57,8 +53,7 @@ void close(const std::set<rank>& rim, const std::vector<rank>& piece, const allo
 
 /// The next edge between the piece of the lowest member and another one; nothing when all are
 /// together.
-std::optional<graph::edge> next_link(const graph& g, const std::vector<rank>& members,
-                                     const allowed& may_join) {
+std::optional<graph::edge> next_link(const graph& g, const std::vector<rank>& members, const allowed& may_join) {
   const auto piece = detail::search(g).root;
   std::vector<rank> inside, outside;
   for (rank i : members)
@@ -93,8 +88,7 @@ bipartition assign(const std::vector<rank>& members, const std::vector<bool>& ac
 overlay::overlay(graph original, repair how)
     : original_(std::move(original)), how_(how), present_(original_.size(), true) {
   if (!original_.connected())
-    throw error(errc::usage, "workers can come and go only in a connected graph",
-                "add edges between its parts");
+    throw error(errc::usage, "workers can come and go only in a connected graph", "add edges between its parts");
   if (how_ == repair::bipartite) {
     active_.resize(original_.size());
     for (rank i : split(original_).active)
@@ -137,8 +131,7 @@ void overlay::rebuild() {
   if (how_ == repair::bipartite) {
     roles_ = assign(everybody, active_);
     may_join = [this](rank i, rank j) {
-      return std::ranges::binary_search(roles_.active, i)
-             != std::ranges::binary_search(roles_.active, j);
+      return std::ranges::binary_search(roles_.active, i) != std::ranges::binary_search(roles_.active, j);
     };
   }
   auto edges = edges_within(original_, present_, true);

@@ -36,7 +36,7 @@ enum class repair {
 /// Immutable: `without` and `with` return another overlay; O(nodes + edges) each, in the worst case
 /// of a bipartite repair O(pieces * (nodes + edges)). Threads: safe.
 class overlay {
- public:
+public:
   /// Everybody is present.
   /// @error errc::usage when the graph is not connected, or not bipartite although the repair is
   explicit overlay(graph original, repair how = repair::any);
@@ -54,7 +54,7 @@ class overlay {
   /// The classes of the present workers. Requires `repair::bipartite`.
   const bipartition& roles() const;
 
- private:
+private:
   overlay changed(rank i, bool present) const;
   void rebuild();
 

@@ -73,10 +73,8 @@ std::string possible_degrees(std::size_t size) {
 void require_regular_exists(std::size_t size, std::size_t degree) {
   const bool exists = degree < size && size * degree % 2 == 0;
   if (!exists || (degree == 1 && size > 2))
-    throw error(
-        errc::usage,
-        fmt::format("there is no connected graph of {} workers with degree {} each", size, degree),
-        possible_degrees(size));
+    throw error(errc::usage, fmt::format("there is no connected graph of {} workers with degree {} each", size, degree),
+                possible_degrees(size));
 }
 
 graph make_random_regular(const arguments& values, std::size_t size, std::uint64_t seed) {
@@ -90,11 +88,9 @@ graph make_random_regular(const arguments& values, std::size_t size, std::uint64
     return g && dense ? complement(*g) : std::move(g);
   });
   if (!found)
-    throw error(
-        errc::usage,
-        fmt::format("no connected graph of {} workers with degree {} was found in 10000 draws",
-                    size, degree),
-        "choose another seed or a larger degree; degree 2 is topology ring");
+    throw error(errc::usage,
+                fmt::format("no connected graph of {} workers with degree {} was found in 10000 draws", size, degree),
+                "choose another seed or a larger degree; degree 2 is topology ring");
   return *found;
 }
 
@@ -107,21 +103,18 @@ bool hopeless(std::size_t size, double p) {
 
 graph make_erdos_renyi(const arguments& values, std::size_t size, std::uint64_t seed) {
   const double p = values.real("p");
-  const auto found =
-      first_connected(seed, hopeless(size, p) ? 0 : 200, [&](random_sequence& random) {
-        std::vector<graph::edge> edges;
-        for (rank i = 0; i < size; ++i)
-          for (rank j = i + 1; j < size; ++j)
-            if (random.uniform_double() < p)
-              edges.emplace_back(i, j);
-        return std::optional<graph>{graph{size, edges}};
-      });
+  const auto found = first_connected(seed, hopeless(size, p) ? 0 : 200, [&](random_sequence& random) {
+    std::vector<graph::edge> edges;
+    for (rank i = 0; i < size; ++i)
+      for (rank j = i + 1; j < size; ++j)
+        if (random.uniform_double() < p)
+          edges.emplace_back(i, j);
+    return std::optional<graph>{graph{size, edges}};
+  });
   if (!found)
-    throw error(
-        errc::usage,
-        fmt::format("random graphs of {} workers with p={} are hardly ever connected", size, p),
-        fmt::format("choose p well above the connectivity threshold ln(n)/n = {:.3g}",
-                    std::log(static_cast<double>(size)) / static_cast<double>(size)));
+    throw error(errc::usage, fmt::format("random graphs of {} workers with p={} are hardly ever connected", size, p),
+                fmt::format("choose p well above the connectivity threshold ln(n)/n = {:.3g}",
+                            std::log(static_cast<double>(size)) / static_cast<double>(size)));
   return *found;
 }
 
@@ -133,9 +126,8 @@ topology_entry random_regular() {
            .maths = "configuration model: n * degree loose ends are tied in random pairs, refusing "
                     "loops and "
                     "double edges; drawn again when stuck or disconnected",
-           .reference =
-               "Steger, Wormald, \"Generating random regular graphs quickly\", Combinatorics, "
-               "Probability and Computing 8, 1999",
+           .reference = "Steger, Wormald, \"Generating random regular graphs quickly\", Combinatorics, "
+                        "Probability and Computing 8, 1999",
            .cost = "the given degree, diameter O(log n)",
            .parameters = {{.key = "degree",
                            .kind = parameter::type::integer,
@@ -147,23 +139,19 @@ topology_entry random_regular() {
 }
 
 topology_entry erdos_renyi() {
-  return {
-      {.name = "erdos-renyi",
-       .summary =
-           "every pair of workers is joined with the same probability; drawn again until connected",
-       .maths =
-           "P({i, j} is an edge) = p, independently; connected with high probability above ln(n)/n",
-       .reference =
-           "Gilbert, \"Random graphs\", Annals of Mathematical Statistics 30, 1959; Erdos, Renyi, "
-           "\"On random graphs I\", Publicationes Mathematicae 6, 1959",
-       .cost = "mean degree p (n - 1)",
-       .parameters = {{.key = "p",
-                       .kind = parameter::type::real,
-                       .fallback = "0.3",
-                       .meaning = "probability of an edge",
-                       .min = 0,
-                       .max = 1}}},
-      make_erdos_renyi};
+  return {{.name = "erdos-renyi",
+           .summary = "every pair of workers is joined with the same probability; drawn again until connected",
+           .maths = "P({i, j} is an edge) = p, independently; connected with high probability above ln(n)/n",
+           .reference = "Gilbert, \"Random graphs\", Annals of Mathematical Statistics 30, 1959; Erdos, Renyi, "
+                        "\"On random graphs I\", Publicationes Mathematicae 6, 1959",
+           .cost = "mean degree p (n - 1)",
+           .parameters = {{.key = "p",
+                           .kind = parameter::type::real,
+                           .fallback = "0.3",
+                           .meaning = "probability of an edge",
+                           .min = 0,
+                           .max = 1}}},
+          make_erdos_renyi};
 }
 
 } // namespace gossamer::topology::detail

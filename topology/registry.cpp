@@ -10,9 +10,8 @@ namespace gossamer::topology {
 
 const registry<topology_entry>& topologies() {
   static const std::array entries{
-      detail::complete(),       detail::star(),        detail::ring(),
-      detail::torus(),          detail::hypercube(),   detail::exponential(),
-      detail::random_regular(), detail::erdos_renyi(), detail::file(),
+      detail::complete(),    detail::star(),           detail::ring(),        detail::torus(), detail::hypercube(),
+      detail::exponential(), detail::random_regular(), detail::erdos_renyi(), detail::file(),
   };
   static const registry<topology_entry> table{"topology", entries};
   return table;
@@ -24,13 +23,11 @@ void require_connected(const graph& g, std::string_view text) {
   const auto root = detail::search(g).root;
   const auto apart = std::ranges::find_if(root, [](rank r) { return r != 0; });
   if (apart != root.end())
-    throw error(
-        errc::usage,
-        fmt::format(
-            "topology '{}' does not connect its {} workers: worker {} cannot reach worker 0", text,
-            g.size(), apart - root.begin()),
-        "add an edge between the two parts, or choose a topology that always connects: ring, "
-        "exponential, complete");
+    throw error(errc::usage,
+                fmt::format("topology '{}' does not connect its {} workers: worker {} cannot reach worker 0", text,
+                            g.size(), apart - root.begin()),
+                "add an edge between the two parts, or choose a topology that always connects: ring, "
+                "exponential, complete");
 }
 
 } // namespace

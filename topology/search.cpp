@@ -24,8 +24,7 @@ void grow(forest& trees, std::vector<bool>& reached, const graph& g, rank root) 
 } // namespace
 
 forest search(const graph& g, rank first) {
-  forest trees{std::vector<rank>(g.size()), std::vector<rank>(g.size()),
-               std::vector<std::size_t>(g.size())};
+  forest trees{std::vector<rank>(g.size()), std::vector<rank>(g.size()), std::vector<std::size_t>(g.size())};
   std::vector<bool> reached(g.size());
   if (first < g.size())
     grow(trees, reached, g, first);

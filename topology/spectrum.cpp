@@ -12,8 +12,7 @@ namespace {
 
 Eigen::VectorXd ascending_eigenvalues(const Eigen::MatrixXd& m) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(m, Eigen::EigenvaluesOnly);
-  GOSSAMER_ASSERT(solver.info() == Eigen::Success,
-                  "the eigenvalues of a finite symmetric matrix can be found");
+  GOSSAMER_ASSERT(solver.info() == Eigen::Success, "the eigenvalues of a finite symmetric matrix can be found");
   return solver.eigenvalues();
 }
 
@@ -32,8 +31,7 @@ spectrum spectrum_of(const mixing_matrix& w, std::span<const rank> members) {
   Eigen::MatrixXd m(n, n);
   for (Eigen::Index i = 0; i < n; ++i)
     for (Eigen::Index j = 0; j < n; ++j)
-      m(i, j) =
-          w.weight(members[static_cast<std::size_t>(i)], members[static_cast<std::size_t>(j)]);
+      m(i, j) = w.weight(members[static_cast<std::size_t>(i)], members[static_cast<std::size_t>(j)]);
   const auto lambda = ascending_eigenvalues(m);
   const double least = lambda[0], second = lambda[n - 2];
   const double rho = std::max(std::abs(second), std::abs(least));

@@ -10,8 +10,7 @@ namespace gossamer::topology {
 /// How fast averaging with W forgets differences between workers. With the eigenvalues 1 = l_1 >=
 /// l_2 >= .. >= l_n of W:
 struct spectrum {
-  double rho =
-      0; ///< max(|l_2|, |l_n|); differences shrink by it in each step, so it must be below 1
+  double rho = 0; ///< max(|l_2|, |l_n|); differences shrink by it in each step, so it must be below 1
   double mu = 0;  ///< max |l_i - 1| over i >= 2
   double gap = 1; ///< 1 - rho
 

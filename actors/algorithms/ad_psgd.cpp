@@ -3,8 +3,8 @@
 //   X_{k+1} = X_k W_k - gamma_k [0 ... u(grad F(xhat_k; xi_k)) ... 0]     (only column i_k, the worker that finished)
 //
 // W_k averages two neighbours; xhat_k is the model as it was when worker i_k began its gradient.
-// Lian, Zhang, Zhang, Liu: Asynchronous decentralized parallel stochastic gradient descent, ICML 2018, algorithm 1 and the
-// wait-free realisation of its section on implementation.
+// Lian, Zhang, Zhang, Liu: Asynchronous decentralized parallel stochastic gradient descent, ICML 2018, algorithm 1 and
+// the wait-free realisation of its section on implementation.
 //
 // Each worker runs the paper's routines side by side on one model: `learn` never waits for a message, an active worker
 // waits only for passive ones, a passive worker waits for nobody's answer; so no cycle of waiting can form.
@@ -14,10 +14,10 @@
 //   active  i <--average_reply(x_j)---- passive j
 //   active  i --farewell--> all its passive neighbours   (when it has learnt enough)
 //
-// We differ from the text in two points. A gradient that arrives while an answer is under way is applied at once instead
-// of being buffered, which pairwise_average.hpp shows to conserve the same sum. By default a worker asks once for each of
-// its gradients, as in algorithm 1; `averaging=continuous` asks without pause, which on a fast link only burns processor
-// time.
+// We differ from the text in two points. A gradient that arrives while an answer is under way is applied at once
+// instead of being buffered, which pairwise_average.hpp shows to conserve the same sum. By default a worker asks once
+// for each of its gradients, as in algorithm 1; `averaging=continuous` asks without pause, which on a fast link only
+// burns processor time.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/pairwise_average.hpp"
 
@@ -83,21 +83,26 @@ private:
 } // namespace
 
 const algorithm_entry ad_psgd_entry{
-  .about = {.name = "ad-psgd",
-            .summary = "asynchronous gossip: wait-free gradients, atomic averaging with one random neighbour at a time",
-            .maths = "X_{k+1} = X_k W_k - gamma_k [0 ... u(grad F(xhat_k; xi_k)) ... 0], W_k averages a random edge",
-            .reference = "Lian, Zhang, Zhang, Liu: Asynchronous decentralized parallel stochastic gradient descent, "
-                         "ICML 2018, algorithm 1",
-            .cost = "2 messages and 2 bits(C) payload bits per averaging, one averaging for each gradient of an active "
-                    "worker; nobody waits for a slow worker",
-            .parameters = {{.key = "averaging", .kind = parameter::type::choice, .fallback = "per-gradient",
-                            .meaning = "how often an active worker averages", .choices = {"per-gradient", "continuous"}}}},
-  .traits = {.exchange = exchange_pattern::bipartite,
-             .synchronous = false,
-             .on_compute_failure = compute_failure::restart},
-  .make = [](const arguments& args, vec initial) -> std::unique_ptr<algorithm> {
-    return std::make_unique<ad_psgd>(std::move(initial), args.is("averaging", "continuous"));
-  },
+    .about = {.name = "ad-psgd",
+              .summary =
+                  "asynchronous gossip: wait-free gradients, atomic averaging with one random neighbour at a time",
+              .maths = "X_{k+1} = X_k W_k - gamma_k [0 ... u(grad F(xhat_k; xi_k)) ... 0], W_k averages a random edge",
+              .reference = "Lian, Zhang, Zhang, Liu: Asynchronous decentralized parallel stochastic gradient descent, "
+                           "ICML 2018, algorithm 1",
+              .cost =
+                  "2 messages and 2 bits(C) payload bits per averaging, one averaging for each gradient of an active "
+                  "worker; nobody waits for a slow worker",
+              .parameters = {{.key = "averaging",
+                              .kind = parameter::type::choice,
+                              .fallback = "per-gradient",
+                              .meaning = "how often an active worker averages",
+                              .choices = {"per-gradient", "continuous"}}}},
+    .traits = {.exchange = exchange_pattern::bipartite,
+               .synchronous = false,
+               .on_compute_failure = compute_failure::restart},
+    .make = [](const arguments& args, vec initial) -> std::unique_ptr<algorithm> {
+      return std::make_unique<ad_psgd>(std::move(initial), args.is("averaging", "continuous"));
+    },
 };
 
 } // namespace gossamer::actors

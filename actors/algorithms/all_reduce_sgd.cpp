@@ -34,16 +34,17 @@ private:
 } // namespace
 
 const algorithm_entry all_reduce_sgd_entry{
-  .about = {.name = "all-reduce-sgd",
-            .summary = "synchronous SGD; gradients are averaged exactly by a ring all-reduce",
-            .maths = "G_t = (1/n) sum_i grad F_i(x_t; xi_i,t)\nx_{t+1} = x_t - gamma_t u(G_t)",
-            .reference = "Patarasu, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009",
-            .cost = "2(n-1) messages and 2(n-1)/n * 32d payload bits sent by each worker per step; every step waits for "
-                    "the slowest worker and for 2(n-1) hops"},
-  .traits = {.exchange = exchange_pattern::all, .synchronous = true, .needs_exact_codec = true},
-  .make = [](const arguments&, vec initial) -> std::unique_ptr<algorithm> {
-    return std::make_unique<all_reduce_sgd>(std::move(initial));
-  },
+    .about = {.name = "all-reduce-sgd",
+              .summary = "synchronous SGD; gradients are averaged exactly by a ring all-reduce",
+              .maths = "G_t = (1/n) sum_i grad F_i(x_t; xi_i,t)\nx_{t+1} = x_t - gamma_t u(G_t)",
+              .reference = "Patarasu, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009",
+              .cost =
+                  "2(n-1) messages and 2(n-1)/n * 32d payload bits sent by each worker per step; every step waits for "
+                  "the slowest worker and for 2(n-1) hops"},
+    .traits = {.exchange = exchange_pattern::all, .synchronous = true, .needs_exact_codec = true},
+    .make = [](const arguments&, vec initial) -> std::unique_ptr<algorithm> {
+      return std::make_unique<all_reduce_sgd>(std::move(initial));
+    },
 };
 
 } // namespace gossamer::actors

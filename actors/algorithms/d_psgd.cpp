@@ -38,17 +38,18 @@ private:
 } // namespace
 
 const algorithm_entry d_psgd_entry{
-  .about = {.name = "d-psgd",
-            .summary = "synchronous gossip: every step averages the models of the neighbours",
-            .maths = "x_i,t+1 = sum_j W_ij C(x_j,t) - gamma_t u(grad F_i(x_i,t; xi_i,t))",
-            .reference = "Lian, Zhang, Zhang, Hsieh, Zhang, Liu: Can decentralized algorithms outperform centralized "
-                         "algorithms? A case study for decentralized parallel SGD, NeurIPS 2017, algorithm 1",
-            .cost = "deg(i) messages and deg(i) * bits(C) payload bits sent by worker i per step; a step waits for the "
-                    "slowest neighbour only"},
-  .traits = {.exchange = exchange_pattern::neighbours, .synchronous = true},
-  .make = [](const arguments&, vec initial) -> std::unique_ptr<algorithm> {
-    return std::make_unique<d_psgd>(std::move(initial));
-  },
+    .about = {.name = "d-psgd",
+              .summary = "synchronous gossip: every step averages the models of the neighbours",
+              .maths = "x_i,t+1 = sum_j W_ij C(x_j,t) - gamma_t u(grad F_i(x_i,t; xi_i,t))",
+              .reference = "Lian, Zhang, Zhang, Hsieh, Zhang, Liu: Can decentralized algorithms outperform centralized "
+                           "algorithms? A case study for decentralized parallel SGD, NeurIPS 2017, algorithm 1",
+              .cost =
+                  "deg(i) messages and deg(i) * bits(C) payload bits sent by worker i per step; a step waits for the "
+                  "slowest neighbour only"},
+    .traits = {.exchange = exchange_pattern::neighbours, .synchronous = true},
+    .make = [](const arguments&, vec initial) -> std::unique_ptr<algorithm> {
+      return std::make_unique<d_psgd>(std::move(initial));
+    },
 };
 
 } // namespace gossamer::actors

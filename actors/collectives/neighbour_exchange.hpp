@@ -7,8 +7,8 @@ namespace gossamer::actors {
 /// Sends x_i to all neighbours and returns W_ii x_i + sum over neighbours j of W_ij C(x_j), in ascending order of j.
 ///
 /// C is the run's codec; a worker's own model is not compressed for itself. The codec's message is made once and shared
-/// by all neighbours. Everybody sends before anybody waits, so no cycle of waiting can form; a neighbour may be one round
-/// ahead, and its frame then waits in the inbox.
+/// by all neighbours. Everybody sends before anybody waits, so no cycle of waiting can form; a neighbour may be one
+/// round ahead, and its frame then waits in the inbox.
 ///
 /// Cost: deg(i) messages and deg(i) * bits(C) payload bits sent.
 /// @param t names the round

@@ -13,7 +13,7 @@ struct segment {
   std::size_t begin, size;
 
   segment(std::size_t k, std::size_t count, std::size_t length)
-    : begin(k % count * length / count), size((k % count + 1) * length / count - begin) {}
+      : begin(k % count * length / count), size((k % count + 1) * length / count - begin) {}
 
   std::span<const float> of(const vec& v) const { return v.view().subspan(begin, size); }
   std::span<float> of(vec& v) const { return v.mutate().subspan(begin, size); }

@@ -11,8 +11,8 @@ namespace gossamer::actors {
 /// reduce-scatter steps a segment travels round the ring and collects everybody's part; in M - 1 all-gather steps the
 /// complete segments travel round. Any length, also shorter than M.
 ///
-/// Cost: 2 (M - 1) messages and 2 (M - 1) / M * 32 D payload bits sent by each worker; 2 (M - 1) hops one after another.
-/// Determinism: segment k is summed in the order k, k + 1, ..., whatever the timing.
+/// Cost: 2 (M - 1) messages and 2 (M - 1) / M * 32 D payload bits sent by each worker; 2 (M - 1) hops one after
+/// another. Determinism: segment k is summed in the order k, k + 1, ..., whatever the timing.
 /// @param t names the round; unique among the rounds of a run
 task<> ring_all_reduce(worker& w, vec& v, std::uint64_t t);
 

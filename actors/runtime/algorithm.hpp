@@ -12,8 +12,8 @@ class worker;
 
 /// One worker's part of a training algorithm: its state, and the coroutine that reads like the paper.
 ///
-/// An algorithm sees nothing but its worker: no sockets, threads, clocks or generators of its own. That is what lets the
-/// same object run in one process, across machines and in simulation. Threads: actor-confined.
+/// An algorithm sees nothing but its worker: no sockets, threads, clocks or generators of its own. That is what lets
+/// the same object run in one process, across machines and in simulation. Threads: actor-confined.
 class algorithm {
 public:
   virtual ~algorithm() = default;
@@ -36,7 +36,7 @@ enum class compute_failure { end_run, restart };
 
 struct algorithm_traits {
   exchange_pattern exchange = exchange_pattern::neighbours;
-  bool synchronous = true;      ///< all workers do the same number of steps; otherwise the run counts updates in total
+  bool synchronous = true; ///< all workers do the same number of steps; otherwise the run counts updates in total
   bool needs_exact_codec = false;
   compute_failure on_compute_failure = compute_failure::end_run;
 };

@@ -9,15 +9,26 @@ namespace gossamer::actors {
 namespace {
 
 constexpr auto tick_interval = std::chrono::milliseconds(100);
-constexpr double loss_memory = 0.95;            // share of the smoothed loss that is kept per report
+constexpr double loss_memory = 0.95;              // share of the smoothed loss that is kept per report
 constexpr std::uint64_t broadcasts_per_run = 200; // of the global progress, for asynchronous schedules
 
 using seconds = std::chrono::duration<double>;
 
 /// The models for one evaluation, as they come in.
 struct collection {
+  explicit collection(std::size_t workers) : models(workers), missing(workers) {}
+
+  /// @returns true when this was the last one
+  bool add(rank source, vec model, std::uint64_t gradients, const traffic& bits) {
+    models[source] = std::move(model);
+    updates += gradients;
+    sent += bits;
+    return --missing == 0;
+  }
+
   std::vector<vec> models;
   std::size_t missing;
+  std::uint64_t updates = 0; // that these models have seen: the coordinator's own count runs behind them
   traffic sent;
 };
 
@@ -32,6 +43,7 @@ public:
     summary_.workers = workers();
     summary_.seed = run.settings.seed;
     summary_.steps_per_worker.assign(workers(), 0);
+    final_ = collection{workers()};
     updates_seen_.assign(workers(), 0);
     sent_.assign(workers(), {});
     broadcast_every_ = std::max<std::uint64_t>(workers(), planned_updates() / broadcasts_per_run);
@@ -50,7 +62,7 @@ public:
     began_ = self_->clock().now();
     tell_workers(start_run{});
     if (!synchronous_)
-      request_snapshots(0);
+      request_snapshots();
     self_->delayed_send(self_, tick_interval, tick{});
   }
 
@@ -68,27 +80,23 @@ public:
     if (updates_ >= planned_updates())
       stop(run_end::planned);
     else if (updates_ >= next_evaluation_ && collecting_.empty() && !near_the_end())
-      request_snapshots(updates_);
+      request_snapshots();
   }
 
   void on_snapshot(snapshot& s) {
-    auto& c = collecting_.try_emplace(s.evaluation, collection{std::vector<vec>(workers()), workers(), {}}).first->second;
-    c.models[s.source] = std::move(s.model);
-    c.sent += s.sent;
-    if (--c.missing > 0)
+    auto& c = collecting_.try_emplace(s.evaluation, workers()).first->second;
+    if (!c.add(s.source, std::move(s.model), s.gradients, s.sent))
       return;
-    evaluate(s.evaluation, c);
+    evaluate(c);
+    next_evaluation_ = c.updates + plan_.run->evaluation_steps * workers();
     collecting_.erase(s.evaluation);
   }
 
   void on_finished(worker_finished& f) {
     summary_.steps_per_worker[f.source] = f.steps;
     sent_[f.source] = f.sent;
-    final_.models.resize(workers());
-    final_.models[f.source] = std::move(f.model);
-    final_.sent += f.sent;
-    if (++finished_ == workers())
-      evaluate(updates_, final_);
+    if (final_.add(f.source, std::move(f.model), f.steps, f.sent))
+      evaluate(final_);
   }
 
   void on_evaluation(const evaluation_record& record) {
@@ -101,7 +109,7 @@ public:
             fmt::format("training diverged: at epoch {:.3g} the training loss is {} and the models are {} apart",
                         record.epoch, record.train_loss, record.consensus_distance),
             "lower --lr, or the momentum of --optimiser"});
-    } else if (finished_ == workers() && evaluating_ == 0) {
+    } else if (final_.missing == 0 && evaluating_ == 0) {
       summary_.final = record;
       self_->send(plan_.client, summary_);
       self_->quit();
@@ -140,9 +148,7 @@ private:
   /// The final evaluation follows so soon that another before it would say nothing new.
   bool near_the_end() const { return planned_updates() - updates_ <= plan_.run->evaluation_steps * workers() / 2; }
   double elapsed() const { return seconds{self_->clock().now() - began_}.count(); }
-  double epoch_of(std::uint64_t updates) const {
-    return static_cast<double>(updates) / plan_.run->updates_per_epoch();
-  }
+  double epoch_of(std::uint64_t updates) const { return static_cast<double>(updates) / plan_.run->updates_per_epoch(); }
 
   template <class Message>
   void tell_workers(const Message& m) {
@@ -150,15 +156,15 @@ private:
       self_->send(worker, m);
   }
 
-  void request_snapshots(std::uint64_t updates) {
-    next_evaluation_ = updates + plan_.run->evaluation_steps * workers();
-    tell_workers(snapshot_request{updates});
+  void request_snapshots() {
+    collecting_.try_emplace(updates_, workers());
+    tell_workers(snapshot_request{updates_});
   }
 
-  void evaluate(std::uint64_t updates, collection& c) {
+  void evaluate(collection& c) {
     evaluation_record record;
-    record.step = updates;
-    record.epoch = epoch_of(updates);
+    record.step = c.updates;
+    record.epoch = epoch_of(c.updates);
     record.time_s = elapsed();
     record.payload_bits = c.sent.payload_bits;
     record.wire_bits = c.sent.wire_bits;
@@ -212,14 +218,13 @@ private:
 
   std::uint64_t next_evaluation_ = 0;
   std::map<std::uint64_t, collection> collecting_;
-  collection final_{};
+  collection final_{0};
   std::size_t evaluating_ = 0;
   evaluation_record last_evaluation_;
 
   bool stopping_ = false;
   std::size_t holding_ = 0;
   std::uint64_t last_step_ = 0;
-  std::size_t finished_ = 0;
 };
 
 caf::behavior coordinator_actor(caf::stateful_actor<coordinator_state>* self, const coordinator_plan& plan) {
@@ -228,15 +233,15 @@ caf::behavior coordinator_actor(caf::stateful_actor<coordinator_state>* self, co
   state.open(self, plan);
   self->set_down_handler([&state](caf::down_msg& down) { state.on_down(down); });
   return {
-    [&state](peers& all) { state.meet(std::move(all)); },
-    [&state](start_run) { state.start(); },
-    [&state](const step_report& r) { state.on_step(r); },
-    [&state](snapshot& s) { state.on_snapshot(s); },
-    [&state](worker_finished& f) { state.on_finished(f); },
-    [&state](const evaluation_record& r) { state.on_evaluation(r); },
-    [&state](const holding& h) { state.on_holding(h); },
-    [&state](tick) { state.on_tick(); },
-    [&state](const run_failed& failure) { state.fail(failure); },
+      [&state](peers& all) { state.meet(std::move(all)); },
+      [&state](start_run) { state.start(); },
+      [&state](const step_report& r) { state.on_step(r); },
+      [&state](snapshot& s) { state.on_snapshot(s); },
+      [&state](worker_finished& f) { state.on_finished(f); },
+      [&state](const evaluation_record& r) { state.on_evaluation(r); },
+      [&state](const holding& h) { state.on_holding(h); },
+      [&state](tick) { state.on_tick(); },
+      [&state](const run_failed& failure) { state.fail(failure); },
   };
 }
 

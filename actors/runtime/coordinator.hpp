@@ -9,9 +9,9 @@ namespace gossamer::actors {
 
 struct coordinator_plan {
   std::shared_ptr<const experiment> run;
-  run_observer* observer = nullptr;          ///< outlives the run; may be null
-  std::function<bool()> interrupted;         ///< asked several times a second: does the user want to stop?
-  caf::actor client;                         ///< gets the `run_summary` or the `run_failed`
+  run_observer* observer = nullptr;  ///< outlives the run; may be null
+  std::function<bool()> interrupted; ///< asked several times a second: does the user want to stop?
+  caf::actor client;                 ///< gets the `run_summary` or the `run_failed`
 };
 
 /// Starts the workers, counts their steps, decides when the run ends, collects snapshots for evaluations, and ends the

@@ -30,7 +30,8 @@ std::pair<vec, double> consensus(std::span<const vec> models) {
   return {std::move(mean), std::sqrt(sum / static_cast<double>(models.size()))};
 }
 
-caf::behavior evaluator_actor(caf::event_based_actor* self, std::shared_ptr<const experiment> e, caf::actor supervisor) {
+caf::behavior evaluator_actor(caf::event_based_actor* self, std::shared_ptr<const experiment> e,
+                              caf::actor supervisor) {
   report_exceptions_to(self, supervisor, "the evaluation");
   const std::shared_ptr<compute::model> model = e->model->clone();
   const auto train = spread(e->data.train.samples, most_training_samples);

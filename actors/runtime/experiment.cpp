@@ -13,7 +13,6 @@ namespace gossamer::actors {
 namespace {
 
 constexpr double evaluations_per_run = 20;
-constexpr std::size_t most_workers = 10'000; // each has a compute thread of its own
 
 template <class T>
 void require_range(std::string_view flag, T value, T min, T max) {
@@ -23,7 +22,7 @@ void require_range(std::string_view flag, T value, T min, T max) {
 }
 
 void check_numbers(const run_settings& s) {
-  require_range<std::size_t>("workers", s.workers, 1, most_workers);
+  require_range<std::size_t>("workers", s.workers, 1, topology::max_workers);
   require_range<std::size_t>("batch", s.batch, 1, 1'000'000);
   require_range("lr", s.lr, 1e-12, 1e6);
   require_range("epochs", s.epochs, 1e-6, 1e9);
@@ -42,25 +41,35 @@ void check_numbers(const run_settings& s) {
   }
 }
 
+topology::bipartition split_for(const experiment& e, const topology::graph& graph) {
+  try {
+    return topology::split(graph);
+  } catch (const error& problem) {
+    throw error(problem.code(),
+                fmt::format("{} needs a topology without odd cycles: {}", e.algorithm->about.name, problem.sentence()),
+                problem.remedy());
+  }
+}
+
 void build_graph(experiment& e) {
   const auto& s = e.settings;
   const auto graph = topology::make_topology(s.topology, s.workers, s.seed);
   e.mixing = topology::make_mixing(s.mixing, graph);
   e.active.assign(s.workers, true);
   switch (e.algorithm->traits.exchange) {
-    case exchange_pattern::bipartite:
-      for (const auto i : topology::split(graph).passive)
-        e.active[i] = false;
-      break;
-    case exchange_pattern::all:
-      if (spec::parse(s.topology).name != run_settings{}.topology)
-        throw error(errc::usage,
-                    fmt::format("{} sends along a ring of all workers and cannot use topology '{}'",
-                                e.algorithm->about.name, s.topology),
-                    "leave --topology out");
-      break;
-    case exchange_pattern::neighbours:
-      break;
+  case exchange_pattern::bipartite:
+    for (const auto i : split_for(e, graph).passive)
+      e.active[i] = false;
+    break;
+  case exchange_pattern::all:
+    if (spec::parse(s.topology).name != run_settings{}.topology)
+      throw error(errc::usage,
+                  fmt::format("{} sends along a ring of all workers and cannot use topology '{}'",
+                              e.algorithm->about.name, s.topology),
+                  "leave --topology out");
+    break;
+  case exchange_pattern::neighbours:
+    break;
   }
 }
 
@@ -70,7 +79,8 @@ void plan(experiment& e) {
   if (s.steps)
     e.steps_per_worker = *s.steps;
   else
-    e.steps_per_worker = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(s.epochs * steps_per_epoch)));
+    e.steps_per_worker =
+        std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(s.epochs * steps_per_epoch)));
   e.planned_epochs = static_cast<double>(e.steps_per_worker) / steps_per_epoch;
   const auto every = s.eval_every.value_or(e.planned_epochs / evaluations_per_run);
   e.evaluation_steps = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(every * steps_per_epoch)));
@@ -115,7 +125,8 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
 
   const auto codec = compress::codecs().resolve(s.codec);
   if (e->algorithm->traits.needs_exact_codec && !codec.first.can.exact)
-    throw error(errc::usage, fmt::format("{} sends exact sums and cannot use codec '{}'", e->algorithm->about.name, s.codec),
+    throw error(errc::usage,
+                fmt::format("{} sends exact sums and cannot use codec '{}'", e->algorithm->about.name, s.codec),
                 "leave --codec out, or choose another algorithm");
   e->codec = codec.first.make(codec.second);
   s.codec = codec.second.resolved().to_string();
@@ -127,6 +138,10 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   build_graph(*e);
 
   e->data = compute::load_data(s.data, s.seed);
+  if (s.batch > e->data.train.samples)
+    throw error(errc::usage,
+                fmt::format("--batch is {}, but the training set has {} samples", s.batch, e->data.train.samples),
+                "a minibatch holds at most all of them");
   e->shards = compute::deal(s.partition, e->data.train, s.workers, s.seed);
   std::shared_ptr<compute::model> model = compute::make_model(s.model, e->data.train);
   vec initial{e->pool, model->dimension()};

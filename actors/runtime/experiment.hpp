@@ -30,9 +30,9 @@ struct run_settings {
   std::optional<double> seconds;      ///< stop after so long, if not before
 
   std::uint64_t seed = 1;
-  std::size_t threads = 0;            ///< scheduler threads; 0: one for each processor
-  std::optional<double> eval_every;   ///< epochs between evaluations; default: 20 evaluations a run
-  std::map<rank, double> slow;        ///< workers that compute so many times slower
+  std::size_t threads = 0;          ///< scheduler threads; 0: one for each processor
+  std::optional<double> eval_every; ///< epochs between evaluations; default: 20 evaluations a run
+  std::map<rank, double> slow;      ///< workers that compute so many times slower
 };
 
 /// A run that has been checked and loaded: everything that all workers share, immutable.
@@ -42,7 +42,7 @@ struct experiment {
   std::optional<arguments> algorithm_arguments;
 
   std::optional<topology::mixing_matrix> mixing; ///< knows the graph
-  std::vector<bool> active; ///< which workers start exchanges
+  std::vector<bool> active;                      ///< which workers start exchanges
 
   compute::data_split data;
   compute::shards shards;
@@ -53,8 +53,8 @@ struct experiment {
   buffer_pool pool;
   vec initial;
 
-  std::uint64_t steps_per_worker = 0;  ///< planned; the maximum value where only time ends the run
-  std::uint64_t evaluation_steps = 1;  ///< steps of each worker between evaluations
+  std::uint64_t steps_per_worker = 0; ///< planned; the maximum value where only time ends the run
+  std::uint64_t evaluation_steps = 1; ///< steps of each worker between evaluations
   double planned_epochs = 0;
 
   /// Gradients, of all workers together, that touch every training sample once.
@@ -68,7 +68,6 @@ struct experiment {
 /// @param known the algorithms that `settings.algorithm` may name; a program with its own passes its own table
 /// @error errc::usage, errc::io, errc::bad_data as the parts throw them; a setting that the algorithm cannot work with
 ///        (graph not bipartite or not connected, lossy codec, too few samples) is errc::usage
-std::shared_ptr<const experiment> prepare(run_settings settings,
-                                          const registry<algorithm_entry>& known = algorithms());
+std::shared_ptr<const experiment> prepare(run_settings settings, const registry<algorithm_entry>& known = algorithms());
 
 } // namespace gossamer::actors

@@ -8,8 +8,8 @@
 
 namespace gossamer::actors {
 
-/// Holds the frames that have arrived until a coroutine asks for them, and the coroutines that ask until theirs arrives.
-/// A frame that comes early (a neighbour may be a round ahead) simply waits. Threads: actor-confined.
+/// Holds the frames that have arrived until a coroutine asks for them, and the coroutines that ask until theirs
+/// arrives. A frame that comes early (a neighbour may be a round ahead) simply waits. Threads: actor-confined.
 class inbox {
 public:
   /// A wait for one frame; what `co_await` is applied to.

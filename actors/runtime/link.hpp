@@ -7,9 +7,9 @@
 
 namespace gossamer::actors {
 
-/// One direction from a worker to a peer. Workers never hold sockets or actor handles: in-process, network and simulated
-/// links, and the wrappers that inject faults, all look like this. Frames between one pair arrive in the order they were
-/// sent, unless a wrapper decides otherwise.
+/// One direction from a worker to a peer. Workers never hold sockets or actor handles: in-process, network and
+/// simulated links, and the wrappers that inject faults, all look like this. Frames between one pair arrive in the
+/// order they were sent, unless a wrapper decides otherwise.
 ///
 /// Every bit is counted here, where it is sent. Threads: confined to the sending actor.
 class link {

@@ -23,20 +23,20 @@ worker_plan plan_worker(const std::shared_ptr<const experiment>& e, rank i, cons
   const auto slow_down = slow_down_of(*e, i);
   // Workers that share processors take their turns; a slow worker is slow in comparison with its share.
   const auto fair_share =
-    std::max(1.0, static_cast<double>(e->settings.workers) / std::max(1u, std::thread::hardware_concurrency()));
+      std::max(1.0, static_cast<double>(e->settings.workers) / std::max(1u, std::thread::hardware_concurrency()));
   return {
-    .settings = e->for_worker(i),
-    .algorithm = e->algorithm->make(*e->algorithm_arguments, e->initial),
-    .optimiser = e->optimiser->clone(),
-    .on_compute_failure = e->algorithm->traits.on_compute_failure,
-    .spawn_compute =
-      [e, i, slow_down, fair_share](caf::local_actor* parent) {
-        return parent->spawn<caf::detached>(
-          compute_actor, std::function([e, i] { return std::make_unique<gradient_source>(e, i); }), slow_down,
-          fair_share, caf::actor_cast<caf::actor>(parent), fmt::format("the compute actor of worker {}", i));
-      },
-    .wrap_link = around.wrap_link,
-    .coordinator = coordinator,
+      .settings = e->for_worker(i),
+      .algorithm = e->algorithm->make(*e->algorithm_arguments, e->initial),
+      .optimiser = e->optimiser->clone(),
+      .on_compute_failure = e->algorithm->traits.on_compute_failure,
+      .spawn_compute =
+          [e, i, slow_down, fair_share](caf::local_actor* parent) {
+            return parent->spawn<caf::detached>(
+                compute_actor, std::function([e, i] { return std::make_unique<gradient_source>(e, i); }), slow_down,
+                fair_share, caf::actor_cast<caf::actor>(parent), fmt::format("the compute actor of worker {}", i));
+          },
+      .wrap_link = around.wrap_link,
+      .coordinator = coordinator,
   };
 }
 
@@ -51,7 +51,7 @@ run_summary run_locally(std::shared_ptr<const experiment> e, const run_surroundi
   caf::scoped_actor self{system};
 
   const auto coordinator = spawn_coordinator(
-    system, {.run = e, .observer = around.observer, .interrupted = around.interrupted, .client = self});
+      system, {.run = e, .observer = around.observer, .interrupted = around.interrupted, .client = self});
   peers all;
   for (rank i = 0; i < e->settings.workers; ++i)
     all.workers.push_back(spawn_worker(system, plan_worker(e, i, around, coordinator)));

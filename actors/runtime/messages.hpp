@@ -10,18 +10,63 @@ namespace gossamer::actors {
 
 // Control messages of one process. Data travels as `frame`.
 
-struct start_run {};                                  ///< coordinator -> worker; main -> coordinator
-struct gradient_job { std::uint64_t step; vec x; };   ///< worker -> compute; answered by gradient_result
-struct hold_steps {};                                 ///< coordinator -> worker, see worker::hold
-struct holding { std::uint64_t step; };               ///< worker -> coordinator
-struct stop_at_step { std::uint64_t step; };          ///< coordinator -> worker
-struct snapshot_request { std::uint64_t evaluation; };
-struct run_progress { std::uint64_t updates; };       ///< coordinator -> worker
-struct worker_finished { rank source; std::uint64_t steps; vec model; traffic sent; };
-struct evaluate_models { evaluation_record record; std::vector<vec> models; }; ///< coordinator -> evaluator
-struct tick {};                                       ///< coordinator -> itself
-struct run_failed { errc code; std::string sentence, remedy; }; ///< any -> coordinator -> main
-struct peers { std::vector<caf::actor> workers; };    ///< main -> worker: whom to link to
+/// coordinator -> worker; main -> coordinator
+struct start_run {};
+
+/// worker -> compute; answered by gradient_result
+struct gradient_job {
+  std::uint64_t step;
+  vec x;
+};
+
+/// coordinator -> worker, see worker::hold; answered by holding
+struct hold_steps {};
+struct holding {
+  std::uint64_t step;
+};
+
+/// coordinator -> worker, see worker::stop_at
+struct stop_at_step {
+  std::uint64_t step;
+};
+
+/// coordinator -> worker; answered by snapshot
+struct snapshot_request {
+  std::uint64_t evaluation;
+};
+
+/// coordinator -> worker: how many updates all workers have done
+struct run_progress {
+  std::uint64_t updates;
+};
+
+/// worker -> coordinator
+struct worker_finished {
+  rank source;
+  std::uint64_t steps;
+  vec model;
+  traffic sent;
+};
+
+/// coordinator -> evaluator; answered by evaluation_record
+struct evaluate_models {
+  evaluation_record record;
+  std::vector<vec> models;
+};
+
+/// coordinator -> itself
+struct tick {};
+
+/// any -> coordinator -> main
+struct run_failed {
+  errc code;
+  std::string sentence, remedy;
+};
+
+/// main -> worker: whom to link to
+struct peers {
+  std::vector<caf::actor> workers;
+};
 
 /// The failure that an exception stands for, to be sent on.
 run_failed describe(const std::exception_ptr& problem, const std::string& who);

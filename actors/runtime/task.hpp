@@ -62,8 +62,8 @@ struct promise<void> : promise_base {
 /// task that has not finished destroys its local variables, wherever it is suspended.
 ///
 /// Two faults of g++ 12 to write around. It destroys brace-initialised aggregate temporaries inside a `co_await`
-/// expression twice: name them first. And a loop that awaits in its condition is never entered when its body declares no
-/// local variable (scripts/style_check.py looks for such loops).
+/// expression twice: name them first. And a loop that awaits in its condition is never entered when its body declares
+/// no local variable (scripts/style_check.py looks for such loops).
 template <class T>
 class [[nodiscard]] task {
 public:

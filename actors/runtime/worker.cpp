@@ -1,6 +1,5 @@
 #include "gossamer/actors/runtime/worker.hpp"
 
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,11 +8,8 @@
 namespace gossamer::actors {
 
 worker::worker(worker_settings settings, std::unique_ptr<compute::optimiser> optimiser, worker_host& host)
-  : settings_(std::move(settings)),
-    optimiser_(std::move(optimiser)),
-    host_(host),
-    quantise_(random(purpose::quantise)),
-    limit_(settings_.step_limit) {}
+    : settings_(std::move(settings)), optimiser_(std::move(optimiser)), host_(host),
+      quantise_(random(purpose::quantise)), limit_(settings_.step_limit) {}
 
 float worker::mixing(rank j) const {
   if (j == id())
@@ -34,7 +30,8 @@ float worker::learning_rate(std::uint64_t t) const {
 
 error worker::diverged(const std::string& sign) const {
   return {errc::diverged,
-          fmt::format("training diverged at worker {}, step {}, epoch {:.3g}: {}", id(), gradients_, epoch(gradients_), sign),
+          fmt::format("training diverged at worker {}, step {}, epoch {:.3g}: {}", id(), gradients_, epoch(gradients_),
+                      sign),
           "lower --lr, or the momentum of --optimiser"};
 }
 
@@ -112,7 +109,7 @@ void worker::stop_at(std::uint64_t step) {
 }
 
 void worker::take_snapshot(std::uint64_t evaluation) {
-  host_.report(snapshot{id(), evaluation, model(), host_.sent()});
+  host_.report(snapshot{id(), evaluation, gradients_, model(), host_.sent()});
 }
 
 bool worker::finished() {

@@ -36,6 +36,7 @@ struct step_report {
 struct snapshot {
   rank source = 0;
   std::uint64_t evaluation = 0; ///< which evaluation it belongs to
+  std::uint64_t gradients = 0;  ///< of this worker so far
   vec model;
   traffic sent;
 };
@@ -56,10 +57,10 @@ public:
 struct worker_settings {
   rank id = 0;
   std::size_t workers = 1;
-  std::vector<rank> neighbours;       ///< ascending
-  std::vector<float> mixing_weights;  ///< W_ij, one for each neighbour
-  float own_weight = 1;               ///< W_ii
-  bool active = true;                 ///< starts exchanges (bipartite algorithms)
+  std::vector<rank> neighbours;      ///< ascending
+  std::vector<float> mixing_weights; ///< W_ij, one for each neighbour
+  float own_weight = 1;              ///< W_ii
+  bool active = true;                ///< starts exchanges (bipartite algorithms)
   bool synchronous = true;
 
   std::uint64_t seed = 0;
@@ -133,7 +134,8 @@ public:
   void stop_at(std::uint64_t step);
   void progressed(std::uint64_t updates) noexcept { updates_ = std::max(updates_, updates); }
   void take_snapshot(std::uint64_t evaluation);
-  /// True when `run` was called and all coroutines have ended; frames may come before that. @error whatever ended one of them
+  /// True when `run` was called and all coroutines have ended; frames may come before that. @error whatever ended one
+  /// of them
   bool finished();
   std::uint64_t gradients_done() const noexcept { return gradients_; }
   const vec& model() const { return algorithm_->model(); }

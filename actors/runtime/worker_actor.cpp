@@ -1,6 +1,7 @@
 #include "gossamer/actors/runtime/worker_actor.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 namespace gossamer::actors {
 
@@ -57,6 +58,8 @@ public:
       self_->send(plan_.coordinator, compute_failure_);
       return;
     }
+    spdlog::warn("worker {}: {}; starting its compute actor anew ({} of {})", plan_.settings.id,
+                 compute_failure_.sentence, restarts_, most_compute_restarts);
     start_compute();
     if (job_)
       self_->send(compute_, *job_);
@@ -124,15 +127,15 @@ caf::behavior worker_actor(caf::stateful_actor<worker_state>* self, std::shared_
   state.open(self, std::move(*plan));
   self->set_down_handler([&state](caf::down_msg&) { state.compute_died(); });
   return {
-    [&state](peers& all) { state.meet(std::move(all)); },
-    [&state](start_run) { state.start(); },
-    [&state](frame& f) { state.on([&](worker& w) { w.deliver(std::move(f)); }); },
-    [&state](gradient_result& g) { state.gradient_arrived(std::move(g)); },
-    [&state](run_failed& failure) { state.compute_failed(std::move(failure)); },
-    [&state, self, coordinator](hold_steps) { self->send(coordinator, holding{state.hold()}); },
-    [&state](const stop_at_step& m) { state.on([&](worker& w) { w.stop_at(m.step); }); },
-    [&state](const snapshot_request& m) { state.on([&](worker& w) { w.take_snapshot(m.evaluation); }); },
-    [&state](const run_progress& m) { state.on([&](worker& w) { w.progressed(m.updates); }); },
+      [&state](peers& all) { state.meet(std::move(all)); },
+      [&state](start_run) { state.start(); },
+      [&state](frame& f) { state.on([&](worker& w) { w.deliver(std::move(f)); }); },
+      [&state](gradient_result& g) { state.gradient_arrived(std::move(g)); },
+      [&state](run_failed& failure) { state.compute_failed(std::move(failure)); },
+      [&state, self, coordinator](hold_steps) { self->send(coordinator, holding{state.hold()}); },
+      [&state](const stop_at_step& m) { state.on([&](worker& w) { w.stop_at(m.step); }); },
+      [&state](const snapshot_request& m) { state.on([&](worker& w) { w.take_snapshot(m.evaluation); }); },
+      [&state](const run_progress& m) { state.on([&](worker& w) { w.progressed(m.updates); }); },
   };
 }
 

@@ -10,15 +10,15 @@ using json = nlohmann::ordered_json; // fields in the order in which they are do
 
 json fields(const evaluation_record& r) {
   return {
-    {"step", r.step},
-    {"epoch", r.epoch},
-    {"time_s", r.time_s},
-    {"train_loss", r.train_loss},
-    {"test_loss", r.test_loss},
-    {"test_accuracy", r.test_accuracy ? json(*r.test_accuracy) : json(nullptr)},
-    {"consensus_distance", r.consensus_distance},
-    {"payload_bits", r.payload_bits},
-    {"wire_bits", r.wire_bits},
+      {"step", r.step},
+      {"epoch", r.epoch},
+      {"time_s", r.time_s},
+      {"train_loss", r.train_loss},
+      {"test_loss", r.test_loss},
+      {"test_accuracy", r.test_accuracy ? json(*r.test_accuracy) : json(nullptr)},
+      {"consensus_distance", r.consensus_distance},
+      {"payload_bits", r.payload_bits},
+      {"wire_bits", r.wire_bits},
   };
 }
 
@@ -26,9 +26,12 @@ json fields(const evaluation_record& r) {
 
 std::string to_string(run_end end) {
   switch (end) {
-    case run_end::planned: return "planned";
-    case run_end::seconds: return "seconds";
-    case run_end::interrupted: return "interrupted";
+  case run_end::planned:
+    return "planned";
+  case run_end::seconds:
+    return "seconds";
+  case run_end::interrupted:
+    return "interrupted";
   }
   return "unknown";
 }

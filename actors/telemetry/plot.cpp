@@ -47,7 +47,8 @@ std::string curve(std::span<const evaluation_record> records, const axis& x, con
 }
 
 std::string text(double x, double y, std::string_view anchor, std::string_view colour, std::string_view content) {
-  return fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='{}' fill='{}'>{}</text>\n", x, y, anchor, colour, content);
+  return fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='{}' fill='{}'>{}</text>\n", x, y, anchor, colour,
+                     content);
 }
 
 std::string vertical_ticks(const axis& y, double at, std::string_view anchor, std::string_view colour, bool grid) {
@@ -91,12 +92,15 @@ std::string plot(std::span<const evaluation_record> records, std::string_view ti
     svg += text(x.pixel(v), bottom + 18, "middle", ink, fmt::format("{:.4g}", v));
   svg += text((left + right) / 2, bottom + 38, "middle", ink, "epoch");
   svg += text(left - 8, top - 12, "start", loss_colour, "training loss (line), test loss (dashes)");
-  svg += curve(records, x, loss, [](const auto& r) { return r.train_loss; }, loss_colour, "none");
-  svg += curve(records, x, loss, [](const auto& r) { return r.test_loss; }, test_colour, "6 4");
+  svg += curve(
+      records, x, loss, [](const auto& r) { return r.train_loss; }, loss_colour, "none");
+  svg += curve(
+      records, x, loss, [](const auto& r) { return r.test_loss; }, test_colour, "6 4");
   if (accuracy) {
     svg += vertical_ticks(share, right + 8, "start", accuracy_colour, false);
     svg += text(right + 8, top - 12, "end", accuracy_colour, "test accuracy");
-    svg += curve(records, x, share, [](const auto& r) { return r.test_accuracy.value_or(NAN); }, accuracy_colour, "none");
+    svg += curve(
+        records, x, share, [](const auto& r) { return r.test_accuracy.value_or(NAN); }, accuracy_colour, "none");
   }
   return svg + "</svg>\n";
 }

@@ -10,22 +10,22 @@ namespace gossamer::actors {
 
 /// One evaluation of the mean of all workers' models: a line of metrics.jsonl.
 struct evaluation_record {
-  std::uint64_t step = 0;       ///< gradients of all workers together
-  double epoch = 0;             ///< passes over the training data
-  double time_s = 0;            ///< seconds since the workers started, in the time of the world they run in
-  double train_loss = 0;        ///< on at most 10,000 training samples, always the same
+  std::uint64_t step = 0; ///< gradients of all workers together
+  double epoch = 0;       ///< passes over the training data
+  double time_s = 0;      ///< seconds since the workers started, in the time of the world they run in
+  double train_loss = 0;  ///< on at most 10,000 training samples, always the same
   double test_loss = 0;
   std::optional<double> test_accuracy;
-  double consensus_distance = 0;     ///< sqrt((1/n) sum_i ||x_i - mean x||^2)
-  std::uint64_t payload_bits = 0;    ///< sent by all workers so far, as papers count
-  std::uint64_t wire_bits = 0;       ///< the same with headers and padding
+  double consensus_distance = 0;  ///< sqrt((1/n) sum_i ||x_i - mean x||^2)
+  std::uint64_t payload_bits = 0; ///< sent by all workers so far, as papers count
+  std::uint64_t wire_bits = 0;    ///< the same with headers and padding
 };
 
 /// How far a run is; several a second.
 struct progress_record {
   double epoch = 0;
   double planned_epochs = 0;
-  double loss = 0; ///< of minibatches, smoothed
+  double loss = 0;                ///< of minibatches, smoothed
   std::optional<double> accuracy; ///< of the last evaluation
   double time_s = 0;
   double steps_per_second = 0; ///< gradients of all workers

@@ -20,7 +20,7 @@ constexpr std::array file_names{"config.toml", "metrics.jsonl", "summary.json", 
 
 [[noreturn]] void refuse(const fs::path& file, const char* reason) {
   throw error(errc::io, fmt::format("cannot write {}: {}", file.string(), reason),
-              "make room there, or choose another folder with --out");
+              "check the path and the room there, or choose another folder with --out");
 }
 
 } // namespace

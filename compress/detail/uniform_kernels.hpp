@@ -16,8 +16,8 @@ inline constexpr std::size_t uniform_block = 2048;
 /// @param inverse 1 / delta
 /// @param words one random word per element
 /// @param out ceil(bits * v.size() / 8) bytes
-void uniform_encode_block(int bits, float inverse, std::span<const float> v,
-                          const std::uint32_t* words, std::byte* out) noexcept;
+void uniform_encode_block(int bits, float inverse, std::span<const float> v, const std::uint32_t* words,
+                          std::byte* out) noexcept;
 
 /// The elements that packed codes stand for.
 /// @param in ceil(bits * v.size() / 8) bytes

@@ -16,12 +16,7 @@ float dot(point a, point b) { return a.x * b.x + a.y * b.y; }
 /// each is parallel to the line between the neighbours.
 point curve(point a, point b, point c, point d, float t) {
   return 0.5f
-         * (2.0f * b
-            + t
-                  * ((c - a)
-                     + t
-                           * ((2.0f * a - 5.0f * b + 4.0f * c - d)
-                              + t * (3.0f * b - a - 3.0f * c + d))));
+         * (2.0f * b + t * ((c - a) + t * ((2.0f * a - 5.0f * b + 4.0f * c - d) + t * (3.0f * b - a - 3.0f * c + d))));
 }
 
 /// The pixels whose centres lie in [low, high].
@@ -52,8 +47,7 @@ void canvas::draw(bool smooth, std::span<const point> path) {
     const auto after = i + 2 <= last ? path[i + 2] : closed ? path[1] : path[i + 1];
     auto from = path[i];
     for (int piece = 1; piece <= pieces; ++piece) {
-      const auto to =
-          curve(before, path[i], path[i + 1], after, static_cast<float>(piece) / pieces);
+      const auto to = curve(before, path[i], path[i + 1], after, static_cast<float>(piece) / pieces);
       line(from, to);
       from = to;
     }

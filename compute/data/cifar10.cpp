@@ -20,8 +20,7 @@ constexpr std::size_t classes = 10;
 dataset empty_set() {
   return {.features = channels * plane,
           .classes = classes,
-          .class_names = {"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse",
-                          "ship", "truck"}};
+          .class_names = {"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"}};
 }
 
 void append(dataset& data, const file_bytes& file) {
@@ -45,15 +44,11 @@ dataset load_part(const std::string& folder, std::string_view prefix) {
   for (auto& name : names)
     if (name.ends_with(".bin.gz"))
       name.resize(name.size() - 3);
-  std::erase_if(names, [&](const auto& name) {
-    return !name.starts_with(prefix) || !name.ends_with(".bin");
-  });
+  std::erase_if(names, [&](const auto& name) { return !name.starts_with(prefix) || !name.ends_with(".bin"); });
   names.erase(std::unique(names.begin(), names.end()), names.end());
-  constexpr std::string_view remedy =
-      "the folder must hold data_batch_*.bin and test_batch*.bin, plain or .gz";
+  constexpr std::string_view remedy = "the folder must hold data_batch_*.bin and test_batch*.bin, plain or .gz";
   if (names.empty())
-    throw error(errc::io, fmt::format("'{}' holds no {}*.bin", folder, prefix),
-                std::string{remedy});
+    throw error(errc::io, fmt::format("'{}' holds no {}*.bin", folder, prefix), std::string{remedy});
   auto data = empty_set();
   for (const auto& name : names)
     append(data, file_bytes::read(folder, name, remedy));
@@ -77,8 +72,7 @@ std::array<moments, channels> measure(const dataset& data) {
   for (std::size_t c = 0; c < channels; ++c) {
     const double mean = sum[c] / count;
     const double variance = std::max(0.0, squares[c] / count - mean * mean);
-    result[c] = {static_cast<float>(mean),
-                 variance > 1e-12 ? static_cast<float>(std::sqrt(variance)) : 1.0f};
+    result[c] = {static_cast<float>(mean), variance > 1e-12 ? static_cast<float>(std::sqrt(variance)) : 1.0f};
   }
   return result;
 }
@@ -101,24 +95,20 @@ data_split load(const arguments& given, std::uint64_t) {
 } // namespace
 
 data_entry cifar10_data() {
-  return {
-      .about =
-          {.name = "cifar10",
-           .summary = "the small colour pictures of CIFAR-10, binary version",
-           .maths =
-               "reads all DIR/data_batch_*.bin and DIR/test_batch*.bin, each plain or .gz, by "
-               "name\n"
-               "record: 1 byte label, then 1024 bytes red, green and blue each, row by row\n"
-               "feature = (byte / 255 - mean) / deviation, both per channel over the training part",
-           .reference =
-               "Krizhevsky, \"Learning multiple layers of features from tiny images\", 2009",
-           .cost = "memory: 12 KiB a picture",
-           .parameters = {{.key = "dir",
-                           .kind = parameter::type::text,
-                           .fallback = "",
-                           .meaning = "folder of the batches",
-                           .required = true}}},
-      .load = load};
+  return {.about = {.name = "cifar10",
+                    .summary = "the small colour pictures of CIFAR-10, binary version",
+                    .maths = "reads all DIR/data_batch_*.bin and DIR/test_batch*.bin, each plain or .gz, by "
+                             "name\n"
+                             "record: 1 byte label, then 1024 bytes red, green and blue each, row by row\n"
+                             "feature = (byte / 255 - mean) / deviation, both per channel over the training part",
+                    .reference = "Krizhevsky, \"Learning multiple layers of features from tiny images\", 2009",
+                    .cost = "memory: 12 KiB a picture",
+                    .parameters = {{.key = "dir",
+                                    .kind = parameter::type::text,
+                                    .fallback = "",
+                                    .meaning = "folder of the batches",
+                                    .required = true}}},
+          .load = load};
 }
 
 } // namespace gossamer::compute::detail

@@ -49,9 +49,9 @@ void split_cells(const line_reader& at, char separator, cells& result) {
 }
 
 bool is_header(const arguments& given, const cells& first) {
-  return given.is("header", "yes")
-         || (given.is("header", "auto")
-             && std::ranges::none_of(first, [](auto cell) { return to_number(cell).has_value(); }));
+  return given.is("header", "yes") || (given.is("header", "auto") && std::ranges::none_of(first, [](auto cell) {
+                                         return to_number(cell).has_value();
+                                       }));
 }
 
 std::string joined(const cells& names) {
@@ -62,8 +62,7 @@ std::string joined(const cells& names) {
 }
 
 /// Which column holds the label: by name when the file names its columns, or counted from 1.
-std::size_t label_column(const std::string& path, const std::string& wanted, const cells& first,
-                         bool header) {
+std::size_t label_column(const std::string& path, const std::string& wanted, const cells& first, bool header) {
   if (const auto named = std::ranges::find(first, wanted); header && named != first.end())
     return static_cast<std::size_t>(named - first.begin());
   if (wanted == "last")
@@ -89,8 +88,7 @@ struct table {
 std::vector<std::string> column_names(const cells& first, bool header) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < first.size(); ++i)
-    names.push_back(header ? fmt::format("column {} ({})", i + 1, first[i])
-                           : fmt::format("column {}", i + 1));
+    names.push_back(header ? fmt::format("column {} ({})", i + 1, first[i]) : fmt::format("column {}", i + 1));
   return names;
 }
 
@@ -114,8 +112,7 @@ table read_table(const arguments& given, const std::string& path) {
   cells row;
   split_cells(at, separator, row);
   if (row.size() < 2)
-    at.fail("one column only, but a label and a feature are needed",
-            "separator is comma, semicolon, tab or space");
+    at.fail("one column only, but a label and a feature are needed", "separator is comma, semicolon, tab or space");
   const auto columns = row.size();
   const bool header = is_header(given, row);
   const auto label = label_column(path, given.text("label"), row, header);
@@ -135,20 +132,17 @@ table read_table(const arguments& given, const std::string& path) {
 
 void check_alike(const table& train, const table& test) {
   const auto fail = [&](std::string_view what) {
-    throw error(errc::bad_data,
-                fmt::format("'{}' and '{}' differ in {}", train.rows.path, test.rows.path, what));
+    throw error(errc::bad_data, fmt::format("'{}' and '{}' differ in {}", train.rows.path, test.rows.path, what));
   };
   if (train.rows.rows.features != test.rows.rows.features)
-    fail(fmt::format("their number of columns: {} and {}", train.rows.rows.features + 1,
-                     test.rows.rows.features + 1));
+    fail(fmt::format("their number of columns: {} and {}", train.rows.rows.features + 1, test.rows.rows.features + 1));
   if (train.named && test.named && train.columns != test.columns)
     fail("the names of their columns");
 }
 
 /// Shifts and scales the column that starts at `first` to mean 0 and deviation 1, by the training
 /// part; a constant column becomes 0 there.
-void standardise(std::vector<float>& train, std::vector<float>& test, std::size_t first,
-                 std::size_t stride) {
+void standardise(std::vector<float>& train, std::vector<float>& test, std::size_t first, std::size_t stride) {
   const auto rows = static_cast<double>(train.size() / stride);
   double mean = 0;
   for (auto i = first; i < train.size(); i += stride)
@@ -185,53 +179,49 @@ data_split load(const arguments& given, std::uint64_t seed) {
 } // namespace
 
 data_entry csv_data() {
-  return {
-      .about =
-          {.name = "csv",
-           .summary = "dense rows of numbers separated by commas, semicolons, tabs or blanks",
-           .maths =
-               "line: cells in as many columns as the first line; cells may stand in double "
-               "quotes\n"
-               "header=auto: the first line names the columns when none of its cells is a number\n"
-               "scale=standard: z = (x - mean) / deviation for each feature, and for the target of "
-               "a\n"
-               "regression; mean and deviation of the training part; a constant column becomes 0\n"
-               "classes are the labels of the training file, ascending, or alphabetical when words",
-           .reference =
-               "Shafranovich, \"Common format and MIME type for CSV files\", RFC 4180, 2005; "
-               "without line breaks in cells",
-           .cost = "memory: 4 bytes a cell",
-           .parameters =
-               {
-                   {.key = "train",
-                    .kind = parameter::type::text,
-                    .fallback = "",
-                    .meaning = "file of training rows, plain or gzip",
-                    .required = true},
-                   test_parameter(),
-                   holdout_parameter(),
-                   task_parameter(),
-                   {.key = "label",
-                    .kind = parameter::type::text,
-                    .fallback = "last",
-                    .meaning = "column of the label: last, first, its name, or its number from 1"},
-                   {.key = "header",
-                    .kind = parameter::type::choice,
-                    .fallback = "auto",
-                    .meaning = "whether the first line names the columns",
-                    .choices = {"auto", "yes", "no"}},
-                   {.key = "separator",
-                    .kind = parameter::type::choice,
-                    .fallback = "comma",
-                    .meaning = "what stands between cells",
-                    .choices = {"comma", "semicolon", "tab", "space"}},
-                   {.key = "scale",
-                    .kind = parameter::type::choice,
-                    .fallback = "standard",
-                    .meaning = "what is done to the features",
-                    .choices = {"standard", "none"}},
-               }},
-      .load = load};
+  return {.about = {.name = "csv",
+                    .summary = "dense rows of numbers separated by commas, semicolons, tabs or blanks",
+                    .maths = "line: cells in as many columns as the first line; cells may stand in double "
+                             "quotes\n"
+                             "header=auto: the first line names the columns when none of its cells is a number\n"
+                             "scale=standard: z = (x - mean) / deviation for each feature, and for the target of "
+                             "a\n"
+                             "regression; mean and deviation of the training part; a constant column becomes 0\n"
+                             "classes are the labels of the training file, ascending, or alphabetical when words",
+                    .reference = "Shafranovich, \"Common format and MIME type for CSV files\", RFC 4180, 2005; "
+                                 "without line breaks in cells",
+                    .cost = "memory: 4 bytes a cell",
+                    .parameters =
+                        {
+                            {.key = "train",
+                             .kind = parameter::type::text,
+                             .fallback = "",
+                             .meaning = "file of training rows, plain or gzip",
+                             .required = true},
+                            test_parameter(),
+                            holdout_parameter(),
+                            task_parameter(),
+                            {.key = "label",
+                             .kind = parameter::type::text,
+                             .fallback = "last",
+                             .meaning = "column of the label: last, first, its name, or its number from 1"},
+                            {.key = "header",
+                             .kind = parameter::type::choice,
+                             .fallback = "auto",
+                             .meaning = "whether the first line names the columns",
+                             .choices = {"auto", "yes", "no"}},
+                            {.key = "separator",
+                             .kind = parameter::type::choice,
+                             .fallback = "comma",
+                             .meaning = "what stands between cells",
+                             .choices = {"comma", "semicolon", "tab", "space"}},
+                            {.key = "scale",
+                             .kind = parameter::type::choice,
+                             .fallback = "standard",
+                             .meaning = "what is done to the features",
+                             .choices = {"standard", "none"}},
+                        }},
+          .load = load};
 }
 
 } // namespace gossamer::compute::detail

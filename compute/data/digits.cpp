@@ -29,9 +29,7 @@ struct placement {
 };
 
 /// Symmetric in [-range, range].
-float about_zero(random_sequence& random, float range) {
-  return range * (2 * random.uniform() - 1);
-}
+float about_zero(random_sequence& random, float range) { return range * (2 * random.uniform() - 1); }
 
 /// Scale, then slant, then rotation, then shift. The ranges are such that, with the defaults, a
 /// linear classifier stays near 83 % and a perceptron of 100 hidden units reaches 98 %.
@@ -47,8 +45,7 @@ placement place(const hand& writer, random_sequence& random) {
   const float height = size * (1 + about_zero(random, 0.17f * d));
   const float middle = static_cast<float>(canvas::side) / 2;
   const point centre{middle + about_zero(random, 2.8f * d), middle + about_zero(random, 2.8f * d)};
-  return {width * cos, height * (-slant * cos - sin), width * sin, height * (cos - slant * sin),
-          centre};
+  return {width * cos, height * (-slant * cos - sin), width * sin, height * (cos - slant * sin), centre};
 }
 
 canvas write(const glyph& shape, const hand& writer, random_sequence& random) {
@@ -74,18 +71,16 @@ float rough_normal(std::uint32_t word) {
 }
 
 /// Adds the picture of one digit. It depends on (seed, part, index) alone.
-void append(std::vector<float>& dense, std::size_t digit, const hand& writer,
-            const random_stream& shapes, const random_stream& noise, std::size_t index) {
+void append(std::vector<float>& dense, std::size_t digit, const hand& writer, const random_stream& shapes,
+            const random_stream& noise, std::size_t index) {
   random_sequence random{shapes, index};
   const auto styles = glyphs_of(digit);
-  const auto paper =
-      write(styles[random.below(static_cast<std::uint32_t>(styles.size()))], writer, random);
+  const auto paper = write(styles[random.below(static_cast<std::uint32_t>(styles.size()))], writer, random);
   const float pressure = 0.75f + 0.25f * random.uniform();
   std::array<std::uint32_t, pixels> words;
   noise.fill(index, 0, words);
   for (std::size_t i = 0; i < pixels; ++i)
-    dense.push_back(
-        std::clamp(pressure * paper.ink(i) + writer.noise * rough_normal(words[i]), 0.0f, 1.0f));
+    dense.push_back(std::clamp(pressure * paper.ink(i) + writer.noise * rough_normal(words[i]), 0.0f, 1.0f));
 }
 
 dataset draw(std::size_t samples, const hand& writer, std::uint64_t seed, part which) {
@@ -116,35 +111,32 @@ data_split load(const arguments& given, std::uint64_t seed) {
 } // namespace
 
 data_entry digits_data() {
-  return {
-      .about =
-          {.name = "digits",
-           .summary =
-               "drawn pictures of the ten digits, 28 x 28 pixels: like MNIST, but needs no files",
-           .maths = "sample i is the digit i mod 10, in one of 2 or 3 ways of writing it\n"
-                    "its strokes are displaced point by point, scaled, slanted, rotated and "
-                    "shifted at random,\n"
-                    "drawn with a pen of random width, and each pixel gets noise * N(0, 1); "
-                    "features in [0, 1]\n"
-                    "distortion scales the displacements; a sample depends on (seed, i) alone",
-           .reference = "curves: Catmull, Rom, \"A class of local interpolating splines\", 1974",
-           .cost = "about 10 us a picture; memory: 3 KiB a picture",
-           .parameters =
-               {
-                   samples_parameter("10000"),
-                   test_samples_parameter("2000"),
-                   {.key = "noise",
-                    .fallback = "0.1",
-                    .meaning = "deviation of the noise of a pixel, whose ink is 1",
-                    .min = 0,
-                    .max = 10},
-                   {.key = "distortion",
-                    .fallback = "1",
-                    .meaning = "0: all pictures of one style are alike",
-                    .min = 0,
-                    .max = 3},
-               }},
-      .load = load};
+  return {.about = {.name = "digits",
+                    .summary = "drawn pictures of the ten digits, 28 x 28 pixels: like MNIST, but needs no files",
+                    .maths = "sample i is the digit i mod 10, in one of 2 or 3 ways of writing it\n"
+                             "its strokes are displaced point by point, scaled, slanted, rotated and "
+                             "shifted at random,\n"
+                             "drawn with a pen of random width, and each pixel gets noise * N(0, 1); "
+                             "features in [0, 1]\n"
+                             "distortion scales the displacements; a sample depends on (seed, i) alone",
+                    .reference = "curves: Catmull, Rom, \"A class of local interpolating splines\", 1974",
+                    .cost = "about 10 us a picture; memory: 3 KiB a picture",
+                    .parameters =
+                        {
+                            samples_parameter("10000"),
+                            test_samples_parameter("2000"),
+                            {.key = "noise",
+                             .fallback = "0.1",
+                             .meaning = "deviation of the noise of a pixel, whose ink is 1",
+                             .min = 0,
+                             .max = 10},
+                            {.key = "distortion",
+                             .fallback = "1",
+                             .meaning = "0: all pictures of one style are alike",
+                             .min = 0,
+                             .max = 3},
+                        }},
+          .load = load};
 }
 
 } // namespace gossamer::compute::detail

@@ -22,12 +22,11 @@ namespace {
 using chunk = std::array<char, 1 << 16>;
 
 error io_error(std::string_view path, int number) {
-  return {errc::io, fmt::format("cannot read '{}': {}", path, std::strerror(number))};
+  return {errc::io, fmt::format("cannot read {}: {}", path, std::strerror(number))};
 }
 
 std::string read_all(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::fopen(path.c_str(), "rb"),
-                                                             &std::fclose};
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::fopen(path.c_str(), "rb"), &std::fclose};
   if (!file)
     throw io_error(path, errno);
   std::string bytes;
@@ -77,15 +76,13 @@ std::string unpack(const std::string& path, std::string_view packed) {
     if (status == Z_STREAM_END)
       inflateReset(&z);
     else if (status == Z_BUF_ERROR)
+      throw error(errc::bad_data, fmt::format("'{}' is truncated: its gzip stream goes on after byte {}", path, offset),
+                  "fetch the file again");
+    else if (status != Z_OK)
       throw error(
           errc::bad_data,
-          fmt::format("'{}' is truncated: its gzip stream goes on after byte {}", path, offset),
+          fmt::format("'{}', byte {}: corrupt gzip data ({})", path, offset, z.msg != nullptr ? z.msg : "no details"),
           "fetch the file again");
-    else if (status != Z_OK)
-      throw error(errc::bad_data,
-                  fmt::format("'{}', byte {}: corrupt gzip data ({})", path, offset,
-                              z.msg != nullptr ? z.msg : "no details"),
-                  "fetch the file again");
   }
 }
 
@@ -101,16 +98,13 @@ file_bytes file_bytes::read(std::string path) {
   return file;
 }
 
-file_bytes file_bytes::read(const std::string& folder, std::string_view name,
-                            std::string_view remedy) {
+file_bytes file_bytes::read(const std::string& folder, std::string_view name, std::string_view remedy) {
   const auto plain = std::filesystem::path(folder) / name;
   for (const auto& path : {plain.string(), plain.string() + ".gz"})
     if (std::error_code ignored; std::filesystem::exists(path, ignored))
       return read(path);
-  throw error(
-      errc::io,
-      fmt::format("cannot read '{}' or '{}.gz': {}", plain.string(), name, std::strerror(ENOENT)),
-      std::string{remedy});
+  throw error(errc::io, fmt::format("cannot read '{}' or '{}.gz': {}", plain.string(), name, std::strerror(ENOENT)),
+              std::string{remedy});
 }
 
 std::uint32_t file_bytes::big_endian(std::size_t offset) const noexcept {
@@ -121,19 +115,18 @@ std::uint32_t file_bytes::big_endian(std::size_t offset) const noexcept {
 }
 
 void file_bytes::fail(std::size_t offset, std::string_view what) const {
-  throw error(errc::bad_data, fmt::format("'{}', byte {}{}: {}", path_, offset,
-                                          unpacked_ ? " when unpacked" : "", what));
+  throw error(errc::bad_data,
+              fmt::format("'{}', byte {}{}: {}", path_, offset, unpacked_ ? " when unpacked" : "", what));
 }
 
 std::vector<std::string> file_names(const std::string& folder) {
   std::error_code problem;
   std::vector<std::string> names;
   const std::filesystem::directory_iterator end;
-  for (std::filesystem::directory_iterator at(folder, problem); !problem && at != end;
-       at.increment(problem))
+  for (std::filesystem::directory_iterator at(folder, problem); !problem && at != end; at.increment(problem))
     names.push_back(at->path().filename().string());
   if (problem)
-    throw error(errc::io, fmt::format("cannot read '{}': {}", folder, problem.message()));
+    throw error(errc::io, fmt::format("cannot read {}: {}", folder, problem.message()));
   std::ranges::sort(names);
   return names;
 }

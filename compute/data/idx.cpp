@@ -50,20 +50,17 @@ dataset load_part(const std::string& folder, std::string_view part, std::size_t 
   const auto shape = dimensions(images, 3);
   const auto count = dimensions(labels, 1)[0];
   if (count != shape[0])
-    labels.fail(4,
-                fmt::format("{} labels for the {} images of '{}'", count, shape[0], images.path()));
+    labels.fail(4, fmt::format("{} labels for the {} images of '{}'", count, shape[0], images.path()));
 
   dataset data{.samples = count, .features = shape[1] * shape[2], .classes = classes};
   const auto pixels = images.text().substr(16);
   data.dense.resize(pixels.size());
-  std::ranges::transform(pixels, data.dense.begin(), [](char pixel) {
-    return static_cast<float>(static_cast<std::uint8_t>(pixel)) / 255;
-  });
+  std::ranges::transform(pixels, data.dense.begin(),
+                         [](char pixel) { return static_cast<float>(static_cast<std::uint8_t>(pixel)) / 255; });
   data.targets.reserve(count);
   for (std::size_t i = 8; i < labels.size(); ++i) {
     if (labels[i] >= classes)
-      labels.fail(
-          i, fmt::format("label {} of image {}; allowed: 0 to {}", labels[i], i - 8, classes - 1));
+      labels.fail(i, fmt::format("label {} of image {}; allowed: 0 to {}", labels[i], i - 8, classes - 1));
     data.targets.push_back(labels[i]);
   }
   for (std::size_t c = 0; c < classes; ++c)
@@ -76,42 +73,38 @@ data_split load(const arguments& given, std::uint64_t) {
   const auto classes = static_cast<std::size_t>(given.integer("classes"));
   data_split split{load_part(folder, "train", classes), load_part(folder, "t10k", classes)};
   if (split.train.features != split.test.features)
-    throw error(errc::bad_data,
-                fmt::format("the training images in '{}' have {} pixels, the test images {}",
-                            folder, split.train.features, split.test.features));
+    throw error(errc::bad_data, fmt::format("the training images in '{}' have {} pixels, the test images {}", folder,
+                                            split.train.features, split.test.features));
   return split;
 }
 
 } // namespace
 
 data_entry idx_data() {
-  return {
-      .about = {.name = "idx",
-                .summary = "pictures in the files of MNIST, Fashion-MNIST and KMNIST",
-                .maths =
-                    "reads DIR/{train,t10k}-{images-idx3,labels-idx1}-ubyte, each plain or .gz\n"
-                    "images: 00 00 08 03, count, rows, columns (big-endian, 4 bytes each), then a "
-                    "byte a pixel\n"
-                    "labels: 00 00 08 01, count, then a byte a label\n"
-                    "feature = pixel / 255; features = rows * columns",
-                .reference =
-                    "LeCun, Cortes, Burges, \"The MNIST database of handwritten digits\", 1998",
-                .cost = "memory: 4 bytes a pixel; about a second for MNIST",
-                .parameters =
-                    {
-                        {.key = "dir",
-                         .kind = parameter::type::text,
-                         .fallback = "",
-                         .meaning = "folder of the four files",
-                         .required = true},
-                        {.key = "classes",
-                         .kind = parameter::type::integer,
-                         .fallback = "10",
-                         .meaning = "number of classes; labels are below it",
-                         .min = 2,
-                         .max = 256},
-                    }},
-      .load = load};
+  return {.about = {.name = "idx",
+                    .summary = "pictures in the files of MNIST, Fashion-MNIST and KMNIST",
+                    .maths = "reads DIR/{train,t10k}-{images-idx3,labels-idx1}-ubyte, each plain or .gz\n"
+                             "images: 00 00 08 03, count, rows, columns (big-endian, 4 bytes each), then a "
+                             "byte a pixel\n"
+                             "labels: 00 00 08 01, count, then a byte a label\n"
+                             "feature = pixel / 255; features = rows * columns",
+                    .reference = "LeCun, Cortes, Burges, \"The MNIST database of handwritten digits\", 1998",
+                    .cost = "memory: 4 bytes a pixel; about a second for MNIST",
+                    .parameters =
+                        {
+                            {.key = "dir",
+                             .kind = parameter::type::text,
+                             .fallback = "",
+                             .meaning = "folder of the four files",
+                             .required = true},
+                            {.key = "classes",
+                             .kind = parameter::type::integer,
+                             .fallback = "10",
+                             .meaning = "number of classes; labels are below it",
+                             .min = 2,
+                             .max = 256},
+                        }},
+          .load = load};
 }
 
 } // namespace gossamer::compute::detail

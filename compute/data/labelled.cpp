@@ -17,10 +17,8 @@ namespace {
 constexpr std::size_t most_guessed_classes = 100;
 constexpr std::string_view task_remedy = "say task=regression or task=classification";
 
-error bad_label(const labelled_rows& from, std::size_t i, std::string_view what,
-                std::string remedy = {}) {
-  return bad_line(from.path, from.lines[i], fmt::format("label '{}' {}", from.labels[i], what),
-                  std::move(remedy));
+error bad_label(const labelled_rows& from, std::size_t i, std::string_view what, std::string remedy = {}) {
+  return bad_line(from.path, from.lines[i], fmt::format("label '{}' {}", from.labels[i], what), std::move(remedy));
 }
 
 /// Whether the labels are numbers; a column is all numbers or none.
@@ -29,9 +27,7 @@ bool all_numbers(const labelled_rows& from) {
   for (std::size_t i = 0; i < from.labels.size(); ++i) {
     const auto value = to_number(from.labels[i]);
     if (value.has_value() != first)
-      throw bad_label(from, i,
-                      first ? "is not a number, unlike those before"
-                            : "is a number, unlike those before");
+      throw bad_label(from, i, first ? "is not a number, unlike those before" : "is a number, unlike those before");
     if (value && !std::isfinite(static_cast<float>(*value)))
       throw bad_label(from, i, "is not a finite 32-bit number");
     if (from.labels[i].empty())
@@ -67,8 +63,7 @@ public:
 
 private:
   std::pair<double, std::string> key(const std::string& label) const {
-    return numbers_ ? std::pair{to_number(label).value_or(NAN), std::string{}}
-                    : std::pair{0.0, label};
+    return numbers_ ? std::pair{to_number(label).value_or(NAN), std::string{}} : std::pair{0.0, label};
   }
 
   bool numbers_;
@@ -83,28 +78,24 @@ std::optional<std::size_t> first_fraction(const labelled_rows& from) {
   return std::nullopt;
 }
 
-bool is_classification(const arguments& given, const labelled_rows& train,
-                       const class_table& classes) {
+bool is_classification(const arguments& given, const labelled_rows& train, const class_table& classes) {
   const auto fraction = first_fraction(train);
   const auto count = classes.names().size();
   if (given.is("task", "classification") && fraction)
-    throw bad_label(train, *fraction, "is not a whole number, as classes are",
-                    std::string{task_remedy});
+    throw bad_label(train, *fraction, "is not a whole number, as classes are", std::string{task_remedy});
   if (given.is("task", "regression") && !classes.numbers())
     throw bad_label(train, 0, "is not a number, as regression needs", std::string{task_remedy});
   if (given.is("task", "auto") && !classes.numbers() && count > most_guessed_classes)
     throw error(errc::bad_data,
-                fmt::format("'{}' has {} different labels, which are not numbers ('{}', '{}', ...)",
-                            train.path, count, classes.names()[0], classes.names()[1]),
+                fmt::format("'{}' has {} different labels, which are not numbers ('{}', '{}', ...)", train.path, count,
+                            classes.names()[0], classes.names()[1]),
                 std::string{task_remedy} + ", or name another column");
-  return given.is("task", "classification")
-         || (given.is("task", "auto") && !fraction && count <= most_guessed_classes);
+  return given.is("task", "classification") || (given.is("task", "auto") && !fraction && count <= most_guessed_classes);
 }
 
 void set_numbers(labelled_rows& to) {
   for (std::size_t i = 0; i < to.labels.size(); ++i)
-    if (const auto value = to_number(to.labels[i]);
-        value && std::isfinite(static_cast<float>(*value)))
+    if (const auto value = to_number(to.labels[i]); value && std::isfinite(static_cast<float>(*value)))
       to.rows.targets.push_back(static_cast<float>(*value));
     else
       throw bad_label(to, i, "is not a finite 32-bit number");
@@ -121,10 +112,8 @@ void set_classes(labelled_rows& to, const class_table& classes) {
 }
 
 dataset subset(const dataset& data, std::span<const std::uint32_t> indices) {
-  dataset part{.samples = indices.size(),
-               .features = data.features,
-               .classes = data.classes,
-               .class_names = data.class_names};
+  dataset part{
+      .samples = indices.size(), .features = data.features, .classes = data.classes, .class_names = data.class_names};
   if (data.sparse())
     part.row_start.push_back(0);
   for (const auto i : indices) {
@@ -148,8 +137,7 @@ data_split hold_out(const dataset& all, double share, std::uint64_t seed) {
   std::iota(order.begin(), order.end(), 0u);
   // Step 0 of this purpose deals the samples to the workers.
   random_sequence{random_stream{seed, 0, purpose::partition}, 1}.shuffle(std::span{order});
-  const auto wanted =
-      static_cast<std::size_t>(std::lround(share * static_cast<double>(all.samples)));
+  const auto wanted = static_cast<std::size_t>(std::lround(share * static_cast<double>(all.samples)));
   const auto held = std::span{order}.first(std::clamp<std::size_t>(wanted, 1, all.samples - 1));
   const auto kept = std::span{order}.subspan(held.size());
   std::ranges::sort(held);
@@ -160,10 +148,7 @@ data_split hold_out(const dataset& all, double share, std::uint64_t seed) {
 } // namespace
 
 parameter test_parameter() {
-  return {.key = "test",
-          .kind = parameter::type::text,
-          .fallback = "",
-          .meaning = "file of test rows, if any"};
+  return {.key = "test", .kind = parameter::type::text, .fallback = "", .meaning = "file of test rows, if any"};
 }
 
 parameter task_parameter() {
@@ -184,8 +169,8 @@ parameter holdout_parameter() {
           .max = 0.999};
 }
 
-data_split with_targets(labelled_rows train, std::optional<labelled_rows> test,
-                        const arguments& given, std::uint64_t seed) {
+data_split with_targets(labelled_rows train, std::optional<labelled_rows> test, const arguments& given,
+                        std::uint64_t seed) {
   for (const auto* part : {&train, test ? &*test : &train})
     if (part->labels.empty())
       throw error(errc::bad_data, fmt::format("'{}' holds no samples", part->path));
@@ -195,14 +180,11 @@ data_split with_targets(labelled_rows train, std::optional<labelled_rows> test,
     throw error(errc::bad_data, fmt::format("all labels in '{}' are '{}', but classification needs "
                                             "two classes",
                                             train.path, classes.names()[0]));
-  const auto set = [&](labelled_rows& part) {
-    classification ? set_classes(part, classes) : set_numbers(part);
-  };
+  const auto set = [&](labelled_rows& part) { classification ? set_classes(part, classes) : set_numbers(part); };
   set(train);
   if (!test) {
     if (train.rows.samples < 2)
-      throw error(errc::bad_data,
-                  fmt::format("'{}' holds one sample: none is left to test with", train.path));
+      throw error(errc::bad_data, fmt::format("'{}' holds one sample: none is left to test with", train.path));
     return hold_out(train.rows, given.real("holdout"), seed);
   }
   set(*test);

@@ -20,8 +20,7 @@ std::string_view take_word(std::string_view& line) {
 }
 
 /// @returns the index, which is greater than `previous` and at most `largest`
-std::uint32_t index_of(const line_reader& at, std::string_view word, std::uint32_t previous,
-                       std::uint32_t largest) {
+std::uint32_t index_of(const line_reader& at, std::string_view word, std::uint32_t previous, std::uint32_t largest) {
   std::uint32_t index = 0;
   const auto end = word.data() + word.size();
   const auto [stop, problem] = std::from_chars(word.data(), end, index);
@@ -87,34 +86,31 @@ data_split load(const arguments& given, std::uint64_t seed) {
 } // namespace
 
 data_entry libsvm_data() {
-  return {
-      .about =
-          {.name = "libsvm",
-           .summary = "sparse rows in the text format of LIBSVM and SVMlight",
-           .maths =
-               "line: label index:value index:value ... # comment\n"
-               "indices count from 1 and ascend; what is left out is 0; blank lines are skipped\n"
-               "classes are the labels of the training file in ascending order",
-           .reference = "Chang, Lin, \"LIBSVM: a library for support vector machines\", 2011",
-           .cost = "memory: 8 bytes a stored value",
-           .parameters =
-               {
-                   {.key = "train",
-                    .kind = parameter::type::text,
-                    .fallback = "",
-                    .meaning = "file of training rows, plain or gzip",
-                    .required = true},
-                   test_parameter(),
-                   holdout_parameter(),
-                   task_parameter(),
-                   {.key = "features",
-                    .kind = parameter::type::integer,
-                    .fallback = "0",
-                    .meaning = "number of features; 0: the largest index of both files",
-                    .min = 0,
-                    .max = 4294967295.0},
-               }},
-      .load = load};
+  return {.about = {.name = "libsvm",
+                    .summary = "sparse rows in the text format of LIBSVM and SVMlight",
+                    .maths = "line: label index:value index:value ... # comment\n"
+                             "indices count from 1 and ascend; what is left out is 0; blank lines are skipped\n"
+                             "classes are the labels of the training file in ascending order",
+                    .reference = "Chang, Lin, \"LIBSVM: a library for support vector machines\", 2011",
+                    .cost = "memory: 8 bytes a stored value",
+                    .parameters =
+                        {
+                            {.key = "train",
+                             .kind = parameter::type::text,
+                             .fallback = "",
+                             .meaning = "file of training rows, plain or gzip",
+                             .required = true},
+                            test_parameter(),
+                            holdout_parameter(),
+                            task_parameter(),
+                            {.key = "features",
+                             .kind = parameter::type::integer,
+                             .fallback = "0",
+                             .meaning = "number of features; 0: the largest index of both files",
+                             .min = 0,
+                             .max = 4294967295.0},
+                        }},
+          .load = load};
 }
 
 } // namespace gossamer::compute::detail

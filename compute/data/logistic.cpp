@@ -96,43 +96,40 @@ data_split load(const arguments& given, std::uint64_t seed) {
 } // namespace
 
 data_entry logistic_data() {
-  return {
-      .about =
-          {.name = "logistic",
-           .summary =
-               "two classes on both sides of a random hyperplane, drawn from the logistic model",
-           .maths = "w ~ uniform on the unit sphere; a row stores k = max(1, round(density * "
-                    "features)) entries,\n"
-                    "in random columns, each N(0, features / k): the covariance of rows is the "
-                    "identity\n"
-                    "P(label = 1 | x) = 1 / (1 + exp(-<w, x> / noise)); noise = 0: label = [<w, x> "
-                    "> 0]\n"
-                    "rows are sparse when k < features",
-           .reference = "the generative model of logistic regression",
-           .cost = "about 30 ns a stored entry; memory: 4 bytes for it when dense, 8 when sparse",
-           .parameters =
-               {
-                   samples_parameter("10000"),
-                   test_samples_parameter("2000"),
-                   {.key = "features",
-                    .kind = parameter::type::integer,
-                    .fallback = "100",
-                    .meaning = "features of a sample",
-                    .min = 1,
-                    .max = 1e8},
-                   {.key = "density",
-                    .fallback = "1",
-                    .meaning = "share of the features that a row stores",
-                    .min = 0,
-                    .max = 1},
-                   {.key = "noise",
-                    .fallback = "0.2",
-                    .meaning = "width of the border between the classes, in units of the spread of "
-                               "the data",
-                    .min = 0,
-                    .max = 1e6},
-               }},
-      .load = load};
+  return {.about = {.name = "logistic",
+                    .summary = "two classes on both sides of a random hyperplane, drawn from the logistic model",
+                    .maths = "w ~ uniform on the unit sphere; a row stores k = max(1, round(density * "
+                             "features)) entries,\n"
+                             "in random columns, each N(0, features / k): the covariance of rows is the "
+                             "identity\n"
+                             "P(label = 1 | x) = 1 / (1 + exp(-<w, x> / noise)); noise = 0: label = [<w, x> "
+                             "> 0]\n"
+                             "rows are sparse when k < features",
+                    .reference = "the generative model of logistic regression",
+                    .cost = "about 30 ns a stored entry; memory: 4 bytes for it when dense, 8 when sparse",
+                    .parameters =
+                        {
+                            samples_parameter("10000"),
+                            test_samples_parameter("2000"),
+                            {.key = "features",
+                             .kind = parameter::type::integer,
+                             .fallback = "100",
+                             .meaning = "features of a sample",
+                             .min = 1,
+                             .max = 1e8},
+                            {.key = "density",
+                             .fallback = "1",
+                             .meaning = "share of the features that a row stores",
+                             .min = 0,
+                             .max = 1},
+                            {.key = "noise",
+                             .fallback = "0.2",
+                             .meaning = "width of the border between the classes, in units of the spread of "
+                                        "the data",
+                             .min = 0,
+                             .max = 1e6},
+                        }},
+          .load = load};
 }
 
 } // namespace gossamer::compute::detail

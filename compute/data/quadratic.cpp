@@ -14,8 +14,7 @@ std::vector<float> centre(std::size_t dim, std::uint64_t seed) {
   return c;
 }
 
-dataset draw(std::span<const float> around, std::size_t samples, double noise, std::uint64_t seed,
-             part which) {
+dataset draw(std::span<const float> around, std::size_t samples, double noise, std::uint64_t seed, part which) {
   dataset data;
   data.samples = samples;
   data.features = around.size();
@@ -42,33 +41,29 @@ data_split load(const arguments& given, std::uint64_t seed) {
 } // namespace
 
 data_entry quadratic_data() {
-  return {
-      .about =
-          {.name = "quadratic",
-           .summary =
-               "noisy copies of one point, for the quadratic model, whose optimum is their mean",
-           .maths =
-               "c ~ N(0, I); row i = c + noise * N(0, I); targets 0; as many test rows are drawn "
-               "alike\n"
-               "a gradient at a sample has the variance noise^2 * curvature^2 in each coordinate",
-           .reference = "the stochastic quadratic problem on which convergence theory is checked",
-           .cost = "about 30 ns an entry; memory: 4 bytes for it",
-           .parameters =
-               {
-                   samples_parameter("1000"),
-                   {.key = "dim",
-                    .kind = parameter::type::integer,
-                    .fallback = "100",
-                    .meaning = "coordinates of the point",
-                    .min = 1,
-                    .max = 1e8},
-                   {.key = "noise",
-                    .fallback = "1",
-                    .meaning = "deviation of the copies, in each coordinate",
-                    .min = 0,
-                    .max = 1e6},
-               }},
-      .load = load};
+  return {.about = {.name = "quadratic",
+                    .summary = "noisy copies of one point, for the quadratic model, whose optimum is their mean",
+                    .maths = "c ~ N(0, I); row i = c + noise * N(0, I); targets 0; as many test rows are drawn "
+                             "alike\n"
+                             "a gradient at a sample has the variance noise^2 * curvature^2 in each coordinate",
+                    .reference = "the stochastic quadratic problem on which convergence theory is checked",
+                    .cost = "about 30 ns an entry; memory: 4 bytes for it",
+                    .parameters =
+                        {
+                            samples_parameter("1000"),
+                            {.key = "dim",
+                             .kind = parameter::type::integer,
+                             .fallback = "100",
+                             .meaning = "coordinates of the point",
+                             .min = 1,
+                             .max = 1e8},
+                            {.key = "noise",
+                             .fallback = "1",
+                             .meaning = "deviation of the copies, in each coordinate",
+                             .min = 0,
+                             .max = 1e6},
+                        }},
+          .load = load};
 }
 
 } // namespace gossamer::compute::detail

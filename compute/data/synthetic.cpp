@@ -25,10 +25,8 @@ parameter test_samples_parameter(std::string fallback) {
 void check_size(std::size_t samples, std::size_t values_per_sample) {
   constexpr auto most = std::size_t{1} << 32;
   if (samples > most / values_per_sample)
-    throw error(
-        errc::usage,
-        fmt::format("{} samples of {} values each are too many", samples, values_per_sample),
-        fmt::format("allowed: {} values in all", most));
+    throw error(errc::usage, fmt::format("{} samples of {} values each are too many", samples, values_per_sample),
+                fmt::format("allowed: {} values in all", most));
 }
 
 } // namespace gossamer::compute::detail

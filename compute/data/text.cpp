@@ -28,7 +28,7 @@ std::optional<double> to_number(std::string_view text) noexcept {
 }
 
 error bad_line(std::string_view path, std::size_t line, std::string_view what, std::string remedy) {
-  return {errc::bad_data, fmt::format("'{}':{}: {}", path, line, what), std::move(remedy)};
+  return {errc::bad_data, fmt::format("{}:{}: {}", path, line, what), std::move(remedy)};
 }
 
 line_reader::line_reader(const file_bytes& file) noexcept : path_(file.path()), rest_(file.text()) {

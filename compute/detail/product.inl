@@ -27,20 +27,18 @@ void blocked(const product& p) {
   const auto rows = static_cast<index>(p.columns);
   const auto columns = static_cast<index>(p.rows);
   const auto depth = static_cast<index>(p.depth);
-  Eigen::internal::gemm_blocking_space<Eigen::ColMajor, float, float, block_rows, block_columns,
-                                       block_depth>
-      blocks(rows, columns, depth, 1, false);
-  Eigen::internal::general_matrix_matrix_product<index, float, order(TransposeB), false, float,
-                                                 order(TransposeA), false, Eigen::ColMajor,
-                                                 1>::run(rows, columns, depth, p.b,
-                                                         TransposeB ? depth : rows, p.a,
-                                                         TransposeA ? columns : depth, p.c, 1, rows,
-                                                         1.0f, blocks);
+  Eigen::internal::gemm_blocking_space<Eigen::ColMajor, float, float, block_rows, block_columns, block_depth> blocks(
+      rows, columns, depth, 1, false);
+  Eigen::internal::general_matrix_matrix_product<index, float, order(TransposeB), false, float, order(TransposeA),
+                                                 false, Eigen::ColMajor, 1>::run(rows, columns, depth, p.b,
+                                                                                 TransposeB ? depth : rows, p.a,
+                                                                                 TransposeA ? columns : depth, p.c, 1,
+                                                                                 rows, 1.0f, blocks);
 }
 
 /// y += op(m) x, where op(m) is size x depth.
-void matrix_times_vector(float* y, const float* m, const float* x, std::size_t size,
-                         std::size_t depth, bool transpose) {
+void matrix_times_vector(float* y, const float* m, const float* x, std::size_t size, std::size_t depth,
+                         bool transpose) {
   const auto s = static_cast<index>(size);
   const auto d = static_cast<index>(depth);
   Eigen::Map<Eigen::VectorXf> result(y, s);

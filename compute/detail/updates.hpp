@@ -24,7 +24,7 @@ void momentum_update(std::span<float> x, std::span<const float> g, std::span<flo
                      update_rates rates) noexcept;
 void nesterov_update(std::span<float> x, std::span<const float> g, std::span<float> m, float beta,
                      update_rates rates) noexcept;
-void adam_update(std::span<float> x, std::span<const float> g, std::span<float> m,
-                 std::span<float> v, const adam_rates& adam, update_rates rates) noexcept;
+void adam_update(std::span<float> x, std::span<const float> g, std::span<float> m, std::span<float> v,
+                 const adam_rates& adam, update_rates rates) noexcept;
 
 } // namespace gossamer::compute::detail

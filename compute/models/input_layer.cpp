@@ -40,8 +40,7 @@ void add_outer_product_one_output(std::span<float> gradient, const sparse_row& r
 
 } // namespace
 
-void multiply_samples(matrix z, const batch& samples, const_matrix weights,
-                      std::vector<float>& rows) {
+void multiply_samples(matrix z, const batch& samples, const_matrix weights, std::vector<float>& rows) {
   if (!samples.data.sparse()) {
     gather(samples, rows);
     multiply(z, {rows, z.rows, weights.rows}, weights, onto::add);
@@ -56,8 +55,7 @@ void multiply_samples(matrix z, const batch& samples, const_matrix weights,
   }
 }
 
-void add_outer_products(matrix gradient, const batch& samples, const_matrix errors,
-                        const std::vector<float>& rows) {
+void add_outer_products(matrix gradient, const batch& samples, const_matrix errors, const std::vector<float>& rows) {
   if (!samples.data.sparse()) {
     multiply_at(gradient, {rows, errors.rows, gradient.rows}, errors, onto::add);
     return;

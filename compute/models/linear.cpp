@@ -7,20 +7,17 @@ namespace {
 
 std::unique_ptr<model> make(const arguments& given, const dataset& train) {
   require_real_targets("linear", train);
-  return std::make_unique<network>(network_options{.widths = {train.features, 1},
-                                                   .last = squared_error,
-                                                   .l1 = given.real32("l1"),
-                                                   .l2 = given.real32("l2")});
+  return std::make_unique<network>(network_options{
+      .widths = {train.features, 1}, .last = squared_error, .l1 = given.real32("l1"), .l2 = given.real32("l2")});
 }
 
 } // namespace
 
-const model_entry linear_model{
-    .about = {.name = "linear",
-              .summary = "least squares for real targets; ridge with l2, lasso with l1",
-              .maths = "loss(w, b; a, y) = (w.a + b - y)^2 / 2; begins at 0",
-              .cost = "4 operations per stored feature and sample",
-              .parameters = {l1_parameter(), l2_parameter()}},
-    .make = make};
+const model_entry linear_model{.about = {.name = "linear",
+                                         .summary = "least squares for real targets; ridge with l2, lasso with l1",
+                                         .maths = "loss(w, b; a, y) = (w.a + b - y)^2 / 2; begins at 0",
+                                         .cost = "4 operations per stored feature and sample",
+                                         .parameters = {l1_parameter(), l2_parameter()}},
+                               .make = make};
 
 } // namespace gossamer::compute::detail

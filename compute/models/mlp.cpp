@@ -12,11 +12,11 @@ std::unique_ptr<model> make(const arguments& given, const dataset& train) {
   for (const auto width : given.integers("hidden"))
     widths.push_back(static_cast<std::size_t>(width));
   widths.push_back(std::max<std::size_t>(train.classes, 1));
-  return std::make_unique<network>(network_options{
-      .widths = std::move(widths),
-      .hidden = given.is("activation", "relu") ? activation::relu : activation::tanh,
-      .last = train.classes == 0 ? squared_error : cross_entropy,
-      .l2 = given.real32("l2")});
+  return std::make_unique<network>(
+      network_options{.widths = std::move(widths),
+                      .hidden = given.is("activation", "relu") ? activation::relu : activation::tanh,
+                      .last = train.classes == 0 ? squared_error : cross_entropy,
+                      .l2 = given.real32("l2")});
 }
 
 } // namespace
@@ -24,12 +24,10 @@ std::unique_ptr<model> make(const arguments& given, const dataset& train) {
 const model_entry mlp_model{
     .about = {.name = "mlp",
               .summary = "fully connected layers, for classes or real targets",
-              .maths =
-                  "a_l = activation(W_l^T a_(l-1) + b_l); the last layer as in softmax or linear; "
-                  "begins at W_l ~ N(0, 2 / inputs), b_l = 0",
+              .maths = "a_l = activation(W_l^T a_(l-1) + b_l); the last layer as in softmax or linear; "
+                       "begins at W_l ~ N(0, 2 / inputs), b_l = 0",
               .reference = "initial point: He, Zhang, Ren, Sun, Delving deep into rectifiers, 2015",
-              .cost =
-                  "6 * parameters operations per sample, less the first layer's share of errors",
+              .cost = "6 * parameters operations per sample, less the first layer's share of errors",
               .parameters = {{.key = "hidden",
                               .kind = parameter::type::integers,
                               .fallback = "100",

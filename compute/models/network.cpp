@@ -53,16 +53,13 @@ double sum_of(std::span<const float> w, Function f) {
 
 network::network(network_options options) : options_(std::move(options)) {
   for (std::size_t l = 0; l + 1 < options_.widths.size(); ++l) {
-    layers_.push_back(
-        {.inputs = options_.widths[l], .outputs = options_.widths[l + 1], .weights = dimension_});
+    layers_.push_back({.inputs = options_.widths[l], .outputs = options_.widths[l + 1], .weights = dimension_});
     dimension_ = layers_.back().bias() + layers_.back().outputs;
     if (dimension_ > INT32_MAX)
-      throw error(errc::usage,
-                  fmt::format("the model would have more than {} parameters", INT32_MAX),
+      throw error(errc::usage, fmt::format("the model would have more than {} parameters", INT32_MAX),
                   "make the hidden layers smaller");
   }
-  chunk_ = std::clamp<std::size_t>(
-      (std::size_t{1} << 20) / std::max<std::size_t>(options_.widths[0], 1), 16, 256);
+  chunk_ = std::clamp<std::size_t>((std::size_t{1} << 20) / std::max<std::size_t>(options_.widths[0], 1), 16, 256);
 }
 
 void network::initial_point(std::span<float> x, const random_stream& random) const {
@@ -79,11 +76,9 @@ void network::initial_point(std::span<float> x, const random_stream& random) con
 
 template <class Work>
 void network::for_each_chunk(const batch& samples, Work work) {
-  GOSSAMER_ASSERT(samples.data.features == options_.widths[0],
-                  "the data has as many features as the training data");
+  GOSSAMER_ASSERT(samples.data.features == options_.widths[0], "the data has as many features as the training data");
   for (std::size_t i = 0; i < samples.indices.size(); i += chunk_)
-    work(batch{samples.data,
-               samples.indices.subspan(i, std::min(chunk_, samples.indices.size() - i))});
+    work(batch{samples.data, samples.indices.subspan(i, std::min(chunk_, samples.indices.size() - i))});
 }
 
 network::tally network::forward(std::span<const float> x, const batch& chunk) {
@@ -133,8 +128,7 @@ void network::backward(std::span<const float> x, const batch& chunk, std::span<f
   }
 }
 
-double network::loss_and_gradient(std::span<const float> x, const batch& samples,
-                                  std::span<float> gradient) {
+double network::loss_and_gradient(std::span<const float> x, const batch& samples, std::span<float> gradient) {
   GOSSAMER_ASSERT(x.size() == dimension_ && gradient.size() == dimension_,
                   "x and gradient are of the model's dimension");
   GOSSAMER_ASSERT(!samples.indices.empty(), "a batch has samples");

@@ -19,12 +19,9 @@ public:
 
   std::size_t dimension() const override { return curvature_.size(); }
 
-  void initial_point(std::span<float> x, const random_stream&) const override {
-    std::ranges::fill(x, 0.0f);
-  }
+  void initial_point(std::span<float> x, const random_stream&) const override { std::ranges::fill(x, 0.0f); }
 
-  double loss_and_gradient(std::span<const float> x, const batch& samples,
-                           std::span<float> gradient) override {
+  double loss_and_gradient(std::span<const float> x, const batch& samples, std::span<float> gradient) override {
     GOSSAMER_ASSERT(gradient.size() == dimension(), "the gradient is of the model's dimension");
     const double loss = mean_loss(x, samples);
     for (std::size_t k = 0; k < gradient.size(); ++k)
@@ -39,9 +36,7 @@ public:
   std::unique_ptr<model> clone() const override { return std::make_unique<quadratic>(*this); }
 
 private:
-  double term(std::size_t k, double x, double c) const {
-    return 0.5 * curvature_[k] * (x - c) * (x - c);
-  }
+  double term(std::size_t k, double x, double c) const { return 0.5 * curvature_[k] * (x - c) * (x - c); }
 
   /// Leaves the mean of the rows in mean_.
   double mean_loss(std::span<const float> x, const batch& samples) {
@@ -49,8 +44,7 @@ private:
                     "x and the data are of the model's dimension");
     GOSSAMER_ASSERT(!samples.indices.empty(), "a batch has samples");
     std::ranges::fill(mean_, 0.0);
-    const double sum =
-        samples.data.sparse() ? add_sparse_rows(x, samples) : add_dense_rows(x, samples);
+    const double sum = samples.data.sparse() ? add_sparse_rows(x, samples) : add_dense_rows(x, samples);
     const double share = 1 / static_cast<double>(samples.indices.size());
     for (double& m : mean_)
       m *= share;

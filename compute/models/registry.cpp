@@ -7,8 +7,8 @@
 namespace gossamer::compute {
 
 const registry<model_entry>& models() {
-  static const std::array entries{detail::quadratic_model, detail::linear_model,
-                                  detail::logistic_model, detail::softmax_model, detail::mlp_model};
+  static const std::array entries{detail::quadratic_model, detail::linear_model, detail::logistic_model,
+                                  detail::softmax_model, detail::mlp_model};
   static const registry<model_entry> table{"model", entries};
   return table;
 }
@@ -42,16 +42,14 @@ parameter l2_parameter() {
 
 void require_classes(std::string_view name, const dataset& data) {
   if (data.classes == 0)
-    throw error(errc::usage,
-                fmt::format("model '{}' tells classes apart, and the data has real targets", name),
+    throw error(errc::usage, fmt::format("model '{}' tells classes apart, and the data has real targets", name),
                 "use linear, or mlp, which does both");
 }
 
 void require_real_targets(std::string_view name, const dataset& data) {
   if (data.classes != 0)
     throw error(errc::usage,
-                fmt::format("model '{}' predicts real targets, and the data has {} classes", name,
-                            data.classes),
+                fmt::format("model '{}' predicts real targets, and the data has {} classes", name, data.classes),
                 data.classes == 2 ? "use logistic, softmax or mlp" : "use softmax or mlp");
 }
 

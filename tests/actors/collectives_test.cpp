@@ -2,9 +2,9 @@
 #include "gossamer/actors/collectives/pairwise_average.hpp"
 #include "gossamer/actors/collectives/ring_all_reduce.hpp"
 
-#include "tiny_world.hpp"
-
 #include <gtest/gtest.h>
+
+#include "tiny_world.hpp"
 
 namespace gossamer::actors {
 namespace {
@@ -43,11 +43,10 @@ TEST(ring_all_reduce, sums_for_every_length_and_every_timing) {
       for (std::uint64_t seed : {1u, 2u}) {
         tiny_world world{{.topology = "ring", .workers = workers, .seed = seed},
                          [&](rank i) {
-                           return std::make_unique<script>(
-                             filled(pool, length, i), [](worker& w, vec& x) -> task<> {
-                               co_await ring_all_reduce(w, x, 0);
-                               co_await ring_all_reduce(w, x, 1); // a second round does not mix with the first
-                             });
+                           return std::make_unique<script>(filled(pool, length, i), [](worker& w, vec& x) -> task<> {
+                             co_await ring_all_reduce(w, x, 0);
+                             co_await ring_all_reduce(w, x, 1); // a second round does not mix with the first
+                           });
                          },
                          no_gradient()};
         ASSERT_TRUE(world.run());
@@ -55,7 +54,7 @@ TEST(ring_all_reduce, sums_for_every_length_and_every_timing) {
         for (rank i = 0; i < workers; ++i)
           for (std::size_t k = 0; k < length; ++k)
             ASSERT_EQ(world.model(i)[k], factor * static_cast<float>(k + 1))
-              << workers << " workers, length " << length << ", worker " << i;
+                << workers << " workers, length " << length << ", worker " << i;
       }
 }
 

@@ -1,5 +1,4 @@
 #include "gossamer/actors/runtime/inbox.hpp"
-
 #include "gossamer/actors/runtime/link.hpp"
 #include "gossamer/actors/runtime/task.hpp"
 #include "gossamer/compress/codec.hpp"

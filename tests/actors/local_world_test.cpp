@@ -1,6 +1,5 @@
 // Real threads, real actors, one process.
 #include "gossamer/actors/runtime/local_world.hpp"
-
 #include "gossamer/base/error.hpp"
 
 #include <gmock/gmock.h>
@@ -44,7 +43,8 @@ TEST_P(every_algorithm_locally, learns_and_reports) {
     EXPECT_GT(seen.records[k].step, seen.records[k - 1].step);
     EXPECT_GE(seen.records[k].payload_bits, seen.records[k - 1].payload_bits);
   }
-  const auto steps = std::accumulate(summary.steps_per_worker.begin(), summary.steps_per_worker.end(), std::uint64_t{0});
+  const auto steps =
+      std::accumulate(summary.steps_per_worker.begin(), summary.steps_per_worker.end(), std::uint64_t{0});
   EXPECT_EQ(steps, summary.final.step);
   EXPECT_GE(steps, e->steps_per_worker * 4);
   if (e->algorithm->traits.synchronous) {
@@ -64,7 +64,7 @@ TEST_P(every_algorithm_locally, stops_early_when_asked_and_still_sums_up) {
   const auto e = prepare(settings);
   std::atomic<int> asked{0};
   const auto summary =
-    run_locally(e, {.observer = nullptr, .interrupted = [&] { return ++asked >= 3; }, .wrap_link = {}});
+      run_locally(e, {.observer = nullptr, .interrupted = [&] { return ++asked >= 3; }, .wrap_link = {}});
   EXPECT_EQ(summary.end, run_end::interrupted);
   EXPECT_GT(summary.final.step, 0u);
   if (e->algorithm->traits.synchronous) { // nobody is a step ahead of anybody
@@ -124,8 +124,9 @@ INSTANTIATE_TEST_SUITE_P(registry, every_algorithm_locally, testing::ValuesIn(al
 /// A model that throws at chosen calls, counted over all its clones.
 class failing_model final : public compute::model {
 public:
-  failing_model(std::shared_ptr<const compute::model> real, std::shared_ptr<std::atomic<int>> calls, int first, int last)
-    : real_(real->clone()), shared_(std::move(real)), calls_(std::move(calls)), first_(first), last_(last) {}
+  failing_model(std::shared_ptr<const compute::model> real, std::shared_ptr<std::atomic<int>> calls, int first,
+                int last)
+      : real_(real->clone()), shared_(std::move(real)), calls_(std::move(calls)), first_(first), last_(last) {}
 
   std::size_t dimension() const override { return real_->dimension(); }
   void initial_point(std::span<float> x, const random_stream& r) const override { real_->initial_point(x, r); }
@@ -135,7 +136,9 @@ public:
       throw std::runtime_error("the gradient went up in smoke");
     return real_->loss_and_gradient(x, b, g);
   }
-  compute::evaluation evaluate(std::span<const float> x, const compute::batch& b) override { return real_->evaluate(x, b); }
+  compute::evaluation evaluate(std::span<const float> x, const compute::batch& b) override {
+    return real_->evaluate(x, b);
+  }
   std::unique_ptr<compute::model> clone() const override {
     return std::make_unique<failing_model>(shared_, calls_, first_, last_);
   }
@@ -189,7 +192,8 @@ TEST(supervision, an_observer_that_throws_ends_the_run) {
 }
 
 TEST(local_world, wraps_every_link_for_fault_injection) {
-  struct delaying_link final : link { // holds each frame back until the next one comes: everything still arrives in order
+  struct delaying_link final
+      : link { // holds each frame back until the next one comes: everything still arrives in order
     delaying_link(std::unique_ptr<link> inner, std::atomic<int>& seen) : inner_(std::move(inner)), seen_(seen) {}
     void transmit(frame f) override {
       ++seen_;
@@ -216,10 +220,10 @@ TEST(local_world, a_frame_that_contradicts_its_header_ends_the_run_with_an_error
     std::unique_ptr<link> inner_;
   };
   try {
-    run_locally(prepare(small_run("d-psgd")), {.observer = nullptr, .interrupted = {},
-                                               .wrap_link = [&](rank, rank, std::unique_ptr<link> inner) {
-                                                 return std::make_unique<corrupting_link>(std::move(inner));
-                                               }});
+    run_locally(prepare(small_run("d-psgd")),
+                {.observer = nullptr, .interrupted = {}, .wrap_link = [&](rank, rank, std::unique_ptr<link> inner) {
+                   return std::make_unique<corrupting_link>(std::move(inner));
+                 }});
     FAIL();
   } catch (const error& e) {
     EXPECT_EQ(e.code(), errc::bad_packet);

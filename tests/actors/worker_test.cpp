@@ -1,8 +1,8 @@
 #include "gossamer/actors/runtime/worker.hpp"
 
-#include "tiny_world.hpp"
-
 #include <gtest/gtest.h>
+
+#include "tiny_world.hpp"
 
 namespace gossamer::actors {
 namespace {

@@ -1,9 +1,9 @@
 // cuRAND's host generator runs without a GPU: an implementation of Philox that shares nothing with ours.
 #include "gossamer/base/philox.hpp"
 
-#include <curand.h>
 #include <gtest/gtest.h>
 
+#include <curand.h>
 #include <vector>
 
 namespace gossamer {

@@ -25,7 +25,8 @@ TEST(philox, equals_the_published_vectors) {
 TEST(random_stream, fills_the_same_words_that_it_indexes) {
   const random_stream stream{7, 3, purpose::quantise};
   for (std::size_t size : {0u, 1u, 3u, 4u, 5u, 31u, 64u, 67u, 1000u}) {
-    for (std::uint64_t first : {std::uint64_t{0}, std::uint64_t{8}, (std::uint64_t{1} << 34) - 16, std::uint64_t{1} << 35}) {
+    for (std::uint64_t first :
+         {std::uint64_t{0}, std::uint64_t{8}, (std::uint64_t{1} << 34) - 16, std::uint64_t{1} << 35}) {
       std::vector<std::uint32_t> words(size);
       const auto step = std::uint64_t{5} << 31;
       stream.fill(step, first, words);

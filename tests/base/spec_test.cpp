@@ -25,17 +25,17 @@ std::string usage_error(Action action) {
 }
 
 const description example{
-  .name = "example",
-  .summary = {},
-  .maths = {},
-  .reference = {},
-  .cost = {},
-  .parameters = {
-    {.key = "bits", .kind = parameter::type::integer, .fallback = "8", .meaning = "width", .min = 1, .max = 16},
-    {.key = "alpha", .kind = parameter::type::real, .fallback = "0.5", .meaning = "share", .min = 0, .max = 1},
-    {.key = "hidden", .kind = parameter::type::integers, .fallback = "", .meaning = "layers", .min = 1, .max = 100},
-    {.key = "norm", .kind = parameter::type::choice, .fallback = "l2", .meaning = "norm", .choices = {"l2", "max"}},
-  }};
+    .name = "example",
+    .summary = {},
+    .maths = {},
+    .reference = {},
+    .cost = {},
+    .parameters = {
+        {.key = "bits", .kind = parameter::type::integer, .fallback = "8", .meaning = "width", .min = 1, .max = 16},
+        {.key = "alpha", .kind = parameter::type::real, .fallback = "0.5", .meaning = "share", .min = 0, .max = 1},
+        {.key = "hidden", .kind = parameter::type::integers, .fallback = "", .meaning = "layers", .min = 1, .max = 100},
+        {.key = "norm", .kind = parameter::type::choice, .fallback = "l2", .meaning = "norm", .choices = {"l2", "max"}},
+    }};
 
 arguments parse(std::string_view text) { return {"codec", example, spec::parse(text)}; }
 

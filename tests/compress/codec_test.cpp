@@ -73,8 +73,7 @@ TEST(identity, copies_nothing_either_way) {
 TEST(codec, names_the_first_element_that_is_not_finite) {
   buffer_pool pool;
   for (const char* name : {"identity", "uniform"})
-    for (float bad : {std::nanf(""), std::numeric_limits<float>::infinity(),
-                      -std::numeric_limits<float>::infinity()}) {
+    for (float bad : {std::nanf(""), std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()}) {
       std::vector<float> values(100, 1.0f);
       values[99] = values[41] = bad;
       try {
@@ -92,10 +91,8 @@ TEST(codec, decodes_no_packet_of_another) {
   const vec v{pool, std::vector<float>{1, -2, 3}};
   const auto identity = make_codec("identity")->encode(v, randomness, 0);
   const auto uniform = make_codec("uniform:bits=8")->encode(v, randomness, 0);
-  EXPECT_EQ(refusal([&] { make_codec("identity")->decode(uniform); }),
-            "packet of codec 2 given to codec 1");
-  EXPECT_EQ(refusal([&] { make_codec("uniform")->decode(identity); }),
-            "packet of codec 1 given to codec 2");
+  EXPECT_EQ(refusal([&] { make_codec("identity")->decode(uniform); }), "packet of codec 2 given to codec 1");
+  EXPECT_EQ(refusal([&] { make_codec("uniform")->decode(identity); }), "packet of codec 1 given to codec 2");
   EXPECT_EQ(refusal([&] { make_codec("uniform:bits=4")->decode(uniform); }),
             "packet of codec uniform:bits=8 given to uniform:bits=4");
 }
@@ -110,20 +107,17 @@ TEST(decode, refuses_what_contradicts_itself) {
     return refusal(p);
   };
   EXPECT_EQ(with([](packet& p) { p.codec = 200; }), "packet of unknown codec 200");
-  EXPECT_EQ(with([](packet& p) { p.parameter = 0; }),
-            "packet of codec uniform has codes of 0 bits; allowed: 1 to 16");
+  EXPECT_EQ(with([](packet& p) { p.parameter = 0; }), "packet of codec uniform has codes of 0 bits; allowed: 1 to 16");
   EXPECT_EQ(with([](packet& p) { p.parameter = 17; }),
             "packet of codec uniform has codes of 17 bits; allowed: 1 to 16");
   EXPECT_EQ(with([](packet& p) { p.elements = 6; }),
             "packet of codec 2 with 6 elements carries 47 bits where the codec writes 50");
-  EXPECT_THAT(with([](packet& p) { p.elements = ~std::uint64_t{0}; }),
-              HasSubstr("elements; allowed: "));
+  EXPECT_THAT(with([](packet& p) { p.elements = ~std::uint64_t{0}; }), HasSubstr("elements; allowed: "));
   EXPECT_EQ(with([](packet& p) { p.payload.truncate(5); }),
             "packet with 47 bits has a payload of 5 bytes instead of 6");
   EXPECT_THAT(with([](packet& p) { p.payload.truncate(3); }), HasSubstr("too few for its scale"));
 
-  packet identity{
-      .codec = 1, .parameter = 0, .elements = 2, .bits = 64, .payload = pool.allocate(8)};
+  packet identity{.codec = 1, .parameter = 0, .elements = 2, .bits = 64, .payload = pool.allocate(8)};
   EXPECT_EQ(refusal(identity), "accepted");
   identity.elements = std::uint64_t{1} << 59; // times 32 is 0
   identity.bits = 0;
@@ -134,11 +128,8 @@ TEST(decode, refuses_scales_that_no_encoder_sends) {
   buffer_pool pool;
   const auto infinity = std::numeric_limits<float>::infinity();
   for (float scale : {-1.0f, -0.0f, infinity, -infinity, std::nanf(""), 0x1p-127f})
-    EXPECT_THAT(refusal(uniform_packet(pool, 3, 5, scale)),
-                HasSubstr("it must be 0 or a positive normal"))
-        << scale;
-  EXPECT_THAT(refusal(uniform_packet(pool, 3, 5, 0)),
-              HasSubstr("carries 47 bits where the codec writes 32"));
+    EXPECT_THAT(refusal(uniform_packet(pool, 3, 5, scale)), HasSubstr("it must be 0 or a positive normal")) << scale;
+  EXPECT_THAT(refusal(uniform_packet(pool, 3, 5, 0)), HasSubstr("carries 47 bits where the codec writes 32"));
   auto short_one = uniform_packet(pool, 3, 0, 0.5f);
   short_one.elements = 5;
   EXPECT_THAT(refusal(short_one), HasSubstr("carries 32 bits where the codec writes 47"));

@@ -11,8 +11,7 @@ namespace {
 std::vector<std::vector<std::byte>> valid_packets() {
   buffer_pool pool;
   std::vector<std::vector<std::byte>> result;
-  for (const char* name :
-       {"identity", "uniform:bits=1", "uniform:bits=4", "uniform:bits=7", "uniform:bits=13"})
+  for (const char* name : {"identity", "uniform:bits=1", "uniform:bits=4", "uniform:bits=7", "uniform:bits=13"})
     for (std::size_t size : {0u, 1u, 33u}) {
       vec v{pool, size};
       random_sequence random{{size, 0, purpose::synthetic}, 0};
@@ -70,8 +69,7 @@ TEST(damaged_packet, is_refused_wherever_it_is_cut) {
   for (const auto& bytes : valid_packets())
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       ASSERT_FALSE(test::survives(std::span{bytes}.first(size)));
-      ASSERT_FALSE(test::survives(
-          test::resealed({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size)})));
+      ASSERT_FALSE(test::survives(test::resealed({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size)})));
     }
 }
 

@@ -13,11 +13,7 @@ namespace {
 using testing::HasSubstr;
 
 packet example(buffer_pool& pool, std::uint64_t bits) {
-  packet p{.codec = 2,
-           .parameter = 3,
-           .elements = 4,
-           .bits = bits,
-           .payload = pool.allocate(whole_bytes(bits))};
+  packet p{.codec = 2, .parameter = 3, .elements = 4, .bits = bits, .payload = pool.allocate(whole_bytes(bits))};
   for (std::size_t i = 0; i < p.payload.size(); ++i)
     p.payload.data()[i] = static_cast<std::byte>(i + 1);
   if (bits % 8 != 0)
@@ -32,8 +28,7 @@ std::vector<std::byte> written(std::uint64_t bits) {
 }
 
 /// The sentence with which `read` refuses.
-std::string refusal(std::span<const std::byte> bytes,
-                    std::uint64_t most_elements = packet_most_elements) {
+std::string refusal(std::span<const std::byte> bytes, std::uint64_t most_elements = packet_most_elements) {
   buffer_pool pool;
   try {
     read(pool, bytes, most_elements);
@@ -69,13 +64,11 @@ TEST(packet, names_each_fault) {
   };
   EXPECT_EQ(refusal(good), "accepted");
   EXPECT_EQ(refusal({}), "packet of 0 bytes is shorter than its header of 32");
-  EXPECT_EQ(refusal(std::span{good}.first(31)),
-            "packet of 31 bytes is shorter than its header of 32");
+  EXPECT_EQ(refusal(std::span{good}.first(31)), "packet of 31 bytes is shorter than its header of 32");
   EXPECT_EQ(refusal(with(3, 'X')), "packet does not begin with 'GOSM'");
   EXPECT_EQ(refusal(with(4, 2)), "packet has version 2, this program reads version 1");
   EXPECT_EQ(refusal(with(7, 9)), "packet has 9 in its reserved byte 7");
-  EXPECT_EQ(refusal(std::span{good}.first(34)),
-            "packet is cut short: 20 bits need a payload of 3 bytes, 2 are there");
+  EXPECT_EQ(refusal(std::span{good}.first(34)), "packet is cut short: 20 bits need a payload of 3 bytes, 2 are there");
   EXPECT_EQ(refusal(with(16, 8)), "2 bytes follow the payload of a packet");
   EXPECT_EQ(refusal(good, 3), "packet has 4 elements, more than the 3 allowed");
   for (std::size_t at : {5u, 6u, 8u, 24u, 31u, 32u, 34u})
@@ -85,8 +78,8 @@ TEST(packet, names_each_fault) {
 
 TEST(packet, refuses_sizes_that_overflow) {
   const auto good = written(20);
-  for (std::uint64_t bits : {std::numeric_limits<std::uint64_t>::max(), std::uint64_t{1} << 63,
-                             std::uint64_t{1} << 40}) {
+  for (std::uint64_t bits :
+       {std::numeric_limits<std::uint64_t>::max(), std::uint64_t{1} << 63, std::uint64_t{1} << 40}) {
     auto bytes = good;
     std::memcpy(bytes.data() + 16, &bits, sizeof bits);
     EXPECT_THAT(refusal(test::resealed(bytes)), HasSubstr("cut short"));

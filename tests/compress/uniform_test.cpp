@@ -64,10 +64,8 @@ void expect_definition(const vec& v, int bits, std::uint64_t step) {
   const auto decoded = decode(p);
   for (std::size_t i = 0; i < v.size(); ++i) {
     const int k = rounded(v[i], delta, bits, step, i);
-    ASSERT_EQ(code_at(p, i), static_cast<std::uint32_t>(k) & ((1u << bits) - 1))
-        << i << " of " << v.size();
-    ASSERT_EQ(decoded[i], static_cast<float>(bits == 1 ? 2 * k + 1 : k) * delta)
-        << i << " of " << v.size();
+    ASSERT_EQ(code_at(p, i), static_cast<std::uint32_t>(k) & ((1u << bits) - 1)) << i << " of " << v.size();
+    ASSERT_EQ(decoded[i], static_cast<float>(bits == 1 ? 2 * k + 1 : k) * delta) << i << " of " << v.size();
   }
 }
 
@@ -87,8 +85,7 @@ private:
 TEST_P(uniform_on, equals_its_definition) {
   buffer_pool pool;
   for (int bits = 1; bits <= 16; ++bits)
-    for (std::size_t size :
-         {1u, 2u, 7u, 8u, 9u, 31u, 32u, 33u, 64u, 1000u, 2047u, 2048u, 2049u, 5000u}) {
+    for (std::size_t size : {1u, 2u, 7u, 8u, 9u, 31u, 32u, 33u, 64u, 1000u, 2047u, 2048u, 2049u, 5000u}) {
       SCOPED_TRACE(spec_of(bits));
       expect_definition(random_vector(pool, size), bits, size);
     }
@@ -109,8 +106,7 @@ TEST_P(uniform_on, equals_its_definition_at_the_ends_of_the_range) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(instruction_set, uniform_on,
-                         testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
+INSTANTIATE_TEST_SUITE_P(instruction_set, uniform_on, testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
                          [](const auto& instance) { return hwy::TargetName(instance.param); });
 
 // T6. The rounding of v / delta may cost the largest element one level, but never gain it one: that
@@ -120,11 +116,9 @@ TEST(uniform, never_wraps_the_largest_element) {
   random_sequence random{{4, 0, purpose::synthetic}, 0};
   for (int bits = 1; bits <= 16; ++bits)
     for (int trial = 0; trial < 300; ++trial) {
-      const float norm =
-          std::ldexp(1 + random.uniform(), static_cast<int>(random.below(230)) - 110);
+      const float norm = std::ldexp(1 + random.uniform(), static_cast<int>(random.below(230)) - 110);
       const vec v{pool, std::vector<float>{norm, -norm}};
-      const auto p =
-          make_codec(spec_of(bits))->encode(v, randomness, static_cast<std::uint64_t>(trial));
+      const auto p = make_codec(spec_of(bits))->encode(v, randomness, static_cast<std::uint64_t>(trial));
       const auto decoded = decode(p);
       const float level = bits == 1 ? 0.0f : scale_of(p);
       const float rounding = norm * 0x1p-22f;
@@ -154,8 +148,7 @@ TEST(uniform, sends_zero_and_what_is_too_small_in_32_bits) {
   for (int bits = 1; bits <= 16; ++bits) {
     const auto top = static_cast<float>(bits == 1 ? 1 : (1 << (bits - 1)) - 1);
     const auto codec = make_codec(spec_of(bits));
-    for (float x : {0.0f, -0.0f, std::numeric_limits<float>::denorm_min(),
-                    std::nextafter(smallest, 0.0f) * top}) {
+    for (float x : {0.0f, -0.0f, std::numeric_limits<float>::denorm_min(), std::nextafter(smallest, 0.0f) * top}) {
       const vec v{pool, std::vector<float>(100, x)};
       const auto p = codec->encode(v, randomness, 0);
       ASSERT_EQ(p.bits, 32u) << x;
@@ -181,10 +174,8 @@ TEST(uniform, has_the_error_of_its_formula) {
     constexpr int draws = 300;
     double measured = 0;
     for (int t = 0; t < draws; ++t)
-      measured +=
-          squared_distance(
-              decode(codec->encode(v, randomness, static_cast<std::uint64_t>(t))).view(), v.view())
-          / draws;
+      measured += squared_distance(decode(codec->encode(v, randomness, static_cast<std::uint64_t>(t))).view(), v.view())
+                  / draws;
     EXPECT_NEAR(measured, expected, 0.03 * expected) << spec_of(bits);
     EXPECT_LE(expected, 1000 * delta * delta / 4);
   }
@@ -194,9 +185,7 @@ TEST(uniform, allocates_nothing_once_warm) {
   buffer_pool pool;
   const auto codec = make_codec("uniform:bits=5");
   const vec v = random_vector(pool, 3000);
-  const auto work = [&] {
-    codec->decode(read(pool, write(codec->encode(v, randomness, 0)).bytes()));
-  };
+  const auto work = [&] { codec->decode(read(pool, write(codec->encode(v, randomness, 0)).bytes())); };
   work();
   const auto warm = pool.blocks_created();
   for (int i = 0; i < 100; ++i)

@@ -21,9 +21,8 @@ vec ramp(buffer_pool& pool) {
 
 TEST(wire_format, has_not_changed) {
   buffer_pool pool;
-  for (const std::string name :
-       {"identity", "uniform:bits=1", "uniform:bits=2", "uniform:bits=3", "uniform:bits=4",
-        "uniform:bits=8", "uniform:bits=11", "uniform:bits=16"}) {
+  for (const std::string name : {"identity", "uniform:bits=1", "uniform:bits=2", "uniform:bits=3", "uniform:bits=4",
+                                 "uniform:bits=8", "uniform:bits=11", "uniform:bits=16"}) {
     auto file = name;
     std::ranges::replace_if(
         file, [](char c) { return c == ':' || c == '='; }, '-');
@@ -36,8 +35,7 @@ TEST(wire_format, has_not_changed) {
 
 /// The text of the fenced block that follows `heading` in docs/wire-format.md.
 std::string block_after(const std::string& heading) {
-  const auto text =
-      test::read_text(std::filesystem::path{GOSSAMER_SOURCE_DIR} / "docs/wire-format.md");
+  const auto text = test::read_text(std::filesystem::path{GOSSAMER_SOURCE_DIR} / "docs/wire-format.md");
   const auto begin = text.find("```\n", text.find(heading)) + 4;
   return text.substr(begin, text.find("```", begin) - begin);
 }

@@ -18,8 +18,7 @@ std::string big_endian(std::uint32_t value) {
   return bytes;
 }
 
-std::string images(std::uint32_t count, std::uint32_t rows, std::uint32_t columns,
-                   const std::string& pixels) {
+std::string images(std::uint32_t count, std::uint32_t rows, std::uint32_t columns, const std::string& pixels) {
   return big_endian(0x803) + big_endian(count) + big_endian(rows) + big_endian(columns) + pixels;
 }
 
@@ -37,8 +36,7 @@ struct tiny_mnist {
     folder.write("t10k-images-idx3-ubyte.gz", gzipped(images(1, 1, 2, "\xff\xff")));
     folder.write("t10k-labels-idx1-ubyte.gz", gzipped(labels("\x09")));
   }
-  std::string error_with(const std::string& name, const std::string& bytes,
-                         errc code = errc::bad_data) {
+  std::string error_with(const std::string& name, const std::string& bytes, errc code = errc::bad_data) {
     folder.write(name, bytes);
     return load_error(code, spec);
   }
@@ -62,25 +60,21 @@ TEST(idx, says_which_byte_is_wrong) {
     return tiny_mnist{}.error_with("train-images-idx3-ubyte", bytes);
   };
   EXPECT_THAT(broken(""), HasSubstr("byte 0: the file ends within its header of 16 bytes"));
-  EXPECT_THAT(broken(images(2, 1, 2, pixels).substr(0, 15)),
-              HasSubstr("train-images-idx3-ubyte', byte 15: "));
+  EXPECT_THAT(broken(images(2, 1, 2, pixels).substr(0, 15)), HasSubstr("train-images-idx3-ubyte', byte 15: "));
   auto other_magic = images(2, 1, 2, pixels);
   other_magic[0] = 1;
   EXPECT_THAT(broken(other_magic), HasSubstr("byte 0: magic number 0x01000803"));
-  EXPECT_THAT(broken(labels("\x03\x04\x03\x04\x03\x04\x03\x04\x03")),
-              HasSubstr("byte 3: magic number 0x00000801"));
+  EXPECT_THAT(broken(labels("\x03\x04\x03\x04\x03\x04\x03\x04\x03")), HasSubstr("byte 3: magic number 0x00000801"));
   EXPECT_THAT(broken(images(2, 0, 2, pixels)), HasSubstr("byte 8: a dimension of size 0"));
   EXPECT_THAT(broken(images(2, 1, 2, pixels.substr(1))),
               HasSubstr("with 3 bytes of data where its header says 2 x 1 x 2"));
-  EXPECT_THAT(broken(images(2, 1, 2, pixels + "x")),
-              HasSubstr("byte 21: the file ends here, with 5 bytes"));
+  EXPECT_THAT(broken(images(2, 1, 2, pixels + "x")), HasSubstr("byte 21: the file ends here, with 5 bytes"));
 }
 
 TEST(idx, believes_no_header_that_claims_more_than_the_file_holds) {
   for (const std::uint32_t huge : {0xFFFFFFFFu, 0x80000000u, 0x10000u})
-    EXPECT_THAT(
-        tiny_mnist{}.error_with("train-images-idx3-ubyte", images(huge, huge, huge, "abcd")),
-        HasSubstr("with 4 bytes of data"));
+    EXPECT_THAT(tiny_mnist{}.error_with("train-images-idx3-ubyte", images(huge, huge, huge, "abcd")),
+                HasSubstr("with 4 bytes of data"));
 }
 
 TEST(idx, checks_labels_against_pictures_and_classes) {
@@ -98,8 +92,8 @@ TEST(idx, names_missing_files_and_folders_in_their_place) {
   EXPECT_THAT(load_error(errc::usage, "idx"), HasSubstr("needs dir"));
   const scratch_folder folder;
   const auto spec = "idx:dir=" + folder.path();
-  EXPECT_THAT(load_error(errc::io, spec), AllOf(HasSubstr("/train-images-idx3-ubyte' or "),
-                                                HasSubstr("No such file"), HasSubstr("must hold")));
+  EXPECT_THAT(load_error(errc::io, spec),
+              AllOf(HasSubstr("/train-images-idx3-ubyte' or "), HasSubstr("No such file"), HasSubstr("must hold")));
   tiny_mnist files;
   std::filesystem::remove(files.folder.path() + "/train-images-idx3-ubyte");
   std::filesystem::create_directory(files.folder.path() + "/train-images-idx3-ubyte");
@@ -109,17 +103,15 @@ TEST(idx, names_missing_files_and_folders_in_their_place) {
 TEST(gzip, reports_where_it_is_truncated_or_corrupt) {
   const auto packed = gzipped(images(1, 1, 2, "\xff\xff"));
   for (std::size_t size = 2; size < packed.size(); size += 5)
-    ASSERT_THAT(
-        tiny_mnist{}.error_with("t10k-images-idx3-ubyte.gz", packed.substr(0, size)),
-        HasSubstr("t10k-images-idx3-ubyte.gz' is truncated: its gzip stream goes on after byte "
-                  + std::to_string(size)));
+    ASSERT_THAT(tiny_mnist{}.error_with("t10k-images-idx3-ubyte.gz", packed.substr(0, size)),
+                HasSubstr("t10k-images-idx3-ubyte.gz' is truncated: its gzip stream goes on after byte "
+                          + std::to_string(size)));
   auto corrupt = packed;
   corrupt[corrupt.size() - 8] ^= 1; // the checksum
   EXPECT_THAT(tiny_mnist{}.error_with("t10k-images-idx3-ubyte.gz", corrupt),
               AllOf(HasSubstr("corrupt gzip data"), HasSubstr("incorrect data check")));
-  EXPECT_THAT(
-      tiny_mnist{}.error_with("t10k-images-idx3-ubyte.gz", packed + "tail"),
-      HasSubstr("byte " + std::to_string(packed.size() + 2))); // the size of its magic number
+  EXPECT_THAT(tiny_mnist{}.error_with("t10k-images-idx3-ubyte.gz", packed + "tail"),
+              HasSubstr("byte " + std::to_string(packed.size() + 2))); // the size of its magic number
 }
 
 TEST(gzip, a_flipped_bit_is_an_error_or_without_effect) {
@@ -140,8 +132,7 @@ TEST(gzip, a_flipped_bit_is_an_error_or_without_effect) {
 TEST(gzip, is_known_by_its_content_and_may_have_several_members) {
   const auto bytes = images(2, 1, 2, std::string("\x00\xff\x33\x66", 4));
   const tiny_mnist files;
-  files.folder.write("train-images-idx3-ubyte",
-                     gzipped(bytes.substr(0, 7)) + gzipped(bytes.substr(7)));
+  files.folder.write("train-images-idx3-ubyte", gzipped(bytes.substr(0, 7)) + gzipped(bytes.substr(7)));
   EXPECT_THAT(load_data(files.spec, 1).train.dense, ElementsAre(0, 1, 0.2f, 0.4f));
 }
 
@@ -177,8 +168,7 @@ TEST(cifar10, refuses_what_is_not_whole) {
   EXPECT_THAT(load_error(errc::io, spec + "/none"), HasSubstr("No such file or directory"));
   folder.write("test_batch.bin", record(0, 1, 2, 3));
   folder.write("data_batch_1.bin", record(0, 1, 2, 3) + record(10, 1, 2, 3));
-  EXPECT_THAT(load_error(errc::bad_data, spec),
-              HasSubstr("data_batch_1.bin', byte 3073: label 10; allowed: 0 to 9"));
+  EXPECT_THAT(load_error(errc::bad_data, spec), HasSubstr("data_batch_1.bin', byte 3073: label 10; allowed: 0 to 9"));
   folder.write("data_batch_1.bin", record(0, 1, 2, 3) + "x");
   EXPECT_THAT(load_error(errc::bad_data, spec), HasSubstr("byte 3074: the file ends here"));
   folder.write("data_batch_1.bin", "");

@@ -20,10 +20,8 @@ TEST(real_data, mnist_has_its_published_sizes) {
   const auto folder = data_folder();
   GOSSAMER_NEEDS_DATA(folder);
   const auto split = load_data("idx:dir=" + (*folder / "mnist").string(), 1);
-  EXPECT_THAT(class_counts(split.train),
-              ElementsAre(5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949));
-  EXPECT_THAT(class_counts(split.test),
-              ElementsAre(980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009));
+  EXPECT_THAT(class_counts(split.train), ElementsAre(5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949));
+  EXPECT_THAT(class_counts(split.test), ElementsAre(980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009));
   EXPECT_EQ(split.train.features, 784u);
   double sum = 0;
   for (const float pixel : split.test.dense)
@@ -35,8 +33,7 @@ TEST(real_data, a9a_has_its_published_sizes) {
   const auto folder = data_folder();
   GOSSAMER_NEEDS_DATA(folder);
   const auto libsvm = (*folder / "libsvm").string();
-  const auto split =
-      load_data("libsvm:train=" + libsvm + "/a9a.gz,test=" + libsvm + "/a9a.t.gz", 1);
+  const auto split = load_data("libsvm:train=" + libsvm + "/a9a.gz,test=" + libsvm + "/a9a.t.gz", 1);
   expect_consistent(split);
   EXPECT_EQ(split.train.samples, 32'561u);
   EXPECT_EQ(split.test.samples, 16'281u);
@@ -70,16 +67,12 @@ TEST(real_data, cifar10_has_its_published_counts) {
   const auto folder = data_folder();
   GOSSAMER_NEEDS_DATA(folder);
   const scratch_folder one_batch;
-  for (const char* name :
-       {"data_batch_1.bin.gz", "data_batch_2.bin.gz"}) // the second plays the test part
-    std::filesystem::create_symlink(
-        *folder / "cifar10" / name,
-        one_batch.path() + (name[11] == '1' ? "/data_batch_1.bin" : "/test_batch.bin"));
+  for (const char* name : {"data_batch_1.bin.gz", "data_batch_2.bin.gz"}) // the second plays the test part
+    std::filesystem::create_symlink(*folder / "cifar10" / name,
+                                    one_batch.path() + (name[11] == '1' ? "/data_batch_1.bin" : "/test_batch.bin"));
   const auto split = load_data("cifar10:dir=" + one_batch.path(), 1);
-  EXPECT_THAT(class_counts(split.train),
-              ElementsAre(1005, 974, 1032, 1016, 999, 937, 1030, 1001, 1025, 981));
-  EXPECT_THAT(class_counts(split.test),
-              ElementsAre(984, 1007, 1010, 995, 1010, 988, 1008, 1026, 987, 985));
+  EXPECT_THAT(class_counts(split.train), ElementsAre(1005, 974, 1032, 1016, 999, 937, 1030, 1001, 1025, 981));
+  EXPECT_THAT(class_counts(split.test), ElementsAre(984, 1007, 1010, 995, 1010, 988, 1008, 1026, 987, 985));
   EXPECT_EQ(split.train.features, 3072u);
   double sum = 0;
   for (const float pixel : split.train.dense)

@@ -70,8 +70,7 @@ void expect_consistent(const dataset& data) {
   ASSERT_EQ(data.targets.size(), data.samples);
   EXPECT_EQ(data.class_names.size(), data.classes);
   for (const float target : data.targets)
-    ASSERT_TRUE(std::isfinite(target)
-                && (data.classes == 0 || (target >= 0 && target < float(data.classes))));
+    ASSERT_TRUE(std::isfinite(target) && (data.classes == 0 || (target >= 0 && target < float(data.classes))));
   for (const auto* values : {&data.dense, &data.values})
     for (const float value : *values)
       ASSERT_TRUE(std::isfinite(value));

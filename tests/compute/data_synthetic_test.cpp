@@ -27,18 +27,15 @@ TEST(data_sources, describe_themselves) {
     EXPECT_FALSE(entry.about.maths.empty()) << entry.about.name;
     EXPECT_FALSE(entry.about.reference.empty()) << entry.about.name;
     for (const auto& p : entry.about.parameters)
-      EXPECT_TRUE(!p.meaning.empty()
-                  && (p.required || !p.fallback.empty() || p.kind == parameter::type::text))
+      EXPECT_TRUE(!p.meaning.empty() && (p.required || !p.fallback.empty() || p.kind == parameter::type::text))
           << entry.about.name << " " << p.key;
   }
-  EXPECT_THAT(load_error(errc::usage, "digit"),
-              HasSubstr("unknown data 'digit'; did you mean 'digits'?"));
+  EXPECT_THAT(load_error(errc::usage, "digit"), HasSubstr("unknown data 'digit'; did you mean 'digits'?"));
 }
 
 TEST(synthetic, is_a_function_of_the_seed) {
-  for (const char* spec :
-       {"digits:samples=20,test=10", "logistic:samples=20,test=10,features=30",
-        "logistic:samples=20,test=10,features=30,density=0.2", "quadratic:samples=20,dim=3"}) {
+  for (const char* spec : {"digits:samples=20,test=10", "logistic:samples=20,test=10,features=30",
+                           "logistic:samples=20,test=10,features=30,density=0.2", "quadratic:samples=20,dim=3"}) {
     const auto a = load_data(spec, 7), b = load_data(spec, 7), other = load_data(spec, 8);
     expect_consistent(a);
     EXPECT_EQ(a.train.dense, b.train.dense) << spec;
@@ -53,10 +50,8 @@ TEST(synthetic, is_a_function_of_the_seed) {
 
 TEST(synthetic, more_samples_begin_with_the_same_ones) {
   for (const char* rest :
-       {"digits:test=1,samples=", "logistic:test=1,features=30,density=0.2,samples=",
-        "quadratic:samples="}) {
-    const auto few = load_data(std::string{rest} + "5", 3).train,
-               many = load_data(std::string{rest} + "9", 3).train;
+       {"digits:test=1,samples=", "logistic:test=1,features=30,density=0.2,samples=", "quadratic:samples="}) {
+    const auto few = load_data(std::string{rest} + "5", 3).train, many = load_data(std::string{rest} + "9", 3).train;
     for (std::size_t i = 0; i < few.samples; ++i) {
       EXPECT_EQ(dense_row(few, i), dense_row(many, i)) << rest;
       EXPECT_EQ(few.targets[i], many.targets[i]) << rest;
@@ -66,10 +61,8 @@ TEST(synthetic, more_samples_begin_with_the_same_ones) {
 
 TEST(synthetic, refuses_sizes_that_no_memory_holds) {
   EXPECT_THAT(load_error(errc::usage, "digits:samples=100000000"), HasSubstr("too many"));
-  EXPECT_THAT(load_error(errc::usage, "logistic:samples=100000000,features=100000000"),
-              HasSubstr("too many"));
-  EXPECT_THAT(load_error(errc::usage, "quadratic:samples=100000000,dim=100000000"),
-              HasSubstr("too many"));
+  EXPECT_THAT(load_error(errc::usage, "logistic:samples=100000000,features=100000000"), HasSubstr("too many"));
+  EXPECT_THAT(load_error(errc::usage, "quadratic:samples=100000000,dim=100000000"), HasSubstr("too many"));
   EXPECT_THAT(load_error(errc::usage, "digits:samples=0"), HasSubstr("out of range"));
 }
 
@@ -107,10 +100,7 @@ TEST(digits, of_one_class_are_nearer_to_each_other_than_to_others) {
     std::vector<double> distances;
     for (const auto& mean : means)
       distances.push_back(squared_distance(mean, data.dense_row(i)));
-    right +=
-        std::ranges::min_element(distances) - distances.begin() == std::ptrdiff_t(data.label(i))
-            ? 1
-            : 0;
+    right += std::ranges::min_element(distances) - distances.begin() == std::ptrdiff_t(data.label(i)) ? 1 : 0;
   }
   EXPECT_GT(right, 2000 * 0.5);
   EXPECT_LT(right, 2000 * 0.9); // not so easy that any model learns it
@@ -124,9 +114,7 @@ TEST(digits, without_distortion_and_noise_differ_in_style_and_pen_alone) {
 
 TEST(logistic, has_rows_with_the_promised_covariance) {
   for (const char* density : {"1", "0.25", "0.001"}) {
-    const auto data =
-        load_data(std::string{"logistic:test=1,samples=4000,features=20,density="} + density, 1)
-            .train;
+    const auto data = load_data(std::string{"logistic:test=1,samples=4000,features=20,density="} + density, 1).train;
     EXPECT_EQ(data.sparse(), *density == '0');
     const double stored = data.sparse() ? double(data.columns.size()) / double(data.samples) : 20;
     EXPECT_EQ(stored, std::max(1.0, std::round(20 * std::stod(density))));

@@ -16,8 +16,7 @@ using testing::HasSubstr;
 class text_files {
 public:
   explicit text_files(std::string source) : source_(std::move(source)) {}
-  std::string spec(std::string_view train, std::string_view test = {},
-                   const std::string& more = {}) const {
+  std::string spec(std::string_view train, std::string_view test = {}, const std::string& more = {}) const {
     auto result = source_ + ":train=" + folder_.write("train", train);
     if (!test.empty())
       result += ",test=" + folder_.write("test", test);
@@ -33,10 +32,8 @@ constexpr auto any_test = "1 1:1\n-1 1:1\n";
 
 TEST(libsvm, reads_sparse_rows) {
   const text_files files("libsvm");
-  const auto split =
-      load_data(files.spec("# a comment\n+1 1:0.5 3:-2 # another\r\n\n  -1\t2:1e-3\n+1\n-1 4:+7",
-                           gzipped("-1 6:1\n")),
-                1);
+  const auto split = load_data(
+      files.spec("# a comment\n+1 1:0.5 3:-2 # another\r\n\n  -1\t2:1e-3\n+1\n-1 4:+7", gzipped("-1 6:1\n")), 1);
   expect_consistent(split);
   EXPECT_EQ(split.train.features, 6u);
   EXPECT_THAT(split.train.class_names, ElementsAre("-1", "+1"));
@@ -50,8 +47,7 @@ TEST(libsvm, reads_sparse_rows) {
 TEST(libsvm, says_what_is_wrong_in_which_line) {
   const text_files files("libsvm");
   const auto broken = [&](const std::string& line) {
-    const auto message = load_error(
-        errc::bad_data, files.spec("1 1:1\n\n# comment\n" + line + "\n-1 1:1\n", any_test));
+    const auto message = load_error(errc::bad_data, files.spec("1 1:1\n\n# comment\n" + line + "\n-1 1:1\n", any_test));
     EXPECT_THAT(message, HasSubstr("train':4: ")) << line;
     return message;
   };
@@ -86,10 +82,8 @@ TEST(libsvm, knows_the_number_of_features_when_told) {
 TEST(libsvm, needs_samples_and_readable_files) {
   const text_files files("libsvm");
   EXPECT_THAT(load_error(errc::bad_data, files.spec("# nothing\n")), HasSubstr("holds no samples"));
-  EXPECT_THAT(load_error(errc::bad_data, files.spec(any_test, "\n")),
-              HasSubstr("test' holds no samples"));
-  EXPECT_THAT(load_error(errc::bad_data, files.spec("1 1:1\n", {}, "task=regression")),
-              HasSubstr("holds one sample"));
+  EXPECT_THAT(load_error(errc::bad_data, files.spec(any_test, "\n")), HasSubstr("test' holds no samples"));
+  EXPECT_THAT(load_error(errc::bad_data, files.spec("1 1:1\n", {}, "task=regression")), HasSubstr("holds one sample"));
   EXPECT_THAT(load_error(errc::usage, "libsvm"), HasSubstr("needs train"));
   const scratch_folder folder;
   EXPECT_THAT(load_error(errc::io, "libsvm:train=" + folder.path() + "/none"),
@@ -99,8 +93,7 @@ TEST(libsvm, needs_samples_and_readable_files) {
 
 TEST(labels, become_classes_in_ascending_order) {
   const text_files files("libsvm");
-  const auto split =
-      load_data(files.spec("10 1:1\n-3 1:1\n2 1:1\n10.0 1:1\n", "+2 1:1\n10 1:1\n"), 1);
+  const auto split = load_data(files.spec("10 1:1\n-3 1:1\n2 1:1\n10.0 1:1\n", "+2 1:1\n10 1:1\n"), 1);
   EXPECT_THAT(split.train.class_names, ElementsAre("-3", "2", "10"));
   EXPECT_THAT(split.train.targets, ElementsAre(2, 0, 1, 2));
   EXPECT_THAT(split.test.targets, ElementsAre(1, 2));
@@ -110,25 +103,21 @@ TEST(labels, must_fit_the_task) {
   const text_files files("libsvm");
   EXPECT_THAT(load_error(errc::bad_data, files.spec(any_test, "1 1:1\n3 1:1\n")),
               HasSubstr("test':2: label '3' does not occur in the training file"));
-  EXPECT_THAT(
-      load_error(errc::bad_data, files.spec("1 1:1\n1.5 1:1\n", any_test, "task=classification")),
-      HasSubstr("train':2: label '1.5' is not a whole number"));
-  EXPECT_THAT(load_error(errc::bad_data, files.spec("1 1:1\n1 1:1\n")),
-              HasSubstr("needs two classes"));
+  EXPECT_THAT(load_error(errc::bad_data, files.spec("1 1:1\n1.5 1:1\n", any_test, "task=classification")),
+              HasSubstr("train':2: label '1.5' is not a whole number"));
+  EXPECT_THAT(load_error(errc::bad_data, files.spec("1 1:1\n1 1:1\n")), HasSubstr("needs two classes"));
 }
 
 TEST(labels, are_numbers_when_they_have_fractions_or_are_many) {
   const text_files files("libsvm");
-  EXPECT_THAT(load_data(files.spec("1 1:1\n1.5 1:1\n", "7 1:1\n"), 1).train.targets,
-              ElementsAre(1, 1.5f));
+  EXPECT_THAT(load_data(files.spec("1 1:1\n1.5 1:1\n", "7 1:1\n"), 1).train.targets, ElementsAre(1, 1.5f));
   EXPECT_EQ(load_data(files.spec(any_test, any_test, "task=regression"), 1).train.classes, 0u);
   for (int count : {100, 101}) {
     std::string rows;
     for (int i = 0; i < count; ++i)
       rows += std::to_string(i) + " 1:1\n";
     EXPECT_EQ(load_data(files.spec(rows, rows), 1).train.classes, count == 100 ? 100u : 0u);
-    EXPECT_EQ(load_data(files.spec(rows, rows, "task=classification"), 1).train.classes,
-              std::size_t(count));
+    EXPECT_EQ(load_data(files.spec(rows, rows, "task=classification"), 1).train.classes, std::size_t(count));
   }
 }
 
@@ -149,8 +138,7 @@ TEST(holdout, splits_a_single_file_by_the_seed) {
   std::iota(expected.begin(), expected.end(), 1.0f);
   EXPECT_THAT(all, testing::UnorderedElementsAreArray(expected));
   for (std::size_t i = 0; i < split.test.samples; ++i)
-    EXPECT_EQ(split.test.class_names[split.test.label(i)],
-              std::to_string(int(split.test.values[i]) % 2));
+    EXPECT_EQ(split.test.class_names[split.test.label(i)], std::to_string(int(split.test.values[i]) % 2));
 }
 
 TEST(holdout, leaves_something_on_both_sides) {
@@ -165,9 +153,7 @@ TEST(holdout, leaves_something_on_both_sides) {
 TEST(csv, reads_columns_by_name_number_and_place) {
   const text_files files("csv");
   const std::string rows = "age, \"income\",class\n1,10,0\n2,20,1\n";
-  const auto load = [&](const std::string& more) {
-    return load_data(files.spec(rows, rows, "scale=none" + more), 1);
-  };
+  const auto load = [&](const std::string& more) { return load_data(files.spec(rows, rows, "scale=none" + more), 1); };
   for (const char* label : {"", ",label=last", ",label=class", ",label=3", ",header=yes"}) {
     const auto split = load(label);
     expect_consistent(split);
@@ -180,8 +166,7 @@ TEST(csv, reads_columns_by_name_number_and_place) {
   EXPECT_THAT(load_error(errc::usage, files.spec(rows, rows, "label=clas")),
               AllOf(HasSubstr("has no column 'clas'"), HasSubstr("one of age, income, class")));
   for (const char* label : {"label=0", "label=4"})
-    EXPECT_THAT(load_error(errc::usage, files.spec(rows, rows, label)),
-                HasSubstr("a number from 1 to 3"));
+    EXPECT_THAT(load_error(errc::usage, files.spec(rows, rows, label)), HasSubstr("a number from 1 to 3"));
 }
 
 TEST(csv, reads_all_separators_and_line_ends) {
@@ -200,35 +185,28 @@ TEST(csv, reads_all_separators_and_line_ends) {
 
 TEST(csv, takes_words_for_classes) {
   const text_files files("csv");
-  const auto split =
-      load_data(files.spec("1,setosa\n2,virginica\n3,iris\n", "1,iris\n", "header=no"), 1);
+  const auto split = load_data(files.spec("1,setosa\n2,virginica\n3,iris\n", "1,iris\n", "header=no"), 1);
   EXPECT_THAT(split.train.class_names, ElementsAre("iris", "setosa", "virginica"));
   EXPECT_THAT(split.train.targets, ElementsAre(1, 2, 0));
   EXPECT_EQ(load_data(files.spec("1,setosa\n2,virginica\n", "1,setosa\n"), 1).train.samples, 2u);
   EXPECT_THAT(load_error(errc::bad_data, files.spec("1,2.5\n2,?\n3,1.5\n")),
               HasSubstr("train':2: label '?' is not a number, unlike those before"));
-  EXPECT_THAT(load_error(errc::bad_data, files.spec("1,a\n2,3\n")),
-              HasSubstr("train':2: label '3' is a number"));
-  EXPECT_THAT(load_error(errc::bad_data, files.spec("1,a\n2,\n")),
-              HasSubstr("train':2: label '' is empty"));
+  EXPECT_THAT(load_error(errc::bad_data, files.spec("1,a\n2,3\n")), HasSubstr("train':2: label '3' is a number"));
+  EXPECT_THAT(load_error(errc::bad_data, files.spec("1,a\n2,\n")), HasSubstr("train':2: label '' is empty"));
   EXPECT_THAT(load_error(errc::bad_data, files.spec("1,2.5\n2,nan\n")),
               HasSubstr("train':2: label 'nan' is not a finite"));
-  EXPECT_THAT(load_error(errc::bad_data, files.spec("1,a\n2,b\n", {}, "task=regression")),
-              HasSubstr("label 'a'"));
-  EXPECT_THAT(load_error(errc::bad_data, files.spec("1,2.5\n2,3.5\n", "1,x\n")),
-              HasSubstr("test':1: label 'x'"));
+  EXPECT_THAT(load_error(errc::bad_data, files.spec("1,a\n2,b\n", {}, "task=regression")), HasSubstr("label 'a'"));
+  EXPECT_THAT(load_error(errc::bad_data, files.spec("1,2.5\n2,3.5\n", "1,x\n")), HasSubstr("test':1: label 'x'"));
   std::string names;
   for (int i = 0; i < 101; ++i)
     names += "1,name" + std::to_string(i) + "\n";
-  EXPECT_THAT(load_error(errc::bad_data, files.spec(names, names)),
-              HasSubstr("101 different labels"));
+  EXPECT_THAT(load_error(errc::bad_data, files.spec(names, names)), HasSubstr("101 different labels"));
 }
 
 TEST(csv, says_what_is_wrong_in_which_line) {
   const text_files files("csv");
   const auto broken = [&](const std::string& line) {
-    const auto message =
-        load_error(errc::bad_data, files.spec("a,b,y\n\n1,2,0\n" + line + "\n3,4,1\n"));
+    const auto message = load_error(errc::bad_data, files.spec("a,b,y\n\n1,2,0\n" + line + "\n3,4,1\n"));
     EXPECT_THAT(message, HasSubstr("train':4: ")) << line;
     return message;
   };
@@ -242,10 +220,8 @@ TEST(csv, says_what_is_wrong_in_which_line) {
   EXPECT_THAT(load_error(errc::bad_data, files.spec("1;2;3\n")), HasSubstr("one column only"));
   EXPECT_THAT(load_error(errc::bad_data, files.spec("\n")), HasSubstr("is empty"));
   EXPECT_THAT(load_error(errc::bad_data, files.spec("a,b\n")), HasSubstr("holds no samples"));
-  EXPECT_THAT(load_error(errc::bad_data, files.spec("a,b\n1,1\n", "1,1,1\n")),
-              HasSubstr("number of columns: 2 and 3"));
-  EXPECT_THAT(load_error(errc::bad_data, files.spec("a,b\n1,1\n", "b,a\n1,1\n")),
-              HasSubstr("names of their columns"));
+  EXPECT_THAT(load_error(errc::bad_data, files.spec("a,b\n1,1\n", "1,1,1\n")), HasSubstr("number of columns: 2 and 3"));
+  EXPECT_THAT(load_error(errc::bad_data, files.spec("a,b\n1,1\n", "b,a\n1,1\n")), HasSubstr("names of their columns"));
 }
 
 TEST(csv, standardises_by_the_training_part) {
@@ -256,8 +232,7 @@ TEST(csv, standardises_by_the_training_part) {
   EXPECT_THAT(split.train.targets, ElementsAre(-1, 1));
   EXPECT_THAT(split.test.dense, ElementsAre(3, 1, 0)); // a constant column is shifted, not scaled
   EXPECT_THAT(split.test.targets, ElementsAre(FloatNear(0, 1e-6f)));
-  EXPECT_THAT(load_data(files.spec("1,5\n3,6\n", "2,5\n"), 1).train.targets,
-              ElementsAre(0, 1)); // classes stay
+  EXPECT_THAT(load_data(files.spec("1,5\n3,6\n", "2,5\n"), 1).train.targets, ElementsAre(0, 1)); // classes stay
 }
 
 } // namespace

@@ -37,20 +37,19 @@ std::vector<float> random_values(std::size_t size, std::uint64_t step) {
 }
 
 /// Element (i, j) of a stored matrix that is to be read transposed or not.
-double element(const std::vector<float>& m, std::size_t i, std::size_t j, std::size_t rows,
-               std::size_t columns, bool transposed) {
+double element(const std::vector<float>& m, std::size_t i, std::size_t j, std::size_t rows, std::size_t columns,
+               bool transposed) {
   return static_cast<double>(transposed ? m[j * rows + i] : m[i * columns + j]);
 }
 
-void expect_product(const std::vector<float>& c, const std::vector<float>& before,
-                    const detail::product& p, const std::vector<float>& a,
-                    const std::vector<float>& b) {
+void expect_product(const std::vector<float>& c, const std::vector<float>& before, const detail::product& p,
+                    const std::vector<float>& a, const std::vector<float>& b) {
   for (std::size_t i = 0; i < p.rows; ++i)
     for (std::size_t j = 0; j < p.columns; ++j) {
       double sum = static_cast<double>(before[i * p.columns + j]), magnitude = 1;
       for (std::size_t k = 0; k < p.depth; ++k) {
-        const double term = element(a, i, k, p.rows, p.depth, p.transpose_a)
-                            * element(b, k, j, p.depth, p.columns, p.transpose_b);
+        const double term =
+            element(a, i, k, p.rows, p.depth, p.transpose_a) * element(b, k, j, p.depth, p.columns, p.transpose_b);
         sum += term;
         magnitude += std::abs(term);
       }
@@ -73,8 +72,7 @@ TEST(product_kernel, of_every_instruction_set_adds_the_product) {
           const auto a = random_values(rows * depth, 1), b = random_values(depth * columns, 2);
           const auto before = random_values(rows * columns, 3);
           auto c = before;
-          const detail::product p{c.data(), a.data(), b.data(),    rows,
-                                  columns,  depth,    transpose_a, transpose_b};
+          const detail::product p{c.data(), a.data(), b.data(), rows, columns, depth, transpose_a, transpose_b};
           kernel.run(p);
           expect_product(c, before, p, a, b);
         }

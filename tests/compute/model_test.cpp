@@ -36,8 +36,7 @@ std::vector<float> gradient_at(model& m, std::span<const float> x, const dataset
 }
 
 /// The objective after plain gradient descent on all samples.
-evaluation train(std::string_view text, const dataset& data, int steps, float lr,
-                 std::string_view optimiser = "sgd") {
+evaluation train(std::string_view text, const dataset& data, int steps, float lr, std::string_view optimiser = "sgd") {
   const auto m = make_model(text, data);
   const auto descent = make_optimiser(optimiser);
   buffer_pool pool;
@@ -59,8 +58,7 @@ TEST(make_model, refuses_data_that_a_model_cannot_learn) {
   EXPECT_THAT(usage_error("logistic", ten), HasSubstr("the data has 10; use softmax"));
   EXPECT_THAT(usage_error("linear", two), HasSubstr("the data has 2 classes; use logistic"));
   EXPECT_THAT(usage_error("linear", ten), HasSubstr("the data has 10 classes; use softmax"));
-  EXPECT_THAT(usage_error("quadratic:mu=2,l=1", real),
-              HasSubstr("mu of model 'quadratic' is greater than l"));
+  EXPECT_THAT(usage_error("quadratic:mu=2,l=1", real), HasSubstr("mu of model 'quadratic' is greater than l"));
 }
 
 TEST(make_model, refuses_wrong_parameters) {
@@ -70,8 +68,7 @@ TEST(make_model, refuses_wrong_parameters) {
   EXPECT_THAT(usage_error("mlp:hidden=0", data), HasSubstr("out of range"));
   EXPECT_THAT(usage_error("mlp:activation=step", data), HasSubstr("one of relu, tanh"));
   EXPECT_THAT(usage_error("softmax:l2=-1", data), HasSubstr("out of range"));
-  EXPECT_THAT(usage_error("mlp:hidden=100000+100000", data),
-              HasSubstr("more than 2147483647 parameters"));
+  EXPECT_THAT(usage_error("mlp:hidden=100000+100000", data), HasSubstr("more than 2147483647 parameters"));
 }
 
 TEST(make_model, shapes_the_model_for_the_data) {
@@ -109,8 +106,7 @@ TEST(quadratic, has_log_spaced_curvature) {
   EXPECT_DOUBLE_EQ(m->evaluate(ones, {data, all_indices(data)}).loss, 0.5 * (0.25 + 1 + 4));
   auto single = small_data(1, 1, 0);
   single.dense = {0};
-  EXPECT_THAT(gradient_at(*make_model("quadratic:mu=0.25,l=4", single), std::vector{1.0f}, single),
-              ElementsAre(0.25f));
+  EXPECT_THAT(gradient_at(*make_model("quadratic:mu=0.25,l=4", single), std::vector{1.0f}, single), ElementsAre(0.25f));
 }
 
 dataset one_sample(std::vector<float> row, std::size_t classes, float target) {
@@ -143,12 +139,7 @@ TEST(logistic, stays_finite_far_from_the_boundary) {
       const double margin = (target == 0 ? -1 : 1) * static_cast<double>(z);
       const std::vector<float> x{z, 0};
       const auto [loss, accuracy] = m->evaluate(x, {data, all_indices(data)});
-      EXPECT_NEAR(loss,
-                  margin > 0 ? std::exp(-margin)
-                  : z == 0   ? std::log(2)
-                             : -margin,
-                  1e-12)
-          << z;
+      EXPECT_NEAR(loss, margin > 0 ? std::exp(-margin) : z == 0 ? std::log(2) : -margin, 1e-12) << z;
       EXPECT_EQ(accuracy, z == 0 ? (target == 0 ? 1 : 0) : (margin > 0 ? 1 : 0)) << z;
       EXPECT_LE(std::fabs(gradient_at(*m, x, data)[0]), 1);
     }
@@ -180,8 +171,8 @@ TEST(softmax, stays_finite_for_large_outputs) {
 
 TEST(convex_models, begin_at_zero) {
   const auto real = small_data(4, 3, 0), two = small_data(4, 3, 2);
-  for (const auto& m : {make_model("quadratic", real), make_model("linear", real),
-                        make_model("logistic", two), make_model("softmax", two)}) {
+  for (const auto& m : {make_model("quadratic", real), make_model("linear", real), make_model("logistic", two),
+                        make_model("softmax", two)}) {
     std::vector<float> x(m->dimension(), 7);
     m->initial_point(x, start);
     EXPECT_THAT(x, testing::Each(0.0f));
@@ -272,8 +263,7 @@ TEST(training, of_an_mlp_fits_what_softmax_cannot) {
 TEST(training, works_with_every_optimiser) {
   const auto data = exclusive_or();
   for (const auto& name : optimisers().names())
-    EXPECT_GT(*train("mlp:hidden=16", data, 300, name == "sgd" ? 0.5f : 0.05f, name).accuracy, 0.99)
-        << name;
+    EXPECT_GT(*train("mlp:hidden=16", data, 300, name == "sgd" ? 0.5f : 0.05f, name).accuracy, 0.99) << name;
 }
 
 TEST(training, of_a_deep_regression_comes_near_its_targets) {

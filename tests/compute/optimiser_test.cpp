@@ -28,8 +28,7 @@ std::map<std::string, std::function<scalar_step()>> recursions() {
   constexpr double rate = 0.1, decay = 0.01;
   return {
       {"sgd", [] { return [](double& x, double g) { x -= rate * g; }; }},
-      {"sgd:weight-decay=0.01",
-       [] { return [](double& x, double g) { x -= rate * (g + decay * x); }; }},
+      {"sgd:weight-decay=0.01", [] { return [](double& x, double g) { x -= rate * (g + decay * x); }; }},
       {"momentum:beta=0.8",
        [] {
          return [m = 0.0](double& x, double g) mutable {
@@ -82,8 +81,7 @@ TEST(optimiser, follows_its_recursion_coordinate_by_coordinate) {
         steps[i](expected[i], static_cast<double>(g[i]));
     }
     for (std::size_t i = 0; i < expected.size(); ++i)
-      EXPECT_NEAR(static_cast<double>(x[i]), expected[i], 2e-5 * (1 + std::fabs(expected[i])))
-          << name << " at " << i;
+      EXPECT_NEAR(static_cast<double>(x[i]), expected[i], 2e-5 * (1 + std::fabs(expected[i]))) << name << " at " << i;
   }
 }
 
@@ -133,8 +131,7 @@ TEST(optimiser, treats_every_place_alike) {
 TEST(optimiser, clones_carry_the_state_and_go_their_own_way) {
   buffer_pool pool;
   for (const auto& entry : optimisers()) {
-    const auto original = make_optimiser(entry.about.name),
-               control = make_optimiser(entry.about.name);
+    const auto original = make_optimiser(entry.about.name), control = make_optimiser(entry.about.name);
     vec x = example(pool, 1), y = x;
     original->step(x, example(pool, 0.2f), lr);
     control->step(y, example(pool, 0.2f), lr);

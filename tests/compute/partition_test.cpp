@@ -62,15 +62,13 @@ TEST(partition, laws_hold_for_all_of_them) {
 TEST(partition, depends_on_the_seed) {
   const auto data = labelled(100, 10);
   for (const auto& entry : partitions())
-    EXPECT_NE(deal(entry.about.name, data, 4, 1), deal(entry.about.name, data, 4, 2))
-        << entry.about.name;
+    EXPECT_NE(deal(entry.about.name, data, 4, 1), deal(entry.about.name, data, 4, 2)) << entry.about.name;
 }
 
 TEST(partition, iid_sizes_differ_by_at_most_one) {
   for (std::size_t workers = 1; workers <= 16; ++workers) {
     const auto dealt = deal("iid", labelled(1000, 0), workers, 1);
-    const auto [smallest, largest] =
-        std::ranges::minmax(dealt, {}, &std::vector<std::uint32_t>::size);
+    const auto [smallest, largest] = std::ranges::minmax(dealt, {}, &std::vector<std::uint32_t>::size);
     EXPECT_LE(largest.size() - smallest.size(), 1u);
   }
 }
@@ -113,12 +111,10 @@ TEST(partition, dirichlet_shares_have_their_mean_and_variance) {
 }
 
 TEST(partition, refuses_what_cannot_be_dealt) {
-  EXPECT_THAT(usage_error("iid", labelled(3, 2), 4),
-              HasSubstr("3 samples cannot be dealt to 4 workers"));
+  EXPECT_THAT(usage_error("iid", labelled(3, 2), 4), HasSubstr("3 samples cannot be dealt to 4 workers"));
   EXPECT_THAT(usage_error("iid", labelled(3, 2), 0), HasSubstr("to 0 workers"));
   for (const char* text : {"label", "dirichlet"})
-    EXPECT_THAT(usage_error(text, labelled(10, 0), 2),
-                HasSubstr("real targets; use partition 'iid'"));
+    EXPECT_THAT(usage_error(text, labelled(10, 0), 2), HasSubstr("real targets; use partition 'iid'"));
   EXPECT_THAT(usage_error("dirichlet:alpha=0", labelled(10, 2), 2), HasSubstr("out of range"));
   EXPECT_THAT(usage_error("idd", labelled(10, 2), 2), HasSubstr("did you mean 'iid'?"));
 }

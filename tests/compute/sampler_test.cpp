@@ -76,9 +76,8 @@ TEST(sampler, refuses_empty_shards_and_batches) {
       ADD_FAILURE() << "no error";
     } catch (const error& e) {
       EXPECT_EQ(e.code(), errc::usage);
-      EXPECT_THAT(e.what(),
-                  testing::HasSubstr("batches of " + std::to_string(batch) + " from a shard of "
-                                     + std::to_string(size) + " samples"));
+      EXPECT_THAT(e.what(), testing::HasSubstr("batches of " + std::to_string(batch) + " from a shard of "
+                                               + std::to_string(size) + " samples"));
     }
 }
 

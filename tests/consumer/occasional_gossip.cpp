@@ -43,8 +43,8 @@ const algorithm_entry entry{
                               .min = 1}}},
     .traits = {.exchange = exchange_pattern::neighbours, .synchronous = true},
     .make = [](const arguments& given, vec initial) -> std::unique_ptr<algorithm> {
-      return std::make_unique<occasional_gossip>(
-          std::move(initial), static_cast<std::uint64_t>(given.integer("period")));
+      return std::make_unique<occasional_gossip>(std::move(initial),
+                                                 static_cast<std::uint64_t>(given.integer("period")));
     },
 };
 // snippet algorithm end
@@ -68,9 +68,8 @@ int main() {
                            own_algorithms);
     const auto s = run_locally(e);
     // snippet run end
-    std::printf("%s: test accuracy %.3f after %llu gradients, %llu payload bits\n",
-                s.algorithm.c_str(), s.final.test_accuracy.value_or(0),
-                static_cast<unsigned long long>(s.final.step),
+    std::printf("%s: test accuracy %.3f after %llu gradients, %llu payload bits\n", s.algorithm.c_str(),
+                s.final.test_accuracy.value_or(0), static_cast<unsigned long long>(s.final.step),
                 static_cast<unsigned long long>(s.final.payload_bits));
     const bool talked = s.final.payload_bits > 0 && s.final.consensus_distance > 0;
     return talked && s.final.test_accuracy.value_or(0) > 0.5 ? 0 : 1;

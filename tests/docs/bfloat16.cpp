@@ -66,9 +66,7 @@ codec_entry bfloat16_codec() {
                 .cost = "16 d bits; two passes over v and one random word an element"},
       .wire_number = wire_number,
       .can = {.exact = false, .unbiased = true, .fixed_size = true},
-      .make = [](const arguments&) -> std::unique_ptr<codec> {
-        return std::make_unique<bfloat16>();
-      },
+      .make = [](const arguments&) -> std::unique_ptr<codec> { return std::make_unique<bfloat16>(); },
       .decode = decode_bfloat16,
   };
 }

@@ -46,15 +46,13 @@ protected:
   }
 
   compress::codec_entry entry_ = compress::detail::bfloat16_codec();
-  std::unique_ptr<compress::codec> codec_ =
-      entry_.make(arguments{"codec", entry_.about, spec::parse("bfloat16")});
+  std::unique_ptr<compress::codec> codec_ = entry_.make(arguments{"codec", entry_.about, spec::parse("bfloat16")});
   buffer_pool pool_;
 };
 
 TEST_F(the_bfloat16_of_the_docs, keeps_what_has_few_bits) {
   EXPECT_EQ(coded({}, 0).size(), 0u);
-  EXPECT_THAT(coded({0, 1, -0.5f, 3, 0x1p-120f}, 0).view(),
-              testing::ElementsAre(0, 1, -0.5f, 3, 0x1p-120f));
+  EXPECT_THAT(coded({0, 1, -0.5f, 3, 0x1p-120f}, 0).view(), testing::ElementsAre(0, 1, -0.5f, 3, 0x1p-120f));
 }
 
 TEST_F(the_bfloat16_of_the_docs, never_leaves_the_finite_numbers) {

@@ -1,9 +1,9 @@
 // What every algorithm of the registry must do, whatever the interleaving of its messages.
-#include "tiny_world.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "tiny_world.hpp"
 
 namespace gossamer::actors {
 namespace {
@@ -55,7 +55,8 @@ TEST_P(every_algorithm, with_one_worker_is_plain_sgd_bit_for_bit) {
     problem p{0.1f};
     constexpr std::uint64_t steps = 50;
     tiny_world world{{.optimiser = optimiser, .workers = 1, .synchronous = entry().traits.synchronous, .steps = steps},
-                     starting_at(p.start()), p.gradients()};
+                     starting_at(p.start()),
+                     p.gradients()};
     ASSERT_TRUE(world.run());
     vec x = p.start();
     const auto plain = compute::make_optimiser(optimiser);
@@ -69,8 +70,10 @@ TEST_P(every_algorithm, finishes_and_finds_the_minimum_under_any_interleaving) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     problem p{0.02f};
     constexpr std::size_t workers = 6;
-    tiny_world world{{.workers = workers, .synchronous = entry().traits.synchronous, .steps = 300, .lr = 0.05, .seed = seed},
-                     starting_at(p.start()), p.gradients()};
+    tiny_world world{
+        {.workers = workers, .synchronous = entry().traits.synchronous, .steps = 300, .lr = 0.05, .seed = seed},
+        starting_at(p.start()),
+        p.gradients()};
     ASSERT_TRUE(world.run()) << "seed " << seed;
     vec minimum = (1.0f / workers) * p.centre(0);
     for (rank i = 1; i < workers; ++i)
@@ -96,20 +99,22 @@ TEST_P(every_algorithm, averaging_conserves_the_mean_of_the_models) {
       std::vector<double> applied(dimension);
       constexpr std::size_t workers = 4;
       const double share = GetParam() == "all-reduce-sgd" ? 1.0 / workers : 1.0; // it averages gradients, not models
-      tiny_world world{{.codec = codec, .workers = workers, .synchronous = entry().traits.synchronous, .steps = 40, .seed = seed},
-                       starting_at(p.start()), [&](rank i, std::uint64_t step, const vec& x) {
-                         auto g = p.gradient(i, step, x);
-                         for (std::size_t k = 0; k < dimension; ++k)
-                           applied[k] -= 0.1 * static_cast<double>(g[k]);
-                         return g;
-                       }};
+      tiny_world world{
+          {.codec = codec, .workers = workers, .synchronous = entry().traits.synchronous, .steps = 40, .seed = seed},
+          starting_at(p.start()),
+          [&](rank i, std::uint64_t step, const vec& x) {
+            auto g = p.gradient(i, step, x);
+            for (std::size_t k = 0; k < dimension; ++k)
+              applied[k] -= 0.1 * static_cast<double>(g[k]);
+            return g;
+          }};
       ASSERT_TRUE(world.run());
       const auto sum = world.sum_of_models();
       // D-PSGD's own rounding noise enters its mean (section on naive quantisation); the others conserve it exactly.
       const bool noisy = GetParam() == "d-psgd" && std::string_view{codec} != "identity";
       for (std::size_t k = 0; k < dimension; ++k)
         EXPECT_NEAR(sum[k] * share, applied[k] * share, noisy ? 2.0 : 2e-4 * (1 + std::abs(applied[k])))
-          << codec << " seed " << seed;
+            << codec << " seed " << seed;
     }
   }
 }
@@ -118,27 +123,32 @@ TEST_P(every_algorithm, repeats_itself_for_the_same_seed) {
   const auto run = [&](std::uint64_t seed) {
     problem p{0.5f};
     tiny_world world{{.codec = entry().traits.needs_exact_codec ? "identity" : "uniform:bits=4",
-                      .workers = 4, .synchronous = entry().traits.synchronous, .steps = 30, .seed = seed},
-                     starting_at(p.start()), p.gradients()};
+                      .workers = 4,
+                      .synchronous = entry().traits.synchronous,
+                      .steps = 30,
+                      .seed = seed},
+                     starting_at(p.start()),
+                     p.gradients()};
     EXPECT_TRUE(world.run());
     return world.sum_of_models();
   };
   EXPECT_EQ(run(1), run(1));
 }
 
-INSTANTIATE_TEST_SUITE_P(registry, every_algorithm, testing::ValuesIn(algorithms().names()),
-                         [](const auto& named) {
-                           auto name = named.param;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(registry, every_algorithm, testing::ValuesIn(algorithms().names()), [](const auto& named) {
+  auto name = named.param;
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
 
 // Rules of AD-PSGD: active workers ask passive ones and nobody else.
 TEST(ad_psgd, exchanges_only_between_active_and_passive_workers) {
   problem p{0.1f};
   const auto& entry = algorithms().find("ad-psgd");
   tiny_world world{{.topology = "exponential", .workers = 8, .synchronous = false, .steps = 50},
-                   [&](rank) { return entry.make(arguments{"algorithm", entry.about, {"ad-psgd", {}}}, p.start()); },
+                   [&](rank) {
+                     return entry.make(arguments{"algorithm", entry.about, {"ad-psgd", {}}}, p.start());
+                   },
                    p.gradients()};
   ASSERT_TRUE(world.run());
   for (rank i = 0; i < 8; ++i)
@@ -154,7 +164,9 @@ TEST(ad_psgd, averages_at_most_once_for_each_gradient_of_an_active_worker) {
   const auto& entry = algorithms().find("ad-psgd");
   constexpr std::uint64_t steps = 50;
   tiny_world world{{.topology = "ring", .workers = 2, .synchronous = false, .steps = steps},
-                   [&](rank) { return entry.make(arguments{"algorithm", entry.about, {"ad-psgd", {}}}, p.start()); },
+                   [&](rank) {
+                     return entry.make(arguments{"algorithm", entry.about, {"ad-psgd", {}}}, p.start());
+                   },
                    p.gradients()};
   ASSERT_TRUE(world.run());
   const auto asked = world.sent(1).frames - 1; // less the farewell

@@ -73,9 +73,7 @@ std::vector<input> inputs() {
 class codec_law : public testing::TestWithParam<std::string> {
 protected:
   const codec_entry& entry() const { return codecs().find(spec::parse(GetParam()).name); }
-  packet encode(const vec& v, std::uint64_t step = 0) const {
-    return made_->encode(v, randomness, step);
-  }
+  packet encode(const vec& v, std::uint64_t step = 0) const { return made_->encode(v, randomness, step); }
 
   buffer_pool pool_;
   std::unique_ptr<codec> made_ = make_codec(GetParam());
@@ -109,18 +107,14 @@ TEST_P(codec_law, decoding_gives_a_finite_vector_of_the_same_size_also_after_a_j
   }
 }
 
-TEST_P(codec_law, zero_stays_zero) {
-  EXPECT_EQ(made_->decode(encode(vec{pool_, 100})), (vec{pool_, 100}));
-}
+TEST_P(codec_law, zero_stays_zero) { EXPECT_EQ(made_->decode(encode(vec{pool_, 100})), (vec{pool_, 100})); }
 
 TEST_P(codec_law, exact_codecs_change_no_bit) {
   if (!entry().can.exact)
     GTEST_SKIP() << "makes no such claim";
   const auto bits = [](float x) { return std::bit_cast<std::uint32_t>(x); };
   for (const auto& [name, values] : inputs())
-    EXPECT_TRUE(std::ranges::equal(made_->decode(encode(vec{pool_, values})).view(), values, {},
-                                   bits, bits))
-        << name;
+    EXPECT_TRUE(std::ranges::equal(made_->decode(encode(vec{pool_, values})).view(), values, {}, bits, bits)) << name;
 }
 
 // T1: the mean of many draws is within 4.5 standard errors of the vector. What is below 1e-33 may
@@ -147,8 +141,7 @@ TEST_P(codec_law, unbiased_codecs_are_right_on_average) {
       const double deviation = std::sqrt(std::max(0.0, squares[i] / draws - mean * mean));
       // Floats have 24 bits: what they round off the largest element is no noise.
       const double rounding = 0x1p-22 * static_cast<double>(max_magnitude(v.view()));
-      EXPECT_LE(std::fabs(mean), 4.5 * deviation / std::sqrt(draws) + rounding + 1e-33)
-          << name << " element " << i;
+      EXPECT_LE(std::fabs(mean), 4.5 * deviation / std::sqrt(draws) + rounding + 1e-33) << name << " element " << i;
     }
   }
 }
@@ -156,15 +149,13 @@ TEST_P(codec_law, unbiased_codecs_are_right_on_average) {
 TEST_P(codec_law, the_same_call_gives_the_same_bytes) {
   const vec v{pool_, random_values(1000)};
   EXPECT_TRUE(std::ranges::equal(write(encode(v, 5)).bytes(), write(encode(v, 5)).bytes()));
-  EXPECT_TRUE(std::ranges::equal(
-      write(encode(v, 5)).bytes(),
-      write(make_codec(GetParam())->encode(vec{pool_, v.view()}, randomness, 5)).bytes()));
+  EXPECT_TRUE(std::ranges::equal(write(encode(v, 5)).bytes(),
+                                 write(make_codec(GetParam())->encode(vec{pool_, v.view()}, randomness, 5)).bytes()));
 }
 
 TEST_P(codec_law, another_step_gives_other_bytes_unless_exact) {
   const vec v{pool_, random_values(1000)};
-  EXPECT_EQ(std::ranges::equal(encode(v, 5).payload.bytes(), encode(v, 6).payload.bytes()),
-            entry().can.exact);
+  EXPECT_EQ(std::ranges::equal(encode(v, 5).payload.bytes(), encode(v, 6).payload.bytes()), entry().can.exact);
 }
 
 TEST_P(codec_law, refuses_numbers_that_are_not_finite) {
@@ -206,15 +197,12 @@ std::vector<std::string> all_specs() {
   return {result.begin(), result.end()};
 }
 
-INSTANTIATE_TEST_SUITE_P(registry, codec_law, testing::ValuesIn(all_specs()),
-                         [](const auto& instance) {
-                           auto name = instance.param;
-                           std::ranges::replace_if(
-                               name,
-                               [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); },
-                               '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(registry, codec_law, testing::ValuesIn(all_specs()), [](const auto& instance) {
+  auto name = instance.param;
+  std::ranges::replace_if(
+      name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+  return name;
+});
 
 } // namespace
 } // namespace gossamer::compress

@@ -51,8 +51,7 @@ std::vector<model_case> all_cases() {
 class every_model : public testing::TestWithParam<model_case> {
 protected:
   every_model()
-      : data_(gossamer::support::small_data(19, 6, GetParam().classes)),
-        model_(make_model(GetParam().text, data_)),
+      : data_(gossamer::support::small_data(19, 6, GetParam().classes)), model_(make_model(GetParam().text, data_)),
         indices_(gossamer::support::all_indices(data_)) {
     if (GetParam().sparse)
       data_ = gossamer::support::as_sparse(data_);
@@ -73,8 +72,7 @@ protected:
     return r;
   }
 
-  static void expect_close(const std::vector<float>& a, const std::vector<float>& b,
-                           double tolerance) {
+  static void expect_close(const std::vector<float>& a, const std::vector<float>& b, double tolerance) {
     ASSERT_EQ(a.size(), b.size());
     for (std::size_t k = 0; k < a.size(); ++k)
       EXPECT_NEAR(a[k], b[k], tolerance * (1 + std::fabs(b[k]))) << "coordinate " << k;
@@ -98,8 +96,7 @@ TEST_P(every_model, gradient_equals_central_differences) {
     const double above = loss_at(middle + h), below = loss_at(middle - h);
     const double width = static_cast<double>(middle + h) - static_cast<double>(middle - h);
     point_[k] = middle;
-    EXPECT_NEAR(gradient[k], (above - below) / width, 3e-4 * (1 + std::fabs(gradient[k])))
-        << "coordinate " << k;
+    EXPECT_NEAR(gradient[k], (above - below) / width, 3e-4 * (1 + std::fabs(gradient[k]))) << "coordinate " << k;
   }
 }
 
@@ -124,8 +121,7 @@ TEST_P(every_model, gradient_of_a_batch_is_the_mean_over_its_samples) {
 TEST_P(every_model, takes_samples_in_any_order_and_more_than_once) {
   const std::vector<std::uint32_t> chosen{7, 7, 2};
   const auto all = run(*model_, chosen);
-  const auto seven = run(*model_, std::span{chosen}.first(1)),
-             two = run(*model_, std::span{chosen}.last(1));
+  const auto seven = run(*model_, std::span{chosen}.first(1)), two = run(*model_, std::span{chosen}.last(1));
   EXPECT_NEAR(all.loss, (2 * seven.loss + two.loss) / 3, 1e-5 * (1 + std::fabs(all.loss)));
 }
 
@@ -234,11 +230,8 @@ TEST_P(every_model, takes_the_proximal_step_of_its_l1_term) {
     for (const float change : {-0.05f, 0.05f}) {
       auto z = after;
       z[k] += change;
-      const auto distance = [&](float v) {
-        return 0.5 * std::pow(static_cast<double>(v - point_[k]), 2);
-      };
-      const double rise =
-          distance(z[k]) - distance(after[k]) + static_cast<double>(step) * (l1_term(z) - before);
+      const auto distance = [&](float v) { return 0.5 * std::pow(static_cast<double>(v - point_[k]), 2); };
+      const double rise = distance(z[k]) - distance(after[k]) + static_cast<double>(step) * (l1_term(z) - before);
       EXPECT_GT(rise, 0) << "coordinate " << k;
     }
 }
@@ -248,9 +241,7 @@ INSTANTIATE_TEST_SUITE_P(models, every_model, testing::ValuesIn(all_cases()));
 TEST(models, are_all_under_these_laws) {
   const auto cases = all_cases();
   for (const auto& name : models().names())
-    EXPECT_TRUE(std::ranges::any_of(cases, [&](const auto& c) {
-      return spec::parse(c.text).name == name;
-    })) << name;
+    EXPECT_TRUE(std::ranges::any_of(cases, [&](const auto& c) { return spec::parse(c.text).name == name; })) << name;
 }
 
 } // namespace

@@ -119,8 +119,7 @@ TEST(every_topology, has_a_bipartite_part_that_connects_it) {
     const auto classes = split(part);
     EXPECT_EQ(classes.active.size() + classes.passive.size(), g.size());
     for (const auto& [i, j] : part.edges())
-      EXPECT_NE(std::ranges::binary_search(classes.active, i),
-                std::ranges::binary_search(classes.active, j));
+      EXPECT_NE(std::ranges::binary_search(classes.active, i), std::ranges::binary_search(classes.active, j));
   });
 }
 
@@ -132,8 +131,7 @@ TEST(bipartite_topologies, need_no_repair) {
       EXPECT_EQ(classes.active.size(), size / 2) << text << size;
       EXPECT_EQ(bipartite_part(g), g) << text << size;
       if (g == make_topology("ring", size, 1) || std::string_view{text} == "exponential") {
-        EXPECT_TRUE(std::ranges::all_of(classes.active, [](rank i) { return i % 2 == 1; }))
-            << text << size;
+        EXPECT_TRUE(std::ranges::all_of(classes.active, [](rank i) { return i % 2 == 1; })) << text << size;
       }
     }
   for (std::size_t size : {3u, 5u, 31u, 33u})
@@ -183,8 +181,7 @@ TEST(spectra, equal_the_closed_form_of_the_ring) {
     double rho = 0, mu = 0;
     for (std::size_t k = 1; k < n; ++k) {
       const double lambda =
-          (1 + 2 * std::cos(2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n)))
-          / 3;
+          (1 + 2 * std::cos(2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n))) / 3;
       rho = std::max(rho, std::abs(lambda));
       mu = std::max(mu, std::abs(lambda - 1));
     }

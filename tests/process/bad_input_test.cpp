@@ -1,8 +1,8 @@
 // Whatever is wrong, a user reads one line that says what and where, and no run folder pretends to
 // hold a result.
-#include "command.hpp"
-
 #include <algorithm>
+
+#include "command.hpp"
 
 namespace gossamer {
 namespace {
@@ -40,10 +40,8 @@ protected:
 };
 
 TEST_F(bad_input, suggests_the_nearest_name) {
-  expect_usage({"--algorithm", "adpsgd"},
-               {"unknown algorithm 'adpsgd'", "did you mean 'ad-psgd'?", "known: "});
-  expect_usage({"--codec", "unifrom:bits=8"},
-               {"unknown codec 'unifrom'", "did you mean 'uniform'?"});
+  expect_usage({"--algorithm", "adpsgd"}, {"unknown algorithm 'adpsgd'", "did you mean 'ad-psgd'?", "known: "});
+  expect_usage({"--codec", "unifrom:bits=8"}, {"unknown codec 'unifrom'", "did you mean 'uniform'?"});
   expect_usage({"--codec", "uniform:bit=8"}, {"'bit'", "did you mean 'bits'?"});
   expect_usage({"--topology", "rnig"}, {"unknown topology 'rnig'", "did you mean 'ring'?"});
   expect_usage({"--model", "mpl"}, {"unknown model 'mpl'", "did you mean 'mlp'?"});
@@ -51,8 +49,7 @@ TEST_F(bad_input, suggests_the_nearest_name) {
   expect_usage({"--optimiser", "adma"}, {"'adma'", "did you mean 'adam'?"});
   expect_usage({"--schedule", "cosin"}, {"'cosin'", "did you mean 'cosine'?"});
   expect_usage({"--algoritm", "d-psgd"}, {"--algoritm", "did you mean --algorithm?"});
-  expect_line(run({"train", "--data", "digit"}), 2,
-              {"unknown data 'digit'", "did you mean 'digits'?"});
+  expect_line(run({"train", "--data", "digit"}), 2, {"unknown data 'digit'", "did you mean 'digits'?"});
   expect_line(run({"trian"}), 2, {"'trian'", "did you mean 'train'?"});
   expect_line(run({"--epochs", "3"}), 2, {"--epochs", "gossamer train --epochs"});
 }
@@ -65,8 +62,7 @@ TEST_F(bad_input, says_what_is_allowed) {
   for (const char* rate : {"0", "-1", "nan", "inf", "abc", "1e7", ""})
     expect_usage({"--lr", rate}, {"--lr is "});
   expect_usage({"--steps", "0"}, {"--steps is 0", "allowed"});
-  expect_usage({"--codec", "uniform:bits=17"},
-               {"bits of codec 'uniform' is 17", "integer in [1, 16]"});
+  expect_usage({"--codec", "uniform:bits=17"}, {"bits of codec 'uniform' is 17", "integer in [1, 16]"});
   expect_usage({"--mixing", "fair"}, {"'fair'", "metropolis"});
   expect_usage({"--slow", "3"}, {"--slow is '3'", "RANK:FACTORx"});
   expect_usage({"--slow", "4:2x"}, {"worker 4", "0 to 3"});
@@ -80,13 +76,11 @@ TEST_F(bad_input, refuses_what_does_not_go_together) {
                {"not bipartite", "0-1-2-3-4-0", "even number of workers"});
   expect_usage({"--algorithm", "all-reduce-sgd", "--codec", "uniform:bits=8"},
                {"all-reduce-sgd", "uniform", "--codec"});
-  expect_usage({"--algorithm", "all-reduce-sgd", "--topology", "star"},
-               {"all-reduce-sgd", "star", "--topology"});
+  expect_usage({"--algorithm", "all-reduce-sgd", "--topology", "star"}, {"all-reduce-sgd", "star", "--topology"});
   expect_usage({"--model", "linear"}, {"linear"});
   expect_usage({"--workers", "601", "--algorithm", "d-psgd"}, {"600 samples", "601 workers"});
   write("two_parts.txt", "0 1\n2 3\n");
-  expect_usage({"--algorithm", "d-psgd", "--topology", "file:path=two_parts.txt"},
-               {"does not connect", "worker 2"});
+  expect_usage({"--algorithm", "d-psgd", "--topology", "file:path=two_parts.txt"}, {"does not connect", "worker 2"});
 }
 
 TEST_F(bad_input, names_the_line_of_a_configuration) {
@@ -117,10 +111,8 @@ TEST_F(bad_input, names_the_place_in_a_data_file) {
   write("idx/train-images-idx3-ubyte", images + "abcd");
   write("idx/train-labels-idx1-ubyte", labels + "\x01\x0B");
   expect_bad_data("idx:dir=idx", {"idx/train-labels-idx1-ubyte", "byte 9", "label 11", "0 to 9"});
-  expect_bad_data("libsvm:train=" + write("rows.svm", "1 1:2 2:3\n-1 1:2 x:3\n"),
-                  {"rows.svm", ":2: ", "'x'"});
-  expect_bad_data("csv:train=" + write("rows.csv", "1,2,0\n3,4,1\n1,nan,1\n"),
-                  {"rows.csv", ":3: ", "nan"});
+  expect_bad_data("libsvm:train=" + write("rows.svm", "1 1:2 2:3\n-1 1:2 x:3\n"), {"rows.svm", ":2: ", "'x'"});
+  expect_bad_data("csv:train=" + write("rows.csv", "1,2,0\n3,4,1\n1,nan,1\n"), {"rows.csv", ":3: ", "nan"});
   expect_bad_data("csv:train=absent.csv", {"absent.csv", "No such file"});
   expect_bad_data("csv:train=.", {"directory"});
   expect_bad_data("cifar10:dir=absent", {"absent", "No such file"});
@@ -128,10 +120,8 @@ TEST_F(bad_input, names_the_place_in_a_data_file) {
 
 TEST_F(bad_input, names_the_line_of_a_graph) {
   write("graph.txt", "0 1\n1 2\n2 9\n");
-  expect_line(
-      run(small
-          + words{"--out", "run", "--algorithm", "d-psgd", "--topology", "file:path=graph.txt"}),
-      1, {"graph.txt:3: ", "'9'", "0 to 3"});
+  expect_line(run(small + words{"--out", "run", "--algorithm", "d-psgd", "--topology", "file:path=graph.txt"}), 1,
+              {"graph.txt:3: ", "'9'", "0 to 3"});
 }
 
 class bad_output : public bad_input {
@@ -150,15 +140,13 @@ protected:
   }
   /// With files that cannot grow beyond so many blocks of 512 bytes (in some shells: of 1024).
   support::outcome run_with_file_limit(int blocks, const words& given) const {
-    const auto script =
-        "trap '' XFSZ; ulimit -f " + std::to_string(blocks) + "; exec \"$0\" \"$@\"";
+    const auto script = "trap '' XFSZ; ulimit -f " + std::to_string(blocks) + "; exec \"$0\" \"$@\"";
     return execute(words{"sh", "-c", script} + gossamer(given));
   }
 };
 
 TEST_F(bad_output, refuses_a_folder_that_cannot_be_made) {
-  expect_line(run(small + words{"--out", "/dev/null/run"}), 1,
-              {"/dev/null/run", "Not a directory", "--out"});
+  expect_line(run(small + words{"--out", "/dev/null/run"}), 1, {"/dev/null/run", "Not a directory", "--out"});
 }
 
 TEST_F(bad_output, does_not_write_over_a_run) {
@@ -172,11 +160,9 @@ TEST_F(bad_output, ends_when_the_disk_is_full) {
                  {"cannot write run/config.toml", "File too large"});
   EXPECT_FALSE(exists("run/config.toml.part"));
   std::filesystem::remove_all(folder_ / "run");
-  const words long_run{"train",    "--data", "digits:samples=600,test=200",
-                       "--epochs", "1e8",    "--eval-every",
-                       "1",        "--out",  "run"};
-  expect_failure(run_with_file_limit(4, long_run),
-                 {"cannot write run/metrics.jsonl", "File too large"});
+  const words long_run{"train", "--data", "digits:samples=600,test=200", "--epochs", "1e8", "--eval-every", "1",
+                       "--out", "run"};
+  expect_failure(run_with_file_limit(4, long_run), {"cannot write run/metrics.jsonl", "File too large"});
 }
 
 TEST_F(bad_output, leaves_no_summary_when_there_is_no_room_for_it) {
@@ -184,36 +170,31 @@ TEST_F(bad_output, leaves_no_summary_when_there_is_no_room_for_it) {
     std::filesystem::remove_all(folder_ / "run");
     std::filesystem::create_directories(folder_ / "run");
     std::filesystem::create_symlink("/dev/full", folder_ / "run" / (file + ".part"));
-    expect_failure(run(small + words{"--out", "run"}),
-                   {"cannot write run/" + file, "No space left"});
+    expect_failure(run(small + words{"--out", "run"}), {"cannot write run/" + file, "No space left"});
     EXPECT_FALSE(metrics().empty());
   }
 }
 
 TEST_F(bad_output, notices_that_nobody_gets_the_result) {
   for (const std::string what : {"list algorithms", "explain ad-psgd", "--help", "--version"}) {
-    const auto ended =
-        execute({"sh", "-c", "exec \"$0\" " + what + " > /dev/full", GOSSAMER_COMMAND});
+    const auto ended = execute({"sh", "-c", "exec \"$0\" " + what + " > /dev/full", GOSSAMER_COMMAND});
     expect_line(ended, 1, {"standard output", "No space left"});
   }
 }
 
 TEST_F(bad_output, keeps_the_measurements_of_a_run_that_diverged) {
-  const words divergent{"train",       "--data", "quadratic", "--model", "quadratic",
-                        "--optimiser", "sgd",    "--lr",      "1e6"};
+  const words divergent{"train", "--data", "quadratic", "--model", "quadratic", "--optimiser", "sgd", "--lr", "1e6"};
   for (const char* algorithm : {"ad-psgd", "d-psgd", "all-reduce-sgd"}) {
     SCOPED_TRACE(algorithm);
     std::filesystem::remove_all(folder_ / "run");
-    expect_failure(run(divergent + words{"--algorithm", algorithm, "--out", "run"}),
-                   {"diverged", "lower --lr"});
+    expect_failure(run(divergent + words{"--algorithm", algorithm, "--out", "run"}), {"diverged", "lower --lr"});
     EXPECT_TRUE(exists("run/metrics.jsonl"));
     metrics();
   }
 }
 
 TEST_F(bad_output, trains_on_when_nobody_can_see_it) {
-  const auto ended = execute(words{"sh", "-c", "exec \"$0\" \"$@\" 2>&-"}
-                             + gossamer(small + words{"--out", "run"}));
+  const auto ended = execute(words{"sh", "-c", "exec \"$0\" \"$@\" 2>&-"} + gossamer(small + words{"--out", "run"}));
   EXPECT_EQ(ended.status, 0);
   EXPECT_TRUE(exists("run/summary.json"));
 }

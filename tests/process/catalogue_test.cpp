@@ -9,8 +9,7 @@ using testing::IsEmpty;
 using testing::MatchesRegex;
 using testing::StartsWith;
 
-const words kinds{"algorithms", "codecs",     "topologies", "models",
-                  "data",       "partitions", "optimisers", "schedules"};
+const words kinds{"algorithms", "codecs", "topologies", "models", "data", "partitions", "optimisers", "schedules"};
 
 class catalogue : public command {
 protected:
@@ -49,8 +48,7 @@ TEST_F(catalogue, explains_every_name) {
       EXPECT_THAT(explained.err, IsEmpty());
       EXPECT_THAT(explained.out, AllOf(HasSubstr(entry["name"]), HasSubstr(entry["summary"])));
       for (const auto& parameter : entry["parameters"])
-        EXPECT_THAT(explained.out,
-                    AllOf(HasSubstr(parameter["key"]), HasSubstr(parameter["meaning"])));
+        EXPECT_THAT(explained.out, AllOf(HasSubstr(parameter["key"]), HasSubstr(parameter["meaning"])));
     }
 }
 
@@ -60,8 +58,7 @@ TEST_F(catalogue, helps_on_standard_output) {
   EXPECT_THAT(help.out, AllOf(HasSubstr("train"), HasSubstr("list"), HasSubstr("explain")));
   const auto train = run({"train", "--help"});
   EXPECT_EQ(train.status, 0);
-  for (const char* flag :
-       {"--algorithm", "--codec", "--config", "--json", "--out", "--overwrite", "--seed"})
+  for (const char* flag : {"--algorithm", "--codec", "--config", "--json", "--out", "--overwrite", "--seed"})
     EXPECT_THAT(train.out, HasSubstr(flag));
   for (const char* about : {"list", "explain"})
     EXPECT_EQ(run({about, "--help"}).status, 0);

@@ -1,7 +1,5 @@
 #pragma once
 
-#include "support/subprocess.hpp"
-
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +8,8 @@
 #include <iterator>
 #include <string>
 #include <vector>
+
+#include "support/subprocess.hpp"
 
 namespace gossamer {
 
@@ -26,8 +26,7 @@ class command : public testing::Test {
 protected:
   void SetUp() override {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::path(testing::TempDir())
-              / ("gossamer-" + std::to_string(getpid()) + "-" + test->name());
+    folder_ = std::filesystem::path(testing::TempDir()) / ("gossamer-" + std::to_string(getpid()) + "-" + test->name());
     std::filesystem::create_directories(folder_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
@@ -41,8 +40,7 @@ protected:
   }
 
   /// A run that takes a fraction of a second.
-  static inline const words small{"train", "--data", "digits:samples=600,test=200", "--epochs",
-                                  "1"};
+  static inline const words small{"train", "--data", "digits:samples=600,test=200", "--epochs", "1"};
 
   std::string write(const std::string& name, const std::string& content) const {
     std::filesystem::create_directories((folder_ / name).parent_path());

@@ -1,6 +1,6 @@
-#include "command.hpp"
-
 #include <csignal>
+
+#include "command.hpp"
 
 namespace gossamer {
 namespace {
@@ -13,8 +13,7 @@ class interrupted_command : public command {
 protected:
   /// A run that would take days, stopped by SIGINT after its first evaluation.
   support::outcome interrupt(const std::string& algorithm) const {
-    const words endless{"train",        "--data", "digits:samples=600,test=200", "--epochs", "1e8",
-                        "--eval-every", "1"};
+    const words endless{"train", "--data", "digits:samples=600,test=200", "--epochs", "1e8", "--eval-every", "1"};
     const auto out = (folder_ / "run").string();
     return support::subprocess(gossamer(endless + words{"--algorithm", algorithm, "--out", out}))
         .signal_after("epoch ", SIGINT)
@@ -39,8 +38,7 @@ TEST_F(interrupted_command, ends_with_130_and_sums_up) {
 
 TEST_F(interrupted_command, stops_all_workers_at_the_same_step) {
   EXPECT_EQ(interrupt("d-psgd").status, 130);
-  const auto steps =
-      json::parse(read("run/summary.json"))["steps_per_worker"].get<std::vector<std::uint64_t>>();
+  const auto steps = json::parse(read("run/summary.json"))["steps_per_worker"].get<std::vector<std::uint64_t>>();
   ASSERT_EQ(steps.size(), 4u);
   EXPECT_GT(steps.front(), 0u);
   EXPECT_THAT(steps, Each(steps.front()));

@@ -1,6 +1,6 @@
-#include "command.hpp"
-
 #include <algorithm>
+
+#include "command.hpp"
 
 namespace gossamer {
 namespace {
@@ -47,8 +47,7 @@ TEST_F(train, writes_a_whole_run_folder_for_every_algorithm) {
     SCOPED_TRACE(algorithm);
     std::filesystem::remove_all(folder_ / "run");
     const auto ended = succeed({"--algorithm", algorithm});
-    EXPECT_THAT(ended.out,
-                HasSubstr("run holds config.toml, metrics.jsonl, summary.json and plot.svg"));
+    EXPECT_THAT(ended.out, HasSubstr("run holds config.toml, metrics.jsonl, summary.json and plot.svg"));
     EXPECT_THAT(read("run/config.toml"), HasSubstr(algorithm));
     EXPECT_THAT(read("run/plot.svg"), StartsWith("<svg "));
     const auto files = std::filesystem::directory_iterator(folder_ / "run");
@@ -57,9 +56,8 @@ TEST_F(train, writes_a_whole_run_folder_for_every_algorithm) {
     const auto records = metrics();
     ASSERT_GE(records.size(), 2u);
     for (const auto& record : records)
-      EXPECT_THAT(keys(record),
-                  ElementsAre("step", "epoch", "time_s", "train_loss", "test_loss", "test_accuracy",
-                              "consensus_distance", "payload_bits", "wire_bits"));
+      EXPECT_THAT(keys(record), ElementsAre("step", "epoch", "time_s", "train_loss", "test_loss", "test_accuracy",
+                                            "consensus_distance", "payload_bits", "wire_bits"));
     EXPECT_EQ(records.front()["step"], 0);
     EXPECT_EQ(records.front()["payload_bits"], 0);
     EXPECT_LT(records.back()["train_loss"], records.front()["train_loss"]);
@@ -90,10 +88,8 @@ TEST_F(train, repeats_a_run_from_the_configuration_that_it_wrote) {
     SCOPED_TRACE(algorithm);
     std::filesystem::remove_all(folder_ / "run");
     std::filesystem::remove_all(folder_ / "again");
-    succeed({"--algorithm", algorithm, "--seed", "7", "--optimiser", "momentum:beta=0.5", "--slow",
-             "1:1.5x"});
-    const auto again =
-        run({"train", "--config", "run/config.toml", "--out", "again"}); // no other flag
+    succeed({"--algorithm", algorithm, "--seed", "7", "--optimiser", "momentum:beta=0.5", "--slow", "1:1.5x"});
+    const auto again = run({"train", "--config", "run/config.toml", "--out", "again"}); // no other flag
     EXPECT_EQ(again.status, 0) << again.err;
     EXPECT_EQ(timeless(metrics("again")), timeless(metrics()));
   }
@@ -106,8 +102,7 @@ TEST_F(train, another_seed_is_another_run) {
 }
 
 TEST_F(train, lets_flags_win_over_the_file) {
-  write("mine.toml",
-        "workers = 2\nepochs = 1.5\nalgorithm = \"d-psgd\"\nslow = [\"0:2x\", \"1:3x\"]\n");
+  write("mine.toml", "workers = 2\nepochs = 1.5\nalgorithm = \"d-psgd\"\nslow = [\"0:2x\", \"1:3x\"]\n");
   succeed({"--config", "mine.toml", "--workers", "6"}); // and --epochs 1
   const auto summary = json::parse(read("run/summary.json"));
   EXPECT_EQ(summary["algorithm"], "d-psgd");
@@ -118,8 +113,8 @@ TEST_F(train, lets_flags_win_over_the_file) {
 TEST_F(train, stops_at_its_limits) {
   succeed({"--steps", "5", "--algorithm", "d-psgd"});
   EXPECT_THAT(json::parse(read("run/summary.json"))["steps_per_worker"], Each(5));
-  const auto timed = run({"train", "--data", "digits:samples=600,test=200", "--epochs", "1e8",
-                          "--eval-every", "1", "--seconds", "0.2", "--out", "timed"});
+  const auto timed = run({"train", "--data", "digits:samples=600,test=200", "--epochs", "1e8", "--eval-every", "1",
+                          "--seconds", "0.2", "--out", "timed"});
   EXPECT_EQ(timed.status, 0) << timed.err;
   EXPECT_EQ(json::parse(read("timed/summary.json"))["end"], "seconds");
 }

@@ -10,9 +10,8 @@ namespace gossamer {
 /// that need them skip without it. Needs the compile definition GOSSAMER_SOURCE_DIR.
 inline std::optional<std::filesystem::path> data_folder() {
   const char* given = std::getenv("GOSSAMER_DATA");
-  const auto folder = given != nullptr
-                          ? std::filesystem::path(given)
-                          : std::filesystem::path(GOSSAMER_SOURCE_DIR) / ".." / "shared" / "data";
+  const auto folder = given != nullptr ? std::filesystem::path(given)
+                                       : std::filesystem::path(GOSSAMER_SOURCE_DIR) / ".." / "shared" / "data";
   std::error_code problem;
   if (!std::filesystem::is_directory(folder, problem))
     return std::nullopt;
@@ -22,6 +21,6 @@ inline std::optional<std::filesystem::path> data_folder() {
 } // namespace gossamer
 
 /// Ends the test, with the reason, when the real data are not there.
-#define GOSSAMER_NEEDS_DATA(folder)                                                                \
-  if (!(folder))                                                                                   \
+#define GOSSAMER_NEEDS_DATA(folder)                                                                                    \
+  if (!(folder))                                                                                                       \
   GTEST_SKIP() << "needs the real data sets: set GOSSAMER_DATA to their folder"

@@ -49,8 +49,7 @@ inline std::string read_text(const std::filesystem::path& path) {
 /// file and fails the test.
 inline void expect_golden(const std::string& name, std::span<const std::byte> bytes) {
   const auto path = std::filesystem::path{GOSSAMER_SOURCE_DIR} / "tests/golden" / name;
-  if (const char* wish = std::getenv("GOSSAMER_REGENERATE_GOLDEN");
-      wish && std::string{wish} == "1") {
+  if (const char* wish = std::getenv("GOSSAMER_REGENERATE_GOLDEN"); wish && std::string{wish} == "1") {
     std::ofstream(path) << to_hex(bytes);
     ADD_FAILURE() << "wrote " << path << "; look at the difference before you commit it";
     return;

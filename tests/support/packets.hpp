@@ -14,8 +14,7 @@ namespace gossamer::test {
 /// from docs/wire-format.md, independently of the library.
 inline std::vector<std::byte> resealed(std::vector<std::byte> bytes) {
   if (bytes.size() >= 32) {
-    const auto checksum =
-        XXH3_64bits_withSeed(bytes.data() + 32, bytes.size() - 32, XXH3_64bits(bytes.data(), 24));
+    const auto checksum = XXH3_64bits_withSeed(bytes.data() + 32, bytes.size() - 32, XXH3_64bits(bytes.data(), 24));
     std::memcpy(bytes.data() + 24, &checksum, sizeof checksum);
   }
   return bytes;
@@ -33,8 +32,7 @@ inline bool survives(std::span<const std::byte> bytes) {
     const auto again = compress::write(p);
     GOSSAMER_ASSERT(std::ranges::equal(again.bytes(), bytes), "a packet has one written form");
     const auto v = compress::decode(p);
-    GOSSAMER_ASSERT(v.size() == p.elements && v.size() <= most_elements,
-                    "a packet decodes to what it declares");
+    GOSSAMER_ASSERT(v.size() == p.elements && v.size() <= most_elements, "a packet decodes to what it declares");
     return true;
   } catch (const error& e) {
     GOSSAMER_ASSERT(e.code() == errc::bad_packet, "damaged bytes are a bad packet");

@@ -20,8 +20,7 @@ inline compute::dataset small_data(std::size_t samples, std::size_t features, st
   for (std::size_t i = 0; i < samples * features; ++i)
     data.dense.push_back(numbers.below(2) == 0 ? 0.0f : 2 * numbers.uniform() - 1);
   for (std::size_t i = 0; i < samples; ++i)
-    data.targets.push_back(classes == 0 ? 2 * numbers.uniform() - 1
-                                        : static_cast<float>(i % classes));
+    data.targets.push_back(classes == 0 ? 2 * numbers.uniform() - 1 : static_cast<float>(i % classes));
   return data;
 }
 

@@ -76,12 +76,9 @@ public:
     const auto deadline = std::chrono::steady_clock::now() + patience;
     for (std::size_t open = 2; open > 0;) {
       std::array<pollfd, 2> polled{{{read_ends_[0], POLLIN, 0}, {read_ends_[1], POLLIN, 0}}};
-      const auto left =
-          std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-      if (left.count() <= 0
-          || poll(polled.data(), polled.size(), static_cast<int>(left.count())) == 0) {
-        ADD_FAILURE() << "still runs after " << patience.count() << " s; killed. It wrote\n"
-                      << result_.err;
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+      if (left.count() <= 0 || poll(polled.data(), polled.size(), static_cast<int>(left.count())) == 0) {
+        ADD_FAILURE() << "still runs after " << patience.count() << " s; killed. It wrote\n" << result_.err;
         kill(id_, SIGKILL);
         break;
       }

@@ -78,8 +78,7 @@ private:
   };
 
   struct node final : actors::worker_host {
-    node(tiny_world& world_, actors::rank i, actors::worker_settings settings,
-         std::unique_ptr<actors::algorithm> a)
+    node(tiny_world& world_, actors::rank i, actors::worker_settings settings, std::unique_ptr<actors::algorithm> a)
         : world(world_), id(i), program(std::move(a)),
           w(std::move(settings), compute::make_optimiser(world_.options_.optimiser), *this) {}
 
@@ -110,17 +109,10 @@ private:
   struct flat_model final : compute::model {
     std::size_t dimension() const override { return 0; }
     void initial_point(std::span<float>, const random_stream&) const override {}
-    double loss_and_gradient(std::span<const float>, const compute::batch&,
-                             std::span<float>) override {
-      return 0;
-    }
-    compute::evaluation evaluate(std::span<const float>, const compute::batch&) override {
-      return {};
-    }
+    double loss_and_gradient(std::span<const float>, const compute::batch&, std::span<float>) override { return 0; }
+    compute::evaluation evaluate(std::span<const float>, const compute::batch&) override { return {}; }
     void proximal_step(std::span<float>, float) const override {}
-    std::unique_ptr<compute::model> clone() const override {
-      return std::make_unique<flat_model>();
-    }
+    std::unique_ptr<compute::model> clone() const override { return std::make_unique<flat_model>(); }
   };
 
   actors::worker_settings settings_of(actors::rank i, bool active) const {

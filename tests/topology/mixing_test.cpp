@@ -51,19 +51,13 @@ TEST(mixing_matrix, is_lazy_by_half) {
 
 TEST(mixing_matrix, refuses_weights_that_do_not_average) {
   const auto pair = make(2, {{0, 1}});
-  const auto with = [&](float a, float b) {
-    return usage_error([&] { mixing_matrix(pair, {{a}, {b}}); });
-  };
-  EXPECT_THAT(with(0.25f, 0.5f),
-              HasSubstr("0.25 of 0-1 and 0.5 of 1-0 differ; a mixing matrix is symmetric"));
+  const auto with = [&](float a, float b) { return usage_error([&] { mixing_matrix(pair, {{a}, {b}}); }); };
+  EXPECT_THAT(with(0.25f, 0.5f), HasSubstr("0.25 of 0-1 and 0.5 of 1-0 differ; a mixing matrix is symmetric"));
   EXPECT_THAT(with(-0.5f, -0.5f), HasSubstr("node 0 has the mixing weight -0.5"));
   EXPECT_THAT(with(1.5f, 1.5f), HasSubstr("sum to 1.5"));
   EXPECT_THAT(with(std::nanf(""), 0.5f), HasSubstr("weight nan"));
   EXPECT_THAT(usage_error([&] { mixing_matrix(pair, {{0.5f}}); }), HasSubstr("do not fit"));
-  EXPECT_THAT(usage_error([&] {
-                mixing_matrix(pair, {{0.5f}, {0.5f, 0.1f}});
-              }),
-              HasSubstr("do not fit"));
+  EXPECT_THAT(usage_error([&] { mixing_matrix(pair, {{0.5f}, {0.5f, 0.1f}}); }), HasSubstr("do not fit"));
   EXPECT_EQ(mixing_matrix(pair, {{1}, {1}}).self_weight(1), 0.0f);
 }
 
@@ -72,13 +66,10 @@ TEST(make_mixing, knows_three_rules) {
   for (rank i = 0; i < 5; ++i)
     for (rank j = 0; j < 5; ++j) {
       EXPECT_EQ(make_mixing("auto", ring).weight(i, j), make_mixing("uniform", ring).weight(i, j));
-      EXPECT_EQ(make_mixing("auto", star).weight(i, j),
-                make_mixing("metropolis", star).weight(i, j));
+      EXPECT_EQ(make_mixing("auto", star).weight(i, j), make_mixing("metropolis", star).weight(i, j));
     }
-  EXPECT_THAT(usage_error([&] { make_mixing("uniform", star); }),
-              HasSubstr("choose mixing metropolis"));
-  EXPECT_THAT(usage_error([&] { make_mixing("metropolys", star); }),
-              HasSubstr("did you mean 'metropolis'?"));
+  EXPECT_THAT(usage_error([&] { make_mixing("uniform", star); }), HasSubstr("choose mixing metropolis"));
+  EXPECT_THAT(usage_error([&] { make_mixing("metropolys", star); }), HasSubstr("did you mean 'metropolis'?"));
 }
 
 TEST(spectrum, is_trivial_for_one_worker) {

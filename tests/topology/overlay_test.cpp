@@ -53,8 +53,7 @@ TEST(overlay, refuses_strangers_and_graphs_that_it_cannot_keep_together) {
   const auto ring = make_topology("ring", 5, 1);
   EXPECT_THAT(message([&] { overlay{ring}.without(5); }), HasSubstr("there is no worker 5"));
   EXPECT_THAT(message([&] { overlay{graph{2, {}}}; }), HasSubstr("only in a connected graph"));
-  EXPECT_THAT(message([&] { overlay(ring, repair::bipartite); }),
-              HasSubstr("0-1-2-3-4-0 has odd length"));
+  EXPECT_THAT(message([&] { overlay(ring, repair::bipartite); }), HasSubstr("0-1-2-3-4-0 has odd length"));
   EXPECT_DEATH(overlay{ring}.roles(), "only a bipartite overlay has roles");
 }
 
@@ -64,8 +63,7 @@ TEST(bipartite_overlay, opens_a_ring_and_links_its_pieces_between_classes) {
   EXPECT_EQ(one.current().edges().size(), 6u);
   EXPECT_TRUE(one.current().adjacent(4, 5));
   const auto two = one.without(6); // 4-5 is cut off: 4 goes to an end of 7-0-1-2 that is active
-  EXPECT_THAT(two.current().edges(),
-              ElementsAre(Pair(0, 1), Pair(0, 7), Pair(1, 2), Pair(4, 5), Pair(4, 7)));
+  EXPECT_THAT(two.current().edges(), ElementsAre(Pair(0, 1), Pair(0, 7), Pair(1, 2), Pair(4, 5), Pair(4, 7)));
   EXPECT_THAT(two.roles().active, ElementsAre(1, 5, 7));
   const auto stretch = all.without(3).without(4); // 2 is passive and 5 is active
   EXPECT_TRUE(stretch.current().adjacent(2, 5));
@@ -99,9 +97,7 @@ std::vector<graph> connected_graphs(rank n) {
 /// there are.
 void expect_connected(const overlay& left) {
   const auto members = left.members();
-  const auto number = [&](rank i) {
-    return static_cast<rank>(std::ranges::lower_bound(members, i) - members.begin());
-  };
+  const auto number = [&](rank i) { return static_cast<rank>(std::ranges::lower_bound(members, i) - members.begin()); };
   std::vector<graph::edge> edges;
   for (const auto& [i, j] : left.current().edges()) {
     ASSERT_TRUE(left.present(i) && left.present(j));
@@ -145,8 +141,7 @@ void expect_two_coloured(const overlay& left) {
     ASSERT_NE(std::ranges::binary_search(active, i), std::ranges::binary_search(active, j));
   const auto original = split(left.original());
   const auto survives = [&](rank i) { return left.present(i); };
-  const bool both = std::ranges::any_of(original.active, survives)
-                    && std::ranges::any_of(original.passive, survives);
+  const bool both = std::ranges::any_of(original.active, survives) && std::ranges::any_of(original.passive, survives);
   ASSERT_TRUE(!both || std::ranges::includes(original.active, active));
 }
 

@@ -15,8 +15,7 @@ using testing::HasSubstr;
 using testing::Pair;
 
 /// The message of the error that the request must cause.
-std::string refusal(std::string_view text, std::size_t size, errc code = errc::usage,
-                    std::uint64_t seed = 1) {
+std::string refusal(std::string_view text, std::size_t size, errc code = errc::usage, std::uint64_t seed = 1) {
   try {
     make_topology(text, size, seed);
   } catch (const error& e) {
@@ -55,19 +54,16 @@ TEST(topologies, have_a_summary_and_a_cost) {
 TEST(make_topology, builds_the_small_ones_as_drawn_by_hand) {
   EXPECT_EQ(make_topology("complete", 4, 1).edges().size(), 6u);
   EXPECT_THAT(make_topology("star", 3, 1).edges(), ElementsAre(Pair(0, 1), Pair(0, 2)));
-  EXPECT_THAT(make_topology("ring", 4, 1).edges(),
-              ElementsAre(Pair(0, 1), Pair(0, 3), Pair(1, 2), Pair(2, 3)));
-  EXPECT_THAT(make_topology("torus:rows=2", 8, 1).neighbours(0),
-              ElementsAre(1, 3, 4)); // two rows: degree 3
+  EXPECT_THAT(make_topology("ring", 4, 1).edges(), ElementsAre(Pair(0, 1), Pair(0, 3), Pair(1, 2), Pair(2, 3)));
+  EXPECT_THAT(make_topology("torus:rows=2", 8, 1).neighbours(0), ElementsAre(1, 3, 4)); // two rows: degree 3
   EXPECT_THAT(make_topology("torus", 9, 1).neighbours(4), ElementsAre(1, 3, 5, 7));
   EXPECT_THAT(make_topology("hypercube", 8, 1).neighbours(5), ElementsAre(1, 4, 7));
-  EXPECT_THAT(make_topology("exponential", 16, 1).neighbours(0),
-              ElementsAre(1, 3, 5, 7, 9, 11, 13, 15));
+  EXPECT_THAT(make_topology("exponential", 16, 1).neighbours(0), ElementsAre(1, 3, 5, 7, 9, 11, 13, 15));
 }
 
 TEST(make_topology, gives_two_workers_one_edge) {
-  for (const char* text : {"complete", "star", "ring", "torus", "torus:rows=2", "hypercube",
-                           "exponential", "random-regular:degree=1", "erdos-renyi"})
+  for (const char* text : {"complete", "star", "ring", "torus", "torus:rows=2", "hypercube", "exponential",
+                           "random-regular:degree=1", "erdos-renyi"})
     EXPECT_THAT(make_topology(text, 2, 1).edges(), ElementsAre(Pair(0, 1))) << text;
 }
 
@@ -78,8 +74,8 @@ TEST(make_topology, makes_the_most_square_torus) {
 }
 
 TEST(make_topology, refuses_impossible_sizes_and_says_which_are_possible) {
-  EXPECT_THAT(refusal("ring", 0), HasSubstr("cannot have 0 workers; allowed: 1 to 4096"));
-  EXPECT_THAT(refusal("ring", max_workers + 1), HasSubstr("allowed: 1 to 4096"));
+  EXPECT_THAT(refusal("ring", 0), HasSubstr("cannot have 0 workers; allowed: 1 to 16384"));
+  EXPECT_THAT(refusal("ring", max_workers + 1), HasSubstr("allowed: 1 to 16384"));
   EXPECT_THAT(refusal("hypercube", 12), HasSubstr("powers of two, e.g. 8 or 16"));
   EXPECT_THAT(refusal("torus:rows=5", 12), HasSubstr("rows=1, 2, 3, 4, 6, 12, or rows=0"));
   EXPECT_THAT(refusal("random-regular", 4), HasSubstr("allowed: degree 2 to 3"));
@@ -90,11 +86,9 @@ TEST(make_topology, refuses_impossible_sizes_and_says_which_are_possible) {
 }
 
 TEST(make_topology, gives_up_on_a_random_graph_below_the_threshold) {
-  EXPECT_THAT(
-      refusal("erdos-renyi:p=0.001", 50),
-      HasSubstr(
-          "with p=0.001 are hardly ever connected; choose p well above the connectivity threshold "
-          "ln(n)/n = 0.0782"));
+  EXPECT_THAT(refusal("erdos-renyi:p=0.001", 50),
+              HasSubstr("with p=0.001 are hardly ever connected; choose p well above the connectivity threshold "
+                        "ln(n)/n = 0.0782"));
   EXPECT_THAT(refusal("erdos-renyi:p=0.0005", max_workers),
               HasSubstr("0.00203")); // and does not try for long
   EXPECT_THAT(refusal("erdos-renyi:p=0", 2), HasSubstr("p=0"));
@@ -122,8 +116,7 @@ TEST(make_topology, favours_no_pair_in_random_regular_graphs) {
   for (std::size_t degree : {3u, 5u}) { // drawn directly, and as a complement
     std::array<std::array<int, nodes>, nodes> count{};
     for (std::uint64_t seed = 0; seed < draws; ++seed)
-      for (const auto& [i, j] :
-           make_topology("random-regular:degree=" + std::to_string(degree), nodes, seed).edges())
+      for (const auto& [i, j] : make_topology("random-regular:degree=" + std::to_string(degree), nodes, seed).edges())
         ++count[i][j];
     const double p = static_cast<double>(degree) / (nodes - 1);
     for (std::size_t i = 0; i < nodes; ++i)
@@ -134,8 +127,7 @@ TEST(make_topology, favours_no_pair_in_random_regular_graphs) {
 
 TEST(topology_file, is_one_edge_a_line_with_comments) {
   const edge_file file{"# a path\n0 1\n\n  2\t1 # backwards\r\n1 0\n2 3"};
-  EXPECT_THAT(make_topology(file.spec(), 4, 1).edges(),
-              ElementsAre(Pair(0, 1), Pair(1, 2), Pair(2, 3)));
+  EXPECT_THAT(make_topology(file.spec(), 4, 1).edges(), ElementsAre(Pair(0, 1), Pair(1, 2), Pair(2, 3)));
 }
 
 TEST(topology_file, names_the_line_that_is_wrong) {
@@ -147,9 +139,7 @@ TEST(topology_file, names_the_line_that_is_wrong) {
   };
   EXPECT_THAT(problem("1"), HasSubstr("a line holds one edge"));
   EXPECT_THAT(problem("1 2 3"), HasSubstr("a line holds one edge"));
-  EXPECT_THAT(
-      problem("1 x"),
-      HasSubstr("'x' is not the number of a worker; with 3 workers the numbers are 0 to 2"));
+  EXPECT_THAT(problem("1 x"), HasSubstr("'x' is not the number of a worker; with 3 workers the numbers are 0 to 2"));
   EXPECT_THAT(problem("1 -2"), HasSubstr("'-2'"));
   EXPECT_THAT(problem("1 2.0"), HasSubstr("'2.0'"));
   EXPECT_THAT(problem("1 3"), HasSubstr("'3'"));
@@ -158,11 +148,9 @@ TEST(topology_file, names_the_line_that_is_wrong) {
 }
 
 TEST(topology_file, connects_everybody_and_is_readable) {
-  EXPECT_THAT(refusal(edge_file{"0 1\n2 3\n"}.spec(), 4),
-              HasSubstr("worker 2 cannot reach worker 0; add an edge"));
+  EXPECT_THAT(refusal(edge_file{"0 1\n2 3\n"}.spec(), 4), HasSubstr("worker 2 cannot reach worker 0; add an edge"));
   EXPECT_THAT(refusal(edge_file{""}.spec(), 2), HasSubstr("worker 1 cannot reach worker 0"));
-  EXPECT_THAT(refusal("file:path=no_such_file", 4, errc::io),
-              HasSubstr("'no_such_file': No such file"));
+  EXPECT_THAT(refusal("file:path=no_such_file", 4, errc::io), HasSubstr("'no_such_file': No such file"));
   EXPECT_THAT(refusal("file:path=" + testing::TempDir(), 4, errc::io), HasSubstr("Is a directory"));
   EXPECT_THAT(refusal("file", 4), HasSubstr("needs path"));
 }

@@ -25,8 +25,7 @@ private:
   void line(point from, point to);
 
   float radius_;
-  std::array<float, side * side>
-      nearest_; ///< squared distance of each pixel's centre to the strokes
+  std::array<float, side * side> nearest_; ///< squared distance of each pixel's centre to the strokes
 };
 
 } // namespace gossamer::compute::detail

@@ -22,9 +22,7 @@ public:
   const std::string& path() const noexcept { return path_; }
   std::string_view text() const noexcept { return bytes_; }
   std::size_t size() const noexcept { return bytes_.size(); }
-  std::uint8_t operator[](std::size_t i) const noexcept {
-    return static_cast<std::uint8_t>(bytes_[i]);
-  }
+  std::uint8_t operator[](std::size_t i) const noexcept { return static_cast<std::uint8_t>(bytes_[i]); }
   /// The big-endian number at a byte; requires `offset + 4 <= size()`.
   std::uint32_t big_endian(std::size_t offset) const noexcept;
 

@@ -27,7 +27,7 @@ parameter holdout_parameter();
 /// number among them has a fraction.
 /// @error errc::bad_data for labels that are not of the task, or known to the test file alone, with
 ///        file and line
-data_split with_targets(labelled_rows train, std::optional<labelled_rows> test,
-                        const arguments& given, std::uint64_t seed);
+data_split with_targets(labelled_rows train, std::optional<labelled_rows> test, const arguments& given,
+                        std::uint64_t seed);
 
 } // namespace gossamer::compute::detail

@@ -17,8 +17,7 @@ std::string_view trimmed(std::string_view text) noexcept;
 std::optional<double> to_number(std::string_view text) noexcept;
 
 /// "'path':12: what".
-error bad_line(std::string_view path, std::size_t line, std::string_view what,
-               std::string remedy = {});
+error bad_line(std::string_view path, std::size_t line, std::string_view what, std::string remedy = {});
 
 /// Walks through the lines of a file and knows which one it is at. The file must outlive it.
 class line_reader {

@@ -18,8 +18,7 @@ struct criterion {
 };
 
 extern const criterion squared_error; ///< (z - y)^2 / 2; one output
-extern const criterion
-    log_loss; ///< log(1 + exp(-y z)), where class 0 is y = -1 and class 1 is y = 1; one output
+extern const criterion log_loss;      ///< log(1 + exp(-y z)), where class 0 is y = -1 and class 1 is y = 1; one output
 extern const criterion cross_entropy; ///< log(sum_k exp(z_k)) - z_class; an output per class
 
 } // namespace gossamer::compute::detail

@@ -9,11 +9,9 @@ namespace gossamer::compute::detail {
 
 /// z += A W, where the rows of A are the samples. Dense rows are gathered into `rows` first.
 /// Cost 2 * outputs operations for each element of A that is stored.
-void multiply_samples(matrix z, const batch& samples, const_matrix weights,
-                      std::vector<float>& rows);
+void multiply_samples(matrix z, const batch& samples, const_matrix weights, std::vector<float>& rows);
 
 /// gradient += A^T errors; `rows` as `multiply_samples` left them.
-void add_outer_products(matrix gradient, const batch& samples, const_matrix errors,
-                        const std::vector<float>& rows);
+void add_outer_products(matrix gradient, const batch& samples, const_matrix errors, const std::vector<float>& rows);
 
 } // namespace gossamer::compute::detail

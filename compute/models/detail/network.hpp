@@ -32,8 +32,7 @@ public:
   std::size_t dimension() const override { return dimension_; }
   /// 0 without hidden layers; otherwise weights ~ N(0, 2 / inputs) and biases 0 (He et al. 2015).
   void initial_point(std::span<float> x, const random_stream& random) const override;
-  double loss_and_gradient(std::span<const float> x, const batch& samples,
-                           std::span<float> gradient) override;
+  double loss_and_gradient(std::span<const float> x, const batch& samples, std::span<float> gradient) override;
   evaluation evaluate(std::span<const float> x, const batch& samples) override;
   void proximal_step(std::span<float> x, float step) const override;
   std::unique_ptr<model> clone() const override { return std::make_unique<network>(*this); }
