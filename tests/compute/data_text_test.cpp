@@ -48,7 +48,7 @@ TEST(libsvm, says_what_is_wrong_in_which_line) {
   const text_files files("libsvm");
   const auto broken = [&](const std::string& line) {
     const auto message = load_error(errc::bad_data, files.spec("1 1:1\n\n# comment\n" + line + "\n-1 1:1\n", any_test));
-    EXPECT_THAT(message, HasSubstr("train':4: ")) << line;
+    EXPECT_THAT(message, HasSubstr("train:4: ")) << line;
     return message;
   };
   EXPECT_THAT(broken("1 3:1 2:1"), HasSubstr("index 2 follows index 3"));
@@ -75,7 +75,7 @@ TEST(libsvm, knows_the_number_of_features_when_told) {
   const text_files files("libsvm");
   EXPECT_EQ(load_data(files.spec(any_test, any_test, "features=9"), 1).test.features, 9u);
   EXPECT_THAT(load_error(errc::bad_data, files.spec(any_test, "1 10:1\n", "features=9")),
-              HasSubstr("test':1: index 10 is greater than 9"));
+              HasSubstr("test:1: index 10 is greater than 9"));
   EXPECT_THAT(load_error(errc::bad_data, files.spec("1\n-1\n", "1\n")), HasSubstr("no features"));
 }
 
@@ -87,7 +87,7 @@ TEST(libsvm, needs_samples_and_readable_files) {
   EXPECT_THAT(load_error(errc::usage, "libsvm"), HasSubstr("needs train"));
   const scratch_folder folder;
   EXPECT_THAT(load_error(errc::io, "libsvm:train=" + folder.path() + "/none"),
-              AllOf(HasSubstr("/none'"), HasSubstr("No such file")));
+              AllOf(HasSubstr("/none"), HasSubstr("No such file")));
   EXPECT_THAT(load_error(errc::io, "libsvm:train=" + folder.path()), HasSubstr("Is a directory"));
 }
 
@@ -102,9 +102,9 @@ TEST(labels, become_classes_in_ascending_order) {
 TEST(labels, must_fit_the_task) {
   const text_files files("libsvm");
   EXPECT_THAT(load_error(errc::bad_data, files.spec(any_test, "1 1:1\n3 1:1\n")),
-              HasSubstr("test':2: label '3' does not occur in the training file"));
+              HasSubstr("test:2: label '3' does not occur in the training file"));
   EXPECT_THAT(load_error(errc::bad_data, files.spec("1 1:1\n1.5 1:1\n", any_test, "task=classification")),
-              HasSubstr("train':2: label '1.5' is not a whole number"));
+              HasSubstr("train:2: label '1.5' is not a whole number"));
   EXPECT_THAT(load_error(errc::bad_data, files.spec("1 1:1\n1 1:1\n")), HasSubstr("needs two classes"));
 }
 
@@ -190,13 +190,13 @@ TEST(csv, takes_words_for_classes) {
   EXPECT_THAT(split.train.targets, ElementsAre(1, 2, 0));
   EXPECT_EQ(load_data(files.spec("1,setosa\n2,virginica\n", "1,setosa\n"), 1).train.samples, 2u);
   EXPECT_THAT(load_error(errc::bad_data, files.spec("1,2.5\n2,?\n3,1.5\n")),
-              HasSubstr("train':2: label '?' is not a number, unlike those before"));
-  EXPECT_THAT(load_error(errc::bad_data, files.spec("1,a\n2,3\n")), HasSubstr("train':2: label '3' is a number"));
-  EXPECT_THAT(load_error(errc::bad_data, files.spec("1,a\n2,\n")), HasSubstr("train':2: label '' is empty"));
+              HasSubstr("train:2: label '?' is not a number, unlike those before"));
+  EXPECT_THAT(load_error(errc::bad_data, files.spec("1,a\n2,3\n")), HasSubstr("train:2: label '3' is a number"));
+  EXPECT_THAT(load_error(errc::bad_data, files.spec("1,a\n2,\n")), HasSubstr("train:2: label '' is empty"));
   EXPECT_THAT(load_error(errc::bad_data, files.spec("1,2.5\n2,nan\n")),
-              HasSubstr("train':2: label 'nan' is not a finite"));
+              HasSubstr("train:2: label 'nan' is not a finite"));
   EXPECT_THAT(load_error(errc::bad_data, files.spec("1,a\n2,b\n", {}, "task=regression")), HasSubstr("label 'a'"));
-  EXPECT_THAT(load_error(errc::bad_data, files.spec("1,2.5\n2,3.5\n", "1,x\n")), HasSubstr("test':1: label 'x'"));
+  EXPECT_THAT(load_error(errc::bad_data, files.spec("1,2.5\n2,3.5\n", "1,x\n")), HasSubstr("test:1: label 'x'"));
   std::string names;
   for (int i = 0; i < 101; ++i)
     names += "1,name" + std::to_string(i) + "\n";
@@ -207,7 +207,7 @@ TEST(csv, says_what_is_wrong_in_which_line) {
   const text_files files("csv");
   const auto broken = [&](const std::string& line) {
     const auto message = load_error(errc::bad_data, files.spec("a,b,y\n\n1,2,0\n" + line + "\n3,4,1\n"));
-    EXPECT_THAT(message, HasSubstr("train':4: ")) << line;
+    EXPECT_THAT(message, HasSubstr("train:4: ")) << line;
     return message;
   };
   EXPECT_THAT(broken("1,2"), HasSubstr("2 columns, but the first line has 3"));

@@ -89,8 +89,8 @@ TEST(make_topology, gives_up_on_a_random_graph_below_the_threshold) {
   EXPECT_THAT(refusal("erdos-renyi:p=0.001", 50),
               HasSubstr("with p=0.001 are hardly ever connected; choose p well above the connectivity threshold "
                         "ln(n)/n = 0.0782"));
-  EXPECT_THAT(refusal("erdos-renyi:p=0.0005", max_workers),
-              HasSubstr("0.00203")); // and does not try for long
+  EXPECT_THAT(refusal("erdos-renyi:p=0.0003", max_workers),
+              HasSubstr("0.000592")); // and does not try for long
   EXPECT_THAT(refusal("erdos-renyi:p=0", 2), HasSubstr("p=0"));
 }
 
