@@ -105,7 +105,7 @@ graph make_erdos_renyi(const arguments& values, std::size_t size, std::uint64_t 
   const double p = values.real("p");
   const auto found = first_connected(seed, hopeless(size, p) ? 0 : 200, [&](random_sequence& random) {
     std::vector<graph::edge> edges;
-    // The pairs between two edges are skipped by one geometric draw: time O(edges), not O(pairs) (Batagelj, Brandes 2005).
+    // One geometric draw skips the pairs between two edges: time O(edges), not O(pairs) (Batagelj, Brandes 2005).
     const double scale = std::log1p(-p); // minus infinity for p = 1: nothing is skipped
     double j = -1;
     for (rank i = 1; p > 0 && i < size;) {

@@ -44,6 +44,7 @@ public:
     summary_.seed = run.settings.seed;
     summary_.steps_per_worker.assign(workers(), 0);
     final_ = collection{workers()};
+    next_evaluation_ = run.evaluation_steps * workers();
     updates_seen_.assign(workers(), 0);
     sent_.assign(workers(), {});
     broadcast_every_ = std::max<std::uint64_t>(workers(), planned_updates() / broadcasts_per_run);
@@ -61,8 +62,6 @@ public:
   void start() {
     began_ = self_->clock().now();
     tell_workers(start_run{});
-    if (!synchronous_)
-      request_snapshots();
     self_->delayed_send(self_, tick_interval, tick{});
   }
 

@@ -74,6 +74,8 @@ void worker::spawn(task<> routine) {
 
 void worker::run(algorithm& a) {
   algorithm_ = &a;
+  if (!settings_.synchronous)
+    take_snapshot(0); // the first of the coordinator's evaluations, before anything has moved
   spawn(a.run(*this));
 }
 
