@@ -61,8 +61,7 @@ int run(int argc, char** argv) {
   for (const auto& o : apps::options()) {
     auto* flag = train->add_option("--" + o.name, given[o.name], o.help)->type_name(o.value);
     flag->expected(1)->default_str(o.get(defaults));
-    if (o.repeatable)
-      flag->take_all();
+    o.repeatable ? flag->take_all() : flag->take_last();
   }
   std::string config;
   bool json = false;

@@ -51,6 +51,16 @@ option number(std::string name, std::string value, std::string help, std::option
           true};
 }
 
+/// A plan in epochs takes the place of one in steps, and the other way round: the last word counts.
+template <class T>
+option instead_of(option o, std::optional<T> run_settings::*other) {
+  o.set = [set = std::move(o.set), other](train_options& into, const std::string& given) {
+    set(into, given);
+    (into.run.*other).reset();
+  };
+  return o;
+}
+
 /// "3:10x": worker 3 is ten times slower.
 void set_slow(train_options& o, const std::string& given) {
   for (const auto& item : split(given, ',')) {
@@ -91,14 +101,18 @@ const std::vector<option>& options() {
       text("schedule", "NAME", "how the learning rate changes", &run_settings::schedule),
       text("optimiser", "NAME", "how a gradient becomes an update; momentum and weight decay",
            &run_settings::optimiser),
-      number("epochs", "E", "passes over the data, all workers together", &run_settings::epochs),
-      number("steps", "N", "gradients of each worker (on average, if asynchronous) instead of epochs",
-             &run_settings::steps),
-      number("seconds", "S", "stop after so long, if not before", &run_settings::seconds),
+      instead_of(
+          number("epochs", "E", "passes over the data, all workers together (default: 30)", &run_settings::epochs),
+          &run_settings::steps),
+      instead_of(number("steps", "N", "gradients of each worker (on average, if asynchronous) instead of epochs",
+                        &run_settings::steps),
+                 &run_settings::epochs),
+      number("seconds", "S", "stop after so long; alone, or before the epochs or steps are over",
+             &run_settings::seconds),
       number("seed", "N", "the seed of everything random", &run_settings::seed),
       number("threads", "N", "threads for messages; 0: one for each processor. Gradients have a thread per worker",
              &run_settings::threads),
-      number("eval-every", "E", "epochs between evaluations (default: 20 evaluations a run)",
+      number("eval-every", "E", "epochs between evaluations (default: 20 evaluations a run; 1 with --seconds alone)",
              &run_settings::eval_every),
       {"slow", "RANK:FACTORx", "make a worker compute so many times slower; may be repeated", get_slow, set_slow, true},
       {"out", "DIR", "run folder (default: the next free one under runs/)",

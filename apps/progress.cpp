@@ -54,9 +54,10 @@ void progress::clear() {
 void progress::on_progress(const actors::progress_record& p) {
   if (!terminal_)
     return;
-  show(fmt::format("\r\033[Kepoch {:.2f}/{:.4g}  loss {}  accuracy {}  {} steps/s  {}bit/s  {} left", p.epoch,
-                   p.planned_epochs, loss(p.loss), percent(p.accuracy), with_prefix(p.steps_per_second),
-                   with_prefix(p.bits_per_second) + " ", clock(p.remaining_s)));
+  show(fmt::format("\r\033[Kepoch {:.2f}{}  loss {}  accuracy {}  {} steps/s  {}bit/s  {} left", p.epoch,
+                   std::isfinite(p.planned_epochs) ? fmt::format("/{:.4g}", p.planned_epochs) : "", loss(p.loss),
+                   percent(p.accuracy), with_prefix(p.steps_per_second), with_prefix(p.bits_per_second) + " ",
+                   clock(p.remaining_s)));
   line_is_open_ = true;
 }
 

@@ -67,14 +67,15 @@ function(gossamer_program name)
   target_link_libraries(${name} PRIVATE ${arg_DEPENDS} gossamer_options)
 endfunction()
 
-# gossamer_test(NAME LABEL unit|law|process SOURCES file... DEPENDS target... [TIMEOUT seconds])
+# gossamer_test(NAME LABEL unit|law|process [mailbox] SOURCES file... DEPENDS target... [TIMEOUT seconds])
+# `mailbox`: passes messages through CAF, which the thread sanitizer cannot follow (tests/support/tsan.supp).
 # One ctest entry a program: discovery of single cases costs more process starts than the cases themselves.
 function(gossamer_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT" "SOURCES;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "LABEL;SOURCES;DEPENDS")
   gossamer_program(${name} SOURCES ${arg_SOURCES} DEPENDS ${arg_DEPENDS} GTest::gmock GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
-  set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABEL}" TIMEOUT ${arg_TIMEOUT})
 endfunction()

@@ -20,6 +20,7 @@ public:
 struct schedule_entry {
   description about;
   std::unique_ptr<schedule> (*make)(const arguments&);
+  bool needs_planned_epochs = false; ///< it ends with the run, so it must know how long that is
 };
 
 /// All schedules: constant, steps, cosine (with warm-up), inverse-sqrt.

@@ -12,7 +12,9 @@ namespace gossamer::actors {
 
 namespace {
 
+constexpr double default_epochs = 30;
 constexpr double evaluations_per_run = 20;
+constexpr std::uint64_t endless_steps = 1'000'000'000'000'000; // years, and no overflow when multiplied by the workers
 
 template <class T>
 void require_range(std::string_view flag, T value, T min, T max) {
@@ -25,7 +27,10 @@ void check_numbers(const run_settings& s) {
   require_range<std::size_t>("workers", s.workers, 1, topology::max_workers);
   require_range<std::size_t>("batch", s.batch, 1, 1'000'000);
   require_range("lr", s.lr, 1e-12, 1e6);
-  require_range("epochs", s.epochs, 1e-6, 1e9);
+  if (s.epochs)
+    require_range("epochs", *s.epochs, 1e-6, 1e9);
+  if (s.epochs && s.steps)
+    throw error(errc::usage, "both epochs and steps are given", "leave one of them out");
   if (s.steps)
     require_range<std::uint64_t>("steps", *s.steps, 1, 1'000'000'000'000);
   if (s.seconds)
@@ -76,14 +81,14 @@ void build_graph(experiment& e) {
 void plan(experiment& e) {
   const auto& s = e.settings;
   const auto steps_per_epoch = e.updates_per_epoch() / static_cast<double>(s.workers);
-  if (s.steps)
-    e.steps_per_worker = *s.steps;
-  else
-    e.steps_per_worker =
-        std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(s.epochs * steps_per_epoch)));
-  e.planned_epochs = static_cast<double>(e.steps_per_worker) / steps_per_epoch;
-  const auto every = s.eval_every.value_or(e.planned_epochs / evaluations_per_run);
-  e.evaluation_steps = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(every * steps_per_epoch)));
+  const auto steps_of = [&](double epochs) {
+    return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(epochs * steps_per_epoch)));
+  };
+  const bool endless = !s.epochs && !s.steps; // but for its time
+  e.steps_per_worker = endless ? endless_steps : s.steps ? *s.steps : steps_of(*s.epochs);
+  e.planned_epochs =
+      endless ? std::numeric_limits<double>::infinity() : static_cast<double>(e.steps_per_worker) / steps_per_epoch;
+  e.evaluation_steps = steps_of(s.eval_every.value_or(endless ? 1 : e.planned_epochs / evaluations_per_run));
 }
 
 } // namespace
@@ -132,7 +137,13 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   s.codec = codec.second.resolved().to_string();
 
   e->optimiser = compute::make_optimiser(s.optimiser);
-  e->schedule = compute::make_schedule(s.schedule);
+  if (!s.epochs && !s.steps && !s.seconds)
+    s.epochs = default_epochs;
+  const auto schedule = compute::schedules().resolve(s.schedule);
+  if (schedule.first.needs_planned_epochs && !s.epochs && !s.steps)
+    throw error(errc::usage, fmt::format("schedule '{}' has to know how long the run will be", s.schedule),
+                "give --epochs or --steps beside --seconds");
+  e->schedule = schedule.first.make(schedule.second);
   compute::models().resolve(s.model); // before the data is loaded, which may take long
   compute::partitions().resolve(s.partition);
   build_graph(*e);

@@ -16,7 +16,7 @@ struct run_settings {
   std::string topology = "ring";
   std::string mixing = "auto";
   std::string codec = "identity";
-  std::string model = "mlp:hidden=100";
+  std::string model = "mlp:hidden=200";
   std::string data = "digits";
   std::string partition = "iid";
   std::string optimiser = "momentum:beta=0.9";
@@ -25,7 +25,7 @@ struct run_settings {
   std::size_t batch = 32;
   double lr = 0.1;
 
-  double epochs = 10;                 ///< passes over the data, all workers together
+  std::optional<double> epochs;       ///< passes over the data, all workers together; 30 when nothing else ends the run
   std::optional<std::uint64_t> steps; ///< per worker, instead of epochs
   std::optional<double> seconds;      ///< stop after so long, if not before
 
@@ -53,9 +53,9 @@ struct experiment {
   buffer_pool pool;
   vec initial;
 
-  std::uint64_t steps_per_worker = 0; ///< planned; the maximum value where only time ends the run
+  std::uint64_t steps_per_worker = 0; ///< planned; more than anybody can do where only time ends the run
   std::uint64_t evaluation_steps = 1; ///< steps of each worker between evaluations
-  double planned_epochs = 0;
+  double planned_epochs = 0;          ///< infinite where only time ends the run
 
   /// Gradients, of all workers together, that touch every training sample once.
   double updates_per_epoch() const {

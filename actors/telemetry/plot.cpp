@@ -14,24 +14,22 @@ constexpr double width = 760, height = 420;
 constexpr double left = 64, right = 696, top = 56, bottom = 360;
 constexpr int ticks = 5;
 
-/// Maps values onto pixels; its ends are round numbers.
+/// Maps values onto pixels. It begins and ends with round numbers, unless it shall end exactly with the data.
 struct axis {
-  double low, high, from, to;
+  double low, high, from, to, spacing;
 
-  axis(double smallest, double largest, double from_pixel, double to_pixel) : from(from_pixel), to(to_pixel) {
+  axis(double smallest, double largest, double from_pixel, double to_pixel, bool exact_end = false)
+      : from(from_pixel), to(to_pixel) {
     const double span = largest > smallest ? largest - smallest : 1;
     const double magnitude = std::pow(10, std::floor(std::log10(span / ticks)));
     const double ratio = span / ticks / magnitude;
-    const double step = (ratio <= 1 ? 1 : ratio <= 2 ? 2 : ratio <= 5 ? 5 : 10) * magnitude;
-    low = std::floor(smallest / step + 1e-9) * step;
-    high = low + std::ceil((largest - low) / step - 1e-9) * step;
+    spacing = (ratio <= 1 ? 1 : ratio <= 2 ? 2 : ratio <= 5 ? 5 : 10) * magnitude;
+    low = std::floor(smallest / spacing + 1e-9) * spacing;
+    high = exact_end ? largest : low + std::ceil((largest - low) / spacing - 1e-9) * spacing;
     if (high <= low)
-      high = low + step;
-    spacing = step;
+      high = low + spacing;
   }
   double pixel(double value) const { return from + (value - low) / (high - low) * (to - from); }
-
-  double spacing;
 };
 
 using value_of = std::function<double(const evaluation_record&)>;
@@ -79,7 +77,7 @@ std::string plot(std::span<const evaluation_record> records, std::string_view ti
       smallest_accuracy = std::min(smallest_accuracy, *r.test_accuracy);
     }
   }
-  const axis x{0, last_epoch, left, right};
+  const axis x{0, last_epoch, left, right, true};
   const axis loss{0, largest_loss, bottom, top};
   const axis share{smallest_accuracy, 1, bottom, top};
 
@@ -88,7 +86,7 @@ std::string plot(std::span<const evaluation_record> records, std::string_view ti
                          width, height);
   svg += fmt::format("<text x='{}' y='24' font-size='15' fill='{}'>{}</text>\n", left, ink, title);
   svg += vertical_ticks(loss, left - 8, "end", loss_colour, true);
-  for (double v = x.low; v <= x.high + x.spacing / 2; v += x.spacing)
+  for (double v = x.low; v <= x.high * (1 + 1e-9); v += x.spacing)
     svg += text(x.pixel(v), bottom + 18, "middle", ink, fmt::format("{:.4g}", v));
   svg += text((left + right) / 2, bottom + 38, "middle", ink, "epoch");
   svg += text(left - 8, top - 12, "start", loss_colour, "training loss (line), test loss (dashes)");

@@ -123,15 +123,15 @@ data_entry digits_data() {
                     .cost = "about 10 us a picture; memory: 3 KiB a picture",
                     .parameters =
                         {
-                            samples_parameter("10000"),
-                            test_samples_parameter("2000"),
+                            samples_parameter("30000"),
+                            test_samples_parameter("5000"),
                             {.key = "noise",
                              .fallback = "0.1",
                              .meaning = "deviation of the noise of a pixel, whose ink is 1",
                              .min = 0,
                              .max = 10},
                             {.key = "distortion",
-                             .fallback = "1",
+                             .fallback = "1.2",
                              .meaning = "0: all pictures of one style are alike",
                              .min = 0,
                              .max = 3},

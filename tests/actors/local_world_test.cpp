@@ -10,6 +10,7 @@
 namespace gossamer::actors {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 run_settings small_run(const std::string& algorithm) {
@@ -74,7 +75,7 @@ TEST_P(every_algorithm_locally, stops_early_when_asked_and_still_sums_up) {
 
 TEST_P(every_algorithm_locally, stops_when_its_time_is_over) {
   auto settings = small_run(GetParam());
-  settings.epochs = 100'000;
+  settings.epochs.reset(); // nothing but the time ends it
   settings.seconds = 0.3;
   const auto summary = run_locally(prepare(settings));
   EXPECT_EQ(summary.end, run_end::seconds);
@@ -244,7 +245,8 @@ std::string usage_error_of(run_settings s) {
 TEST(prepare, refuses_what_cannot_work) {
   auto s = small_run("ad-psgd");
   s.workers = 5;
-  EXPECT_THAT(usage_error_of(s), HasSubstr("odd"));
+  EXPECT_THAT(usage_error_of(s),
+              AllOf(HasSubstr("ad-psgd needs a topology without odd cycles"), HasSubstr("0-1-2-3-4-0")));
   s = small_run("all-reduce-sgd");
   s.codec = "uniform:bits=8";
   EXPECT_THAT(usage_error_of(s), HasSubstr("cannot use codec"));
@@ -260,6 +262,17 @@ TEST(prepare, refuses_what_cannot_work) {
   s = small_run("d-psgd");
   s.model = "logistic";
   EXPECT_THAT(usage_error_of(s), HasSubstr("softmax"));
+  s = small_run("d-psgd");
+  s.batch = 1001;
+  EXPECT_THAT(usage_error_of(s), HasSubstr("--batch is 1001, but the training set has 1000 samples"));
+  s = small_run("d-psgd");
+  s.steps = 10;
+  EXPECT_THAT(usage_error_of(s), HasSubstr("both epochs and steps"));
+  s = small_run("d-psgd");
+  s.epochs.reset();
+  s.seconds = 1;
+  s.schedule = "cosine";
+  EXPECT_THAT(usage_error_of(s), HasSubstr("give --epochs or --steps beside --seconds"));
   s = small_run("d-psdg");
   EXPECT_THAT(usage_error_of(s), HasSubstr("did you mean 'd-psgd'"));
 }
