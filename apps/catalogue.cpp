@@ -13,13 +13,14 @@ namespace gossamer::apps {
 namespace {
 
 struct section {
-  std::string kind;
+  std::string kind; ///< "codecs"
+  std::string noun; ///< "codec"
   std::vector<description> entries;
 };
 
 template <class Table>
 section section_of(std::string kind, const Table& table) {
-  section result{std::move(kind), {}};
+  section result{std::move(kind), std::string{table.what()}, {}};
   for (const auto& entry : table)
     result.entries.push_back(entry.about);
   return result;
@@ -54,8 +55,8 @@ void print_part(std::string_view title, const std::string& content) {
     fmt::print("    {}\n", line);
 }
 
-void print(std::string_view kind, const description& about) {
-  fmt::print("{} ({})\n  {}\n", about.name, kind, about.summary);
+void print(std::string_view noun, const description& about) {
+  fmt::print("{} ({})\n  {}\n", about.name, noun, about.summary);
   print_part("maths", about.maths);
   print_part("reference", about.reference);
   print_part("cost", about.cost);
@@ -91,14 +92,14 @@ void list(const std::string& kind, bool json) {
 void explain(const std::string& name) {
   std::vector<std::string> names;
   bool found = false;
-  for (const auto& [kind, entries] : sections())
+  for (const auto& [kind, noun, entries] : sections())
     for (const auto& about : entries) {
       names.push_back(about.name);
       if (about.name != name)
         continue;
       if (std::exchange(found, true))
         fmt::print("\n");
-      print(kind, about);
+      print(noun, about);
     }
   if (!found)
     throw unknown_name("name", name, names);

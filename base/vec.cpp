@@ -6,6 +6,12 @@
 
 namespace gossamer {
 
+namespace {
+void require_equal_sizes(const vec& a, const vec& b) {
+  GOSSAMER_ASSERT(a.size() == b.size(), "vectors that are added have equal sizes");
+}
+} // namespace
+
 vec::vec(buffer_pool& pool, std::size_t size) : storage_(pool.allocate(size * sizeof(float))) {
   std::ranges::fill(overwrite(), 0.0f);
 }
@@ -38,21 +44,25 @@ std::span<float> vec::overwrite() {
 }
 
 vec& vec::operator+=(const vec& other) {
+  require_equal_sizes(*this, other);
   add(mutate(), other.view());
   return *this;
 }
 
 vec& vec::operator-=(const vec& other) {
+  require_equal_sizes(*this, other);
   subtract(mutate(), other.view());
   return *this;
 }
 
 vec& vec::operator+=(scaled term) {
+  require_equal_sizes(*this, term.v);
   add_scaled(mutate(), term.factor, term.v.view());
   return *this;
 }
 
 vec& vec::operator-=(scaled term) {
+  require_equal_sizes(*this, term.v);
   add_scaled(mutate(), -term.factor, term.v.view());
   return *this;
 }

@@ -40,6 +40,23 @@ worker_plan plan_worker(const std::shared_ptr<const experiment>& e, rank i, cons
   };
 }
 
+/// All actors of a run. Ends them when the run is over, however it ended: the actor system waits for each.
+class cast {
+public:
+  cast() = default;
+  cast(const cast&) = delete;
+  cast& operator=(const cast&) = delete;
+  ~cast() {
+    for (const auto& actor : actors_)
+      caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
+  }
+
+  caf::actor add(caf::actor actor) { return actors_.emplace_back(std::move(actor)); }
+
+private:
+  std::vector<caf::actor> actors_;
+};
+
 } // namespace
 
 run_summary run_locally(std::shared_ptr<const experiment> e, const run_surroundings& around) {
@@ -49,27 +66,23 @@ run_summary run_locally(std::shared_ptr<const experiment> e, const run_surroundi
     config.set("scheduler.max-threads", e->settings.threads);
   caf::actor_system system{config};
   caf::scoped_actor self{system};
+  cast actors;
 
-  const auto coordinator = spawn_coordinator(
-      system, {.run = e, .observer = around.observer, .interrupted = around.interrupted, .client = self});
+  const auto coordinator = actors.add(spawn_coordinator(
+      system, {.run = e, .observer = around.observer, .interrupted = around.interrupted, .client = self}));
   peers all;
   for (rank i = 0; i < e->settings.workers; ++i)
-    all.workers.push_back(spawn_worker(system, plan_worker(e, i, around, coordinator)));
+    all.workers.push_back(actors.add(spawn_worker(system, plan_worker(e, i, around, coordinator))));
   const auto workers = all.workers;
   for (const auto& worker : workers)
     self->send(worker, all);
-  const auto evaluator = system.spawn<caf::detached>(evaluator_actor, e, coordinator);
-  all.workers.push_back(evaluator);
+  all.workers.push_back(actors.add(system.spawn<caf::detached>(evaluator_actor, e, coordinator)));
   self->send(coordinator, all);
   self->send(coordinator, start_run{});
 
   run_summary summary;
   std::optional<run_failed> failure;
   self->receive([&](run_summary& s) { summary = std::move(s); }, [&](run_failed& f) { failure = std::move(f); });
-
-  self->send_exit(coordinator, caf::exit_reason::user_shutdown);
-  for (const auto& actor : all.workers)
-    self->send_exit(actor, caf::exit_reason::user_shutdown);
   if (failure)
     throw error(failure->code, failure->sentence, failure->remedy);
   return summary;

@@ -58,6 +58,13 @@ packet worker::encode(const vec& v) {
   }
 }
 
+vec worker::decode(const packet& p) const {
+  if (p.elements != model().size())
+    throw error(errc::bad_packet, fmt::format("worker {} received a vector of {} elements for a model of {}", id(),
+                                              p.elements, model().size()));
+  return compress::decode(p);
+}
+
 void worker::send(rank to, tag label, packet body) {
   host_.link_to(to).send({.source = id(), .label = label, .body = std::move(body)});
 }

@@ -112,7 +112,8 @@ public:
 
   /// The vector as the run's codec packs it. Each call draws fresh random numbers.
   packet encode(const vec& v);
-  vec decode(const packet& p) const { return compress::decode(p); }
+  /// The vector in a packet that a peer sent. @error errc::bad_packet also when it has not the dimension of the model
+  vec decode(const packet& p) const;
 
   void send(rank to, tag label, packet body);
   void send_to_neighbours(tag label, const packet& body);

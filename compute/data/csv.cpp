@@ -193,11 +193,7 @@ data_entry csv_data() {
                     .cost = "memory: 4 bytes a cell",
                     .parameters =
                         {
-                            {.key = "train",
-                             .kind = parameter::type::text,
-                             .fallback = "",
-                             .meaning = "file of training rows, plain or gzip",
-                             .required = true},
+                            train_parameter(),
                             test_parameter(),
                             holdout_parameter(),
                             task_parameter(),

@@ -147,6 +147,14 @@ data_split hold_out(const dataset& all, double share, std::uint64_t seed) {
 
 } // namespace
 
+parameter train_parameter() {
+  return {.key = "train",
+          .kind = parameter::type::text,
+          .fallback = "",
+          .meaning = "file of training rows, plain or gzip",
+          .required = true};
+}
+
 parameter test_parameter() {
   return {.key = "test", .kind = parameter::type::text, .fallback = "", .meaning = "file of test rows, if any"};
 }

@@ -95,11 +95,7 @@ data_entry libsvm_data() {
                     .cost = "memory: 8 bytes a stored value",
                     .parameters =
                         {
-                            {.key = "train",
-                             .kind = parameter::type::text,
-                             .fallback = "",
-                             .meaning = "file of training rows, plain or gzip",
-                             .required = true},
+                            train_parameter(),
                             test_parameter(),
                             holdout_parameter(),
                             task_parameter(),

@@ -15,7 +15,8 @@ struct labelled_rows {
   std::vector<std::size_t> lines = {}; ///< the line of each row, for messages
 };
 
-/// The parameters that sources of this kind share: test, task and holdout.
+/// The parameters that sources of this kind share: train, test, task and holdout.
+parameter train_parameter();
 parameter test_parameter();
 parameter task_parameter();
 parameter holdout_parameter();
