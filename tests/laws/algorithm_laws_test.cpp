@@ -39,14 +39,24 @@ private:
   float noise_;
 };
 
+/// Every algorithm by its defaults, and with every choice that its parameters offer.
+std::vector<std::string> every_spelling() {
+  std::vector<std::string> specs;
+  for (const auto& entry : algorithms()) {
+    specs.push_back(entry.about.name);
+    for (const auto& p : entry.about.parameters)
+      for (const auto& choice : p.choices)
+        if (choice != p.fallback)
+          specs.push_back(entry.about.name + ":" + p.key + "=" + choice);
+  }
+  return specs;
+}
+
 class every_algorithm : public testing::TestWithParam<std::string> {
 protected:
-  const algorithm_entry& entry() const { return algorithms().find(GetParam()); }
+  const algorithm_entry& entry() const { return algorithms().find(spec::parse(GetParam()).name); }
   tiny_world::make_algorithm starting_at(const vec& x) const {
-    return [this, x](rank) {
-      const spec name{GetParam(), {}};
-      return entry().make(arguments{"algorithm", entry().about, name}, x);
-    };
+    return [this, x](rank) { return entry().make(arguments{"algorithm", entry().about, spec::parse(GetParam())}, x); };
   }
 };
 
@@ -98,7 +108,8 @@ TEST_P(every_algorithm, averaging_conserves_the_mean_of_the_models) {
       problem p{1.0f};
       std::vector<double> applied(dimension);
       constexpr std::size_t workers = 4;
-      const double share = GetParam() == "all-reduce-sgd" ? 1.0 / workers : 1.0; // it averages gradients, not models
+      const double share =
+          entry().about.name == "all-reduce-sgd" ? 1.0 / workers : 1.0; // it averages gradients, not models
       tiny_world world{
           {.codec = codec, .workers = workers, .synchronous = entry().traits.synchronous, .steps = 40, .seed = seed},
           starting_at(p.start()),
@@ -111,7 +122,7 @@ TEST_P(every_algorithm, averaging_conserves_the_mean_of_the_models) {
       ASSERT_TRUE(world.run());
       const auto sum = world.sum_of_models();
       // D-PSGD's own rounding noise enters its mean (section on naive quantisation); the others conserve it exactly.
-      const bool noisy = GetParam() == "d-psgd" && std::string_view{codec} != "identity";
+      const bool noisy = entry().about.name == "d-psgd" && std::string_view{codec} != "identity";
       for (std::size_t k = 0; k < dimension; ++k)
         EXPECT_NEAR(sum[k] * share, applied[k] * share, noisy ? 2.0 : 2e-4 * (1 + std::abs(applied[k])))
             << codec << " seed " << seed;
@@ -135,9 +146,10 @@ TEST_P(every_algorithm, repeats_itself_for_the_same_seed) {
   EXPECT_EQ(run(1), run(1));
 }
 
-INSTANTIATE_TEST_SUITE_P(registry, every_algorithm, testing::ValuesIn(algorithms().names()), [](const auto& named) {
+INSTANTIATE_TEST_SUITE_P(registry, every_algorithm, testing::ValuesIn(every_spelling()), [](const auto& named) {
   auto name = named.param;
-  std::ranges::replace(name, '-', '_');
+  std::ranges::replace_if(
+      name, [](char c) { return c == '-' || c == ':' || c == '='; }, '_');
   return name;
 });
 
