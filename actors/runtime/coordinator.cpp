@@ -50,11 +50,10 @@ public:
     broadcast_every_ = std::max<std::uint64_t>(workers(), planned_updates() / broadcasts_per_run);
   }
 
-  void meet(peers all) {
-    evaluator_ = all.workers.back();
-    all.workers.pop_back();
-    workers_ = std::move(all.workers);
-    for (const auto& actor : workers_)
+  void meet(const peers& all) {
+    evaluator_ = all.evaluator;
+    workers_ = all.workers;
+    for (const auto& actor : *workers_)
       self_->monitor(actor);
     self_->monitor(evaluator_);
   }
@@ -151,7 +150,7 @@ private:
 
   template <class Message>
   void tell_workers(const Message& m) {
-    for (const auto& worker : workers_)
+    for (const auto& worker : *workers_)
       self_->send(worker, m);
   }
 
@@ -204,7 +203,7 @@ private:
   caf::event_based_actor* self_ = nullptr;
   coordinator_plan plan_;
   bool synchronous_ = true;
-  std::vector<caf::actor> workers_;
+  std::shared_ptr<const std::vector<caf::actor>> workers_;
   caf::actor evaluator_;
   caf::actor_clock::time_point began_;
 
@@ -232,7 +231,7 @@ caf::behavior coordinator_actor(caf::stateful_actor<coordinator_state>* self, co
   state.open(self, plan);
   self->set_down_handler([&state](caf::down_msg& down) { state.on_down(down); });
   return {
-      [&state](peers& all) { state.meet(std::move(all)); },
+      [&state](const peers& all) { state.meet(all); },
       [&state](start_run) { state.start(); },
       [&state](const step_report& r) { state.on_step(r); },
       [&state](snapshot& s) { state.on_snapshot(s); },

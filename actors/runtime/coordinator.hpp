@@ -15,7 +15,7 @@ struct coordinator_plan {
 };
 
 /// Starts the workers, counts their steps, decides when the run ends, collects snapshots for evaluations, and ends the
-/// run with one error when any actor of it dies. Gets `peers` (all workers and, last, the evaluator), then `start_run`.
+/// run with one error when any actor of it dies. Gets `peers`, then `start_run`.
 ///
 /// How a synchronous run stops early: all workers are told to hold and say which step they are in; the last of these
 /// steps is where all of them end. Nobody waits for a step that another will not do.

@@ -70,13 +70,13 @@ run_summary run_locally(std::shared_ptr<const experiment> e, const run_surroundi
 
   const auto coordinator = actors.add(spawn_coordinator(
       system, {.run = e, .observer = around.observer, .interrupted = around.interrupted, .client = self}));
-  peers all;
+  std::vector<caf::actor> workers;
   for (rank i = 0; i < e->settings.workers; ++i)
-    all.workers.push_back(actors.add(spawn_worker(system, plan_worker(e, i, around, coordinator))));
-  const auto workers = all.workers;
-  for (const auto& worker : workers)
+    workers.push_back(actors.add(spawn_worker(system, plan_worker(e, i, around, coordinator))));
+  const auto evaluator = actors.add(system.spawn<caf::detached>(evaluator_actor, e, coordinator));
+  const peers all{std::make_shared<const std::vector<caf::actor>>(std::move(workers)), evaluator};
+  for (const auto& worker : *all.workers)
     self->send(worker, all);
-  all.workers.push_back(actors.add(system.spawn<caf::detached>(evaluator_actor, e, coordinator)));
   self->send(coordinator, all);
   self->send(coordinator, start_run{});
 

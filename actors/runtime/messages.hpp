@@ -63,9 +63,10 @@ struct run_failed {
   std::string sentence, remedy;
 };
 
-/// main -> worker: whom to link to
+/// main -> worker, coordinator: who takes part. One list for all: a copy each would grow with the square of the workers
 struct peers {
-  std::vector<caf::actor> workers;
+  std::shared_ptr<const std::vector<caf::actor>> workers;
+  caf::actor evaluator;
 };
 
 /// The failure that an exception stands for, to be sent on.

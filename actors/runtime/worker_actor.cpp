@@ -26,7 +26,6 @@ public:
     self_ = self;
     plan_ = std::move(plan);
     worker_.emplace(plan_.settings, std::move(plan_.optimiser), *this);
-    links_.resize(plan_.settings.workers);
   }
 
   void start() {
@@ -35,7 +34,7 @@ public:
     report_when_finished();
   }
 
-  void meet(peers all) { peers_ = std::move(all.workers); }
+  void meet(const peers& all) { peers_ = all.workers; }
 
   /// Every message that lets a coroutine go on ends here.
   template <class Event>
@@ -79,7 +78,7 @@ public:
   link& link_to(rank peer) override {
     auto& slot = links_[peer];
     if (!slot) {
-      slot = std::make_unique<in_process_link>(peers_[peer]);
+      slot = std::make_unique<in_process_link>(peers_->at(peer));
       if (plan_.wrap_link)
         slot = plan_.wrap_link(plan_.settings.id, peer, std::move(slot));
     }
@@ -88,9 +87,8 @@ public:
 
   traffic sent() const override {
     traffic total;
-    for (const auto& one : links_)
-      if (one)
-        total += one->sent();
+    for (const auto& [peer, one] : links_)
+      total += one->sent();
     return total;
   }
 
@@ -111,8 +109,8 @@ private:
   caf::event_based_actor* self_ = nullptr;
   worker_plan plan_;
   std::optional<worker> worker_;
-  std::vector<caf::actor> peers_;
-  std::vector<std::unique_ptr<link>> links_;
+  std::shared_ptr<const std::vector<caf::actor>> peers_;
+  std::map<rank, std::unique_ptr<link>> links_; // to those that were sent something
   caf::actor compute_;
   std::optional<gradient_job> job_; // kept until it is answered, for a compute actor that starts anew
   run_failed compute_failure_{errc::failed, "a compute actor was killed", {}};
@@ -127,7 +125,7 @@ caf::behavior worker_actor(caf::stateful_actor<worker_state>* self, std::shared_
   state.open(self, std::move(*plan));
   self->set_down_handler([&state](caf::down_msg&) { state.compute_died(); });
   return {
-      [&state](peers& all) { state.meet(std::move(all)); },
+      [&state](const peers& all) { state.meet(all); },
       [&state](start_run) { state.start(); },
       [&state](frame& f) { state.on([&](worker& w) { w.deliver(std::move(f)); }); },
       [&state](gradient_result& g) { state.gradient_arrived(std::move(g)); },
