@@ -1,0 +1,77 @@
+#pragma once
+
+#include "gossamer/base/registry.hpp"
+#include "gossamer/topology/graph.hpp"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace gossamer::actors {
+
+using topology::rank;
+
+/// One direction between two nodes.
+struct link_quality {
+  double latency_s = 0;       ///< one way, in seconds
+  double bits_per_second = 0; ///< may be infinite
+  double jitter_s = 0;        ///< mean of a random extra latency, in seconds
+
+  friend bool operator==(const link_quality&, const link_quality&) = default;
+};
+
+/// How fast a node's network card works, whoever is at the other end: bits per second, may be infinite.
+struct card_rates {
+  double send = 0;
+  double receive = 0;
+
+  friend bool operator==(const card_rates&, const card_rates&) = default;
+};
+
+/// Which links join the nodes of a simulated run. Every node reaches every other; a link is never faster than the cards
+/// at its ends. Immutable. Threads: safe.
+class network {
+public:
+  virtual ~network() = default;
+  /// Requires two different nodes.
+  virtual link_quality link(rank from, rank to) const = 0;
+  virtual card_rates card(rank node) const = 0;
+};
+
+/// The largest number of nodes of a network: workers, and servers if there are any.
+inline constexpr std::size_t max_nodes = 65'536;
+
+struct network_entry {
+  description about;
+  std::shared_ptr<const network> (*make)(const arguments&, std::size_t nodes);
+};
+
+/// All networks: ideal, uniform, datacentre, the grid of Tang et al., wan, matrix.
+const registry<network_entry>& networks();
+
+/// What a user changes about single links; what is not given stays.
+struct link_override {
+  std::optional<rank> from, to; ///< nothing: every node
+  std::optional<double> latency_s, bits_per_second, jitter_s;
+};
+
+/// Reads "0-3:bandwidth=1e6", which changes both directions between nodes 0 and 3, "0-to-3:latency=0.1,jitter=0.01",
+/// which changes one, "0-all:..." or "all-to-0:...", which change the links of one node, or several of these joined by
+/// ';'. Seconds and bits per second. No character means anything to a shell.
+/// @error errc::usage when the text is not of that form, or a value is out of range
+std::vector<link_override> parse_link_overrides(std::string_view text);
+
+/// The same network with some of its links changed; where several overrides name a link the last one counts. A card is
+/// as fast as the fastest of its links. Memory and time: O(changed links).
+/// @error errc::usage when there is no such node
+std::shared_ptr<const network> with_overrides(std::shared_ptr<const network> base, std::size_t nodes,
+                                              std::span<const link_override> overrides);
+
+/// The network that a user names, e.g. "tang-best:latency=0.02", with its overrides.
+/// @error errc::usage when there is no such network, parameter or node
+/// @error errc::bad_data, errc::io when its file is wrong or cannot be read; names file and line
+std::shared_ptr<const network> make_network(std::string_view text, std::size_t nodes,
+                                            std::span<const link_override> overrides = {});
+
+} // namespace gossamer::actors
