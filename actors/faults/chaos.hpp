@@ -1,0 +1,28 @@
+#pragma once
+
+#include "gossamer/actors/faults/plan.hpp"
+
+namespace gossamer::actors {
+
+/// What a random plan must leave standing.
+struct chaos_limits {
+  std::size_t workers = 4;
+  std::size_t workers_per_node = 1;
+  double horizon_s = 10; ///< how long the run is, about
+  std::size_t spare = 2; ///< so many workers, chosen at random, are never killed
+};
+
+/// A random plan: the same for the same seed and limits, on every machine.
+///
+/// First each kind of fault is switched off with probability 1/2 (never all of them): plans that lack whole kinds find
+/// more than plans with a little of everything (Groce et al., "Swarm testing", ISSTA 2012). Then 1 to 8 faults of the
+/// remaining kinds begin in the first 70 % of the horizon, in order of time. All but kills end before 80 % of it; half
+/// of the kills are for ever, the others end by then too. No worker is killed while it is dead. Durations, rates and
+/// sizes are log-uniform, so that mild and wild ones are equally frequent.
+///
+/// Kinds that the limits leave no room for do not occur: kills with no more workers than `spare`, and faults of links
+/// with a single worker.
+/// @error errc::usage unless there is a worker in a node, a worker in all, and a positive finite horizon
+fault_plan draw_plan(std::uint64_t seed, const chaos_limits& limits);
+
+} // namespace gossamer::actors
