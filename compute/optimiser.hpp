@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/base/archive.hpp"
 #include "gossamer/base/registry.hpp"
 #include "gossamer/base/vec.hpp"
 
@@ -15,6 +16,8 @@ class optimiser {
 public:
   virtual ~optimiser() = default;
   virtual void step(vec& x, const vec& gradient, float lr) = 0;
+  /// Everything that a later step depends on.
+  virtual void fields(archive&) {}
   virtual std::unique_ptr<optimiser> clone() const = 0;
 };
 

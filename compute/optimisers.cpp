@@ -45,6 +45,8 @@ public:
     update(x.mutate(), gradient.view(), m, beta_, {.lr = lr, .decay = decay_});
   }
 
+  void fields(archive& a) override { a(m_); }
+
   std::unique_ptr<optimiser> clone() const override { return std::make_unique<momentum>(*this); }
 
 private:
@@ -74,6 +76,8 @@ public:
                          .epsilon = epsilon_},
                         {.lr = lr, .decay = decay_});
   }
+
+  void fields(archive& a) override { a(power1_)(power2_)(m_)(v_); }
 
   std::unique_ptr<optimiser> clone() const override { return std::make_unique<adam>(*this); }
 

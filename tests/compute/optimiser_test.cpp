@@ -146,6 +146,26 @@ TEST(optimiser, clones_carry_the_state_and_go_their_own_way) {
   }
 }
 
+TEST(optimiser, goes_on_from_a_saved_state_bit_for_bit) {
+  buffer_pool pool;
+  for (const auto& entry : optimisers()) {
+    const auto first = make_optimiser(entry.about.name), second = make_optimiser(entry.about.name);
+    vec x = example(pool, 1);
+    const vec g = example(pool, 0.2f);
+    for (int t = 0; t < 3; ++t)
+      first->step(x, g, lr);
+    archive_writer saved;
+    first->fields(saved);
+    archive_reader restored{saved.bytes(), pool};
+    second->fields(restored);
+    EXPECT_NO_THROW(restored.finish());
+    vec y = x;
+    first->step(x, g, lr);
+    second->step(y, g, lr);
+    EXPECT_EQ(x, y) << entry.about.name;
+  }
+}
+
 TEST(optimiser, allocates_nothing_after_the_first_step) {
   buffer_pool pool;
   for (const auto& entry : optimisers()) {

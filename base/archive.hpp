@@ -1,0 +1,63 @@
+#pragma once
+
+#include "gossamer/base/vec.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace gossamer {
+
+/// Visits the fields of a state, always in the same order: to write them down, or to read them back. So a state is
+/// described once and can be both saved and restored:
+///
+///     void fields(archive& a) override { a(x_)(t_); }
+///
+/// The bytes are little-endian: integers as 8 bytes, reals as IEEE doubles, a vec as its length and its elements.
+class archive {
+public:
+  virtual ~archive() = default;
+
+  archive& operator()(vec& field) { return visit(field), *this; }
+  archive& operator()(std::uint64_t& field) { return visit(field), *this; }
+  archive& operator()(double& field) { return visit(field), *this; }
+
+private:
+  virtual void visit(vec& field) = 0;
+  virtual void visit(std::uint64_t& field) = 0;
+  virtual void visit(double& field) = 0;
+};
+
+/// Appends every field that it visits to `bytes()`.
+class archive_writer final : public archive {
+public:
+  const std::vector<std::byte>& bytes() const noexcept { return bytes_; }
+
+private:
+  void visit(vec& field) override;
+  void visit(std::uint64_t& field) override;
+  void visit(double& field) override;
+
+  std::vector<std::byte> bytes_;
+};
+
+/// Replaces every field that it visits by what the bytes say.
+/// @error errc::bad_packet when the bytes end too early; nothing is allocated for a vec that they cannot hold
+class archive_reader final : public archive {
+public:
+  /// @param bytes outlive the reader
+  archive_reader(std::span<const std::byte> bytes, buffer_pool pool) noexcept : left_(bytes), pool_(std::move(pool)) {}
+
+  /// @error errc::bad_packet when fields were left over: the state was written by another program
+  void finish() const;
+
+private:
+  void visit(vec& field) override;
+  void visit(std::uint64_t& field) override;
+  void visit(double& field) override;
+  std::span<const std::byte> take(std::uint64_t size);
+
+  std::span<const std::byte> left_;
+  buffer_pool pool_;
+};
+
+} // namespace gossamer
