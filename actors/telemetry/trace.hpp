@@ -39,6 +39,8 @@ public:
   static constexpr std::size_t default_limit = 500'000;
 
   explicit trace_recorder(std::size_t limit = default_limit) : limit_(limit) {}
+  trace_recorder(const trace_recorder&) = delete;
+  trace_recorder& operator=(const trace_recorder&) = delete;
 
   /// The row of that name in that group; groups, and the rows within them, are shown in the order of their first
   /// mention. A row on which nothing happens is left out of the file.
@@ -84,10 +86,9 @@ private:
     std::string name;
   };
 
-  class writer;
+  class writer; // trace_file.cpp
 
   void record(event e, trace_arguments arguments);
-  std::vector<std::uint32_t> in_time() const;
 
   std::size_t limit_;
   std::size_t refused_ = 0;
@@ -98,7 +99,7 @@ private:
   std::unordered_map<std::string_view, trace_name> name_of_;
   std::vector<std::string> groups_;
   std::vector<row> rows_;
-  std::map<std::pair<std::string, std::string>, trace_track, std::less<>> track_of_;
+  std::map<std::pair<std::string, std::string>, trace_track> track_of_;
 };
 
 } // namespace gossamer::actors
