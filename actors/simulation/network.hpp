@@ -42,6 +42,9 @@ public:
 /// The largest number of nodes of a network: workers, and servers if there are any.
 inline constexpr std::size_t max_nodes = 65'536;
 
+/// Numbers the ordered pairs of nodes, whatever the size of the network: the name of a link's random stream.
+constexpr std::uint32_t link_number(rank from, rank to) noexcept { return from << 16 | to; }
+
 struct network_entry {
   description about;
   std::shared_ptr<const network> (*make)(const arguments&, std::size_t nodes);
@@ -52,8 +55,8 @@ const registry<network_entry>& networks();
 
 /// What a user changes about single links; what is not given stays.
 struct link_override {
-  std::optional<rank> from, to; ///< nothing: every node
-  std::optional<double> latency_s, bits_per_second, jitter_s;
+  std::optional<rank> from = {}, to = {}; ///< nothing: every node
+  std::optional<double> latency_s = {}, bits_per_second = {}, jitter_s = {};
 };
 
 /// Reads "0-3:bandwidth=1e6", which changes both directions between nodes 0 and 3, "0-to-3:latency=0.1,jitter=0.01",

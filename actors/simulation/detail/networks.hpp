@@ -1,0 +1,17 @@
+#pragma once
+
+#include "gossamer/actors/simulation/network.hpp"
+
+namespace gossamer::actors::detail {
+
+// Functions rather than objects, so that the table does not depend on the order in which files are initialised.
+network_entry wan_network();
+network_entry matrix_network();
+
+/// The same link between any two nodes.
+std::shared_ptr<const network> uniform_network(const link_quality& everywhere);
+
+/// What a link's parameters are called and in what range they are, with these defaults.
+std::vector<parameter> link_parameters(std::string latency, std::string bandwidth, std::string jitter);
+
+} // namespace gossamer::actors::detail
