@@ -2,8 +2,10 @@
 
 #include "gossamer/actors/faults/plan.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <unordered_map>
 
@@ -43,7 +45,8 @@ public:
   void end(std::size_t fault);
 
   /// Decides about the frame `number` on the link from -> to, sent at `now_s`. The frames of a link that are not held
-  /// back by a reorder arrive in order: the sum of time and delay never falls, also when a delay ends.
+  /// back by a reorder arrive in order: the sum of time and delay never falls, also when a delay ends. Frames that get
+  /// lost take their time in a throttle like others.
   ///
   /// Cost: one relaxed atomic load while nothing is on and no delayed frame is under way; else a lock and, for each
   /// fault that is on and hits only some frames of this link, about 20 ns for its random number.
@@ -62,20 +65,19 @@ private:
 
     bool contains(rank a, rank b) const noexcept;
   };
-  struct active_fault {
-    std::size_t index;
+  struct link_fault {
     double until_s;
-    link_set links;            // of faults of links
-    std::vector<rank> workers; // of slow-downs, ascending
+    link_set links;
   };
-  /// Of a link with delayed frames.
+  /// Of one link: what its next frames have to wait for.
   struct queue {
-    double free_at_s = 0;  // when a throttle lets the next frame in
-    double in_order_s = 0; // when the last frame that was not held back arrives
+    double free_at_s = 0;  ///< until then a throttle is busy with earlier frames
+    double in_order_s = 0; ///< when the last frame that was not held back arrives
+
+    double arrive_in_order(double time_s) noexcept { return in_order_s = std::max(in_order_s, time_s); }
   };
 
   link_set links_of(const fault& f) const;
-  double throttled_until(queue& q, std::size_t wire_bytes, double now_s, double bits_per_second, double until_s) const;
   void settle();
 
   const fault_plan plan_;
@@ -83,12 +85,13 @@ private:
   const std::size_t workers_per_node_;
   const std::uint64_t seed_;
 
-  std::atomic<double> quiet_from_s_{
-      0}; // from then on nothing happens to any frame; infinite while a fault of links is on
+  // From then on nothing happens to any frame; infinite while a fault of links is on.
+  std::atomic<double> quiet_from_s_{0};
   mutable std::mutex mutex_;
-  std::vector<active_fault> active_;
-  std::unordered_map<std::uint64_t, queue> queues_; // by link
-  double last_arrival_s_ = 0;                       // of all queues
+  std::map<std::size_t, link_fault> on_links_;      // what is on, by index
+  std::map<std::size_t, std::vector<rank>> slow_;   // whom it strikes, ascending
+  std::unordered_map<std::uint64_t, queue> queues_; // of links that were judged while a fault of links was on
+  double last_in_order_s_ = 0;                      // of all queues
 };
 
 } // namespace gossamer::actors

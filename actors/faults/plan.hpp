@@ -34,7 +34,7 @@ std::string_view to_string(fault_kind kind) noexcept;
 /// Where in a file something stands, for messages ("plan.toml:12"); empty for what was not read from a file. It never
 /// makes two faults differ.
 struct source_place {
-  std::string text;
+  std::string text = {};
 
   friend bool operator==(const source_place&, const source_place&) noexcept { return true; }
 };
@@ -44,20 +44,20 @@ struct source_place {
 struct fault {
   fault_kind kind = fault_kind::kill;
 
-  std::vector<rank> workers;            ///< whom it strikes; of a partition: one side, against all others
-  std::vector<std::size_t> nodes;       ///< the same, in groups of `workers_per_node` consecutive ranks
-  std::vector<rank> from;               ///< on links from these; empty: from everybody
-  std::vector<rank> to;                 ///< on links to these; empty: to everybody
-  double at_s = 0;                      ///< begins so many seconds after the start of the run,
-  std::optional<std::uint64_t> at_step; ///< or when the first of `named_workers` has done so many gradients
-  std::optional<double> lasts_s;        ///< seconds from its begin to its end; absent: for ever
-  double rate = 1;                      ///< share of the frames that are hit, in (0, 1]
-  double factor = 1;                    ///< >= 1
+  std::vector<rank> workers = {};            ///< whom it strikes; of a partition: one side, against all others
+  std::vector<std::size_t> nodes = {};       ///< the same, in groups of `workers_per_node` consecutive ranks
+  std::vector<rank> from = {};               ///< on links from these; empty: from everybody
+  std::vector<rank> to = {};                 ///< on links to these; empty: to everybody
+  double at_s = 0;                           ///< begins so many seconds after the start of the run,
+  std::optional<std::uint64_t> at_step = {}; ///< or when the first of `named_workers` has done so many gradients
+  std::optional<double> lasts_s = {};        ///< seconds from its begin to its end; absent: for ever
+  double rate = 1;                           ///< share of the frames that are hit, in (0, 1]
+  double factor = 0;                         ///< of a slow-down: >= 1
   double seconds = 0;
   double bits_per_second = 0;
   bool one_way = false; ///< of a partition: only frames from the first side to the second are lost
 
-  source_place written_at;
+  source_place written_at = {};
 
   friend bool operator==(const fault&, const fault&) = default;
 };
@@ -66,8 +66,8 @@ struct fault {
 struct fault_plan {
   std::vector<fault> faults;
 
-  /// Seconds after the start at which the last fault that has an end ends, and no other begins later; faults that wait
-  /// for a step are left out, for nobody knows when that is. 0 for an empty plan.
+  /// Seconds after the start at which the last begin or end happens. Faults that wait for a step are left out, for
+  /// nobody knows when that is. 0 for an empty plan.
   double last_end_s() const noexcept;
 
   friend bool operator==(const fault_plan&, const fault_plan&) = default;

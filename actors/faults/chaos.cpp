@@ -1,0 +1,210 @@
+#include "gossamer/actors/faults/chaos.hpp"
+
+#include "gossamer/base/philox.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace gossamer::actors {
+
+namespace {
+
+constexpr double last_begin = 0.7, last_end = 0.8; // shares of the horizon
+
+/// Rounded down to three digits, which read well. No logarithms here and below, whose last bit differs by machine.
+double three_digits(double x) {
+  double scale = 1, unit = 1;
+  for (; x > 0 && x * scale < 100; scale *= 10)
+    ;
+  for (; x / unit >= 1000; unit *= 10)
+    ;
+  return unit > 1 ? std::floor(x / unit) * unit : std::floor(x * scale) / scale;
+}
+
+class generator {
+public:
+  generator(std::uint64_t seed, const chaos_limits& limits)
+      : random_(random_stream{seed, 0, purpose::chaos}, 0), limits_(limits), dead_until_s_(limits.workers, -1) {
+    for (const auto spared : some(everybody(), std::min(limits.spare, limits.workers)))
+      dead_until_s_[spared] = std::numeric_limits<double>::infinity();
+  }
+
+  fault_plan draw() {
+    const auto on = kinds();
+    fault_plan plan;
+    for (const auto at_s : begins()) {
+      fault f{.kind = on[below(on.size())], .at_s = at_s};
+      const double most_s = last_end * limits_.horizon_s - at_s;
+      f.lasts_s = three_digits(log_uniform(0.005 * limits_.horizon_s, most_s));
+      if (draw_whom(f)) {
+        draw_strength(f);
+        plan.faults.push_back(std::move(f));
+      }
+    }
+    return plan;
+  }
+
+private:
+  std::uint32_t below(std::size_t bound) { return random_.below(static_cast<std::uint32_t>(bound)); }
+  bool coin() { return below(2) == 0; }
+
+  /// Each doubling between the bounds is equally likely, and within it the density is flat.
+  double log_uniform(double low, double high) {
+    std::uint32_t doublings = 0;
+    for (double x = low; x < high; x *= 2)
+      ++doublings;
+    low = std::ldexp(low, static_cast<int>(below(doublings)));
+    return low + (std::min(2 * low, high) - low) * random_.uniform_double();
+  }
+
+  std::size_t size_up_to(std::size_t most) {
+    return static_cast<std::size_t>(log_uniform(1, static_cast<double>(std::max<std::size_t>(most, 1)) + 1));
+  }
+
+  std::vector<rank> everybody() const {
+    std::vector<rank> ranks(limits_.workers);
+    std::iota(ranks.begin(), ranks.end(), rank{0});
+    return ranks;
+  }
+
+  template <class T>
+  std::vector<T> some(std::vector<T> items, std::size_t count) {
+    random_.shuffle(std::span{items});
+    items.resize(count);
+    std::ranges::sort(items);
+    return items;
+  }
+
+  /// The kinds that this plan is made of.
+  std::vector<fault_kind> kinds() {
+    std::vector<fault_kind> on;
+    while (on.empty())
+      for (std::size_t i = 0; i < fault_kinds; ++i) {
+        const auto kind = static_cast<fault_kind>(i);
+        const bool room = kind == fault_kind::kill ? limits_.workers > limits_.spare
+                                                   : kind <= fault_kind::slow || limits_.workers > 1;
+        if (coin() && room)
+          on.push_back(kind);
+      }
+    return on;
+  }
+
+  std::vector<double> begins() {
+    std::vector<double> result(1 + below(8));
+    for (auto& at_s : result)
+      at_s = three_digits(last_begin * limits_.horizon_s * random_.uniform_double());
+    std::ranges::sort(result);
+    return result;
+  }
+
+  /// False when there is nobody to strike.
+  bool draw_whom(fault& f) {
+    if (f.kind > fault_kind::partition) {
+      draw_links(f);
+      return true;
+    }
+    auto candidates = everybody();
+    if (f.kind == fault_kind::kill)
+      std::erase_if(candidates, [&](rank i) { return dead_until_s_[i] >= f.at_s; });
+    if (candidates.empty())
+      return false;
+    draw_victims(f, std::move(candidates));
+    if (f.kind == fault_kind::partition)
+      f.one_way = below(4) == 0;
+    if (f.kind == fault_kind::kill)
+      bury(f);
+    return true;
+  }
+
+  void draw_victims(fault& f, std::vector<rank> candidates) {
+    auto nodes = limits_.workers_per_node > 1 && coin() ? whole_nodes(candidates) : std::vector<std::size_t>{};
+    const bool of_nodes = nodes.size() > (f.kind == fault_kind::partition ? 1 : 0); // not everybody on one side
+    const auto size = of_nodes ? nodes.size() : candidates.size();
+    const auto count = size_up_to(f.kind == fault_kind::kill ? size : size / 2);
+    if (of_nodes)
+      f.nodes = some(std::move(nodes), count);
+    else
+      f.workers = some(std::move(candidates), count);
+  }
+
+  /// The nodes all of whose workers are candidates, which ascend.
+  std::vector<std::size_t> whole_nodes(const std::vector<rank>& candidates) const {
+    const auto per_node = limits_.workers_per_node;
+    std::vector<std::size_t> found((limits_.workers + per_node - 1) / per_node), whole;
+    for (const auto worker : candidates)
+      ++found[worker / per_node];
+    for (std::size_t node = 0; node < found.size(); ++node)
+      if (found[node] == std::min(per_node, limits_.workers - node * per_node))
+        whole.push_back(node);
+    return whole;
+  }
+
+  void bury(fault& f) {
+    if (coin())
+      f.lasts_s.reset();
+    const double until_s = f.lasts_s ? f.at_s + *f.lasts_s : std::numeric_limits<double>::infinity();
+    for (const auto worker : named_workers(f, limits_.workers, limits_.workers_per_node))
+      dead_until_s_[worker] = until_s;
+  }
+
+  void draw_links(fault& f) {
+    if (coin()) // all links
+      return;
+    auto ranks = everybody();
+    random_.shuffle(std::span{ranks});
+    const auto half = static_cast<std::ptrdiff_t>(ranks.size() / 2);
+    const auto which = below(3); // from some, to some, or both
+    if (which != 1)
+      f.from = some(std::vector(ranks.begin(), ranks.begin() + half), size_up_to(ranks.size() / 2));
+    if (which != 0)
+      f.to = some(std::vector(ranks.begin() + half, ranks.end()), size_up_to(ranks.size() / 2));
+  }
+
+  void draw_strength(fault& f) {
+    switch (f.kind) {
+    case fault_kind::kill:
+    case fault_kind::pause:
+    case fault_kind::partition:
+      break;
+    case fault_kind::slow:
+      f.factor = three_digits(log_uniform(1.1, 30));
+      break;
+    case fault_kind::throttle:
+      f.bits_per_second = three_digits(log_uniform(1e4, 1e8));
+      break;
+    case fault_kind::reorder:
+    case fault_kind::delay:
+      f.seconds = three_digits(log_uniform(1e-4 * limits_.horizon_s, 0.1 * limits_.horizon_s));
+      [[fallthrough]];
+    case fault_kind::drop:
+    case fault_kind::duplicate:
+    case fault_kind::corrupt:
+      f.rate = three_digits(log_uniform(0.001, 1));
+      break;
+    }
+  }
+
+  random_sequence random_;
+  const chaos_limits limits_;
+  std::vector<double> dead_until_s_; // by rank; for ever if it must not be killed, or does not come back
+};
+
+} // namespace
+
+fault_plan draw_plan(std::uint64_t seed, const chaos_limits& limits) {
+  if (limits.workers == 0 || limits.workers > topology::max_workers || limits.workers_per_node == 0)
+    throw error(
+        errc::usage,
+        fmt::format("a random fault plan for {} workers, {} on each node", limits.workers, limits.workers_per_node),
+        fmt::format("allowed: 1 to {} workers, and at least 1 on each node", topology::max_workers));
+  if (!(limits.horizon_s >= 1e-3 && limits.horizon_s <= 1e9))
+    throw error(errc::usage, fmt::format("the horizon of a random fault plan is {} s", limits.horizon_s),
+                "allowed: 0.001 to 1e9 seconds");
+  return generator{seed, limits}.draw();
+}
+
+} // namespace gossamer::actors
