@@ -1,6 +1,11 @@
 #include "gossamer/actors/telemetry/json.hpp"
 
+#include "gossamer/base/error.hpp"
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <cmath>
 
 namespace gossamer::actors {
 
@@ -22,6 +27,27 @@ json fields(const evaluation_record& r) {
   };
 }
 
+const json& field(const json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end())
+    throw error(errc::bad_data, fmt::format("there is no {}", key));
+  return *found;
+}
+
+double real(const json& object, const char* key) {
+  const auto& value = field(object, key);
+  if (!value.is_number() && !value.is_null())
+    throw error(errc::bad_data, fmt::format("{} is no number", key));
+  return value.is_null() ? NAN : value.get<double>();
+}
+
+std::uint64_t count(const json& object, const char* key) {
+  const auto& value = field(object, key);
+  if (!value.is_number_unsigned())
+    throw error(errc::bad_data, fmt::format("{} is no whole number from 0 on", key));
+  return value.get<std::uint64_t>();
+}
+
 } // namespace
 
 std::string to_string(run_end end) {
@@ -37,6 +63,24 @@ std::string to_string(run_end end) {
 }
 
 std::string to_json(const evaluation_record& record) { return fields(record).dump(); }
+
+evaluation_record evaluation_from_json(std::string_view line) {
+  const auto object = json::parse(line, nullptr, false);
+  if (!object.is_object())
+    throw error(errc::bad_data, "this is no JSON object");
+  evaluation_record r;
+  r.step = count(object, "step");
+  r.epoch = real(object, "epoch");
+  r.time_s = real(object, "time_s");
+  r.train_loss = real(object, "train_loss");
+  r.test_loss = real(object, "test_loss");
+  if (!field(object, "test_accuracy").is_null())
+    r.test_accuracy = real(object, "test_accuracy");
+  r.consensus_distance = real(object, "consensus_distance");
+  r.payload_bits = count(object, "payload_bits");
+  r.wire_bits = count(object, "wire_bits");
+  return r;
+}
 
 std::string to_json(const run_summary& s) {
   auto object = fields(s.final);

@@ -2,10 +2,16 @@
 
 #include "gossamer/actors/telemetry/record.hpp"
 
+#include <string_view>
+
 namespace gossamer::actors {
 
 /// One line of metrics.jsonl, without the newline. A number that is not finite is written as null.
 std::string to_json(const evaluation_record& record);
+
+/// Reads such a line; null is NaN, except for the accuracy, where it is none. Fields of later versions are ignored.
+/// @error errc::bad_data without the place in the file
+evaluation_record evaluation_from_json(std::string_view line);
 
 /// summary.json: the final evaluation's fields, then algorithm, workers, seed, end, steps_per_worker, staleness,
 /// version.

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array file_names{"config.toml", "metrics.jsonl", "summary.json", "plot.svg"};
+constexpr std::array file_names{"config.toml", "metrics.jsonl", "summary.json", "plot.svg", "trace.json"};
 
 [[noreturn]] void refuse(const fs::path& file, const char* reason) {
   throw error(errc::io, fmt::format("cannot write {}: {}", file.string(), reason),
@@ -48,13 +48,17 @@ run_folder::run_folder(fs::path folder, bool overwrite) : folder_(std::move(fold
 }
 
 void run_folder::write(std::string_view name, std::string_view text) {
+  write(name, [text](std::FILE* out) { std::fwrite(text.data(), 1, text.size(), out); });
+}
+
+void run_folder::write(std::string_view name, const std::function<void(std::FILE*)>& content) {
   const auto file = folder_ / name;
   const auto beside = folder_ / fmt::format("{}.part", name);
   std::unique_ptr<std::FILE, close_file> out{std::fopen(beside.c_str(), "w")};
   if (!out)
     refuse(file, std::strerror(errno));
-  const bool written = std::fwrite(text.data(), 1, text.size(), out.get()) == text.size();
-  if (!written || std::fclose(out.release()) != 0) {
+  content(out.get());
+  if (std::ferror(out.get()) != 0 || std::fclose(out.release()) != 0) {
     const auto* reason = std::strerror(errno);
     out.reset();
     std::error_code ignored;

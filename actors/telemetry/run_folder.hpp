@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string_view>
 
@@ -20,6 +21,8 @@ public:
   run_folder(std::filesystem::path folder, bool overwrite);
 
   void write(std::string_view name, std::string_view text);
+  /// For big files: `content` writes to the stream, and leaves its failures there.
+  void write(std::string_view name, const std::function<void(std::FILE*)>& content);
   void on_evaluation(const evaluation_record& record) override;
   /// Writes summary.json and plot.svg.
   void finish(const run_summary& summary);

@@ -1,0 +1,132 @@
+#include "gossamer/actors/telemetry/comparison.hpp"
+
+#include "gossamer/actors/telemetry/detail/axes.hpp"
+#include "gossamer/base/registry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace gossamer::actors {
+
+namespace {
+
+using namespace detail;
+
+/// What an axis can show.
+struct quantity {
+  std::string_view name, label;
+  double (*value)(const evaluation_record&);
+};
+
+constexpr std::array<quantity, 3> xs{{
+    {"seconds", "seconds", [](const auto& r) { return r.time_s; }},
+    {"epochs", "epochs", [](const auto& r) { return r.epoch; }},
+    {"bits", "payload sent by all workers", [](const auto& r) { return static_cast<double>(r.payload_bits); }},
+}};
+constexpr std::array<quantity, 3> ys{{
+    {"train-loss", "training loss", [](const auto& r) { return r.train_loss; }},
+    {"test-loss", "test loss", [](const auto& r) { return r.test_loss; }},
+    {"accuracy", "test accuracy", [](const auto& r) { return r.test_accuracy.value_or(NAN); }},
+}};
+
+const quantity& find(std::span<const quantity> among, std::string_view what, std::string_view name) {
+  std::vector<std::string> known;
+  for (const auto& q : among) {
+    if (q.name == name)
+      return q;
+    known.emplace_back(q.name);
+  }
+  throw unknown_name(what, name, known);
+}
+
+struct range {
+  double smallest = std::numeric_limits<double>::infinity(), largest = -smallest;
+};
+
+struct line {
+  std::string_view label;
+  std::vector<point> points;
+};
+
+std::vector<line> lines(std::span<const recorded_run> runs, const quantity& x, const quantity& y) {
+  std::vector<line> result;
+  for (const auto& run : runs) {
+    line next{run.label, {}};
+    for (const auto& r : run.evaluations)
+      if (const point p{x.value(r), y.value(r)}; std::isfinite(p.x) && std::isfinite(p.y))
+        next.points.push_back(p);
+    if (next.points.empty())
+      throw error(errc::usage, fmt::format("{} has no {} over {}", run.label, y.label, x.label),
+                  "choose other axes with --x and --y");
+    result.push_back(std::move(next));
+  }
+  return result;
+}
+
+/// Big numbers in thousands, millions, ...: the unit that the axis shall be labelled with.
+std::string_view shorten(std::vector<line>& lines, double largest) {
+  static constexpr std::array units{"bit", "kbit", "Mbit", "Gbit", "Tbit", "Pbit", "Ebit"};
+  std::size_t i = 0;
+  for (; largest >= 1000 && i + 1 < units.size(); ++i)
+    largest /= 1000;
+  for (auto& l : lines)
+    for (auto& p : l.points)
+      p.x /= std::pow(1000, i);
+  return units[i];
+}
+
+range extent(const std::vector<line>& lines, double point::*coordinate) {
+  range found;
+  for (const auto& l : lines)
+    for (const auto& p : l.points) {
+      found.smallest = std::min(found.smallest, p.*coordinate);
+      found.largest = std::max(found.largest, p.*coordinate);
+    }
+  return found;
+}
+
+axis vertical(range y, bool loss) {
+  constexpr double decade = 10, extreme = 1e300;
+  if (loss && y.smallest > 1 / extreme && y.largest < extreme && y.largest > decade * y.smallest)
+    return axis::logarithmic(y.smallest, y.largest, bottom, top);
+  return axis::linear(loss ? std::min(0., y.smallest) : y.smallest, loss ? y.largest : 1, bottom, top);
+}
+
+/// Okabe and Ito's colours, which most colour-blind people can tell apart, without the yellow that white swallows.
+constexpr std::array colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"};
+constexpr std::array dashes{"none", "6 4", "2 3"}; // when the colours begin again
+
+constexpr double legend_top = bottom + 64, legend_spacing = 18, legend_text = left + 32;
+
+} // namespace
+
+std::string compare(std::span<const recorded_run> runs, std::string_view x_name, std::string_view y_name) {
+  const auto& across = find(xs, "--x", x_name);
+  const auto& up = find(ys, "--y", y_name);
+  auto all = lines(runs, across, up);
+  std::string label{across.label};
+  if (across.name == "bits")
+    label += fmt::format(", {}", shorten(all, extent(all, &point::x).largest));
+  const auto x = axis::linear(0, extent(all, &point::x).largest, left, right, true);
+  const auto y = vertical(extent(all, &point::y), up.name != "accuracy");
+
+  auto svg = open_picture(legend_top + legend_spacing * static_cast<double>(all.size()), up.label);
+  svg += vertical_ticks(y, left - 8, "end", ink, true);
+  svg += horizontal_ticks(x, label);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto* colour = colours[i % colours.size()];
+    const auto* dash = dashes[i / colours.size() % dashes.size()];
+    svg += curve(all[i].points, x, y, colour, dash);
+    const double at = legend_top + legend_spacing * static_cast<double>(i);
+    svg += fmt::format("<line x1='{}' x2='{}' y1='{}' y2='{}' stroke='{}' stroke-width='2' stroke-dasharray='{}'/>\n",
+                       left, legend_text - 8, at - 4, at - 4, colour, dash);
+    svg += text(legend_text, at, "start", ink, all[i].label);
+  }
+  return svg + "</svg>\n";
+}
+
+} // namespace gossamer::actors

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "gossamer/actors/telemetry/record.hpp"
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gossamer::actors {
+
+/// What a run folder says about a run.
+struct recorded_run {
+  std::string label; ///< the folder as it was named, and the algorithm and the number of workers if the run has ended
+  std::vector<evaluation_record> evaluations;
+};
+
+/// Reads metrics.jsonl and, if it is there, summary.json.
+/// @error errc::io when metrics.jsonl cannot be read; errc::bad_data, with file and line, when it is damaged or empty
+recorded_run read_run(const std::filesystem::path& folder);
+
+/// An SVG picture with a curve for each run, and a legend. Losses are drawn on a logarithmic scale when they span more
+/// than a decade. Evaluations whose values are not finite are left out.
+/// @param x "seconds", "epochs" or "bits" (payload)
+/// @param y "train-loss", "test-loss" or "accuracy" (on the test data)
+/// @error errc::usage on another name, and when a run has no finite value to draw
+std::string compare(std::span<const recorded_run> runs, std::string_view x, std::string_view y);
+
+} // namespace gossamer::actors

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The common look of the SVG pictures.
+namespace gossamer::actors::detail {
+
+/// The picture, and the area of the curves in it, in pixels.
+inline constexpr double width = 760, height = 420;
+inline constexpr double left = 64, right = 696, top = 56, bottom = 360;
+
+inline constexpr auto ink = "#374151";
+
+/// Maps values onto pixels.
+class axis {
+public:
+  /// Begins and ends with round numbers, unless it shall end exactly with the data.
+  static axis linear(double smallest, double largest, double from_pixel, double to_pixel, bool exact_end = false);
+  /// Begins and ends with 1, 2 or 5 times a power of ten. Requires 0 < smallest <= largest.
+  static axis logarithmic(double smallest, double largest, double from_pixel, double to_pixel);
+
+  double pixel(double value) const;
+  const std::vector<double>& ticks() const { return ticks_; }
+
+private:
+  axis(double low, double high, double from, double to, bool logarithmic)
+      : low_(low), high_(high), from_(from), to_(to), logarithmic_(logarithmic) {}
+
+  double low_, high_, from_, to_;
+  bool logarithmic_;
+  std::vector<double> ticks_;
+};
+
+struct point {
+  double x, y;
+};
+
+/// The beginning of a picture, with its title in the left upper corner; "</svg>\n" ends it.
+std::string open_picture(double picture_height, std::string_view title);
+/// Any text; what XML does not take is escaped or replaced.
+std::string text(double x, double y, std::string_view anchor, std::string_view colour, std::string_view content);
+/// Leaves out points that are not finite.
+std::string curve(std::span<const point> points, const axis& x, const axis& y, std::string_view colour,
+                  std::string_view dash);
+std::string vertical_ticks(const axis& y, double at, std::string_view anchor, std::string_view colour, bool grid);
+std::string horizontal_ticks(const axis& x, std::string_view label);
+
+} // namespace gossamer::actors::detail

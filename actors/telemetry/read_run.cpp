@@ -1,0 +1,69 @@
+#include "gossamer/actors/telemetry/comparison.hpp"
+#include "gossamer/actors/telemetry/json.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+namespace gossamer::actors {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr auto remedy = "name folders that gossamer train has written";
+
+[[noreturn]] void refuse(const fs::path& file) {
+  throw error(errc::io, fmt::format("cannot read {}: {}", file.string(), std::strerror(errno)), remedy);
+}
+
+std::vector<evaluation_record> read_evaluations(const fs::path& file) {
+  std::ifstream in(file);
+  if (!in)
+    refuse(file);
+  std::vector<evaluation_record> evaluations;
+  std::string line;
+  for (std::size_t number = 1; std::getline(in, line); ++number) {
+    try {
+      evaluations.push_back(evaluation_from_json(line));
+    } catch (const error& e) {
+      throw error(e.code(), fmt::format("{}:{}: {}", file.string(), number, e.sentence()), remedy);
+    }
+  }
+  if (in.bad())
+    refuse(file);
+  if (evaluations.empty())
+    throw error(errc::bad_data, fmt::format("{} holds no evaluation", file.string()), remedy);
+  return evaluations;
+}
+
+/// "ad-psgd, 4 workers".
+std::string read_summary(const fs::path& file) {
+  if (!fs::exists(file))
+    return "unfinished";
+  std::ifstream in(file);
+  std::string text;
+  std::getline(in, text, '\0');
+  if (!in.is_open() || in.bad())
+    refuse(file);
+  const auto summary = nlohmann::json::parse(text, nullptr, false);
+  const auto has = [&](const char* key, auto is) { return summary.contains(key) && (summary[key].*is)(); };
+  if (!summary.is_object() || !has("algorithm", &nlohmann::json::is_string)
+      || !has("workers", &nlohmann::json::is_number_unsigned))
+    throw error(errc::bad_data, fmt::format("{} names no algorithm and number of workers", file.string()), remedy);
+  const auto workers = summary["workers"].get<std::size_t>();
+  return fmt::format("{}, {} worker{}", summary["algorithm"].get<std::string>(), workers, workers == 1 ? "" : "s");
+}
+
+} // namespace
+
+recorded_run read_run(const fs::path& folder) {
+  auto evaluations = read_evaluations(folder / "metrics.jsonl");
+  return {fmt::format("{} ({})", folder.string(), read_summary(folder / "summary.json")), std::move(evaluations)};
+}
+
+} // namespace gossamer::actors
