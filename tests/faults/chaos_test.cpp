@@ -1,0 +1,149 @@
+#include "gossamer/actors/faults/chaos.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <set>
+
+#include "usage_error.hpp"
+
+namespace gossamer::actors {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::uint64_t seeds = 2000;
+
+/// Calls `test(plan)` for many seeds.
+template <class Test>
+void for_all_seeds(const chaos_limits& limits, const Test& test) {
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const auto plan = draw_plan(seed, limits);
+    test(plan);
+    if (testing::Test::HasFatalFailure())
+      return;
+  }
+}
+
+const std::array worlds{chaos_limits{}, chaos_limits{.workers = 1},
+                        chaos_limits{.workers = 2, .workers_per_node = 2, .horizon_s = 0.001, .spare = 0},
+                        chaos_limits{.workers = 3, .workers_per_node = 5, .spare = 9},
+                        chaos_limits{.workers = 33, .workers_per_node = 4, .horizon_s = 1e6, .spare = 3}};
+
+TEST(draw_plan, is_the_same_for_the_same_seed) {
+  EXPECT_EQ(draw_plan(7, {}), draw_plan(7, {}));
+  EXPECT_NE(draw_plan(7, {}), draw_plan(8, {}));
+}
+
+TEST(draw_plan, draws_what_a_run_accepts) {
+  for (const auto& limits : worlds)
+    for_all_seeds(limits, [&](const fault_plan& plan) {
+      ASSERT_NO_THROW(check(plan, limits.workers, limits.workers_per_node));
+      ASSERT_GE(plan.faults.size(), 1u);
+      ASSERT_LE(plan.faults.size(), 8u);
+    });
+}
+
+TEST(draw_plan, round_trips_as_text) {
+  for (const auto& limits : worlds)
+    for_all_seeds(limits, [](const fault_plan& plan) { ASSERT_EQ(parse_plan(to_toml(plan), "plan"), plan); });
+}
+
+TEST(draw_plan, leaves_a_quiet_end) {
+  for (const auto& limits : worlds)
+    for_all_seeds(limits, [&](const fault_plan& plan) {
+      for (const auto& f : plan.faults) {
+        ASSERT_LE(f.at_s, 0.7 * limits.horizon_s);
+        ASSERT_TRUE(f.lasts_s || f.kind == fault_kind::kill);
+      }
+      ASSERT_LE(plan.last_end_s(), 0.8 * limits.horizon_s * (1 + 1e-12));
+      ASSERT_TRUE(std::ranges::is_sorted(plan.faults, {}, &fault::at_s));
+    });
+}
+
+TEST(draw_plan, spares_enough_workers_and_kills_nobody_who_is_dead) {
+  for (const auto& limits : worlds)
+    for_all_seeds(limits, [&](const fault_plan& plan) {
+      std::vector<double> dead_until(limits.workers, -1);
+      for (const auto& f : plan.faults)
+        if (f.kind == fault_kind::kill)
+          for (const auto worker : named_workers(f, limits.workers, limits.workers_per_node)) {
+            ASSERT_LT(dead_until[worker], f.at_s);
+            dead_until[worker] = f.lasts_s ? f.at_s + *f.lasts_s : std::numeric_limits<double>::infinity();
+          }
+      // As no more than workers - spare are ever killed, no more are dead at one time.
+      ASSERT_GE(static_cast<std::size_t>(std::ranges::count(dead_until, -1)), std::min(limits.spare, limits.workers));
+    });
+}
+
+TEST(draw_plan, switches_whole_kinds_off_and_on) {
+  std::array<int, fault_kinds> plans_with{};
+  int forever = 0, kills = 0, with_nodes = 0, on_all_links = 0, one_way = 0;
+  std::set<std::size_t> sizes;
+  for_all_seeds({.workers = 16, .workers_per_node = 4, .spare = 3}, [&](const fault_plan& plan) {
+    std::set<fault_kind> kinds;
+    for (const auto& f : plan.faults) {
+      kinds.insert(f.kind);
+      kills += f.kind == fault_kind::kill;
+      forever += !f.lasts_s;
+      with_nodes += !f.nodes.empty();
+      one_way += f.one_way;
+      on_all_links += f.kind > fault_kind::partition && f.from.empty() && f.to.empty();
+    }
+    for (const auto kind : kinds)
+      ++plans_with[static_cast<std::size_t>(kind)];
+    sizes.insert(plan.faults.size());
+  });
+  // A kind that is on, among about five, comes up in about half of the plans; a kind that is off in none.
+  for (const int count : plans_with) {
+    EXPECT_GT(count, static_cast<int>(seeds / 5));
+    EXPECT_LT(count, static_cast<int>(seeds / 2));
+  }
+  EXPECT_NEAR(forever, kills / 2, 4.5 * std::sqrt(kills / 4.0));
+  EXPECT_GT(with_nodes, 100);
+  EXPECT_GT(on_all_links, 100);
+  EXPECT_GT(one_way, 50);
+  EXPECT_EQ(sizes.size(), 8u);
+}
+
+TEST(draw_plan, is_mild_as_often_as_wild) {
+  int mild = 0, all = 0;
+  for_all_seeds({}, [&](const fault_plan& plan) {
+    for (const auto& f : plan.faults)
+      if (f.kind == fault_kind::drop) {
+        ++all;
+        mild += f.rate < 0.032; // in the middle, as a power of 10, between 0.001 and 1
+      }
+  });
+  EXPECT_NEAR(mild, all / 2, 0.1 * all);
+}
+
+TEST(draw_plan, leaves_out_what_there_is_no_room_for) {
+  for_all_seeds({.workers = 1}, [](const fault_plan& plan) {
+    for (const auto& f : plan.faults)
+      ASSERT_TRUE(f.kind == fault_kind::pause || f.kind == fault_kind::slow) << describe(f);
+  });
+  for_all_seeds({.workers = 3, .spare = 3}, [](const fault_plan& plan) {
+    for (const auto& f : plan.faults)
+      ASSERT_NE(f.kind, fault_kind::kill);
+  });
+}
+
+TEST(draw_plan, copes_with_many_workers) {
+  const chaos_limits limits{.workers = 10'000, .workers_per_node = 8, .spare = 2};
+  for (std::uint64_t seed = 0; seed < 20; ++seed)
+    EXPECT_NO_THROW(check(draw_plan(seed, limits), limits.workers, limits.workers_per_node));
+}
+
+TEST(draw_plan, refuses_impossible_limits) {
+  EXPECT_THAT(usage_error([] { draw_plan(1, {.workers = 0}); }), HasSubstr("allowed: 1 to 16384 workers"));
+  EXPECT_THAT(usage_error([] { draw_plan(1, {.workers_per_node = 0}); }), HasSubstr("at least 1 on each node"));
+  for (const double horizon : {0.0, -1.0, 1e10, std::numeric_limits<double>::quiet_NaN()})
+    EXPECT_THAT(usage_error([&] { draw_plan(1, {.horizon_s = horizon}); }), HasSubstr("allowed: 0.001 to 1e9 seconds"));
+}
+
+} // namespace
+} // namespace gossamer::actors
