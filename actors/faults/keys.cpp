@@ -94,7 +94,7 @@ bool fault_key::given(const fault& f) const {
 
 std::string fault_key::allowed() const {
   const auto number = [this](std::string_view noun) {
-    return fmt::format("{} from {} to {} ({})", noun, min, max, meaning);
+    return fmt::format("{} from {:g} to {:g} ({})", noun, min, max, meaning);
   };
   const auto list = [this] { return fmt::format("a list of {}", meaning); };
   return std::visit(overloaded{[&](std::vector<rank> fault::*) { return list(); },

@@ -142,7 +142,7 @@ fault_plan parse_plan(std::string_view toml, std::string_view file_name) {
       throw error(errc::usage, fmt::format("{}: unknown key '{}'", at.text(), key.str()),
                   "each fault of a plan begins with a line [[fault]]");
     const auto* array = node.as_array();
-    if (!array || !array->is_homogeneous<toml::table>())
+    if (!array || !std::ranges::all_of(*array, &toml::node::is_table))
       throw error(errc::usage, fmt::format("{}: fault is not a list of tables", at.text()),
                   "begin each fault with a line [[fault]], in double brackets");
     for (const auto& item : *array)

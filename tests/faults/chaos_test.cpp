@@ -49,7 +49,10 @@ TEST(draw_plan, draws_what_a_run_accepts) {
 
 TEST(draw_plan, round_trips_as_text) {
   for (const auto& limits : worlds)
-    for_all_seeds(limits, [](const fault_plan& plan) { ASSERT_EQ(parse_plan(to_toml(plan), "plan"), plan); });
+    for (std::uint64_t seed = 0; seed < 250; ++seed) {
+      const auto plan = draw_plan(seed, limits);
+      ASSERT_EQ(parse_plan(to_toml(plan), "plan"), plan) << seed;
+    }
 }
 
 TEST(draw_plan, leaves_a_quiet_end) {

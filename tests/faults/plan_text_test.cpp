@@ -193,7 +193,7 @@ std::vector<std::string> toml_blocks(const std::filesystem::path& page) {
 TEST(the_docs, show_plans_that_can_be_read_and_every_kind) {
   std::set<fault_kind> shown;
   for (const auto& block : toml_blocks(std::filesystem::path{GOSSAMER_SOURCE_DIR} / "docs/fault-injection.md")) {
-    const auto plan = parse_plan(block, block);
+    const auto plan = parse_plan(block, "fault-injection.md");
     EXPECT_FALSE(plan.faults.empty()) << block;
     EXPECT_NO_THROW(check(plan, 8, 2)) << block;
     for (const auto& f : plan.faults)
