@@ -79,6 +79,13 @@ int run(int argc, char** argv) {
   std::string name;
   explain->add_option("name", name, "what to explain, e.g. ad-psgd")->required();
 
+  auto* plot = app.add_subcommand("plot", "draw the curves of several runs in one picture");
+  apps::plot_options picture;
+  plot->add_option("runs", picture.runs, "run folders")->required()->type_name("RUN");
+  plot->add_option("--x", picture.x, "seconds, epochs or bits")->capture_default_str()->type_name("WHAT");
+  plot->add_option("--y", picture.y, "train-loss, test-loss or accuracy")->capture_default_str()->type_name("WHAT");
+  plot->add_option("--out", picture.out, "the SVG file to write")->capture_default_str()->type_name("FILE");
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -93,6 +100,8 @@ int run(int argc, char** argv) {
     return apps::list(kind, json), 0;
   if (*explain)
     return apps::explain(name), 0;
+  if (*plot)
+    return apps::plot(picture), 0;
   if (!config.empty())
     apps::read_config(config, defaults);
   for (const auto& o : apps::options())

@@ -1,0 +1,96 @@
+#include <algorithm>
+
+#include "command.hpp"
+
+namespace gossamer {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+class plot : public command {
+protected:
+  void write_run(const std::string& name, double loss) const {
+    std::string lines;
+    for (int step : {0, 1, 2, 3})
+      lines += json{{"step", step},
+                    {"epoch", step},
+                    {"time_s", step},
+                    {"train_loss", loss / (1 + step)},
+                    {"test_loss", loss},
+                    {"test_accuracy", nullptr},
+                    {"consensus_distance", 0},
+                    {"payload_bits", step},
+                    {"wire_bits", step}}
+                   .dump()
+               + "\n";
+    write(name + "/metrics.jsonl", lines);
+    write(name + "/summary.json", R"({"algorithm": "d-psgd", "workers": 4})");
+  }
+  /// One line on standard error with these words, and no picture.
+  void expect_error(const words& given, int status, const words& said) const {
+    SCOPED_TRACE(testing::PrintToString(given));
+    const auto ended = run(words{"plot"} + given);
+    EXPECT_EQ(ended.status, status) << ended.err;
+    EXPECT_THAT(ended.out, IsEmpty());
+    EXPECT_THAT(ended.err, StartsWith("gossamer: "));
+    EXPECT_EQ(std::ranges::count(ended.err, '\n'), 1) << ended.err;
+    for (const auto& word : said)
+      EXPECT_THAT(ended.err, HasSubstr(word));
+    EXPECT_FALSE(exists("comparison.svg"));
+  }
+};
+
+TEST_F(plot, draws_real_runs) {
+  EXPECT_EQ(run(small + words{"--algorithm", "d-psgd", "--out", "a"}).status, 0);
+  EXPECT_EQ(run(small + words{"--algorithm", "ad-psgd", "--workers", "2", "--out", "b/c"}).status, 0);
+  for (const char* x : {"seconds", "epochs", "bits"})
+    for (const char* y : {"train-loss", "test-loss", "accuracy"}) {
+      const auto ended = run({"plot", "a", "b/c", "--x", x, "--y", y, "--out", "both.svg"});
+      EXPECT_EQ(ended.status, 0) << ended.err;
+      EXPECT_EQ(ended.out, "both.svg shows 2 runs\n");
+      EXPECT_THAT(read("both.svg"), AllOf(StartsWith("<svg "), HasSubstr(">a (d-psgd, 4 workers)</text>"),
+                                          HasSubstr(">b/c (ad-psgd, 2 workers)</text>")));
+    }
+}
+
+TEST_F(plot, has_defaults) {
+  write_run("a", 1);
+  const auto ended = run({"plot", "a"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_EQ(ended.out, "comparison.svg shows 1 run\n");
+  EXPECT_THAT(read("comparison.svg"), AllOf(HasSubstr(">training loss<"), HasSubstr(">seconds<")));
+}
+
+TEST_F(plot, says_what_is_wrong_with_a_request) {
+  write_run("a", 1);
+  expect_error({}, 2, {"runs"});
+  expect_error({"a", "--x", "second"}, 2, {"--x", "did you mean 'seconds'?"});
+  expect_error({"a", "--y", "loss"}, 2, {"--y", "known: train-loss, test-loss, accuracy"});
+  expect_error({"a", "--y", "accuracy"}, 2, {"a (d-psgd, 4 workers) has no test accuracy", "--y"});
+  expect_error({"a", "--oot", "x.svg"}, 2, {"--oot", "did you mean --out?"});
+}
+
+TEST_F(plot, says_what_is_wrong_with_a_run) {
+  write_run("a", 1);
+  expect_error({"a", "absent"}, 1, {"absent/metrics.jsonl", "No such file"});
+  expect_error({"a", "a/metrics.jsonl"}, 1, {"a/metrics.jsonl/metrics.jsonl", "Not a directory"});
+  write("empty/metrics.jsonl", "");
+  expect_error({"a", "empty"}, 1, {"empty/metrics.jsonl holds no evaluation"});
+  write("broken/metrics.jsonl", read("a/metrics.jsonl") + "{\"step\": 4, \"ep\n");
+  expect_error({"a", "broken"}, 1, {"broken/metrics.jsonl:5: ", "no JSON object"});
+  write("other/metrics.jsonl", "{\"loss\": 4}\n");
+  expect_error({"a", "other"}, 1, {"other/metrics.jsonl:1: ", "there is no step"});
+}
+
+TEST_F(plot, says_why_it_cannot_write) {
+  write_run("a", 1);
+  expect_error({"a", "--out", "absent/x.svg"}, 1, {"cannot write absent/x.svg", "No such file", "--out"});
+  expect_error({"a", "--out", "."}, 1, {"cannot write .", "Is a directory"});
+  expect_error({"a", "--out", "/dev/full"}, 1, {"cannot write /dev/full", "No space left"});
+}
+
+} // namespace
+} // namespace gossamer
