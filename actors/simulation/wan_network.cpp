@@ -33,9 +33,7 @@ public:
   card_rates card(rank node) const override { return {access(node), access(node)}; }
 
 private:
-  std::size_t region(rank node) const {
-    return blocks_ ? std::min(node * regions / nodes_, regions - 1) : node % regions;
-  }
+  std::size_t region(rank node) const { return blocks_ ? node * regions / nodes_ : node % regions; }
   double access(rank node) const {
     return access_bits_per_second[(blocks_ ? node : node / regions) % access_bits_per_second.size()];
   }

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <numeric>
 
 namespace gossamer::actors {
 namespace {
@@ -78,6 +77,27 @@ TEST(event_queue, carries_what_can_only_be_moved_and_lets_go_of_it) {
   unique.push(virtual_time{1}, std::make_unique<int>(1));
   EXPECT_EQ(*unique.pop(), 1);
   EXPECT_EQ(*unique.pop(), 2);
+}
+
+/// Counts how many of its kind exist.
+struct counted {
+  counted() { ++alive; }
+  counted(counted&&) noexcept { ++alive; }
+  counted& operator=(counted&&) = default;
+  ~counted() { --alive; }
+
+  inline static std::size_t alive = 0;
+};
+
+TEST(event_queue, uses_the_places_of_past_events_again) {
+  event_queue<counted> queue;
+  for (int i = 0; i < 100; ++i)
+    queue.push(virtual_time{i}, {});
+  for (int i = 0; i < 10'000; ++i) {
+    const auto now = queue.top_time();
+    queue.push(now + virtual_time{i * 37 % 101}, queue.pop());
+    ASSERT_EQ(counted::alive, 100u);
+  }
 }
 
 TEST(event_queue, takes_the_first_and_the_last_moment) {

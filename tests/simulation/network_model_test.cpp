@@ -139,6 +139,15 @@ TEST(network_model, keeps_a_slow_link_from_blocking_the_card) {
   EXPECT_EQ(net.send(0s, 0, 1, bytes, 2).arrives, 1ms + 8ms); // behind the first on the slow link
 }
 
+// A line at home: ten times slower up than down.
+TEST(network_model, has_cards_that_may_receive_faster_than_they_send) {
+  auto net = model(gigabit, 4, "0-to-all:bandwidth=1e6;all-to-0:bandwidth=1e7");
+  const auto up = deliver(net, {{0s, 0, 1}, {0s, 0, 2}, {0s, 0, 3}});
+  EXPECT_THAT(up, ElementsAre(1ms + 8ms, 1ms + 16ms, 1ms + 24ms));
+  const auto down = deliver(net, {{1s, 1, 0}, {1s, 2, 0}, {1s, 3, 0}});
+  EXPECT_EQ(std::ranges::max(down), 1s + 1ms + 2400us);
+}
+
 TEST(network_model, delays_what_a_fault_delays_and_what_is_behind_it) {
   auto net = model(gigabit, 3);
   EXPECT_EQ(net.send(0s, 0, 1, bytes, 0, 1s).arrives, 1ms + 1s);

@@ -1,0 +1,185 @@
+#include "gossamer/actors/simulation/auditor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace gossamer::actors {
+
+namespace {
+
+constexpr double rounding = 1e-5;             // of sums of single precision numbers, relative
+constexpr std::size_t most_open_claims = 256; // those of workers that were lost will never be complete
+
+/// Drops the oldest of a kind: what is left open is settled within a few steps or never.
+template <class Map>
+void keep_few(Map& open) {
+  if (open.size() > most_open_claims)
+    open.erase(std::ranges::min_element(open, {}, [](const auto& entry) { return entry.first.second; }));
+}
+
+bool connected(const view& v) {
+  std::vector<bool> seen(v.incarnations.size());
+  std::vector<rank> front{v.members.front()};
+  seen[front.back()] = true;
+  std::size_t reached = 0;
+  while (!front.empty()) {
+    const auto i = front.back();
+    front.pop_back();
+    ++reached;
+    for (const auto j : v.mixing->neighbours(i))
+      if (!seen[j]) {
+        seen[j] = true;
+        front.push_back(j);
+      }
+  }
+  return reached == v.members.size();
+}
+
+} // namespace
+
+auditor::auditor(std::size_t workers, bool bipartite, std::optional<std::uint64_t> most_steps_apart)
+    : bipartite_(bipartite), most_steps_apart_(most_steps_apart), workers_(workers) {}
+
+void auditor::complain(std::string what) {
+  if (!broken_)
+    broken_ = std::move(what);
+}
+
+void auditor::begins(rank who, std::uint32_t incarnation) {
+  workers_[who] = {};
+  workers_[who].alive = true;
+  workers_[who].incarnation = incarnation;
+}
+
+void auditor::ends(rank who, std::uint32_t incarnation) {
+  if (!lives(who, incarnation))
+    return;
+  workers_[who].alive = false;
+  std::erase_if(halves_, [&](const auto& entry) { return !both_live(entry.first); });
+}
+
+// -- frames -----------------------------------------------------------------------------------------------------------
+
+void auditor::carried(const frame& f) { workers_[f.source].carried.count(f); }
+
+void auditor::delivered(rank who, const frame& f) {
+  auto& [incarnation, last] = workers_[who].received[f.source];
+  if (f.incarnation != incarnation)
+    last = 0;
+  incarnation = f.incarnation;
+  if (f.sequence != last + 1)
+    complain(fmt::format("worker {} got frame {} of worker {} ({}, step {}) after frame {}: {}", who, f.sequence,
+                         f.source, to_string(f.label.kind), f.label.step, last,
+                         f.sequence <= last ? "it came twice or out of order" : "one in between is missing"));
+  last = f.sequence;
+}
+
+void auditor::reports(rank who, const traffic& ledger) {
+  const auto& carried = workers_[who].carried;
+  if (ledger != carried)
+    complain(fmt::format("the ledger of worker {} has {} frames and {} bits, but its links have carried {} frames and "
+                         "{} bits",
+                         who, ledger.frames, ledger.wire_bits, carried.frames, carried.wire_bits));
+}
+
+// -- views and steps --------------------------------------------------------------------------------------------------
+
+void auditor::adopts(rank who, const view& v) {
+  const auto [known, is_new] = views_.try_emplace(v.number, &v);
+  if (known->second != &v)
+    complain(fmt::format("worker {} has another view {} than the others", who, v.number));
+  if (is_new)
+    check(v);
+}
+
+void auditor::check(const view& v) {
+  if (!connected(v))
+    complain(fmt::format("the graph of view {} is not connected", v.number));
+  for (const auto i : v.members) {
+    double row = static_cast<double>(v.mixing->self_weight(i));
+    for (const auto j : v.mixing->neighbours(i)) {
+      const auto weight = v.mixing->weight(i, j);
+      row += static_cast<double>(weight);
+      if (weight < 0 || weight != v.mixing->weight(j, i))
+        complain(fmt::format("view {} mixes {} and {} with weights {} and {}", v.number, i, j, weight,
+                             v.mixing->weight(j, i)));
+      if (!v.contains(j) || (bipartite_ && v.active[i] == v.active[j]))
+        complain(fmt::format("view {} joins {} and {}, which must not be neighbours", v.number, i, j));
+    }
+    if (std::abs(row - 1) > rounding)
+      complain(fmt::format("the weights of worker {} in view {} sum to {}", i, v.number, row));
+  }
+}
+
+void auditor::step_begins(rank who, std::uint64_t t, const view& v) {
+  workers_[who].step = t;
+  if (!most_steps_apart_ || t <= v.first_step) // before, they need not have been neighbours
+    return;
+  for (const auto j : v.mixing->neighbours(who)) {
+    const auto& theirs = workers_[j];
+    if (theirs.alive && theirs.incarnation == v.incarnations[j] && theirs.step && *theirs.step + *most_steps_apart_ < t)
+      complain(fmt::format("worker {} begins step {} while its neighbour {} is in step {}", who, t, j, *theirs.step));
+  }
+}
+
+// -- claims -----------------------------------------------------------------------------------------------------------
+
+void auditor::claims_equal(rank who, std::string_view what, std::uint64_t step, const vec& v) {
+  const auto [first, is_new] = equal_.try_emplace({std::string{what}, step}, who, v);
+  if (!is_new && !(first->second.second == v))
+    complain(fmt::format("workers {} and {} differ in {} of step {}", first->second.first, who, what, step));
+  keep_few(equal_);
+}
+
+void auditor::claims_conserved(rank who, std::string_view what, std::uint64_t step, const view& v, const vec& before,
+                               const vec& after) {
+  const claim key{std::string{what}, step};
+  auto& sum = balances_[key];
+  sum.from.insert(who);
+  sum.difference.resize(before.size());
+  for (std::size_t k = 0; k < before.size(); ++k) {
+    sum.difference[k] += static_cast<double>(after[k]) - static_cast<double>(before[k]);
+    sum.magnitude = std::max(sum.magnitude, std::abs(static_cast<double>(before[k])));
+  }
+  if (sum.from.size() == v.members.size()) {
+    const auto members = static_cast<double>(v.members.size());
+    for (std::size_t k = 0; k < sum.difference.size(); ++k)
+      if (!(std::abs(sum.difference[k]) <= rounding * members * sum.magnitude))
+        complain(fmt::format("{} changed by {} in element {} of step {}, though it is conserved", what,
+                             sum.difference[k], k, step));
+    balances_.erase(key);
+  }
+  keep_few(balances_);
+}
+
+bool auditor::both_live(const exchange& e) const {
+  const auto& [asker, asker_incarnation, answerer, answerer_incarnation, number] = e;
+  return lives(asker, asker_incarnation) && lives(answerer, answerer_incarnation);
+}
+
+void auditor::claims_opposite(rank who, const exchange_half& half, const vec& delta) {
+  const exchange key{half.asker, half.asker_incarnation, half.answerer, half.answerer_incarnation, half.number};
+  if (!both_live(key))
+    return; // the other half went with its worker
+  const auto other = halves_.find(key);
+  if (other == halves_.end()) {
+    halves_.emplace(key, half_done{who, delta});
+    return;
+  }
+  const auto about = fmt::format("exchange {} between {} and {}", half.number, half.asker, half.answerer);
+  if (other->second.by == who)
+    complain(fmt::format("worker {} applied its half of {} twice", who, about));
+  else if (!std::ranges::equal(delta.view(), other->second.delta.view(), {}, {}, std::negate{}))
+    complain(fmt::format("{} changed the sum of their models", about));
+  halves_.erase(other);
+}
+
+void auditor::settle() {
+  for (const auto& [key, half] : halves_)
+    complain(fmt::format("exchange {} between {} and {} is half applied: only worker {} did its half", std::get<4>(key),
+                         std::get<0>(key), std::get<2>(key), half.by));
+}
+
+} // namespace gossamer::actors

@@ -1,0 +1,86 @@
+#pragma once
+
+#include "gossamer/actors/runtime/witness.hpp"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+namespace gossamer::actors {
+
+/// Checks what must hold in every run, whatever goes wrong around it.
+///
+///  - frames reach the algorithm once, in order and without gaps, between any two lives of workers;
+///  - the ledger of a worker equals what its links have carried;
+///  - neighbours of a synchronous algorithm are at most as many steps apart as it promises;
+///  - every view is the same for all, mixes with a symmetric doubly stochastic matrix, and its graph is connected (and
+///    two-coloured where exchanges are asked and answered);
+///  - what algorithms claim (witness.hpp): equal, conserved, opposite.
+///
+/// Keeps the first broken promise; whoever runs the world looks after each event. Memory: what is not yet settled.
+/// Threads: one at a time.
+class auditor {
+public:
+  /// @param bipartite        exchanges go between active and passive workers only
+  /// @param most_steps_apart see algorithm_traits
+  auditor(std::size_t workers, bool bipartite, std::optional<std::uint64_t> most_steps_apart);
+
+  const std::optional<std::string>& broken() const noexcept { return broken_; }
+
+  void begins(rank who, std::uint32_t incarnation);
+  void ends(rank who, std::uint32_t incarnation);
+  void carried(const frame& f);
+  void delivered(rank who, const frame& f);
+  void reports(rank who, const traffic& ledger);
+  void adopts(rank who, const view& v);
+  void step_begins(rank who, std::uint64_t t, const view& v);
+  void claims_equal(rank who, std::string_view what, std::uint64_t step, const vec& v);
+  void claims_conserved(rank who, std::string_view what, std::uint64_t step, const view& v, const vec& before,
+                        const vec& after);
+  void claims_opposite(rank who, const exchange_half& half, const vec& delta);
+
+  /// The run has ended and nothing is under way: no exchange between two that live is half applied.
+  void settle();
+
+private:
+  using claim = std::pair<std::string, std::uint64_t>; // what, step
+  struct worker_state {
+    bool alive = false;
+    std::uint32_t incarnation = 0;
+    std::optional<std::uint64_t> step;
+    traffic carried;
+    std::unordered_map<rank, std::pair<std::uint32_t, std::uint32_t>> received; // from: incarnation, last sequence
+  };
+  struct balance {
+    std::set<rank> from;
+    std::vector<double> difference;
+    double magnitude = 0;
+  };
+  struct half_done {
+    rank by;
+    vec delta;
+  };
+  using exchange = std::tuple<rank, std::uint32_t, rank, std::uint32_t, std::uint64_t>;
+
+  void complain(std::string what);
+  void check(const view& v);
+  bool lives(rank who, std::uint32_t incarnation) const {
+    return workers_[who].alive && workers_[who].incarnation == incarnation;
+  }
+  bool both_live(const exchange& e) const;
+
+  bool bipartite_;
+  std::optional<std::uint64_t> most_steps_apart_;
+  std::vector<worker_state> workers_;
+  std::map<std::uint32_t, const view*> views_;
+  std::map<claim, std::pair<rank, vec>> equal_;
+  std::map<claim, balance> balances_;
+  std::map<exchange, half_done> halves_;
+  std::optional<std::string> broken_;
+};
+
+} // namespace gossamer::actors
