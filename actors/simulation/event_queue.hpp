@@ -14,7 +14,7 @@ namespace gossamer::actors {
 ///
 /// A heap with four children a node, of keys of 24 bytes; the payloads stay where they are, so that a large one costs
 /// no more than a small one. O(log events) a push and a pop. Threads: one at a time.
-/// @tparam T movable and default-constructible
+/// @tparam T movable, by construction and by assignment
 template <class T>
 class event_queue {
 public:
