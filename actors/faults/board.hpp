@@ -48,8 +48,8 @@ public:
   /// back by a reorder arrive in order: the sum of time and delay never falls, also when a delay ends. Frames that get
   /// lost take their time in a throttle like others.
   ///
-  /// Cost: one relaxed atomic load while nothing is on and no delayed frame is under way; else a lock and, for each
-  /// fault that is on and hits only some frames of this link, about 20 ns for its random number.
+  /// Cost: one relaxed atomic load while nothing is on and no delayed frame is under way; else a lock and some 40 ns,
+  /// and as much again for each fault that hits only some frames of this link.
   verdict judge(rank from, rank to, std::uint64_t number, std::size_t wire_bytes, double now_s);
 
   /// True while a partition is between the two.

@@ -52,6 +52,8 @@ template <class... Cases>
 struct overloaded : Cases... {
   using Cases::operator()...;
 };
+template <class... Cases>
+overloaded(Cases...) -> overloaded<Cases...>; // for clang 14
 
 /// "plan.toml:3: rate of drop"
 std::string subject(const fault_key& key, const fault& f, std::string_view where) {

@@ -106,7 +106,7 @@ fault read_fault(const toml::table& table, std::string_view file) {
       continue;
     const place at{file, node};
     const auto& key = find_key(name.str(), f, at);
-    if (!std::visit([&](auto member) { return assign(f.*member, node); }, key.field))
+    if (!std::visit([&](auto member) { return assign(f.*member, at.node); }, key.field))
       refuse_value(key, f, at);
     detail::check_value(key, f, at.text());
   }

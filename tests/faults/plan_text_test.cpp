@@ -1,10 +1,11 @@
-#include "gossamer/actors/faults/plan.hpp"
+#include "gossamer/actors/faults/chaos.hpp"
+#include "gossamer/base/philox.hpp"
 
 #include <gmock/gmock.h>
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <set>
 
 #include "usage_error.hpp"
 
@@ -141,6 +142,29 @@ TEST(parse_plan, refuses_what_is_missing) {
   EXPECT_THAT(refusal("kill", ""), StartsWith("plan.toml:1: this kill strikes nobody"));
   EXPECT_THAT(refusal("delay", ""), HasSubstr("this delay needs seconds; seconds takes a number from 1e-09 to 1e+09"));
   EXPECT_THAT(refusal("drop", "at = 1\nat-step = 1"), HasSubstr("both at and at-step"));
+}
+
+TEST(parse_plan, reads_or_refuses_whatever_it_is_given) {
+  random_sequence random{random_stream{1, 0, purpose::chaos}, 0};
+  using namespace std::literals;
+  constexpr auto letters = "[]{}=\"'\n\\#.,-+_eE09azin \0\xff"sv;
+  int refused = 0, read = 0;
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    auto text = to_toml(draw_plan(seed % 50, {}));
+    for (auto changes = 1 + random.below(3); changes > 0; --changes)
+      text[random.below(static_cast<std::uint32_t>(text.size()))] = letters[random.below(letters.size())];
+    try {
+      const auto plan = parse(text);
+      EXPECT_EQ(parse(to_toml(plan)), plan) << text;
+      ++read;
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::usage);
+      EXPECT_THAT(e.what(), StartsWith("plan.toml:")) << text;
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 1000);
+  EXPECT_GT(read, 100);
 }
 
 TEST(to_toml, says_how_to_use_it_and_what_happens) {
