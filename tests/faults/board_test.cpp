@@ -194,11 +194,15 @@ TEST(fault_board, opens_a_throttle_at_its_end) {
 TEST(fault_board, forgets_the_queue_of_a_throttle_that_ended_early) {
   fault_board board{{{{.kind = throttle, .bits_per_second = 8000}}}, 2, 1, seed};
   board.begin(0);
-  EXPECT_DOUBLE_EQ(board.judge(0, 1, 0, 100'000, 0).delay_s, 100);
+  for (const rank from : {0u, 1u})
+    EXPECT_DOUBLE_EQ(board.judge(from, 1 - from, 0, 100'000, 0).delay_s, 100);
   board.end(0);
   EXPECT_DOUBLE_EQ(board.judge(0, 1, 1, 1000, 1).delay_s, 99) << "frames stay in order";
   board.begin(0);
-  EXPECT_DOUBLE_EQ(board.judge(0, 1, 2, 1000, 200).delay_s, 1);
+  for (const rank from : {0u, 1u}) {
+    EXPECT_DOUBLE_EQ(board.judge(from, 1 - from, 2, 1000, 2).delay_s, 98) << "with those, but not behind them";
+    EXPECT_DOUBLE_EQ(board.judge(from, 1 - from, 3, 1000, 200).delay_s, 1);
+  }
 }
 
 TEST(fault_board, keeps_frames_in_order_unless_a_reorder_holds_them_back) {

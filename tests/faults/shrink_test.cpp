@@ -119,12 +119,12 @@ TEST(shrink, makes_numbers_milder_and_simpler) {
   EXPECT_GE(small.faults[2].bits_per_second, 20'000);
 }
 
-/// A failure that depends on everything: any plan fails or not, by a hash of its text.
+/// A failure that depends on everything: any plan but the empty one fails or not, by a hash of its text.
 bool fails_by_chance(const fault_plan& plan) {
   std::uint64_t hash = 14695981039346656037u;
   for (const char c : to_toml(plan))
     hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return hash >> 62 == 0;
+  return !plan.faults.empty() && hash >> 62 == 0;
 }
 
 TEST(shrink, is_deterministic_bounded_and_always_ends_with_a_failure) {
