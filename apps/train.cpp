@@ -66,7 +66,8 @@ int train(train_options options, bool json) {
     const clean_stop stop;
     recorder observer{folder};
     summary = actors::run_locally(
-        experiment, {.observer = &observer, .interrupted = [] { return stop_requested != 0; }, .wrap_link = {}});
+        experiment,
+        {.observer = &observer, .interrupted = [] { return stop_requested != 0; }, .faults = {}, .wrap_link = {}});
   }
   folder.finish(summary);
   if (json)

@@ -12,7 +12,10 @@
 //   compute actor --gradient--> learn
 //   active  i --average_request(x_i)--> passive j        (odd and even workers of a bipartite topology)
 //   active  i <--average_reply(x_j)---- passive j
-//   active  i --farewell--> all its passive neighbours   (when it has learnt enough)
+//
+// Lost workers: nobody waits for one, `ask` just goes on to the next exchange. Because of a loss a worker may change
+// its side (see topology/overlay.hpp), so each runs both routines, and which of them does something depends on the
+// view. One that comes back starts from the model of a neighbour.
 //
 // We differ from the text in two points. A gradient that arrives while an answer is under way is applied at once
 // instead of being buffered, which pairwise_average.hpp shows to conserve the same sum. By default a worker asks once
@@ -30,11 +33,13 @@ public:
   ad_psgd(vec initial, bool continuous) : x_(std::move(initial)), continuous_(continuous) {}
 
   task<> run(worker& w) override {
-    w.spawn(w.active() ? ask(w) : answer(w));
+    w.serve(answer(w));
+    w.spawn(ask(w));
     return learn(w);
   }
 
   const vec& model() const override { return x_; }
+  void fields(archive& a) override { a(x_)(t_)(exchanges_); }
 
 private:
   task<> learn(worker& w) {
@@ -48,27 +53,24 @@ private:
   }
 
   task<> ask(worker& w) {
-    const auto passive = w.neighbours();
     const auto choice = w.random(purpose::neighbour);
-    while (learning_ && !passive.empty()) {
-      if (continuous_ || exchanges_ < t_) {
+    while (learning_) {
+      const auto passive = w.neighbours();
+      if (w.active() && !passive.empty() && (continuous_ || exchanges_ < t_)) {
         random_sequence draw{choice, exchanges_};
         const auto j = passive[draw.below(static_cast<std::uint32_t>(passive.size()))];
         co_await ask_for_average(w, x_, j, exchanges_++);
       } else {
+        exchanges_ = std::max(exchanges_, t_); // a passive worker that becomes active has nothing to catch up on
         co_await learnt_.wait();
       }
     }
-    w.send_to_neighbours({frame_kind::farewell}, {});
   }
 
   task<> answer(worker& w) {
-    for (auto askers = w.neighbours().size(); askers > 0;) {
-      const auto request = co_await w.receive_any();
-      if (request.label.kind == frame_kind::farewell)
-        --askers;
-      else
-        answer_average(w, x_, request);
+    for (;;) {
+      const auto request = co_await w.receive_any(frame_kind::average_request);
+      answer_average(w, x_, request);
     }
   }
 

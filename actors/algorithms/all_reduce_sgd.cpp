@@ -4,6 +4,9 @@
 //   x_{t+1} = x_t - gamma_t u(G_t)
 //
 // u is the optimiser, fed with G, so that its state is the same everywhere; x is bit-identical on all workers.
+//
+// When a worker is lost, the survivors repeat the round with the gradients that they have: n is the number of those
+// who are there when the round succeeds.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/ring_all_reduce.hpp"
 
@@ -17,12 +20,15 @@ public:
 
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
-      vec g = co_await w.start_gradient(x_, t_);
-      co_await ring_all_reduce(w, g, t_);
-      g *= 1.0f / static_cast<float>(w.workers());
-      w.update(x_, g, t_);
+      w.claim_equal("the model", t_, x_);
+      const vec g = co_await w.start_gradient(x_, t_);
+      vec mean = co_await ring_all_reduce(w, g, t_);
+      mean *= 1.0f / static_cast<float>(w.members().size());
+      w.update(x_, mean, t_);
     }
   }
+
+  void fields(archive& a) override { a(x_)(t_); }
 
   const vec& model() const override { return x_; }
 
@@ -41,7 +47,11 @@ const algorithm_entry all_reduce_sgd_entry{
               .cost =
                   "2(n-1) messages and 2(n-1)/n * 32d payload bits sent by each worker per step; every step waits for "
                   "the slowest worker and for 2(n-1) hops"},
-    .traits = {.exchange = exchange_pattern::all, .synchronous = true, .needs_exact_codec = true},
+    .traits = {.exchange = exchange_pattern::all,
+               .synchronous = true,
+               .needs_exact_codec = true,
+               .on_loss = interrupted_round::repeat,
+               .most_steps_apart = 1},
     .make = [](const arguments&, vec initial) -> std::unique_ptr<algorithm> {
       return std::make_unique<all_reduce_sgd>(std::move(initial));
     },

@@ -5,6 +5,9 @@
 // Lian, Zhang, Zhang, Hsieh, Zhang, Liu: Can decentralized algorithms outperform centralized algorithms?, NeurIPS 2017,
 // algorithm 1. The gradient is computed while the models travel. With a lossy codec a neighbour's x_j becomes C(x_j):
 // simple, and noisier the smaller gamma is, because the rounding enters the average with weight one.
+//
+// When a neighbour is lost, its model is replaced by the worker's own until all go over to the weights of the graph
+// that remains; one that comes back starts from the model of a neighbour.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/neighbour_exchange.hpp"
 
@@ -28,6 +31,7 @@ public:
   }
   // snippet run end
 
+  void fields(archive& a) override { a(x_)(t_); }
   const vec& model() const override { return x_; }
 
 private:
@@ -46,7 +50,7 @@ const algorithm_entry d_psgd_entry{
               .cost =
                   "deg(i) messages and deg(i) * bits(C) payload bits sent by worker i per step; a step waits for the "
                   "slowest neighbour only"},
-    .traits = {.exchange = exchange_pattern::neighbours, .synchronous = true},
+    .traits = {.exchange = exchange_pattern::neighbours, .synchronous = true, .most_steps_apart = 1},
     .make = [](const arguments&, vec initial) -> std::unique_ptr<algorithm> {
       return std::make_unique<d_psgd>(std::move(initial));
     },

@@ -6,10 +6,14 @@ task<vec> neighbour_exchange(worker& w, const vec& x, std::uint64_t t) {
   const tag round{frame_kind::model, t};
   w.send_to_neighbours(round, w.encode(x));
   vec mixed = w.mixing(w.id()) * x;
+  bool complete = true;
   for (const auto j : w.neighbours()) {
     const auto received = co_await w.receive(j, round);
-    mixed += w.mixing(j) * w.decode(received.body);
+    mixed += w.mixing(j) * (received ? w.decode(received->body) : x);
+    complete = complete && received;
   }
+  if (complete && w.exact_codec())
+    w.claim_conserved("the sum of the models", t, x, mixed);
   co_return mixed;
 }
 

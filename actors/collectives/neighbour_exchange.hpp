@@ -10,6 +10,10 @@ namespace gossamer::actors {
 /// by all neighbours. Everybody sends before anybody waits, so no cycle of waiting can form; a neighbour may be one
 /// round ahead, and its frame then waits in the inbox.
 ///
+/// In place of a model that does not come, because j has been lost, stands the worker's own: its row of W still sums to
+/// one, and among the survivors W stays symmetric and doubly stochastic. Neighbours and weights do not change during a
+/// round: a new view begins with a later one.
+///
 /// Cost: deg(i) messages and deg(i) * bits(C) payload bits sent.
 /// @param t names the round
 task<vec> neighbour_exchange(worker& w, const vec& x, std::uint64_t t);

@@ -1,10 +1,12 @@
 #pragma once
 
 #include "gossamer/actors/runtime/task.hpp"
+#include "gossamer/base/archive.hpp"
 #include "gossamer/base/registry.hpp"
 #include "gossamer/base/vec.hpp"
 
 #include <memory>
+#include <optional>
 
 namespace gossamer::actors {
 
@@ -18,8 +20,11 @@ class algorithm {
 public:
   virtual ~algorithm() = default;
 
-  /// The worker's life, from the initial point to the end of training.
+  /// The worker's life, from the state that it has to the end of training.
   virtual task<> run(worker& w) = 0;
+  /// The state, such that another object with these fields goes on from the beginning of the present step: when
+  /// `next_step` returns, and at any suspension of an asynchronous algorithm or of one that repeats its rounds.
+  virtual void fields(archive& a) = 0;
   /// The worker's model as it is now; read by evaluations between any two messages.
   virtual const vec& model() const = 0;
 };
@@ -34,11 +39,22 @@ enum class exchange_pattern {
 /// What to do when a worker's compute actor dies.
 enum class compute_failure { end_run, restart };
 
+/// What a synchronous algorithm does with the round that is under way when a worker is lost. (Asynchronous ones have no
+/// rounds.)
+enum class interrupted_round {
+  finish, ///< `receive` gives nothing for the lost, the algorithm makes do without; the new view begins a step later
+  repeat, ///< waits of a view that is over give nothing, and the round is done again by the members of the new one;
+          ///< a worker that is a round behind takes its state from one that is not
+};
+
 struct algorithm_traits {
   exchange_pattern exchange = exchange_pattern::neighbours;
   bool synchronous = true; ///< all workers do the same number of steps; otherwise the run counts updates in total
   bool needs_exact_codec = false;
   compute_failure on_compute_failure = compute_failure::end_run;
+  interrupted_round on_loss = interrupted_round::finish;
+  std::optional<std::uint64_t> most_steps_apart =
+      std::nullopt; ///< neighbours of a synchronous algorithm; checked in simulation
 };
 
 struct algorithm_entry {

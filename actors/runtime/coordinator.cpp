@@ -1,5 +1,8 @@
 #include "gossamer/actors/runtime/coordinator.hpp"
 
+#include "gossamer/actors/runtime/collection.hpp"
+#include "gossamer/actors/runtime/membership.hpp"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -11,63 +14,61 @@ namespace {
 constexpr auto tick_interval = std::chrono::milliseconds(100);
 constexpr double loss_memory = 0.95;              // share of the smoothed loss that is kept per report
 constexpr std::uint64_t broadcasts_per_run = 200; // of the global progress, for asynchronous schedules
+constexpr auto last_evaluation = std::numeric_limits<std::uint64_t>::max();
 
 using seconds = std::chrono::duration<double>;
 
-/// The models for one evaluation, as they come in.
-struct collection {
-  explicit collection(std::size_t workers) : models(workers), missing(workers) {}
-
-  /// @returns true when this was the last one
-  bool add(rank source, vec model, std::uint64_t gradients, const traffic& bits) {
-    models[source] = std::move(model);
-    updates += gradients;
-    sent += bits;
-    return --missing == 0;
-  }
-
-  std::vector<vec> models;
-  std::size_t missing;
-  std::uint64_t updates = 0; // that these models have seen: the coordinator's own count runs behind them
-  traffic sent;
-};
-
 class coordinator_state {
 public:
+  coordinator_state() = default;
+  coordinator_state(const coordinator_state&) = delete;
+  coordinator_state& operator=(const coordinator_state&) = delete;
+  ~coordinator_state() { // however the run ends, its actors end with it
+    if (evaluator_)
+      caf::anon_send_exit(evaluator_, caf::exit_reason::user_shutdown);
+    for (const auto& worker : roster_.workers)
+      caf::anon_send_exit(worker, caf::exit_reason::user_shutdown);
+  }
+
   void open(caf::event_based_actor* self, coordinator_plan plan) {
     self_ = self;
     plan_ = std::move(plan);
     const auto& run = *plan_.run;
     synchronous_ = run.algorithm->traits.synchronous;
+    members_.emplace(run);
+    limit_ = synchronous_ ? run.steps_per_worker : planned_updates();
     summary_.algorithm = run.algorithm->about.name;
     summary_.workers = workers();
     summary_.seed = run.settings.seed;
     summary_.steps_per_worker.assign(workers(), 0);
-    final_ = collection{workers()};
     next_evaluation_ = run.evaluation_steps * workers();
     updates_seen_.assign(workers(), 0);
-    sent_.assign(workers(), {});
+    books_.assign(workers(), {});
     broadcast_every_ = std::max<std::uint64_t>(workers(), planned_updates() / broadcasts_per_run);
-  }
-
-  void meet(const peers& all) {
-    evaluator_ = all.evaluator;
-    workers_ = all.workers;
-    for (const auto& actor : *workers_)
-      self_->monitor(actor);
-    self_->monitor(evaluator_);
   }
 
   void start() {
     began_ = self_->clock().now();
+    evaluator_ = plan_.spawn_evaluator(self_);
+    self_->monitor(evaluator_);
+    for (rank i = 0; i < workers(); ++i)
+      spawn(i, 0);
+    const meet_peers all{shared_roster()};
+    tell_workers(all);
     tell_workers(start_run{});
     self_->delayed_send(self_, tick_interval, tick{});
   }
 
+  // -- steps and evaluations ------------------------------------------------------------------------------------------
+
   void on_step(const step_report& r) {
+    if (!is_current(r.source, r.incarnation))
+      return;
+    if (plan_.steps_to)
+      self_->send(plan_.steps_to, r);
     ++updates_;
-    summary_.steps_per_worker[r.source] = r.step;
-    sent_[r.source] = r.sent;
+    books_[r.source].steps = r.step;
+    books_[r.source].sent = r.sent;
     smoothed_loss_ = updates_ == 1 ? r.loss : loss_memory * smoothed_loss_ + (1 - loss_memory) * r.loss;
     if (synchronous_)
       return;
@@ -78,28 +79,19 @@ public:
     if (updates_ >= planned_updates())
       stop(run_end::planned);
     else if (updates_ >= next_evaluation_ && collecting_.empty() && !near_the_end())
-      request_snapshots();
+      request_snapshots(updates_);
   }
 
   void on_snapshot(snapshot& s) {
-    auto& c = collecting_.try_emplace(s.evaluation, workers()).first->second;
-    if (!c.add(s.source, std::move(s.model), s.gradients, s.sent))
+    if (!is_current(s.source, s.incarnation) || s.evaluation < first_open_evaluation_)
       return;
-    evaluate(c);
-    next_evaluation_ = c.updates + plan_.run->evaluation_steps * workers();
-    collecting_.erase(s.evaluation);
-  }
-
-  void on_finished(worker_finished& f) {
-    summary_.steps_per_worker[f.source] = f.steps;
-    sent_[f.source] = f.sent;
-    if (final_.add(f.source, std::move(f.model), f.steps, f.sent))
-      evaluate(final_);
+    collect(s.evaluation).add(std::move(s));
+    evaluate_what_is_complete();
   }
 
   void on_evaluation(const evaluation_record& record) {
     --evaluating_;
-    last_evaluation_ = record;
+    last_record_ = record;
     if (plan_.observer)
       plan_.observer->on_evaluation(record);
     if (!std::isfinite(record.train_loss) || !std::isfinite(record.consensus_distance)) {
@@ -107,8 +99,10 @@ public:
             fmt::format("training diverged: at epoch {:.3g} the training loss is {} and the models are {} apart",
                         record.epoch, record.train_loss, record.consensus_distance),
             "lower --lr, or the momentum of --optimiser"});
-    } else if (final_.missing == 0 && evaluating_ == 0) {
+    } else if (closed_ && evaluating_ == 0) {
       summary_.final = record;
+      for (rank i = 0; i < workers(); ++i)
+        summary_.steps_per_worker[i] = books_[i].all_steps();
       self_->send(plan_.client, summary_);
       self_->quit();
     }
@@ -125,14 +119,97 @@ public:
       plan_.observer->on_progress(progress());
   }
 
-  void on_holding(const holding& h) {
-    last_step_ = std::max(last_step_, h.step);
-    if (++holding_ == workers())
-      tell_workers(stop_at_step{last_step_ + 1});
-  }
+  // -- who is there ---------------------------------------------------------------------------------------------------
 
   void on_down(const caf::down_msg& down) {
-    fail({errc::failed, "an actor of the run died: " + to_string(down.reason), {}});
+    for (rank i = 0; i < roster_.workers.size(); ++i)
+      if (roster_.workers[i].address() == down.source && members_->alive(i)) {
+        const worker_lost loss{i, members_->incarnation(i)};
+        if (plan_.detection.count() == 0)
+          on_loss(loss);
+        else
+          self_->delayed_send(self_, plan_.detection, loss);
+        return;
+      }
+    if (evaluator_.address() == down.source)
+      fail({errc::failed, "the evaluation died: " + to_string(down.reason), {}});
+  }
+
+  void on_loss(const worker_lost& m) {
+    if (!is_current(m.who, m.incarnation))
+      return;
+    members_->lose(m.who);
+    ++summary_.lost;
+    finished_.erase(m.who);
+    books_[m.who].close();
+    for (auto& [evaluation, c] : collecting_)
+      c.forget(m.who);
+    tell_observer(fmt::format("worker {} is lost; {} go on", m.who, members_->living().size()));
+    if (!members_->anybody_ready())
+      return fail({errc::failed, "every worker that had the model has died", "a run goes on while one of them lives"});
+    change_view();
+    evaluate_what_is_complete();
+    close_when_finished();
+  }
+
+  void kill(const kill_worker& m) {
+    if (members_->alive(m.who))
+      caf::anon_send_exit(roster_.workers[m.who], caf::exit_reason::kill);
+  }
+
+  void restart(const restart_worker& m) {
+    if (closing_)
+      return;                     // there is nothing left to take part in
+    if (members_->alive(m.who)) { // its death has not been noticed, or it is not dead at all
+      caf::anon_send_exit(roster_.workers[m.who], caf::exit_reason::kill);
+      on_loss({m.who, members_->incarnation(m.who)});
+    }
+    ++summary_.returned;
+    tell_observer(fmt::format("worker {} comes back", m.who));
+    start_anew(m.who);
+    change_view();
+  }
+
+  void pause(const pause_worker& m) {
+    if (m.paused)
+      self_->send(roster_.workers[m.who], pause_work{});
+    else
+      self_->send(roster_.workers[m.who], resume_work{});
+  }
+
+  void on_joined(const worker_joined& m) {
+    if (is_current(m.source, m.incarnation))
+      members_->joined(m.source, m.step);
+  }
+
+  void on_holding(const holding& m) {
+    if (!is_current(m.source, m.incarnation) || !members_->answer(m.source, m.round, m.step))
+      return;
+    if (stopping_)
+      limit_ = std::min(limit_, members_->last_step() + 1);
+    if (!members_->changed()) {
+      tell_workers(proceed_with{nullptr, nullptr, limit_});
+      return;
+    }
+    const auto stranded = members_->stranded();
+    for (const auto i : stranded)
+      start_anew(i);
+    if (stranded.empty())
+      proceed();
+    else
+      hold();
+  }
+
+  void on_finished(const worker_finished& m) {
+    if (!is_current(m.source, m.incarnation))
+      return;
+    finished_.insert(m.source);
+    close_when_finished();
+  }
+
+  void tell_observer(const std::string& what) {
+    if (plan_.observer)
+      plan_.observer->on_event(elapsed(), what);
   }
 
   void fail(const run_failed& failure) {
@@ -141,33 +218,68 @@ public:
   }
 
 private:
+  /// What a worker did, in this life and in former ones.
+  struct book {
+    std::uint64_t steps = 0;
+    traffic sent;
+    std::uint64_t former_steps = 0;
+    traffic former_sent;
+
+    std::uint64_t all_steps() const { return former_steps + steps; }
+    void close() {
+      former_steps += std::exchange(steps, 0);
+      former_sent += std::exchange(sent, {});
+    }
+  };
+
   std::size_t workers() const { return plan_.run->settings.workers; }
   std::uint64_t planned_updates() const { return plan_.run->steps_per_worker * workers(); }
   /// The final evaluation follows so soon that another before it would say nothing new.
   bool near_the_end() const { return planned_updates() - updates_ <= plan_.run->evaluation_steps * workers() / 2; }
   double elapsed() const { return seconds{self_->clock().now() - began_}.count(); }
   double epoch_of(std::uint64_t updates) const { return static_cast<double>(updates) / plan_.run->updates_per_epoch(); }
+  bool is_current(rank i, std::uint32_t incarnation) const {
+    return members_->alive(i) && members_->incarnation(i) == incarnation;
+  }
+  std::shared_ptr<const roster> shared_roster() const { return std::make_shared<const roster>(roster_); }
 
   template <class Message>
   void tell_workers(const Message& m) {
-    for (const auto& worker : *workers_)
-      self_->send(worker, m);
+    for (const auto i : members_->living())
+      self_->send(roster_.workers[i], m);
   }
 
-  void request_snapshots() {
-    collecting_.try_emplace(updates_, workers());
-    tell_workers(snapshot_request{updates_});
+  void spawn(rank i, std::uint32_t incarnation) {
+    roster_.workers.resize(workers());
+    roster_.incarnations.resize(workers());
+    roster_.workers[i] = plan_.spawn_worker(i, incarnation, self_);
+    roster_.incarnations[i] = incarnation;
+    self_->monitor(roster_.workers[i]);
   }
 
-  void evaluate(collection& c) {
-    evaluation_record record;
-    record.step = c.updates;
-    record.epoch = epoch_of(c.updates);
-    record.time_s = elapsed();
-    record.payload_bits = c.sent.payload_bits;
-    record.wire_bits = c.sent.wire_bits;
-    ++evaluating_;
-    self_->send(evaluator_, evaluate_models{record, std::move(c.models)});
+  void start_anew(rank i) {
+    if (members_->alive(i))
+      caf::anon_send_exit(roster_.workers[i], caf::exit_reason::kill);
+    spawn(i, members_->start(i));
+    self_->send(roster_.workers[i], start_run{});
+  }
+
+  // -- changes that all make together ---------------------------------------------------------------------------------
+
+  void hold() { tell_workers(hold_steps{members_->ask()}); }
+
+  void proceed() {
+    ++summary_.views;
+    tell_workers(proceed_with{members_->next_view(limit_), shared_roster(), limit_});
+  }
+
+  void change_view() {
+    if (closed_)
+      return;
+    if (synchronous_)
+      hold();
+    else
+      proceed();
   }
 
   void stop(run_end why) {
@@ -175,22 +287,87 @@ private:
       return;
     stopping_ = true;
     summary_.end = why;
-    if (synchronous_)
-      tell_workers(hold_steps{});
-    else
-      tell_workers(stop_at_step{0});
+    if (synchronous_) {
+      hold();
+    } else {
+      limit_ = 0;
+      tell_workers(proceed_with{nullptr, nullptr, limit_});
+    }
+  }
+
+  /// When nobody does anything any more, the models are final: no exchange is under way.
+  void close_when_finished() {
+    if (closing_ || finished_.size() != members_->living().size())
+      return;
+    closing_ = true;
+    request_snapshots(last_evaluation);
+  }
+
+  // -- evaluations ----------------------------------------------------------------------------------------------------
+
+  collection& collect(std::uint64_t evaluation) {
+    std::vector<rank> of;
+    for (const auto i : members_->living())
+      if (members_->ready(i))
+        of.push_back(i);
+    return collecting_.try_emplace(evaluation, of).first->second;
+  }
+
+  void request_snapshots(std::uint64_t evaluation) {
+    collect(evaluation);
+    tell_workers(snapshot_request{evaluation});
+  }
+
+  /// A worker that was started anew, or took another's state, skips an evaluation now and then: what is older than a
+  /// complete one will not be complete.
+  void evaluate_what_is_complete() {
+    for (auto c = collecting_.begin(); c != collecting_.end();) {
+      if (!c->second.complete()) {
+        ++c;
+        continue;
+      }
+      closed_ = c->first == last_evaluation;
+      first_open_evaluation_ = c->first + 1;
+      evaluate(c->second);
+      c = collecting_.erase(collecting_.begin(), std::next(c));
+    }
+  }
+
+  void evaluate(collection& c) {
+    evaluation_record record;
+    auto books = books_; // the coordinator's own count runs behind what the models have seen
+    std::vector<vec> models;
+    for (auto& s : c.snapshots()) {
+      books[s.source].steps = s.gradients;
+      books[s.source].sent = s.sent;
+      models.push_back(std::move(s.model));
+    }
+    for (const auto& b : books) {
+      record.step += b.all_steps();
+      record.payload_bits += b.former_sent.payload_bits + b.sent.payload_bits;
+      record.wire_bits += b.former_sent.wire_bits + b.sent.wire_bits;
+    }
+    record.epoch = epoch_of(record.step);
+    record.time_s = elapsed();
+    next_evaluation_ = record.step + plan_.run->evaluation_steps * workers();
+    if (closed_)
+      books_ = std::move(books);
+    ++evaluating_;
+    self_->send(evaluator_, evaluate_models{record, std::move(models)});
   }
 
   progress_record progress() const {
     traffic sent;
-    for (const auto& one : sent_)
-      sent += one;
+    for (const auto& b : books_) {
+      sent += b.former_sent;
+      sent += b.sent;
+    }
     progress_record p;
     p.time_s = elapsed();
     p.epoch = epoch_of(updates_);
     p.planned_epochs = plan_.run->planned_epochs;
     p.loss = smoothed_loss_;
-    p.accuracy = last_evaluation_.test_accuracy;
+    p.accuracy = last_record_.test_accuracy;
     p.steps_per_second = static_cast<double>(updates_) / p.time_s;
     p.bits_per_second = static_cast<double>(sent.payload_bits) / p.time_s;
     const auto left = planned_updates() - std::min(updates_, planned_updates());
@@ -203,26 +380,29 @@ private:
   caf::event_based_actor* self_ = nullptr;
   coordinator_plan plan_;
   bool synchronous_ = true;
-  std::shared_ptr<const std::vector<caf::actor>> workers_;
+  roster roster_;
   caf::actor evaluator_;
+  std::optional<membership> members_;
   caf::actor_clock::time_point began_;
 
   run_summary summary_;
   std::uint64_t updates_ = 0;
   std::vector<std::uint64_t> updates_seen_; // by each worker, when it last read its model
-  std::vector<traffic> sent_;
+  std::vector<book> books_;
   double smoothed_loss_ = 0;
   std::uint64_t broadcast_every_ = 1;
 
   std::uint64_t next_evaluation_ = 0;
+  std::uint64_t first_open_evaluation_ = 0;
   std::map<std::uint64_t, collection> collecting_;
-  collection final_{0};
   std::size_t evaluating_ = 0;
-  evaluation_record last_evaluation_;
+  evaluation_record last_record_;
 
+  std::uint64_t limit_ = 0; // of each worker's steps
   bool stopping_ = false;
-  std::size_t holding_ = 0;
-  std::uint64_t last_step_ = 0;
+  std::set<rank> finished_;
+  bool closing_ = false; // all have finished; final models are on their way,
+  bool closed_ = false;  // and here
 };
 
 caf::behavior coordinator_actor(caf::stateful_actor<coordinator_state>* self, const coordinator_plan& plan) {
@@ -231,13 +411,18 @@ caf::behavior coordinator_actor(caf::stateful_actor<coordinator_state>* self, co
   state.open(self, plan);
   self->set_down_handler([&state](caf::down_msg& down) { state.on_down(down); });
   return {
-      [&state](const peers& all) { state.meet(all); },
       [&state](start_run) { state.start(); },
       [&state](const step_report& r) { state.on_step(r); },
       [&state](snapshot& s) { state.on_snapshot(s); },
-      [&state](worker_finished& f) { state.on_finished(f); },
+      [&state](const worker_finished& f) { state.on_finished(f); },
       [&state](const evaluation_record& r) { state.on_evaluation(r); },
       [&state](const holding& h) { state.on_holding(h); },
+      [&state](const worker_joined& m) { state.on_joined(m); },
+      [&state](const worker_lost& m) { state.on_loss(m); },
+      [&state](const kill_worker& m) { state.kill(m); },
+      [&state](const restart_worker& m) { state.restart(m); },
+      [&state](const pause_worker& m) { state.pause(m); },
+      [&state](const run_event& m) { state.tell_observer(m.what); },
       [&state](tick) { state.on_tick(); },
       [&state](const run_failed& failure) { state.fail(failure); },
   };

@@ -59,12 +59,12 @@ topology::bipartition split_for(const experiment& e, const topology::graph& grap
 void build_graph(experiment& e) {
   const auto& s = e.settings;
   const auto graph = topology::make_topology(s.topology, s.workers, s.seed);
-  e.mixing = topology::make_mixing(s.mixing, graph);
-  e.active.assign(s.workers, true);
+  auto mixing = std::make_shared<const topology::mixing_matrix>(topology::make_mixing(s.mixing, graph));
+  std::vector<bool> active(s.workers, true);
   switch (e.algorithm->traits.exchange) {
   case exchange_pattern::bipartite:
     for (const auto i : split_for(e, graph).passive)
-      e.active[i] = false;
+      active[i] = false;
     break;
   case exchange_pattern::all:
     if (spec::parse(s.topology).name != run_settings{}.topology)
@@ -76,6 +76,7 @@ void build_graph(experiment& e) {
   case exchange_pattern::neighbours:
     break;
   }
+  e.everybody = first_view(std::move(mixing), std::move(active));
 }
 
 void plan(experiment& e) {
@@ -93,16 +94,14 @@ void plan(experiment& e) {
 
 } // namespace
 
-worker_settings experiment::for_worker(rank i) const {
+worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const {
   worker_settings w;
   w.id = i;
+  w.incarnation = incarnation;
   w.workers = settings.workers;
-  const auto neighbours = mixing->neighbours(i);
-  const auto weights = mixing->weights(i);
-  w.neighbours.assign(neighbours.begin(), neighbours.end());
-  w.mixing_weights.assign(weights.begin(), weights.end());
-  w.own_weight = mixing->self_weight(i);
-  w.active = active[i];
+  if (incarnation == 0)
+    w.everybody = everybody;
+  w.exact_codec = compress::codecs().find(spec::parse(settings.codec).name).can.exact;
   w.synchronous = algorithm->traits.synchronous;
   w.seed = settings.seed;
   // An asynchronous run counts the updates of all workers; a single worker never does more than all of them.
@@ -114,6 +113,7 @@ worker_settings experiment::for_worker(rank i) const {
   w.codec = codec;
   w.schedule = schedule;
   w.model = model;
+  w.pool = pool;
   return w;
 }
 

@@ -41,8 +41,7 @@ struct experiment {
   const algorithm_entry* algorithm = nullptr;
   std::optional<arguments> algorithm_arguments;
 
-  std::optional<topology::mixing_matrix> mixing; ///< knows the graph
-  std::vector<bool> active;                      ///< which workers start exchanges
+  std::shared_ptr<const view> everybody; ///< who talks to whom as long as nobody is lost
 
   compute::data_split data;
   compute::shards shards;
@@ -61,7 +60,8 @@ struct experiment {
   double updates_per_epoch() const {
     return static_cast<double>(data.train.samples) / static_cast<double>(settings.batch);
   }
-  worker_settings for_worker(rank i) const;
+  /// @param incarnation how often the worker was started before; if it was, it joins
+  worker_settings for_worker(rank i, std::uint32_t incarnation = 0) const;
 };
 
 /// Checks all settings against each other and loads the data.

@@ -13,16 +13,17 @@ namespace gossamer::actors {
 using compress::packet;
 using topology::rank;
 
-/// What a frame is for. The numbers are part of the wire format: never renumber.
+/// What a frame is for. The numbers are part of the wire format: never renumber. (6 was a farewell.)
 enum class frame_kind : std::uint8_t {
   model = 1,           ///< a neighbour's model (D-PSGD)
   reduce_segment = 2,  ///< ring all-reduce, first half: partial sums
   gather_segment = 3,  ///< ring all-reduce, second half: complete sums
   average_request = 4, ///< pairwise averaging: the active side's model
   average_reply = 5,   ///< pairwise averaging: the passive side's model
-  farewell = 6,        ///< the sender will not ask again
+  state = 7,           ///< everything that a worker needs to take the place of its sender
+  acknowledgement = 8, ///< all frames up to `step` have arrived
 };
-inline constexpr std::size_t frame_kinds = 7;
+inline constexpr std::size_t frame_kinds = 9;
 
 std::string_view to_string(frame_kind kind) noexcept;
 
@@ -31,6 +32,7 @@ struct tag {
   frame_kind kind;
   std::uint64_t step = 0;
   std::uint32_t part = 0;
+  std::uint32_t view = 0; ///< of frames that mean something only among the members of one view: its number; else 0
 
   friend auto operator<=>(const tag&, const tag&) = default;
 };
@@ -38,14 +40,25 @@ struct tag {
 /// The unit that links carry: who sent it, what it is, and a packet. Copies share the payload.
 struct frame {
   rank source = 0;
+  std::uint32_t incarnation = 0; ///< of the sender: how often it was started before
+  std::uint32_t sequence = 0;    ///< number on its channel, from 1; 0: not numbered
   tag label{frame_kind::model};
   packet body;
 
   /// Bytes on a wire: the frame's header and the packet (docs/wire-format.md).
   std::size_t wire_bytes() const noexcept { return header_bytes + body.wire_bytes(); }
 
-  static constexpr std::size_t header_bytes = 24;
+  static constexpr std::size_t header_bytes = 40;
 };
+
+/// The bytes of a frame on a wire.
+buffer write(buffer_pool& pool, const frame& f);
+
+/// Reads what `write` made, and nothing else: the bytes are not trusted.
+/// @param most_elements see compress::read
+/// @error errc::bad_packet says what is wrong
+frame read_frame(buffer_pool& pool, std::span<const std::byte> bytes,
+                 std::uint64_t most_elements = compress::packet_most_elements);
 
 /// How much went over a link, or over several.
 struct traffic {

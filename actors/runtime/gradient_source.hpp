@@ -9,8 +9,10 @@ namespace gossamer::actors {
 /// so that a restarted compute actor goes on with the same minibatches. Threads: one thread at a time.
 class gradient_source {
 public:
-  gradient_source(std::shared_ptr<const experiment> e, rank worker)
-      : experiment_(std::move(e)), model_(experiment_->model->clone()),
+  gradient_source(std::shared_ptr<const experiment> e, rank worker) : gradient_source(e, worker, e->model->clone()) {}
+  /// @param model may be shared by sources of the same thread: it keeps nothing between calls but memory
+  gradient_source(std::shared_ptr<const experiment> e, rank worker, std::shared_ptr<compute::model> model)
+      : experiment_(std::move(e)), model_(std::move(model)),
         sampler_(experiment_->shards[worker], experiment_->settings.batch, experiment_->settings.seed, worker),
         pool_(experiment_->pool) {}
 
@@ -24,7 +26,7 @@ public:
 
 private:
   std::shared_ptr<const experiment> experiment_;
-  std::unique_ptr<compute::model> model_;
+  std::shared_ptr<compute::model> model_;
   compute::sampler sampler_;
   buffer_pool pool_;
 };

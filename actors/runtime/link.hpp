@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/runtime/frame.hpp"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 
@@ -18,8 +19,11 @@ public:
 
   void send(frame f) {
     sent_[static_cast<std::size_t>(f.label.kind)].count(f);
-    transmit(std::move(f));
+    transmit(std::move(f), {});
   }
+
+  /// For wrappers: passes a frame on that has been counted already, so much later than usual.
+  virtual void transmit(frame f, std::chrono::nanoseconds delay) = 0;
 
   const traffic& sent(frame_kind kind) const { return sent_[static_cast<std::size_t>(kind)]; }
   traffic sent() const {
@@ -28,9 +32,6 @@ public:
       total += one;
     return total;
   }
-
-protected:
-  virtual void transmit(frame f) = 0;
 
 private:
   std::array<traffic, frame_kinds> sent_{};

@@ -13,6 +13,15 @@ namespace gossamer::actors {
 /// coordinator -> worker; main -> coordinator
 struct start_run {};
 
+/// coordinator -> worker: whom to link to. One list for all: a copy each would grow with the square of the workers
+struct roster {
+  std::vector<caf::actor> workers;
+  std::vector<std::uint32_t> incarnations;
+};
+struct meet_peers {
+  std::shared_ptr<const roster> who;
+};
+
 /// worker -> compute; answered by gradient_result
 struct gradient_job {
   std::uint64_t step;
@@ -20,15 +29,59 @@ struct gradient_job {
 };
 
 /// coordinator -> worker, see worker::hold; answered by holding
-struct hold_steps {};
+struct hold_steps {
+  std::uint32_t round;
+};
 struct holding {
+  rank source;
+  std::uint32_t incarnation;
+  std::uint32_t round;
   std::uint64_t step;
 };
 
-/// coordinator -> worker, see worker::stop_at
-struct stop_at_step {
+/// coordinator -> worker, see worker::adopt and worker::proceed
+struct proceed_with {
+  std::shared_ptr<const view> next; ///< may be null: nothing changes
+  std::shared_ptr<const roster> who;
+  std::uint64_t limit; ///< no step from this one on begins
+};
+
+/// worker -> coordinator: it has the state of another worker
+struct worker_joined {
+  rank source;
+  std::uint32_t incarnation;
   std::uint64_t step;
 };
+
+/// coordinator -> itself: the death of a worker has been noticed
+struct worker_lost {
+  rank who;
+  std::uint32_t incarnation;
+};
+
+/// fault injector -> coordinator
+struct kill_worker {
+  rank who;
+};
+struct restart_worker {
+  rank who;
+};
+struct pause_worker {
+  rank who;
+  bool paused; ///< or to be resumed
+};
+
+/// any -> coordinator: worth a line to the observer
+struct run_event {
+  std::string what;
+};
+
+/// coordinator -> worker: neither compute nor answer until told to resume
+struct pause_work {};
+struct resume_work {};
+
+/// worker -> itself: look which frames have to be sent again
+struct repeat_frames {};
 
 /// coordinator -> worker; answered by snapshot
 struct snapshot_request {
@@ -40,12 +93,10 @@ struct run_progress {
   std::uint64_t updates;
 };
 
-/// worker -> coordinator
+/// worker -> coordinator: its coroutines have ended
 struct worker_finished {
   rank source;
-  std::uint64_t steps;
-  vec model;
-  traffic sent;
+  std::uint32_t incarnation;
 };
 
 /// coordinator -> evaluator; answered by evaluation_record
@@ -61,12 +112,6 @@ struct tick {};
 struct run_failed {
   errc code;
   std::string sentence, remedy;
-};
-
-/// main -> worker, coordinator: who takes part. One list for all: a copy each would grow with the square of the workers
-struct peers {
-  std::shared_ptr<const std::vector<caf::actor>> workers;
-  caf::actor evaluator;
 };
 
 /// The failure that an exception stands for, to be sent on.
@@ -94,11 +139,20 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::start_run)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::gradient_job)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::hold_steps)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::holding)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::stop_at_step)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::proceed_with)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::worker_joined)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::worker_lost)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::kill_worker)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::restart_worker)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::pause_worker)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::run_event)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::pause_work)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::resume_work)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::repeat_frames)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::snapshot_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::run_progress)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::worker_finished)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::evaluate_models)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::tick)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::run_failed)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::peers)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::meet_peers)

@@ -123,16 +123,33 @@ public:
       std::exchange(waiting_, nullptr).resume();
   }
 
+  /// Of a coroutine that has been destroyed.
+  void forget() noexcept { waiting_ = nullptr; }
+
   /// For awaitables that are built on a signal.
   void resume_on_notify(std::coroutine_handle<> waiting) noexcept { waiting_ = waiting; }
 
-  struct waiter {
-    signal& s;
+  class waiter {
+  public:
+    explicit waiter(signal& s) noexcept : signal_(s) {}
+    waiter(const waiter&) = delete;
+    waiter& operator=(const waiter&) = delete;
+    ~waiter() {
+      if (waiting_ && signal_.waiting_ == waiting_)
+        signal_.forget(); // its coroutine is destroyed while it waits
+    }
     bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<> waiting) noexcept { s.resume_on_notify(waiting); }
-    void await_resume() const noexcept {}
+    void await_suspend(std::coroutine_handle<> waiting) noexcept {
+      waiting_ = waiting;
+      signal_.resume_on_notify(waiting);
+    }
+    void await_resume() noexcept { waiting_ = nullptr; }
+
+  private:
+    signal& signal_;
+    std::coroutine_handle<> waiting_;
   };
-  waiter wait() noexcept { return {*this}; }
+  waiter wait() noexcept { return waiter{*this}; }
 
 private:
   std::coroutine_handle<> waiting_;

@@ -9,14 +9,17 @@ namespace gossamer::actors {
 
 worker::worker(worker_settings settings, std::unique_ptr<compute::optimiser> optimiser, worker_host& host)
     : settings_(std::move(settings)), optimiser_(std::move(optimiser)), host_(host),
-      quantise_(random(purpose::quantise)), limit_(settings_.step_limit) {}
+      quantise_(random(purpose::quantise)), inbox_(settings_.id, settings_.heard),
+      ready_(settings_.everybody != nullptr), limit_(settings_.step_limit) {
+  if (ready_)
+    views_.push_back(settings_.everybody);
+  if (settings_.heard)
+    settings_.heard->begins(id(), settings_.incarnation);
+}
 
-float worker::mixing(rank j) const {
-  if (j == id())
-    return settings_.own_weight;
-  const auto found = std::ranges::lower_bound(settings_.neighbours, j);
-  GOSSAMER_ASSERT(found != settings_.neighbours.end() && *found == j, "models are mixed with neighbours only");
-  return settings_.mixing_weights[static_cast<std::size_t>(found - settings_.neighbours.begin())];
+worker::~worker() {
+  if (settings_.heard)
+    settings_.heard->ends(id(), settings_.incarnation);
 }
 
 double worker::epoch(std::uint64_t t) const {
@@ -35,11 +38,28 @@ error worker::diverged(const std::string& sign) const {
           "lower --lr, or the momentum of --optimiser"};
 }
 
+// -- gradients --------------------------------------------------------------------------------------------------------
+
 worker::pending_gradient worker::start_gradient(const vec& x, std::uint64_t t) {
   GOSSAMER_ASSERT(!gradient_under_way_, "a worker has one gradient under way at a time");
-  gradient_under_way_ = true;
+  gradient_under_way_ = t;
   host_.compute(t, x);
   return pending_gradient{*this};
+}
+
+void worker::gradient_arrived(gradient_result result) {
+  if (gradient_under_way_ != result.step)
+    return; // it was started before this worker took the state of another one
+  if (!std::isfinite(result.loss))
+    throw diverged(fmt::format("its loss is {}", result.loss));
+  ++gradients_;
+  const auto sent = host_.sent();
+  if (settings_.heard)
+    settings_.heard->reports(id(), sent);
+  host_.report(step_report{id(), settings_.incarnation, gradients_, result.loss, sent});
+  gradient_ = std::move(result.gradient);
+  gradient_ready_ = true;
+  gradient_signal_.notify();
 }
 
 void worker::update(vec& x, const vec& gradient, std::uint64_t t) {
@@ -47,6 +67,8 @@ void worker::update(vec& x, const vec& gradient, std::uint64_t t) {
   optimiser_->step(x, gradient, lr);
   settings_.model->proximal_step(x.mutate(), lr);
 }
+
+// -- messages ---------------------------------------------------------------------------------------------------------
 
 packet worker::encode(const vec& v) {
   try {
@@ -66,7 +88,8 @@ vec worker::decode(const packet& p) const {
 }
 
 void worker::send(rank to, tag label, packet body) {
-  host_.link_to(to).send({.source = id(), .label = label, .body = std::move(body)});
+  if (expects(to, label)) // who will not answer does not listen either
+    host_.send(to, {.source = id(), .incarnation = settings_.incarnation, .label = label, .body = std::move(body)});
 }
 
 void worker::send_to_neighbours(tag label, const packet& body) {
@@ -74,36 +97,49 @@ void worker::send_to_neighbours(tag label, const packet& body) {
     send(j, label, body);
 }
 
+void worker::deliver(frame f) {
+  if (settings_.heard)
+    settings_.heard->delivered(id(), f);
+  if (f.label.kind == frame_kind::state)
+    take_state(f);
+  else
+    inbox_.deliver(std::move(f));
+}
+
+// -- coroutines and steps ---------------------------------------------------------------------------------------------
+
 void worker::spawn(task<> routine) {
   routines_.push_back(std::move(routine));
   routines_.back().start();
 }
 
+void worker::serve(task<> routine) {
+  services_.push_back(std::move(routine));
+  services_.back().start();
+}
+
 void worker::run(algorithm& a) {
   algorithm_ = &a;
+  if (!ready_)
+    return;
   if (!settings_.synchronous)
     take_snapshot(0); // the first of the coordinator's evaluations, before anything has moved
   spawn(a.run(*this));
 }
 
-void worker::deliver(frame f) { inbox_.deliver(std::move(f)); }
-
-void worker::gradient_arrived(gradient_result result) {
-  if (!std::isfinite(result.loss))
-    throw diverged(fmt::format("its loss is {}", result.loss));
-  ++gradients_;
-  host_.report(step_report{id(), gradients_, result.loss, host_.sent()});
-  gradient_ = std::move(result.gradient);
-  gradient_ready_ = true;
-  gradient_signal_.notify();
+void worker::reach(std::uint64_t t) {
+  enter_views();
+  if (t < limit_)
+    begin_step(t);
 }
 
 void worker::begin_step(std::uint64_t t) {
-  step_ = t;
+  if (settings_.heard)
+    settings_.heard->step_begins(id(), t, present());
   const auto every = settings_.evaluation_steps;
   const bool near_the_end = settings_.step_limit - t <= every / 2; // where the final evaluation follows anyway
   if (settings_.synchronous && every != 0 && t % every == 0 && !near_the_end)
-    take_snapshot(t * workers());
+    take_snapshot(t * settings_.workers);
 }
 
 std::uint64_t worker::hold() {
@@ -111,21 +147,43 @@ std::uint64_t worker::hold() {
   return step_;
 }
 
-void worker::stop_at(std::uint64_t step) {
-  limit_ = std::min(limit_, step);
+void worker::proceed(std::uint64_t limit) {
+  limit_ = std::min(limit_, limit);
   held_ = false;
   gate_.notify();
 }
 
 void worker::take_snapshot(std::uint64_t evaluation) {
-  host_.report(snapshot{id(), evaluation, gradients_, model(), host_.sent()});
+  host_.report(snapshot{id(), settings_.incarnation, evaluation, gradients_, model(), host_.sent()});
 }
 
 bool worker::finished() {
-  for (auto& routine : routines_)
-    if (routine.done())
-      routine.check();
-  return algorithm_ != nullptr && std::ranges::all_of(routines_, &task<>::done);
+  for (auto* tasks : {&routines_, &services_})
+    for (auto& routine : *tasks)
+      if (routine.done())
+        routine.check();
+  return algorithm_ != nullptr && ready_ && std::ranges::all_of(routines_, &task<>::done);
+}
+
+// -- claims -----------------------------------------------------------------------------------------------------------
+
+void worker::claim_equal(std::string_view what, std::uint64_t step, const vec& v) const {
+  if (settings_.heard)
+    settings_.heard->claims_equal(id(), what, step, v);
+}
+
+void worker::claim_conserved(std::string_view what, std::uint64_t step, const vec& before, const vec& after) const {
+  if (settings_.heard)
+    settings_.heard->claims_conserved(id(), what, step, view_of(step), before, after);
+}
+
+void worker::claim_opposite(rank peer, bool asked, std::uint64_t exchange, const vec& delta) const {
+  if (!settings_.heard)
+    return;
+  const auto theirs = views_.back()->incarnations[peer].value_or(0);
+  const exchange_half half = asked ? exchange_half{id(), peer, settings_.incarnation, theirs, exchange}
+                                   : exchange_half{peer, id(), theirs, settings_.incarnation, exchange};
+  settings_.heard->claims_opposite(id(), half, delta);
 }
 
 } // namespace gossamer::actors

@@ -2,7 +2,8 @@
 
 #include "gossamer/actors/runtime/algorithm.hpp"
 #include "gossamer/actors/runtime/inbox.hpp"
-#include "gossamer/actors/runtime/link.hpp"
+#include "gossamer/actors/runtime/view.hpp"
+#include "gossamer/actors/runtime/witness.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/philox.hpp"
 #include "gossamer/compress/codec.hpp"
@@ -10,6 +11,7 @@
 #include "gossamer/compute/optimiser.hpp"
 #include "gossamer/compute/schedule.hpp"
 
+#include <deque>
 #include <limits>
 #include <memory>
 #include <span>
@@ -27,6 +29,7 @@ struct gradient_result {
 /// What a worker tells the coordinator after each gradient.
 struct step_report {
   rank source = 0;
+  std::uint32_t incarnation = 0;
   std::uint64_t step = 0; ///< gradients of this worker so far
   double loss = 0;
   traffic sent; ///< of this worker, since the start
@@ -35,6 +38,7 @@ struct step_report {
 /// A worker's model at one moment, for an evaluation.
 struct snapshot {
   rank source = 0;
+  std::uint32_t incarnation = 0;
   std::uint64_t evaluation = 0; ///< which evaluation it belongs to
   std::uint64_t gradients = 0;  ///< of this worker so far
   vec model;
@@ -49,19 +53,20 @@ public:
   virtual void compute(std::uint64_t step, vec x) = 0;
   virtual void report(step_report) = 0;
   virtual void report(snapshot) = 0;
-  virtual link& link_to(rank peer) = 0;
+  virtual void send(rank to, frame f) = 0;
   virtual traffic sent() const = 0;
+  /// The worker has got the state of another one and goes on.
+  virtual void joined(std::uint64_t /*step*/) {}
 };
 
 /// Everything about a worker that is fixed before it starts.
 struct worker_settings {
   rank id = 0;
-  std::size_t workers = 1;
-  std::vector<rank> neighbours;      ///< ascending
-  std::vector<float> mixing_weights; ///< W_ij, one for each neighbour
-  float own_weight = 1;              ///< W_ii
-  bool active = true;                ///< starts exchanges (bipartite algorithms)
+  std::uint32_t incarnation = 0;
+  std::size_t workers = 1;               ///< at the start of the run
+  std::shared_ptr<const view> everybody; ///< view 1; null for a worker that joins later
   bool synchronous = true;
+  bool exact_codec = true;
 
   std::uint64_t seed = 0;
   std::uint64_t step_limit = std::numeric_limits<std::uint64_t>::max(); ///< of this worker
@@ -73,6 +78,8 @@ struct worker_settings {
   std::shared_ptr<const compress::codec> codec;
   std::shared_ptr<const compute::schedule> schedule;
   std::shared_ptr<const compute::model> model; ///< for its proximal step
+  buffer_pool pool;                            ///< for what is received
+  witness* heard = nullptr;                    ///< outlives the worker; may be null
 };
 
 /// What an algorithm sees of the world: its place among the others, gradients, messages, and the end of training.
@@ -81,15 +88,25 @@ struct worker_settings {
 class worker {
 public:
   worker(worker_settings settings, std::unique_ptr<compute::optimiser> optimiser, worker_host& host);
+  worker(const worker&) = delete;
+  worker& operator=(const worker&) = delete;
+  ~worker();
 
   rank id() const noexcept { return settings_.id; }
-  std::size_t workers() const noexcept { return settings_.workers; }
-  std::span<const rank> neighbours() const noexcept { return settings_.neighbours; }
-  /// Entry W_ij of the mixing matrix, for this worker i and j itself or a neighbour.
-  float mixing(rank j) const;
-  /// True for workers that start exchanges, false for those that answer.
-  bool active() const noexcept { return settings_.active; }
   random_stream random(purpose use) const noexcept { return {settings_.seed, settings_.id, use}; }
+
+  // -- who is there: may change whenever the coroutine is suspended
+  // ----------------------------------------------------
+
+  /// The view in force.
+  const view& present() const noexcept { return *views_.front(); }
+  /// All workers that take part, ascending; this one among them.
+  std::span<const rank> members() const noexcept { return present().members; }
+  std::span<const rank> neighbours() const { return present().mixing->neighbours(id()); }
+  /// Entry W_ij of the mixing matrix, for this worker i and j itself or a neighbour.
+  float mixing(rank j) const { return present().mixing->weight(id(), j); }
+  /// True for workers that start exchanges, false for those that answer.
+  bool active() const { return present().active[id()]; }
 
   // -- progress -------------------------------------------------------------------------------------------------------
 
@@ -115,24 +132,42 @@ public:
   /// The vector in a packet that a peer sent. @error errc::bad_packet also when it has not the dimension of the model
   vec decode(const packet& p) const;
 
+  /// Nothing is sent to a peer that has been lost.
   void send(rank to, tag label, packet body);
   void send_to_neighbours(tag label, const packet& body);
-  inbox::reception receive(rank from, tag label) noexcept { return inbox_.receive(from, label); }
-  inbox::reception receive_any() noexcept { return inbox_.receive_any(); }
+  /// Awaits a frame; gives nothing when the peer has been lost, or the view of the label is over.
+  inbox::reception receive(rank from, tag label) { return inbox_.receive(from, label, !expects(from, label)); }
+  inbox::any_reception receive_any(frame_kind kind) noexcept { return inbox_.receive_any(kind); }
 
   /// Runs another coroutine beside `algorithm::run`. The worker has finished when all have.
   void spawn(task<> routine);
+  /// Runs a coroutine that serves others as long as the worker exists: nobody waits for its end.
+  void serve(task<> routine);
+
+  // -- claims, for checkers: see witness.hpp
+  // ---------------------------------------------------------------------------
+
+  void claim_equal(std::string_view what, std::uint64_t step, const vec& v) const;
+  void claim_conserved(std::string_view what, std::uint64_t step, const vec& before, const vec& after) const;
+  /// @param asked this worker asked, `peer` answered
+  void claim_opposite(rank peer, bool asked, std::uint64_t exchange, const vec& delta) const;
+  bool exact_codec() const noexcept { return settings_.exact_codec; }
 
   // -- for the actor that owns this worker ----------------------------------------------------------------------------
 
+  /// Starts the algorithm; where a worker joins, as soon as it has the state of another one.
   void run(algorithm& a);
   void deliver(frame f);
   void gradient_arrived(gradient_result result);
-  /// Synchronous stop, first half: no step behind the present one begins until `stop_at` says where to end.
-  /// @returns the step that this worker is in
+  /// First half of every change that all workers make together: no step begins until `proceed`.
+  /// @returns the step that this worker is in, or about to begin
   std::uint64_t hold();
-  /// No step from `step` on begins.
-  void stop_at(std::uint64_t step);
+  /// Second half. @param limit no step from this one on begins
+  void proceed(std::uint64_t limit);
+  /// Peer lost, peer back: takes over a later view, now or when its first step comes.
+  void adopt(std::shared_ptr<const view> next);
+  /// False while the state of another worker is awaited.
+  bool ready() const noexcept { return ready_; }
   void progressed(std::uint64_t updates) noexcept { updates_ = std::max(updates_, updates); }
   void take_snapshot(std::uint64_t evaluation);
   /// True when `run` was called and all coroutines have ended; frames may come before that. @error whatever ended one
@@ -142,7 +177,16 @@ public:
   const vec& model() const { return algorithm_->model(); }
 
 private:
+  // worker_views.cpp has those of them that are about views
+  void reach(std::uint64_t t);
   void begin_step(std::uint64_t t);
+  const view& view_of(std::uint64_t step) const;
+  bool expects(rank from, const tag& label) const;
+  void enter_views();
+  void discard_frames_before(std::uint32_t view);
+  void donate() const;
+  void await_state();
+  void take_state(const frame& f);
   double epoch(std::uint64_t t) const;
   error diverged(const std::string& sign) const;
 
@@ -153,17 +197,20 @@ private:
   random_stream quantise_;
   inbox inbox_;
   std::vector<task<>> routines_;
+  std::vector<task<>> services_;
+  std::deque<std::shared_ptr<const view>> views_; // in force, and those to come
+  bool ready_;
 
   std::uint64_t encodings_ = 0;
   std::uint64_t gradients_ = 0;
   std::uint64_t updates_ = 0; // of all workers, as last heard from the coordinator
-  std::uint64_t step_ = 0;    // the step that is under way
+  std::uint64_t step_ = 0;    // the step that is under way or about to begin
   std::uint64_t limit_;
   bool held_ = false;
   signal gate_;
   vec gradient_;
   bool gradient_ready_ = false;
-  bool gradient_under_way_ = false;
+  std::optional<std::uint64_t> gradient_under_way_; // its step
   signal gradient_signal_;
 };
 
@@ -171,13 +218,11 @@ private:
 class worker::step_gate {
 public:
   step_gate(worker& w, std::uint64_t t) noexcept : worker_(w), step_(t) {}
-  bool await_ready() const noexcept { return step_ >= worker_.limit_ || !worker_.held_ || step_ <= worker_.step_; }
+  bool await_ready() const noexcept { return !worker_.held_; }
   void await_suspend(std::coroutine_handle<> waiting) noexcept { worker_.gate_.resume_on_notify(waiting); }
   bool await_resume() {
-    if (step_ >= worker_.limit_)
-      return false;
-    worker_.begin_step(step_);
-    return true;
+    worker_.reach(step_);
+    return step_ < worker_.limit_;
   }
 
 private:
@@ -192,7 +237,8 @@ public:
   bool await_ready() const noexcept { return worker_.gradient_ready_; }
   void await_suspend(std::coroutine_handle<> waiting) noexcept { worker_.gradient_signal_.resume_on_notify(waiting); }
   vec await_resume() noexcept {
-    worker_.gradient_ready_ = worker_.gradient_under_way_ = false;
+    worker_.gradient_ready_ = false;
+    worker_.gradient_under_way_.reset();
     return std::move(worker_.gradient_);
   }
 
@@ -200,6 +246,9 @@ private:
   worker& worker_;
 };
 
-inline worker::step_gate worker::next_step(std::uint64_t t) noexcept { return {*this, t}; }
+inline worker::step_gate worker::next_step(std::uint64_t t) noexcept {
+  step_ = t;
+  return {*this, t};
+}
 
 } // namespace gossamer::actors

@@ -9,23 +9,19 @@ namespace {
 
 constexpr int most_compute_restarts = 3;
 
-/// Hands a frame to the worker at the other end, without a copy.
-class in_process_link final : public link {
-public:
-  explicit in_process_link(caf::actor target) : target_(std::move(target)) {}
-
-private:
-  void transmit(frame f) override { caf::anon_send(target_, std::move(f)); }
-
-  caf::actor target_;
-};
-
 class worker_state : public worker_host {
 public:
   void open(caf::event_based_actor* self, worker_plan plan) {
     self_ = self;
     plan_ = std::move(plan);
-    worker_.emplace(plan_.settings, std::move(plan_.optimiser), *this);
+    const auto& s = plan_.settings;
+    connections_.emplace(s.id, s.incarnation, plan_.acknowledged, plan_.make_link);
+    worker_.emplace(s, std::move(plan_.optimiser), *this);
+  }
+
+  void meet(const std::shared_ptr<const roster>& who) {
+    for (auto& f : connections_->meet(who))
+      arrived(std::move(f));
   }
 
   void start() {
@@ -34,7 +30,17 @@ public:
     report_when_finished();
   }
 
-  void meet(const peers& all) { peers_ = all.workers; }
+  void proceed(const proceed_with& m) {
+    std::vector<frame> waiting;
+    if (m.next) {
+      waiting = connections_->meet(m.who); // before the view: what it sends goes to those who are there
+      worker_->adopt(m.next);
+    }
+    worker_->proceed(m.limit);
+    for (auto& f : waiting)
+      arrived(std::move(f));
+    report_when_finished();
+  }
 
   /// Every message that lets a coroutine go on ends here.
   template <class Event>
@@ -43,10 +49,24 @@ public:
     report_when_finished();
   }
 
-  std::uint64_t hold() { return worker_->hold(); }
+  void arrived(frame f) {
+    connections_->arrived(std::move(f), now(), [this](frame next) { worker_->deliver(std::move(next)); });
+    report_when_finished();
+  }
+
+  void answer(const hold_steps& m) {
+    self_->send(plan_.coordinator, holding{plan_.settings.id, plan_.settings.incarnation, m.round, worker_->hold()});
+  }
+
+  void repeat_frames() {
+    alarm_.reset();
+    connections_->repeat(now());
+    set_alarm();
+  }
 
   void gradient_arrived(gradient_result result) {
-    job_.reset();
+    if (job_ && job_->step == result.step)
+      job_.reset();
     on([&](worker& w) { w.gradient_arrived(std::move(result)); });
   }
 
@@ -72,68 +92,80 @@ public:
   }
 
   void report(step_report r) override { self_->send(plan_.coordinator, r); }
-
   void report(snapshot s) override { self_->send(plan_.coordinator, std::move(s)); }
-
-  link& link_to(rank peer) override {
-    auto& slot = links_[peer];
-    if (!slot) {
-      slot = std::make_unique<in_process_link>(peers_->at(peer));
-      if (plan_.wrap_link)
-        slot = plan_.wrap_link(plan_.settings.id, peer, std::move(slot));
-    }
-    return *slot;
+  void send(rank to, frame f) override {
+    connections_->send(to, std::move(f), now());
+    if (plan_.acknowledged)
+      set_alarm();
   }
-
-  traffic sent() const override {
-    traffic total;
-    for (const auto& [peer, one] : links_)
-      total += one->sent();
-    return total;
+  traffic sent() const override { return connections_->sent(); }
+  void joined(std::uint64_t step) override {
+    self_->send(plan_.coordinator, worker_joined{plan_.settings.id, plan_.settings.incarnation, step});
   }
 
 private:
+  connections::time now() const { return self_->clock().now().time_since_epoch(); }
+
   void start_compute() {
     compute_ = plan_.spawn_compute(self_);
     self_->monitor(compute_);
+  }
+
+  /// A message to itself when the first frame has to be sent again, unless one comes earlier anyway.
+  void set_alarm() {
+    const auto due = connections_->timeout();
+    if (!due || (alarm_ && *alarm_ <= *due))
+      return;
+    alarm_ = due;
+    self_->delayed_send(self_, std::max(*due - now(), connections::time{0}), actors::repeat_frames{});
   }
 
   void report_when_finished() {
     if (reported_ || !worker_->finished())
       return;
     reported_ = true;
-    self_->send(plan_.coordinator,
-                worker_finished{plan_.settings.id, worker_->gradients_done(), worker_->model(), sent()});
+    self_->send(plan_.coordinator, worker_finished{plan_.settings.id, plan_.settings.incarnation});
   }
 
   caf::event_based_actor* self_ = nullptr;
   worker_plan plan_;
-  std::optional<worker> worker_;
-  std::shared_ptr<const std::vector<caf::actor>> peers_;
-  std::map<rank, std::unique_ptr<link>> links_; // to those that were sent something
+  std::optional<connections> connections_;
+  std::optional<connections::time> alarm_;
   caf::actor compute_;
   std::optional<gradient_job> job_; // kept until it is answered, for a compute actor that starts anew
   run_failed compute_failure_{errc::failed, "a compute actor was killed", {}};
   int restarts_ = 0;
   bool reported_ = false;
+  std::optional<worker> worker_; // last: its coroutines refer to the rest
 };
+
+/// A paused worker leaves everything in its mailbox.
+void pause(caf::event_based_actor* self) {
+  self->set_default_handler(caf::skip);
+  self->become(caf::keep_behavior, caf::behavior{[self](resume_work) {
+                 self->set_default_handler(caf::print_and_drop);
+                 self->unbecome();
+               }});
+}
 
 caf::behavior worker_actor(caf::stateful_actor<worker_state>* self, std::shared_ptr<worker_plan> plan) {
   auto& state = self->state;
-  const auto coordinator = plan->coordinator;
-  report_exceptions_to(self, coordinator, fmt::format("worker {}", plan->settings.id));
+  report_exceptions_to(self, plan->coordinator, fmt::format("worker {}", plan->settings.id));
   state.open(self, std::move(*plan));
   self->set_down_handler([&state](caf::down_msg&) { state.compute_died(); });
   return {
-      [&state](const peers& all) { state.meet(all); },
+      [&state](const meet_peers& m) { state.meet(m.who); },
       [&state](start_run) { state.start(); },
-      [&state](frame& f) { state.on([&](worker& w) { w.deliver(std::move(f)); }); },
+      [&state](frame& f) { state.arrived(std::move(f)); },
       [&state](gradient_result& g) { state.gradient_arrived(std::move(g)); },
       [&state](run_failed& failure) { state.compute_failed(std::move(failure)); },
-      [&state, self, coordinator](hold_steps) { self->send(coordinator, holding{state.hold()}); },
-      [&state](const stop_at_step& m) { state.on([&](worker& w) { w.stop_at(m.step); }); },
+      [&state](const hold_steps& m) { state.answer(m); },
+      [&state](const proceed_with& m) { state.proceed(m); },
       [&state](const snapshot_request& m) { state.on([&](worker& w) { w.take_snapshot(m.evaluation); }); },
       [&state](const run_progress& m) { state.on([&](worker& w) { w.progressed(m.updates); }); },
+      [&state](repeat_frames) { state.repeat_frames(); },
+      [self](pause_work) { pause(self); },
+      [](resume_work) {},
   };
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/runtime/messages.hpp"
+#include "gossamer/actors/runtime/connections.hpp"
 
 #include <functional>
 
@@ -14,12 +14,13 @@ struct worker_plan {
   compute_failure on_compute_failure = compute_failure::end_run;
   /// Starts a compute actor; called again when one died and the algorithm allows a restart.
   std::function<caf::actor(caf::local_actor* parent)> spawn_compute;
-  link_wrapper wrap_link; ///< may be empty
+  link_factory make_link;
+  bool acknowledged = false; ///< see connections
   caf::actor coordinator;
 };
 
 /// Owns a worker and its algorithm and is their host: the worker's communication actor. The mailbox is the only way in.
-/// Messages: `peers` and `start_run` first; then `frame`, `gradient_result` and the coordinator's requests.
+/// Messages: `meet_peers` and `start_run` first; then `frame`, `gradient_result` and the coordinator's requests.
 caf::actor spawn_worker(caf::actor_system& system, worker_plan plan);
 
 } // namespace gossamer::actors

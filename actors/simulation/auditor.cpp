@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <xxhash.h>
 
 namespace gossamer::actors {
 
@@ -127,8 +129,9 @@ void auditor::step_begins(rank who, std::uint64_t t, const view& v) {
 // -- claims -----------------------------------------------------------------------------------------------------------
 
 void auditor::claims_equal(rank who, std::string_view what, std::uint64_t step, const vec& v) {
-  const auto [first, is_new] = equal_.try_emplace({std::string{what}, step}, who, v);
-  if (!is_new && !(first->second.second == v))
+  const auto hash = XXH3_64bits(v.data(), v.storage().size());
+  const auto [first, is_new] = equal_.try_emplace({std::string{what}, step}, who, hash);
+  if (!is_new && first->second.second != hash)
     complain(fmt::format("workers {} and {} differ in {} of step {}", first->second.first, who, what, step));
   keep_few(equal_);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/runtime/witness.hpp"
+#include "gossamer/base/error.hpp"
 
 #include <map>
 #include <optional>
@@ -11,6 +12,13 @@
 #include <vector>
 
 namespace gossamer::actors {
+
+/// A promise that a run has broken: who broke it, and when.
+class broken_promise final : public error {
+public:
+  explicit broken_promise(std::string what)
+      : error(errc::failed, std::move(what), "the algorithm or the runtime is at fault, not the settings") {}
+};
 
 /// Checks what must hold in every run, whatever goes wrong around it.
 ///
@@ -77,7 +85,7 @@ private:
   std::optional<std::uint64_t> most_steps_apart_;
   std::vector<worker_state> workers_;
   std::map<std::uint32_t, const view*> views_;
-  std::map<claim, std::pair<rank, vec>> equal_;
+  std::map<claim, std::pair<rank, std::uint64_t>> equal_; // who claimed first, and a hash of what
   std::map<claim, balance> balances_;
   std::map<exchange, half_done> halves_;
   std::optional<std::string> broken_;

@@ -18,8 +18,8 @@ class blame_table {
 public:
   explicit blame_table(std::size_t workers) : computed_(workers, 0) {}
 
-  /// Worker `rank` was busy with a gradient for so long.
-  void computed(std::uint32_t rank, std::int64_t ns) { computed_[rank] += ns; }
+  /// Worker `who` was busy with a gradient for so long.
+  void computed(std::uint32_t who, std::int64_t ns) { computed_[who] += ns; }
   /// `waiter` could not go on for so long because something of `culprit` was missing; of its own gradient, when both
   /// are the same.
   void waited(std::uint32_t waiter, std::uint32_t culprit, std::int64_t ns) { waited_[{waiter, culprit}] += ns; }

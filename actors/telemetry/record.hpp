@@ -47,6 +47,9 @@ struct run_summary {
   /// How many updates were so many updates old: the number of other workers' updates between the reading of the model
   /// and the arrival of its gradient, in the order in which the coordinator heard of them. Zero in synchronous runs.
   std::map<std::uint64_t, std::uint64_t> staleness;
+  std::uint64_t lost = 0;     ///< deaths of workers that were noticed
+  std::uint64_t returned = 0; ///< workers that were started anew
+  std::uint64_t views = 0;    ///< changes of who takes part
 };
 
 /// Watches a run. Called by the coordinator, one call at a time; may throw, which ends the run with that error.
@@ -55,6 +58,8 @@ public:
   virtual ~run_observer() = default;
   virtual void on_progress(const progress_record&) {}
   virtual void on_evaluation(const evaluation_record&) {}
+  /// Something worth a line: a worker is lost, or comes back.
+  virtual void on_event(double /*time_s*/, const std::string& /*what*/) {}
 };
 
 } // namespace gossamer::actors

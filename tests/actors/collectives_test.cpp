@@ -18,6 +18,7 @@ public:
   script(vec x, life l) : x_(std::move(x)), life_(std::move(l)) {}
   task<> run(worker& w) override { return life_(w, x_); }
   const vec& model() const override { return x_; }
+  void fields(archive& a) override { a(x_); }
 
 private:
   vec x_;
@@ -44,8 +45,8 @@ TEST(ring_all_reduce, sums_for_every_length_and_every_timing) {
         tiny_world world{{.topology = "ring", .workers = workers, .seed = seed},
                          [&](rank i) {
                            return std::make_unique<script>(filled(pool, length, i), [](worker& w, vec& x) -> task<> {
-                             co_await ring_all_reduce(w, x, 0);
-                             co_await ring_all_reduce(w, x, 1); // a second round does not mix with the first
+                             x = co_await ring_all_reduce(w, x, 0);
+                             x = co_await ring_all_reduce(w, x, 1); // a second round does not mix with the first
                            });
                          },
                          no_gradient()};
@@ -64,7 +65,7 @@ TEST(ring_all_reduce, sends_what_it_promises) {
   tiny_world world{{.topology = "complete", .workers = workers},
                    [&](rank i) {
                      return std::make_unique<script>(filled(pool, length, i), [](worker& w, vec& x) -> task<> {
-                       co_await ring_all_reduce(w, x, 0);
+                       x = co_await ring_all_reduce(w, x, 0);
                      });
                    },
                    no_gradient()};
@@ -108,7 +109,7 @@ task<> ask_often(worker& w, vec& x, int times) {
 
 task<> answer_often(worker& w, vec& x, int times) {
   for (int k = 0; k < times; ++k) {
-    const auto request = co_await w.receive_any();
+    const auto request = co_await w.receive_any(frame_kind::average_request);
     answer_average(w, x, request);
   }
 }

@@ -10,12 +10,14 @@ namespace {
 
 using testing::ElementsAre;
 
+constexpr rank nobody = 99;
+
 frame make_frame(rank source, tag label) { return {.source = source, .label = label, .body = {}}; }
 
 task<> collect(inbox& box, std::vector<std::pair<rank, tag>> wanted, std::vector<rank>& order) {
   for (const auto& [from, label] : wanted) {
     const auto f = co_await box.receive(from, label);
-    order.push_back(f.source);
+    order.push_back(f ? f->source : nobody);
   }
 }
 
@@ -52,7 +54,7 @@ TEST(inbox, tells_kinds_steps_and_parts_apart) {
 
 task<> serve(inbox& box, std::vector<rank>& order, std::size_t count) {
   while (order.size() < count) {
-    const auto f = co_await box.receive_any();
+    const auto f = co_await box.receive_any(frame_kind::average_request);
     order.push_back(f.source);
   }
 }
@@ -64,12 +66,45 @@ TEST(inbox, serves_anybody_in_the_order_of_arrival) {
   box.deliver(make_frame(3, {frame_kind::average_request}));
   auto t = serve(box, order, 3);
   t.start();
-  box.deliver(make_frame(4, {frame_kind::farewell}));
+  box.deliver(make_frame(7, {frame_kind::average_reply})); // of another kind
+  box.deliver(make_frame(4, {frame_kind::average_request}));
   EXPECT_THAT(order, ElementsAre(5, 3, 4));
+  EXPECT_EQ(box.unclaimed(), 1u);
+}
+
+TEST(inbox, ends_a_wait_that_is_hopeless_with_nothing) {
+  inbox box;
+  std::vector<rank> order;
+  const tag wanted{frame_kind::model, 0};
+  auto t = collect(box, {{1, wanted}, {2, wanted}, {1, wanted}}, order);
+  t.start();
+  box.give_up([](const inbox::reception& r) { return r.from() == 2; });
+  EXPECT_THAT(order, ElementsAre()) << "the wait for 1 was not hopeless";
+  box.deliver(make_frame(1, wanted));
+  box.give_up([](const inbox::reception& r) { return r.from() == 2; });
+  EXPECT_THAT(order, ElementsAre(1, nobody));
+  box.give_up([](const inbox::reception&) { return true; });
+  EXPECT_TRUE(t.done());
+}
+
+task<> receive_from_the_lost(inbox& box, std::vector<rank>& order) {
+  for (int k = 0; k < 2; ++k) {
+    const auto f = co_await box.receive(1, {frame_kind::model}, true);
+    order.push_back(f ? f->source : nobody);
+  }
+}
+
+TEST(inbox, hands_out_what_a_peer_sent_before_it_was_lost) {
+  inbox box;
+  box.deliver(make_frame(1, {frame_kind::model}));
+  std::vector<rank> order;
+  auto t = receive_from_the_lost(box, order);
+  t.start();
+  EXPECT_THAT(order, ElementsAre(1, nobody));
 }
 
 struct silent_link final : link {
-  void transmit(frame) override {}
+  void transmit(frame, std::chrono::nanoseconds) override {}
 };
 
 TEST(link, counts_payload_and_wire_bits_by_kind) {
@@ -82,9 +117,9 @@ TEST(link, counts_payload_and_wire_bits_by_kind) {
   silent_link l;
   l.send(f);
   l.send(f);
-  l.send(make_frame(0, {frame_kind::farewell}));
-  EXPECT_EQ(l.sent(frame_kind::model), (traffic{2, 2 * (32 + 8 * 1001), 2 * 8 * (24 + 32 + 4 + 1001)}));
-  EXPECT_EQ(l.sent(frame_kind::farewell), (traffic{1, 0, 8 * (24 + 32)}));
+  l.send(make_frame(0, {frame_kind::acknowledgement}));
+  EXPECT_EQ(l.sent(frame_kind::model), (traffic{2, 2 * (32 + 8 * 1001), 2 * 8 * (40 + 32 + 4 + 1001)}));
+  EXPECT_EQ(l.sent(frame_kind::acknowledgement), (traffic{1, 0, 8 * (40 + 32)}));
   EXPECT_EQ(l.sent().frames, 3u);
 }
 

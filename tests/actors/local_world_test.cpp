@@ -32,7 +32,7 @@ class every_algorithm_locally : public testing::TestWithParam<std::string> {};
 TEST_P(every_algorithm_locally, learns_and_reports) {
   const auto e = prepare(small_run(GetParam()));
   recorder seen;
-  const auto summary = run_locally(e, {.observer = &seen, .interrupted = {}, .wrap_link = {}});
+  const auto summary = run_locally(e, {.observer = &seen, .interrupted = {}, .faults = {}, .wrap_link = {}});
   ASSERT_GE(seen.records.size(), 2u);
   EXPECT_EQ(seen.records.front().step, 0u);
   EXPECT_LT(summary.final.train_loss, 0.7 * seen.records.front().train_loss);
@@ -65,7 +65,7 @@ TEST_P(every_algorithm_locally, stops_early_when_asked_and_still_sums_up) {
   const auto e = prepare(settings);
   std::atomic<int> asked{0};
   const auto summary =
-      run_locally(e, {.observer = nullptr, .interrupted = [&] { return ++asked >= 3; }, .wrap_link = {}});
+      run_locally(e, {.observer = nullptr, .interrupted = [&] { return ++asked >= 3; }, .faults = {}, .wrap_link = {}});
   EXPECT_EQ(summary.end, run_end::interrupted);
   EXPECT_GT(summary.final.step, 0u);
   if (e->algorithm->traits.synchronous) { // nobody is a step ahead of anybody
@@ -108,7 +108,7 @@ TEST_P(every_algorithm_locally, allocates_no_buffers_once_warm) {
     std::vector<std::size_t> blocks;
   } w;
   w.pool = e->pool;
-  run_locally(e, {.observer = &w, .interrupted = {}, .wrap_link = {}});
+  run_locally(e, {.observer = &w, .interrupted = {}, .faults = {}, .wrap_link = {}});
   ASSERT_GE(w.blocks.size(), 4u);
   // Which frames meet in the inboxes is up to the threads, so the peak may still move a little; a leak would move it by
   // hundreds of blocks an epoch.
@@ -185,7 +185,7 @@ TEST(supervision, an_observer_that_throws_ends_the_run) {
     void on_evaluation(const evaluation_record&) override { throw error(errc::io, "the disk is full"); }
   } o;
   try {
-    run_locally(prepare(small_run("ad-psgd")), {.observer = &o, .interrupted = {}, .wrap_link = {}});
+    run_locally(prepare(small_run("ad-psgd")), {.observer = &o, .interrupted = {}, .faults = {}, .wrap_link = {}});
     FAIL();
   } catch (const error& e) {
     EXPECT_EQ(e.code(), errc::io);
@@ -196,35 +196,39 @@ TEST(local_world, wraps_every_link_for_fault_injection) {
   struct delaying_link final
       : link { // holds each frame back until the next one comes: everything still arrives in order
     delaying_link(std::unique_ptr<link> inner, std::atomic<int>& seen) : inner_(std::move(inner)), seen_(seen) {}
-    void transmit(frame f) override {
+    void transmit(frame f, std::chrono::nanoseconds delay) override {
       ++seen_;
-      inner_->send(std::move(f));
+      inner_->transmit(std::move(f), delay);
     }
     std::unique_ptr<link> inner_;
     std::atomic<int>& seen_;
   };
   std::atomic<int> seen{0};
   const auto e = prepare(small_run("d-psgd"));
-  run_locally(e, {.observer = nullptr, .interrupted = {}, .wrap_link = [&](rank, rank, std::unique_ptr<link> inner) {
-                    return std::make_unique<delaying_link>(std::move(inner), seen);
-                  }});
+  run_locally(
+      e,
+      {.observer = nullptr, .interrupted = {}, .faults = {}, .wrap_link = [&](rank, rank, std::unique_ptr<link> inner) {
+         return std::make_unique<delaying_link>(std::move(inner), seen);
+       }});
   EXPECT_EQ(static_cast<std::uint64_t>(seen), e->steps_per_worker * 4 * 2); // a model to each of two neighbours
 }
 
 TEST(local_world, a_frame_that_contradicts_its_header_ends_the_run_with_an_error) {
   struct corrupting_link final : link {
     explicit corrupting_link(std::unique_ptr<link> inner) : inner_(std::move(inner)) {}
-    void transmit(frame f) override {
+    void transmit(frame f, std::chrono::nanoseconds delay) override {
       f.body.elements += 1;
-      inner_->send(std::move(f));
+      inner_->transmit(std::move(f), delay);
     }
     std::unique_ptr<link> inner_;
   };
   try {
-    run_locally(prepare(small_run("d-psgd")),
-                {.observer = nullptr, .interrupted = {}, .wrap_link = [&](rank, rank, std::unique_ptr<link> inner) {
-                   return std::make_unique<corrupting_link>(std::move(inner));
-                 }});
+    run_locally(prepare(small_run("d-psgd")), {.observer = nullptr,
+                                               .interrupted = {},
+                                               .faults = {},
+                                               .wrap_link = [&](rank, rank, std::unique_ptr<link> inner) {
+                                                 return std::make_unique<corrupting_link>(std::move(inner));
+                                               }});
     FAIL();
   } catch (const error& e) {
     EXPECT_EQ(e.code(), errc::bad_packet);

@@ -17,6 +17,7 @@ public:
     }
   }
   const vec& model() const override { return x_; }
+  void fields(archive& a) override { a(x_)(t_); }
 
   signal advance; ///< ends the present step
   std::uint64_t steps() const { return t_; }
@@ -30,7 +31,7 @@ struct silent_host final : worker_host {
   void compute(std::uint64_t, vec) override { ++jobs; }
   void report(step_report) override { ++reports; }
   void report(snapshot s) override { snapshots.push_back(s.evaluation); }
-  link& link_to(rank) override { throw std::logic_error("no links here"); }
+  void send(rank, frame) override { throw std::logic_error("no links here"); }
   traffic sent() const override { return {}; }
 
   int jobs = 0, reports = 0;
@@ -40,6 +41,9 @@ struct silent_host final : worker_host {
 worker_settings settings_with(std::uint64_t limit, std::uint64_t evaluation_steps = 0) {
   worker_settings s;
   s.workers = 2;
+  s.everybody = first_view(std::make_shared<const topology::mixing_matrix>(
+                               topology::mixing_matrix::metropolis(topology::make_topology("ring", 2, 1))),
+                           {true, false});
   s.step_limit = limit;
   s.evaluation_steps = evaluation_steps;
   s.codec = compress::make_codec("identity");
@@ -81,7 +85,7 @@ TEST(worker, holds_behind_its_present_step_until_it_is_told_where_to_stop) {
   f.program.advance.notify();
   EXPECT_EQ(f.program.steps(), 2u);
   EXPECT_FALSE(f.w.finished());
-  f.w.stop_at(4); // another worker was in step 3
+  f.w.proceed(4); // another worker was in step 3
   f.program.advance.notify();
   f.program.advance.notify();
   EXPECT_TRUE(f.w.finished());
@@ -104,6 +108,7 @@ TEST(worker, reads_the_schedule_at_the_progress_of_all) {
 TEST(worker, says_where_it_diverged) {
   fixture f{settings_with(10)};
   f.w.run(f.program);
+  f.w.start_gradient(f.program.model(), 0);
   EXPECT_THROW(f.w.gradient_arrived({0, {}, std::numeric_limits<double>::quiet_NaN()}), error);
   EXPECT_EQ(f.host.reports, 0);
 }

@@ -18,18 +18,20 @@ public:
   occasional_gossip(vec initial, std::uint64_t period) : x_(std::move(initial)), period_(period) {}
 
   task<> run(worker& w) override {
-    for (std::uint64_t t = 0; co_await w.next_step(t); ++t) {
-      const vec g = co_await w.start_gradient(x_, t);
-      w.update(x_, g, t);
-      if ((t + 1) % period_ == 0)
-        x_ = co_await neighbour_exchange(w, x_, t);
+    for (; co_await w.next_step(t_); ++t_) {
+      const vec g = co_await w.start_gradient(x_, t_);
+      w.update(x_, g, t_);
+      if ((t_ + 1) % period_ == 0)
+        x_ = co_await neighbour_exchange(w, x_, t_);
     }
   }
 
   const vec& model() const override { return x_; }
+  void fields(archive& a) override { a(x_)(t_); }
 
 private:
   vec x_;
+  std::uint64_t t_ = 0;
   std::uint64_t period_;
 };
 

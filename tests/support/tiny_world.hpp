@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/actors/runtime/link.hpp"
 #include "gossamer/actors/runtime/worker.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/topology/bipartition.hpp"
@@ -33,15 +34,16 @@ public:
   };
 
   tiny_world(const options& o, const make_algorithm& make, gradient_of gradient)
-      : options_(o), graph_(topology::make_topology(o.topology, o.workers, 1)),
-        mixing_(topology::make_mixing("auto", graph_)), gradient_(std::move(gradient)),
+      : options_(o), graph_(topology::make_topology(o.topology, o.workers, 1)), gradient_(std::move(gradient)),
         choice_(random_stream{o.seed, 0, purpose::neighbour}, 1u << 20) {
     std::vector<bool> active(o.workers, true);
     if (!o.synchronous)
       for (const auto i : topology::split(graph_).passive)
         active[i] = false;
+    everybody_ = actors::first_view(
+        std::make_shared<const topology::mixing_matrix>(topology::make_mixing("auto", graph_)), active);
     for (actors::rank i = 0; i < o.workers; ++i)
-      nodes_.push_back(std::make_unique<node>(*this, i, settings_of(i, active[i]), make(i)));
+      nodes_.push_back(std::make_unique<node>(*this, i, settings_of(i), make(i)));
   }
 
   /// Runs until nothing can happen any more. @returns whether all workers have finished
@@ -73,7 +75,7 @@ public:
 private:
   struct pair_link final : actors::link {
     explicit pair_link(std::deque<actors::frame>& q) : queue(q) {}
-    void transmit(actors::frame f) override { queue.push_back(std::move(f)); }
+    void transmit(actors::frame f, std::chrono::nanoseconds) override { queue.push_back(std::move(f)); }
     std::deque<actors::frame>& queue;
   };
 
@@ -85,11 +87,11 @@ private:
     void compute(std::uint64_t step, vec x) override { job = std::pair{step, std::move(x)}; }
     void report(actors::step_report) override {}
     void report(actors::snapshot) override {}
-    actors::link& link_to(actors::rank peer) override {
-      auto& slot = links[peer];
+    void send(actors::rank to, actors::frame f) override {
+      auto& slot = links[to];
       if (!slot)
-        slot = std::make_unique<pair_link>(world.queues_[{id, peer}]);
-      return *slot;
+        slot = std::make_unique<pair_link>(world.queues_[{id, to}]);
+      slot->send(std::move(f));
     }
     actors::traffic sent() const override {
       actors::traffic total;
@@ -115,14 +117,11 @@ private:
     std::unique_ptr<compute::model> clone() const override { return std::make_unique<flat_model>(); }
   };
 
-  actors::worker_settings settings_of(actors::rank i, bool active) const {
+  actors::worker_settings settings_of(actors::rank i) const {
     actors::worker_settings s;
     s.id = i;
     s.workers = options_.workers;
-    s.neighbours.assign(mixing_.neighbours(i).begin(), mixing_.neighbours(i).end());
-    s.mixing_weights.assign(mixing_.weights(i).begin(), mixing_.weights(i).end());
-    s.own_weight = mixing_.self_weight(i);
-    s.active = active;
+    s.everybody = everybody_;
     s.synchronous = options_.synchronous;
     s.seed = options_.seed;
     s.step_limit = options_.synchronous ? options_.steps : options_.steps * options_.workers;
@@ -149,7 +148,7 @@ private:
           n->w.gradient_arrived({t, gradient_(n->id, t, x), 0.0});
           if (!options_.synchronous && ++updates_ == options_.steps * options_.workers)
             for (auto& other : nodes_)
-              other->w.stop_at(0);
+              other->w.proceed(0);
         });
     if (events.empty())
       return false;
@@ -161,7 +160,7 @@ private:
 
   options options_;
   topology::graph graph_;
-  topology::mixing_matrix mixing_;
+  std::shared_ptr<const actors::view> everybody_;
   gradient_of gradient_;
   random_sequence choice_;
   std::uint64_t updates_ = 0;

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "gossamer/actors/faults/board.hpp"
+#include "gossamer/actors/runtime/link.hpp"
+
+namespace gossamer::actors {
+
+/// Counts what became of frames; shared by all links of a run. Threads: safe.
+struct fault_count {
+  std::atomic<std::uint64_t> lost{0}, duplicated{0}, rejected{0};
+};
+
+/// Wraps a link so that its frames suffer what the board says. A frame that is damaged on the way is written, changed
+/// in one to three bits, and read again as its receiver would: it arrives only if nothing notices.
+///
+/// @param now seconds since the start of the run
+std::unique_ptr<link> make_faulty_link(rank from, rank to, std::unique_ptr<link> inner,
+                                       std::shared_ptr<fault_board> board, std::shared_ptr<fault_count> count,
+                                       std::function<double()> now, std::uint64_t seed, buffer_pool pool);
+
+} // namespace gossamer::actors

@@ -1,0 +1,78 @@
+#include "gossamer/actors/runtime/connections.hpp"
+
+#include <algorithm>
+
+namespace gossamer::actors {
+
+std::vector<frame> connections::meet(std::shared_ptr<const roster> who) {
+  const auto before = std::exchange(who_, std::move(who));
+  if (before)
+    for (auto p = peers_.begin(); p != peers_.end();) {
+      if (before->incarnations[p->first] != who_->incarnations[p->first]) {
+        if (p->second.out)
+          ended_ += p->second.out->sent();
+        p = peers_.erase(p);
+      } else {
+        ++p;
+      }
+    }
+  return std::exchange(strangers_, {});
+}
+
+void connections::send(rank to, frame f, time now) {
+  auto& p = peers_[to];
+  p.ends.number(f, now, acknowledged_);
+  link_to(to, p).send(std::move(f));
+}
+
+connections::peer* connections::accept(frame& f, time now) {
+  const auto known = who_ ? who_->incarnations[f.source] : 0;
+  if (f.incarnation < known)
+    return nullptr;
+  if (f.incarnation > known) {
+    strangers_.push_back(std::move(f));
+    return nullptr;
+  }
+  auto& p = peers_[f.source];
+  if (f.label.kind != frame_kind::acknowledgement)
+    return &p;
+  p.ends.acknowledged(f.label.step, now);
+  return nullptr;
+}
+
+void connections::acknowledge(rank to, peer& p) {
+  link_to(to, p).send({.source = self_,
+                       .incarnation = incarnation_,
+                       .label = {frame_kind::acknowledgement, p.ends.received()},
+                       .body = {}});
+}
+
+traffic connections::sent() const {
+  traffic total = ended_;
+  for (const auto& [to, p] : peers_)
+    if (p.out)
+      total += p.out->sent();
+  return total;
+}
+
+std::optional<connections::time> connections::timeout() const {
+  std::optional<time> first;
+  for (const auto& [to, p] : peers_)
+    if (const auto due = p.ends.timeout(); due && (!first || *due < *first))
+      first = due;
+  return first;
+}
+
+void connections::repeat(time now) {
+  for (auto& [to, p] : peers_)
+    if (const auto due = p.ends.timeout(); due && *due <= now)
+      link_to(to, p).send(p.ends.repeat(now));
+}
+
+link& connections::link_to(rank to, peer& p) {
+  if (!p.out)
+    p.out = make_link_(self_, to, who_->workers[to]);
+  return *p.out;
+}
+
+} // namespace gossamer::actors

@@ -1,0 +1,133 @@
+#include "gossamer/actors/runtime/membership.hpp"
+
+#include "gossamer/base/error.hpp"
+
+#include <algorithm>
+
+namespace gossamer::actors {
+
+std::shared_ptr<const view> first_view(std::shared_ptr<const topology::mixing_matrix> mixing,
+                                       std::vector<bool> active) {
+  view v;
+  for (rank i = 0; i < mixing->size(); ++i)
+    v.members.push_back(i);
+  v.incarnations.assign(mixing->size(), 0);
+  v.mixing = std::move(mixing);
+  v.active = std::move(active);
+  return std::make_shared<const view>(std::move(v));
+}
+
+membership::membership(const experiment& e) : run_(e), workers_(e.settings.workers), number_(e.everybody->number) {}
+
+std::vector<rank> membership::living() const {
+  std::vector<rank> result;
+  for (rank i = 0; i < workers_.size(); ++i)
+    if (alive(i))
+      result.push_back(i);
+  return result;
+}
+
+bool membership::anybody_ready() const {
+  return std::ranges::any_of(workers_, [](const entry& w) { return w.alive && w.ready; });
+}
+
+void membership::lose(rank i) {
+  workers_[i].alive = workers_[i].ready = false;
+  asked_.erase(i);
+  changed_ = true;
+}
+
+std::uint32_t membership::start(rank i) {
+  workers_[i] = {.alive = true, .ready = false, .promised = false, .incarnation = workers_[i].incarnation + 1};
+  changed_ = true;
+  return workers_[i].incarnation;
+}
+
+void membership::joined(rank i, std::uint64_t step) {
+  workers_[i].ready = true;
+  workers_[i].promised = false;
+  workers_[i].step = step;
+}
+
+std::uint32_t membership::ask() {
+  const auto all = living();
+  asked_ = {all.begin(), all.end()};
+  return ++round_;
+}
+
+bool membership::answer(rank i, std::uint32_t round, std::uint64_t step) {
+  if (round != round_ || asked_.erase(i) == 0)
+    return false;
+  workers_[i].step = step;
+  return asked_.empty();
+}
+
+std::uint64_t membership::last_step() const {
+  std::uint64_t last = 0;
+  for (rank i = 0; i < workers_.size(); ++i)
+    if (ready(i))
+      last = std::max(last, workers_[i].step);
+  return last;
+}
+
+std::vector<rank> membership::stranded() const {
+  std::vector<rank> result;
+  if (run_.algorithm->traits.synchronous && run_.algorithm->traits.on_loss == interrupted_round::finish)
+    for (rank i = 0; i < workers_.size(); ++i)
+      if (alive(i) && workers_[i].promised)
+        result.push_back(i);
+  return result;
+}
+
+std::uint64_t membership::first_step_within(std::uint64_t limit) const {
+  const auto& traits = run_.algorithm->traits;
+  if (!traits.synchronous)
+    return 0;
+  return std::min(last_step() + (traits.on_loss == interrupted_round::finish ? 1 : 0), limit);
+}
+
+std::shared_ptr<const view> membership::next_view(std::uint64_t limit) {
+  const auto& traits = run_.algorithm->traits;
+  const bool bipartite = traits.exchange == exchange_pattern::bipartite;
+  if (!overlay_)
+    overlay_.emplace(run_.everybody->mixing->support(),
+                     bipartite ? topology::repair::bipartite : topology::repair::any);
+  for (rank i = 0; i < workers_.size(); ++i)
+    if (alive(i) != overlay_->present(i))
+      overlay_ = alive(i) ? overlay_->with(i) : overlay_->without(i);
+
+  view v;
+  v.number = ++number_;
+  v.first_step = first_step_within(limit);
+  v.members = living();
+  for (rank i = 0; i < workers_.size(); ++i)
+    v.incarnations.push_back(alive(i) ? std::optional{incarnation(i)} : std::nullopt);
+  v.mixing = std::make_shared<const topology::mixing_matrix>(topology::mixing_matrix::metropolis(overlay_->current()));
+  v.active.assign(workers_.size(), true);
+  if (bipartite)
+    for (const auto i : overlay_->roles().passive)
+      v.active[i] = false;
+  const bool repeats = traits.synchronous && traits.on_loss == interrupted_round::repeat;
+  for (const auto i : v.members)
+    if (repeats && workers_[i].step < v.first_step)
+      workers_[i].ready = false; // it is a round behind
+  for (const auto i : v.members)
+    if (!ready(i)) {
+      v.donors[i] = donor_for(i, v);
+      workers_[i].promised = true;
+    }
+  changed_ = false;
+  return std::make_shared<const view>(std::move(v));
+}
+
+/// A neighbour, if one has the state; else the first that has.
+rank membership::donor_for(rank i, const view& v) const {
+  const auto has_state = [this](rank j) { return ready(j); };
+  for (const auto& candidates : {v.mixing->neighbours(i), std::span<const rank>{v.members}})
+    if (const auto found = std::ranges::find_if(candidates, has_state); found != candidates.end())
+      return *found;
+  GOSSAMER_ASSERT(false, "a run without a worker that has the state is over");
+  return i;
+}
+
+} // namespace gossamer::actors

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "gossamer/actors/runtime/experiment.hpp"
+#include "gossamer/topology/overlay.hpp"
+
+#include <set>
+
+namespace gossamer::actors {
+
+/// The coordinator's book of who is there, and the maker of views.
+///
+/// A synchronous run changes its view between two steps: all living workers hold and say which step they are in; from
+/// the last of these, or the one behind it, the new view is in force. Before all have answered somebody else may be
+/// lost; then they are asked again, in a new round of questions.
+///
+/// CAF-free, so that it can be tested by calls. Threads: confined to the coordinator.
+class membership {
+public:
+  /// @param e outlives this object
+  explicit membership(const experiment& e);
+
+  bool alive(rank i) const { return workers_[i].alive; }
+  bool ready(rank i) const { return workers_[i].alive && workers_[i].ready; } ///< has the state of the run
+  std::uint32_t incarnation(rank i) const { return workers_[i].incarnation; }
+  std::vector<rank> living() const;
+  bool anybody_ready() const;
+
+  void lose(rank i);
+  /// A worker starts anew. @returns its incarnation
+  std::uint32_t start(rank i);
+  /// It has the state of another one, and is in this step.
+  void joined(rank i, std::uint64_t step);
+
+  /// Begins a round of questions to all living workers. @returns its number
+  std::uint32_t ask();
+  /// An answer to a round. @returns true when it was the last that the present round has waited for
+  bool answer(rank i, std::uint32_t round, std::uint64_t step);
+  /// The last step that a worker which has the state was in, as of the last round.
+  std::uint64_t last_step() const;
+
+  /// Whether somebody was lost or came since the last view.
+  bool changed() const noexcept { return changed_; }
+  /// Workers that a view has promised a state they have not got, though others may already wait for them. They must be
+  /// started anew before the next view of an algorithm that finishes its rounds.
+  std::vector<rank> stranded() const;
+  /// The next view, in force from after `last_step` on, but not later than `limit`.
+  /// Requires a worker that is ready.
+  std::shared_ptr<const view> next_view(std::uint64_t limit);
+
+private:
+  struct entry {
+    bool alive = true;
+    bool ready = true;
+    bool promised = false; ///< a state, by the last view
+    std::uint32_t incarnation = 0;
+    std::uint64_t step = 0;
+  };
+
+  rank donor_for(rank i, const view& v) const;
+  std::uint64_t first_step_within(std::uint64_t limit) const;
+
+  const experiment& run_;
+  std::vector<entry> workers_;
+  std::optional<topology::overlay> overlay_; ///< made when first needed
+  std::uint32_t number_;
+  bool changed_ = false;
+  std::uint32_t round_ = 0;
+  std::set<rank> asked_;
+};
+
+} // namespace gossamer::actors

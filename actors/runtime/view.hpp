@@ -1,0 +1,34 @@
+#pragma once
+
+#include "gossamer/topology/mixing.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace gossamer::actors {
+
+using topology::rank;
+
+/// Who takes part in training from one step on, and who talks to whom. All workers see the same views in the same
+/// order; one view is shared by all, immutable.
+struct view {
+  std::uint32_t number = 1;     ///< 1 at the start of a run
+  std::uint64_t first_step = 0; ///< the step from which it is in force; 0 where it is at once (asynchronous runs)
+  std::vector<rank> members;    ///< ascending
+  /// Of every rank: how often it had been started before, if it is a member. A worker that was killed and came back has
+  /// another incarnation: it is not the one that its peers knew.
+  std::vector<std::optional<std::uint32_t>> incarnations;
+  std::shared_ptr<const topology::mixing_matrix> mixing; ///< knows the graph; weights of members only
+  std::vector<bool> active;                              ///< which workers start exchanges
+  std::map<rank, rank> donors; ///< members that lack the present state, and from whom they get it
+
+  bool contains(rank i) const { return incarnations[i].has_value(); }
+};
+
+/// View 1: everybody is there.
+std::shared_ptr<const view> first_view(std::shared_ptr<const topology::mixing_matrix> mixing, std::vector<bool> active);
+
+} // namespace gossamer::actors

@@ -1,0 +1,106 @@
+// How a worker lives through changes of view: peer lost, peer back, view changed, round repeated.
+#include "gossamer/actors/runtime/worker.hpp"
+
+#include <algorithm>
+
+namespace gossamer::actors {
+
+namespace {
+
+/// The written state: opaque bytes, which no codec made (wire number 0).
+packet pack(std::span<const std::byte> bytes, buffer_pool pool) {
+  packet p;
+  p.payload = pool.allocate(bytes.size());
+  std::ranges::copy(bytes, p.payload.data());
+  p.bits = 8 * bytes.size();
+  return p;
+}
+
+} // namespace
+
+const view& worker::view_of(std::uint64_t step) const {
+  auto found = views_.begin();
+  while (std::next(found) != views_.end() && (*std::next(found))->first_step <= step)
+    ++found;
+  return **found;
+}
+
+/// A frame of a step comes from the members of the view in force at that step, unless they have been lost since.
+bool worker::expects(rank from, const tag& label) const {
+  if (label.view != 0 && label.view < present().number)
+    return false;
+  const auto& then = view_of(label.step);
+  return then.contains(from) && then.incarnations[from] == views_.back()->incarnations[from];
+}
+
+void worker::adopt(std::shared_ptr<const view> next) {
+  if (settings_.heard)
+    settings_.heard->adopts(id(), *next);
+  std::erase_if(views_, [&](const auto& v) { return v != views_.front() && v->first_step >= next->first_step; });
+  const bool lacks_state = next->donors.contains(id()) && !(ready_ && step_ >= next->first_step);
+  views_.push_back(std::move(next));
+  if (lacks_state)
+    await_state();
+  else
+    enter_views();
+  inbox_.give_up([this](const auto& r) { return r.from() && !expects(*r.from(), r.label()); });
+}
+
+void worker::enter_views() {
+  bool entered = false;
+  while (views_.size() > 1 && views_[1]->first_step <= step_) {
+    views_.pop_front();
+    entered = true;
+  }
+  if (!entered)
+    return;
+  discard_frames_before(present().number);
+  donate();
+}
+
+void worker::discard_frames_before(std::uint32_t view) {
+  inbox_.discard([view](const frame& f) { return f.label.view != 0 && f.label.view < view; });
+}
+
+void worker::donate() const {
+  for (const auto& [joiner, donor] : present().donors) {
+    if (donor != id() || !ready_)
+      continue;
+    archive_writer state;
+    algorithm_->fields(state);
+    optimiser_->fields(state);
+    host_.send(joiner, {.source = id(),
+                        .incarnation = settings_.incarnation,
+                        .label = {frame_kind::state, step_, 0, present().number},
+                        .body = pack(state.bytes(), settings_.pool)});
+  }
+}
+
+void worker::await_state() {
+  ready_ = false;
+  routines_.clear();
+  services_.clear();
+  inbox_.forget_waits();
+  discard_frames_before(views_.back()->number); // the others may be there already
+  gate_.forget();
+  gradient_signal_.forget();
+  gradient_under_way_.reset();
+  gradient_ready_ = false;
+}
+
+void worker::take_state(const frame& f) {
+  if (ready_)
+    return; // a donor that was replaced has sent it after all
+  archive_reader state{f.body.payload.bytes(), settings_.pool};
+  algorithm_->fields(state);
+  optimiser_->fields(state);
+  state.finish();
+  ready_ = true;
+  step_ = f.label.step;
+  while (views_.size() > 1 && views_[1]->first_step <= step_)
+    views_.pop_front();
+  host_.joined(step_);
+  spawn(algorithm_->run(*this));
+}
+
+} // namespace gossamer::actors

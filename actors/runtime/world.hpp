@@ -1,0 +1,26 @@
+#pragma once
+
+#include "gossamer/actors/runtime/compute_actor.hpp"
+#include "gossamer/actors/runtime/coordinator.hpp"
+#include "gossamer/actors/runtime/worker_actor.hpp"
+
+namespace gossamer::actors {
+
+/// What one world does differently from another; the actors of a run are the same in all.
+struct world_parts {
+  /// Starts the compute actor of a worker.
+  std::function<caf::actor(caf::local_actor* parent, rank worker)> spawn_compute;
+  std::function<caf::actor(const caf::actor& coordinator)> spawn_evaluator;
+  link_factory make_link;
+  bool acknowledged = false;             ///< links may lose frames, see channel.hpp
+  std::chrono::nanoseconds detection{0}; ///< see coordinator_plan
+  witness* heard = nullptr;              ///< outlives the run; may be null
+};
+
+/// Spawns the coordinator of a run, which will start all other actors when it gets `start_run`.
+/// @param client gets the `run_summary` or the `run_failed`
+caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment> e, world_parts parts,
+                     run_observer* observer, std::function<bool()> interrupted, const caf::actor& client,
+                     const caf::actor& steps_to = {});
+
+} // namespace gossamer::actors

@@ -1,0 +1,164 @@
+#include "gossamer/actors/simulation/observer.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+namespace gossamer::actors {
+
+namespace {
+
+constexpr std::size_t most_waits_named = 12;
+
+std::string name_of(const tag& label) { return fmt::format("{} {}", to_string(label.kind), label.step); }
+
+} // namespace
+
+simulation_observer::simulation_observer(std::size_t workers, const virtual_time& now, auditor* check,
+                                         trace_recorder* trace)
+    : now_(now), check_(check), trace_(trace), blame_(workers), waits_(workers) {
+  if (trace_) // so that faults stand on top, and workers in order
+    for (rank i = 0; i < workers; ++i)
+      worker_track(i);
+}
+
+/// splitmix64's finaliser (Steele, Lea, Flood 2014) over a running sum.
+void simulation_observer::mix(std::uint64_t word) noexcept {
+  hash_ += word + 0x9E3779B97F4A7C15u;
+  hash_ = (hash_ ^ (hash_ >> 30)) * 0xBF58476D1CE4E5B9u;
+  hash_ = (hash_ ^ (hash_ >> 27)) * 0x94D049BB133111EBu;
+  hash_ ^= hash_ >> 31;
+}
+
+trace_track simulation_observer::worker_track(rank who) {
+  return trace_->track("workers", fmt::format("worker {}", who));
+}
+
+// -- told by the world ------------------------------------------------------------------------------------------------
+
+void simulation_observer::carries(const frame& f) {
+  if (check_)
+    check_->carried(f);
+}
+
+void simulation_observer::flies(rank to, const frame& f, virtual_time sent, virtual_time received) {
+  if (trace_)
+    trace_->slice(trace_->track("links", fmt::format("{} -> {}", f.source, to)), trace_->name(name_of(f.label)),
+                  sent.count(), received.count(), {{trace_->name("bytes"), static_cast<std::int64_t>(f.wire_bytes())}});
+}
+
+void simulation_observer::computes(rank who, std::uint64_t step, virtual_time begins, virtual_time ends) {
+  blame_.computed(who, (ends - begins).count());
+  if (trace_)
+    trace_->slice(trace_->track("compute", fmt::format("compute {}", who)), trace_->name("gradient"), begins.count(),
+                  ends.count(), {{trace_->name("step"), static_cast<std::int64_t>(step)}});
+}
+
+void simulation_observer::computed(rank who, std::uint64_t step, double loss) {
+  last_step_ = now_;
+  mix(static_cast<std::uint64_t>(now_.count()));
+  mix(std::uint64_t{who} << 40 ^ step);
+  mix(std::bit_cast<std::uint64_t>(loss));
+}
+
+void simulation_observer::evaluated(double loss) {
+  mix(std::bit_cast<std::uint64_t>(loss));
+  if (trace_)
+    trace_->counter(trace_->track("run", "training loss"), trace_->name("training loss"), now_.count(), loss);
+}
+
+void simulation_observer::fault(const std::string& what, bool on) {
+  if (on)
+    faults_[what] = now_;
+  else if (const auto begun = faults_.extract(what); trace_ && begun)
+    trace_->slice(trace_->track("faults", what), trace_->name(what), begun.mapped().count(), now_.count());
+  if (trace_ && on)
+    trace_->instant(trace_->track("faults", what), trace_->name(what), now_.count());
+}
+
+std::string simulation_observer::who_waits() const {
+  std::string text;
+  std::size_t named = 0, all = 0;
+  for (rank i = 0; i < waits_.size(); ++i)
+    for (const auto& w : waits_[i])
+      if (++all; named < most_waits_named) {
+        ++named;
+        text += fmt::format("{}worker {} waits for {} of worker {}", text.empty() ? "" : "; ", i, name_of(w.wanted),
+                            w.whom);
+      }
+  if (all > named)
+    text += fmt::format("; and {} more", all - named);
+  return text.empty() ? "nobody waits for a frame" : text;
+}
+
+// -- told by the workers ----------------------------------------------------------------------------------------------
+
+void simulation_observer::begins(rank who, std::uint32_t incarnation) {
+  waits_[who].clear();
+  if (check_)
+    check_->begins(who, incarnation);
+}
+
+void simulation_observer::ends(rank who, std::uint32_t incarnation) {
+  waits_[who].clear();
+  if (check_)
+    check_->ends(who, incarnation);
+}
+
+void simulation_observer::adopts(rank who, const view& v) {
+  if (check_)
+    check_->adopts(who, v);
+  if (trace_)
+    trace_->instant(worker_track(who), trace_->name(fmt::format("view {}", v.number)), now_.count());
+}
+
+void simulation_observer::reports(rank who, const traffic& ledger) {
+  if (check_)
+    check_->reports(who, ledger);
+}
+
+void simulation_observer::wait_begins(rank who, rank whom, const tag& wanted) {
+  waits_[who].push_back({whom, wanted, now_});
+}
+
+void simulation_observer::wait_ends(rank who, rank whom) {
+  const auto found = std::ranges::find(waits_[who], whom, &wait::whom);
+  if (found == waits_[who].end())
+    return;
+  blame_.waited(who, whom, (now_ - found->since).count());
+  if (trace_)
+    trace_->slice(worker_track(who), trace_->name(fmt::format("waits for {}", whom)), found->since.count(),
+                  now_.count());
+  waits_[who].erase(found);
+}
+
+void simulation_observer::step_begins(rank who, std::uint64_t t, const view& v) {
+  if (check_)
+    check_->step_begins(who, t, v);
+}
+
+void simulation_observer::delivered(rank who, const frame& f) {
+  mix(static_cast<std::uint64_t>(now_.count()));
+  mix(std::uint64_t{f.source} << 32 ^ who);
+  mix(static_cast<std::uint64_t>(f.label.kind) << 56 ^ std::uint64_t{f.sequence} << 24 ^ f.label.step);
+  if (check_)
+    check_->delivered(who, f);
+}
+
+void simulation_observer::claims_equal(rank who, std::string_view what, std::uint64_t step, const vec& v) {
+  if (check_)
+    check_->claims_equal(who, what, step, v);
+}
+
+void simulation_observer::claims_conserved(rank who, std::string_view what, std::uint64_t step, const view& v,
+                                           const vec& before, const vec& after) {
+  if (check_)
+    check_->claims_conserved(who, what, step, v, before, after);
+}
+
+void simulation_observer::claims_opposite(rank who, const exchange_half& half, const vec& delta) {
+  if (check_)
+    check_->claims_opposite(who, half, delta);
+}
+
+} // namespace gossamer::actors

@@ -1,0 +1,75 @@
+#pragma once
+
+#include "gossamer/actors/runtime/witness.hpp"
+#include "gossamer/actors/simulation/auditor.hpp"
+#include "gossamer/actors/simulation/time.hpp"
+#include "gossamer/actors/telemetry/blame.hpp"
+#include "gossamer/actors/telemetry/trace.hpp"
+
+#include <optional>
+
+namespace gossamer::actors {
+
+/// Sees everything that happens in a simulated run: hashes it, draws it, asks the auditor, and knows who waits for
+/// whom.
+class simulation_observer final : public witness {
+public:
+  /// @param now   the world's clock; outlives this object
+  /// @param check null: nothing is checked
+  /// @param trace null: nothing is drawn
+  simulation_observer(std::size_t workers, const virtual_time& now, auditor* check, trace_recorder* trace);
+
+  // -- told by the world
+  // -----------------------------------------------------------------------------------------------
+
+  void carries(const frame& f);
+  /// A frame has left `from` and will be at `to`.
+  void flies(rank to, const frame& f, virtual_time sent, virtual_time received);
+  void computes(rank who, std::uint64_t step, virtual_time begins, virtual_time ends);
+  void computed(rank who, std::uint64_t step, double loss);
+  void evaluated(double loss);
+  void fault(const std::string& what, bool on);
+
+  std::uint64_t hash() const noexcept { return hash_; }
+  virtual_time last_step() const noexcept { return last_step_; }
+  /// "worker 3 waits for model 17 of worker 2; ...", of all that wait.
+  std::string who_waits() const;
+  blame_table& blame() noexcept { return blame_; }
+
+  // -- told by the workers
+  // ---------------------------------------------------------------------------------------------
+
+  void begins(rank who, std::uint32_t incarnation) override;
+  void ends(rank who, std::uint32_t incarnation) override;
+  void adopts(rank who, const view& v) override;
+  void reports(rank who, const traffic& ledger) override;
+  void wait_begins(rank who, rank whom, const tag& wanted) override;
+  void wait_ends(rank who, rank whom) override;
+  void step_begins(rank who, std::uint64_t t, const view& v) override;
+  void delivered(rank who, const frame& f) override;
+  void claims_equal(rank who, std::string_view what, std::uint64_t step, const vec& v) override;
+  void claims_conserved(rank who, std::string_view what, std::uint64_t step, const view& v, const vec& before,
+                        const vec& after) override;
+  void claims_opposite(rank who, const exchange_half& half, const vec& delta) override;
+
+private:
+  struct wait {
+    rank whom;
+    tag wanted;
+    virtual_time since;
+  };
+
+  void mix(std::uint64_t word) noexcept;
+  trace_track worker_track(rank who);
+
+  const virtual_time& now_;
+  auditor* check_;
+  trace_recorder* trace_;
+  std::uint64_t hash_ = 0;
+  virtual_time last_step_{};
+  blame_table blame_;
+  std::vector<std::vector<wait>> waits_;       // of each worker
+  std::map<std::string, virtual_time> faults_; // that are on, since when
+};
+
+} // namespace gossamer::actors

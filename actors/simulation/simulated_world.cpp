@@ -1,0 +1,350 @@
+#include "gossamer/actors/simulation/simulated_world.hpp"
+
+#include "gossamer/actors/faults/faulty_link.hpp"
+#include "gossamer/actors/faults/injector.hpp"
+#include "gossamer/actors/runtime/evaluator.hpp"
+#include "gossamer/actors/runtime/world.hpp"
+#include "gossamer/actors/simulation/compute_cost.hpp"
+#include "gossamer/actors/simulation/event_queue.hpp"
+#include "gossamer/actors/simulation/network_model.hpp"
+#include "gossamer/actors/simulation/observer.hpp"
+
+#include <caf/scheduler/test_coordinator.hpp>
+#include <fmt/format.h>
+
+#include <variant>
+
+namespace gossamer::actors {
+
+namespace {
+
+/// The first bit of a frame is at its receiver's card; and the last one.
+struct frame_comes {
+  caf::actor target;
+  rank to;
+  virtual_time sent;
+  frame f;
+};
+struct frame_is_in {
+  caf::actor target;
+  frame f;
+};
+struct gradient_is_done {
+  caf::actor target;
+  rank who;
+  gradient_result result;
+};
+using event = std::variant<std::monostate, frame_comes, frame_is_in, gradient_is_done>;
+
+caf::actor_system_config virtual_time_config() {
+  caf::actor_system_config config;
+  config.set("scheduler.policy", caf::atom("testing"));
+  return config;
+}
+
+std::size_t nodes_of(std::size_t workers, const simulation_settings& s) {
+  return (workers + s.workers_per_node - 1) / s.workers_per_node;
+}
+
+void check_settings(const simulation_settings& s) {
+  const auto require = [](bool holds, const char* flag, auto value, const char* allowed) {
+    if (!holds)
+      throw error(errc::usage, fmt::format("--{} is {}, which is out of range", flag, value), allowed);
+  };
+  require(s.workers_per_node >= 1, "workers-per-node", s.workers_per_node, "at least 1");
+  require(s.detection_s >= 0 && s.detection_s <= 1e6, "detection", s.detection_s, "allowed: 0 to 1e6 seconds");
+  require(s.patience_s > 0 && s.patience_s <= 1e9, "patience", s.patience_s, "allowed: above 0, to 1e9 seconds");
+}
+
+/// Everything that the actors of one simulated run share. One thread, so nothing is locked.
+class simulation {
+public:
+  simulation(std::shared_ptr<const experiment> e, const simulation_settings& s, const run_surroundings& around);
+  ~simulation();
+  simulation(const simulation&) = delete;
+  simulation& operator=(const simulation&) = delete;
+
+  simulation_result run();
+
+  rank node_of(rank worker) const { return static_cast<rank>(worker / settings_.workers_per_node); }
+  virtual_time now() const noexcept { return now_; }
+  network_model& network() noexcept { return network_; }
+  simulation_observer& observer() noexcept { return observer_; }
+  void at(virtual_time time, event what) { events_.push(time, std::move(what)); }
+  virtual_time cost_of(rank who, std::uint64_t step) const { return cost_.of(who, step, board_->slow_down(who)); }
+
+  void on_end(run_summary s) { summary_ = std::move(s); }
+  void on_failure(run_failed f) { failure_ = std::move(f); }
+
+private:
+  world_parts parts();
+  std::unique_ptr<link> make_link(rank from, rank to, const caf::actor& target);
+  bool over() const { return summary_ || failure_; }
+  void run_one_actor();
+  void advance();
+  void happen(event what);
+  void look_for_trouble();
+  void set_time(virtual_time t);
+
+  std::shared_ptr<const experiment> run_;
+  simulation_settings settings_;
+  run_surroundings around_;
+  std::shared_ptr<fault_board> board_;
+  std::shared_ptr<fault_count> count_ = std::make_shared<fault_count>();
+  std::shared_ptr<compute::model> model_; // of all gradients: they happen one after the other
+
+  virtual_time now_{};
+  event_queue<event> events_;
+  network_model network_;
+  compute_cost cost_;
+  std::optional<random_sequence> choice_; // which actor runs next
+  std::uint64_t happened_ = 0;
+  auditor auditor_;
+  std::shared_ptr<trace_recorder> trace_;
+  simulation_observer observer_;
+
+  caf::actor_system_config config_ = virtual_time_config();
+  caf::actor_system system_{config_};
+  caf::scheduler::test_coordinator& scheduler_;
+  caf::actor_clock::time_point began_;
+  caf::actor client_, injector_, coordinator_;
+  std::optional<run_summary> summary_;
+  std::optional<run_failed> failure_;
+};
+
+// -- the actors and links of this world -------------------------------------------------------------------------------
+
+class simulated_link final : public link {
+public:
+  simulated_link(simulation& world, rank from, rank to, caf::actor target)
+      : world_(world), from_(from), to_(to), target_(std::move(target)) {}
+
+  void transmit(frame f, std::chrono::nanoseconds delay) override {
+    const auto from = world_.node_of(from_), to = world_.node_of(to_);
+    const auto flight = world_.network().send(world_.now(), from, to, f.wire_bytes(), number_++, delay);
+    world_.at(flight.arrives, frame_comes{target_, to_, world_.now(), std::move(f)});
+  }
+
+private:
+  simulation& world_;
+  rank from_, to_;
+  caf::actor target_;
+  std::uint64_t number_ = 0;
+};
+
+/// Outermost of the world's links: tells the auditor what is really sent.
+class observed_link final : public link {
+public:
+  observed_link(simulation_observer& observer, std::unique_ptr<link> inner)
+      : observer_(observer), inner_(std::move(inner)) {}
+
+  void transmit(frame f, std::chrono::nanoseconds delay) override {
+    observer_.carries(f);
+    inner_->transmit(std::move(f), delay);
+  }
+
+private:
+  simulation_observer& observer_;
+  std::unique_ptr<link> inner_;
+};
+
+/// Computes real gradients at once, and answers when their time is over.
+caf::behavior simulated_compute(caf::event_based_actor* self, simulation* world,
+                                std::shared_ptr<gradient_source> source, rank who, caf::actor supervisor) {
+  report_exceptions_to(self, supervisor, fmt::format("the compute actor of worker {}", who));
+  self->monitor(supervisor);
+  self->set_down_handler([self](caf::down_msg&) { self->quit(); });
+  return {[=, free_at = virtual_time{}](const gradient_job& job) mutable {
+    const auto begins = std::max(free_at, world->now());
+    free_at = later(begins, world->cost_of(who, job.step));
+    world->observer().computes(who, job.step, begins, free_at);
+    world->at(free_at, gradient_is_done{caf::actor_cast<caf::actor>(self->current_sender()), who,
+                                        source->compute(job.step, job.x)});
+  }};
+}
+
+caf::behavior client_actor(caf::event_based_actor* self, simulation* world) {
+  self->set_default_handler(caf::drop);
+  return {[=](run_summary& s) { world->on_end(std::move(s)); },
+          [=](run_failed& f) { world->on_failure(std::move(f)); }};
+}
+
+/// Passes on what the coordinator tells the user's observer, and lets the simulation see it.
+class observer_tee final : public run_observer {
+public:
+  observer_tee(simulation_observer& seen, run_observer* user) : seen_(seen), user_(user) {}
+  void on_progress(const progress_record& p) override {
+    if (user_)
+      user_->on_progress(p);
+  }
+  void on_evaluation(const evaluation_record& r) override {
+    seen_.evaluated(r.train_loss);
+    if (user_)
+      user_->on_evaluation(r);
+  }
+  void on_event(double time_s, const std::string& what) override {
+    if (user_)
+      user_->on_event(time_s, what);
+  }
+
+private:
+  simulation_observer& seen_;
+  run_observer* user_;
+};
+
+simulation::simulation(std::shared_ptr<const experiment> e, const simulation_settings& s,
+                       const run_surroundings& around)
+    : run_(std::move(e)), settings_(s), around_(around),
+      board_(std::make_shared<fault_board>(around.faults, run_->settings.workers, s.workers_per_node,
+                                           run_->settings.seed)),
+      model_(run_->model->clone()),
+      network_(make_network(s.network, nodes_of(run_->settings.workers, s), parse_link_overrides(s.links)),
+               nodes_of(run_->settings.workers, s), run_->settings.seed ^ s.schedule << 32),
+      cost_({.seconds_per_sample = s.sample_time_s,
+             .batch = run_->settings.batch,
+             .slow = run_->settings.slow,
+             .jitter = s.jitter},
+            run_->settings.seed ^ s.schedule << 32),
+      auditor_(run_->settings.workers, run_->algorithm->traits.exchange == exchange_pattern::bipartite,
+               run_->algorithm->traits.most_steps_apart),
+      trace_(s.trace_events > 0 ? std::make_shared<trace_recorder>(s.trace_events) : nullptr),
+      observer_(run_->settings.workers, now_, s.check ? &auditor_ : nullptr, trace_.get()),
+      scheduler_(dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler())),
+      began_(scheduler_.clock().now()) {
+  if (s.schedule != 0)
+    choice_.emplace(random_stream{s.schedule, 0, purpose::schedule}, run_->settings.seed);
+}
+
+simulation::~simulation() {
+  for (const auto& actor : {client_, injector_, coordinator_})
+    if (actor)
+      caf::anon_send_exit(actor, caf::exit_reason::kill);
+  while (scheduler_.try_run_once()) {
+  }
+}
+
+std::unique_ptr<link> simulation::make_link(rank from, rank to, const caf::actor& target) {
+  std::unique_ptr<link> made = std::make_unique<simulated_link>(*this, from, to, target);
+  if (!around_.faults.faults.empty())
+    made = make_faulty_link(
+        from, to, std::move(made), board_, count_, [this] { return to_seconds(now_); }, run_->settings.seed,
+        run_->pool);
+  made = std::make_unique<observed_link>(observer_, std::move(made));
+  return around_.wrap_link ? around_.wrap_link(from, to, std::move(made)) : std::move(made);
+}
+
+world_parts simulation::parts() {
+  world_parts parts;
+  parts.spawn_compute = [this](caf::local_actor* parent, rank who) {
+    return parent->spawn(simulated_compute, this, std::make_shared<gradient_source>(run_, who, model_), who,
+                         caf::actor_cast<caf::actor>(parent));
+  };
+  parts.spawn_evaluator = [this](const caf::actor& coordinator) {
+    return system_.spawn(evaluator_actor, run_, coordinator);
+  };
+  parts.make_link = [this](rank from, rank to, const caf::actor& target) { return make_link(from, to, target); };
+  parts.acknowledged = !around_.faults.faults.empty();
+  parts.detection = from_seconds(settings_.detection_s);
+  parts.heard = &observer_;
+  return parts;
+}
+
+// -- what happens next ------------------------------------------------------------------------------------------------
+
+simulation_result simulation::run() {
+  observer_tee tee{observer_, around_.observer};
+  client_ = system_.spawn(client_actor, this);
+  injector_ = system_.spawn(fault_injector, board_, run_->settings.workers, settings_.workers_per_node,
+                            std::function([this](std::size_t fault, bool on) {
+                              observer_.fault(describe(board_->plan().faults[fault]), on);
+                            }));
+  coordinator_ = spawn_run(system_, run_, parts(), &tee, around_.interrupted, client_, injector_);
+  caf::anon_send(coordinator_, start_run{});
+  caf::anon_send(injector_, start_faults{coordinator_});
+  while (!over()) {
+    if (scheduler_.has_job())
+      run_one_actor();
+    else
+      advance();
+    if (auditor_.broken())
+      throw broken_promise(fmt::format("at {:.9g} s: {}", to_seconds(now_), *auditor_.broken()));
+  }
+  if (failure_)
+    throw error(failure_->code, failure_->sentence, failure_->remedy);
+  auditor_.settle();
+  if (settings_.check && auditor_.broken())
+    throw broken_promise("after the last step: " + *auditor_.broken());
+  observer_.blame().finish(now_.count());
+  return {.summary = *summary_,
+          .hash = observer_.hash(),
+          .events = happened_,
+          .frames_lost = count_->lost,
+          .frames_rejected = count_->rejected,
+          .frames_duplicated = count_->duplicated,
+          .blame = observer_.blame(),
+          .trace = trace_};
+}
+
+void simulation::run_one_actor() {
+  auto& jobs = scheduler_.jobs;
+  if (choice_ && jobs.size() > 1)
+    std::swap(jobs.front(), jobs[choice_->below(static_cast<std::uint32_t>(jobs.size()))]);
+  scheduler_.run_once();
+}
+
+/// Nobody can do anything now: goes to the next moment at which somebody can.
+void simulation::advance() {
+  ++happened_;
+  const auto& timers = scheduler_.clock().schedule();
+  const auto timer = timers.empty() ? end_of_time : virtual_time{timers.begin()->first - began_};
+  if (events_.empty() || timer < events_.top_time()) {
+    set_time(std::max(now_, timer));
+    scheduler_.trigger_timeout();
+  } else {
+    set_time(events_.top_time());
+    happen(events_.pop());
+    while (choice_ && !events_.empty() && events_.top_time() == now_) // they may be seen in any order
+      happen(events_.pop());
+  }
+  look_for_trouble();
+}
+
+void simulation::set_time(virtual_time t) {
+  now_ = t;
+  scheduler_.clock().current_time = began_ + t;
+}
+
+void simulation::happen(event what) {
+  if (auto* comes = std::get_if<frame_comes>(&what)) {
+    const auto from = node_of(comes->f.source), to = node_of(comes->to);
+    const auto received = network_.receive(now_, to, from, comes->f.wire_bytes());
+    observer_.flies(comes->to, comes->f, comes->sent, received);
+    if (received == now_)
+      caf::anon_send(comes->target, std::move(comes->f));
+    else
+      at(received, frame_is_in{std::move(comes->target), std::move(comes->f)});
+  } else if (auto* in = std::get_if<frame_is_in>(&what)) {
+    caf::anon_send(in->target, std::move(in->f));
+  } else if (auto* done = std::get_if<gradient_is_done>(&what)) {
+    observer_.computed(done->who, done->result.step, done->result.loss);
+    caf::anon_send(done->target, std::move(done->result));
+  }
+}
+
+void simulation::look_for_trouble() {
+  const auto quiet_since = std::max(observer_.last_step(), from_seconds(board_->plan().last_end_s()));
+  if (!settings_.check || now_ - quiet_since <= from_seconds(settings_.patience_s))
+    return;
+  throw broken_promise(fmt::format("at {:.9g} s: no step since {:.9g} s, and no fault is left: {}", to_seconds(now_),
+                                   to_seconds(observer_.last_step()), observer_.who_waits()));
+}
+
+} // namespace
+
+simulation_result simulate(std::shared_ptr<const experiment> e, const simulation_settings& s,
+                           const run_surroundings& around) {
+  check_settings(s);
+  return simulation{std::move(e), s, around}.run();
+}
+
+} // namespace gossamer::actors
