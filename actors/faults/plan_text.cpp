@@ -68,17 +68,17 @@ bool assign(std::optional<T>& into, const toml::node& from) {
   return assign(into.emplace(), from);
 }
 
-fault_kind kind_of(const toml::table& table, const std::string& where) {
+fault_kind kind_of(const toml::table& table, std::string_view file) {
   const auto* node = table.get("kind");
   const auto known = detail::kind_set::all().names();
   if (!node || !node->is_string())
-    throw error(errc::usage, fmt::format("{}: this fault has no kind", where),
+    throw error(errc::usage, fmt::format("{}: this fault has no kind", place{file, table}.text()),
                 fmt::format("write kind = \"...\" with one of {}", fmt::join(known, ", ")));
   const auto& name = node->as_string()->get();
   const auto found = std::ranges::find(known, name);
   if (found == known.end()) {
     const auto problem = unknown_name("kind of fault", name, known);
-    throw error(problem.code(), fmt::format("{}: {}", where, problem.sentence()), problem.remedy());
+    throw error(problem.code(), fmt::format("{}: {}", place{file, *node}.text(), problem.sentence()), problem.remedy());
   }
   return static_cast<fault_kind>(found - known.begin());
 }
@@ -100,7 +100,7 @@ const fault_key& find_key(std::string_view name, const fault& f, const place& at
 fault read_fault(const toml::table& table, std::string_view file) {
   fault f;
   f.written_at.text = place{file, table}.text();
-  f.kind = kind_of(table, f.written_at.text);
+  f.kind = kind_of(table, file);
   for (const auto& [name, node] : table) {
     if (name.str() == "kind")
       continue;

@@ -95,7 +95,7 @@ TEST(parse_plan, refuses_a_kind_that_it_does_not_know) {
               StartsWith("plan.toml:3: this fault has no kind; write kind = \"...\""));
   EXPECT_THAT(refusal("[[fault]]\nkind = 3"), HasSubstr("has no kind"));
   EXPECT_THAT(refusal("kil", ""),
-              StartsWith("plan.toml:1: unknown kind of fault 'kil'; did you mean 'kill'? known: kill, pause"));
+              StartsWith("plan.toml:2: unknown kind of fault 'kil'; did you mean 'kill'? known: kill, pause"));
   EXPECT_THAT(refusal("delete", ""), HasSubstr("known: kill, pause, slow, partition, drop, duplicate, reorder"));
 }
 
@@ -191,7 +191,7 @@ TEST(read_plan, says_why_a_file_cannot_be_read) {
 TEST(read_plan, names_the_file_in_messages) {
   const auto file = std::filesystem::path{testing::TempDir()} / "gossamer_read_plan_test.toml";
   std::ofstream{file} << std::string(5000, '\n') << "[[fault]]\nkind = 'kil'\n";
-  EXPECT_THAT(usage_error([&] { read_plan(file); }), StartsWith(file.string() + ":5001: unknown kind of fault"));
+  EXPECT_THAT(usage_error([&] { read_plan(file); }), StartsWith(file.string() + ":5002: unknown kind of fault"));
   std::ofstream{file} << "";
   EXPECT_EQ(read_plan(file), fault_plan{});
   std::filesystem::remove(file);
