@@ -1,21 +1,8 @@
 #include "gossamer/actors/runtime/compute_actor.hpp"
 
-#include <ctime>
+#include "gossamer/actors/runtime/thread_time.hpp"
 
 namespace gossamer::actors {
-
-namespace {
-
-using seconds = std::chrono::duration<double>;
-
-/// Processor time of this thread: unlike time on the wall it does not grow while other workers hold the core.
-seconds thread_time() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return seconds{static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec)};
-}
-
-} // namespace
 
 caf::behavior compute_actor(caf::event_based_actor* self, std::function<std::unique_ptr<gradient_source>()> make,
                             std::function<double()> slow_down, double fair_share, caf::actor supervisor,

@@ -39,6 +39,8 @@ void worker::adopt(std::shared_ptr<const view> next) {
   std::erase_if(views_, [&](const auto& v) { return v != views_.front() && v->first_step >= next->first_step; });
   const bool lacks_state = next->donors.contains(id()) && !(ready_ && step_ >= next->first_step);
   views_.push_back(std::move(next));
+  // What the dead sent for steps that their successors will do as well must not be taken for theirs.
+  inbox_.discard([this](const frame& f) { return view_of(f.label.step).incarnations[f.source] != f.incarnation; });
   if (lacks_state)
     await_state();
   else
@@ -78,6 +80,7 @@ void worker::donate() const {
 
 void worker::await_state() {
   ready_ = false;
+  state_of_view_ = views_.back()->number;
   routines_.clear();
   services_.clear();
   inbox_.forget_waits();
@@ -89,8 +92,8 @@ void worker::await_state() {
 }
 
 void worker::take_state(const frame& f) {
-  if (ready_)
-    return; // a donor that was replaced has sent it after all
+  if (ready_ || f.label.view != state_of_view_)
+    return; // of a donor that has been replaced, or for this worker's former life
   archive_reader state{f.body.payload.bytes(), settings_.pool};
   algorithm_->fields(state);
   optimiser_->fields(state);

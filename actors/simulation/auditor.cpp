@@ -14,11 +14,11 @@ namespace {
 constexpr double rounding = 1e-5;             // of sums of single precision numbers, relative
 constexpr std::size_t most_open_claims = 256; // those of workers that were lost will never be complete
 
-/// Drops the oldest of a kind: what is left open is settled within a few steps or never.
+/// Drops the claim of the oldest step: what is left open is settled within a few steps or never.
 template <class Map>
 void keep_few(Map& open) {
   if (open.size() > most_open_claims)
-    open.erase(std::ranges::min_element(open, {}, [](const auto& entry) { return entry.first.second; }));
+    open.erase(open.begin());
 }
 
 bool connected(const view& v) {
@@ -59,6 +59,8 @@ void auditor::ends(rank who, std::uint32_t incarnation) {
   if (!lives(who, incarnation))
     return;
   workers_[who].alive = false;
+  for (auto& [what, claims] : equal_) // the others may do without what it was the first to know
+    claims.erase(who);
   std::erase_if(halves_, [&](const auto& entry) { return !both_live(entry.first); });
 }
 
@@ -130,15 +132,16 @@ void auditor::step_begins(rank who, std::uint64_t t, const view& v) {
 
 void auditor::claims_equal(rank who, std::string_view what, std::uint64_t step, const vec& v) {
   const auto hash = XXH3_64bits(v.data(), v.storage().size());
-  const auto [first, is_new] = equal_.try_emplace({std::string{what}, step}, who, hash);
-  if (!is_new && first->second.second != hash)
-    complain(fmt::format("workers {} and {} differ in {} of step {}", first->second.first, who, what, step));
+  auto& claims = equal_[{step, 0, std::string{what}}];
+  claims[who] = hash;
+  if (const auto& [first, firsts] = *claims.begin(); firsts != hash)
+    complain(fmt::format("workers {} and {} differ in {} of step {}", first, who, what, step));
   keep_few(equal_);
 }
 
 void auditor::claims_conserved(rank who, std::string_view what, std::uint64_t step, const view& v, const vec& before,
                                const vec& after) {
-  const claim key{std::string{what}, step};
+  const claim key{step, v.number, std::string{what}};
   auto& sum = balances_[key];
   sum.from.insert(who);
   sum.difference.resize(before.size());

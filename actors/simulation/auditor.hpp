@@ -55,7 +55,13 @@ public:
   void settle();
 
 private:
-  using claim = std::pair<std::string, std::uint64_t>; // what, step
+  struct claim {
+    std::uint64_t step;
+    std::uint32_t view; ///< in which it was made: a view may do steps again that lost workers did in the one before
+    std::string what;
+
+    friend auto operator<=>(const claim&, const claim&) = default;
+  };
   struct worker_state {
     bool alive = false;
     std::uint32_t incarnation = 0;
@@ -85,7 +91,7 @@ private:
   std::optional<std::uint64_t> most_steps_apart_;
   std::vector<worker_state> workers_;
   std::map<std::uint32_t, const view*> views_;
-  std::map<claim, std::pair<rank, std::uint64_t>> equal_; // who claimed first, and a hash of what
+  std::map<claim, std::map<rank, std::uint64_t>> equal_; // hashes of what the living claim
   std::map<claim, balance> balances_;
   std::map<exchange, half_done> halves_;
   std::optional<std::string> broken_;
