@@ -7,21 +7,28 @@ namespace gossamer::actors {
 /// The models of one evaluation, as they come in.
 class collection {
 public:
-  /// @param of the workers that are asked, ascending
-  explicit collection(const std::vector<rank>& of = {}) : awaited_(of) {}
+  /// @param awaited which workers are asked
+  explicit collection(std::vector<bool> awaited)
+      : awaited_(std::move(awaited)), missing_(static_cast<std::size_t>(std::ranges::count(awaited_, true))) {}
 
   void add(snapshot s) {
     if (forget(s.source))
       snapshots_.push_back(std::move(s));
   }
   /// Nothing will come from this worker. @returns whether something was awaited
-  bool forget(rank i) { return std::erase(awaited_, i) != 0; }
+  bool forget(rank i) {
+    const bool awaited = awaited_[i];
+    awaited_[i] = false;
+    missing_ -= awaited;
+    return awaited;
+  }
 
-  bool complete() const noexcept { return awaited_.empty(); }
+  bool complete() const noexcept { return missing_ == 0; }
   std::vector<snapshot>& snapshots() noexcept { return snapshots_; }
 
 private:
-  std::vector<rank> awaited_;
+  std::vector<bool> awaited_;
+  std::size_t missing_;
   std::vector<snapshot> snapshots_;
 };
 

@@ -144,7 +144,7 @@ public:
     books_[m.who].close();
     for (auto& [evaluation, c] : collecting_)
       c.forget(m.who);
-    tell_observer(fmt::format("worker {} is lost; {} go on", m.who, members_->living().size()));
+    tell_observer(fmt::format("worker {} is lost; {} go on", m.who, members_->population()));
     if (!members_->anybody_ready())
       return fail({errc::failed, "every worker that had the model has died", "a run goes on while one of them lives"});
     change_view();
@@ -297,7 +297,7 @@ private:
 
   /// When nobody does anything any more, the models are final: no exchange is under way.
   void close_when_finished() {
-    if (closing_ || finished_.size() != members_->living().size())
+    if (closing_ || finished_.size() != members_->population())
       return;
     closing_ = true;
     request_snapshots(last_evaluation);
@@ -306,11 +306,12 @@ private:
   // -- evaluations ----------------------------------------------------------------------------------------------------
 
   collection& collect(std::uint64_t evaluation) {
-    std::vector<rank> of;
+    if (const auto open = collecting_.find(evaluation); open != collecting_.end())
+      return open->second;
+    std::vector<bool> awaited(workers());
     for (const auto i : members_->living())
-      if (members_->ready(i))
-        of.push_back(i);
-    return collecting_.try_emplace(evaluation, of).first->second;
+      awaited[i] = members_->ready(i);
+    return collecting_.emplace(evaluation, collection{std::move(awaited)}).first->second;
   }
 
   void request_snapshots(std::uint64_t evaluation) {

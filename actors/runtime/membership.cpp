@@ -17,7 +17,8 @@ std::shared_ptr<const view> first_view(std::shared_ptr<const topology::mixing_ma
   return std::make_shared<const view>(std::move(v));
 }
 
-membership::membership(const experiment& e) : run_(e), workers_(e.settings.workers), number_(e.everybody->number) {}
+membership::membership(const experiment& e)
+    : run_(e), workers_(e.settings.workers), number_(e.everybody->number), population_(workers_.size()) {}
 
 std::vector<rank> membership::living() const {
   std::vector<rank> result;
@@ -32,12 +33,14 @@ bool membership::anybody_ready() const {
 }
 
 void membership::lose(rank i) {
+  population_ -= workers_[i].alive;
   workers_[i].alive = workers_[i].ready = false;
   asked_.erase(i);
   changed_ = true;
 }
 
 std::uint32_t membership::start(rank i) {
+  population_ += !workers_[i].alive;
   workers_[i] = {.alive = true, .ready = false, .promised = false, .incarnation = workers_[i].incarnation + 1};
   changed_ = true;
   return workers_[i].incarnation;

@@ -23,6 +23,7 @@ public:
   bool ready(rank i) const { return workers_[i].alive && workers_[i].ready; } ///< has the state of the run
   std::uint32_t incarnation(rank i) const { return workers_[i].incarnation; }
   std::vector<rank> living() const;
+  std::size_t population() const noexcept { return population_; } ///< how many live
   bool anybody_ready() const;
 
   void lose(rank i);
@@ -63,6 +64,7 @@ private:
   std::vector<entry> workers_;
   std::optional<topology::overlay> overlay_; ///< made when first needed
   std::uint32_t number_;
+  std::size_t population_;
   bool changed_ = false;
   std::uint32_t round_ = 0;
   std::set<rank> asked_;
