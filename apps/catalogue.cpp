@@ -1,12 +1,13 @@
 // gossamer list and gossamer explain: the registries, for people and for programs.
+#include "gossamer/actors/simulation/compute_cost.hpp"
+#include "gossamer/actors/simulation/network.hpp"
+#include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-
-#include "commands.hpp"
 
 namespace gossamer::apps {
 
@@ -26,11 +27,12 @@ section section_of(std::string kind, const Table& table) {
   return result;
 }
 
-std::vector<section> sections() {
-  return {section_of("algorithms", actors::algorithms()),   section_of("codecs", compress::codecs()),
+std::vector<section> sections(const program& p) {
+  return {section_of("algorithms", p.algorithms()),         section_of("codecs", compress::codecs()),
           section_of("topologies", topology::topologies()), section_of("models", compute::models()),
           section_of("data", compute::data_sources()),      section_of("partitions", compute::partitions()),
-          section_of("optimisers", compute::optimisers()),  section_of("schedules", compute::schedules())};
+          section_of("optimisers", compute::optimisers()),  section_of("schedules", compute::schedules()),
+          section_of("networks", actors::networks()),       section_of("jitters", actors::compute_jitters())};
 }
 
 std::string value_of(const parameter& p) { return p.required ? "(required)" : p.fallback; }
@@ -68,8 +70,8 @@ void print(std::string_view noun, const description& about) {
 
 } // namespace
 
-void list(const std::string& kind, bool json) {
-  const auto all = sections();
+void list(const program& p, const std::string& kind, bool json) {
+  const auto all = sections(p);
   std::vector<std::string> kinds;
   std::ranges::transform(all, std::back_inserter(kinds), &section::kind);
   const auto found = std::ranges::find(all, kind, &section::kind);
@@ -83,16 +85,17 @@ void list(const std::string& kind, bool json) {
   }
   for (const auto& about : found->entries) {
     std::string example = about.name;
-    for (const auto& p : about.parameters)
-      example += fmt::format("{}{}={}", example == about.name ? ":" : ",", p.key, p.required ? "..." : p.fallback);
+    for (const auto& value : about.parameters)
+      example +=
+          fmt::format("{}{}={}", example == about.name ? ":" : ",", value.key, value.required ? "..." : value.fallback);
     fmt::print("{:<16} {}\n{:<16}   {}\n", about.name, about.summary, "", example);
   }
 }
 
-void explain(const std::string& name) {
+void explain(const program& p, const std::string& name) {
   std::vector<std::string> names;
   bool found = false;
-  for (const auto& [kind, noun, entries] : sections())
+  for (const auto& [kind, noun, entries] : sections(p))
     for (const auto& about : entries) {
       names.push_back(about.name);
       if (about.name != name)

@@ -1,3 +1,6 @@
+#include "gossamer/apps/command.hpp"
+
+#include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <CLI/CLI.hpp>
@@ -5,40 +8,134 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <map>
 
-#include "commands.hpp"
+namespace gossamer::apps {
 
 namespace {
 
-using namespace gossamer;
-
-constexpr auto help = "gossamer --help and gossamer train --help list what there is";
-
-/// "unknown flag '--algoritm'; did you mean --algorithm?".
-error unexpected(const CLI::App& app) {
-  const auto word = app.remaining(true).front();
-  const bool flag = word.starts_with("--");
-  const bool no_command = app.get_subcommands().empty();
-  if (flag && no_command)
-    return {errc::usage, fmt::format("the command must come before '{}'", word),
-            fmt::format("gossamer train {}", word)};
-  std::vector<std::string> names;
-  if (flag) {
-    names = {"config", "json", "overwrite", "help", "version"};
-    for (const auto& o : apps::options())
-      names.push_back(o.name);
-  } else if (no_command) {
-    for (const auto* command : app.get_subcommands({}))
-      names.push_back(command->get_name());
+/// The flags of one command that come from a table.
+class table_flags {
+public:
+  table_flags(CLI::App& command, const std::vector<option>& table) : table_(table) {
+    const run_options defaults;
+    for (const auto& o : table_) {
+      auto* flag = command.add_option("--" + o.name, given_[o.name], o.help)->type_name(o.value);
+      flag->expected(1)->default_str(o.get(defaults));
+      o.repeatable ? flag->take_all() : flag->take_last();
+    }
+    command.add_option("--config", config_, "read settings from a TOML file; flags win")->type_name("FILE");
+    command.add_flag("--overwrite", overwrite_, "replace the run that --out already holds");
   }
-  const auto meant = flag ? nearest(word.substr(2, word.find('=') - 2), names) : nearest(word, names);
-  return {errc::usage, fmt::format("{} '{}'", flag ? "unknown flag" : "unexpected argument", word),
-          meant.empty() ? help : fmt::format("did you mean {}?", flag ? "--" + meant : "'" + meant + "'")};
-}
+  table_flags(const table_flags&) = delete;
+  table_flags& operator=(const table_flags&) = delete;
+
+  run_options options() const {
+    if (given("faults") && given("chaos"))
+      throw error(errc::usage, "both --faults and --chaos are given", "leave one of them out");
+    run_options result;
+    result.overwrite = overwrite_;
+    if (!config_.empty())
+      read_config(config_, table_, result);
+    for (const auto& o : table_)
+      for (const auto& value : given_.at(o.name))
+        o.set(result, value);
+    return result;
+  }
+
+private:
+  bool given(const std::string& name) const { return !given_.at(name).empty(); }
+
+  const std::vector<option>& table_;
+  std::map<std::string, std::vector<std::string>> given_;
+  std::string config_;
+  bool overwrite_ = false;
+};
+
+/// What can be said to the program, and what was said.
+class command_line {
+public:
+  explicit command_line(const program& p) : program_(p) {
+    app_.set_version_flag("--version", p.name() == "gossamer"
+                                           ? "gossamer " GOSSAMER_VERSION
+                                           : fmt::format("{} (gossamer " GOSSAMER_VERSION ")", p.name()));
+    app_.require_subcommand(1);
+    app_.failure_message(CLI::FailureMessage::simple);
+    for (auto* command : {train_, simulate_})
+      command->add_flag("--json", json_, "print the summary as JSON on standard output");
+    list_->add_flag("--json", json_, "print as JSON");
+    list_
+        ->add_option("kind", kind_,
+                     "algorithms, codecs, topologies, models, data, partitions, optimisers, schedules, networks or "
+                     "jitters")
+        ->required();
+    explain_->add_option("name", name_, "what to explain, e.g. ad-psgd")->required();
+    plot_->add_option("runs", picture_.runs, "run folders")->required()->type_name("RUN");
+    plot_->add_option("--x", picture_.x, "seconds, epochs or bits")->capture_default_str()->type_name("WHAT");
+    plot_->add_option("--y", picture_.y, "train-loss, test-loss or accuracy")->capture_default_str()->type_name("WHAT");
+    plot_->add_option("--out", picture_.out, "the SVG file to write")->capture_default_str()->type_name("FILE");
+  }
+
+  /// @returns the exit status
+  int run(int argc, char** argv) {
+    try {
+      app_.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+      if (e.get_exit_code() == 0)
+        return app_.exit(e); // --help and --version
+      throw app_.remaining(true).empty() ? error(errc::usage, e.what(), help()) : unexpected();
+    }
+    if (*list_)
+      return list(program_, kind_, json_), 0;
+    if (*explain_)
+      return explain(program_, name_), 0;
+    if (*plot_)
+      return plot(picture_), 0;
+    return *train_ ? train(program_, training_.options(), json_) : simulate(program_, simulation_.options(), json_);
+  }
+
+private:
+  std::string help() const {
+    return fmt::format("{0} --help and {0} train --help list what there is", program_.name());
+  }
+
+  /// "unknown flag '--algoritm'; did you mean --algorithm?".
+  error unexpected() const {
+    const auto word = app_.remaining(true).front();
+    const bool flag = word.starts_with("--");
+    const auto commands = app_.get_subcommands();
+    if (flag && commands.empty())
+      return {errc::usage, fmt::format("the command must come before '{}'", word),
+              fmt::format("{} train {}", program_.name(), word)};
+    std::vector<std::string> names;
+    if (flag)
+      for (const auto* option : commands.front()->get_options())
+        names.push_back(option->get_name().substr(2));
+    else if (commands.empty())
+      for (const auto* command : app_.get_subcommands({}))
+        names.push_back(command->get_name());
+    const auto meant = flag ? nearest(word.substr(2, word.find('=') - 2), names) : nearest(word, names);
+    return {errc::usage, fmt::format("{} '{}'", flag ? "unknown flag" : "unexpected argument", word),
+            meant.empty() ? help() : fmt::format("did you mean {}?", flag ? "--" + meant : "'" + meant + "'")};
+  }
+
+  const program& program_;
+  CLI::App app_{"Gossamer: actors for distributed SGD over slow, lossy and uneven networks", program_.name()};
+  CLI::App* train_ = app_.add_subcommand("train", "train a model with several workers on this machine");
+  CLI::App* simulate_ = app_.add_subcommand("simulate", "the same in virtual time, over a network of your choice");
+  CLI::App* list_ = app_.add_subcommand("list", "list what there is to choose from");
+  CLI::App* explain_ = app_.add_subcommand("explain", "explain an algorithm, codec, topology, model, ...");
+  CLI::App* plot_ = app_.add_subcommand("plot", "draw the curves of several runs in one picture");
+  table_flags training_{*train_, train_options()};
+  table_flags simulation_{*simulate_, simulate_options()};
+  bool json_ = false;
+  std::string kind_, name_;
+  plot_options picture_;
+};
 
 /// Output that nobody receives is a failure, also when the system says so only at the end.
 void flush_output() {
@@ -46,83 +143,29 @@ void flush_output() {
     throw error(errc::io, fmt::format("cannot write to standard output: {}", std::strerror(errno)));
 }
 
-/// Never throws, not even when standard error is closed.
-void complain(const char* what) { std::fputs(fmt::format("gossamer: {}\n", what).c_str(), stderr); }
-
-int run(int argc, char** argv) {
-  CLI::App app{"Gossamer: actors for distributed SGD over slow, lossy and uneven networks", "gossamer"};
-  app.set_version_flag("--version", "gossamer " GOSSAMER_VERSION);
-  app.require_subcommand(1);
-  app.failure_message(CLI::FailureMessage::simple);
-
-  auto* train = app.add_subcommand("train", "train a model with several workers on this machine");
-  apps::train_options defaults;
-  std::map<std::string, std::vector<std::string>> given;
-  for (const auto& o : apps::options()) {
-    auto* flag = train->add_option("--" + o.name, given[o.name], o.help)->type_name(o.value);
-    flag->expected(1)->default_str(o.get(defaults));
-    o.repeatable ? flag->take_all() : flag->take_last();
-  }
-  std::string config;
-  bool json = false;
-  train->add_option("--config", config, "read settings from a TOML file; flags win")->type_name("FILE");
-  train->add_flag("--json", json, "print the summary as JSON on standard output");
-  train->add_flag("--overwrite", defaults.overwrite, "replace the run that --out already holds");
-
-  auto* list = app.add_subcommand("list", "list what there is to choose from");
-  std::string kind;
-  list->add_option("kind", kind, "algorithms, codecs, topologies, models, data, partitions, optimisers or schedules")
-      ->required();
-  list->add_flag("--json", json, "print as JSON");
-
-  auto* explain = app.add_subcommand("explain", "explain an algorithm, codec, topology, model, ...");
-  std::string name;
-  explain->add_option("name", name, "what to explain, e.g. ad-psgd")->required();
-
-  auto* plot = app.add_subcommand("plot", "draw the curves of several runs in one picture");
-  apps::plot_options picture;
-  plot->add_option("runs", picture.runs, "run folders")->required()->type_name("RUN");
-  plot->add_option("--x", picture.x, "seconds, epochs or bits")->capture_default_str()->type_name("WHAT");
-  plot->add_option("--y", picture.y, "train-loss, test-loss or accuracy")->capture_default_str()->type_name("WHAT");
-  plot->add_option("--out", picture.out, "the SVG file to write")->capture_default_str()->type_name("FILE");
-
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0)
-      return app.exit(e); // --help and --version
-    if (!app.remaining(true).empty())
-      throw unexpected(app);
-    throw error(errc::usage, e.what(), help);
-  }
-
-  if (*list)
-    return apps::list(kind, json), 0;
-  if (*explain)
-    return apps::explain(name), 0;
-  if (*plot)
-    return apps::plot(picture), 0;
-  if (!config.empty())
-    apps::read_config(config, defaults);
-  for (const auto& o : apps::options())
-    for (const auto& value : given[o.name])
-      o.set(defaults, value);
-  return apps::train(defaults, json);
-}
-
 } // namespace
 
-int main(int argc, char** argv) {
-  spdlog::set_default_logger(spdlog::stderr_color_mt("gossamer")); // standard output is for results
+int run_command(int argc, char** argv, std::span<const actors::algorithm_entry> own) {
+  // Standard output is for results.
+  spdlog::set_default_logger(
+      std::make_shared<spdlog::logger>("gossamer", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
+  const std::string path = argc > 0 ? argv[0] : "gossamer";
+  // Never throws, not even when standard error is closed.
+  const auto complain = [name = path.substr(path.rfind('/') + 1)](const char* what) {
+    std::fputs(fmt::format("{}: {}\n", name, what).c_str(), stderr);
+    return 1;
+  };
   try {
-    const int status = run(argc, argv);
+    const program self{path, own};
+    const int status = command_line{self}.run(argc, argv);
     flush_output();
     return status;
   } catch (const error& e) {
     complain(e.what());
     return e.exit_status();
   } catch (const std::exception& e) {
-    complain(e.what());
-    return 1;
+    return complain(e.what());
   }
 }
+
+} // namespace gossamer::apps

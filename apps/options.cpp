@@ -1,68 +1,107 @@
-#include "options.hpp"
+#include "gossamer/apps/detail/options.hpp"
 
+#include "gossamer/actors/simulation/network.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <sstream>
+#include <algorithm>
 
 namespace gossamer::apps {
 
 namespace {
 
 using actors::run_settings;
+using actors::simulation_settings;
 
-option text(std::string name, std::string value, std::string help, std::string run_settings::*field) {
-  return {std::move(name), std::move(value), std::move(help), [field](const train_options& o) { return o.run.*field; },
-          [field](train_options& o, const std::string& given) { o.run.*field = given; }};
+// Where an option is kept: works on constant and on changeable options.
+template <class T>
+auto field(T run_settings::*member) {
+  return [member](auto& o) -> auto& { return o.run.*member; };
+}
+template <class T>
+auto field(T simulation_settings::*member) {
+  return [member](auto& o) -> auto& { return o.world.*member; };
+}
+template <class T>
+auto field(T run_options::*member) {
+  return [member](auto& o) -> auto& { return o.*member; };
+}
+
+template <class Field>
+option text(std::string name, std::string value, std::string help, Field at) {
+  return {std::move(name), std::move(value), std::move(help), [at](const run_options& o) { return at(o); },
+          [at](run_options& o, const std::string& given) { at(o) = given; }};
 }
 
 template <class T>
-T parse(const std::string& name, const std::string& given) {
-  if constexpr (std::is_integral_v<T>)
-    return static_cast<T>(parse_integer("--" + name, given, 0, std::numeric_limits<std::int64_t>::max()));
-  else
-    return parse_real("--" + name, given, std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max());
+struct limits {
+  T min = std::is_integral_v<T> ? 0 : std::numeric_limits<T>::lowest();
+  T max = std::numeric_limits<T>::max();
+
+  T parse(const std::string& name, const std::string& given) const {
+    constexpr auto most = std::numeric_limits<std::int64_t>::max();
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(parse_integer("--" + name, given, static_cast<std::int64_t>(min),
+                                          static_cast<std::int64_t>(std::min<std::uint64_t>(max, most))));
+    else
+      return parse_real("--" + name, given, min, max);
+  }
+};
+
+template <class T>
+std::string written(const T& value) {
+  return fmt::format("{}", value);
+}
+template <class T>
+std::string written(const std::optional<T>& value) {
+  return value ? fmt::format("{}", *value) : std::string{};
 }
 
 template <class T>
-option number(std::string name, std::string value, std::string help, T run_settings::*field) {
+struct plain {
+  using type = T;
+};
+template <class T>
+struct plain<std::optional<T>> {
+  using type = T;
+};
+template <class Field>
+using number_at = typename plain<std::decay_t<std::invoke_result_t<Field, run_options&>>>::type;
+
+template <class Field>
+option number(std::string name, std::string value, std::string help, Field at, limits<number_at<Field>> allowed = {}) {
   return {name,
           std::move(value),
           std::move(help),
-          [field](const train_options& o) { return fmt::format("{}", o.run.*field); },
-          [field, name](train_options& o, const std::string& given) { o.run.*field = parse<T>(name, given); },
+          [at](const run_options& o) { return written(at(o)); },
+          [at, name, allowed](run_options& o, const std::string& given) { at(o) = allowed.parse(name, given); },
           false,
           true};
 }
 
-template <class T>
-option number(std::string name, std::string value, std::string help, std::optional<T> run_settings::*field) {
-  return {name,
-          std::move(value),
-          std::move(help),
-          [field](const train_options& o) { return o.run.*field ? fmt::format("{}", *(o.run.*field)) : std::string{}; },
-          [field, name](train_options& o, const std::string& given) { o.run.*field = parse<T>(name, given); },
-          false,
-          true};
+template <class Field>
+option yes_or_no(std::string name, std::string help, Field at) {
+  return {name, "yes|no", std::move(help), [at](const run_options& o) { return std::string{at(o) ? "yes" : "no"}; },
+          [at, name](run_options& o, const std::string& given) {
+            if (given != "yes" && given != "no")
+              throw error(errc::usage, fmt::format("--{} is '{}'", name, given), "allowed: yes or no");
+            at(o) = given == "yes";
+          }};
 }
 
-/// A plan in epochs takes the place of one in steps, and the other way round: the last word counts.
-template <class T>
-option instead_of(option o, std::optional<T> run_settings::*other) {
-  o.set = [set = std::move(o.set), other](train_options& into, const std::string& given) {
+/// Two ways to say one thing: the last word counts.
+template <class Field>
+option instead_of(option o, Field other) {
+  o.set = [set = std::move(o.set), other](run_options& into, const std::string& given) {
     set(into, given);
-    (into.run.*other).reset();
+    other(into) = {};
   };
   return o;
 }
 
 /// "3:10x": worker 3 is ten times slower.
-void set_slow(train_options& o, const std::string& given) {
+void set_slow(run_options& o, const std::string& given) {
   for (const auto& item : split(given, ',')) {
     const auto colon = item.find(':');
     auto factor = colon == std::string::npos ? std::string{} : item.substr(colon + 1);
@@ -77,121 +116,104 @@ void set_slow(train_options& o, const std::string& given) {
   }
 }
 
-std::string get_slow(const train_options& o) {
+std::string get_slow(const run_options& o) {
   std::string result;
   for (const auto& [worker, factor] : o.run.slow)
     result += fmt::format("{}{}:{}x", result.empty() ? "" : ",", worker, factor);
   return result;
 }
 
+void set_link(run_options& o, const std::string& given) {
+  actors::parse_link_overrides(given); // refuses it here, where the file and line are known
+  o.world.links += (o.world.links.empty() ? "" : ";") + given;
+}
+
+void set_sample_time(run_options& o, const std::string& given) {
+  o.measure_sample_time = given == "measured";
+  if (!o.measure_sample_time)
+    o.world.sample_time_s = parse_real("--sample-time", given, 0, 1e6);
+}
+
+std::string get_sample_time(const run_options& o) {
+  return o.measure_sample_time ? "measured" : written(o.world.sample_time_s);
+}
+
 } // namespace
 
-const std::vector<option>& options() {
+const std::vector<option>& train_options() {
   static const std::vector<option> table{
-      text("algorithm", "NAME", "how the workers train together", &run_settings::algorithm),
-      number("workers", "N", "number of workers", &run_settings::workers),
-      text("topology", "NAME", "who may talk to whom", &run_settings::topology),
-      text("mixing", "RULE", "weights of gossip: auto, uniform or metropolis", &run_settings::mixing),
-      text("codec", "NAME", "how vectors are compressed on the way", &run_settings::codec),
-      text("model", "NAME", "what is learnt", &run_settings::model),
-      text("data", "NAME", "what it is learnt from", &run_settings::data),
-      text("partition", "NAME", "how the samples are dealt out to the workers", &run_settings::partition),
-      number("batch", "N", "samples in a minibatch of one worker", &run_settings::batch),
-      number("lr", "RATE", "learning rate", &run_settings::lr),
-      text("schedule", "NAME", "how the learning rate changes", &run_settings::schedule),
+      text("algorithm", "NAME", "how the workers train together", field(&run_settings::algorithm)),
+      number("workers", "N", "number of workers", field(&run_settings::workers)),
+      text("topology", "NAME", "who may talk to whom", field(&run_settings::topology)),
+      text("mixing", "RULE", "weights of gossip: auto, uniform or metropolis", field(&run_settings::mixing)),
+      text("codec", "NAME", "how vectors are compressed on the way", field(&run_settings::codec)),
+      text("model", "NAME", "what is learnt", field(&run_settings::model)),
+      text("data", "NAME", "what it is learnt from", field(&run_settings::data)),
+      text("partition", "NAME", "how the samples are dealt out to the workers", field(&run_settings::partition)),
+      number("batch", "N", "samples in a minibatch of one worker", field(&run_settings::batch)),
+      number("lr", "RATE", "learning rate", field(&run_settings::lr)),
+      text("schedule", "NAME", "how the learning rate changes", field(&run_settings::schedule)),
       text("optimiser", "NAME", "how a gradient becomes an update; momentum and weight decay",
-           &run_settings::optimiser),
-      instead_of(
-          number("epochs", "E", "passes over the data, all workers together (default: 30)", &run_settings::epochs),
-          &run_settings::steps),
+           field(&run_settings::optimiser)),
+      instead_of(number("epochs", "E", "passes over the data, all workers together (default: 30)",
+                        field(&run_settings::epochs)),
+                 field(&run_settings::steps)),
       instead_of(number("steps", "N", "gradients of each worker (on average, if asynchronous) instead of epochs",
-                        &run_settings::steps),
-                 &run_settings::epochs),
+                        field(&run_settings::steps)),
+                 field(&run_settings::epochs)),
       number("seconds", "S", "stop after so long; alone, or before the epochs or steps are over",
-             &run_settings::seconds),
-      number("seed", "N", "the seed of everything random", &run_settings::seed),
-      number("threads", "N", "threads for messages; 0: one for each processor. Gradients have a thread per worker",
-             &run_settings::threads),
+             field(&run_settings::seconds)),
+      number("seed", "N", "the seed of everything random", field(&run_settings::seed)),
+      number("threads", "N",
+             "threads for messages; 0: one for each processor. Gradients have a thread per worker; a simulation has "
+             "one thread",
+             field(&run_settings::threads)),
       number("eval-every", "E", "epochs between evaluations (default: 20 evaluations a run; 1 with --seconds alone)",
-             &run_settings::eval_every),
+             field(&run_settings::eval_every)),
       {"slow", "RANK:FACTORx", "make a worker compute so many times slower; may be repeated", get_slow, set_slow, true},
-      {"out", "DIR", "run folder (default: the next free one under runs/)",
-       [](const train_options& o) { return o.out; }, [](train_options& o, const std::string& given) { o.out = given; }},
+      number("workers-per-node", "N", "workers that share a machine and its network card",
+             field(&simulation_settings::workers_per_node), {1, 1'000'000}),
+      instead_of(text("faults", "FILE", "inject the faults of this plan", field(&run_options::faults)),
+                 field(&run_options::chaos)),
+      instead_of(number("chaos", "SEED", "inject the faults of a random plan, drawn from this seed and the run's",
+                        field(&run_options::chaos)),
+                 field(&run_options::faults)),
+      number("horizon", "S", "seconds that the random plan is made for (default: about the length of the run)",
+             field(&run_options::horizon_s), {1e-3, 1e9}),
+      text("out", "DIR", "run folder (default: the next free one under runs/)", field(&run_options::out)),
   };
   return table;
 }
 
 namespace {
 
-std::string location(const std::string& file, const toml::source_region& region) {
-  return fmt::format("{}:{}", file, region.begin.line);
-}
-
-/// The value of a key as text, however TOML spells it.
-std::string as_text(const toml::node& node, const std::string& where, std::string_view key) {
-  if (const auto* string = node.as_string())
-    return string->get();
-  if (const auto* integer = node.as_integer())
-    return fmt::format("{}", integer->get());
-  if (const auto* real = node.as_floating_point())
-    return fmt::format("{}", real->get());
-  if (const auto* items = node.as_array()) {
-    std::string joined;
-    for (const auto& item : *items)
-      joined += fmt::format("{}{}", joined.empty() ? "" : ",", as_text(item, where, key));
-    return joined;
-  }
-  throw error(errc::usage, fmt::format("{}: {} is neither text nor a number", where, key));
-}
-
-const option& find_option(std::string_view key, const std::string& where) {
-  std::vector<std::string> names;
-  for (const auto& o : options()) {
-    if (o.name == key)
-      return o;
-    names.push_back(o.name);
-  }
-  const auto problem = unknown_name("key", key, names);
-  throw error(problem.code(), where + ": " + problem.sentence(), problem.remedy());
+std::vector<option> with_world(std::vector<option> table) {
+  const std::vector<option> world{
+      text("network", "NAME", "the links between the nodes", field(&simulation_settings::network)),
+      {"link", "A-B:KEY=VALUE", "change single links, e.g. 0-3:bandwidth=1e6,latency=0.1; may be repeated",
+       [](const run_options& o) { return o.world.links; }, set_link, true},
+      {"sample-time", "SECONDS|measured", "computing time for one sample of a minibatch; or what it is on this machine",
+       get_sample_time, set_sample_time, false, true},
+      text("jitter", "NAME", "how computing times scatter", field(&simulation_settings::jitter)),
+      number("interleaving", "K", "which of the possible orders of simultaneous events; 0: the natural one",
+             field(&simulation_settings::schedule)),
+      number("detection", "S", "seconds from the death of a worker to the moment it is noticed",
+             field(&simulation_settings::detection_s), {0, 1e6}),
+      number("patience", "S", "a run hangs that does no step for so many seconds, while no fault is left",
+             field(&simulation_settings::patience_s), {1e-9, 1e9}),
+      yes_or_no("check", "watch over what must hold in every run, and fail when it does not",
+                field(&simulation_settings::check)),
+      yes_or_no("trace", "write trace.json, a picture of the run for ui.perfetto.dev", field(&run_options::trace)),
+  };
+  table.insert(std::prev(table.end()), world.begin(), world.end()); // `out` stays the last
+  return table;
 }
 
 } // namespace
 
-void read_config(const std::string& file, train_options& into) {
-  std::ifstream in{file};
-  std::stringstream content;
-  if (in)
-    content << in.rdbuf();
-  if (!in || content.fail())
-    throw error(errc::io, fmt::format("cannot read {}: {}", file, std::strerror(errno)));
-  toml::table table;
-  try {
-    table = toml::parse(content.str());
-  } catch (const toml::parse_error& e) {
-    throw error(errc::usage, fmt::format("{}: {}", location(file, e.source()), e.description()));
-  }
-  for (const auto& [key, node] : table) {
-    const auto where = location(file, node.source());
-    const auto& found = find_option(key.str(), where);
-    try {
-      found.set(into, as_text(node, where, key.str()));
-    } catch (const error& e) {
-      throw error(e.code(), e.sentence().starts_with(where) ? e.sentence() : where + ": " + e.sentence(), e.remedy());
-    }
-  }
-}
-
-std::string write_config(const train_options& from) {
-  std::string result = "# gossamer train --config THIS-FILE repeats the run\n";
-  for (const auto& o : options()) {
-    const auto value = o.get(from);
-    if (value.empty() || o.name == "out") // a repetition goes to a folder of its own
-      continue;
-    std::stringstream quoted;
-    quoted << toml::value<std::string>{value};
-    result += fmt::format("{} = {}\n", o.name, o.number ? value : quoted.str());
-  }
-  return result;
+const std::vector<option>& simulate_options() {
+  static const auto table = with_world(train_options());
+  return table;
 }
 
 } // namespace gossamer::apps

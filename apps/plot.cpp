@@ -1,5 +1,6 @@
 // gossamer plot: several runs in one picture.
 #include "gossamer/actors/telemetry/comparison.hpp"
+#include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
@@ -7,8 +8,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-
-#include "commands.hpp"
 
 namespace gossamer::apps {
 

@@ -1,4 +1,4 @@
-#include "progress.hpp"
+#include "gossamer/apps/detail/progress.hpp"
 
 #include <fmt/format.h>
 
@@ -30,6 +30,9 @@ std::string clock(double s) {
   return whole < 3600 ? fmt::format("{}:{:02}", whole / 60, whole % 60)
                       : fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
+
+/// Virtual times may be short.
+std::string seconds(double s) { return s < 1 ? fmt::format("{:.3g} s", s) : fmt::format("{:.1f} s", s); }
 
 std::string loss(double value) { return value < 1e5 ? fmt::format("{:.4f}", value) : fmt::format("{:.3e}", value); }
 
@@ -68,13 +71,18 @@ void progress::on_evaluation(const actors::evaluation_record& r) {
                    with_prefix(static_cast<double>(r.payload_bits)) + " "));
 }
 
+void progress::on_event(double time_s, const std::string& what) {
+  clear();
+  show(fmt::format("{:>14.4g} s  {}\n", time_s, what));
+}
+
 std::string describe(const actors::run_summary& s) {
   const auto& f = s.final;
-  return fmt::format("{} with {} worker{}: {} after {:.1f} s and {:.2f} epochs ({} steps)\n"
+  return fmt::format("{} with {} worker{}: {} after {} and {:.2f} epochs ({} steps)\n"
                      "test accuracy {}, test loss {}, training loss {}\n"
                      "sent {}bit of payload, {}bit on the wire; models are {:.3g} apart\n",
                      s.algorithm, s.workers, s.workers == 1 ? "" : "s",
-                     s.end == actors::run_end::interrupted ? "interrupted" : "done", f.time_s, f.epoch, f.step,
+                     s.end == actors::run_end::interrupted ? "interrupted" : "done", seconds(f.time_s), f.epoch, f.step,
                      percent(f.test_accuracy), loss(f.test_loss), loss(f.train_loss),
                      with_prefix(static_cast<double>(f.payload_bits)) + " ",
                      with_prefix(static_cast<double>(f.wire_bits)) + " ", f.consensus_distance);

@@ -1,20 +1,24 @@
 #pragma once
 
+#include "gossamer/apps/detail/options.hpp"
+#include "gossamer/apps/detail/program.hpp"
+
 #include <string>
 #include <vector>
-
-#include "options.hpp"
 
 namespace gossamer::apps {
 
 /// `gossamer train`. @returns the exit status
-int train(train_options options, bool json);
+int train(const program& p, run_options options, bool json);
+
+/// `gossamer simulate`. @returns the exit status
+int simulate(const program& p, run_options options, bool json);
 
 /// `gossamer list KIND`. @error errc::usage on an unknown kind
-void list(const std::string& kind, bool json);
+void list(const program& p, const std::string& kind, bool json);
 
 /// `gossamer explain NAME`: prints every registry entry of that name. @error errc::usage when there is none
-void explain(const std::string& name);
+void explain(const program& p, const std::string& name);
 
 struct plot_options {
   std::vector<std::string> runs; ///< folders

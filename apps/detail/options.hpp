@@ -1,17 +1,24 @@
 #pragma once
 
-#include "gossamer/actors/runtime/experiment.hpp"
+#include "gossamer/actors/simulation/simulated_world.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace gossamer::apps {
 
-/// Everything that `gossamer train` can be told.
-struct train_options {
+/// Everything that a run can be told, wherever it runs.
+struct run_options {
   actors::run_settings run;
+  actors::simulation_settings world;  ///< of the local world only `workers_per_node`
+  bool measure_sample_time = false;   ///< instead of `world.sample_time_s`
+  std::string faults;                 ///< plan file; empty: none
+  std::optional<std::uint64_t> chaos; ///< draw a plan; instead of `faults`
+  std::optional<double> horizon_s;    ///< of the drawn plan; default: about the length of the run
+  bool trace = true;
   std::string out; ///< run folder; empty: the next free one under runs/
   bool overwrite = false;
 };
@@ -21,20 +28,23 @@ struct option {
   std::string name;
   std::string value; ///< what the value is called in the help
   std::string help;
-  std::function<std::string(const train_options&)> get;        ///< as a user would write it; empty when not set
-  std::function<void(train_options&, const std::string&)> set; ///< @error errc::usage
-  bool repeatable = false;                                     ///< in a file: an array
-  bool number = false;                                         ///< in a file: without quotes
+  std::function<std::string(const run_options&)> get;        ///< as a user would write it; empty when not set
+  std::function<void(run_options&, const std::string&)> set; ///< @error errc::usage
+  bool repeatable = false;                                   ///< in a file: an array
+  bool number = false;                                       ///< in a file: without quotes
 };
 
-/// The one table behind the flags, the configuration files and the configuration that a run writes back.
-const std::vector<option>& options();
+/// The tables behind the flags, the configuration files and the configuration that a run writes back: of `train`, and
+/// of `simulate`, which begins with the same options.
+const std::vector<option>& train_options();
+const std::vector<option>& simulate_options();
 
-/// Sets everything that a TOML file says.
+/// Sets everything that a TOML file says. A relative path of a plan is meant from the file's folder.
 /// @error errc::io when it cannot be read; errc::usage with file:line on a syntax error, an unknown key or a bad value
-void read_config(const std::string& file, train_options& into);
+void read_config(const std::string& file, const std::vector<option>& table, run_options& into);
 
 /// The same settings as a TOML text that `read_config` reads back.
-std::string write_config(const train_options& from);
+/// @param command what repeats the run, for the text's first line: "gossamer train"
+std::string write_config(std::string_view command, const std::vector<option>& table, const run_options& from);
 
 } // namespace gossamer::apps

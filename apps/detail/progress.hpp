@@ -11,6 +11,7 @@ public:
   ~progress() override;
   void on_progress(const actors::progress_record& p) override;
   void on_evaluation(const actors::evaluation_record& r) override;
+  void on_event(double time_s, const std::string& what) override;
 
 private:
   void clear();

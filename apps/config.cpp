@@ -1,0 +1,97 @@
+// The settings of a run as a TOML file.
+#include "gossamer/apps/detail/options.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace gossamer::apps {
+
+namespace {
+
+std::string location(const std::string& file, const toml::source_region& region) {
+  return fmt::format("{}:{}", file, region.begin.line);
+}
+
+/// The value of a key as text, however TOML spells it.
+std::string as_text(const toml::node& node, const std::string& where, std::string_view key) {
+  if (const auto* string = node.as_string())
+    return string->get();
+  if (const auto* integer = node.as_integer())
+    return fmt::format("{}", integer->get());
+  if (const auto* real = node.as_floating_point())
+    return fmt::format("{}", real->get());
+  if (const auto* truth = node.as_boolean())
+    return truth->get() ? "yes" : "no";
+  throw error(errc::usage, fmt::format("{}: {} is neither text nor a number", where, key));
+}
+
+const option& find_option(const std::vector<option>& table, std::string_view key, const std::string& where) {
+  if (const auto found = std::ranges::find(table, key, &option::name); found != table.end())
+    return *found;
+  if (std::ranges::count(simulate_options(), key, &option::name) > 0)
+    throw error(errc::usage, fmt::format("{}: {} is a setting of simulations only", where, key),
+                "remove it, or use the command simulate");
+  std::vector<std::string> names;
+  std::ranges::transform(table, std::back_inserter(names), &option::name);
+  const auto problem = unknown_name("key", key, names);
+  throw error(problem.code(), where + ": " + problem.sentence(), problem.remedy());
+}
+
+void set(const option& o, const toml::node& node, const std::string& where, run_options& into) {
+  if (const auto* items = node.as_array(); items != nullptr && o.repeatable)
+    for (const auto& item : *items)
+      o.set(into, as_text(item, where, o.name));
+  else
+    o.set(into, as_text(node, where, o.name));
+}
+
+} // namespace
+
+void read_config(const std::string& file, const std::vector<option>& table, run_options& into) {
+  std::ifstream in{file};
+  std::stringstream content;
+  if (in)
+    content << in.rdbuf();
+  if (!in || content.fail())
+    throw error(errc::io, fmt::format("cannot read {}: {}", file, std::strerror(errno)));
+  toml::table given;
+  try {
+    given = toml::parse(content.str());
+  } catch (const toml::parse_error& e) {
+    throw error(errc::usage, fmt::format("{}: {}", location(file, e.source()), e.description()));
+  }
+  for (const auto& [key, node] : given) {
+    const auto where = location(file, node.source());
+    const auto& found = find_option(table, key.str(), where);
+    try {
+      set(found, node, where, into);
+    } catch (const error& e) {
+      throw error(e.code(), e.sentence().starts_with(where) ? e.sentence() : where + ": " + e.sentence(), e.remedy());
+    }
+  }
+  if (given.contains("faults") && !into.faults.empty())
+    into.faults = (std::filesystem::path(file).parent_path() / into.faults).string();
+}
+
+std::string write_config(std::string_view command, const std::vector<option>& table, const run_options& from) {
+  auto result = fmt::format("# {} --config THIS-FILE repeats the run\n", command);
+  for (const auto& o : table) {
+    const auto value = o.get(from);
+    if (value.empty() || o.name == "out") // a repetition goes to a folder of its own
+      continue;
+    std::stringstream quoted;
+    quoted << toml::value<std::string>{value};
+    result += fmt::format("{} = {}\n", o.name, o.number ? value : quoted.str());
+  }
+  return result;
+}
+
+} // namespace gossamer::apps

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "gossamer/actors/telemetry/run_folder.hpp"
+#include "gossamer/apps/detail/options.hpp"
+#include "gossamer/apps/detail/progress.hpp"
+
+namespace gossamer::apps {
+
+/// Shows a run and writes it down.
+class recorder final : public actors::run_observer {
+public:
+  explicit recorder(actors::run_folder& folder) : folder_(folder) {}
+  void on_progress(const actors::progress_record& p) override { shown_.on_progress(p); }
+  void on_evaluation(const actors::evaluation_record& r) override {
+    folder_.on_evaluation(r);
+    shown_.on_evaluation(r);
+  }
+  void on_event(double time_s, const std::string& what) override { shown_.on_event(time_s, what); }
+
+private:
+  actors::run_folder& folder_;
+  progress shown_;
+};
+
+/// Opens the run folder of the options and writes config.toml, and faults.toml if there are any.
+/// @param o       with every default written out
+/// @param command what repeats the run: "gossamer train"
+actors::run_folder open_folder(const run_options& o, const std::string& command, const std::vector<option>& table,
+                               const std::string& algorithm, const actors::fault_plan& plan);
+
+/// 0, or 128 + signal as a shell reports a program that a signal ended.
+int exit_status(const actors::run_summary& s);
+
+} // namespace gossamer::apps

@@ -1,0 +1,3 @@
+#include "gossamer/apps/command.hpp"
+
+int main(int argc, char** argv) { return gossamer::apps::run_command(argc, argv); }
