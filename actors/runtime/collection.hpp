@@ -24,7 +24,11 @@ public:
   }
 
   bool complete() const noexcept { return missing_ == 0; }
-  std::vector<snapshot>& snapshots() noexcept { return snapshots_; }
+  /// In the order of the workers, so that their mean does not depend on who was first.
+  std::vector<snapshot> take() {
+    std::ranges::sort(snapshots_, {}, &snapshot::source);
+    return std::move(snapshots_);
+  }
 
 private:
   std::vector<bool> awaited_;

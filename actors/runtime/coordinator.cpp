@@ -338,7 +338,7 @@ private:
     evaluation_record record;
     auto books = books_; // the coordinator's own count runs behind what the models have seen
     std::vector<vec> models;
-    for (auto& s : c.snapshots()) {
+    for (auto& s : c.take()) {
       books[s.source].steps = s.gradients;
       books[s.source].sent = s.sent;
       models.push_back(std::move(s.model));

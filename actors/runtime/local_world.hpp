@@ -12,10 +12,10 @@ namespace gossamer::actors {
 /// What surrounds a run without being part of it.
 struct run_surroundings {
   run_observer* observer = nullptr;
-  std::function<bool()> interrupted; ///< asked several times a second; true stops the run cleanly
-  fault_plan faults;                 ///< injected; empty: none, and links are trusted
-  std::size_t workers_per_node = 1;  ///< for faults of nodes
-  link_wrapper wrap_link;            ///< for tests that do their own harm; may be empty
+  std::function<bool()> interrupted = {}; ///< asked several times a second; true stops the run cleanly
+  fault_plan faults = {};                 ///< injected; empty: none, and links are trusted
+  std::size_t workers_per_node = 1;       ///< for faults of nodes
+  link_wrapper wrap_link = {};            ///< for tests that do their own harm; may be empty
 };
 
 /// Trains with all workers in this process: one actor for each worker, one thread for each worker's gradients, and

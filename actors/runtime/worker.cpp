@@ -92,9 +92,13 @@ void worker::send(rank to, tag label, packet body) {
     host_.send(to, {.source = id(), .incarnation = settings_.incarnation, .label = label, .body = std::move(body)});
 }
 
+/// Beginning behind its own rank: if everybody began with the lowest, those would have to receive from all sides at
+/// once, and the others nothing.
 void worker::send_to_neighbours(tag label, const packet& body) {
-  for (const auto j : neighbours())
-    send(j, label, body);
+  const auto all = neighbours();
+  const auto behind = static_cast<std::size_t>(std::ranges::upper_bound(all, id()) - all.begin());
+  for (std::size_t k = 0; k < all.size(); ++k)
+    send(all[(behind + k) % all.size()], label, body);
 }
 
 void worker::deliver(frame f) {

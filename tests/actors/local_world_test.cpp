@@ -32,7 +32,7 @@ class every_algorithm_locally : public testing::TestWithParam<std::string> {};
 TEST_P(every_algorithm_locally, learns_and_reports) {
   const auto e = prepare(small_run(GetParam()));
   recorder seen;
-  const auto summary = run_locally(e, {.observer = &seen, .interrupted = {}, .faults = {}, .wrap_link = {}});
+  const auto summary = run_locally(e, {.observer = &seen});
   ASSERT_GE(seen.records.size(), 2u);
   EXPECT_EQ(seen.records.front().step, 0u);
   EXPECT_LT(summary.final.train_loss, 0.7 * seen.records.front().train_loss);
@@ -64,8 +64,7 @@ TEST_P(every_algorithm_locally, stops_early_when_asked_and_still_sums_up) {
   settings.eval_every = 1000;
   const auto e = prepare(settings);
   std::atomic<int> asked{0};
-  const auto summary =
-      run_locally(e, {.observer = nullptr, .interrupted = [&] { return ++asked >= 3; }, .faults = {}, .wrap_link = {}});
+  const auto summary = run_locally(e, {.interrupted = [&] { return ++asked >= 3; }});
   EXPECT_EQ(summary.end, run_end::interrupted);
   EXPECT_GT(summary.final.step, 0u);
   if (e->algorithm->traits.synchronous) { // nobody is a step ahead of anybody
@@ -108,7 +107,7 @@ TEST_P(every_algorithm_locally, allocates_no_buffers_once_warm) {
     std::vector<std::size_t> blocks;
   } w;
   w.pool = e->pool;
-  run_locally(e, {.observer = &w, .interrupted = {}, .faults = {}, .wrap_link = {}});
+  run_locally(e, {.observer = &w});
   ASSERT_GE(w.blocks.size(), 4u);
   // Which frames meet in the inboxes is up to the threads, so the peak may still move a little; a leak would move it by
   // hundreds of blocks an epoch.
@@ -185,7 +184,7 @@ TEST(supervision, an_observer_that_throws_ends_the_run) {
     void on_evaluation(const evaluation_record&) override { throw error(errc::io, "the disk is full"); }
   } o;
   try {
-    run_locally(prepare(small_run("ad-psgd")), {.observer = &o, .interrupted = {}, .faults = {}, .wrap_link = {}});
+    run_locally(prepare(small_run("ad-psgd")), {.observer = &o});
     FAIL();
   } catch (const error& e) {
     EXPECT_EQ(e.code(), errc::io);
@@ -205,11 +204,9 @@ TEST(local_world, wraps_every_link_for_fault_injection) {
   };
   std::atomic<int> seen{0};
   const auto e = prepare(small_run("d-psgd"));
-  run_locally(
-      e,
-      {.observer = nullptr, .interrupted = {}, .faults = {}, .wrap_link = [&](rank, rank, std::unique_ptr<link> inner) {
-         return std::make_unique<delaying_link>(std::move(inner), seen);
-       }});
+  run_locally(e, {.wrap_link = [&](rank, rank, std::unique_ptr<link> inner) {
+                return std::make_unique<delaying_link>(std::move(inner), seen);
+              }});
   EXPECT_EQ(static_cast<std::uint64_t>(seen), e->steps_per_worker * 4 * 2); // a model to each of two neighbours
 }
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "spellings.hpp"
 #include "tiny_world.hpp"
 
 namespace gossamer::actors {
@@ -38,19 +39,6 @@ private:
   buffer_pool pool_;
   float noise_;
 };
-
-/// Every algorithm by its defaults, and with every choice that its parameters offer.
-std::vector<std::string> every_spelling() {
-  std::vector<std::string> specs;
-  for (const auto& entry : algorithms()) {
-    specs.push_back(entry.about.name);
-    for (const auto& p : entry.about.parameters)
-      for (const auto& choice : p.choices)
-        if (choice != p.fallback)
-          specs.push_back(entry.about.name + ":" + p.key + "=" + choice);
-  }
-  return specs;
-}
 
 class every_algorithm : public testing::TestWithParam<std::string> {
 protected:
@@ -146,12 +134,8 @@ TEST_P(every_algorithm, repeats_itself_for_the_same_seed) {
   EXPECT_EQ(run(1), run(1));
 }
 
-INSTANTIATE_TEST_SUITE_P(registry, every_algorithm, testing::ValuesIn(every_spelling()), [](const auto& named) {
-  auto name = named.param;
-  std::ranges::replace_if(
-      name, [](char c) { return c == '-' || c == ':' || c == '='; }, '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(registry, every_algorithm, testing::ValuesIn(testing_support::every_spelling()),
+                         [](const auto& named) { return testing_support::as_test_name(named.param); });
 
 // Rules of AD-PSGD: active workers ask passive ones and nobody else.
 TEST(ad_psgd, exchanges_only_between_active_and_passive_workers) {

@@ -1,0 +1,205 @@
+#include "gossamer/actors/simulation/simulated_world.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "trace_rules.hpp"
+
+namespace gossamer::actors {
+namespace {
+
+using testing::HasSubstr;
+
+run_settings quadratic_run(const std::string& algorithm, std::size_t workers, std::uint64_t steps) {
+  run_settings s;
+  s.algorithm = algorithm;
+  s.model = "quadratic";
+  s.data = "quadratic:samples=400,dim=1000";
+  s.workers = workers;
+  s.batch = 10;
+  s.steps = steps;
+  s.optimiser = "sgd";
+  s.lr = 0.02;
+  return s;
+}
+
+simulation_settings with_network(const std::string& network, double sample_time_s = 1e-4) {
+  simulation_settings s;
+  s.network = network;
+  s.sample_time_s = sample_time_s;
+  s.trace_events = 0;
+  return s;
+}
+
+/// Bits of one frame that holds so many floats.
+double frame_bits(double elements) { return 32 * elements + 8 * (frame::header_bytes + compress::packet_header_bytes); }
+
+// Section 10.1 of the comparison of networks: 2 (n - 1) (latency + S / (n B)) an all-reduce, latency + 2 S / B a gossip
+// round on a ring. Times end with the last step.
+TEST(simulated_time, of_all_reduce_is_the_textbook_formula) {
+  constexpr std::size_t n = 5, steps = 7;
+  const auto result =
+      simulate(prepare(quadratic_run("all-reduce-sgd", n, steps)), with_network("uniform:latency=0.003,bandwidth=1e7"));
+  const double hop = 0.003 + frame_bits(1000.0 / n) / 1e7;
+  EXPECT_NEAR(result.summary.final.time_s, steps * (10 * 1e-4 + 2 * (n - 1) * hop), 1e-6);
+}
+
+TEST(simulated_time, of_gossip_overlaps_gradients_and_messages) {
+  constexpr std::size_t steps = 7;
+  const auto run = prepare(quadratic_run("d-psgd", 6, steps));
+  const double messages = 0.003 + 2 * frame_bits(1000) / 1e7;
+  const auto slow_network = simulate(run, with_network("uniform:latency=0.003,bandwidth=1e7"));
+  EXPECT_NEAR(slow_network.summary.final.time_s, steps * messages, 1e-6);
+  const auto slow_gradients = simulate(run, with_network("uniform:latency=0.003,bandwidth=1e7", 1e-2));
+  EXPECT_NEAR(slow_gradients.summary.final.time_s, steps * 10 * 1e-2, 1e-6);
+}
+
+// The law of section 6.3: synchronous time times s, AD-PSGD times n / (n - 1 + 1 / s).
+TEST(simulated_time, grows_with_a_slow_worker_only_where_all_wait_for_it) {
+  constexpr std::size_t n = 16;
+  const auto time_of = [&](const std::string& algorithm, double slow) {
+    auto s = quadratic_run(algorithm, n, algorithm == "ad-psgd" ? 4000 : 50); // the end waits for the last gradient
+    s.data = "quadratic:samples=400,dim=10";
+    s.slow[3] = slow;
+    return simulate(prepare(s), with_network("tang-best", 1e-3)).summary.final.time_s;
+  };
+  for (const double slow : {2.0, 10.0, 100.0}) {
+    EXPECT_NEAR(time_of("all-reduce-sgd", slow) / time_of("all-reduce-sgd", 1), slow, 0.3 * slow);
+    EXPECT_NEAR(time_of("d-psgd", slow) / time_of("d-psgd", 1), slow, 0.01 * slow);
+    EXPECT_NEAR(time_of("ad-psgd", slow) / time_of("ad-psgd", 1), n / (n - 1 + 1 / slow), 0.03);
+  }
+}
+
+// Where no message can overtake another, time is all that differs between the worlds.
+TEST(simulated_world, learns_to_the_bit_what_the_local_world_learns) {
+  for (const char* algorithm : {"all-reduce-sgd", "d-psgd"})
+    for (const char* codec : {"identity", "uniform:bits=4"}) {
+      auto s = quadratic_run(algorithm, 4, 50);
+      s.model = "mlp:hidden=10";
+      s.data = "digits:samples=500,test=100";
+      if (std::string_view{algorithm} == "d-psgd")
+        s.codec = codec;
+      const auto e = prepare(s);
+      const auto real = run_locally(e).final;
+      const auto simulated = simulate(e, with_network("wan")).summary.final;
+      EXPECT_EQ(simulated.train_loss, real.train_loss) << algorithm << ' ' << codec;
+      EXPECT_EQ(simulated.consensus_distance, real.consensus_distance) << algorithm << ' ' << codec;
+      EXPECT_EQ(simulated.payload_bits, real.payload_bits) << algorithm << ' ' << codec;
+      EXPECT_EQ(simulated.wire_bits, real.wire_bits) << algorithm << ' ' << codec;
+    }
+}
+
+TEST(simulated_world, says_who_waits_for_whom_when_a_partition_never_heals) {
+  run_surroundings around;
+  around.faults.faults.push_back({.kind = fault_kind::partition, .workers = {0}, .at_s = 0.01});
+  auto s = with_network("tang-best");
+  s.patience_s = 20;
+  try {
+    simulate(prepare(quadratic_run("d-psgd", 4, 100)), s, around);
+    FAIL();
+  } catch (const error& hang) {
+    EXPECT_THAT(hang.what(), HasSubstr("no step since"));
+    EXPECT_THAT(hang.what(), HasSubstr("worker 1 waits for model"));
+    EXPECT_THAT(hang.what(), HasSubstr("of worker 0"));
+  }
+}
+
+/// Sends every frame twice, and knows of one.
+struct double_link final : link {
+  explicit double_link(std::unique_ptr<link> inner) : inner_(std::move(inner)) {}
+  void transmit(frame f, std::chrono::nanoseconds delay) override {
+    inner_->transmit(f, delay);
+    inner_->transmit(std::move(f), delay);
+  }
+  std::unique_ptr<link> inner_;
+};
+
+TEST(simulated_world, notices_traffic_that_is_not_in_the_ledger) {
+  run_surroundings around;
+  around.wrap_link = [](rank, rank, std::unique_ptr<link> inner) {
+    return std::make_unique<double_link>(std::move(inner));
+  };
+  EXPECT_THROW(
+      try {
+        simulate(prepare(quadratic_run("d-psgd", 4, 20)), with_network("tang-best"), around);
+      } catch (const error& broken) {
+        EXPECT_THAT(broken.what(), HasSubstr("the ledger of worker"));
+        throw;
+      },
+      error);
+}
+
+TEST(simulated_world, pauses_delay_but_lose_nothing) {
+  const auto e = prepare(quadratic_run("d-psgd", 4, 100));
+  run_surroundings around;
+  around.faults.faults.push_back({.kind = fault_kind::pause, .workers = {1, 2}, .at_s = 0.02, .lasts_s = 3.0});
+  const auto calm = simulate(e, with_network("tang-best"));
+  const auto paused = simulate(e, with_network("tang-best"), around);
+  EXPECT_GT(paused.summary.final.time_s, calm.summary.final.time_s + 2.9);
+  EXPECT_EQ(paused.summary.final.train_loss, calm.summary.final.train_loss);
+}
+
+TEST(simulated_world, strikes_at_a_step_when_the_plan_says_so) {
+  struct events final : run_observer {
+    void on_event(double time_s, const std::string& what) override {
+      if (what.find("is lost") != std::string::npos)
+        lost_at = time_s;
+    }
+    double lost_at = 0;
+  } seen;
+  run_surroundings around{.observer = &seen};
+  around.faults.faults.push_back({.kind = fault_kind::kill, .workers = {2}, .at_step = 30});
+  auto s = with_network("ideal");
+  s.detection_s = 0.5;
+  const auto result = simulate(prepare(quadratic_run("d-psgd", 4, 100)), s, around);
+  EXPECT_EQ(result.summary.lost, 1u);
+  EXPECT_EQ(result.summary.steps_per_worker[2], 30u);
+  EXPECT_EQ(result.summary.steps_per_worker[1], 100u);
+  EXPECT_NEAR(seen.lost_at, 30 * 10 * 1e-4 + 0.5, 2e-3);
+}
+
+TEST(simulated_world, draws_a_trace_that_keeps_the_rules_of_its_format) {
+  auto s = with_network("tang-latency");
+  s.trace_events = 100'000;
+  run_surroundings around;
+  around.faults.faults.push_back({.kind = fault_kind::kill, .workers = {2}, .at_s = 0.01, .lasts_s = 0.15});
+  around.faults.faults.push_back({.kind = fault_kind::drop, .at_s = 0.02, .lasts_s = 0.02, .rate = 0.3});
+  for (const char* algorithm : {"ad-psgd", "d-psgd", "all-reduce-sgd"}) {
+    const auto result = simulate(prepare(quadratic_run(algorithm, 4, 300)), s, around);
+    ASSERT_TRUE(result.trace);
+    std::FILE* file = std::tmpfile();
+    result.trace->write(file);
+    std::string text(static_cast<std::size_t>(std::ftell(file)), '\0');
+    std::rewind(file);
+    ASSERT_EQ(std::fread(text.data(), 1, text.size(), file), text.size());
+    std::fclose(file);
+    EXPECT_THAT(support::trace_rules::problems(text), testing::IsEmpty()) << algorithm;
+    for (const char* part : {"worker 2", "compute 2", "0 -> 1", "worker 2 is dead", "gradient", "training loss"})
+      EXPECT_NE(text.find(part), std::string::npos) << algorithm << " draws no " << part;
+  }
+}
+
+TEST(simulated_world, blames_the_slow_worker) {
+  auto settings = quadratic_run("d-psgd", 6, 50);
+  settings.slow[3] = 10;
+  const auto result = simulate(prepare(settings), with_network("tang-best"));
+  const auto text = result.blame.to_text(1);
+  EXPECT_THAT(text, HasSubstr("3")) << text;
+}
+
+TEST(simulated_world, shares_a_network_card_among_the_workers_of_a_node) {
+  const auto e = prepare(quadratic_run("d-psgd", 8, 20));
+  auto s = with_network("uniform:latency=0.001,bandwidth=1e6", 1e-6);
+  const auto apart = simulate(e, s).summary.final.time_s;
+  s.workers_per_node = 4; // of 4 workers, only the outer 2 send to another node, one frame each
+  const auto together = simulate(e, s).summary.final.time_s;
+  EXPECT_NEAR(apart, 20 * (0.001 + 2 * frame_bits(1000) / 1e6), 1e-4);
+  EXPECT_NEAR(together, apart, 0.02 * apart) << "two frames share a card either way";
+  s.workers_per_node = 8;
+  EXPECT_LT(simulate(e, s).summary.final.time_s, 0.01 * apart);
+}
+
+} // namespace
+} // namespace gossamer::actors

@@ -1,0 +1,151 @@
+// What every algorithm must do in the simulated world, whatever goes wrong there. A new algorithm inherits all of it.
+#include "gossamer/actors/faults/chaos.hpp"
+#include "gossamer/actors/simulation/simulated_world.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "spellings.hpp"
+
+namespace gossamer::actors {
+namespace {
+
+constexpr std::size_t workers = 8;
+constexpr std::uint64_t steps = 200;
+constexpr std::size_t batch = 4;
+
+std::shared_ptr<const experiment> small_run(const std::string& algorithm, std::uint64_t seed = 1) {
+  run_settings s;
+  s.algorithm = algorithm;
+  s.model = "quadratic";
+  s.data = "quadratic:samples=400,dim=20";
+  s.workers = workers;
+  s.batch = batch;
+  s.steps = steps;
+  s.optimiser = "momentum:beta=0.5";
+  s.lr = 0.02;
+  s.seed = seed;
+  return prepare(s);
+}
+
+simulation_settings quick() {
+  simulation_settings s;
+  s.trace_events = 0;
+  s.detection_s = 0.002;
+  return s;
+}
+
+double horizon_of(const experiment& e) {
+  const double alone = steps * batch * simulation_settings{}.sample_time_s;
+  return e.algorithm->about.name == "all-reduce-sgd" ? 10 * alone : alone; // 2 (n - 1) hops a step
+}
+
+struct evaluations final : run_observer {
+  void on_evaluation(const evaluation_record& r) override { records.push_back(r); }
+  std::vector<evaluation_record> records;
+};
+
+class every_algorithm_simulated : public testing::TestWithParam<std::string> {};
+
+TEST_P(every_algorithm_simulated, repeats_itself_and_tells_seeds_and_schedules_apart) {
+  std::set<std::uint64_t> hashes;
+  for (std::uint64_t seed : {1u, 2u})
+    for (std::uint64_t schedule : {0u, 1u, 2u}) {
+      const auto e = small_run(GetParam(), seed);
+      auto s = quick();
+      s.schedule = schedule;
+      s.jitter = "exponential";
+      const run_surroundings around{.faults = draw_plan(seed, {.workers = workers, .horizon_s = horizon_of(*e)})};
+      const auto first = simulate(e, s, around), second = simulate(e, s, around);
+      EXPECT_EQ(first.hash, second.hash);
+      EXPECT_EQ(first.events, second.events);
+      EXPECT_EQ(first.summary.final.train_loss, second.summary.final.train_loss);
+      hashes.insert(first.hash);
+    }
+  EXPECT_EQ(hashes.size(), 6u);
+}
+
+TEST_P(every_algorithm_simulated, survives_random_faults_and_learns_when_they_are_over) {
+  std::uint64_t lost = 0, returned = 0, frames_lost = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const auto e = small_run(GetParam());
+    const auto plan = draw_plan(seed, {.workers = workers, .horizon_s = horizon_of(*e)});
+    evaluations seen;
+    try {
+      const auto result = simulate(e, quick(), {.observer = &seen, .faults = plan});
+      lost += result.summary.lost;
+      returned += result.summary.returned;
+      frames_lost += result.frames_lost + result.frames_rejected;
+      EXPECT_LT(result.summary.final.train_loss, 0.8 * seen.records.front().train_loss) << to_toml(plan);
+    } catch (const error& broken) {
+      ADD_FAILURE() << "plan " << seed << ": " << broken.what() << '\n' << to_toml(plan);
+    }
+  }
+  EXPECT_GT(lost, 20u);
+  EXPECT_GT(returned, 10u);
+  EXPECT_GT(frames_lost, 100u);
+}
+
+TEST_P(every_algorithm_simulated, survives_kills_under_every_schedule_that_is_tried) {
+  const auto e = small_run(GetParam());
+  const double horizon = horizon_of(*e);
+  fault_plan plan;
+  plan.faults.push_back({.kind = fault_kind::kill, .workers = {1}, .at_s = 0.2 * horizon, .lasts_s = 0.1 * horizon});
+  plan.faults.push_back({.kind = fault_kind::kill, .workers = {2, 5}, .at_s = 0.25 * horizon});
+  plan.faults.push_back({.kind = fault_kind::drop, .at_s = 0.2 * horizon, .lasts_s = 0.3 * horizon, .rate = 0.2});
+  std::set<std::uint64_t> hashes;
+  for (std::uint64_t schedule = 1; schedule <= 60; ++schedule) {
+    auto s = quick();
+    s.schedule = schedule;
+    s.jitter = "exponential";
+    s.network = "tang-best:jitter=0.0001";
+    try {
+      const auto result = simulate(e, s, {.faults = plan});
+      hashes.insert(result.hash);
+      EXPECT_EQ(result.summary.lost, 3u);
+      EXPECT_EQ(result.summary.returned, 1u);
+    } catch (const error& broken) {
+      ADD_FAILURE() << "schedule " << schedule << ": " << broken.what();
+    }
+  }
+  EXPECT_EQ(hashes.size(), 60u);
+}
+
+TEST_P(every_algorithm_simulated, goes_on_after_a_partition_has_healed) {
+  const auto e = small_run(GetParam());
+  const double horizon = horizon_of(*e);
+  for (const bool one_way : {false, true}) {
+    fault_plan plan;
+    plan.faults.push_back({.kind = fault_kind::partition,
+                           .workers = {0, 1, 2},
+                           .at_s = 0.2 * horizon,
+                           .lasts_s = 2.0,
+                           .one_way = one_way});
+    const auto result = simulate(e, quick(), {.faults = plan});
+    EXPECT_EQ(result.summary.end, run_end::planned);
+    EXPECT_EQ(result.summary.lost, 0u);
+    EXPECT_GT(result.frames_lost, 0u);
+  }
+}
+
+TEST_P(every_algorithm_simulated, ends_with_one_error_when_everybody_has_died) {
+  const auto e = small_run(GetParam());
+  fault_plan plan;
+  plan.faults.push_back(
+      {.kind = fault_kind::kill, .workers = {0, 1, 2, 3, 4, 5, 6, 7}, .at_s = 0.3 * horizon_of(*e), .lasts_s = 1.0});
+  try {
+    simulate(e, quick(), {.faults = plan});
+    FAIL();
+  } catch (const error& over) {
+    EXPECT_EQ(over.code(), errc::failed);
+    EXPECT_THAT(over.what(), testing::HasSubstr("every worker that had the model has died"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(registry, every_algorithm_simulated, testing::ValuesIn(testing_support::every_spelling()),
+                         [](const auto& named) { return testing_support::as_test_name(named.param); });
+
+} // namespace
+} // namespace gossamer::actors

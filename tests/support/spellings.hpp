@@ -1,0 +1,31 @@
+#pragma once
+
+#include "gossamer/actors/runtime/algorithm.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace gossamer::testing_support {
+
+/// Every algorithm by its defaults, and with every choice that its parameters offer.
+inline std::vector<std::string> every_spelling() {
+  std::vector<std::string> specs;
+  for (const auto& entry : actors::algorithms()) {
+    specs.push_back(entry.about.name);
+    for (const auto& p : entry.about.parameters)
+      for (const auto& choice : p.choices)
+        if (choice != p.fallback)
+          specs.push_back(entry.about.name + ":" + p.key + "=" + choice);
+  }
+  return specs;
+}
+
+/// A spec as a part of a test's name.
+inline std::string as_test_name(std::string spec) {
+  std::ranges::replace_if(
+      spec, [](char c) { return c == '-' || c == ':' || c == '=' || c == ','; }, '_');
+  return spec;
+}
+
+} // namespace gossamer::testing_support
