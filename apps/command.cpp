@@ -67,6 +67,7 @@ public:
     app_.failure_message(CLI::FailureMessage::simple);
     for (auto* command : {train_, simulate_})
       command->add_flag("--json", json_, "print the summary as JSON on standard output");
+    add_exploration();
     list_->add_flag("--json", json_, "print as JSON");
     list_
         ->add_option("kind", kind_,
@@ -95,10 +96,29 @@ public:
       return explain(program_, name_), 0;
     if (*plot_)
       return plot(picture_), 0;
-    return *train_ ? train(program_, training_.options(), json_) : simulate(program_, simulation_.options(), json_);
+    return *train_ ? train(program_, training_.options(), json_)
+                   : simulate(program_, simulation_.options(), exploration_, json_);
   }
 
 private:
+  void add_exploration() {
+    auto& x = exploration_;
+    simulate_->add_option("--seeds", x.seeds, "run with each of these seeds; no run folders")->type_name("A..B");
+    simulate_->add_option("--explore", x.interleavings, "run with each of the interleavings 1 to N; no run folders")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1'000'000));
+    simulate_->add_option("--jobs", x.each.jobs, "processes at a time (default: one for each processor)")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1024));
+    simulate_->add_option("--run-limit", x.each.run_limit_s, "a run of several has failed after so many real seconds")
+        ->type_name("S")
+        ->capture_default_str()
+        ->check(CLI::Range(1e-3, 1e6));
+    simulate_->add_flag("--keep-going", x.keep_going, "run all of several, also when one has failed");
+    simulate_->add_flag("--shrink", x.shrink, "look for the smallest plan of faults under which a run still fails");
+    simulate_->add_flag("--twice", x.each.twice, "run everything twice, and fail unless the same happens");
+  }
+
   std::string help() const {
     return fmt::format("{0} --help and {0} train --help list what there is", program_.name());
   }
@@ -132,6 +152,7 @@ private:
   CLI::App* plot_ = app_.add_subcommand("plot", "draw the curves of several runs in one picture");
   table_flags training_{*train_, train_options()};
   table_flags simulation_{*simulate_, simulate_options()};
+  exploration exploration_;
   bool json_ = false;
   std::string kind_, name_;
   plot_options picture_;

@@ -4,19 +4,19 @@
 
 namespace gossamer::apps {
 
-actors::run_folder open_folder(const run_options& o, const std::string& command, const std::vector<option>& table,
-                               const std::string& algorithm, const actors::fault_plan& plan) {
-  actors::run_folder folder{o.out.empty() ? actors::run_folder::next_free("runs", algorithm).string() : o.out,
-                            o.overwrite};
-  auto repeatable = o;
-  repeatable.chaos.reset(); // its plan is written down
-  repeatable.horizon_s.reset();
-  repeatable.faults.clear();
-  if (!plan.faults.empty()) {
-    folder.write("faults.toml", to_toml(plan));
-    repeatable.faults = "faults.toml"; // beside the configuration
+actors::run_folder open_folder(const run_setup& run, const std::string& command, const std::vector<option>& table) {
+  auto o = run.resolved();
+  if (o.out.empty())
+    o.out = actors::run_folder::next_free("runs", run.experiment->algorithm->about.name).string();
+  actors::run_folder folder{o.out, o.overwrite};
+  o.chaos.reset(); // its plan is written down
+  o.horizon_s.reset();
+  o.faults.clear();
+  if (!run.plan.faults.empty()) {
+    o.faults = "faults.toml"; // beside the configuration
+    folder.write(o.faults, to_toml(run.plan));
   }
-  folder.write("config.toml", write_config(command, table, repeatable));
+  folder.write("config.toml", write_config(command, table, o));
   return folder;
 }
 

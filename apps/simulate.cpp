@@ -1,12 +1,11 @@
 // gossamer simulate: one run in virtual time, from settings to run folder.
-#include "gossamer/actors/simulation/compute_cost.hpp"
-#include "gossamer/actors/simulation/network.hpp"
 #include "gossamer/actors/telemetry/json.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/commands.hpp"
-#include "gossamer/apps/detail/plan.hpp"
+#include "gossamer/apps/detail/failure.hpp"
 #include "gossamer/apps/detail/recorder.hpp"
 #include "gossamer/apps/detail/stopwatch.hpp"
+#include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -46,56 +45,60 @@ std::string describe(const actors::simulation_result& r, double real_s) {
   return text + r.blame.to_text(blamed_on_screen);
 }
 
-/// What is wrong with the world, before the run leaves traces.
-void check_world(const actors::experiment& e, const actors::simulation_settings& s) {
-  const auto nodes = (e.settings.workers + s.workers_per_node - 1) / s.workers_per_node;
-  actors::make_network(s.network, nodes,
-                       s.links.empty() ? std::vector<actors::link_override>{} : actors::parse_link_overrides(s.links));
-  actors::make_compute_jitter(s.jitter);
-}
-
-actors::simulation_result run(const std::shared_ptr<const actors::experiment>& e, const actors::simulation_settings& s,
-                              const actors::fault_plan& plan, actors::run_folder& folder) {
+actors::simulation_result simulate_into(actors::run_folder& folder, const run_setup& run) {
   const clean_stop stop;
   recorder observer{folder};
-  return actors::simulate(e, s,
+  return actors::simulate(run.experiment, run.options.world,
                           {.observer = &observer,
                            .interrupted = [] { return clean_stop::requested() != 0; },
-                           .faults = plan,
+                           .faults = run.plan,
                            .wrap_link = {}});
+}
+
+void write_results(actors::run_folder& folder, const actors::simulation_result& r, const std::string& summary) {
+  folder.write("blame.txt", r.blame.to_text(std::numeric_limits<std::size_t>::max()));
+  folder.write("blame.json", r.blame.to_json() + '\n');
+  if (r.trace)
+    folder.write("trace.json", [&](std::FILE* out) { r.trace->write(out); });
+  folder.finish(r.summary);
+  folder.write("summary.json", summary);
+}
+
+/// True when the run itself failed: neither the request nor the machine.
+bool of_the_run(errc code) { return code == errc::failed || code == errc::diverged || code == errc::bad_packet; }
+
+int simulate_one(const run_setup& run, actors::run_folder& folder, bool twice, bool json) {
+  const stopwatch watch;
+  const auto result = simulate_into(folder, run);
+  const auto real_s = watch.seconds();
+  const auto status = exit_status(result.summary);
+  if (twice && status == 0)
+    expect_same_hash(result.hash, simulate_silently(run).hash);
+  const auto summary = summary_json(result, real_s) + '\n';
+  write_results(folder, result, summary);
+  if (json)
+    fmt::print("{}", summary);
+  else
+    fmt::print("{}{} holds config.toml, {}metrics.jsonl, summary.json, plot.svg, blame.txt{} blame.json{}\n",
+               describe(result, real_s), folder.path().string(), run.plan.faults.empty() ? "" : "faults.toml, ",
+               result.trace ? "," : " and", result.trace ? " and trace.json" : "");
+  return status;
 }
 
 } // namespace
 
-int simulate(const program& p, run_options options, bool json) {
-  const auto experiment = actors::prepare(options.run, p.algorithms());
-  options.run = experiment->settings;
-  if (std::exchange(options.measure_sample_time, false))
-    options.world.sample_time_s = actors::measure_sample_time(*experiment);
-  if (!options.trace)
-    options.world.trace_events = 0;
-  check_world(*experiment, options.world);
-  const auto plan = plan_of(options, *experiment);
-
-  auto folder =
-      open_folder(options, p.name() + " simulate", simulate_options(), experiment->algorithm->about.name, plan);
-  const stopwatch watch;
-  const auto result = run(experiment, options.world, plan, folder);
-  const auto real_s = watch.seconds();
-  folder.write("blame.txt", result.blame.to_text(std::numeric_limits<std::size_t>::max()));
-  folder.write("blame.json", result.blame.to_json() + '\n');
-  if (result.trace)
-    folder.write("trace.json", [&](std::FILE* out) { result.trace->write(out); });
-  folder.finish(result.summary);
-  const auto summary = summary_json(result, real_s) + '\n';
-  folder.write("summary.json", summary);
-  if (json)
-    fmt::print("{}", summary);
-  else
-    fmt::print("{}{} holds config.toml, metrics.jsonl, summary.json, plot.svg, blame.txt, blame.json{}{}\n",
-               describe(result, real_s), folder.path().string(), plan.faults.empty() ? "" : ", faults.toml",
-               result.trace ? ", trace.json" : "");
-  return exit_status(result.summary);
+int simulate(const program& p, const run_options& options, const exploration& wanted, bool json) {
+  if (wanted.several())
+    return explore(p, options, wanted, json), 0;
+  const auto run = set_up_simulation(p, options);
+  auto folder = open_folder(run, p.name() + " simulate", simulate_options());
+  try {
+    return simulate_one(run, folder, wanted.each.twice, json);
+  } catch (const error& e) {
+    if (wanted.shrink && of_the_run(e.code()))
+      report_shrunk(p, {run, e.what()}, folder.path().string(), wanted.each);
+    throw;
+  }
 }
 
 } // namespace gossamer::apps

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "gossamer/apps/detail/options.hpp"
-#include "gossamer/apps/detail/program.hpp"
+#include "gossamer/apps/detail/attempt.hpp"
 
 #include <string>
 #include <vector>
@@ -9,10 +8,24 @@
 namespace gossamer::apps {
 
 /// `gossamer train`. @returns the exit status
-int train(const program& p, run_options options, bool json);
+int train(const program& p, const run_options& options, bool json);
+
+/// How often `gossamer simulate` runs, and what it does about failures.
+struct exploration {
+  std::string seeds;               ///< "A..B", instead of the one seed; empty: that one
+  std::uint64_t interleavings = 0; ///< 1 to this, instead of the one; 0: that one
+  bool keep_going = false;         ///< after the first failure
+  bool shrink = false;             ///< look for the smallest plan that fails
+  attempt_options each;
+
+  bool several() const { return !seeds.empty() || interleavings > 0; }
+};
 
 /// `gossamer simulate`. @returns the exit status
-int simulate(const program& p, run_options options, bool json);
+int simulate(const program& p, const run_options& options, const exploration& wanted, bool json);
+
+/// The same with many seeds or interleavings. @error errc::failed when one of the runs failed
+void explore(const program& p, const run_options& options, const exploration& wanted, bool json);
 
 /// `gossamer list KIND`. @error errc::usage on an unknown kind
 void list(const program& p, const std::string& kind, bool json);

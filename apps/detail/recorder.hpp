@@ -1,8 +1,8 @@
 #pragma once
 
 #include "gossamer/actors/telemetry/run_folder.hpp"
-#include "gossamer/apps/detail/options.hpp"
 #include "gossamer/apps/detail/progress.hpp"
+#include "gossamer/apps/detail/setup.hpp"
 
 namespace gossamer::apps {
 
@@ -22,11 +22,9 @@ private:
   progress shown_;
 };
 
-/// Opens the run folder of the options and writes config.toml, and faults.toml if there are any.
-/// @param o       with every default written out
+/// Opens the run folder of a run and writes config.toml, and faults.toml if there are any.
 /// @param command what repeats the run: "gossamer train"
-actors::run_folder open_folder(const run_options& o, const std::string& command, const std::vector<option>& table,
-                               const std::string& algorithm, const actors::fault_plan& plan);
+actors::run_folder open_folder(const run_setup& run, const std::string& command, const std::vector<option>& table);
 
 /// 0, or 128 + signal as a shell reports a program that a signal ended.
 int exit_status(const actors::run_summary& s);

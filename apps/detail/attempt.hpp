@@ -1,0 +1,37 @@
+#pragma once
+
+#include "gossamer/apps/detail/setup.hpp"
+
+#include <vector>
+
+namespace gossamer::apps {
+
+/// What became of a simulation that ran in a process of its own.
+struct attempt {
+  bool failed = false;
+  bool too_long = false;
+  std::string message; ///< why it failed
+  std::uint64_t hash = 0;
+  double train_loss = 0; ///< at the end
+};
+
+/// How simulations run that do not run alone.
+struct attempt_options {
+  std::size_t jobs = 0;      ///< at a time; 0: one for each processor
+  double run_limit_s = 3600; ///< real seconds; a run that takes longer has failed
+  bool twice = false;        ///< run everything twice, and fail unless the hashes are equal
+};
+
+/// Simulates in this process, without a run folder or a trace. @error whatever ended the run
+actors::simulation_result simulate_silently(const run_setup& run);
+
+/// @error errc::failed when the hashes of two runs with the same settings differ
+void expect_same_hash(std::uint64_t first, std::uint64_t second);
+
+/// Simulates `count` runs, each in a process of its own, as `in_processes` does.
+/// @param run_of makes one ready, in its process
+/// @error errc::usage when one is refused: that is no failure of a run
+void attempt_all(std::size_t count, const attempt_options& how, const std::function<run_setup(std::size_t)>& run_of,
+                 const std::function<bool(std::size_t, const attempt&)>& on_end);
+
+} // namespace gossamer::apps

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "gossamer/apps/detail/options.hpp"
+#include "gossamer/apps/detail/program.hpp"
+
+namespace gossamer::apps {
+
+/// A run that has been checked and loaded.
+struct run_setup {
+  run_options options; ///< as given, but with the sample time and the horizon known
+  std::shared_ptr<const actors::experiment> experiment;
+  actors::fault_plan plan;
+
+  /// With every default written out: what a run folder keeps.
+  run_options resolved() const;
+};
+
+/// @error errc::usage, errc::io, errc::bad_data whatever is wrong with the request: nothing has been written yet
+run_setup set_up_local(const program& p, run_options o);
+run_setup set_up_simulation(const program& p, run_options o);
+
+/// The plan that the options ask for: read, drawn, or empty. Requires a horizon where one is drawn.
+/// @error errc::usage, errc::io
+actors::fault_plan plan_of(const run_options& o);
+
+} // namespace gossamer::apps

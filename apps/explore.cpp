@@ -1,0 +1,157 @@
+// gossamer simulate with many seeds or interleavings: looks for runs that fail.
+#include "gossamer/apps/detail/commands.hpp"
+#include "gossamer/apps/detail/failure.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unistd.h>
+
+namespace gossamer::apps {
+
+namespace {
+
+constexpr std::int64_t most_runs = 1'000'000;
+
+struct seed_range {
+  std::uint64_t first, last;
+
+  std::size_t size() const { return static_cast<std::size_t>(last - first) + 1; }
+};
+
+seed_range seeds_of(const exploration& wanted, const run_options& options) {
+  if (wanted.seeds.empty())
+    return {options.run.seed, options.run.seed};
+  const auto dots = wanted.seeds.find("..");
+  if (dots == std::string::npos)
+    throw error(errc::usage, fmt::format("--seeds is '{}', which is not of the form A..B", wanted.seeds),
+                "for example 1..100");
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  const auto first = parse_integer("the first of --seeds", wanted.seeds.substr(0, dots), 0, most - most_runs);
+  const auto last = parse_integer("the last of --seeds", wanted.seeds.substr(dots + 2), first, first + most_runs - 1);
+  return {static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(last)};
+}
+
+/// All runs of one exploration, by number: for each seed all interleavings.
+class runs {
+public:
+  runs(const program& p, const run_options& options, const exploration& wanted)
+      : program_(p), seeds_(seeds_of(wanted, options)),
+        interleavings_(std::max<std::uint64_t>(wanted.interleavings, 1)), one_interleaving_(wanted.interleavings == 0),
+        first_(set_up_simulation(p, with_seed(options, seeds_.first))) {}
+
+  std::size_t size() const { return seeds_.size() * interleavings_; }
+
+  run_setup operator[](std::size_t i) const {
+    auto run = first_;
+    auto& o = run.options;
+    o.run.seed = seeds_.first + i / interleavings_;
+    if (!one_interleaving_)
+      o.world.schedule = 1 + i % interleavings_;
+    if (o.run.seed != first_.options.run.seed) {
+      run.experiment = actors::prepare(o.run, program_.algorithms());
+      run.plan = plan_of(o);
+    }
+    return run;
+  }
+
+private:
+  static run_options with_seed(run_options o, std::uint64_t seed) {
+    o.run.seed = seed;
+    return o;
+  }
+
+  const program& program_;
+  seed_range seeds_;
+  std::uint64_t interleavings_;
+  bool one_interleaving_;
+  run_setup first_;
+};
+
+/// What all of them came to.
+struct tally {
+  std::size_t done = 0;
+  std::map<std::size_t, attempt> failed; ///< by number
+  std::set<std::uint64_t> hashes;
+  double least_loss = std::numeric_limits<double>::infinity();
+  double greatest_loss = -std::numeric_limits<double>::infinity();
+
+  void count(std::size_t i, const attempt& a) {
+    ++done;
+    if (a.failed) {
+      failed.emplace(i, a);
+      return;
+    }
+    hashes.insert(a.hash);
+    least_loss = std::min(least_loss, a.train_loss);
+    greatest_loss = std::max(greatest_loss, a.train_loss);
+  }
+};
+
+/// One line that lives, where there is a terminal.
+void show_progress(const tally& t, std::size_t size) {
+  static const bool terminal = isatty(STDERR_FILENO) == 1;
+  if (terminal)
+    std::fputs(fmt::format("\r\033[K{} of {} runs, {} failed{}", t.done, size, t.failed.size(),
+                           t.done == size ? "\r\033[K" : "")
+                   .c_str(),
+               stderr);
+}
+
+void print_table(const tally& t) {
+  fmt::print("{:>8}  {:>8}  {:>15}  final training loss\n", "runs", "failures", "distinct hashes");
+  fmt::print("{:>8}  {:>8}  {:>15}  {}\n", t.done, t.failed.size(), t.hashes.size(),
+             t.hashes.empty() ? "-" : fmt::format("{:.4g} to {:.4g}", t.least_loss, t.greatest_loss));
+}
+
+void print_json(const tally& t, const runs& all) {
+  nlohmann::ordered_json object{{"runs", t.done}, {"distinct_hashes", t.hashes.size()}};
+  object["least_train_loss"] = t.least_loss; // infinite, which is written as null, if none
+  object["greatest_train_loss"] = t.greatest_loss;
+  object["failures"] = nlohmann::ordered_json::array();
+  for (const auto& [i, a] : t.failed) {
+    const auto o = all[i].options;
+    object["failures"].push_back({{"seed", o.run.seed}, {"interleaving", o.world.schedule}, {"message", a.message}});
+  }
+  fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+void print_text(const program& p, const tally& t, const runs& all, const std::string& folder,
+                const exploration& wanted) {
+  for (const auto& [i, a] : t.failed) {
+    const failure f{all[i], a.message, a.too_long};
+    report(p, f, folder, wanted.each);
+    if (wanted.shrink)
+      report_shrunk(p, f, folder, wanted.each);
+  }
+  print_table(t);
+}
+
+} // namespace
+
+void explore(const program& p, const run_options& options, const exploration& wanted, bool json) {
+  const runs all{p, options, wanted};
+  tally t;
+  attempt_all(
+      all.size(), wanted.each, [&](std::size_t i) { return all[i]; },
+      [&](std::size_t i, const attempt& a) {
+        t.count(i, a);
+        show_progress(t, all.size());
+        return wanted.keep_going || !a.failed;
+      });
+  if (!wanted.keep_going && t.failed.size() > 1) // they ran at the same time; the first one counts
+    t.failed.erase(std::next(t.failed.begin()), t.failed.end());
+
+  if (json)
+    print_json(t, all);
+  else
+    print_text(p, t, all, options.out, wanted);
+  if (!t.failed.empty())
+    throw error(errc::failed, fmt::format("{} of {} runs failed", t.failed.size(), t.done));
+}
+
+} // namespace gossamer::apps

@@ -1,0 +1,122 @@
+#include "gossamer/apps/detail/failure.hpp"
+
+#include "gossamer/actors/faults/shrink.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace gossamer::apps {
+
+namespace {
+
+std::string quoted(const std::string& word) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos)
+    return word;
+  std::string result = "'";
+  for (const char c : word)
+    result += c == '\'' ? std::string{"'\\''"} : std::string{c};
+  return result + "'";
+}
+
+std::string stem(const run_options& o) {
+  return o.world.schedule == 0 ? fmt::format("failed-{}", o.run.seed)
+                               : fmt::format("failed-{}-{}", o.run.seed, o.world.schedule);
+}
+
+std::string write_plan(const actors::fault_plan& plan, const std::filesystem::path& folder, const std::string& name) {
+  const auto file = folder / name;
+  std::error_code ignored;
+  if (!folder.empty())
+    std::filesystem::create_directories(folder, ignored);
+  std::ofstream out{file};
+  out << to_toml(plan);
+  out.close();
+  if (!out)
+    throw error(errc::io, fmt::format("cannot write {}: {}", file.string(), std::strerror(errno)),
+                "choose another folder with --out");
+  return file.string();
+}
+
+/// The plan and the command, for people.
+void show(const program& p, const failure& f, const std::string& folder, const std::string& name, bool twice,
+          double run_limit_s) {
+  auto o = f.run.options;
+  o.out.clear();
+  o.chaos.reset();
+  o.horizon_s.reset();
+  o.faults.clear();
+  if (f.run.plan.faults.empty())
+    fmt::print("no faults\n");
+  else {
+    o.faults = write_plan(f.run.plan, folder, name);
+    fmt::print("faults: {}\n", o.faults);
+  }
+  for (const auto& fault : f.run.plan.faults)
+    fmt::print("  {}\n", describe(fault));
+  std::vector<std::string> more;
+  if (twice)
+    more.push_back("--twice");
+  if (f.needs_process)
+    more.insert(more.end(),
+                {"--seeds", fmt::format("{0}..{0}", o.run.seed), "--run-limit", fmt::format("{}", run_limit_s)});
+  fmt::print("replay: {}\n", replay_command(p, o, more));
+}
+
+} // namespace
+
+std::string replay_command(const program& p, const run_options& o, const std::vector<std::string>& more) {
+  const run_options defaults;
+  auto command = quoted(p.path()) + " simulate";
+  for (const auto& option : simulate_options())
+    if (const auto value = option.get(o); value != option.get(defaults))
+      command += fmt::format(" --{} {}", option.name, quoted(value));
+  for (const auto& word : more)
+    command += " " + quoted(word);
+  return command;
+}
+
+void report(const program& p, const failure& f, const std::string& folder, const attempt_options& how) {
+  const auto& o = f.run.options;
+  fmt::print("seed {}{} failed: {}\n", o.run.seed,
+             o.world.schedule == 0 ? "" : fmt::format(", interleaving {},", o.world.schedule), f.message);
+  show(p, f, folder, stem(o) + ".toml", how.twice, how.run_limit_s);
+}
+
+void report_shrunk(const program& p, const failure& f, const std::string& folder, const attempt_options& how) {
+  auto smallest = f;
+  std::size_t attempts = 0;
+  const auto fails = [&](const actors::fault_plan& plan) {
+    auto run = f.run;
+    run.plan = plan;
+    bool failed = false;
+    const auto look = [&](std::size_t, const attempt& a) {
+      failed = a.failed;
+      if (failed)
+        smallest = {run, a.message, a.too_long};
+      return true;
+    };
+    ++attempts;
+    try {
+      attempt_all(
+          1, how, [&](std::size_t) { return run; }, look);
+    } catch (const error& e) {
+      if (e.code() != errc::usage) // the plan does not fit the run
+        throw;
+    }
+    return failed;
+  };
+  const auto plan = actors::shrink(f.run.plan, fails, {.workers = f.run.options.run.workers});
+  fmt::print("shrunk in {} runs from {} to {} fault{}: {}\n", attempts, f.run.plan.faults.size(), plan.faults.size(),
+             plan.faults.size() == 1 ? "" : "s", smallest.message);
+  show(p, smallest, folder, stem(f.run.options) + "-shrunk.toml", how.twice, how.run_limit_s);
+}
+
+} // namespace gossamer::apps

@@ -1,0 +1,83 @@
+#include "gossamer/apps/detail/setup.hpp"
+
+#include "gossamer/actors/faults/chaos.hpp"
+#include "gossamer/actors/simulation/compute_cost.hpp"
+#include "gossamer/actors/simulation/network.hpp"
+
+#include <algorithm>
+#include <thread>
+
+namespace gossamer::apps {
+
+namespace {
+
+constexpr double waiting = 1.5; // what messages add to the time of the gradients, as a guess
+
+/// One seed of two.
+std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
+  const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
+  const auto words = philox4x32_10({low(a), low(a >> 32), low(b), low(b >> 32)}, {0x676F7373u, 0x6368616Fu});
+  return words[0] | std::uint64_t{words[1]} << 32;
+}
+
+/// About how long a run will take, from what its gradients cost.
+double estimated_seconds(const actors::experiment& e, double sample_time_s) {
+  const auto& s = e.settings;
+  const auto planned = static_cast<double>(e.steps_per_worker) * static_cast<double>(s.batch) * sample_time_s * waiting;
+  return std::clamp(std::min(planned, s.seconds.value_or(planned)), 1e-3, 1e9);
+}
+
+/// Of this machine, whose processors the workers share.
+double shared_sample_time(const actors::experiment& e) {
+  const double processors = std::max(1u, std::thread::hardware_concurrency());
+  return actors::measure_sample_time(e) * std::max(1.0, static_cast<double>(e.settings.workers) / processors);
+}
+
+void check_world(const run_options& o) {
+  const auto& s = o.world;
+  const auto nodes = (o.run.workers + s.workers_per_node - 1) / s.workers_per_node;
+  actors::make_network(s.network, nodes,
+                       s.links.empty() ? std::vector<actors::link_override>{} : actors::parse_link_overrides(s.links));
+  actors::make_compute_jitter(s.jitter);
+}
+
+} // namespace
+
+run_options run_setup::resolved() const {
+  auto result = options;
+  result.run = experiment->settings;
+  return result;
+}
+
+actors::fault_plan plan_of(const run_options& o) {
+  actors::fault_plan plan;
+  if (!o.faults.empty())
+    plan = actors::read_plan(o.faults);
+  else if (o.chaos)
+    plan = actors::draw_plan(
+        mixed(*o.chaos, o.run.seed),
+        {.workers = o.run.workers, .workers_per_node = o.world.workers_per_node, .horizon_s = o.horizon_s.value()});
+  actors::check(plan, o.run.workers, o.world.workers_per_node);
+  return plan;
+}
+
+run_setup set_up_local(const program& p, run_options o) {
+  const auto e = actors::prepare(o.run, p.algorithms());
+  if (o.chaos && !o.horizon_s)
+    o.horizon_s = estimated_seconds(*e, shared_sample_time(*e));
+  return {o, e, plan_of(o)};
+}
+
+run_setup set_up_simulation(const program& p, run_options o) {
+  check_world(o);
+  const auto e = actors::prepare(o.run, p.algorithms());
+  if (std::exchange(o.measure_sample_time, false))
+    o.world.sample_time_s = actors::measure_sample_time(*e);
+  if (o.chaos && !o.horizon_s)
+    o.horizon_s = estimated_seconds(*e, o.world.sample_time_s);
+  if (!o.trace)
+    o.world.trace_events = 0;
+  return {o, e, plan_of(o)};
+}
+
+} // namespace gossamer::apps
