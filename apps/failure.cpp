@@ -20,10 +20,14 @@ std::string quoted(const std::string& word) {
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos)
     return word;
-  std::string result = "'";
+  std::string result{'\''};
   for (const char c : word)
-    result += c == '\'' ? std::string{"'\\''"} : std::string{c};
-  return result + "'";
+    if (c == '\'')
+      result.append("'\\''");
+    else
+      result.push_back(c);
+  result.push_back('\'');
+  return result;
 }
 
 std::string stem(const run_options& o) {
@@ -74,12 +78,12 @@ void show(const program& p, const failure& f, const std::string& folder, const s
 
 std::string replay_command(const program& p, const run_options& o, const std::vector<std::string>& more) {
   const run_options defaults;
-  auto command = quoted(p.path()) + " simulate";
+  auto command = fmt::format("{} simulate", quoted(p.path()));
   for (const auto& option : simulate_options())
     if (const auto value = option.get(o); value != option.get(defaults))
       command += fmt::format(" --{} {}", option.name, quoted(value));
   for (const auto& word : more)
-    command += " " + quoted(word);
+    command += fmt::format(" {}", quoted(word));
   return command;
 }
 
