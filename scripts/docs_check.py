@@ -30,7 +30,7 @@ from style_check import listed  # noqa: E402
 
 REGISTRY_OF_FLAG = {"--algorithm": "algorithms", "--codec": "codecs", "--topology": "topologies", "--model": "models",
                     "--data": "data", "--partition": "partitions", "--optimiser": "optimisers",
-                    "--schedule": "schedules"}
+                    "--schedule": "schedules", "--network": "networks", "--jitter": "jitters"}
 MARK = re.compile(r"\s*(?://|#) snippet (?P<name>[\w-]+) (?:begin|end)")
 
 
@@ -234,8 +234,8 @@ def check_command(text: str, world: World) -> None:
 def check_key(text: str, world: World) -> None:
     """A line `key = value` of a configuration."""
     key, _, value = (part.strip(" \"'") for part in text.partition("="))
-    if f"--{key}" not in flags_of("train", world):
-        raise Problem(f"gossamer train has no setting {key}; correct it")
+    if f"--{key}" not in flags_of("simulate", world):  # which has those of train, too
+        raise Problem(f"gossamer simulate has no setting {key}; correct it")
     check_setting(f"--{key}", value, world)
 
 
@@ -303,6 +303,7 @@ def self_test() -> Iterator[str]:
     printed = {
         ("--help",): "",
         ("train", "--help"): "  --codec NAME=identity    how\n  --json     print\n",
+        ("simulate", "--help"): "  --codec NAME=identity    how\n",
         ("list", "--help"): "  -h,--help    print\n",
         ("list", "codecs"): "",
         ("list", "codecs", "--json"): json.dumps([{"name": "uniform", "summary": "rounds | packs", "parameters": [

@@ -1,11 +1,9 @@
-// An algorithm that Gossamer does not know, trained by the installed library: local SGD whose
-// workers average with their neighbours only every so many steps.
+// A program of its own: the whole gossamer command, with one more algorithm. Local SGD whose workers average with
+// their neighbours only every so many steps.
 #include "gossamer/actors/collectives/neighbour_exchange.hpp"
-#include "gossamer/actors/runtime/local_world.hpp"
-#include "gossamer/base/error.hpp"
+#include "gossamer/apps/command.hpp"
 
 #include <array>
-#include <cstdio>
 
 namespace {
 
@@ -51,32 +49,11 @@ const algorithm_entry entry{
 };
 // snippet algorithm end
 
-// snippet registry begin
-const std::array entries{entry};
-const registry<algorithm_entry> own_algorithms{"algorithm", entries};
-// snippet registry end
-
 } // namespace
 
-int main() {
-  try {
-    // snippet run begin
-    const auto e = prepare({.algorithm = "occasional-gossip:period=3",
-                            .topology = "exponential",
-                            .codec = "uniform:bits=8",
-                            .model = "softmax",
-                            .data = "digits:samples=1000,test=200",
-                            .epochs = 6},
-                           own_algorithms);
-    const auto s = run_locally(e);
-    // snippet run end
-    std::printf("%s: test accuracy %.3f after %llu gradients, %llu payload bits\n", s.algorithm.c_str(),
-                s.final.test_accuracy.value_or(0), static_cast<unsigned long long>(s.final.step),
-                static_cast<unsigned long long>(s.final.payload_bits));
-    const bool talked = s.final.payload_bits > 0 && s.final.consensus_distance > 0;
-    return talked && s.final.test_accuracy.value_or(0) > 0.5 ? 0 : 1;
-  } catch (const error& e) {
-    std::fprintf(stderr, "%s\n", e.what());
-    return 1;
-  }
+// snippet main begin
+int main(int argc, char** argv) {
+  const std::array own{entry};
+  return gossamer::apps::run_command(argc, argv, own);
 }
+// snippet main end
