@@ -84,8 +84,10 @@ frame read_frame(buffer_pool& pool, std::span<const std::byte> bytes, std::uint6
   if (h.checksum != checksum_of(h))
     throw bad_frame("frame has a wrong checksum in its header");
   const auto kind = static_cast<frame_kind>(h.kind);
-  if (to_string(kind) == "unknown" || h.reserved != decltype(h.reserved){})
+  if (to_string(kind) == "unknown")
     throw bad_frame(fmt::format("frame is of the unknown kind {}", h.kind));
+  if (h.reserved != decltype(h.reserved){})
+    throw bad_frame("frame has one of its reserved bytes 5 to 7 set");
   return {.source = h.source,
           .incarnation = h.incarnation,
           .sequence = h.sequence,
