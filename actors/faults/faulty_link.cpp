@@ -3,6 +3,8 @@
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/philox.hpp"
 
+#include <set>
+
 namespace gossamer::actors {
 
 namespace {
@@ -35,10 +37,11 @@ private:
     auto bytes = write(pool_, f);
     random_sequence draw{flips_, number};
     const auto flips = 1 + draw.below(3);
-    for (std::uint32_t k = 0; k < flips; ++k) {
-      const auto bit = draw.below(static_cast<std::uint32_t>(8 * bytes.size()));
+    std::set<std::uint32_t> flipped; // two flips of one bit would do no damage
+    while (flipped.size() < flips)
+      flipped.insert(draw.below(static_cast<std::uint32_t>(8 * bytes.size())));
+    for (const auto bit : flipped)
       bytes.bytes()[bit / 8] ^= std::byte{1} << (bit % 8);
-    }
     try {
       f = read_frame(pool_, bytes.bytes());
       return true;

@@ -16,6 +16,8 @@ void channel::number(frame& f, time now, bool keep) {
 }
 
 void channel::acknowledged(std::uint64_t sequence, time now) {
+  if (sequence > sent_)
+    return; // whoever says so is mistaken
   while (!unacknowledged_.empty() && unacknowledged_.front().f.sequence <= sequence) {
     const auto& oldest = unacknowledged_.front();
     if (!oldest.repeated) // of a repeated one nobody knows which copy is answered (Karn)

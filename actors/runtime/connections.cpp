@@ -26,10 +26,11 @@ void connections::send(rank to, frame f, time now) {
 }
 
 connections::peer* connections::accept(frame& f, time now) {
-  const auto known = who_ ? who_->incarnations[f.source] : 0;
-  if (f.incarnation < known)
+  if (who_ && f.source >= who_->incarnations.size())
     return nullptr;
-  if (f.incarnation > known) {
+  if (who_ && f.incarnation < who_->incarnations[f.source])
+    return nullptr;
+  if (!who_ || f.incarnation > who_->incarnations[f.source]) {
     strangers_.push_back(std::move(f));
     return nullptr;
   }

@@ -66,7 +66,7 @@ public:
   void give_up(const std::function<bool(const reception&)>& hopeless);
   /// Drops frames that nobody will ask for any more.
   void discard(const std::function<bool(const frame&)>& stale) { std::erase_if(frames_, stale); }
-  /// Of coroutines that have been destroyed.
+  /// Of coroutines that are about to be destroyed.
   void forget_waits();
 
   std::size_t unclaimed() const noexcept { return frames_.size(); }

@@ -81,9 +81,9 @@ void worker::donate() const {
 void worker::await_state() {
   ready_ = false;
   state_of_view_ = views_.back()->number;
+  inbox_.forget_waits(); // while the coroutines that hold them still exist
   routines_.clear();
   services_.clear();
-  inbox_.forget_waits();
   discard_frames_before(views_.back()->number); // the others may be there already
   gate_.forget();
   gradient_signal_.forget();

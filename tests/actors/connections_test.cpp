@@ -1,0 +1,197 @@
+#include "gossamer/actors/runtime/connections.hpp"
+
+#include <gmock/gmock.h>
+
+namespace gossamer::actors {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr rank self = 0, peer = 1, other = 2;
+constexpr frame_kind ack = frame_kind::acknowledgement;
+
+std::shared_ptr<const roster> roster_of(std::vector<std::uint32_t> incarnations) {
+  roster r;
+  r.workers.resize(incarnations.size()); // handles to nobody: the links here need none
+  r.incarnations = std::move(incarnations);
+  return std::make_shared<const roster>(std::move(r));
+}
+
+frame from(rank source, std::uint32_t sequence, std::uint32_t incarnation = 0, std::uint64_t step = 0) {
+  return {.source = source,
+          .incarnation = incarnation,
+          .sequence = sequence,
+          .label = {frame_kind::model, step},
+          .body = {}};
+}
+
+frame acknowledgement(rank source, std::uint64_t up_to, std::uint32_t incarnation = 0) {
+  return {.source = source, .incarnation = incarnation, .label = {ack, up_to}, .body = {}};
+}
+
+/// One worker's connections, on links that only write down what they are given.
+struct fixture {
+  explicit fixture(bool acknowledged, std::uint32_t incarnation = 0)
+      : ends(self, incarnation, acknowledged, [this](rank, rank to, const auto&) {
+          ++links_made;
+          return std::make_unique<recording_link>(sent_to[to]);
+        }) {}
+
+  struct recording_link final : link {
+    explicit recording_link(std::vector<frame>& frames) : sent(frames) {}
+    void transmit(frame f, std::chrono::nanoseconds) override { sent.push_back(std::move(f)); }
+    std::vector<frame>& sent;
+  };
+
+  /// The steps of the frames that are handed on because this one arrived.
+  std::vector<std::uint64_t> arrived(frame f, connections::time now = 0s) {
+    std::vector<std::uint64_t> steps;
+    ends.arrived(std::move(f), now, [&](const frame& next) { steps.push_back(next.label.step); });
+    return steps;
+  }
+
+  std::vector<std::uint64_t> acknowledged_to(rank to) {
+    std::vector<std::uint64_t> numbers;
+    for (const auto& f : sent_to[to])
+      if (f.label.kind == ack)
+        numbers.push_back(f.label.step);
+    return numbers;
+  }
+
+  std::map<rank, std::vector<frame>> sent_to;
+  int links_made = 0;
+  connections ends;
+};
+
+TEST(connections, number_the_frames_to_each_peer_and_make_a_link_when_it_is_used) {
+  fixture f{false};
+  f.ends.meet(roster_of({0, 0, 0}));
+  EXPECT_EQ(f.links_made, 0);
+  f.ends.send(peer, from(self, 0), 0s);
+  f.ends.send(other, from(self, 0), 0s);
+  f.ends.send(peer, from(self, 0), 0s);
+  EXPECT_EQ(f.links_made, 2);
+  ASSERT_EQ(f.sent_to[peer].size(), 2u);
+  EXPECT_EQ(f.sent_to[peer][0].sequence, 1u);
+  EXPECT_EQ(f.sent_to[peer][1].sequence, 2u);
+  EXPECT_EQ(f.sent_to[other][0].sequence, 1u);
+  EXPECT_EQ(f.ends.timeout(), std::nullopt) << "trusted links answer nothing";
+}
+
+TEST(connections, acknowledge_each_numbered_frame_also_repetitions_but_no_acknowledgement) {
+  fixture f{true, 3};
+  f.ends.meet(roster_of({3, 0, 0}));
+  EXPECT_THAT(f.arrived(from(peer, 2, 0, 20)), IsEmpty());
+  EXPECT_THAT(f.arrived(from(peer, 1, 0, 10)), ElementsAre(10, 20));
+  EXPECT_THAT(f.arrived(from(peer, 1, 0, 10)), IsEmpty());
+  EXPECT_THAT(f.acknowledged_to(peer), ElementsAre(0, 2, 2));
+  const auto& answer = f.sent_to[peer].back();
+  EXPECT_EQ(answer.source, self);
+  EXPECT_EQ(answer.incarnation, 3u);
+  EXPECT_EQ(answer.sequence, 0u);
+  EXPECT_THAT(f.arrived(acknowledgement(peer, 0)), IsEmpty());
+  EXPECT_THAT(f.acknowledged_to(peer), ElementsAre(0, 2, 2));
+}
+
+TEST(connections, acknowledge_nothing_on_trusted_links) {
+  fixture f{false};
+  f.ends.meet(roster_of({0, 0, 0}));
+  EXPECT_THAT(f.arrived(from(peer, 1, 0, 10)), ElementsAre(10));
+  EXPECT_EQ(f.links_made, 0);
+}
+
+TEST(connections, repeat_what_is_not_acknowledged_in_time) {
+  fixture f{true};
+  f.ends.meet(roster_of({0, 0, 0}));
+  f.ends.send(peer, from(self, 0), 0s);
+  f.ends.send(other, from(self, 0), 500ms);
+  EXPECT_EQ(f.ends.timeout(), 1s) << "of the first of all";
+  f.ends.repeat(999ms);
+  EXPECT_EQ(f.sent_to[peer].size(), 1u);
+  f.ends.repeat(1s);
+  ASSERT_EQ(f.sent_to[peer].size(), 2u);
+  EXPECT_EQ(f.sent_to[peer][1].sequence, 1u);
+  EXPECT_EQ(f.sent_to[other].size(), 1u);
+  EXPECT_EQ(f.ends.timeout(), 1500ms);
+  f.arrived(acknowledgement(other, 1), 1400ms);
+  EXPECT_EQ(f.ends.timeout(), 3s);
+  f.arrived(acknowledgement(peer, 1), 2s);
+  EXPECT_EQ(f.ends.timeout(), std::nullopt);
+  EXPECT_EQ(f.ends.sent().frames, 3u) << "repetitions are traffic, too";
+}
+
+TEST(connections, drop_the_frames_of_a_former_life) {
+  fixture f{true};
+  f.ends.meet(roster_of({0, 2, 0}));
+  EXPECT_THAT(f.arrived(from(peer, 1, 1, 10)), IsEmpty());
+  EXPECT_THAT(f.arrived(from(peer, 1, 0, 10)), IsEmpty());
+  EXPECT_EQ(f.links_made, 0) << "nor is anything acknowledged";
+  EXPECT_THAT(f.arrived(from(peer, 1, 2, 30)), ElementsAre(30)) << "the channel of the present life is untouched";
+  f.ends.send(peer, from(self, 0), 0s);
+  f.arrived(acknowledgement(peer, 1, 1));
+  EXPECT_NE(f.ends.timeout(), std::nullopt) << "a former life acknowledges nothing";
+}
+
+TEST(connections, keep_the_frames_of_a_life_that_they_have_not_heard_of_until_they_have) {
+  fixture f{true};
+  f.ends.meet(roster_of({0, 0, 0}));
+  EXPECT_THAT(f.arrived(from(peer, 1, 0, 10)), ElementsAre(10));
+  EXPECT_THAT(f.arrived(from(peer, 1, 1, 20)), IsEmpty());
+  EXPECT_THAT(f.arrived(from(other, 1, 2, 30)), IsEmpty());
+  EXPECT_THAT(f.acknowledged_to(peer), ElementsAre(1)) << "only of the life that is known";
+
+  auto waiting = f.ends.meet(roster_of({0, 1, 1})); // `other` has been started once more since
+  ASSERT_EQ(waiting.size(), 2u);
+  EXPECT_THAT(f.arrived(waiting[0]), ElementsAre(20));
+  EXPECT_THAT(f.arrived(waiting[1]), IsEmpty());
+  waiting = f.ends.meet(roster_of({0, 1, 2}));
+  ASSERT_EQ(waiting.size(), 1u);
+  EXPECT_THAT(f.arrived(waiting[0]), ElementsAre(30));
+}
+
+TEST(connections, keep_what_comes_before_they_know_anybody) {
+  fixture f{true, 1};
+  EXPECT_THAT(f.arrived(from(peer, 1, 0, 10)), IsEmpty()); // a donor that heard of the new view first
+  EXPECT_EQ(f.links_made, 0);
+  auto waiting = f.ends.meet(roster_of({1, 0, 0}));
+  ASSERT_EQ(waiting.size(), 1u);
+  EXPECT_THAT(f.arrived(waiting[0]), ElementsAre(10));
+  EXPECT_THAT(f.acknowledged_to(peer), ElementsAre(1));
+}
+
+TEST(connections, drop_the_frames_of_workers_that_do_not_exist) {
+  fixture f{true};
+  f.ends.meet(roster_of({0, 0, 0}));
+  EXPECT_THAT(f.arrived(from(3, 1, 0)), IsEmpty());
+  EXPECT_THAT(f.arrived(from(0xFFFFFFFF, 1, 7)), IsEmpty());
+  EXPECT_THAT(f.ends.meet(roster_of({0, 0, 0})), IsEmpty());
+}
+
+TEST(connections, begin_anew_with_a_peer_that_was_started_anew_and_keep_the_old_traffic) {
+  fixture f{true};
+  f.ends.meet(roster_of({0, 0, 0}));
+  for (int k = 0; k < 3; ++k)
+    f.ends.send(peer, from(self, 0), 0s);
+  f.ends.send(other, from(self, 0), 0s);
+  f.arrived(acknowledgement(other, 1));
+  f.arrived(from(peer, 1));
+  const auto before = f.ends.sent();
+  EXPECT_EQ(before.frames, 5u);
+
+  f.ends.meet(roster_of({0, 1, 0}));
+  EXPECT_EQ(f.ends.sent(), before);
+  EXPECT_EQ(f.ends.timeout(), std::nullopt) << "what the dead have not acknowledged is forgotten";
+  f.ends.send(peer, from(self, 0), 0s);
+  EXPECT_EQ(f.links_made, 3);
+  EXPECT_EQ(f.sent_to[peer].back().sequence, 1u);
+  EXPECT_THAT(f.arrived(from(peer, 1, 1, 40)), ElementsAre(40));
+  f.ends.send(other, from(self, 0), 0s);
+  EXPECT_EQ(f.sent_to[other].back().sequence, 2u) << "the others are still known";
+  EXPECT_EQ(f.links_made, 3);
+  EXPECT_EQ(f.ends.sent().frames, before.frames + 3);
+}
+
+} // namespace
+} // namespace gossamer::actors
