@@ -9,7 +9,8 @@ using testing::IsEmpty;
 using testing::MatchesRegex;
 using testing::StartsWith;
 
-const words kinds{"algorithms", "codecs", "topologies", "models", "data", "partitions", "optimisers", "schedules"};
+const words kinds{"algorithms", "codecs",     "topologies", "models",   "data",
+                  "partitions", "optimisers", "schedules",  "networks", "jitters"};
 
 class catalogue : public command {
 protected:
@@ -60,6 +61,9 @@ TEST_F(catalogue, helps_on_standard_output) {
   EXPECT_EQ(train.status, 0);
   for (const char* flag : {"--algorithm", "--codec", "--config", "--json", "--out", "--overwrite", "--seed"})
     EXPECT_THAT(train.out, HasSubstr(flag));
+  const auto simulate = run({"simulate", "--help"});
+  for (const char* flag : {"--algorithm", "--network", "--chaos", "--seeds", "--shrink", "--twice"})
+    EXPECT_THAT(simulate.out, HasSubstr(flag));
   for (const char* about : {"list", "explain"})
     EXPECT_EQ(run({about, "--help"}).status, 0);
 }
