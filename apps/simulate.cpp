@@ -26,16 +26,13 @@ std::string summary_json(const actors::simulation_result& r, double real_s) {
   object["frames_lost"] = r.frames_lost;
   object["frames_rejected"] = r.frames_rejected;
   object["frames_duplicated"] = r.frames_duplicated;
-  object["lost"] = r.summary.lost;
-  object["returned"] = r.summary.returned;
-  object["views"] = r.summary.views;
   return object.dump(2);
 }
 
 std::string describe(const actors::simulation_result& r, double real_s) {
   const auto& s = r.summary;
   auto text = apps::describe(s)
-              + fmt::format("trace hash {}, {} events, {:.3g} events/s, {:.3g} real seconds\n", hex(r.hash), r.events,
+              + fmt::format("trace hash {}, {} events, {:.0f} events/s, {:.3g} real seconds\n", hex(r.hash), r.events,
                             static_cast<double>(r.events) / real_s, real_s);
   if (r.frames_lost + r.frames_rejected + r.frames_duplicated > 0)
     text += fmt::format("frames: {} lost, {} rejected, {} duplicated\n", r.frames_lost, r.frames_rejected,
@@ -60,8 +57,7 @@ void write_results(actors::run_folder& folder, const actors::simulation_result& 
   folder.write("blame.json", r.blame.to_json() + '\n');
   if (r.trace)
     folder.write("trace.json", [&](std::FILE* out) { r.trace->write(out); });
-  folder.finish(r.summary);
-  folder.write("summary.json", summary);
+  folder.finish(r.summary, summary);
 }
 
 /// True when the run itself failed: neither the request nor the machine.

@@ -93,6 +93,9 @@ std::string to_json(const run_summary& s) {
   for (const auto& [age, count] : s.staleness)
     histogram[std::to_string(age)] = count;
   object["staleness"] = std::move(histogram);
+  object["lost"] = s.lost;
+  object["returned"] = s.returned;
+  object["views"] = s.views;
   object["version"] = GOSSAMER_VERSION;
   return object.dump(2);
 }

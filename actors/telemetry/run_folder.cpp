@@ -79,10 +79,12 @@ void run_folder::on_evaluation(const evaluation_record& record) {
     refuse(folder_ / "metrics.jsonl", std::strerror(errno));
 }
 
-void run_folder::finish(const run_summary& summary) {
+void run_folder::finish(const run_summary& summary) { finish(summary, to_json(summary) + '\n'); }
+
+void run_folder::finish(const run_summary& summary, std::string_view json) {
   write("plot.svg", plot(records_, fmt::format("{}, {} worker{}", summary.algorithm, summary.workers,
                                                summary.workers == 1 ? "" : "s")));
-  write("summary.json", to_json(summary) + '\n');
+  write("summary.json", json);
 }
 
 fs::path run_folder::next_free(const fs::path& parent, std::string_view name) {

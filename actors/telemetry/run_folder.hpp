@@ -11,7 +11,8 @@
 namespace gossamer::actors {
 
 /// Where a run leaves what it found: config.toml, metrics.jsonl (a line per evaluation, flushed at once), and, when the
-/// run has ended, summary.json and plot.svg. A file that is there is whole: all but metrics.jsonl are written beside
+/// run has ended, summary.json and plot.svg; of simulations and faults also faults.toml, blame.txt, blame.json and
+/// trace.json. A file that is there is whole: all but metrics.jsonl are written beside
 /// their place and moved into it. A run that failed leaves no summary.json.
 ///
 /// @error errc::io from every member when the system refuses (disk full, read-only folder), naming the file
@@ -24,8 +25,10 @@ public:
   /// For big files: `content` writes to the stream, and leaves its failures there.
   void write(std::string_view name, const std::function<void(std::FILE*)>& content);
   void on_evaluation(const evaluation_record& record) override;
-  /// Writes summary.json and plot.svg.
+  /// Writes plot.svg and summary.json.
   void finish(const run_summary& summary);
+  /// The same with another text for summary.json: one that knows more.
+  void finish(const run_summary& summary, std::string_view json);
 
   const std::filesystem::path& path() const noexcept { return folder_; }
 
