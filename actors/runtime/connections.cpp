@@ -37,7 +37,8 @@ connections::peer* connections::accept(frame& f, time now) {
   auto& p = peers_[f.source];
   if (f.label.kind != frame_kind::acknowledgement)
     return &p;
-  p.ends.acknowledged(f.label.step, now);
+  if (p.ends.acknowledged(f.label.step, now))
+    link_to(f.source, p).send(p.ends.repeat_early(now));
   return nullptr;
 }
 

@@ -134,8 +134,9 @@ void auditor::claims_equal(rank who, std::string_view what, std::uint64_t step, 
   const auto hash = XXH3_64bits(v.data(), v.storage().size());
   auto& claims = equal_[{step, 0, std::string{what}}];
   claims[who] = hash;
-  if (const auto& [first, firsts] = *claims.begin(); firsts != hash)
-    complain(fmt::format("workers {} and {} differ in {} of step {}", first, who, what, step));
+  const auto other = std::ranges::find_if(claims, [hash](const auto& c) { return c.second != hash; });
+  if (other != claims.end())
+    complain(fmt::format("workers {} and {} differ in {} of step {}", other->first, who, what, step));
   keep_few(equal_);
 }
 
@@ -145,10 +146,10 @@ void auditor::claims_conserved(rank who, std::string_view what, std::uint64_t st
   auto& sum = balances_[key];
   sum.from.insert(who);
   sum.difference.resize(before.size());
-  for (std::size_t k = 0; k < before.size(); ++k) {
-    sum.difference[k] += static_cast<double>(after[k]) - static_cast<double>(before[k]);
-    sum.magnitude = std::max(sum.magnitude, std::abs(static_cast<double>(before[k])));
-  }
+  const auto old = before.view(), now = after.view();
+  for (std::size_t k = 0; k < old.size(); ++k)
+    sum.difference[k] += static_cast<double>(now[k]) - static_cast<double>(old[k]);
+  sum.magnitude = std::max(sum.magnitude, static_cast<double>(max_magnitude(old)));
   if (sum.from.size() == v.members.size()) {
     const auto members = static_cast<double>(v.members.size());
     for (std::size_t k = 0; k < sum.difference.size(); ++k)

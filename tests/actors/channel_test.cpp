@@ -113,14 +113,14 @@ TEST(channel, repeats_the_oldest_frame_and_doubles_its_patience_each_time) {
   numbered(c, 0s);
   numbered(c, 0s);
   time now = 0s;
-  for (const time wait : {1s, 2s, 4s, 8s, 10s, 10s}) {
+  for (const time wait : {1s, 2s, 2s, 2s}) {
     ASSERT_EQ(c.timeout(), now + wait);
     now = *c.timeout();
     ASSERT_EQ(c.repeat(now).sequence, 1u);
   }
-  c.acknowledged(1, now + 1s);
-  EXPECT_EQ(c.timeout(), now + 1s + 10s) << "the second frame begins to wait where the first ended";
-  EXPECT_EQ(c.repeat(now + 11s).sequence, 2u);
+  EXPECT_TRUE(c.acknowledged(1, now + 1s)) << "the second was sent before the first was repeated";
+  EXPECT_EQ(c.timeout(), now + 1s + 2s) << "the second frame begins to wait where the first ended";
+  EXPECT_EQ(c.repeat(now + 3s).sequence, 2u);
 }
 
 TEST(channel, learns_nothing_from_the_answer_to_a_repeated_frame) {
@@ -159,6 +159,31 @@ TEST(channel, does_not_believe_that_a_frame_arrived_which_it_has_not_sent) {
   EXPECT_EQ(c.timeout(), 1s);
   c.acknowledged(1, 10ms);
   EXPECT_EQ(c.timeout(), std::nullopt);
+}
+
+TEST(channel, repeats_at_once_what_three_later_frames_have_overtaken) {
+  channel c;
+  for (int k = 0; k < 5; ++k)
+    numbered(c, 0s);
+  EXPECT_FALSE(c.acknowledged(1, 20ms)); // 2 is lost; 3, 4 and 5 arrive
+  EXPECT_FALSE(c.acknowledged(1, 21ms));
+  EXPECT_FALSE(c.acknowledged(1, 22ms));
+  EXPECT_TRUE(c.acknowledged(1, 23ms));
+  EXPECT_EQ(c.repeat_early(23ms).sequence, 2u);
+  EXPECT_FALSE(c.acknowledged(1, 24ms)) << "once is enough";
+}
+
+TEST(channel, repeats_what_was_lost_together_one_after_the_other_without_waiting) {
+  channel c;
+  for (int k = 0; k < 4; ++k)
+    numbered(c, 0s);
+  EXPECT_EQ(c.repeat(1s).sequence, 1u);
+  numbered(c, 1s);
+  for (std::uint32_t next = 2; next <= 4; ++next) { // each answer asks for the next
+    EXPECT_TRUE(c.acknowledged(next - 1, 1s + next * 10ms));
+    EXPECT_EQ(c.repeat_early(1s + next * 10ms).sequence, next);
+  }
+  EXPECT_FALSE(c.acknowledged(4, 1100ms)) << "5 was sent after the repetition and may be under way";
 }
 
 /// What a link does to the frames that pass.
@@ -224,8 +249,13 @@ private:
   }
 
   void hear(int end, const frame& f) {
-    if (f.label.kind == frame_kind::acknowledgement)
-      return ends_[end].acknowledged(f.label.step, now_);
+    if (f.label.kind == frame_kind::acknowledgement) {
+      if (ends_[end].acknowledged(f.label.step, now_)) {
+        ++repetitions;
+        send(end, ends_[end].repeat_early(now_));
+      }
+      return;
+    }
     ends_[end].arrived(f, [&](const frame& next) { heard[end].push_back(next.label.step); });
     send(end, {.label = {frame_kind::acknowledgement, ends_[end].received()}, .body = {}});
   }
