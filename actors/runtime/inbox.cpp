@@ -18,7 +18,7 @@ void inbox::resume(reception& r) {
 
 void inbox::deliver(frame f) {
   const auto found = std::ranges::find_if(waiting_, [&](const reception* r) { return r->accepts(f); });
-  if (found == waiting_.end()) {
+  if (frozen_ || found == waiting_.end()) {
     frames_.push_back(std::move(f));
     return;
   }
@@ -27,12 +27,21 @@ void inbox::deliver(frame f) {
   resume(receiver);
 }
 
+void inbox::thaw() {
+  frozen_ = false;
+  const auto served = [this] { return std::ranges::find_if(waiting_, [this](reception* r) { return take(*r); }); };
+  for (auto r = served(); r != waiting_.end(); r = served())
+    resume(**r);
+}
+
 void inbox::give_up(const std::function<bool(const reception&)>& hopeless) {
   auto ended = waiting_;
   std::erase_if(ended, [&](const reception* r) { return !hopeless(*r); });
   for (auto* r : ended)
-    if (std::ranges::find(waiting_, r) != waiting_.end()) // one that runs may end another
+    if (std::ranges::find(waiting_, r) != waiting_.end()) { // one that runs may end another
+      take(*r);
       resume(*r);
+    }
 }
 
 void inbox::forget_waits() {

@@ -22,7 +22,7 @@ public:
     reception(inbox& box, std::optional<rank> from, tag label, bool hopeless) noexcept
         : box_(box), from_(from), label_(label), hopeless_(hopeless) {}
 
-    bool await_ready() { return box_.take(*this) || hopeless_; }
+    bool await_ready() { return ((!box_.frozen_ || hopeless_) && box_.take(*this)) || hopeless_; }
     void await_suspend(std::coroutine_handle<> waiting);
     /// Nothing when the frame will not come.
     std::optional<frame> await_resume() noexcept { return std::move(received_); }
@@ -62,7 +62,13 @@ public:
   /// Hands a frame to the coroutine that waits for it, which runs at once, or keeps it.
   void deliver(frame f);
 
-  /// Ends the waits that are hopeless now: their coroutines run at once and get nothing.
+  /// From now on frames are kept, and nobody gets one but those who will get no other.
+  void freeze() noexcept { frozen_ = true; }
+  /// Hands out what has come meanwhile.
+  void thaw();
+
+  /// Ends the waits that are hopeless now: their coroutines run at once and get nothing, but for what came while the
+  /// inbox was frozen.
   void give_up(const std::function<bool(const reception&)>& hopeless);
   /// Drops frames that nobody will ask for any more.
   void discard(const std::function<bool(const frame&)>& stale) { std::erase_if(frames_, stale); }
@@ -77,6 +83,7 @@ private:
 
   rank owner_;
   witness* witness_;
+  bool frozen_ = false;
   std::vector<frame> frames_;
   std::vector<reception*> waiting_;
 };

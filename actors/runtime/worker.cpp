@@ -105,7 +105,7 @@ void worker::deliver(frame f) {
   if (settings_.heard)
     settings_.heard->delivered(id(), f);
   if (f.label.kind == frame_kind::state)
-    take_state(f);
+    take_state(std::move(f));
   else
     inbox_.deliver(std::move(f));
 }
@@ -148,12 +148,14 @@ void worker::begin_step(std::uint64_t t) {
 
 std::uint64_t worker::hold() {
   held_ = true;
+  inbox_.freeze(); // a round that ends after the answer would be repeated by the others without this worker
   return step_;
 }
 
 void worker::proceed(std::uint64_t limit) {
   limit_ = std::min(limit_, limit);
   held_ = false;
+  inbox_.thaw();
   gate_.notify();
 }
 

@@ -159,7 +159,8 @@ public:
   void run(algorithm& a);
   void deliver(frame f);
   void gradient_arrived(gradient_result result);
-  /// First half of every change that all workers make together: no step begins until `proceed`.
+  /// First half of every change that all workers make together: until `proceed` no step begins, and none ends because
+  /// of a frame.
   /// @returns the step that this worker is in, or about to begin
   std::uint64_t hold();
   /// Second half. @param limit no step from this one on begins
@@ -186,7 +187,7 @@ private:
   void discard_frames_before(std::uint32_t view);
   void donate() const;
   void await_state();
-  void take_state(const frame& f);
+  void take_state(frame f);
   double epoch(std::uint64_t t) const;
   error diverged(const std::string& sign) const;
 
@@ -201,6 +202,7 @@ private:
   std::deque<std::shared_ptr<const view>> views_; // in force, and those to come
   bool ready_;
   std::uint32_t state_of_view_ = 0; // that has promised a state
+  std::optional<frame> early_state_; // of a view that its donor heard of first
 
   std::uint64_t encodings_ = 0;
   std::uint64_t gradients_ = 0;

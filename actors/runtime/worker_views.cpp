@@ -46,6 +46,8 @@ void worker::adopt(std::shared_ptr<const view> next) {
   else
     enter_views();
   inbox_.give_up([this](const auto& r) { return r.from() && !expects(*r.from(), r.label()); });
+  if (early_state_ && early_state_->label.view <= views_.back()->number)
+    take_state(*std::exchange(early_state_, std::nullopt));
 }
 
 void worker::enter_views() {
@@ -91,7 +93,12 @@ void worker::await_state() {
   gradient_ready_ = false;
 }
 
-void worker::take_state(const frame& f) {
+void worker::take_state(frame f) {
+  if (views_.empty() || f.label.view > views_.back()->number) {
+    if (!early_state_ || early_state_->label.view < f.label.view)
+      early_state_ = std::move(f);
+    return;
+  }
   if (ready_ || f.label.view != state_of_view_)
     return; // of a donor that has been replaced, or for this worker's former life
   archive_reader state{f.body.payload.bytes(), settings_.pool};

@@ -103,6 +103,40 @@ TEST(inbox, hands_out_what_a_peer_sent_before_it_was_lost) {
   EXPECT_THAT(order, ElementsAre(1, nobody));
 }
 
+TEST(inbox, hands_out_nothing_while_it_is_frozen) {
+  inbox box;
+  std::vector<rank> order;
+  const tag wanted{frame_kind::model, 0};
+  auto t = collect(box, {{1, wanted}, {2, wanted}, {3, wanted}}, order);
+  box.deliver(make_frame(1, wanted));
+  box.freeze();
+  t.start();
+  box.deliver(make_frame(3, wanted));
+  box.deliver(make_frame(2, wanted));
+  EXPECT_THAT(order, ElementsAre());
+  EXPECT_EQ(box.unclaimed(), 3u);
+  box.thaw();
+  EXPECT_THAT(order, ElementsAre(1, 2, 3));
+  EXPECT_TRUE(t.done());
+}
+
+TEST(inbox, gives_those_who_give_up_what_came_while_it_was_frozen) {
+  inbox box;
+  std::vector<rank> order;
+  const tag wanted{frame_kind::model, 0};
+  auto t = collect(box, {{1, wanted}, {2, wanted}}, order);
+  t.start();
+  box.freeze();
+  box.deliver(make_frame(1, wanted));
+  box.deliver(make_frame(2, wanted));
+  box.give_up([](const inbox::reception& r) { return r.from() == 1; });
+  EXPECT_THAT(order, ElementsAre(1)) << "2 still lives, and its frame waits";
+  box.give_up([](const inbox::reception& r) { return r.from() == 1; });
+  EXPECT_THAT(order, ElementsAre(1));
+  box.thaw();
+  EXPECT_THAT(order, ElementsAre(1, 2));
+}
+
 struct silent_link final : link {
   void transmit(frame, std::chrono::nanoseconds) override {}
 };

@@ -298,6 +298,25 @@ TEST(worker_views, a_joiner_whose_donor_is_lost_waits_for_the_next_one) {
   EXPECT_THAT(f.program.heard, ElementsAre(heard_model{7, 1, life_0}));
 }
 
+TEST(worker_views, a_state_may_come_before_the_view_that_promises_it) {
+  fixture joiner{2, 1};
+  joiner.w.adopt(view_of(2, 7, {0, 0, 1}, {{2, 0}}));
+  joiner.state_from(1, 7, 3, 71);
+  EXPECT_FALSE(joiner.w.ready());
+  joiner.w.adopt(view_of(3, 7, {nothing, 0, 1}, {{2, 1}}));
+  EXPECT_THAT(joiner.host.joined_at, ElementsAre(7));
+
+  fixture behind{0, 0, true};
+  behind.w.hold();
+  behind.state_from(1, 1, 2, 41);
+  EXPECT_EQ(behind.program.model()[0], 0.0f);
+  behind.w.adopt(view_of(2, 1, {0, 0, nothing}, {{0, 1}}));
+  EXPECT_THAT(behind.host.joined_at, ElementsAre(1));
+  EXPECT_THAT(behind.sent_to(1), ElementsAre(0)) << "it is still held";
+  behind.w.proceed(100);
+  EXPECT_THAT(behind.sent_to(1), ElementsAre(0, 1));
+}
+
 TEST(worker_views, a_joiner_gives_nothing_away_before_it_has_something) {
   fixture f{2, 1};
   f.w.adopt(view_of(2, 7, {0, 1, 1}, {{2, 0}, {1, 0}}));
@@ -372,6 +391,29 @@ TEST(worker_views, a_held_worker_begins_no_step_whatever_happens) {
   f.w.proceed(3);
   EXPECT_EQ(f.program.model()[0], 3.0f);
   EXPECT_TRUE(f.w.finished());
+}
+
+TEST(worker_views, a_held_worker_ends_no_round_because_of_a_frame) {
+  fixture f{0, 0, true};
+  EXPECT_EQ(f.w.hold(), 0u);
+  f.model_from(1, 0, 0, 1);
+  f.model_from(2, 0, 0, 1); // its last; without it the others will repeat the round
+  EXPECT_THAT(f.program.heard, IsEmpty());
+  EXPECT_EQ(f.w.hold(), 0u) << "else its answer was wrong";
+  f.w.adopt(view_of(2, 0, {0, 0, nothing}));
+  f.w.proceed(100);
+  f.model_from(1, 0, 0, 2);
+  EXPECT_THAT(f.program.heard, ElementsAre(heard_model{0, 1, nothing}, heard_model{0, 1, life_0}));
+}
+
+TEST(worker_views, frames_that_come_while_a_worker_is_held_are_used_when_it_goes_on) {
+  fixture f;
+  f.w.hold();
+  f.model_from(2, 0);
+  f.model_from(1, 0);
+  f.w.adopt(view_of(2, 1, {0, 0, nothing}));
+  f.w.proceed(100);
+  EXPECT_THAT(f.program.heard, ElementsAre(heard_model{0, 1, life_0}, heard_model{0, 2, life_0}));
 }
 
 TEST(worker_views, an_asynchronous_worker_lives_in_a_new_view_at_once) {

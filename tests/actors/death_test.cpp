@@ -1,0 +1,81 @@
+// Deaths and returns at every moment of small runs.
+#include <gtest/gtest.h>
+
+#include "mortal_world.hpp"
+
+namespace gossamer::actors {
+namespace {
+
+using testing_support::death;
+using testing_support::mortal_world;
+
+std::shared_ptr<const experiment> small_run(const std::string& algorithm, const std::string& topology,
+                                            std::size_t workers) {
+  run_settings s;
+  s.algorithm = algorithm;
+  s.topology = topology;
+  s.model = "quadratic";
+  s.data = "quadratic:samples=24,dim=3";
+  s.workers = workers;
+  s.batch = 1;
+  s.steps = 4;
+  return prepare(s);
+}
+
+std::string text_of(const std::vector<death>& deaths) {
+  std::string text;
+  for (const auto& d : deaths)
+    text += "; worker " + std::to_string(d.who) + " dies at event " + std::to_string(d.at)
+            + (d.back_after ? " and is back " + std::to_string(*d.back_after) + " events later" : "");
+  return text;
+}
+
+class every_algorithm : public testing::TestWithParam<const char*> {
+protected:
+  void expect_a_good_end(std::uint64_t seed, const std::vector<death>& deaths) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed << text_of(deaths));
+    mortal_world world{e, seed, deaths};
+    ASSERT_TRUE(world.run()) << "somebody waits for ever";
+    ASSERT_FALSE(world.broken()) << *world.broken();
+    const auto models = world.models();
+    ASSERT_FALSE(models.empty());
+    for (const auto* model : models)
+      ASSERT_TRUE(!alike || *model == *models.front());
+    events = world.events();
+  }
+
+  static constexpr std::size_t workers = 3;
+  std::shared_ptr<const experiment> e =
+      small_run(GetParam(), std::string{GetParam()} == "ad-psgd" ? "star" : "ring", workers);
+  const bool alike = std::string{GetParam()} == "all-reduce-sgd"; ///< all models, to the bit
+  std::size_t events = 0;
+};
+
+TEST_P(every_algorithm, survives_a_death_at_any_moment) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed)
+    for (rank who = 0; who < workers; ++who)
+      for (std::size_t at = 0; at == 0 || at < events; ++at)
+        ASSERT_NO_FATAL_FAILURE(expect_a_good_end(seed, {{who, at}}));
+}
+
+TEST_P(every_algorithm, survives_a_return_at_any_moment) {
+  for (const std::size_t back_after : {0u, 1u, 7u, 30u})
+    for (rank who = 0; who < workers; ++who)
+      for (std::size_t at = 0; at == 0 || at < events; ++at)
+        ASSERT_NO_FATAL_FAILURE(expect_a_good_end(back_after, {{who, at, back_after}}));
+}
+
+TEST_P(every_algorithm, survives_several_deaths_and_returns) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    random_sequence draw{{seed, 0, purpose::chaos}, 0};
+    std::vector<death> deaths;
+    for (int k = 0; k < 4; ++k) // worker 0 lives, so that somebody has the model
+      deaths.push_back({1 + draw.below(workers - 1), draw.below(120), draw.below(60)});
+    ASSERT_NO_FATAL_FAILURE(expect_a_good_end(seed, deaths));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, every_algorithm, testing::Values("ad-psgd", "all-reduce-sgd", "d-psgd"));
+
+} // namespace
+} // namespace gossamer::actors

@@ -1,0 +1,319 @@
+#pragma once
+
+#include "gossamer/actors/runtime/connections.hpp"
+#include "gossamer/actors/runtime/membership.hpp"
+#include "gossamer/actors/simulation/auditor.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+namespace gossamer::testing_support {
+
+/// A death, counted in events of the run.
+struct death {
+  actors::rank who = 0;
+  std::size_t at = 0;
+  std::optional<std::size_t> back_after = {};
+};
+
+/// Workers that die and come back, and what the coordinator does about it, in one thread and without actors. An event
+/// is the handling of one message, or one gradient; a seeded generator picks which of the possible events comes next.
+/// What one party sends another keeps its order; everything else may overtake everything else, also the news of a
+/// death. An auditor checks everything. Same seed and deaths, same run.
+class mortal_world {
+public:
+  mortal_world(std::shared_ptr<const actors::experiment> e, std::uint64_t seed, std::vector<death> deaths)
+      : run_(std::move(e)), deaths_(std::move(deaths)), members_(*run_),
+        choice_(random_stream{seed, 0, purpose::schedule}, 0), limit_(run_->steps_per_worker) {
+    const auto& traits = run_->algorithm->traits;
+    check_.emplace(workers(), traits.exchange == actors::exchange_pattern::bipartite, traits.most_steps_apart);
+    witness_.check = &*check_;
+    if (!traits.synchronous)
+      limit_ *= workers();
+  }
+
+  /// Runs until nothing can happen any more. @returns whether all living workers have finished
+  bool run() {
+    for (actors::rank i = 0; i < workers(); ++i)
+      spawn(i, 0);
+    for (auto& n : lives_)
+      n->meet(everybody());
+    for (auto& n : lives_)
+      n->mail[coordinator()].push_back([](life& self) { self.w.run(*self.program); });
+    for (;; ++events_) {
+      for (const auto& d : deaths_) {
+        if (d.at == events_)
+          kill(d.who);
+        if (d.back_after && d.at + *d.back_after == events_)
+          inbox_[workers() + 1 + d.who].push_back([this, who = d.who] { restart(who); });
+      }
+      if (!step())
+        break;
+    }
+    check_->settle();
+    return closed_;
+  }
+
+  std::size_t events() const noexcept { return events_; }
+  const std::optional<std::string>& broken() const noexcept { return check_->broken(); }
+  /// Of those who live.
+  std::vector<const vec*> models() const {
+    std::vector<const vec*> result;
+    for (const auto& n : lives_)
+      if (n)
+        result.push_back(&n->program->model());
+    return result;
+  }
+
+private:
+  struct auditing final : actors::witness {
+    using rank = actors::rank;
+    void begins(rank who, std::uint32_t life) override { check->begins(who, life); }
+    void ends(rank who, std::uint32_t life) override { check->ends(who, life); }
+    void adopts(rank who, const actors::view& v) override { check->adopts(who, v); }
+    void reports(rank who, const actors::traffic& t) override { check->reports(who, t); }
+    void step_begins(rank who, std::uint64_t t, const actors::view& v) override { check->step_begins(who, t, v); }
+    void delivered(rank who, const actors::frame& f) override { check->delivered(who, f); }
+    void claims_equal(rank who, std::string_view what, std::uint64_t t, const vec& v) override {
+      check->claims_equal(who, what, t, v);
+    }
+    void claims_conserved(rank who, std::string_view what, std::uint64_t t, const actors::view& v, const vec& before,
+                          const vec& after) override {
+      check->claims_conserved(who, what, t, v, before, after);
+    }
+    void claims_opposite(rank who, const actors::exchange_half& half, const vec& delta) override {
+      check->claims_opposite(who, half, delta);
+    }
+    actors::auditor* check = nullptr;
+  };
+
+  /// One life of a worker.
+  struct life final : actors::worker_host {
+    life(mortal_world& world_, actors::rank i, std::uint32_t incarnation_)
+        : world(world_), id(i), incarnation(incarnation_),
+          ends(i, incarnation_, false,
+               [this](actors::rank, actors::rank to, const auto&) {
+                 return std::make_unique<passage>(world, to, known->incarnations[to]);
+               }),
+          program(world.run_->algorithm->make(*world.run_->algorithm_arguments, world.run_->initial)),
+          w(settings(), compute::make_optimiser("momentum:beta=0.5"), *this) {}
+
+    actors::worker_settings settings() const {
+      auto s = world.run_->for_worker(id, incarnation);
+      s.evaluation_steps = 0;
+      s.heard = &world.witness_;
+      return s;
+    }
+    void meet(std::shared_ptr<const actors::roster> who) {
+      known = who;
+      for (auto& f : ends.meet(std::move(who)))
+        waiting.push_back(std::move(f));
+    }
+    void arrived(actors::frame f) {
+      ends.arrived(std::move(f), {}, [this](actors::frame next) { w.deliver(std::move(next)); });
+    }
+    void proceed(const actors::proceed_with& m) {
+      if (m.next) {
+        meet(m.who);
+        w.adopt(m.next);
+      }
+      w.proceed(m.limit);
+      for (auto& f : std::exchange(waiting, {}))
+        arrived(std::move(f));
+    }
+    void tell(std::function<void()> what) { world.inbox_[id].push_back(std::move(what)); }
+
+    void compute(std::uint64_t step, vec x) override { job = std::pair{step, std::move(x)}; }
+    void report(actors::step_report r) override {
+      tell([&wd = world, r] { wd.on_step(r); });
+    }
+    void report(actors::snapshot) override {}
+    void send(actors::rank to, actors::frame f) override { ends.send(to, std::move(f), {}); }
+    actors::traffic sent() const override { return ends.sent(); }
+    void joined(std::uint64_t step) override {
+      tell([&wd = world, i = id, n = incarnation, step] {
+        if (wd.is_current(i, n))
+          wd.members_.joined(i, step);
+      });
+    }
+
+    mortal_world& world;
+    actors::rank id;
+    std::uint32_t incarnation;
+    std::map<std::size_t, std::deque<std::function<void(life&)>>> mail; // by sender
+    std::shared_ptr<const actors::roster> known;
+    std::vector<actors::frame> waiting;
+    actors::connections ends;
+    std::unique_ptr<actors::algorithm> program;
+    std::optional<std::pair<std::uint64_t, vec>> job;
+    bool reported = false;
+    actors::worker w; // last: its coroutines refer to the rest
+  };
+
+  /// A link to one life of a worker.
+  struct passage final : actors::link {
+    passage(mortal_world& world_, actors::rank to_, std::uint32_t incarnation_)
+        : world(world_), to(to_), incarnation(incarnation_) {}
+    void transmit(actors::frame f, std::chrono::nanoseconds) override {
+      world.check_->carried(f);
+      if (auto& target = world.lives_[to]; target && target->incarnation == incarnation)
+        target->mail[f.source].push_back([f](life& self) { self.arrived(f); });
+    }
+    mortal_world& world;
+    actors::rank to;
+    std::uint32_t incarnation;
+  };
+
+  std::size_t workers() const { return run_->settings.workers; }
+  std::size_t coordinator() const { return workers(); }
+  bool synchronous() const { return run_->algorithm->traits.synchronous; }
+  bool is_current(actors::rank i, std::uint32_t n) const { return members_.alive(i) && members_.incarnation(i) == n; }
+
+  // -- events ---------------------------------------------------------------------------------------------------------
+
+  bool step() {
+    std::vector<std::function<void()>> possible;
+    for (auto& n : lives_) {
+      if (!n)
+        continue;
+      for (auto& entry : n->mail)
+        if (!entry.second.empty())
+          possible.emplace_back([self = n.get(), &queue = entry.second] {
+            const auto handle = std::move(queue.front());
+            queue.pop_front();
+            handle(*self);
+          });
+      if (n->job)
+        possible.emplace_back([self = n.get()] {
+          const auto [t, x] = *std::exchange(self->job, std::nullopt);
+          self->w.gradient_arrived({t, 0.5f * x, 0.0});
+        });
+    }
+    for (auto& entry : inbox_)
+      if (!entry.second.empty())
+        possible.emplace_back([&queue = entry.second] {
+          const auto handle = std::move(queue.front());
+          queue.pop_front();
+          handle();
+        });
+    if (possible.empty())
+      return false;
+    possible[choice_.below(static_cast<std::uint32_t>(possible.size()))]();
+    for (auto& n : lives_)
+      if (n && n->w.finished() && !std::exchange(n->reported, true))
+        n->tell([this, i = n->id, life = n->incarnation] {
+          if (is_current(i, life))
+            finished_.insert(i);
+          close_when_finished();
+        });
+    return true;
+  }
+
+  void kill(actors::rank i) {
+    if (!lives_[i])
+      return;
+    const auto incarnation = lives_[i]->incarnation;
+    lives_[i].reset();
+    inbox_[i].push_back([this, i, incarnation] { on_loss(i, incarnation); }); // after all that it has said
+  }
+
+  // -- the coordinator ------------------------------------------------------------------------------------------------
+
+  std::shared_ptr<const actors::roster> everybody() const { return std::make_shared<const actors::roster>(roster_); }
+
+  void spawn(actors::rank i, std::uint32_t incarnation) {
+    lives_.resize(workers());
+    roster_.workers.resize(workers());
+    roster_.incarnations.resize(workers());
+    roster_.incarnations[i] = incarnation;
+    lives_[i].reset(); // before its successor begins
+    lives_[i] = std::make_unique<life>(*this, i, incarnation);
+  }
+
+  void start_anew(actors::rank i) {
+    spawn(i, members_.start(i));
+    lives_[i]->mail[coordinator()].push_back([](life& self) { self.w.run(*self.program); });
+  }
+
+  void tell_workers(const std::function<void(life&)>& what) {
+    for (const auto i : members_.living())
+      if (lives_[i])
+        lives_[i]->mail[coordinator()].push_back(what);
+  }
+  void tell_workers(const actors::proceed_with& m) {
+    tell_workers([m](life& self) { self.proceed(m); });
+  }
+
+  void hold() {
+    tell_workers([this, round = members_.ask()](life& self) {
+      self.tell([this, i = self.id, n = self.incarnation, round, t = self.w.hold()] { on_holding(i, n, round, t); });
+    });
+  }
+  void proceed() { tell_workers(actors::proceed_with{members_.next_view(limit_), everybody(), limit_}); }
+
+  void change_view() {
+    if (closed_)
+      return;
+    synchronous() ? hold() : proceed();
+  }
+
+  void on_step(const actors::step_report& r) {
+    if (!is_current(r.source, r.incarnation) || synchronous() || ++updates_ != run_->steps_per_worker * workers())
+      return;
+    limit_ = 0;
+    tell_workers(actors::proceed_with{nullptr, nullptr, limit_});
+  }
+
+  void on_loss(actors::rank i, std::uint32_t incarnation) {
+    if (!is_current(i, incarnation))
+      return;
+    members_.lose(i);
+    finished_.erase(i);
+    change_view();
+    close_when_finished();
+  }
+
+  void restart(actors::rank i) {
+    if (closed_)
+      return;
+    if (members_.alive(i))
+      on_loss(i, members_.incarnation(i));
+    start_anew(i);
+    change_view();
+  }
+
+  void on_holding(actors::rank i, std::uint32_t incarnation, std::uint32_t round, std::uint64_t t) {
+    if (!is_current(i, incarnation) || !members_.answer(i, round, t))
+      return;
+    if (!members_.changed())
+      return tell_workers(actors::proceed_with{nullptr, nullptr, limit_});
+    const auto stranded = members_.stranded();
+    for (const auto j : stranded)
+      start_anew(j);
+    stranded.empty() ? proceed() : hold();
+  }
+
+  void close_when_finished() { closed_ |= finished_.size() == members_.population(); }
+
+  std::shared_ptr<const actors::experiment> run_;
+  std::vector<death> deaths_;
+  actors::membership members_;
+  random_sequence choice_;
+  std::optional<actors::auditor> check_;
+  auditing witness_;
+  std::uint64_t limit_;
+  std::uint64_t updates_ = 0;
+  std::size_t events_ = 0;
+  std::map<std::size_t, std::deque<std::function<void()>>> inbox_; // by sender
+  actors::roster roster_;
+  std::set<actors::rank> finished_;
+  bool closed_ = false;
+  std::vector<std::unique_ptr<life>> lives_;
+};
+
+} // namespace gossamer::testing_support
