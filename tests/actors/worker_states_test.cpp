@@ -1,0 +1,141 @@
+// How the state of one worker becomes that of another.
+#include "worker_fixture.hpp"
+
+namespace gossamer::actors {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using namespace testing_support;
+using fixture = worker_fixture;
+
+TEST(worker_states, a_donor_gives_its_state_once_to_the_right_worker_when_the_view_begins) {
+  fixture f;
+  f.w.adopt(view_of(2, 2, {0, 1, 1}, {{1, 0}, {2, 1}}));
+  EXPECT_THAT(f.sent_to(1, frame_kind::state), ElementsAre(2)) << "steps 0 and 1 wait for nobody";
+  EXPECT_THAT(f.sent_to(2, frame_kind::state), IsEmpty()) << "another one gives to worker 2";
+  for (std::uint64_t t = 2; t < 5; ++t)
+    for (const rank i : {1u, 2u})
+      f.model_from(i, t, 1);
+  EXPECT_THAT(f.sent_to(1, frame_kind::state), ElementsAre(2));
+  const auto state =
+      std::ranges::find_if(f.host.frames, [](const auto& sent) { return sent.second.label.kind == frame_kind::state; });
+  EXPECT_EQ(state->second.label, (tag{frame_kind::state, 2, 0, 2}));
+  archive_reader read{state->second.body.payload.bytes(), f.pool};
+  vec x;
+  std::uint64_t t = 0;
+  read(x)(t);
+  read.finish();
+  EXPECT_EQ(x[0], 2.0f);
+  EXPECT_EQ(t, 2u);
+}
+
+TEST(worker_states, a_donor_gives_nothing_before_the_view_begins) {
+  fixture f;
+  f.w.adopt(view_of(2, 2, {0, 0, 1}, {{2, 0}}));
+  EXPECT_THAT(f.sent_to(2, frame_kind::state), IsEmpty());
+  f.model_from(1, 0);
+  EXPECT_THAT(f.sent_to(2, frame_kind::state), IsEmpty());
+  f.model_from(1, 1);
+  EXPECT_THAT(f.sent_to(2, frame_kind::state), ElementsAre(2));
+}
+
+TEST(worker_states, a_joiner_begins_with_the_state_that_it_was_promised) {
+  fixture f{2, 1};
+  EXPECT_FALSE(f.w.ready());
+  EXPECT_FALSE(f.w.finished()) << "though it has no coroutine yet";
+  f.w.adopt(view_of(2, 7, {0, 0, 1}, {{2, 0}}));
+  f.model_from(0, 7); // its neighbours may be there already
+  f.model_from(1, 7);
+  f.model_from(0, 8);
+  f.state_from(1, 6, 1, 50); // of a view that was replaced
+  EXPECT_FALSE(f.w.ready());
+  EXPECT_THAT(f.host.joined_at, IsEmpty());
+  f.state_from(0, 7, 2, 70);
+  EXPECT_TRUE(f.w.ready());
+  EXPECT_THAT(f.host.joined_at, ElementsAre(7));
+  EXPECT_THAT(f.program.heard,
+              ElementsAre(heard_model{7, 0, life_0}, heard_model{7, 1, life_0}, heard_model{8, 0, life_0}));
+  EXPECT_EQ(f.program.model()[0], 71.0f);
+  f.state_from(0, 7, 2, 90);
+  EXPECT_EQ(f.program.model()[0], 71.0f) << "a second state is of no use";
+  EXPECT_THAT(f.host.joined_at, ElementsAre(7));
+}
+
+TEST(worker_states, a_joiner_whose_donor_is_lost_waits_for_the_next_one) {
+  fixture f{2, 1};
+  f.w.adopt(view_of(2, 7, {0, 0, 1}, {{2, 0}}));
+  f.w.adopt(view_of(3, 7, {nothing, 0, 1}, {{2, 1}}));
+  f.state_from(0, 7, 2, 70); // was under way
+  EXPECT_FALSE(f.w.ready());
+  f.state_from(1, 7, 3, 71);
+  EXPECT_TRUE(f.w.ready());
+  EXPECT_EQ(f.w.present().number, 3u);
+  f.model_from(1, 7);
+  EXPECT_THAT(f.program.heard, ElementsAre(heard_model{7, 1, life_0}));
+}
+
+TEST(worker_states, a_state_may_come_before_the_view_that_promises_it) {
+  fixture joiner{2, 1};
+  joiner.w.adopt(view_of(2, 7, {0, 0, 1}, {{2, 0}}));
+  joiner.state_from(1, 7, 3, 71);
+  EXPECT_FALSE(joiner.w.ready());
+  joiner.w.adopt(view_of(3, 7, {nothing, 0, 1}, {{2, 1}}));
+  EXPECT_THAT(joiner.host.joined_at, ElementsAre(7));
+
+  fixture behind{0, 0, true};
+  behind.w.hold();
+  behind.state_from(1, 1, 2, 41);
+  EXPECT_EQ(behind.program.model()[0], 0.0f);
+  behind.w.adopt(view_of(2, 1, {0, 0, nothing}, {{0, 1}}));
+  EXPECT_THAT(behind.host.joined_at, ElementsAre(1));
+  EXPECT_THAT(behind.sent_to(1), ElementsAre(0)) << "it is still held";
+  behind.w.proceed(100);
+  EXPECT_THAT(behind.sent_to(1), ElementsAre(0, 1));
+}
+
+TEST(worker_states, a_joiner_gives_nothing_away_before_it_has_something) {
+  fixture f{2, 1};
+  f.w.adopt(view_of(2, 7, {0, 1, 1}, {{2, 0}, {1, 0}}));
+  f.state_from(0, 7, 2, 70);
+  EXPECT_THAT(f.sent_to(1, frame_kind::state), IsEmpty());
+}
+
+TEST(worker_states, a_damaged_state_is_refused) {
+  fixture f{2, 1};
+  f.w.adopt(view_of(2, 7, {0, 0, 1}, {{2, 0}}));
+  EXPECT_THROW(f.w.deliver({.source = 0, .label = {frame_kind::state, 7, 0, 2}, .body = {}}), error);
+  EXPECT_FALSE(f.w.ready());
+}
+
+TEST(worker_states, a_worker_that_is_a_round_behind_takes_the_state_of_another_and_begins_again) {
+  fixture f{0, 0, true};
+  EXPECT_EQ(f.w.hold(), 0u);
+  EXPECT_EQ(f.seen.waits, 1);
+  f.model_from(1, 1, 0, 2); // worker 1 has done step 0 and heard of view 2
+  f.w.adopt(view_of(2, 1, {0, 0, nothing}, {{0, 1}}));
+  EXPECT_EQ(f.seen.waits, 0) << "its coroutine is gone, and waits for nobody";
+  EXPECT_FALSE(f.w.ready());
+  EXPECT_FALSE(f.w.finished());
+  f.w.proceed(100);
+  f.state_from(1, 1, 2, 41);
+  EXPECT_THAT(f.host.joined_at, ElementsAre(1));
+  EXPECT_EQ(f.program.model()[0], 42.0f) << "and step 1 is done";
+  EXPECT_THAT(f.program.heard, ElementsAre(heard_model{1, 1, life_0}));
+  EXPECT_THAT(f.sent_to(1), ElementsAre(0, 1, 2));
+}
+
+TEST(worker_states, a_state_that_comes_while_a_worker_is_held_starts_no_step) {
+  fixture f{2, 1};
+  f.w.adopt(view_of(2, 7, {0, 0, 1}, {{2, 0}}));
+  f.w.hold();
+  f.state_from(0, 7, 2, 70);
+  EXPECT_THAT(f.host.joined_at, ElementsAre(7));
+  EXPECT_THAT(f.sent_to(0), IsEmpty());
+  EXPECT_EQ(f.w.hold(), 7u);
+  f.w.proceed(100);
+  EXPECT_THAT(f.sent_to(0), ElementsAre(7));
+}
+
+} // namespace
+} // namespace gossamer::actors
