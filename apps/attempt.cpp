@@ -61,8 +61,8 @@ attempt understood(const process_end& end) {
 
 actors::simulation_result simulate_silently(const run_setup& run) {
   auto world = run.options.world;
-  world.trace_events = 0;
-  return actors::simulate(run.experiment, world, {.interrupted = {}, .faults = run.plan, .wrap_link = {}});
+  world.trace.reset();
+  return actors::simulate(run.experiment, world, {.faults = run.plan});
 }
 
 void expect_same_hash(std::uint64_t first, std::uint64_t second) {

@@ -75,8 +75,6 @@ run_setup set_up_simulation(const program& p, run_options o) {
     o.world.sample_time_s = actors::measure_sample_time(*e);
   if (o.chaos && !o.horizon_s)
     o.horizon_s = estimated_seconds(*e, o.world.sample_time_s);
-  if (!o.trace)
-    o.world.trace_events = 0;
   return {o, e, plan_of(o)};
 }
 

@@ -48,16 +48,18 @@ actors::simulation_result simulate_into(actors::run_folder& folder, const run_se
   return actors::simulate(run.experiment, run.options.world,
                           {.observer = &observer,
                            .interrupted = [] { return clean_stop::requested() != 0; },
-                           .faults = run.plan,
-                           .wrap_link = {}});
+                           .faults = run.plan});
 }
 
 void write_results(actors::run_folder& folder, const actors::simulation_result& r, const std::string& summary) {
   folder.write("blame.txt", r.blame.to_text(std::numeric_limits<std::size_t>::max()));
   folder.write("blame.json", r.blame.to_json() + '\n');
-  if (r.trace)
-    folder.write("trace.json", [&](std::FILE* out) { r.trace->write(out); });
   folder.finish(r.summary, summary);
+}
+
+void write_trace(actors::run_folder& folder, const run_setup& run) {
+  if (const auto& trace = run.options.world.trace)
+    folder.write("trace.json", [&](std::FILE* out) { trace->write(out); });
 }
 
 /// True when the run itself failed: neither the request nor the machine.
@@ -72,12 +74,13 @@ int simulate_one(const run_setup& run, actors::run_folder& folder, bool twice, b
     expect_same_hash(result.hash, simulate_silently(run).hash);
   const auto summary = summary_json(result, real_s) + '\n';
   write_results(folder, result, summary);
+  write_trace(folder, run);
   if (json)
     fmt::print("{}", summary);
   else
     fmt::print("{}{} holds config.toml, {}metrics.jsonl, summary.json, plot.svg, blame.txt{} blame.json{}\n",
                describe(result, real_s), folder.path().string(), run.plan.faults.empty() ? "" : "faults.toml, ",
-               result.trace ? "," : " and", result.trace ? " and trace.json" : "");
+               run.options.trace ? "," : " and", run.options.trace ? " and trace.json" : "");
   return status;
 }
 
@@ -86,11 +89,15 @@ int simulate_one(const run_setup& run, actors::run_folder& folder, bool twice, b
 int simulate(const program& p, const run_options& options, const exploration& wanted, bool json) {
   if (wanted.several())
     return explore(p, options, wanted, json), 0;
-  const auto run = set_up_simulation(p, options);
+  auto run = set_up_simulation(p, options);
+  if (run.options.trace)
+    run.options.world.trace = std::make_shared<actors::trace_recorder>();
   auto folder = open_folder(run, p.name() + " simulate", simulate_options());
   try {
     return simulate_one(run, folder, wanted.each.twice, json);
   } catch (const error& e) {
+    if (of_the_run(e.code()))
+      write_trace(folder, run); // how it came to that
     if (wanted.shrink && of_the_run(e.code()))
       report_shrunk(p, {run, e.what()}, folder.path().string(), wanted.each);
     throw;

@@ -2,6 +2,8 @@
 
 #include "gossamer/actors/runtime/worker.hpp"
 
+#include <map>
+
 namespace gossamer::actors {
 
 /// The models of one evaluation, as they come in.
@@ -34,6 +36,44 @@ private:
   std::vector<bool> awaited_;
   std::size_t missing_;
   std::vector<snapshot> snapshots_;
+};
+
+/// The evaluations that are under way, by number.
+///
+/// A worker that was started anew, or took another's state, skips one now and then: what is older than a complete
+/// evaluation will not be complete, and is dropped.
+class collections {
+public:
+  bool empty() const noexcept { return open_.empty(); }
+  /// Of an evaluation that was complete, or dropped.
+  bool is_late(const snapshot& s) const noexcept { return s.evaluation < first_open_; }
+
+  /// @param awaited says which workers are asked; called when the evaluation is new
+  template <class Awaited>
+  collection& open(std::uint64_t evaluation, Awaited awaited) {
+    const auto found = open_.find(evaluation);
+    return found != open_.end() ? found->second : open_.emplace(evaluation, collection{awaited()}).first->second;
+  }
+  void forget(rank i) {
+    for (auto& [evaluation, c] : open_)
+      c.forget(i);
+  }
+
+  /// The newest evaluation for which nothing is missing, and its number.
+  std::optional<std::pair<std::uint64_t, collection>> take_complete() {
+    for (auto c = open_.rbegin(); c != open_.rend(); ++c)
+      if (c->second.complete()) {
+        std::pair result{c->first, std::move(c->second)};
+        first_open_ = result.first + 1;
+        open_.erase(open_.begin(), c.base());
+        return result;
+      }
+    return std::nullopt;
+  }
+
+private:
+  std::uint64_t first_open_ = 0;
+  std::map<std::uint64_t, collection> open_;
 };
 
 } // namespace gossamer::actors

@@ -8,7 +8,7 @@ std::vector<frame> connections::meet(std::shared_ptr<const roster> who) {
   const auto before = std::exchange(who_, std::move(who));
   if (before)
     for (auto p = peers_.begin(); p != peers_.end();) {
-      if (before->incarnations[p->first] != who_->incarnations[p->first]) {
+      if (before->incarnations[p->first] != who_->incarnations[p->first] || !who_->present[p->first]) {
         if (p->second.out)
           ended_ += p->second.out->sent();
         p = peers_.erase(p);
@@ -28,8 +28,10 @@ void connections::send(rank to, frame f, time now) {
 connections::peer* connections::accept(frame& f, time now) {
   if (who_ && f.source >= who_->incarnations.size())
     return nullptr;
-  if (who_ && f.incarnation < who_->incarnations[f.source])
-    return nullptr;
+  if (who_
+      && (f.incarnation < who_->incarnations[f.source]
+          || (f.incarnation == who_->incarnations[f.source] && !who_->present[f.source])))
+    return nullptr; // of a life that is over
   if (!who_ || f.incarnation > who_->incarnations[f.source]) {
     strangers_.push_back(std::move(f));
     return nullptr;

@@ -19,7 +19,8 @@ public:
   connections(rank self, std::uint32_t incarnation, bool acknowledged, link_factory make)
       : self_(self), incarnation_(incarnation), acknowledged_(acknowledged), make_link_(std::move(make)) {}
 
-  /// Who is there. Links to peers that were started anew begin anew. @returns frames that waited for this
+  /// Who is there. Links to peers that were lost end, those to peers that were started anew begin anew. @returns frames
+  /// that waited for this
   std::vector<frame> meet(std::shared_ptr<const roster> who);
 
   void send(rank to, frame f, time now);

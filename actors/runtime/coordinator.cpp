@@ -1,5 +1,6 @@
 #include "gossamer/actors/runtime/coordinator.hpp"
 
+#include "gossamer/actors/runtime/books.hpp"
 #include "gossamer/actors/runtime/collection.hpp"
 #include "gossamer/actors/runtime/membership.hpp"
 
@@ -43,7 +44,7 @@ public:
     summary_.steps_per_worker.assign(workers(), 0);
     next_evaluation_ = run.evaluation_steps * workers();
     updates_seen_.assign(workers(), 0);
-    books_.assign(workers(), {});
+    books_ = books{workers()};
     broadcast_every_ = std::max<std::uint64_t>(workers(), planned_updates() / broadcasts_per_run);
   }
 
@@ -67,8 +68,7 @@ public:
     if (plan_.steps_to)
       self_->send(plan_.steps_to, r);
     ++updates_;
-    books_[r.source].steps = r.step;
-    books_[r.source].sent = r.sent;
+    books_.record(r.source, r.step, r.sent);
     smoothed_loss_ = updates_ == 1 ? r.loss : loss_memory * smoothed_loss_ + (1 - loss_memory) * r.loss;
     if (synchronous_)
       return;
@@ -83,7 +83,7 @@ public:
   }
 
   void on_snapshot(snapshot& s) {
-    if (!is_current(s.source, s.incarnation) || s.evaluation < first_open_evaluation_)
+    if (!is_current(s.source, s.incarnation) || collecting_.is_late(s))
       return;
     collect(s.evaluation).add(std::move(s));
     evaluate_what_is_complete();
@@ -102,7 +102,7 @@ public:
     } else if (closed_ && evaluating_ == 0) {
       summary_.final = record;
       for (rank i = 0; i < workers(); ++i)
-        summary_.steps_per_worker[i] = books_[i].all_steps();
+        summary_.steps_per_worker[i] = books_.steps(i);
       self_->send(plan_.client, summary_);
       self_->quit();
     }
@@ -139,11 +139,11 @@ public:
     if (!is_current(m.who, m.incarnation))
       return;
     members_->lose(m.who);
+    roster_.present[m.who] = false;
     ++summary_.lost;
     finished_.erase(m.who);
-    books_[m.who].close();
-    for (auto& [evaluation, c] : collecting_)
-      c.forget(m.who);
+    books_.close(m.who);
+    collecting_.forget(m.who);
     tell_observer(fmt::format("worker {} is lost; {} go on", m.who, members_->population()));
     if (!members_->anybody_ready())
       return fail({errc::failed, "every worker that had the model has died", "a run goes on while one of them lives"});
@@ -152,10 +152,7 @@ public:
     close_when_finished();
   }
 
-  void kill(const kill_worker& m) {
-    if (members_->alive(m.who))
-      caf::anon_send_exit(roster_.workers[m.who], caf::exit_reason::kill);
-  }
+  void kill(const kill_worker& m) { caf::anon_send_exit(roster_.workers[m.who], caf::exit_reason::kill); }
 
   void restart(const restart_worker& m) {
     if (closing_)
@@ -171,10 +168,8 @@ public:
   }
 
   void pause(const pause_worker& m) {
-    if (m.paused)
-      self_->send(roster_.workers[m.who], pause_work{});
-    else
-      self_->send(roster_.workers[m.who], resume_work{});
+    const auto& worker = roster_.workers[m.who];
+    m.paused ? self_->send(worker, pause_work{}) : self_->send(worker, resume_work{});
   }
 
   void on_joined(const worker_joined& m) {
@@ -218,20 +213,6 @@ public:
   }
 
 private:
-  /// What a worker did, in this life and in former ones.
-  struct book {
-    std::uint64_t steps = 0;
-    traffic sent;
-    std::uint64_t former_steps = 0;
-    traffic former_sent;
-
-    std::uint64_t all_steps() const { return former_steps + steps; }
-    void close() {
-      former_steps += std::exchange(steps, 0);
-      former_sent += std::exchange(sent, {});
-    }
-  };
-
   std::size_t workers() const { return plan_.run->settings.workers; }
   std::uint64_t planned_updates() const { return plan_.run->steps_per_worker * workers(); }
   /// The final evaluation follows so soon that another before it would say nothing new.
@@ -252,8 +233,10 @@ private:
   void spawn(rank i, std::uint32_t incarnation) {
     roster_.workers.resize(workers());
     roster_.incarnations.resize(workers());
+    roster_.present.resize(workers());
     roster_.workers[i] = plan_.spawn_worker(i, incarnation, self_);
     roster_.incarnations[i] = incarnation;
+    roster_.present[i] = true;
     self_->monitor(roster_.workers[i]);
   }
 
@@ -306,12 +289,7 @@ private:
   // -- evaluations ----------------------------------------------------------------------------------------------------
 
   collection& collect(std::uint64_t evaluation) {
-    if (const auto open = collecting_.find(evaluation); open != collecting_.end())
-      return open->second;
-    std::vector<bool> awaited(workers());
-    for (const auto i : members_->living())
-      awaited[i] = members_->ready(i);
-    return collecting_.emplace(evaluation, collection{std::move(awaited)}).first->second;
+    return collecting_.open(evaluation, [this] { return members_->who_is_ready(); });
   }
 
   void request_snapshots(std::uint64_t evaluation) {
@@ -319,50 +297,35 @@ private:
     tell_workers(snapshot_request{evaluation});
   }
 
-  /// A worker that was started anew, or took another's state, skips an evaluation now and then: what is older than a
-  /// complete one will not be complete.
   void evaluate_what_is_complete() {
-    for (auto c = collecting_.begin(); c != collecting_.end();) {
-      if (!c->second.complete()) {
-        ++c;
-        continue;
-      }
-      closed_ = c->first == last_evaluation;
-      first_open_evaluation_ = c->first + 1;
-      evaluate(c->second);
-      c = collecting_.erase(collecting_.begin(), std::next(c));
+    if (auto complete = collecting_.take_complete()) {
+      closed_ = complete->first == last_evaluation;
+      evaluate(complete->second);
     }
   }
 
   void evaluate(collection& c) {
-    evaluation_record record;
-    auto books = books_; // the coordinator's own count runs behind what the models have seen
+    auto seen = books_; // by the models: the coordinator's own count runs behind
     std::vector<vec> models;
-    for (auto& s : c.take()) {
-      books[s.source].steps = s.gradients;
-      books[s.source].sent = s.sent;
-      models.push_back(std::move(s.model));
+    for (auto& one : c.take()) {
+      seen.record(one.source, one.gradients, one.sent);
+      models.push_back(std::move(one.model));
     }
-    for (const auto& b : books) {
-      record.step += b.all_steps();
-      record.payload_bits += b.former_sent.payload_bits + b.sent.payload_bits;
-      record.wire_bits += b.former_sent.wire_bits + b.sent.wire_bits;
-    }
+    const auto sent = seen.sent();
+    evaluation_record record;
+    record.step = seen.steps();
+    record.payload_bits = sent.payload_bits;
+    record.wire_bits = sent.wire_bits;
     record.epoch = epoch_of(record.step);
     record.time_s = elapsed();
     next_evaluation_ = record.step + plan_.run->evaluation_steps * workers();
     if (closed_)
-      books_ = std::move(books);
+      books_ = std::move(seen);
     ++evaluating_;
     self_->send(evaluator_, evaluate_models{record, std::move(models)});
   }
 
   progress_record progress() const {
-    traffic sent;
-    for (const auto& b : books_) {
-      sent += b.former_sent;
-      sent += b.sent;
-    }
     progress_record p;
     p.time_s = elapsed();
     p.epoch = epoch_of(updates_);
@@ -370,7 +333,7 @@ private:
     p.loss = smoothed_loss_;
     p.accuracy = last_record_.test_accuracy;
     p.steps_per_second = static_cast<double>(updates_) / p.time_s;
-    p.bits_per_second = static_cast<double>(sent.payload_bits) / p.time_s;
+    p.bits_per_second = static_cast<double>(books_.sent().payload_bits) / p.time_s;
     const auto left = planned_updates() - std::min(updates_, planned_updates());
     p.remaining_s = static_cast<double>(left) / p.steps_per_second;
     if (const auto& limit = plan_.run->settings.seconds)
@@ -389,13 +352,12 @@ private:
   run_summary summary_;
   std::uint64_t updates_ = 0;
   std::vector<std::uint64_t> updates_seen_; // by each worker, when it last read its model
-  std::vector<book> books_;
+  books books_;
   double smoothed_loss_ = 0;
   std::uint64_t broadcast_every_ = 1;
 
   std::uint64_t next_evaluation_ = 0;
-  std::uint64_t first_open_evaluation_ = 0;
-  std::map<std::uint64_t, collection> collecting_;
+  collections collecting_;
   std::size_t evaluating_ = 0;
   evaluation_record last_record_;
 

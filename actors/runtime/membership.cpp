@@ -28,6 +28,13 @@ std::vector<rank> membership::living() const {
   return result;
 }
 
+std::vector<bool> membership::who_is_ready() const {
+  std::vector<bool> result;
+  for (const auto& w : workers_)
+    result.push_back(w.alive && w.ready);
+  return result;
+}
+
 bool membership::anybody_ready() const {
   return std::ranges::any_of(workers_, [](const entry& w) { return w.alive && w.ready; });
 }

@@ -24,6 +24,7 @@ public:
   std::uint32_t incarnation(rank i) const { return workers_[i].incarnation; }
   std::vector<rank> living() const;
   std::size_t population() const noexcept { return population_; } ///< how many live
+  std::vector<bool> who_is_ready() const;
   bool anybody_ready() const;
 
   void lose(rank i);

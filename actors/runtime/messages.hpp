@@ -17,6 +17,7 @@ struct start_run {};
 struct roster {
   std::vector<caf::actor> workers;
   std::vector<std::uint32_t> incarnations;
+  std::vector<bool> present; ///< false: lost, and not back yet
 };
 struct meet_peers {
   std::shared_ptr<const roster> who;

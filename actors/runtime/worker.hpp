@@ -201,7 +201,7 @@ private:
   std::vector<task<>> services_;
   std::deque<std::shared_ptr<const view>> views_; // in force, and those to come
   bool ready_;
-  std::uint32_t state_of_view_ = 0; // that has promised a state
+  std::uint32_t state_of_view_ = 0;  // that has promised a state
   std::optional<frame> early_state_; // of a view that its donor heard of first
 
   std::uint64_t encodings_ = 0;

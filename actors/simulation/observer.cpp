@@ -15,8 +15,8 @@ std::string name_of(const tag& label) { return fmt::format("{} {}", to_string(la
 } // namespace
 
 simulation_observer::simulation_observer(std::size_t workers, const virtual_time& now, auditor* check,
-                                         trace_recorder* trace)
-    : now_(now), check_(check), trace_(trace), blame_(workers), waits_(workers) {
+                                         trace_recorder* trace, run_observer* user)
+    : now_(now), check_(check), trace_(trace), user_(user), blame_(workers), waits_(workers) {
   if (trace_) // so that faults stand on top, and workers in order
     for (rank i = 0; i < workers; ++i)
       worker_track(i);
@@ -61,12 +61,6 @@ void simulation_observer::computed(rank who, std::uint64_t step, double loss) {
   mix(std::bit_cast<std::uint64_t>(loss));
 }
 
-void simulation_observer::evaluated(double loss) {
-  mix(std::bit_cast<std::uint64_t>(loss));
-  if (trace_)
-    trace_->counter(trace_->track("run", "training loss"), trace_->name("training loss"), now_.count(), loss);
-}
-
 void simulation_observer::fault(const std::string& what, bool on) {
   if (on)
     faults_[what] = now_;
@@ -89,6 +83,28 @@ std::string simulation_observer::who_waits() const {
   if (all > named)
     text += fmt::format("; and {} more", all - named);
   return text.empty() ? "nobody waits for a frame" : text;
+}
+
+// -- told by the coordinator ------------------------------------------------------------------------------------------
+
+void simulation_observer::on_progress(const progress_record& p) {
+  if (user_)
+    user_->on_progress(p);
+}
+
+void simulation_observer::on_evaluation(const evaluation_record& r) {
+  mix(std::bit_cast<std::uint64_t>(r.train_loss));
+  if (trace_)
+    trace_->counter(trace_->track("run", "training loss"), trace_->name("training loss"), now_.count(), r.train_loss);
+  if (user_)
+    user_->on_evaluation(r);
+}
+
+void simulation_observer::on_event(double time_s, const std::string& what) {
+  if (trace_)
+    trace_->instant(trace_->track("run", "events"), trace_->name(what), now_.count());
+  if (user_)
+    user_->on_event(time_s, what);
 }
 
 // -- told by the workers ----------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #include "gossamer/actors/simulation/auditor.hpp"
 #include "gossamer/actors/simulation/time.hpp"
 #include "gossamer/actors/telemetry/blame.hpp"
+#include "gossamer/actors/telemetry/record.hpp"
 #include "gossamer/actors/telemetry/trace.hpp"
 
 #include <optional>
@@ -12,12 +13,14 @@ namespace gossamer::actors {
 
 /// Sees everything that happens in a simulated run: hashes it, draws it, asks the auditor, and knows who waits for
 /// whom.
-class simulation_observer final : public witness {
+class simulation_observer final : public witness, public run_observer {
 public:
   /// @param now   the world's clock; outlives this object
   /// @param check null: nothing is checked
   /// @param trace null: nothing is drawn
-  simulation_observer(std::size_t workers, const virtual_time& now, auditor* check, trace_recorder* trace);
+  /// @param user  hears what the coordinator says, too; may be null
+  simulation_observer(std::size_t workers, const virtual_time& now, auditor* check, trace_recorder* trace,
+                      run_observer* user);
 
   // -- told by the world
   // -----------------------------------------------------------------------------------------------
@@ -27,7 +30,6 @@ public:
   void flies(rank to, const frame& f, virtual_time sent, virtual_time received);
   void computes(rank who, std::uint64_t step, virtual_time begins, virtual_time ends);
   void computed(rank who, std::uint64_t step, double loss);
-  void evaluated(double loss);
   void fault(const std::string& what, bool on);
 
   std::uint64_t hash() const noexcept { return hash_; }
@@ -35,6 +37,12 @@ public:
   /// "worker 3 waits for model 17 of worker 2; ...", of all that wait.
   std::string who_waits() const;
   blame_table& blame() noexcept { return blame_; }
+
+  // -- told by the coordinator -----------------------------------------------------------------------------------------
+
+  void on_progress(const progress_record& p) override;
+  void on_evaluation(const evaluation_record& r) override;
+  void on_event(double time_s, const std::string& what) override;
 
   // -- told by the workers
   // ---------------------------------------------------------------------------------------------
@@ -65,6 +73,7 @@ private:
   const virtual_time& now_;
   auditor* check_;
   trace_recorder* trace_;
+  run_observer* user_;
   std::uint64_t hash_ = 0;
   virtual_time last_step_{};
   blame_table blame_;

@@ -100,7 +100,6 @@ private:
   std::optional<random_sequence> choice_; // which actor runs next
   std::uint64_t happened_ = 0;
   auditor auditor_;
-  std::shared_ptr<trace_recorder> trace_;
   simulation_observer observer_;
 
   caf::actor_system_config config_ = virtual_time_config();
@@ -169,29 +168,6 @@ caf::behavior client_actor(caf::event_based_actor* self, simulation* world) {
           [=](run_failed& f) { world->on_failure(std::move(f)); }};
 }
 
-/// Passes on what the coordinator tells the user's observer, and lets the simulation see it.
-class observer_tee final : public run_observer {
-public:
-  observer_tee(simulation_observer& seen, run_observer* user) : seen_(seen), user_(user) {}
-  void on_progress(const progress_record& p) override {
-    if (user_)
-      user_->on_progress(p);
-  }
-  void on_evaluation(const evaluation_record& r) override {
-    seen_.evaluated(r.train_loss);
-    if (user_)
-      user_->on_evaluation(r);
-  }
-  void on_event(double time_s, const std::string& what) override {
-    if (user_)
-      user_->on_event(time_s, what);
-  }
-
-private:
-  simulation_observer& seen_;
-  run_observer* user_;
-};
-
 simulation::simulation(std::shared_ptr<const experiment> e, const simulation_settings& s,
                        const run_surroundings& around)
     : run_(std::move(e)), settings_(s), around_(around),
@@ -208,8 +184,7 @@ simulation::simulation(std::shared_ptr<const experiment> e, const simulation_set
             run_->settings.seed ^ s.schedule << 32),
       auditor_(run_->settings.workers, run_->algorithm->traits.exchange == exchange_pattern::bipartite,
                run_->algorithm->traits.most_steps_apart),
-      trace_(s.trace_events > 0 ? std::make_shared<trace_recorder>(s.trace_events) : nullptr),
-      observer_(run_->settings.workers, now_, s.check ? &auditor_ : nullptr, trace_.get()),
+      observer_(run_->settings.workers, now_, s.check ? &auditor_ : nullptr, s.trace.get(), around.observer),
       scheduler_(dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler())),
       began_(scheduler_.clock().now()) {
   if (s.schedule != 0)
@@ -253,13 +228,12 @@ world_parts simulation::parts() {
 // -- what happens next ------------------------------------------------------------------------------------------------
 
 simulation_result simulation::run() {
-  observer_tee tee{observer_, around_.observer};
   client_ = system_.spawn(client_actor, this);
   injector_ = system_.spawn(fault_injector, board_, run_->settings.workers, settings_.workers_per_node,
                             std::function([this](std::size_t fault, bool on) {
                               observer_.fault(describe(board_->plan().faults[fault]), on);
                             }));
-  coordinator_ = spawn_run(system_, run_, parts(), &tee, around_.interrupted, client_, injector_);
+  coordinator_ = spawn_run(system_, run_, parts(), &observer_, around_.interrupted, client_, injector_);
   caf::anon_send(coordinator_, start_run{});
   caf::anon_send(injector_, start_faults{coordinator_});
   while (!over()) {
@@ -282,8 +256,7 @@ simulation_result simulation::run() {
           .frames_lost = count_->lost,
           .frames_rejected = count_->rejected,
           .frames_duplicated = count_->duplicated,
-          .blame = observer_.blame(),
-          .trace = trace_};
+          .blame = observer_.blame()};
 }
 
 void simulation::run_one_actor() {

@@ -23,7 +23,7 @@ struct simulation_settings {
   double detection_s = 0.1; ///< from the death of a worker to the moment it is noticed
   double patience_s = 600;  ///< a run that does no step for so long, while no fault of the plan is left, hangs
   bool check = true;        ///< see auditor.hpp
-  std::size_t trace_events = trace_recorder::default_limit; ///< at most; 0: no trace
+  std::shared_ptr<trace_recorder> trace = {}; ///< draws the run, up to its failure if it fails; null: nobody does
 };
 
 /// What a simulated run came to.
@@ -35,7 +35,6 @@ struct simulation_result {
   std::uint64_t events = 0;                                                  ///< frames, gradients and timers
   std::uint64_t frames_lost = 0, frames_rejected = 0, frames_duplicated = 0; ///< by injected faults
   blame_table blame;
-  std::shared_ptr<const trace_recorder> trace; ///< null without one
 };
 
 /// Trains with all workers on one thread in virtual time: the same actors and algorithms as in the local world, real

@@ -15,6 +15,7 @@ constexpr frame_kind ack = frame_kind::acknowledgement;
 std::shared_ptr<const roster> roster_of(std::vector<std::uint32_t> incarnations) {
   roster r;
   r.workers.resize(incarnations.size()); // handles to nobody: the links here need none
+  r.present.assign(incarnations.size(), true);
   r.incarnations = std::move(incarnations);
   return std::make_shared<const roster>(std::move(r));
 }
@@ -167,6 +168,20 @@ TEST(connections, drop_the_frames_of_workers_that_do_not_exist) {
   EXPECT_THAT(f.arrived(from(3, 1, 0)), IsEmpty());
   EXPECT_THAT(f.arrived(from(0xFFFFFFFF, 1, 7)), IsEmpty());
   EXPECT_THAT(f.ends.meet(roster_of({0, 0, 0})), IsEmpty());
+}
+
+TEST(connections, send_nothing_more_to_a_peer_that_has_been_lost) {
+  fixture f{true};
+  f.ends.meet(roster_of({0, 0, 0}));
+  f.ends.send(peer, from(self, 0), 0s);
+  ASSERT_TRUE(f.ends.timeout());
+  const auto before = f.ends.sent();
+  auto without = *roster_of({0, 0, 0});
+  without.present[peer] = false;
+  f.ends.meet(std::make_shared<const roster>(std::move(without)));
+  EXPECT_FALSE(f.ends.timeout()) << "what it has not acknowledged is not repeated for ever";
+  EXPECT_EQ(f.ends.sent(), before) << "but it stays in the ledger";
+  f.ends.arrived(from(peer, 1), 1s, [](const frame&) { FAIL() << "a frame of a life that is over"; });
 }
 
 TEST(connections, begin_anew_with_a_peer_that_was_started_anew_and_keep_the_old_traffic) {

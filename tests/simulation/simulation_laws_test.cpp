@@ -32,7 +32,6 @@ std::shared_ptr<const experiment> small_run(const std::string& algorithm, std::u
 
 simulation_settings quick() {
   simulation_settings s;
-  s.trace_events = 0;
   s.detection_s = 0.002;
   return s;
 }

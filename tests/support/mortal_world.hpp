@@ -230,6 +230,7 @@ private:
     lives_.resize(workers());
     roster_.workers.resize(workers());
     roster_.incarnations.resize(workers());
+    roster_.present.assign(workers(), true);
     roster_.incarnations[i] = incarnation;
     lives_[i].reset(); // before its successor begins
     lives_[i] = std::make_unique<life>(*this, i, incarnation);

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "gossamer/actors/runtime/worker.hpp"
+
+#include <vector>
+
+namespace gossamer::actors {
+
+/// What each worker did and sent, in its present life and in former ones.
+class books {
+public:
+  explicit books(std::size_t workers = 0) : of_(workers) {}
+
+  /// Its present life so far.
+  void record(rank i, std::uint64_t steps, const traffic& sent) {
+    of_[i].steps = steps;
+    of_[i].sent = sent;
+  }
+  /// Its present life is over.
+  void close(rank i) {
+    of_[i].former_steps += std::exchange(of_[i].steps, 0);
+    of_[i].former_sent += std::exchange(of_[i].sent, {});
+  }
+
+  std::uint64_t steps(rank i) const { return of_[i].former_steps + of_[i].steps; }
+  std::uint64_t steps() const {
+    std::uint64_t total = 0;
+    for (rank i = 0; i < of_.size(); ++i)
+      total += steps(i);
+    return total;
+  }
+  traffic sent() const {
+    traffic total;
+    for (const auto& one : of_) {
+      total += one.former_sent;
+      total += one.sent;
+    }
+    return total;
+  }
+
+private:
+  struct book {
+    std::uint64_t steps = 0, former_steps = 0;
+    traffic sent, former_sent;
+  };
+
+  std::vector<book> of_;
+};
+
+} // namespace gossamer::actors
