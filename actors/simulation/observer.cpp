@@ -8,7 +8,7 @@ namespace gossamer::actors {
 
 namespace {
 
-constexpr std::size_t most_waits_named = 12;
+constexpr std::size_t most_named = 12;
 
 std::string name_of(const tag& label) { return fmt::format("{} {}", to_string(label.kind), label.step); }
 
@@ -16,7 +16,7 @@ std::string name_of(const tag& label) { return fmt::format("{} {}", to_string(la
 
 simulation_observer::simulation_observer(std::size_t workers, const virtual_time& now, auditor* check,
                                          trace_recorder* trace, run_observer* user)
-    : now_(now), check_(check), trace_(trace), user_(user), blame_(workers), waits_(workers) {
+    : now_(now), check_(check), trace_(trace), user_(user), blame_(workers), steps_(workers), waits_(workers) {
   if (trace_) // so that faults stand on top, and workers in order
     for (rank i = 0; i < workers; ++i)
       worker_track(i);
@@ -71,18 +71,19 @@ void simulation_observer::fault(const std::string& what, bool on) {
 }
 
 std::string simulation_observer::who_waits() const {
-  std::string text;
-  std::size_t named = 0, all = 0;
-  for (rank i = 0; i < waits_.size(); ++i)
+  std::vector<std::string> waits, steps{"nobody waits for a frame"};
+  for (rank i = 0; i < waits_.size(); ++i) {
+    steps.push_back(fmt::format("worker {} is in step {}", i, steps_[i]));
     for (const auto& w : waits_[i])
-      if (++all; named < most_waits_named) {
-        ++named;
-        text += fmt::format("{}worker {} waits for {} of worker {}", text.empty() ? "" : "; ", i, name_of(w.wanted),
-                            w.whom);
-      }
-  if (all > named)
-    text += fmt::format("; and {} more", all - named);
-  return text.empty() ? "nobody waits for a frame" : text;
+      waits.push_back(fmt::format("worker {} waits for {} of worker {}", i, name_of(w.wanted), w.whom));
+  }
+  auto& named = waits.empty() ? steps : waits;
+  if (named.size() > most_named) {
+    const auto more = named.size() - most_named;
+    named.resize(most_named);
+    named.push_back(fmt::format("and {} more", more));
+  }
+  return fmt::format("{}", fmt::join(named, "; "));
 }
 
 // -- told by the coordinator ------------------------------------------------------------------------------------------
@@ -149,6 +150,7 @@ void simulation_observer::wait_ends(rank who, rank whom) {
 }
 
 void simulation_observer::step_begins(rank who, std::uint64_t t, const view& v) {
+  steps_[who] = t;
   if (check_)
     check_->step_begins(who, t, v);
 }

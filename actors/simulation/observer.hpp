@@ -34,11 +34,12 @@ public:
 
   std::uint64_t hash() const noexcept { return hash_; }
   virtual_time last_step() const noexcept { return last_step_; }
-  /// "worker 3 waits for model 17 of worker 2; ...", of all that wait.
+  /// "worker 3 waits for model 17 of worker 2; ...", of all that wait; if nobody does, in which step each worker is.
   std::string who_waits() const;
   blame_table& blame() noexcept { return blame_; }
 
-  // -- told by the coordinator -----------------------------------------------------------------------------------------
+  // -- told by the coordinator
+  // -----------------------------------------------------------------------------------------
 
   void on_progress(const progress_record& p) override;
   void on_evaluation(const evaluation_record& r) override;
@@ -77,6 +78,7 @@ private:
   std::uint64_t hash_ = 0;
   virtual_time last_step_{};
   blame_table blame_;
+  std::vector<std::uint64_t> steps_;           // that they began last
   std::vector<std::vector<wait>> waits_;       // of each worker
   std::map<std::string, virtual_time> faults_; // that are on, since when
 };
