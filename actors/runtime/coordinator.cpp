@@ -54,8 +54,7 @@ public:
     self_->monitor(evaluator_);
     for (rank i = 0; i < workers(); ++i)
       spawn(i, 0);
-    const meet_peers all{shared_roster()};
-    tell_workers(all);
+    tell_workers(meet_peers{shared_roster()});
     tell_workers(start_run{});
     self_->delayed_send(self_, tick_interval, tick{});
   }
@@ -257,12 +256,8 @@ private:
   }
 
   void change_view() {
-    if (closed_)
-      return;
-    if (synchronous_)
-      hold();
-    else
-      proceed();
+    if (!closed_)
+      synchronous_ ? hold() : proceed();
   }
 
   void stop(run_end why) {
@@ -311,6 +306,8 @@ private:
       seen.record(one.source, one.gradients, one.sent);
       models.push_back(std::move(one.model));
     }
+    if (models.empty())
+      return; // all who were asked have died
     const auto sent = seen.sent();
     evaluation_record record;
     record.step = seen.steps();

@@ -83,6 +83,7 @@ private:
   void run_one_actor();
   void advance();
   void happen(event what);
+  void on_fault(std::size_t index, bool on);
   void look_for_trouble();
   void set_time(virtual_time t);
 
@@ -99,6 +100,8 @@ private:
   compute_cost cost_;
   std::optional<random_sequence> choice_; // which actor runs next
   std::uint64_t happened_ = 0;
+  virtual_time last_switch_{}; // of a fault
+  int passing_faults_ = 0;     // that are on, and will end
   auditor auditor_;
   simulation_observer observer_;
 
@@ -230,9 +233,7 @@ world_parts simulation::parts() {
 simulation_result simulation::run() {
   client_ = system_.spawn(client_actor, this);
   injector_ = system_.spawn(fault_injector, board_, run_->settings.workers, settings_.workers_per_node,
-                            std::function([this](std::size_t fault, bool on) {
-                              observer_.fault(describe(board_->plan().faults[fault]), on);
-                            }));
+                            std::function([this](std::size_t fault, bool on) { on_fault(fault, on); }));
   coordinator_ = spawn_run(system_, run_, parts(), &observer_, around_.interrupted, client_, injector_);
   caf::anon_send(coordinator_, start_run{});
   caf::anon_send(injector_, start_faults{coordinator_});
@@ -305,9 +306,17 @@ void simulation::happen(event what) {
   }
 }
 
+void simulation::on_fault(std::size_t index, bool on) {
+  const auto& f = board_->plan().faults[index];
+  observer_.fault(describe(f), on);
+  last_switch_ = now_;
+  if (f.lasts_s)
+    on ? ++passing_faults_ : --passing_faults_;
+}
+
 void simulation::look_for_trouble() {
-  const auto quiet_since = std::max(observer_.last_step(), from_seconds(board_->plan().last_end_s()));
-  if (!settings_.check || now_ - quiet_since <= from_seconds(settings_.patience_s))
+  const auto quiet_since = std::max({observer_.last_step(), last_switch_, from_seconds(board_->plan().last_end_s())});
+  if (!settings_.check || passing_faults_ > 0 || now_ - quiet_since <= from_seconds(settings_.patience_s))
     return;
   throw broken_promise(fmt::format("at {:.9g} s: no step since {:.9g} s, and no fault is left: {}", to_seconds(now_),
                                    to_seconds(observer_.last_step()), observer_.who_waits()));
