@@ -4,25 +4,14 @@
 
 #include <array>
 
+#include "support/usage_error.hpp"
+
 namespace gossamer {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
-
-/// The message of the usage error that `action` must throw.
-template <class Action>
-std::string usage_error(Action action) {
-  try {
-    action();
-  } catch (const error& e) {
-    EXPECT_EQ(e.exit_status(), 2);
-    return e.what();
-  }
-  ADD_FAILURE() << "no error";
-  return {};
-}
 
 const description example{
     .name = "example",

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "support/small_data.hpp"
+#include "support/usage_error.hpp"
 
 namespace gossamer::compute {
 namespace {
@@ -19,14 +20,7 @@ using testing::HasSubstr;
 const random_stream start{1, 0, purpose::initial};
 
 std::string usage_error(std::string_view text, const dataset& data) {
-  try {
-    make_model(text, data);
-  } catch (const error& e) {
-    EXPECT_EQ(e.code(), errc::usage);
-    return e.what();
-  }
-  ADD_FAILURE() << "no error from " << text;
-  return {};
+  return gossamer::usage_error([&] { make_model(text, data); });
 }
 
 std::vector<float> gradient_at(model& m, std::span<const float> x, const dataset& data) {

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <set>
 
+#include "support/usage_error.hpp"
+
 namespace gossamer::compute {
 namespace {
 
@@ -21,14 +23,7 @@ dataset labelled(std::size_t samples, std::size_t classes) {
 }
 
 std::string usage_error(std::string_view text, const dataset& data, std::size_t workers) {
-  try {
-    deal(text, data, workers, 1);
-  } catch (const error& e) {
-    EXPECT_EQ(e.code(), errc::usage);
-    return e.what();
-  }
-  ADD_FAILURE() << "no error";
-  return {};
+  return gossamer::usage_error([&] { deal(text, data, workers, 1); });
 }
 
 std::set<std::size_t> classes_of(const dataset& data, const std::vector<std::uint32_t>& shard) {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <thread>
 
-#include "usage_error.hpp"
+#include "support/usage_error.hpp"
 
 namespace gossamer::actors {
 namespace {

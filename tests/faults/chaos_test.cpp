@@ -8,7 +8,7 @@
 #include <limits>
 #include <set>
 
-#include "usage_error.hpp"
+#include "support/usage_error.hpp"
 
 namespace gossamer::actors {
 namespace {

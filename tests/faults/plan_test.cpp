@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "usage_error.hpp"
+#include "support/usage_error.hpp"
 
 namespace gossamer::actors {
 namespace {

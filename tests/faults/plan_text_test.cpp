@@ -7,7 +7,7 @@
 #include <fstream>
 #include <set>
 
-#include "usage_error.hpp"
+#include "support/usage_error.hpp"
 
 namespace gossamer::actors {
 namespace {

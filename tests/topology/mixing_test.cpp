@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "support/usage_error.hpp"
+
 namespace gossamer::topology {
 namespace {
 
@@ -12,18 +14,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 graph make(std::size_t size, std::vector<graph::edge> edges) { return {size, edges}; }
-
-template <class Action>
-std::string usage_error(Action action) {
-  try {
-    action();
-  } catch (const error& e) {
-    EXPECT_EQ(e.code(), errc::usage);
-    return e.what();
-  }
-  ADD_FAILURE() << "no error";
-  return {};
-}
 
 TEST(mixing_matrix, is_a_third_on_a_ring) {
   const auto w = mixing_matrix::uniform(make_topology("ring", 5, 1));
