@@ -97,37 +97,44 @@ std::uint64_t membership::first_step_within(std::uint64_t limit) const {
 }
 
 std::shared_ptr<const view> membership::next_view(std::uint64_t limit) {
-  const auto& traits = run_.algorithm->traits;
-  const bool bipartite = traits.exchange == exchange_pattern::bipartite;
-  if (!overlay_)
-    overlay_.emplace(run_.everybody->mixing->support(),
-                     bipartite ? topology::repair::bipartite : topology::repair::any);
-  for (rank i = 0; i < workers_.size(); ++i)
-    if (alive(i) != overlay_->present(i))
-      overlay_ = alive(i) ? overlay_->with(i) : overlay_->without(i);
-
   view v;
   v.number = ++number_;
   v.first_step = first_step_within(limit);
   v.members = living();
   for (rank i = 0; i < workers_.size(); ++i)
     v.incarnations.push_back(alive(i) ? std::optional{incarnation(i)} : std::nullopt);
+  join(v);
+  promise_states(v);
+  changed_ = false;
+  return std::make_shared<const view>(std::move(v));
+}
+
+/// Who talks to whom.
+void membership::join(view& v) {
+  const bool bipartite = run_.algorithm->traits.exchange == exchange_pattern::bipartite;
+  if (!overlay_)
+    overlay_.emplace(run_.everybody->mixing->support(),
+                     bipartite ? topology::repair::bipartite : topology::repair::any);
+  for (rank i = 0; i < workers_.size(); ++i)
+    if (alive(i) != overlay_->present(i))
+      overlay_ = alive(i) ? overlay_->with(i) : overlay_->without(i);
   v.mixing = std::make_shared<const topology::mixing_matrix>(topology::mixing_matrix::metropolis(overlay_->current()));
   v.active.assign(workers_.size(), true);
   if (bipartite)
     for (const auto i : overlay_->roles().passive)
       v.active[i] = false;
-  const bool repeats = traits.synchronous && traits.on_loss == interrupted_round::repeat;
-  for (const auto i : v.members)
-    if (repeats && workers_[i].step < v.first_step)
-      workers_[i].ready = false; // it is a round behind
+}
+
+/// Who gets a state from whom: those who were started anew, and those who are a round behind what will be repeated.
+void membership::promise_states(view& v) {
+  if (run_.algorithm->traits.on_loss == interrupted_round::repeat)
+    for (const auto i : v.members)
+      workers_[i].ready = workers_[i].ready && workers_[i].step >= v.first_step;
   for (const auto i : v.members)
     if (!ready(i)) {
       v.donors[i] = donor_for(i, v);
       workers_[i].promised = true;
     }
-  changed_ = false;
-  return std::make_shared<const view>(std::move(v));
 }
 
 /// A neighbour, if one has the state; else the first that has.

@@ -58,6 +58,8 @@ private:
     std::uint64_t step = 0;
   };
 
+  void join(view& v);
+  void promise_states(view& v);
   rank donor_for(rank i, const view& v) const;
   std::uint64_t first_step_within(std::uint64_t limit) const;
 
