@@ -40,6 +40,10 @@ void check_fault(const fault& f, std::string_view where, std::size_t workers, st
 
 } // namespace
 
+bool fault_plan::needs_steps() const noexcept {
+  return std::ranges::any_of(faults, [](const fault& f) { return f.at_step.has_value(); });
+}
+
 double fault_plan::last_end_s() const noexcept {
   double last = 0;
   for (const auto& f : faults)

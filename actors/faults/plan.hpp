@@ -70,6 +70,9 @@ struct fault_plan {
   /// nobody knows when that is. 0 for an empty plan.
   double last_end_s() const noexcept;
 
+  /// Whether a fault waits for a step.
+  bool needs_steps() const noexcept;
+
   friend bool operator==(const fault_plan&, const fault_plan&) = default;
 };
 

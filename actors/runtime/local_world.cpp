@@ -78,8 +78,8 @@ run_summary run_locally(std::shared_ptr<const experiment> e, const run_surroundi
 
   const auto injector = system.spawn(fault_injector, board, e->settings.workers, around.workers_per_node,
                                      std::function<void(std::size_t, bool)>{});
-  const auto coordinator =
-      spawn_run(system, e, parts_of(system, e, around, board), around.observer, around.interrupted, self, injector);
+  const auto coordinator = spawn_run(system, e, parts_of(system, e, around, board), around.observer, around.interrupted,
+                                     self, around.faults.needs_steps() ? injector : caf::actor{});
   self->send(coordinator, start_run{});
   self->send(injector, start_faults{coordinator});
 

@@ -234,7 +234,8 @@ simulation_result simulation::run() {
   client_ = system_.spawn(client_actor, this);
   injector_ = system_.spawn(fault_injector, board_, run_->settings.workers, settings_.workers_per_node,
                             std::function([this](std::size_t fault, bool on) { on_fault(fault, on); }));
-  coordinator_ = spawn_run(system_, run_, parts(), &observer_, around_.interrupted, client_, injector_);
+  coordinator_ = spawn_run(system_, run_, parts(), &observer_, around_.interrupted, client_,
+                           around_.faults.needs_steps() ? injector_ : caf::actor{});
   caf::anon_send(coordinator_, start_run{});
   caf::anon_send(injector_, start_faults{coordinator_});
   while (!over()) {
