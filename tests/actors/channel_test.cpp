@@ -200,13 +200,13 @@ public:
 
   /// Each end sends so many frames, at random times within `within`.
   void run(std::uint32_t frames, time within) {
-    for (int end = 0; end < 2; ++end)
+    for (std::size_t end = 0; end < 2; ++end)
       for (std::uint32_t k = 0; k < frames; ++k)
         schedule(between(0s, within), [this, end] { say(end); });
     while (const auto next = next_time()) {
       now_ = *next;
       ASSERT_LT(now_, 1000h) << "this never ends";
-      for (int end = 0; end < 2; ++end)
+      for (std::size_t end = 0; end < 2; ++end)
         while (ends_[end].timeout() && *ends_[end].timeout() <= now_) {
           ++repetitions;
           send(end, ends_[end].repeat(now_));
@@ -235,20 +235,20 @@ private:
   }
   void schedule(time when, std::function<void()> what) { events_.emplace(when, std::move(what)); }
 
-  void say(int end) {
+  void say(std::size_t end) {
     frame f{.label = {frame_kind::model, said_[end]++}, .body = {}};
     ends_[end].number(f, now_, true);
     send(end, f);
   }
 
-  void send(int from, const frame& f) {
+  void send(std::size_t from, const frame& f) {
     const bool dark = now_ >= weather_.dark_from && now_ < weather_.dark_until;
     for (int copy = random_.uniform() < weather_.duplication ? 2 : 1; copy > 0; --copy)
       if (!dark && random_.uniform() >= weather_.loss)
         schedule(now_ + between(weather_.least_delay, weather_.most_delay), [this, from, f] { hear(1 - from, f); });
   }
 
-  void hear(int end, const frame& f) {
+  void hear(std::size_t end, const frame& f) {
     if (f.label.kind == frame_kind::acknowledgement) {
       if (ends_[end].acknowledged(f.label.step, now_)) {
         ++repetitions;
