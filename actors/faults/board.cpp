@@ -117,13 +117,6 @@ verdict fault_board::judge(rank from, rank to, std::uint64_t number, std::size_t
   return v;
 }
 
-bool fault_board::cut(rank from, rank to) const {
-  const std::scoped_lock lock{mutex_};
-  return std::ranges::any_of(on_links_, [&](const auto& on) {
-    return plan_.faults[on.first].kind == fault_kind::partition && on.second.links.contains(from, to);
-  });
-}
-
 double fault_board::slow_down(rank worker) const {
   const std::scoped_lock lock{mutex_};
   double product = 1;

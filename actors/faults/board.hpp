@@ -52,8 +52,6 @@ public:
   /// and as much again for each fault that hits only some frames of this link.
   verdict judge(rank from, rank to, std::uint64_t number, std::size_t wire_bytes, double now_s);
 
-  /// True while a partition is between the two.
-  bool cut(rank from, rank to) const;
   /// How many times longer this worker computes: the product of the factors that are on.
   double slow_down(rank worker) const;
 

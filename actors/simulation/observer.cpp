@@ -35,6 +35,10 @@ trace_track simulation_observer::worker_track(rank who) {
   return trace_->track("workers", fmt::format("worker {}", who));
 }
 
+trace_track simulation_observer::link_track(rank from, rank to) {
+  return trace_->track("links", fmt::format("{} -> {}", from, to));
+}
+
 // -- told by the world ------------------------------------------------------------------------------------------------
 
 void simulation_observer::carries(const frame& f) {
@@ -44,8 +48,8 @@ void simulation_observer::carries(const frame& f) {
 
 void simulation_observer::flies(rank to, const frame& f, virtual_time sent, virtual_time received) {
   if (trace_)
-    trace_->slice(trace_->track("links", fmt::format("{} -> {}", f.source, to)), trace_->name(name_of(f.label)),
-                  sent.count(), received.count(), {{trace_->name("bytes"), static_cast<std::int64_t>(f.wire_bytes())}});
+    trace_->slice(link_track(f.source, to), trace_->name(name_of(f.label)), sent.count(), received.count(),
+                  {{trace_->name("bytes"), static_cast<std::int64_t>(f.wire_bytes())}});
 }
 
 void simulation_observer::computes(rank who, std::uint64_t step, virtual_time begins, virtual_time ends) {
@@ -144,9 +148,11 @@ void simulation_observer::wait_ends(rank who, rank whom) {
   if (found == waits_[who].end())
     return;
   blame_.waited(who, whom, (now_ - found->since).count());
-  if (trace_)
+  if (trace_) {
     trace_->slice(worker_track(who), trace_->name(fmt::format("waits for {}", whom)), found->since.count(),
                   now_.count());
+    trace_->arrow(trace_->name("ends the wait"), link_track(whom, who), now_.count(), worker_track(who), now_.count());
+  }
   waits_[who].erase(found);
 }
 

@@ -70,6 +70,7 @@ private:
 
   void mix(std::uint64_t word) noexcept;
   trace_track worker_track(rank who);
+  trace_track link_track(rank from, rank to);
 
   const virtual_time& now_;
   auditor* check_;
