@@ -15,6 +15,7 @@ namespace {
 constexpr auto tick_interval = std::chrono::milliseconds(100);
 constexpr double loss_memory = 0.95;              // share of the smoothed loss that is kept per report
 constexpr std::uint64_t broadcasts_per_run = 200; // of the global progress, for asynchronous schedules
+constexpr double longest_wait_for_the_end_s = 10;
 constexpr auto last_evaluation = std::numeric_limits<std::uint64_t>::max();
 
 using seconds = std::chrono::duration<double>;
@@ -114,6 +115,7 @@ public:
       stop(run_end::interrupted);
     else if (limit && elapsed() >= *limit)
       stop(run_end::seconds);
+    close_when_finished();
     if (plan_.observer)
       plan_.observer->on_progress(progress());
   }
@@ -264,19 +266,19 @@ private:
     if (stopping_)
       return;
     stopping_ = true;
+    stopped_at_s_ = elapsed();
     summary_.end = why;
-    if (synchronous_) {
-      hold();
-    } else {
-      limit_ = 0;
-      tell_workers(proceed_with{nullptr, nullptr, limit_});
-    }
+    synchronous_ ? hold() : tell_workers(proceed_with{nullptr, nullptr, limit_ = 0});
   }
 
-  /// When nobody does anything any more, the models are final: no exchange is under way.
+  /// When nobody does anything any more, the models are final: no exchange is under way. A run that was stopped does
+  /// not wait for ever, e.g. for a frame that a partition keeps back.
   void close_when_finished() {
-    if (closing_ || finished_.size() != members_->population())
+    const bool given_up =
+        stopping_ && summary_.end != run_end::planned && elapsed() > stopped_at_s_ + longest_wait_for_the_end_s;
+    if (closing_ || (finished_.size() != members_->population() && !given_up))
       return;
+    summary_.unfinished = members_->population() - finished_.size();
     closing_ = true;
     request_snapshots(last_evaluation);
   }
@@ -360,6 +362,7 @@ private:
 
   std::uint64_t limit_ = 0; // of each worker's steps
   bool stopping_ = false;
+  double stopped_at_s_ = 0;
   std::set<rank> finished_;
   bool closing_ = false; // all have finished; final models are on their way,
   bool closed_ = false;  // and here

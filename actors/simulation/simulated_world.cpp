@@ -248,7 +248,8 @@ simulation_result simulation::run() {
   }
   if (failure_)
     throw error(failure_->code, failure_->sentence, failure_->remedy);
-  auditor_.settle();
+  if (summary_->unfinished == 0)
+    auditor_.settle();
   if (settings_.check && auditor_.broken())
     throw broken_promise("after the last step: " + *auditor_.broken());
   observer_.blame().finish(now_.count());

@@ -96,6 +96,7 @@ std::string to_json(const run_summary& s) {
   object["lost"] = s.lost;
   object["returned"] = s.returned;
   object["views"] = s.views;
+  object["unfinished"] = s.unfinished;
   object["version"] = GOSSAMER_VERSION;
   return object.dump(2);
 }

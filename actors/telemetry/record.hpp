@@ -47,9 +47,10 @@ struct run_summary {
   /// How many updates were so many updates old: the number of other workers' updates between the reading of the model
   /// and the arrival of its gradient, in the order in which the coordinator heard of them. Zero in synchronous runs.
   std::map<std::uint64_t, std::uint64_t> staleness;
-  std::uint64_t lost = 0;     ///< deaths of workers that were noticed
-  std::uint64_t returned = 0; ///< workers that were started anew
-  std::uint64_t views = 0;    ///< changes of who takes part
+  std::uint64_t lost = 0;       ///< deaths of workers that were noticed
+  std::uint64_t returned = 0;   ///< workers that were started anew
+  std::uint64_t views = 0;      ///< changes of who takes part
+  std::uint64_t unfinished = 0; ///< workers that were still within a step when a run that was stopped was given up
 };
 
 /// Watches a run. Called by the coordinator, one call at a time; may throw, which ends the run with that error.

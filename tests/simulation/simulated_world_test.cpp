@@ -105,6 +105,20 @@ TEST(simulated_world, says_who_waits_for_whom_when_a_partition_never_heals) {
   }
 }
 
+TEST(simulated_world, ends_a_run_that_is_stopped_though_a_partition_never_heals) {
+  run_surroundings around;
+  around.faults.faults.push_back({.kind = fault_kind::partition, .workers = {0}, .at_s = 0.01});
+  for (const char* algorithm : {"d-psgd", "all-reduce-sgd", "ad-psgd"}) {
+    auto settings = quadratic_run(algorithm, 4, 100);
+    settings.steps.reset();
+    settings.seconds = 3;
+    const auto summary = simulate(prepare(settings), with_network("tang-best"), around).summary;
+    EXPECT_EQ(summary.end, run_end::seconds) << algorithm;
+    EXPECT_GT(summary.unfinished, 0u) << algorithm;
+    EXPECT_NEAR(summary.final.time_s, 13, 0.3) << algorithm;
+  }
+}
+
 /// Sends every frame twice, and knows of one.
 struct double_link final : link {
   explicit double_link(std::unique_ptr<link> inner) : inner_(std::move(inner)) {}
