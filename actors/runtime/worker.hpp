@@ -183,6 +183,7 @@ private:
   void begin_step(std::uint64_t t);
   const view& view_of(std::uint64_t step) const;
   bool expects(rank from, const tag& label) const;
+  bool advance_views();
   void enter_views();
   void discard_frames_before(std::uint32_t view);
   void donate() const;

@@ -50,13 +50,16 @@ void worker::adopt(std::shared_ptr<const view> next) {
     take_state(*std::exchange(early_state_, std::nullopt));
 }
 
-void worker::enter_views() {
-  bool entered = false;
-  while (views_.size() > 1 && views_[1]->first_step <= step_) {
+/// @returns whether another view is in force now
+bool worker::advance_views() {
+  const auto before = views_.front();
+  while (views_.size() > 1 && views_[1]->first_step <= step_)
     views_.pop_front();
-    entered = true;
-  }
-  if (!entered)
+  return views_.front() != before;
+}
+
+void worker::enter_views() {
+  if (!advance_views())
     return;
   discard_frames_before(present().number);
   donate();
@@ -107,8 +110,7 @@ void worker::take_state(frame f) {
   state.finish();
   ready_ = true;
   step_ = f.label.step;
-  while (views_.size() > 1 && views_[1]->first_step <= step_)
-    views_.pop_front();
+  advance_views();
   host_.joined(step_);
   spawn(algorithm_->run(*this));
 }

@@ -2,25 +2,13 @@
 #include <gtest/gtest.h>
 
 #include "mortal_world.hpp"
+#include "small_run.hpp"
 
 namespace gossamer::actors {
 namespace {
 
 using testing_support::death;
 using testing_support::mortal_world;
-
-std::shared_ptr<const experiment> small_run(const std::string& algorithm, const std::string& topology,
-                                            std::size_t workers) {
-  run_settings s;
-  s.algorithm = algorithm;
-  s.topology = topology;
-  s.model = "quadratic";
-  s.data = "quadratic:samples=24,dim=3";
-  s.workers = workers;
-  s.batch = 1;
-  s.steps = 4;
-  return prepare(s);
-}
 
 std::string text_of(const std::vector<death>& deaths) {
   std::string text;
@@ -46,7 +34,7 @@ protected:
 
   static constexpr std::size_t workers = 3;
   std::shared_ptr<const experiment> e =
-      small_run(GetParam(), std::string{GetParam()} == "ad-psgd" ? "star" : "ring", workers);
+      small_run(GetParam(), std::string{GetParam()} == "ad-psgd" ? "star" : "ring", workers, 4);
   const bool alike = std::string{GetParam()} == "all-reduce-sgd"; ///< all models, to the bit
   std::size_t events = 0;
 };

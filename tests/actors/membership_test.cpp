@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "small_run.hpp"
+
 namespace gossamer::actors {
 namespace {
 
@@ -11,19 +13,6 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 constexpr std::uint64_t far = 1000;
-
-std::shared_ptr<const experiment> run_of(const std::string& algorithm, const std::string& topology,
-                                         std::size_t workers) {
-  run_settings s;
-  s.algorithm = algorithm;
-  s.topology = topology;
-  s.model = "quadratic";
-  s.data = "quadratic:samples=24,dim=2";
-  s.workers = workers;
-  s.batch = 1;
-  s.steps = 10;
-  return prepare(s);
-}
 
 const auto asynchronous = "ad-psgd", finishing = "d-psgd", repeating = "all-reduce-sgd";
 
@@ -84,7 +73,7 @@ void expect_good_donors(const view& v, const membership& m, const std::vector<ra
 
 /// Loses every set of workers, starts every part of it anew, and looks at the views before and after.
 void try_every_loss(const std::string& algorithm, const std::string& topology, std::size_t workers) {
-  const auto e = run_of(algorithm, topology, workers);
+  const auto e = small_run(algorithm, topology, workers);
   const bool bipartite = algorithm == asynchronous;
   for (unsigned lost = 0; lost + 1 < 1u << workers; ++lost)
     for (unsigned back = lost;; back = (back - 1) & lost) {
@@ -129,7 +118,7 @@ TEST(membership, makes_good_views_whoever_is_lost_and_comes_back) {
 }
 
 TEST(membership, restores_the_graph_when_everybody_is_back) {
-  const auto e = run_of(finishing, "ring", 6);
+  const auto e = small_run(finishing, "ring", 6);
   membership m{*e};
   for (const rank i : {1u, 4u})
     m.lose(i);
@@ -140,7 +129,7 @@ TEST(membership, restores_the_graph_when_everybody_is_back) {
 }
 
 TEST(membership, counts_the_lives_of_a_worker) {
-  const auto e = run_of(finishing, "ring", 3);
+  const auto e = small_run(finishing, "ring", 3);
   membership m{*e};
   for (std::uint32_t life = 1; life < 4; ++life) {
     m.lose(1);
@@ -172,7 +161,7 @@ TEST(membership, lets_a_view_begin_where_the_kind_of_algorithm_demands_it) {
   for (const auto& [algorithm, limit, first_step] :
        {expected{asynchronous, far, 0}, expected{finishing, far, 6}, expected{finishing, 6, 6},
         expected{finishing, 5, 5}, expected{repeating, far, 5}, expected{repeating, 3, 3}}) {
-    const auto e = run_of(algorithm, "ring", 4);
+    const auto e = small_run(algorithm, "ring", 4);
     membership m{*e};
     m.lose(1);
     EXPECT_TRUE(hold_all(m, {4, 9, 5, 4})); // what the lost one did is forgotten
@@ -182,7 +171,7 @@ TEST(membership, lets_a_view_begin_where_the_kind_of_algorithm_demands_it) {
 }
 
 TEST(membership, takes_the_last_step_of_those_only_who_have_the_state) {
-  const auto e = run_of(finishing, "ring", 3);
+  const auto e = small_run(finishing, "ring", 3);
   membership m{*e};
   m.lose(2);
   m.start(2);
@@ -194,7 +183,7 @@ TEST(membership, takes_the_last_step_of_those_only_who_have_the_state) {
 }
 
 TEST(membership, gives_those_who_are_a_round_behind_the_state_of_one_who_is_not) {
-  const auto e = run_of(repeating, "ring", 4);
+  const auto e = small_run(repeating, "ring", 4);
   membership m{*e};
   m.lose(3);
   EXPECT_TRUE(hold_all(m, {4, 5, 4}));
@@ -206,7 +195,7 @@ TEST(membership, gives_those_who_are_a_round_behind_the_state_of_one_who_is_not)
   m.joined(0, 5);
   EXPECT_TRUE(m.ready(0));
 
-  const auto other = run_of(finishing, "ring", 4);
+  const auto other = small_run(finishing, "ring", 4);
   membership n{*other};
   n.lose(3);
   EXPECT_TRUE(hold_all(n, {4, 5, 4}));
@@ -215,7 +204,7 @@ TEST(membership, gives_those_who_are_a_round_behind_the_state_of_one_who_is_not)
 
 TEST(membership, calls_those_stranded_who_wait_for_a_promised_state_of_an_algorithm_that_finishes_rounds) {
   for (const auto* algorithm : {asynchronous, finishing, repeating}) {
-    const auto e = run_of(algorithm, "ring", 4);
+    const auto e = small_run(algorithm, "ring", 4);
     membership m{*e};
     m.lose(1);
     m.lose(3);
@@ -236,7 +225,7 @@ TEST(membership, calls_those_stranded_who_wait_for_a_promised_state_of_an_algori
 }
 
 TEST(membership, ignores_the_answers_to_an_old_round) {
-  const auto e = run_of(finishing, "ring", 3);
+  const auto e = small_run(finishing, "ring", 3);
   membership m{*e};
   const auto old = m.ask();
   EXPECT_FALSE(m.answer(0, old, 1));
@@ -254,7 +243,7 @@ TEST(membership, ignores_the_answers_to_an_old_round) {
 }
 
 TEST(membership, does_not_wait_for_the_answers_of_the_lost) {
-  const auto e = run_of(finishing, "ring", 3);
+  const auto e = small_run(finishing, "ring", 3);
   membership m{*e};
   const auto round = m.ask();
   EXPECT_FALSE(m.answer(0, round, 4));

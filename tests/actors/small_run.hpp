@@ -1,0 +1,23 @@
+#pragma once
+
+#include "gossamer/actors/runtime/experiment.hpp"
+
+#include <string>
+
+namespace gossamer::actors {
+
+/// A run whose gradients cost nothing.
+inline std::shared_ptr<const experiment> small_run(const std::string& algorithm, const std::string& topology,
+                                                   std::size_t workers, std::uint64_t steps = 10) {
+  run_settings s;
+  s.algorithm = algorithm;
+  s.topology = topology;
+  s.model = "quadratic";
+  s.data = "quadratic:samples=24,dim=3";
+  s.workers = workers;
+  s.batch = 1;
+  s.steps = steps;
+  return prepare(s);
+}
+
+} // namespace gossamer::actors
