@@ -55,6 +55,8 @@ enum class purpose : std::uint32_t {
 class random_stream {
 public:
   random_stream(std::uint64_t seed, std::uint32_t rank, purpose use) noexcept;
+  /// The stream with this key, e.g. that of another worker.
+  explicit random_stream(philox_key key) noexcept : key_(key) {}
 
   philox_key key() const noexcept { return key_; }
 

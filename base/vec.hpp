@@ -74,5 +74,7 @@ void assign_scaled(std::span<float> y, float a, std::span<const float> x) noexce
 float max_magnitude(std::span<const float> x) noexcept; ///< max |x_i|; 0 when empty; NaN when any x_i is NaN
 /// sum (x_i - y_i)^2 in double precision, summed in a fixed order.
 double squared_distance(std::span<const float> x, std::span<const float> y) noexcept;
+double sum_of_squares(std::span<const float> x) noexcept;    ///< in double precision, summed in a fixed order
+double sum_of_magnitudes(std::span<const float> x) noexcept; ///< in double precision, summed in a fixed order
 
 } // namespace gossamer

@@ -115,13 +115,40 @@ float max_magnitude(std::span<const float> x) noexcept {
   return HWY_DYNAMIC_DISPATCH(max_magnitude)(x.data(), x.size());
 }
 
+namespace {
+
+/// The sum of f(i), in eight partial sums at once: an addition waits for the one before. The same order everywhere.
+template <class Function>
+double sum_over(std::size_t size, Function f) noexcept {
+  constexpr std::size_t lanes = 8;
+  double sums[lanes] = {};
+  std::size_t i = 0;
+  for (; i + lanes <= size; i += lanes)
+    for (std::size_t j = 0; j < lanes; ++j)
+      sums[j] += f(i + j);
+  for (std::size_t j = 0; i + j < size; ++j)
+    sums[j] += f(i + j);
+  double total = 0;
+  for (const double sum : sums)
+    total += sum;
+  return total;
+}
+
+} // namespace
+
 double squared_distance(std::span<const float> x, std::span<const float> y) noexcept {
-  double sum = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
+  return sum_over(x.size(), [&](std::size_t i) {
     const double difference = static_cast<double>(x[i]) - static_cast<double>(y[i]);
-    sum += difference * difference;
-  }
-  return sum;
+    return difference * difference;
+  });
+}
+
+double sum_of_squares(std::span<const float> x) noexcept {
+  return sum_over(x.size(), [&](std::size_t i) { return static_cast<double>(x[i]) * static_cast<double>(x[i]); });
+}
+
+double sum_of_magnitudes(std::span<const float> x) noexcept {
+  return sum_over(x.size(), [&](std::size_t i) { return std::fabs(static_cast<double>(x[i])); });
 }
 
 } // namespace gossamer

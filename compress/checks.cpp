@@ -24,11 +24,6 @@ error bad_packet(std::string sentence) {
   return {errc::bad_packet, std::move(sentence), "the sender is not a compatible Gossamer, or the link damages data"};
 }
 
-void expect_codec(const packet& p, std::uint8_t wire_number) {
-  if (p.codec != wire_number)
-    throw bad_packet(fmt::format("packet of codec {} given to codec {}", p.codec, wire_number));
-}
-
 void expect_bits(const packet& p, std::uint64_t bits) {
   if (p.bits != bits)
     throw bad_packet(fmt::format("packet of codec {} with {} elements carries {} bits where the codec writes {}",
@@ -36,6 +31,12 @@ void expect_bits(const packet& p, std::uint64_t bits) {
   if (p.payload.size() != whole_bytes(bits))
     throw bad_packet(fmt::format("packet with {} bits has a payload of {} bytes instead of {}", bits, p.payload.size(),
                                  whole_bytes(bits)));
+}
+
+void expect_recipe(const packet& p, std::size_t words) {
+  if (p.recipe.size() != words)
+    throw bad_packet(fmt::format("packet of codec {} has a recipe of {} words where the codec writes {}", p.codec,
+                                 p.recipe.size(), words));
 }
 
 } // namespace gossamer::compress::detail

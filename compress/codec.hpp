@@ -2,47 +2,68 @@
 
 #include "gossamer/base/philox.hpp"
 #include "gossamer/base/registry.hpp"
+#include "gossamer/base/tensor_shape.hpp"
 #include "gossamer/base/vec.hpp"
 #include "gossamer/compress/packet.hpp"
 
 #include <memory>
+#include <span>
+#include <vector>
 
 namespace gossamer::compress {
 
-/// Turns a float vector into a packet and back. `C(v)` below is `decode(encode(v))`.
+/// What theory may assume of a codec; the law tests check each claim.
+struct capabilities {
+  bool exact = false;         ///< C(v) == v bit for bit
+  bool unbiased = false;      ///< E C(v) = v
+  bool deterministic = false; ///< draws no random numbers
+  bool fixed_size = true;     ///< the packet has exactly `bits(size)` bits unless v = 0
+  /// Keeps some elements as they are, chosen by the random numbers alone: given the same numbers, all workers keep the
+  /// same ones, C(a) + C(b) = C(a + b), and a sum can be formed without decoding. See `codec::select`.
+  bool linear = false;
+};
+
+/// The elements that a linear codec keeps, C(v)_i = factor * v_i, as ranges in ascending order; all others become 0.
+struct selection {
+  struct range {
+    std::size_t begin, size;
+  };
+  std::vector<range> ranges;
+  float factor = 1;
+
+  std::size_t size() const noexcept;
+};
+
+/// Turns a float vector into a packet; `decode` turns it back. `C(v)` below is `decode(encode(v))`.
 ///
-/// A codec is immutable; all randomness comes from the stream and step that are passed in, so that
-/// the same call gives the same bytes on every machine. Threads: safe.
+/// A codec is immutable; all randomness comes from the stream and step that are passed in, so that the same call gives
+/// the same bytes on every machine. Threads: safe.
 class codec {
 public:
   virtual ~codec() = default;
+
+  virtual capabilities can() const = 0;
 
   /// @param random, step the random numbers of this call: word i of `step` belongs to element i
   /// @error errc::diverged when v holds NaN or infinity
   virtual packet encode(const vec& v, const random_stream& random, std::uint64_t step) const = 0;
 
-  /// C(v), in memory from the packet's pool.
-  /// @error errc::bad_packet when the packet was made by another codec or its payload contradicts
-  /// its header
-  virtual vec decode(const packet& p) const = 0;
-
-  /// Payload bits of one encoded vector of this size (an upper bound where the size depends on the
-  /// values).
+  /// Payload bits of one encoded vector of this size (an upper bound where the size depends on the values).
   virtual std::uint64_t bits(std::size_t elements) const = 0;
-};
 
-/// What theory may assume of a codec; the law tests check each claim.
-struct capabilities {
-  bool exact = false;     ///< C(v) == v bit for bit
-  bool unbiased = false;  ///< E C(v) = v
-  bool fixed_size = true; ///< the packet has exactly `bits(size)` bits unless v = 0
+  /// The smallest known c with E |C(v) - v|^2 <= c |v|^2 for all v of this size: omega of an unbiased codec, 1 - delta
+  /// of a delta-approximate one. Infinite when there is none.
+  virtual double relative_error(std::size_t elements) const = 0;
+
+  /// What a linear codec keeps with these random numbers. Requires `can().linear`.
+  virtual selection select(std::size_t elements, const random_stream& random, std::uint64_t step) const;
 };
 
 struct codec_entry {
   description about;
   std::uint8_t wire_number; ///< never reused
-  capabilities can;
-  std::unique_ptr<codec> (*make)(const arguments&);
+  /// @param tensors of the vectors to come, one after the other; empty: one tensor of any size
+  std::unique_ptr<codec> (*make)(const arguments&, std::span<const tensor_shape> tensors);
   vec (*decode)(const packet&); ///< for any parameters: a packet says all that its decoding needs
 };
 
@@ -50,11 +71,10 @@ struct codec_entry {
 const registry<codec_entry>& codecs();
 
 /// The codec that a user names, e.g. "uniform:bits=8".
-std::unique_ptr<codec> make_codec(std::string_view text);
+std::unique_ptr<codec> make_codec(std::string_view text, std::span<const tensor_shape> tensors = {});
 
-/// Decodes with whichever codec made the packet, whatever its parameters.
-/// @error errc::bad_packet when no codec has the packet's number or the payload contradicts the
-/// header
+/// C(v), in memory from the packet's pool, with whichever codec made the packet.
+/// @error errc::bad_packet when no codec has the packet's number or the payload contradicts the header
 vec decode(const packet& p);
 
 } // namespace gossamer::compress

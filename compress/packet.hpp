@@ -4,19 +4,23 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace gossamer::compress {
 
 /// A vector in compressed form: what codecs make and what links carry.
 ///
 /// Inside one process a packet travels as it is, sharing its payload. When it leaves the process it
-/// is written as a 32-byte header and the payload (docs/wire-format.md), guarded by a checksum.
+/// is written as a header of 32 bytes, the recipe and the payload (docs/wire-format.md), guarded by a checksum.
 struct packet {
   std::uint8_t codec = 0;     ///< wire number of the codec that made it
   std::uint8_t parameter = 0; ///< codec-specific, e.g. the bits of `uniform`
   std::uint64_t elements = 0; ///< dimension of the vector that was encoded
   std::uint64_t bits = 0;     ///< information in the payload, before padding to whole bytes: what papers count
   buffer payload;             ///< ceil(bits / 8) bytes, unused high bits of the last byte zero
+  /// What a receiver needs to draw the sender's random choices again (key and step of the stream, and what the codec
+  /// adds); at most 255 words. Not information about the vector, so it does not count as payload.
+  std::vector<std::uint64_t> recipe = {};
 
   /// Size of the written form, header included.
   std::size_t wire_bytes() const noexcept;
@@ -27,7 +31,7 @@ inline constexpr std::size_t packet_header_bytes = 32;
 /// ceil(bits / 8), without overflow.
 constexpr std::uint64_t whole_bytes(std::uint64_t bits) noexcept { return bits / 8 + (bits % 8 != 0); }
 
-/// Writes header and payload. @returns `wire_bytes()` bytes from the payload's pool.
+/// @returns `wire_bytes()` bytes from the payload's pool.
 buffer write(const packet& p);
 
 /// 16 GiB of floats.

@@ -17,9 +17,21 @@ const registry<codec_entry>& codecs() {
   return table;
 }
 
-std::unique_ptr<codec> make_codec(std::string_view text) {
+std::unique_ptr<codec> make_codec(std::string_view text, std::span<const tensor_shape> tensors) {
   const auto [entry, values] = codecs().resolve(text);
-  return entry.make(values);
+  return entry.make(values, tensors);
+}
+
+std::size_t selection::size() const noexcept {
+  std::size_t sum = 0;
+  for (const auto& r : ranges)
+    sum += r.size;
+  return sum;
+}
+
+selection codec::select(std::size_t, const random_stream&, std::uint64_t) const {
+  GOSSAMER_ASSERT(false, "only a linear codec selects");
+  return {};
 }
 
 vec decode(const packet& p) {

@@ -59,6 +59,7 @@ vec decode_uniform(const packet& p) {
     throw bad_packet(
         fmt::format("packet of codec uniform has {} elements; allowed: {}", p.elements, packet_most_elements));
   const float delta = read_scale(p);
+  expect_recipe(p, 0);
   expect_bits(p, delta == 0 ? scale_bits : size_in_bits(bits, p.elements));
   auto pool = p.payload.pool();
   if (delta == 0)
@@ -79,10 +80,12 @@ class uniform final : public codec {
 public:
   explicit uniform(int bits) : bits_(bits) {}
 
+  capabilities can() const override { return {.unbiased = true}; }
+
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
     const float delta = scale_of(finite_max_magnitude(v.view()), bits_);
     const auto size = delta == 0 ? scale_bits : bits(v.size());
-    packet p{wire_number, static_cast<std::uint8_t>(bits_), v.size(), size, v.pool().allocate(whole_bytes(size))};
+    packet p{wire_number, static_cast<std::uint8_t>(bits_), v.size(), size, v.pool().allocate(whole_bytes(size)), {}};
     std::memcpy(p.payload.data(), &delta, sizeof delta);
     if (delta == 0)
       return p;
@@ -97,14 +100,12 @@ public:
     return p;
   }
 
-  vec decode(const packet& p) const override {
-    expect_codec(p, wire_number);
-    if (p.parameter != bits_)
-      throw bad_packet(fmt::format("packet of codec uniform:bits={} given to uniform:bits={}", p.parameter, bits_));
-    return decode_uniform(p);
-  }
-
   std::uint64_t bits(std::size_t elements) const override { return size_in_bits(bits_, elements); }
+
+  double relative_error(std::size_t elements) const override {
+    const double levels = bits_ == 1 ? 0.5 : (1 << (bits_ - 1)) - 1; // half the number of steps between -max and max
+    return static_cast<double>(elements) / (4 * levels * levels);
+  }
 
 private:
   int bits_;
@@ -137,8 +138,7 @@ codec_entry uniform_codec() {
                                 .min = 1,
                                 .max = 16}}},
       .wire_number = wire_number,
-      .can = {.exact = false, .unbiased = true, .fixed_size = true},
-      .make = [](const arguments& given) -> std::unique_ptr<codec> {
+      .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
         return std::make_unique<uniform>(static_cast<int>(given.integer("bits")));
       },
       .decode = decode_uniform,

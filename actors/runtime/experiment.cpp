@@ -101,7 +101,7 @@ worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const 
   w.workers = settings.workers;
   if (incarnation == 0)
     w.everybody = everybody;
-  w.exact_codec = compress::codecs().find(spec::parse(settings.codec).name).can.exact;
+  w.exact_codec = codec->can().exact;
   w.synchronous = algorithm->traits.synchronous;
   w.seed = settings.seed;
   // An asynchronous run counts the updates of all workers; a single worker never does more than all of them.
@@ -129,11 +129,11 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   s.algorithm = algorithm.second.resolved().to_string();
 
   const auto codec = compress::codecs().resolve(s.codec);
-  if (e->algorithm->traits.needs_exact_codec && !codec.first.can.exact)
+  e->codec = codec.first.make(codec.second, {});
+  if (e->algorithm->traits.needs_exact_codec && !e->codec->can().exact)
     throw error(errc::usage,
                 fmt::format("{} sends exact sums and cannot use codec '{}'", e->algorithm->about.name, s.codec),
                 "leave --codec out, or choose another algorithm");
-  e->codec = codec.first.make(codec.second);
   s.codec = codec.second.resolved().to_string();
 
   e->optimiser = compute::make_optimiser(s.optimiser);

@@ -15,9 +15,9 @@ float finite_max_magnitude(std::span<const float> v);
 /// An errc::bad_packet with the remedy that all packet errors share.
 error bad_packet(std::string sentence);
 
-/// @error errc::bad_packet unless the packet carries this wire number, and as many bits as its
-/// codec would have written
-void expect_codec(const packet& p, std::uint8_t wire_number);
+/// @error errc::bad_packet unless the packet carries as many bits as its codec would have written
 void expect_bits(const packet& p, std::uint64_t bits);
+/// @error errc::bad_packet unless the recipe has so many words
+void expect_recipe(const packet& p, std::size_t words);
 
 } // namespace gossamer::compress::detail

@@ -86,17 +86,6 @@ TEST(codec, names_the_first_element_that_is_not_finite) {
     }
 }
 
-TEST(codec, decodes_no_packet_of_another) {
-  buffer_pool pool;
-  const vec v{pool, std::vector<float>{1, -2, 3}};
-  const auto identity = make_codec("identity")->encode(v, randomness, 0);
-  const auto uniform = make_codec("uniform:bits=8")->encode(v, randomness, 0);
-  EXPECT_EQ(refusal([&] { make_codec("identity")->decode(uniform); }), "packet of codec 2 given to codec 1");
-  EXPECT_EQ(refusal([&] { make_codec("uniform")->decode(identity); }), "packet of codec 1 given to codec 2");
-  EXPECT_EQ(refusal([&] { make_codec("uniform:bits=4")->decode(uniform); }),
-            "packet of codec uniform:bits=8 given to uniform:bits=4");
-}
-
 TEST(decode, refuses_what_contradicts_itself) {
   buffer_pool pool;
   const auto good = uniform_packet(pool, 3, 5, 0.5f);

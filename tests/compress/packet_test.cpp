@@ -67,7 +67,7 @@ TEST(packet, names_each_fault) {
   EXPECT_EQ(refusal(std::span{good}.first(31)), "packet of 31 bytes is shorter than its header of 32");
   EXPECT_EQ(refusal(with(3, 'X')), "packet does not begin with 'GOSM'");
   EXPECT_EQ(refusal(with(4, 2)), "packet has version 2, this program reads version 1");
-  EXPECT_EQ(refusal(with(7, 9)), "packet has 9 in its reserved byte 7");
+  EXPECT_EQ(refusal(with(7, 9)), "packet is cut short: its recipe has 9 words, 3 bytes are there");
   EXPECT_EQ(refusal(std::span{good}.first(34)), "packet is cut short: 20 bits need a payload of 3 bytes, 2 are there");
   EXPECT_EQ(refusal(with(16, 8)), "2 bytes follow the payload of a packet");
   EXPECT_EQ(refusal(good, 3), "packet has 4 elements, more than the 3 allowed");

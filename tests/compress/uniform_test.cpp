@@ -185,7 +185,7 @@ TEST(uniform, allocates_nothing_once_warm) {
   buffer_pool pool;
   const auto codec = make_codec("uniform:bits=5");
   const vec v = random_vector(pool, 3000);
-  const auto work = [&] { codec->decode(read(pool, write(codec->encode(v, randomness, 0)).bytes())); };
+  const auto work = [&] { decode(read(pool, write(codec->encode(v, randomness, 0)).bytes())); };
   work();
   const auto warm = pool.blocks_created();
   for (int i = 0; i < 100; ++i)

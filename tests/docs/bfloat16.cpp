@@ -21,6 +21,7 @@ std::uint16_t round_randomly(float x, std::uint32_t word) {
 vec decode_bfloat16(const packet& p) {
   if (p.elements > p.payload.size()) // so that 16 * elements cannot overflow
     throw bad_packet("packet of codec bfloat16 has more elements than its payload has bytes");
+  expect_recipe(p, 0);
   expect_bits(p, 16 * p.elements);
   auto pool = p.payload.pool();
   vec v{pool, p.elements};
@@ -36,6 +37,8 @@ vec decode_bfloat16(const packet& p) {
 
 class bfloat16 final : public codec {
 public:
+  capabilities can() const override { return {.unbiased = true}; }
+
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
     finite_max_magnitude(v.view()); // refuses NaN and infinity
     packet p{wire_number, 0, v.size(), bits(v.size()), v.pool().allocate(2 * v.size())};
@@ -47,12 +50,8 @@ public:
     return p;
   }
 
-  vec decode(const packet& p) const override {
-    expect_codec(p, wire_number);
-    return decode_bfloat16(p);
-  }
-
   std::uint64_t bits(std::size_t elements) const override { return 16 * std::uint64_t{elements}; }
+  double relative_error(std::size_t) const override { return 0x1p-16; } // (half of 2^-7)^2, at most, of each element
 };
 
 } // namespace
@@ -65,8 +64,9 @@ codec_entry bfloat16_codec() {
                          "precision, so chosen that E C(v)_i = v_i",
                 .cost = "16 d bits; two passes over v and one random word an element"},
       .wire_number = wire_number,
-      .can = {.exact = false, .unbiased = true, .fixed_size = true},
-      .make = [](const arguments&) -> std::unique_ptr<codec> { return std::make_unique<bfloat16>(); },
+      .make = [](const arguments&, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
+        return std::make_unique<bfloat16>();
+      },
       .decode = decode_bfloat16,
   };
 }

@@ -42,11 +42,11 @@ protected:
     const auto p = codec_->encode(v, random_stream{1, 0, purpose::quantise}, step);
     EXPECT_EQ(p.bits, codec_->bits(v.size()));
     EXPECT_EQ(p.payload.size(), compress::whole_bytes(p.bits));
-    return codec_->decode(compress::read(pool_, compress::write(p).bytes()));
+    return entry_.decode(compress::read(pool_, compress::write(p).bytes()));
   }
 
   compress::codec_entry entry_ = compress::detail::bfloat16_codec();
-  std::unique_ptr<compress::codec> codec_ = entry_.make(arguments{"codec", entry_.about, spec::parse("bfloat16")});
+  std::unique_ptr<compress::codec> codec_ = entry_.make(arguments{"codec", entry_.about, spec::parse("bfloat16")}, {});
   buffer_pool pool_;
 };
 
