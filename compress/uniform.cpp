@@ -1,11 +1,9 @@
 #include "gossamer/compress/detail/checks.hpp"
 #include "gossamer/compress/detail/entries.hpp"
-#include "gossamer/compress/detail/uniform_kernels.hpp"
+#include "gossamer/compress/detail/levels.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -17,21 +15,29 @@ namespace {
 constexpr std::uint8_t wire_number = 2;
 constexpr std::uint64_t scale_bits = 32;
 
-/// Elements, first and count, that one call of a kernel takes.
-template <class Action>
-void for_each_block(std::size_t size, Action action) {
-  for (std::size_t first = 0; first < size; first += uniform_block)
-    action(first, std::min(uniform_block, size - first));
-}
+/// The last of the levels on either side of zero; of the two levels of one bit, half their distance is the unit.
+float top_of(int bits) { return static_cast<float>(bits == 1 ? 1 : (1 << (bits - 1)) - 1); }
 
 /// Distance of two levels; 0 when all elements are to be sent as zero.
 float scale_of(float norm, int bits) {
-  const auto top = static_cast<float>(bits == 1 ? 1 : (1 << (bits - 1)) - 1);
+  const float top = top_of(bits);
   const float delta = norm / top;
   if (delta < std::numeric_limits<float>::min()) // 1 / delta could overflow, and products would
                                                  // lose precision
     return 0;
   return std::isfinite(delta * top) ? delta : std::nextafter(delta, 0.0f);
+}
+
+level_grid grid_of(float delta, int bits) {
+  if (bits == 1) // clamped because twice delta may be infinite
+    return {.step = 2 * delta,
+            .inverse = 0.5f / delta,
+            .bottom = -1,
+            .top = 0,
+            .offset = -0.5f,
+            .low = -delta,
+            .high = delta};
+  return {.step = delta, .inverse = 1 / delta, .bottom = -top_of(bits), .top = top_of(bits)};
 }
 
 float read_scale(const packet& p) {
@@ -67,10 +73,9 @@ vec decode_uniform(const packet& p) {
 
   vec v{pool.allocate(p.elements * sizeof(float))};
   const auto values = v.overwrite();
-  const auto* codes = p.payload.data() + sizeof delta;
-  for_each_block(values.size(), [&](std::size_t first, std::size_t count) {
-    uniform_decode_block(bits, delta, codes + first / 8 * static_cast<std::size_t>(bits), values.subspan(first, count));
-  });
+  const auto grid = grid_of(delta, bits);
+  decode_levels(
+      bits, p.payload.data() + sizeof delta, values.size(), [&](std::size_t) { return grid; }, values);
   if (!std::isfinite(std::ldexp(delta, bits - 1)) && !std::isfinite(max_magnitude(values)))
     throw bad_packet("packet of codec uniform holds a level beyond the largest float");
   return v;
@@ -90,13 +95,9 @@ public:
     if (delta == 0)
       return p;
 
-    auto* codes = p.payload.data() + sizeof delta;
-    std::array<std::uint32_t, uniform_block> words;
-    for_each_block(v.size(), [&](std::size_t first, std::size_t count) {
-      random.fill(step, first, std::span{words}.first(count));
-      uniform_encode_block(bits_, 1 / delta, v.view().subspan(first, count), words.data(),
-                           codes + first / 8 * static_cast<std::size_t>(bits_));
-    });
+    const auto grid = grid_of(delta, bits_);
+    encode_levels(
+        bits_, v.view(), v.size(), [&](std::size_t) { return grid; }, {random, step}, p.payload.data() + sizeof delta);
     return p;
   }
 
@@ -115,7 +116,7 @@ constexpr auto maths =
     R"(delta = max |v_i| / L, where L = 2^(b-1) - 1, and L = 1 for b = 1; in 32-bit floats, one rounding an operation.
 y = v_i * (1 / delta), f = floor(y), k = f + [u < y - f], clamped to -L .. L; C(v)_i = k * delta.
 u = (word >> 8) * 2^-24, where word i of the step belongs to element i.
-b = 1 has the two levels -delta and delta: y = (v_i * (1 / delta) - 1) * 0.5, k as above but clamped to -1 .. 0, and
+b = 1 has the two levels -delta and delta: y = v_i * (0.5 / delta) - 0.5, k as above but clamped to -1 .. 0, and
 C(v)_i = (2 k + 1) * delta. (The paper's {-delta, 0} could not represent a positive number without bias.)
 E |C(v) - v|^2 = delta^2 sum r_i (1 - r_i), r_i = frac(v_i / delta); at most d delta^2 / 4.
 When delta would be below 2^-126, all elements are sent as zero (delta = 0, no codes).)";

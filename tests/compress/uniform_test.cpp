@@ -43,12 +43,10 @@ std::uint32_t code_at(const packet& p, std::size_t i) {
 
 /// The integer k of element i.
 int rounded(float v, float delta, int bits, std::uint64_t step, std::uint64_t i) {
-  const float inverse = 1 / delta;
+  const float inverse = (bits == 1 ? 0.5f : 1.0f) / delta;
   float y = v * inverse;
-  if (bits == 1) {
-    y = y - 1;
-    y = y * 0.5f;
-  }
+  if (bits == 1)
+    y = y - 0.5f;
   const float f = std::floor(y);
   const float fraction = y - f;
   const int k = static_cast<int>(f) + (randomness.uniform(step, i) < fraction ? 1 : 0);

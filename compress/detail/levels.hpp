@@ -1,0 +1,83 @@
+#pragma once
+
+#include "gossamer/base/philox.hpp"
+#include "gossamer/compress/detail/level_kernels.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace gossamer::compress::detail {
+
+/// Random words for stochastic rounding, or those that round to the nearest level, ties down.
+class rounding_words {
+public:
+  rounding_words(const random_stream& random, std::uint64_t step) noexcept : random_(&random), step_(step) {}
+  static rounding_words nearest() noexcept { return {}; }
+
+  void fill(std::size_t first, std::span<std::uint32_t> words) const noexcept {
+    if (random_ != nullptr)
+      random_->fill(step_, first, words);
+    else
+      std::ranges::fill(words, 0x80000000u);
+  }
+
+private:
+  rounding_words() noexcept = default;
+
+  const random_stream* random_ = nullptr;
+  std::uint64_t step_ = 0;
+};
+
+/// Calls `action(chunk, first, count)` for the parts of elements begin .. end - 1 that lie in one chunk each.
+template <class Action>
+void for_each_part(std::size_t begin, std::size_t end, std::size_t chunk, Action action) {
+  while (begin < end) {
+    const auto index = begin / chunk;
+    const auto count = std::min(end - begin, chunk - begin % chunk);
+    action(index, begin, count);
+    begin += count;
+  }
+}
+
+/// Where the packed codes of element `first` begin. Requires bits * first to be a multiple of 8.
+constexpr std::size_t code_bytes(int bits, std::size_t first) noexcept {
+  return first / 8 * static_cast<std::size_t>(bits);
+}
+
+/// Rounds a vector to levels and packs their codes of 1..16 bits. `grid_of(c)` are the levels of elements chunk * c to
+/// chunk * (c + 1) - 1.
+template <class GridOf>
+void encode_levels(int bits, std::span<const float> v, std::size_t chunk, GridOf grid_of, const rounding_words& random,
+                   std::byte* out) {
+  std::array<std::uint32_t, level_block> words;
+  level_codes codes;
+  for (std::size_t begin = 0; begin < v.size(); begin += level_block) {
+    const auto end = std::min(begin + level_block, v.size());
+    random.fill(begin, std::span{words}.first(end - begin));
+    for_each_part(begin, end, chunk, [&](std::size_t c, std::size_t first, std::size_t count) {
+      quantise_levels(bits, grid_of(c), v.subspan(first, count), words.data() + (first - begin), codes, first - begin);
+    });
+    pack_levels(bits, codes, end - begin, out + code_bytes(bits, begin));
+  }
+}
+
+/// The inverse: what the codes stand for.
+template <class GridOf>
+void decode_levels(int bits, const std::byte* in, std::size_t chunk, GridOf grid_of, std::span<float> v) {
+  level_codes codes;
+  for (std::size_t begin = 0; begin < v.size(); begin += level_block) {
+    const auto end = std::min(begin + level_block, v.size());
+    unpack_levels(bits, in + code_bytes(bits, begin), end - begin, codes);
+    for_each_part(begin, end, chunk, [&](std::size_t c, std::size_t first, std::size_t count) {
+      dequantise_levels(bits, grid_of(c), codes, first - begin, v.subspan(first, count));
+    });
+  }
+}
+
+/// ceil(elements / chunk), the number of chunks.
+constexpr std::uint64_t chunks_of(std::uint64_t elements, std::uint64_t chunk) noexcept {
+  return elements / chunk + (elements % chunk != 0);
+}
+
+} // namespace gossamer::compress::detail
