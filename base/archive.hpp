@@ -2,7 +2,9 @@
 
 #include "gossamer/base/vec.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace gossamer {
@@ -12,7 +14,8 @@ namespace gossamer {
 ///
 ///     void fields(archive& a) override { a(x_)(t_); }
 ///
-/// The bytes are little-endian: integers as 8 bytes, reals as IEEE doubles, a vec as its length and its elements.
+/// The bytes are little-endian: integers as 8 bytes, reals as IEEE doubles, a vec as its length and its elements, a
+/// container as its size and its entries.
 class archive {
 public:
   virtual ~archive() = default;
@@ -20,8 +23,46 @@ public:
   archive& operator()(vec& field) { return visit(field), *this; }
   archive& operator()(std::uint64_t& field) { return visit(field), *this; }
   archive& operator()(double& field) { return visit(field), *this; }
+  archive& operator()(std::uint32_t& field) { return as_word(field); }
+  archive& operator()(bool& field) { return as_word(field); }
+
+  template <class T>
+  archive& operator()(std::vector<T>& field) {
+    std::uint64_t size = field.size();
+    visit(size);
+    std::vector<T> visited;
+    for (std::uint64_t i = 0; i < size; ++i) { // one by one: a reader runs out of bytes before it runs out of memory
+      visited.push_back(i < field.size() ? std::move(field[i]) : T{});
+      (*this)(visited.back());
+    }
+    field = std::move(visited);
+    return *this;
+  }
+
+  template <class K, class T>
+  archive& operator()(std::map<K, T>& field) {
+    std::vector<K> keys;
+    std::vector<T> values;
+    for (auto& [key, value] : field) {
+      keys.push_back(key);
+      values.push_back(std::move(value));
+    }
+    (*this)(keys)(values);
+    field.clear();
+    for (std::size_t i = 0; i < std::min(keys.size(), values.size()); ++i)
+      field.emplace(std::move(keys[i]), std::move(values[i]));
+    return *this;
+  }
 
 private:
+  template <class T>
+  archive& as_word(T& field) {
+    std::uint64_t word = field;
+    visit(word);
+    field = static_cast<T>(word);
+    return *this;
+  }
+
   virtual void visit(vec& field) = 0;
   virtual void visit(std::uint64_t& field) = 0;
   virtual void visit(double& field) = 0;

@@ -46,6 +46,14 @@ T parse_number(std::string_view subject, std::string_view text, T min, T max, st
   return value;
 }
 
+/// "grbs/ratio=8/blocks=64" -> "grbs:ratio=8,blocks=64"
+std::string unfold(std::string text) {
+  std::ranges::replace(text, '/', ',');
+  if (const auto first = text.find(','); first != std::string::npos)
+    text[first] = ':';
+  return text;
+}
+
 void check(const std::string& subject, const parameter& p, const std::string& value) {
   switch (p.kind) {
   case parameter::type::integer: {
@@ -71,6 +79,9 @@ void check(const std::string& subject, const parameter& p, const std::string& va
   case parameter::type::choice:
     if (std::ranges::find(p.choices, value) == p.choices.end())
       throw error(errc::usage, fmt::format("{} is '{}'", subject, value), "allowed: " + p.range());
+    break;
+  case parameter::type::spec:
+    spec::parse(unfold(value));
     break;
   case parameter::type::text:
     break;
@@ -123,6 +134,8 @@ std::string parameter::range() const {
     return bounds("integers joined by '+', each");
   case type::choice:
     return "one of " + join(choices);
+  case type::spec:
+    return "name/key=value/key=value";
   case type::text:
     break;
   }
@@ -155,6 +168,8 @@ const std::string& arguments::text(std::string_view key) const {
   GOSSAMER_ASSERT(found != values_.end(), "only parameters of the schema are read");
   return found->second;
 }
+
+std::string arguments::nested(std::string_view key) const { return unfold(text(key)); }
 
 std::int64_t arguments::integer(std::string_view key) const {
   return parse_integer(key, text(key), INT64_MIN, INT64_MAX);

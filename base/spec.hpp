@@ -10,7 +10,8 @@
 namespace gossamer {
 
 /// What a user writes to name a thing and set its parameters: `name` or `name:key=value,key=value`.
-/// Flags, configuration files, reports and tests all use this one spelling. A list is written `100+50`.
+/// Flags, configuration files, reports and tests all use this one spelling. A list is written `100+50`. A spec within a
+/// spec is written with slashes, `cser:c1=grbs/ratio=8/blocks=64,period=4`, which no shell and no other value minds.
 struct spec {
   std::string name;
   std::vector<std::pair<std::string, std::string>> values;
@@ -22,7 +23,7 @@ struct spec {
 
 /// One parameter in a registry entry's schema.
 struct parameter {
-  enum class type { integer, real, integers, text, choice };
+  enum class type { integer, real, integers, text, choice, spec };
 
   std::string key;
   type kind = type::real;
@@ -59,6 +60,8 @@ public:
   double real(std::string_view key) const;
   float real32(std::string_view key) const { return static_cast<float>(real(key)); }
   const std::string& text(std::string_view key) const;
+  /// Of a parameter that is a spec: in the usual form.
+  std::string nested(std::string_view key) const;
   std::vector<std::int64_t> integers(std::string_view key) const;
   bool is(std::string_view key, std::string_view choice) const { return text(key) == choice; }
 

@@ -2,11 +2,13 @@
 
 #include "gossamer/base/philox.hpp"
 #include "gossamer/base/registry.hpp"
+#include "gossamer/base/tensor_shape.hpp"
 #include "gossamer/compute/dataset.hpp"
 
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace gossamer::compute {
 
@@ -35,6 +37,8 @@ public:
   virtual ~model() = default;
 
   virtual std::size_t dimension() const = 0;
+  /// What x consists of, in order; by default one row.
+  virtual std::vector<tensor_shape> tensors() const { return {{1, dimension()}}; }
   /// Writes the point where training starts: 0 for convex models, random otherwise; the same on
   /// every worker that passes the same stream. `x` has `dimension()` elements.
   virtual void initial_point(std::span<float> x, const random_stream& random) const = 0;

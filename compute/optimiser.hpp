@@ -16,9 +16,14 @@ class optimiser {
 public:
   virtual ~optimiser() = default;
   virtual void step(vec& x, const vec& gradient, float lr) = 0;
+  /// u(g) at x, for algorithms that compress it before they apply it. Like `step`, it moves the state on.
+  vec direction(const vec& x, const vec& gradient);
   /// Everything that a later step depends on.
   virtual void fields(archive&) {}
   virtual std::unique_ptr<optimiser> clone() const = 0;
+
+private:
+  virtual float weight_decay() const = 0;
 };
 
 struct optimiser_entry {

@@ -31,6 +31,8 @@ public:
   std::unique_ptr<optimiser> clone() const override { return std::make_unique<sgd>(*this); }
 
 private:
+  float weight_decay() const override { return decay_; }
+
   float decay_;
 };
 
@@ -50,6 +52,8 @@ public:
   std::unique_ptr<optimiser> clone() const override { return std::make_unique<momentum>(*this); }
 
 private:
+  float weight_decay() const override { return decay_; }
+
   float beta_;
   float decay_;
   bool nesterov_;
@@ -82,6 +86,8 @@ public:
   std::unique_ptr<optimiser> clone() const override { return std::make_unique<adam>(*this); }
 
 private:
+  float weight_decay() const override { return decay_; }
+
   double beta1_;
   double beta2_;
   float epsilon_;
@@ -158,6 +164,18 @@ std::array<optimiser_entry, 4> entries() {
 }
 
 } // namespace
+
+/// A step of rate 1 from the origin, where the decay, which belongs to x, has gone into the gradient.
+vec optimiser::direction(const vec& x, const vec& gradient) {
+  vec decayed = gradient;
+  if (weight_decay() != 0)
+    decayed += weight_decay() * x;
+  auto pool = x.pool();
+  vec moved{pool, x.size()};
+  step(moved, decayed, 1);
+  moved *= -1;
+  return moved;
+}
 
 const registry<optimiser_entry>& optimisers() {
   static const auto all = entries();

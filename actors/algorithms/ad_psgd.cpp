@@ -102,8 +102,8 @@ const algorithm_entry ad_psgd_entry{
     .traits = {.exchange = exchange_pattern::bipartite,
                .synchronous = false,
                .on_compute_failure = compute_failure::restart},
-    .make = [](const arguments& args, vec initial) -> std::unique_ptr<algorithm> {
-      return std::make_unique<ad_psgd>(std::move(initial), args.is("averaging", "continuous"));
+    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+      return std::make_unique<ad_psgd>(s.initial, s.given.is("averaging", "continuous"));
     },
 };
 

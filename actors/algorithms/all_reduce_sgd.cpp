@@ -49,11 +49,11 @@ const algorithm_entry all_reduce_sgd_entry{
                   "the slowest worker and for 2(n-1) hops"},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
-               .needs_exact_codec = true,
+               .needs = codec_need::exact,
                .on_loss = interrupted_round::repeat,
                .most_steps_apart = 1},
-    .make = [](const arguments&, vec initial) -> std::unique_ptr<algorithm> {
-      return std::make_unique<all_reduce_sgd>(std::move(initial));
+    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+      return std::make_unique<all_reduce_sgd>(s.initial);
     },
 };
 

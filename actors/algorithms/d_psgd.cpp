@@ -51,9 +51,7 @@ const algorithm_entry d_psgd_entry{
                   "deg(i) messages and deg(i) * bits(C) payload bits sent by worker i per step; a step waits for the "
                   "slowest neighbour only"},
     .traits = {.exchange = exchange_pattern::neighbours, .synchronous = true, .most_steps_apart = 1},
-    .make = [](const arguments&, vec initial) -> std::unique_ptr<algorithm> {
-      return std::make_unique<d_psgd>(std::move(initial));
-    },
+    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<d_psgd>(s.initial); },
 };
 
 } // namespace gossamer::actors

@@ -3,10 +3,12 @@
 #include "gossamer/actors/runtime/task.hpp"
 #include "gossamer/base/archive.hpp"
 #include "gossamer/base/registry.hpp"
+#include "gossamer/base/tensor_shape.hpp"
 #include "gossamer/base/vec.hpp"
 
 #include <memory>
 #include <optional>
+#include <span>
 
 namespace gossamer::actors {
 
@@ -25,6 +27,9 @@ public:
   /// The state, such that another object with these fields goes on from the beginning of the present step: when
   /// `next_step` returns, and at any suspension of an asynchronous algorithm or of one that repeats its rounds.
   virtual void fields(archive& a) = 0;
+  /// The fields have just been read from the state of another worker, whose place among the others is not this one's:
+  /// what belongs to the place (residuals, replicas of neighbours) must be made this worker's own.
+  virtual void inherit(worker&) {}
   /// The worker's model as it is now; read by evaluations between any two messages.
   virtual const vec& model() const = 0;
 };
@@ -47,21 +52,32 @@ enum class interrupted_round {
           ///< a worker that is a round behind takes its state from one that is not
 };
 
+/// What an algorithm needs of the codec that the user chooses.
+enum class codec_need { any, unbiased, exact };
+
 struct algorithm_traits {
   exchange_pattern exchange = exchange_pattern::neighbours;
   bool synchronous = true; ///< all workers do the same number of steps; otherwise the run counts updates in total
-  bool needs_exact_codec = false;
+  codec_need needs = codec_need::any;
+  const char* default_codec = "identity";
   compute_failure on_compute_failure = compute_failure::end_run;
   interrupted_round on_loss = interrupted_round::finish;
   std::optional<std::uint64_t> most_steps_apart =
       std::nullopt; ///< neighbours of a synchronous algorithm; checked in simulation
 };
 
+/// What an algorithm is made of.
+struct algorithm_setup {
+  const arguments& given;
+  vec initial;                                ///< where training starts
+  std::span<const tensor_shape> tensors = {}; ///< that `initial` consists of, for codecs that the algorithm makes
+};
+
 struct algorithm_entry {
   description about;
   algorithm_traits traits;
-  /// @param initial where training starts
-  std::unique_ptr<algorithm> (*make)(const arguments&, vec initial);
+  /// @error errc::usage when parameters contradict each other
+  std::unique_ptr<algorithm> (*make)(const algorithm_setup&);
 };
 
 /// All algorithms. Adding one: a file with its `algorithm_entry` and one line in algorithms/registry.cpp.

@@ -1,5 +1,6 @@
 #include "gossamer/actors/runtime/experiment.hpp"
 
+#include "gossamer/actors/runtime/codec_need.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/topology/bipartition.hpp"
 
@@ -117,6 +118,11 @@ worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const 
   return w;
 }
 
+std::unique_ptr<actors::algorithm> experiment::make_algorithm() const {
+  const auto tensors = model->tensors();
+  return algorithm->make({.given = *algorithm_arguments, .initial = initial, .tensors = tensors});
+}
+
 std::shared_ptr<const experiment> prepare(run_settings settings, const registry<algorithm_entry>& known) {
   auto e = std::make_shared<experiment>();
   e->settings = std::move(settings);
@@ -128,12 +134,10 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   e->algorithm_arguments = algorithm.second;
   s.algorithm = algorithm.second.resolved().to_string();
 
+  if (s.codec == "auto")
+    s.codec = e->algorithm->traits.default_codec;
   const auto codec = compress::codecs().resolve(s.codec);
-  e->codec = codec.first.make(codec.second, {});
-  if (e->algorithm->traits.needs_exact_codec && !e->codec->can().exact)
-    throw error(errc::usage,
-                fmt::format("{} sends exact sums and cannot use codec '{}'", e->algorithm->about.name, s.codec),
-                "leave --codec out, or choose another algorithm");
+  require(e->algorithm->traits.needs, *codec.first.make(codec.second, {}), e->algorithm->about.name, s.codec);
   s.codec = codec.second.resolved().to_string();
 
   e->optimiser = compute::make_optimiser(s.optimiser);
@@ -158,7 +162,9 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   vec initial{e->pool, model->dimension()};
   model->initial_point(initial.mutate(), random_stream{s.seed, 0, purpose::initial});
   e->initial = std::move(initial);
+  e->codec = codec.first.make(codec.second, model->tensors());
   e->model = std::move(model);
+  e->make_algorithm(); // its parameters may contradict each other
   plan(*e);
   return e;
 }

@@ -15,7 +15,7 @@ struct run_settings {
   std::string algorithm = "ad-psgd";
   std::string topology = "ring";
   std::string mixing = "auto";
-  std::string codec = "identity";
+  std::string codec = "auto"; ///< what the algorithm suggests
   std::string model = "mlp:hidden=200";
   std::string data = "digits";
   std::string partition = "iid";
@@ -60,6 +60,7 @@ struct experiment {
   double updates_per_epoch() const {
     return static_cast<double>(data.train.samples) / static_cast<double>(settings.batch);
   }
+  std::unique_ptr<actors::algorithm> make_algorithm() const;
   /// @param incarnation how often the worker was started before; if it was, it joins
   worker_settings for_worker(rank i, std::uint32_t incarnation = 0) const;
 };

@@ -51,6 +51,14 @@ std::string_view to_string(frame_kind kind) noexcept {
     return "state";
   case frame_kind::acknowledgement:
     return "acknowledgement";
+  case frame_kind::difference:
+    return "difference";
+  case frame_kind::gather_packet:
+    return "gather-packet";
+  case frame_kind::request:
+    return "request";
+  case frame_kind::reply:
+    return "reply";
   }
   return "unknown";
 }

@@ -22,8 +22,12 @@ enum class frame_kind : std::uint8_t {
   average_reply = 5,   ///< pairwise averaging: the passive side's model
   state = 7,           ///< everything that a worker needs to take the place of its sender
   acknowledgement = 8, ///< all frames up to `step` have arrived
+  difference = 9,      ///< by how much the sender's model, or its estimate, changes in a round (DCD, ECD)
+  gather_packet = 10,  ///< ring all-gather: somebody's packet, handed on as it is
+  request = 11,        ///< to a master: number `step` of this worker
+  reply = 12,          ///< a master's answer to the request of this number
 };
-inline constexpr std::size_t frame_kinds = 9;
+inline constexpr std::size_t frame_kinds = 13;
 
 std::string_view to_string(frame_kind kind) noexcept;
 

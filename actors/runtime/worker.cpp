@@ -63,16 +63,21 @@ void worker::gradient_arrived(gradient_result result) {
 }
 
 void worker::update(vec& x, const vec& gradient, std::uint64_t t) {
-  const auto lr = learning_rate(t);
-  optimiser_->step(x, gradient, lr);
-  settings_.model->proximal_step(x.mutate(), lr);
+  optimiser_->step(x, gradient, learning_rate(t));
+  prox(x, t);
+}
+
+vec worker::direction(const vec& x, const vec& gradient, std::uint64_t t) {
+  auto u = optimiser_->direction(x, gradient);
+  u *= learning_rate(t);
+  return u;
 }
 
 // -- messages ---------------------------------------------------------------------------------------------------------
 
-packet worker::encode(const vec& v) {
+packet worker::encode(const compress::codec& c, const vec& v, const random_stream& random, std::uint64_t step) const {
   try {
-    return settings_.codec->encode(v, quantise_, encodings_++);
+    return c.encode(v, random, step);
   } catch (const error& e) {
     if (e.code() == errc::diverged)
       throw diverged(e.sentence());
@@ -80,10 +85,10 @@ packet worker::encode(const vec& v) {
   }
 }
 
-vec worker::decode(const packet& p) const {
-  if (p.elements != model().size())
-    throw error(errc::bad_packet, fmt::format("worker {} received a vector of {} elements for a model of {}", id(),
-                                              p.elements, model().size()));
+vec worker::decode(const packet& p, std::size_t size) const {
+  if (p.elements != size)
+    throw error(errc::bad_packet, fmt::format("worker {} received a vector of {} elements where {} were expected", id(),
+                                              p.elements, size));
   return compress::decode(p);
 }
 

@@ -59,6 +59,9 @@ public:
   virtual void joined(std::uint64_t /*step*/) {}
 };
 
+/// The rank in the key of random numbers that all workers share.
+inline constexpr rank nobody = std::numeric_limits<rank>::max();
+
 /// Everything about a worker that is fixed before it starts.
 struct worker_settings {
   rank id = 0;
@@ -94,6 +97,8 @@ public:
 
   rank id() const noexcept { return settings_.id; }
   random_stream random(purpose use) const noexcept { return {settings_.seed, settings_.id, use}; }
+  /// The same numbers for all workers of the run.
+  random_stream shared_random(purpose use) const noexcept { return {settings_.seed, nobody, use}; }
 
   // -- who is there: may change whenever the coroutine is suspended
   // ----------------------------------------------------
@@ -124,13 +129,26 @@ public:
   pending_gradient start_gradient(const vec& x, std::uint64_t t);
   /// x <- prox(x - gamma_t * u(g)): the optimiser's step (momentum and weight decay included), then the model's.
   void update(vec& x, const vec& gradient, std::uint64_t t);
+  /// gamma_t * u(g): what `update` would subtract from x, for algorithms that compress it first. Call one of the two in
+  /// a step, and `prox` where x has been moved without `update`.
+  vec direction(const vec& x, const vec& gradient, std::uint64_t t);
+  /// x <- prox_{gamma_t h}(x), the model's proximal step.
+  void prox(vec& x, std::uint64_t t) const { settings_.model->proximal_step(x.mutate(), learning_rate(t)); }
 
   // -- messages -------------------------------------------------------------------------------------------------------
 
   /// The vector as the run's codec packs it. Each call draws fresh random numbers.
-  packet encode(const vec& v);
+  packet encode(const vec& v) { return encode(*settings_.codec, v); }
+  /// As another codec packs it.
+  packet encode(const compress::codec& c, const vec& v) { return encode(c, v, quantise_, encodings_++); }
+  /// With these random numbers, which all workers may have in common.
+  packet encode(const compress::codec& c, const vec& v, const random_stream& random, std::uint64_t step) const;
+  /// The run's codec.
+  const compress::codec& codec() const noexcept { return *settings_.codec; }
   /// The vector in a packet that a peer sent. @error errc::bad_packet also when it has not the dimension of the model
-  vec decode(const packet& p) const;
+  vec decode(const packet& p) const { return decode(p, model().size()); }
+  /// @error errc::bad_packet also when the vector has not this size
+  vec decode(const packet& p, std::size_t size) const;
 
   /// Nothing is sent to a peer that has been lost.
   void send(rank to, tag label, packet body);

@@ -108,6 +108,7 @@ void worker::take_state(frame f) {
   algorithm_->fields(state);
   optimiser_->fields(state);
   state.finish();
+  algorithm_->inherit(*this);
   ready_ = true;
   step_ = f.label.step;
   advance_views();

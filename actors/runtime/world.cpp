@@ -9,7 +9,7 @@ caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment
     worker_plan plan;
     plan.settings = e->for_worker(i, incarnation);
     plan.settings.heard = parts.heard;
-    plan.algorithm = e->algorithm->make(*e->algorithm_arguments, e->initial);
+    plan.algorithm = e->make_algorithm();
     plan.optimiser = e->optimiser->clone();
     plan.on_compute_failure = e->algorithm->traits.on_compute_failure;
     plan.spawn_compute = [i, start = parts.spawn_compute](caf::local_actor* parent) { return start(parent, i); };

@@ -250,7 +250,7 @@ TEST(prepare, refuses_what_cannot_work) {
               AllOf(HasSubstr("ad-psgd needs a topology without odd cycles"), HasSubstr("0-1-2-3-4-0")));
   s = small_run("all-reduce-sgd");
   s.codec = "uniform:bits=8";
-  EXPECT_THAT(usage_error_of(s), HasSubstr("cannot use codec"));
+  EXPECT_THAT(usage_error_of(s), HasSubstr("needs a codec that is exact, and 'uniform:bits=8' is not"));
   s = small_run("all-reduce-sgd");
   s.topology = "star";
   EXPECT_THAT(usage_error_of(s), HasSubstr("leave --topology out"));

@@ -42,9 +42,8 @@ const algorithm_entry entry{
                               .meaning = "in steps",
                               .min = 1}}},
     .traits = {.exchange = exchange_pattern::neighbours, .synchronous = true},
-    .make = [](const arguments& given, vec initial) -> std::unique_ptr<algorithm> {
-      return std::make_unique<occasional_gossip>(std::move(initial),
-                                                 static_cast<std::uint64_t>(given.integer("period")));
+    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+      return std::make_unique<occasional_gossip>(s.initial, static_cast<std::uint64_t>(s.given.integer("period")));
     },
 };
 // snippet algorithm end

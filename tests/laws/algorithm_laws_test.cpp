@@ -44,7 +44,10 @@ class every_algorithm : public testing::TestWithParam<std::string> {
 protected:
   const algorithm_entry& entry() const { return algorithms().find(spec::parse(GetParam()).name); }
   tiny_world::make_algorithm starting_at(const vec& x) const {
-    return [this, x](rank) { return entry().make(arguments{"algorithm", entry().about, spec::parse(GetParam())}, x); };
+    return [this, x](rank) {
+      const arguments given{"algorithm", entry().about, spec::parse(GetParam())};
+      return entry().make({.given = given, .initial = x});
+    };
   }
 };
 
@@ -90,7 +93,7 @@ TEST_P(every_algorithm, finishes_and_finds_the_minimum_under_any_interleaving) {
 // The sum of all models moves only by the gradients: averaging neither loses nor invents anything.
 TEST_P(every_algorithm, averaging_conserves_the_mean_of_the_models) {
   for (const char* codec : {"identity", "uniform:bits=8"}) {
-    if (entry().traits.needs_exact_codec && std::string_view{codec} != "identity")
+    if ((entry().traits.needs == codec_need::exact) && std::string_view{codec} != "identity")
       continue;
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
       problem p{1.0f};
@@ -121,7 +124,7 @@ TEST_P(every_algorithm, averaging_conserves_the_mean_of_the_models) {
 TEST_P(every_algorithm, repeats_itself_for_the_same_seed) {
   const auto run = [&](std::uint64_t seed) {
     problem p{0.5f};
-    tiny_world world{{.codec = entry().traits.needs_exact_codec ? "identity" : "uniform:bits=4",
+    tiny_world world{{.codec = (entry().traits.needs == codec_need::exact) ? "identity" : "uniform:bits=4",
                       .workers = 4,
                       .synchronous = entry().traits.synchronous,
                       .steps = 30,
@@ -143,7 +146,8 @@ TEST(ad_psgd, exchanges_only_between_active_and_passive_workers) {
   const auto& entry = algorithms().find("ad-psgd");
   tiny_world world{{.topology = "exponential", .workers = 8, .synchronous = false, .steps = 50},
                    [&](rank) {
-                     return entry.make(arguments{"algorithm", entry.about, {"ad-psgd", {}}}, p.start());
+                     const arguments given{"algorithm", entry.about, {"ad-psgd", {}}};
+                     return entry.make({.given = given, .initial = p.start()});
                    },
                    p.gradients()};
   ASSERT_TRUE(world.run());
@@ -161,7 +165,8 @@ TEST(ad_psgd, averages_at_most_once_for_each_gradient_of_an_active_worker) {
   constexpr std::uint64_t steps = 50;
   tiny_world world{{.topology = "ring", .workers = 2, .synchronous = false, .steps = steps},
                    [&](rank) {
-                     return entry.make(arguments{"algorithm", entry.about, {"ad-psgd", {}}}, p.start());
+                     const arguments given{"algorithm", entry.about, {"ad-psgd", {}}};
+                     return entry.make({.given = given, .initial = p.start()});
                    },
                    p.gradients()};
   ASSERT_TRUE(world.run());

@@ -106,7 +106,11 @@ TEST_P(codec_law, decoding_gives_a_finite_vector_of_the_same_size_also_after_a_j
   }
 }
 
-TEST_P(codec_law, zero_stays_zero) { EXPECT_EQ(decode(encode(vec{pool_, 100})), (vec{pool_, 100})); }
+TEST_P(codec_law, zero_stays_zero_where_the_error_is_bounded) {
+  if (!std::isfinite(made_->relative_error(100)))
+    GTEST_SKIP() << "makes no such claim";
+  EXPECT_EQ(decode(encode(vec{pool_, 100})), (vec{pool_, 100}));
+}
 
 TEST_P(codec_law, exact_codecs_change_no_bit) {
   if (!made_->can().exact)
@@ -123,7 +127,8 @@ TEST_P(codec_law, unbiased_codecs_are_right_on_average) {
     GTEST_SKIP() << "makes no such claim";
   constexpr int draws = 8000;
   for (const auto& [name, values] : inputs()) {
-    if (values.size() > 33)
+    // What is kept less than 100 times is too rare for the spread that was seen to tell how far off the mean may be.
+    if (values.size() > 33 || made_->relative_error(values.size()) > draws / 100)
       continue;
     const vec v{pool_, values};
     std::vector<double> sums(v.size()), squares(v.size());
@@ -192,7 +197,10 @@ TEST_P(codec_law, the_same_call_gives_the_same_bytes) {
 
 TEST_P(codec_law, another_step_gives_other_bytes_unless_deterministic) {
   const vec v{pool_, random_values(1000)};
-  EXPECT_EQ(std::ranges::equal(encode(v, 5).payload.bytes(), encode(v, 6).payload.bytes()), made_->can().deterministic);
+  const auto a = encode(v, 5), b = encode(v, 6);
+  if (a.bits == 0 && b.bits == 0)
+    GTEST_SKIP() << "keeps so little that nothing was kept in either step";
+  EXPECT_EQ(std::ranges::equal(a.payload.bytes(), b.payload.bytes()), made_->can().deterministic);
 }
 
 TEST_P(codec_law, refuses_numbers_that_are_not_finite) {

@@ -75,7 +75,7 @@ TEST_F(bad_input, refuses_what_does_not_go_together) {
   expect_usage({"--algorithm", "ad-psgd", "--workers", "5"},
                {"not bipartite", "0-1-2-3-4-0", "even number of workers"});
   expect_usage({"--algorithm", "all-reduce-sgd", "--codec", "uniform:bits=8"},
-               {"all-reduce-sgd", "uniform", "--codec"});
+               {"all-reduce-sgd needs a codec that is exact", "uniform:bits=8", "exact: identity"});
   expect_usage({"--algorithm", "all-reduce-sgd", "--topology", "star"}, {"all-reduce-sgd", "star", "--topology"});
   expect_usage({"--model", "linear"}, {"linear"});
   expect_usage({"--workers", "601", "--algorithm", "d-psgd"}, {"600 samples", "601 workers"});

@@ -100,8 +100,7 @@ private:
                [this](actors::rank, actors::rank to, const auto&) {
                  return std::make_unique<passage>(world, to, known->incarnations[to]);
                }),
-          program(world.run_->algorithm->make(*world.run_->algorithm_arguments, world.run_->initial)),
-          w(settings(), compute::make_optimiser("momentum:beta=0.5"), *this) {}
+          program(world.run_->make_algorithm()), w(settings(), compute::make_optimiser("momentum:beta=0.5"), *this) {}
 
     actors::worker_settings settings() const {
       auto s = world.run_->for_worker(id, incarnation);

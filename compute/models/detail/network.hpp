@@ -30,6 +30,14 @@ public:
   explicit network(network_options options);
 
   std::size_t dimension() const override { return dimension_; }
+  std::vector<tensor_shape> tensors() const override {
+    std::vector<tensor_shape> result;
+    for (const auto& l : layers_) {
+      result.push_back({l.inputs, l.outputs});
+      result.push_back({1, l.outputs});
+    }
+    return result;
+  }
   /// 0 without hidden layers; otherwise weights ~ N(0, 2 / inputs) and biases 0 (He et al. 2015).
   void initial_point(std::span<float> x, const random_stream& random) const override;
   double loss_and_gradient(std::span<const float> x, const batch& samples, std::span<float> gradient) override;

@@ -134,15 +134,15 @@ private:
 };
 
 template <collecting_gossip::mistake made>
-std::unique_ptr<algorithm> make_collecting(const arguments&, vec initial) {
-  return std::make_unique<collecting_gossip>(std::move(initial), made);
+std::unique_ptr<algorithm> make_collecting(const algorithm_setup& s) {
+  return std::make_unique<collecting_gossip>(s.initial, made);
 }
 
 const std::array own{
     algorithm_entry{.about = {.name = "broken-absolute-average", .summary = "sets the average instead of adding to it"},
                     .traits = {.exchange = exchange_pattern::bipartite, .synchronous = false},
-                    .make = [](const arguments&, vec initial) -> std::unique_ptr<algorithm> {
-                      return std::make_unique<absolute_average>(std::move(initial));
+                    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+                      return std::make_unique<absolute_average>(s.initial);
                     }},
     algorithm_entry{.about = {.name = "broken-wake-up", .summary = "may miss that it is woken"},
                     .traits = {.most_steps_apart = 1},
