@@ -12,6 +12,12 @@ const registry<codec_entry>& codecs() {
   static const std::array entries{
       detail::identity_codec(),
       detail::uniform_codec(),
+      detail::sign_codec(),
+      detail::scaled_sign_codec(),
+      detail::ssdm_codec(),
+      detail::random_p_codec(),
+      detail::top_k_codec(),
+      detail::random_k_codec(),
   };
   static const registry<codec_entry> table{"codec", entries};
   return table;

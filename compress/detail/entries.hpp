@@ -7,5 +7,11 @@ namespace gossamer::compress::detail {
 
 codec_entry identity_codec();
 codec_entry uniform_codec();
+codec_entry sign_codec();
+codec_entry scaled_sign_codec();
+codec_entry ssdm_codec();
+codec_entry random_p_codec();
+codec_entry top_k_codec();
+codec_entry random_k_codec();
 
 } // namespace gossamer::compress::detail

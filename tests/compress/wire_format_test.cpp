@@ -22,7 +22,7 @@ vec ramp(buffer_pool& pool) {
 TEST(wire_format, has_not_changed) {
   buffer_pool pool;
   for (const std::string name : {"identity", "uniform:bits=1", "uniform:bits=2", "uniform:bits=3", "uniform:bits=4",
-                                 "uniform:bits=8", "uniform:bits=11", "uniform:bits=16"}) {
+                                 "uniform:bits=8", "uniform:bits=11", "uniform:bits=16", "sign", "scaled-sign", "ssdm", "ssdm:bucket=8", "ssdm:norm=dropped"}) {
     auto file = name;
     std::ranges::replace_if(
         file, [](char c) { return c == ':' || c == '='; }, '-');

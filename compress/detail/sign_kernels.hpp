@@ -1,0 +1,32 @@
+#pragma once
+
+#include "gossamer/base/philox.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+// The inner loops behind signs, one bit an element: bit i mod 8 of byte i / 8 belongs to element i. `bits` points to
+// ceil(size / 8) bytes without any alignment; the unused high bits of the last byte are 0.
+namespace gossamer::compress::detail {
+
+/// Bit 1 where v_i >= 0.
+/// @returns whether all elements are finite; the bits mean nothing otherwise
+bool pack_sign_bits(std::span<const float> v, std::byte* bits) noexcept;
+
+/// v_i = magnitude where the bit is 1, else -magnitude.
+void unpack_sign_bits(const std::byte* bits, float magnitude, std::span<float> v) noexcept;
+
+/// v_i += magnitude where the bit is 1, else v_i -= magnitude.
+void add_sign_bits(const std::byte* bits, float magnitude, std::span<float> v) noexcept;
+
+/// Bit 1 where random word i is below the limit that bit i of `given` chooses.
+/// @param random at least `size` words
+void draw_bits(std::span<const std::uint32_t> random, const std::byte* given, std::uint32_t limit_of_0,
+               std::uint32_t limit_of_1, std::byte* bits) noexcept;
+
+/// (v AND w) OR ((v XOR w) AND r), word by word; `out` may be any of the operands.
+void merge_words(const std::uint64_t* v, const std::uint64_t* w, const std::uint64_t* r, std::size_t words,
+                 std::uint64_t* out) noexcept;
+
+} // namespace gossamer::compress::detail

@@ -1,0 +1,88 @@
+#include "gossamer/compress/sign_bits.hpp"
+
+#include "gossamer/compress/detail/checks.hpp"
+#include "gossamer/compress/detail/sign_kernels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace gossamer::compress {
+namespace {
+
+/// floor(2^32 part / whole), for 0 < part < whole.
+std::uint32_t limit_of(std::uint64_t part, std::uint64_t whole) {
+  return static_cast<std::uint32_t>((part << 32) / whole);
+}
+
+void clear_padding(std::span<std::uint64_t> words, std::size_t elements) {
+  if (elements % 64 != 0)
+    words.back() &= (std::uint64_t{1} << elements % 64) - 1;
+}
+
+} // namespace
+
+void pack_signs(std::span<const float> v, std::span<std::uint64_t> words) {
+  GOSSAMER_ASSERT(words.size() == sign_words(v.size()), "64 elements share a word");
+  if (!detail::pack_sign_bits(v, std::as_writable_bytes(words).data()))
+    detail::finite_max_magnitude(v);
+  clear_padding(words, v.size());
+}
+
+void signs_to_values(std::span<const std::uint64_t> words, float magnitude, std::span<float> values) noexcept {
+  GOSSAMER_ASSERT(words.size() == sign_words(values.size()), "64 elements share a word");
+  detail::unpack_sign_bits(std::as_bytes(words).data(), magnitude, values);
+}
+
+void add_signs(std::span<const std::uint64_t> words, float magnitude, std::span<float> values) noexcept {
+  GOSSAMER_ASSERT(words.size() == sign_words(values.size()), "64 elements share a word");
+  detail::add_sign_bits(std::as_bytes(words).data(), magnitude, values);
+}
+
+void draw_transient(std::span<const std::uint64_t> local, std::uint32_t a, std::uint32_t b, std::size_t elements,
+                    const random_stream& random, std::uint64_t step, std::uint64_t first,
+                    std::span<std::uint64_t> out) noexcept {
+  GOSSAMER_ASSERT(a > 0 && b > 0, "both sides of a merge stand for somebody");
+  GOSSAMER_ASSERT(local.size() == sign_words(elements) && out.size() == local.size(), "64 elements share a word");
+  const auto whole = std::uint64_t{a} + b;
+  constexpr std::size_t block = 2048; // elements whose random words stay in the first-level cache
+  std::array<std::uint32_t, block + 3> words;
+  const auto skipped = static_cast<std::size_t>(first % 4); // a stream is read four words at once
+  for (std::size_t done = 0; done < elements; done += block) {
+    const auto count = std::min(block, elements - done);
+    random.fill(step, first + done - skipped, std::span{words}.first(skipped + count));
+    detail::draw_bits(std::span{words}.subspan(skipped, count), std::as_bytes(local.subspan(done / 64)).data(),
+                      limit_of(a, whole), limit_of(b, whole), std::as_writable_bytes(out.subspan(done / 64)).data());
+  }
+  clear_padding(out, elements);
+}
+
+void merge_signs(std::span<const std::uint64_t> received, std::span<const std::uint64_t> local,
+                 std::span<const std::uint64_t> transient, std::span<std::uint64_t> out) noexcept {
+  GOSSAMER_ASSERT(received.size() == out.size() && local.size() == out.size() && transient.size() == out.size(),
+                  "operands of a merge have equal sizes");
+  detail::merge_words(received.data(), local.data(), transient.data(), out.size(), out.data());
+}
+
+packet sign_packet(buffer_pool& pool, std::span<const std::uint64_t> words, std::size_t elements) {
+  GOSSAMER_ASSERT(words.size() == sign_words(elements), "64 elements share a word");
+  packet p{sign_wire_number, 0, elements, elements, pool.allocate(whole_bytes(elements)), {}};
+  std::ranges::copy(std::as_bytes(words).first(p.payload.size()), p.payload.data());
+  return p;
+}
+
+void read_signs(const packet& p, std::size_t elements, std::span<std::uint64_t> words) {
+  GOSSAMER_ASSERT(words.size() == sign_words(elements), "64 elements share a word");
+  if (p.codec != sign_wire_number)
+    throw detail::bad_packet(fmt::format("packet of codec {} where one of codec sign is expected", p.codec));
+  if (p.elements != elements)
+    throw detail::bad_packet(fmt::format("packet of codec sign has {} elements instead of {}", p.elements, elements));
+  detail::expect_recipe(p, 0);
+  detail::expect_bits(p, elements);
+  std::ranges::copy(p.payload.bytes(), std::as_writable_bytes(words).data());
+  clear_padding(words, elements);
+}
+
+} // namespace gossamer::compress

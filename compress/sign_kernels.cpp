@@ -1,0 +1,199 @@
+// The inner loops behind signs, compiled once for each instruction set and chosen at run time.
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "gossamer/compress/sign_kernels.cpp"
+#include "gossamer/compress/detail/sign_kernels.hpp"
+
+#include <hwy/foreach_target.h> // must come before highway.h
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstring>
+
+HWY_BEFORE_NAMESPACE();
+namespace gossamer::compress::detail {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr std::size_t group = 64; // elements whose bits make one word
+
+/// Registers that are never longer than a group.
+template <class T>
+using lanes_of = hn::CappedTag<T, group>;
+
+/// The bits of one group. Highway may read and write up to 8 bytes wherever a mask begins.
+struct mask_bits {
+  std::uint8_t bytes[2 * sizeof(std::uint64_t)] = {};
+};
+
+template <class D>
+HWY_INLINE auto load_mask(D d, const mask_bits& m, std::size_t i) {
+  if (hn::Lanes(d) >= 8)
+    return hn::LoadMaskBits(d, m.bytes + i / 8);
+  const std::uint8_t part[8] = {static_cast<std::uint8_t>(m.bytes[i / 8] >> i % 8)};
+  return hn::LoadMaskBits(d, part);
+}
+
+/// Masks are stored in ascending order.
+template <class D, class M>
+HWY_INLINE void store_mask(D d, M mask, std::uint8_t* bytes, std::size_t i) {
+  if (hn::Lanes(d) >= 8) {
+    hn::StoreMaskBits(d, mask, bytes + i / 8);
+    return;
+  }
+  std::uint8_t part[8];
+  hn::StoreMaskBits(d, mask, part);
+  bytes[i / 8] = static_cast<std::uint8_t>((i % 8 == 0 ? 0 : bytes[i / 8]) | part[0] << i % 8);
+}
+
+/// Calls `action(first, bytes)` for each whole group but the last, and `last(first, count)` for what is left: so that a
+/// mask may be stored where it belongs.
+template <class Whole, class Last>
+HWY_INLINE void for_each_group(std::size_t size, Whole whole, Last last) {
+  std::size_t first = 0;
+  for (; first + group < size; first += group)
+    whole(first);
+  if (first < size)
+    last(first, size - first);
+}
+
+bool pack_signs(const float* v, std::size_t size, std::uint8_t* bits) {
+  const lanes_of<float> d;
+  const hn::RebindToUnsigned<decltype(d)> du;
+  const auto no_sign = hn::Set(du, 0x7FFFFFFFu);
+  auto largest = hn::Zero(du); // magnitudes of floats are in the order of their bits
+  const auto pack = [&](const float* from, std::uint8_t* to) HWY_ATTR {
+    for (std::size_t i = 0; i < group; i += hn::Lanes(d)) {
+      const auto x = hn::LoadU(d, from + i);
+      largest = hn::Max(largest, hn::And(hn::BitCast(du, x), no_sign));
+      store_mask(d, hn::Ge(x, hn::Zero(d)), to, i);
+    }
+  };
+  for_each_group(
+      size, [&](std::size_t first) HWY_ATTR { pack(v + first, bits + first / 8); },
+      [&](std::size_t first, std::size_t count) HWY_ATTR {
+        float rest[group];
+        mask_bits m;
+        std::fill(std::copy_n(v + first, count, rest), rest + group, -1.0f);
+        pack(rest, m.bytes);
+        std::memcpy(bits + first / 8, m.bytes, (count + 7) / 8);
+      });
+  return hn::AllTrue(du, hn::Lt(largest, hn::Set(du, 0x7F800000u)));
+}
+
+/// Calls `action(d, i, mask)` for each register of elements, and the last group's in memory of its own.
+template <bool accumulate>
+HWY_INLINE void unpack(const std::uint8_t* bits, float magnitude, float* v, std::size_t size) {
+  const lanes_of<float> d;
+  const auto plus = hn::Set(d, magnitude), minus = hn::Set(d, -magnitude);
+  const auto unpack_group = [&](const mask_bits& m, float* to) HWY_ATTR {
+    for (std::size_t i = 0; i < group; i += hn::Lanes(d)) {
+      auto x = hn::IfThenElse(load_mask(d, m, i), plus, minus);
+      if constexpr (accumulate)
+        x = hn::Add(hn::LoadU(d, to + i), x);
+      hn::StoreU(x, d, to + i);
+    }
+  };
+  for_each_group(
+      size,
+      [&](std::size_t first) HWY_ATTR {
+        mask_bits m;
+        std::memcpy(m.bytes, bits + first / 8, group / 8);
+        unpack_group(m, v + first);
+      },
+      [&](std::size_t first, std::size_t count) HWY_ATTR {
+        mask_bits m;
+        float rest[group] = {};
+        std::memcpy(m.bytes, bits + first / 8, (count + 7) / 8);
+        std::copy_n(v + first, accumulate ? count : 0, rest);
+        unpack_group(m, rest);
+        std::copy_n(rest, count, v + first);
+      });
+}
+
+void unpack_signs(const std::uint8_t* bits, float magnitude, float* v, std::size_t size) {
+  unpack<false>(bits, magnitude, v, size);
+}
+
+void add_signs(const std::uint8_t* bits, float magnitude, float* v, std::size_t size) {
+  unpack<true>(bits, magnitude, v, size);
+}
+
+void draw(const std::uint32_t* random, std::size_t size, const std::uint8_t* given, std::uint32_t limit_of_0,
+          std::uint32_t limit_of_1, std::uint8_t* bits) {
+  const lanes_of<std::uint32_t> d;
+  const auto limit_0 = hn::Set(d, limit_of_0), limit_1 = hn::Set(d, limit_of_1);
+  const auto draw_group = [&](const std::uint32_t* from, const mask_bits& m, std::uint8_t* to) HWY_ATTR {
+    for (std::size_t i = 0; i < group; i += hn::Lanes(d))
+      store_mask(d, hn::Lt(hn::LoadU(d, from + i), hn::IfThenElse(load_mask(d, m, i), limit_1, limit_0)), to, i);
+  };
+  for_each_group(
+      size,
+      [&](std::size_t first) HWY_ATTR {
+        mask_bits m;
+        std::memcpy(m.bytes, given + first / 8, group / 8);
+        draw_group(random + first, m, bits + first / 8);
+      },
+      [&](std::size_t first, std::size_t count) HWY_ATTR {
+        mask_bits m, drawn;
+        std::uint32_t rest[group];
+        std::memcpy(m.bytes, given + first / 8, (count + 7) / 8);
+        std::fill(std::copy_n(random + first, count, rest), rest + group, 0xFFFFFFFFu); // below no limit
+        draw_group(rest, m, drawn.bytes);
+        std::memcpy(bits + first / 8, drawn.bytes, (count + 7) / 8);
+      });
+}
+
+void merge(const std::uint64_t* v, const std::uint64_t* w, const std::uint64_t* r, std::size_t words,
+           std::uint64_t* out) {
+  const hn::ScalableTag<std::uint64_t> d;
+  const auto merged = [](auto x, auto y, auto z) HWY_ATTR { return hn::Or(hn::And(x, y), hn::And(hn::Xor(x, y), z)); };
+  std::size_t i = 0;
+  for (; i + hn::Lanes(d) <= words; i += hn::Lanes(d))
+    hn::StoreU(merged(hn::LoadU(d, v + i), hn::LoadU(d, w + i), hn::LoadU(d, r + i)), d, out + i);
+  for (; i < words; ++i)
+    out[i] = (v[i] & w[i]) | ((v[i] ^ w[i]) & r[i]);
+}
+
+} // namespace HWY_NAMESPACE
+} // namespace gossamer::compress::detail
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace gossamer::compress::detail {
+
+HWY_EXPORT(pack_signs);
+HWY_EXPORT(unpack_signs);
+HWY_EXPORT(add_signs);
+HWY_EXPORT(draw);
+HWY_EXPORT(merge);
+
+namespace {
+std::uint8_t* as_bytes(std::byte* bits) { return reinterpret_cast<std::uint8_t*>(bits); }
+const std::uint8_t* as_bytes(const std::byte* bits) { return reinterpret_cast<const std::uint8_t*>(bits); }
+} // namespace
+
+bool pack_sign_bits(std::span<const float> v, std::byte* bits) noexcept {
+  return HWY_DYNAMIC_DISPATCH(pack_signs)(v.data(), v.size(), as_bytes(bits));
+}
+
+void unpack_sign_bits(const std::byte* bits, float magnitude, std::span<float> v) noexcept {
+  HWY_DYNAMIC_DISPATCH(unpack_signs)(as_bytes(bits), magnitude, v.data(), v.size());
+}
+
+void add_sign_bits(const std::byte* bits, float magnitude, std::span<float> v) noexcept {
+  HWY_DYNAMIC_DISPATCH(add_signs)(as_bytes(bits), magnitude, v.data(), v.size());
+}
+
+void draw_bits(std::span<const std::uint32_t> random, const std::byte* given, std::uint32_t limit_of_0,
+               std::uint32_t limit_of_1, std::byte* bits) noexcept {
+  HWY_DYNAMIC_DISPATCH(draw)(random.data(), random.size(), as_bytes(given), limit_of_0, limit_of_1, as_bytes(bits));
+}
+
+void merge_words(const std::uint64_t* v, const std::uint64_t* w, const std::uint64_t* r, std::size_t words,
+                 std::uint64_t* out) noexcept {
+  HWY_DYNAMIC_DISPATCH(merge)(v, w, r, words, out);
+}
+
+} // namespace gossamer::compress::detail
+#endif

@@ -1,0 +1,193 @@
+#include "gossamer/compress/detail/checks.hpp"
+#include "gossamer/compress/detail/entries.hpp"
+#include "gossamer/compress/detail/sign_kernels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace gossamer::compress::detail {
+namespace {
+
+constexpr std::uint8_t wire_number = 15;
+constexpr std::uint64_t norm_bits = 32;
+constexpr std::size_t block = 2048; // elements at once; whole bytes of signs
+
+/// Elements first, first + 1, ... share a norm as long as they are in the same bucket.
+/// Calls `action(bucket, first, count)` for the buckets' parts within [begin, end).
+template <class Action>
+void for_each_bucket(std::size_t begin, std::size_t end, std::size_t bucket, Action action) {
+  for (auto first = begin; first < end;) {
+    const auto index = first / bucket;
+    const auto count = std::min(end, (index + 1) * bucket) - first;
+    action(index, first, count);
+    first += count;
+  }
+}
+
+std::uint64_t buckets_of(std::uint64_t elements, std::uint64_t bucket) {
+  return elements / bucket + (elements % bucket != 0);
+}
+
+/// A norm beyond the largest float is sent as that.
+float norm_of(std::span<const float> v) {
+  return static_cast<float>(
+      std::min(std::sqrt(sum_of_squares(v)), static_cast<double>(std::numeric_limits<float>::max())));
+}
+
+/// Elements that share a norm: those that the recipe says, else all.
+std::uint64_t bucket_of(const packet& p) {
+  if (p.recipe.empty())
+    return std::max<std::uint64_t>(p.elements, 1);
+  expect_recipe(p, 1);
+  if (p.recipe[0] < 1 || p.recipe[0] > packet_most_elements)
+    throw bad_packet(fmt::format("packet of codec ssdm has buckets of {} elements; allowed: 1 to {}", p.recipe[0],
+                                 packet_most_elements));
+  return p.recipe[0];
+}
+
+vec decode_ssdm(const packet& p) {
+  if (p.parameter > 1)
+    throw bad_packet(fmt::format("packet of codec ssdm has parameter {}; allowed: 0 and 1", p.parameter));
+  if (p.elements > packet_most_elements)
+    throw bad_packet(
+        fmt::format("packet of codec ssdm has {} elements; allowed: {}", p.elements, packet_most_elements));
+  const bool keeps_norm = p.parameter == 1;
+  if (!keeps_norm)
+    expect_recipe(p, 0);
+  const auto bucket = bucket_of(p);
+  const auto buckets = keeps_norm ? buckets_of(p.elements, bucket) : 0;
+  expect_bits(p, p.bits == 0 ? 0 : norm_bits * buckets + p.elements);
+  auto pool = p.payload.pool();
+  if (p.bits == 0)
+    return {pool, p.elements};
+
+  const auto* signs = p.payload.data() + buckets * sizeof(float);
+  vec v{pool.allocate(p.elements * sizeof(float))};
+  const auto values = v.overwrite();
+  unpack_sign_bits(signs, 1, values);
+  if (!keeps_norm)
+    return v;
+  for_each_bucket(0, values.size(), bucket, [&](std::size_t index, std::size_t first, std::size_t count) {
+    float norm;
+    std::memcpy(&norm, p.payload.data() + index * sizeof norm, sizeof norm);
+    if (!(std::isfinite(norm) && norm >= 0) || std::signbit(norm))
+      throw bad_packet(fmt::format("packet of codec ssdm has the norm {}; it must be finite and not negative", norm));
+    for (float& x : values.subspan(first, count))
+      x *= norm;
+  });
+  return v;
+}
+
+class ssdm final : public codec {
+public:
+  ssdm(bool keeps_norm, std::uint64_t bucket) : keeps_norm_(keeps_norm), bucket_(bucket) {}
+
+  capabilities can() const override { return {.unbiased = keeps_norm_}; }
+
+  packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
+    const bool zero = finite_max_magnitude(v.view()) == 0;
+    const auto size = zero ? 0 : bits(v.size());
+    packet p{wire_number, std::uint8_t{keeps_norm_}, v.size(), size, v.pool().allocate(whole_bytes(size)), {}};
+    if (keeps_norm_ && bucket_ > 0)
+      p.recipe = {bucket_};
+    if (zero)
+      return p;
+
+    const auto bucket = bucket_or_all(v.size());
+    auto norms = v.pool().allocate(buckets_of(v.size(), bucket) * sizeof(float));
+    for_each_bucket(0, v.size(), bucket, [&](std::size_t index, std::size_t first, std::size_t count) {
+      const float norm = norm_of(v.view().subspan(first, count));
+      std::memcpy(norms.data() + index * sizeof norm, &norm, sizeof norm);
+    });
+    auto* signs = p.payload.data();
+    if (keeps_norm_)
+      signs = std::ranges::copy(norms.bytes(), signs).out;
+    draw_signs(vec{std::move(norms)}.view(), v.view(), random, step, signs);
+    return p;
+  }
+
+  std::uint64_t bits(std::size_t elements) const override {
+    return elements + (keeps_norm_ ? norm_bits * buckets_of(elements, bucket_or_all(elements)) : 0);
+  }
+
+  double relative_error(std::size_t elements) const override {
+    if (!keeps_norm_)
+      return std::numeric_limits<double>::infinity();
+    const auto largest = std::min<std::uint64_t>(elements, bucket_or_all(elements));
+    return elements == 0 ? 0 : static_cast<double>(largest) - 1;
+  }
+
+private:
+  std::uint64_t bucket_or_all(std::size_t elements) const {
+    return bucket_ > 0 ? bucket_ : std::max<std::uint64_t>(elements, 1);
+  }
+
+  void draw_signs(std::span<const float> norms, std::span<const float> v, const random_stream& random,
+                  std::uint64_t step, std::byte* signs) const {
+    std::array<std::uint32_t, block> words;
+    std::array<float, block> drawn;
+    for (std::size_t begin = 0; begin < v.size(); begin += block) {
+      const auto end = std::min(begin + block, v.size());
+      random.fill(step, begin, std::span{words}.first(end - begin));
+      for_each_bucket(begin, end, bucket_or_all(v.size()), [&](auto index, auto first, auto count) {
+        const float norm = norms[index] > 0 ? norms[index] : 1;
+        for (auto i = first; i < first + count; ++i) {
+          const float u = static_cast<float>(words[i - begin] >> 8) * 0x1p-24f;
+          const float p = 0.5f + 0.5f * (v[i] / norm);
+          drawn[i - begin] = u < p ? 1.0f : -1.0f;
+        }
+      });
+      pack_sign_bits(std::span{drawn}.first(end - begin), signs + begin / 8);
+    }
+  }
+
+  bool keeps_norm_;
+  std::uint64_t bucket_;
+};
+
+constexpr auto maths =
+    R"(sign~(v)_i = 1 if u < p, else -1, where p = 1/2 + 1/2 (v_i / |v|_2) and u = (word >> 8) * 2^-24; word i of the step
+belongs to element i. E sign~(v) = v / |v|_2.
+norm=dropped: C(v) = sign~(v); v = 0 stays 0.
+norm=sent: C(v) = |v|_2 sign~(v); unbiased, and E |C(v) - v|^2 = (d - 1) |v|^2 exactly.
+bucket=B: each run of B elements has a norm of its own, so that d above becomes B.
+Norms are summed in 64-bit floats and rounded to 32; then p takes one rounding an operation. A norm beyond the largest
+float is sent as the largest float. v = 0 is sent in no bits.)";
+
+} // namespace
+
+codec_entry ssdm_codec() {
+  return {
+      .about = {.name = "ssdm",
+                .summary = "random signs, right on average for the direction of the vector",
+                .maths = maths,
+                .reference = "Safaryan, Richtarik: Stochastic sign descent methods: new algorithms and better theory, "
+                             "ICML 2021, section 4",
+                .cost = "d + 32 bits (32 for each bucket), d when norms are dropped, none when v = 0; three passes "
+                        "over v and one random word an element",
+                .parameters = {{.key = "norm",
+                                .kind = parameter::type::choice,
+                                .fallback = "sent",
+                                .meaning = "whether the packet holds the norm",
+                                .choices = {"sent", "dropped"}},
+                               {.key = "bucket",
+                                .kind = parameter::type::integer,
+                                .fallback = "0",
+                                .meaning = "elements that share a norm; 0: all of them",
+                                .min = 0,
+                                .max = static_cast<double>(packet_most_elements)}}},
+      .wire_number = wire_number,
+      .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
+        return std::make_unique<ssdm>(given.is("norm", "sent"), static_cast<std::uint64_t>(given.integer("bucket")));
+      },
+      .decode = decode_ssdm,
+  };
+}
+
+} // namespace gossamer::compress::detail
