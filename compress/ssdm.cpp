@@ -152,8 +152,8 @@ private:
 };
 
 constexpr auto maths =
-    R"(sign~(v)_i = 1 if u < p, else -1, where p = 1/2 + 1/2 (v_i / |v|_2) and u = (word >> 8) * 2^-24; word i of the step
-belongs to element i. E sign~(v) = v / |v|_2.
+    R"(sign~(v)_i = 1 if u < p, else -1, where p = 1/2 + 1/2 (v_i / |v|_2) and u = (word >> 8) * 2^-24; word i of the
+step belongs to element i. E sign~(v) = v / |v|_2.
 norm=dropped: C(v) = sign~(v); v = 0 stays 0.
 norm=sent: C(v) = |v|_2 sign~(v); unbiased, and E |C(v) - v|^2 = (d - 1) |v|^2 exactly.
 bucket=B: each run of B elements has a norm of its own, so that d above becomes B.
