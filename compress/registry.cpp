@@ -12,6 +12,8 @@ const registry<codec_entry>& codecs() {
   static const std::array entries{
       detail::identity_codec(),
       detail::uniform_codec(),
+      detail::min_max_codec(),
+      detail::terngrad_codec(),
       detail::sign_codec(),
       detail::scaled_sign_codec(),
       detail::ssdm_codec(),

@@ -7,6 +7,8 @@ namespace gossamer::compress::detail {
 
 codec_entry identity_codec();
 codec_entry uniform_codec();
+codec_entry min_max_codec();
+codec_entry terngrad_codec();
 codec_entry sign_codec();
 codec_entry scaled_sign_codec();
 codec_entry ssdm_codec();

@@ -1,0 +1,171 @@
+#include "gossamer/compress/detail/checks.hpp"
+#include "gossamer/compress/detail/entries.hpp"
+#include "gossamer/compress/detail/levels.hpp"
+#include "gossamer/compress/detail/value_range.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace gossamer::compress::detail {
+namespace {
+
+constexpr std::uint8_t wire_number = 3;
+constexpr std::size_t range_bytes = range_bits / 8;
+
+/// How a vector is written: `chunk` elements share a range, or all of them when it is 0.
+struct layout {
+  int bits;
+  std::uint64_t chunk;
+
+  std::uint64_t chunk_of(std::uint64_t elements) const { return chunk == 0 ? elements : chunk; }
+  std::uint64_t chunks(std::uint64_t elements) const {
+    return elements == 0 ? 0 : chunks_of(elements, chunk_of(elements));
+  }
+  std::uint64_t size_in_bits(std::uint64_t elements) const {
+    return range_bits * chunks(elements) + static_cast<std::uint64_t>(bits) * elements;
+  }
+  float top() const { return static_cast<float>((1 << bits) - 1); }
+  float step_of(const value_range& range) const { return half_of(range) / (0.5f * top()); }
+
+  /// Levels too near to each other for floats are made one.
+  value_range sendable(const value_range& range) const {
+    return step_of(range) < std::numeric_limits<float>::min() ? value_range{range.low, range.low} : range;
+  }
+
+  level_grid grid_of(const value_range& range) const {
+    level_grid grid{.top = top(),
+                    .offset = 0.5f * top(),
+                    .low = range.low,
+                    .high = range.high,
+                    .exact_ends = true,
+                    .middle = middle_of(range)};
+    if (range.low < range.high) {
+      grid.step = step_of(range);
+      grid.inverse = grid.offset / half_of(range);
+    }
+    return grid;
+  }
+};
+
+layout layout_of(const packet& p) {
+  const int bits = p.parameter;
+  if (bits < 1 || bits > 16)
+    throw bad_packet(fmt::format("packet of codec min-max has codes of {} bits; allowed: 1 to 16", bits));
+  if (p.elements > packet_most_elements)
+    throw bad_packet(
+        fmt::format("packet of codec min-max has {} elements; allowed: {}", p.elements, packet_most_elements));
+  expect_recipe(p, p.recipe.empty() ? 0 : 1);
+  if (p.recipe.empty())
+    return {bits, 0};
+  if (p.recipe[0] == 0 || p.recipe[0] > packet_most_elements)
+    throw bad_packet(fmt::format("packet of codec min-max has chunks of {} elements; allowed: 1 to {}", p.recipe[0],
+                                 packet_most_elements));
+  return {bits, p.recipe[0]};
+}
+
+vec decode_min_max(const packet& p) {
+  const auto form = layout_of(p);
+  expect_bits(p, form.size_in_bits(p.elements));
+  const auto* ranges = p.payload.data();
+  const auto chunks = form.chunks(p.elements);
+  for (std::size_t c = 0; c < chunks; ++c) {
+    const auto range = read_range(ranges + range_bytes * c);
+    if (range.high != form.sendable(range).high)
+      throw bad_packet(fmt::format("packet of codec min-max has levels between {} and {}, too near to each other",
+                                   range.low, range.high));
+  }
+  vec v{p.payload.pool().allocate(p.elements * sizeof(float))};
+  const auto grid_of = [&](std::size_t c) { return form.grid_of(read_range(ranges + range_bytes * c)); };
+  decode_levels(form.bits, ranges + range_bytes * chunks, form.chunk_of(p.elements), grid_of, v.overwrite());
+  return v;
+}
+
+class min_max final : public codec {
+public:
+  min_max(layout form, bool nearest) : form_(form), nearest_(nearest) {}
+
+  capabilities can() const override { return {.unbiased = !nearest_, .deterministic = nearest_}; }
+
+  packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
+    packet p{.codec = wire_number,
+             .parameter = static_cast<std::uint8_t>(form_.bits),
+             .elements = v.size(),
+             .bits = bits(v.size()),
+             .payload = {}};
+    if (form_.chunk != 0)
+      p.recipe = {form_.chunk};
+    p.payload = v.pool().allocate(whole_bytes(p.bits));
+    auto* ranges = p.payload.data();
+    const auto chunk = form_.chunk_of(v.size());
+    for_each_part(0, v.size(), chunk, [&](std::size_t c, std::size_t first, std::size_t count) {
+      const auto range = finite_range_of(v.view().subspan(first, count), v.view());
+      write_range(form_.sendable(range), ranges + range_bytes * c);
+    });
+    const auto grid_of = [&](std::size_t c) { return form_.grid_of(read_range(ranges + range_bytes * c)); };
+    encode_levels(form_.bits, v.view(), chunk, grid_of,
+                  nearest_ ? rounding_words::nearest() : rounding_words{random, step},
+                  ranges + range_bytes * form_.chunks(v.size()));
+    return p;
+  }
+
+  std::uint64_t bits(std::size_t elements) const override { return form_.size_in_bits(elements); }
+
+  double relative_error(std::size_t elements) const override {
+    const auto together = std::min<std::uint64_t>(form_.chunk_of(elements), elements);
+    return range_relative_error(together, 1 / static_cast<double>(form_.top()));
+  }
+
+private:
+  layout form_;
+  bool nearest_;
+};
+
+constexpr auto maths =
+    R"(lo = min v_i, hi = max v_i, L = 2^b - 1, step = (hi - lo) / L, in 32-bit floats, one rounding an operation.
+y = (v_i - lo) / step, f = floor(y), k = f + [u < y - f], clamped to 0 .. L; C(v)_i = lo + k * step.
+u = (word >> 8) * 2^-24, where word i of the step belongs to element i; u = 1/2 when rounding=nearest, which is biased.
+lo and hi are always sent as 0 and L, and these stand for exactly lo and hi. Computed from the middle of lo and hi, so
+that hi - lo may overflow: docs/wire-format.md.
+With chunk=n, every n elements (and what is left) have a lo and hi of their own.
+E |C(v) - v|^2 = step^2 sum r_i (1 - r_i), r_i = frac(y_i); at most d step^2 / 4.
+When step would be below 2^-126, hi is set to lo, and all elements of the chunk become lo.)";
+
+} // namespace
+
+codec_entry min_max_codec() {
+  return {
+      .about = {.name = "min-max",
+                .summary = "stochastic rounding to evenly spaced levels between the least and the greatest element",
+                .maths = maths,
+                .reference = "Tang, Gan, Zhang, Zhang, Liu: Communication compression for decentralized training, "
+                             "NeurIPS 2018, footnote 1",
+                .cost = "64 chunks + b d bits; two passes over v and one random word an element (none when nearest)",
+                .parameters = {{.key = "bits",
+                                .kind = parameter::type::integer,
+                                .fallback = "8",
+                                .meaning = "bits of one element's code",
+                                .min = 1,
+                                .max = 16},
+                               {.key = "chunk",
+                                .kind = parameter::type::integer,
+                                .fallback = "0",
+                                .meaning = "elements that share their least and greatest; 0: all",
+                                .min = 0,
+                                .max = static_cast<double>(packet_most_elements)},
+                               {.key = "rounding",
+                                .kind = parameter::type::choice,
+                                .fallback = "stochastic",
+                                .meaning = "nearest is deterministic and biased",
+                                .choices = {"stochastic", "nearest"}}}},
+      .wire_number = wire_number,
+      .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
+        return std::make_unique<min_max>(layout{.bits = static_cast<int>(given.integer("bits")),
+                                                .chunk = static_cast<std::uint64_t>(given.integer("chunk"))},
+                                         given.is("rounding", "nearest"));
+      },
+      .decode = decode_min_max,
+  };
+}
+
+} // namespace gossamer::compress::detail

@@ -1,0 +1,104 @@
+#include "gossamer/compress/detail/checks.hpp"
+#include "gossamer/compress/detail/entries.hpp"
+#include "gossamer/compress/detail/levels.hpp"
+#include "gossamer/compress/detail/norm_levels.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+namespace gossamer::compress::detail {
+namespace {
+
+constexpr std::uint8_t wire_number = 7;
+constexpr int levels = 1;
+constexpr int code_bits = 2;
+
+std::uint64_t size_in_bits(std::uint64_t elements) { return norm_bits + code_bits * elements; }
+
+vec decode_terngrad(const packet& p) {
+  if (p.parameter != 0 || p.elements > packet_most_elements)
+    throw bad_packet(fmt::format("packet of codec terngrad has parameter {} and {} elements; allowed: 0 and up to {}",
+                                 p.parameter, p.elements, packet_most_elements));
+  expect_recipe(p, 0);
+  expect_bits(p, size_in_bits(p.elements));
+  const auto grid = norm_grid(read_norm(p.payload.data(), levels), levels);
+  vec v{p.payload.pool().allocate(p.elements * sizeof(float))};
+  decode_levels(
+      code_bits, p.payload.data() + sizeof(float), v.size(), [&](std::size_t) { return grid; }, v.overwrite());
+  return v;
+}
+
+class terngrad final : public codec {
+public:
+  explicit terngrad(double clip) : clip_(clip) {}
+
+  capabilities can() const override { return {.unbiased = clip_ == 0}; }
+
+  packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
+    const auto size = bits(v.size());
+    packet p{.codec = wire_number, .elements = v.size(), .bits = size, .payload = v.pool().allocate(whole_bytes(size))};
+    const float scale = sendable_norm(scale_of(v.view()), levels);
+    std::memcpy(p.payload.data(), &scale, sizeof scale);
+    const auto grid = norm_grid(scale, levels);
+    encode_levels(
+        code_bits, v.view(), v.size(), [&](std::size_t) { return grid; }, {random, step},
+        p.payload.data() + sizeof scale);
+    return p;
+  }
+
+  std::uint64_t bits(std::size_t elements) const override { return size_in_bits(elements); }
+
+  double relative_error(std::size_t elements) const override {
+    if (clip_ != 0) // s |v|_1 <= clip |v|^2, and what is clipped is off by no more than itself
+      return clip_ + 1;
+    return elements == 0 ? 0 : (std::sqrt(static_cast<double>(elements)) - 1) / 2;
+  }
+
+private:
+  /// Elements beyond it are clipped because there is no level behind the last.
+  float scale_of(std::span<const float> v) const {
+    const float largest = finite_max_magnitude(v);
+    if (clip_ == 0 || v.empty())
+      return largest;
+    const double deviation = std::sqrt(sum_of_squares(v) / static_cast<double>(v.size()));
+    return static_cast<float>(std::min(static_cast<double>(largest), clip_ * deviation));
+  }
+
+  double clip_;
+};
+
+constexpr auto maths =
+    R"(s = max |v_i|; with clip=c > 0, s = min(max |v_i|, c sigma), sigma^2 = |v|^2 / d: gradients are taken to have mean 0.
+C(v)_i = s * sign(v_i) * B_i, where B_i is 1 with probability min(1, |v_i| / s), else 0.
+Computed as rounding of y = v_i * (1 / s): f = floor(y), k = f + [u < y - f], clamped to -1 .. 1; C(v)_i = k * s.
+u = (word >> 8) * 2^-24, where word i of the step belongs to element i.
+E |C(v) - v|^2 = s |v|_1 - |v|^2 <= |v|^2 (sqrt(d) - 1) / 2 without clipping, which makes it biased.
+In distribution this is qsgd:levels=1,norm=max. When s is below 2^-126, all elements become 0.)";
+
+} // namespace
+
+codec_entry terngrad_codec() {
+  return {
+      .about = {.name = "terngrad",
+                .summary = "stochastic rounding to -s, 0 and s, the largest magnitude or where it is clipped",
+                .maths = maths,
+                .reference = "Wen, Xu, Yan, Wu, Wang, Chen, Li: TernGrad: ternary gradients to reduce communication "
+                             "in distributed deep learning, NeurIPS 2017",
+                .cost = "32 + 2 d bits; two passes over v (three when it clips) and one random word an element",
+                .parameters = {{.key = "clip",
+                                .kind = parameter::type::real,
+                                .fallback = "0",
+                                .meaning = "where elements are clipped, in standard deviations, e.g. 2.5; 0: nowhere",
+                                .min = 0,
+                                .max = 100}}},
+      .wire_number = wire_number,
+      .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
+        return std::make_unique<terngrad>(given.real("clip"));
+      },
+      .decode = decode_terngrad,
+  };
+}
+
+} // namespace gossamer::compress::detail
