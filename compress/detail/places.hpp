@@ -1,0 +1,36 @@
+#pragma once
+
+#include "gossamer/compress/codec.hpp"
+
+namespace gossamer::compress::detail {
+
+/// Indices of elements in ascending order, in memory from a pool. Vectors have at most 2^32 elements.
+class places {
+public:
+  places(buffer_pool pool, std::size_t most) : storage_(pool.allocate(most * sizeof(std::uint32_t))) {}
+
+  std::uint32_t* data() noexcept { return reinterpret_cast<std::uint32_t*>(storage_.data()); }
+  const std::uint32_t* begin() const noexcept { return reinterpret_cast<const std::uint32_t*>(storage_.data()); }
+  const std::uint32_t* end() const noexcept { return begin() + size(); }
+  std::size_t size() const noexcept { return storage_.size() / sizeof(std::uint32_t); }
+  std::uint32_t operator[](std::size_t i) const noexcept { return begin()[i]; }
+  /// Forgets all but the first `size`.
+  void truncate(std::size_t size) noexcept { storage_.truncate(size * sizeof(std::uint32_t)); }
+
+private:
+  buffer storage_;
+};
+
+/// Each of 0 .. elements - 1 independently with probability `threshold` / 2^24: i is drawn iff word i >> 8 < threshold.
+places draw_each(buffer_pool pool, std::size_t elements, std::uint32_t threshold, const random_stream& random,
+                 std::uint64_t step);
+
+/// `count` different ones of 0 .. elements - 1, all sets equally likely (Floyd's algorithm, on the words of the step in
+/// their order). O(count) random numbers and O(elements / 64) besides.
+/// Requires count <= elements.
+places draw_exactly(buffer_pool pool, std::size_t elements, std::size_t count, const random_stream& random,
+                    std::uint64_t step);
+
+selection select_places(const places& kept, float factor);
+
+} // namespace gossamer::compress::detail

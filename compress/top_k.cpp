@@ -1,0 +1,122 @@
+#include "gossamer/compress/detail/checks.hpp"
+#include "gossamer/compress/detail/entries.hpp"
+#include "gossamer/compress/detail/kept_count.hpp"
+#include "gossamer/compress/detail/sparse_payload.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <functional>
+#include <numeric>
+
+namespace gossamer::compress::detail {
+namespace {
+
+constexpr std::uint8_t wire_number = 10;
+
+/// The bits of a float without its sign: they order as the magnitudes do.
+std::uint32_t magnitude(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7FFFFFFFu; }
+
+// A bucket is an eighth of an octave: among a million normal numbers, the k-th largest shares its own with some
+// hundreds to thousands, and only these are looked at closely.
+constexpr int bucket_shift = 20;
+using histogram = std::array<std::uint32_t, 1u << (31 - bucket_shift)>;
+
+/// Counts in several tables: runs of equal elements would otherwise wait for one counter.
+histogram count_buckets(std::span<const float> v) {
+  std::array<histogram, 4> counts{};
+  std::size_t i = 0;
+  for (; i + counts.size() <= v.size(); i += counts.size())
+    for (std::size_t j = 0; j < counts.size(); ++j)
+      ++counts[j][magnitude(v[i + j]) >> bucket_shift];
+  for (; i < v.size(); ++i)
+    ++counts[0][magnitude(v[i]) >> bucket_shift];
+  for (std::size_t j = 1; j < counts.size(); ++j)
+    std::ranges::transform(counts[0], counts[j], counts[0].begin(), std::plus{});
+  return counts[0];
+}
+
+/// The elements of at least this magnitude.
+places at_least(const vec& v, std::uint32_t least, std::size_t count) {
+  places found{v.pool(), count + 1}; // each element is noted, and overwritten by the next unless it counts
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    found.data()[size] = static_cast<std::uint32_t>(i);
+    size += magnitude(v[i]) >= least ? 1 : 0;
+  }
+  found.truncate(size);
+  return found;
+}
+
+/// The k elements of largest magnitude, those of lower index first among equals. O(size). Requires k <= size.
+places largest(const vec& v, std::size_t k) {
+  const auto counts = count_buckets(v.view());
+  constexpr auto infinite = 0x7F800000u >> bucket_shift;
+  if (std::any_of(counts.begin() + infinite, counts.end(), [](auto count) { return count > 0; }))
+    finite_max_magnitude(v.view());
+  if (k == 0)
+    return {v.pool(), 0};
+
+  auto bucket = infinite;
+  std::size_t candidates = 0;
+  while (candidates < k)
+    candidates += counts[--bucket];
+  auto found = at_least(v, bucket << bucket_shift, candidates);
+
+  places keys{v.pool(), candidates};
+  std::ranges::transform(found, keys.data(), [&](auto i) { return magnitude(v[i]); });
+  std::nth_element(keys.data(), keys.data() + (k - 1), keys.data() + candidates, std::greater{});
+  const auto threshold = keys[k - 1];
+  auto equals = std::count(keys.begin(), keys.begin() + k, threshold);
+  const auto drop = [&](auto i) {
+    const auto m = magnitude(v[i]);
+    return m < threshold || (m == threshold && equals-- <= 0);
+  };
+  found.truncate(
+      static_cast<std::size_t>(std::remove_if(found.data(), found.data() + candidates, drop) - found.data()));
+  return found;
+}
+
+class top_k final : public codec {
+public:
+  explicit top_k(kept_count kept) : kept_(kept) {}
+
+  capabilities can() const override { return {.deterministic = true}; }
+
+  packet encode(const vec& v, const random_stream&, std::uint64_t) const override {
+    return values_with_places(wire_number, v, largest(v, kept_.of(v.size())), 1);
+  }
+
+  std::uint64_t bits(std::size_t elements) const override {
+    return kept_.of(elements) * static_cast<std::uint64_t>(32 + place_bits(elements));
+  }
+
+  double relative_error(std::size_t elements) const override { return 1 - kept_.share(elements); }
+
+private:
+  kept_count kept_;
+};
+
+} // namespace
+
+codec_entry top_k_codec() {
+  return {
+      .about = {.name = "top-k",
+                .summary = "sends the k elements of largest magnitude",
+                .maths =
+                    R"(C(v)_i = v_i for the k largest |v_i|, those of lower index first among equals; 0 for all others.
+k = min(d, max(1, floor(fraction d + 1/2))) unless it is given.
+|C(v) - v|^2 <= (1 - k/d) |v|^2.)",
+                .reference = "Stich, Cordonnier, Jaggi: Sparsified SGD with memory, NeurIPS 2018",
+                .cost = "k (32 + ceil(log2 d)) bits; two passes over v and a selection among the few elements that lie "
+                        "within an eighth of an octave of the k-th",
+                .parameters = kept_count::parameters()},
+      .wire_number = wire_number,
+      .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
+        return std::make_unique<top_k>(kept_count{given});
+      },
+      .decode = decode_with_places,
+  };
+}
+
+} // namespace gossamer::compress::detail
