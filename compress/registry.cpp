@@ -13,6 +13,7 @@ const registry<codec_entry>& codecs() {
       detail::identity_codec(),
       detail::uniform_codec(),
       detail::min_max_codec(),
+      detail::qsgd_codec(),
       detail::terngrad_codec(),
       detail::sign_codec(),
       detail::scaled_sign_codec(),
@@ -20,6 +21,7 @@ const registry<codec_entry>& codecs() {
       detail::random_p_codec(),
       detail::top_k_codec(),
       detail::random_k_codec(),
+      detail::grbs_codec(),
   };
   static const registry<codec_entry> table{"codec", entries};
   return table;

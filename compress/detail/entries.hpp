@@ -8,6 +8,7 @@ namespace gossamer::compress::detail {
 codec_entry identity_codec();
 codec_entry uniform_codec();
 codec_entry min_max_codec();
+codec_entry qsgd_codec();
 codec_entry terngrad_codec();
 codec_entry sign_codec();
 codec_entry scaled_sign_codec();
@@ -15,5 +16,6 @@ codec_entry ssdm_codec();
 codec_entry random_p_codec();
 codec_entry top_k_codec();
 codec_entry random_k_codec();
+codec_entry grbs_codec();
 
 } // namespace gossamer::compress::detail

@@ -45,11 +45,11 @@ constexpr std::size_t code_bytes(int bits, std::size_t first) noexcept {
   return first / 8 * static_cast<std::size_t>(bits);
 }
 
-/// Rounds a vector to levels and packs their codes of 1..16 bits. `grid_of(c)` are the levels of elements chunk * c to
-/// chunk * (c + 1) - 1.
-template <class GridOf>
-void encode_levels(int bits, std::span<const float> v, std::size_t chunk, GridOf grid_of, const rounding_words& random,
-                   std::byte* out) {
+/// Rounds a vector to levels, block by block. `grid_of(c)` are the levels of elements chunk * c to chunk * (c + 1) - 1.
+/// @param sink called as (begin, count, codes) for each block, in order
+template <class GridOf, class Sink>
+void quantise_blocks(int bits, std::span<const float> v, std::size_t chunk, GridOf grid_of,
+                     const rounding_words& random, Sink sink) {
   std::array<std::uint32_t, level_block> words;
   level_codes codes;
   for (std::size_t begin = 0; begin < v.size(); begin += level_block) {
@@ -58,21 +58,37 @@ void encode_levels(int bits, std::span<const float> v, std::size_t chunk, GridOf
     for_each_part(begin, end, chunk, [&](std::size_t c, std::size_t first, std::size_t count) {
       quantise_levels(bits, grid_of(c), v.subspan(first, count), words.data() + (first - begin), codes, first - begin);
     });
-    pack_levels(bits, codes, end - begin, out + code_bytes(bits, begin));
+    sink(begin, end - begin, codes);
   }
 }
 
-/// The inverse: what the codes stand for.
-template <class GridOf>
-void decode_levels(int bits, const std::byte* in, std::size_t chunk, GridOf grid_of, std::span<float> v) {
+/// The inverse: what the codes stand for that `source(begin, count, codes)` fills in.
+template <class GridOf, class Source>
+void dequantise_blocks(int bits, std::size_t chunk, GridOf grid_of, std::span<float> v, Source source) {
   level_codes codes;
   for (std::size_t begin = 0; begin < v.size(); begin += level_block) {
     const auto end = std::min(begin + level_block, v.size());
-    unpack_levels(bits, in + code_bytes(bits, begin), end - begin, codes);
+    source(begin, end - begin, codes);
     for_each_part(begin, end, chunk, [&](std::size_t c, std::size_t first, std::size_t count) {
       dequantise_levels(bits, grid_of(c), codes, first - begin, v.subspan(first, count));
     });
   }
+}
+
+/// Rounds a vector to levels and packs their codes of 1..16 bits.
+template <class GridOf>
+void encode_levels(int bits, std::span<const float> v, std::size_t chunk, GridOf grid_of, const rounding_words& random,
+                   std::byte* out) {
+  quantise_blocks(bits, v, chunk, grid_of, random, [&](std::size_t begin, std::size_t count, level_codes& codes) {
+    pack_levels(bits, codes, count, out + code_bytes(bits, begin));
+  });
+}
+
+template <class GridOf>
+void decode_levels(int bits, const std::byte* in, std::size_t chunk, GridOf grid_of, std::span<float> v) {
+  dequantise_blocks(bits, chunk, grid_of, v, [&](std::size_t begin, std::size_t count, level_codes& codes) {
+    unpack_levels(bits, in + code_bytes(bits, begin), count, codes);
+  });
 }
 
 /// ceil(elements / chunk), the number of chunks.

@@ -1,0 +1,252 @@
+#include "gossamer/compress/detail/checks.hpp"
+#include "gossamer/compress/detail/entries.hpp"
+#include "gossamer/compress/detail/level_stream.hpp"
+#include "gossamer/compress/detail/levels.hpp"
+#include "gossamer/compress/detail/norm_levels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace gossamer::compress::detail {
+namespace {
+
+constexpr std::uint8_t wire_number = 6;
+constexpr int most_levels = 32767;
+constexpr int stream_code_bits = 16; // of levels that are about to be, or were, sent with variable length
+
+enum class coding : std::uint8_t { fixed, sparse, dense };
+
+level_coding stream_of(coding code) { return code == coding::sparse ? level_coding::sparse : level_coding::dense; }
+
+/// How a vector is written: `bucket` elements share a norm, or all of them when it is 0.
+struct layout {
+  int levels;
+  std::uint64_t bucket;
+  coding code;
+
+  std::uint64_t bucket_of(std::uint64_t elements) const { return bucket == 0 ? elements : bucket; }
+  /// A vector without elements has a norm nevertheless, unless it is cut into buckets.
+  std::uint64_t buckets(std::uint64_t elements) const { return bucket == 0 ? 1 : chunks_of(elements, bucket); }
+  std::uint64_t norms_bits(std::uint64_t elements) const { return norm_bits * buckets(elements); }
+  /// 1 + ceil(log2(s + 1)).
+  int code_bits() const { return 1 + static_cast<int>(std::bit_width(static_cast<unsigned>(levels))); }
+};
+
+layout layout_of(const packet& p) {
+  if (p.parameter > static_cast<std::uint8_t>(coding::dense))
+    throw bad_packet(fmt::format("packet of codec qsgd has the code {}; allowed: 0 to 2", p.parameter));
+  if (p.elements > packet_most_elements)
+    throw bad_packet(
+        fmt::format("packet of codec qsgd has {} elements; allowed: {}", p.elements, packet_most_elements));
+  expect_recipe(p, 2);
+  if (p.recipe[0] == 0 || p.recipe[0] > most_levels || p.recipe[1] > packet_most_elements)
+    throw bad_packet(fmt::format("packet of codec qsgd has {} levels and buckets of {}; allowed: 1 to {} and up to {}",
+                                 p.recipe[0], p.recipe[1], most_levels, packet_most_elements));
+  return {static_cast<int>(p.recipe[0]), p.recipe[1], static_cast<coding>(p.parameter)};
+}
+
+void check_size(const packet& p, const layout& form) {
+  const auto norms = form.norms_bits(p.elements);
+  if (form.code == coding::fixed)
+    return expect_bits(p, norms + static_cast<std::uint64_t>(form.code_bits()) * p.elements);
+  const auto least = norms + (form.code == coding::dense ? p.elements : 0);
+  if (p.bits < least)
+    throw bad_packet(fmt::format("packet of codec qsgd with {} elements carries {} bits; at least {} are needed",
+                                 p.elements, p.bits, least));
+  expect_bits(p, p.bits);
+}
+
+vec decode_qsgd(const packet& p) {
+  const auto form = layout_of(p);
+  check_size(p, form);
+  const auto* norms = p.payload.data();
+  for (std::size_t b = 0; b < form.buckets(p.elements); ++b)
+    read_norm(norms + sizeof(float) * b, form.levels);
+
+  const auto grid_of = [&](std::size_t b) {
+    return norm_grid(read_norm(norms + sizeof(float) * b, form.levels), form.levels);
+  };
+  const auto bucket = form.bucket_of(p.elements);
+  const auto codes = p.payload.bytes().subspan(form.norms_bits(p.elements) / 8);
+  vec v{p.payload.pool().allocate(p.elements * sizeof(float))};
+  if (form.code == coding::fixed) {
+    decode_levels(form.code_bits(), codes.data(), bucket, grid_of, v.overwrite());
+    return v;
+  }
+  level_reader levels(stream_of(form.code), {codes, p.bits - form.norms_bits(p.elements)}, p.elements, form.levels);
+  const auto source = [&](std::size_t begin, std::size_t count, level_codes& block) {
+    levels.read(begin, count, block);
+  };
+  dequantise_blocks(stream_code_bits, bucket, grid_of, v.overwrite(), source);
+  levels.expect_end();
+  return v;
+}
+
+class qsgd final : public codec {
+public:
+  qsgd(layout form, bool largest) : form_(form), largest_(largest) {}
+
+  capabilities can() const override { return {.unbiased = true, .fixed_size = form_.code == coding::fixed}; }
+
+  packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
+    packet p{.codec = wire_number,
+             .parameter = static_cast<std::uint8_t>(form_.code),
+             .elements = v.size(),
+             .bits = bits(v.size()),
+             .payload = {},
+             .recipe = {static_cast<std::uint64_t>(form_.levels), form_.bucket}};
+    finite_max_magnitude(v.view());
+    if (form_.code == coding::fixed)
+      encode_fixed(v, {random, step}, p);
+    else
+      encode_stream(v, {random, step}, p);
+    return p;
+  }
+
+  std::uint64_t bits(std::size_t elements) const override {
+    const auto norms = form_.norms_bits(elements);
+    if (form_.code == coding::fixed)
+      return norms + static_cast<std::uint64_t>(form_.code_bits()) * elements;
+    const auto bucket = std::max<std::uint64_t>(1, form_.bucket_of(elements));
+    const auto most = static_cast<double>(elements / bucket) * most_bits(bucket) + most_bits(elements % bucket);
+    return norms + static_cast<std::uint64_t>(std::ceil(most));
+  }
+
+  double relative_error(std::size_t elements) const override {
+    const auto together = static_cast<double>(std::min<std::uint64_t>(form_.bucket_of(elements), elements));
+    const double s = form_.levels;
+    return std::min(together / (4 * s * s), std::sqrt(together) / s);
+  }
+
+private:
+  float norm_of(std::span<const float> v) const {
+    // Any norm that is not less than the largest element makes C unbiased, so an l2 norm may be cut to a float.
+    const double norm = largest_ ? static_cast<double>(max_magnitude(v)) : std::sqrt(sum_of_squares(v));
+    return sendable_norm(static_cast<float>(std::min(norm, static_cast<double>(std::numeric_limits<float>::max()))),
+                         form_.levels);
+  }
+
+  /// The bits of the stream of one bucket. Of an l2 norm, sum y_i^2 = s^2, and |k_i| - 1 < |y_i|.
+  double most_bits(std::uint64_t elements) const {
+    const double s = form_.levels, slack = 1 + 1e-5; // for what floats round off
+    const double energy = largest_ ? static_cast<double>(elements) * s * s : slack * s * s;
+    return most_level_bits(stream_of(form_.code), elements, form_.levels, energy);
+  }
+
+  template <class Sink>
+  void quantise(const vec& v, int code_bits, const rounding_words& random, const std::byte* norms, Sink sink) const {
+    const auto grid_of = [&](std::size_t b) {
+      return norm_grid(read_norm(norms + sizeof(float) * b, form_.levels), form_.levels);
+    };
+    quantise_blocks(code_bits, v.view(), form_.bucket_of(v.size()), grid_of, random, sink);
+  }
+
+  void write_norms(const vec& v, std::byte* out) const {
+    const auto write = [&](std::size_t b, std::size_t first, std::size_t count) {
+      const float norm = norm_of(v.view().subspan(first, count));
+      std::memcpy(out + sizeof norm * b, &norm, sizeof norm);
+    };
+    if (v.empty())
+      std::memset(out, 0, form_.norms_bits(0) / 8);
+    for_each_part(0, v.size(), form_.bucket_of(v.size()), write);
+  }
+
+  void encode_fixed(const vec& v, const rounding_words& random, packet& p) const {
+    p.payload = v.pool().allocate(whole_bytes(p.bits));
+    write_norms(v, p.payload.data());
+    auto* codes = p.payload.data() + form_.norms_bits(v.size()) / 8;
+    const int width = form_.code_bits();
+    quantise(v, width, random, p.payload.data(), [&](std::size_t begin, std::size_t count, level_codes& block) {
+      pack_levels(width, block, count, codes + code_bytes(width, begin));
+    });
+  }
+
+  /// The levels are kept until their bits are counted.
+  void encode_stream(const vec& v, const rounding_words& random, packet& p) const {
+    const auto norms_bytes = form_.norms_bits(v.size()) / 8;
+    auto kept = v.pool().allocate(norms_bytes + sizeof(std::int16_t) * v.size());
+    write_norms(v, kept.data());
+    auto* codes = kept.data() + norms_bytes;
+    quantise(v, stream_code_bits, random, kept.data(), [&](std::size_t begin, std::size_t count, level_codes& block) {
+      std::memcpy(codes + sizeof(std::int16_t) * begin, block.bytes, sizeof(std::int16_t) * count);
+    });
+    const std::span levels{reinterpret_cast<const std::int16_t*>(codes), v.size()};
+    const auto code = stream_of(form_.code);
+    p.bits = 8 * norms_bytes + level_stream_bits(code, levels);
+    p.payload = v.pool().allocate(whole_bytes(p.bits));
+    std::memcpy(p.payload.data(), kept.data(), norms_bytes);
+    bit_writer out(p.payload.bytes().subspan(norms_bytes));
+    write_levels(code, levels, out);
+    out.finish();
+  }
+
+  layout form_;
+  bool largest_;
+};
+
+constexpr auto maths =
+    R"(N = |v|_2, or max |v_i| when norm=max, as a 32-bit float; delta = N / s, s = levels.
+y = v_i * (1 / delta), f = floor(y), k = f + [u < y - f], clamped to -s .. s; C(v)_i = k * delta, clamped to -N .. N.
+u = (word >> 8) * 2^-24, where word i of the step belongs to element i. Rounding y is, in distribution, the
+rounding of |y| of the paper. With bucket=n, every n elements (and what is left) have a norm of their own.
+E |C(v) - v|^2 = delta^2 sum r_i (1 - r_i), r_i = frac(y_i); at most min(n / (4 s^2), sqrt(n) / s) |v|^2 for n elements
+of a bucket: a quarter of the paper's first term.
+code=fixed sends k in 1 + ceil(log2(s + 1)) bits. elias-sparse sends of each k that is not 0 its distance from the one
+before, its sign and |k|; elias-dense sends |k| + 1 and the sign of what is not 0; numbers are in Elias' omega code.
+When delta is below 2^-126, N is sent as 0; when N overflows, the largest float takes its place, which is as unbiased.)";
+
+} // namespace
+
+codec_entry qsgd_codec() {
+  return {
+      .about = {.name = "qsgd",
+                .summary =
+                    "stochastic rounding to evenly spaced levels of a norm, with codes of fixed or variable length",
+                .maths = maths,
+                .reference = "Alistarh, Grubic, Li, Tomioka, Vojnovic: QSGD: communication-efficient SGD via gradient "
+                             "quantization and encoding, NeurIPS 2017",
+                .cost = "32 buckets + d (1 + ceil(log2(s + 1))) bits; elias-sparse has at most about "
+                        "32 + (3 + 1.5 log2(2 (s^2 + d) / (s (s + sqrt(d))))) s (s + sqrt(d)) on average, elias-dense "
+                        "about 3 d at s = sqrt(d); two passes over v (three for variable lengths, with 2 d bytes of "
+                        "memory) and one random word an element",
+                .parameters = {{.key = "levels",
+                                .kind = parameter::type::integer,
+                                .fallback = "127",
+                                .meaning = "positive levels, s",
+                                .min = 1,
+                                .max = most_levels},
+                               {.key = "norm",
+                                .kind = parameter::type::choice,
+                                .fallback = "l2",
+                                .meaning = "what levels are fractions of",
+                                .choices = {"l2", "max"}},
+                               {.key = "bucket",
+                                .kind = parameter::type::integer,
+                                .fallback = "0",
+                                .meaning = "elements that share a norm; 0: all",
+                                .min = 0,
+                                .max = static_cast<double>(packet_most_elements)},
+                               {.key = "code",
+                                .kind = parameter::type::choice,
+                                .fallback = "fixed",
+                                .meaning = "how levels are sent",
+                                .choices = {"fixed", "elias-sparse", "elias-dense"}}}},
+      .wire_number = wire_number,
+      .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
+        const auto code = given.is("code", "fixed")          ? coding::fixed
+                          : given.is("code", "elias-sparse") ? coding::sparse
+                                                             : coding::dense;
+        return std::make_unique<qsgd>(layout{.levels = static_cast<int>(given.integer("levels")),
+                                             .bucket = static_cast<std::uint64_t>(given.integer("bucket")),
+                                             .code = code},
+                                      given.is("norm", "max"));
+      },
+      .decode = decode_qsgd,
+  };
+}
+
+} // namespace gossamer::compress::detail
