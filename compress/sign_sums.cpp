@@ -1,0 +1,194 @@
+#include "gossamer/compress/sign_sums.hpp"
+
+#include "gossamer/compress/bit_stream.hpp"
+#include "gossamer/compress/detail/checks.hpp"
+#include "gossamer/compress/elias.hpp"
+#include "gossamer/compress/sign_bits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace gossamer::compress {
+namespace {
+
+constexpr std::uint8_t wire_number = 16;
+
+bool prefers_elias(sign_sum_code code, std::uint32_t k) {
+  return code == sign_sum_code::elias || (code == sign_sum_code::shorter && k >= 4 && k != 7);
+}
+
+/// Counts in the order of their distance from the middle ceil(k / 2), which is 1: middle, below, above, below, ...
+std::uint64_t rank_of(std::uint32_t count, std::uint32_t k) {
+  const std::uint64_t middle = k - k / 2;
+  return count >= middle ? 2 * (count - middle) + 1 : 2 * (middle - count);
+}
+
+/// The count of that rank; more than k when there is none.
+std::uint64_t count_of(std::uint64_t rank, std::uint32_t k) {
+  const std::uint64_t middle = k - k / 2;
+  return rank % 2 == 1 ? middle + rank / 2 : rank / 2 <= middle ? middle - rank / 2 : k + std::uint64_t{1};
+}
+
+error impossible_sum(std::uint32_t k) {
+  return detail::bad_packet(fmt::format("packet holds a sum that {} signs cannot have", k));
+}
+
+bool is_elias(const packet& p) { return p.parameter == 1; }
+
+void check(const packet& p, std::size_t elements, std::uint32_t contributors) {
+  if (p.codec != wire_number || p.parameter > 1)
+    throw detail::bad_packet(
+        fmt::format("packet of codec {} with parameter {} where sums of signs are expected", p.codec, p.parameter));
+  detail::expect_recipe(p, 1);
+  if (p.elements != elements)
+    throw detail::bad_packet(
+        fmt::format("packet of sums of signs has {} elements instead of {}", p.elements, elements));
+  if (p.recipe[0] != contributors)
+    throw detail::bad_packet(
+        fmt::format("packet of sums of signs counts {} workers instead of {}", p.recipe[0], contributors));
+  if (is_elias(p) && p.bits < elements)
+    throw detail::bad_packet(fmt::format("packet has {} bits for {} sums of signs", p.bits, elements));
+  detail::expect_bits(p, is_elias(p) ? p.bits : elements * static_cast<std::uint64_t>(sign_sum_width(contributors)));
+}
+
+void take_fixed(bit_reader& in, std::span<std::uint64_t> words, std::size_t count, std::uint32_t) {
+  for (auto& word : words)
+    word = in.take(static_cast<int>(count));
+}
+
+void take_elias(bit_reader& in, std::span<std::uint64_t> words, std::size_t count, std::uint32_t k) {
+  std::ranges::fill(words, 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto positive = count_of(elias::take_gamma(in), k);
+    if (positive > k)
+      throw impossible_sum(k);
+    for (std::size_t j = 0; j < words.size(); ++j)
+      words[j] |= (positive >> j & 1) << i;
+  }
+}
+
+} // namespace
+
+int sign_sum_width(std::uint32_t k) noexcept { return std::bit_width(k); }
+
+sign_sums::sign_sums(buffer_pool pool, std::size_t elements, std::uint32_t contributors)
+    : size_(elements), contributors_(contributors), width_(static_cast<std::size_t>(sign_sum_width(contributors))),
+      words_(pool.allocate(groups() * width_ * sizeof(std::uint64_t))) {
+  GOSSAMER_ASSERT(contributors > 0 && contributors <= most_contributors, "sums of signs count 1 to 32767 workers");
+}
+
+sign_sums::sign_sums(buffer_pool& pool, std::span<const std::uint64_t> signs, std::size_t elements)
+    : sign_sums(pool, elements, 1) {
+  GOSSAMER_ASSERT(signs.size() == groups(), "64 elements share a word");
+  std::ranges::copy(signs, group(0));
+}
+
+std::size_t sign_sums::groups() const noexcept { return sign_words(size_); }
+std::size_t sign_sums::in_group(std::size_t g) const noexcept { return std::min<std::size_t>(64, size_ - 64 * g); }
+std::uint64_t* sign_sums::group(std::size_t g) noexcept {
+  return reinterpret_cast<std::uint64_t*>(words_.data()) + g * width_;
+}
+const std::uint64_t* sign_sums::group(std::size_t g) const noexcept {
+  return reinterpret_cast<const std::uint64_t*>(words_.data()) + g * width_;
+}
+
+sign_sums& sign_sums::operator+=(const sign_sums& other) {
+  GOSSAMER_ASSERT(other.size_ == size_, "sums are added element by element");
+  sign_sums total(words_.pool(), size_, contributors_ + other.contributors_);
+  for (std::size_t g = 0; g < groups(); ++g) {
+    const auto *a = group(g), *b = other.group(g);
+    auto* sum = total.group(g);
+    std::uint64_t carry = 0;
+    for (std::size_t j = 0; j < total.width_; ++j) { // full adders of 64 elements at once
+      const auto x = j < width_ ? a[j] : 0, y = j < other.width_ ? b[j] : 0;
+      sum[j] = x ^ y ^ carry;
+      carry = (x & y) | ((x ^ y) & carry);
+    }
+  }
+  return *this = std::move(total);
+}
+
+std::uint32_t sign_sums::positive(std::size_t i) const noexcept {
+  std::uint32_t count = 0;
+  for (std::size_t j = 0; j < width_; ++j)
+    count |= static_cast<std::uint32_t>(group(i / 64)[j] >> (i % 64) & 1) << j;
+  return count;
+}
+
+void sign_sums::to_values(float factor, std::span<float> values) const noexcept {
+  GOSSAMER_ASSERT(values.size() == size_, "one value an element");
+  // 2 c = (2^width - 1) + sum over j of +2^j or -2^j: small integers, which floats add without rounding.
+  const auto middle = static_cast<float>((1 << width_) - 1 - static_cast<int>(contributors_));
+  for (std::size_t g = 0; g < groups(); ++g) {
+    const auto part = values.subspan(64 * g, in_group(g));
+    std::ranges::fill(part, middle);
+    for (std::size_t j = 0; j < width_; ++j)
+      add_signs({group(g) + j, 1}, static_cast<float>(1 << j), part);
+    for (float& x : part)
+      x *= factor;
+  }
+}
+
+std::uint64_t sign_sums::above(std::size_t g, std::uint32_t limit) const noexcept {
+  std::uint64_t greater = 0, equal = ~std::uint64_t{0};
+  for (auto j = width_; j-- > 0;) {
+    const auto bits = group(g)[j];
+    const auto of_limit = (limit >> j & 1) != 0 ? ~std::uint64_t{0} : 0;
+    greater |= equal & bits & ~of_limit;
+    equal &= ~(bits ^ of_limit);
+  }
+  return greater;
+}
+
+void sign_sums::majority(std::span<std::uint64_t> signs) const noexcept {
+  GOSSAMER_ASSERT(signs.size() == groups(), "64 elements share a word");
+  for (std::size_t g = 0; g < signs.size(); ++g)
+    signs[g] = above(g, contributors_ - contributors_ / 2 - 1);
+}
+
+packet sign_sums::encode(sign_sum_code code) const {
+  const auto with = [this](std::uint8_t parameter, std::uint64_t bits) {
+    return packet{wire_number, parameter, size_, bits, words_.pool().allocate(whole_bytes(bits)), {contributors_}};
+  };
+  if (prefers_elias(code, contributors_)) {
+    auto p = with(1, elias_bits());
+    bit_writer out{p.payload.bytes()};
+    for (std::size_t i = 0; i < size_; ++i)
+      elias::put_gamma(out, rank_of(positive(i), contributors_));
+    out.finish();
+    return p;
+  }
+  auto p = with(0, width_ * size_);
+  bit_writer out{p.payload.bytes()};
+  for (std::size_t g = 0; g < groups(); ++g)
+    for (std::size_t j = 0; j < width_; ++j)
+      out.put(group(g)[j], static_cast<int>(in_group(g)));
+  out.finish();
+  return p;
+}
+
+std::uint64_t sign_sums::elias_bits() const noexcept {
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < size_; ++i)
+    bits += static_cast<std::uint64_t>(elias::gamma_bits(rank_of(positive(i), contributors_)));
+  return bits;
+}
+
+sign_sums sign_sums::decode(const packet& p, std::size_t elements, std::uint32_t contributors) {
+  check(p, elements, contributors);
+  sign_sums sums(p.payload.pool(), elements, contributors);
+  bit_reader in{p.payload.bytes(), p.bits};
+  const auto take = is_elias(p) ? take_elias : take_fixed;
+  for (std::size_t g = 0; g < sums.groups(); ++g) {
+    take(in, {sums.group(g), sums.width_}, sums.in_group(g), contributors);
+    if (sums.above(g, contributors) != 0)
+      throw impossible_sum(contributors);
+  }
+  if (in.left() > 0)
+    throw detail::bad_packet(fmt::format("{} bits follow the last sum of signs", in.left()));
+  return sums;
+}
+
+} // namespace gossamer::compress
