@@ -13,6 +13,8 @@ const registry<codec_entry>& codecs() {
       detail::identity_codec(),
       detail::uniform_codec(),
       detail::min_max_codec(),
+      detail::thresholds_codec(),
+      detail::fixed_grid_codec(),
       detail::qsgd_codec(),
       detail::terngrad_codec(),
       detail::sign_codec(),

@@ -8,6 +8,8 @@ namespace gossamer::compress::detail {
 codec_entry identity_codec();
 codec_entry uniform_codec();
 codec_entry min_max_codec();
+codec_entry thresholds_codec();
+codec_entry fixed_grid_codec();
 codec_entry qsgd_codec();
 codec_entry terngrad_codec();
 codec_entry sign_codec();
