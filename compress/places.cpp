@@ -23,12 +23,11 @@ private:
   buffer storage_;
 };
 
-/// Uniform in 0 .. last.
-std::size_t up_to(random_sequence& random, std::size_t last) {
+} // namespace
+
+std::size_t draw_up_to(random_sequence& random, std::size_t last) {
   return last == 0xFFFFFFFFu ? random() : random.below(static_cast<std::uint32_t>(last + 1));
 }
-
-} // namespace
 
 places draw_each(buffer_pool pool, std::size_t elements, std::uint32_t threshold, const random_stream& random,
                  std::uint64_t step) {
@@ -55,7 +54,7 @@ places draw_exactly(buffer_pool pool, std::size_t elements, std::size_t count, c
   bit_set marked{pool, elements};
   random_sequence sequence{random, step};
   for (std::size_t last = elements - (few ? count : elements - count); last < elements; ++last) {
-    const auto i = up_to(sequence, last);
+    const auto i = draw_up_to(sequence, last);
     marked.insert(marked.holds(i) ? last : i);
   }
   places drawn{pool, count};
@@ -70,13 +69,17 @@ places draw_exactly(buffer_pool pool, std::size_t elements, std::size_t count, c
   return drawn;
 }
 
+void append(std::vector<selection::range>& ranges, std::size_t begin, std::size_t size) {
+  if (!ranges.empty() && ranges.back().begin + ranges.back().size == begin)
+    ranges.back().size += size;
+  else if (size > 0)
+    ranges.push_back({begin, size});
+}
+
 selection select_places(const places& kept, float factor) {
   selection result{.ranges = {}, .factor = factor};
   for (const std::size_t i : kept)
-    if (!result.ranges.empty() && result.ranges.back().begin + result.ranges.back().size == i)
-      ++result.ranges.back().size;
-    else
-      result.ranges.push_back({i, 1});
+    append(result.ranges, i, 1);
   return result;
 }
 

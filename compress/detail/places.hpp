@@ -21,6 +21,9 @@ private:
   buffer storage_;
 };
 
+/// Uniform in 0 .. last, which is less than 2^32.
+std::size_t draw_up_to(random_sequence& random, std::size_t last);
+
 /// Each of 0 .. elements - 1 independently with probability `threshold` / 2^24: i is drawn iff word i >> 8 < threshold.
 places draw_each(buffer_pool pool, std::size_t elements, std::uint32_t threshold, const random_stream& random,
                  std::uint64_t step);
@@ -30,6 +33,9 @@ places draw_each(buffer_pool pool, std::size_t elements, std::uint32_t threshold
 /// Requires count <= elements.
 places draw_exactly(buffer_pool pool, std::size_t elements, std::size_t count, const random_stream& random,
                     std::uint64_t step);
+
+/// Adds what follows the other ranges; ranges that touch become one.
+void append(std::vector<selection::range>& ranges, std::size_t begin, std::size_t size);
 
 selection select_places(const places& kept, float factor);
 

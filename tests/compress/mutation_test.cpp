@@ -13,7 +13,8 @@ std::vector<std::vector<std::byte>> valid_packets() {
   std::vector<std::vector<std::byte>> result;
   for (const char* name : {"identity", "uniform:bits=1", "uniform:bits=4", "uniform:bits=7", "uniform:bits=13", "sign",
                            "scaled-sign", "ssdm", "ssdm:bucket=8", "ssdm:norm=dropped", "random-p:p=0.5",
-                           "random-p:p=0.5,indices=seed", "top-k:k=5", "random-k:k=5", "random-k:k=5,indices=seed"})
+                           "random-p:p=0.5,indices=seed", "top-k:k=5", "grbs:ratio=3", "grbs:ratio=3,blocks=5",
+                           "grbs:ratio=4,layout=tensor,layer-ratio=2", "random-k:k=5", "random-k:k=5,indices=seed"})
     for (std::size_t size : {0u, 1u, 33u}) {
       vec v{pool, size};
       random_sequence random{{size, 0, purpose::synthetic}, 0};

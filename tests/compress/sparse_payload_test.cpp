@@ -122,6 +122,14 @@ TEST(sparsifiers, stay_within_the_floats) {
     EXPECT_EQ(std::ranges::min(decode(make_codec(name)->encode(v, randomness, 0)).view()), -largest) << name;
 }
 
+TEST(sparsifiers, look_at_what_they_drop) {
+  buffer_pool pool;
+  vec v = ones(pool, 100);
+  v.mutate()[41] = std::numeric_limits<float>::infinity();
+  for (const char* name : {"random-p:p=0.0001,indices=seed", "random-k:k=1,indices=seed", "top-k:k=1"})
+    EXPECT_THROW(make_codec(name)->encode(v, randomness, 0), error) << name;
+}
+
 TEST(sparsifiers, refuse_places_that_no_encoder_sends) {
   buffer_pool pool;
   const auto with = [&](auto change) {

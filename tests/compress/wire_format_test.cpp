@@ -21,10 +21,27 @@ vec ramp(buffer_pool& pool) {
 
 TEST(wire_format, has_not_changed) {
   buffer_pool pool;
-  for (const std::string name :
-       {"identity", "uniform:bits=1", "uniform:bits=2", "uniform:bits=3", "uniform:bits=4", "uniform:bits=8",
-        "uniform:bits=11", "uniform:bits=16", "sign", "scaled-sign", "ssdm", "ssdm:bucket=8", "ssdm:norm=dropped",
-        "random-p:p=0.25", "random-p:p=0.25,indices=seed", "top-k:k=5", "random-k:k=5", "random-k:k=30,indices=seed"}) {
+  for (const std::string name : {"identity",
+                                 "uniform:bits=1",
+                                 "uniform:bits=2",
+                                 "uniform:bits=3",
+                                 "uniform:bits=4",
+                                 "uniform:bits=8",
+                                 "uniform:bits=11",
+                                 "uniform:bits=16",
+                                 "sign",
+                                 "scaled-sign",
+                                 "ssdm",
+                                 "ssdm:bucket=8",
+                                 "ssdm:norm=dropped",
+                                 "random-p:p=0.25",
+                                 "random-p:p=0.25,indices=seed",
+                                 "top-k:k=5",
+                                 "grbs:ratio=3",
+                                 "grbs:ratio=3,blocks=5",
+                                 "grbs:ratio=4,layout=tensor,layer-ratio=2",
+                                 "random-k:k=5",
+                                 "random-k:k=30,indices=seed"}) {
     auto file = name;
     std::ranges::replace_if(
         file, [](char c) { return c == ':' || c == '=' || c == ','; }, '-');

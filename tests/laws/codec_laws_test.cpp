@@ -204,10 +204,17 @@ TEST_P(codec_law, another_step_gives_other_bytes_unless_deterministic) {
   EXPECT_EQ(std::ranges::equal(a.payload.bytes(), b.payload.bytes()), made_->can().deterministic);
 }
 
+// A linear codec need not look at what it drops.
 TEST_P(codec_law, refuses_numbers_that_are_not_finite) {
+  const auto kept = made_->can().linear ? made_->select(33, randomness, 0) : selection{{{0, 33}}};
+  const auto keeps = [&](std::size_t i) {
+    return std::ranges::any_of(kept.ranges, [&](const auto& r) { return r.begin <= i && i < r.begin + r.size; });
+  };
   constexpr auto infinity = std::numeric_limits<float>::infinity();
   for (float bad : {infinity, -infinity, std::nanf("")})
-    for (std::size_t at : {0u, 16u, 32u}) {
+    for (std::size_t at = 0; at < 33; ++at) {
+      if (!keeps(at))
+        continue;
       auto values = random_values(33);
       values[at] = bad;
       try {
