@@ -64,15 +64,16 @@ public:
   capabilities can() const override { return {.deterministic = true}; }
 
   packet encode(const vec& v, const random_stream&, std::uint64_t) const override {
-    finite_max_magnitude(v.view());
-    const auto scale = static_cast<float>(sum_of_magnitudes(v.view()) / static_cast<double>(v.size()));
-    const bool zero = !(scale > 0); // also when v has no elements
-    const auto size = zero ? 0 : bits(v.size());
+    const auto size = bits(v.size());
     packet p{scaled_wire_number, 0, v.size(), size, v.pool().allocate(whole_bytes(size)), {}};
-    if (zero)
-      return p;
+    if (!pack_sign_bits(v.view(), p.payload.data() + sizeof(float)))
+      finite_max_magnitude(v.view());
+    const auto scale = static_cast<float>(sum_of_magnitudes(v.view()) / static_cast<double>(v.size()));
     std::memcpy(p.payload.data(), &scale, sizeof scale);
-    pack_sign_bits(v.view(), p.payload.data() + sizeof scale);
+    if (!(scale > 0)) { // or there are no elements
+      p.bits = 0;
+      p.payload.truncate(0);
+    }
     return p;
   }
 
@@ -113,7 +114,7 @@ codec_entry scaled_sign_codec() {
                          "A vector whose s rounds to 0 is sent as zero, in no bits.",
                 .reference = "Karimireddy, Rebjock, Stich, Jaggi: Error feedback fixes SignSGD and other gradient "
                              "compression schemes, ICML 2019, algorithm 1",
-                .cost = "32 + d bits, none when v = 0; three passes over v",
+                .cost = "32 + d bits, none when v = 0; two passes over v",
                 .parameters = {}},
       .wire_number = scaled_wire_number,
       .make = [](const arguments&, std::span<const tensor_shape>) -> std::unique_ptr<codec> {

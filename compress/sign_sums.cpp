@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace gossamer::compress {
@@ -19,16 +20,18 @@ bool prefers_elias(sign_sum_code code, std::uint32_t k) {
   return code == sign_sum_code::elias || (code == sign_sum_code::shorter && k >= 4 && k != 7);
 }
 
-/// Counts in the order of their distance from the middle ceil(k / 2), which is 1: middle, below, above, below, ...
+std::int64_t middle_of(std::uint32_t k) { return k - k / 2; }
+
+/// Counts ranked by their distance from the middle, which is 1: middle, below, above, below, ...
 std::uint64_t rank_of(std::uint32_t count, std::uint32_t k) {
-  const std::uint64_t middle = k - k / 2;
-  return count >= middle ? 2 * (count - middle) + 1 : 2 * (middle - count);
+  const auto distance = std::int64_t{count} - middle_of(k);
+  return static_cast<std::uint64_t>((distance * 2) ^ (distance >> 63)) + 1;
 }
 
-/// The count of that rank; more than k when there is none.
-std::uint64_t count_of(std::uint64_t rank, std::uint32_t k) {
-  const std::uint64_t middle = k - k / 2;
-  return rank % 2 == 1 ? middle + rank / 2 : rank / 2 <= middle ? middle - rank / 2 : k + std::uint64_t{1};
+/// The count of that rank, which need not lie within 0 .. k.
+std::int64_t count_of(std::uint64_t rank, std::uint32_t k) {
+  const auto distance = static_cast<std::int64_t>((rank - 1) >> 1) ^ -static_cast<std::int64_t>((rank - 1) & 1);
+  return middle_of(k) + distance;
 }
 
 error impossible_sum(std::uint32_t k) {
@@ -61,11 +64,11 @@ void take_fixed(bit_reader& in, std::span<std::uint64_t> words, std::size_t coun
 void take_elias(bit_reader& in, std::span<std::uint64_t> words, std::size_t count, std::uint32_t k) {
   std::ranges::fill(words, 0);
   for (std::size_t i = 0; i < count; ++i) {
-    const auto positive = count_of(elias::take_gamma(in), k);
-    if (positive > k)
+    const auto count_i = count_of(elias::take_gamma(in), k);
+    if (count_i < 0 || count_i > k)
       throw impossible_sum(k);
     for (std::size_t j = 0; j < words.size(); ++j)
-      words[j] |= (positive >> j & 1) << i;
+      words[j] |= (static_cast<std::uint64_t>(count_i) >> j & 1) << i;
   }
 }
 
@@ -148,6 +151,18 @@ void sign_sums::majority(std::span<std::uint64_t> signs) const noexcept {
     signs[g] = above(g, contributors_ - contributors_ / 2 - 1);
 }
 
+template <class Action>
+void sign_sums::for_each_count(Action action) const {
+  for (std::size_t g = 0; g < groups(); ++g) {
+    std::array<std::uint32_t, 64> counts{};
+    for (std::size_t j = 0; j < width_; ++j)
+      for (std::size_t i = 0; i < counts.size(); ++i)
+        counts[i] |= static_cast<std::uint32_t>(group(g)[j] >> i & 1) << j;
+    for (std::size_t i = 0; i < in_group(g); ++i)
+      action(counts[i]);
+  }
+}
+
 packet sign_sums::encode(sign_sum_code code) const {
   const auto with = [this](std::uint8_t parameter, std::uint64_t bits) {
     return packet{wire_number, parameter, size_, bits, words_.pool().allocate(whole_bytes(bits)), {contributors_}};
@@ -155,8 +170,7 @@ packet sign_sums::encode(sign_sum_code code) const {
   if (prefers_elias(code, contributors_)) {
     auto p = with(1, elias_bits());
     bit_writer out{p.payload.bytes()};
-    for (std::size_t i = 0; i < size_; ++i)
-      elias::put_gamma(out, rank_of(positive(i), contributors_));
+    for_each_count([&](std::uint32_t count) { elias::put_gamma(out, rank_of(count, contributors_)); });
     out.finish();
     return p;
   }
@@ -171,8 +185,9 @@ packet sign_sums::encode(sign_sum_code code) const {
 
 std::uint64_t sign_sums::elias_bits() const noexcept {
   std::uint64_t bits = 0;
-  for (std::size_t i = 0; i < size_; ++i)
-    bits += static_cast<std::uint64_t>(elias::gamma_bits(rank_of(positive(i), contributors_)));
+  for_each_count([&](std::uint32_t count) {
+    bits += static_cast<std::uint64_t>(elias::gamma_bits(rank_of(count, contributors_)));
+  });
   return bits;
 }
 

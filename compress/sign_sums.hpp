@@ -64,6 +64,8 @@ private:
   const std::uint64_t* group(std::size_t g) const noexcept;
   /// Elements, as bits of a word, that count more than `limit`.
   std::uint64_t above(std::size_t g, std::uint32_t limit) const noexcept;
+  template <class Action>
+  void for_each_count(Action action) const;
   std::uint64_t elias_bits() const noexcept;
 
   std::size_t size_;
