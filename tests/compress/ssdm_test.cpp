@@ -76,6 +76,47 @@ TEST(ssdm, has_the_error_of_its_formula) {
   }
 }
 
+/// |s - s1|^2 / |s1|^2 on average, where s1 is the mean of the workers' vectors and s is what a ring makes of it that
+/// compresses each partial sum again: w <- Q(w + v), segment by segment.
+double deviation_of_cascade(std::size_t workers) {
+  buffer_pool pool;
+  constexpr std::size_t dimension = 120;
+  const auto base = random_vector(pool, dimension);
+  std::vector<vec> vectors;
+  vec mean{pool, dimension};
+  random_sequence random{{10, 0, purpose::synthetic}, workers};
+  for (std::size_t m = 0; m < workers; ++m) {
+    auto v = base;
+    for (float& x : v.mutate())
+      x += 0.5f * (2 * random.uniform() - 1);
+    mean += 1 / static_cast<float>(workers) * v;
+    vectors.push_back(v);
+  }
+  const auto codec = make_codec("ssdm");
+  constexpr int draws = 300;
+  double deviation = 0;
+  for (std::uint64_t t = 0; t < draws; ++t)
+    for (std::size_t k = 0; k < workers; ++k) {
+      const auto begin = k * dimension / workers, size = (k + 1) * dimension / workers - begin;
+      vec w{pool, size};
+      for (std::uint32_t hop = 0; hop < workers; ++hop) {
+        const auto m = static_cast<std::uint32_t>((k + hop) % workers);
+        w += vec{pool, vectors[m].view().subspan(begin, size)};
+        w = decode(codec->encode(w, random_stream{7, m, purpose::quantise}, t * workers + k));
+      }
+      w *= 1 / static_cast<float>(workers);
+      deviation += squared_distance(w.view(), mean.view().subspan(begin, size)) / draws;
+    }
+  return deviation / sum_of_squares(mean.view());
+}
+
+// T51: each hop multiplies the energy by about the elements of a segment, so that cascading compression fails.
+TEST(ssdm, explodes_when_sums_are_compressed_hop_by_hop) {
+  const double of_3 = deviation_of_cascade(3), of_8 = deviation_of_cascade(8);
+  EXPECT_GT(of_3, 1e3);
+  EXPECT_GT(of_8, 10 * of_3);
+}
+
 TEST(ssdm, points_in_the_direction_of_the_vector_when_norms_are_dropped) {
   buffer_pool pool;
   const vec v = random_vector(pool, 33);
