@@ -115,8 +115,9 @@ constexpr auto maths =
     R"(dom(delta, b) = { k * delta : k = -2^(b-1) .. 2^(b-1) - 1 }, delta = step, whatever the vector.
 y = v_i * (1 / delta), f = floor(y), k = f + [u < y - f], then clamped to dom; C(v)_i = k * delta.
 u = (word >> 8) * 2^-24, where word i of the step belongs to element i.
-Unbiased where -2^(b-1) delta <= v_i <= (2^(b-1) - 1) delta for all i, with E |C(v) - v|^2 = delta^2 sum r_i (1 - r_i) <=
-d delta^2 / 4, r_i = frac(v_i / delta); biased outside. The error does not shrink with v, so no relative error bounds it.)";
+Unbiased where -2^(b-1) delta <= v_i <= (2^(b-1) - 1) delta for all i; biased outside.
+Inside, E |C(v) - v|^2 = delta^2 sum r_i (1 - r_i) <= d delta^2 / 4, r_i = frac(v_i / delta). The error does not shrink
+with v, so no relative error bounds it.)";
 
 } // namespace
 

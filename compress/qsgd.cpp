@@ -197,7 +197,8 @@ E |C(v) - v|^2 = delta^2 sum r_i (1 - r_i), r_i = frac(y_i); at most min(n / (4 
 of a bucket: a quarter of the paper's first term.
 code=fixed sends k in 1 + ceil(log2(s + 1)) bits. elias-sparse sends of each k that is not 0 its distance from the one
 before, its sign and |k|; elias-dense sends |k| + 1 and the sign of what is not 0; numbers are in Elias' omega code.
-When delta is below 2^-126, N is sent as 0; when N overflows, the largest float takes its place, which is as unbiased.)";
+When delta is below 2^-126, N is sent as 0. When N overflows, the largest float takes its place, which is as unbiased,
+but then the bits of an Elias code may exceed the bound.)";
 
 } // namespace
 

@@ -70,7 +70,7 @@ private:
 };
 
 constexpr auto maths =
-    R"(s = max |v_i|; with clip=c > 0, s = min(max |v_i|, c sigma), sigma^2 = |v|^2 / d: gradients are taken to have mean 0.
+    R"(s = max |v_i|; with clip=c > 0, s = min(max |v_i|, c sigma), where sigma^2 = |v|^2 / d: a mean of 0 is assumed.
 C(v)_i = s * sign(v_i) * B_i, where B_i is 1 with probability min(1, |v_i| / s), else 0.
 Computed as rounding of y = v_i * (1 / s): f = floor(y), k = f + [u < y - f], clamped to -1 .. 1; C(v)_i = k * s.
 u = (word >> 8) * 2^-24, where word i of the step belongs to element i.

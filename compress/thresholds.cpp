@@ -146,7 +146,7 @@ V_j <= v_i < V_(j+1) goes up to V_(j+1) with probability (v_i - V_j) / (V_(j+1) 
 Up if u < that, u = (word >> 8) * 2^-24, where word i of the step belongs to element i. The ends are exact.
 (The paper's footnote has the two probabilities of its example swapped: between 0.3 and 0.8, 0.5 goes to 0.8 in 4 cases
 of 10, or it would be biased.)
-E |C(v) - v|^2 = sum (v_i - V_j) (V_(j+1) - v_i); at most d g^2 (hi - lo)^2 / 4, where g is the greatest gap of levels.)";
+E |C(v) - v|^2 = sum (v_i - V_j) (V_(j+1) - v_i); at most d g^2 (hi - lo)^2 / 4, g the greatest gap of levels.)";
 
 } // namespace
 

@@ -11,10 +11,35 @@ namespace {
 std::vector<std::vector<std::byte>> valid_packets() {
   buffer_pool pool;
   std::vector<std::vector<std::byte>> result;
-  for (const char* name : {"identity", "uniform:bits=1", "uniform:bits=4", "uniform:bits=7", "uniform:bits=13", "sign",
-                           "scaled-sign", "ssdm", "ssdm:bucket=8", "ssdm:norm=dropped", "random-p:p=0.5",
-                           "random-p:p=0.5,indices=seed", "top-k:k=5", "grbs:ratio=3", "grbs:ratio=3,blocks=5",
-                           "grbs:ratio=4,layout=tensor,layer-ratio=2", "random-k:k=5", "random-k:k=5,indices=seed"})
+  for (const char* name : {"identity",
+                           "uniform:bits=1",
+                           "uniform:bits=4",
+                           "uniform:bits=7",
+                           "uniform:bits=13",
+                           "min-max:bits=3,chunk=10",
+                           "min-max:rounding=nearest",
+                           "thresholds",
+                           "fixed-grid:bits=5",
+                           "fixed-grid:bits=23",
+                           "qsgd:levels=5,bucket=10",
+                           "qsgd:code=elias-sparse",
+                           "qsgd:code=elias-dense,norm=max,levels=3",
+                           "terngrad",
+                           "sign",
+                           "scaled-sign",
+                           "ssdm",
+                           "ssdm:bucket=8",
+                           "ssdm:norm=dropped",
+                           "random-p:p=0.5",
+                           "random-p:p=0.5,indices=seed",
+                           "top-k:k=5",
+                           "optimal-p",
+                           "optimal-p:budget=9,bits=5",
+                           "grbs:ratio=3",
+                           "grbs:ratio=3,blocks=5",
+                           "grbs:ratio=4,layout=tensor,layer-ratio=2",
+                           "random-k:k=5",
+                           "random-k:k=5,indices=seed"})
     for (std::size_t size : {0u, 1u, 33u}) {
       vec v{pool, size};
       random_sequence random{{size, 0, purpose::synthetic}, 0};
