@@ -54,7 +54,7 @@ public:
       o.world.schedule = 1 + i % interleavings_;
     if (o.run.seed != first_.options.run.seed) {
       run.experiment = actors::prepare(o.run, program_.algorithms());
-      run.plan = plan_of(o);
+      run.plan = plan_of(o, *run.experiment);
     }
     return run;
   }

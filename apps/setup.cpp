@@ -33,9 +33,11 @@ double shared_sample_time(const actors::experiment& e) {
   return actors::measure_sample_time(e) * std::max(1.0, static_cast<double>(e.settings.workers) / processors);
 }
 
-void check_world(const run_options& o) {
+void check_world(const program& p, const run_options& o) {
   const auto& s = o.world;
-  const auto nodes = (o.run.workers + s.workers_per_node - 1) / s.workers_per_node;
+  const auto [algorithm, given] = p.algorithms().resolve(o.run.algorithm);
+  const auto masters = algorithm.masters ? algorithm.masters(given) : 0;
+  const auto nodes = (o.run.workers + s.workers_per_node - 1) / s.workers_per_node + masters;
   actors::make_network(s.network, nodes,
                        s.links.empty() ? std::vector<actors::link_override>{} : actors::parse_link_overrides(s.links));
   actors::make_compute_jitter(s.jitter);
@@ -49,15 +51,16 @@ run_options run_setup::resolved() const {
   return result;
 }
 
-actors::fault_plan plan_of(const run_options& o) {
+actors::fault_plan plan_of(const run_options& o, const actors::experiment& e) {
   actors::fault_plan plan;
   if (!o.faults.empty())
     plan = actors::read_plan(o.faults);
   else if (o.chaos)
-    plan = actors::draw_plan(
-        mixed(*o.chaos, o.run.seed),
-        {.workers = o.run.workers, .workers_per_node = o.world.workers_per_node, .horizon_s = o.horizon_s.value()});
-  actors::check(plan, o.run.workers, o.world.workers_per_node);
+    plan = actors::draw_plan(mixed(*o.chaos, o.run.seed), {.workers = e.settings.workers,
+                                                           .masters = e.masters,
+                                                           .workers_per_node = o.world.workers_per_node,
+                                                           .horizon_s = o.horizon_s.value()});
+  actors::check(plan, e.participants(), o.world.workers_per_node);
   return plan;
 }
 
@@ -65,17 +68,17 @@ run_setup set_up_local(const program& p, run_options o) {
   const auto e = actors::prepare(o.run, p.algorithms());
   if (o.chaos && !o.horizon_s)
     o.horizon_s = estimated_seconds(*e, shared_sample_time(*e));
-  return {o, e, plan_of(o)};
+  return {o, e, plan_of(o, *e)};
 }
 
 run_setup set_up_simulation(const program& p, run_options o) {
-  check_world(o);
+  check_world(p, o);
   const auto e = actors::prepare(o.run, p.algorithms());
   if (std::exchange(o.measure_sample_time, false))
     o.world.sample_time_s = actors::measure_sample_time(*e);
   if (o.chaos && !o.horizon_s)
     o.horizon_s = estimated_seconds(*e, o.world.sample_time_s);
-  return {o, e, plan_of(o)};
+  return {o, e, plan_of(o, *e)};
 }
 
 } // namespace gossamer::apps

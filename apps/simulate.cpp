@@ -45,10 +45,9 @@ std::string describe(const actors::simulation_result& r, double real_s) {
 actors::simulation_result simulate_into(actors::run_folder& folder, const run_setup& run) {
   const clean_stop stop;
   recorder observer{folder};
-  return actors::simulate(run.experiment, run.options.world,
-                          {.observer = &observer,
-                           .interrupted = [] { return clean_stop::requested() != 0; },
-                           .faults = run.plan});
+  return actors::simulate(
+      run.experiment, run.options.world,
+      {.observer = &observer, .interrupted = [] { return clean_stop::requested() != 0; }, .faults = run.plan});
 }
 
 void write_results(actors::run_folder& folder, const actors::simulation_result& r, const std::string& summary) {

@@ -43,7 +43,8 @@ enum class purpose : std::uint32_t {
   timing = 13,    ///< jitter of simulated computations
   faults = 14,    ///< which frames an injected fault hits
   chaos = 15,     ///< random fault plans
-  schedule = 16   ///< which ready actor runs next in simulation
+  schedule = 16,  ///< which ready actor runs next in simulation
+  draw = 17       ///< minibatches that are drawn from all samples
 };
 
 /// An infinite table of random numbers, keyed by (run seed, rank, purpose) and indexed by (step, element).

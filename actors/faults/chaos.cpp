@@ -28,8 +28,9 @@ double three_digits(double x) {
 class generator {
 public:
   generator(std::uint64_t seed, const chaos_limits& limits)
-      : random_(random_stream{seed, 0, purpose::chaos}, 0), limits_(limits), dead_until_s_(limits.workers, -1) {
-    for (const auto spared : some(everybody(), std::min(limits.spare, limits.workers)))
+      : random_(random_stream{seed, 0, purpose::chaos}, 0), limits_(limits),
+        dead_until_s_(limits.workers + limits.masters, -1) {
+    for (const auto spared : some(first(limits.workers), std::min(limits.spare, limits.workers)))
       dead_until_s_[spared] = std::numeric_limits<double>::infinity();
   }
 
@@ -65,8 +66,10 @@ private:
     return static_cast<std::size_t>(log_uniform(1, static_cast<double>(std::max<std::size_t>(most, 1)) + 1));
   }
 
-  std::vector<rank> everybody() const {
-    std::vector<rank> ranks(limits_.workers);
+  std::size_t everybody() const { return limits_.workers + limits_.masters; }
+
+  std::vector<rank> first(std::size_t count) const {
+    std::vector<rank> ranks(count);
     std::iota(ranks.begin(), ranks.end(), rank{0});
     return ranks;
   }
@@ -85,8 +88,8 @@ private:
     while (on.empty())
       for (std::size_t i = 0; i < fault_kinds; ++i) {
         const auto kind = static_cast<fault_kind>(i);
-        const bool room = kind == fault_kind::kill ? limits_.workers > limits_.spare
-                                                   : kind <= fault_kind::slow || limits_.workers > 1;
+        const bool room =
+            kind == fault_kind::kill ? everybody() > limits_.spare : kind <= fault_kind::slow || everybody() > 1;
         if (coin() && room)
           on.push_back(kind);
       }
@@ -107,7 +110,7 @@ private:
       draw_links(f);
       return true;
     }
-    auto candidates = everybody();
+    auto candidates = first(everybody());
     if (f.kind == fault_kind::kill)
       std::erase_if(candidates, [&](rank i) { return dead_until_s_[i] >= f.at_s; });
     if (candidates.empty())
@@ -134,11 +137,11 @@ private:
   /// The nodes all of whose workers are candidates, which ascend.
   std::vector<std::size_t> whole_nodes(const std::vector<rank>& candidates) const {
     const auto per_node = limits_.workers_per_node;
-    std::vector<std::size_t> found((limits_.workers + per_node - 1) / per_node), whole;
+    std::vector<std::size_t> found((everybody() + per_node - 1) / per_node), whole;
     for (const auto worker : candidates)
       ++found[worker / per_node];
     for (std::size_t node = 0; node < found.size(); ++node)
-      if (found[node] == std::min(per_node, limits_.workers - node * per_node))
+      if (found[node] == std::min(per_node, everybody() - node * per_node))
         whole.push_back(node);
     return whole;
   }
@@ -147,14 +150,14 @@ private:
     if (coin())
       f.lasts_s.reset();
     const double until_s = f.lasts_s ? f.at_s + *f.lasts_s : std::numeric_limits<double>::infinity();
-    for (const auto worker : named_workers(f, limits_.workers, limits_.workers_per_node))
+    for (const auto worker : named_workers(f, everybody(), limits_.workers_per_node))
       dead_until_s_[worker] = until_s;
   }
 
   void draw_links(fault& f) {
     if (coin()) // all links
       return;
-    auto ranks = everybody();
+    auto ranks = first(everybody());
     random_.shuffle(std::span{ranks});
     const auto half = static_cast<std::ptrdiff_t>(ranks.size() / 2);
     const auto which = below(3); // from some, to some, or both

@@ -7,6 +7,7 @@ namespace gossamer::actors {
 /// What a random plan must leave standing.
 struct chaos_limits {
   std::size_t workers = 4;
+  std::size_t masters = 0; ///< their ranks are behind those of the workers
   std::size_t workers_per_node = 1;
   double horizon_s = 10; ///< how long the run is, about
   std::size_t spare = 2; ///< so many workers, chosen at random, are never killed

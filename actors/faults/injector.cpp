@@ -53,7 +53,7 @@ struct injector_state {
       if (at(index).kind == fault_kind::pause)
         self->send(coordinator, pause_worker{i, on});
       else if (at(index).kind == fault_kind::kill && on)
-        self->send(coordinator, kill_worker{i});
+        self->send(coordinator, kill_worker{i, at(index).lasts_s.has_value()});
       else if (at(index).kind == fault_kind::kill)
         self->send(coordinator, restart_worker{i});
     }

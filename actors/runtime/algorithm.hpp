@@ -38,7 +38,7 @@ public:
 enum class exchange_pattern {
   neighbours, ///< along the edges of the topology
   bipartite,  ///< along the edges of a topology without odd cycles: active workers ask, passive workers answer
-  all,        ///< along a ring of all workers, whatever the topology
+  all,        ///< among all workers, along a ring, or between workers and masters: whatever the topology
 };
 
 /// What to do when a worker's compute actor dies.
@@ -63,7 +63,9 @@ struct algorithm_traits {
   compute_failure on_compute_failure = compute_failure::end_run;
   interrupted_round on_loss = interrupted_round::finish;
   std::optional<std::uint64_t> most_steps_apart =
-      std::nullopt; ///< neighbours of a synchronous algorithm; checked in simulation
+      std::nullopt;                    ///< neighbours of a synchronous algorithm; checked in simulation
+  bool lossy_codecs_move_mean = false; ///< what a codec loses changes the mean of all models
+  bool sgd_to_the_bit = true; ///< with one worker and an exact codec; else up to rounding, which adds up otherwise
 };
 
 /// What an algorithm is made of.
@@ -71,6 +73,7 @@ struct algorithm_setup {
   const arguments& given;
   vec initial;                                ///< where training starts
   std::span<const tensor_shape> tensors = {}; ///< that `initial` consists of, for codecs that the algorithm makes
+  std::size_t master = 0;                     ///< which of the masters
 };
 
 struct algorithm_entry {
@@ -78,6 +81,11 @@ struct algorithm_entry {
   algorithm_traits traits;
   /// @error errc::usage when parameters contradict each other
   std::unique_ptr<algorithm> (*make)(const algorithm_setup&);
+  /// Of an algorithm with masters, whose ranks follow those of the workers: how many, and what each of them runs. A
+  /// master computes no gradients. One that dies starts anew from the state that it saved last (`worker::save`); then
+  /// `run` begins again. What is evaluated is the masters' models, one behind the other.
+  std::size_t (*masters)(const arguments&) = nullptr;
+  std::unique_ptr<algorithm> (*make_master)(const algorithm_setup&) = nullptr;
 };
 
 /// All algorithms. Adding one: a file with its `algorithm_entry` and one line in algorithms/registry.cpp.

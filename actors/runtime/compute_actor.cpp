@@ -17,7 +17,7 @@ caf::behavior compute_actor(caf::event_based_actor* self, std::function<std::uni
     const double slower = slow_down();
     const auto began = self->clock().now();
     const auto worked = thread_time();
-    auto result = source->compute(job.step, job.x);
+    auto result = source->compute(job);
     const auto worker = caf::actor_cast<caf::actor>(self->current_sender());
     if (slower == 1) {
       self->send(worker, std::move(result));

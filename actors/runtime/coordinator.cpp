@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/runtime/books.hpp"
 #include "gossamer/actors/runtime/collection.hpp"
+#include "gossamer/actors/runtime/evaluator.hpp"
 #include "gossamer/actors/runtime/membership.hpp"
 
 #include <fmt/format.h>
@@ -45,7 +46,7 @@ public:
     summary_.steps_per_worker.assign(workers(), 0);
     next_evaluation_ = run.evaluation_steps * workers();
     updates_seen_.assign(workers(), 0);
-    books_ = books{workers()};
+    books_ = books{participants()};
     broadcast_every_ = std::max<std::uint64_t>(workers(), planned_updates() / broadcasts_per_run);
   }
 
@@ -53,7 +54,7 @@ public:
     began_ = self_->clock().now();
     evaluator_ = plan_.spawn_evaluator(self_);
     self_->monitor(evaluator_);
-    for (rank i = 0; i < workers(); ++i)
+    for (rank i = 0; i < participants(); ++i)
       spawn(i, 0);
     tell_workers(meet_peers{shared_roster()});
     tell_workers(start_run{});
@@ -145,17 +146,24 @@ public:
     finished_.erase(m.who);
     books_.close(m.who);
     collecting_.forget(m.who);
-    tell_observer(fmt::format("worker {} is lost; {} go on", m.who, members_->population()));
+    tell_observer(fmt::format("{} is lost; {} go on", plan_.run->name_of(m.who), members_->population()));
     if (!members_->anybody_ready())
       return fail({errc::failed, "every worker that had the model has died", "a run goes on while one of them lives"});
     change_view();
     evaluate_what_is_complete();
+    if (m.who >= workers() && !away_.contains(m.who))
+      restart({m.who}); // nobody can take a master's place
     close_when_finished();
   }
 
-  void kill(const kill_worker& m) { caf::anon_send_exit(roster_.workers[m.who], caf::exit_reason::kill); }
+  void kill(const kill_worker& m) {
+    if (m.comes_back)
+      away_.insert(m.who);
+    caf::anon_send_exit(roster_.workers[m.who], caf::exit_reason::kill);
+  }
 
   void restart(const restart_worker& m) {
+    away_.erase(m.who);
     if (closing_)
       return;                     // there is nothing left to take part in
     if (members_->alive(m.who)) { // its death has not been noticed, or it is not dead at all
@@ -163,14 +171,13 @@ public:
       on_loss({m.who, members_->incarnation(m.who)});
     }
     ++summary_.returned;
-    tell_observer(fmt::format("worker {} comes back", m.who));
+    tell_observer(fmt::format("{} comes back", plan_.run->name_of(m.who)));
     start_anew(m.who);
     change_view();
   }
 
   void pause(const pause_worker& m) {
-    const auto& worker = roster_.workers[m.who];
-    m.paused ? self_->send(worker, pause_work{}) : self_->send(worker, resume_work{});
+    m.paused ? self_->send(roster_.workers[m.who], pause_work{}) : self_->send(roster_.workers[m.who], resume_work{});
   }
 
   void on_joined(const worker_joined& m) {
@@ -215,11 +222,11 @@ public:
 
 private:
   std::size_t workers() const { return plan_.run->settings.workers; }
+  std::size_t participants() const { return plan_.run->participants(); }
   std::uint64_t planned_updates() const { return plan_.run->steps_per_worker * workers(); }
   /// The final evaluation follows so soon that another before it would say nothing new.
   bool near_the_end() const { return planned_updates() - updates_ <= plan_.run->evaluation_steps * workers() / 2; }
   double elapsed() const { return seconds{self_->clock().now() - began_}.count(); }
-  double epoch_of(std::uint64_t updates) const { return static_cast<double>(updates) / plan_.run->updates_per_epoch(); }
   bool is_current(rank i, std::uint32_t incarnation) const {
     return members_->alive(i) && members_->incarnation(i) == incarnation;
   }
@@ -232,9 +239,9 @@ private:
   }
 
   void spawn(rank i, std::uint32_t incarnation) {
-    roster_.workers.resize(workers());
-    roster_.incarnations.resize(workers());
-    roster_.present.resize(workers());
+    roster_.workers.resize(participants());
+    roster_.incarnations.resize(participants());
+    roster_.present.resize(participants());
     roster_.workers[i] = plan_.spawn_worker(i, incarnation, self_);
     roster_.incarnations[i] = incarnation;
     roster_.present[i] = true;
@@ -276,7 +283,7 @@ private:
   void close_when_finished() {
     const bool given_up =
         stopping_ && summary_.end != run_end::planned && elapsed() > stopped_at_s_ + longest_wait_for_the_end_s;
-    if (closing_ || (finished_.size() != members_->population() && !given_up))
+    if (closing_ || !members_->masters_live() || (finished_.size() != members_->population() && !given_up))
       return;
     summary_.unfinished = members_->population() - finished_.size();
     closing_ = true;
@@ -303,31 +310,23 @@ private:
 
   void evaluate(collection& c) {
     auto seen = books_; // by the models: the coordinator's own count runs behind
-    std::vector<vec> models;
-    for (auto& one : c.take()) {
-      seen.record(one.source, one.gradients, one.sent);
-      models.push_back(std::move(one.model));
+    auto job = evaluation_of(*plan_.run, seen, c.take(), elapsed());
+    if (!job) { // those with the models have died meanwhile
+      if (std::exchange(closed_, false))
+        closing_ = false;
+      return;
     }
-    if (models.empty())
-      return; // all who were asked have died
-    const auto sent = seen.sent();
-    evaluation_record record;
-    record.step = seen.steps();
-    record.payload_bits = sent.payload_bits;
-    record.wire_bits = sent.wire_bits;
-    record.epoch = epoch_of(record.step);
-    record.time_s = elapsed();
-    next_evaluation_ = record.step + plan_.run->evaluation_steps * workers();
+    next_evaluation_ = job->record.step + plan_.run->evaluation_steps * workers();
     if (closed_)
       books_ = std::move(seen);
     ++evaluating_;
-    self_->send(evaluator_, evaluate_models{record, std::move(models)});
+    self_->send(evaluator_, std::move(*job));
   }
 
   progress_record progress() const {
     progress_record p;
     p.time_s = elapsed();
-    p.epoch = epoch_of(updates_);
+    p.epoch = plan_.run->epoch_of(updates_);
     p.planned_epochs = plan_.run->planned_epochs;
     p.loss = smoothed_loss_;
     p.accuracy = last_record_.test_accuracy;
@@ -364,6 +363,7 @@ private:
   bool stopping_ = false;
   double stopped_at_s_ = 0;
   std::set<rank> finished_;
+  std::set<rank> away_;  // killed by a fault plan, which will bring them back
   bool closing_ = false; // all have finished; final models are on their way,
   bool closed_ = false;  // and here
 };

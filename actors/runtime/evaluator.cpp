@@ -1,5 +1,6 @@
 #include "gossamer/actors/runtime/evaluator.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -17,6 +18,20 @@ std::vector<std::uint32_t> spread(std::size_t samples, std::size_t most) {
   return indices;
 }
 
+/// One behind the other.
+vec joined(std::span<const vec> parts, buffer_pool pool) {
+  if (parts.size() == 1)
+    return parts[0];
+  std::size_t size = 0;
+  for (const auto& part : parts)
+    size += part.size();
+  vec whole{pool, size};
+  auto to = whole.overwrite().begin();
+  for (const auto& part : parts)
+    to = std::ranges::copy(part.view(), to).out;
+  return whole;
+}
+
 } // namespace
 
 std::pair<vec, double> consensus(std::span<const vec> models) {
@@ -30,6 +45,25 @@ std::pair<vec, double> consensus(std::span<const vec> models) {
   return {std::move(mean), std::sqrt(sum / static_cast<double>(models.size()))};
 }
 
+std::optional<evaluate_models> evaluation_of(const experiment& run, books& seen, std::vector<snapshot> snapshots,
+                                             double time_s) {
+  evaluate_models job{.record = {}, .models = {}, .parts = run.masters > 0};
+  for (auto& one : snapshots) {
+    seen.record(one.source, one.gradients, one.sent);
+    if ((one.source >= run.settings.workers) == job.parts)
+      job.models.push_back(std::move(one.model));
+  }
+  if (job.models.empty() || (job.parts && job.models.size() != run.masters))
+    return std::nullopt;
+  const auto sent = seen.sent();
+  job.record.step = seen.steps();
+  job.record.epoch = run.epoch_of(job.record.step);
+  job.record.time_s = time_s;
+  job.record.payload_bits = sent.payload_bits;
+  job.record.wire_bits = sent.wire_bits;
+  return job;
+}
+
 caf::behavior evaluator_actor(caf::event_based_actor* self, std::shared_ptr<const experiment> e,
                               caf::actor supervisor) {
   report_exceptions_to(self, supervisor, "the evaluation");
@@ -37,7 +71,7 @@ caf::behavior evaluator_actor(caf::event_based_actor* self, std::shared_ptr<cons
   const auto train = spread(e->data.train.samples, most_training_samples);
   const auto test = spread(e->data.test.samples, e->data.test.samples);
   return {[=](evaluate_models& job) {
-    const auto [mean, distance] = consensus(job.models);
+    const auto [mean, distance] = job.parts ? std::pair{joined(job.models, e->pool), 0.0} : consensus(job.models);
     job.models.clear();
     auto record = job.record;
     record.consensus_distance = distance;

@@ -70,14 +70,14 @@ void build_graph(experiment& e) {
   case exchange_pattern::all:
     if (spec::parse(s.topology).name != run_settings{}.topology)
       throw error(errc::usage,
-                  fmt::format("{} sends along a ring of all workers and cannot use topology '{}'",
+                  fmt::format("{} does not send along the edges of a graph and cannot use topology '{}'",
                               e.algorithm->about.name, s.topology),
                   "leave --topology out");
     break;
   case exchange_pattern::neighbours:
     break;
   }
-  e.everybody = first_view(std::move(mixing), std::move(active));
+  e.everybody = first_view(std::move(mixing), std::move(active), e.masters);
 }
 
 void plan(experiment& e) {
@@ -100,6 +100,8 @@ worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const 
   w.id = i;
   w.incarnation = incarnation;
   w.workers = settings.workers;
+  w.masters = masters;
+  w.samples = data.train.samples;
   if (incarnation == 0)
     w.everybody = everybody;
   w.exact_codec = codec->can().exact;
@@ -118,9 +120,17 @@ worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const 
   return w;
 }
 
-std::unique_ptr<actors::algorithm> experiment::make_algorithm() const {
+std::unique_ptr<actors::algorithm> experiment::make_algorithm(rank i) const {
   const auto tensors = model->tensors();
-  return algorithm->make({.given = *algorithm_arguments, .initial = initial, .tensors = tensors});
+  algorithm_setup setup{.given = *algorithm_arguments, .initial = initial, .tensors = tensors};
+  if (i < settings.workers)
+    return algorithm->make(setup);
+  setup.master = i - settings.workers;
+  return algorithm->make_master(setup);
+}
+
+std::string experiment::name_of(rank i) const {
+  return i < settings.workers ? fmt::format("worker {}", i) : fmt::format("master {}", i - settings.workers);
 }
 
 std::shared_ptr<const experiment> prepare(run_settings settings, const registry<algorithm_entry>& known) {
@@ -133,6 +143,8 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   e->algorithm = &algorithm.first;
   e->algorithm_arguments = algorithm.second;
   s.algorithm = algorithm.second.resolved().to_string();
+  if (e->algorithm->masters)
+    e->masters = e->algorithm->masters(algorithm.second);
 
   if (s.codec == "auto")
     s.codec = e->algorithm->traits.default_codec;

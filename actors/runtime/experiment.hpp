@@ -40,6 +40,7 @@ struct experiment {
   run_settings settings; ///< with every default written out
   const algorithm_entry* algorithm = nullptr;
   std::optional<arguments> algorithm_arguments;
+  std::size_t masters = 0;
 
   std::shared_ptr<const view> everybody; ///< who talks to whom as long as nobody is lost
 
@@ -60,7 +61,13 @@ struct experiment {
   double updates_per_epoch() const {
     return static_cast<double>(data.train.samples) / static_cast<double>(settings.batch);
   }
-  std::unique_ptr<actors::algorithm> make_algorithm() const;
+  /// Workers and masters; their ranks in this order.
+  std::size_t participants() const noexcept { return settings.workers + masters; }
+  /// "worker 3", "master 0"
+  std::string name_of(rank i) const;
+  /// What the one of this rank runs.
+  std::unique_ptr<actors::algorithm> make_algorithm(rank i = 0) const;
+  double epoch_of(std::uint64_t updates) const { return static_cast<double>(updates) / updates_per_epoch(); }
   /// @param incarnation how often the worker was started before; if it was, it joins
   worker_settings for_worker(rank i, std::uint32_t incarnation = 0) const;
 };

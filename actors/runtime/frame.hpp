@@ -41,6 +41,9 @@ struct tag {
   friend auto operator<=>(const tag&, const tag&) = default;
 };
 
+/// In a tag that is waited for: whatever the place.
+inline constexpr std::uint32_t any_part = 0xFFFFFFFF;
+
 /// The unit that links carry: who sent it, what it is, and a packet. Copies share the payload.
 struct frame {
   rank source = 0;

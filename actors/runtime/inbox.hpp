@@ -33,7 +33,12 @@ public:
   private:
     friend class inbox;
     bool accepts(const frame& f) const noexcept {
-      return from_ ? f.source == *from_ && f.label == label_ : f.label.kind == label_.kind;
+      if (!from_)
+        return f.label.kind == label_.kind;
+      auto wanted = label_;
+      if (wanted.part == any_part)
+        wanted.part = f.label.part;
+      return f.source == *from_ && f.label == wanted;
     }
 
     inbox& box_;

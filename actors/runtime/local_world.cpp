@@ -68,7 +68,7 @@ world_parts parts_of(caf::actor_system& system, const std::shared_ptr<const expe
 
 run_summary run_locally(std::shared_ptr<const experiment> e, const run_surroundings& around) {
   const auto board =
-      std::make_shared<fault_board>(around.faults, e->settings.workers, around.workers_per_node, e->settings.seed);
+      std::make_shared<fault_board>(around.faults, e->participants(), around.workers_per_node, e->settings.seed);
   caf::actor_system_config config;
   config.set("scheduler.policy", caf::atom("sharing"));
   if (e->settings.threads > 0)
@@ -76,7 +76,7 @@ run_summary run_locally(std::shared_ptr<const experiment> e, const run_surroundi
   caf::actor_system system{config};
   caf::scoped_actor self{system};
 
-  const auto injector = system.spawn(fault_injector, board, e->settings.workers, around.workers_per_node,
+  const auto injector = system.spawn(fault_injector, board, e->participants(), around.workers_per_node,
                                      std::function<void(std::size_t, bool)>{});
   const auto coordinator = spawn_run(system, e, parts_of(system, e, around, board), around.observer, around.interrupted,
                                      self, around.faults.needs_steps() ? injector : caf::actor{});

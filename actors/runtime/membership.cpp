@@ -6,19 +6,19 @@
 
 namespace gossamer::actors {
 
-std::shared_ptr<const view> first_view(std::shared_ptr<const topology::mixing_matrix> mixing,
-                                       std::vector<bool> active) {
+std::shared_ptr<const view> first_view(std::shared_ptr<const topology::mixing_matrix> mixing, std::vector<bool> active,
+                                       std::size_t masters) {
   view v;
   for (rank i = 0; i < mixing->size(); ++i)
     v.members.push_back(i);
-  v.incarnations.assign(mixing->size(), 0);
+  v.incarnations.assign(mixing->size() + masters, 0);
   v.mixing = std::move(mixing);
   v.active = std::move(active);
   return std::make_shared<const view>(std::move(v));
 }
 
 membership::membership(const experiment& e)
-    : run_(e), workers_(e.settings.workers), number_(e.everybody->number), population_(workers_.size()) {}
+    : run_(e), workers_(e.participants()), number_(e.everybody->number), population_(workers_.size()) {}
 
 std::vector<rank> membership::living() const {
   std::vector<rank> result;
@@ -36,7 +36,13 @@ std::vector<bool> membership::who_is_ready() const {
 }
 
 bool membership::anybody_ready() const {
-  return std::ranges::any_of(workers_, [](const entry& w) { return w.alive && w.ready; });
+  return std::any_of(workers_.begin(), workers_.begin() + static_cast<std::ptrdiff_t>(run_.settings.workers),
+                     [](const entry& w) { return w.alive && w.ready; });
+}
+
+bool membership::masters_live() const {
+  return std::all_of(workers_.begin() + static_cast<std::ptrdiff_t>(run_.settings.workers), workers_.end(),
+                     [](const entry& w) { return w.alive; });
 }
 
 void membership::lose(rank i) {
@@ -48,7 +54,7 @@ void membership::lose(rank i) {
 
 std::uint32_t membership::start(rank i) {
   population_ += !workers_[i].alive;
-  workers_[i] = {.alive = true, .ready = false, .promised = false, .incarnation = workers_[i].incarnation + 1};
+  workers_[i] = {.alive = true, .ready = is_master(i), .promised = false, .incarnation = workers_[i].incarnation + 1};
   changed_ = true;
   return workers_[i].incarnation;
 }
@@ -101,6 +107,7 @@ std::shared_ptr<const view> membership::next_view(std::uint64_t limit) {
   v.number = ++number_;
   v.first_step = first_step_within(limit);
   v.members = living();
+  std::erase_if(v.members, [this](rank i) { return is_master(i); });
   for (rank i = 0; i < workers_.size(); ++i)
     v.incarnations.push_back(alive(i) ? std::optional{incarnation(i)} : std::nullopt);
   join(v);
@@ -115,11 +122,11 @@ void membership::join(view& v) {
   if (!overlay_)
     overlay_.emplace(run_.everybody->mixing->support(),
                      bipartite ? topology::repair::bipartite : topology::repair::any);
-  for (rank i = 0; i < workers_.size(); ++i)
+  for (rank i = 0; i < run_.settings.workers; ++i)
     if (alive(i) != overlay_->present(i))
       overlay_ = alive(i) ? overlay_->with(i) : overlay_->without(i);
   v.mixing = std::make_shared<const topology::mixing_matrix>(topology::mixing_matrix::metropolis(overlay_->current()));
-  v.active.assign(workers_.size(), true);
+  v.active.assign(run_.settings.workers, true);
   if (bipartite)
     for (const auto i : overlay_->roles().passive)
       v.active[i] = false;

@@ -7,7 +7,7 @@
 
 namespace gossamer::actors {
 
-/// The coordinator's book of who is there, and the maker of views.
+/// The coordinator's book of who is there, masters included, and the maker of views.
 ///
 /// A synchronous run changes its view between two steps: all living workers hold and say which step they are in; from
 /// the last of these, or the one behind it, the new view is in force. Before all have answered somebody else may be
@@ -25,7 +25,8 @@ public:
   std::vector<rank> living() const;
   std::size_t population() const noexcept { return population_; } ///< how many live
   std::vector<bool> who_is_ready() const;
-  bool anybody_ready() const;
+  bool anybody_ready() const; ///< among the workers
+  bool masters_live() const;  ///< all of them
 
   void lose(rank i);
   /// A worker starts anew. @returns its incarnation
@@ -58,6 +59,7 @@ private:
     std::uint64_t step = 0;
   };
 
+  bool is_master(rank i) const { return i >= run_.settings.workers; }
   void join(view& v);
   void promise_states(view& v);
   rank donor_for(rank i, const view& v) const;

@@ -23,12 +23,6 @@ struct meet_peers {
   std::shared_ptr<const roster> who;
 };
 
-/// worker -> compute; answered by gradient_result
-struct gradient_job {
-  std::uint64_t step;
-  vec x;
-};
-
 /// coordinator -> worker, see worker::hold; answered by holding
 struct hold_steps {
   std::uint32_t round;
@@ -63,6 +57,7 @@ struct worker_lost {
 /// fault injector -> coordinator
 struct kill_worker {
   rank who;
+  bool comes_back; ///< a restart_worker will follow
 };
 struct restart_worker {
   rank who;
@@ -103,7 +98,8 @@ struct worker_finished {
 /// coordinator -> evaluator; answered by evaluation_record
 struct evaluate_models {
   evaluation_record record;
-  std::vector<vec> models;
+  std::vector<vec> models; ///< of all workers; or of all masters, the parts of one model
+  bool parts = false;
 };
 
 /// coordinator -> itself

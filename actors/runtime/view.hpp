@@ -17,9 +17,9 @@ using topology::rank;
 struct view {
   std::uint32_t number = 1;     ///< 1 at the start of a run
   std::uint64_t first_step = 0; ///< the step from which it is in force; 0 where it is at once (asynchronous runs)
-  std::vector<rank> members;    ///< ascending
-  /// Of every rank: how often it had been started before, if it is a member. A worker that was killed and came back has
-  /// another incarnation: it is not the one that its peers knew.
+  std::vector<rank> members;    ///< the workers, ascending
+  /// Of every rank, also of masters: how often it had been started before, if it is there. A worker that was killed and
+  /// came back has another incarnation: it is not the one that its peers knew.
   std::vector<std::optional<std::uint32_t>> incarnations;
   std::shared_ptr<const topology::mixing_matrix> mixing; ///< knows the graph; weights of members only
   std::vector<bool> active;                              ///< which workers start exchanges
@@ -29,6 +29,7 @@ struct view {
 };
 
 /// View 1: everybody is there.
-std::shared_ptr<const view> first_view(std::shared_ptr<const topology::mixing_matrix> mixing, std::vector<bool> active);
+std::shared_ptr<const view> first_view(std::shared_ptr<const topology::mixing_matrix> mixing, std::vector<bool> active,
+                                       std::size_t masters = 0);
 
 } // namespace gossamer::actors

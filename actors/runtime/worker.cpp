@@ -40,11 +40,22 @@ error worker::diverged(const std::string& sign) const {
 
 // -- gradients --------------------------------------------------------------------------------------------------------
 
-worker::pending_gradient worker::start_gradient(const vec& x, std::uint64_t t) {
+worker::pending_gradient worker::start(gradient_job job) {
   GOSSAMER_ASSERT(!gradient_under_way_, "a worker has one gradient under way at a time");
-  gradient_under_way_ = t;
-  host_.compute(t, x);
+  gradient_under_way_ = job.step;
+  host_.compute(std::move(job));
   return pending_gradient{*this};
+}
+
+worker::pending_gradient worker::start_gradient(const vec& x, std::uint64_t t) { return start({.step = t, .x = x}); }
+
+worker::pending_gradient worker::start_difference(const vec& x, const vec& anchor, std::uint64_t t) {
+  return start({.step = t, .x = x, .what = gradient_job::kind::difference, .anchor = anchor});
+}
+
+worker::pending_gradient worker::start_full_part(const vec& x, std::uint32_t part, std::uint32_t parts,
+                                                 std::uint64_t t) {
+  return start({.step = t, .x = x, .what = gradient_job::kind::full_part, .part = part, .parts = parts});
 }
 
 void worker::gradient_arrived(gradient_result result) {
@@ -52,11 +63,13 @@ void worker::gradient_arrived(gradient_result result) {
     return; // it was started before this worker took the state of another one
   if (!std::isfinite(result.loss))
     throw diverged(fmt::format("its loss is {}", result.loss));
-  ++gradients_;
-  const auto sent = host_.sent();
-  if (settings_.heard)
-    settings_.heard->reports(id(), sent);
-  host_.report(step_report{id(), settings_.incarnation, gradients_, result.loss, sent});
+  if (result.update) {
+    ++gradients_;
+    const auto sent = host_.sent();
+    if (settings_.heard)
+      settings_.heard->reports(id(), sent);
+    host_.report(step_report{id(), settings_.incarnation, gradients_, result.loss, sent});
+  }
   gradient_ = std::move(result.gradient);
   gradient_ready_ = true;
   gradient_signal_.notify();
@@ -131,6 +144,8 @@ void worker::run(algorithm& a) {
   algorithm_ = &a;
   if (!ready_)
     return;
+  if (settings_.saved)
+    restore(*settings_.saved);
   if (!settings_.synchronous)
     take_snapshot(0); // the first of the coordinator's evaluations, before anything has moved
   spawn(a.run(*this));
@@ -162,6 +177,8 @@ void worker::proceed(std::uint64_t limit) {
   held_ = false;
   inbox_.thaw();
   gate_.notify();
+  if (over())
+    change_.notify();
 }
 
 void worker::take_snapshot(std::uint64_t evaluation) {
@@ -191,9 +208,12 @@ void worker::claim_conserved(std::string_view what, std::uint64_t step, const ve
 void worker::claim_opposite(rank peer, bool asked, std::uint64_t exchange, const vec& delta) const {
   if (!settings_.heard)
     return;
-  const auto theirs = views_.back()->incarnations[peer].value_or(0);
-  const exchange_half half = asked ? exchange_half{id(), peer, settings_.incarnation, theirs, exchange}
-                                   : exchange_half{peer, id(), theirs, settings_.incarnation, exchange};
+  const auto lives = [this](rank i) { // what a master did outlives it: it goes on from the state that it saved
+    return i < settings_.workers ? views_.back()->incarnations[i].value_or(0) : 0;
+  };
+  const auto mine = id() < settings_.workers ? settings_.incarnation : 0;
+  const exchange_half half = asked ? exchange_half{id(), peer, mine, lives(peer), exchange}
+                                   : exchange_half{peer, id(), lives(peer), mine, exchange};
   settings_.heard->claims_opposite(id(), half, delta);
 }
 

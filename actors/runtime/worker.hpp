@@ -19,11 +19,26 @@
 
 namespace gossamer::actors {
 
-/// The gradient of one minibatch, as a compute actor answers it.
+/// What a compute actor is asked for. Of a model with an l2 term, every gradient has its part.
+struct gradient_job {
+  enum class kind : std::uint8_t {
+    minibatch,  ///< the mean gradient at x over the worker's minibatch of this step
+    difference, ///< the mean of grad f_a(x) - grad f_a(anchor), over a minibatch drawn from all samples
+    full_part,  ///< the sum of the gradients at x over one of `parts` equal parts of all samples
+  };
+  std::uint64_t step = 0;
+  vec x;
+  kind what = kind::minibatch;
+  vec anchor = {};
+  std::uint32_t part = 0, parts = 1;
+};
+
+/// A gradient, as a compute actor answers it.
 struct gradient_result {
   std::uint64_t step = 0;
   vec gradient;
-  double loss = 0; ///< mean over the minibatch
+  double loss = 0;    ///< mean at x over the samples
+  bool update = true; ///< counts as one: not so a part of the full gradient
 };
 
 /// What a worker tells the coordinator after each gradient.
@@ -45,18 +60,22 @@ struct snapshot {
   traffic sent;
 };
 
+class worker;
+
 /// What a worker needs from the world it lives in. The local world implements it with actors.
 class worker_host {
 public:
   virtual ~worker_host() = default;
   /// Starts a gradient at x; answered by `worker::gradient_arrived`.
-  virtual void compute(std::uint64_t step, vec x) = 0;
+  virtual void compute(gradient_job job) = 0;
   virtual void report(step_report) = 0;
   virtual void report(snapshot) = 0;
   virtual void send(rank to, frame f) = 0;
   virtual traffic sent() const = 0;
   /// The worker has got the state of another one and goes on.
   virtual void joined(std::uint64_t /*step*/) {}
+  /// Keeps the worker's state (`worker::state`) for its next life, where workers may die.
+  virtual void save(const worker&) {}
 };
 
 /// The rank in the key of random numbers that all workers share.
@@ -66,14 +85,17 @@ inline constexpr rank nobody = std::numeric_limits<rank>::max();
 struct worker_settings {
   rank id = 0;
   std::uint32_t incarnation = 0;
-  std::size_t workers = 1;               ///< at the start of the run
-  std::shared_ptr<const view> everybody; ///< view 1; null for a worker that joins later
+  std::size_t workers = 1;                             ///< at the start of the run; their ranks come first,
+  std::size_t masters = 0;                             ///< and those of the masters behind them
+  std::shared_ptr<const view> everybody;               ///< view 1; null for a worker that joins later
+  std::shared_ptr<const std::vector<std::byte>> saved; ///< the state of a former life, to go on from; mostly null
   bool synchronous = true;
   bool exact_codec = true;
 
   std::uint64_t seed = 0;
   std::uint64_t step_limit = std::numeric_limits<std::uint64_t>::max(); ///< of this worker
   std::uint64_t evaluation_steps = 0; ///< a synchronous worker sends a snapshot every so many steps; 0: never
+  std::size_t samples = 1;            ///< of the training set
   double updates_per_epoch = 1;       ///< gradients, of all workers together, that touch every sample once
   double planned_epochs = 1;
   double lr = 0.1;
@@ -112,12 +134,25 @@ public:
   float mixing(rank j) const { return present().mixing->weight(id(), j); }
   /// True for workers that start exchanges, false for those that answer.
   bool active() const { return present().active[id()]; }
+  /// Whether this worker or master has not been lost.
+  bool is_present(rank i) const { return views_.back()->contains(i); }
+  /// How many workers the run began with; as many as there are ranks below those of the masters.
+  std::size_t workers() const noexcept { return settings_.workers; }
+  std::size_t masters() const noexcept { return settings_.masters; }
+  rank master(std::size_t k) const noexcept { return static_cast<rank>(settings_.workers + k); }
+  /// `co_await change()` until somebody is lost or comes back, or training is over. One coroutine of a worker may wait.
+  signal::waiter change() noexcept { return change_.wait(); }
 
   // -- progress -------------------------------------------------------------------------------------------------------
 
   class step_gate;
   /// `co_await next_step(t)`: may step t begin? False when training is over. Step t begins after t updates of x.
   step_gate next_step(std::uint64_t t) noexcept;
+  /// Training is over: no step begins any more.
+  bool over() const noexcept { return limit_ == 0; }
+  std::size_t samples() const noexcept { return settings_.samples; }
+  /// Gradients, of all workers together, that touch every sample once.
+  double updates_per_epoch() const noexcept { return settings_.updates_per_epoch; }
   /// gamma_t: the base rate times the schedule at the present progress.
   float learning_rate(std::uint64_t t) const;
 
@@ -127,6 +162,11 @@ public:
   /// Sends x to the compute actor and returns at once: `auto g = w.start_gradient(x, t); ...; co_await g`.
   /// One gradient may be under way at a time.
   pending_gradient start_gradient(const vec& x, std::uint64_t t);
+  /// The mean of grad f_a(x) - grad f_a(anchor) over a minibatch a that is drawn from all samples, not from the
+  /// worker's own: SVRG's estimator is unbiased only so.
+  pending_gradient start_difference(const vec& x, const vec& anchor, std::uint64_t t);
+  /// The sum of the gradients at x over part `part` of `parts` of all samples. Counts as no update.
+  pending_gradient start_full_part(const vec& x, std::uint32_t part, std::uint32_t parts, std::uint64_t t);
   /// x <- prox(x - gamma_t * u(g)): the optimiser's step (momentum and weight decay included), then the model's.
   void update(vec& x, const vec& gradient, std::uint64_t t);
   /// gamma_t * u(g): what `update` would subtract from x, for algorithms that compress it first. Call one of the two in
@@ -157,6 +197,9 @@ public:
   inbox::reception receive(rank from, tag label) { return inbox_.receive(from, label, !expects(from, label)); }
   inbox::any_reception receive_any(frame_kind kind) noexcept { return inbox_.receive_any(kind); }
 
+  /// Keeps the state for a next life. A master calls it before it answers, so that what others have seen is never
+  /// forgotten.
+  void save() const { host_.save(*this); }
   /// Runs another coroutine beside `algorithm::run`. The worker has finished when all have.
   void spawn(task<> routine);
   /// Runs a coroutine that serves others as long as the worker exists: nobody waits for its end.
@@ -189,6 +232,9 @@ public:
   bool ready() const noexcept { return ready_; }
   void progressed(std::uint64_t updates) noexcept { updates_ = std::max(updates_, updates); }
   void take_snapshot(std::uint64_t evaluation);
+  /// Everything that a later step depends on: the fields of the algorithm and of the optimiser, and how many vectors
+  /// were encoded.
+  std::vector<std::byte> state() const;
   /// True when `run` was called and all coroutines have ended; frames may come before that. @error whatever ended one
   /// of them
   bool finished();
@@ -201,6 +247,8 @@ private:
   void begin_step(std::uint64_t t);
   const view& view_of(std::uint64_t step) const;
   bool expects(rank from, const tag& label) const;
+  pending_gradient start(gradient_job job);
+  void restore(std::span<const std::byte> state);
   bool advance_views();
   void enter_views();
   void discard_frames_before(std::uint32_t view);
@@ -230,6 +278,7 @@ private:
   std::uint64_t limit_;
   bool held_ = false;
   signal gate_;
+  signal change_;
   vec gradient_;
   bool gradient_ready_ = false;
   std::optional<std::uint64_t> gradient_under_way_; // its step

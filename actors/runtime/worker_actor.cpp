@@ -25,7 +25,8 @@ public:
   }
 
   void start() {
-    start_compute();
+    if (plan_.spawn_compute)
+      start_compute();
     worker_->run(*plan_.algorithm);
     report_when_finished();
   }
@@ -77,8 +78,8 @@ public:
       self_->send(plan_.coordinator, compute_failure_);
       return;
     }
-    spdlog::warn("worker {}: {}; starting its compute actor anew ({} of {})", plan_.settings.id,
-                 compute_failure_.sentence, restarts_, most_compute_restarts);
+    spdlog::warn("{}: {}; starting its compute actor anew ({} of {})", plan_.name, compute_failure_.sentence, restarts_,
+                 most_compute_restarts);
     start_compute();
     if (job_)
       self_->send(compute_, *job_);
@@ -86,8 +87,8 @@ public:
 
   // -- worker_host ----------------------------------------------------------------------------------------------------
 
-  void compute(std::uint64_t step, vec x) override {
-    job_ = gradient_job{step, std::move(x)};
+  void compute(gradient_job job) override {
+    job_ = std::move(job);
     self_->send(compute_, *job_);
   }
 
@@ -101,6 +102,10 @@ public:
   traffic sent() const override { return connections_->sent(); }
   void joined(std::uint64_t step) override {
     self_->send(plan_.coordinator, worker_joined{plan_.settings.id, plan_.settings.incarnation, step});
+  }
+  void save(const worker& w) override {
+    if (plan_.kept)
+      plan_.kept->keep(plan_.settings.id, w.state());
   }
 
 private:
@@ -150,7 +155,7 @@ void pause(caf::event_based_actor* self) {
 
 caf::behavior worker_actor(caf::stateful_actor<worker_state>* self, std::shared_ptr<worker_plan> plan) {
   auto& state = self->state;
-  report_exceptions_to(self, plan->coordinator, fmt::format("worker {}", plan->settings.id));
+  report_exceptions_to(self, plan->coordinator, plan->name);
   state.open(self, std::move(*plan));
   self->set_down_handler([&state](caf::down_msg&) { state.compute_died(); });
   return {

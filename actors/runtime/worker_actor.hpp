@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/runtime/connections.hpp"
+#include "gossamer/actors/runtime/kept_states.hpp"
 
 #include <functional>
 
@@ -9,13 +10,15 @@ namespace gossamer::actors {
 /// What the world tells a worker actor beside the worker's own settings.
 struct worker_plan {
   worker_settings settings;
+  std::string name; ///< "worker 3"
   std::unique_ptr<actors::algorithm> algorithm;
   std::unique_ptr<compute::optimiser> optimiser;
   compute_failure on_compute_failure = compute_failure::end_run;
-  /// Starts a compute actor; called again when one died and the algorithm allows a restart.
+  /// Starts a compute actor; called again when one died and the algorithm allows a restart. Null for a master.
   std::function<caf::actor(caf::local_actor* parent)> spawn_compute;
   link_factory make_link;
-  bool acknowledged = false; ///< see connections
+  bool acknowledged = false;         ///< see connections
+  std::shared_ptr<kept_states> kept; ///< null: nobody will start anew
   caf::actor coordinator;
 };
 

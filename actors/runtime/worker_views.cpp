@@ -41,6 +41,7 @@ void worker::adopt(std::shared_ptr<const view> next) {
   views_.push_back(std::move(next));
   // What the dead sent for steps that their successors will do as well must not be taken for theirs.
   inbox_.discard([this](const frame& f) { return view_of(f.label.step).incarnations[f.source] != f.incarnation; });
+  const bool begins_anew = !ready_ && id() >= settings_.workers; // a master: nobody else has its state
   if (lacks_state)
     await_state();
   else
@@ -48,6 +49,13 @@ void worker::adopt(std::shared_ptr<const view> next) {
   inbox_.give_up([this](const auto& r) { return r.from() && !expects(*r.from(), r.label()); });
   if (early_state_ && early_state_->label.view <= views_.back()->number)
     take_state(*std::exchange(early_state_, std::nullopt));
+  if (begins_anew) {
+    ready_ = true;
+    if (settings_.saved)
+      restore(*settings_.saved);
+    spawn(algorithm_->run(*this));
+  }
+  change_.notify();
 }
 
 /// @returns whether another view is in force now
@@ -73,14 +81,28 @@ void worker::donate() const {
   for (const auto& [joiner, donor] : present().donors) {
     if (donor != id() || !ready_)
       continue;
-    archive_writer state;
-    algorithm_->fields(state);
-    optimiser_->fields(state);
     host_.send(joiner, {.source = id(),
                         .incarnation = settings_.incarnation,
                         .label = {frame_kind::state, step_, 0, present().number},
-                        .body = pack(state.bytes(), settings_.pool)});
+                        .body = pack(state(), settings_.pool)});
   }
+}
+
+std::vector<std::byte> worker::state() const {
+  archive_writer fields;
+  algorithm_->fields(fields);
+  optimiser_->fields(fields);
+  auto encodings = encodings_;
+  fields(encodings);
+  return fields.bytes();
+}
+
+void worker::restore(std::span<const std::byte> state) {
+  archive_reader fields{state, settings_.pool};
+  algorithm_->fields(fields);
+  optimiser_->fields(fields);
+  fields(encodings_);
+  fields.finish();
 }
 
 void worker::await_state() {
@@ -91,6 +113,7 @@ void worker::await_state() {
   services_.clear();
   discard_frames_before(views_.back()->number); // the others may be there already
   gate_.forget();
+  change_.forget();
   gradient_signal_.forget();
   gradient_under_way_.reset();
   gradient_ready_ = false;
@@ -104,10 +127,7 @@ void worker::take_state(frame f) {
   }
   if (ready_ || f.label.view != state_of_view_)
     return; // of a donor that has been replaced, or for this worker's former life
-  archive_reader state{f.body.payload.bytes(), settings_.pool};
-  algorithm_->fields(state);
-  optimiser_->fields(state);
-  state.finish();
+  restore(f.body.payload.bytes());
   algorithm_->inherit(*this);
   ready_ = true;
   step_ = f.label.step;

@@ -5,16 +5,23 @@ namespace gossamer::actors {
 caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment> e, world_parts parts,
                      run_observer* observer, std::function<bool()> interrupted, const caf::actor& client,
                      const caf::actor& steps_to) {
-  auto spawn = [&system, e, parts](rank i, std::uint32_t incarnation, const caf::actor& coordinator) {
+  const auto kept = std::make_shared<kept_states>();
+  auto spawn = [&system, e, parts, kept](rank i, std::uint32_t incarnation, const caf::actor& coordinator) {
     worker_plan plan;
     plan.settings = e->for_worker(i, incarnation);
     plan.settings.heard = parts.heard;
-    plan.algorithm = e->make_algorithm();
+    plan.algorithm = e->make_algorithm(i);
     plan.optimiser = e->optimiser->clone();
     plan.on_compute_failure = e->algorithm->traits.on_compute_failure;
-    plan.spawn_compute = [i, start = parts.spawn_compute](caf::local_actor* parent) { return start(parent, i); };
+    if (i < e->settings.workers)
+      plan.spawn_compute = [i, start = parts.spawn_compute](caf::local_actor* parent) { return start(parent, i); };
     plan.make_link = parts.make_link;
     plan.acknowledged = parts.acknowledged;
+    if (parts.acknowledged && i >= e->settings.workers) {
+      plan.kept = kept;
+      plan.settings.saved = kept->last_of(i);
+    }
+    plan.name = e->name_of(i);
     plan.coordinator = coordinator;
     return spawn_worker(system, std::move(plan));
   };

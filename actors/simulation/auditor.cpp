@@ -41,8 +41,9 @@ bool connected(const view& v) {
 
 } // namespace
 
-auditor::auditor(std::size_t workers, bool bipartite, std::optional<std::uint64_t> most_steps_apart)
-    : bipartite_(bipartite), most_steps_apart_(most_steps_apart), workers_(workers) {}
+auditor::auditor(std::size_t workers, bool bipartite, std::optional<std::uint64_t> most_steps_apart,
+                 std::size_t masters)
+    : first_master_(workers), bipartite_(bipartite), most_steps_apart_(most_steps_apart), workers_(workers + masters) {}
 
 void auditor::complain(std::string what) {
   if (!broken_)
@@ -163,7 +164,7 @@ void auditor::claims_conserved(rank who, std::string_view what, std::uint64_t st
 
 bool auditor::both_live(const exchange& e) const {
   const auto& [asker, asker_incarnation, answerer, answerer_incarnation, number] = e;
-  return lives(asker, asker_incarnation) && lives(answerer, answerer_incarnation);
+  return lives(asker, asker_incarnation) && (is_master(answerer) || lives(answerer, answerer_incarnation));
 }
 
 void auditor::claims_opposite(rank who, const exchange_half& half, const vec& delta) {

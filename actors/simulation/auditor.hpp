@@ -35,7 +35,7 @@ class auditor {
 public:
   /// @param bipartite        exchanges go between active and passive workers only
   /// @param most_steps_apart see algorithm_traits
-  auditor(std::size_t workers, bool bipartite, std::optional<std::uint64_t> most_steps_apart);
+  auditor(std::size_t workers, bool bipartite, std::optional<std::uint64_t> most_steps_apart, std::size_t masters = 0);
 
   const std::optional<std::string>& broken() const noexcept { return broken_; }
 
@@ -86,7 +86,9 @@ private:
     return workers_[who].alive && workers_[who].incarnation == incarnation;
   }
   bool both_live(const exchange& e) const;
+  bool is_master(rank i) const noexcept { return i >= first_master_; } ///< what it did outlives it
 
+  std::size_t first_master_;
   bool bipartite_;
   std::optional<std::uint64_t> most_steps_apart_;
   std::vector<worker_state> workers_;

@@ -17,7 +17,7 @@ double measure_sample_time(const experiment& e) {
   auto least = std::chrono::duration<double>::max();
   for (std::uint64_t step = 0; step < repetitions; ++step) {
     const auto began = thread_time();
-    source.compute(step, e.initial);
+    source.compute({.step = step, .x = e.initial});
     least = std::min(least, thread_time() - began);
   }
   return least.count() / static_cast<double>(e.settings.batch);

@@ -15,11 +15,12 @@ std::string name_of(const tag& label) { return fmt::format("{} {}", to_string(la
 
 } // namespace
 
-simulation_observer::simulation_observer(std::size_t workers, const virtual_time& now, auditor* check,
-                                         trace_recorder* trace, run_observer* user)
-    : now_(now), check_(check), trace_(trace), user_(user), blame_(workers), steps_(workers), waits_(workers) {
+simulation_observer::simulation_observer(std::size_t workers, std::size_t masters, const virtual_time& now,
+                                         auditor* check, trace_recorder* trace, run_observer* user)
+    : now_(now), check_(check), trace_(trace), user_(user), blame_(workers + masters), steps_(workers + masters),
+      waits_(workers + masters), first_master_(static_cast<rank>(workers)) {
   if (trace_) // so that faults stand on top, and workers in order
-    for (rank i = 0; i < workers; ++i)
+    for (rank i = 0; i < workers + masters; ++i)
       worker_track(i);
 }
 
@@ -32,7 +33,8 @@ void simulation_observer::mix(std::uint64_t word) noexcept {
 }
 
 trace_track simulation_observer::worker_track(rank who) {
-  return trace_->track("workers", fmt::format("worker {}", who));
+  return who < first_master_ ? trace_->track("workers", fmt::format("worker {}", who))
+                             : trace_->track("workers", fmt::format("master {}", who - first_master_));
 }
 
 trace_track simulation_observer::link_track(rank from, rank to) {

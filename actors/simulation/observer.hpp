@@ -19,8 +19,8 @@ public:
   /// @param check null: nothing is checked
   /// @param trace null: nothing is drawn
   /// @param user  hears what the coordinator says, too; may be null
-  simulation_observer(std::size_t workers, const virtual_time& now, auditor* check, trace_recorder* trace,
-                      run_observer* user);
+  simulation_observer(std::size_t workers, std::size_t masters, const virtual_time& now, auditor* check,
+                      trace_recorder* trace, run_observer* user);
 
   // -- told by the world
   // -----------------------------------------------------------------------------------------------
@@ -82,6 +82,7 @@ private:
   std::vector<std::uint64_t> steps_;           // that they began last
   std::vector<std::vector<wait>> waits_;       // of each worker
   std::map<std::string, virtual_time> faults_; // that are on, since when
+  rank first_master_;
 };
 
 } // namespace gossamer::actors

@@ -42,9 +42,12 @@ caf::actor_system_config virtual_time_config() {
   return config;
 }
 
-std::size_t nodes_of(std::size_t workers, const simulation_settings& s) {
-  return (workers + s.workers_per_node - 1) / s.workers_per_node;
+std::size_t nodes_of_workers(const experiment& e, const simulation_settings& s) {
+  return (e.settings.workers + s.workers_per_node - 1) / s.workers_per_node;
 }
+
+/// Each master has a node of its own, behind those of the workers.
+std::size_t nodes_of(const experiment& e, const simulation_settings& s) { return nodes_of_workers(e, s) + e.masters; }
 
 void check_settings(const simulation_settings& s) {
   const auto require = [](bool holds, const char* flag, auto value, const char* allowed) {
@@ -66,12 +69,20 @@ public:
 
   simulation_result run();
 
-  rank node_of(rank worker) const { return static_cast<rank>(worker / settings_.workers_per_node); }
+  rank node_of(rank i) const {
+    const auto workers = run_->settings.workers;
+    return static_cast<rank>(i < workers ? i / settings_.workers_per_node
+                                         : nodes_of_workers(*run_, settings_) + i - workers);
+  }
+  std::size_t batch() const { return run_->settings.batch; }
   virtual_time now() const noexcept { return now_; }
   network_model& network() noexcept { return network_; }
   simulation_observer& observer() noexcept { return observer_; }
   void at(virtual_time time, event what) { events_.push(time, std::move(what)); }
-  virtual_time cost_of(rank who, std::uint64_t step) const { return cost_.of(who, step, board_->slow_down(who)); }
+  /// @param share of the samples of a minibatch
+  virtual_time cost_of(rank who, std::uint64_t step, double share) const {
+    return cost_.of(who, step, share * board_->slow_down(who));
+  }
 
   void on_end(run_summary s) { summary_ = std::move(s); }
   void on_failure(run_failed f) { failure_ = std::move(f); }
@@ -158,10 +169,11 @@ caf::behavior simulated_compute(caf::event_based_actor* self, simulation* world,
   self->set_down_handler([self](caf::down_msg&) { self->quit(); });
   return {[=, free_at = virtual_time{}](const gradient_job& job) mutable {
     const auto begins = std::max(free_at, world->now());
-    free_at = later(begins, world->cost_of(who, job.step));
+    const auto share = static_cast<double>(source->samples_of(job)) / static_cast<double>(world->batch());
+    free_at = later(begins, world->cost_of(who, job.step, share));
     world->observer().computes(who, job.step, begins, free_at);
-    world->at(free_at, gradient_is_done{caf::actor_cast<caf::actor>(self->current_sender()), who,
-                                        source->compute(job.step, job.x)});
+    world->at(free_at,
+              gradient_is_done{caf::actor_cast<caf::actor>(self->current_sender()), who, source->compute(job)});
   }};
 }
 
@@ -174,20 +186,21 @@ caf::behavior client_actor(caf::event_based_actor* self, simulation* world) {
 simulation::simulation(std::shared_ptr<const experiment> e, const simulation_settings& s,
                        const run_surroundings& around)
     : run_(std::move(e)), settings_(s), around_(around),
-      board_(std::make_shared<fault_board>(around.faults, run_->settings.workers, s.workers_per_node,
-                                           run_->settings.seed)),
+      board_(
+          std::make_shared<fault_board>(around.faults, run_->participants(), s.workers_per_node, run_->settings.seed)),
       model_(run_->model->clone()),
-      network_(make_network(s.network, nodes_of(run_->settings.workers, s),
+      network_(make_network(s.network, nodes_of(*run_, s),
                             s.links.empty() ? std::vector<link_override>{} : parse_link_overrides(s.links)),
-               nodes_of(run_->settings.workers, s), run_->settings.seed ^ s.schedule << 32),
+               nodes_of(*run_, s), run_->settings.seed ^ s.schedule << 32),
       cost_({.seconds_per_sample = s.sample_time_s,
              .batch = run_->settings.batch,
              .slow = run_->settings.slow,
              .jitter = s.jitter},
             run_->settings.seed ^ s.schedule << 32),
       auditor_(run_->settings.workers, run_->algorithm->traits.exchange == exchange_pattern::bipartite,
-               run_->algorithm->traits.most_steps_apart),
-      observer_(run_->settings.workers, now_, s.check ? &auditor_ : nullptr, s.trace.get(), around.observer),
+               run_->algorithm->traits.most_steps_apart, run_->masters),
+      observer_(run_->settings.workers, run_->masters, now_, s.check ? &auditor_ : nullptr, s.trace.get(),
+                around.observer),
       scheduler_(dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler())),
       began_(scheduler_.clock().now()) {
   if (s.schedule != 0)
@@ -232,7 +245,7 @@ world_parts simulation::parts() {
 
 simulation_result simulation::run() {
   client_ = system_.spawn(client_actor, this);
-  injector_ = system_.spawn(fault_injector, board_, run_->settings.workers, settings_.workers_per_node,
+  injector_ = system_.spawn(fault_injector, board_, run_->participants(), settings_.workers_per_node,
                             std::function([this](std::size_t fault, bool on) { on_fault(fault, on); }));
   coordinator_ = spawn_run(system_, run_, parts(), &observer_, around_.interrupted, client_,
                            around_.faults.needs_steps() ? injector_ : caf::actor{});

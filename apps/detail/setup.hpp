@@ -21,6 +21,6 @@ run_setup set_up_simulation(const program& p, run_options o);
 
 /// The plan that the options ask for: read, drawn, or empty. Requires a horizon where one is drawn.
 /// @error errc::usage, errc::io
-actors::fault_plan plan_of(const run_options& o);
+actors::fault_plan plan_of(const run_options& o, const actors::experiment& e);
 
 } // namespace gossamer::apps

@@ -69,7 +69,7 @@ private:
 };
 
 struct recording_host final : actors::worker_host {
-  void compute(std::uint64_t, vec) override {}
+  void compute(actors::gradient_job) override {}
   void report(actors::step_report) override {}
   void report(actors::snapshot) override {}
   void send(rank to, frame f) override { frames.emplace_back(to, std::move(f)); }
@@ -140,7 +140,8 @@ struct worker_fixture {
   void state_from(rank source, std::uint64_t t, std::uint32_t view, float x) {
     archive_writer state;
     vec model{pool, std::vector{x}};
-    state(model)(t);
+    std::uint64_t encodings = 0;
+    state(model)(t)(encodings);
     compress::packet body;
     body.payload = pool.allocate(state.bytes().size());
     std::ranges::copy(state.bytes(), body.payload.data());

@@ -24,7 +24,8 @@ TEST(worker_states, a_donor_gives_its_state_once_to_the_right_worker_when_the_vi
   archive_reader read{state->second.body.payload.bytes(), f.pool};
   vec x;
   std::uint64_t t = 0;
-  read(x)(t);
+  std::uint64_t encodings = 0;
+  read(x)(t)(encodings);
   read.finish();
   EXPECT_EQ(x[0], 2.0f);
   EXPECT_EQ(t, 2u);

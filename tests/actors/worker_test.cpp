@@ -28,7 +28,7 @@ private:
 };
 
 struct silent_host final : worker_host {
-  void compute(std::uint64_t, vec) override { ++jobs; }
+  void compute(gradient_job) override { ++jobs; }
   void report(step_report) override { ++reports; }
   void report(snapshot s) override { snapshots.push_back(s.evaluation); }
   void send(rank, frame) override { throw std::logic_error("no links here"); }

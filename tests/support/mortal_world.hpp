@@ -127,7 +127,7 @@ private:
     }
     void tell(std::function<void()> what) { world.inbox_[id].push_back(std::move(what)); }
 
-    void compute(std::uint64_t step, vec x) override { job = std::pair{step, std::move(x)}; }
+    void compute(actors::gradient_job j) override { job = std::move(j); }
     void report(actors::step_report r) override {
       tell([&wd = world, r] { wd.on_step(r); });
     }
@@ -149,7 +149,7 @@ private:
     std::vector<actors::frame> waiting;
     actors::connections ends;
     std::unique_ptr<actors::algorithm> program;
-    std::optional<std::pair<std::uint64_t, vec>> job;
+    std::optional<actors::gradient_job> job;
     bool reported = false;
     actors::worker w; // last: its coroutines refer to the rest
   };
@@ -189,8 +189,8 @@ private:
           });
       if (n->job)
         possible.emplace_back([self = n.get()] {
-          const auto [t, x] = *std::exchange(self->job, std::nullopt);
-          self->w.gradient_arrived({t, 0.5f * x, 0.0});
+          const auto job = *std::exchange(self->job, std::nullopt);
+          self->w.gradient_arrived({job.step, 0.5f * job.x, 0.0});
         });
     }
     for (auto& entry : inbox_)

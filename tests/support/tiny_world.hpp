@@ -27,6 +27,7 @@ public:
     std::string codec = "identity";
     std::string optimiser = "sgd";
     std::size_t workers = 4;
+    std::size_t masters = 0; ///< their ranks are behind those of the workers
     bool synchronous = true;
     std::uint64_t steps = 10; ///< of each worker; on average, if asynchronous
     double lr = 0.1;
@@ -37,12 +38,12 @@ public:
       : options_(o), graph_(topology::make_topology(o.topology, o.workers, 1)), gradient_(std::move(gradient)),
         choice_(random_stream{o.seed, 0, purpose::neighbour}, 1u << 20) {
     std::vector<bool> active(o.workers, true);
-    if (!o.synchronous)
+    if (!o.synchronous && o.masters == 0)
       for (const auto i : topology::split(graph_).passive)
         active[i] = false;
     everybody_ = actors::first_view(
-        std::make_shared<const topology::mixing_matrix>(topology::make_mixing("auto", graph_)), active);
-    for (actors::rank i = 0; i < o.workers; ++i)
+        std::make_shared<const topology::mixing_matrix>(topology::make_mixing("auto", graph_)), active, o.masters);
+    for (actors::rank i = 0; i < o.workers + o.masters; ++i)
       nodes_.push_back(std::make_unique<node>(*this, i, settings_of(i), make(i)));
   }
 
@@ -67,7 +68,7 @@ public:
   std::vector<double> sum_of_models() const {
     std::vector<double> sum(model(0).size());
     for (actors::rank i = 0; i < nodes_.size(); ++i)
-      for (std::size_t k = 0; k < sum.size(); ++k)
+      for (std::size_t k = 0; k < sum.size() && i < options_.workers; ++k)
         sum[k] += static_cast<double>(model(i)[k]);
     return sum;
   }
@@ -84,7 +85,7 @@ private:
         : world(world_), id(i), program(std::move(a)),
           w(std::move(settings), compute::make_optimiser(world_.options_.optimiser), *this) {}
 
-    void compute(std::uint64_t step, vec x) override { job = std::pair{step, std::move(x)}; }
+    void compute(actors::gradient_job j) override { job = std::move(j); }
     void report(actors::step_report) override {}
     void report(actors::snapshot) override {}
     void send(actors::rank to, actors::frame f) override {
@@ -104,7 +105,7 @@ private:
     actors::rank id;
     std::unique_ptr<actors::algorithm> program;
     std::map<actors::rank, std::unique_ptr<pair_link>> links;
-    std::optional<std::pair<std::uint64_t, vec>> job;
+    std::optional<actors::gradient_job> job;
     actors::worker w; // last: its coroutines refer to the rest
   };
 
@@ -121,6 +122,8 @@ private:
     actors::worker_settings s;
     s.id = i;
     s.workers = options_.workers;
+    s.masters = options_.masters;
+    s.samples = options_.workers;
     s.everybody = everybody_;
     s.synchronous = options_.synchronous;
     s.seed = options_.seed;
@@ -130,6 +133,17 @@ private:
     s.schedule = compute::make_schedule("constant");
     s.model = std::make_shared<flat_model>();
     return s;
+  }
+
+  /// Sample i is the function whose gradient worker i computes.
+  vec answer(actors::rank i, const actors::gradient_job& job) const {
+    using enum actors::gradient_job::kind;
+    if (job.what == full_part)
+      return gradient_(job.part, job.step, job.x);
+    auto g = gradient_(i, job.step, job.x);
+    if (job.what == difference)
+      g -= gradient_(i, job.step, job.anchor);
+    return g;
   }
 
   bool step() {
@@ -144,9 +158,10 @@ private:
     for (auto& n : nodes_)
       if (n->job)
         events.emplace_back([this, n = n.get()] {
-          const auto [t, x] = *std::exchange(n->job, std::nullopt);
-          n->w.gradient_arrived({t, gradient_(n->id, t, x), 0.0});
-          if (!options_.synchronous && ++updates_ == options_.steps * options_.workers)
+          const auto job = *std::exchange(n->job, std::nullopt);
+          const bool update = job.what != actors::gradient_job::kind::full_part;
+          n->w.gradient_arrived({job.step, answer(n->id, job), 0.0, update});
+          if (!options_.synchronous && update && ++updates_ == options_.steps * options_.workers)
             for (auto& other : nodes_)
               other->w.proceed(0);
         });
