@@ -5,7 +5,9 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstring>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -94,6 +96,25 @@ void read(benchmark::State& state, const std::string& name) {
   repeat(state, [&] { benchmark::DoNotOptimize(compress::read(pool, bytes.bytes()).payload.data()); });
 }
 
+/// Every codec with its default parameters, and other values that take other paths.
+std::set<std::string> spellings() {
+  std::set<std::string> result{"uniform:bits=1",
+                               "uniform:bits=2",
+                               "uniform:bits=4",
+                               "uniform:bits=5",
+                               "uniform:bits=12",
+                               "uniform:bits=16",
+                               "min-max:chunk=512",
+                               "min-max:rounding=nearest",
+                               "fixed-grid:bits=24",
+                               "qsgd:code=elias-dense",
+                               "qsgd:code=elias-sparse,levels=1"};
+  for (const auto& entry : codecs())
+    if (std::ranges::none_of(entry.about.parameters, &parameter::required))
+      result.insert(codecs().resolve(entry.about.name).second.resolved().to_string());
+  return result;
+}
+
 void sizes(benchmark::internal::Benchmark* b) { b->Arg(1 << 16)->Arg(1 << 20)->Arg(1 << 24); }
 
 const bool registered = [] {
@@ -102,8 +123,7 @@ const bool registered = [] {
   sizes(RegisterBenchmark("philox_fill", fill));
   sizes(RegisterBenchmark("max_magnitude", largest));
   sizes(RegisterBenchmark("add_scaled", axpy));
-  for (const std::string name : {"identity", "uniform:bits=1", "uniform:bits=2", "uniform:bits=4", "uniform:bits=5",
-                                 "uniform:bits=8", "uniform:bits=12", "uniform:bits=16"}) {
+  for (const auto& name : spellings()) {
     sizes(RegisterBenchmark(("encode/" + name).c_str(), encode, name));
     sizes(RegisterBenchmark(("decode/" + name).c_str(), decode, name));
   }
