@@ -1,4 +1,3 @@
-#include "gossamer/compress/bit_stream.hpp"
 #include "gossamer/compress/detail/checks.hpp"
 #include "gossamer/compress/detail/entries.hpp"
 #include "gossamer/compress/detail/levels.hpp"
@@ -15,7 +14,7 @@ namespace gossamer::compress::detail {
 namespace {
 
 constexpr std::uint8_t wire_number = 4;
-constexpr std::size_t most_levels = 256;
+constexpr std::size_t most_levels = 256; // so that a code fits a byte
 
 /// Increasing from 0 to 1. All but these two travel in the recipe, a float in the low half of each word.
 using level_list = std::vector<float>;
@@ -75,12 +74,17 @@ vec decode_thresholds(const packet& p) {
   const auto values = values_of(levels, read_range(p.payload.data()));
   vec v{p.payload.pool().allocate(p.elements * sizeof(float))};
   const int bits = code_bits(levels.size());
-  bit_reader in(p.payload.bytes().subspan(range_bits / 8), p.bits - range_bits);
-  for (float& x : v.overwrite()) {
-    const auto code = in.take(bits);
-    if (code >= values.size())
-      throw bad_packet(fmt::format("packet of codec thresholds holds the code {} of {} levels", code, values.size()));
-    x = values[code];
+  const auto elements = v.overwrite();
+  level_codes codes;
+  for (std::size_t begin = 0; begin < elements.size(); begin += level_block) {
+    const auto block = elements.subspan(begin, std::min(level_block, elements.size() - begin));
+    unpack_levels(bits, p.payload.data() + range_bits / 8 + code_bytes(bits, begin), block.size(), codes);
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      const auto code = std::to_integer<std::size_t>(codes.bytes[i]);
+      if (code >= values.size())
+        throw bad_packet(fmt::format("packet of codec thresholds holds the code {} of {} levels", code, values.size()));
+      block[i] = values[code];
+    }
   }
   return v;
 }
@@ -104,15 +108,17 @@ public:
              .recipe = recipe_};
     write_range(range, p.payload.data());
     const auto values = values_of(levels_, range);
-    bit_writer out(p.payload.bytes().subspan(range_bits / 8));
+    const int width = code_bits(levels_.size());
     std::array<std::uint32_t, level_block> words;
-    for (std::size_t i = 0; i < v.size(); ++i) {
-      if (i % level_block == 0)
-        random.fill(step, i, std::span{words}.first(std::min(level_block, v.size() - i)));
-      const float u = static_cast<float>(words[i % level_block] >> 8) * 0x1p-24f;
-      out.put(code_of(v[i], u, values), code_bits(levels_.size()));
+    level_codes codes;
+    for (std::size_t begin = 0; begin < v.size(); begin += level_block) {
+      const auto block = v.view().subspan(begin, std::min(level_block, v.size() - begin));
+      random.fill(step, begin, std::span{words}.first(block.size()));
+      for (std::size_t i = 0; i < block.size(); ++i)
+        codes.bytes[i] =
+            static_cast<std::byte>(code_of(block[i], static_cast<float>(words[i] >> 8) * 0x1p-24f, values));
+      pack_levels(width, codes, block.size(), p.payload.data() + range_bits / 8 + code_bytes(width, begin));
     }
-    out.finish();
     return p;
   }
 
