@@ -21,6 +21,7 @@ const registry<codec_entry>& codecs() {
       detail::scaled_sign_codec(),
       detail::ssdm_codec(),
       detail::random_p_codec(),
+      detail::optimal_p_codec(),
       detail::top_k_codec(),
       detail::random_k_codec(),
       detail::grbs_codec(),

@@ -15,8 +15,11 @@ namespace {
 
 constexpr int float_bits = 32;
 
-packet allocate(std::uint8_t codec, std::uint8_t parameter, const vec& v, std::uint64_t bits) {
-  return {codec, parameter, v.size(), bits, v.pool().allocate(whole_bytes(bits)), {}};
+/// Room for floats and, where these are sent, for the places.
+packet allocate(std::uint8_t codec, std::uint8_t parameter, std::uint64_t elements, const places& kept) {
+  const int bits_each = float_bits + (parameter == places_sent ? place_bits(elements) : 0);
+  const auto bits = static_cast<std::uint64_t>(bits_each) * kept.size();
+  return {codec, parameter, elements, bits, kept.pool().allocate(whole_bytes(bits)), {}};
 }
 
 /// Fills the beginning of a payload.
@@ -57,16 +60,23 @@ int place_bits(std::uint64_t elements) noexcept {
 }
 
 packet values_with_places(std::uint8_t codec, const vec& v, const places& kept, float factor) {
-  const auto bits_each = static_cast<std::uint64_t>(float_bits + place_bits(v.size()));
-  auto p = allocate(codec, places_sent, v, bits_each * kept.size());
+  auto p = allocate(codec, places_sent, v.size(), kept);
   write_values(p, v, kept, factor);
+  write_places(p, std::uint64_t{float_bits} * kept.size(), kept);
+  return p;
+}
+
+packet values_with_places(std::uint8_t codec, std::uint64_t elements, const places& kept,
+                          std::span<const float> values) {
+  auto p = allocate(codec, places_sent, elements, kept);
+  std::ranges::copy(std::as_bytes(values), p.payload.data());
   write_places(p, std::uint64_t{float_bits} * kept.size(), kept);
   return p;
 }
 
 packet values_without_places(std::uint8_t codec, const vec& v, const places& kept, float factor,
                              std::vector<std::uint64_t> recipe) {
-  auto p = allocate(codec, places_redrawn, v, std::uint64_t{float_bits} * kept.size());
+  auto p = allocate(codec, places_redrawn, v.size(), kept);
   write_values(p, v, kept, factor);
   p.recipe = std::move(recipe);
   return p;

@@ -1,6 +1,7 @@
 #include "gossamer/compress/detail/checks.hpp"
 #include "gossamer/compress/detail/entries.hpp"
 #include "gossamer/compress/detail/levels.hpp"
+#include "gossamer/compress/detail/uniform_levels.hpp"
 
 #include <fmt/format.h>
 
@@ -13,13 +14,13 @@ namespace gossamer::compress::detail {
 namespace {
 
 constexpr std::uint8_t wire_number = 2;
-constexpr std::uint64_t scale_bits = 32;
 
 /// The last of the levels on either side of zero; of the two levels of one bit, half their distance is the unit.
 float top_of(int bits) { return static_cast<float>(bits == 1 ? 1 : (1 << (bits - 1)) - 1); }
 
-/// Distance of two levels; 0 when all elements are to be sent as zero.
-float scale_of(float norm, int bits) {
+} // namespace
+
+float uniform_scale(float norm, int bits) {
   const float top = top_of(bits);
   const float delta = norm / top;
   if (delta < std::numeric_limits<float>::min()) // 1 / delta could overflow, and products would
@@ -28,7 +29,7 @@ float scale_of(float norm, int bits) {
   return std::isfinite(delta * top) ? delta : std::nextafter(delta, 0.0f);
 }
 
-level_grid grid_of(float delta, int bits) {
+level_grid uniform_grid(float delta, int bits) {
   if (bits == 1) // clamped because twice delta may be infinite
     return {.step = 2 * delta,
             .inverse = 0.5f / delta,
@@ -40,21 +41,28 @@ level_grid grid_of(float delta, int bits) {
   return {.step = delta, .inverse = 1 / delta, .bottom = -top_of(bits), .top = top_of(bits)};
 }
 
-float read_scale(const packet& p) {
+float read_uniform_scale(const packet& p) {
   if (p.payload.size() < sizeof(float))
     throw bad_packet(
-        fmt::format("packet of codec uniform has a payload of {} bytes, too few for its scale", p.payload.size()));
+        fmt::format("packet of codec {} has a payload of {} bytes, too few for its scale", p.codec, p.payload.size()));
   float delta;
   std::memcpy(&delta, p.payload.data(), sizeof delta);
   const bool zero = std::bit_cast<std::uint32_t>(delta) == 0;
   if (!zero && !(std::isnormal(delta) && delta > 0))
     throw bad_packet(
-        fmt::format("packet of codec uniform has the scale {}; it must be 0 or a positive normal number", delta));
+        fmt::format("packet of codec {} has the scale {}; it must be 0 or a positive normal number", p.codec, delta));
   return delta;
 }
 
+void expect_finite_levels(const packet& p, float delta, int bits, std::span<const float> values) {
+  if (!std::isfinite(std::ldexp(delta, bits - 1)) && !std::isfinite(max_magnitude(values)))
+    throw bad_packet(fmt::format("packet of codec {} holds a level beyond the largest float", p.codec));
+}
+
+namespace {
+
 std::uint64_t size_in_bits(int bits, std::uint64_t elements) {
-  return scale_bits + static_cast<std::uint64_t>(bits) * elements;
+  return uniform_scale_bits + static_cast<std::uint64_t>(bits) * elements;
 }
 
 vec decode_uniform(const packet& p) {
@@ -64,20 +72,19 @@ vec decode_uniform(const packet& p) {
   if (p.elements > packet_most_elements)
     throw bad_packet(
         fmt::format("packet of codec uniform has {} elements; allowed: {}", p.elements, packet_most_elements));
-  const float delta = read_scale(p);
+  const float delta = read_uniform_scale(p);
   expect_recipe(p, 0);
-  expect_bits(p, delta == 0 ? scale_bits : size_in_bits(bits, p.elements));
+  expect_bits(p, delta == 0 ? uniform_scale_bits : size_in_bits(bits, p.elements));
   auto pool = p.payload.pool();
   if (delta == 0)
     return vec{pool, p.elements};
 
   vec v{pool.allocate(p.elements * sizeof(float))};
   const auto values = v.overwrite();
-  const auto grid = grid_of(delta, bits);
+  const auto grid = uniform_grid(delta, bits);
   decode_levels(
       bits, p.payload.data() + sizeof delta, values.size(), [&](std::size_t) { return grid; }, values);
-  if (!std::isfinite(std::ldexp(delta, bits - 1)) && !std::isfinite(max_magnitude(values)))
-    throw bad_packet("packet of codec uniform holds a level beyond the largest float");
+  expect_finite_levels(p, delta, bits, values);
   return v;
 }
 
@@ -88,14 +95,14 @@ public:
   capabilities can() const override { return {.unbiased = true}; }
 
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
-    const float delta = scale_of(finite_max_magnitude(v.view()), bits_);
-    const auto size = delta == 0 ? scale_bits : bits(v.size());
+    const float delta = uniform_scale(finite_max_magnitude(v.view()), bits_);
+    const auto size = delta == 0 ? uniform_scale_bits : bits(v.size());
     packet p{wire_number, static_cast<std::uint8_t>(bits_), v.size(), size, v.pool().allocate(whole_bytes(size)), {}};
     std::memcpy(p.payload.data(), &delta, sizeof delta);
     if (delta == 0)
       return p;
 
-    const auto grid = grid_of(delta, bits_);
+    const auto grid = uniform_grid(delta, bits_);
     encode_levels(
         bits_, v.view(), v.size(), [&](std::size_t) { return grid; }, {random, step}, p.payload.data() + sizeof delta);
     return p;

@@ -13,6 +13,7 @@ public:
   const std::uint32_t* begin() const noexcept { return reinterpret_cast<const std::uint32_t*>(storage_.data()); }
   const std::uint32_t* end() const noexcept { return begin() + size(); }
   std::size_t size() const noexcept { return storage_.size() / sizeof(std::uint32_t); }
+  buffer_pool pool() const noexcept { return storage_.pool(); }
   std::uint32_t operator[](std::size_t i) const noexcept { return begin()[i]; }
   /// Forgets all but the first `size`.
   void truncate(std::size_t size) noexcept { storage_.truncate(size * sizeof(std::uint32_t)); }

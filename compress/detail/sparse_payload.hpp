@@ -19,6 +19,11 @@ int place_bits(std::uint64_t elements) noexcept;
 
 /// The packet of factor * v_i, or the nearest finite float, at the places that are kept.
 packet values_with_places(std::uint8_t codec, const vec& v, const places& kept, float factor);
+/// The packet of these values.
+packet values_with_places(std::uint8_t codec, std::uint64_t elements, const places& kept,
+                          std::span<const float> values);
+
+/// As the first, but the receiver draws the places again.
 packet values_without_places(std::uint8_t codec, const vec& v, const places& kept, float factor,
                              std::vector<std::uint64_t> recipe);
 
