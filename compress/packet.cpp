@@ -99,7 +99,7 @@ packet read(buffer_pool& pool, std::span<const std::byte> bytes, std::uint64_t m
 
   packet p{h.codec, h.parameter, h.elements, h.bits, pool.allocate(payload.size()), {}};
   p.recipe.resize(h.recipe_words);
-  std::memcpy(p.recipe.data(), rest.data(), recipe_bytes);
+  std::ranges::copy(rest.first(recipe_bytes), std::as_writable_bytes(std::span{p.recipe}).data());
   std::ranges::copy(payload, p.payload.data());
   return p;
 }

@@ -74,7 +74,7 @@ void take_elias(bit_reader& in, std::span<std::uint64_t> words, std::size_t coun
 
 } // namespace
 
-int sign_sum_width(std::uint32_t k) noexcept { return std::bit_width(k); }
+int sign_sum_width(std::uint32_t k) noexcept { return static_cast<int>(std::bit_width(k)); }
 
 sign_sums::sign_sums(buffer_pool pool, std::size_t elements, std::uint32_t contributors)
     : size_(elements), contributors_(contributors), width_(static_cast<std::size_t>(sign_sum_width(contributors))),
