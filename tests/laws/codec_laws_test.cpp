@@ -243,8 +243,20 @@ TEST_P(codec_law, knows_its_own_spelling) {
   EXPECT_FALSE(found.about.cost.empty());
 }
 
+/// Where parameters act together, or a value in the midst of a range takes another path.
+const std::set<std::string> further_specs{"min-max:bits=4,chunk=10",
+                                          "min-max:bits=16,chunk=3",
+                                          "min-max:chunk=7,rounding=nearest",
+                                          "thresholds:levels=0+1",
+                                          "thresholds:levels=0+1e-3+0.5+0.6+0.999+1",
+                                          "fixed-grid:step=0.5,bits=20",
+                                          "qsgd:levels=3,bucket=7",
+                                          "qsgd:levels=3,bucket=7,code=elias-sparse",
+                                          "qsgd:levels=3,bucket=7,code=elias-dense,norm=max",
+                                          "qsgd:levels=1,code=elias-dense"};
+
 std::vector<std::string> all_specs() {
-  std::set<std::string> result;
+  auto result = further_specs;
   for (const auto& entry : codecs())
     result.merge(specs_of(entry));
   return {result.begin(), result.end()};
