@@ -1,0 +1,43 @@
+#pragma once
+
+#include "gossamer/base/vec.hpp"
+#include "gossamer/topology/graph.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+namespace gossamer::actors {
+
+using topology::rank;
+
+/// Consecutive elements of a vector.
+struct segment {
+  std::size_t begin, size;
+
+  /// The k-th of `count` parts, counted round, with edges floor(k size / count).
+  segment part(std::size_t k, std::size_t count) const noexcept {
+    const auto edge = [&](std::size_t i) { return i * size / count; };
+    return {begin + edge(k % count), edge(k % count + 1) - edge(k % count)};
+  }
+
+  std::span<const float> of(const vec& v) const { return v.view().subspan(begin, size); }
+  std::span<float> of(vec& v) const { return v.mutate().subspan(begin, size); }
+
+  friend bool operator==(const segment&, const segment&) = default;
+};
+
+/// A worker's place in a ring: each sends to the next member only, and receives from the previous one only.
+struct ring {
+  std::size_t size;     ///< M
+  std::size_t position; ///< m, from 0
+  rank next, previous;  ///< the worker itself where it is alone
+
+  /// @param members ascending; `self` is one of them. Not kept.
+  ring(rank self, std::span<const rank> members)
+      : size(members.size()),
+        position(static_cast<std::size_t>(std::ranges::lower_bound(members, self) - members.begin())),
+        next(members[(position + 1) % size]), previous(members[(position + size - 1) % size]) {}
+};
+
+} // namespace gossamer::actors
