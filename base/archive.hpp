@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace gossamer {
@@ -39,22 +41,30 @@ public:
     return *this;
   }
 
+  template <class A, class B>
+  archive& operator()(std::pair<A, B>& field) {
+    return (*this)(field.first)(field.second);
+  }
+
   template <class K, class T>
   archive& operator()(std::map<K, T>& field) {
-    std::vector<K> keys;
-    std::vector<T> values;
-    for (auto& [key, value] : field) {
-      keys.push_back(key);
-      values.push_back(std::move(value));
-    }
-    (*this)(keys)(values);
-    field.clear();
-    for (std::size_t i = 0; i < std::min(keys.size(), values.size()); ++i)
-      field.emplace(std::move(keys[i]), std::move(values[i]));
-    return *this;
+    return by_entries<std::pair<K, T>>(field);
+  }
+
+  template <class K>
+  archive& operator()(std::set<K>& field) {
+    return by_entries<K>(field);
   }
 
 private:
+  template <class Entry, class Container>
+  archive& by_entries(Container& field) {
+    std::vector<Entry> entries(field.begin(), field.end());
+    (*this)(entries);
+    field = Container(entries.begin(), entries.end());
+    return *this;
+  }
+
   template <class T>
   archive& as_word(T& field) {
     std::uint64_t word = field;

@@ -4,9 +4,15 @@
 
 namespace gossamer::actors {
 
-// One for each file in this folder; the table is registry.cpp.
+// Of the files in this folder; the table is registry.cpp.
 extern const algorithm_entry ad_psgd_entry;
 extern const algorithm_entry all_reduce_sgd_entry;
+extern const algorithm_entry async_sgd_entry;
 extern const algorithm_entry d_psgd_entry;
+extern const algorithm_entry dcd_psgd_entry;
+extern const algorithm_entry eamsgd_entry;
+extern const algorithm_entry ecd_psgd_entry;
+extern const algorithm_entry naive_d_psgd_entry;
+extern const algorithm_entry parameter_server_sgd_entry;
 
 } // namespace gossamer::actors

@@ -5,7 +5,11 @@
 namespace gossamer::actors {
 
 const registry<algorithm_entry>& algorithms() {
-  static const std::array entries{ad_psgd_entry, all_reduce_sgd_entry, d_psgd_entry};
+  static const std::array entries{
+      ad_psgd_entry,  all_reduce_sgd_entry, async_sgd_entry,
+      d_psgd_entry,   dcd_psgd_entry,       eamsgd_entry,
+      ecd_psgd_entry, naive_d_psgd_entry,   parameter_server_sgd_entry,
+  };
   static const registry<algorithm_entry> table{"algorithm", entries};
   return table;
 }

@@ -30,6 +30,9 @@ public:
   /// The fields have just been read from the state of another worker, whose place among the others is not this one's:
   /// what belongs to the place (residuals, replicas of neighbours) must be made this worker's own.
   virtual void inherit(worker&) {}
+  /// Of an algorithm that repeats interrupted rounds: the first step, from t on, that exchanges something. Workers that
+  /// have not got there can still take part, though others are steps ahead.
+  virtual std::uint64_t next_exchange(std::uint64_t t) const { return t; }
   /// The worker's model as it is now; read by evaluations between any two messages.
   virtual const vec& model() const = 0;
 };
@@ -58,8 +61,10 @@ enum class codec_need { any, unbiased, exact };
 struct algorithm_traits {
   exchange_pattern exchange = exchange_pattern::neighbours;
   bool synchronous = true; ///< all workers do the same number of steps; otherwise the run counts updates in total
+  bool equal_steps = false; ///< of an asynchronous algorithm: all workers do the same number of steps nevertheless
   codec_need needs = codec_need::any;
   const char* default_codec = "identity";
+  const char* default_optimiser = "momentum:beta=0.9";
   compute_failure on_compute_failure = compute_failure::end_run;
   interrupted_round on_loss = interrupted_round::finish;
   std::optional<std::uint64_t> most_steps_apart =

@@ -163,13 +163,13 @@ public:
   }
 
   void restart(const restart_worker& m) {
-    away_.erase(m.who);
     if (closing_)
       return;                     // there is nothing left to take part in
     if (members_->alive(m.who)) { // its death has not been noticed, or it is not dead at all
       caf::anon_send_exit(roster_.workers[m.who], caf::exit_reason::kill);
       on_loss({m.who, members_->incarnation(m.who)});
     }
+    away_.erase(m.who);
     ++summary_.returned;
     tell_observer(fmt::format("{} comes back", plan_.run->name_of(m.who)));
     start_anew(m.who);
@@ -186,7 +186,7 @@ public:
   }
 
   void on_holding(const holding& m) {
-    if (!is_current(m.source, m.incarnation) || !members_->answer(m.source, m.round, m.step))
+    if (!is_current(m.source, m.incarnation) || !members_->answer(m.source, m.round, m.step, m.next_exchange))
       return;
     if (stopping_)
       limit_ = std::min(limit_, members_->last_step() + 1);

@@ -108,7 +108,7 @@ worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const 
   w.synchronous = algorithm->traits.synchronous;
   w.seed = settings.seed;
   // An asynchronous run counts the updates of all workers; a single worker never does more than all of them.
-  w.step_limit = w.synchronous ? steps_per_worker : steps_per_worker * settings.workers;
+  w.step_limit = w.synchronous || algorithm->traits.equal_steps ? steps_per_worker : steps_per_worker * settings.workers;
   w.evaluation_steps = evaluation_steps;
   w.updates_per_epoch = updates_per_epoch();
   w.planned_epochs = planned_epochs;
@@ -152,6 +152,8 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   require(e->algorithm->traits.needs, *codec.first.make(codec.second, {}), e->algorithm->about.name, s.codec);
   s.codec = codec.second.resolved().to_string();
 
+  if (s.optimiser == "auto")
+    s.optimiser = e->algorithm->traits.default_optimiser;
   e->optimiser = compute::make_optimiser(s.optimiser);
   if (!s.epochs && !s.steps && !s.seconds)
     s.epochs = default_epochs;

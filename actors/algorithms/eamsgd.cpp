@@ -1,0 +1,154 @@
+// EAMSGD: asynchronous elastic averaging SGD with momentum. A spring pulls each worker's x to the master's centre c.
+//
+//   every tau steps   e = alpha (x - c);   c <- c + e
+//   every step        v <- delta v - gamma_t grad F_i(x + delta v; xi);   x <- x + v;   and, with the elastic move, x
+//   <- x - e
+//
+// Zhang, Choromanska, LeCun: Deep learning with elastic averaging SGD, NeurIPS 2015, algorithm 2. The order of
+// operations is that of the authors' code: the gradient looks ahead from x before the elastic move, which is subtracted
+// after the step. delta = 0 is asynchronous EASGD. What is evaluated is the centre.
+//
+//   worker --request()--> master --reply(c)--> worker --request(e)--> master --reply()--> worker
+//
+// Both ends use e as the codec delivers it, so sum_i x_i + c does not change by an exchange. The gradient is computed
+// while e travels. The answer to e says that it has been added; the worker subtracts it only then.
+//
+// Lost workers take their x with them; one that comes back starts from another's. Lost masters start anew from the
+// state that they saved before their last answer; e is added once, however often it is sent.
+#include "gossamer/actors/algorithms/entries.hpp"
+#include "gossamer/actors/collectives/ask.hpp"
+#include "gossamer/actors/collectives/desk.hpp"
+
+namespace gossamer::actors {
+
+namespace {
+
+enum request : std::uint32_t { ask_centre, move_centre };
+
+class elastic_worker final : public algorithm {
+public:
+  explicit elastic_worker(const algorithm_setup& s)
+      : x_(s.initial), moving_rate_(s.given.real32("moving-rate")), momentum_(s.given.real32("momentum")),
+        period_(static_cast<std::uint64_t>(s.given.integer("period"))) {}
+
+  task<> run(worker& w) override {
+    const auto master = w.master(0);
+    const float alpha = moving_rate_ > 0 ? moving_rate_ : 0.9f / static_cast<float>(w.workers());
+    for (; co_await w.next_step(t_); ++t_) {
+      const bool exchange = t_ % period_ == 0;
+      packet move;
+      if (exchange) {
+        const packet nothing;
+        const auto centre = co_await ask(w, master, ++questions_, ask_centre, nothing);
+        vec e = alpha * (x_ - w.decode(centre.body));
+        move = w.encode(e);
+      }
+      const vec ahead = x_ + momentum_ * velocity();
+      auto gradient = w.start_gradient(ahead, t_);
+      if (exchange)
+        co_await ask(w, master, ++questions_, move_centre, move);
+      const vec g = co_await gradient;
+      v_ *= momentum_;
+      v_ -= w.learning_rate(t_) * g;
+      x_ += v_;
+      w.prox(x_, t_);
+      if (exchange) {
+        const vec e = -1 * w.decode(move);
+        x_ += e;
+        w.claim_opposite(master, true, questions_, e);
+      }
+    }
+  }
+
+  const vec& model() const override { return x_; }
+  void fields(archive& a) override { a(x_)(v_)(t_)(questions_); }
+
+private:
+  const vec& velocity() {
+    auto pool = x_.pool();
+    if (v_.empty())
+      v_ = vec{pool, x_.size()};
+    return v_;
+  }
+
+  vec x_;
+  vec v_; // empty: 0
+  std::uint64_t t_ = 0;
+  std::uint64_t questions_ = 0;
+  float moving_rate_, momentum_;
+  std::uint64_t period_;
+};
+
+class elastic_master final : public algorithm {
+public:
+  explicit elastic_master(vec initial) : centre_(std::move(initial)) {}
+
+  task<> run(worker& w) override {
+    w.serve(listen(w));
+    co_return;
+  }
+
+  const vec& model() const override { return centre_; }
+  void fields(archive& a) override {
+    a(centre_);
+    questions_.fields(a);
+  }
+
+private:
+  task<> listen(worker& w) {
+    for (;;) {
+      const auto question = co_await w.receive_any(frame_kind::request);
+      const bool moves = question.label.part == move_centre;
+      if (questions_.accept(question) && moves) {
+        const vec e = w.decode(question.body);
+        centre_ += e;
+        w.claim_opposite(question.source, false, question.label.step, e);
+      }
+      w.save();
+      questions_.answer(w, question.source, 0, moves ? packet{} : w.encode(*exact_, centre_));
+    }
+  }
+
+  vec centre_;
+  desk questions_;
+  std::unique_ptr<compress::codec> exact_ = compress::make_codec("identity");
+};
+
+} // namespace
+
+const algorithm_entry eamsgd_entry{
+    .about = {.name = "eamsgd",
+              .summary = "asynchronous elastic averaging: workers explore, springs tie them to a centre",
+              .maths = "every tau steps e = alpha (x_i - c), c <- c + e, x_i <- x_i - e\n"
+                       "every step v_i <- delta v_i - gamma_t grad F_i(x_i + delta v_i; xi), x_i <- x_i + v_i",
+              .reference = "Zhang, Choromanska, LeCun: Deep learning with elastic averaging SGD, NeurIPS 2015, "
+                           "algorithm 2",
+              .cost = "every tau steps of a worker 32 d payload bits down and bits(C) up, in four messages; nobody "
+                      "waits for another worker",
+              .parameters = {{.key = "period",
+                              .kind = parameter::type::integer,
+                              .fallback = "1",
+                              .meaning = "tau: steps of a worker between exchanges",
+                              .min = 1,
+                              .max = 1e9},
+                             {.key = "moving-rate",
+                              .kind = parameter::type::real,
+                              .fallback = "0",
+                              .meaning = "alpha; 0: 0.9 / n",
+                              .min = 0,
+                              .max = 2},
+                             {.key = "momentum",
+                              .kind = parameter::type::real,
+                              .fallback = "0.9",
+                              .meaning = "delta; 0: EASGD. It takes the place of --optimiser's",
+                              .min = 0,
+                              .max = 0.999999}}},
+    .traits = {.exchange = exchange_pattern::all, .synchronous = false, .on_compute_failure = compute_failure::restart},
+    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<elastic_worker>(s); },
+    .masters = [](const arguments&) -> std::size_t { return 1; },
+    .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+      return std::make_unique<elastic_master>(s.initial);
+    },
+};
+
+} // namespace gossamer::actors

@@ -1,0 +1,270 @@
+// Parameter-server SGD, synchronous and asynchronous: masters hold the model, workers pull it and push gradients.
+//
+//   synchronous (S-PSGD)     G_t = (1/n) sum_i C(grad F_i(x_t; xi_i,t));  x_{t+1} = x_t - gamma_t u(G_t)
+//   asynchronous (A-PSGD)    x_{k+1} = x_k - gamma_k u(C(grad F_i(x_{k - tau_k}; xi_i)))      on arrival, one at a time
+//
+// Li et al.: Scaling distributed machine learning with the parameter server, OSDI 2014; A-PSGD as analysed by Lian,
+// Huang, Li, Liu: Asynchronous parallel stochastic gradient for nonconvex optimization, NeurIPS 2015; the bound on
+// staleness as in Ho et al.: More effective distributed ML via a stale synchronous parallel parameter server, NeurIPS
+// 2013. The optimiser's state is the master's, and is fed with what is applied.
+//
+//   worker --request(C(gradient), or nothing at first)--> master        each of several masters has a part of x
+//   worker <--reply(x)----------------------------------- master
+//
+// A master's handling of one message is atomic. Synchronous: it answers when the gradients of all workers are in, which
+// it adds up in the order of their ranks. Asynchronous: it answers at once; with `staleness=tau` only while no gradient
+// under way can become more than tau updates old. A read of v when t updates are done and r other reads are out ages at
+// most to t - v + r before its gradient is here.
+//
+// Lost workers: nobody waits for them; a round goes on with the gradients of the others. One that comes back pulls the
+// model first. Lost masters: start anew from the state that they saved before their last answer; workers ask again,
+// and what was already applied is not applied again.
+#include "gossamer/actors/algorithms/entries.hpp"
+#include "gossamer/actors/collectives/ask.hpp"
+#include "gossamer/actors/collectives/desk.hpp"
+#include "gossamer/actors/collectives/ring.hpp"
+
+#include <set>
+
+namespace gossamer::actors {
+
+namespace {
+
+/// What a worker asks.
+enum request : std::uint32_t { pull, push_and_pull, farewell };
+
+class server_worker final : public algorithm {
+public:
+  explicit server_worker(vec initial) : x_(std::move(initial)) {}
+
+  task<> run(worker& w) override {
+    for (; co_await w.next_step(t_); ++t_) {
+      const auto answers = co_await push(w, gradient_.empty() ? pull : push_and_pull);
+      for (std::size_t k = 0; k < answers.size(); ++k) {
+        const auto mine = part(w, k);
+        std::ranges::copy(w.decode(answers[k].body, mine.size).view(), mine.of(x_).begin());
+      }
+      gradient_ = co_await w.start_gradient(x_, t_);
+    }
+    co_await push(w, farewell);
+    gradient_ = {};
+  }
+
+  const vec& model() const override { return x_; }
+  void fields(archive& a) override { a(x_)(t_)(gradient_)(questions_); }
+  void inherit(worker&) override { gradient_ = {}; }
+
+private:
+  segment part(const worker& w, std::size_t k) const { return segment{0, x_.size()}.part(k, w.masters()); }
+
+  task<std::vector<frame>> push(worker& w, request what) {
+    std::vector<packet> parts(w.masters());
+    auto pool = x_.pool();
+    for (std::size_t k = 0; k < parts.size() && !gradient_.empty(); ++k)
+      parts[k] = w.encode(vec{pool, part(w, k).of(gradient_)});
+    return ask_all(w, ++questions_, what, std::move(parts));
+  }
+
+  vec x_;
+  std::uint64_t t_ = 0;
+  vec gradient_; // at the x_ before; empty when there is none
+  std::uint64_t questions_ = 0;
+};
+
+/// Both kinds of master.
+class server : public algorithm {
+public:
+  explicit server(vec initial) : x_(std::move(initial)) {}
+
+  task<> run(worker& w) override {
+    w.serve(listen(w));
+    w.serve(watch(w));
+    co_return;
+  }
+
+  const vec& model() const override { return x_; }
+
+  void fields(archive& a) override {
+    a(x_)(updates_);
+    questions_.fields(a);
+    more_fields(a);
+  }
+
+protected:
+  void apply(worker& w, const vec& gradient, std::uint64_t gradients) {
+    w.update(x_, gradient, updates_);
+    updates_ += gradients;
+  }
+  std::uint64_t updates() const noexcept { return updates_; } // so many gradients
+
+private:
+  virtual void more_fields(archive& a) = 0;
+  virtual void take(worker& w, rank from, const vec& gradient) = 0;
+  virtual void leaves(rank who) = 0;
+  virtual void lost(rank who) = 0;
+  /// Changes the model when it is time to.
+  virtual void act(worker& w) = 0;
+  virtual bool may_read(rank who) = 0;
+  virtual void reads(rank who) = 0;
+
+  task<> listen(worker& w) {
+    for (;;) {
+      const auto question = co_await w.receive_any(frame_kind::request);
+      if (questions_.accept(question)) {
+        if (question.body.elements > 0)
+          take(w, question.source, w.decode(question.body));
+        if (question.label.part == farewell)
+          leaves(question.source);
+      }
+      settle(w);
+    }
+  }
+
+  task<> watch(worker& w) {
+    for (;;) {
+      co_await w.change();
+      questions_.forget_lost(w);
+      for (rank i = 0; i < w.workers(); ++i)
+        if (!w.is_present(i))
+          lost(i);
+      settle(w);
+    }
+  }
+
+  void settle(worker& w) {
+    act(w);
+    w.save();
+    for (const auto who : questions_.waiting())
+      if (w.over() || may_read(who)) {
+        reads(who);
+        questions_.answer(w, who, 0, w.encode(*exact_, x_));
+      }
+  }
+
+  vec x_;
+  std::uint64_t updates_ = 0;
+  desk questions_;
+  std::unique_ptr<compress::codec> exact_ = compress::make_codec("identity");
+};
+
+class synchronous_server final : public server {
+  using server::server;
+
+  void more_fields(archive& a) override { a(gradients_)(left_); }
+  void take(worker&, rank from, const vec& gradient) override { gradients_[from] = gradient; }
+  void leaves(rank who) override { left_.insert(who); }
+  void lost(rank who) override { gradients_.erase(who); }
+  bool may_read(rank who) override { return !gradients_.contains(who); }
+  void reads(rank who) override { left_.erase(who); }
+
+  void act(worker& w) override {
+    const auto is_in = [this](rank i) { return gradients_.contains(i) || left_.contains(i); };
+    if (gradients_.empty() || !std::ranges::all_of(w.members(), is_in))
+      return;
+    auto sum = std::move(gradients_.begin()->second);
+    for (auto g = std::next(gradients_.begin()); g != gradients_.end(); ++g)
+      sum += g->second;
+    sum *= 1.0f / static_cast<float>(gradients_.size());
+    apply(w, sum, gradients_.size());
+    gradients_.clear();
+  }
+
+  std::map<rank, vec> gradients_; // of this round
+  std::set<rank> left_;           // those who have done their last step
+};
+
+class asynchronous_server final : public server {
+public:
+  asynchronous_server(vec initial, std::uint64_t bound) : server(std::move(initial)), bound_(bound) {}
+
+private:
+  void more_fields(archive& a) override { a(reads_); }
+  void take(worker& w, rank from, const vec& gradient) override {
+    reads_.erase(from);
+    apply(w, gradient, 1);
+  }
+  void leaves(rank who) override { reads_.erase(who); }
+  void lost(rank who) override { reads_.erase(who); }
+  void act(worker&) override {}
+  void reads(rank who) override { reads_[who] = updates(); }
+
+  bool may_read(rank who) override {
+    reads_.erase(who); // it asks again: the answer was lost
+    const auto fits = [this](const auto& read) { return updates() - read.second + reads_.size() <= bound_; };
+    return reads_.size() <= bound_ && std::ranges::all_of(reads_, fits);
+  }
+
+  std::uint64_t bound_;
+  std::map<rank, std::uint64_t> reads_; // updates that a model had seen whose gradient is under way
+};
+
+std::unique_ptr<algorithm> make_worker(const algorithm_setup& s) { return std::make_unique<server_worker>(s.initial); }
+
+std::size_t shards(const arguments& given) { return static_cast<std::size_t>(given.integer("shards")); }
+
+/// The master's part of the model.
+vec shard_of(const algorithm_setup& s) {
+  const segment all{0, s.initial.size()};
+  auto pool = s.initial.pool();
+  return vec{pool, all.part(s.master, shards(s.given)).of(s.initial)};
+}
+
+parameter shards_parameter() {
+  return {.key = "shards",
+          .kind = parameter::type::integer,
+          .fallback = "1",
+          .meaning = "masters, each with a part of the model",
+          .min = 1,
+          .max = 1024};
+}
+
+constexpr auto reference =
+    "Li et al.: Scaling distributed machine learning with the parameter server, OSDI 2014; Lian, "
+    "Huang, Li, Liu: Asynchronous parallel stochastic gradient for nonconvex optimization, "
+    "NeurIPS 2015";
+
+} // namespace
+
+const algorithm_entry parameter_server_sgd_entry{
+    .about = {.name = "parameter-server-sgd",
+              .summary = "synchronous SGD; masters average the gradients of all workers",
+              .maths = "G_t = (1/n) sum_i C(grad F_i(x_t; xi_i,t))\nx_{t+1} = x_t - gamma_t u(G_t)",
+              .reference = reference,
+              .cost = "per worker and step bits(C) payload bits up and 32 d down, in one message each way for each "
+                      "shard; the masters send and receive n times as much; every step waits for the slowest worker",
+              .parameters = {shards_parameter()}},
+    .traits = {.exchange = exchange_pattern::all,
+               .synchronous = false,
+               .equal_steps = true,
+               .on_compute_failure = compute_failure::restart},
+    .make = make_worker,
+    .masters = shards,
+    .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+      return std::make_unique<synchronous_server>(shard_of(s));
+    },
+};
+
+const algorithm_entry async_sgd_entry{
+    .about = {.name = "async-sgd",
+              .summary = "asynchronous SGD; masters apply each gradient when it comes",
+              .maths = "x_{k+1} = x_k - gamma_k u(C(grad F_i(x_{k - tau_k}; xi_i)))",
+              .reference = reference,
+              .cost = "per gradient bits(C) payload bits up and 32 d down, in one message each way for each shard; "
+                      "nobody waits for a slow worker unless staleness is bounded",
+              .parameters = {shards_parameter(),
+                             {.key = "staleness",
+                              .kind = parameter::type::integer,
+                              .fallback = "1000000000",
+                              .meaning = "tau: a gradient is applied at most so many updates after its model was read",
+                              .min = 0,
+                              .max = 1e9}}},
+    .traits = {.exchange = exchange_pattern::all, .synchronous = false, .on_compute_failure = compute_failure::restart},
+    .make = make_worker,
+    .masters = shards,
+    .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+      return std::make_unique<asynchronous_server>(shard_of(s),
+                                                   static_cast<std::uint64_t>(s.given.integer("staleness")));
+    },
+};
+
+} // namespace gossamer::actors

@@ -1,0 +1,37 @@
+#include "gossamer/actors/collectives/ask.hpp"
+
+namespace gossamer::actors {
+
+namespace {
+
+task<frame> answer_to(worker& w, rank master, tag question, packet body) {
+  const tag wanted{frame_kind::reply, question.step, any_part};
+  for (;;) {
+    auto answer = co_await w.receive(master, wanted);
+    if (answer)
+      co_return std::move(*answer);
+    while (!w.is_present(master))
+      co_await w.change();
+    w.send(master, question, body);
+  }
+}
+
+} // namespace
+
+task<frame> ask(worker& w, rank master, std::uint64_t number, std::uint32_t part, packet body) {
+  const tag question{frame_kind::request, number, part};
+  w.send(master, question, body);
+  return answer_to(w, master, question, std::move(body));
+}
+
+task<std::vector<frame>> ask_all(worker& w, std::uint64_t number, std::uint32_t part, std::vector<packet> bodies) {
+  std::vector<task<frame>> pending;
+  for (std::size_t k = 0; k < bodies.size(); ++k)
+    pending.push_back(ask(w, w.master(k), number, part, std::move(bodies[k])));
+  std::vector<frame> answers;
+  for (auto& p : pending)
+    answers.push_back(co_await p);
+  co_return answers;
+}
+
+} // namespace gossamer::actors

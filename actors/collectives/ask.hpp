@@ -1,0 +1,20 @@
+#pragma once
+
+#include "gossamer/actors/runtime/worker.hpp"
+
+#include <vector>
+
+namespace gossamer::actors {
+
+/// Asks a master and awaits its answer, however often the master dies meanwhile: the question is asked again when it is
+/// back. `desk` is the master's side, which acts on each question once.
+///
+/// Cost: one message each way.
+/// @param number of the question: greater than those of this worker's earlier questions to this master
+/// @param part   what is asked, in the algorithm's own numbers
+task<frame> ask(worker& w, rank master, std::uint64_t number, std::uint32_t part, packet body);
+
+/// Asks all masters at once, one question each; the answers are in the same order.
+task<std::vector<frame>> ask_all(worker& w, std::uint64_t number, std::uint32_t part, std::vector<packet> bodies);
+
+} // namespace gossamer::actors
