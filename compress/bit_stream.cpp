@@ -34,7 +34,8 @@ void bit_writer::put(std::uint64_t value, int width) noexcept {
 }
 
 void bit_writer::finish() noexcept {
-  store(static_cast<std::size_t>(count_ + 7) / 8);
+  if (count_ > 0)
+    store(static_cast<std::size_t>(count_ + 7) / 8);
   pending_ = 0;
   count_ = 0;
 }
@@ -52,7 +53,7 @@ std::uint64_t bit_reader::peek() const noexcept {
     std::memcpy(&high, in_.data() + first + 8, 1);
   } else {
     const auto rest = in_.subspan(std::min(first, in_.size()));
-    std::memcpy(&low, rest.data(), std::min<std::size_t>(8, rest.size()));
+    std::copy_n(rest.data(), std::min<std::size_t>(8, rest.size()), reinterpret_cast<std::byte*>(&low));
   }
   return shift == 0 ? low : low >> shift | high << (64 - shift);
 }

@@ -151,7 +151,7 @@ private:
       std::memcpy(out + sizeof norm * b, &norm, sizeof norm);
     };
     if (v.empty())
-      std::memset(out, 0, form_.norms_bits(0) / 8);
+      std::fill_n(out, form_.norms_bits(0) / 8, std::byte{0});
     for_each_part(0, v.size(), form_.bucket_of(v.size()), write);
   }
 
@@ -178,7 +178,7 @@ private:
     const auto code = stream_of(form_.code);
     p.bits = 8 * norms_bytes + level_stream_bits(code, levels);
     p.payload = v.pool().allocate(whole_bytes(p.bits));
-    std::memcpy(p.payload.data(), kept.data(), norms_bytes);
+    std::copy_n(kept.data(), norms_bytes, p.payload.data());
     bit_writer out(p.payload.bytes().subspan(norms_bytes));
     write_levels(code, levels, out);
     out.finish();
