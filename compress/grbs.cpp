@@ -252,7 +252,8 @@ constexpr auto maths =
 layout=flat: element i is of block j if floor(j d / B) <= i < floor((j + 1) d / B). max(1, floor(B / R + 1/2)) different
 blocks of the B are kept, all sets equally likely. B = blocks, or ceil(64 R) if that is 0; at most d.
 E |C(v) - v|^2 = (1 - kept / B) |v|^2.
-layout=tensor: of each tensor, rows r, r + 1, ... and columns c, c + 1, ... are kept, wrapping around; r, c uniform; max(1, floor(rows / R_row + 1/2)) rows and as many columns, with R_column; and each tensor as a whole with
+layout=tensor: of each tensor, rows from r and columns from c on are kept, wrapping around, with r and c uniform;
+max(1, floor(rows / R_row + 1/2)) rows, and likewise columns with R_column; and each tensor as a whole with
 probability 1 / R_layer. R = R_row R_column R_layer. A tensor of one row is taken for one of one column.
 E |C(v) - v|^2 <= (1 - c / R_layer) |v|^2, c the least share that is kept of a tensor which is kept at all.)";
 

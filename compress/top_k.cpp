@@ -39,10 +39,19 @@ histogram count_buckets(std::span<const float> v) {
 /// The elements of at least this magnitude.
 places at_least(const vec& v, std::uint32_t least, std::size_t count) {
   places found{v.pool(), count + 1}; // each element is noted, and overwritten by the next unless it counts
+  constexpr std::size_t block = 16;
   std::size_t size = 0;
-  for (std::size_t i = 0; i < v.size(); ++i) {
-    found.data()[size] = static_cast<std::uint32_t>(i);
-    size += magnitude(v[i]) >= least ? 1 : 0;
+  for (std::size_t first = 0; first < v.size(); first += block) {
+    const auto values = v.view().subspan(first, std::min(block, v.size() - first));
+    std::uint32_t any = 0; // most blocks hold nothing: a loop without branches finds out
+    for (const float x : values)
+      any |= magnitude(x) >= least ? 1u : 0u;
+    if (any == 0)
+      continue;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      found.data()[size] = static_cast<std::uint32_t>(first + i);
+      size += magnitude(values[i]) >= least ? 1 : 0;
+    }
   }
   found.truncate(size);
   return found;
