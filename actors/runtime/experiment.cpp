@@ -108,7 +108,8 @@ worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const 
   w.synchronous = algorithm->traits.synchronous;
   w.seed = settings.seed;
   // An asynchronous run counts the updates of all workers; a single worker never does more than all of them.
-  w.step_limit = w.synchronous || algorithm->traits.equal_steps ? steps_per_worker : steps_per_worker * settings.workers;
+  w.step_limit =
+      w.synchronous || algorithm->traits.equal_steps ? steps_per_worker : steps_per_worker * settings.workers;
   w.evaluation_steps = evaluation_steps;
   w.updates_per_epoch = updates_per_epoch();
   w.planned_epochs = planned_epochs;

@@ -19,7 +19,7 @@ struct run_settings {
   std::string model = "mlp:hidden=200";
   std::string data = "digits";
   std::string partition = "iid";
-  std::string optimiser = "momentum:beta=0.9";
+  std::string optimiser = "auto"; ///< what the algorithm suggests
   std::string schedule = "constant";
   std::size_t workers = 4;
   std::size_t batch = 32;

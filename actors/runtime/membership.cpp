@@ -62,7 +62,7 @@ std::uint32_t membership::start(rank i) {
 void membership::joined(rank i, std::uint64_t step) {
   workers_[i].ready = true;
   workers_[i].promised = false;
-  workers_[i].step = step;
+  workers_[i].step = workers_[i].next_exchange = step;
 }
 
 std::uint32_t membership::ask() {
@@ -71,19 +71,22 @@ std::uint32_t membership::ask() {
   return ++round_;
 }
 
-bool membership::answer(rank i, std::uint32_t round, std::uint64_t step) {
+bool membership::answer(rank i, std::uint32_t round, std::uint64_t step, std::uint64_t next_exchange) {
   if (round != round_ || asked_.erase(i) == 0)
     return false;
   workers_[i].step = step;
+  workers_[i].next_exchange = std::max(step, next_exchange);
   return asked_.empty();
 }
 
-std::uint64_t membership::last_step() const {
-  std::uint64_t last = 0;
+std::uint64_t membership::last_step() const { return last(&entry::step); }
+
+std::uint64_t membership::last(std::uint64_t entry::*of) const {
+  std::uint64_t result = 0;
   for (rank i = 0; i < workers_.size(); ++i)
     if (ready(i))
-      last = std::max(last, workers_[i].step);
-  return last;
+      result = std::max(result, workers_[i].*of);
+  return result;
 }
 
 std::vector<rank> membership::stranded() const {
@@ -99,7 +102,8 @@ std::uint64_t membership::first_step_within(std::uint64_t limit) const {
   const auto& traits = run_.algorithm->traits;
   if (!traits.synchronous)
     return 0;
-  return std::min(last_step() + (traits.on_loss == interrupted_round::finish ? 1 : 0), limit);
+  const bool finish = traits.on_loss == interrupted_round::finish;
+  return std::min(finish ? last_step() + 1 : last(&entry::next_exchange), limit);
 }
 
 std::shared_ptr<const view> membership::next_view(std::uint64_t limit) {
@@ -132,11 +136,12 @@ void membership::join(view& v) {
       v.active[i] = false;
 }
 
-/// Who gets a state from whom: those who were started anew, and those who are a round behind what will be repeated.
+/// Who gets a state from whom: those who were started anew, and those who are a round behind what will be repeated. Who
+/// is behind only by steps that exchange nothing catches up.
 void membership::promise_states(view& v) {
   if (run_.algorithm->traits.on_loss == interrupted_round::repeat)
     for (const auto i : v.members)
-      workers_[i].ready = workers_[i].ready && workers_[i].step >= v.first_step;
+      workers_[i].ready = workers_[i].ready && workers_[i].next_exchange >= v.first_step;
   for (const auto i : v.members)
     if (!ready(i)) {
       v.donors[i] = donor_for(i, v);

@@ -10,8 +10,9 @@ namespace gossamer::actors {
 /// The coordinator's book of who is there, masters included, and the maker of views.
 ///
 /// A synchronous run changes its view between two steps: all living workers hold and say which step they are in; from
-/// the last of these, or the one behind it, the new view is in force. Before all have answered somebody else may be
-/// lost; then they are asked again, in a new round of questions.
+/// the last of these, or the one behind it, the new view is in force; where steps exchange nothing, from the next
+/// exchange of the one that is furthest. Before all have answered somebody else may be lost; then they are asked again,
+/// in a new round of questions.
 ///
 /// CAF-free, so that it can be tested by calls. Threads: confined to the coordinator.
 class membership {
@@ -37,7 +38,8 @@ public:
   /// Begins a round of questions to all living workers. @returns its number
   std::uint32_t ask();
   /// An answer to a round. @returns true when it was the last that the present round has waited for
-  bool answer(rank i, std::uint32_t round, std::uint64_t step);
+  /// @param next_exchange the first step from there on in which it exchanges something (algorithm::next_exchange)
+  bool answer(rank i, std::uint32_t round, std::uint64_t step, std::uint64_t next_exchange = 0);
   /// The last step that a worker which has the state was in, as of the last round.
   std::uint64_t last_step() const;
 
@@ -57,12 +59,14 @@ private:
     bool promised = false; ///< a state, by the last view
     std::uint32_t incarnation = 0;
     std::uint64_t step = 0;
+    std::uint64_t next_exchange = 0;
   };
 
   bool is_master(rank i) const { return i >= run_.settings.workers; }
   void join(view& v);
   void promise_states(view& v);
   rank donor_for(rank i, const view& v) const;
+  std::uint64_t last(std::uint64_t entry::*of) const;
   std::uint64_t first_step_within(std::uint64_t limit) const;
 
   const experiment& run_;

@@ -31,7 +31,7 @@ struct holding {
   rank source;
   std::uint32_t incarnation;
   std::uint32_t round;
-  std::uint64_t step;
+  std::uint64_t step, next_exchange;
 };
 
 /// coordinator -> worker, see worker::adopt and worker::proceed

@@ -224,6 +224,8 @@ public:
   /// of a frame.
   /// @returns the step that this worker is in, or about to begin
   std::uint64_t hold();
+  /// The first step from there on in which it exchanges something.
+  std::uint64_t next_exchange() const { return algorithm_ ? algorithm_->next_exchange(step_) : step_; }
   /// Second half. @param limit no step from this one on begins
   void proceed(std::uint64_t limit);
   /// Peer lost, peer back: takes over a later view, now or when its first step comes.

@@ -56,7 +56,9 @@ public:
   }
 
   void answer(const hold_steps& m) {
-    self_->send(plan_.coordinator, holding{plan_.settings.id, plan_.settings.incarnation, m.round, worker_->hold()});
+    const auto step = worker_->hold();
+    self_->send(plan_.coordinator,
+                holding{plan_.settings.id, plan_.settings.incarnation, m.round, step, worker_->next_exchange()});
   }
 
   void repeat_frames() {

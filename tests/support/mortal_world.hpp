@@ -251,7 +251,10 @@ private:
 
   void hold() {
     tell_workers([this, round = members_.ask()](life& self) {
-      self.tell([this, i = self.id, n = self.incarnation, round, t = self.w.hold()] { on_holding(i, n, round, t); });
+      const auto t = self.w.hold();
+      self.tell([this, i = self.id, n = self.incarnation, round, t, next = self.w.next_exchange()] {
+        on_holding(i, n, round, t, next);
+      });
     });
   }
   void proceed() { tell_workers(actors::proceed_with{members_.next_view(limit_), everybody(), limit_}); }
@@ -287,8 +290,8 @@ private:
     change_view();
   }
 
-  void on_holding(actors::rank i, std::uint32_t incarnation, std::uint32_t round, std::uint64_t t) {
-    if (!is_current(i, incarnation) || !members_.answer(i, round, t))
+  void on_holding(actors::rank i, std::uint32_t incarnation, std::uint32_t round, std::uint64_t t, std::uint64_t next) {
+    if (!is_current(i, incarnation) || !members_.answer(i, round, t, next))
       return;
     if (!members_.changed())
       return tell_workers(actors::proceed_with{nullptr, nullptr, limit_});
