@@ -14,10 +14,11 @@ namespace gossamer::compress {
 
 /// What theory may assume of a codec; the law tests check each claim.
 struct capabilities {
-  bool exact = false;         ///< C(v) == v bit for bit
-  bool unbiased = false;      ///< E C(v) = v
-  bool deterministic = false; ///< draws no random numbers
-  bool fixed_size = true;     ///< the packet has exactly `bits(size)` bits unless v = 0
+  bool exact = false;             ///< C(v) == v bit for bit
+  bool unbiased = false;          ///< E C(v) = v
+  bool unbiased_in_range = false; ///< the same, while no element lies beyond the range that the user chose
+  bool deterministic = false;     ///< draws no random numbers
+  bool fixed_size = true;         ///< the packet has exactly `bits(size)` bits unless v = 0
   /// Keeps some elements as they are, chosen by the random numbers alone: given the same numbers, all workers keep the
   /// same ones, C(a) + C(b) = C(a + b), and a sum can be formed without decoding. See `codec::select`.
   bool linear = false;

@@ -82,7 +82,7 @@ class fixed_grid final : public codec {
 public:
   fixed_grid(float step, int bits) : step_(step), bits_(bits) {}
 
-  capabilities can() const override { return {}; }
+  capabilities can() const override { return {.unbiased_in_range = true}; }
 
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
     finite_max_magnitude(v.view());
