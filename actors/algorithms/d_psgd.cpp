@@ -1,10 +1,15 @@
 // D-PSGD: decentralised parallel SGD.
 //
-//   x_i,t+1 = sum_j W_ij x_j,t - gamma_t u(grad F_i(x_i,t; xi_i,t))
+//   combine-then-adapt  x_i,t+1 = sum_j W_ij x_j,t - gamma_t u(grad F_i(x_i,t; xi_i,t))
+//   adapt-then-combine  x_i,t+1 = sum_j W_ij (x_j,t - gamma_t u(grad F_j(x_j,t; xi_j,t)))
 //
 // Lian, Zhang, Zhang, Hsieh, Zhang, Liu: Can decentralized algorithms outperform centralized algorithms?, NeurIPS 2017,
-// algorithm 1. The gradient is computed while the models travel. With a lossy codec a neighbour's x_j becomes C(x_j):
-// simple, and noisier the smaller gamma is, because the rounding enters the average with weight one.
+// algorithm 1, has the first order, in which the gradient is computed while the models travel. On a complete graph the
+// second one is plain parallel SGD.
+//
+// With a lossy codec a neighbour's x_j becomes C(x_j): simple, and noisier the smaller gamma is, because the rounding
+// enters the average with weight one. `naive-d-psgd` is that, as the literature on compressed gossip knows it: by
+// default everybody mixes C(x_i), not x_i, for itself as well. It is here to be compared with (dcd_psgd.cpp).
 //
 // When a neighbour is lost, its model is replaced by the worker's own until all go over to the weights of the graph
 // that remains; one that comes back starts from the model of a neighbour.
@@ -17,13 +22,19 @@ namespace {
 
 class d_psgd final : public algorithm {
 public:
-  explicit d_psgd(vec initial) : x_(std::move(initial)) {}
+  d_psgd(vec initial, bool adapts_first, own_term own)
+      : x_(std::move(initial)), adapts_first_(adapts_first), own_(own) {}
 
+  task<> run(worker& w) override { return adapts_first_ ? adapt_then_combine(w) : combine_then_adapt(w); }
+  void fields(archive& a) override { a(x_)(t_); }
+  const vec& model() const override { return x_; }
+
+private:
   // snippet run begin
-  task<> run(worker& w) override {
+  task<> combine_then_adapt(worker& w) {
     for (; co_await w.next_step(t_); ++t_) {
       auto gradient = w.start_gradient(x_, t_);
-      vec mixed = co_await neighbour_exchange(w, x_, t_);
+      vec mixed = co_await neighbour_exchange(w, x_, t_, own_);
       const vec g = co_await gradient;
       x_ = std::move(mixed);
       w.update(x_, g, t_);
@@ -31,13 +42,24 @@ public:
   }
   // snippet run end
 
-  void fields(archive& a) override { a(x_)(t_); }
-  const vec& model() const override { return x_; }
+  task<> adapt_then_combine(worker& w) {
+    for (; co_await w.next_step(t_); ++t_) {
+      const vec g = co_await w.start_gradient(x_, t_);
+      vec adapted = x_;
+      w.update(adapted, g, t_);
+      x_ = co_await neighbour_exchange(w, adapted, t_, own_);
+    }
+  }
 
-private:
   vec x_;
   std::uint64_t t_ = 0;
+  bool adapts_first_;
+  own_term own_;
 };
+
+constexpr const char* cost =
+    "deg(i) messages and deg(i) * bits(C) payload bits sent by worker i per step; a step waits for the slowest "
+    "neighbour only";
 
 } // namespace
 
@@ -47,11 +69,42 @@ const algorithm_entry d_psgd_entry{
               .maths = "x_i,t+1 = sum_j W_ij C(x_j,t) - gamma_t u(grad F_i(x_i,t; xi_i,t))",
               .reference = "Lian, Zhang, Zhang, Hsieh, Zhang, Liu: Can decentralized algorithms outperform centralized "
                            "algorithms? A case study for decentralized parallel SGD, NeurIPS 2017, algorithm 1",
-              .cost =
-                  "deg(i) messages and deg(i) * bits(C) payload bits sent by worker i per step; a step waits for the "
-                  "slowest neighbour only"},
-    .traits = {.exchange = exchange_pattern::neighbours, .synchronous = true, .most_steps_apart = 1},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<d_psgd>(s.initial); },
+              .cost = cost,
+              .parameters = {{.key = "order",
+                              .kind = parameter::type::choice,
+                              .fallback = "combine-then-adapt",
+                              .meaning = "whether models are averaged before the gradient is applied, or after",
+                              .choices = {"combine-then-adapt", "adapt-then-combine"}}}},
+    .traits = {.exchange = exchange_pattern::neighbours,
+               .synchronous = true,
+               .most_steps_apart = 1,
+               .lossy_codecs_move_mean = true},
+    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+      return std::make_unique<d_psgd>(s.initial, s.given.is("order", "adapt-then-combine"), own_term::exact);
+    },
+};
+
+const algorithm_entry naive_d_psgd_entry{
+    .about = {.name = "naive-d-psgd",
+              .summary = "D-PSGD with compressed models, the baseline that fails: noise does not shrink with the rate",
+              .maths = "x_i,t+1 = sum_j W_ij C(x_j,t) - gamma_t u(grad F_i(x_i,t; xi_i,t)),   j = i included",
+              .reference = "Tang, Gan, Zhang, Zhang, Liu: Communication compression for decentralized training, "
+                           "NeurIPS 2018, section 3",
+              .cost = cost,
+              .parameters = {{.key = "own",
+                              .kind = parameter::type::choice,
+                              .fallback = "compressed",
+                              .meaning = "what a worker mixes for itself",
+                              .choices = {"compressed", "exact"}}}},
+    .traits = {.exchange = exchange_pattern::neighbours,
+               .synchronous = true,
+               .default_codec = "min-max:bits=8",
+               .most_steps_apart = 1,
+               .lossy_codecs_move_mean = true},
+    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+      return std::make_unique<d_psgd>(s.initial, false,
+                                      s.given.is("own", "exact") ? own_term::exact : own_term::compressed);
+    },
 };
 
 } // namespace gossamer::actors

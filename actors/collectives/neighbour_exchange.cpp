@@ -2,14 +2,16 @@
 
 namespace gossamer::actors {
 
-task<vec> neighbour_exchange(worker& w, const vec& x, std::uint64_t t) {
+task<vec> neighbour_exchange(worker& w, const vec& x, std::uint64_t t, own_term own) {
   const tag round{frame_kind::model, t};
-  w.send_to_neighbours(round, w.encode(x));
-  vec mixed = w.mixing(w.id()) * x;
+  const auto message = w.encode(x);
+  const vec mine = own == own_term::exact ? x : w.decode(message);
+  w.send_to_neighbours(round, message);
+  vec mixed = w.mixing(w.id()) * mine;
   bool complete = true;
   for (const auto j : w.neighbours()) {
     const auto received = co_await w.receive(j, round);
-    mixed += w.mixing(j) * (received ? w.decode(received->body) : x);
+    mixed += w.mixing(j) * (received ? w.decode(received->body) : mine);
     complete = complete && received;
   }
   if (complete && w.exact_codec())

@@ -63,7 +63,11 @@ TEST_P(every_algorithm, with_one_worker_is_plain_sgd_bit_for_bit) {
     const auto plain = compute::make_optimiser(optimiser);
     for (std::uint64_t t = 0; t < steps; ++t)
       plain->step(x, p.gradient(0, t, x), 0.1f);
-    EXPECT_EQ(world.model(0), x) << optimiser;
+    if (entry().traits.sgd_to_the_bit) {
+      EXPECT_EQ(world.model(0), x) << optimiser;
+    } else {
+      EXPECT_LT(squared_distance(world.model(0).view(), x.view()), 1e-12 * sum_of_squares(x.view())) << optimiser;
+    }
   }
 }
 
@@ -112,8 +116,7 @@ TEST_P(every_algorithm, averaging_conserves_the_mean_of_the_models) {
           }};
       ASSERT_TRUE(world.run());
       const auto sum = world.sum_of_models();
-      // D-PSGD's own rounding noise enters its mean (section on naive quantisation); the others conserve it exactly.
-      const bool noisy = entry().about.name == "d-psgd" && std::string_view{codec} != "identity";
+      const bool noisy = entry().traits.lossy_codecs_move_mean && std::string_view{codec} != "identity";
       for (std::size_t k = 0; k < dimension; ++k)
         EXPECT_NEAR(sum[k] * share, applied[k] * share, noisy ? 2.0 : 2e-4 * (1 + std::abs(applied[k])))
             << codec << " seed " << seed;

@@ -1,0 +1,70 @@
+#include "gossamer/actors/collectives/replicas.hpp"
+
+namespace gossamer::actors {
+
+task<> replicas::catch_up(worker& w, const vec& x, std::uint64_t t) {
+  if (exchange_due(w, t))
+    co_await exchange(w, x, t);
+  else if (t == 0) // everybody starts here
+    for (const auto j : w.neighbours())
+      others_[j] = own_;
+  else
+    co_await follow_all(w, t);
+  claim(w, t);
+}
+
+bool replicas::exchange_due(const worker& w, std::uint64_t t) const {
+  return view_ != w.present().number || (refresh_ != 0 && age(t) == refresh_);
+}
+
+task<> replicas::exchange(worker& w, const vec& x, std::uint64_t t) {
+  static const auto exact = compress::make_codec("identity");
+  view_ = w.present().number;
+  exact_since_ = t;
+  own_ = x;
+  others_.clear();
+  const tag label{frame_kind::model, t, 0, view_};
+  w.send_to_neighbours(label, w.encode(*exact, own_));
+  for (const auto j : w.neighbours()) {
+    const auto received = co_await w.receive(j, label);
+    if (received)
+      others_[j] = w.decode(received->body);
+  }
+}
+
+task<> replicas::follow_all(worker& w, std::uint64_t t) {
+  const tag label{frame_kind::difference, t - 1, 0, view_};
+  for (const auto j : w.neighbours()) {
+    const auto received = co_await w.receive(j, label);
+    const auto known = others_.find(j);
+    if (received && known != others_.end())
+      follow_(known->second, w.decode(received->body), age(t));
+    else
+      others_.erase(j);
+  }
+}
+
+vec replicas::mix(const worker& w, const vec& x) const {
+  vec mixed = w.mixing(w.id()) * x;
+  for (const auto j : w.neighbours()) {
+    const auto known = others_.find(j);
+    mixed += w.mixing(j) * (known != others_.end() ? known->second : x);
+  }
+  return mixed;
+}
+
+void replicas::publish(worker& w, const vec& z, std::uint64_t t) {
+  const auto message = w.encode(z);
+  follow_(own_, w.decode(message), age(t + 1));
+  if (!exchange_due(w, t + 1)) // else nobody will ask for it
+    w.send_to_neighbours({frame_kind::difference, t, 0, view_}, message);
+}
+
+void replicas::claim(const worker& w, std::uint64_t t) const {
+  const auto name = [](rank j) { return "the replica of worker " + std::to_string(j); };
+  w.claim_equal(name(w.id()), t, own_);
+  for (const auto& [j, replica] : others_)
+    w.claim_equal(name(j), t, replica);
+}
+
+} // namespace gossamer::actors
