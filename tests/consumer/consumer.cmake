@@ -38,7 +38,7 @@ function(expect_summary folder key compare value)
   endif()
 endfunction()
 
-set(gossip ${build}/occasional_gossip)
+set(gossip ${build}/examples/occasional_gossip)
 set(settings --algorithm occasional-gossip:period=3 --topology exponential --codec uniform:bits=8 --model softmax
              --data digits:samples=1000,test=200 --epochs 6)
 run(${gossip} list algorithms)

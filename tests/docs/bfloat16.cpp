@@ -1,4 +1,4 @@
-// The example of docs/adding.md: a codec.
+// The example of docs/adding-a-codec.md: a codec.
 #include "gossamer/compress/codec.hpp"
 #include "gossamer/compress/detail/checks.hpp"
 

@@ -1,4 +1,4 @@
-// The examples of docs/adding.md work.
+// The examples of docs/adding-a-codec.md and docs/adding-a-topology.md work.
 #include "gossamer/compress/codec.hpp"
 #include "gossamer/topology/graph.hpp"
 

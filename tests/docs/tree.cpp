@@ -1,4 +1,4 @@
-// The example of docs/adding.md: a topology.
+// The example of docs/adding-a-topology.md: a topology.
 #include "gossamer/topology/graph.hpp"
 
 namespace gossamer::topology::detail {
