@@ -242,6 +242,21 @@ TEST(membership, ignores_the_answers_to_an_old_round) {
   EXPECT_EQ(m.last_step(), 3u);
 }
 
+TEST(membership, begins_a_view_with_the_next_exchange_of_the_furthest_where_rounds_are_repeated) {
+  const auto e = small_run(repeating, "ring", 4);
+  membership m{*e};
+  m.lose(3);
+  const auto round = m.ask();
+  EXPECT_FALSE(m.answer(0, round, 8, 15)); // an exchange every eight steps
+  EXPECT_FALSE(m.answer(1, round, 13, 15));
+  EXPECT_TRUE(m.answer(2, round, 7, 7));
+  EXPECT_EQ(m.last_step(), 13u);
+  const auto v = m.next_view(far);
+  EXPECT_EQ(v->first_step, 15u);
+  ASSERT_EQ(v->donors.size(), 1u) << "worker 0 catches up";
+  EXPECT_TRUE(v->donors.contains(2)) << "it is a whole round behind";
+}
+
 TEST(membership, does_not_wait_for_the_answers_of_the_lost) {
   const auto e = small_run(finishing, "ring", 3);
   membership m{*e};
