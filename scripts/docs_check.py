@@ -8,7 +8,8 @@ usage: docs_check.py GOSSAMER            report what is wrong; GOSSAMER is the b
 In every *.md file:
  - a fenced block behind `<!-- snippet: FILE#NAME -->` is the region of FILE between the comments `snippet NAME begin`
    and `snippet NAME end`; behind `<!-- snippet: FILE -->` it is the whole file;
- - between `<!-- generated: gossamer list KIND -->` and `<!-- /generated -->` stands the registry of that kind;
+ - between `<!-- generated: gossamer list KIND -->` and `<!-- /generated -->` stands the registry of that kind as a table;
+   `<!-- generated: gossamer explain KIND -->` stands for a section about each of its entries;
  - relative links and images lead to files, and #fragments to headings;
  - there is one heading of the first level, and prose has at most 120 characters a line;
  - commands in ```console blocks and keys in ```toml blocks have flags, names and parameters that exist; fault plans are
@@ -113,6 +114,26 @@ def table(kind: str, world: World) -> list[str]:
     return rows
 
 
+def sections(kind: str, world: World) -> list[str]:
+    def cell(text: str) -> str:
+        return text.replace("|", "\\|").replace("\n", " ")
+
+    lines: list[str] = []
+    for entry in json.loads(world.gossamer("list", kind, "--json")):
+        lines += ["", f"### {entry['name']}", ""] + textwrap.wrap(entry["summary"] + ".", 120)
+        if entry.get("maths"):
+            lines += ["", "```text", *entry["maths"].splitlines(), "```"]
+        for title in ("reference", "cost", "faults"):
+            if entry.get(title):
+                lines += ["", *textwrap.wrap(f"*{title.capitalize()}.* {entry[title]}", 120, break_on_hyphens=False)]
+        if entry["parameters"]:
+            lines += ["", "| parameter | default | allowed | meaning |", "|---|---|---|---|"]
+        for p in entry["parameters"]:
+            default = "" if p["required"] else f"`{p['default']}`"
+            lines.append(f"| `{p['key']}` | {default} | {cell(p['range'])} | {cell(p['meaning'])} |")
+    return lines + [""]
+
+
 def copies(page: Page) -> Iterator[Copy]:
     blocks = {begin: end for begin, end, _ in page.blocks()}
     prose = dict(page.prose())
@@ -122,9 +143,10 @@ def copies(page: Page) -> Iterator[Copy]:
                 yield Copy(number, number, line, lambda _: ["(a fenced block is missing here)"])
             else:
                 yield Copy(number + 1, blocks[number + 1], line, lambda world, r=found[1]: snippet(r, world))
-        elif found := re.fullmatch(r"<!-- generated: gossamer list (\w+) -->", line):
+        elif found := re.fullmatch(r"<!-- generated: gossamer (list|explain) (\w+) -->", line):
             end = next((n for n, text in prose.items() if n > number and text == "<!-- /generated -->"), number + 1)
-            yield Copy(number, end - 1, line, lambda world, kind=found[1]: table(kind, world))
+            write = table if found[1] == "list" else sections
+            yield Copy(number, end - 1, line, lambda world, write=write, kind=found[2]: write(kind, world))
 
 
 def outdated_copies(page: Page, world: World) -> Iterator[Finding]:
@@ -270,11 +292,15 @@ RULES = [
     Rule(outdated_copies,
          ["# A\n<!-- snippet: a.cpp#loop -->\n```cpp\nint j;\n```\n", "# A\n<!-- snippet: b.cpp -->\n```cpp\n```\n",
           "# A\n<!-- snippet: a.cpp#line -->\n```cpp\nint i;\n```\n", "# A\n<!-- snippet: a.cpp -->\ntext\n",
+          "# A\n<!-- generated: gossamer explain codecs -->\n<!-- /generated -->\n",
           "# A\n<!-- generated: gossamer list codecs -->\n<!-- /generated -->\n"],
          ["# A\n<!-- snippet: a.cpp#loop -->\n```cpp\nint i;\n```\n",
           "# A\n<!-- snippet: a.cpp -->\n```cpp\nvoid f() {\n  int i;\n}\n```\n",
           "# A\n<!-- generated: gossamer list codecs -->\n| name | what it is | parameters |\n|---|---|---|\n"
-          "| `uniform` | rounds \\| packs | `bits=8` |\n<!-- /generated -->\n"]),
+          "| `uniform` | rounds \\| packs | `bits=8` |\n<!-- /generated -->\n",
+          "# A\n<!-- generated: gossamer explain codecs -->\n\n### uniform\n\nrounds | packs.\n\n"
+          "| parameter | default | allowed | meaning |\n|---|---|---|---|\n"
+          "| `bits` | `8` | 1 to 16 | width |\n\n<!-- /generated -->\n"]),
     Rule(broken_links, ["# A\n[b](b.md)\n", "# A\n![b](images/b.svg)\n", "# A\n[b](#part-two)\n"],
          ["# A\n[a](a.cpp) [web](https://example.org/) `[i](j)`\n", "# A\n[b](#part-2-it-is)\n## Part 2: it is\n"]),
     Rule(not_one_title, ["text\n", "# A\n# B\n"], ["# A\n```sh\n# a comment\n```\n## B\n"]),
@@ -307,7 +333,7 @@ def self_test() -> Iterator[str]:
         ("list", "--help"): "  -h,--help    print\n",
         ("list", "codecs"): "",
         ("list", "codecs", "--json"): json.dumps([{"name": "uniform", "summary": "rounds | packs", "parameters": [
-            {"key": "bits", "default": "8", "required": False}]}]),
+            {"key": "bits", "default": "8", "required": False, "range": "1 to 16", "meaning": "width"}]}]),
     }
 
     def gossamer(*arguments: str) -> str:
