@@ -1,3 +1,5 @@
+#include "gossamer/compress/uniform.hpp"
+
 #include "gossamer/compress/detail/checks.hpp"
 #include "gossamer/compress/detail/entries.hpp"
 #include "gossamer/compress/detail/levels.hpp"
@@ -10,7 +12,22 @@
 #include <cstring>
 #include <limits>
 
-namespace gossamer::compress::detail {
+namespace gossamer::compress {
+
+double uniform_expected_error(std::span<const float> v, int bits) {
+  const float delta = detail::uniform_scale(max_magnitude(v), bits);
+  if (delta == 0)
+    return sum_of_squares(v);
+  const float inverse = 1 / delta;
+  double sum = 0;
+  for (const float x : v) {
+    const float y = x * inverse, r = y - std::floor(y);
+    sum += static_cast<double>(r) * (1 - static_cast<double>(r));
+  }
+  return static_cast<double>(delta) * static_cast<double>(delta) * sum;
+}
+
+namespace detail {
 namespace {
 
 constexpr std::uint8_t wire_number = 2;
@@ -67,7 +84,7 @@ std::uint64_t size_in_bits(int bits, std::uint64_t elements) {
 
 vec decode_uniform(const packet& p) {
   const int bits = p.parameter;
-  if (bits < 1 || bits > 16)
+  if (bits < 1 || bits > uniform_most_bits)
     throw bad_packet(fmt::format("packet of codec uniform has codes of {} bits; allowed: 1 to 16", bits));
   if (p.elements > packet_most_elements)
     throw bad_packet(
@@ -144,7 +161,7 @@ codec_entry uniform_codec() {
                                 .fallback = "8",
                                 .meaning = "bits of one element's code",
                                 .min = 1,
-                                .max = 16}}},
+                                .max = uniform_most_bits}}},
       .wire_number = wire_number,
       .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
         return std::make_unique<uniform>(static_cast<int>(given.integer("bits")));
@@ -153,4 +170,5 @@ codec_entry uniform_codec() {
   };
 }
 
-} // namespace gossamer::compress::detail
+} // namespace detail
+} // namespace gossamer::compress

@@ -5,14 +5,21 @@
 namespace gossamer::actors {
 
 // Of the files in this folder; the table is registry.cpp.
+extern const algorithm_entry acc_asy_fpg_entry;
+extern const algorithm_entry acc_asy_lpg_entry;
 extern const algorithm_entry ad_psgd_entry;
 extern const algorithm_entry all_reduce_sgd_entry;
+extern const algorithm_entry asy_fpg_entry;
+extern const algorithm_entry asy_lpg_entry;
 extern const algorithm_entry async_sgd_entry;
 extern const algorithm_entry d_psgd_entry;
 extern const algorithm_entry dcd_psgd_entry;
 extern const algorithm_entry eamsgd_entry;
 extern const algorithm_entry ecd_psgd_entry;
+extern const algorithm_entry halp_entry;
 extern const algorithm_entry naive_d_psgd_entry;
 extern const algorithm_entry parameter_server_sgd_entry;
+extern const algorithm_entry qsvrg_entry;
+extern const algorithm_entry sparse_asy_lpg_entry;
 
 } // namespace gossamer::actors

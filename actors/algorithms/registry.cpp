@@ -6,9 +6,22 @@ namespace gossamer::actors {
 
 const registry<algorithm_entry>& algorithms() {
   static const std::array entries{
-      ad_psgd_entry,  all_reduce_sgd_entry, async_sgd_entry,
-      d_psgd_entry,   dcd_psgd_entry,       eamsgd_entry,
-      ecd_psgd_entry, naive_d_psgd_entry,   parameter_server_sgd_entry,
+      acc_asy_fpg_entry,
+      acc_asy_lpg_entry,
+      ad_psgd_entry,
+      all_reduce_sgd_entry,
+      asy_fpg_entry,
+      asy_lpg_entry,
+      async_sgd_entry,
+      d_psgd_entry,
+      dcd_psgd_entry,
+      eamsgd_entry,
+      ecd_psgd_entry,
+      halp_entry,
+      naive_d_psgd_entry,
+      parameter_server_sgd_entry,
+      qsvrg_entry,
+      sparse_asy_lpg_entry,
   };
   static const registry<algorithm_entry> table{"algorithm", entries};
   return table;

@@ -172,8 +172,10 @@ public:
   /// gamma_t * u(g): what `update` would subtract from x, for algorithms that compress it first. Call one of the two in
   /// a step, and `prox` where x has been moved without `update`.
   vec direction(const vec& x, const vec& gradient, std::uint64_t t);
-  /// x <- prox_{gamma_t h}(x), the model's proximal step.
-  void prox(vec& x, std::uint64_t t) const { settings_.model->proximal_step(x.mutate(), learning_rate(t)); }
+  /// x <- prox_{c gamma_t h}(x), the model's proximal step, for a step size of c gamma_t.
+  void prox(vec& x, std::uint64_t t, float c = 1) const {
+    settings_.model->proximal_step(x.mutate(), c * learning_rate(t));
+  }
 
   // -- messages -------------------------------------------------------------------------------------------------------
 

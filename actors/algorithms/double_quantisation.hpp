@@ -1,0 +1,47 @@
+#pragma once
+
+#include "gossamer/actors/algorithms/variance_reduction.hpp"
+
+namespace gossamer::actors {
+
+/// How a master of the SVRG family tells workers its model x.
+///
+///   model-bits=32     x itself
+///   model-bits=b      uniform:bits=b of x, whatever the error; centred: of x - xt, whose error vanishes with it
+///   model-bits=0      uniform:bits=b_x of x with the least b_x in 2 .. 16 for which condition (2) holds,
+///                         E |Q(x) - x|^2 <= mu |x - xt|^2,
+///                     and x itself where none does; if x = xt, one bit that says so
+///
+/// The left side is known exactly: delta^2 sum r_i (1 - r_i), r_i = frac(x_i / delta). With fixed bits the scale of x
+/// keeps the error from vanishing, and the objective stalls at a floor; under (2) it converges linearly, and so it does
+/// centred, where (2) holds with mu = d / (4 (2^(b-1) - 1)^2). `centred` is not in the paper.
+class model_teller {
+public:
+  struct options {
+    int bits = 32;
+    double mu = 0;
+    bool centred = false;
+  };
+  explicit model_teller(options o);
+  /// @param share of mu, in condition (2)
+  /// Cost: O(d); with model-bits=0, up to fifteen times.
+  told_model operator()(worker& w, const vec& x, const vec& snapshot, double share = 1) const;
+
+private:
+  told_model quantised(worker& w, const vec& x, const vec& snapshot, double allowed) const;
+  const compress::codec& codec(int bits) const { return *codecs_.at(bits); }
+
+  options options_;
+  std::map<int, std::unique_ptr<compress::codec>> codecs_; // by their bits
+};
+
+/// The options that the parameters below say. @error errc::usage on bits that there are no codes of
+model_teller::options model_teller_of(std::string_view algorithm, const arguments& given);
+/// uniform:bits=b, exact for b = 32. @error errc::usage as above
+std::unique_ptr<compress::codec> gradient_codec_of(std::string_view algorithm, const arguments& given);
+
+/// model-bits, mu and centred.
+std::vector<parameter> model_parameters();
+parameter gradient_bits_parameter();
+
+} // namespace gossamer::actors

@@ -1,0 +1,110 @@
+// HALP: SVRG in low precision whose grid shrinks and moves with every snapshot (bit centring), asynchronous.
+//
+//   epoch s  delta_s = |gf|_2 / (mu (2^(b-1) - 1)),   z = 0,   x = xt + z
+//   worker   alpha = mean over a of  grad f_a(x_D(t)) - grad f_a(xt)            exact
+//   master   z <- Q(prox_{gamma h}(xt + z - gamma (alpha + gf)) - xt)           to multiples of delta_s, clamped
+//   after m  xt <- xt + z
+//
+// De Sa, Leszczynski, Zhang, Marzoev, Aberger, Olukotun, Re: High-accuracy low-precision training, 2018. z lies on the
+// grid, so b bits an element tell it exactly. mu stands for the strong convexity: xt is at most |gf| / mu away from the
+// minimum, and that is as far as the grid reaches. Too large a mu clamps z and slows down; too small a one makes the
+// grid coarse.
+//
+// The original is serial; as in Yu, Wu, Huang: Double quantization for communication-efficient distributed
+// optimization, NeurIPS 2019, we run it in the family's protocol (variance_reduction.hpp), which says what happens to
+// the lost. The proximal step is ours.
+#include "gossamer/actors/algorithms/entries.hpp"
+#include "gossamer/actors/algorithms/variance_reduction.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+namespace gossamer::actors {
+
+namespace {
+
+class halp_master final : public svrg_master {
+public:
+  explicit halp_master(const algorithm_setup& s)
+      : svrg_master(s), unrounded_(0 * s.initial), mu_(s.given.real("mu")),
+        bits_(static_cast<int>(s.given.integer("model-bits"))) {}
+
+private:
+  void begin(worker&) override {
+    unrounded_ *= 0;
+    grid_ = nullptr;
+  }
+  told_model tell(worker& w) override { return {svrg_kind::offset, rounded(w)}; }
+  void step(worker& w, const vec& u) override {
+    w.update(x_, u, updates());
+    unrounded_ = x_ - snapshot();
+    rounding_ = updates();
+    x_ = snapshot() + w.decode(rounded(w));
+  }
+  void more_fields(archive& a) override {
+    a(unrounded_)(rounding_);
+    grid_ = nullptr; // of the state that these were replaced by
+  }
+
+  /// z as a packet, the same each time: rounding z again would move it now and then.
+  packet rounded(worker& w) {
+    if (!grid_)
+      grid_ = compress::make_codec(fmt::format("fixed-grid:step={:.9g},bits={}", distance(), bits_));
+    return w.encode(*grid_, unrounded_, w.random(purpose::quantise), rounding_);
+  }
+
+  /// Of two levels. At the minimum it does not matter, as long as it is a float.
+  double distance() const {
+    const double levels = std::ldexp(1.0, bits_ - 1) - 1;
+    const double delta = std::sqrt(sum_of_squares(full_gradient().view())) / (mu_ * levels);
+    return std::max(delta, 2 * static_cast<double>(std::numeric_limits<float>::min()));
+  }
+
+  vec unrounded_;              // what became z
+  std::uint64_t rounding_ = 0; // with these random numbers
+  double mu_;
+  int bits_;
+  std::unique_ptr<compress::codec> grid_; // of this epoch
+};
+
+} // namespace
+
+const algorithm_entry halp_entry{
+    .about = {.name = "halp",
+              .summary = "asynchronous SVRG on a low-precision grid around the snapshot (bit centring)",
+              .maths = "per epoch gf = grad f(xt), delta = |gf|_2 / (mu (2^(b-1) - 1)), z = 0\n"
+                       "alpha = mean_a [grad f_a(xt + z) - grad f_a(xt)]\n"
+                       "z <- Q_{delta,b}(prox_{gamma h}(xt + z - gamma (alpha + gf)) - xt), clamped",
+              .reference = "De Sa, Leszczynski, Zhang, Marzoev, Aberger, Olukotun, Re: High-accuracy low-precision "
+                           "training, 2018",
+              .cost = "32 + b d + 32 d payload bits per update; otherwise as asy-fpg",
+              .parameters = {{.key = "model-bits",
+                              .kind = parameter::type::integer,
+                              .fallback = "8",
+                              .meaning = "b, bits of an element of z",
+                              .min = 2,
+                              .max = 16},
+                             {.key = "mu",
+                              .kind = parameter::type::real,
+                              .fallback = "0.05",
+                              .meaning = "estimate of the strong convexity; smaller: the grid reaches further, and is "
+                                         "coarser",
+                              .min = 1e-9,
+                              .max = 1e9},
+                             staleness_parameter(),
+                             output_parameter("iterate")}},
+    .traits = {.exchange = exchange_pattern::all,
+               .synchronous = false,
+               .needs = codec_need::exact,
+               .default_optimiser = "sgd",
+               .on_compute_failure = compute_failure::restart},
+    .make = [](const algorithm_setup& s) { return make_svrg_worker(s, compress::make_codec("identity")); },
+    .masters = one_master,
+    .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+      return std::make_unique<halp_master>(s);
+    },
+};
+
+} // namespace gossamer::actors

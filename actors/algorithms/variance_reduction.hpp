@@ -1,0 +1,137 @@
+#pragma once
+
+#include "gossamer/actors/collectives/desk.hpp"
+#include "gossamer/actors/runtime/algorithm.hpp"
+#include "gossamer/compress/codec.hpp"
+
+#include <map>
+#include <optional>
+
+namespace gossamer::actors {
+
+/// Asynchronous proximal SVRG with a master: what AsyFPG, QSVRG, HALP, AsyLPG and their sparse and accelerated forms
+/// have in common.
+///
+///   epoch s     xt = snapshot;   gf = grad f(xt), in as many parts as there are workers
+///   m times     worker  alpha = mean over a minibatch a of  grad f_a(q) - grad f_a(xt),   q: what it was told of x
+///               master  u = C(alpha) + gf;   step(u)                 m = ceil(samples / minibatch)
+///
+/// Minibatches are drawn from all samples, so that E u = grad f(q). The samples' l2 term belongs to f, the l1 term is
+/// left to the proximal step.
+/// Johnson, Zhang: Accelerating stochastic gradient descent using predictive variance reduction, NeurIPS 2013; Yu, Wu,
+/// Huang: Double quantization for communication-efficient distributed optimization, NeurIPS 2019.
+///
+///   worker --request(the result of its last task)--> master --reply(its next task)--> worker
+///
+/// The master's handling of one message is atomic. Exactly m gradients an epoch are asked for and awaited: none crosses
+/// into the next one, whose snapshot is another. With `staleness=tau` a model is told only while no gradient under way
+/// can become more than tau updates old: a read of v when t updates are done and r other reads are out ages at most to
+/// t - v + r. (The paper bounds the delay by assumption.)
+///
+/// Lost workers: what they were asked for, another worker is asked for. One that comes back is sent the snapshot first.
+/// Lost masters: start anew from the state that they saved before their last answer. A worker whose answer was lost
+/// asks again; its task is withdrawn, since it never got it, and it is given another, and the snapshot again.
+///
+/// Payload bits per worker and epoch: 32 d down and 32 d up for the full gradient, and what models and gradients take.
+enum class svrg_kind : std::uint32_t {
+  nothing,          ///< request: no result. Reply: training is over
+  part,             ///< of the full gradient: its number. Request: the sum, exact. Reply: compute it at your snapshot
+  gradient,         ///< request: alpha; its number is the epoch
+  snapshot,         ///< reply: xt, exact, and nothing to do yet
+  snapshot_part,    ///< reply: xt, exact, and the number of a part to compute
+  model,            ///< reply: x, and so on; the number is the epoch
+  offset,           ///< reply: x - xt
+  same_as_snapshot, ///< reply: x = xt, in one bit
+};
+
+/// A kind and a number in the 32 bits of `tag::part`.
+struct svrg_label {
+  svrg_kind kind = svrg_kind::nothing;
+  std::uint32_t number = 0; ///< modulo 2^28
+
+  static constexpr std::uint32_t numbers = 1u << 28;
+  std::uint32_t packed() const noexcept { return static_cast<std::uint32_t>(kind) * numbers + number % numbers; }
+  static svrg_label of(std::uint32_t packed) noexcept {
+    return {static_cast<svrg_kind>(packed / numbers), packed % numbers};
+  }
+  friend bool operator==(const svrg_label&, const svrg_label&) = default;
+};
+
+/// One message of the protocol.
+struct svrg_message {
+  svrg_label label = {};
+  packet body = {};
+};
+
+/// What a worker is told of x.
+struct told_model {
+  svrg_kind kind;
+  packet body;
+};
+
+/// The workers of the whole family. @param gradients packs alpha
+std::unique_ptr<algorithm> make_svrg_worker(const algorithm_setup& s, std::unique_ptr<compress::codec> gradients);
+
+/// The master: epochs, tasks and books. What is left to an algorithm is its maths.
+class svrg_master : public algorithm {
+public:
+  explicit svrg_master(const algorithm_setup& s);
+
+  task<> run(worker& w) final;
+  const vec& model() const final { return shows_snapshot_ ? snapshot_ : x_; }
+  void fields(archive& a) final;
+
+protected:
+  std::uint64_t epoch() const noexcept { return epoch_; } ///< from 1
+  std::uint64_t updates() const noexcept { return updates_; }
+  const vec& snapshot() const noexcept { return snapshot_; }
+  const vec& full_gradient() const noexcept { return full_; } ///< at the snapshot
+
+  vec x_;
+
+private:
+  // -- the maths
+  /// An epoch begins: its full gradient is there.
+  virtual void begin(worker&) {}
+  virtual told_model tell(worker& w) = 0;
+  virtual void step(worker& w, const vec& u) = 0;
+  /// The snapshot of the next epoch.
+  /// @param m how many steps the epoch had
+  virtual vec next_snapshot(std::uint64_t /*m*/) { return x_; }
+  virtual void more_fields(archive&) {}
+
+  // -- the protocol
+  task<> listen(worker& w);
+  task<> watch(worker& w);
+  void meet(const frame& request);
+  void forget(rank who);
+  void take(worker& w, const frame& request);
+  void take_part(worker& w, std::uint32_t part, const vec& sum);
+  void apply(worker& w, const vec& alpha);
+  void settle(worker& w);
+  std::optional<svrg_message> task_for(worker& w, rank who);
+  std::optional<std::uint32_t> next_part(const worker& w) const;
+  bool may_read(const worker& w) const;
+  std::uint64_t epoch_length(const worker& w) const;
+  std::uint32_t number_of_epoch() const noexcept { return static_cast<std::uint32_t>(epoch_ % svrg_label::numbers); }
+
+  vec snapshot_, full_; // full_ is empty until all of its parts are there
+  std::uint64_t epoch_ = 1, inner_ = 0, updates_ = 0;
+  std::map<std::uint32_t, vec> sums_;                               // parts of the full gradient that are there
+  std::map<rank, std::pair<std::uint32_t, std::uint64_t>> workers_; // incarnation, and the epoch of its snapshot
+  std::map<rank, std::uint32_t> parts_;                             // who computes which
+  std::map<rank, std::uint64_t> reads_; // updates of this epoch that a model had seen whose gradient is under way
+  desk questions_;
+  std::uint64_t staleness_;
+  bool shows_snapshot_;
+  std::unique_ptr<compress::codec> exact_ = compress::make_codec("identity");
+};
+
+std::size_t one_master(const arguments&);
+
+/// The parameters of the whole family.
+parameter staleness_parameter();
+/// @param fallback "iterate" or "snapshot"
+parameter output_parameter(std::string fallback);
+
+} // namespace gossamer::actors
