@@ -80,6 +80,7 @@ sign_sums::sign_sums(buffer_pool pool, std::size_t elements, std::uint32_t contr
     : size_(elements), contributors_(contributors), width_(static_cast<std::size_t>(sign_sum_width(contributors))),
       words_(pool.allocate(groups() * width_ * sizeof(std::uint64_t))) {
   GOSSAMER_ASSERT(contributors > 0 && contributors <= most_contributors, "sums of signs count 1 to 32767 workers");
+  std::ranges::fill(words_.bytes(), std::byte{0});
 }
 
 sign_sums::sign_sums(buffer_pool& pool, std::span<const std::uint64_t> signs, std::size_t elements)
@@ -111,6 +112,25 @@ sign_sums& sign_sums::operator+=(const sign_sums& other) {
     }
   }
   return *this = std::move(total);
+}
+
+sign_sums sign_sums::slice(std::size_t begin, std::size_t size) const {
+  GOSSAMER_ASSERT(begin % 64 == 0 && begin <= size_ && size <= size_ - begin, "a slice begins with a whole word");
+  sign_sums part(words_.pool(), size, contributors_);
+  std::copy_n(group(begin / 64), part.groups() * width_, part.group(0));
+  if (size % 64 != 0) {
+    auto* last = part.group(part.groups() - 1);
+    for (std::size_t j = 0; j < width_; ++j)
+      last[j] &= (std::uint64_t{1} << size % 64) - 1;
+  }
+  return part;
+}
+
+void sign_sums::replace(std::size_t begin, const sign_sums& part) noexcept {
+  GOSSAMER_ASSERT(part.contributors_ == contributors_, "parts of a sum are of the same workers");
+  GOSSAMER_ASSERT(begin % 64 == 0 && begin <= size_ && part.size_ <= size_ - begin, "a part begins with a whole word");
+  GOSSAMER_ASSERT(part.size_ % 64 == 0 || begin + part.size_ == size_, "a part ends with a whole word");
+  std::copy_n(part.group(0), part.groups() * width_, group(begin / 64));
 }
 
 std::uint32_t sign_sums::positive(std::size_t i) const noexcept {

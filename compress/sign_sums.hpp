@@ -32,6 +32,8 @@ public:
 
   /// The signs of one worker (compress/sign_bits.hpp), which are its sums.
   sign_sums(buffer_pool& pool, std::span<const std::uint64_t> signs, std::size_t elements);
+  /// Sums of -k, to be replaced part by part. @param contributors k
+  sign_sums(buffer_pool pool, std::size_t elements, std::uint32_t contributors);
 
   std::size_t size() const noexcept { return size_; }
   std::uint32_t contributors() const noexcept { return contributors_; }
@@ -39,6 +41,12 @@ public:
   /// Adds the workers of `other`, which are others than those counted so far. Requires equal sizes and at most
   /// `most_contributors` in the end.
   sign_sums& operator+=(const sign_sums& other);
+
+  /// The sums of elements begin, begin + 1, ... Requires a multiple of 64 as `begin`.
+  sign_sums slice(std::size_t begin, std::size_t size) const;
+  /// Elements begin, begin + 1, ... become those of `part`. Requires a multiple of 64 as `begin`, equal contributors,
+  /// and that the part ends where this ends or at a multiple of 64.
+  void replace(std::size_t begin, const sign_sums& part) noexcept;
 
   /// Number of +1 among the signs of element i. O(width).
   std::uint32_t positive(std::size_t i) const noexcept;
@@ -56,8 +64,6 @@ public:
   static sign_sums decode(const packet& p, std::size_t elements, std::uint32_t contributors);
 
 private:
-  sign_sums(buffer_pool pool, std::size_t elements, std::uint32_t contributors);
-
   std::size_t groups() const noexcept;
   std::size_t in_group(std::size_t g) const noexcept;
   std::uint64_t* group(std::size_t g) noexcept;

@@ -8,7 +8,7 @@
 // When a worker is lost, the survivors repeat the round with the gradients that they have: n is the number of those
 // who are there when the round succeeds.
 #include "gossamer/actors/algorithms/entries.hpp"
-#include "gossamer/actors/collectives/ring_all_reduce.hpp"
+#include "gossamer/actors/collectives/dense_sum.hpp"
 
 namespace gossamer::actors {
 
@@ -16,13 +16,13 @@ namespace {
 
 class all_reduce_sgd final : public algorithm {
 public:
-  explicit all_reduce_sgd(vec initial) : x_(std::move(initial)) {}
+  all_reduce_sgd(vec initial, route way) : x_(std::move(initial)), way_(way) {}
 
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
       w.claim_equal("the model", t_, x_);
       const vec g = co_await w.start_gradient(x_, t_);
-      vec mean = co_await ring_all_reduce(w, g, t_);
+      vec mean = co_await sum_of_all(w, g, way_, t_);
       mean *= 1.0f / static_cast<float>(w.members().size());
       w.update(x_, mean, t_);
     }
@@ -35,25 +35,28 @@ public:
 private:
   vec x_;
   std::uint64_t t_ = 0;
+  route way_;
 };
 
 } // namespace
 
 const algorithm_entry all_reduce_sgd_entry{
     .about = {.name = "all-reduce-sgd",
-              .summary = "synchronous SGD; gradients are averaged exactly by a ring all-reduce",
+              .summary = "synchronous SGD; gradients are averaged exactly by an all-reduce",
               .maths = "G_t = (1/n) sum_i grad F_i(x_t; xi_i,t)\nx_{t+1} = x_t - gamma_t u(G_t)",
               .reference = "Patarasu, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009",
               .cost =
                   "2(n-1) messages and 2(n-1)/n * 32d payload bits sent by each worker per step; every step waits for "
-                  "the slowest worker and for 2(n-1) hops"},
+                  "the slowest worker and for 2(n-1) hops; on a torus of R rows and C columns the same bits in "
+                  "2(R+C-2) hops",
+              .parameters = {collective_parameter()}},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
                .needs = codec_need::exact,
                .on_loss = interrupted_round::repeat,
                .most_steps_apart = 1},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<all_reduce_sgd>(s.initial);
+      return std::make_unique<all_reduce_sgd>(s.initial, collective_of(s.given));
     },
 };
 

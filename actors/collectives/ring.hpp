@@ -15,9 +15,11 @@ using topology::rank;
 struct segment {
   std::size_t begin, size;
 
-  /// The k-th of `count` parts, counted round, with edges floor(k size / count).
-  segment part(std::size_t k, std::size_t count) const noexcept {
-    const auto edge = [&](std::size_t i) { return i * size / count; };
+  /// The k-th of `count` parts, counted round, with edges floor(k size / count); or, where parts must begin at
+  /// multiples of `grain`, with edges floor(k ceil(size / grain) / count) * grain.
+  segment part(std::size_t k, std::size_t count, std::size_t grain = 1) const noexcept {
+    const auto grains = (size + grain - 1) / grain;
+    const auto edge = [&](std::size_t i) { return std::min(i * grains / count * grain, size); };
     return {begin + edge(k % count), edge(k % count + 1) - edge(k % count)};
   }
 

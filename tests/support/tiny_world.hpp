@@ -18,8 +18,18 @@ namespace gossamer::testing_support {
 /// gradient, and a seeded generator picks which of the possible events happens next. Frames between
 /// one pair keep their order; everything else may overtake everything else. Same seed, same run.
 class tiny_world {
+  struct flat_model final : compute::model {
+    std::size_t dimension() const override { return 0; }
+    void initial_point(std::span<float>, const random_stream&) const override {}
+    double loss_and_gradient(std::span<const float>, const compute::batch&, std::span<float>) override { return 0; }
+    compute::evaluation evaluate(std::span<const float>, const compute::batch&) override { return {}; }
+    void proximal_step(std::span<float>, float) const override {}
+    std::unique_ptr<compute::model> clone() const override { return std::make_unique<flat_model>(); }
+  };
+
 public:
   using gradient_of = std::function<vec(actors::rank, std::uint64_t step, const vec& x)>;
+  using answer_of = std::function<vec(actors::rank, const actors::gradient_job&)>;
   using make_algorithm = std::function<std::unique_ptr<actors::algorithm>(actors::rank)>;
 
   struct options {
@@ -32,11 +42,22 @@ public:
     std::uint64_t steps = 10; ///< of each worker; on average, if asynchronous
     double lr = 0.1;
     std::uint64_t seed = 1;
+    std::uint64_t timing = 0; ///< another order of events
+    std::size_t samples = 0;  ///< of the training set; 0: one for each worker
+    double updates_per_epoch = 1;
+    std::shared_ptr<const compute::model> model = std::make_shared<flat_model>(); ///< for its proximal step
+    std::function<void(actors::rank to, const actors::frame&)> on_send = {}, on_delivery = {};
   };
 
+  /// Sample i is the function whose gradient worker i computes.
   tiny_world(const options& o, const make_algorithm& make, gradient_of gradient)
-      : options_(o), graph_(topology::make_topology(o.topology, o.workers, 1)), gradient_(std::move(gradient)),
-        choice_(random_stream{o.seed, 0, purpose::neighbour}, 1u << 20) {
+      : tiny_world(o, make, answer_of([g = std::move(gradient)](actors::rank i, const actors::gradient_job& job) {
+                     return from_functions(g, i, job);
+                   })) {}
+  /// Where gradients are not of one sample per worker.
+  tiny_world(const options& o, const make_algorithm& make, answer_of answer)
+      : options_(o), graph_(topology::make_topology(o.topology, o.workers, 1)), answer_(std::move(answer)),
+        choice_(random_stream{o.seed, 0, purpose::neighbour}, (1u << 20) + o.timing) {
     std::vector<bool> active(o.workers, true);
     if (!o.synchronous && o.masters == 0)
       for (const auto i : topology::split(graph_).passive)
@@ -89,6 +110,8 @@ private:
     void report(actors::step_report) override {}
     void report(actors::snapshot) override {}
     void send(actors::rank to, actors::frame f) override {
+      if (world.options_.on_send)
+        world.options_.on_send(to, f);
       auto& slot = links[to];
       if (!slot)
         slot = std::make_unique<pair_link>(world.queues_[{id, to}]);
@@ -109,21 +132,13 @@ private:
     actors::worker w; // last: its coroutines refer to the rest
   };
 
-  struct flat_model final : compute::model {
-    std::size_t dimension() const override { return 0; }
-    void initial_point(std::span<float>, const random_stream&) const override {}
-    double loss_and_gradient(std::span<const float>, const compute::batch&, std::span<float>) override { return 0; }
-    compute::evaluation evaluate(std::span<const float>, const compute::batch&) override { return {}; }
-    void proximal_step(std::span<float>, float) const override {}
-    std::unique_ptr<compute::model> clone() const override { return std::make_unique<flat_model>(); }
-  };
-
   actors::worker_settings settings_of(actors::rank i) const {
     actors::worker_settings s;
     s.id = i;
     s.workers = options_.workers;
     s.masters = options_.masters;
-    s.samples = options_.workers;
+    s.samples = options_.samples > 0 ? options_.samples : options_.workers;
+    s.updates_per_epoch = options_.updates_per_epoch;
     s.everybody = everybody_;
     s.synchronous = options_.synchronous;
     s.seed = options_.seed;
@@ -131,18 +146,17 @@ private:
     s.lr = options_.lr;
     s.codec = compress::make_codec(options_.codec);
     s.schedule = compute::make_schedule("constant");
-    s.model = std::make_shared<flat_model>();
+    s.model = options_.model;
     return s;
   }
 
-  /// Sample i is the function whose gradient worker i computes.
-  vec answer(actors::rank i, const actors::gradient_job& job) const {
+  static vec from_functions(const gradient_of& gradient, actors::rank i, const actors::gradient_job& job) {
     using enum actors::gradient_job::kind;
     if (job.what == full_part)
-      return gradient_(job.part, job.step, job.x);
-    auto g = gradient_(i, job.step, job.x);
+      return gradient(job.part, job.step, job.x);
+    auto g = gradient(i, job.step, job.x);
     if (job.what == difference)
-      g -= gradient_(i, job.step, job.anchor);
+      g -= gradient(i, job.step, job.anchor);
     return g;
   }
 
@@ -153,6 +167,8 @@ private:
         events.emplace_back([this, to = ends.second, &queue = queue] {
           auto f = std::move(queue.front());
           queue.pop_front();
+          if (options_.on_delivery)
+            options_.on_delivery(to, f);
           nodes_[to]->w.deliver(std::move(f));
         });
     for (auto& n : nodes_)
@@ -160,7 +176,7 @@ private:
         events.emplace_back([this, n = n.get()] {
           const auto job = *std::exchange(n->job, std::nullopt);
           const bool update = job.what != actors::gradient_job::kind::full_part;
-          n->w.gradient_arrived({job.step, answer(n->id, job), 0.0, update});
+          n->w.gradient_arrived({job.step, answer_(n->id, job), 0.0, update});
           if (!options_.synchronous && update && ++updates_ == options_.steps * options_.workers)
             for (auto& other : nodes_)
               other->w.proceed(0);
@@ -176,7 +192,7 @@ private:
   options options_;
   topology::graph graph_;
   std::shared_ptr<const actors::view> everybody_;
-  gradient_of gradient_;
+  answer_of answer_;
   random_sequence choice_;
   std::uint64_t updates_ = 0;
   std::map<std::pair<actors::rank, actors::rank>, std::deque<actors::frame>> queues_;

@@ -1,0 +1,144 @@
+#include "gossamer/actors/collectives/all_reduce.hpp"
+
+namespace gossamer::actors {
+
+namespace {
+
+/// One reduction among the members of a view. Its coroutines give false when that view has ended.
+class passage {
+public:
+  /// @param first the label of its first frames
+  passage(worker& w, reduction& r, tag first) : worker_(w), reduction_(r), first_(first) {}
+
+  task<bool> go(ring row, ring column) {
+    const segment all{0, reduction_.size()};
+    const auto mine = complete_by(row, all);
+    const bool row_is_summed = co_await reduce_scatter(row, all, 1);
+    if (!row_is_summed)
+      co_return false;
+    const bool all_is_summed = co_await reduce_scatter(column, mine, static_cast<std::uint32_t>(row.size));
+    if (!all_is_summed)
+      co_return false;
+    reduction_.complete(complete_by(column, mine));
+    const bool column_knows = co_await all_gather(column, mine);
+    if (!column_knows)
+      co_return false;
+    co_return co_await all_gather(row, all);
+  }
+
+private:
+  /// @param weight each member's value stands for so many workers
+  task<bool> reduce_scatter(ring here, segment whole, std::uint32_t weight) {
+    const auto M = here.size, m = here.position;
+    load(part(whole, m, M), weight);
+    for (std::size_t s = 0; s + 1 < M; ++s) {
+      const contributors of{static_cast<std::uint32_t>(s + 1) * weight, weight};
+      const auto next = part(whole, m + 2 * M - s - 1, M);
+      const auto hop = label(frame_kind::reduce_segment, of.received);
+      worker_.send(here.next, hop, reduction_.partial(part(whole, m + M - s, M), of.received));
+      load(next, weight);
+      reduction_.expect(next, of);
+      const auto received = co_await worker_.receive(here.previous, hop);
+      if (!received)
+        co_return false;
+      reduction_.merge(next, received->body, of);
+    }
+    co_return true;
+  }
+
+  task<bool> all_gather(ring here, segment whole) {
+    const auto M = here.size, m = here.position;
+    packet carried = reduction_.result(complete_by(here, whole));
+    for (std::size_t s = 0; s + 1 < M; ++s) {
+      const auto hop = label(frame_kind::gather_segment, static_cast<std::uint32_t>(s));
+      worker_.send(here.next, hop, carried);
+      const auto received = co_await worker_.receive(here.previous, hop);
+      if (!received)
+        co_return false;
+      reduction_.store(part(whole, m + M - s, M), received->body);
+      carried = received->body;
+    }
+    co_return true;
+  }
+
+  segment part(segment whole, std::size_t k, std::size_t count) const {
+    return whole.part(k, count, reduction_.grain());
+  }
+  /// The segment that has come to its last member after reduce-scatter.
+  segment complete_by(const ring& here, segment whole) const { return part(whole, here.position + 1, here.size); }
+
+  /// Values that already stand for several workers are not the worker's own part.
+  void load(segment s, std::uint32_t weight) {
+    if (weight == 1)
+      reduction_.load(s);
+  }
+
+  tag label(frame_kind kind, std::uint32_t place) const {
+    return {kind, first_.step, first_.part + place, first_.view};
+  }
+
+  worker& worker_;
+  reduction& reduction_;
+  tag first_;
+};
+
+/// Rows and columns that this worker is in, as long as the view.
+std::pair<ring, ring> lanes(const worker& w, route way) {
+  const auto members = w.members();
+  const auto columns = way == route::torus ? torus_shape(members.size()).second : members.size();
+  const auto place = static_cast<std::size_t>(std::ranges::lower_bound(members, w.id()) - members.begin());
+  std::vector<rank> column;
+  for (auto k = place % columns; k < members.size(); k += columns)
+    column.push_back(members[k]);
+  return {ring{w.id(), members.subspan(place / columns * columns, columns)}, ring{w.id(), column}};
+}
+
+task<bool> attempt(worker& w, std::span<reduction* const> together, route way, std::uint64_t t) {
+  const auto [row, column] = lanes(w, way);
+  for (auto* r : together)
+    r->begin(static_cast<std::uint32_t>(w.members().size()));
+  tag first{frame_kind::reduce_segment, t, 0, w.present().number};
+  for (auto* r : together) {
+    passage through{w, *r, first};
+    const bool done = co_await through.go(row, column);
+    if (!done)
+      co_return false;
+    first.part += 1u << 24; // more than there can be workers
+  }
+  co_return true;
+}
+
+} // namespace
+
+std::pair<std::size_t, std::size_t> torus_shape(std::size_t members) noexcept {
+  std::size_t rows = 1;
+  for (std::size_t r = 2; r * r <= members; ++r)
+    if (members % r == 0)
+      rows = r;
+  return {rows, members / rows};
+}
+
+task<> all_reduce(worker& w, std::span<reduction* const> together, route way, std::uint64_t t) {
+  for (;;) {
+    const bool done = co_await attempt(w, together, way, t);
+    if (done)
+      co_return;
+  }
+}
+
+task<> all_reduce(worker& w, reduction& r, route way, std::uint64_t t) {
+  reduction* const alone[] = {&r};
+  co_await all_reduce(w, alone, way, t);
+}
+
+parameter collective_parameter() {
+  return {.key = "collective",
+          .kind = parameter::type::choice,
+          .fallback = "ring",
+          .meaning = "the way of the all-reduce: one ring, or rows and columns of a grid",
+          .choices = {"ring", "torus"}};
+}
+
+route collective_of(const arguments& given) { return given.is("collective", "torus") ? route::torus : route::ring; }
+
+} // namespace gossamer::actors

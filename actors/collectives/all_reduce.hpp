@@ -1,0 +1,85 @@
+#pragma once
+
+#include "gossamer/actors/collectives/ring.hpp"
+#include "gossamer/actors/runtime/worker.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace gossamer::actors {
+
+/// How many workers the two sides of a merge stand for.
+struct contributors {
+  std::uint32_t received, own;
+};
+
+/// One worker's side of an all-reduce: its vector, and what becomes of a segment on its way. What the segments are
+/// (partial sums, counts of signs, single bits) is written in a class of this kind; the way, in all_reduce.cpp.
+///
+/// Until `complete`, each segment has a present value: the worker's own part, then what it has merged so far.
+class reduction {
+public:
+  virtual ~reduction() = default;
+
+  virtual std::size_t size() const = 0;
+  /// Segments begin at multiples of so many elements.
+  virtual std::size_t grain() const { return 1; }
+
+  /// A round begins, maybe not for the first time: everything starts from the worker's own vector.
+  virtual void begin(std::uint32_t members) = 0;
+  /// The segment's value is to become the worker's own part of it. All segments, each as late as possible.
+  virtual void load(segment) {}
+  /// The value, for the next member. @param weight how many workers it stands for
+  virtual packet partial(segment s, std::uint32_t weight) = 0;
+  /// A message is under way: does whatever of `merge` does not depend on it.
+  virtual void expect(segment, contributors) {}
+  /// The value becomes the two sides together.
+  virtual void merge(segment s, const packet& received, contributors of) = 0;
+  /// The value stands for all members: makes the result out of it.
+  virtual void complete(segment) {}
+  /// The result, for the others. It may have been completed, or stored, in several parts.
+  virtual packet result(segment s) = 0;
+  virtual void store(segment s, const packet& received) = 0;
+};
+
+/// The way that segments take.
+enum class route {
+  ring, ///< one ring of all members
+  torus ///< rows and columns of a grid that is as square as the number of members allows
+};
+
+/// R rows and C columns with R C = members, R <= C and R as large as possible; so one row where `members` is prime.
+std::pair<std::size_t, std::size_t> torus_shape(std::size_t members) noexcept;
+
+/// Reduces vectors over all members; every member ends up with the same bits.
+///
+/// Ring (Patarasu and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", 2009): the vector
+/// is cut into M segments. Each worker sends only to its successor. In M - 1 reduce-scatter steps a segment travels
+/// round the ring and takes up everybody's part; in M - 1 all-gather steps the complete segments travel round, as they
+/// are.
+///
+/// Torus (Mikami and others, "Massively distributed SGD: ImageNet/ResNet-50 training in a flash", 2018): reduce-scatter
+/// along the rows, ring all-reduce of what that leaves along the columns, all-gather along the rows. The same volume in
+/// 2 (R - 1) + 2 (C - 1) instead of 2 (R C - 1) hops.
+///
+/// Any length, also shorter than M: segments may be empty. Each worker loads the segment that it will merge next, and
+/// prepares the merge, after it has sent one message and before it waits for the other.
+///
+/// Weights: a reduce frame is labelled with the number of workers it stands for, and taken only for that.
+/// Determinism: who merges what with what depends on the members alone, never on timing.
+/// Cost: 2 (M - 1) messages (ring) and the payload of 2 (M - 1) / M D elements sent by each member.
+///
+/// When a member is lost, the others do the round again, from `begin`, along the rings of the new view: all reductions
+/// of the call, so that nobody waits in the first of them for one who has gone on to the second. For algorithms that
+/// repeat interrupted rounds (`interrupted_round::repeat`): one that is not may be a round ahead of another, which then
+/// gets its state and never sees the end of this call.
+/// @param together done one after the other, independent of each other; at most 256
+/// @param t names the round; unique among the rounds of a run
+task<> all_reduce(worker& w, std::span<reduction* const> together, route way, std::uint64_t t);
+task<> all_reduce(worker& w, reduction& r, route way, std::uint64_t t);
+
+/// A parameter for the route, `collective`, and its value.
+parameter collective_parameter();
+route collective_of(const arguments& given);
+
+} // namespace gossamer::actors

@@ -1,0 +1,25 @@
+#include "gossamer/actors/collectives/dense_sum.hpp"
+
+namespace gossamer::actors {
+
+packet dense_sum::result(segment s) {
+  static const auto exact = compress::make_codec("identity");
+  auto pool = sum_.pool();
+  return exact->encode(vec{pool, s.of(sum_)}, random_stream{0, 0, purpose::quantise}, 0);
+}
+
+void dense_sum::merge(segment s, const packet& received, contributors) {
+  add(s.of(sum_), worker_.decode(received, s.size).view());
+}
+
+void dense_sum::store(segment s, const packet& received) {
+  std::ranges::copy(worker_.decode(received, s.size).view(), s.of(sum_).begin());
+}
+
+task<vec> sum_of_all(worker& w, const vec& v, route way, std::uint64_t t) {
+  dense_sum sum{w, v};
+  co_await all_reduce(w, sum, way, t);
+  co_return sum.sum();
+}
+
+} // namespace gossamer::actors

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "gossamer/actors/collectives/all_reduce.hpp"
+
+namespace gossamer::actors {
+
+/// The sum of all members' vectors in 32-bit floats. Partial sums travel uncompressed: in a lossy code they would be
+/// coded again at every hop. On a ring, segment k is summed in the order k, k + 1, ...
+/// Cost: 32 bits an element and message.
+class dense_sum final : public reduction {
+public:
+  dense_sum(const worker& w, const vec& v) : worker_(w), own_(v) {}
+
+  std::size_t size() const override { return own_.size(); }
+  void begin(std::uint32_t) override { sum_ = own_; }
+  packet partial(segment s, std::uint32_t) override { return result(s); }
+  void merge(segment s, const packet& received, contributors) override;
+  packet result(segment s) override;
+  void store(segment s, const packet& received) override;
+
+  const vec& sum() const noexcept { return sum_; }
+
+private:
+  const worker& worker_;
+  vec own_, sum_;
+};
+
+/// The sum of all members' v, the same bits on every member: see `all_reduce`.
+task<vec> sum_of_all(worker& w, const vec& v, route way, std::uint64_t t);
+
+} // namespace gossamer::actors

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "gossamer/actors/collectives/all_reduce.hpp"
+
+namespace gossamer::actors {
+
+/// Merges the signs of all members' vectors into single bits, of which each is the sign of a member drawn uniformly,
+/// element by element: its mean over the draws is the mean of the signs, and a sign that all share is kept.
+///
+/// Marsit's one-bit all-reduce (compress/sign_bits.hpp has the merge and the reference). A worker draws the random half
+/// of a merge before the other side has come. Segments begin at multiples of 64 elements, whose signs share a word.
+///
+/// The numbers drawn belong to (worker, round, element), those of a torus' columns to element D + i. A round that is
+/// repeated after a loss uses the same ones, and nobody has seen what came of them before.
+/// Cost: one bit an element and message.
+class one_bit_merge final : public reduction {
+public:
+  /// @param v finite. @error errc::diverged by `all_reduce` where it is not
+  one_bit_merge(const worker& w, const vec& v, std::uint64_t t)
+      : random_(w.random(purpose::merge)), step_(t), own_(v) {}
+
+  std::size_t size() const override { return own_.size(); }
+  std::size_t grain() const override { return 64; }
+  void begin(std::uint32_t) override;
+  void load(segment s) override;
+  packet partial(segment s, std::uint32_t) override { return result(s); }
+  void expect(segment s, contributors of) override;
+  void merge(segment s, const packet& received, contributors) override;
+  packet result(segment s) override;
+  void store(segment s, const packet& received) override;
+
+  /// +magnitude or -magnitude.
+  vec times(float magnitude) const;
+
+private:
+  std::span<std::uint64_t> words(segment s);
+
+  random_stream random_;
+  std::uint64_t step_;
+  vec own_;
+  std::vector<std::uint64_t> words_;
+  std::vector<std::uint64_t> transient_, received_; ///< of the merge that is under way
+};
+
+} // namespace gossamer::actors

@@ -1,0 +1,107 @@
+#include "gossamer/actors/collectives/sign_sum.hpp"
+
+#include "gossamer/compress/sign_bits.hpp"
+
+namespace gossamer::actors {
+
+using compress::sign_sums;
+using compress::sign_words;
+
+namespace {
+
+vec values_of(std::span<const std::uint64_t> words, float magnitude, const vec& like) {
+  vec values = like;
+  compress::signs_to_values(words, magnitude, values.overwrite());
+  return values;
+}
+
+} // namespace
+
+// -- the sums on their way --------------------------------------------------------------------------------------------
+
+void sign_reduction::begin(std::uint32_t members) {
+  pieces_.clear();
+  members_ = members;
+}
+
+void sign_reduction::load(segment s) {
+  std::vector<std::uint64_t> words(sign_words(s.size));
+  compress::pack_signs(s.of(std::as_const(own_)), words);
+  auto pool = own_.pool();
+  pieces_.push_back({s, sign_sums(pool, words, s.size)});
+}
+
+sign_sums sign_reduction::value(segment s, std::uint32_t weight) const {
+  if (s.size == 0)
+    return {own_.pool(), 0, weight};
+  const auto found = std::find_if(pieces_.rbegin(), pieces_.rend(), [s](const piece& p) {
+    return p.where.begin <= s.begin && s.begin + s.size <= p.where.begin + p.where.size;
+  });
+  return found->sums.slice(s.begin - found->where.begin, s.size);
+}
+
+void sign_reduction::merge(segment s, const packet& received, contributors of) {
+  auto sums = sign_sums::decode(received, s.size, of.received);
+  sums += value(s, of.own);
+  pieces_.push_back({s, std::move(sums)});
+}
+
+vec sign_reduction::own_signs() const {
+  std::vector<std::uint64_t> words(sign_words(size()));
+  compress::pack_signs(own_.view(), words);
+  return values_of(words, 1, own_);
+}
+
+// -- the sums as a result ---------------------------------------------------------------------------------------------
+
+void sign_sum::begin(std::uint32_t members) {
+  sign_reduction::begin(members);
+  total_.emplace(own_.pool(), size(), members);
+}
+
+void sign_sum::store(segment s, const packet& received) {
+  total_->replace(s.begin, sign_sums::decode(received, s.size, members_));
+}
+
+vec sign_sum::times(float factor) const {
+  vec values = own_;
+  total_->to_values(factor, values.overwrite());
+  return values;
+}
+
+// -- their signs as a result ------------------------------------------------------------------------------------------
+
+void sign_majority::begin(std::uint32_t members) {
+  sign_reduction::begin(members);
+  words_.assign(sign_words(size()), 0);
+}
+
+std::span<std::uint64_t> sign_majority::words(segment s) {
+  return std::span{words_}.subspan(s.begin / 64, sign_words(s.size));
+}
+
+packet sign_majority::result(segment s) {
+  auto pool = own_.pool();
+  return compress::sign_packet(pool, words(s), s.size);
+}
+
+void sign_majority::store(segment s, const packet& received) { compress::read_signs(received, s.size, words(s)); }
+
+vec sign_majority::times(float magnitude) const { return values_of(words_, magnitude, own_); }
+
+parameter coding_parameter() {
+  return {.key = "coding",
+          .kind = parameter::type::choice,
+          .fallback = "fixed",
+          .meaning = "how sums of signs travel: all in equal widths, in Elias' gamma code, or in whichever is shorter "
+                     "for so many workers",
+          .choices = {"fixed", "elias", "shorter"}};
+}
+
+compress::sign_sum_code coding_of(const arguments& given) {
+  if (given.is("coding", "elias"))
+    return compress::sign_sum_code::elias;
+  return given.is("coding", "shorter") ? compress::sign_sum_code::shorter : compress::sign_sum_code::fixed;
+}
+
+} // namespace gossamer::actors

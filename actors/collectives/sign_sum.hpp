@@ -1,0 +1,81 @@
+#pragma once
+
+#include "gossamer/actors/collectives/all_reduce.hpp"
+#include "gossamer/compress/sign_sums.hpp"
+
+namespace gossamer::actors {
+
+/// Adds up the signs of all members' vectors; 0 and -0 count as +1. A message that stands for k workers holds sums of
+/// k signs, wider the larger k is: ceil(log2(k + 1)) bits an element in the fixed code. Segments begin at multiples of
+/// 64 elements, whose signs share a word.
+class sign_reduction : public reduction {
+public:
+  /// @param v finite. @error errc::diverged by `all_reduce` where it is not
+  sign_reduction(const vec& v, compress::sign_sum_code code) : own_(v), code_(code) {}
+
+  std::size_t size() const override { return own_.size(); }
+  std::size_t grain() const override { return 64; }
+  void begin(std::uint32_t members) override;
+  void load(segment s) override;
+  packet partial(segment s, std::uint32_t weight) override { return value(s, weight).encode(code_); }
+  void merge(segment s, const packet& received, contributors of) override;
+
+  /// What this worker puts in: +1 or -1.
+  vec own_signs() const;
+
+protected:
+  compress::sign_sums value(segment s, std::uint32_t weight) const;
+
+  vec own_;
+  compress::sign_sum_code code_;
+  std::uint32_t members_ = 0;
+
+private:
+  struct piece {
+    segment where;
+    compress::sign_sums sums;
+  };
+  std::vector<piece> pieces_; ///< the later ones are in force
+};
+
+/// ... and lets everybody have the sums.
+class sign_sum final : public sign_reduction {
+public:
+  using sign_reduction::sign_reduction;
+
+  void begin(std::uint32_t members) override;
+  void complete(segment s) override { total_->replace(s.begin, value(s, members_)); }
+  packet result(segment s) override { return total_->slice(s.begin, s.size).encode(code_); }
+  void store(segment s, const packet& received) override;
+
+  /// factor times the sum of the signs.
+  vec times(float factor) const;
+
+private:
+  std::optional<compress::sign_sums> total_;
+};
+
+/// ... and lets everybody have the signs of the sums, in one bit an element. A tie is a +1.
+class sign_majority final : public sign_reduction {
+public:
+  using sign_reduction::sign_reduction;
+
+  void begin(std::uint32_t members) override;
+  void complete(segment s) override { value(s, members_).majority(words(s)); }
+  packet result(segment s) override;
+  void store(segment s, const packet& received) override;
+
+  /// +magnitude or -magnitude.
+  vec times(float magnitude) const;
+
+private:
+  std::span<std::uint64_t> words(segment s);
+
+  std::vector<std::uint64_t> words_;
+};
+
+/// A parameter for the code of sign sums, `coding`, and its value.
+parameter coding_parameter();
+compress::sign_sum_code coding_of(const arguments& given);
+
+} // namespace gossamer::actors

@@ -1,0 +1,322 @@
+// Reductions along rings and tori: dense sums, sums and majorities of signs, and one-bit merges.
+#include "gossamer/actors/collectives/dense_sum.hpp"
+#include "gossamer/actors/collectives/one_bit_merge.hpp"
+#include "gossamer/actors/collectives/sign_sum.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "tiny_world.hpp"
+
+namespace gossamer::actors {
+namespace {
+
+using compress::sign_sum_code;
+using testing_support::tiny_world;
+
+constexpr route both_routes[] = {route::ring, route::torus};
+constexpr std::size_t crowds[] = {1, 2, 3, 4, 6, 7, 8, 9};
+constexpr std::size_t lengths[] = {0, 1, 2, 5, 63, 64, 65, 130, 1000};
+
+/// A worker whose life is one coroutine on one vector.
+class script final : public algorithm {
+public:
+  using life = std::function<task<>(worker&, vec&)>;
+  script(vec x, life l) : x_(std::move(x)), life_(std::move(l)) {}
+  task<> run(worker& w) override { return life_(w, x_); }
+  const vec& model() const override { return x_; }
+  void fields(archive& a) override { a(x_); }
+
+private:
+  vec x_;
+  life life_;
+};
+
+float value_of(rank i, std::size_t k) { return random_stream{9, i, purpose::synthetic}.uniform(0, k) - 0.5f; }
+
+vec values_of(buffer_pool& pool, rank i, std::size_t size) {
+  vec v{pool, size};
+  auto values = v.mutate();
+  for (std::size_t k = 0; k < size; ++k)
+    values[k] = value_of(i, k);
+  return v;
+}
+
+int sum_of_signs(std::size_t workers, std::size_t k) {
+  int sum = 0;
+  for (rank i = 0; i < workers; ++i)
+    sum += value_of(i, k) >= 0 ? 1 : -1;
+  return sum;
+}
+
+struct crowd {
+  std::size_t workers, length;
+  std::uint64_t timing = 0;
+};
+
+/// Lets every worker live on its own `values_of`.
+std::unique_ptr<tiny_world> let_live(const crowd& c, const script::life& life) {
+  static buffer_pool pool;
+  auto world = std::make_unique<tiny_world>(
+      tiny_world::options{.topology = "complete", .workers = c.workers, .timing = c.timing},
+      [&](rank i) { return std::make_unique<script>(values_of(pool, i, c.length), life); },
+      [](rank, std::uint64_t, const vec& x) { return x; });
+  EXPECT_TRUE(world->run()) << c.workers << " workers, length " << c.length;
+  return world;
+}
+
+task<> add_up(worker& w, vec& x, route way) { x = co_await sum_of_all(w, x, way, 0); }
+
+template <class Reduction>
+task<> count(worker& w, vec& x, route way, sign_sum_code code) {
+  Reduction r{x, code};
+  co_await all_reduce(w, r, way, 0);
+  x = r.times(1);
+}
+
+task<> merge(worker& w, vec& x, route way) {
+  one_bit_merge r{w, x, 0};
+  co_await all_reduce(w, r, way, 0);
+  x = r.times(1);
+}
+
+/// Asserts that all workers hold the same bits.
+void expect_agreement(const tiny_world& world, std::size_t workers) {
+  for (rank i = 1; i < workers; ++i)
+    ASSERT_EQ(world.model(i), world.model(0)) << "worker " << i;
+}
+
+TEST(torus_shape, is_as_square_as_can_be) {
+  using shape = std::pair<std::size_t, std::size_t>;
+  for (const auto& [members, expected] : {std::pair{1u, shape{1, 1}},
+                                          {2u, shape{1, 2}},
+                                          {4u, shape{2, 2}},
+                                          {6u, shape{2, 3}},
+                                          {7u, shape{1, 7}},
+                                          {8u, shape{2, 4}},
+                                          {9u, shape{3, 3}},
+                                          {12u, shape{3, 4}},
+                                          {64u, shape{8, 8}}})
+    EXPECT_EQ(torus_shape(members), expected) << members;
+}
+
+TEST(segment, parts_cover_the_whole_and_begin_at_whole_grains) {
+  for (const std::size_t grain : {1u, 64u})
+    for (const auto length : lengths)
+      for (const auto count : crowds) {
+        const segment whole{128, length};
+        std::size_t end = whole.begin;
+        for (std::size_t k = 0; k < count; ++k) {
+          const auto part = whole.part(k + 3 * count, count, grain);
+          ASSERT_EQ(part.begin, end);
+          ASSERT_TRUE(part.begin % grain == 0 || part.size == 0);
+          end = part.begin + part.size;
+        }
+        ASSERT_EQ(end, whole.begin + length);
+      }
+}
+
+TEST(dense_sum, equals_the_sum_on_every_route_for_every_length) {
+  for (const auto way : both_routes)
+    for (const auto workers : crowds)
+      for (const auto length : lengths) {
+        const auto world = let_live({workers, length}, [way](worker& w, vec& x) { return add_up(w, x, way); });
+        expect_agreement(*world, workers);
+        for (std::size_t k = 0; k < length; ++k) {
+          double sum = 0;
+          for (rank i = 0; i < workers; ++i)
+            sum += static_cast<double>(value_of(i, k));
+          ASSERT_NEAR(world->model(0)[k], sum, 1e-6) << workers << " workers, element " << k;
+        }
+      }
+}
+
+TEST(sign_sum, equals_the_sum_of_signs_on_every_route_in_every_code) {
+  for (const auto way : both_routes)
+    for (const auto code : {sign_sum_code::fixed, sign_sum_code::elias, sign_sum_code::shorter})
+      for (const auto workers : crowds)
+        for (const auto length : lengths) {
+          const auto world =
+              let_live({workers, length}, [=](worker& w, vec& x) { return count<sign_sum>(w, x, way, code); });
+          expect_agreement(*world, workers);
+          for (std::size_t k = 0; k < length; ++k)
+            ASSERT_EQ(world->model(0)[k], static_cast<float>(sum_of_signs(workers, k))) << workers << " workers";
+        }
+}
+
+TEST(sign_majority, is_the_sign_of_the_sum_and_a_tie_is_plus) {
+  for (const auto way : both_routes)
+    for (const auto workers : crowds)
+      for (const auto length : lengths) {
+        const auto world = let_live({workers, length}, [=](worker& w, vec& x) {
+          return count<sign_majority>(w, x, way, sign_sum_code::fixed);
+        });
+        expect_agreement(*world, workers);
+        for (std::size_t k = 0; k < length; ++k)
+          ASSERT_EQ(world->model(0)[k], sum_of_signs(workers, k) >= 0 ? 1 : -1) << workers << " workers";
+      }
+}
+
+TEST(one_bit_merge, takes_each_bit_from_some_worker_and_keeps_what_all_agree_on) {
+  for (const auto way : both_routes)
+    for (const auto workers : crowds)
+      for (const auto length : lengths) {
+        const auto world = let_live({workers, length}, [way](worker& w, vec& x) { return merge(w, x, way); });
+        expect_agreement(*world, workers);
+        for (std::size_t k = 0; k < length; ++k) {
+          const auto sum = sum_of_signs(workers, k);
+          if (std::abs(sum) == static_cast<int>(workers)) {
+            ASSERT_EQ(world->model(0)[k] > 0, sum > 0);
+          }
+          ASSERT_EQ(std::abs(world->model(0)[k]), 1);
+        }
+      }
+}
+
+TEST(all_reduce, does_not_depend_on_timing) {
+  for (const auto way : both_routes)
+    for (const auto& life : std::vector<script::life>{
+             [way](worker&w, vec&x) { return add_up(w, x, way); }, [way](worker&w, vec&x) { return merge(w, x, way); },
+             [way](worker&w, vec&x) { return count<sign_majority>(w, x, way, sign_sum_code::fixed); }}) {
+      const auto first = let_live({6, 1000}, life);
+      for (std::uint64_t timing = 1; timing <= 5; ++timing)
+        EXPECT_EQ(let_live({6, 1000, timing}, life)->model(3), first->model(0));
+    }
+}
+
+TEST(all_reduce, sends_what_it_promises) {
+  constexpr std::size_t length = 1000;
+  for (const auto workers : {2u, 4u, 7u, 8u, 9u}) {
+    const auto hops = 2 * (workers - 1);
+    const auto volume = [&](const script::life& life) {
+      const auto world = let_live({workers, length}, life);
+      traffic total;
+      for (rank i = 0; i < workers; ++i)
+        total += world->sent(i);
+      return total;
+    };
+    for (const auto way : both_routes) {
+      const auto [rows, columns] = torus_shape(workers);
+      const auto frames = workers * (way == route::ring ? hops : 2 * (rows - 1) + 2 * (columns - 1));
+      const auto dense = volume([way](worker& w, vec& x) { return add_up(w, x, way); });
+      const auto bits = volume([way](worker& w, vec& x) { return merge(w, x, way); });
+      EXPECT_EQ(dense.frames, frames);
+      EXPECT_EQ(bits.frames, frames);
+      EXPECT_EQ(dense.payload_bits, 32 * hops * length);
+      EXPECT_EQ(bits.payload_bits, hops * length);
+    }
+    std::uint64_t widths = 0; // of the reduce phase
+    for (std::uint32_t k = 1; k < workers; ++k)
+      widths += static_cast<std::uint64_t>(compress::sign_sum_width(k));
+    const auto counted = [&]<class R>(std::type_identity<R>) {
+      return volume([](worker& w, vec& x) { return count<R>(w, x, route::ring, sign_sum_code::fixed); }).payload_bits;
+    };
+    EXPECT_EQ(counted(std::type_identity<sign_majority>{}), (widths + workers - 1) * length);
+    EXPECT_EQ(counted(std::type_identity<sign_sum>{}),
+              (widths + (workers - 1) * static_cast<std::uint64_t>(compress::sign_sum_width(workers))) * length);
+  }
+}
+
+// -- weights ----------------------------------------------------------------------------------------------------------
+
+/// Worker 1 sends worker 0 one frame of this weight, and packets that say they count so many.
+task<> deceive(worker& w, std::uint32_t weight, std::uint32_t counted) {
+  const auto pool = w.model().pool();
+  const tag label{frame_kind::reduce_segment, 0, weight, w.present().number};
+  w.send(0, label, compress::sign_sums(pool, w.model().size() / 2, counted).encode(sign_sum_code::fixed));
+  co_return;
+}
+
+bool accepts(std::uint32_t weight, std::uint32_t counted) {
+  buffer_pool pool;
+  tiny_world world{{.topology = "ring", .workers = 2},
+                   [&](rank i) {
+                     return std::make_unique<script>(vec{pool, 256}, [=](worker& w, vec& x) {
+                       return i == 0 ? count<sign_sum>(w, x, route::ring, sign_sum_code::fixed)
+                                     : deceive(w, weight, counted);
+                     });
+                   },
+                   [](rank, std::uint64_t, const vec& x) { return x; }};
+  world.run();
+  return world.sent(0).frames == 2; // goes on to the second half
+}
+
+TEST(all_reduce, takes_a_segment_only_for_as_many_workers_as_it_stands_for) {
+  EXPECT_TRUE(accepts(1, 1));
+  EXPECT_FALSE(accepts(2, 2));
+  try {
+    accepts(1, 2);
+    FAIL();
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::bad_packet);
+    EXPECT_THAT(e.sentence(), testing::HasSubstr("counts 2 workers instead of 1"));
+  }
+}
+
+// -- the mean of one-bit merges ---------------------------------------------------------------------------------------
+
+/// What the text says literally: the rank of a worker where the number of workers merged so far belongs.
+class merge_by_rank final : public reduction {
+public:
+  merge_by_rank(const worker& w, const vec& v, std::uint64_t t) : merge_(w, v, t), rank_(std::max(w.id(), 1u)) {}
+
+  std::size_t size() const override { return merge_.size(); }
+  std::size_t grain() const override { return merge_.grain(); }
+  void begin(std::uint32_t members) override { merge_.begin(members); }
+  void load(segment s) override { merge_.load(s); }
+  packet partial(segment s, std::uint32_t weight) override { return merge_.partial(s, weight); }
+  void expect(segment s, contributors of) override { merge_.expect(s, {rank_, of.own}); }
+  void merge(segment s, const packet& p, contributors of) override { merge_.merge(s, p, of); }
+  packet result(segment s) override { return merge_.result(s); }
+  void store(segment s, const packet& p) override { merge_.store(s, p); }
+  vec times(float magnitude) const { return merge_.times(magnitude); }
+
+private:
+  one_bit_merge merge_;
+  std::uint32_t rank_;
+};
+
+constexpr std::uint64_t draws = 1000;
+
+/// x becomes the sum of the bits of many rounds.
+template <class Merge>
+task<> merge_often(worker& w, vec& x, route way) {
+  vec sum = 0.0f * x;
+  for (std::uint64_t t = 0; t < draws; ++t) {
+    Merge r{w, x, t};
+    co_await all_reduce(w, r, way, t);
+    sum += r.times(1);
+  }
+  x = sum;
+}
+
+/// The largest distance of the mean bit from the mean sign, in standard errors, and the mean distance.
+template <class Merge>
+std::pair<double, double> deviation(std::size_t workers, route way) {
+  const auto length = 64 * workers;
+  const auto world = let_live({workers, length}, [way](worker& w, vec& x) { return merge_often<Merge>(w, x, way); });
+  double largest = 0, total = 0;
+  for (std::size_t k = 0; k < length; ++k) {
+    const double mean = sum_of_signs(workers, k) / static_cast<double>(workers);
+    const double distance = std::abs(static_cast<double>(world->model(0)[k]) / draws - mean);
+    const double standard_error = std::sqrt((1 - mean * mean) / draws);
+    largest = std::max(largest, distance == 0 ? 0 : distance / standard_error);
+    total += distance;
+  }
+  return {largest, total / static_cast<double>(length)};
+}
+
+TEST(one_bit_merge, is_the_mean_sign_on_average) {
+  for (const auto& [workers, way] :
+       {std::pair{3u, route::ring}, {8u, route::ring}, {6u, route::torus}, {8u, route::torus}, {9u, route::torus}})
+    EXPECT_LT(deviation<one_bit_merge>(workers, way).first, 4.5) << workers << " workers";
+}
+
+TEST(one_bit_merge, would_be_wrong_on_average_if_it_counted_ranks) {
+  EXPECT_GT(deviation<merge_by_rank>(4, route::ring).second, 0.1);
+  EXPECT_LT(deviation<one_bit_merge>(4, route::ring).second, 0.05);
+}
+
+} // namespace
+} // namespace gossamer::actors
