@@ -12,14 +12,26 @@ extern const algorithm_entry all_reduce_sgd_entry;
 extern const algorithm_entry asy_fpg_entry;
 extern const algorithm_entry asy_lpg_entry;
 extern const algorithm_entry async_sgd_entry;
+extern const algorithm_entry cascading_ssdm_entry;
+extern const algorithm_entry csea_entry;
+extern const algorithm_entry cser_entry;
+extern const algorithm_entry cser_pl_entry;
 extern const algorithm_entry d_psgd_entry;
 extern const algorithm_entry dcd_psgd_entry;
 extern const algorithm_entry eamsgd_entry;
 extern const algorithm_entry ecd_psgd_entry;
+extern const algorithm_entry ef_sgd_entry;
+extern const algorithm_entry ef_sign_sgd_entry;
 extern const algorithm_entry halp_entry;
+extern const algorithm_entry local_sgd_entry;
+extern const algorithm_entry m_cser_entry;
+extern const algorithm_entry marsit_entry;
 extern const algorithm_entry naive_d_psgd_entry;
 extern const algorithm_entry parameter_server_sgd_entry;
+extern const algorithm_entry qsparse_local_sgd_entry;
 extern const algorithm_entry qsvrg_entry;
+extern const algorithm_entry sign_sgd_entry;
 extern const algorithm_entry sparse_asy_lpg_entry;
+extern const algorithm_entry ssdm_entry;
 
 } // namespace gossamer::actors

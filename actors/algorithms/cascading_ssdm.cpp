@@ -1,0 +1,115 @@
+// SSDM with cascading compression: why one-bit messages and multi-hop all-reduce do not simply go together.
+//
+//   u_m     = m_i,t+1 of SSDM, i = the m-th worker that a segment comes to, m = 0 .. n-1
+//   w_0     = Q(u_0),  w_m = Q(w_m-1 + u_m)              Q(v) = |v|_2 sign~(v), unbiased
+//   x_t+1   = prox(x_t - w_n-1 / n)
+//
+// Every hop decodes, adds and compresses again. E w_n-1 is the exact sum, but each Q multiplies the energy of what it
+// gets by the number of elements that share a norm: over n hops that explodes. The failing baseline of Wu, He, Guo, Qu,
+// Wang, Zhuang, Zhang: Sign bit is enough: a learning synchronization framework for multi-hop all-reduce with ultimate
+// compression, 2022, section 3. It does not say how many elements share a norm; with 16, three workers train poorly and
+// eight diverge, as printed there.
+//
+// When a worker is lost, the survivors repeat the round with the same momentum and other random numbers. One that comes
+// back takes over the momentum of the worker that gives it the model.
+#include "gossamer/actors/algorithms/entries.hpp"
+#include "gossamer/actors/collectives/all_reduce.hpp"
+
+#include <fmt/format.h>
+
+namespace gossamer::actors {
+
+namespace {
+
+class cascade final : public reduction {
+public:
+  cascade(worker& w, const compress::codec& c, const vec& v) : worker_(w), codec_(c), own_(v) {}
+
+  std::size_t size() const override { return own_.size(); }
+  void begin(std::uint32_t) override { sum_ = own_; }
+  packet partial(segment s, std::uint32_t) override {
+    auto pool = sum_.pool();
+    return worker_.encode(codec_, vec{pool, s.of(std::as_const(sum_))});
+  }
+  void merge(segment s, const packet& received, contributors) override {
+    add(s.of(sum_), worker_.decode(received, s.size).view());
+  }
+  void complete(segment s) override {
+    final_ = partial(s, 0);
+    store(s, final_);
+  }
+  packet result(segment) override { return final_; }
+  void store(segment s, const packet& received) override {
+    std::ranges::copy(worker_.decode(received, s.size).view(), s.of(sum_).begin());
+  }
+
+  const vec& sum() const noexcept { return sum_; }
+
+private:
+  worker& worker_;
+  const compress::codec& codec_;
+  vec own_, sum_;
+  packet final_; ///< of the one segment that this worker completes: on a ring there is one
+};
+
+class cascading_ssdm final : public algorithm {
+public:
+  cascading_ssdm(vec initial, const arguments& given)
+      : x_(std::move(initial)), m_(0.0f * x_), beta_(given.real32("beta")),
+        signs_(compress::make_codec(fmt::format("ssdm:bucket={}", given.integer("norm-bucket")))) {}
+
+  task<> run(worker& w) override {
+    for (; co_await w.next_step(t_); ++t_) {
+      w.claim_equal("the model", t_, x_);
+      const vec g = co_await w.start_gradient(x_, t_);
+      const vec d = w.direction(x_, g, t_);
+      const vec m = t_ == 0 ? d : beta_ * m_ + (1 - beta_) * d;
+      cascade sum{w, *signs_, m};
+      co_await all_reduce(w, sum, route::ring, t_);
+      m_ = m;
+      x_ -= 1.0f / static_cast<float>(w.members().size()) * sum.sum();
+      w.prox(x_, t_);
+    }
+  }
+
+  void fields(archive& a) override { a(x_)(m_)(t_); }
+  const vec& model() const override { return x_; }
+
+private:
+  vec x_, m_;
+  std::uint64_t t_ = 0;
+  float beta_;
+  std::unique_ptr<compress::codec> signs_;
+};
+
+} // namespace
+
+const algorithm_entry cascading_ssdm_entry{
+    .about = {.name = "cascading-ssdm",
+              .summary = "stochastic signs, compressed anew at every hop of an all-reduce: a baseline that explodes",
+              .maths = "m_i,t+1 = beta m_i,t + (1 - beta) gamma_t u(grad F_i(x_t; xi_i,t)), m_i,1 without beta\n"
+                       "w_0 = Q(m_0), w_k = Q(w_k-1 + m_k), x_t+1 = x_t - w_n-1 / n, Q(v) = |v|_2 sign~(v)",
+              .reference = "Wu, He, Guo, Qu, Wang, Zhuang, Zhang: Sign bit is enough: a learning synchronization "
+                           "framework for multi-hop all-reduce with ultimate compression, 2022, section 3",
+              .cost = "2(n-1) messages and 2(n-1)/n * (1 + 32/B) d payload bits sent by each worker per step, for B "
+                      "elements a norm; 2(n-1) hops",
+              .parameters = {{.key = "beta", .fallback = "0.9", .meaning = "of the momentum", .min = 0, .max = 0.9999},
+                             {.key = "norm-bucket",
+                              .kind = parameter::type::integer,
+                              .fallback = "16",
+                              .meaning = "elements of a segment that share a norm; 0: all of them",
+                              .min = 0,
+                              .max = static_cast<double>(compress::packet_most_elements)}}},
+    .traits = {.exchange = exchange_pattern::all,
+               .synchronous = true,
+               .needs = codec_need::exact,
+               .default_optimiser = "sgd",
+               .on_loss = interrupted_round::repeat,
+               .most_steps_apart = 1,
+               .follows_mean_gradient = false},
+    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+      return std::make_unique<cascading_ssdm>(s.initial, s.given);
+    },
+};
+
+} // namespace gossamer::actors

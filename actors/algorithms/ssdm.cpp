@@ -1,0 +1,116 @@
+// SSDM: stochastic sign descent with momentum.
+//
+//   m_i,t+1 = beta m_i,t + (1 - beta) d_i,t,  m_i,1 = d_i,0        d_i,t = gamma_t u(grad F_i(x_t; xi_i,t))
+//   x_t+1   = prox(x_t - gamma_t / n sum_i sign~(m_i,t+1))         P(sign~(v)_k = 1) = 1/2 + v_k / (2 |v|_2)
+//
+// Safaryan, Richtarik: Stochastic sign descent methods: new algorithms and better theory, ICML 2021, algorithm 3. With
+// keep-norm=true the update is (1/n) sum_i |m_i| sign~(m_i): unbiased for the mean of the m_i, and what the analysis of
+// Marsit takes SSDM for.
+//
+// The original has a server. Here signs without norms are added on an all-reduce; packets with norms are gathered by
+// everybody on a ring. A momentum of 0 has no direction and votes by fair coins.
+//
+// When a worker is lost, the survivors repeat the round with the signs that they have drawn; its momentum is lost. One
+// that comes back takes over the momentum of the worker that gives it the model.
+#include "gossamer/actors/algorithms/entries.hpp"
+#include "gossamer/actors/collectives/ring_all_gather.hpp"
+#include "gossamer/actors/collectives/sign_sum.hpp"
+
+namespace gossamer::actors {
+
+namespace {
+
+class ssdm final : public algorithm {
+public:
+  ssdm(vec initial, const arguments& given)
+      : x_(std::move(initial)), m_(0.0f * x_), beta_(given.real32("beta")), keeps_norm_(given.is("keep-norm", "true")),
+        way_(collective_of(given)), code_(coding_of(given)),
+        signs_(compress::make_codec(keeps_norm_ ? "ssdm:norm=sent" : "ssdm:norm=dropped")) {}
+
+  task<> run(worker& w) override {
+    for (; co_await w.next_step(t_); ++t_) {
+      w.claim_equal("the model", t_, x_);
+      const vec g = co_await w.start_gradient(x_, t_);
+      const vec d = w.direction(x_, g, t_);
+      const vec m = t_ == 0 ? d : beta_ * m_ + (1 - beta_) * d;
+      if (keeps_norm_)
+        co_await gather(w, m);
+      else
+        co_await add_signs(w, m);
+      m_ = m;
+      w.prox(x_, t_);
+    }
+  }
+
+  void fields(archive& a) override { a(x_)(m_)(t_); }
+  const vec& model() const override { return x_; }
+
+private:
+  task<> gather(worker& w, const vec& m) {
+    const auto mine = w.encode(*signs_, m);
+    const auto everybody = co_await ring_all_gather(w, mine, t_);
+    vec sum = w.decode(everybody.front());
+    for (std::size_t k = 1; k < everybody.size(); ++k)
+      sum += w.decode(everybody[k]);
+    x_ -= 1.0f / static_cast<float>(everybody.size()) * sum;
+  }
+
+  task<> add_signs(worker& w, const vec& m) {
+    const auto drawn = w.encode(*signs_, m);
+    sign_sum sum{drawn.bits > 0 ? w.decode(drawn) : coins(w), code_};
+    co_await all_reduce(w, sum, way_, t_);
+    x_ -= sum.times(w.learning_rate(t_) / static_cast<float>(w.members().size()));
+  }
+
+  /// What sign~ makes of a vector that is 0 everywhere.
+  vec coins(const worker& w) const {
+    vec v = x_;
+    random_sequence coin{w.random(purpose::merge), t_};
+    for (float& value : v.overwrite())
+      value = coin.uniform() - 0.5f;
+    return v;
+  }
+
+  vec x_, m_;
+  std::uint64_t t_ = 0;
+  float beta_;
+  bool keeps_norm_;
+  route way_;
+  compress::sign_sum_code code_;
+  std::unique_ptr<compress::codec> signs_;
+};
+
+} // namespace
+
+const algorithm_entry ssdm_entry{
+    .about = {.name = "ssdm",
+              .summary = "sends random signs that are right on average for the direction of the momentum",
+              .maths = "m_i,t+1 = beta m_i,t + (1 - beta) gamma_t u(grad F_i(x_t; xi_i,t)), m_i,1 without beta\n"
+                       "x_t+1 = x_t - gamma_t / n sum_i sign~(m_i,t+1), P(sign~(v)_k = 1) = 1/2 + v_k / (2 |v|_2)\n"
+                       "keep-norm=true: x_t+1 = x_t - (1/n) sum_i |m_i,t+1|_2 sign~(m_i,t+1)",
+              .reference = "Safaryan, Richtarik: Stochastic sign descent methods: new algorithms and better theory, "
+                           "ICML 2021, algorithm 3",
+              .cost = "2(n-1) messages and, for the sums of k signs, ceil(log2(k+1)) * d/n payload bits for each k = 1 "
+                      ".. n-1 and (n-1)/n * ceil(log2(n+1)) * d sent by each worker per step; keep-norm=true: n-1 "
+                      "messages and (n-1)(d + 32) bits",
+              .parameters = {{.key = "beta", .fallback = "0.9", .meaning = "of the momentum", .min = 0, .max = 0.9999},
+                             {.key = "keep-norm",
+                              .kind = parameter::type::choice,
+                              .fallback = "false",
+                              .meaning = "whether norms are sent with the signs, and gathered instead of summed",
+                              .choices = {"false", "true"}},
+                             coding_parameter(),
+                             collective_parameter()}},
+    .traits = {.exchange = exchange_pattern::all,
+               .synchronous = true,
+               .needs = codec_need::exact,
+               .default_optimiser = "sgd",
+               .on_loss = interrupted_round::repeat,
+               .most_steps_apart = 1,
+               .follows_mean_gradient = false},
+    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+      return std::make_unique<ssdm>(s.initial, s.given);
+    },
+};
+
+} // namespace gossamer::actors
