@@ -17,10 +17,12 @@
 // its side (see topology/overlay.hpp), so each runs both routines, and which of them does something depends on the
 // view. One that comes back starts from the model of a neighbour.
 //
-// We differ from the text in two points. A gradient that arrives while an answer is under way is applied at once
-// instead of being buffered, which pairwise_average.hpp shows to conserve the same sum. By default a worker asks once
-// for each of its gradients, as in algorithm 1; `averaging=continuous` asks without pause, which on a fast link only
-// burns processor time.
+// We differ from the text in three points, each with a parameter that brings the text back. A gradient that arrives
+// while an answer is under way is applied at once, which pairwise_average.hpp shows to conserve the same sum;
+// `form=snapshot` keeps it until the answer is there, so that both sides end at the average of what they sent, and the
+// next gradient is taken where it will lead. A worker asks once for each of its gradients, as in algorithm 1;
+// `averaging=continuous` asks without pause, which on a fast link only burns processor time. Gradients are means over a
+// minibatch, as everywhere; `gradient=sum` takes the sum, for the step sizes of the paper's theory.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/pairwise_average.hpp"
 
@@ -30,7 +32,11 @@ namespace {
 
 class ad_psgd final : public algorithm {
 public:
-  ad_psgd(vec initial, bool continuous) : x_(std::move(initial)), continuous_(continuous) {}
+  struct options {
+    bool continuous, snapshot, sum;
+  };
+
+  ad_psgd(vec initial, options o) : x_(std::move(initial)), options_(o) {}
 
   task<> run(worker& w) override {
     w.serve(answer(w));
@@ -39,27 +45,49 @@ public:
   }
 
   const vec& model() const override { return x_; }
-  void fields(archive& a) override { a(x_)(t_)(exchanges_); }
+  void fields(archive& a) override { a(x_)(t_)(exchanges_)(kept_); }
+  void inherit(worker&) override { kept_ = {}; } // whose they were applies them
 
 private:
   task<> learn(worker& w) {
     for (; co_await w.next_step(t_); ++t_) {
-      const vec g = co_await w.start_gradient(x_, t_);
-      w.update(x_, g, t_);
+      auto gradient = w.start_gradient(ahead(w), t_);
+      keep(w, co_await gradient);
+      if (!asking_ || !options_.snapshot)
+        apply(w);
       learnt_.notify();
     }
     learning_ = false;
     learnt_.notify();
   }
 
+  /// Where x will be when the gradients that are kept have been applied.
+  vec ahead(const worker& w) const { return kept_.empty() ? x_ : x_ - w.learning_rate(t_) * kept_; }
+
+  void keep(const worker& w, vec g) {
+    if (options_.sum)
+      g *= static_cast<float>(w.batch());
+    if (!kept_.empty())
+      g += kept_;
+    kept_ = std::move(g);
+  }
+
+  void apply(worker& w) {
+    if (!kept_.empty())
+      w.update(x_, std::exchange(kept_, {}), t_);
+  }
+
   task<> ask(worker& w) {
     const auto choice = w.random(purpose::neighbour);
     while (learning_) {
       const auto passive = w.neighbours();
-      if (w.active() && !passive.empty() && (continuous_ || exchanges_ < t_)) {
+      if (w.active() && !passive.empty() && (options_.continuous || exchanges_ < t_)) {
         random_sequence draw{choice, exchanges_};
         const auto j = passive[draw.below(static_cast<std::uint32_t>(passive.size()))];
+        asking_ = true;
         co_await ask_for_average(w, x_, j, exchanges_++);
+        asking_ = false;
+        apply(w);
       } else {
         exchanges_ = std::max(exchanges_, t_); // a passive worker that becomes active has nothing to catch up on
         co_await learnt_.wait();
@@ -77,7 +105,9 @@ private:
   vec x_;
   std::uint64_t t_ = 0;
   std::uint64_t exchanges_ = 0;
-  bool continuous_;
+  vec kept_; ///< the sum of the gradients that are still to be applied; mostly empty
+  options options_;
+  bool asking_ = false;
   bool learning_ = true;
   signal learnt_;
 };
@@ -98,12 +128,24 @@ const algorithm_entry ad_psgd_entry{
                               .kind = parameter::type::choice,
                               .fallback = "per-gradient",
                               .meaning = "how often an active worker averages",
-                              .choices = {"per-gradient", "continuous"}}}},
+                              .choices = {"per-gradient", "continuous"}},
+                             {.key = "form",
+                              .kind = parameter::type::choice,
+                              .fallback = "delta",
+                              .meaning = "gradients that come during an exchange are applied at once, or after it",
+                              .choices = {"delta", "snapshot"}},
+                             {.key = "gradient",
+                              .kind = parameter::type::choice,
+                              .fallback = "mean",
+                              .meaning = "over a minibatch",
+                              .choices = {"mean", "sum"}}}},
     .traits = {.exchange = exchange_pattern::bipartite,
                .synchronous = false,
                .on_compute_failure = compute_failure::restart},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<ad_psgd>(s.initial, s.given.is("averaging", "continuous"));
+      return std::make_unique<ad_psgd>(s.initial, ad_psgd::options{.continuous = s.given.is("averaging", "continuous"),
+                                                                   .snapshot = s.given.is("form", "snapshot"),
+                                                                   .sum = s.given.is("gradient", "sum")});
     },
 };
 

@@ -111,6 +111,7 @@ worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const 
   w.step_limit =
       w.synchronous || algorithm->traits.equal_steps ? steps_per_worker : steps_per_worker * settings.workers;
   w.evaluation_steps = evaluation_steps;
+  w.batch = settings.batch;
   w.updates_per_epoch = updates_per_epoch();
   w.planned_epochs = planned_epochs;
   w.lr = settings.lr;

@@ -96,6 +96,7 @@ struct worker_settings {
   std::uint64_t step_limit = std::numeric_limits<std::uint64_t>::max(); ///< of this worker
   std::uint64_t evaluation_steps = 0; ///< a synchronous worker sends a snapshot every so many steps; 0: never
   std::size_t samples = 1;            ///< of the training set
+  std::size_t batch = 1;              ///< samples of a minibatch
   double updates_per_epoch = 1;       ///< gradients, of all workers together, that touch every sample once
   double planned_epochs = 1;
   double lr = 0.1;
@@ -151,6 +152,8 @@ public:
   /// Training is over: no step begins any more.
   bool over() const noexcept { return limit_ == 0; }
   std::size_t samples() const noexcept { return settings_.samples; }
+  /// How many samples a gradient is the mean of.
+  std::size_t batch() const noexcept { return settings_.batch; }
   /// Gradients, of all workers together, that touch every sample once.
   double updates_per_epoch() const noexcept { return settings_.updates_per_epoch; }
   /// gamma_t: the base rate times the schedule at the present progress.
