@@ -63,7 +63,7 @@ TEST_P(every_algorithm, survives_several_deaths_and_returns) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, every_algorithm, testing::Values("ad-psgd", "all-reduce-sgd", "d-psgd"));
+INSTANTIATE_TEST_SUITE_P(, every_algorithm, testing::Values("ad-psgd", "all-reduce-sgd", "d-psgd", "dcd-psgd", "ecd-psgd"));
 
 } // namespace
 } // namespace gossamer::actors

@@ -1,0 +1,105 @@
+#include "gossamer/actors/simulation/simulated_world.hpp"
+
+#include <gtest/gtest.h>
+
+#include "gossip_problem.hpp"
+
+namespace gossamer::actors {
+namespace {
+
+using testing_support::quadratics;
+using testing_support::runs;
+using testing_support::tiny_world;
+
+constexpr std::size_t size = 5;
+
+const char* const forms[] = {"ad-psgd", "ad-psgd:form=snapshot", "ad-psgd:averaging=continuous",
+                             "ad-psgd:averaging=continuous,form=snapshot"};
+
+// Every schedule of the messages and gradients of some steps ends, nobody waiting, and at its end the models have
+// moved by the gradients and nothing else.
+TEST(ad_psgd, ends_and_conserves_the_sum_under_thousands_of_schedules) {
+  for (const char* form : forms)
+    for (const char* topology : {"ring", "star", "hypercube"})
+      for (std::uint64_t seed = 1; seed <= 250; ++seed) {
+        quadratics problem{4, size, 1};
+        std::vector<double> expected(size);
+        tiny_world world{{.topology = topology, .workers = 4, .synchronous = false, .steps = 4, .seed = seed},
+                         runs(form, problem.start()),
+                         [&](rank i, std::uint64_t t, const vec& x) {
+                           const auto g = problem.gradient(i, t, x.view());
+                           for (std::size_t k = 0; k < size; ++k)
+                             expected[k] -= 0.1 * static_cast<double>(g[k]);
+                           return problem.gradients()(i, t, x);
+                         }};
+        ASSERT_TRUE(world.run()) << form << ", " << topology << ", schedule " << seed;
+        const auto sum = world.sum_of_models();
+        for (std::size_t k = 0; k < size; ++k)
+          ASSERT_NEAR(sum[k], expected[k], 1e-5) << form << ", " << topology << ", schedule " << seed;
+      }
+}
+
+TEST(ad_psgd, reaches_consensus_when_there_are_no_gradients) {
+  for (const char* form : forms) {
+    buffer_pool pool;
+    const auto& entry = algorithms().find("ad-psgd");
+    tiny_world world{{.topology = "ring", .workers = 8, .synchronous = false, .steps = 300},
+                     [&](rank i) {
+                       const arguments given{"algorithm", entry.about, spec::parse(form)};
+                       return entry.make({.given = given, .initial = vec{pool, std::vector{static_cast<float>(i)}}});
+                     },
+                     [](rank, std::uint64_t, const vec& x) { return 0.0f * x; }};
+    ASSERT_TRUE(world.run());
+    for (rank i = 0; i < 8; ++i)
+      EXPECT_NEAR(world.model(i)[0], 3.5f, 1e-3f) << form;
+  }
+}
+
+run_settings small(const std::string& algorithm) {
+  run_settings s;
+  s.algorithm = algorithm;
+  s.model = "quadratic";
+  s.data = "quadratic:samples=400,dim=10";
+  s.workers = 8;
+  s.batch = 4;
+  s.steps = 200;
+  s.lr = 0.02;
+  return s;
+}
+
+// A sum over a minibatch of M is M times its mean; and multiplying by a power of two rounds nothing.
+TEST(ad_psgd, with_sums_of_gradients_needs_a_rate_that_is_smaller_by_the_minibatch) {
+  auto sums = small("ad-psgd:gradient=sum");
+  sums.lr /= 4;
+  const auto a = simulate(prepare(small("ad-psgd")), {}), b = simulate(prepare(sums), {});
+  EXPECT_EQ(a.summary.final.train_loss, b.summary.final.train_loss);
+}
+
+// Compute actors do not wait for links: cut off from everybody, a worker has done half of the gradients as early as
+// ever.
+TEST(ad_psgd, goes_on_learning_at_full_speed_while_no_message_gets_through) {
+  struct half_time final : run_observer {
+    void on_evaluation(const evaluation_record& r) override {
+      if (r.step >= 800 && time_s == 0)
+        time_s = r.time_s;
+    }
+    double time_s = 0;
+  };
+  for (const char* form : forms) {
+    auto s = small(form);
+    s.eval_every = 1;
+    const auto e = prepare(s);
+    fault_plan silence;
+    silence.faults.push_back({.kind = fault_kind::drop, .at_s = 0, .lasts_s = 10, .rate = 1});
+    half_time loud, quiet;
+    const auto undisturbed = simulate(e, {}, {.observer = &loud});
+    const auto disturbed = simulate(e, {}, {.observer = &quiet, .faults = silence});
+    EXPECT_GT(loud.time_s, 0);
+    EXPECT_NEAR(quiet.time_s, loud.time_s, 0.02 * loud.time_s) << form;
+    EXPECT_GT(disturbed.frames_lost, 0u);
+    EXPECT_EQ(undisturbed.frames_lost, 0u);
+  }
+}
+
+} // namespace
+} // namespace gossamer::actors
