@@ -85,7 +85,7 @@ public:
   const vec& model() const override { return x_; }
 
   void fields(archive& a) override {
-    a(x_)(updates_);
+    a(x_)(updates_)(left_);
     questions_.fields(a);
     more_fields(a);
   }
@@ -96,11 +96,11 @@ protected:
     updates_ += gradients;
   }
   std::uint64_t updates() const noexcept { return updates_; } // so many gradients
+  bool has_left(rank who) const { return left_.contains(who); }
 
 private:
   virtual void more_fields(archive& a) = 0;
   virtual void take(worker& w, rank from, const vec& gradient) = 0;
-  virtual void leaves(rank who) = 0;
   virtual void lost(rank who) = 0;
   /// Changes the model when it is time to.
   virtual void act(worker& w) = 0;
@@ -114,7 +114,9 @@ private:
         if (question.body.elements > 0)
           take(w, question.source, w.decode(question.body));
         if (question.label.part == farewell)
-          leaves(question.source);
+          left_.insert(question.source);
+        else
+          left_.erase(question.source);
       }
       settle(w);
     }
@@ -135,7 +137,9 @@ private:
     act(w);
     w.save();
     for (const auto who : questions_.waiting())
-      if (w.over() || may_read(who)) {
+      if (has_left(who)) {
+        questions_.answer(w, who, 0, {});
+      } else if (w.over() || may_read(who)) {
         reads(who);
         questions_.answer(w, who, 0, w.encode(*exact_, x_));
       }
@@ -144,21 +148,21 @@ private:
   vec x_;
   std::uint64_t updates_ = 0;
   desk questions_;
+  std::set<rank> left_; // those who have done their last step
   std::unique_ptr<compress::codec> exact_ = compress::make_codec("identity");
 };
 
 class synchronous_server final : public server {
   using server::server;
 
-  void more_fields(archive& a) override { a(gradients_)(left_); }
+  void more_fields(archive& a) override { a(gradients_); }
   void take(worker&, rank from, const vec& gradient) override { gradients_[from] = gradient; }
-  void leaves(rank who) override { left_.insert(who); }
   void lost(rank who) override { gradients_.erase(who); }
   bool may_read(rank who) override { return !gradients_.contains(who); }
-  void reads(rank who) override { left_.erase(who); }
+  void reads(rank) override {}
 
   void act(worker& w) override {
-    const auto is_in = [this](rank i) { return gradients_.contains(i) || left_.contains(i); };
+    const auto is_in = [this](rank i) { return gradients_.contains(i) || has_left(i); };
     if (gradients_.empty() || !std::ranges::all_of(w.members(), is_in))
       return;
     auto sum = std::move(gradients_.begin()->second);
@@ -170,7 +174,6 @@ class synchronous_server final : public server {
   }
 
   std::map<rank, vec> gradients_; // of this round
-  std::set<rank> left_;           // those who have done their last step
 };
 
 class asynchronous_server final : public server {
@@ -183,7 +186,6 @@ private:
     reads_.erase(from);
     apply(w, gradient, 1);
   }
-  void leaves(rank who) override { reads_.erase(who); }
   void lost(rank who) override { reads_.erase(who); }
   void act(worker&) override {}
   void reads(rank who) override { reads_[who] = updates(); }
@@ -198,9 +200,19 @@ private:
   std::map<rank, std::uint64_t> reads_; // updates that a model had seen whose gradient is under way
 };
 
-std::unique_ptr<algorithm> make_worker(const algorithm_setup& s) { return std::make_unique<server_worker>(s.initial); }
+constexpr std::int64_t unbounded = 1'000'000'000;
 
 std::size_t shards(const arguments& given) { return static_cast<std::size_t>(given.integer("shards")); }
+
+std::unique_ptr<algorithm> make_worker(const algorithm_setup& s) { return std::make_unique<server_worker>(s.initial); }
+
+/// Two masters that withhold answers could each let another worker go first, and both would wait for ever.
+std::unique_ptr<algorithm> make_bounded_worker(const algorithm_setup& s) {
+  if (shards(s.given) > 1 && s.given.integer("staleness") < unbounded)
+    throw error(errc::usage, "async-sgd bounds staleness at one master, and cannot with shards",
+                "leave out shards or staleness");
+  return make_worker(s);
+}
 
 /// The master's part of the model.
 vec shard_of(const algorithm_setup& s) {
@@ -257,9 +269,9 @@ const algorithm_entry async_sgd_entry{
                               .fallback = "1000000000",
                               .meaning = "tau: a gradient is applied at most so many updates after its model was read",
                               .min = 0,
-                              .max = 1e9}}},
+                              .max = unbounded}}},
     .traits = {.exchange = exchange_pattern::all, .synchronous = false, .on_compute_failure = compute_failure::restart},
-    .make = make_worker,
+    .make = make_bounded_worker,
     .masters = shards,
     .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<asynchronous_server>(shard_of(s),

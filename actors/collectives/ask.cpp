@@ -4,15 +4,19 @@ namespace gossamer::actors {
 
 namespace {
 
-task<frame> answer_to(worker& w, rank master, tag question, packet body) {
+/// @param asked the life of the master to which the question was sent; another one does not know of it
+task<frame> answer_to(worker& w, rank master, tag question, packet body, std::optional<std::uint32_t> asked) {
   const tag wanted{frame_kind::reply, question.step, any_part};
   for (;;) {
+    while (!w.is_present(master))
+      co_await w.change();
+    if (w.life_of(master) != asked) {
+      asked = w.life_of(master);
+      w.send(master, question, body);
+    }
     auto answer = co_await w.receive(master, wanted);
     if (answer)
       co_return std::move(*answer);
-    while (!w.is_present(master))
-      co_await w.change();
-    w.send(master, question, body);
   }
 }
 
@@ -21,7 +25,7 @@ task<frame> answer_to(worker& w, rank master, tag question, packet body) {
 task<frame> ask(worker& w, rank master, std::uint64_t number, std::uint32_t part, packet body) {
   const tag question{frame_kind::request, number, part};
   w.send(master, question, body);
-  return answer_to(w, master, question, std::move(body));
+  return answer_to(w, master, question, std::move(body), w.life_of(master));
 }
 
 task<std::vector<frame>> ask_all(worker& w, std::uint64_t number, std::uint32_t part, std::vector<packet> bodies) {

@@ -136,7 +136,9 @@ public:
   /// True for workers that start exchanges, false for those that answer.
   bool active() const { return present().active[id()]; }
   /// Whether this worker or master has not been lost.
-  bool is_present(rank i) const { return views_.back()->contains(i); }
+  bool is_present(rank i) const { return life_of(i).has_value(); }
+  /// Which of its lives it is in, if it has not been lost.
+  std::optional<std::uint32_t> life_of(rank i) const { return views_.back()->incarnations[i]; }
   /// How many workers the run began with; as many as there are ranks below those of the masters.
   std::size_t workers() const noexcept { return settings_.workers; }
   std::size_t masters() const noexcept { return settings_.masters; }
