@@ -1,0 +1,72 @@
+// Local SGD: H steps alone, then the models are averaged.
+//
+//   x_i,t+1 = x_i,t - gamma_t u_i(grad F_i(x_i,t; xi_i,t))
+//   after every H steps    x_i = (1/n) sum_j x_j
+//
+// Stich: Local SGD converges fast and communicates little, ICLR 2019. The state of the optimiser is each worker's own
+// and is not averaged.
+//
+// Between averages workers run freely. When one is lost, its steps since the last average are lost with it; the others
+// keep theirs and average among themselves. One that comes back begins with the model of another worker.
+#include "gossamer/actors/algorithms/entries.hpp"
+#include "gossamer/actors/collectives/ring_all_reduce.hpp"
+
+namespace gossamer::actors {
+
+namespace {
+
+class local_sgd final : public algorithm {
+public:
+  local_sgd(vec initial, std::uint64_t period) : x_(std::move(initial)), period_(period) {}
+
+  task<> run(worker& w) override {
+    for (; co_await w.next_step(t_); ++t_) {
+      if (t_ % period_ == 0)
+        w.claim_equal("the average", t_, x_);
+      const vec g = co_await w.start_gradient(x_, t_);
+      vec moved = x_;
+      w.update(moved, g, t_);
+      if ((t_ + 1) % period_ == 0) {
+        const vec own = moved;
+        moved = co_await ring_all_reduce(w, own, t_);
+        moved *= 1.0f / static_cast<float>(w.members().size());
+        w.claim_conserved("the sum of the models", t_, own, moved);
+      }
+      x_ = moved;
+    }
+  }
+
+  const vec& model() const override { return x_; }
+  void fields(archive& a) override { a(x_)(t_); }
+  std::uint64_t next_exchange(std::uint64_t t) const override { return t / period_ * period_ + period_ - 1; }
+
+private:
+  vec x_;
+  std::uint64_t t_ = 0;
+  std::uint64_t period_;
+};
+
+} // namespace
+
+const algorithm_entry local_sgd_entry{
+    .about = {.name = "local-sgd",
+              .summary = "SGD on each worker alone; models are averaged every so many steps",
+              .maths = "x_i <- x_i - gamma_t u_i(grad F_i(x_i; xi_i,t));  if (t + 1) mod H = 0: x_i <- (1/n) sum_j x_j",
+              .reference = "Stich: Local SGD converges fast and communicates little, ICLR 2019",
+              .cost = "every H steps 2(n-1) messages and 2(n-1)/n * 32d payload bits sent by each worker; between "
+                      "averages nobody waits for anybody",
+              .parameters = {{.key = "period",
+                              .kind = parameter::type::integer,
+                              .fallback = "8",
+                              .meaning = "H, in steps",
+                              .min = 1}}},
+    .traits = {.exchange = exchange_pattern::all,
+               .synchronous = true,
+               .needs = codec_need::exact,
+               .on_loss = interrupted_round::repeat},
+    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+      return std::make_unique<local_sgd>(s.initial, static_cast<std::uint64_t>(s.given.integer("period")));
+    },
+};
+
+} // namespace gossamer::actors

@@ -1,0 +1,103 @@
+#include "gossamer/actors/collectives/psync.hpp"
+
+#include "gossamer/actors/collectives/ring_all_gather.hpp"
+#include "gossamer/actors/collectives/ring_all_reduce.hpp"
+
+namespace gossamer::actors {
+
+namespace {
+
+using selection = compress::selection;
+
+/// Calls what(range of the vector, where it stands among those kept).
+void for_each_range(const selection& kept, auto&& what) {
+  std::size_t done = 0;
+  for (const auto& r : kept.ranges) {
+    what(r, done);
+    done += r.size;
+  }
+}
+
+/// The kept elements of all parts, one after the other.
+vec concatenate(const std::vector<psync_part>& parts, buffer_pool pool) {
+  std::size_t size = 0;
+  for (const auto& p : parts)
+    size += p.values.size();
+  vec all{pool, size};
+  auto out = all.mutate().begin();
+  for (const auto& p : parts)
+    out = std::ranges::copy(p.values.view(), out).out;
+  return all;
+}
+
+/// Of each part with a message, everybody's.
+using messages = std::vector<std::vector<packet>>;
+
+task<std::optional<messages>> try_gather(worker& w, const std::vector<psync_part>& parts, std::uint64_t t) {
+  messages all(parts.size());
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    if (!parts[k].message)
+      continue;
+    auto gathered = co_await try_ring_all_gather(w, *parts[k].message, t, static_cast<std::uint32_t>(k));
+    if (!gathered)
+      co_return std::nullopt;
+    all[k] = std::move(*gathered);
+  }
+  co_return all;
+}
+
+vec mean_of(const worker& w, const std::vector<packet>& all, std::size_t size) {
+  vec sum = w.decode(all.front(), size);
+  for (std::size_t k = 1; k < all.size(); ++k)
+    sum += w.decode(all[k], size);
+  sum *= 1.0f / static_cast<float>(all.size());
+  return sum;
+}
+
+} // namespace
+
+psync_part part_of(worker& w, const vec& v, const compress::codec* c, purpose shared, std::uint64_t t) {
+  psync_part part{.residual = v};
+  if (!c)
+    return part;
+  if (!c->can().linear) {
+    part.message = w.encode(*c, v);
+    part.residual -= w.decode(*part.message, v.size());
+    return part;
+  }
+  part.kept = c->select(v.size(), w.shared_random(shared), t);
+  auto pool = v.pool();
+  part.values = vec{pool, part.kept->size()};
+  const auto values = part.values.mutate(), left = part.residual.mutate();
+  for_each_range(*part.kept, [&](const selection::range& r, std::size_t at) {
+    assign_scaled(values.subspan(at, r.size), part.kept->factor, v.view().subspan(r.begin, r.size));
+    subtract(left.subspan(r.begin, r.size), values.subspan(at, r.size));
+  });
+  return part;
+}
+
+task<> add_means(worker& w, vec& x, std::vector<psync_part> parts, std::uint64_t t) {
+  const bool summing = std::ranges::any_of(parts, [](const auto& p) { return p.kept.has_value(); });
+  const vec kept = concatenate(parts, x.pool());
+  vec sums;
+  std::optional<messages> all;
+  while (!all) { // a gathering that is cut short: others may still be in the all-reduce before it
+    if (summing) // also where nothing is kept, for once: a round is a round
+      sums = co_await ring_all_reduce(w, kept, t);
+    all = co_await try_gather(w, parts, t);
+  }
+  const float share = 1.0f / static_cast<float>(w.members().size());
+  std::size_t begin = 0;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    if (parts[k].message)
+      x += mean_of(w, (*all)[k], x.size());
+    if (!parts[k].kept)
+      continue;
+    for_each_range(*parts[k].kept, [&](const selection::range& r, std::size_t at) {
+      add_scaled(x.mutate().subspan(r.begin, r.size), share, sums.view().subspan(begin + at, r.size));
+    });
+    begin += parts[k].kept->size();
+  }
+}
+
+} // namespace gossamer::actors

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "gossamer/actors/runtime/worker.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace gossamer::actors {
+
+/// Everybody's packet, in the order of the members: the same on every member, its own included.
+///
+/// In M - 1 hops each worker sends to its successor what it received in the hop before, first its own. Packets travel
+/// as they are and are never encoded again, so the result is exact for every codec, also where messages cannot be
+/// summed.
+///
+/// Cost: M - 1 messages, and the payload bits of all packets but its successor's, sent by each member; M - 1 hops one
+/// after another. When a member is lost, the others do the round again, as in `ring_all_reduce`, and for the same
+/// algorithms.
+/// @param t names the round; unique among the rounds of a run
+task<std::vector<packet>> ring_all_gather(worker& w, packet mine, std::uint64_t t);
+
+/// One attempt, among the members of the present view; nothing when that view ends first. For rounds that consist of
+/// several collectives: they must be repeated together, since others may still be in the first of them.
+/// @param lane tells several gatherings of one round apart
+task<std::optional<std::vector<packet>>> try_ring_all_gather(worker& w, packet mine, std::uint64_t t,
+                                                             std::uint32_t lane = 0);
+
+} // namespace gossamer::actors
