@@ -1,5 +1,6 @@
 // The uniform quantiser against its definition in docs/wire-format.md, written out plainly.
 #include "gossamer/compress/codec.hpp"
+#include "gossamer/compress/uniform.hpp"
 
 #include <gmock/gmock.h>
 #include <hwy/targets.h>
@@ -8,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 namespace gossamer::compress {
 namespace {
@@ -176,7 +178,16 @@ TEST(uniform, has_the_error_of_its_formula) {
                   / draws;
     EXPECT_NEAR(measured, expected, 0.03 * expected) << spec_of(bits);
     EXPECT_LE(expected, 1000 * delta * delta / 4);
+    EXPECT_NEAR(uniform_expected_error(v.view(), bits), expected, 1e-3 * expected) << spec_of(bits);
   }
+}
+
+TEST(uniform, expects_no_error_on_its_levels_and_the_whole_vector_where_it_sends_zero) {
+  const std::vector<float> levels{-7, -3, 0, 1, 7}, tiny{1e-40f, -2e-40f};
+  EXPECT_EQ(uniform_expected_error(levels, 4), 0);
+  EXPECT_GT(uniform_expected_error(levels, 3), 0);
+  EXPECT_EQ(uniform_expected_error(tiny, 8), sum_of_squares(tiny));
+  EXPECT_EQ(uniform_expected_error({}, 8), 0);
 }
 
 TEST(uniform, allocates_nothing_once_warm) {
