@@ -50,7 +50,8 @@ constexpr algorithm_traits traits{.exchange = exchange_pattern::all,
                                   .synchronous = false,
                                   .needs = codec_need::exact,
                                   .default_optimiser = "sgd",
-                                  .on_compute_failure = compute_failure::restart};
+                                  .on_compute_failure = compute_failure::restart,
+                                  .sgd_alone = false};
 
 constexpr auto maths = "epoch s: theta = 2 / (s + 2), x = theta y + (1 - theta) xt, gf = grad f(xt)\n"
                        "alpha = mean_a [grad f_a(q) - grad f_a(xt)], q = Q_x(x);  u = C(alpha) + gf\n"

@@ -53,7 +53,8 @@ constexpr algorithm_traits traits{.exchange = exchange_pattern::all,
                                   .synchronous = false,
                                   .needs = codec_need::exact,
                                   .default_optimiser = "sgd",
-                                  .on_compute_failure = compute_failure::restart};
+                                  .on_compute_failure = compute_failure::restart,
+                                  .sgd_alone = false};
 
 constexpr auto reference = "Yu, Wu, Huang: Double quantization for communication-efficient distributed optimization, "
                            "NeurIPS 2019, algorithms 1 and 2";

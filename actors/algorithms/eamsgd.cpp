@@ -143,7 +143,10 @@ const algorithm_entry eamsgd_entry{
                               .meaning = "delta; 0: EASGD. It takes the place of --optimiser's",
                               .min = 0,
                               .max = 0.999999}}},
-    .traits = {.exchange = exchange_pattern::all, .synchronous = false, .on_compute_failure = compute_failure::restart},
+    .traits = {.exchange = exchange_pattern::all,
+               .synchronous = false,
+               .on_compute_failure = compute_failure::restart,
+               .sgd_alone = false},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<elastic_worker>(s); },
     .masters = [](const arguments&) -> std::size_t { return 1; },
     .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {

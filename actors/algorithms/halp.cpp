@@ -99,7 +99,8 @@ const algorithm_entry halp_entry{
                .synchronous = false,
                .needs = codec_need::exact,
                .default_optimiser = "sgd",
-               .on_compute_failure = compute_failure::restart},
+               .on_compute_failure = compute_failure::restart,
+               .sgd_alone = false},
     .make = [](const algorithm_setup& s) { return make_svrg_worker(s, compress::make_codec("identity")); },
     .masters = one_master,
     .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
