@@ -17,6 +17,10 @@
 // 2 rms(G) of the first full round, and follows gamma_t from then on. Without full rounds nobody sees the mean; then it
 // is 2 (1/n sum_i rms(h_i)^2)^(1/2) of the first round, for which the workers add up one number.
 //
+// c_i - c_j is the sum of all that u_i and u_j have differed by since the last full round, and nothing else sets it
+// back. So with K = 0 the signs say less and less of the present gradients, the sooner the more the workers' data
+// differ.
+//
 // When a worker is lost, the survivors repeat the round with the same h_i and the same random numbers. Its compensation
 // is lost: steps that it had computed and not seen applied. One that comes back begins with c = 0, and so does one that
 // was a round behind and had to take over the state of another.

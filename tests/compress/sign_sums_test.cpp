@@ -109,6 +109,29 @@ TEST(sign_sums, count_as_many_workers_as_they_promise) {
     expect_sums(sign_sums::decode(sums.encode(code), 70, 32767), expected);
 }
 
+TEST(sign_sums, are_cut_into_slices_and_joined_again) {
+  buffer_pool pool;
+  for (const std::uint32_t k : {1u, 3u, 8u})
+    for (const auto size : sizes) {
+      const crowd c(pool, size, k);
+      sign_sums joined(pool, size, k);
+      for (std::size_t i = 0; i < size; ++i)
+        ASSERT_EQ(joined.positive(i), 0u);
+      for (std::size_t begin = 0; begin < size; begin += 128) {
+        const auto slice = c.sums.slice(begin, std::min<std::size_t>(128, size - begin));
+        ASSERT_EQ(slice.contributors(), k);
+        joined.replace(begin, slice);
+      }
+      for (std::size_t i = 0; i < size; ++i)
+        ASSERT_EQ(joined.positive(i), c.sums.positive(i)) << "element " << i << " of " << size;
+      if (size < 65)
+        continue;
+      const auto within = c.sums.slice(64, 1); // its unused bits are 0, as encoding needs them
+      const auto again = sign_sums::decode(within.encode(sign_sum_code::fixed), 1, k);
+      EXPECT_EQ(again.positive(0), c.sums.positive(64));
+    }
+}
+
 TEST(sign_sums, grow_in_width_with_the_workers) {
   for (auto [k, width] :
        {std::pair{1u, 1}, {2u, 2}, {3u, 2}, {4u, 3}, {7u, 3}, {8u, 4}, {15u, 4}, {16u, 5}, {32767u, 15}}) {
