@@ -106,6 +106,7 @@ const algorithm_entry cascading_ssdm_entry{
                .default_optimiser = "sgd",
                .on_loss = interrupted_round::repeat,
                .most_steps_apart = 1,
+               .converges = false,
                .follows_mean_gradient = false},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<cascading_ssdm>(s.initial, s.given);

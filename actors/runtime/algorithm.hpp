@@ -70,6 +70,7 @@ struct algorithm_traits {
   std::optional<std::uint64_t> most_steps_apart =
       std::nullopt;                    ///< neighbours of a synchronous algorithm; checked in simulation
   bool lossy_codecs_move_mean = false; ///< what a codec loses changes the mean of all models
+  bool converges = true;               ///< otherwise a baseline that is known to fail
   bool follows_mean_gradient = true;   ///< the mean of all models does; otherwise, signs of gradients, or some of them
   bool sgd_alone = true;      ///< with one worker and an exact codec it is plain SGD
   bool sgd_to_the_bit = true; ///< with one worker and an exact codec; else up to rounding, which adds up otherwise

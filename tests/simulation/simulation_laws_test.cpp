@@ -36,9 +36,9 @@ simulation_settings quick() {
   return s;
 }
 
-double horizon_of(const experiment& e) {
-  const double alone = steps * batch * simulation_settings{}.sample_time_s;
-  return e.algorithm->about.name == "all-reduce-sgd" ? 10 * alone : alone; // 2 (n - 1) hops a step
+/// Half of the time that the run takes when nothing goes wrong.
+double horizon_of(const std::string& algorithm) {
+  return 0.5 * simulate(small_run(algorithm), quick()).summary.final.time_s;
 }
 
 struct evaluations final : run_observer {
@@ -49,6 +49,7 @@ struct evaluations final : run_observer {
 class every_algorithm_simulated : public testing::TestWithParam<std::string> {};
 
 TEST_P(every_algorithm_simulated, repeats_itself_and_tells_seeds_and_schedules_apart) {
+  const double horizon = horizon_of(GetParam());
   std::set<std::uint64_t> hashes;
   for (std::uint64_t seed : {1u, 2u})
     for (std::uint64_t schedule : {0u, 1u, 2u}) {
@@ -56,7 +57,7 @@ TEST_P(every_algorithm_simulated, repeats_itself_and_tells_seeds_and_schedules_a
       auto s = quick();
       s.schedule = schedule;
       s.jitter = "exponential";
-      const run_surroundings around{.faults = draw_plan(seed, {.workers = workers, .horizon_s = horizon_of(*e)})};
+      const run_surroundings around{.faults = draw_plan(seed, {.workers = workers, .horizon_s = horizon})};
       const auto first = simulate(e, s, around), second = simulate(e, s, around);
       EXPECT_EQ(first.hash, second.hash);
       EXPECT_EQ(first.events, second.events);
@@ -67,17 +68,19 @@ TEST_P(every_algorithm_simulated, repeats_itself_and_tells_seeds_and_schedules_a
 }
 
 TEST_P(every_algorithm_simulated, survives_random_faults_and_learns_when_they_are_over) {
+  const double horizon = horizon_of(GetParam());
   std::uint64_t lost = 0, returned = 0, frames_lost = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const auto e = small_run(GetParam());
-    const auto plan = draw_plan(seed, {.workers = workers, .horizon_s = horizon_of(*e)});
+    const auto plan = draw_plan(seed, {.workers = workers, .horizon_s = horizon});
     evaluations seen;
     try {
       const auto result = simulate(e, quick(), {.observer = &seen, .faults = plan});
       lost += result.summary.lost;
       returned += result.summary.returned;
       frames_lost += result.frames_lost + result.frames_rejected;
-      EXPECT_LT(result.summary.final.train_loss, 0.8 * seen.records.front().train_loss) << to_toml(plan);
+      if (e->algorithm->traits.converges)
+        EXPECT_LT(result.summary.final.train_loss, 0.8 * seen.records.front().train_loss) << to_toml(plan);
     } catch (const error& broken) {
       ADD_FAILURE() << "plan " << seed << ": " << broken.what() << '\n' << to_toml(plan);
     }
@@ -89,7 +92,7 @@ TEST_P(every_algorithm_simulated, survives_random_faults_and_learns_when_they_ar
 
 TEST_P(every_algorithm_simulated, survives_kills_under_every_schedule_that_is_tried) {
   const auto e = small_run(GetParam());
-  const double horizon = horizon_of(*e);
+  const double horizon = horizon_of(GetParam());
   fault_plan plan;
   plan.faults.push_back({.kind = fault_kind::kill, .workers = {1}, .at_s = 0.2 * horizon, .lasts_s = 0.1 * horizon});
   plan.faults.push_back({.kind = fault_kind::kill, .workers = {2, 5}, .at_s = 0.25 * horizon});
@@ -114,7 +117,7 @@ TEST_P(every_algorithm_simulated, survives_kills_under_every_schedule_that_is_tr
 
 TEST_P(every_algorithm_simulated, goes_on_after_a_partition_has_healed) {
   const auto e = small_run(GetParam());
-  const double horizon = horizon_of(*e);
+  const double horizon = horizon_of(GetParam());
   for (const bool one_way : {false, true}) {
     fault_plan plan;
     plan.faults.push_back({.kind = fault_kind::partition,
@@ -132,8 +135,10 @@ TEST_P(every_algorithm_simulated, goes_on_after_a_partition_has_healed) {
 TEST_P(every_algorithm_simulated, ends_with_one_error_when_everybody_has_died) {
   const auto e = small_run(GetParam());
   fault_plan plan;
-  plan.faults.push_back(
-      {.kind = fault_kind::kill, .workers = {0, 1, 2, 3, 4, 5, 6, 7}, .at_s = 0.3 * horizon_of(*e), .lasts_s = 1.0});
+  plan.faults.push_back({.kind = fault_kind::kill,
+                         .workers = {0, 1, 2, 3, 4, 5, 6, 7},
+                         .at_s = 0.3 * horizon_of(GetParam()),
+                         .lasts_s = 1.0});
   try {
     simulate(e, quick(), {.faults = plan});
     FAIL();
