@@ -127,8 +127,11 @@ void svrg_master::forget(rank who) {
 void svrg_master::take(worker& w, const frame& request) {
   const auto from = request.source;
   const auto label = svrg_label::of(request.label.part);
-  if (label.kind == svrg_kind::nothing)
+  if (label.kind == svrg_kind::nothing) { // so it is at no task
+    parts_.erase(from);
+    reads_.erase(from);
     return;
+  }
   const auto part = parts_.find(from);
   const bool sum_is_due = label.kind == svrg_kind::part && part != parts_.end() && part->second == label.number;
   const bool gradient_is_due = label == svrg_label{svrg_kind::gradient, number_of_epoch()} && reads_.contains(from);
