@@ -62,7 +62,8 @@ std::uint32_t membership::start(rank i) {
 void membership::joined(rank i, std::uint64_t step) {
   workers_[i].ready = true;
   workers_[i].promised = false;
-  workers_[i].step = workers_[i].next_exchange = step;
+  workers_[i].step = step;
+  workers_[i].next_exchange = std::max(step, first_step_); // it may have steps to do until its view begins
 }
 
 std::uint32_t membership::ask() {
@@ -109,7 +110,7 @@ std::uint64_t membership::first_step_within(std::uint64_t limit) const {
 std::shared_ptr<const view> membership::next_view(std::uint64_t limit) {
   view v;
   v.number = ++number_;
-  v.first_step = first_step_within(limit);
+  v.first_step = first_step_ = first_step_within(limit);
   v.members = living();
   std::erase_if(v.members, [this](rank i) { return is_master(i); });
   for (rank i = 0; i < workers_.size(); ++i)

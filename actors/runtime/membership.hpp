@@ -73,6 +73,7 @@ private:
   std::vector<entry> workers_;
   std::optional<topology::overlay> overlay_; ///< made when first needed
   std::uint32_t number_;
+  std::uint64_t first_step_ = 0; ///< of the last view
   std::size_t population_;
   bool changed_ = false;
   std::uint32_t round_ = 0;

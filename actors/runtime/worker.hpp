@@ -261,7 +261,7 @@ private:
   bool advance_views();
   void enter_views();
   void discard_frames_before(std::uint32_t view);
-  void donate() const;
+  void donate(const view& v);
   void await_state();
   void take_state(frame f);
   double epoch(std::uint64_t t) const;
@@ -277,8 +277,9 @@ private:
   std::vector<task<>> services_;
   std::deque<std::shared_ptr<const view>> views_; // in force, and those to come
   bool ready_;
-  std::uint32_t state_of_view_ = 0;  // that has promised a state
-  std::optional<frame> early_state_; // of a view that its donor heard of first
+  std::uint32_t state_of_view_ = 0;   // that has promised a state
+  std::uint32_t donated_of_view_ = 0; // the last whose promises this worker has kept
+  std::optional<frame> early_state_;  // of a view that its donor heard of first
 
   std::uint64_t encodings_ = 0;
   std::uint64_t gradients_ = 0;

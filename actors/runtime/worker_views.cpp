@@ -37,7 +37,7 @@ void worker::adopt(std::shared_ptr<const view> next) {
   if (settings_.heard)
     settings_.heard->adopts(id(), *next);
   std::erase_if(views_, [&](const auto& v) { return v != views_.front() && v->first_step >= next->first_step; });
-  const bool lacks_state = next->donors.contains(id()) && !(ready_ && step_ >= next->first_step);
+  const bool lacks_state = next->donors.contains(id()) && !(ready_ && next_exchange() >= next->first_step);
   views_.push_back(std::move(next));
   // What the dead sent for steps that their successors will do as well must not be taken for theirs.
   inbox_.discard([this](const frame& f) { return view_of(f.label.step).incarnations[f.source] != f.incarnation; });
@@ -46,6 +46,8 @@ void worker::adopt(std::shared_ptr<const view> next) {
     await_state();
   else
     enter_views();
+  if (ready_ && next_exchange() >= views_.back()->first_step)
+    donate(*views_.back()); // the steps up to the view exchange nothing, so whoever gets the state can do them as well
   inbox_.give_up([this](const auto& r) { return r.from() && !expects(*r.from(), r.label()); });
   if (early_state_ && early_state_->label.view <= views_.back()->number)
     take_state(*std::exchange(early_state_, std::nullopt));
@@ -70,20 +72,22 @@ void worker::enter_views() {
   if (!advance_views())
     return;
   discard_frames_before(present().number);
-  donate();
+  donate(present());
 }
 
 void worker::discard_frames_before(std::uint32_t view) {
   inbox_.discard([view](const frame& f) { return f.label.view != 0 && f.label.view < view; });
 }
 
-void worker::donate() const {
-  for (const auto& [joiner, donor] : present().donors) {
-    if (donor != id() || !ready_)
+void worker::donate(const view& v) {
+  if (!ready_ || std::exchange(donated_of_view_, v.number) == v.number)
+    return;
+  for (const auto& [joiner, donor] : v.donors) {
+    if (donor != id())
       continue;
     host_.send(joiner, {.source = id(),
                         .incarnation = settings_.incarnation,
-                        .label = {frame_kind::state, step_, 0, present().number},
+                        .label = {frame_kind::state, step_, 0, v.number},
                         .body = pack(state(), settings_.pool)});
   }
 }

@@ -277,6 +277,7 @@ private:
       return;
     members_.lose(i);
     finished_.erase(i);
+    closed_ |= !members_.anybody_ready(); // who lives was a round behind the lost one: the run ends with an error
     change_view();
     close_when_finished();
   }
