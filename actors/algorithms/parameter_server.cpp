@@ -40,11 +40,9 @@ public:
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
       const auto answers = co_await push(w, gradient_.empty() ? pull : push_and_pull);
-      for (std::size_t k = 0; k < answers.size(); ++k) {
-        const auto mine = part(w, k);
-        std::ranges::copy(w.decode(answers[k].body, mine.size).view(), mine.of(x_).begin());
-      }
-      gradient_ = co_await w.start_gradient(x_, t_);
+      gradient_ = {};
+      if (read(w, answers))
+        gradient_ = co_await w.start_gradient(x_, t_);
     }
     co_await push(w, farewell);
     gradient_ = {};
@@ -55,6 +53,17 @@ public:
   void inherit(worker&) override { gradient_ = {}; }
 
 private:
+  /// @returns false when training is over, and a master has answered with nothing
+  bool read(const worker& w, const std::vector<frame>& answers) {
+    for (std::size_t k = 0; k < answers.size(); ++k) {
+      const auto mine = part(w, k);
+      if (answers[k].body.elements == 0 && mine.size > 0)
+        return false;
+      std::ranges::copy(w.decode(answers[k].body, mine.size).view(), mine.of(x_).begin());
+    }
+    return true;
+  }
+
   segment part(const worker& w, std::size_t k) const { return segment{0, x_.size()}.part(k, w.masters()); }
 
   task<std::vector<frame>> push(worker& w, request what) {
@@ -137,9 +146,9 @@ private:
     act(w);
     w.save();
     for (const auto who : questions_.waiting())
-      if (has_left(who)) {
+      if (w.over() || left_.contains(who)) {
         questions_.answer(w, who, 0, {});
-      } else if (w.over() || may_read(who)) {
+      } else if (may_read(who)) {
         reads(who);
         questions_.answer(w, who, 0, w.encode(*exact_, x_));
       }

@@ -3,11 +3,15 @@
 namespace gossamer::actors {
 
 task<> replicas::catch_up(worker& w, const vec& x, std::uint64_t t) {
-  if (exchange_due(w, t))
-    co_await exchange(w, x, t);
-  else if (t == 0) // everybody starts here
+  if (exchange_due(w, t)) {
+    exact_since_ = t;
+    own_ = x;
+    co_await exchange(w, t);
+  } else if (t == 0) // everybody starts here
     for (const auto j : w.neighbours())
       others_[j] = own_;
+  else if (!published_) // the run was saved and goes on: what was under way then is lost
+    co_await exchange(w, t);
   else
     co_await follow_all(w, t);
   claim(w, t);
@@ -17,14 +21,12 @@ bool replicas::exchange_due(const worker& w, std::uint64_t t) const {
   return view_ != w.present().number || (refresh_ != 0 && age(t) == refresh_);
 }
 
-task<> replicas::exchange(worker& w, const vec& x, std::uint64_t t) {
+task<> replicas::exchange(worker& w, std::uint64_t t) {
   static const auto exact = compress::make_codec("identity");
   view_ = w.present().number;
-  exact_since_ = t;
-  own_ = x;
   others_.clear();
   const tag label{frame_kind::model, t, 0, view_};
-  w.send_to_neighbours(label, w.encode(*exact, own_));
+  w.send_to_neighbours(label, w.encode(*exact, own_, w.random(purpose::quantise), 0));
   for (const auto j : w.neighbours()) {
     const auto received = co_await w.receive(j, label);
     if (received)
@@ -54,6 +56,7 @@ vec replicas::mix(const worker& w, const vec& x) const {
 }
 
 void replicas::publish(worker& w, const vec& z, std::uint64_t t) {
+  published_ = true;
   const auto message = w.encode(z);
   follow_(own_, w.decode(message), age(t + 1));
   if (!exchange_due(w, t + 1)) // else nobody will ask for it

@@ -19,7 +19,9 @@ namespace gossamer::actors {
 /// view begins with an exchange of exact models between all its neighbours: there may be new ones among them, and one
 /// that came back is not the one that its neighbours knew. All do so in the same step, the first of the view, and the
 /// messages of the old view, which some may have got and others not, count no more. That needs no versions and no
-/// requests, for the price of one message of D-PSGD. View 1 needs no exchange: all start from the same point.
+/// requests, for the price of one message of D-PSGD. View 1 needs no exchange: all start from the same point. A run
+/// that was saved as a whole and goes on exchanges what each worker holds of itself, which is what the others would
+/// hold of it.
 ///
 /// For algorithms that finish interrupted rounds (`interrupted_round::finish`).
 /// Cost: deg(i) messages and deg(i) * bits(C) payload bits per step; deg(i) + 1 vectors of memory.
@@ -44,11 +46,11 @@ public:
 
   /// The replica that the neighbours hold of this worker, as soon as they have got what was sent.
   const vec& own() const noexcept { return own_; }
-  void fields(archive& a) { a(own_)(others_)(exact_since_)(view_); }
+  void fields(archive& a) { a(own_)(exact_since_)(view_); }
 
 private:
   bool exchange_due(const worker& w, std::uint64_t t) const;
-  task<> exchange(worker& w, const vec& x, std::uint64_t t);
+  task<> exchange(worker& w, std::uint64_t t);
   task<> follow_all(worker& w, std::uint64_t t);
   void claim(const worker& w, std::uint64_t t) const;
 
@@ -56,6 +58,7 @@ private:
   std::map<rank, vec> others_;
   std::uint64_t exact_since_ = 0; ///< the step at whose beginning all replicas were the models themselves
   std::uint32_t view_ = 1;        ///< whose neighbours' replicas these are
+  bool published_ = false;        ///< something, since this object exists
   rule follow_;
   std::uint64_t refresh_;
 };

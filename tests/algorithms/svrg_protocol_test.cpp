@@ -139,8 +139,9 @@ TEST(svrg, lets_no_gradient_cross_an_epoch_and_asks_for_exactly_m) {
         const auto label = svrg_label::of(f.label.part);
         if (to != master && told(label.kind)) {
           EXPECT_GE(label.number, last);
-          if (label.number != last)
+          if (label.number != last) {
             EXPECT_EQ(answered[last], last == 0 ? 0 : 7u) << algorithm; // ceil(130 / 20)
+          }
           last = label.number;
           ++asked[label.number];
         }

@@ -39,6 +39,7 @@ public:
     std::size_t workers = 4;
     std::size_t masters = 0; ///< their ranks are behind those of the workers
     bool synchronous = true;
+    bool equal_steps = false; ///< if asynchronous: all workers do the same number nevertheless
     std::uint64_t steps = 10; ///< of each worker; on average, if asynchronous
     double lr = 0.1;
     std::uint64_t seed = 1;
@@ -46,6 +47,9 @@ public:
     std::size_t samples = 0;  ///< of the training set; 0: one for each worker
     double updates_per_epoch = 1;
     std::shared_ptr<const compute::model> model = std::make_shared<flat_model>(); ///< for its proximal step
+    std::uint64_t keep_states_at = 0; ///< the step at whose beginning each worker's state is kept, and the masters'
+    std::map<actors::rank, std::shared_ptr<const std::vector<std::byte>>> saved = {}; ///< states to begin with,
+    std::uint64_t done = 0;                                                           ///< after so many updates
     std::function<void(actors::rank to, const actors::frame&)> on_send = {}, on_delivery = {};
   };
 
@@ -57,7 +61,7 @@ public:
   /// Where gradients are not of one sample per worker.
   tiny_world(const options& o, const make_algorithm& make, answer_of answer)
       : options_(o), graph_(topology::make_topology(o.topology, o.workers, 1)), answer_(std::move(answer)),
-        choice_(random_stream{o.seed, 0, purpose::neighbour}, (1u << 20) + o.timing) {
+        choice_(random_stream{o.seed, 0, purpose::neighbour}, (1u << 20) + o.timing), updates_(o.done) {
     std::vector<bool> active(o.workers, true);
     if (!o.synchronous && o.masters == 0)
       for (const auto i : topology::split(graph_).passive)
@@ -77,6 +81,9 @@ public:
     return std::ranges::all_of(nodes_, [](auto& n) { return n->w.finished(); });
   }
 
+  /// See `options::keep_states_at`.
+  const auto& kept_states() const { return kept_; }
+
   actors::worker& worker(actors::rank i) { return nodes_[i]->w; }
   const vec& model(actors::rank i) const { return nodes_[i]->program->model(); }
   actors::traffic sent(actors::rank i) const { return nodes_[i]->sent(); }
@@ -95,6 +102,20 @@ public:
   }
 
 private:
+  struct keeper final : actors::witness {
+    explicit keeper(tiny_world& w) : world(w) {}
+    void step_begins(actors::rank who, std::uint64_t t, const actors::view&) override {
+      if (t == 0 || t != world.options_.keep_states_at)
+        return;
+      world.keep(who);
+      for (std::size_t k = 0; k < world.options_.masters; ++k)
+        world.keep(static_cast<actors::rank>(world.options_.workers + k));
+    }
+    tiny_world& world;
+  };
+
+  void keep(actors::rank i) { kept_[i] = std::make_shared<const std::vector<std::byte>>(nodes_[i]->w.state()); }
+
   struct pair_link final : actors::link {
     explicit pair_link(std::deque<actors::frame>& q) : queue(q) {}
     void transmit(actors::frame f, std::chrono::nanoseconds) override { queue.push_back(std::move(f)); }
@@ -132,9 +153,13 @@ private:
     actors::worker w; // last: its coroutines refer to the rest
   };
 
-  actors::worker_settings settings_of(actors::rank i) const {
+  actors::worker_settings settings_of(actors::rank i) {
     actors::worker_settings s;
     s.id = i;
+    if (const auto found = options_.saved.find(i); found != options_.saved.end())
+      s.saved = found->second;
+    if (options_.keep_states_at > 0)
+      s.heard = &keeper_;
     s.workers = options_.workers;
     s.masters = options_.masters;
     s.samples = options_.samples > 0 ? options_.samples : options_.workers;
@@ -142,7 +167,7 @@ private:
     s.everybody = everybody_;
     s.synchronous = options_.synchronous;
     s.seed = options_.seed;
-    s.step_limit = options_.synchronous ? options_.steps : options_.steps * options_.workers;
+    s.step_limit = options_.synchronous || options_.equal_steps ? options_.steps : options_.steps * options_.workers;
     s.lr = options_.lr;
     s.codec = compress::make_codec(options_.codec);
     s.schedule = compute::make_schedule("constant");
@@ -194,7 +219,9 @@ private:
   std::shared_ptr<const actors::view> everybody_;
   answer_of answer_;
   random_sequence choice_;
-  std::uint64_t updates_ = 0;
+  std::uint64_t updates_;
+  keeper keeper_{*this};
+  std::map<actors::rank, std::shared_ptr<const std::vector<std::byte>>> kept_;
   std::map<std::pair<actors::rank, actors::rank>, std::deque<actors::frame>> queues_;
   std::vector<std::unique_ptr<node>> nodes_;
 };

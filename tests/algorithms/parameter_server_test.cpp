@@ -1,0 +1,129 @@
+// Parameter servers against loops without actors.
+#include <gmock/gmock.h>
+
+#include "actors/small_run.hpp"
+#include "gossip_problem.hpp"
+#include "usage_error.hpp"
+
+namespace gossamer::actors {
+
+namespace {
+
+using testing::HasSubstr;
+using testing_support::quadratics;
+using testing_support::tiny_world;
+
+constexpr std::size_t size = 23, workers = 4;
+
+tiny_world world_of(const std::string& algorithm, quadratics& p, tiny_world::options o) {
+  const auto& entry = algorithms().find(spec::parse(algorithm).name);
+  const auto given = std::make_shared<arguments>("algorithm", entry.about, spec::parse(algorithm));
+  o.masters = entry.masters(*given);
+  o.synchronous = false;
+  o.equal_steps = entry.traits.equal_steps;
+  return {o,
+          [&entry, given, o, &p](rank i) {
+            const algorithm_setup setup{
+                .given = *given, .initial = p.start(), .master = i < o.workers ? 0 : i - o.workers};
+            return i < o.workers ? entry.make(setup) : entry.make_master(setup);
+          },
+          p.gradients()};
+}
+
+std::vector<float> model_of(const tiny_world& world, std::size_t masters) {
+  std::vector<float> whole;
+  for (std::size_t k = 0; k < masters; ++k)
+    for (const float x : world.model(static_cast<rank>(workers + k)).view())
+      whole.push_back(x);
+  return whole;
+}
+
+TEST(parameter_server_sgd, averages_all_gradients_of_a_round_in_the_order_of_ranks) {
+  for (const std::size_t shards : {1u, 3u, 30u}) {
+    quadratics p{workers, size, 0.5f};
+    auto world = world_of("parameter-server-sgd:shards=" + std::to_string(shards), p,
+                          {.workers = workers, .steps = 30, .lr = 0.1});
+    ASSERT_TRUE(world.run());
+    std::vector<float> x(size);
+    for (std::uint64_t t = 0; t < 30; ++t) {
+      std::vector<float> sum(size);
+      for (std::size_t i = 0; i < workers; ++i) {
+        const auto g = p.gradient(i, t, x);
+        for (std::size_t k = 0; k < size; ++k)
+          sum[k] += g[k];
+      }
+      for (std::size_t k = 0; k < size; ++k)
+        x[k] -= 0.1f * (sum[k] * 0.25f);
+    }
+    EXPECT_EQ(model_of(world, shards), x) << shards << " shards";
+  }
+}
+
+TEST(parameter_server_sgd, sends_one_gradient_up_and_one_model_down_a_step) {
+  quadratics p{workers, size};
+  auto world = world_of("parameter-server-sgd:shards=2", p, {.workers = workers, .steps = 30});
+  ASSERT_TRUE(world.run());
+  for (rank i = 0; i < workers; ++i)
+    EXPECT_EQ(world.sent(i).payload_bits, 30 * 32 * size);
+  EXPECT_EQ(world.sent(workers).payload_bits + world.sent(workers + 1).payload_bits, workers * 30 * 32 * size);
+}
+
+/// The updates between the reading of a model and the application of its gradient, as the links show them.
+class staleness_meter {
+public:
+  tiny_world::options options(std::uint64_t seed) {
+    return {.workers = workers,
+            .steps = 60,
+            .lr = 0.05,
+            .seed = seed,
+            .on_send =
+                [this](rank to, const frame& f) {
+                  if (f.label.kind == frame_kind::reply && f.body.elements > 0)
+                    read_[to] = updates_;
+                },
+            .on_delivery =
+                [this](rank, const frame& f) {
+                  if (f.label.kind == frame_kind::request && f.body.elements > 0)
+                    most_ = std::max(most_, updates_++ - read_[f.source]);
+                }};
+  }
+  std::uint64_t most() const { return most_; }
+
+private:
+  std::uint64_t updates_ = 0, most_ = 0;
+  std::map<rank, std::uint64_t> read_;
+};
+
+TEST(async_sgd, applies_each_gradient_when_it_comes) {
+  quadratics p{workers, size, 0.1f};
+  staleness_meter meter;
+  auto world = world_of("async-sgd", p, meter.options(1));
+  ASSERT_TRUE(world.run());
+  EXPECT_GT(meter.most(), workers - 1);
+  const auto x = world.model(workers).view();
+  EXPECT_LT(p.gap({x.begin(), x.end()}), 0.05);
+}
+
+TEST(async_sgd, keeps_the_bound_on_staleness_whatever_the_timing) {
+  for (const std::uint64_t bound : {0u, 1u, 2u, 3u, 7u}) {
+    std::uint64_t most = 0;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      quadratics p{workers, size, 0.1f};
+      staleness_meter meter;
+      auto world = world_of("async-sgd:staleness=" + std::to_string(bound), p, meter.options(seed));
+      ASSERT_TRUE(world.run()) << "seed " << seed;
+      EXPECT_LE(meter.most(), bound) << "seed " << seed;
+      most = std::max(most, meter.most());
+    }
+    EXPECT_GE(most, std::min<std::uint64_t>(bound, 3)) << "the bound is never reached";
+  }
+}
+
+TEST(async_sgd, bounds_staleness_at_one_master_only) {
+  EXPECT_THAT(usage_error([] { small_run("async-sgd:staleness=2,shards=2", "ring", 4); }),
+              HasSubstr("async-sgd bounds staleness at one master"));
+}
+
+} // namespace
+
+} // namespace gossamer::actors
