@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <system_error>
 
 namespace gossamer::apps {
 
@@ -158,10 +159,27 @@ private:
   plot_options picture_;
 };
 
+error lost_output(int number) {
+  return {errc::io, fmt::format("cannot write to standard output: {}", std::strerror(number))};
+}
+
 /// Output that nobody receives is a failure, also when the system says so only at the end.
 void flush_output() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-    throw error(errc::io, fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+    throw lost_output(errno);
+}
+
+/// @returns the exit status
+int run_and_flush(int argc, char** argv, const program& self) {
+  try {
+    const int status = command_line{self}.run(argc, argv);
+    flush_output();
+    return status;
+  } catch (const std::system_error& e) { // fmt::print's; what fails elsewhere becomes an `error` where it fails
+    if (std::ferror(stdout) == 0)
+      throw;
+    throw lost_output(e.code().value());
+  }
 }
 
 } // namespace
@@ -177,10 +195,7 @@ int run_command(int argc, char** argv, std::span<const actors::algorithm_entry> 
     return 1;
   };
   try {
-    const program self{path, own};
-    const int status = command_line{self}.run(argc, argv);
-    flush_output();
-    return status;
+    return run_and_flush(argc, argv, program{path, own});
   } catch (const error& e) {
     complain(e.what());
     return e.exit_status();

@@ -8,8 +8,8 @@ usage: docs_check.py GOSSAMER            report what is wrong; GOSSAMER is the b
 In every *.md file:
  - a fenced block behind `<!-- snippet: FILE#NAME -->` is the region of FILE between the comments `snippet NAME begin`
    and `snippet NAME end`; behind `<!-- snippet: FILE -->` it is the whole file;
- - between `<!-- generated: gossamer list KIND -->` and `<!-- /generated -->` stands the registry of that kind as a table;
-   `<!-- generated: gossamer explain KIND -->` stands for a section about each of its entries;
+ - between `<!-- generated: gossamer list KIND -->` (or `explain`) and `<!-- /generated -->` stands the registry of that
+   kind as a table (or as sections);
  - relative links and images lead to files, and #fragments to headings;
  - there is one heading of the first level, and prose has at most 120 characters a line;
  - commands in ```console blocks and keys in ```toml blocks have flags, names and parameters that exist; fault plans are
@@ -103,10 +103,11 @@ def snippet(reference: str, world: World) -> list[str]:
     return textwrap.dedent("\n".join(line for line in lines if not MARK.match(line))).splitlines()
 
 
-def table(kind: str, world: World) -> list[str]:
-    def cell(text: str) -> str:
-        return text.replace("|", "\\|")
+def cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
 
+
+def table(kind: str, world: World) -> list[str]:
     rows = ["| name | what it is | parameters |", "|---|---|---|"]
     for entry in json.loads(world.gossamer("list", kind, "--json")):
         parameters = (f"`{p['key']}={'...' if p['required'] else p['default']}`" for p in entry["parameters"])
@@ -115,9 +116,6 @@ def table(kind: str, world: World) -> list[str]:
 
 
 def sections(kind: str, world: World) -> list[str]:
-    def cell(text: str) -> str:
-        return text.replace("|", "\\|").replace("\n", " ")
-
     lines: list[str] = []
     for entry in json.loads(world.gossamer("list", kind, "--json")):
         lines += ["", f"### {entry['name']}", ""] + textwrap.wrap(entry["summary"] + ".", 120)

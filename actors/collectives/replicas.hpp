@@ -46,7 +46,7 @@ public:
 
   /// The replica that the neighbours hold of this worker, as soon as they have got what was sent.
   const vec& own() const noexcept { return own_; }
-  void fields(archive& a) { a(own_)(exact_since_)(view_); }
+  void fields(archive& a) { a(own_)(others_)(exact_since_)(view_); }
 
 private:
   bool exchange_due(const worker& w, std::uint64_t t) const;

@@ -128,7 +128,8 @@ private:
   }
 
   void report_when_finished() {
-    if (reported_ || !worker_->finished())
+    const bool finished = worker_->finished(); // which also tells what ended a coroutine, at any time
+    if (reported_ || !finished)
       return;
     reported_ = true;
     self_->send(plan_.coordinator, worker_finished{plan_.settings.id, plan_.settings.incarnation});

@@ -58,8 +58,7 @@ public:
     step(t, own_exact ? before : replicas_, replicas_);
     for (std::size_t i = 0; i < x_.size(); ++i) {
       if (refresh != 0 && (t + 1) % refresh == 0) {
-        ++encoded_[i]; // drawn, but not sent; and then the exact model takes a number as well
-        ++encoded_[i];
+        ++encoded_[i]; // drawn, but not sent
         continue;
       }
       const auto q = compressed(i, sum(1 - s / 2, before[i], s / 2, x_[i]));

@@ -1,4 +1,4 @@
-// The example of docs/adding-an-algorithm.md: a run without the command line, with a table of algorithms that a program chose.
+// The example of docs/adding-an-algorithm.md: a run without the command line, with a program's own table of algorithms.
 #include "gossamer/actors/runtime/local_world.hpp"
 
 #include <gtest/gtest.h>

@@ -46,7 +46,7 @@ TEST_F(train, writes_a_whole_run_folder_for_every_algorithm) {
   for (const auto& algorithm : algorithms()) {
     SCOPED_TRACE(algorithm);
     std::filesystem::remove_all(folder_ / "run");
-    const auto ended = succeed({"--algorithm", algorithm});
+    const auto ended = succeed({"--algorithm", algorithm, "--lr", "0.01"}); // which steps of signs need
     EXPECT_THAT(ended.out, HasSubstr("run holds config.toml, metrics.jsonl, summary.json and plot.svg"));
     EXPECT_THAT(read("run/config.toml"), HasSubstr(algorithm));
     EXPECT_THAT(read("run/plot.svg"), StartsWith("<svg "));

@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t workers = 8;
 constexpr std::uint64_t steps = 200;
 constexpr std::size_t batch = 4;
+constexpr std::uint64_t plans = 16, schedules = 16; // `gossamer simulate --seeds` tries more
 
 std::shared_ptr<const experiment> small_run(const std::string& algorithm, std::uint64_t seed = 1) {
   run_settings s;
@@ -57,7 +58,8 @@ TEST_P(every_algorithm_simulated, repeats_itself_and_tells_seeds_and_schedules_a
       auto s = quick();
       s.schedule = schedule;
       s.jitter = "exponential";
-      const run_surroundings around{.faults = draw_plan(seed, {.workers = workers, .horizon_s = horizon})};
+      const run_surroundings around{
+          .faults = draw_plan(seed, {.workers = workers, .masters = e->masters, .horizon_s = horizon})};
       const auto first = simulate(e, s, around), second = simulate(e, s, around);
       EXPECT_EQ(first.hash, second.hash);
       EXPECT_EQ(first.events, second.events);
@@ -70,9 +72,9 @@ TEST_P(every_algorithm_simulated, repeats_itself_and_tells_seeds_and_schedules_a
 TEST_P(every_algorithm_simulated, survives_random_faults_and_learns_when_they_are_over) {
   const double horizon = horizon_of(GetParam());
   std::uint64_t lost = 0, returned = 0, frames_lost = 0;
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+  for (std::uint64_t seed = 1; seed <= plans; ++seed) {
     const auto e = small_run(GetParam());
-    const auto plan = draw_plan(seed, {.workers = workers, .horizon_s = horizon});
+    const auto plan = draw_plan(seed, {.workers = workers, .masters = e->masters, .horizon_s = horizon});
     evaluations seen;
     try {
       const auto result = simulate(e, quick(), {.observer = &seen, .faults = plan});
@@ -86,9 +88,9 @@ TEST_P(every_algorithm_simulated, survives_random_faults_and_learns_when_they_ar
       ADD_FAILURE() << "plan " << seed << ": " << broken.what() << '\n' << to_toml(plan);
     }
   }
-  EXPECT_GT(lost, 20u);
-  EXPECT_GT(returned, 10u);
-  EXPECT_GT(frames_lost, 100u);
+  EXPECT_GT(lost, plans / 3);
+  EXPECT_GT(returned, plans / 6);
+  EXPECT_GT(frames_lost, 2 * plans);
 }
 
 TEST_P(every_algorithm_simulated, survives_kills_under_every_schedule_that_is_tried) {
@@ -99,7 +101,7 @@ TEST_P(every_algorithm_simulated, survives_kills_under_every_schedule_that_is_tr
   plan.faults.push_back({.kind = fault_kind::kill, .workers = {2, 5}, .at_s = 0.25 * horizon});
   plan.faults.push_back({.kind = fault_kind::drop, .at_s = 0.2 * horizon, .lasts_s = 0.3 * horizon, .rate = 0.2});
   std::set<std::uint64_t> hashes;
-  for (std::uint64_t schedule = 1; schedule <= 60; ++schedule) {
+  for (std::uint64_t schedule = 1; schedule <= schedules; ++schedule) {
     auto s = quick();
     s.schedule = schedule;
     s.jitter = "exponential";
@@ -113,7 +115,7 @@ TEST_P(every_algorithm_simulated, survives_kills_under_every_schedule_that_is_tr
       ADD_FAILURE() << "schedule " << schedule << ": " << broken.what();
     }
   }
-  EXPECT_EQ(hashes.size(), 60u);
+  EXPECT_EQ(hashes.size(), schedules);
 }
 
 TEST_P(every_algorithm_simulated, goes_on_after_a_partition_has_healed) {
