@@ -104,6 +104,7 @@ const algorithm_entry cascading_ssdm_entry{
                .synchronous = true,
                .needs = codec_need::exact,
                .default_optimiser = "sgd",
+               .default_lr = 0.002,
                .on_loss = interrupted_round::repeat,
                .most_steps_apart = 1,
                .converges = false,

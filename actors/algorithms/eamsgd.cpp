@@ -105,13 +105,12 @@ private:
         w.claim_opposite(question.source, false, question.label.step, e);
       }
       w.save();
-      questions_.answer(w, question.source, 0, moves ? packet{} : w.encode(*exact_, centre_));
+      questions_.answer(w, question.source, 0, moves ? packet{} : w.encode_exactly(centre_));
     }
   }
 
   vec centre_;
   desk questions_;
-  std::unique_ptr<compress::codec> exact_ = compress::make_codec("identity");
 };
 
 } // namespace

@@ -129,6 +129,7 @@ const algorithm_entry marsit_entry{
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
                .needs = codec_need::exact,
+               .default_optimiser = "sgd",
                .on_loss = interrupted_round::repeat,
                .most_steps_apart = 1,
                .follows_mean_gradient = false},

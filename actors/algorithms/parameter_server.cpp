@@ -150,7 +150,7 @@ private:
         questions_.answer(w, who, 0, {});
       } else if (may_read(who)) {
         reads(who);
-        questions_.answer(w, who, 0, w.encode(*exact_, x_));
+        questions_.answer(w, who, 0, w.encode_exactly(x_));
       }
   }
 
@@ -158,7 +158,6 @@ private:
   std::uint64_t updates_ = 0;
   desk questions_;
   std::set<rank> left_; // those who have done their last step
-  std::unique_ptr<compress::codec> exact_ = compress::make_codec("identity");
 };
 
 class synchronous_server final : public server {
@@ -279,7 +278,10 @@ const algorithm_entry async_sgd_entry{
                               .meaning = "tau: a gradient is applied at most so many updates after its model was read",
                               .min = 0,
                               .max = unbounded}}},
-    .traits = {.exchange = exchange_pattern::all, .synchronous = false, .on_compute_failure = compute_failure::restart},
+    .traits = {.exchange = exchange_pattern::all,
+               .synchronous = false,
+               .default_optimiser = "sgd",
+               .on_compute_failure = compute_failure::restart},
     .make = make_bounded_worker,
     .masters = shards,
     .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {

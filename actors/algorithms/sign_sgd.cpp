@@ -73,6 +73,7 @@ const algorithm_entry sign_sgd_entry{
                .synchronous = true,
                .needs = codec_need::exact,
                .default_optimiser = "sgd",
+               .default_lr = 0.002,
                .on_loss = interrupted_round::repeat,
                .most_steps_apart = 1,
                .follows_mean_gradient = false},

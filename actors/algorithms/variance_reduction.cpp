@@ -40,7 +40,7 @@ private:
     if (order.kind == svrg_kind::part || order.kind == svrg_kind::snapshot_part) {
       const auto parts = static_cast<std::uint32_t>(w.workers());
       const vec sum = co_await w.start_full_part(snapshot_, order.number, parts, t_);
-      svrg_message answer{{svrg_kind::part, order.number}, w.encode(*exact_, sum)};
+      svrg_message answer{{svrg_kind::part, order.number}, w.encode_exactly(sum)};
       co_return answer;
     }
     const vec q = told(w, order.kind, body);
@@ -59,7 +59,6 @@ private:
   std::uint64_t t_ = 0; // gradients
   std::uint64_t questions_ = 0;
   std::unique_ptr<compress::codec> gradients_;
-  std::unique_ptr<compress::codec> exact_ = compress::make_codec("identity");
 };
 
 } // namespace
@@ -193,7 +192,7 @@ std::optional<svrg_message> svrg_master::task_for(worker& w, rank who) {
     parts_[who] = *part;
   if (std::exchange(workers_[who].second, epoch_) != epoch_)
     return svrg_message{{part ? svrg_kind::snapshot_part : svrg_kind::snapshot, part.value_or(0)},
-                        w.encode(*exact_, snapshot_)};
+                        w.encode_exactly(snapshot_)};
   if (part)
     return svrg_message{{svrg_kind::part, *part}, {}};
   if (!may_read(w))

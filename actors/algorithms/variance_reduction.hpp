@@ -124,7 +124,6 @@ private:
   desk questions_;
   std::uint64_t staleness_;
   bool shows_snapshot_;
-  std::unique_ptr<compress::codec> exact_ = compress::make_codec("identity");
 };
 
 std::size_t one_master(const arguments&);

@@ -3,9 +3,8 @@
 namespace gossamer::actors {
 
 packet dense_sum::result(segment s) {
-  static const auto exact = compress::make_codec("identity");
   auto pool = sum_.pool();
-  return exact->encode(vec{pool, s.of(sum_)}, random_stream{0, 0, purpose::quantise}, 0);
+  return worker_.encode_exactly(vec{pool, s.of(sum_)});
 }
 
 void dense_sum::merge(segment s, const packet& received, contributors) {

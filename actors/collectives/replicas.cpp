@@ -22,11 +22,10 @@ bool replicas::exchange_due(const worker& w, std::uint64_t t) const {
 }
 
 task<> replicas::exchange(worker& w, std::uint64_t t) {
-  static const auto exact = compress::make_codec("identity");
   view_ = w.present().number;
   others_.clear();
   const tag label{frame_kind::model, t, 0, view_};
-  w.send_to_neighbours(label, w.encode(*exact, own_, w.random(purpose::quantise), 0));
+  w.send_to_neighbours(label, w.encode_exactly(own_));
   for (const auto j : w.neighbours()) {
     const auto received = co_await w.receive(j, label);
     if (received)

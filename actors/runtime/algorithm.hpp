@@ -60,11 +60,12 @@ enum class codec_need { any, unbiased, exact };
 
 struct algorithm_traits {
   exchange_pattern exchange = exchange_pattern::neighbours;
-  bool synchronous = true; ///< all workers do the same number of steps; otherwise the run counts updates in total
+  bool synchronous = true;  ///< all workers do the same number of steps; otherwise the run counts updates in total
   bool equal_steps = false; ///< of an asynchronous algorithm: all workers do the same number of steps nevertheless
   codec_need needs = codec_need::any;
   const char* default_codec = "identity";
   const char* default_optimiser = "momentum:beta=0.9";
+  double default_lr = 0.1;
   compute_failure on_compute_failure = compute_failure::end_run;
   interrupted_round on_loss = interrupted_round::finish;
   std::optional<std::uint64_t> most_steps_apart =
@@ -72,7 +73,7 @@ struct algorithm_traits {
   bool lossy_codecs_move_mean = false; ///< what a codec loses changes the mean of all models
   bool converges = true;               ///< otherwise a baseline that is known to fail
   bool follows_mean_gradient = true;   ///< the mean of all models does; otherwise, signs of gradients, or some of them
-  bool sgd_alone = true;      ///< with one worker and an exact codec it is plain SGD
+  bool sgd_alone = true;               ///< with one worker and an exact codec it is plain SGD
   bool sgd_to_the_bit = true; ///< with one worker and an exact codec; else up to rounding, which adds up otherwise
 };
 

@@ -27,7 +27,8 @@ void require_range(std::string_view flag, T value, T min, T max) {
 void check_numbers(const run_settings& s) {
   require_range<std::size_t>("workers", s.workers, 1, topology::max_workers);
   require_range<std::size_t>("batch", s.batch, 1, 1'000'000);
-  require_range("lr", s.lr, 1e-12, 1e6);
+  if (s.lr)
+    require_range("lr", *s.lr, 1e-12, 1e6);
   if (s.epochs)
     require_range("epochs", *s.epochs, 1e-6, 1e9);
   if (s.epochs && s.steps)
@@ -114,7 +115,7 @@ worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const 
   w.batch = settings.batch;
   w.updates_per_epoch = updates_per_epoch();
   w.planned_epochs = planned_epochs;
-  w.lr = settings.lr;
+  w.lr = settings.lr.value();
   w.codec = codec;
   w.schedule = schedule;
   w.model = model;
@@ -154,6 +155,7 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   require(e->algorithm->traits.needs, *codec.first.make(codec.second, {}), e->algorithm->about.name, s.codec);
   s.codec = codec.second.resolved().to_string();
 
+  s.lr = s.lr.value_or(e->algorithm->traits.default_lr);
   if (s.optimiser == "auto")
     s.optimiser = e->algorithm->traits.default_optimiser;
   e->optimiser = compute::make_optimiser(s.optimiser);

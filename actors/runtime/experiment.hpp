@@ -23,7 +23,7 @@ struct run_settings {
   std::string schedule = "constant";
   std::size_t workers = 4;
   std::size_t batch = 32;
-  double lr = 0.1;
+  std::optional<double> lr; ///< absent: what the algorithm suggests
 
   std::optional<double> epochs;       ///< passes over the data, all workers together; 30 when nothing else ends the run
   std::optional<std::uint64_t> steps; ///< per worker, instead of epochs

@@ -98,6 +98,11 @@ packet worker::encode(const compress::codec& c, const vec& v, const random_strea
   }
 }
 
+packet worker::encode_exactly(const vec& v) const {
+  static const auto identity = compress::make_codec("identity");
+  return encode(*identity, v, quantise_, 0); // which draws nothing
+}
+
 vec worker::decode(const packet& p, std::size_t size) const {
   if (p.elements != size)
     throw error(errc::bad_packet, fmt::format("worker {} received a vector of {} elements where {} were expected", id(),

@@ -190,6 +190,8 @@ public:
   packet encode(const compress::codec& c, const vec& v) { return encode(c, v, quantise_, encodings_++); }
   /// With these random numbers, which all workers may have in common.
   packet encode(const compress::codec& c, const vec& v, const random_stream& random, std::uint64_t step) const;
+  /// As it is, whatever the run's codec.
+  packet encode_exactly(const vec& v) const;
   /// The run's codec.
   const compress::codec& codec() const noexcept { return *settings_.codec; }
   /// The vector in a packet that a peer sent. @error errc::bad_packet also when it has not the dimension of the model

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <cmath>
 #include <numeric>
 
 namespace gossamer::actors {
@@ -30,13 +31,18 @@ struct recorder final : run_observer {
 class every_algorithm_locally : public testing::TestWithParam<std::string> {};
 
 TEST_P(every_algorithm_locally, learns_and_reports) {
-  const auto e = prepare(small_run(GetParam()));
+  auto settings = small_run(GetParam());
+  const bool signs = !algorithms().find(spec::parse(GetParam()).name).traits.follows_mean_gradient;
+  settings.epochs = signs ? 24 : 12; // their steps are small
+  const auto e = prepare(settings);
   recorder seen;
   const auto summary = run_locally(e, {.observer = &seen});
   ASSERT_GE(seen.records.size(), 2u);
   EXPECT_EQ(seen.records.front().step, 0u);
-  EXPECT_LT(summary.final.train_loss, 0.7 * seen.records.front().train_loss);
-  EXPECT_GT(summary.final.test_accuracy.value(), 0.3);
+  if (e->algorithm->traits.converges) {
+    EXPECT_LT(summary.final.train_loss, (signs ? 0.9 : 0.7) * seen.records.front().train_loss);
+    EXPECT_GT(summary.final.test_accuracy.value(), signs ? 0.2 : 0.3);
+  }
   EXPECT_GT(summary.final.payload_bits, 0u);
   EXPECT_GT(summary.final.wire_bits, summary.final.payload_bits);
   EXPECT_EQ(summary.end, run_end::planned);
@@ -85,10 +91,13 @@ TEST_P(every_algorithm_locally, says_when_and_where_it_diverged) {
   auto settings = small_run(GetParam());
   settings.data = "quadratic";
   settings.model = "quadratic";
-  settings.lr = 1e4;
+  settings.lr = 1e6;
+  const auto& traits = algorithms().find(spec::parse(GetParam()).name).traits;
+  const bool steps_grow = traits.follows_mean_gradient && traits.sgd_alone; // not so those of signs or on a grid
   try {
-    run_locally(prepare(settings));
-    FAIL() << "it cannot have converged";
+    const auto summary = run_locally(prepare(settings));
+    EXPECT_FALSE(steps_grow) << "it cannot have converged";
+    EXPECT_TRUE(std::isfinite(summary.final.train_loss));
   } catch (const error& e) {
     EXPECT_EQ(e.code(), errc::diverged);
     EXPECT_THAT(e.what(), HasSubstr("diverged"));

@@ -70,7 +70,7 @@ run_settings small(const std::string& algorithm) {
 // A sum over a minibatch of M is M times its mean; and multiplying by a power of two rounds nothing.
 TEST(ad_psgd, with_sums_of_gradients_needs_a_rate_that_is_smaller_by_the_minibatch) {
   auto sums = small("ad-psgd:gradient=sum");
-  sums.lr /= 4;
+  sums.lr = *sums.lr / 4;
   const auto a = simulate(prepare(small("ad-psgd")), {}), b = simulate(prepare(sums), {});
   EXPECT_EQ(a.summary.final.train_loss, b.summary.final.train_loss);
 }
