@@ -13,17 +13,45 @@ namespace gossamer::apps {
 
 namespace {
 
+struct item {
+  description about;
+  std::string faults = {}; ///< of an algorithm: what happens when somebody is lost
+};
+
 struct section {
   std::string kind; ///< "codecs"
   std::string noun; ///< "codec"
-  std::vector<description> entries;
+  std::vector<item> items;
 };
+
+/// What the traits mean to those who are left.
+std::string fault_policy(const actors::algorithm_entry& a) {
+  if (a.masters)
+    return "nobody waits for a worker that is lost, and one that comes back asks for the model first; a master starts "
+           "anew from the state that it saved before its last answer, workers ask it again, and nothing is applied "
+           "twice";
+  if (!a.traits.synchronous)
+    return "nobody waits for a worker that is lost; between two that live both halves of an exchange are applied, or "
+           "none; one that comes back starts from a neighbour's model";
+  if (a.traits.on_loss == actors::interrupted_round::repeat)
+    return "the survivors repeat the interrupted round from unchanged state; what the lost worker had not shared is "
+           "lost; one that comes back, or is a round behind, gets the state of another";
+  return "the interrupted round is finished without the lost worker, a step later all go over to the weights of the "
+         "graph that remains; one that comes back gets the state of a neighbour";
+}
+
+item item_of(const actors::algorithm_entry& entry) { return {entry.about, fault_policy(entry)}; }
+
+template <class Entry>
+item item_of(const Entry& entry) {
+  return {entry.about};
+}
 
 template <class Table>
 section section_of(std::string kind, const Table& table) {
   section result{std::move(kind), std::string{table.what()}, {}};
   for (const auto& entry : table)
-    result.entries.push_back(entry.about);
+    result.items.push_back(item_of(entry));
   return result;
 }
 
@@ -37,7 +65,8 @@ std::vector<section> sections(const program& p) {
 
 std::string value_of(const parameter& p) { return p.required ? "(required)" : p.fallback; }
 
-nlohmann::ordered_json to_json(const description& about) {
+nlohmann::ordered_json to_json(const item& one) {
+  const auto& about = one.about;
   auto parameters = nlohmann::ordered_json::array();
   for (const auto& p : about.parameters)
     parameters.push_back({{"key", p.key},
@@ -45,8 +74,11 @@ nlohmann::ordered_json to_json(const description& about) {
                           {"required", p.required},
                           {"range", p.range()},
                           {"meaning", p.meaning}});
-  return {{"name", about.name},           {"summary", about.summary}, {"maths", about.maths},
-          {"reference", about.reference}, {"cost", about.cost},       {"parameters", std::move(parameters)}};
+  nlohmann::ordered_json result{{"name", about.name},           {"summary", about.summary}, {"maths", about.maths},
+                                {"reference", about.reference}, {"cost", about.cost},       {"parameters", parameters}};
+  if (!one.faults.empty())
+    result["faults"] = one.faults;
+  return result;
 }
 
 void print_part(std::string_view title, const std::string& content) {
@@ -57,11 +89,13 @@ void print_part(std::string_view title, const std::string& content) {
     fmt::print("    {}\n", line);
 }
 
-void print(std::string_view noun, const description& about) {
+void print(std::string_view noun, const item& one) {
+  const auto& about = one.about;
   fmt::print("{} ({})\n  {}\n", about.name, noun, about.summary);
   print_part("maths", about.maths);
   print_part("reference", about.reference);
   print_part("cost", about.cost);
+  print_part("faults", one.faults);
   if (!about.parameters.empty())
     fmt::print("  parameters\n");
   for (const auto& p : about.parameters)
@@ -79,11 +113,12 @@ void list(const program& p, const std::string& kind, bool json) {
     throw unknown_name("list", kind, kinds);
   if (json) {
     auto entries = nlohmann::ordered_json::array();
-    std::ranges::transform(found->entries, std::back_inserter(entries), to_json);
+    std::ranges::transform(found->items, std::back_inserter(entries), to_json);
     fmt::print("{}\n", entries.dump(2));
     return;
   }
-  for (const auto& about : found->entries) {
+  for (const auto& one : found->items) {
+    const auto& about = one.about;
     std::string example = about.name;
     for (const auto& value : about.parameters)
       example +=
@@ -95,14 +130,14 @@ void list(const program& p, const std::string& kind, bool json) {
 void explain(const program& p, const std::string& name) {
   std::vector<std::string> names;
   bool found = false;
-  for (const auto& [kind, noun, entries] : sections(p))
-    for (const auto& about : entries) {
-      names.push_back(about.name);
-      if (about.name != name)
+  for (const auto& [kind, noun, items] : sections(p))
+    for (const auto& one : items) {
+      names.push_back(one.about.name);
+      if (one.about.name != name)
         continue;
       if (std::exchange(found, true))
         fmt::print("\n");
-      print(noun, about);
+      print(noun, one);
     }
   if (!found)
     throw unknown_name("name", name, names);
