@@ -10,8 +10,8 @@ namespace gossamer::compress {
 
 /// A vector in compressed form: what codecs make and what links carry.
 ///
-/// Inside one process a packet travels as it is, sharing its payload. When it leaves the process it
-/// is written as a header of 32 bytes, the recipe and the payload (docs/wire-format.md), guarded by a checksum.
+/// Inside one process a packet travels as it is, sharing its payload. When it leaves the process it is written as a
+/// header of 10 to 28 bytes, the recipe and the payload (docs/wire-format.md), guarded by a checksum.
 struct packet {
   std::uint8_t codec = 0;     ///< wire number of the codec that made it
   std::uint8_t parameter = 0; ///< codec-specific, e.g. the bits of `uniform`
@@ -26,26 +26,26 @@ struct packet {
   std::size_t wire_bytes() const noexcept;
 };
 
-inline constexpr std::size_t packet_header_bytes = 32;
-
 /// ceil(bits / 8), without overflow.
 constexpr std::uint64_t whole_bytes(std::uint64_t bits) noexcept { return bits / 8 + (bits % 8 != 0); }
 
 /// @returns `wire_bytes()` bytes from the payload's pool.
 buffer write(const packet& p);
+/// Writes into `wire_bytes()` bytes.
+/// @param prefix a hash of what stands before the packet and is to be guarded by the same checksum; 0: nothing
+void write(const packet& p, std::byte* to, std::uint64_t prefix);
 
 /// 16 GiB of floats.
 inline constexpr std::uint64_t packet_most_elements = std::uint64_t{1} << 32;
 
 /// Reads a packet that `write` made. Never trusts the bytes: nothing is allocated before the sizes
 /// agree. That the codec exists and that the payload suits it is checked by `decode`.
-/// @param most_elements the largest vector that the caller is ready to decode. A packet that says
-/// "zero" in 36 bytes
-///        stands for a vector of any size, so whoever knows the dimension of the model should give
-///        it here.
-/// @error errc::bad_packet on a wrong magic number or version, sizes that contradict each other, a
-/// bad checksum, bits
-///        set in the padding, or too many elements; says which
-packet read(buffer_pool& pool, std::span<const std::byte> bytes, std::uint64_t most_elements = packet_most_elements);
+/// @param most_elements the largest vector that the caller is ready to decode. A packet that says "zero" in 20 bytes
+///        stands for a vector of any size, so whoever knows the dimension of the model should give it here.
+/// @param prefix as `write` had it
+/// @error errc::bad_packet on a wrong version, sizes that contradict each other, a bad checksum, bits set in the
+///        padding, or too many elements; says which
+packet read(buffer_pool& pool, std::span<const std::byte> bytes, std::uint64_t most_elements = packet_most_elements,
+            std::uint64_t prefix = 0);
 
 } // namespace gossamer::compress

@@ -1,33 +1,29 @@
 #include "gossamer/actors/runtime/frame.hpp"
 
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/varint.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstring>
+#include <array>
+#include <limits>
 #include <xxhash.h>
 
 namespace gossamer::actors {
 
 namespace {
 
-/// As it lies on the wire; little-endian, like every machine that Gossamer runs on.
-struct header {
-  std::uint32_t source;
-  std::uint8_t kind;
-  std::array<std::uint8_t, 3> reserved;
-  std::uint64_t step;
-  std::uint32_t part;
-  std::uint32_t view;
-  std::uint32_t incarnation;
-  std::uint32_t sequence;
-  std::uint64_t checksum; ///< of what stands before it; the packet guards itself
-};
-static_assert(sizeof(header) == frame::header_bytes && offsetof(header, checksum) == 32);
+/// What stands behind the kind, in the order of the wire; the first five are below 2^32.
+std::array<std::uint64_t, 6> numbers_of(const frame& f) noexcept {
+  return {f.source, f.incarnation, f.sequence, f.label.part, f.label.view, f.label.step};
+}
 
-std::uint64_t checksum_of(const header& h) { return XXH3_64bits(&h, offsetof(header, checksum)); }
+std::size_t header_bytes(const frame& f) noexcept {
+  std::size_t bytes = 1;
+  for (const auto n : numbers_of(f))
+    bytes += varint_bytes(n);
+  return bytes;
+}
 
 error bad_frame(std::string sentence) {
   return {errc::bad_packet, std::move(sentence), "the frame is discarded; if this happens often, check the link"};
@@ -63,44 +59,40 @@ std::string_view to_string(frame_kind kind) noexcept {
   return "unknown";
 }
 
+std::size_t frame::wire_bytes() const noexcept { return header_bytes(*this) + body.wire_bytes(); }
+
 buffer write(buffer_pool& pool, const frame& f) {
-  header h{f.source,
-           static_cast<std::uint8_t>(f.label.kind),
-           {},
-           f.label.step,
-           f.label.part,
-           f.label.view,
-           f.incarnation,
-           f.sequence,
-           0};
-  h.checksum = checksum_of(h);
-  auto body = f.body;
-  if (body.payload.size() == 0)
-    body.payload = pool.allocate(0); // so that it knows a pool
-  const auto packet_bytes = compress::write(body);
-  auto result = pool.allocate(sizeof h + packet_bytes.size());
-  std::memcpy(result.data(), &h, sizeof h);
-  std::ranges::copy(packet_bytes.bytes(), result.data() + sizeof h);
+  auto result = pool.allocate(f.wire_bytes());
+  auto end = result.data();
+  *end++ = static_cast<std::byte>(f.label.kind);
+  for (const auto n : numbers_of(f))
+    end = put_varint(end, n);
+  compress::write(f.body, end, XXH3_64bits(result.data(), header_bytes(f)));
   return result;
 }
 
 frame read_frame(buffer_pool& pool, std::span<const std::byte> bytes, std::uint64_t most_elements) {
-  header h;
-  if (bytes.size() < sizeof h)
-    throw bad_frame(fmt::format("frame of {} bytes is shorter than its header of {}", bytes.size(), sizeof h));
-  std::memcpy(&h, bytes.data(), sizeof h);
-  if (h.checksum != checksum_of(h))
-    throw bad_frame("frame has a wrong checksum in its header");
-  const auto kind = static_cast<frame_kind>(h.kind);
+  if (bytes.empty())
+    throw bad_frame("frame is empty");
+  const auto kind = static_cast<frame_kind>(bytes.front());
   if (to_string(kind) == "unknown")
-    throw bad_frame(fmt::format("frame is of the unknown kind {}", h.kind));
-  if (h.reserved != decltype(h.reserved){})
-    throw bad_frame("frame has one of its reserved bytes 5 to 7 set");
-  return {.source = h.source,
-          .incarnation = h.incarnation,
-          .sequence = h.sequence,
-          .label = {kind, h.step, h.part, h.view},
-          .body = compress::read(pool, bytes.subspan(sizeof h), most_elements)};
+    throw bad_frame(fmt::format("frame is of the unknown kind {}", static_cast<unsigned>(kind)));
+  auto rest = bytes.subspan(1);
+  const auto take = [&](std::uint64_t most) {
+    const auto n = take_varint(rest);
+    if (!n || *n > most)
+      throw bad_frame("frame has no proper numbers in its header");
+    return *n;
+  };
+  const auto take_short = [&] { return static_cast<std::uint32_t>(take(std::numeric_limits<std::uint32_t>::max())); };
+  frame f;
+  f.source = take_short();
+  f.incarnation = take_short();
+  f.sequence = take_short();
+  f.label = {.kind = kind, .part = take_short(), .view = take_short()};
+  f.label.step = take(std::numeric_limits<std::uint64_t>::max());
+  f.body = compress::read(pool, rest, most_elements, XXH3_64bits(bytes.data(), bytes.size() - rest.size()));
+  return f;
 }
 
 } // namespace gossamer::actors

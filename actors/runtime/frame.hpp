@@ -3,7 +3,6 @@
 #include "gossamer/compress/packet.hpp"
 #include "gossamer/topology/graph.hpp"
 
-#include <array>
 #include <compare>
 #include <cstdint>
 #include <string_view>
@@ -52,16 +51,14 @@ struct frame {
   tag label{frame_kind::model};
   packet body;
 
-  /// Bytes on a wire: the frame's header and the packet (docs/wire-format.md).
-  std::size_t wire_bytes() const noexcept { return header_bytes + body.wire_bytes(); }
-
-  static constexpr std::size_t header_bytes = 40;
+  /// Bytes on a wire: the frame's header, 7 to 32 of them, and the packet (docs/wire-format.md).
+  std::size_t wire_bytes() const noexcept;
 };
 
 /// The bytes of a frame on a wire.
 buffer write(buffer_pool& pool, const frame& f);
 
-/// Reads what `write` made, and nothing else: the bytes are not trusted.
+/// Reads what `write` made, and nothing else: the bytes are not trusted. One checksum, the packet's, guards both.
 /// @param most_elements see compress::read
 /// @error errc::bad_packet says what is wrong
 frame read_frame(buffer_pool& pool, std::span<const std::byte> bytes,

@@ -152,8 +152,8 @@ TEST(link, counts_payload_and_wire_bits_by_kind) {
   l.send(f);
   l.send(f);
   l.send(make_frame(0, {frame_kind::acknowledgement}));
-  EXPECT_EQ(l.sent(frame_kind::model), (traffic{2, 2 * (32 + 8 * 1001), 2 * 8 * (40 + 32 + 4 + 1001)}));
-  EXPECT_EQ(l.sent(frame_kind::acknowledgement), (traffic{1, 0, 8 * (40 + 32)}));
+  EXPECT_EQ(l.sent(frame_kind::model), (traffic{2, 2 * (32 + 8 * 1001), 2 * 8 * (7 + 12 + 4 + 1001)}));
+  EXPECT_EQ(l.sent(frame_kind::acknowledgement), (traffic{1, 0, 8 * (7 + 10)}));
   EXPECT_EQ(l.sent().frames, 3u);
 }
 

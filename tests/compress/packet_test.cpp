@@ -1,4 +1,5 @@
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/varint.hpp"
 #include "gossamer/compress/packet.hpp"
 
 #include <gmock/gmock.h>
@@ -56,38 +57,39 @@ TEST(packet, reads_what_it_wrote) {
 }
 
 TEST(packet, names_each_fault) {
-  const auto good = written(20);
+  const auto good = written(20); // 8 bytes, a byte each for elements and bits, payload
   const auto with = [&](std::size_t at, int value) {
     auto bytes = good;
     bytes[at] = static_cast<std::byte>(value);
     return bytes;
   };
   EXPECT_EQ(refusal(good), "accepted");
-  EXPECT_EQ(refusal({}), "packet of 0 bytes is shorter than its header of 32");
-  EXPECT_EQ(refusal(std::span{good}.first(31)), "packet of 31 bytes is shorter than its header of 32");
-  EXPECT_EQ(refusal(with(3, 'X')), "packet does not begin with 'GOSM'");
-  EXPECT_EQ(refusal(with(4, 2)), "packet has version 2, this program reads version 1");
-  EXPECT_EQ(refusal(with(7, 9)), "packet is cut short: its recipe has 9 words, 3 bytes are there");
-  EXPECT_EQ(refusal(std::span{good}.first(34)), "packet is cut short: 20 bits need a payload of 3 bytes, 2 are there");
-  EXPECT_EQ(refusal(with(16, 8)), "2 bytes follow the payload of a packet");
+  EXPECT_EQ(refusal({}), "packet of 0 bytes is shorter than its header of at least 10");
+  EXPECT_EQ(refusal(std::span{good}.first(7)), "packet of 7 bytes is shorter than its header of at least 10");
+  for (const std::size_t size : {8u, 9u})
+    EXPECT_EQ(refusal(std::span{good}.first(size)), "packet has no proper number of elements and bits in its header");
+  EXPECT_EQ(refusal(with(0, 1)), "packet has version 1, this program reads version 2");
+  EXPECT_EQ(refusal(with(3, 9)), "packet is cut short: its recipe has 9 words, 3 bytes are there");
+  EXPECT_EQ(refusal(std::span{good}.first(12)), "packet is cut short: 20 bits need a payload of 3 bytes, 2 are there");
+  EXPECT_EQ(refusal(with(9, 8)), "2 bytes follow the payload of a packet");
   EXPECT_EQ(refusal(good, 3), "packet has 4 elements, more than the 3 allowed");
-  for (std::size_t at : {5u, 6u, 8u, 24u, 31u, 32u, 34u})
-    EXPECT_EQ(refusal(with(at, 0x77)), "packet has a wrong checksum") << "byte " << at;
-  EXPECT_EQ(refusal(test::resealed(with(34, 0x10))), "packet has bits set behind its last bit");
+  for (const std::size_t at : {1u, 2u, 4u, 7u, 8u, 10u, 12u})
+    EXPECT_EQ(refusal(with(at, 0x07)), "packet has a wrong checksum") << "byte " << at;
+  EXPECT_EQ(refusal(test::resealed(with(12, 0x10))), "packet has bits set behind its last bit");
 }
 
 TEST(packet, refuses_sizes_that_overflow) {
-  const auto good = written(20);
-  for (std::uint64_t bits :
-       {std::numeric_limits<std::uint64_t>::max(), std::uint64_t{1} << 63, std::uint64_t{1} << 40}) {
-    auto bytes = good;
-    std::memcpy(bytes.data() + 16, &bits, sizeof bits);
-    EXPECT_THAT(refusal(test::resealed(bytes)), HasSubstr("cut short"));
-  }
-  auto bytes = good;
-  const auto elements = std::numeric_limits<std::uint64_t>::max();
-  std::memcpy(bytes.data() + 8, &elements, sizeof elements);
-  EXPECT_THAT(refusal(test::resealed(bytes)), HasSubstr("more than the"));
+  const auto with = [good = written(20)](std::uint64_t elements, std::uint64_t bits) {
+    std::vector<std::byte> bytes(8 + varint_bytes(elements) + varint_bytes(bits) + 3);
+    std::copy_n(good.begin(), 8, bytes.begin());
+    std::copy_n(good.end() - 3, 3, put_varint(put_varint(bytes.data() + 8, elements), bits));
+    return test::resealed(bytes);
+  };
+  constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+  for (const std::uint64_t bits : {most, std::uint64_t{1} << 63, std::uint64_t{1} << 40})
+    EXPECT_THAT(refusal(with(4, bits)), HasSubstr("cut short"));
+  EXPECT_THAT(refusal(with(most, 20)), HasSubstr("more than the"));
+  EXPECT_EQ(refusal(with(4, 20)), "accepted");
 }
 
 TEST(packet, notices_every_flipped_bit) {

@@ -32,8 +32,13 @@ simulation_settings with_network(const std::string& network, double sample_time_
   return s;
 }
 
-/// Bits of one frame that holds so many floats.
-double frame_bits(double elements) { return 32 * elements + 8 * (frame::header_bytes + compress::packet_header_bytes); }
+/// Bits of a frame with so many floats, early in a run.
+double frame_bits(double elements) {
+  frame f{.sequence = 1, .label = {frame_kind::model, 1, 1}, .body = {}};
+  f.body.elements = static_cast<std::uint64_t>(elements);
+  f.body.bits = 32 * f.body.elements;
+  return 8 * static_cast<double>(f.wire_bytes()) + 32 * elements;
+}
 
 // Section 10.1 of the comparison of networks: 2 (n - 1) (latency + S / (n B)) an all-reduce, latency + 2 S / B a gossip
 // round on a ring. Times end with the last step.

@@ -12,10 +12,14 @@ namespace gossamer::test {
 
 /// The bytes with the checksum that fits them: what a faulty or hostile peer could send. Written
 /// from docs/wire-format.md, independently of the library.
-inline std::vector<std::byte> resealed(std::vector<std::byte> bytes) {
-  if (bytes.size() >= 32) {
-    const auto checksum = XXH3_64bits_withSeed(bytes.data() + 32, bytes.size() - 32, XXH3_64bits(bytes.data(), 24));
-    std::memcpy(bytes.data() + 24, &checksum, sizeof checksum);
+/// @param before how many bytes of a frame's header stand before the packet
+inline std::vector<std::byte> resealed(std::vector<std::byte> bytes, std::size_t before = 0) {
+  if (bytes.size() >= before + 8) {
+    const auto packet = bytes.data() + before;
+    const auto prefix = before > 0 ? XXH3_64bits(bytes.data(), before) : 0;
+    const auto seed = XXH3_64bits_withSeed(packet, 4, prefix);
+    const auto checksum = XXH3_64bits_withSeed(packet + 8, bytes.size() - before - 8, seed);
+    std::memcpy(packet + 4, &checksum, 4);
   }
   return bytes;
 }
