@@ -3,6 +3,7 @@
 #include "gossamer/base/error.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gossamer::actors {
 
@@ -50,6 +51,9 @@ void membership::lose(rank i) {
   workers_[i].alive = workers_[i].ready = false;
   asked_.erase(i);
   changed_ = true;
+  if (!anybody_ready())
+    for (auto& w : workers_)
+      w.ready = w.ready || (w.alive && std::exchange(w.behind, false));
 }
 
 std::uint32_t membership::start(rank i) {
@@ -61,7 +65,7 @@ std::uint32_t membership::start(rank i) {
 
 void membership::joined(rank i, std::uint64_t step) {
   workers_[i].ready = true;
-  workers_[i].promised = false;
+  workers_[i].behind = workers_[i].promised = false;
   workers_[i].step = step;
   workers_[i].next_exchange = std::max(step, first_step_); // it may have steps to do until its view begins
 }
@@ -142,7 +146,10 @@ void membership::join(view& v) {
 void membership::promise_states(view& v) {
   if (run_.algorithm->traits.on_loss == interrupted_round::repeat)
     for (const auto i : v.members)
-      workers_[i].ready = workers_[i].ready && workers_[i].next_exchange >= v.first_step;
+      if (workers_[i].ready && workers_[i].next_exchange < v.first_step) {
+        workers_[i].ready = false;
+        workers_[i].behind = true;
+      }
   for (const auto i : v.members)
     if (!ready(i)) {
       v.donors[i] = donor_for(i, v);

@@ -29,6 +29,8 @@ public:
   bool anybody_ready() const; ///< among the workers
   bool masters_live() const;  ///< all of them
 
+  /// When all are lost that were as far as the run had got, those a round behind are ready again, with the state that
+  /// they have.
   void lose(rank i);
   /// A worker starts anew. @returns its incarnation
   std::uint32_t start(rank i);
@@ -56,6 +58,7 @@ private:
   struct entry {
     bool alive = true;
     bool ready = true;
+    bool behind = false;   ///< not ready, but has a state: that of a round before
     bool promised = false; ///< a state, by the last view
     std::uint32_t incarnation = 0;
     std::uint64_t step = 0;

@@ -239,7 +239,7 @@ public:
   void proceed(std::uint64_t limit);
   /// Peer lost, peer back: takes over a later view, now or when its first step comes.
   void adopt(std::shared_ptr<const view> next);
-  /// False while the state of another worker is awaited.
+  /// False while the state of another worker is awaited. A view that no longer promises one bids it go on from its own.
   bool ready() const noexcept { return ready_; }
   void progressed(std::uint64_t updates) noexcept { updates_ = std::max(updates_, updates); }
   void take_snapshot(std::uint64_t evaluation);
@@ -265,6 +265,7 @@ private:
   void discard_frames_before(std::uint32_t view);
   void donate(const view& v);
   void await_state();
+  void go_on_from_own_state();
   void take_state(frame f);
   double epoch(std::uint64_t t) const;
   error diverged(const std::string& sign) const;
@@ -279,6 +280,7 @@ private:
   std::vector<task<>> services_;
   std::deque<std::shared_ptr<const view>> views_; // in force, and those to come
   bool ready_;
+  bool behind_ = false; // not ready, but has a state: that of a round before
   std::uint32_t state_of_view_ = 0;   // that has promised a state
   std::uint32_t donated_of_view_ = 0; // the last whose promises this worker has kept
   std::optional<frame> early_state_;  // of a view that its donor heard of first

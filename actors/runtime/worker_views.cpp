@@ -41,7 +41,9 @@ void worker::adopt(std::shared_ptr<const view> next) {
   views_.push_back(std::move(next));
   // What the dead sent for steps that their successors will do as well must not be taken for theirs.
   inbox_.discard([this](const frame& f) { return view_of(f.label.step).incarnations[f.source] != f.incarnation; });
-  const bool begins_anew = !ready_ && id() >= settings_.workers; // a master: nobody else has its state
+  const bool begins_anew = !ready_ && !views_.back()->donors.contains(id());
+  if (begins_anew)
+    go_on_from_own_state();
   if (lacks_state)
     await_state();
   else
@@ -51,12 +53,8 @@ void worker::adopt(std::shared_ptr<const view> next) {
   inbox_.give_up([this](const auto& r) { return r.from() && !expects(*r.from(), r.label()); });
   if (early_state_ && early_state_->label.view <= views_.back()->number)
     take_state(*std::exchange(early_state_, std::nullopt));
-  if (begins_anew) {
-    ready_ = true;
-    if (settings_.saved)
-      restore(*settings_.saved);
+  if (begins_anew)
     spawn(algorithm_->run(*this));
-  }
   change_.notify();
 }
 
@@ -109,8 +107,15 @@ void worker::restore(std::span<const std::byte> state) {
   fields.finish();
 }
 
+/// A master, whose state nobody else has; or a worker that was a round behind others, which were all lost.
+void worker::go_on_from_own_state() {
+  ready_ = true;
+  if (!std::exchange(behind_, false) && settings_.saved)
+    restore(*settings_.saved);
+}
+
 void worker::await_state() {
-  ready_ = false;
+  behind_ |= std::exchange(ready_, false);
   state_of_view_ = views_.back()->number;
   inbox_.forget_waits(); // while the coroutines that hold them still exist
   routines_.clear();
@@ -134,6 +139,7 @@ void worker::take_state(frame f) {
   restore(f.body.payload.bytes());
   algorithm_->inherit(*this);
   ready_ = true;
+  behind_ = false;
   step_ = f.label.step;
   advance_views();
   host_.joined(step_);

@@ -202,6 +202,26 @@ TEST(membership, gives_those_who_are_a_round_behind_the_state_of_one_who_is_not)
   EXPECT_THAT(n.next_view(far)->donors, IsEmpty()) << "these will still do step 5 in the old view";
 }
 
+TEST(membership, goes_on_from_those_who_are_a_round_behind_when_all_others_are_lost) {
+  const auto e = small_run(repeating, "ring", 4);
+  membership m{*e};
+  m.lose(3);
+  EXPECT_TRUE(hold_all(m, {4, 5, 4}));
+  m.next_view(far);
+  m.start(3);
+  m.lose(1); // the only one in step 5, before it has handed over its state
+  EXPECT_TRUE(m.ready(0));
+  EXPECT_TRUE(m.ready(2));
+  EXPECT_FALSE(m.ready(3)) << "it has just been started";
+  EXPECT_TRUE(hold_all(m, {4, far, 4, 0}));
+  const auto v = m.next_view(far);
+  EXPECT_EQ(v->first_step, 4u);
+  EXPECT_EQ(v->donors, (std::map<rank, rank>{{3, 0}}));
+  m.lose(0);
+  m.lose(2);
+  EXPECT_FALSE(m.anybody_ready());
+}
+
 TEST(membership, calls_those_stranded_who_wait_for_a_promised_state_of_an_algorithm_that_finishes_rounds) {
   for (const auto* algorithm : {asynchronous, finishing, repeating}) {
     const auto e = small_run(algorithm, "ring", 4);

@@ -60,6 +60,8 @@ public:
   }
 
   std::size_t events() const noexcept { return events_; }
+  /// Whether all have been lost that had a state.
+  bool extinct() const noexcept { return extinct_; }
   const std::optional<std::string>& broken() const noexcept { return check_->broken(); }
   /// Of those who live.
   std::vector<const vec*> models() const {
@@ -277,7 +279,8 @@ private:
       return;
     members_.lose(i);
     finished_.erase(i);
-    closed_ |= !members_.anybody_ready(); // who lives was a round behind the lost one: the run ends with an error
+    extinct_ |= !members_.anybody_ready();
+    closed_ |= extinct_; // the run ends with an error
     change_view();
     close_when_finished();
   }
@@ -317,6 +320,7 @@ private:
   actors::roster roster_;
   std::set<actors::rank> finished_;
   bool closed_ = false;
+  bool extinct_ = false;
   std::vector<std::unique_ptr<life>> lives_;
 };
 
