@@ -67,15 +67,25 @@ function(gossamer_program name)
   target_link_libraries(${name} PRIVATE ${arg_DEPENDS} gossamer_options)
 endfunction()
 
-# gossamer_test(NAME LABEL unit|law|process [mailbox] SOURCES file... DEPENDS target... [TIMEOUT seconds])
+# gossamer_test(NAME LABEL unit|law|process [mailbox] SOURCES file... DEPENDS target... [TIMEOUT seconds] [SHARDS n])
 # `mailbox`: passes messages through CAF, which the thread sanitizer cannot follow (tests/support/tsan.supp).
-# One ctest entry a program: discovery of single cases costs more process starts than the cases themselves.
+# One ctest entry a program, or n where it is to use n cores: discovery of single cases costs more process starts than
+# the cases themselves.
 function(gossamer_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "LABEL;SOURCES;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;SHARDS" "LABEL;SOURCES;DEPENDS")
   gossamer_program(${name} SOURCES ${arg_SOURCES} DEPENDS ${arg_DEPENDS} GTest::gmock GTest::gtest_main)
-  add_test(NAME ${name} COMMAND ${name})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
-  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABEL}" TIMEOUT ${arg_TIMEOUT})
+  if(NOT arg_SHARDS)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABEL}" TIMEOUT ${arg_TIMEOUT})
+    return()
+  endif()
+  math(EXPR last "${arg_SHARDS} - 1")
+  foreach(shard RANGE ${last})
+    add_test(NAME ${name}_${shard} COMMAND ${name})
+    set_tests_properties(${name}_${shard} PROPERTIES LABELS "${arg_LABEL}" TIMEOUT ${arg_TIMEOUT}
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${shard}")
+  endforeach()
 endfunction()

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 namespace gossamer::actors {
 namespace {
@@ -33,7 +34,8 @@ class every_algorithm_locally : public testing::TestWithParam<std::string> {};
 TEST_P(every_algorithm_locally, learns_and_reports) {
   auto settings = small_run(GetParam());
   const bool signs = !algorithms().find(spec::parse(GetParam()).name).traits.follows_mean_gradient;
-  settings.epochs = signs ? 24 : 12; // their steps are small
+  const std::set<std::string> delayed{"ef-sgd", "qsparse-local-sgd", "halp"}; // what is cut off comes steps later
+  settings.epochs = signs ? 24 : delayed.contains(GetParam()) ? 12 : 4;       // steps of signs are small
   const auto e = prepare(settings);
   recorder seen;
   const auto summary = run_locally(e, {.observer = &seen});

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t workers = 8;
 constexpr std::uint64_t steps = 200;
 constexpr std::size_t batch = 4;
-constexpr std::uint64_t plans = 16, schedules = 16; // `gossamer simulate --seeds` tries more
+constexpr std::uint64_t plans = 60, schedules = 60; // `gossamer simulate --seeds` tries more
 
 std::shared_ptr<const experiment> small_run(const std::string& algorithm, std::uint64_t seed = 1) {
   run_settings s;
