@@ -9,7 +9,7 @@
 // Between averages workers run freely. When one is lost, its steps since the last average are lost with it; the others
 // keep theirs and average among themselves. One that comes back begins with the model of another worker.
 #include "gossamer/actors/algorithms/entries.hpp"
-#include "gossamer/actors/collectives/ring_all_reduce.hpp"
+#include "gossamer/actors/collectives/dense_sum.hpp"
 
 namespace gossamer::actors {
 
@@ -28,7 +28,7 @@ public:
       w.update(moved, g, t_);
       if ((t_ + 1) % period_ == 0) {
         const vec own = moved;
-        moved = co_await ring_all_reduce(w, own, t_);
+        moved = co_await sum_of_all(w, own, route::ring, t_);
         moved *= 1.0f / static_cast<float>(w.members().size());
         w.claim_conserved("the sum of the models", t_, own, moved);
       }

@@ -1,7 +1,7 @@
 #include "gossamer/actors/collectives/psync.hpp"
 
+#include "gossamer/actors/collectives/dense_sum.hpp"
 #include "gossamer/actors/collectives/ring_all_gather.hpp"
-#include "gossamer/actors/collectives/ring_all_reduce.hpp"
 
 namespace gossamer::actors {
 
@@ -83,7 +83,7 @@ task<> add_means(worker& w, vec& x, std::vector<psync_part> parts, std::uint64_t
   std::optional<messages> all;
   while (!all) { // a gathering that is cut short: others may still be in the all-reduce before it
     if (summing) // also where nothing is kept, for once: a round is a round
-      sums = co_await ring_all_reduce(w, kept, t);
+      sums = co_await sum_of_all(w, kept, route::ring, t);
     all = co_await try_gather(w, parts, t);
   }
   const float share = 1.0f / static_cast<float>(w.members().size());

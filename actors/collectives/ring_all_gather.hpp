@@ -14,7 +14,7 @@ namespace gossamer::actors {
 /// summed.
 ///
 /// Cost: M - 1 messages, and the payload bits of all packets but its successor's, sent by each member; M - 1 hops one
-/// after another. When a member is lost, the others do the round again, as in `ring_all_reduce`, and for the same
+/// after another. When a member is lost, the others do the round again, as in `all_reduce`, and for the same
 /// algorithms.
 /// @param t names the round; unique among the rounds of a run
 task<std::vector<packet>> ring_all_gather(worker& w, packet mine, std::uint64_t t);

@@ -1,6 +1,6 @@
+#include "gossamer/actors/collectives/dense_sum.hpp"
 #include "gossamer/actors/collectives/neighbour_exchange.hpp"
 #include "gossamer/actors/collectives/pairwise_average.hpp"
-#include "gossamer/actors/collectives/ring_all_reduce.hpp"
 
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ tiny_world::gradient_of no_gradient() {
   return [](rank, std::uint64_t, const vec& x) { return 0.0f * x; };
 }
 
-TEST(ring_all_reduce, sums_for_every_length_and_every_timing) {
+TEST(sum_of_all, sums_for_every_length_and_every_timing) {
   buffer_pool pool;
   for (std::size_t workers : {1u, 2u, 3u, 4u, 7u})
     for (std::size_t length : {0u, 1u, 2u, 5u, 7u, 64u, 101u})
@@ -45,8 +45,9 @@ TEST(ring_all_reduce, sums_for_every_length_and_every_timing) {
         tiny_world world{{.topology = "ring", .workers = workers, .seed = seed},
                          [&](rank i) {
                            return std::make_unique<script>(filled(pool, length, i), [](worker& w, vec& x) -> task<> {
-                             x = co_await ring_all_reduce(w, x, 0);
-                             x = co_await ring_all_reduce(w, x, 1); // a second round does not mix with the first
+                             x = co_await sum_of_all(w, x, route::ring, 0);
+                             x = co_await sum_of_all(w, x, route::ring,
+                                                     1); // a second round does not mix with the first
                            });
                          },
                          no_gradient()};
@@ -59,13 +60,13 @@ TEST(ring_all_reduce, sums_for_every_length_and_every_timing) {
       }
 }
 
-TEST(ring_all_reduce, sends_what_it_promises) {
+TEST(sum_of_all, sends_what_it_promises) {
   buffer_pool pool;
   constexpr std::size_t workers = 4, length = 103;
   tiny_world world{{.topology = "complete", .workers = workers},
                    [&](rank i) {
                      return std::make_unique<script>(filled(pool, length, i), [](worker& w, vec& x) -> task<> {
-                       x = co_await ring_all_reduce(w, x, 0);
+                       x = co_await sum_of_all(w, x, route::ring, 0);
                      });
                    },
                    no_gradient()};

@@ -32,7 +32,7 @@ struct heard_model {
 /// In each step, tells all neighbours and hears all neighbours. Its model is the number of its steps.
 class gossip final : public actors::algorithm {
 public:
-  /// @param repeats does a round again when its view is over, like ring_all_reduce
+  /// @param repeats does a round again when its view is over, like all_reduce
   explicit gossip(bool repeats = false) : repeats_(repeats) {}
 
   task<> run(worker& w) override {
