@@ -49,10 +49,7 @@ private:
   task<> gather(worker& w, const vec& m) {
     const auto mine = w.encode(*signs_, m);
     const auto everybody = co_await ring_all_gather(w, mine, t_);
-    vec sum = w.decode(everybody.front());
-    for (std::size_t k = 1; k < everybody.size(); ++k)
-      sum += w.decode(everybody[k]);
-    x_ -= 1.0f / static_cast<float>(everybody.size()) * sum;
+    x_ -= mean_of(w, everybody, x_.size());
   }
 
   task<> add_signs(worker& w, const vec& m) {

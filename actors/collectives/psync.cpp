@@ -46,14 +46,6 @@ task<std::optional<messages>> try_gather(worker& w, const std::vector<psync_part
   co_return all;
 }
 
-vec mean_of(const worker& w, const std::vector<packet>& all, std::size_t size) {
-  vec sum = w.decode(all.front(), size);
-  for (std::size_t k = 1; k < all.size(); ++k)
-    sum += w.decode(all[k], size);
-  sum *= 1.0f / static_cast<float>(all.size());
-  return sum;
-}
-
 } // namespace
 
 psync_part part_of(worker& w, const vec& v, const compress::codec* c, purpose shared, std::uint64_t t) {
