@@ -23,6 +23,11 @@ public:
   acc_asy_lpg_master(const algorithm_setup& s, model_teller::options o)
       : svrg_master(s), y_(s.initial), sum_(s.initial), teller_(o) {}
 
+  void fields(archive& a) override {
+    svrg_master::fields(a);
+    a(y_)(sum_);
+  }
+
 private:
   float theta() const { return 2 / static_cast<float>(epoch() + 2); }
   vec between() const { return snapshot() + theta() * (y_ - snapshot()); }
@@ -39,7 +44,6 @@ private:
     sum_ += x_;
   }
   vec next_snapshot(std::uint64_t m) override { return (1 / static_cast<float>(m)) * sum_; }
-  void more_fields(archive& a) override { a(y_)(sum_); }
 
   vec y_;
   vec sum_; // of this epoch's x

@@ -17,7 +17,7 @@
 // state that they saved before their last answer; e is added once, however often it is sent.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/ask.hpp"
-#include "gossamer/actors/collectives/desk.hpp"
+#include "gossamer/actors/collectives/master.hpp"
 
 namespace gossamer::actors {
 
@@ -79,38 +79,29 @@ private:
   std::uint64_t period_;
 };
 
-class elastic_master final : public algorithm {
+class elastic_master final : public master {
 public:
   explicit elastic_master(vec initial) : centre_(std::move(initial)) {}
 
-  task<> run(worker& w) override {
-    w.serve(listen(w));
-    co_return;
-  }
-
   const vec& model() const override { return centre_; }
   void fields(archive& a) override {
+    master::fields(a);
     a(centre_);
-    questions_.fields(a);
   }
 
 private:
-  task<> listen(worker& w) {
-    for (;;) {
-      const auto question = co_await w.receive_any(frame_kind::request);
-      const bool moves = question.label.part == move_centre;
-      if (questions_.accept(question) && moves) {
-        const vec e = w.decode(question.body);
-        centre_ += e;
-        w.claim_opposite(question.source, false, question.label.step, e);
-      }
-      w.save();
-      questions_.answer(w, question.source, 0, moves ? packet{} : w.encode_exactly(centre_));
-    }
+  void take(worker& w, const frame& asked) override {
+    if (asked.label.part != move_centre)
+      return;
+    const vec e = w.decode(asked.body);
+    centre_ += e;
+    w.claim_opposite(asked.source, false, asked.label.step, e);
+  }
+  std::optional<answer> answer_to(worker& w, const question& q) override {
+    return q.label.part == move_centre ? answer{} : answer{.body = w.encode_exactly(centre_)};
   }
 
   vec centre_;
-  desk questions_;
 };
 
 } // namespace
@@ -147,7 +138,7 @@ const algorithm_entry eamsgd_entry{
                .on_compute_failure = compute_failure::restart,
                .sgd_alone = false},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<elastic_worker>(s); },
-    .masters = [](const arguments&) -> std::size_t { return 1; },
+    .masters = one_master,
     .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<elastic_master>(s.initial);
     },

@@ -31,6 +31,12 @@ public:
       : svrg_master(s), unrounded_(0 * s.initial), mu_(s.given.real("mu")),
         bits_(static_cast<int>(s.given.integer("model-bits"))) {}
 
+  void fields(archive& a) override {
+    svrg_master::fields(a);
+    a(unrounded_)(rounding_);
+    grid_ = nullptr; // of the state that these were replaced by
+  }
+
 private:
   void begin(worker&) override {
     unrounded_ *= 0;
@@ -42,10 +48,6 @@ private:
     unrounded_ = x_ - snapshot();
     rounding_ = updates();
     x_ = snapshot() + w.decode(rounded(w));
-  }
-  void more_fields(archive& a) override {
-    a(unrounded_)(rounding_);
-    grid_ = nullptr; // of the state that these were replaced by
   }
 
   /// z as a packet, the same each time: rounding z again would move it now and then.

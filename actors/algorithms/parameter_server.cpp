@@ -21,7 +21,7 @@
 // and what was already applied is not applied again.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/ask.hpp"
-#include "gossamer/actors/collectives/desk.hpp"
+#include "gossamer/actors/collectives/master.hpp"
 #include "gossamer/actors/collectives/ring.hpp"
 
 #include <set>
@@ -81,22 +81,15 @@ private:
 };
 
 /// Both kinds of master.
-class server : public algorithm {
+class server : public master {
 public:
   explicit server(vec initial) : x_(std::move(initial)) {}
-
-  task<> run(worker& w) override {
-    w.serve(listen(w));
-    w.serve(watch(w));
-    co_return;
-  }
 
   const vec& model() const override { return x_; }
 
   void fields(archive& a) override {
+    master::fields(a);
     a(x_)(updates_)(left_);
-    questions_.fields(a);
-    more_fields(a);
   }
 
 protected:
@@ -108,66 +101,44 @@ protected:
   bool has_left(rank who) const { return left_.contains(who); }
 
 private:
-  virtual void more_fields(archive& a) = 0;
   virtual void take(worker& w, rank from, const vec& gradient) = 0;
-  virtual void lost(rank who) = 0;
-  /// Changes the model when it is time to.
-  virtual void act(worker& w) = 0;
   virtual bool may_read(rank who) = 0;
-  virtual void reads(rank who) = 0;
 
-  task<> listen(worker& w) {
-    for (;;) {
-      const auto question = co_await w.receive_any(frame_kind::request);
-      if (questions_.accept(question)) {
-        if (question.body.elements > 0)
-          take(w, question.source, w.decode(question.body));
-        if (question.label.part == farewell)
-          left_.insert(question.source);
-        else
-          left_.erase(question.source);
-      }
-      settle(w);
-    }
+  void take(worker& w, const frame& asked) final {
+    if (asked.body.elements > 0)
+      take(w, asked.source, w.decode(asked.body));
+    if (asked.label.part == farewell)
+      left_.insert(asked.source);
+    else
+      left_.erase(asked.source);
   }
 
-  task<> watch(worker& w) {
-    for (;;) {
-      co_await w.change();
-      questions_.forget_lost(w);
-      for (rank i = 0; i < w.workers(); ++i)
-        if (!w.is_present(i))
-          lost(i);
-      settle(w);
-    }
-  }
-
-  void settle(worker& w) {
-    act(w);
-    w.save();
-    for (const auto who : questions_.waiting())
-      if (w.over() || left_.contains(who)) {
-        questions_.answer(w, who, 0, {});
-      } else if (may_read(who)) {
-        reads(who);
-        questions_.answer(w, who, 0, w.encode_exactly(x_));
-      }
+  std::optional<answer> answer_to(worker& w, const question& q) final {
+    if (w.over() || left_.contains(q.from))
+      return answer{};
+    if (!may_read(q.from))
+      return std::nullopt;
+    return answer{.body = w.encode_exactly(x_)};
   }
 
   vec x_;
   std::uint64_t updates_ = 0;
-  desk questions_;
   std::set<rank> left_; // those who have done their last step
 };
 
 class synchronous_server final : public server {
+public:
   using server::server;
 
-  void more_fields(archive& a) override { a(gradients_); }
+  void fields(archive& a) override {
+    server::fields(a);
+    a(gradients_);
+  }
+
+private:
   void take(worker&, rank from, const vec& gradient) override { gradients_[from] = gradient; }
-  void lost(rank who) override { gradients_.erase(who); }
+  void forget(rank who) override { gradients_.erase(who); }
   bool may_read(rank who) override { return !gradients_.contains(who); }
-  void reads(rank) override {}
 
   void act(worker& w) override {
     const auto is_in = [this](rank i) { return gradients_.contains(i) || has_left(i); };
@@ -188,20 +159,24 @@ class asynchronous_server final : public server {
 public:
   asynchronous_server(vec initial, std::uint64_t bound) : server(std::move(initial)), bound_(bound) {}
 
+  void fields(archive& a) override {
+    server::fields(a);
+    a(reads_);
+  }
+
 private:
-  void more_fields(archive& a) override { a(reads_); }
   void take(worker& w, rank from, const vec& gradient) override {
     reads_.erase(from);
     apply(w, gradient, 1);
   }
-  void lost(rank who) override { reads_.erase(who); }
-  void act(worker&) override {}
-  void reads(rank who) override { reads_[who] = updates(); }
+  void withdraw(rank who) override { reads_.erase(who); }
 
   bool may_read(rank who) override {
-    reads_.erase(who); // it asks again: the answer was lost
     const auto fits = [this](const auto& read) { return updates() - read.second + reads_.size() <= bound_; };
-    return reads_.size() <= bound_ && std::ranges::all_of(reads_, fits);
+    if (reads_.size() > bound_ || !std::ranges::all_of(reads_, fits))
+      return false;
+    reads_[who] = updates();
+    return true;
   }
 
   std::uint64_t bound_;

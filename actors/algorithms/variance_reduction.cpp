@@ -67,65 +67,28 @@ std::unique_ptr<algorithm> make_svrg_worker(const algorithm_setup& s, std::uniqu
   return std::make_unique<svrg_worker>(s.initial, std::move(gradients));
 }
 
-// -- the master's two coroutines --------------------------------------------------------------------------------------
+// -- the master's books -----------------------------------------------------------------------------------------------
 
 svrg_master::svrg_master(const algorithm_setup& s)
     : x_(s.initial), snapshot_(s.initial), staleness_(static_cast<std::uint64_t>(s.given.integer("staleness"))),
       shows_snapshot_(s.given.is("output", "snapshot")) {}
 
-task<> svrg_master::run(worker& w) {
-  w.serve(listen(w));
-  w.serve(watch(w));
-  co_return;
-}
-
 void svrg_master::fields(archive& a) {
-  a(x_)(snapshot_)(full_)(epoch_)(inner_)(updates_)(sums_)(workers_)(parts_)(reads_);
-  questions_.fields(a);
-  more_fields(a);
+  master::fields(a);
+  a(x_)(snapshot_)(full_)(epoch_)(inner_)(updates_)(sums_)(told_)(parts_)(reads_);
 }
 
-task<> svrg_master::listen(worker& w) {
-  for (;;) {
-    const auto request = co_await w.receive_any(frame_kind::request);
-    meet(request);
-    if (questions_.accept(request))
-      take(w, request);
-    else
-      forget(request.source); // it never got the last answer, nor the task and the snapshot that may have been in it
-    settle(w);
-  }
-}
-
-task<> svrg_master::watch(worker& w) {
-  for (;;) {
-    co_await w.change();
-    questions_.forget_lost(w);
-    for (rank i = 0; i < w.workers(); ++i)
-      if (!w.is_present(i))
-        forget(i);
-    settle(w);
-  }
-}
-
-/// One that lives anew has no snapshot.
-void svrg_master::meet(const frame& request) {
-  auto& incarnation = workers_[request.source].first;
-  if (std::exchange(incarnation, request.incarnation) != request.incarnation)
-    forget(request.source);
-}
-
-void svrg_master::forget(rank who) {
-  workers_[who].second = 0;
+void svrg_master::withdraw(rank who) {
+  told_.erase(who);
   parts_.erase(who);
   reads_.erase(who);
 }
 
 // -- what comes in ----------------------------------------------------------------------------------------------------
 
-void svrg_master::take(worker& w, const frame& request) {
-  const auto from = request.source;
-  const auto label = svrg_label::of(request.label.part);
+void svrg_master::take(worker& w, const frame& asked) {
+  const auto from = asked.source;
+  const auto label = svrg_label::of(asked.label.part);
   if (label.kind == svrg_kind::nothing) { // so it is at no task
     parts_.erase(from);
     reads_.erase(from);
@@ -136,13 +99,13 @@ void svrg_master::take(worker& w, const frame& request) {
   const bool gradient_is_due = label == svrg_label{svrg_kind::gradient, number_of_epoch()} && reads_.contains(from);
   if (!sum_is_due && !gradient_is_due)
     throw error(errc::bad_packet, fmt::format("worker {} answered what it was not asked in epoch {}", from, epoch_));
-  const vec result = w.decode(request.body);
+  const vec result = w.decode(asked.body);
   if (sum_is_due) {
     parts_.erase(part);
     take_part(w, label.number, result);
   } else {
     reads_.erase(from);
-    w.claim_opposite(from, false, request.label.step, result);
+    w.claim_opposite(from, false, asked.label.step, result);
     apply(w, result);
   }
 }
@@ -172,34 +135,24 @@ void svrg_master::apply(worker& w, const vec& alpha) {
 
 // -- what goes out ----------------------------------------------------------------------------------------------------
 
-/// Everything that is answered has been written into the books and saved before.
-void svrg_master::settle(worker& w) {
-  std::vector<std::pair<rank, svrg_message>> tasks;
-  for (const auto who : questions_.waiting())
-    if (auto task = task_for(w, who))
-      tasks.emplace_back(who, std::move(*task));
-  w.save();
-  for (auto& [who, task] : tasks)
-    questions_.answer(w, who, task.label.packed(), std::move(task.body));
-}
-
-/// Nothing while there is nothing to do.
-std::optional<svrg_message> svrg_master::task_for(worker& w, rank who) {
+std::optional<master::answer> svrg_master::answer_to(worker& w, const question& q) {
+  const auto task = [](svrg_kind kind, std::uint32_t number, packet body) {
+    return answer{svrg_label{kind, number}.packed(), std::move(body)};
+  };
   if (w.over())
-    return svrg_message{};
+    return task(svrg_kind::nothing, 0, {});
   const auto part = next_part(w);
   if (part)
-    parts_[who] = *part;
-  if (std::exchange(workers_[who].second, epoch_) != epoch_)
-    return svrg_message{{part ? svrg_kind::snapshot_part : svrg_kind::snapshot, part.value_or(0)},
-                        w.encode_exactly(snapshot_)};
+    parts_[q.from] = *part;
+  if (std::exchange(told_[q.from], epoch_) != epoch_)
+    return task(part ? svrg_kind::snapshot_part : svrg_kind::snapshot, part.value_or(0), w.encode_exactly(snapshot_));
   if (part)
-    return svrg_message{{svrg_kind::part, *part}, {}};
+    return task(svrg_kind::part, *part, {});
   if (!may_read(w))
     return std::nullopt;
-  reads_[who] = inner_;
-  auto told = tell(w);
-  return svrg_message{{told.kind, number_of_epoch()}, std::move(told.body)};
+  reads_[q.from] = inner_;
+  auto [kind, body] = tell(w);
+  return task(kind, number_of_epoch(), std::move(body));
 }
 
 /// The first part of the full gradient that nobody computes.
@@ -224,8 +177,6 @@ bool svrg_master::may_read(const worker& w) const {
 std::uint64_t svrg_master::epoch_length(const worker& w) const {
   return static_cast<std::uint64_t>(std::ceil(w.updates_per_epoch()));
 }
-
-std::size_t one_master(const arguments&) { return 1; }
 
 parameter staleness_parameter() {
   return {.key = "staleness",

@@ -1,11 +1,9 @@
 #pragma once
 
-#include "gossamer/actors/collectives/desk.hpp"
-#include "gossamer/actors/runtime/algorithm.hpp"
+#include "gossamer/actors/collectives/master.hpp"
 #include "gossamer/compress/codec.hpp"
 
 #include <map>
-#include <optional>
 
 namespace gossamer::actors {
 
@@ -73,13 +71,12 @@ struct told_model {
 std::unique_ptr<algorithm> make_svrg_worker(const algorithm_setup& s, std::unique_ptr<compress::codec> gradients);
 
 /// The master: epochs, tasks and books. What is left to an algorithm is its maths.
-class svrg_master : public algorithm {
+class svrg_master : public master {
 public:
   explicit svrg_master(const algorithm_setup& s);
 
-  task<> run(worker& w) final;
   const vec& model() const final { return shows_snapshot_ ? snapshot_ : x_; }
-  void fields(archive& a) final;
+  void fields(archive& a) override;
 
 protected:
   std::uint64_t epoch() const noexcept { return epoch_; } ///< from 1
@@ -98,18 +95,13 @@ private:
   /// The snapshot of the next epoch.
   /// @param m how many steps the epoch had
   virtual vec next_snapshot(std::uint64_t /*m*/) { return x_; }
-  virtual void more_fields(archive&) {}
 
   // -- the protocol
-  task<> listen(worker& w);
-  task<> watch(worker& w);
-  void meet(const frame& request);
-  void forget(rank who);
-  void take(worker& w, const frame& request);
+  void take(worker& w, const frame& asked) final;
+  void withdraw(rank who) final;
+  std::optional<answer> answer_to(worker& w, const question& q) final;
   void take_part(worker& w, std::uint32_t part, const vec& sum);
   void apply(worker& w, const vec& alpha);
-  void settle(worker& w);
-  std::optional<svrg_message> task_for(worker& w, rank who);
   std::optional<std::uint32_t> next_part(const worker& w) const;
   bool may_read(const worker& w) const;
   std::uint64_t epoch_length(const worker& w) const;
@@ -117,16 +109,13 @@ private:
 
   vec snapshot_, full_; // full_ is empty until all of its parts are there
   std::uint64_t epoch_ = 1, inner_ = 0, updates_ = 0;
-  std::map<std::uint32_t, vec> sums_;                               // parts of the full gradient that are there
-  std::map<rank, std::pair<std::uint32_t, std::uint64_t>> workers_; // incarnation, and the epoch of its snapshot
-  std::map<rank, std::uint32_t> parts_;                             // who computes which
+  std::map<std::uint32_t, vec> sums_;   // parts of the full gradient that are there
+  std::map<rank, std::uint64_t> told_;  // epoch of the snapshot that each has got
+  std::map<rank, std::uint32_t> parts_; // who computes which
   std::map<rank, std::uint64_t> reads_; // updates of this epoch that a model had seen whose gradient is under way
-  desk questions_;
   std::uint64_t staleness_;
   bool shows_snapshot_;
 };
-
-std::size_t one_master(const arguments&);
 
 /// The parameters of the whole family.
 parameter staleness_parameter();

@@ -7,7 +7,7 @@
 namespace gossamer::actors {
 
 /// Asks a master and awaits its answer, however often the master dies meanwhile: the question is asked again when it is
-/// back. `desk` is the master's side, which acts on each question once.
+/// back. The other side is a `master`, which acts on each question once.
 ///
 /// Cost: one message each way.
 /// @param number of the question: greater than those of this worker's earlier questions to this master

@@ -7,57 +7,54 @@
 
 namespace gossamer::actors {
 
-/// A master's book of questions (`ask`): which it has acted on, and who waits for an answer.
-///
-/// A worker that has not got its answer, because the master died, asks again. A new life of the master knows from its
-/// saved state what it has acted on; so the state is saved after acting and before answering (`worker::save`), and no
-/// question is acted on twice. Answers say how things are when they are given, not when the question first came.
-///
-/// A master serves two coroutines: one for questions, one for changes of who is there (`worker::change`), after which
-/// it may owe answers that it had withheld. Threads: actor-confined.
+/// Who asks what.
+struct question {
+  rank from;
+  tag label; ///< the number of the question, and what is asked, in the algorithm's own numbers
+};
+
+/// A master's book of questions: which it has acted on, and who waits for an answer. The former is part of its state;
+/// the latter is not, since those who wait ask the master's next life again. Threads: actor-confined.
 class desk {
 public:
+  /// Whether this life of the one who asks has asked before.
+  bool knows(const frame& asked) const {
+    const auto last = last_.find(asked.source);
+    return last != last_.end() && last->second.first == asked.incarnation;
+  }
+
   /// The one who asks waits from now on. @returns false when this has been acted on already
-  bool accept(const frame& question) {
-    const auto from = question.source;
-    const bool known = incarnations_.contains(from) && incarnations_[from] == question.incarnation;
-    std::erase_if(waiting_, [from](const auto& w) { return w.first == from; });
-    waiting_.emplace_back(from, question.label.step);
-    if (known && question.label.step <= last_[from])
+  bool accept(const frame& asked) {
+    forget(asked.source);
+    waiting_.push_back({asked.source, asked.label});
+    if (knows(asked) && asked.label.step <= last_[asked.source].second)
       return false;
-    incarnations_[from] = question.incarnation;
-    last_[from] = question.label.step;
+    last_[asked.source] = {asked.incarnation, asked.label.step};
     return true;
   }
 
-  /// Those who wait, in the order in which they asked.
-  std::vector<rank> waiting() const {
-    std::vector<rank> result;
-    for (const auto& [who, number] : waiting_)
-      result.push_back(who);
-    return result;
-  }
+  /// In the order in which they were asked.
+  const std::vector<question>& waiting() const noexcept { return waiting_; }
 
   /// Requires that it waits.
   void answer(worker& w, rank to, std::uint32_t part, packet body) {
-    const auto found = std::ranges::find(waiting_, to, [](const auto& entry) { return entry.first; });
+    const auto found = std::ranges::find(waiting_, to, &question::from);
     GOSSAMER_ASSERT(found != waiting_.end(), "only those who asked are answered");
-    const tag label{frame_kind::reply, found->second, part};
+    const tag label{frame_kind::reply, found->label.step, part};
     waiting_.erase(found);
     w.send(to, label, std::move(body));
   }
 
-  /// Nobody answers the dead, nor those who ask again anyway because they live anew.
-  void forget_lost(const worker& w) {
-    std::erase_if(waiting_, [&](const auto& entry) { return !w.is_present(entry.first); });
+  /// It does not wait any more.
+  void forget(rank who) {
+    std::erase_if(waiting_, [who](const question& q) { return q.from == who; });
   }
 
-  void fields(archive& a) { a(incarnations_)(last_); }
+  void fields(archive& a) { a(last_); }
 
 private:
-  std::map<rank, std::uint32_t> incarnations_; // of those who have asked,
-  std::map<rank, std::uint64_t> last_;         // and the number of their last question
-  std::vector<std::pair<rank, std::uint64_t>> waiting_;
+  std::map<rank, std::pair<std::uint32_t, std::uint64_t>> last_; // life and number of the last question
+  std::vector<question> waiting_;
 };
 
 } // namespace gossamer::actors
