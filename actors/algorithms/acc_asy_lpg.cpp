@@ -50,13 +50,6 @@ private:
   model_teller teller_;
 };
 
-constexpr algorithm_traits traits{.exchange = exchange_pattern::all,
-                                  .synchronous = false,
-                                  .needs = codec_need::exact,
-                                  .default_optimiser = "sgd",
-                                  .on_compute_failure = compute_failure::restart,
-                                  .sgd_alone = false};
-
 constexpr auto maths = "epoch s: theta = 2 / (s + 2), x = theta y + (1 - theta) xt, gf = grad f(xt)\n"
                        "alpha = mean_a [grad f_a(q) - grad f_a(xt)], q = Q_x(x);  u = C(alpha) + gf\n"
                        "y <- prox_{eta h}(y - eta u), eta = gamma / theta;  x <- xt + theta (y - xt)\n"
@@ -73,8 +66,8 @@ const algorithm_entry acc_asy_fpg_entry{
               .maths = maths,
               .reference = reference,
               .cost = "as asy-fpg",
-              .parameters = {staleness_parameter(), output_parameter("snapshot")}},
-    .traits = traits,
+              .parameters = family_parameters({}, "snapshot")},
+    .traits = svrg_traits,
     .make = [](const algorithm_setup& s) { return make_svrg_worker(s, compress::make_codec("identity")); },
     .masters = one_master,
     .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
@@ -88,15 +81,8 @@ const algorithm_entry acc_asy_lpg_entry{
               .maths = maths,
               .reference = reference,
               .cost = "as asy-lpg",
-              .parameters =
-                  [] {
-                    auto all = model_parameters();
-                    all.insert(all.begin(), gradient_bits_parameter());
-                    all.push_back(staleness_parameter());
-                    all.push_back(output_parameter("snapshot"));
-                    return all;
-                  }()},
-    .traits = traits,
+              .parameters = family_parameters(quantisation_parameters(), "snapshot")},
+    .traits = svrg_traits,
     .make =
         [](const algorithm_setup& s) {
           model_teller_of("acc-asy-lpg", s.given); // the master's parameters are checked before the run

@@ -38,24 +38,6 @@ private:
   model_teller teller_;
 };
 
-std::vector<parameter> with_the_familys(std::vector<parameter> own) {
-  own.push_back(staleness_parameter());
-  own.push_back(output_parameter("iterate"));
-  return own;
-}
-
-std::vector<parameter> and_model_parameters(std::vector<parameter> own) {
-  std::ranges::move(model_parameters(), std::back_inserter(own));
-  return own;
-}
-
-constexpr algorithm_traits traits{.exchange = exchange_pattern::all,
-                                  .synchronous = false,
-                                  .needs = codec_need::exact,
-                                  .default_optimiser = "sgd",
-                                  .on_compute_failure = compute_failure::restart,
-                                  .sgd_alone = false};
-
 constexpr auto reference = "Yu, Wu, Huang: Double quantization for communication-efficient distributed optimization, "
                            "NeurIPS 2019, algorithms 1 and 2";
 
@@ -89,8 +71,8 @@ const algorithm_entry asy_fpg_entry{
               .cost =
                   "64 d payload bits per update, and 64 d per worker and epoch; two messages and two minibatches an "
                   "update, one pass over the data an epoch",
-              .parameters = with_the_familys({})},
-    .traits = traits,
+              .parameters = family_parameters({})},
+    .traits = svrg_traits,
     .make = [](const algorithm_setup& s) { return make_svrg_worker(s, compress::make_codec("identity")); },
     .masters = one_master,
     .make_master = make_exact_master,
@@ -104,8 +86,8 @@ const algorithm_entry qsvrg_entry{
                   "Alistarh, Grubic, Li, Tomioka, Vojnovic: QSGD, NIPS 2017; asynchronous as in Yu, Wu, Huang: "
                   "Double quantization for communication-efficient distributed optimization, NeurIPS 2019",
               .cost = "32 d + 32 + b d payload bits per update; otherwise as asy-fpg",
-              .parameters = with_the_familys({gradient_bits_parameter()})},
-    .traits = traits,
+              .parameters = family_parameters({gradient_bits_parameter()})},
+    .traits = svrg_traits,
     .make = [](const algorithm_setup& s) { return make_svrg_worker(s, gradient_codec_of("qsvrg", s.given)); },
     .masters = one_master,
     .make_master = make_exact_master,
@@ -117,8 +99,8 @@ const algorithm_entry asy_lpg_entry{
               .maths = maths,
               .reference = reference,
               .cost = "64 + (b_x + b) d payload bits per update; otherwise as asy-fpg",
-              .parameters = with_the_familys(and_model_parameters({gradient_bits_parameter()}))},
-    .traits = traits,
+              .parameters = family_parameters(quantisation_parameters())},
+    .traits = svrg_traits,
     .make =
         [](const algorithm_setup& s) {
           model_teller_of("asy-lpg", s.given); // the master's parameters are checked before the run
@@ -135,9 +117,8 @@ const algorithm_entry sparse_asy_lpg_entry{
               .reference = reference,
               .cost = "64 + b_x d + k (b + ceil(log2 d)) payload bits per update for k elements that survive, phi "
                       "expected; otherwise as asy-fpg",
-              .parameters = with_the_familys(and_model_parameters(
-                  {gradient_bits_parameter(),
-                   {.key = "phi",
+              .parameters = family_parameters(quantisation_parameters(
+                  {{.key = "phi",
                     .kind = parameter::type::real,
                     .fallback = "0",
                     .meaning =
@@ -145,7 +126,7 @@ const algorithm_entry sparse_asy_lpg_entry{
                         "which all survivors have one magnitude",
                     .min = 0,
                     .max = 1e12}}))},
-    .traits = traits,
+    .traits = svrg_traits,
     .make = make_sparse_worker,
     .masters = one_master,
     .make_master = make_quantised_master,

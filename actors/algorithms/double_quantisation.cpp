@@ -73,27 +73,6 @@ std::unique_ptr<compress::codec> gradient_codec_of(std::string_view algorithm, c
   return codec_of(bits_of(algorithm, given, "gradient-bits", false));
 }
 
-std::vector<parameter> model_parameters() {
-  return {{.key = "model-bits",
-           .kind = parameter::type::integer,
-           .fallback = "8",
-           .meaning = "b_x, bits of an element of the model: 2 to 16, 32 for exact floats; 0: as few as condition (2) "
-                      "allows",
-           .min = 0,
-           .max = exact_bits},
-          {.key = "mu",
-           .kind = parameter::type::real,
-           .fallback = "0.5",
-           .meaning = "in condition (2), for model-bits=0",
-           .min = 0,
-           .max = 1e9},
-          {.key = "centred",
-           .kind = parameter::type::choice,
-           .fallback = "false",
-           .meaning = "whether x - xt is quantised instead of x; not in the paper",
-           .choices = {"false", "true"}}};
-}
-
 parameter gradient_bits_parameter() {
   return {.key = "gradient-bits",
           .kind = parameter::type::integer,
@@ -101,6 +80,29 @@ parameter gradient_bits_parameter() {
           .meaning = "b, bits of an element of a gradient: 2 to 16, 32 for exact floats",
           .min = least_bits,
           .max = exact_bits};
+}
+
+std::vector<parameter> quantisation_parameters(std::vector<parameter> own) {
+  own.insert(own.begin(), gradient_bits_parameter());
+  own.push_back({.key = "model-bits",
+                 .kind = parameter::type::integer,
+                 .fallback = "8",
+                 .meaning = "b_x, bits of an element of the model: 2 to 16, 32 for exact floats; 0: as few as "
+                            "condition (2) allows",
+                 .min = 0,
+                 .max = exact_bits});
+  own.push_back({.key = "mu",
+                 .kind = parameter::type::real,
+                 .fallback = "0.5",
+                 .meaning = "in condition (2), for model-bits=0",
+                 .min = 0,
+                 .max = 1e9});
+  own.push_back({.key = "centred",
+                 .kind = parameter::type::choice,
+                 .fallback = "false",
+                 .meaning = "whether x - xt is quantised instead of x; not in the paper",
+                 .choices = {"false", "true"}});
+  return own;
 }
 
 } // namespace gossamer::actors

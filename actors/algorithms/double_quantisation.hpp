@@ -40,8 +40,8 @@ model_teller::options model_teller_of(std::string_view algorithm, const argument
 /// uniform:bits=b, exact for b = 32. @error errc::usage as above
 std::unique_ptr<compress::codec> gradient_codec_of(std::string_view algorithm, const arguments& given);
 
-/// model-bits, mu and centred.
-std::vector<parameter> model_parameters();
 parameter gradient_bits_parameter();
+/// That one, an algorithm's own, and model-bits, mu and centred.
+std::vector<parameter> quantisation_parameters(std::vector<parameter> own = {});
 
 } // namespace gossamer::actors

@@ -4,25 +4,23 @@
 //   asynchronous (A-PSGD)    x_{k+1} = x_k - gamma_k u(C(grad F_i(x_{k - tau_k}; xi_i)))      on arrival, one at a time
 //
 // Li et al.: Scaling distributed machine learning with the parameter server, OSDI 2014; A-PSGD as analysed by Lian,
-// Huang, Li, Liu: Asynchronous parallel stochastic gradient for nonconvex optimization, NeurIPS 2015; the bound on
-// staleness as in Ho et al.: More effective distributed ML via a stale synchronous parallel parameter server, NeurIPS
-// 2013. The optimiser's state is the master's, and is fed with what is applied.
+// Huang, Li, Liu: Asynchronous parallel stochastic gradient for nonconvex optimization, NeurIPS 2015. The optimiser's
+// state is the master's, and is fed with what is applied.
 //
 //   worker --request(C(gradient), or nothing at first)--> master        each of several masters has a part of x
 //   worker <--reply(x)----------------------------------- master
 //
 // A master's handling of one message is atomic. Synchronous: it answers when the gradients of all workers are in, which
 // it adds up in the order of their ranks. Asynchronous: it answers at once; with `staleness=tau` only while no gradient
-// under way can become more than tau updates old. A read of v when t updates are done and r other reads are out ages at
-// most to t - v + r before its gradient is here.
+// under way can become more than tau updates old (staleness_gate.hpp).
 //
 // Lost workers: nobody waits for them; a round goes on with the gradients of the others. One that comes back pulls the
 // model first. Lost masters: start anew from the state that they saved before their last answer; workers ask again,
 // and what was already applied is not applied again.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/ask.hpp"
-#include "gossamer/actors/collectives/master.hpp"
 #include "gossamer/actors/collectives/ring.hpp"
+#include "gossamer/actors/collectives/staleness_gate.hpp"
 
 #include <set>
 
@@ -157,41 +155,36 @@ private:
 
 class asynchronous_server final : public server {
 public:
-  asynchronous_server(vec initial, std::uint64_t bound) : server(std::move(initial)), bound_(bound) {}
+  asynchronous_server(vec initial, const arguments& given) : server(std::move(initial)), gate_(given) {}
 
   void fields(archive& a) override {
     server::fields(a);
-    a(reads_);
+    gate_.fields(a);
   }
 
 private:
   void take(worker& w, rank from, const vec& gradient) override {
-    reads_.erase(from);
+    gate_.done(from);
     apply(w, gradient, 1);
   }
-  void withdraw(rank who) override { reads_.erase(who); }
+  void withdraw(rank who) override { gate_.done(who); }
 
   bool may_read(rank who) override {
-    const auto fits = [this](const auto& read) { return updates() - read.second + reads_.size() <= bound_; };
-    if (reads_.size() > bound_ || !std::ranges::all_of(reads_, fits))
+    if (!gate_.admits(updates()))
       return false;
-    reads_[who] = updates();
+    gate_.read(who, updates());
     return true;
   }
 
-  std::uint64_t bound_;
-  std::map<rank, std::uint64_t> reads_; // updates that a model had seen whose gradient is under way
+  staleness_gate gate_;
 };
-
-constexpr std::int64_t unbounded = 1'000'000'000;
 
 std::size_t shards(const arguments& given) { return static_cast<std::size_t>(given.integer("shards")); }
 
 std::unique_ptr<algorithm> make_worker(const algorithm_setup& s) { return std::make_unique<server_worker>(s.initial); }
 
-/// Two masters that withhold answers could each let another worker go first, and both would wait for ever.
 std::unique_ptr<algorithm> make_bounded_worker(const algorithm_setup& s) {
-  if (shards(s.given) > 1 && s.given.integer("staleness") < unbounded)
+  if (shards(s.given) > 1 && bounds_staleness(s.given))
     throw error(errc::usage, "async-sgd bounds staleness at one master, and cannot with shards",
                 "leave out shards or staleness");
   return make_worker(s);
@@ -246,13 +239,7 @@ const algorithm_entry async_sgd_entry{
               .reference = reference,
               .cost = "per gradient bits(C) payload bits up and 32 d down, in one message each way for each shard; "
                       "nobody waits for a slow worker unless staleness is bounded",
-              .parameters = {shards_parameter(),
-                             {.key = "staleness",
-                              .kind = parameter::type::integer,
-                              .fallback = "1000000000",
-                              .meaning = "tau: a gradient is applied at most so many updates after its model was read",
-                              .min = 0,
-                              .max = unbounded}}},
+              .parameters = {shards_parameter(), staleness_parameter()}},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = false,
                .default_optimiser = "sgd",
@@ -260,8 +247,7 @@ const algorithm_entry async_sgd_entry{
     .make = make_bounded_worker,
     .masters = shards,
     .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<asynchronous_server>(shard_of(s),
-                                                   static_cast<std::uint64_t>(s.given.integer("staleness")));
+      return std::make_unique<asynchronous_server>(shard_of(s), s.given);
     },
 };
 

@@ -70,18 +70,18 @@ std::unique_ptr<algorithm> make_svrg_worker(const algorithm_setup& s, std::uniqu
 // -- the master's books -----------------------------------------------------------------------------------------------
 
 svrg_master::svrg_master(const algorithm_setup& s)
-    : x_(s.initial), snapshot_(s.initial), staleness_(static_cast<std::uint64_t>(s.given.integer("staleness"))),
-      shows_snapshot_(s.given.is("output", "snapshot")) {}
+    : x_(s.initial), snapshot_(s.initial), gate_(s.given), shows_snapshot_(s.given.is("output", "snapshot")) {}
 
 void svrg_master::fields(archive& a) {
   master::fields(a);
-  a(x_)(snapshot_)(full_)(epoch_)(inner_)(updates_)(sums_)(told_)(parts_)(reads_);
+  a(x_)(snapshot_)(full_)(epoch_)(inner_)(updates_)(sums_)(told_)(parts_);
+  gate_.fields(a);
 }
 
 void svrg_master::withdraw(rank who) {
   told_.erase(who);
   parts_.erase(who);
-  reads_.erase(who);
+  gate_.done(who);
 }
 
 // -- what comes in ----------------------------------------------------------------------------------------------------
@@ -91,12 +91,12 @@ void svrg_master::take(worker& w, const frame& asked) {
   const auto label = svrg_label::of(asked.label.part);
   if (label.kind == svrg_kind::nothing) { // so it is at no task
     parts_.erase(from);
-    reads_.erase(from);
+    gate_.done(from);
     return;
   }
   const auto part = parts_.find(from);
   const bool sum_is_due = label.kind == svrg_kind::part && part != parts_.end() && part->second == label.number;
-  const bool gradient_is_due = label == svrg_label{svrg_kind::gradient, number_of_epoch()} && reads_.contains(from);
+  const bool gradient_is_due = label == svrg_label{svrg_kind::gradient, number_of_epoch()} && gate_.has_read(from);
   if (!sum_is_due && !gradient_is_due)
     throw error(errc::bad_packet, fmt::format("worker {} answered what it was not asked in epoch {}", from, epoch_));
   const vec result = w.decode(asked.body);
@@ -104,7 +104,7 @@ void svrg_master::take(worker& w, const frame& asked) {
     parts_.erase(part);
     take_part(w, label.number, result);
   } else {
-    reads_.erase(from);
+    gate_.done(from);
     w.claim_opposite(from, false, asked.label.step, result);
     apply(w, result);
   }
@@ -150,7 +150,7 @@ std::optional<master::answer> svrg_master::answer_to(worker& w, const question& 
     return task(svrg_kind::part, *part, {});
   if (!may_read(w))
     return std::nullopt;
-  reads_[q.from] = inner_;
+  gate_.read(q.from, inner_);
   auto [kind, body] = tell(w);
   return task(kind, number_of_epoch(), std::move(body));
 }
@@ -169,30 +169,21 @@ std::optional<std::uint32_t> svrg_master::next_part(const worker& w) const {
 }
 
 bool svrg_master::may_read(const worker& w) const {
-  const auto fits = [this](const auto& read) { return inner_ - read.second + reads_.size() <= staleness_; };
-  return !full_.empty() && inner_ + reads_.size() < epoch_length(w) && reads_.size() <= staleness_
-         && std::ranges::all_of(reads_, fits);
+  return !full_.empty() && inner_ + gate_.under_way() < epoch_length(w) && gate_.admits(inner_);
 }
 
 std::uint64_t svrg_master::epoch_length(const worker& w) const {
   return static_cast<std::uint64_t>(std::ceil(w.updates_per_epoch()));
 }
 
-parameter staleness_parameter() {
-  return {.key = "staleness",
-          .kind = parameter::type::integer,
-          .fallback = "1000000000",
-          .meaning = "tau: a gradient is applied at most so many updates after its model was read",
-          .min = 0,
-          .max = 1e9};
-}
-
-parameter output_parameter(std::string fallback) {
-  return {.key = "output",
-          .kind = parameter::type::choice,
-          .fallback = std::move(fallback),
-          .meaning = "what is evaluated: the newest iterate, or the last snapshot",
-          .choices = {"iterate", "snapshot"}};
+std::vector<parameter> family_parameters(std::vector<parameter> own, std::string output) {
+  own.push_back(staleness_parameter());
+  own.push_back({.key = "output",
+                 .kind = parameter::type::choice,
+                 .fallback = std::move(output),
+                 .meaning = "what is evaluated: the newest iterate, or the last snapshot",
+                 .choices = {"iterate", "snapshot"}});
+  return own;
 }
 
 } // namespace gossamer::actors

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/collectives/master.hpp"
+#include "gossamer/actors/collectives/staleness_gate.hpp"
 #include "gossamer/compress/codec.hpp"
 
 #include <map>
@@ -22,9 +22,8 @@ namespace gossamer::actors {
 ///   worker --request(the result of its last task)--> master --reply(its next task)--> worker
 ///
 /// The master's handling of one message is atomic. Exactly m gradients an epoch are asked for and awaited: none crosses
-/// into the next one, whose snapshot is another. With `staleness=tau` a model is told only while no gradient under way
-/// can become more than tau updates old: a read of v when t updates are done and r other reads are out ages at most to
-/// t - v + r. (The paper bounds the delay by assumption.)
+/// into the next one, whose snapshot is another. With `staleness=tau` no gradient is more than tau updates old when it
+/// is applied (staleness_gate.hpp); the paper bounds the delay by assumption.
 ///
 /// Lost workers: what they were asked for, another worker is asked for. One that comes back is sent the snapshot first.
 /// Lost masters: start anew from the state that they saved before their last answer. A worker whose answer was lost
@@ -112,14 +111,20 @@ private:
   std::map<std::uint32_t, vec> sums_;   // parts of the full gradient that are there
   std::map<rank, std::uint64_t> told_;  // epoch of the snapshot that each has got
   std::map<rank, std::uint32_t> parts_; // who computes which
-  std::map<rank, std::uint64_t> reads_; // updates of this epoch that a model had seen whose gradient is under way
-  std::uint64_t staleness_;
+  staleness_gate gate_;                 // by the updates of this epoch
   bool shows_snapshot_;
 };
 
-/// The parameters of the whole family.
-parameter staleness_parameter();
-/// @param fallback "iterate" or "snapshot"
-parameter output_parameter(std::string fallback);
+/// Of the whole family.
+inline constexpr algorithm_traits svrg_traits{.exchange = exchange_pattern::all,
+                                              .synchronous = false,
+                                              .needs = codec_need::exact,
+                                              .default_optimiser = "sgd",
+                                              .on_compute_failure = compute_failure::restart,
+                                              .sgd_alone = false};
+
+/// An algorithm's own parameters, and behind them those of the whole family.
+/// @param output what is evaluated unless said otherwise: "iterate" or "snapshot"
+std::vector<parameter> family_parameters(std::vector<parameter> own, std::string output = "iterate");
 
 } // namespace gossamer::actors
