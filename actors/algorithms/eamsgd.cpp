@@ -1,12 +1,13 @@
 // EAMSGD: asynchronous elastic averaging SGD with momentum. A spring pulls each worker's x to the master's centre c.
 //
 //   every tau steps   e = alpha (x - c);   c <- c + e
-//   every step        v <- delta v - gamma_t grad F_i(x + delta v; xi);   x <- x + v;   and, with the elastic move, x
-//   <- x - e
+//   every step        v <- delta v - gamma_t u(grad F_i(x + delta v; xi));   x <- prox(x + v)
+//   every tau steps   x <- x - e
 //
 // Zhang, Choromanska, LeCun: Deep learning with elastic averaging SGD, NeurIPS 2015, algorithm 2. The order of
 // operations is that of the authors' code: the gradient looks ahead from x before the elastic move, which is subtracted
-// after the step. delta = 0 is asynchronous EASGD. What is evaluated is the centre.
+// after the step. delta = 0 is asynchronous EASGD. The paper has plain SGD for u; a weight decay or a momentum of
+// --optimiser counts as well. What is evaluated is the centre.
 //
 //   worker --request()--> master --reply(c)--> worker --request(e)--> master --reply()--> worker
 //
@@ -28,8 +29,8 @@ enum request : std::uint32_t { ask_centre, move_centre };
 class elastic_worker final : public algorithm {
 public:
   explicit elastic_worker(const algorithm_setup& s)
-      : x_(s.initial), moving_rate_(s.given.real32("moving-rate")), momentum_(s.given.real32("momentum")),
-        period_(static_cast<std::uint64_t>(s.given.integer("period"))) {}
+      : x_(s.initial), v_(0.0f * x_), moving_rate_(s.given.real32("moving-rate")),
+        momentum_(s.given.real32("momentum")), period_(static_cast<std::uint64_t>(s.given.integer("period"))) {}
 
   task<> run(worker& w) override {
     const auto master = w.master(0);
@@ -43,13 +44,13 @@ public:
         vec e = alpha * (x_ - w.decode(centre.body));
         move = w.encode(e);
       }
-      const vec ahead = x_ + momentum_ * velocity();
+      const vec ahead = x_ + momentum_ * v_;
       auto gradient = w.start_gradient(ahead, t_);
       if (exchange)
         co_await ask(w, master, ++questions_, move_centre, move);
       const vec g = co_await gradient;
       v_ *= momentum_;
-      v_ -= w.learning_rate(t_) * g;
+      v_ -= w.direction(ahead, g, t_);
       x_ += v_;
       w.prox(x_, t_);
       if (exchange) {
@@ -64,15 +65,7 @@ public:
   void fields(archive& a) override { a(x_)(v_)(t_)(questions_); }
 
 private:
-  const vec& velocity() {
-    auto pool = x_.pool();
-    if (v_.empty())
-      v_ = vec{pool, x_.size()};
-    return v_;
-  }
-
-  vec x_;
-  vec v_; // empty: 0
+  vec x_, v_;
   std::uint64_t t_ = 0;
   std::uint64_t questions_ = 0;
   float moving_rate_, momentum_;
@@ -110,7 +103,7 @@ const algorithm_entry eamsgd_entry{
     .about = {.name = "eamsgd",
               .summary = "asynchronous elastic averaging: workers explore, springs tie them to a centre",
               .maths = "every tau steps e = alpha (x_i - c), c <- c + e, x_i <- x_i - e\n"
-                       "every step v_i <- delta v_i - gamma_t grad F_i(x_i + delta v_i; xi), x_i <- x_i + v_i",
+                       "every step v_i <- delta v_i - gamma_t u(grad F_i(x_i + delta v_i; xi)), x_i <- x_i + v_i",
               .reference = "Zhang, Choromanska, LeCun: Deep learning with elastic averaging SGD, NeurIPS 2015, "
                            "algorithm 2",
               .cost = "every tau steps of a worker 32 d payload bits down and bits(C) up, in four messages; nobody "
@@ -130,11 +123,12 @@ const algorithm_entry eamsgd_entry{
                              {.key = "momentum",
                               .kind = parameter::type::real,
                               .fallback = "0.9",
-                              .meaning = "delta; 0: EASGD. It takes the place of --optimiser's",
+                              .meaning = "delta; 0: EASGD. A momentum of --optimiser comes on top",
                               .min = 0,
                               .max = 0.999999}}},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = false,
+               .default_optimiser = "sgd",
                .on_compute_failure = compute_failure::restart,
                .sgd_alone = false},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<elastic_worker>(s); },
