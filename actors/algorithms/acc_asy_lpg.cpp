@@ -2,8 +2,9 @@
 //
 //   epoch s  theta_s = 2 / (s + 2),  y goes on from the epoch before,  x = theta_s y + (1 - theta_s) xt
 //   worker   alpha = mean over a of  grad f_a(q) - grad f_a(xt),   q = Q_x(x_D(t))
-//   master   u = C(alpha) + gf;   y <- prox_{eta_s h}(y - eta_s u),  eta_s = gamma / theta_s;   x <- xt + theta_s (y -
-//   xt) after m  xt <- mean of the epoch's m values of x
+//   master   u = C(alpha) + gf;   y <- prox_{eta_s h}(y - eta_s u),  eta_s = gamma / theta_s
+//            x <- xt + theta_s (y - xt)
+//   after m  xt <- mean of the epoch's m values of x
 //
 // Yu, Wu, Huang: Double quantization for communication-efficient distributed optimization, NeurIPS 2019, algorithm 3;
 // condition (4) is condition (2) with theta_s mu in place of mu. In theory eta_s = 1 / (sigma L theta_s), sigma > 1;
@@ -68,7 +69,7 @@ const algorithm_entry acc_asy_fpg_entry{
               .cost = "as asy-fpg",
               .parameters = family_parameters({}, "snapshot")},
     .traits = svrg_traits,
-    .make = [](const algorithm_setup& s) { return make_svrg_worker(s, compress::make_codec("identity")); },
+    .make = make_exact_svrg_worker,
     .masters = one_master,
     .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<acc_asy_lpg_master>(s, model_teller::options{});
@@ -83,14 +84,10 @@ const algorithm_entry acc_asy_lpg_entry{
               .cost = "as asy-lpg",
               .parameters = family_parameters(quantisation_parameters(), "snapshot")},
     .traits = svrg_traits,
-    .make =
-        [](const algorithm_setup& s) {
-          model_teller_of("acc-asy-lpg", s.given); // the master's parameters are checked before the run
-          return make_svrg_worker(s, gradient_codec_of("acc-asy-lpg", s.given));
-        },
+    .make = make_quantised_svrg_worker,
     .masters = one_master,
     .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<acc_asy_lpg_master>(s, model_teller_of("acc-asy-lpg", s.given));
+      return std::make_unique<acc_asy_lpg_master>(s, model_teller_of(s.given));
     },
 };
 

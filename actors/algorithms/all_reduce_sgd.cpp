@@ -22,8 +22,7 @@ public:
     for (; co_await w.next_step(t_); ++t_) {
       w.claim_equal("the model", t_, x_);
       const vec g = co_await w.start_gradient(x_, t_);
-      vec mean = co_await sum_of_all(w, g, way_, t_);
-      mean *= 1.0f / static_cast<float>(w.members().size());
+      const vec mean = co_await mean_of_all(w, g, way_, t_);
       w.update(x_, mean, t_);
     }
   }

@@ -50,12 +50,12 @@ std::unique_ptr<algorithm> make_exact_master(const algorithm_setup& s) {
 }
 
 std::unique_ptr<algorithm> make_quantised_master(const algorithm_setup& s) {
-  return std::make_unique<asy_lpg_master>(s, model_teller_of("asy-lpg", s.given));
+  return std::make_unique<asy_lpg_master>(s, model_teller_of(s.given));
 }
 
 std::unique_ptr<algorithm> make_sparse_worker(const algorithm_setup& s) {
-  model_teller_of("sparse-asy-lpg", s.given); // the master's parameters are checked before the run
-  gradient_codec_of("sparse-asy-lpg", s.given);
+  model_teller_of(s.given); // the master's parameters are checked before the run
+  gradient_codec_of(s.given);
   const auto bits = s.given.integer("gradient-bits");
   return make_svrg_worker(
       s, compress::make_codec(fmt::format("optimal-p:budget={},bits={}", s.given.text("phi"), bits == 32 ? 0 : bits)));
@@ -73,7 +73,7 @@ const algorithm_entry asy_fpg_entry{
                   "update, one pass over the data an epoch",
               .parameters = family_parameters({})},
     .traits = svrg_traits,
-    .make = [](const algorithm_setup& s) { return make_svrg_worker(s, compress::make_codec("identity")); },
+    .make = make_exact_svrg_worker,
     .masters = one_master,
     .make_master = make_exact_master,
 };
@@ -88,7 +88,7 @@ const algorithm_entry qsvrg_entry{
               .cost = "32 d + 32 + b d payload bits per update; otherwise as asy-fpg",
               .parameters = family_parameters({gradient_bits_parameter()})},
     .traits = svrg_traits,
-    .make = [](const algorithm_setup& s) { return make_svrg_worker(s, gradient_codec_of("qsvrg", s.given)); },
+    .make = [](const algorithm_setup& s) { return make_svrg_worker(s, gradient_codec_of(s.given)); },
     .masters = one_master,
     .make_master = make_exact_master,
 };
@@ -101,11 +101,7 @@ const algorithm_entry asy_lpg_entry{
               .cost = "64 + (b_x + b) d payload bits per update; otherwise as asy-fpg",
               .parameters = family_parameters(quantisation_parameters())},
     .traits = svrg_traits,
-    .make =
-        [](const algorithm_setup& s) {
-          model_teller_of("asy-lpg", s.given); // the master's parameters are checked before the run
-          return make_svrg_worker(s, gradient_codec_of("asy-lpg", s.given));
-        },
+    .make = make_quantised_svrg_worker,
     .masters = one_master,
     .make_master = make_quantised_master,
 };

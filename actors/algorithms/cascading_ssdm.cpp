@@ -13,7 +13,7 @@
 // When a worker is lost, the survivors repeat the round with the same momentum and other random numbers. One that comes
 // back takes over the momentum of the worker that gives it the model.
 #include "gossamer/actors/algorithms/entries.hpp"
-#include "gossamer/actors/collectives/all_reduce.hpp"
+#include "gossamer/actors/collectives/dense_sum.hpp"
 
 #include <fmt/format.h>
 
@@ -21,34 +21,23 @@ namespace gossamer::actors {
 
 namespace {
 
-class cascade final : public reduction {
+class cascade final : public dense_sum {
 public:
-  cascade(worker& w, const compress::codec& c, const vec& v) : worker_(w), codec_(c), own_(v) {}
+  cascade(worker& w, const compress::codec& c, const vec& v) : dense_sum(w, v), worker_(w), codec_(c) {}
 
-  std::size_t size() const override { return own_.size(); }
-  void begin(std::uint32_t) override { sum_ = own_; }
   packet partial(segment s, std::uint32_t) override {
-    auto pool = sum_.pool();
-    return worker_.encode(codec_, vec{pool, s.of(std::as_const(sum_))});
-  }
-  void merge(segment s, const packet& received, contributors) override {
-    add(s.of(sum_), worker_.decode(received, s.size).view());
+    auto pool = sum().pool();
+    return worker_.encode(codec_, vec{pool, s.of(sum())});
   }
   void complete(segment s) override {
     final_ = partial(s, 0);
     store(s, final_);
   }
   packet result(segment) override { return final_; }
-  void store(segment s, const packet& received) override {
-    std::ranges::copy(worker_.decode(received, s.size).view(), s.of(sum_).begin());
-  }
-
-  const vec& sum() const noexcept { return sum_; }
 
 private:
   worker& worker_;
   const compress::codec& codec_;
-  vec own_, sum_;
   packet final_; ///< of the one segment that this worker completes: on a ring there is one
 };
 

@@ -16,13 +16,14 @@ std::unique_ptr<compress::codec> codec_of(int bits) {
 }
 
 /// The bits that a parameter asks for; 0 where that is allowed.
-int bits_of(std::string_view algorithm, const arguments& given, std::string_view key, bool may_be_chosen) {
+int bits_of(const arguments& given, std::string_view key, bool may_be_chosen) {
   const auto bits = static_cast<int>(given.integer(key));
   if ((bits < least_bits || bits > compress::uniform_most_bits) && bits != exact_bits && !(bits == 0 && may_be_chosen))
-    throw error(errc::usage,
-                fmt::format("{} of algorithm '{}' is {}, and there are no such codes", key, algorithm, bits),
-                fmt::format("allowed: {}{} to {}, and {} for exact floats", may_be_chosen ? "0, " : "", least_bits,
-                            compress::uniform_most_bits, exact_bits));
+    throw error(
+        errc::usage,
+        fmt::format("{} of algorithm '{}' is {}, and there are no such codes", key, given.resolved().name, bits),
+        fmt::format("allowed: {}{} to {}, and {} for exact floats", may_be_chosen ? "0, " : "", least_bits,
+                    compress::uniform_most_bits, exact_bits));
   return bits;
 }
 
@@ -63,14 +64,17 @@ told_model model_teller::quantised(worker& w, const vec& x, const vec& snapshot,
   return {svrg_kind::model, w.encode(codec(exact_bits), x)};
 }
 
-model_teller::options model_teller_of(std::string_view algorithm, const arguments& given) {
-  return {.bits = bits_of(algorithm, given, "model-bits", true),
-          .mu = given.real("mu"),
-          .centred = given.is("centred", "true")};
+model_teller::options model_teller_of(const arguments& given) {
+  return {.bits = bits_of(given, "model-bits", true), .mu = given.real("mu"), .centred = given.is("centred", "true")};
 }
 
-std::unique_ptr<compress::codec> gradient_codec_of(std::string_view algorithm, const arguments& given) {
-  return codec_of(bits_of(algorithm, given, "gradient-bits", false));
+std::unique_ptr<compress::codec> gradient_codec_of(const arguments& given) {
+  return codec_of(bits_of(given, "gradient-bits", false));
+}
+
+std::unique_ptr<algorithm> make_quantised_svrg_worker(const algorithm_setup& s) {
+  model_teller_of(s.given);
+  return make_svrg_worker(s, gradient_codec_of(s.given));
 }
 
 parameter gradient_bits_parameter() {

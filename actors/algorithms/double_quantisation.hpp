@@ -36,9 +36,11 @@ private:
 };
 
 /// The options that the parameters below say. @error errc::usage on bits that there are no codes of
-model_teller::options model_teller_of(std::string_view algorithm, const arguments& given);
+model_teller::options model_teller_of(const arguments& given);
 /// uniform:bits=b, exact for b = 32. @error errc::usage as above
-std::unique_ptr<compress::codec> gradient_codec_of(std::string_view algorithm, const arguments& given);
+std::unique_ptr<compress::codec> gradient_codec_of(const arguments& given);
+/// A worker that sends its gradients so. Checks the model's options as well, which are the master's: before the run.
+std::unique_ptr<algorithm> make_quantised_svrg_worker(const algorithm_setup& s);
 
 parameter gradient_bits_parameter();
 /// That one, an algorithm's own, and model-bits, mu and centred.

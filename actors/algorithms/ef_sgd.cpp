@@ -16,8 +16,8 @@
 // random-k by its defaults, makes e grow without bound. The older the residuals, the less they fit: at large ratios,
 // about 64 and more, training diverges at rates at which CSER learns as SGD does.
 //
-// Lost workers: the others do the round again, from unchanged x and e; the e of the lost is
-// lost, so x + mean(e) jumps from the mean over all to that over the survivors. One that comes back begins at x, e = 0.
+// Lost workers: the others do the round again, from unchanged x and e; the e of the lost is lost, so x + mean(e) jumps
+// from the mean over all to that over the survivors. One that comes back begins at x, e = 0.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/psync.hpp"
 

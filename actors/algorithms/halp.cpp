@@ -97,7 +97,7 @@ const algorithm_entry halp_entry{
                     .min = 1e-9,
                     .max = 1e9}})},
     .traits = svrg_traits,
-    .make = [](const algorithm_setup& s) { return make_svrg_worker(s, compress::make_codec("identity")); },
+    .make = make_exact_svrg_worker,
     .masters = one_master,
     .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<halp_master>(s);

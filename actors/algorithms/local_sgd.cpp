@@ -28,8 +28,7 @@ public:
       w.update(moved, g, t_);
       if ((t_ + 1) % period_ == 0) {
         const vec own = moved;
-        moved = co_await sum_of_all(w, own, route::ring, t_);
-        moved *= 1.0f / static_cast<float>(w.members().size());
+        moved = co_await mean_of_all(w, own, route::ring, t_);
         w.claim_conserved("the sum of the models", t_, own, moved);
       }
       x_ = moved;

@@ -59,8 +59,7 @@ public:
 
 private:
   task<> full_round(worker& w, const vec& h) {
-    vec G = co_await sum_of_all(w, h, way_, t_);
-    G *= 1.0f / static_cast<float>(w.members().size());
+    const vec G = co_await mean_of_all(w, h, way_, t_);
     measure(w, mean_square(G));
     x_ -= G;
     c_ = 0.0f * x_;

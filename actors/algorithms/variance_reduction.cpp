@@ -67,6 +67,10 @@ std::unique_ptr<algorithm> make_svrg_worker(const algorithm_setup& s, std::uniqu
   return std::make_unique<svrg_worker>(s.initial, std::move(gradients));
 }
 
+std::unique_ptr<algorithm> make_exact_svrg_worker(const algorithm_setup& s) {
+  return make_svrg_worker(s, compress::make_codec("identity"));
+}
+
 // -- the master's books -----------------------------------------------------------------------------------------------
 
 svrg_master::svrg_master(const algorithm_setup& s)

@@ -68,6 +68,7 @@ struct told_model {
 
 /// The workers of the whole family. @param gradients packs alpha
 std::unique_ptr<algorithm> make_svrg_worker(const algorithm_setup& s, std::unique_ptr<compress::codec> gradients);
+std::unique_ptr<algorithm> make_exact_svrg_worker(const algorithm_setup& s);
 
 /// The master: epochs, tasks and books. What is left to an algorithm is its maths.
 class svrg_master : public master {

@@ -21,4 +21,10 @@ task<vec> sum_of_all(worker& w, const vec& v, route way, std::uint64_t t) {
   co_return sum.sum();
 }
 
+task<vec> mean_of_all(worker& w, const vec& v, route way, std::uint64_t t) {
+  vec mean = co_await sum_of_all(w, v, way, t);
+  mean *= 1.0f / static_cast<float>(w.members().size());
+  co_return mean;
+}
+
 } // namespace gossamer::actors

@@ -7,7 +7,7 @@ namespace gossamer::actors {
 /// The sum of all members' vectors in 32-bit floats. Partial sums travel uncompressed: in a lossy code they would be
 /// coded again at every hop. On a ring, segment k is summed in the order k, k + 1, ...
 /// Cost: 32 bits an element and message.
-class dense_sum final : public reduction {
+class dense_sum : public reduction {
 public:
   dense_sum(const worker& w, const vec& v) : worker_(w), own_(v) {}
 
@@ -27,5 +27,7 @@ private:
 
 /// The sum of all members' v, the same bits on every member: see `all_reduce`.
 task<vec> sum_of_all(worker& w, const vec& v, route way, std::uint64_t t);
+/// (1/n) times that sum, for the n members of the view in which the round has succeeded.
+task<vec> mean_of_all(worker& w, const vec& v, route way, std::uint64_t t);
 
 } // namespace gossamer::actors

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/collectives/all_reduce.hpp"
+#include "gossamer/actors/collectives/packed_signs.hpp"
 
 namespace gossamer::actors {
 
@@ -21,24 +22,22 @@ public:
 
   std::size_t size() const override { return own_.size(); }
   std::size_t grain() const override { return 64; }
-  void begin(std::uint32_t) override;
-  void load(segment s) override;
+  void begin(std::uint32_t) override { signs_ = packed_signs{size()}; }
+  void load(segment s) override { signs_.pack(s, own_); }
   packet partial(segment s, std::uint32_t) override { return result(s); }
   void expect(segment s, contributors of) override;
   void merge(segment s, const packet& received, contributors) override;
-  packet result(segment s) override;
-  void store(segment s, const packet& received) override;
+  packet result(segment s) override { return signs_.encode(s, own_.pool()); }
+  void store(segment s, const packet& received) override { signs_.decode(s, received); }
 
   /// +magnitude or -magnitude.
-  vec times(float magnitude) const;
+  vec times(float magnitude) const { return signs_.times(magnitude, own_); }
 
 private:
-  std::span<std::uint64_t> words(segment s);
-
   random_stream random_;
   std::uint64_t step_;
   vec own_;
-  std::vector<std::uint64_t> words_;
+  packed_signs signs_;
   std::vector<std::uint64_t> transient_, received_; ///< of the merge that is under way
 };
 

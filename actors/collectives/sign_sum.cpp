@@ -1,21 +1,8 @@
 #include "gossamer/actors/collectives/sign_sum.hpp"
 
-#include "gossamer/compress/sign_bits.hpp"
-
 namespace gossamer::actors {
 
 using compress::sign_sums;
-using compress::sign_words;
-
-namespace {
-
-vec values_of(std::span<const std::uint64_t> words, float magnitude, const vec& like) {
-  vec values = like;
-  compress::signs_to_values(words, magnitude, values.overwrite());
-  return values;
-}
-
-} // namespace
 
 // -- the sums on their way --------------------------------------------------------------------------------------------
 
@@ -25,7 +12,7 @@ void sign_reduction::begin(std::uint32_t members) {
 }
 
 void sign_reduction::load(segment s) {
-  std::vector<std::uint64_t> words(sign_words(s.size));
+  std::vector<std::uint64_t> words(compress::sign_words(s.size));
   compress::pack_signs(s.of(std::as_const(own_)), words);
   auto pool = own_.pool();
   pieces_.push_back({s, sign_sums(pool, words, s.size)});
@@ -47,9 +34,9 @@ void sign_reduction::merge(segment s, const packet& received, contributors of) {
 }
 
 vec sign_reduction::own_signs() const {
-  std::vector<std::uint64_t> words(sign_words(size()));
-  compress::pack_signs(own_.view(), words);
-  return values_of(words, 1, own_);
+  packed_signs signs{size()};
+  signs.pack({0, size()}, own_);
+  return signs.times(1, own_);
 }
 
 // -- the sums as a result ---------------------------------------------------------------------------------------------
@@ -68,26 +55,6 @@ vec sign_sum::times(float factor) const {
   total_->to_values(factor, values.overwrite());
   return values;
 }
-
-// -- their signs as a result ------------------------------------------------------------------------------------------
-
-void sign_majority::begin(std::uint32_t members) {
-  sign_reduction::begin(members);
-  words_.assign(sign_words(size()), 0);
-}
-
-std::span<std::uint64_t> sign_majority::words(segment s) {
-  return std::span{words_}.subspan(s.begin / 64, sign_words(s.size));
-}
-
-packet sign_majority::result(segment s) {
-  auto pool = own_.pool();
-  return compress::sign_packet(pool, words(s), s.size);
-}
-
-void sign_majority::store(segment s, const packet& received) { compress::read_signs(received, s.size, words(s)); }
-
-vec sign_majority::times(float magnitude) const { return values_of(words_, magnitude, own_); }
 
 parameter coding_parameter() {
   return {.key = "coding",

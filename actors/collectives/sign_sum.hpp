@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/collectives/all_reduce.hpp"
+#include "gossamer/actors/collectives/packed_signs.hpp"
 #include "gossamer/compress/sign_sums.hpp"
 
 namespace gossamer::actors {
@@ -60,18 +61,19 @@ class sign_majority final : public sign_reduction {
 public:
   using sign_reduction::sign_reduction;
 
-  void begin(std::uint32_t members) override;
-  void complete(segment s) override { value(s, members_).majority(words(s)); }
-  packet result(segment s) override;
-  void store(segment s, const packet& received) override;
+  void begin(std::uint32_t members) override {
+    sign_reduction::begin(members);
+    signs_ = packed_signs{size()};
+  }
+  void complete(segment s) override { value(s, members_).majority(signs_.of(s)); }
+  packet result(segment s) override { return signs_.encode(s, own_.pool()); }
+  void store(segment s, const packet& received) override { signs_.decode(s, received); }
 
   /// +magnitude or -magnitude.
-  vec times(float magnitude) const;
+  vec times(float magnitude) const { return signs_.times(magnitude, own_); }
 
 private:
-  std::span<std::uint64_t> words(segment s);
-
-  std::vector<std::uint64_t> words_;
+  packed_signs signs_;
 };
 
 /// A parameter for the code of sign sums, `coding`, and its value.
