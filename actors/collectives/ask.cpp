@@ -32,6 +32,8 @@ task<std::vector<frame>> ask_all(worker& w, std::uint64_t number, std::uint32_t 
   std::vector<task<frame>> pending;
   for (std::size_t k = 0; k < bodies.size(); ++k)
     pending.push_back(ask(w, w.master(k), number, part, std::move(bodies[k])));
+  for (auto& p : pending) // each notices the death of its master, whoever answers first
+    p.start();
   std::vector<frame> answers;
   for (auto& p : pending)
     answers.push_back(co_await p);

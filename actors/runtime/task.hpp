@@ -4,6 +4,7 @@
 #include <exception>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace gossamer::actors {
 
@@ -55,7 +56,7 @@ struct promise<void> : promise_base {
 
 } // namespace detail
 
-/// A coroutine that an actor owns. It starts when it is awaited, or when its owner calls `start()`, and runs in
+/// A coroutine that an actor owns. It starts when it is awaited, or before, when its owner calls `start()`, and runs in
 /// whichever thread delivers what it waits for: the actor's. Awaiting suspends the coroutine, never the thread.
 ///
 /// An exception that leaves the coroutine is rethrown to whoever awaits it, or by `check()` to its owner. Destroying a
@@ -70,9 +71,10 @@ public:
   using promise_type = detail::promise<T>;
 
   explicit task(std::coroutine_handle<promise_type> handle) noexcept : handle_(handle) {}
-  task(task&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  task(task&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), started_(other.started_) {}
   task& operator=(task other) noexcept {
     std::swap(handle_, other.handle_);
+    std::swap(started_, other.started_);
     return *this;
   }
   ~task() {
@@ -80,20 +82,26 @@ public:
       handle_.destroy();
   }
 
-  void start() { handle_.resume(); }
+  void start() {
+    started_ = true;
+    handle_.resume();
+  }
   bool done() const noexcept { return handle_.done(); }
   /// Rethrows what ended the coroutine, if something did.
   void check() { handle_.promise().rethrow_problem(); }
 
-  bool await_ready() const noexcept { return false; }
+  bool await_ready() const noexcept { return handle_.done(); }
   std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiting) noexcept {
     handle_.promise().continuation = awaiting;
+    if (std::exchange(started_, true))
+      return std::noop_coroutine();
     return handle_;
   }
   T await_resume() { return handle_.promise().result(); }
 
 private:
   std::coroutine_handle<promise_type> handle_;
+  bool started_ = false;
 };
 
 namespace detail {
@@ -109,7 +117,7 @@ inline task<void> promise<void>::get_return_object() {
 
 } // namespace detail
 
-/// Lets one coroutine wait until another of the same actor says that something changed: `co_await s.wait()`.
+/// Lets coroutines wait until another of the same actor says that something changed: `co_await s.wait()`.
 /// Whoever waits must look again at what it waits for; a notification with nobody waiting is forgotten.
 /// Threads: actor-confined.
 class signal {
@@ -118,16 +126,20 @@ public:
   signal(const signal&) = delete;
   signal& operator=(const signal&) = delete;
 
+  /// Resumes those who wait, in the order in which they began to.
   void notify() {
-    if (waiting_)
-      std::exchange(waiting_, nullptr).resume();
+    for (auto n = waiting_.size(); n > 0 && !waiting_.empty(); --n) { // who runs may wait again, or destroy another
+      const auto next = waiting_.front();
+      waiting_.erase(waiting_.begin());
+      next.resume();
+    }
   }
 
-  /// Of a coroutine that has been destroyed.
-  void forget() noexcept { waiting_ = nullptr; }
+  /// Of coroutines that have been destroyed.
+  void forget() noexcept { waiting_.clear(); }
 
   /// For awaitables that are built on a signal.
-  void resume_on_notify(std::coroutine_handle<> waiting) noexcept { waiting_ = waiting; }
+  void resume_on_notify(std::coroutine_handle<> waiting) { waiting_.push_back(waiting); }
 
   class waiter {
   public:
@@ -135,11 +147,11 @@ public:
     waiter(const waiter&) = delete;
     waiter& operator=(const waiter&) = delete;
     ~waiter() {
-      if (waiting_ && signal_.waiting_ == waiting_)
-        signal_.forget(); // its coroutine is destroyed while it waits
+      if (waiting_)
+        std::erase(signal_.waiting_, waiting_); // its coroutine is destroyed while it waits
     }
     bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<> waiting) noexcept {
+    void await_suspend(std::coroutine_handle<> waiting) {
       waiting_ = waiting;
       signal_.resume_on_notify(waiting);
     }
@@ -152,7 +164,7 @@ public:
   waiter wait() noexcept { return waiter{*this}; }
 
 private:
-  std::coroutine_handle<> waiting_;
+  std::vector<std::coroutine_handle<>> waiting_;
 };
 
 } // namespace gossamer::actors

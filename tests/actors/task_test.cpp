@@ -5,6 +5,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace gossamer::actors {
 namespace {
@@ -87,6 +88,30 @@ task<int> deep(int depth) {
 }
 
 task<> measure(int& depth) { depth = co_await deep(100); }
+
+task<int> at_once() { co_return 100; }
+
+task<> add_up(std::vector<task<int>>& all, int& sum) {
+  for (auto& t : all)
+    sum += co_await t;
+}
+
+TEST(task, can_be_awaited_when_it_has_begun_and_when_it_has_ended) {
+  signal s;
+  std::vector<task<int>> all;
+  all.push_back(answer(s));
+  all.push_back(answer(s));
+  all.push_back(at_once());
+  for (auto& t : all)
+    t.start();
+  int sum = 0;
+  auto whole = add_up(all, sum);
+  whole.start();
+  EXPECT_FALSE(whole.done());
+  s.notify(); // both that wait
+  EXPECT_TRUE(whole.done());
+  EXPECT_EQ(sum, 42 + 42 + 100);
+}
 
 TEST(task, nests) {
   int depth = 0;

@@ -1,4 +1,6 @@
 // Parameter servers against loops without actors.
+#include "gossamer/actors/simulation/simulated_world.hpp"
+
 #include <gmock/gmock.h>
 
 #include "actors/small_run.hpp"
@@ -66,6 +68,29 @@ TEST(parameter_server_sgd, sends_one_gradient_up_and_one_model_down_a_step) {
   for (rank i = 0; i < workers; ++i)
     EXPECT_EQ(world.sent(i).payload_bits, 30 * 32 * size);
   EXPECT_EQ(world.sent(workers).payload_bits + world.sent(workers + 1).payload_bits, workers * 30 * 32 * size);
+}
+
+// Worker 3 comes back between the ends of a round at the two masters, which from then on have it in different rounds:
+// so some wait for one master and some for the other, when the second one dies and must be asked again by all.
+TEST(parameter_server_sgd, goes_on_when_masters_die_one_after_the_other) {
+  run_settings s;
+  s.algorithm = "parameter-server-sgd:shards=2";
+  s.model = "quadratic";
+  s.data = "quadratic:samples=402,dim=10";
+  s.workers = workers;
+  s.batch = 20;
+  s.steps = 200;
+  s.lr = 0.02;
+  const auto e = prepare(s);
+  const auto dead_from = [](std::vector<rank> who, double at_s) {
+    return fault{.kind = fault_kind::kill, .workers = std::move(who), .at_s = at_s, .lasts_s = 0.001};
+  };
+  fault_plan plan;
+  plan.faults = {dead_from({3, 4}, 0.005), dead_from({5}, 0.015)};
+  simulation_settings quick;
+  quick.detection_s = 0.002;
+  const auto result = simulate(e, quick, {.faults = plan}); // or this throws
+  EXPECT_EQ(result.summary.returned, 3u);
 }
 
 /// The updates between the reading of a model and the application of its gradient, as the links show them.
