@@ -140,23 +140,23 @@ void svrg_master::apply(worker& w, const vec& alpha) {
 // -- what goes out ----------------------------------------------------------------------------------------------------
 
 std::optional<master::answer> svrg_master::answer_to(worker& w, const question& q) {
-  const auto task = [](svrg_kind kind, std::uint32_t number, packet body) {
+  const auto order = [](svrg_kind kind, std::uint32_t number, packet body) {
     return answer{svrg_label{kind, number}.packed(), std::move(body)};
   };
   if (w.over())
-    return task(svrg_kind::nothing, 0, {});
+    return order(svrg_kind::nothing, 0, {});
   const auto part = next_part(w);
   if (part)
     parts_[q.from] = *part;
   if (std::exchange(told_[q.from], epoch_) != epoch_)
-    return task(part ? svrg_kind::snapshot_part : svrg_kind::snapshot, part.value_or(0), w.encode_exactly(snapshot_));
+    return order(part ? svrg_kind::snapshot_part : svrg_kind::snapshot, part.value_or(0), w.encode_exactly(snapshot_));
   if (part)
-    return task(svrg_kind::part, *part, {});
+    return order(svrg_kind::part, *part, {});
   if (!may_read(w))
     return std::nullopt;
   gate_.read(q.from, inner_);
   auto [kind, body] = tell(w);
-  return task(kind, number_of_epoch(), std::move(body));
+  return order(kind, number_of_epoch(), std::move(body));
 }
 
 /// The first part of the full gradient that nobody computes.

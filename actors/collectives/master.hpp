@@ -16,7 +16,8 @@ namespace gossamer::actors {
 ///  - answers say how things are when they are given, not when the question first came;
 ///  - nobody waits for the dead: answers that were withheld because of them are looked at again.
 ///
-/// An algorithm says what acting is, and who may be answered. Its fields are those below and its own.
+/// An algorithm says what acting is, and who may be answered. Its fields are those below and its own. Threads:
+/// actor-confined.
 class master : public algorithm {
 public:
   task<> run(worker& w) final;
