@@ -41,13 +41,15 @@ constexpr std::size_t class_of(std::size_t size) {
 static_assert(capacity_of(class_of(64)) == 64 && capacity_of(class_of(65)) == 80);
 static_assert(capacity_of(class_of(128)) == 128 && capacity_of(class_of(129)) == 160);
 
-void release_to_system(buffer_block* block) noexcept {
-  block->~buffer_block();
-  ::operator delete (block, std::align_val_t{buffer::alignment});
-}
+constexpr memory_source plain_memory{
+    .allocate = [](std::size_t bytes) { return ::operator new (bytes, std::align_val_t{buffer::alignment}); },
+    .release = [](void* memory) noexcept { ::operator delete (memory, std::align_val_t{buffer::alignment}); }};
 } // namespace
 
 struct pool_core {
+  explicit pool_core(memory_source s) : source(s) {}
+
+  memory_source source;
   std::mutex mutex;
   std::array<buffer_block*, classes> free{};
   std::atomic<std::size_t> created{0};
@@ -56,7 +58,12 @@ struct pool_core {
   ~pool_core() {
     for (auto* block : free)
       while (block)
-        release_to_system(std::exchange(block, block->next_free));
+        release(std::exchange(block, block->next_free));
+  }
+
+  void release(buffer_block* block) noexcept {
+    block->~buffer_block();
+    source.release(block);
   }
 
   buffer_block* take(std::size_t size_class) {
@@ -104,7 +111,9 @@ buffer_pool buffer::pool() const noexcept {
   return buffer_pool{block_->owner};
 }
 
-buffer_pool::buffer_pool() : core_(std::make_shared<detail::pool_core>()) {}
+buffer_pool::buffer_pool() : buffer_pool(detail::plain_memory) {}
+
+buffer_pool::buffer_pool(memory_source source) : core_(std::make_shared<detail::pool_core>(source)) {}
 
 buffer buffer_pool::allocate(std::size_t size) {
   const auto size_class = detail::class_of(size);
@@ -112,8 +121,7 @@ buffer buffer_pool::allocate(std::size_t size) {
     throw std::bad_alloc{};
   auto* block = core_->take(size_class);
   if (!block) {
-    void* memory =
-        ::operator new (buffer::alignment + detail::capacity_of(size_class), std::align_val_t{buffer::alignment});
+    void* memory = core_->source.allocate(buffer::alignment + detail::capacity_of(size_class));
     block = new (memory) detail::buffer_block;
     block->size_class = size_class;
     core_->created.fetch_add(1, std::memory_order_relaxed);

@@ -63,6 +63,12 @@ private:
   std::size_t size_ = 0;
 };
 
+/// Where a pool takes its blocks from: plain memory, unless somebody needs another kind.
+struct memory_source {
+  void* (*allocate)(std::size_t bytes); ///< aligned to `buffer::alignment`; throws when there is none
+  void (*release)(void* memory) noexcept;
+};
+
 /// Where buffers come from and go back to, so that a training step allocates nothing once it is warm.
 ///
 /// Free blocks are kept in size classes four to a doubling, so at most a quarter of a block is wasted. A pool is a
@@ -71,9 +77,10 @@ private:
 class buffer_pool {
 public:
   buffer_pool();
+  explicit buffer_pool(memory_source source);
 
   /// Bytes with unspecified contents. A size of 0 still yields a handle that knows its pool.
-  /// @error std::bad_alloc when the machine has no memory left
+  /// @error std::bad_alloc when the machine has no memory left, or what the pool's source throws
   buffer allocate(std::size_t size);
 
   /// How many blocks were ever asked of the operating system: constant once the work has warmed up.

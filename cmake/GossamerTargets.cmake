@@ -9,19 +9,26 @@ if(GOSSAMER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # The sloppiness that ccache's manual asks for when headers are precompiled.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
       CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${GOSSAMER_CCACHE})
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${GOSSAMER_CCACHE})
 endif()
 
 add_library(gossamer_options INTERFACE)
-target_compile_options(gossamer_options INTERFACE
+set(options
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast
   # Replicas are compared with ==, on every machine and on the GPU: a product and a sum are two roundings, never one.
   -ffp-contract=off
   $<$<BOOL:${GOSSAMER_WERROR}>:-Werror>
   # Without this, g++ and ccache cannot agree on a precompiled header.
   $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+# relaxed-constexpr: constexpr functions of base and of the standard library are called in kernels.
+set(cuda_options
+  -fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-Wshadow,-ffp-contract=off
+  $<$<BOOL:${GOSSAMER_WERROR}>:-Werror=all-warnings>)
+target_compile_options(gossamer_options INTERFACE
+  "$<$<COMPILE_LANGUAGE:CXX>:${options}>" "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_options}>")
 if(GOSSAMER_SANITIZE)
-  target_compile_options(gossamer_options INTERFACE
-    -fsanitize=${GOSSAMER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_compile_options(gossamer_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:
+    -fsanitize=${GOSSAMER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all>)
   target_link_options(gossamer_options INTERFACE -fsanitize=${GOSSAMER_SANITIZE})
 endif()
 

@@ -66,6 +66,27 @@ TEST(buffer_pool, may_go_before_its_buffers) {
   EXPECT_EQ(c.size(), 5u);
 }
 
+TEST(buffer_pool, takes_and_returns_blocks_of_the_source_that_it_is_given) {
+  static int taken = 0, returned = 0;
+  {
+    buffer_pool pool{memory_source{.allocate =
+                                       [](std::size_t bytes) {
+                                         ++taken;
+                                         return ::operator new (bytes, std::align_val_t{buffer::alignment});
+                                       },
+                                   .release =
+                                       [](void* memory) noexcept {
+                                         ++returned;
+                                         ::operator delete (memory, std::align_val_t{buffer::alignment});
+                                       }}};
+    for (int i = 0; i < 3; ++i)
+      std::memset(pool.allocate(1000).data(), 1, 1000);
+    EXPECT_EQ(taken, 1);
+    EXPECT_EQ(returned, 0);
+  }
+  EXPECT_EQ(returned, 1);
+}
+
 TEST(buffer_pool, serves_many_threads) {
   buffer_pool pool;
   std::vector<std::jthread> threads;

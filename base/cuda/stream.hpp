@@ -1,0 +1,64 @@
+#pragma once
+
+#include "gossamer/base/buffer.hpp"
+
+#include <memory>
+
+namespace gossamer::cuda {
+
+class event;
+
+/// A queue of work for one GPU, done in order: kernels, copies, allocations. A handle; copies share the queue.
+///
+/// All functions but `wait` return before the work is done. An error of the work itself is found by a later call.
+/// Threads: one at a time.
+class stream {
+public:
+  /// @error errc::usage when there is no such GPU; errc::failed when the driver refuses
+  explicit stream(int gpu);
+
+  int gpu() const noexcept;
+  /// The processors of the GPU, by which launches are sized.
+  int multiprocessors() const noexcept;
+
+  /// Returns when all queued work is done.
+  /// @error errc::failed when some of it went wrong; names the kernels that are suspected
+  void wait() const;
+  /// What is queued from now on begins when the event has happened, on whichever GPU.
+  void wait_for(const event& e) const;
+  /// Holds host memory until all work that is queued so far is done: for copies from it.
+  void keep(buffer memory) const;
+
+  /// The cudaStream_t.
+  void* native() const noexcept;
+  /// Notes that a kernel was launched, so that errors can name it.
+  /// @param name lives for ever
+  /// @error errc::failed when the launch, or earlier work, went wrong
+  void launched(const char* name) const;
+
+private:
+  struct core;
+  std::shared_ptr<core> core_;
+};
+
+/// A point in the work of a stream. A handle; copies share the event. Threads: one at a time.
+class event {
+public:
+  explicit event(const stream& s);
+
+  /// The event happens when all work that is queued on the stream so far is done. Requires a stream of the same GPU.
+  void record(const stream& s) const;
+  /// Returns when the event has happened, at once if it was never recorded.
+  void wait() const;
+  /// Time on the GPU between two events that have happened.
+  double seconds_since(const event& earlier) const;
+
+  /// The cudaEvent_t.
+  void* native() const noexcept;
+
+private:
+  struct core;
+  std::shared_ptr<core> core_;
+};
+
+} // namespace gossamer::cuda
