@@ -72,9 +72,12 @@ void subtract(std::span<float> y, std::span<const float> x) noexcept;           
 void add_scaled(std::span<float> y, float a, std::span<const float> x) noexcept;    ///< y += a * x
 void assign_scaled(std::span<float> y, float a, std::span<const float> x) noexcept; ///< y = a * x
 float max_magnitude(std::span<const float> x) noexcept; ///< max |x_i|; 0 when empty; NaN when any x_i is NaN
-/// sum (x_i - y_i)^2 in double precision, summed in a fixed order.
-double squared_distance(std::span<const float> x, std::span<const float> y) noexcept;
-double sum_of_squares(std::span<const float> x) noexcept;    ///< in double precision, summed in a fixed order
-double sum_of_magnitudes(std::span<const float> x) noexcept; ///< in double precision, summed in a fixed order
+
+// Sums in double precision, in one order on all machines and on GPUs. Up to 4096 terms: 128 partial sums, of the terms
+// with equal i mod 128 in ascending order; then sum j gains sum j + 64 for j < 64, sum j + 32 for j < 32, and so on
+// down to one. More terms are cut into blocks of 4096, whose sums are added up by the same rule.
+double squared_distance(std::span<const float> x, std::span<const float> y) noexcept; ///< sum (x_i - y_i)^2
+double sum_of_squares(std::span<const float> x) noexcept;
+double sum_of_magnitudes(std::span<const float> x) noexcept;
 
 } // namespace gossamer

@@ -7,6 +7,7 @@
 #include <hwy/foreach_target.h> // must come before highway.h
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -82,6 +83,67 @@ float max_magnitude(const float* x, std::size_t size) {
   return std::fmax(rest, hn::GetLane(hn::MaxOfLanes(d, largest)));
 }
 
+/// Adds up numbers in the order that vec.hpp defines: fast on processors and on GPUs, and the same everywhere.
+constexpr std::size_t lanes = 128;
+constexpr std::size_t block = 32 * lanes;
+
+/// Pairs of partial sums half of all apart, until one is left.
+double fold(double* sums) noexcept {
+  for (std::size_t half = lanes / 2; half > 0; half /= 2)
+    for (std::size_t j = 0; j < half; ++j)
+      sums[j] += sums[j + half];
+  return sums[0];
+}
+
+/// The sum of at most one block of f(i).
+template <class Function>
+double sum_of_block(std::size_t begin, std::size_t end, Function f) noexcept {
+  double sums[lanes] = {};
+  std::size_t i = begin;
+  for (; i + lanes <= end; i += lanes)
+    for (std::size_t j = 0; j < lanes; ++j)
+      sums[j] += f(i + j);
+  for (std::size_t j = 0; i + j < end; ++j)
+    sums[j] += f(i + j);
+  return fold(sums);
+}
+
+/// The sum of f(i) where the terms of `level` 0 are f(i), and those of the next the sums of a block of the former.
+template <class Function>
+double sum_of_level(int level, std::size_t begin, std::size_t end, Function f) noexcept {
+  if (level == 0)
+    return sum_of_block(begin, end, f);
+  std::size_t below = block;
+  for (int l = 1; l < level; ++l)
+    below *= block;
+  return sum_of_block(0, (end - begin + below - 1) / below, [&](std::size_t b) HWY_ATTR {
+    return sum_of_level(level - 1, begin + b * below, std::min(end, begin + (b + 1) * below), f);
+  });
+}
+
+template <class Function>
+double sum_over(std::size_t size, Function f) noexcept {
+  int level = 0;
+  for (auto blocks = size; blocks > block; blocks = (blocks + block - 1) / block)
+    ++level;
+  return sum_of_level(level, 0, size, f);
+}
+
+double squared_distance(const float* x, const float* y, std::size_t size) {
+  return sum_over(size, [&](std::size_t i) HWY_ATTR {
+    const double difference = static_cast<double>(x[i]) - static_cast<double>(y[i]);
+    return difference * difference;
+  });
+}
+
+double sum_of_squares(const float* x, std::size_t size) {
+  return sum_over(size, [&](std::size_t i) HWY_ATTR { return static_cast<double>(x[i]) * static_cast<double>(x[i]); });
+}
+
+double sum_of_magnitudes(const float* x, std::size_t size) {
+  return sum_over(size, [&](std::size_t i) HWY_ATTR { return std::fabs(static_cast<double>(x[i])); });
+}
+
 } // namespace HWY_NAMESPACE
 } // namespace gossamer
 HWY_AFTER_NAMESPACE();
@@ -94,6 +156,9 @@ HWY_EXPORT(subtract);
 HWY_EXPORT(add_scaled);
 HWY_EXPORT(assign_scaled);
 HWY_EXPORT(max_magnitude);
+HWY_EXPORT(squared_distance);
+HWY_EXPORT(sum_of_squares);
+HWY_EXPORT(sum_of_magnitudes);
 
 void add(std::span<float> y, std::span<const float> x) noexcept {
   HWY_DYNAMIC_DISPATCH(add)(y.data(), x.data(), y.size());
@@ -115,40 +180,16 @@ float max_magnitude(std::span<const float> x) noexcept {
   return HWY_DYNAMIC_DISPATCH(max_magnitude)(x.data(), x.size());
 }
 
-namespace {
-
-/// The sum of f(i), in eight partial sums at once: an addition waits for the one before. The same order everywhere.
-template <class Function>
-double sum_over(std::size_t size, Function f) noexcept {
-  constexpr std::size_t lanes = 8;
-  double sums[lanes] = {};
-  std::size_t i = 0;
-  for (; i + lanes <= size; i += lanes)
-    for (std::size_t j = 0; j < lanes; ++j)
-      sums[j] += f(i + j);
-  for (std::size_t j = 0; i + j < size; ++j)
-    sums[j] += f(i + j);
-  double total = 0;
-  for (const double sum : sums)
-    total += sum;
-  return total;
-}
-
-} // namespace
-
 double squared_distance(std::span<const float> x, std::span<const float> y) noexcept {
-  return sum_over(x.size(), [&](std::size_t i) {
-    const double difference = static_cast<double>(x[i]) - static_cast<double>(y[i]);
-    return difference * difference;
-  });
+  return HWY_DYNAMIC_DISPATCH(squared_distance)(x.data(), y.data(), x.size());
 }
 
 double sum_of_squares(std::span<const float> x) noexcept {
-  return sum_over(x.size(), [&](std::size_t i) { return static_cast<double>(x[i]) * static_cast<double>(x[i]); });
+  return HWY_DYNAMIC_DISPATCH(sum_of_squares)(x.data(), x.size());
 }
 
 double sum_of_magnitudes(std::span<const float> x) noexcept {
-  return sum_over(x.size(), [&](std::size_t i) { return std::fabs(static_cast<double>(x[i])); });
+  return HWY_DYNAMIC_DISPATCH(sum_of_magnitudes)(x.data(), x.size());
 }
 
 } // namespace gossamer

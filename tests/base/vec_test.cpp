@@ -1,10 +1,14 @@
+#include "gossamer/base/philox.hpp"
 #include "gossamer/base/vec.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
+
+#include "support/each_instruction_set.hpp"
 
 namespace gossamer {
 namespace {
@@ -84,6 +88,47 @@ TEST(squared_distance, is_the_sum_of_squares) {
   const std::vector<float> a{1, 2, 3}, b{1, 0, 6};
   EXPECT_EQ(squared_distance(a, b), 13.0);
 }
+
+/// The order of sums as docs/wire-format.md says, written out plainly.
+double in_order(const std::vector<double>& terms) {
+  if (terms.size() > 4096) {
+    std::vector<double> blocks;
+    for (auto begin = terms.begin(); begin != terms.end();) {
+      const auto end = begin + std::min<std::ptrdiff_t>(4096, terms.end() - begin);
+      blocks.push_back(in_order({begin, end}));
+      begin = end;
+    }
+    return in_order(blocks);
+  }
+  std::vector<double> sums(128, 0.0);
+  for (std::size_t i = 0; i < terms.size(); ++i)
+    sums[i % 128] += terms[i];
+  for (std::size_t half : {64u, 32u, 16u, 8u, 4u, 2u, 1u})
+    for (std::size_t j = 0; j < half; ++j)
+      sums[j] += sums[j + half];
+  return sums[0];
+}
+
+class sums_on : public test::each_instruction_set {};
+
+TEST_P(sums_on, add_up_in_the_documented_order) {
+  for (std::size_t size : {0u, 1u, 127u, 128u, 129u, 4095u, 4096u, 4097u, 100'003u, (1u << 24) + 4097u}) {
+    std::vector<float> x(size);
+    std::vector<double> squares, magnitudes;
+    random_sequence random{{3, 0, purpose::synthetic}, size};
+    for (float& value : x) {
+      value = 2 * random.uniform() - 1;
+      squares.push_back(static_cast<double>(value) * static_cast<double>(value));
+      magnitudes.push_back(std::fabs(static_cast<double>(value)));
+    }
+    ASSERT_EQ(sum_of_squares(x), in_order(squares)) << size;
+    ASSERT_EQ(sum_of_magnitudes(x), in_order(magnitudes)) << size;
+    ASSERT_EQ(squared_distance(x, std::vector<float>(size)), in_order(squares)) << size;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(instruction_set, sums_on, testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
+                         test::each_instruction_set::name);
 
 } // namespace
 } // namespace gossamer
