@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <limits>
+#include <algorithm>
 
 namespace gossamer::compress::detail {
 namespace {
@@ -25,26 +25,8 @@ struct layout {
   std::uint64_t size_in_bits(std::uint64_t elements) const {
     return range_bits * chunks(elements) + static_cast<std::uint64_t>(bits) * elements;
   }
-  float top() const { return static_cast<float>((1 << bits) - 1); }
-  float step_of(const value_range& range) const { return half_of(range) / (0.5f * top()); }
-
-  /// Levels too near to each other for floats are made one.
-  value_range sendable(const value_range& range) const {
-    return step_of(range) < std::numeric_limits<float>::min() ? value_range{range.low, range.low} : range;
-  }
-
-  level_grid grid_of(const value_range& range) const {
-    level_grid grid{.top = top(),
-                    .offset = 0.5f * top(),
-                    .low = range.low,
-                    .high = range.high,
-                    .exact_ends = true,
-                    .middle = middle_of(range)};
-    if (range.low < range.high) {
-      grid.step = step_of(range);
-      grid.inverse = grid.offset / half_of(range);
-    }
-    return grid;
+  level_form of(std::uint64_t elements) const {
+    return {level_form::numbers::range, bits, std::max<std::uint64_t>(chunk_of(elements), 1)};
   }
 };
 
@@ -64,22 +46,7 @@ layout layout_of(const packet& p) {
   return {bits, p.recipe[0]};
 }
 
-vec decode_min_max(const packet& p) {
-  const auto form = layout_of(p);
-  expect_bits(p, form.size_in_bits(p.elements));
-  const auto* ranges = p.payload.data();
-  const auto chunks = form.chunks(p.elements);
-  for (std::size_t c = 0; c < chunks; ++c) {
-    const auto range = read_range(ranges + range_bytes * c);
-    if (range.high != form.sendable(range).high)
-      throw bad_packet(fmt::format("packet of codec min-max has levels between {} and {}, too near to each other",
-                                   range.low, range.high));
-  }
-  vec v{p.payload.pool().allocate(p.elements * sizeof(float))};
-  const auto grid_of = [&](std::size_t c) { return form.grid_of(read_range(ranges + range_bytes * c)); };
-  decode_levels(form.bits, ranges + range_bytes * chunks, form.chunk_of(p.elements), grid_of, v.overwrite());
-  return v;
-}
+vec decode_min_max(const packet& p) { return read_min_max(p).values(p.payload.pool(), p.elements); }
 
 class min_max final : public codec {
 public:
@@ -100,9 +67,9 @@ public:
     const auto chunk = form_.chunk_of(v.size());
     for_each_part(0, v.size(), chunk, [&](std::size_t c, std::size_t first, std::size_t count) {
       const auto range = finite_range_of(v.view().subspan(first, count), v.view());
-      write_range(form_.sendable(range), ranges + range_bytes * c);
+      write_range(sendable_range(range, form_.bits), ranges + range_bytes * c);
     });
-    const auto grid_of = [&](std::size_t c) { return form_.grid_of(read_range(ranges + range_bytes * c)); };
+    const auto grid_of = [&](std::size_t c) { return range_grid(read_range(ranges + range_bytes * c), form_.bits); };
     encode_levels(form_.bits, v.view(), chunk, grid_of,
                   nearest_ ? rounding_words::nearest() : rounding_words{random, step},
                   ranges + range_bytes * form_.chunks(v.size()));
@@ -113,7 +80,7 @@ public:
 
   double relative_error(std::size_t elements) const override {
     const auto together = std::min<std::uint64_t>(form_.chunk_of(elements), elements);
-    return range_relative_error(together, 1 / static_cast<double>(form_.top()));
+    return range_relative_error(together, 1 / static_cast<double>(range_top(form_.bits)));
   }
 
 private:
@@ -132,6 +99,20 @@ E |C(v) - v|^2 = step^2 sum r_i (1 - r_i), r_i = frac(y_i); at most d step^2 / 4
 When step would be below 2^-126, hi is set to lo, and all elements of the chunk become lo.)";
 
 } // namespace
+
+level_packet read_min_max(const packet& p) {
+  const auto form = layout_of(p);
+  expect_bits(p, form.size_in_bits(p.elements));
+  const auto* ranges = p.payload.data();
+  const auto chunks = form.chunks(p.elements);
+  for (std::size_t c = 0; c < chunks; ++c) {
+    const auto range = read_range(ranges + range_bytes * c);
+    if (range.high != sendable_range(range, form.bits).high)
+      throw bad_packet(fmt::format("packet of codec min-max has levels between {} and {}, too near to each other",
+                                   range.low, range.high));
+  }
+  return {form.of(p.elements), reinterpret_cast<const float*>(ranges), ranges + range_bytes * chunks};
+}
 
 codec_entry min_max_codec() {
   return {

@@ -10,18 +10,6 @@
 
 namespace gossamer::compress::detail {
 
-float sendable_norm(float norm, int levels) noexcept {
-  return norm / static_cast<float>(levels) < std::numeric_limits<float>::min() ? 0 : norm;
-}
-
-level_grid norm_grid(float norm, int levels) noexcept {
-  if (norm == 0)
-    return {};
-  const auto top = static_cast<float>(levels);
-  const float step = norm / top;
-  return {.step = step, .inverse = 1 / step, .bottom = -top, .top = top, .low = -norm, .high = norm};
-}
-
 float read_norm(const std::byte* in, int levels) {
   float norm;
   std::memcpy(&norm, in, sizeof norm);

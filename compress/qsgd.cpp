@@ -60,28 +60,26 @@ void check_size(const packet& p, const layout& form) {
   expect_bits(p, p.bits);
 }
 
+void check_norms(const packet& p, const layout& form) {
+  for (std::size_t b = 0; b < form.buckets(p.elements); ++b)
+    read_norm(p.payload.data() + sizeof(float) * b, form.levels);
+}
+
 vec decode_qsgd(const packet& p) {
   const auto form = layout_of(p);
+  if (form.code == coding::fixed)
+    return read_qsgd(p).values(p.payload.pool(), p.elements);
   check_size(p, form);
-  const auto* norms = p.payload.data();
-  for (std::size_t b = 0; b < form.buckets(p.elements); ++b)
-    read_norm(norms + sizeof(float) * b, form.levels);
-
-  const auto grid_of = [&](std::size_t b) {
-    return norm_grid(read_norm(norms + sizeof(float) * b, form.levels), form.levels);
-  };
-  const auto bucket = form.bucket_of(p.elements);
+  check_norms(p, form);
+  const auto* norms = reinterpret_cast<const float*>(p.payload.data());
   const auto codes = p.payload.bytes().subspan(form.norms_bits(p.elements) / 8);
   vec v{p.payload.pool().allocate(p.elements * sizeof(float))};
-  if (form.code == coding::fixed) {
-    decode_levels(form.code_bits(), codes.data(), bucket, grid_of, v.overwrite());
-    return v;
-  }
   level_reader levels(stream_of(form.code), {codes, p.bits - form.norms_bits(p.elements)}, p.elements, form.levels);
   const auto source = [&](std::size_t begin, std::size_t count, level_codes& block) {
     levels.read(begin, count, block);
   };
-  dequantise_blocks(stream_code_bits, bucket, grid_of, v.overwrite(), source);
+  const auto grid_of = [&](std::size_t b) { return norm_grid(norms[b], form.levels); };
+  dequantise_blocks(stream_code_bits, form.bucket_of(p.elements), grid_of, v.overwrite(), source);
   levels.expect_end();
   return v;
 }
@@ -201,6 +199,17 @@ When delta is below 2^-126, N is sent as 0. When N overflows, the largest float 
 but then the bits of an Elias code may exceed the bound.)";
 
 } // namespace
+
+level_packet read_qsgd(const packet& p) {
+  const auto form = layout_of(p);
+  GOSSAMER_ASSERT(form.code == coding::fixed, "codes of variable length are read in order");
+  check_size(p, form);
+  check_norms(p, form);
+  return {{level_form::numbers::norm, form.code_bits(), std::max<std::uint64_t>(form.bucket_of(p.elements), 1),
+           form.levels},
+          reinterpret_cast<const float*>(p.payload.data()),
+          p.payload.data() + form.norms_bits(p.elements) / 8};
+}
 
 codec_entry qsgd_codec() {
   return {

@@ -17,18 +17,7 @@ constexpr int code_bits = 2;
 
 std::uint64_t size_in_bits(std::uint64_t elements) { return norm_bits + code_bits * elements; }
 
-vec decode_terngrad(const packet& p) {
-  if (p.parameter != 0 || p.elements > packet_most_elements)
-    throw bad_packet(fmt::format("packet of codec terngrad has parameter {} and {} elements; allowed: 0 and up to {}",
-                                 p.parameter, p.elements, packet_most_elements));
-  expect_recipe(p, 0);
-  expect_bits(p, size_in_bits(p.elements));
-  const auto grid = norm_grid(read_norm(p.payload.data(), levels), levels);
-  vec v{p.payload.pool().allocate(p.elements * sizeof(float))};
-  decode_levels(
-      code_bits, p.payload.data() + sizeof(float), v.size(), [&](std::size_t) { return grid; }, v.overwrite());
-  return v;
-}
+vec decode_terngrad(const packet& p) { return read_terngrad(p).values(p.payload.pool(), p.elements); }
 
 class terngrad final : public codec {
 public:
@@ -78,6 +67,18 @@ E |C(v) - v|^2 = s |v|_1 - |v|^2 <= |v|^2 (sqrt(d) - 1) / 2 without clipping, wh
 In distribution this is qsgd:levels=1,norm=max. When s is below 2^-126, all elements become 0.)";
 
 } // namespace
+
+level_packet read_terngrad(const packet& p) {
+  if (p.parameter != 0 || p.elements > packet_most_elements)
+    throw bad_packet(fmt::format("packet of codec terngrad has parameter {} and {} elements; allowed: 0 and up to {}",
+                                 p.parameter, p.elements, packet_most_elements));
+  expect_recipe(p, 0);
+  expect_bits(p, size_in_bits(p.elements));
+  read_norm(p.payload.data(), levels);
+  return {{level_form::numbers::norm, code_bits, std::max<std::uint64_t>(p.elements, 1), levels},
+          reinterpret_cast<const float*>(p.payload.data()),
+          p.payload.data() + sizeof(float)};
+}
 
 codec_entry terngrad_codec() {
   return {

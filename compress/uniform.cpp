@@ -2,11 +2,13 @@
 
 #include "gossamer/compress/detail/checks.hpp"
 #include "gossamer/compress/detail/entries.hpp"
+#include "gossamer/compress/detail/level_form.hpp"
 #include "gossamer/compress/detail/levels.hpp"
 #include "gossamer/compress/detail/uniform_levels.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -32,31 +34,7 @@ namespace {
 
 constexpr std::uint8_t wire_number = 2;
 
-/// The last of the levels on either side of zero; of the two levels of one bit, half their distance is the unit.
-float top_of(int bits) { return static_cast<float>(bits == 1 ? 1 : (1 << (bits - 1)) - 1); }
-
 } // namespace
-
-float uniform_scale(float norm, int bits) {
-  const float top = top_of(bits);
-  const float delta = norm / top;
-  if (delta < std::numeric_limits<float>::min()) // 1 / delta could overflow, and products would
-                                                 // lose precision
-    return 0;
-  return std::isfinite(delta * top) ? delta : std::nextafter(delta, 0.0f);
-}
-
-level_grid uniform_grid(float delta, int bits) {
-  if (bits == 1) // clamped because twice delta may be infinite
-    return {.step = 2 * delta,
-            .inverse = 0.5f / delta,
-            .bottom = -1,
-            .top = 0,
-            .offset = -0.5f,
-            .low = -delta,
-            .high = delta};
-  return {.step = delta, .inverse = 1 / delta, .bottom = -top_of(bits), .top = top_of(bits)};
-}
 
 float read_uniform_scale(const packet& p) {
   if (p.payload.size() < sizeof(float))
@@ -82,26 +60,11 @@ std::uint64_t size_in_bits(int bits, std::uint64_t elements) {
   return uniform_scale_bits + static_cast<std::uint64_t>(bits) * elements;
 }
 
+/// The elements of a packet whose values may still overflow.
 vec decode_uniform(const packet& p) {
-  const int bits = p.parameter;
-  if (bits < 1 || bits > uniform_most_bits)
-    throw bad_packet(fmt::format("packet of codec uniform has codes of {} bits; allowed: 1 to 16", bits));
-  if (p.elements > packet_most_elements)
-    throw bad_packet(
-        fmt::format("packet of codec uniform has {} elements; allowed: {}", p.elements, packet_most_elements));
-  const float delta = read_uniform_scale(p);
-  expect_recipe(p, 0);
-  expect_bits(p, delta == 0 ? uniform_scale_bits : size_in_bits(bits, p.elements));
-  auto pool = p.payload.pool();
-  if (delta == 0)
-    return vec{pool, p.elements};
-
-  vec v{pool.allocate(p.elements * sizeof(float))};
-  const auto values = v.overwrite();
-  const auto grid = uniform_grid(delta, bits);
-  decode_levels(
-      bits, p.payload.data() + sizeof delta, values.size(), [&](std::size_t) { return grid; }, values);
-  expect_finite_levels(p, delta, bits, values);
+  const auto levels = read_uniform(p);
+  auto v = levels.values(p.payload.pool(), p.elements);
+  expect_finite_levels(p, *levels.numbers, levels.form.bits, v.view());
   return v;
 }
 
@@ -146,6 +109,21 @@ E |C(v) - v|^2 = delta^2 sum r_i (1 - r_i), r_i = frac(v_i / delta); at most d d
 When delta would be below 2^-126, all elements are sent as zero (delta = 0, no codes).)";
 
 } // namespace
+
+level_packet read_uniform(const packet& p) {
+  const int bits = p.parameter;
+  if (bits < 1 || bits > uniform_most_bits)
+    throw bad_packet(fmt::format("packet of codec uniform has codes of {} bits; allowed: 1 to 16", bits));
+  if (p.elements > packet_most_elements)
+    throw bad_packet(
+        fmt::format("packet of codec uniform has {} elements; allowed: {}", p.elements, packet_most_elements));
+  const float delta = read_uniform_scale(p);
+  expect_recipe(p, 0);
+  expect_bits(p, delta == 0 ? uniform_scale_bits : size_in_bits(bits, p.elements));
+  return {{level_form::numbers::uniform_scale, bits, std::max<std::uint64_t>(p.elements, 1)},
+          reinterpret_cast<const float*>(p.payload.data()),
+          delta == 0 ? nullptr : p.payload.data() + sizeof delta};
+}
 
 codec_entry uniform_codec() {
   return {

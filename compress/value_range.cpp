@@ -31,10 +31,6 @@ value_range read_range(const std::byte* in) {
   return range;
 }
 
-float half_of(const value_range& range) noexcept { return range.high * 0.5f - range.low * 0.5f; }
-
-float middle_of(const value_range& range) noexcept { return range.low + half_of(range); }
-
 double range_relative_error(std::size_t elements, double gap) noexcept {
   return elements <= 2 ? 0 : static_cast<double>(elements - 2) * gap * gap / 2;
 }

@@ -1,16 +1,12 @@
 #pragma once
 
-#include "gossamer/compress/detail/level_kernels.hpp"
+#include "gossamer/compress/detail/level_form.hpp"
 
 // Levels k / s of a norm, k = -s .. s, as QSGD and TernGrad have them; the norm is sent as a 32-bit float.
 namespace gossamer::compress::detail {
 
 inline constexpr std::uint64_t norm_bits = 32;
 
-/// 0 when the levels are too near to each other for floats.
-float sendable_norm(float norm, int levels) noexcept;
-/// Levels of a norm that is `sendable`.
-level_grid norm_grid(float norm, int levels) noexcept;
 /// @error errc::bad_packet unless it is +0 or a finite positive norm that is `sendable`
 float read_norm(const std::byte* in, int levels);
 

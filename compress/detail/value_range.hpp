@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/compress/detail/level_kernels.hpp"
+#include "gossamer/compress/detail/level_form.hpp"
 #include "gossamer/compress/packet.hpp"
 
 #include <span>
@@ -18,10 +18,6 @@ value_range finite_range_of(std::span<const float> v, std::span<const float> who
 void write_range(const value_range& range, std::byte* out) noexcept;
 /// @error errc::bad_packet unless both ends are finite, in order, and written in one way (no negative zero)
 value_range read_range(const std::byte* in);
-
-/// The half of a range, which overflows for no floats, and its middle.
-float half_of(const value_range& range) noexcept;
-float middle_of(const value_range& range) noexcept;
 
 /// The smallest known c with |C(v) - v|^2 <= c |v|^2 on average, where C(v) is rounded to levels at most
 /// `gap` (high - low) apart of which the ends are exact: (high - low)^2 <= 2 |v|^2, and at least two elements are ends.
