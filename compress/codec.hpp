@@ -31,6 +31,9 @@ struct selection {
   };
   std::vector<range> ranges;
   float factor = 1;
+  /// As packets that hold these elements say it, so that receivers keep the same ones.
+  std::uint8_t parameter = 0;
+  std::vector<std::uint64_t> recipe = {};
 
   std::size_t size() const noexcept;
 };

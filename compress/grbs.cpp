@@ -1,5 +1,6 @@
 #include "gossamer/compress/detail/checks.hpp"
 #include "gossamer/compress/detail/entries.hpp"
+#include "gossamer/compress/detail/places.hpp"
 #include "gossamer/compress/detail/recipe.hpp"
 #include "gossamer/compress/detail/shared_masks.hpp"
 
@@ -40,11 +41,11 @@ void gather(const vec& v, std::span<const selection::range> ranges, std::span<fl
   check();
 }
 
-packet encode_ranges(const vec& v, std::span<const selection::range> ranges, std::uint8_t layout,
-                     std::vector<std::uint64_t> recipe) {
-  const auto size = selection{{ranges.begin(), ranges.end()}}.size();
-  packet p{wire_number, layout, v.size(), 32 * size, v.pool().allocate(size * sizeof(float)), std::move(recipe)};
-  gather(v, ranges, {reinterpret_cast<float*>(p.payload.data()), size});
+packet encode_selection(const vec& v, selection kept) {
+  const auto size = kept.size();
+  packet p{wire_number,           kept.parameter, v.size(), 32 * size, v.pool().allocate(size * sizeof(float)),
+           std::move(kept.recipe)};
+  gather(v, kept.ranges, {reinterpret_cast<float*>(p.payload.data()), size});
   return p;
 }
 
@@ -65,7 +66,7 @@ vec decode_ranges(const packet& p, std::span<const selection::range> ranges) {
   return v;
 }
 
-vec decode_flat(const packet& p) {
+selection read_flat(const packet& p) {
   expect_recipe(p, 4);
   const block_mask mask{p.recipe[2], p.recipe[3]};
   const bool some = p.elements > 0;
@@ -75,9 +76,9 @@ vec decode_flat(const packet& p) {
   // No mask is drawn that the payload cannot be for.
   if (some && (p.bits / 32 < mask.kept * (p.elements / mask.blocks) || p.bits / 32 > mask.most(p.elements)))
     throw bad_packet(fmt::format("packet of codec grbs has {} bits, not those of {} blocks", p.bits, mask.kept));
-  const selection kept{mask.draw(p.payload.pool(), p.elements, recipe_stream(p.recipe[0]), p.recipe[1])};
+  selection kept{mask.draw(p.payload.pool(), p.elements, recipe_stream(p.recipe[0]), p.recipe[1])};
   expect_bits(p, 32 * std::uint64_t{kept.size()});
-  return decode_ranges(p, kept.ranges);
+  return kept;
 }
 
 /// The shapes that a recipe ends with.
@@ -102,7 +103,7 @@ std::size_t size_of(std::span<const band_mask::bands> tensors) {
                                [](const auto& bands) { return bands.size(); });
 }
 
-vec decode_tensor(const packet& p) {
+selection read_tensor(const packet& p) {
   if (p.recipe.size() < fixed_words)
     expect_recipe(p, fixed_words);
   const auto ratio = [&](std::size_t word) {
@@ -114,17 +115,10 @@ vec decode_tensor(const packet& p) {
   const band_mask mask{ratio(2), ratio(3), ratio(4)};
   const auto bands = mask.draw(read_tensors(p), recipe_stream(p.recipe[0]), p.recipe[1]);
   expect_bits(p, 32 * std::uint64_t{size_of(bands)});
-  return decode_ranges(p, ranges_of(bands));
+  return {ranges_of(bands)};
 }
 
-vec decode_grbs(const packet& p) {
-  if (p.elements > packet_most_elements)
-    throw bad_packet(
-        fmt::format("packet of codec grbs has {} elements; allowed: {}", p.elements, packet_most_elements));
-  if (p.parameter > layout_tensor)
-    throw bad_packet(fmt::format("packet of codec grbs has the unknown layout {}", p.parameter));
-  return p.parameter == layout_flat ? decode_flat(p) : decode_tensor(p);
-}
+vec decode_grbs(const packet& p) { return decode_ranges(p, read_grbs(p).ranges); }
 
 class grbs_flat final : public codec {
 public:
@@ -136,9 +130,7 @@ public:
   }
 
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
-    const auto mask = mask_of(v.size());
-    return encode_ranges(v, mask.draw(v.pool(), v.size(), random, step), layout_flat,
-                         {recipe_word(random), step, mask.blocks, mask.kept});
+    return encode_selection(v, select_from(v.pool(), v.size(), random, step));
   }
 
   std::uint64_t bits(std::size_t elements) const override {
@@ -151,10 +143,17 @@ public:
   }
 
   selection select(std::size_t elements, const random_stream& random, std::uint64_t step) const override {
-    return {mask_of(elements).draw({}, elements, random, step)};
+    return select_from({}, elements, random, step);
   }
 
 private:
+  selection select_from(buffer_pool pool, std::size_t elements, const random_stream& random, std::uint64_t step) const {
+    const auto mask = mask_of(elements);
+    return {.ranges = mask.draw(std::move(pool), elements, random, step),
+            .parameter = layout_flat,
+            .recipe = {recipe_word(random), step, mask.blocks, mask.kept}};
+  }
+
   block_mask mask_of(std::size_t elements) const {
     const auto blocks = std::min(elements, blocks_);
     const auto kept = static_cast<std::size_t>(std::floor(static_cast<double>(blocks) / ratio_ + 0.5));
@@ -177,13 +176,7 @@ public:
   }
 
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
-    const auto tensors = tensors_of(v.size());
-    std::vector<std::uint64_t> recipe{recipe_word(random), step};
-    for (const double ratio : {mask_.row_ratio, mask_.column_ratio, mask_.layer_ratio})
-      recipe.push_back(std::bit_cast<std::uint64_t>(ratio));
-    for (const auto& tensor : tensors)
-      recipe.push_back(tensor.rows | std::uint64_t{tensor.columns} << 32);
-    return encode_ranges(v, ranges_of(mask_.draw(tensors, random, step)), layout_tensor, std::move(recipe));
+    return encode_selection(v, select(v.size(), random, step));
   }
 
   std::uint64_t bits(std::size_t elements) const override {
@@ -201,7 +194,15 @@ public:
   }
 
   selection select(std::size_t elements, const random_stream& random, std::uint64_t step) const override {
-    return {ranges_of(mask_.draw(tensors_of(elements), random, step))};
+    const auto tensors = tensors_of(elements);
+    std::vector<std::uint64_t> recipe{recipe_word(random), step};
+    for (const double ratio : {mask_.row_ratio, mask_.column_ratio, mask_.layer_ratio})
+      recipe.push_back(std::bit_cast<std::uint64_t>(ratio));
+    for (const auto& tensor : tensors)
+      recipe.push_back(tensor.rows | std::uint64_t{tensor.columns} << 32);
+    return {.ranges = ranges_of(mask_.draw(tensors, random, step)),
+            .parameter = layout_tensor,
+            .recipe = std::move(recipe)};
   }
 
 private:
@@ -258,6 +259,15 @@ probability 1 / R_layer. R = R_row R_column R_layer. A tensor of one row is take
 E |C(v) - v|^2 <= (1 - c / R_layer) |v|^2, c the least share that is kept of a tensor which is kept at all.)";
 
 } // namespace
+
+selection read_grbs(const packet& p) {
+  if (p.elements > packet_most_elements)
+    throw bad_packet(
+        fmt::format("packet of codec grbs has {} elements; allowed: {}", p.elements, packet_most_elements));
+  if (p.parameter > layout_tensor)
+    throw bad_packet(fmt::format("packet of codec grbs has the unknown layout {}", p.parameter));
+  return p.parameter == layout_flat ? read_flat(p) : read_tensor(p);
+}
 
 codec_entry grbs_codec() {
   return {

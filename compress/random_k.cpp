@@ -9,13 +9,19 @@ namespace {
 
 constexpr std::uint8_t wire_number = 11;
 
-vec decode_random_k(const packet& p) {
-  if (p.parameter != places_redrawn)
-    return decode_with_places(p);
+std::vector<std::uint64_t> recipe_of(const random_stream& random, std::uint64_t step) {
+  return {recipe_word(random), step};
+}
+
+/// The places that a packet without places is for.
+places redraw(const packet& p) {
   expect_recipe(p, 2);
   const auto count = read_count(p, 0, 32);
-  return decode_without_places(
-      p, draw_exactly(p.payload.pool(), p.elements, count, recipe_stream(p.recipe[0]), p.recipe[1]));
+  return draw_exactly(p.payload.pool(), p.elements, count, recipe_stream(p.recipe[0]), p.recipe[1]);
+}
+
+vec decode_random_k(const packet& p) {
+  return p.parameter == places_redrawn ? decode_without_places(p, redraw(p)) : decode_with_places(p);
 }
 
 class random_k final : public codec {
@@ -30,7 +36,7 @@ public:
     finite_max_magnitude(v.view());
     const auto kept = draw_exactly(v.pool(), v.size(), kept_.of(v.size()), random, step);
     if (redrawn_)
-      return values_without_places(wire_number, v, kept, factor(v.size()), {recipe_word(random), step});
+      return values_without_places(wire_number, v, kept, factor(v.size()), recipe_of(random, step));
     return values_with_places(wire_number, v, kept, factor(v.size()));
   }
 
@@ -44,7 +50,10 @@ public:
   }
 
   selection select(std::size_t elements, const random_stream& random, std::uint64_t step) const override {
-    return select_places(draw_exactly({}, elements, kept_.of(elements), random, step), factor(elements));
+    auto kept = select_places(draw_exactly({}, elements, kept_.of(elements), random, step), factor(elements));
+    kept.parameter = places_redrawn;
+    kept.recipe = recipe_of(random, step);
+    return kept;
   }
 
 private:
@@ -62,6 +71,8 @@ std::vector<parameter> parameters() {
 }
 
 } // namespace
+
+selection read_random_k(const packet& p) { return select_places(redraw(p), 1); }
 
 codec_entry random_k_codec() {
   return {

@@ -41,7 +41,7 @@ public:
     finite_max_magnitude(v.view());
     auto kept = draw_each(v.pool(), v.size(), threshold_, random, step);
     if (redrawn_)
-      return values_without_places(wire_number, v, kept, factor(), {recipe_word(random), step, threshold_});
+      return values_without_places(wire_number, v, kept, factor(), recipe_of(random, step));
     kept.truncate(static_cast<std::size_t>(
         std::remove_if(kept.data(), kept.data() + kept.size(), [&](auto i) { return v[i] == 0; }) - kept.data()));
     return values_with_places(wire_number, v, kept, factor());
@@ -54,10 +54,16 @@ public:
   double relative_error(std::size_t) const override { return unbiased_ ? 1 / probability() - 1 : 1 - probability(); }
 
   selection select(std::size_t elements, const random_stream& random, std::uint64_t step) const override {
-    return select_places(draw_each({}, elements, threshold_, random, step), factor());
+    auto kept = select_places(draw_each({}, elements, threshold_, random, step), factor());
+    kept.parameter = places_redrawn;
+    kept.recipe = recipe_of(random, step);
+    return kept;
   }
 
 private:
+  std::vector<std::uint64_t> recipe_of(const random_stream& random, std::uint64_t step) const {
+    return {recipe_word(random), step, threshold_};
+  }
   double probability() const { return static_cast<double>(threshold_) / certain; }
   float factor() const { return unbiased_ ? static_cast<float>(1 / probability()) : 1; }
 

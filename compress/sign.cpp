@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -16,30 +17,19 @@ constexpr std::uint8_t scaled_wire_number = 14;
 constexpr std::uint64_t scale_bits = 32;
 
 vec decode_sign(const packet& p) {
-  expect_recipe(p, 0);
-  expect_bits(p, p.elements);
+  const auto signs = read_sign(p);
   vec v{p.payload.pool().allocate(p.elements * sizeof(float))};
-  unpack_sign_bits(p.payload.data(), 1, v.overwrite());
+  unpack_sign_bits(signs.bits, 1, v.overwrite());
   return v;
 }
 
 vec decode_scaled(const packet& p) {
-  expect_recipe(p, 0);
-  if (p.elements > packet_most_elements)
-    throw bad_packet(
-        fmt::format("packet of codec scaled-sign has {} elements; allowed: {}", p.elements, packet_most_elements));
-  expect_bits(p, p.bits == 0 ? 0 : scale_bits + p.elements);
+  const auto signs = read_scaled_sign(p);
   auto pool = p.payload.pool();
-  if (p.bits == 0)
+  if (signs.bits == nullptr)
     return {pool, p.elements};
-
-  float scale;
-  std::memcpy(&scale, p.payload.data(), sizeof scale);
-  if (!(std::isfinite(scale) && scale > 0))
-    throw bad_packet(
-        fmt::format("packet of codec scaled-sign has the scale {}; it must be positive and finite", scale));
   vec v{pool.allocate(p.elements * sizeof(float))};
-  unpack_sign_bits(p.payload.data() + sizeof scale, scale, v.overwrite());
+  unpack_sign_bits(signs.bits, *signs.magnitudes, v.overwrite());
   return v;
 }
 
@@ -84,6 +74,28 @@ public:
 };
 
 } // namespace
+
+signed_packet read_sign(const packet& p) {
+  expect_recipe(p, 0);
+  expect_bits(p, p.elements);
+  return {p.payload.data(), nullptr, std::max<std::uint64_t>(p.elements, 1)};
+}
+
+signed_packet read_scaled_sign(const packet& p) {
+  expect_recipe(p, 0);
+  if (p.elements > packet_most_elements)
+    throw bad_packet(
+        fmt::format("packet of codec scaled-sign has {} elements; allowed: {}", p.elements, packet_most_elements));
+  expect_bits(p, p.bits == 0 ? 0 : scale_bits + p.elements);
+  const auto row = std::max<std::uint64_t>(p.elements, 1);
+  if (p.bits == 0)
+    return {nullptr, nullptr, row};
+  const auto* scale = reinterpret_cast<const float*>(p.payload.data());
+  if (!(std::isfinite(*scale) && *scale > 0))
+    throw bad_packet(
+        fmt::format("packet of codec scaled-sign has the scale {}; it must be positive and finite", *scale));
+  return {p.payload.data() + sizeof *scale, scale, row};
+}
 
 codec_entry sign_codec() {
   return {

@@ -52,35 +52,18 @@ std::uint64_t bucket_of(const packet& p) {
 }
 
 vec decode_ssdm(const packet& p) {
-  if (p.parameter > 1)
-    throw bad_packet(fmt::format("packet of codec ssdm has parameter {}; allowed: 0 and 1", p.parameter));
-  if (p.elements > packet_most_elements)
-    throw bad_packet(
-        fmt::format("packet of codec ssdm has {} elements; allowed: {}", p.elements, packet_most_elements));
-  const bool keeps_norm = p.parameter == 1;
-  if (!keeps_norm)
-    expect_recipe(p, 0);
-  const auto bucket = bucket_of(p);
-  const auto buckets = keeps_norm ? buckets_of(p.elements, bucket) : 0;
-  expect_bits(p, p.bits == 0 ? 0 : norm_bits * buckets + p.elements);
+  const auto signs = read_ssdm(p);
   auto pool = p.payload.pool();
-  if (p.bits == 0)
+  if (signs.bits == nullptr)
     return {pool, p.elements};
-
-  const auto* signs = p.payload.data() + buckets * sizeof(float);
   vec v{pool.allocate(p.elements * sizeof(float))};
   const auto values = v.overwrite();
-  unpack_sign_bits(signs, 1, values);
-  if (!keeps_norm)
-    return v;
-  for_each_bucket(0, values.size(), bucket, [&](std::size_t index, std::size_t first, std::size_t count) {
-    float norm;
-    std::memcpy(&norm, p.payload.data() + index * sizeof norm, sizeof norm);
-    if (!(std::isfinite(norm) && norm >= 0) || std::signbit(norm))
-      throw bad_packet(fmt::format("packet of codec ssdm has the norm {}; it must be finite and not negative", norm));
-    for (float& x : values.subspan(first, count))
-      x *= norm;
-  });
+  unpack_sign_bits(signs.bits, 1, values);
+  if (signs.magnitudes != nullptr)
+    for_each_bucket(0, values.size(), signs.row, [&](std::size_t index, std::size_t first, std::size_t count) {
+      for (float& x : values.subspan(first, count))
+        x *= signs.magnitudes[index];
+    });
   return v;
 }
 
@@ -161,6 +144,27 @@ Norms are summed in 64-bit floats and rounded to 32; then p takes one rounding a
 float is sent as the largest float. v = 0 is sent in no bits.)";
 
 } // namespace
+
+signed_packet read_ssdm(const packet& p) {
+  if (p.parameter > 1)
+    throw bad_packet(fmt::format("packet of codec ssdm has parameter {}; allowed: 0 and 1", p.parameter));
+  if (p.elements > packet_most_elements)
+    throw bad_packet(
+        fmt::format("packet of codec ssdm has {} elements; allowed: {}", p.elements, packet_most_elements));
+  const bool keeps_norm = p.parameter == 1;
+  if (!keeps_norm)
+    expect_recipe(p, 0);
+  const auto bucket = bucket_of(p);
+  const auto buckets = keeps_norm ? buckets_of(p.elements, bucket) : 0;
+  expect_bits(p, p.bits == 0 ? 0 : norm_bits * buckets + p.elements);
+  if (p.bits == 0)
+    return {nullptr, nullptr, bucket};
+  const auto* norms = reinterpret_cast<const float*>(p.payload.data());
+  for (const float norm : std::span{norms, buckets})
+    if (!(std::isfinite(norm) && norm >= 0) || std::signbit(norm))
+      throw bad_packet(fmt::format("packet of codec ssdm has the norm {}; it must be finite and not negative", norm));
+  return {p.payload.data() + buckets * sizeof(float), keeps_norm ? norms : nullptr, bucket};
+}
 
 codec_entry ssdm_codec() {
   return {

@@ -40,4 +40,9 @@ void append(std::vector<selection::range>& ranges, std::size_t begin, std::size_
 
 selection select_places(const places& kept, float factor);
 
+// What packets hold whose receiver draws the places again: their ranges, and values that are not to be multiplied.
+// @error errc::bad_packet when the sizes are not those of the codec
+selection read_random_k(const packet& p);
+selection read_grbs(const packet& p);
+
 } // namespace gossamer::compress::detail

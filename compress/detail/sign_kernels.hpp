@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/base/philox.hpp"
+#include "gossamer/compress/packet.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,18 @@ void add_sign_bits(const std::byte* bits, float magnitude, std::span<float> v) n
 /// @param random at least `size` words
 void draw_bits(std::span<const std::uint32_t> random, const std::byte* given, std::uint32_t limit_of_0,
                std::uint32_t limit_of_1, std::byte* bits) noexcept;
+
+/// A packet of signs whose sizes and magnitudes have been checked.
+struct signed_packet {
+  const std::byte* bits;   ///< none where all elements are 0
+  const float* magnitudes; ///< of each row of elements; none where all are 1
+  std::uint64_t row;       ///< elements that share a magnitude, at least 1
+};
+
+// @error errc::bad_packet when sizes or magnitudes are not those of the codec
+signed_packet read_sign(const packet& p);
+signed_packet read_scaled_sign(const packet& p);
+signed_packet read_ssdm(const packet& p);
 
 /// (v AND w) OR ((v XOR w) AND r), word by word; `out` may be any of the operands.
 void merge_words(const std::uint64_t* v, const std::uint64_t* w, const std::uint64_t* r, std::size_t words,
