@@ -49,7 +49,8 @@ TEST_P(every_algorithm_locally, learns_and_reports) {
   EXPECT_GT(summary.final.wire_bits, summary.final.payload_bits);
   EXPECT_EQ(summary.end, run_end::planned);
   for (std::size_t k = 1; k < seen.records.size(); ++k) {
-    EXPECT_GT(seen.records[k].step, seen.records[k - 1].step);
+    // An asynchronous run goes on while snapshots are asked for: on a busy machine the last may come after its last step.
+    EXPECT_GE(seen.records[k].step, seen.records[k - 1].step + (e->algorithm->traits.synchronous ? 1 : 0));
     EXPECT_GE(seen.records[k].payload_bits, seen.records[k - 1].payload_bits);
   }
   const auto steps =
@@ -163,7 +164,7 @@ private:
 
 std::shared_ptr<const experiment> with_failures(const std::string& algorithm, int first, int last) {
   auto e = std::make_shared<experiment>(*prepare(small_run(algorithm)));
-  e->model = std::make_shared<failing_model>(e->model, std::make_shared<std::atomic<int>>(0), first, last);
+  e->twins.front() = std::make_shared<failing_model>(e->model, std::make_shared<std::atomic<int>>(0), first, last);
   return e;
 }
 
