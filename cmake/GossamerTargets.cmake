@@ -22,7 +22,7 @@ set(options
   $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 # relaxed-constexpr: constexpr functions of base and of the standard library are called in kernels.
 set(cuda_options
-  -fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-Wshadow,-ffp-contract=off
+  -fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-Wshadow,-Wno-unknown-pragmas,-ffp-contract=off
   $<$<BOOL:${GOSSAMER_WERROR}>:-Werror=all-warnings>)
 target_compile_options(gossamer_options INTERFACE
   "$<$<COMPILE_LANGUAGE:CXX>:${options}>" "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_options}>")

@@ -24,6 +24,11 @@ error bad_packet(std::string sentence) {
   return {errc::bad_packet, std::move(sentence), "the sender is not a compatible Gossamer, or the link damages data"};
 }
 
+void expect_elements(const packet& p, std::uint64_t elements) {
+  if (p.elements != elements)
+    throw bad_packet(fmt::format("packet of codec {} has {} elements instead of {}", p.codec, p.elements, elements));
+}
+
 void expect_bits(const packet& p, std::uint64_t bits) {
   if (p.bits != bits)
     throw bad_packet(fmt::format("packet of codec {} with {} elements carries {} bits where the codec writes {}",

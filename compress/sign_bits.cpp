@@ -77,8 +77,7 @@ void read_signs(const packet& p, std::size_t elements, std::span<std::uint64_t> 
   GOSSAMER_ASSERT(words.size() == sign_words(elements), "64 elements share a word");
   if (p.codec != sign_wire_number)
     throw detail::bad_packet(fmt::format("packet of codec {} where one of codec sign is expected", p.codec));
-  if (p.elements != elements)
-    throw detail::bad_packet(fmt::format("packet of codec sign has {} elements instead of {}", p.elements, elements));
+  detail::expect_elements(p, elements);
   detail::expect_recipe(p, 0);
   detail::expect_bits(p, elements);
   std::ranges::copy(p.payload.bytes(), std::as_writable_bytes(words).data());

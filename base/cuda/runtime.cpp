@@ -130,6 +130,8 @@ void stream::keep(buffer memory) const {
   held.release();
 }
 
+void stream::make_present() const { check(cudaSetDevice(core_->gpu), fmt::format("choosing cuda:{}", core_->gpu)); }
+
 void stream::launched(const char* name) const {
   if (core_->kernels.size() == most_suspects)
     core_->kernels.erase(core_->kernels.begin());

@@ -31,6 +31,8 @@ public:
 
   /// The cudaStream_t.
   void* native() const noexcept;
+  /// Makes its GPU the present one of the calling thread, which is where kernels are launched.
+  void make_present() const;
   /// Notes that a kernel was launched, so that errors can name it.
   /// @param name lives for ever
   /// @error errc::failed when the launch, or earlier work, went wrong

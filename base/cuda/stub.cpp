@@ -24,6 +24,7 @@ void stream::wait() const { built_without(); }
 void stream::wait_for(const event&) const { built_without(); }
 void stream::keep(buffer) const { built_without(); }
 void* stream::native() const noexcept { return nullptr; }
+void stream::make_present() const { built_without(); }
 void stream::launched(const char*) const { built_without(); }
 
 event::event(const stream&) { built_without(); }

@@ -15,6 +15,8 @@ float finite_max_magnitude(std::span<const float> v);
 /// An errc::bad_packet with the remedy that all packet errors share.
 error bad_packet(std::string sentence);
 
+/// @error errc::bad_packet unless the packet is for a vector of this size
+void expect_elements(const packet& p, std::uint64_t elements);
 /// @error errc::bad_packet unless the packet carries as many bits as its codec would have written
 void expect_bits(const packet& p, std::uint64_t bits);
 /// @error errc::bad_packet unless the recipe has so many words

@@ -267,7 +267,7 @@ TEST(sign_packets, are_refused_when_they_are_not_what_is_expected) {
   };
   EXPECT_EQ(refusal([](packet&) {}), "accepted");
   EXPECT_EQ(refusal([](packet& p) { p.codec = 14; }), "packet of codec 14 where one of codec sign is expected");
-  EXPECT_EQ(refusal([](packet& p) { p.elements = 99; }), "packet of codec sign has 99 elements instead of 100");
+  EXPECT_EQ(refusal([](packet& p) { p.elements = 99; }), "packet of codec 13 has 99 elements instead of 100");
   EXPECT_EQ(refusal([](packet& p) { p.bits = 99; }),
             "packet of codec 13 with 100 elements carries 99 bits where the codec writes 100");
   EXPECT_EQ(refusal([](packet& p) { p.payload.truncate(12); }),

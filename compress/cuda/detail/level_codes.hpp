@@ -1,0 +1,222 @@
+#pragma once
+
+#include "gossamer/base/philox.hpp"
+#include "gossamer/compress/cuda/detail/memory_access.hpp"
+#include "gossamer/compress/detail/level_form.hpp"
+
+#include <cmath>
+
+// Levels and their codes: eight elements a thread, whose codes fill whole bytes.
+namespace gossamer::compress::cuda {
+
+using detail::level_form;
+using detail::level_grid;
+
+/// The code of one element: rounded up when u < the fraction, u = (word >> 8) * 2^-24. As level_kernels.cpp.
+GOSSAMER_HD inline std::uint32_t level_code(const level_grid& grid, int bits, float x, std::uint32_t word) noexcept {
+  const float y = (grid.exact_ends ? x - grid.middle : x) * grid.inverse + grid.offset;
+  const float f = std::floor(y);
+  float k = f + (static_cast<float>(word >> 8) * 0x1p-24f < y - f ? 1.0f : 0.0f);
+  k = k < grid.top ? k : grid.top;
+  k = k > grid.bottom ? k : grid.bottom;
+  if (grid.exact_ends) {
+    k = x >= grid.high ? grid.top : k;
+    k = x <= grid.low ? grid.bottom : k;
+  }
+  return static_cast<std::uint32_t>(static_cast<std::int32_t>(k)) & ((1u << bits) - 1);
+}
+
+/// What a code stands for.
+GOSSAMER_HD inline float level_value(const level_grid& grid, int bits, std::uint32_t code) noexcept {
+  const auto sign = grid.bottom < 0 ? std::int32_t{1} << (bits - 1) : 0;
+  const auto k = static_cast<float>((static_cast<std::int32_t>(code) ^ sign) - sign);
+  float x = (k - grid.offset) * grid.step;
+  if (grid.exact_ends)
+    x = x + grid.middle;
+  x = x < grid.high ? x : grid.high;
+  x = x > grid.low ? x : grid.low;
+  if (grid.exact_ends) {
+    x = k == grid.bottom ? grid.low : x;
+    x = k == grid.top ? grid.high : x;
+  }
+  return x;
+}
+
+/// Eight codes of up to 16 bits, one after the other without gaps.
+struct eight_codes {
+  std::uint64_t low = 0, high = 0;
+
+  GOSSAMER_HD static eight_codes pack(int bits, const std::uint32_t* codes) noexcept {
+    std::uint64_t half[2] = {};
+    GOSSAMER_UNROLL
+    for (int j = 0; j < 8; ++j)
+      half[j / 4] |= std::uint64_t{codes[j]} << (j % 4 * bits);
+    if (bits == 16)
+      return {half[0], half[1]};
+    return {half[0] | half[1] << (4 * bits), half[1] >> (64 - 4 * bits)};
+  }
+
+  GOSSAMER_HD void unpack(int bits, std::uint32_t* codes) const noexcept {
+    const auto upper = bits == 16 ? high : low >> (4 * bits) | high << (64 - 4 * bits);
+    const auto mask = (1u << bits) - 1;
+    GOSSAMER_UNROLL
+    for (int j = 0; j < 8; ++j)
+      codes[j] = static_cast<std::uint32_t>((j < 4 ? low : upper) >> (j % 4 * bits)) & mask;
+  }
+
+  /// Their `bits` bytes; whole words where that is possible. `to` is as aligned as `bits` is a multiple of 4.
+  GOSSAMER_HD void store(int bits, unsigned char* to) const noexcept {
+    if (bits % 4 == 0) {
+      GOSSAMER_UNROLL
+      for (int w = 0; w < 4; ++w)
+        if (4 * w < bits)
+          reinterpret_cast<std::uint32_t*>(to)[w] = static_cast<std::uint32_t>((w < 2 ? low : high) >> (w % 2 * 32));
+      return;
+    }
+    for (int b = 0; b < bits; ++b)
+      to[b] = static_cast<unsigned char>((b < 8 ? low : high) >> (b % 8 * 8));
+  }
+
+  GOSSAMER_HD static eight_codes load(int bits, const unsigned char* from) noexcept {
+    std::uint64_t half[2] = {};
+    if (bits % 4 == 0) {
+      GOSSAMER_UNROLL
+      for (int w = 0; w < 4; ++w)
+        if (4 * w < bits)
+          half[w / 2] |= std::uint64_t{reinterpret_cast<const std::uint32_t*>(from)[w]} << (w % 2 * 32);
+      return {half[0], half[1]};
+    }
+    for (int b = 0; b < bits; ++b)
+      half[b / 8] |= std::uint64_t{from[b]} << (b % 8 * 8);
+    return {half[0], half[1]};
+  }
+};
+
+/// What one warp takes at once: 32 times eight elements, whose codes are 2 * bits times 16 bytes.
+inline constexpr std::uint64_t level_tile = 8 * warp_size;
+
+/// Bytes of codes that the kernels write and read: whole tiles.
+constexpr std::uint64_t level_bytes(int bits, std::uint64_t elements) noexcept {
+  return (elements + level_tile - 1) / level_tile * static_cast<unsigned>(bits) * warp_size;
+}
+
+/// The levels of the row that an element lies in, computed anew where a row begins. Elements are asked for in order.
+class rows_of_levels {
+public:
+  GOSSAMER_KERNEL rows_of_levels(const level_form& form, const float* numbers) : form_(form), numbers_(numbers) {}
+
+  GOSSAMER_KERNEL const level_grid& at(std::uint64_t i) {
+    if (i >= end_) {
+      const auto r = i / form_.row;
+      grid_ = form_.grid(numbers_ + form_.floats() * r);
+      end_ = (r + 1) * form_.row;
+    }
+    return grid_;
+  }
+
+private:
+  const level_form& form_;
+  const float* numbers_;
+  level_grid grid_{};
+  std::uint64_t end_ = 0;
+};
+
+/// Where the warps of a block assemble the bytes of a tile, so that they reach memory 16 at a time.
+struct tile_bytes {
+  struct alignas(16) warp_bytes {
+    unsigned char bytes[16 * warp_size];
+  };
+  warp_bytes of_warp[32];
+};
+
+/// Rounds at random and packs, in one pass.
+struct pack_levels {
+  static constexpr const char* name = "pack_levels";
+  using shared = tile_bytes;
+
+  level_form form;
+  const float* numbers; ///< as the payload begins
+  const float* v;
+  std::uint64_t size;
+  bool nearest; ///< no random numbers: to the nearest level
+  philox_key key;
+  std::uint64_t step;
+  unsigned char* out; ///< `level_bytes`, aligned to 16
+
+  template <class Thread>
+  GOSSAMER_KERNEL void operator()(Thread& t) const {
+    const auto bits = static_cast<unsigned>(form.bits);
+    auto& tile = t.template shared<shared>().of_warp[t.thread() / warp_size];
+    rows_of_levels rows{form, numbers};
+    for (auto begin = level_tile * t.warp(); begin < size; begin += level_tile * t.warps()) {
+      const auto codes = codes_from(t, begin + 8 * t.lane(), rows);
+      t.sync_warp(); // the former tile has been read
+      codes.store(form.bits, tile.bytes + bits * t.lane());
+      t.sync_warp();
+      if (t.lane() < 2 * bits)
+        reinterpret_cast<four<std::uint32_t>*>(out + begin / 8 * bits)[t.lane()] =
+            reinterpret_cast<const four<std::uint32_t>*>(tile.bytes)[t.lane()];
+    }
+  }
+
+private:
+  template <class Thread>
+  GOSSAMER_KERNEL eight_codes codes_from(Thread& t, std::uint64_t first, rows_of_levels& rows) const {
+    std::uint32_t codes[8] = {};
+    const four<float> x[2] = {load_four(v, first, size), load_four(v, first + 4, size)};
+    GOSSAMER_UNROLL
+    for (unsigned half = 0; half < 2; ++half) {
+      const auto begin = first + 4 * half;
+      philox_counter words{0x80000000u, 0x80000000u, 0x80000000u, 0x80000000u};
+      if (!nearest)
+        words = t.random(key, step, begin / 4);
+      GOSSAMER_UNROLL
+      for (unsigned j = 0; j < 4; ++j)
+        if (begin + j < size)
+          codes[4 * half + j] = level_code(rows.at(begin + j), form.bits, x[half].x[j], words[j]);
+    }
+    return eight_codes::pack(form.bits, codes);
+  }
+};
+
+/// y += a * decode(codes), in one pass.
+struct add_levels {
+  static constexpr const char* name = "add_levels";
+  using shared = tile_bytes;
+
+  level_form form;
+  const float* numbers;
+  const unsigned char* codes; ///< `level_bytes`, aligned to 16
+  float factor;
+  float* y;
+  std::uint64_t size;
+
+  template <class Thread>
+  GOSSAMER_KERNEL void operator()(Thread& t) const {
+    const auto bits = static_cast<unsigned>(form.bits);
+    auto& tile = t.template shared<shared>().of_warp[t.thread() / warp_size];
+    rows_of_levels rows{form, numbers};
+    for (auto begin = level_tile * t.warp(); begin < size; begin += level_tile * t.warps()) {
+      t.sync_warp();
+      if (t.lane() < 2 * bits)
+        reinterpret_cast<four<std::uint32_t>*>(tile.bytes)[t.lane()] =
+            reinterpret_cast<const four<std::uint32_t>*>(codes + begin / 8 * bits)[t.lane()];
+      t.sync_warp();
+      std::uint32_t code[8];
+      eight_codes::load(form.bits, tile.bytes + bits * t.lane()).unpack(form.bits, code);
+      GOSSAMER_UNROLL
+      for (unsigned half = 0; half < 2; ++half) {
+        const auto first = begin + 8 * t.lane() + 4 * half;
+        four<float> x{};
+        GOSSAMER_UNROLL
+        for (unsigned j = 0; j < 4; ++j)
+          if (first + j < size)
+            x.x[j] = level_value(rows.at(first + j), form.bits, code[4 * half + j]);
+        if (first < size)
+          add_four(y, first, size, factor, x);
+      }
+    }
+  }
+};
+
+} // namespace gossamer::compress::cuda

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "gossamer/base/cuda/kernel.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+// 16 bytes at once, from memory that may begin anywhere and end anywhere.
+namespace gossamer::compress::cuda {
+
+using gossamer::cuda::warp_size;
+
+template <class T>
+struct alignas(4 * sizeof(T) > 16 ? 16 : 4 * sizeof(T)) four {
+  T x[4];
+};
+
+GOSSAMER_KERNEL inline bool aligned(const void* p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; }
+
+/// Elements i .. i + 3 of `size`, and 0 behind the last. Requires a multiple of 4.
+template <class T>
+GOSSAMER_KERNEL four<T> load_four(const T* from, std::uint64_t i, std::uint64_t size) {
+  if (i + 4 <= size && aligned(from))
+    return *reinterpret_cast<const four<T>*>(from + i);
+  four<T> result{};
+  for (unsigned j = 0; j < 4 && i + j < size; ++j)
+    result.x[j] = from[i + j];
+  return result;
+}
+
+template <class T>
+GOSSAMER_KERNEL void store_four(T* to, std::uint64_t i, std::uint64_t size, const four<T>& values) {
+  if (i + 4 <= size && aligned(to)) {
+    *reinterpret_cast<four<T>*>(to + i) = values;
+    return;
+  }
+  for (unsigned j = 0; j < 4 && i + j < size; ++j)
+    to[i + j] = values.x[j];
+}
+
+/// y_i += factor * x_i, a product and a sum.
+GOSSAMER_KERNEL inline void add_four(float* y, std::uint64_t i, std::uint64_t size, float factor,
+                                     const four<float>& x) {
+  auto sum = load_four<float>(y, i, size);
+  for (unsigned j = 0; j < 4; ++j)
+    sum.x[j] += factor * x.x[j];
+  store_four(y, i, size, sum);
+}
+
+} // namespace gossamer::compress::cuda

@@ -1,0 +1,185 @@
+#pragma once
+
+#include "gossamer/base/host_device.hpp"
+#include "gossamer/compress/cuda/detail/memory_access.hpp"
+#include "gossamer/compress/detail/level_form.hpp"
+
+#include <bit>
+
+// What encoders need to know of all elements before they can write the first: the least and the greatest of each row,
+// and sums. Rows are runs of `row` elements, of which the last may be shorter.
+namespace gossamer::compress::cuda {
+
+/// Bits of a float in the order of floats: -NaN < -infinity < ... < -0 < 0 < ... < infinity < NaN.
+GOSSAMER_HD constexpr std::uint32_t ordered(float x) noexcept {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  return bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
+}
+
+GOSSAMER_HD constexpr float from_ordered(std::uint32_t key) noexcept {
+  return std::bit_cast<float>(key >> 31 != 0 ? key & 0x7FFFFFFFu : ~key);
+}
+
+GOSSAMER_HD constexpr bool is_finite(float x) noexcept {
+  return (std::bit_cast<std::uint32_t>(x) & 0x7FFFFFFFu) < 0x7F800000u;
+}
+
+/// The ends of a row as maxima that begin with 0: of `ordered`, and of its complement.
+struct row_ends {
+  std::uint32_t greatest, least_complement;
+
+  /// 0 always as +0.
+  GOSSAMER_HD detail::value_range range() const noexcept {
+    return {from_ordered(~least_complement) + 0.0f, from_ordered(greatest) + 0.0f};
+  }
+};
+
+/// Raises the ends of each row. Rows are cut into pieces, which warps take in turn; where they stay in one row they
+/// write once.
+struct find_ranges {
+  static constexpr const char* name = "find_ranges";
+  static constexpr std::uint64_t piece = 4096;
+  struct shared {};
+
+  const float* v;
+  std::uint64_t size, row;
+  row_ends* ends; ///< of each row; 0 at first
+
+  static constexpr std::uint64_t pieces_of(std::uint64_t elements, std::uint64_t row) {
+    return (elements + row - 1) / row * ((row + piece - 1) / piece);
+  }
+
+  template <class Thread>
+  GOSSAMER_KERNEL void operator()(Thread& t) const {
+    const auto pieces_a_row = (row + piece - 1) / piece;
+    const auto pieces = (size + row - 1) / row * pieces_a_row;
+    std::uint64_t present = 0;
+    row_ends found{};
+    for (auto p = t.warp(); p < pieces; p += t.warps()) {
+      const auto r = p / pieces_a_row, row_begin = r * row, row_end = row_begin + row < size ? row_begin + row : size;
+      if (r != present) {
+        write(t, found, ends[present]);
+        found = {};
+        present = r;
+      }
+      const auto begin = row_begin + p % pieces_a_row * piece;
+      if (begin < row_end)
+        look_at(v + begin, t.lane(), row_end - begin < piece ? row_end - begin : piece, found);
+    }
+    write(t, found, ends[present]);
+  }
+
+private:
+  GOSSAMER_KERNEL static void look_at(const float* from, unsigned lane, std::uint64_t count, row_ends& found) {
+    if (count == piece && aligned(from)) {
+      const auto* fours = reinterpret_cast<const four<float>*>(from) + lane;
+      for (unsigned k = 0; k < piece / 4; k += 4 * warp_size) {
+        four<float> x[4]; // loads that do not wait for each other
+        GOSSAMER_UNROLL
+        for (unsigned j = 0; j < 4; ++j)
+          x[j] = fours[k + j * warp_size];
+        GOSSAMER_UNROLL
+        for (unsigned j = 0; j < 16; ++j)
+          include(x[j / 4].x[j % 4], found);
+      }
+      return;
+    }
+    for (std::uint64_t i = 4 * lane; i < count; i += 4 * warp_size) {
+      const auto x = load_four(from, i, count);
+      for (unsigned j = 0; j < 4 && i + j < count; ++j)
+        include(x.x[j], found);
+    }
+  }
+
+  GOSSAMER_KERNEL static void include(float x, row_ends& found) {
+    const auto key = ordered(x);
+    found.greatest = key > found.greatest ? key : found.greatest;
+    found.least_complement = ~key > found.least_complement ? ~key : found.least_complement;
+  }
+
+  template <class Thread>
+  GOSSAMER_KERNEL static void write(Thread& t, row_ends found, row_ends& out) {
+    for (unsigned n = warp_size / 2; n > 0; n /= 2) {
+      const auto greatest = t.down(found.greatest, n), least = t.down(found.least_complement, n);
+      found.greatest = greatest > found.greatest ? greatest : found.greatest;
+      found.least_complement = least > found.least_complement ? least : found.least_complement;
+    }
+    if (t.lane() == 0 && (found.greatest | found.least_complement) != 0) { // else it has seen nothing
+      t.raise(&out.greatest, found.greatest);
+      t.raise(&out.least_complement, found.least_complement);
+    }
+  }
+};
+
+/// What is summed.
+struct squares {
+  using source = float;
+  GOSSAMER_HD static double term(float x) noexcept { return static_cast<double>(x) * static_cast<double>(x); }
+};
+struct magnitudes {
+  using source = float;
+  GOSSAMER_HD static double term(float x) noexcept { return static_cast<double>(x < 0 ? -x : x); }
+};
+struct block_sums {
+  using source = double;
+  GOSSAMER_HD static double term(double x) noexcept { return x; }
+};
+
+/// The sums of the blocks of each row, in the order of base/vec.hpp: lane l has the partial sums 4 l to 4 l + 3.
+template <class Terms>
+struct sum_blocks {
+  static constexpr const char* name = "sum_blocks";
+  static constexpr std::uint64_t block = 4096;
+  struct shared {};
+
+  const typename Terms::source* v;
+  std::uint64_t size, row;
+  double* sums; ///< of each block of each row; 0 where the last row has none
+
+  template <class Thread>
+  GOSSAMER_KERNEL void operator()(Thread& t) const {
+    const auto blocks_a_row = (row + block - 1) / block;
+    const auto blocks = (size + row - 1) / row * blocks_a_row;
+    for (auto b = t.warp(); b < blocks; b += t.warps()) {
+      const auto row_begin = b / blocks_a_row * row, row_end = row_begin + row < size ? row_begin + row : size;
+      const auto begin = row_begin + b % blocks_a_row * block;
+      double sum[4] = {};
+      if (begin < row_end)
+        add_block(v + begin, t.lane(), row_end - begin < block ? row_end - begin : block, sum);
+      const double total = fold(t, sum);
+      if (t.lane() == 0)
+        sums[b] = total;
+    }
+  }
+
+private:
+  GOSSAMER_KERNEL static void add_block(const typename Terms::source* from, unsigned lane, std::uint64_t count,
+                                        double* sum) {
+    if (count == block && sizeof(typename Terms::source) == 4 && aligned(from)) {
+      const auto* fours = reinterpret_cast<const four<typename Terms::source>*>(from) + lane;
+      for (unsigned k = 0; k < block / 4; k += 4 * warp_size) {
+        four<typename Terms::source> x[4];
+        GOSSAMER_UNROLL
+        for (unsigned j = 0; j < 4; ++j)
+          x[j] = fours[k + j * warp_size];
+        GOSSAMER_UNROLL
+        for (unsigned j = 0; j < 16; ++j)
+          sum[j % 4] += Terms::term(x[j / 4].x[j % 4]);
+      }
+      return;
+    }
+    for (std::uint64_t i = 4 * lane; i < count; i += 4 * warp_size)
+      for (unsigned j = 0; j < 4 && i + j < count; ++j)
+        sum[j] += Terms::term(from[i + j]);
+  }
+
+  template <class Thread>
+  GOSSAMER_KERNEL static double fold(Thread& t, double* sum) {
+    for (unsigned n = warp_size / 2; n > 0; n /= 2)
+      for (unsigned j = 0; j < 4; ++j)
+        sum[j] += t.down(sum[j], n);
+    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+  }
+};
+
+} // namespace gossamer::compress::cuda

@@ -1,0 +1,234 @@
+#pragma once
+
+#include "gossamer/base/error.hpp"
+#include "gossamer/base/philox.hpp"
+#include "gossamer/compress/cuda/detail/reductions.hpp"
+#include "gossamer/compress/cuda/detail/scales.hpp"
+
+// One bit an element. A warp looks at 128 elements at once, four a lane; ballots gather the bits of equal place in all
+// lanes, and lanes put them in order.
+#include <span>
+
+namespace gossamer::compress::cuda {
+
+/// What one warp takes at once: 512 elements, whose bits are 16 words.
+inline constexpr std::uint64_t sign_tile = 16 * warp_size;
+
+/// 32-bit words that the kernels write and read: whole tiles.
+constexpr std::uint64_t sign_tile_words(std::uint64_t elements) noexcept {
+  return (elements + sign_tile - 1) / sign_tile * (sign_tile / 32);
+}
+
+/// Bit m of a byte becomes bit 4 m.
+GOSSAMER_HD constexpr std::uint32_t spread(std::uint32_t byte) noexcept {
+  auto x = byte;
+  x = (x | x << 12) & 0x000F000Fu;
+  x = (x | x << 6) & 0x03030303u;
+  return (x | x << 3) & 0x11111111u;
+}
+
+/// Word j of four: bit 4 m + c of it is bit 8 j + m of ballot c.
+GOSSAMER_HD constexpr std::uint32_t interleave(const std::uint32_t* ballots, unsigned j) noexcept {
+  std::uint32_t word = 0;
+  GOSSAMER_UNROLL
+  for (unsigned c = 0; c < 4; ++c)
+    word |= spread(ballots[c] >> 8 * j & 0xFFu) << c;
+  return word;
+}
+
+/// (v AND w) OR ((v XOR w) AND r): Marsit's merge of a word.
+GOSSAMER_HD constexpr std::uint32_t merged(std::uint32_t v, std::uint32_t w, std::uint32_t r) noexcept {
+  return (v & w) | ((v ^ w) & r);
+}
+
+/// Bit 1 where v_i >= 0.
+struct signs_of {
+  const float* v;
+
+  template <class Thread>
+  GOSSAMER_KERNEL std::uint32_t bits(Thread&, std::uint64_t first, std::uint64_t size, bool& finite) const {
+    const auto x = load_four(v, first, size);
+    std::uint32_t result = 0;
+    GOSSAMER_UNROLL
+    for (unsigned j = 0; j < 4; ++j) {
+      result |= (x.x[j] >= 0 ? 1u : 0u) << j;
+      finite = finite && is_finite(x.x[j]);
+    }
+    return result;
+  }
+};
+
+/// Bit 1 with probability 1/2 + 1/2 v_i / norm.
+struct random_signs {
+  const float* v;
+  const float* norms; ///< of each row
+  std::uint64_t row;
+  philox_key key;
+  std::uint64_t step;
+
+  template <class Thread>
+  GOSSAMER_KERNEL std::uint32_t bits(Thread& t, std::uint64_t first, std::uint64_t size, bool&) const {
+    const auto x = load_four(v, first, size);
+    const auto words = t.random(key, step, first / 4);
+    std::uint32_t result = 0;
+    GOSSAMER_UNROLL
+    for (unsigned j = 0; j < 4; ++j)
+      if (first + j < size) {
+        const float given = norms[row < size ? (first + j) / row : 0], norm = given > 0 ? given : 1;
+        const float p = 0.5f + 0.5f * (x.x[j] / norm);
+        result |= (static_cast<float>(words[j] >> 8) * 0x1p-24f < p ? 1u : 0u) << j;
+      }
+    return result;
+  }
+};
+
+/// Bit 1 where random word `offset + i` is below the limit that bit i of `given` chooses: the random half of a merge.
+struct transient_bits {
+  const std::uint32_t* given;
+  std::uint32_t limit_of_0, limit_of_1;
+  philox_key key;
+  std::uint64_t step, offset;
+
+  template <class Thread>
+  GOSSAMER_KERNEL std::uint32_t bits(Thread& t, std::uint64_t first, std::uint64_t size, bool&) const {
+    if (first >= size)
+      return 0;
+    const auto skipped = static_cast<unsigned>((offset + first) % 4);
+    const auto group = (offset + first) / 4;
+    const auto words = t.random(key, step, group);
+    const auto more = skipped == 0 ? words : t.random(key, step, group + 1);
+    const auto chosen = given[first / 32] >> first % 32;
+    std::uint32_t result = 0;
+    GOSSAMER_UNROLL
+    for (unsigned j = 0; j < 4; ++j) {
+      const auto word = skipped + j < 4 ? words[(skipped + j) % 4] : more[(skipped + j) % 4];
+      result |= (word < ((chosen >> j & 1u) != 0 ? limit_of_1 : limit_of_0) ? 1u : 0u) << j;
+    }
+    return result;
+  }
+};
+
+template <class Source>
+struct pack_bits {
+  static constexpr const char* name = "pack_bits";
+  struct shared {};
+
+  Source source;
+  std::uint64_t size;
+  std::uint32_t* words; ///< `sign_tile_words`, or as many as there are elements for when `exact`
+  bool exact;
+  findings* found;
+
+  template <class Thread>
+  GOSSAMER_KERNEL void operator()(Thread& t) const {
+    bool finite = true;
+    for (auto begin = sign_tile * t.warp(); begin < size; begin += sign_tile * t.warps()) {
+      std::uint32_t mine = 0;
+      GOSSAMER_UNROLL
+      for (unsigned q = 0; q < 4; ++q) {
+        const auto first = begin + 4 * (warp_size * q + t.lane());
+        auto bits = source.bits(t, first, size, finite);
+        if (first + 4 > size)
+          bits &= first < size ? (1u << (size - first)) - 1 : 0;
+        std::uint32_t ballots[4];
+        GOSSAMER_UNROLL
+        for (unsigned c = 0; c < 4; ++c)
+          ballots[c] = t.ballot((bits >> c & 1u) != 0);
+        if (t.lane() / 4 == q)
+          mine = interleave(ballots, t.lane() % 4);
+      }
+      const auto w = begin / 32 + t.lane();
+      if (t.lane() < sign_tile / 32 && (!exact || w < (size + 63) / 64 * 2))
+        words[w] = mine;
+    }
+    if (!finite)
+      t.raise(&found->not_finite, 1);
+  }
+};
+
+/// y_i += m where the bit is 1, else y_i -= m, m = factor * magnitude of the row.
+struct add_sign_bits {
+  static constexpr const char* name = "add_sign_bits";
+  struct shared {};
+
+  const std::uint32_t* words;
+  const float* magnitudes; ///< of each row, or none: 1
+  std::uint64_t row;
+  float factor;
+  float* y;
+  std::uint64_t size;
+
+  template <class Thread>
+  GOSSAMER_KERNEL void operator()(Thread& t) const {
+    for (auto first = 4 * t.global(); first < size; first += 4 * t.globals()) {
+      const auto bits = words[first / 32] >> first % 32;
+      four<float> x{};
+      GOSSAMER_UNROLL
+      for (unsigned j = 0; j < 4; ++j) {
+        const float m =
+            magnitudes == nullptr || first + j >= size ? 1.0f : magnitudes[row < size ? (first + j) / row : 0];
+        x.x[j] = (bits >> j & 1u) != 0 ? m : -m;
+      }
+      add_four(y, first, size, factor, x);
+    }
+  }
+};
+
+/// Marsit's merge, word by word.
+struct merge_words {
+  static constexpr const char* name = "merge_words";
+  struct shared {};
+
+  const std::uint32_t *received, *local, *transient;
+  std::uint64_t size; ///< 32-bit words
+  std::uint32_t* out; ///< may be any of the operands
+
+  template <class Thread>
+  GOSSAMER_KERNEL void operator()(Thread& t) const {
+    for (auto i = 4 * t.global(); i < size; i += 4 * t.globals()) {
+      const auto v = load_four(received, i, size), w = load_four(local, i, size), r = load_four(transient, i, size);
+      four<std::uint32_t> result;
+      GOSSAMER_UNROLL
+      for (unsigned j = 0; j < 4; ++j)
+        result.x[j] = merged(v.x[j], w.x[j], r.x[j]);
+      store_four(out, i, size, result);
+    }
+  }
+};
+
+// The steps of signs.hpp, over a queue as in encode.hpp. Words are the halves of those of compress/sign_bits.hpp.
+
+template <class Queue>
+void pack_signs(Queue& q, std::span<const float> v, std::uint32_t* words) {
+  const auto found = q.template zeros<findings>(1);
+  q.launch((v.size() + sign_tile - 1) / sign_tile,
+           pack_bits<signs_of>{{v.data()}, v.size(), words, true, found.data()});
+}
+
+template <class Queue>
+void draw_transient(Queue& q, const std::uint32_t* local, std::uint32_t a, std::uint32_t b, std::uint64_t elements,
+                    const random_stream& random, std::uint64_t step, std::uint64_t first, std::uint32_t* out) {
+  GOSSAMER_ASSERT(a > 0 && b > 0, "both sides of a merge stand for somebody");
+  const auto whole = std::uint64_t{a} + b;
+  const transient_bits bits{local,
+                            static_cast<std::uint32_t>((std::uint64_t{a} << 32) / whole),
+                            static_cast<std::uint32_t>((std::uint64_t{b} << 32) / whole),
+                            random.key(),
+                            step,
+                            first};
+  q.launch((elements + sign_tile - 1) / sign_tile, pack_bits<transient_bits>{bits, elements, out, true, nullptr});
+}
+
+template <class Queue>
+void merge_signs(Queue& q, const std::uint32_t* received, const std::uint32_t* local, const std::uint32_t* transient,
+                 std::uint64_t words, std::uint32_t* out) {
+  q.launch((words + 4 * warp_size - 1) / (4 * warp_size), merge_words{received, local, transient, words, out});
+}
+
+template <class Queue>
+void add_sign_words(Queue& q, const std::uint32_t* words, float magnitude, std::span<float> values) {
+  q.launch((values.size() + 4 * warp_size - 1) / (4 * warp_size),
+           add_sign_bits{words, nullptr, 1, magnitude, values.data(), values.size()});
+}
+
+} // namespace gossamer::compress::cuda

@@ -1,0 +1,60 @@
+// Everything that nvcc compiles of compress: the steps of encode.hpp and decode.hpp over the queue of a GPU.
+#include "gossamer/base/cuda/detail/launch.cuh"
+#include "gossamer/compress/cuda/detail/decode.hpp"
+#include "gossamer/compress/cuda/device_codec.hpp"
+#include "gossamer/compress/cuda/signs.hpp"
+
+namespace gossamer::compress::cuda {
+
+using gossamer::cuda::device_queue;
+using gossamer::cuda::stream;
+
+namespace {
+
+const std::uint32_t* halves(std::span<const std::uint64_t> words) {
+  return reinterpret_cast<const std::uint32_t*>(words.data());
+}
+std::uint32_t* halves(std::span<std::uint64_t> words) { return reinterpret_cast<std::uint32_t*>(words.data()); }
+
+} // namespace
+
+device_codec::device_codec(std::string_view text, std::span<const tensor_shape> tensors)
+    : form_(std::make_unique<const device_form>(device_form_of(text, tensors))) {}
+
+device_codec::~device_codec() = default;
+
+packet device_codec::encode(const stream& s, std::span<const float> v, const random_stream& random,
+                            std::uint64_t step) const {
+  device_queue queue{s};
+  return cuda::encode(queue, *form_, v, random, step);
+}
+
+void decode_add(const stream& s, const packet& p, float a, std::span<float> y) {
+  device_queue queue{s};
+  decoder<device_queue>{queue, p, a, y}.run();
+}
+
+void pack_signs(const stream& s, std::span<const float> v, std::span<std::uint64_t> words) {
+  device_queue queue{s};
+  cuda::pack_signs(queue, v, halves(words));
+}
+
+void draw_transient(const stream& s, std::span<const std::uint64_t> local, std::uint32_t a, std::uint32_t b,
+                    std::size_t elements, const random_stream& random, std::uint64_t step, std::uint64_t first,
+                    std::span<std::uint64_t> out) {
+  device_queue queue{s};
+  cuda::draw_transient(queue, halves(local), a, b, elements, random, step, first, halves(out));
+}
+
+void merge_signs(const stream& s, std::span<const std::uint64_t> received, std::span<const std::uint64_t> local,
+                 std::span<const std::uint64_t> transient, std::span<std::uint64_t> out) {
+  device_queue queue{s};
+  cuda::merge_signs(queue, halves(received), halves(local), halves(transient), 2 * out.size(), halves(out));
+}
+
+void add_signs(const stream& s, std::span<const std::uint64_t> words, float magnitude, std::span<float> values) {
+  device_queue queue{s};
+  cuda::add_sign_words(queue, halves(words), magnitude, values);
+}
+
+} // namespace gossamer::compress::cuda

@@ -1,0 +1,104 @@
+#pragma once
+
+#include "gossamer/base/vec.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <new>
+#include <span>
+
+#include "support/host_grid.hpp"
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(begin, size)
+#define ASAN_UNPOISON_MEMORY_REGION(begin, size)
+#endif
+
+namespace gossamer::test {
+
+/// Memory that is as undefined as on a GPU, and notices when something is written behind its end.
+template <class T>
+class guarded_array {
+public:
+  explicit guarded_array(std::uint64_t size)
+      : bytes_(size * sizeof(T)), memory_(new (alignment) std::byte[bytes_ + guard]) {
+    std::fill_n(memory_, bytes_, std::byte{0xCD});
+    std::fill_n(memory_ + bytes_, guard, std::byte{0xA5});
+    ASAN_POISON_MEMORY_REGION(memory_ + bytes_, guard);
+  }
+  guarded_array(guarded_array&& other) noexcept
+      : bytes_(other.bytes_), memory_(std::exchange(other.memory_, nullptr)) {}
+  guarded_array& operator=(guarded_array&&) = delete;
+  ~guarded_array() {
+    if (memory_ == nullptr)
+      return;
+    ASAN_UNPOISON_MEMORY_REGION(memory_ + bytes_, guard);
+    EXPECT_TRUE(std::all_of(memory_ + bytes_, memory_ + bytes_ + guard, [](auto b) { return b == std::byte{0xA5}; }))
+        << "a kernel wrote behind the end of an array";
+    ::operator delete[](memory_, alignment);
+  }
+
+  T* data() const noexcept { return reinterpret_cast<T*>(memory_); }
+
+private:
+  static constexpr std::align_val_t alignment{64};
+  static constexpr std::size_t guard = 64;
+
+  std::size_t bytes_;
+  std::byte* memory_;
+};
+
+/// A `cuda::device_queue` on the processor: the memory of the GPU is memory of the host, and launches run at once.
+class host_queue {
+public:
+  /// @param order_seed in which order blocks and threads run
+  explicit host_queue(cuda::launch_policy policy, int multiprocessors, std::uint64_t order_seed)
+      : policy_(policy), multiprocessors_(multiprocessors), order_seed_(order_seed) {}
+
+  template <class T>
+  using array_of = guarded_array<T>;
+
+  template <class T>
+  guarded_array<T> array(std::uint64_t size) const {
+    return guarded_array<T>{size};
+  }
+  template <class T>
+  guarded_array<T> zeros(std::uint64_t size) const {
+    guarded_array<T> result{size};
+    std::memset(static_cast<void*>(result.data()), 0, size * sizeof(T));
+    return result;
+  }
+  buffer_pool& host_pool() const { return pool_; }
+  void keep(const buffer&) const {}
+
+  template <class T>
+  void upload(T* to, std::span<const T> from) const {
+    std::copy_n(from.data(), from.size(), to);
+  }
+  template <class T>
+  void download(std::span<T> to, const T* from) const {
+    std::copy_n(from, to.size(), to.data());
+  }
+  void wait() const {}
+
+  template <class Kernel>
+  void launch(std::uint64_t warps, const Kernel& kernel) const {
+    run_on_host(policy_.for_warps(warps, multiprocessors_), order_seed_, kernel);
+  }
+  template <class Kernel>
+  void launch_block(const Kernel& kernel) const {
+    run_on_host({1, policy_.threads}, order_seed_, kernel);
+  }
+
+private:
+  cuda::launch_policy policy_;
+  int multiprocessors_;
+  std::uint64_t order_seed_;
+  mutable buffer_pool pool_;
+};
+
+} // namespace gossamer::test
