@@ -46,8 +46,15 @@ verdict judge_cross_entropy(std::span<float> z, float target) {
 
 } // namespace
 
-const criterion squared_error{judge_squared_error, false};
-const criterion log_loss{judge_log_loss, true};
-const criterion cross_entropy{judge_cross_entropy, true};
+verdict judge(criterion c, std::span<float> z, float target) {
+  switch (c) {
+  case criterion::squared_error:
+    return judge_squared_error(z, target);
+  case criterion::log_loss:
+    return judge_log_loss(z, target);
+  default:
+    return judge_cross_entropy(z, target);
+  }
+}
 
 } // namespace gossamer::compute::detail

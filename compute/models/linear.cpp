@@ -7,8 +7,10 @@ namespace {
 
 std::unique_ptr<model> make(const arguments& given, const dataset& train) {
   require_real_targets("linear", train);
-  return std::make_unique<network>(network_options{
-      .widths = {train.features, 1}, .last = squared_error, .l1 = given.real32("l1"), .l2 = given.real32("l2")});
+  return std::make_unique<network>(network_options{.widths = {train.features, 1},
+                                                   .last = criterion::squared_error,
+                                                   .l1 = given.real32("l1"),
+                                                   .l2 = given.real32("l2")});
 }
 
 } // namespace

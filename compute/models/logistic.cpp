@@ -14,7 +14,7 @@ std::unique_ptr<model> make(const arguments& given, const dataset& train) {
                 fmt::format("model 'logistic' tells two classes apart, and the data has {}", train.classes),
                 "use softmax or mlp");
   return std::make_unique<network>(network_options{
-      .widths = {train.features, 1}, .last = log_loss, .l1 = given.real32("l1"), .l2 = given.real32("l2")});
+      .widths = {train.features, 1}, .last = criterion::log_loss, .l1 = given.real32("l1"), .l2 = given.real32("l2")});
 }
 
 } // namespace

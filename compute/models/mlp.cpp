@@ -15,7 +15,7 @@ std::unique_ptr<model> make(const arguments& given, const dataset& train) {
   return std::make_unique<network>(
       network_options{.widths = std::move(widths),
                       .hidden = given.is("activation", "relu") ? activation::relu : activation::tanh,
-                      .last = train.classes == 0 ? squared_error : cross_entropy,
+                      .last = train.classes == 0 ? criterion::squared_error : criterion::cross_entropy,
                       .l2 = given.real32("l2")});
 }
 

@@ -53,7 +53,7 @@ double sum_of(std::span<const float> w, Function f) {
 
 network::network(network_options options) : options_(std::move(options)) {
   for (std::size_t l = 0; l + 1 < options_.widths.size(); ++l) {
-    layers_.push_back({.inputs = options_.widths[l], .outputs = options_.widths[l + 1], .weights = dimension_});
+    layers_.push_back({{.inputs = options_.widths[l], .outputs = options_.widths[l + 1], .weights = dimension_}});
     dimension_ = layers_.back().bias() + layers_.back().outputs;
     if (dimension_ > INT32_MAX)
       throw error(errc::usage, fmt::format("the model would have more than {} parameters", INT32_MAX),
@@ -100,7 +100,7 @@ network::tally network::forward(std::span<const float> x, const batch& chunk) {
   tally result;
   const matrix z{layers_.back().values, rows, layers_.back().outputs};
   for (std::size_t i = 0; i < rows; ++i) {
-    const auto [loss, right] = options_.last.judge(z.row(i), chunk.data.targets[chunk.indices[i]]);
+    const auto [loss, right] = judge(options_.last, z.row(i), chunk.data.targets[chunk.indices[i]]);
     result.loss += loss;
     result.right += right ? 1 : 0;
   }
@@ -157,7 +157,7 @@ evaluation network::evaluate(std::span<const float> x, const batch& samples) {
   });
   const auto count = static_cast<double>(samples.indices.size());
   evaluation result{.loss = total.loss / count + penalty(x, true), .accuracy = {}};
-  if (options_.last.classifies)
+  if (classifies(options_.last))
     result.accuracy = static_cast<double>(total.right) / count;
   return result;
 }

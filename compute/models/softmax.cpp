@@ -8,7 +8,7 @@ namespace {
 std::unique_ptr<model> make(const arguments& given, const dataset& train) {
   require_classes("softmax", train);
   return std::make_unique<network>(network_options{.widths = {train.features, train.classes},
-                                                   .last = cross_entropy,
+                                                   .last = criterion::cross_entropy,
                                                    .l1 = given.real32("l1"),
                                                    .l2 = given.real32("l2")});
 }

@@ -13,9 +13,26 @@ enum class activation { relu, tanh };
 struct network_options {
   std::vector<std::size_t> widths; ///< inputs, hidden layers, outputs
   activation hidden = activation::relu;
-  criterion last;
+  criterion last = criterion::squared_error;
   float l1 = 0;
   float l2 = 0;
+};
+
+/// Where the parameters of a layer are among all.
+struct layer_shape {
+  std::size_t inputs;
+  std::size_t outputs;
+  std::size_t weights; ///< where they begin
+
+  std::size_t bias() const { return weights + inputs * outputs; }
+  template <class Float>
+  matrix_view<Float> weights_in(std::span<Float> x) const {
+    return {x.subspan(weights, inputs * outputs), inputs, outputs};
+  }
+  template <class Float>
+  std::span<Float> bias_in(std::span<Float> x) const {
+    return x.subspan(bias(), outputs);
+  }
 };
 
 /// Layers z = W^T a + b with an activation between them; without hidden layers, a (generalised)
@@ -45,23 +62,15 @@ public:
   void proximal_step(std::span<float> x, float step) const override;
   std::unique_ptr<model> clone() const override { return std::make_unique<network>(*this); }
 
+  const network_options& options() const { return options_; }
+  std::vector<layer_shape> layers() const { return {layers_.begin(), layers_.end()}; }
+  /// l2 / 2 ||w||^2, and l1 ||w||_1 where asked for.
+  double penalty(std::span<const float> x, bool with_l1) const;
+
 private:
-  struct dense_layer {
-    std::size_t inputs;
-    std::size_t outputs;
-    std::size_t weights;            ///< where they begin among the parameters
+  struct dense_layer : layer_shape {
     std::vector<float> values = {}; ///< of a chunk: chunk x outputs
     std::vector<float> errors = {}; ///< d loss / d z; the last layer's replace its values
-
-    std::size_t bias() const { return weights + inputs * outputs; }
-    template <class Float>
-    matrix_view<Float> weights_in(std::span<Float> x) const {
-      return {x.subspan(weights, inputs * outputs), inputs, outputs};
-    }
-    template <class Float>
-    std::span<Float> bias_in(std::span<Float> x) const {
-      return x.subspan(bias(), outputs);
-    }
   };
   struct tally {
     double loss = 0;
@@ -74,8 +83,6 @@ private:
   /// Fills the layers' values, and the last one with errors.
   tally forward(std::span<const float> x, const batch& chunk);
   void backward(std::span<const float> x, const batch& chunk, std::span<float> gradient);
-  /// l2 / 2 ||w||^2, and l1 ||w||_1 where asked for.
-  double penalty(std::span<const float> x, bool with_l1) const;
 
   network_options options_;
   std::vector<dense_layer> layers_;
