@@ -1,0 +1,268 @@
+#pragma once
+
+#include "gossamer/base/buffer.hpp"
+#include "gossamer/compute/cuda/detail/column_lists.hpp"
+#include "gossamer/compute/cuda/detail/growing_array.hpp"
+#include "gossamer/compute/cuda/detail/input_kernels.hpp"
+#include "gossamer/compute/cuda/detail/layer_kernels.hpp"
+#include "gossamer/compute/cuda/detail/loss_kernels.hpp"
+#include "gossamer/compute/cuda/detail/products.hpp"
+#include "gossamer/compute/cuda/detail/resident_data.hpp"
+
+#include <algorithm>
+
+namespace gossamer::compute::cuda {
+
+using compute::detail::layer_shape;
+using compute::detail::network;
+
+/// The twin of a network on a GPU: the steps of models/network.cpp over an engine, that is, a `device_queue`
+/// (base/cuda/detail/launch.cuh) that can also multiply (products.hpp), and
+///
+///     enter()      is called before the work of every call, by the thread that queues it
+///     another()    an engine of the same GPU that works at the same time
+///
+/// Tests run the same steps on the processor (tests/support/host_engine.hpp).
+template <class Engine>
+class device_network final : public model {
+public:
+  using data_sets = resident_sets<Engine>;
+
+  /// @param workspace floats that a chunk may need
+  device_network(const network& host, Engine engine, std::shared_ptr<data_sets> sets,
+                 std::size_t workspace = std::size_t{1} << 24)
+      : host_(host), engine_(std::move(engine)), sets_(std::move(sets)), workspace_(workspace),
+        staging_(engine_.host_pool().allocate(dimension() * sizeof(float))), lists_(host.options().widths.front()) {
+    for (const auto& shape : host.layers())
+      layers_.push_back({shape, {}, {}});
+  }
+
+  std::size_t dimension() const override { return host_.dimension(); }
+  std::vector<tensor_shape> tensors() const override { return host_.tensors(); }
+  void initial_point(std::span<float> x, const random_stream& random) const override { host_.initial_point(x, random); }
+  void proximal_step(std::span<float> x, float step) const override { host_.proximal_step(x, step); }
+  std::unique_ptr<model> clone() const override {
+    return std::make_unique<device_network>(host_, engine_.another(), sets_, workspace_);
+  }
+
+  double loss_and_gradient(std::span<const float> x, const batch& samples, std::span<float> gradient) override {
+    GOSSAMER_ASSERT(gradient.size() == dimension(), "the gradient is of the model's dimension");
+    const auto on_gpu = begin(x, samples);
+    const auto sums = engine_.template zeros<float>(dimension());
+    const std::span result{sums.data(), dimension()};
+    const auto count = samples.indices.size();
+    for_each_chunk(samples, [&](const chunk& c) {
+      forward(on_gpu, c, 1 / static_cast<float>(count));
+      backward(on_gpu, c, result);
+    });
+    if (const float l2 = host_.options().l2; l2 != 0)
+      for (const auto& layer : layers_) {
+        const auto w = layer.weights_in(on_gpu).values;
+        run_over(w.size(), add_l2{w.data(), w.size(), l2, layer.weights_in(result).values.data()});
+      }
+    engine_.download(staged(), sums.data());
+    const double penalty = host_.penalty(x, false); // while the GPU works
+    const auto total = finish(count);
+    std::ranges::copy(staged(), gradient.begin());
+    return total.loss / static_cast<double>(count) + penalty;
+  }
+
+  evaluation evaluate(std::span<const float> x, const batch& samples) override {
+    const auto on_gpu = begin(x, samples);
+    for_each_chunk(samples, [&](const chunk& c) { forward(on_gpu, c, 1); });
+    const double penalty = host_.penalty(x, true);
+    const auto total = finish(samples.indices.size());
+    const auto count = static_cast<double>(samples.indices.size());
+    evaluation result{.loss = total.loss / count + penalty, .accuracy = {}};
+    if (classifies(host_.options().last))
+      result.accuracy = static_cast<double>(total.right) / count;
+    return result;
+  }
+
+private:
+  template <class T>
+  using array = growing_array<Engine, T>;
+
+  struct device_layer : layer_shape {
+    array<float> values; ///< of a chunk: chunk x outputs
+    array<float> errors; ///< d loss / d z; the last layer's replace its values
+  };
+  /// Samples that are worked off at a time.
+  struct chunk {
+    batch samples;
+    const resident_data<Engine>& data;
+    const std::uint32_t* indices; ///< on the GPU, as are the verdicts
+    verdict* verdicts;
+
+    std::size_t rows() const { return samples.indices.size(); }
+  };
+  struct tally {
+    double loss = 0;
+    std::size_t right = 0;
+  };
+
+  std::span<float> staged() { return {reinterpret_cast<float*>(staging_.data()), dimension()}; }
+
+  /// @returns x on the GPU
+  std::span<const float> begin(std::span<const float> x, const batch& samples) {
+    GOSSAMER_ASSERT(x.size() == dimension(), "x is of the model's dimension");
+    GOSSAMER_ASSERT(!samples.indices.empty(), "a batch has samples");
+    GOSSAMER_ASSERT(samples.data.features == layers_.front().inputs,
+                    "the data has as many features as the training data");
+    for (const auto i : samples.indices) // a GPU would be lost to the process
+      GOSSAMER_ASSERT(
+          i < samples.data.samples
+              && (host_.options().last != criterion::cross_entropy || samples.data.label(i) < layers_.back().outputs),
+          "indices are of samples, and a label is less than the number of classes");
+    engine_.enter();
+    std::ranges::copy(x, staged().begin());
+    auto* result = x_.of(engine_, dimension());
+    engine_.upload(result, std::span<const float>{staged()});
+    engine_.upload(indices_.of(engine_, samples.indices.size()), samples.indices);
+    return {result, dimension()};
+  }
+
+  template <class Work>
+  void for_each_chunk(const batch& samples, Work work) {
+    const auto count = samples.indices.size();
+    std::size_t row = samples.data.sparse() ? 0 : samples.data.features;
+    for (const auto& layer : layers_)
+      row += 2 * layer.outputs;
+    const auto most = std::clamp<std::size_t>(workspace_ / row, 16, 16384);
+    const auto& data = sets_->of(engine_, samples.data);
+    const auto* indices = indices_.of(engine_, count);
+    auto* verdicts = verdicts_.of(engine_, count);
+    for (std::size_t i = 0; i < count; i += most)
+      work(chunk{
+          {samples.data, samples.indices.subspan(i, std::min(most, count - i))}, data, indices + i, verdicts + i});
+  }
+
+  /// Fills the layers' values, the last one's with errors times `share`, and the verdicts.
+  void forward(std::span<const float> x, const chunk& c, float share) {
+    const_matrix below{{}, 0, 0};
+    for (auto& layer : layers_) {
+      const matrix z = layer_matrix(layer.values, c, layer);
+      if (&layer == &layers_.front())
+        multiply_samples(z, c, layer.weights_in(x));
+      else
+        multiply(engine_, z, below, layer.weights_in(x));
+      if (&layer != &layers_.back())
+        run_over(z.values.size(), add_bias_and_activate{z.values.data(), z.values.size(), layer.outputs,
+                                                        layer.bias_in(x).data(), host_.options().hidden});
+      below = z;
+    }
+    auto& last = layers_.back();
+    auto* z = last.values.of(engine_, c.rows() * last.outputs);
+    const auto* bias = last.bias_in(x).data();
+    const auto* targets = c.data.targets.data();
+    if (const auto loss = host_.options().last; loss == criterion::cross_entropy)
+      engine_.launch(c.rows(), judge_classes{z, bias, c.rows(), last.outputs, targets, c.indices, share, c.verdicts});
+    else
+      run_over(c.rows(), judge_one_output{z, bias, c.rows(), targets, c.indices, loss, share, c.verdicts});
+  }
+
+  /// Adds to the gradient.
+  void backward(std::span<const float> x, const chunk& c, std::span<float> gradient) {
+    matrix errors = layer_matrix(layers_.back().values, c, layers_.back());
+    const float* values = nullptr;
+    for (std::size_t l = layers_.size() - 1;; --l) {
+      const auto& layer = layers_[l];
+      engine_.launch(damp_and_sum_errors::warps_for(layer.outputs),
+                     damp_and_sum_errors{errors.values.data(), c.rows(), layer.outputs, values, host_.options().hidden,
+                                         layer.bias_in(gradient).data()});
+      if (l == 0) {
+        add_outer_products(layer.weights_in(gradient), c, errors);
+        return;
+      }
+      auto& below = layers_[l - 1];
+      const matrix inputs = layer_matrix(below.values, c, below);
+      multiply_at(engine_, layer.weights_in(gradient), inputs, errors, onto::add);
+      const matrix errors_below = layer_matrix(below.errors, c, below);
+      multiply_bt(engine_, errors_below, errors, layer.weights_in(x));
+      errors = errors_below;
+      values = inputs.values.data();
+    }
+  }
+
+  /// z = A W, where the rows of A are the samples; dense ones are gathered first.
+  void multiply_samples(matrix z, const chunk& c, const_matrix weights) {
+    if (!c.samples.data.sparse()) {
+      multiply(engine_, z, gathered(c), weights);
+      return;
+    }
+    engine_.launch(c.rows(),
+                   multiply_sparse_rows{c.data.row_start.data(), c.data.columns.data(), c.data.values.data(), c.indices,
+                                        c.rows(), weights.values.data(), weights.columns, z.values.data()});
+  }
+
+  /// gradient += A^T errors, after `multiply_samples` of the same chunk.
+  void add_outer_products(matrix gradient, const chunk& c, const_matrix errors) {
+    if (!c.samples.data.sparse()) {
+      multiply_at(engine_, gradient, inputs_of(c), errors, onto::add);
+      return;
+    }
+    lists_.list(c.samples);
+    engine_.launch(lists_.columns.size(),
+                   add_sparse_outer_products{uploaded(columns_, lists_.columns), uploaded(begins_, lists_.begins),
+                                             lists_.columns.size(), uploaded(rows_, lists_.rows),
+                                             uploaded(values_, lists_.values), errors.values.data(), errors.columns,
+                                             gradient.values.data()});
+  }
+
+  const_matrix gathered(const chunk& c) {
+    const auto rows = inputs_of(c);
+    engine_.launch(gather_rows::pieces_of(c.rows(), rows.columns),
+                   gather_rows{c.data.dense.data(), rows.columns, c.indices, c.rows(), rows.values.data()});
+    return rows;
+  }
+
+  matrix inputs_of(const chunk& c) { return device_matrix(inputs_, c.rows(), layers_.front().inputs); }
+  matrix layer_matrix(array<float>& memory, const chunk& c, const layer_shape& shape) {
+    return device_matrix(memory, c.rows(), shape.outputs);
+  }
+  matrix device_matrix(array<float>& memory, std::size_t rows, std::size_t columns) {
+    return {{memory.of(engine_, rows * columns), rows * columns}, rows, columns};
+  }
+
+  template <class T>
+  const T* uploaded(array<T>& to, const std::vector<T>& from) {
+    auto* result = to.of(engine_, from.size());
+    engine_.upload(result, std::span{from});
+    return result;
+  }
+
+  /// A thread has an element at a time.
+  template <class Kernel>
+  void run_over(std::size_t elements, const Kernel& kernel) {
+    engine_.launch((elements + warp_size - 1) / warp_size, kernel);
+  }
+
+  /// Waits until all is done. The losses are added up in the order of the samples.
+  tally finish(std::size_t count) {
+    host_verdicts_.resize(count);
+    engine_.download(std::span{host_verdicts_}, verdicts_.of(engine_, count));
+    engine_.wait();
+    tally result;
+    for (const auto& v : host_verdicts_) {
+      result.loss += v.loss;
+      result.right += v.right ? 1 : 0;
+    }
+    return result;
+  }
+
+  network host_;
+  Engine engine_;
+  std::shared_ptr<data_sets> sets_;
+  std::size_t workspace_;
+  buffer staging_; ///< host memory that copies are fast with: x, and then the gradient
+  std::vector<device_layer> layers_;
+  array<float> x_, inputs_;
+  array<std::uint32_t> indices_;
+  array<verdict> verdicts_;
+  std::vector<verdict> host_verdicts_;
+  column_lists lists_;
+  array<std::uint32_t> columns_, begins_, rows_;
+  array<float> values_;
+};
+
+} // namespace gossamer::compute::cuda

@@ -1,0 +1,100 @@
+#pragma once
+
+#include "gossamer/base/cuda/kernel.hpp"
+#include "gossamer/compute/models/detail/network.hpp"
+
+#include <cmath>
+
+// What happens between the matrix products of a network, in one pass over a layer each.
+namespace gossamer::compute::cuda {
+
+using compute::detail::activation;
+using gossamer::cuda::warp_size;
+
+/// values = activation(values + bias), row by row.
+struct add_bias_and_activate {
+  static constexpr const char* name = "add_bias_and_activate";
+  struct shared {};
+
+  float* values;
+  std::uint64_t size, outputs;
+  const float* bias;
+  activation function;
+
+  template <class Thread>
+  GOSSAMER_KERNEL void operator()(Thread& t) const {
+    for (auto i = t.global(); i < size; i += t.globals()) {
+      const float z = values[i] + bias[i % outputs];
+      values[i] = function == activation::tanh ? std::tanh(z) : z < 0 ? 0 : z; // keeps a NaN
+    }
+  }
+};
+
+/// bias gradient += the sums of the columns of the errors. Where `values` are given, the errors are first multiplied by
+/// the derivative of the activation, which its values tell.
+///
+/// A block has 32 columns at a time. Its warps add up every so many rows, and then their sums are added up.
+struct damp_and_sum_errors {
+  static constexpr const char* name = "damp_and_sum_errors";
+  static constexpr unsigned most_warps = 32;
+  struct shared {
+    float sums[most_warps][warp_size];
+  };
+
+  float* errors;
+  std::uint64_t rows, outputs;
+  const float* values; ///< or nullptr
+  activation function;
+  float* bias_gradient;
+
+  /// Eight warps for 32 columns, which is a usual block; any other will do.
+  static constexpr std::uint64_t warps_for(std::uint64_t outputs) { return (outputs + warp_size - 1) / warp_size * 8; }
+
+  template <class Thread>
+  GOSSAMER_KERNEL void operator()(Thread& t) const {
+    auto& sums = t.template shared<shared>().sums;
+    const unsigned warp = t.thread() / warp_size, warps = t.threads() / warp_size;
+    for (auto first = std::uint64_t{t.block()} * warp_size; first < outputs; first += t.blocks() * warp_size) {
+      const auto column = first + t.lane();
+      float sum = 0;
+      if (column < outputs)
+        for (std::uint64_t i = warp; i < rows; i += warps)
+          sum += damped(i * outputs + column);
+      sums[warp][t.lane()] = sum;
+      t.sync_block();
+      if (warp == 0 && column < outputs) {
+        for (unsigned w = 1; w < warps; ++w)
+          sum += sums[w][t.lane()];
+        bias_gradient[column] += sum;
+      }
+      t.sync_block(); // before the sums are overwritten
+    }
+  }
+
+private:
+  GOSSAMER_KERNEL float damped(std::uint64_t i) const {
+    if (values == nullptr)
+      return errors[i];
+    const float a = values[i];
+    return errors[i] = function == activation::tanh ? errors[i] * (1 - a * a) : a == 0 ? 0 : errors[i];
+  }
+};
+
+/// gradient += l2 * weights.
+struct add_l2 {
+  static constexpr const char* name = "add_l2";
+  struct shared {};
+
+  const float* weights;
+  std::uint64_t size;
+  float l2;
+  float* gradient;
+
+  template <class Thread>
+  GOSSAMER_KERNEL void operator()(Thread& t) const {
+    for (auto i = t.global(); i < size; i += t.globals())
+      gradient[i] += l2 * weights[i];
+  }
+};
+
+} // namespace gossamer::compute::cuda

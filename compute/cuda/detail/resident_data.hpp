@@ -1,0 +1,51 @@
+#pragma once
+
+#include "gossamer/compute/dataset.hpp"
+
+#include <map>
+#include <mutex>
+
+namespace gossamer::compute::cuda {
+
+/// The samples and targets of a dataset in the memory of a GPU; either dense or sparse.
+template <class Engine>
+class resident_data {
+public:
+  resident_data(Engine& e, const dataset& data)
+      : dense(copied(e, data.dense)), row_start(copied(e, data.row_start)), columns(copied(e, data.columns)),
+        values(copied(e, data.values)), targets(copied(e, data.targets)) {
+    e.wait();
+  }
+
+  typename Engine::template array_of<float> dense;
+  typename Engine::template array_of<std::uint64_t> row_start;
+  typename Engine::template array_of<std::uint32_t> columns;
+  typename Engine::template array_of<float> values;
+  typename Engine::template array_of<float> targets;
+
+private:
+  template <class T>
+  static auto copied(Engine& e, const std::vector<T>& from) {
+    auto result = e.template array<T>(from.size());
+    e.upload(result.data(), std::span{from});
+    return result;
+  }
+};
+
+/// The datasets of one GPU, each copied when it is first asked for. Threads: safe.
+template <class Engine>
+class resident_sets {
+public:
+  /// Valid as long as this object. The copy is made by the engine of whoever asks first, while others wait.
+  const resident_data<Engine>& of(Engine& e, const dataset& data) {
+    const std::lock_guard lock{mutex_};
+    const auto found = sets_.find(&data);
+    return found != sets_.end() ? found->second : sets_.try_emplace(&data, e, data).first->second;
+  }
+
+private:
+  std::mutex mutex_;
+  std::map<const dataset*, resident_data<Engine>> sets_;
+};
+
+} // namespace gossamer::compute::cuda

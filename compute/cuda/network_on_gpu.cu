@@ -1,0 +1,49 @@
+// Everything that nvcc compiles of compute: device_network.hpp over the queue of a GPU and cuBLAS.
+#include "gossamer/base/cuda/detail/launch.cuh"
+#include "gossamer/compute/cuda/detail/blas.hpp"
+#include "gossamer/compute/cuda/detail/device_network.hpp"
+#include "gossamer/compute/cuda/detail/network_on_gpu.hpp"
+
+namespace gossamer::compute::cuda {
+
+namespace {
+
+using gossamer::cuda::stream;
+
+class device_engine : public gossamer::cuda::device_queue {
+public:
+  explicit device_engine(const stream& s) : device_queue(s), stream_(s), blas_(s) {}
+
+  void enter() const { stream_.make_present(); }
+  device_engine another() const { return device_engine{stream{stream_.gpu()}}; }
+
+  template <class... Arguments>
+  void gemm(Arguments... arguments) const {
+    blas_.gemm(arguments...);
+  }
+
+private:
+  stream stream_;
+  blas blas_;
+};
+
+using twin = device_network<device_engine>;
+
+/// Shared by all models that are on a GPU at the same time.
+std::shared_ptr<twin::data_sets> sets_of(int gpu) {
+  static std::mutex mutex;
+  static std::map<int, std::weak_ptr<twin::data_sets>> all;
+  const std::lock_guard lock{mutex};
+  auto result = all[gpu].lock();
+  if (result == nullptr)
+    all[gpu] = result = std::make_shared<twin::data_sets>();
+  return result;
+}
+
+} // namespace
+
+std::unique_ptr<model> network_on_gpu(const compute::detail::network& host, int gpu) {
+  return std::make_unique<twin>(host, device_engine{stream{gpu}}, sets_of(gpu));
+}
+
+} // namespace gossamer::compute::cuda
