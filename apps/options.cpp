@@ -1,6 +1,7 @@
 #include "gossamer/apps/detail/options.hpp"
 
 #include "gossamer/actors/simulation/network.hpp"
+#include "gossamer/base/cuda/device.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
@@ -123,6 +124,24 @@ std::string get_slow(const run_options& o) {
   return result;
 }
 
+/// One worker for each GPU, unless their number is given.
+void set_device(run_options& o, const std::string& given) {
+  const auto gpus = std::ranges::count_if(cuda::parse_devices(given), &cuda::device::on_gpu);
+  o.run.device = given;
+  if (gpus > 0 && !o.workers_given)
+    o.run.workers = static_cast<std::size_t>(gpus);
+}
+
+option workers() {
+  auto result = number("workers", "N", "number of workers (default: 4, or one for each GPU of --device)",
+                       field(&run_settings::workers));
+  result.set = [set = std::move(result.set)](run_options& o, const std::string& given) {
+    set(o, given);
+    o.workers_given = true;
+  };
+  return result;
+}
+
 void set_link(run_options& o, const std::string& given) {
   actors::parse_link_overrides(given); // refuses it here, where the file and line are known
   o.world.links += (o.world.links.empty() ? "" : ";") + given;
@@ -143,7 +162,9 @@ std::string get_sample_time(const run_options& o) {
 const std::vector<option>& train_options() {
   static const std::vector<option> table{
       text("algorithm", "NAME", "how the workers train together", field(&run_settings::algorithm)),
-      number("workers", "N", "number of workers", field(&run_settings::workers)),
+      workers(),
+      {"device", "NAME", "where gradients are computed: cpu, cuda:0, cuda:all, or several joined by +, dealt out in turn",
+       field(&run_settings::device), set_device},
       text("topology", "NAME", "who may talk to whom", field(&run_settings::topology)),
       text("mixing", "RULE", "weights of gossip: auto, uniform or metropolis", field(&run_settings::mixing)),
       text("codec", "NAME", "how vectors are compressed on the way", field(&run_settings::codec)),

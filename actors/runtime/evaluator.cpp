@@ -67,7 +67,7 @@ std::optional<evaluate_models> evaluation_of(const experiment& run, books& seen,
 caf::behavior evaluator_actor(caf::event_based_actor* self, std::shared_ptr<const experiment> e,
                               caf::actor supervisor) {
   report_exceptions_to(self, supervisor, "the evaluation");
-  const std::shared_ptr<compute::model> model = e->model->clone();
+  const std::shared_ptr<compute::model> model = e->model_for(0);
   const auto train = spread(e->data.train.samples, most_training_samples);
   const auto test = spread(e->data.test.samples, e->data.test.samples);
   return {[=](evaluate_models& job) {

@@ -1,7 +1,9 @@
 #include "gossamer/actors/runtime/experiment.hpp"
 
 #include "gossamer/actors/runtime/codec_need.hpp"
+#include "gossamer/base/cuda/device.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/compute/cuda/models.hpp"
 #include "gossamer/topology/bipartition.hpp"
 
 #include <fmt/format.h>
@@ -141,6 +143,7 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   e->settings = std::move(settings);
   auto& s = e->settings;
   check_numbers(s);
+  const auto devices = cuda::parse_devices(s.device);
 
   const auto algorithm = known.resolve(s.algorithm);
   e->algorithm = &algorithm.first;
@@ -181,6 +184,8 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   model->initial_point(initial.mutate(), random_stream{s.seed, 0, purpose::initial});
   e->initial = std::move(initial);
   e->codec = codec.first.make(codec.second, model->tensors());
+  for (const auto device : devices)
+    e->twins.push_back(compute::cuda::on_device(*model, spec::parse(s.model).name, device));
   e->model = std::move(model);
   e->make_algorithm(); // its parameters may contradict each other
   plan(*e);

@@ -21,6 +21,7 @@ struct run_settings {
   std::string partition = "iid";
   std::string optimiser = "auto"; ///< what the algorithm suggests
   std::string schedule = "constant";
+  std::string device = "cpu"; ///< where gradients are computed; of several, each worker in turn has the next
   std::size_t workers = 4;
   std::size_t batch = 32;
   std::optional<double> lr; ///< absent: what the algorithm suggests
@@ -47,6 +48,7 @@ struct experiment {
   compute::data_split data;
   compute::shards shards;
   std::shared_ptr<const compute::model> model;
+  std::vector<std::shared_ptr<const compute::model>> twins; ///< of the model, one on each device
   std::shared_ptr<const compute::optimiser> optimiser;
   std::shared_ptr<const compute::schedule> schedule;
   std::shared_ptr<const compress::codec> codec;
@@ -65,6 +67,8 @@ struct experiment {
   std::size_t participants() const noexcept { return settings.workers + masters; }
   /// "worker 3", "master 0"
   std::string name_of(rank i) const;
+  /// For the gradients of a worker, on its device.
+  std::unique_ptr<compute::model> model_for(rank worker) const { return twins[worker % twins.size()]->clone(); }
   /// What the one of this rank runs.
   std::unique_ptr<actors::algorithm> make_algorithm(rank i = 0) const;
   double epoch_of(std::uint64_t updates) const { return static_cast<double>(updates) / updates_per_epoch(); }

@@ -103,7 +103,7 @@ private:
   run_surroundings around_;
   std::shared_ptr<fault_board> board_;
   std::shared_ptr<fault_count> count_ = std::make_shared<fault_count>();
-  std::shared_ptr<compute::model> model_; // of all gradients: they happen one after the other
+  std::vector<std::shared_ptr<compute::model>> models_; // one on each device: gradients happen one after the other
 
   virtual_time now_{};
   event_queue<event> events_;
@@ -188,7 +188,6 @@ simulation::simulation(std::shared_ptr<const experiment> e, const simulation_set
     : run_(std::move(e)), settings_(s), around_(around),
       board_(
           std::make_shared<fault_board>(around.faults, run_->participants(), s.workers_per_node, run_->settings.seed)),
-      model_(run_->model->clone()),
       network_(make_network(s.network, nodes_of(*run_, s),
                             s.links.empty() ? std::vector<link_override>{} : parse_link_overrides(s.links)),
                nodes_of(*run_, s), run_->settings.seed ^ s.schedule << 32),
@@ -203,6 +202,8 @@ simulation::simulation(std::shared_ptr<const experiment> e, const simulation_set
                 around.observer),
       scheduler_(dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler())),
       began_(scheduler_.clock().now()) {
+  for (const auto& twin : run_->twins)
+    models_.push_back(twin->clone());
   if (s.schedule != 0)
     choice_.emplace(random_stream{s.schedule, 0, purpose::schedule}, run_->settings.seed);
 }
@@ -228,8 +229,8 @@ std::unique_ptr<link> simulation::make_link(rank from, rank to, const caf::actor
 world_parts simulation::parts() {
   world_parts parts;
   parts.spawn_compute = [this](caf::local_actor* parent, rank who) {
-    return parent->spawn(simulated_compute, this, std::make_shared<gradient_source>(run_, who, model_), who,
-                         caf::actor_cast<caf::actor>(parent));
+    auto source = std::make_shared<gradient_source>(run_, who, models_[who % models_.size()]);
+    return parent->spawn(simulated_compute, this, std::move(source), who, caf::actor_cast<caf::actor>(parent));
   };
   parts.spawn_evaluator = [this](const caf::actor& coordinator) {
     return system_.spawn(evaluator_actor, run_, coordinator);
