@@ -21,6 +21,8 @@ std::string_view to_string(errc code) noexcept {
     return "interrupted";
   case errc::failed:
     return "failed";
+  case errc::device:
+    return "device";
   }
   return "unknown";
 }

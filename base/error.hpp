@@ -16,6 +16,7 @@ enum class errc : std::uint8_t {
   diverged,    ///< the training itself left the finite numbers
   interrupted, ///< the user asked to stop
   failed,      ///< an actor died, or an internal promise was broken
+  device,      ///< a GPU failed, and is lost to this process; what runs elsewhere goes on
 };
 
 /// The name of a code, as it is printed and logged ("bad-data").

@@ -76,6 +76,10 @@ public:
   void compute_failed(run_failed why) { compute_failure_ = std::move(why); }
 
   void compute_died() {
+    if (compute_failure_.code == errc::device) {
+      spdlog::error("{}: {}; the others go on without it", plan_.name, compute_failure_.sentence);
+      return self_->quit(caf::exit_reason::kill);
+    }
     if (plan_.on_compute_failure == compute_failure::end_run || ++restarts_ > most_compute_restarts) {
       self_->send(plan_.coordinator, compute_failure_);
       return;

@@ -34,7 +34,7 @@ error translated(cudaError_t code, std::string_view doing) {
   }
   if (code == cudaErrorNoDevice)
     return {errc::usage, "there is no NVIDIA GPU that CUDA can use", use_cpu};
-  return {errc::failed, fmt::format("CUDA failed while {}: {}", doing, cudaGetErrorString(code)),
+  return {errc::device, fmt::format("CUDA failed while {}: {}", doing, cudaGetErrorString(code)),
           "after such an error the GPU is lost to this process: start it again"};
 }
 
@@ -49,7 +49,7 @@ error failed_work(cudaError_t code, int gpu, const std::vector<const char*>& ker
   if (kernels.empty())
     return translated(code, fmt::format("waiting for copies on cuda:{}", gpu));
   const auto earlier = std::span{kernels}.first(kernels.size() - 1);
-  return {errc::failed,
+  return {errc::device,
           fmt::format("kernel '{}'{} failed on cuda:{}: {}", kernels.back(),
                       earlier.empty() ? "" : fmt::format(" or one of those before it ({})", fmt::join(earlier, ", ")),
                       gpu, cudaGetErrorString(code)),

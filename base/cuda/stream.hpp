@@ -14,7 +14,7 @@ class event;
 /// Threads: one at a time.
 class stream {
 public:
-  /// @error errc::usage when there is no such GPU; errc::failed when the driver refuses
+  /// @error errc::usage when there is no such GPU; errc::device when the driver refuses
   explicit stream(int gpu);
 
   int gpu() const noexcept;
@@ -22,7 +22,7 @@ public:
   int multiprocessors() const noexcept;
 
   /// Returns when all queued work is done.
-  /// @error errc::failed when some of it went wrong; names the kernels that are suspected
+  /// @error errc::device when some of it went wrong; names the kernels that are suspected
   void wait() const;
   /// What is queued from now on begins when the event has happened, on whichever GPU.
   void wait_for(const event& e) const;
@@ -35,7 +35,7 @@ public:
   void make_present() const;
   /// Notes that a kernel was launched, so that errors can name it.
   /// @param name lives for ever
-  /// @error errc::failed when the launch, or earlier work, went wrong
+  /// @error errc::device when the launch, or earlier work, went wrong
   void launched(const char* name) const;
 
 private:

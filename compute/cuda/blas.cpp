@@ -14,7 +14,7 @@ constexpr std::size_t workspace_bytes = std::size_t{32} << 20; // NVIDIA's advic
 
 void check(cublasStatus_t status, std::string_view doing) {
   if (status != CUBLAS_STATUS_SUCCESS)
-    throw error(errc::failed, fmt::format("cuBLAS failed while {}: {}", doing, cublasGetStatusString(status)),
+    throw error(errc::device, fmt::format("cuBLAS failed while {}: {}", doing, cublasGetStatusString(status)),
                 "see whether the GPU has memory left (nvidia-smi), and whether driver and toolkit fit");
 }
 

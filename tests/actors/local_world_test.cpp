@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <set>
 
@@ -137,22 +138,25 @@ INSTANTIATE_TEST_SUITE_P(registry, every_algorithm_locally, testing::ValuesIn(al
 class failing_model final : public compute::model {
 public:
   failing_model(std::shared_ptr<const compute::model> real, std::shared_ptr<std::atomic<int>> calls, int first,
-                int last)
-      : real_(real->clone()), shared_(std::move(real)), calls_(std::move(calls)), first_(first), last_(last) {}
+                int last, std::function<void()> fail = going_up_in_smoke)
+      : real_(real->clone()), shared_(std::move(real)), calls_(std::move(calls)), first_(first), last_(last),
+        fail_(std::move(fail)) {}
+
+  static void going_up_in_smoke() { throw std::runtime_error("the gradient went up in smoke"); }
 
   std::size_t dimension() const override { return real_->dimension(); }
   void initial_point(std::span<float> x, const random_stream& r) const override { real_->initial_point(x, r); }
   double loss_and_gradient(std::span<const float> x, const compute::batch& b, std::span<float> g) override {
     const int call = ++*calls_;
     if (call >= first_ && call <= last_)
-      throw std::runtime_error("the gradient went up in smoke");
+      fail_();
     return real_->loss_and_gradient(x, b, g);
   }
   compute::evaluation evaluate(std::span<const float> x, const compute::batch& b) override {
     return real_->evaluate(x, b);
   }
   std::unique_ptr<compute::model> clone() const override {
-    return std::make_unique<failing_model>(shared_, calls_, first_, last_);
+    return std::make_unique<failing_model>(shared_, calls_, first_, last_, fail_);
   }
 
 private:
@@ -160,6 +164,7 @@ private:
   std::shared_ptr<const compute::model> shared_;
   std::shared_ptr<std::atomic<int>> calls_;
   int first_, last_;
+  std::function<void()> fail_;
 };
 
 std::shared_ptr<const experiment> with_failures(const std::string& algorithm, int first, int last) {
@@ -189,6 +194,20 @@ TEST(supervision, restarts_the_compute_actor_where_the_algorithm_says_so) {
 
 TEST(supervision, gives_up_on_a_compute_actor_that_always_fails) {
   EXPECT_THROW(run_locally(with_failures("ad-psgd", 10, 1'000'000)), error);
+}
+
+TEST(supervision, lets_the_others_go_on_when_a_gpu_is_lost) {
+  for (const char* algorithm : {"ad-psgd", "all-reduce-sgd", "d-psgd", "async-sgd"}) {
+    auto e = std::make_shared<experiment>(*prepare(small_run(algorithm)));
+    const auto lose_gpu = [] { throw error(errc::device, "kernel 'gather_rows' failed on cuda:0: illegal address"); };
+    const std::shared_ptr<const compute::model> on_gpu = std::make_shared<failing_model>(
+        e->model, std::make_shared<std::atomic<int>>(0), 10, 1'000'000, lose_gpu);
+    e->twins = {e->model, on_gpu, e->model, e->model}; // worker 1 of 4 is on the GPU
+    const auto summary = run_locally(e);
+    EXPECT_EQ(summary.lost, 1u) << algorithm;
+    EXPECT_EQ(summary.end, run_end::planned) << algorithm;
+    EXPECT_LE(summary.steps_per_worker[1], 9u) << algorithm;
+  }
 }
 
 TEST(supervision, an_observer_that_throws_ends_the_run) {

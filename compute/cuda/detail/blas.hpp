@@ -11,7 +11,7 @@ namespace gossamer::compute::cuda {
 /// handle nor workspace: each stream has its own here ("Results Reproducibility" in the documentation of cuBLAS).
 class blas {
 public:
-  /// Requires that the stream's GPU is the present one. @error errc::failed when cuBLAS refuses
+  /// Requires that the stream's GPU is the present one. @error errc::device when cuBLAS refuses
   explicit blas(const gossamer::cuda::stream& s);
   blas(blas&& other) noexcept;
   blas& operator=(blas&&) = delete;
