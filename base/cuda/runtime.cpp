@@ -86,10 +86,20 @@ std::vector<gpu_description> gpus() {
   return result;
 }
 
+namespace {
+/// A launch of a kernel that is measured.
+struct measured_launch {
+  event begin, end;
+  const char* name;
+};
+} // namespace
+
 struct stream::core {
   int gpu, multiprocessors;
   cudaStream_t native = nullptr;
   std::vector<const char*> kernels = {}; // since the last wait, the newest few
+  bool measures = false;
+  std::vector<measured_launch> launches = {}; // that are measured
 
   ~core() {
     if (native != nullptr)
@@ -132,13 +142,35 @@ void stream::keep(buffer memory) const {
 
 void stream::make_present() const { check(cudaSetDevice(core_->gpu), fmt::format("choosing cuda:{}", core_->gpu)); }
 
+void stream::launching() const {
+  if (!core_->measures)
+    return;
+  core_->launches.push_back({event{*this}, event{*this}, nullptr});
+  core_->launches.back().begin.record(*this);
+}
+
 void stream::launched(const char* name) const {
+  if (core_->measures) {
+    core_->launches.back().end.record(*this);
+    core_->launches.back().name = name;
+  }
   if (core_->kernels.size() == most_suspects)
     core_->kernels.erase(core_->kernels.begin());
   core_->kernels.push_back(name);
   const auto code = cudaGetLastError();
   if (code != cudaSuccess)
     throw detail::failed_work(code, core_->gpu, core_->kernels);
+}
+
+void stream::measure() const { core_->measures = true; }
+
+std::vector<kernel_time> stream::measured() const {
+  wait();
+  std::vector<kernel_time> times;
+  for (const auto& l : core_->launches)
+    times.push_back({l.name, l.end.seconds_since(l.begin)});
+  core_->launches.clear();
+  return times;
 }
 
 struct event::core {

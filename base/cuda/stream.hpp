@@ -3,10 +3,17 @@
 #include "gossamer/base/buffer.hpp"
 
 #include <memory>
+#include <vector>
 
 namespace gossamer::cuda {
 
 class event;
+
+/// What one launch of a kernel took, on the GPU.
+struct kernel_time {
+  const char* name;
+  double seconds;
+};
 
 /// A queue of work for one GPU, done in order: kernels, copies, allocations. A handle; copies share the queue.
 ///
@@ -33,10 +40,16 @@ public:
   void* native() const noexcept;
   /// Makes its GPU the present one of the calling thread, which is where kernels are launched.
   void make_present() const;
-  /// Notes that a kernel was launched, so that errors can name it.
+  /// Around each launch of a kernel, by whoever launches it, so that errors and measurements can name it.
   /// @param name lives for ever
   /// @error errc::device when the launch, or earlier work, went wrong
+  void launching() const;
   void launched(const char* name) const;
+
+  /// From now on, notes what each kernel takes; for benchmarks, as it costs two events a launch.
+  void measure() const;
+  /// Waits, and gives what was noted since `measure` or the last call.
+  std::vector<kernel_time> measured() const;
 
 private:
   struct core;

@@ -25,7 +25,10 @@ void stream::wait_for(const event&) const { built_without(); }
 void stream::keep(buffer) const { built_without(); }
 void* stream::native() const noexcept { return nullptr; }
 void stream::make_present() const { built_without(); }
+void stream::launching() const { built_without(); }
 void stream::launched(const char*) const { built_without(); }
+void stream::measure() const { built_without(); }
+std::vector<kernel_time> stream::measured() const { built_without(); }
 
 event::event(const stream&) { built_without(); }
 void event::record(const stream&) const { built_without(); }

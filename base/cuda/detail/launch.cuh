@@ -128,6 +128,7 @@ public:
 private:
   template <class Kernel>
   void launch_on(grid g, const Kernel& kernel) const {
+    stream_.launching();
     run_kernel<<<g.blocks, g.threads, 0, static_cast<cudaStream_t>(stream_.native())>>>(kernel);
     stream_.launched(Kernel::name);
   }

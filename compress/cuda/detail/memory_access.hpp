@@ -20,11 +20,12 @@ GOSSAMER_KERNEL inline bool aligned(const void* p) { return reinterpret_cast<std
 /// Elements i .. i + 3 of `size`, and 0 behind the last. Requires a multiple of 4.
 template <class T>
 GOSSAMER_KERNEL four<T> load_four(const T* from, std::uint64_t i, std::uint64_t size) {
-  if (i + 4 <= size && aligned(from))
-    return *reinterpret_cast<const four<T>*>(from + i);
   four<T> result{};
-  for (unsigned j = 0; j < 4 && i + j < size; ++j)
-    result.x[j] = from[i + j];
+  if (i + 4 <= size && aligned(from))
+    result = *reinterpret_cast<const four<T>*>(from + i);
+  else
+    for (unsigned j = 0; j < 4 && i + j < size; ++j)
+      result.x[j] = from[i + j];
   return result;
 }
 

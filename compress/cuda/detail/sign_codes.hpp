@@ -51,8 +51,10 @@ struct signs_of {
     std::uint32_t result = 0;
     GOSSAMER_UNROLL
     for (unsigned j = 0; j < 4; ++j) {
-      result |= (x.x[j] >= 0 ? 1u : 0u) << j;
-      finite = finite && is_finite(x.x[j]);
+      const float element = x.x[j];
+      finite = finite && is_finite(element);
+      if (element >= 0)
+        result |= 1u << j;
     }
     return result;
   }
