@@ -52,16 +52,17 @@ struct grid {
 
 inline constexpr unsigned warp_size = 32;
 
-/// How grids are sized: whole warps of work are dealt out in turn to as many threads as a GPU runs at once.
+/// How grids are sized: warps take pieces of work in turn, and there are no more blocks than run at once.
 struct launch_policy {
-  unsigned threads = 256;                 ///< a block; a multiple of 32
-  unsigned blocks_per_multiprocessor = 8; ///< 2048 threads, the most that an A100 or H100 holds
+  static constexpr unsigned most_threads = 256;
 
-  /// @param warps of work; a grid has at least one block
-  constexpr grid for_warps(std::uint64_t warps, int multiprocessors) const noexcept {
-    const std::uint64_t each = threads / warp_size;
-    const auto most = std::uint64_t{blocks_per_multiprocessor} * static_cast<unsigned>(multiprocessors);
-    return {static_cast<unsigned>(std::clamp<std::uint64_t>((warps + each - 1) / each, 1, most)), threads};
+  unsigned threads = most_threads; ///< a block; a multiple of 32
+
+  /// @param pieces of work, one a warp at a time; a grid has at least one block
+  /// @param resident blocks of this kernel that run at once
+  constexpr grid for_pieces(std::uint64_t pieces, unsigned resident) const noexcept {
+    const std::uint64_t warps = threads / warp_size;
+    return {static_cast<unsigned>(std::clamp<std::uint64_t>((pieces + warps - 1) / warps, 1, resident)), threads};
   }
 };
 

@@ -15,7 +15,7 @@ namespace gossamer::test {
 namespace {
 
 struct host_backend {
-  host_queue queue{{.threads = 64, .blocks_per_multiprocessor = 2}, 3, 1};
+  host_queue queue{{.threads = 64}, 6, 1};
 
   compress::packet encode(const std::string& spec, const std::vector<float>& v, unsigned offset, std::uint64_t step) {
     const auto memory = queue.array<float>(v.size() + offset);
@@ -46,7 +46,7 @@ sign_list on_host(const host_queue& queue, std::size_t words, const std::functio
 
 /// The steps of compress/cuda/signs.hpp.
 struct host_signs {
-  host_queue queue{{.threads = 64, .blocks_per_multiprocessor = 2}, 3, 1};
+  host_queue queue{{.threads = 64}, 6, 1};
 
   static const std::uint32_t* halves(const sign_list& words) {
     return reinterpret_cast<const std::uint32_t*>(words.data());
@@ -102,9 +102,7 @@ TEST_P(host_twin, does_not_depend_on_the_grid_or_on_the_order_of_threads) {
   const codec_input input{"normal", normal_values(9000)};
   for (std::uint64_t order = 0; order < 4; ++order)
     for (unsigned threads : {32u, 256u}) {
-      host_backend other{host_queue{{.threads = threads, .blocks_per_multiprocessor = order % 2 == 0 ? 1u : 4u},
-                                    1 + static_cast<int>(order),
-                                    order}};
+      host_backend other{host_queue{{.threads = threads}, 1 + 4 * static_cast<unsigned>(order), order}};
       ASSERT_NO_FATAL_FAILURE(expect_packets_of_the_processor(other, GetParam(), input, 1));
       ASSERT_NO_FATAL_FAILURE(expect_sums_of_the_processor(other, GetParam(), input, 1));
     }

@@ -55,9 +55,10 @@ private:
 /// A `cuda::device_queue` on the processor: the memory of the GPU is memory of the host, and launches run at once.
 class host_queue {
 public:
+  /// @param resident blocks that a grid has at most
   /// @param order_seed in which order blocks and threads run
-  explicit host_queue(cuda::launch_policy policy, int multiprocessors, std::uint64_t order_seed)
-      : policy_(policy), multiprocessors_(multiprocessors), order_seed_(order_seed) {}
+  host_queue(cuda::launch_policy policy, unsigned resident, std::uint64_t order_seed)
+      : policy_(policy), resident_(resident), order_seed_(order_seed) {}
 
   template <class T>
   using array_of = guarded_array<T>;
@@ -86,8 +87,8 @@ public:
   void wait() const {}
 
   template <class Kernel>
-  void launch(std::uint64_t warps, const Kernel& kernel) const {
-    run_on_host(policy_.for_warps(warps, multiprocessors_), order_seed_, kernel);
+  void launch(std::uint64_t pieces, const Kernel& kernel) const {
+    run_on_host(policy_.for_pieces(pieces, resident_), order_seed_, kernel);
   }
   template <class Kernel>
   void launch_block(const Kernel& kernel) const {
@@ -96,7 +97,7 @@ public:
 
 private:
   cuda::launch_policy policy_;
-  int multiprocessors_;
+  unsigned resident_;
   std::uint64_t order_seed_;
   mutable buffer_pool pool_;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/base/cuda/detail/check.hpp"
 #include "gossamer/base/cuda/kernel.hpp"
 #include "gossamer/base/cuda/memory.hpp"
 #include "gossamer/base/philox.hpp"
@@ -114,10 +115,13 @@ public:
   void wait() const { stream_.wait(); }
 
   /// Runs a kernel whose warps take pieces of work in turn.
-  /// @param warps as many as there are pieces
   template <class Kernel>
-  void launch(std::uint64_t warps, const Kernel& kernel) const {
-    launch_on(policy_.for_warps(warps, stream_.multiprocessors()), kernel);
+  void launch(std::uint64_t pieces, const Kernel& kernel) const {
+    int blocks = 0; // on one multiprocessor
+    detail::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, run_kernel<Kernel>,
+                                                                static_cast<int>(policy_.threads), 0),
+                  Kernel::name);
+    launch_on(policy_.for_pieces(pieces, static_cast<unsigned>(blocks * stream_.multiprocessors())), kernel);
   }
   /// Runs a kernel by a single block.
   template <class Kernel>

@@ -51,9 +51,8 @@ struct count_first_digits {
 /// Finds the digit of the k-th by adding up counts from the greatest digit down. One block.
 struct pick_digit {
   static constexpr const char* name = "pick_digit";
-  static constexpr unsigned most_threads = 1024;
   struct shared {
-    std::uint32_t sums[most_threads];
+    std::uint32_t sums[gossamer::cuda::launch_policy::most_threads];
   };
 
   const std::uint32_t* counts;
@@ -93,16 +92,18 @@ struct candidates {
   const largest_state* state;
   std::uint32_t* counts;
 
-  template <class Thread>
+  GOSSAMER_KERNEL bool aligned_elements() const { return aligned(v); }
+
+  template <bool whole, class Thread>
   GOSSAMER_KERNEL std::uint32_t bits(Thread& t, std::uint64_t first, std::uint64_t size, bool&) const {
-    const auto x = load_four(v, first, size);
+    const auto x = load_four<whole>(v, first, size);
     const auto least = state->prefix;
     std::uint32_t result = 0;
     GOSSAMER_UNROLL
     for (unsigned j = 0; j < 4; ++j) {
       const auto m = magnitude_bits(x.x[j]), digit = m >> first_shift;
       result |= (digit >= least ? 1u : 0u) << j;
-      if (digit == least && first + j < size)
+      if (digit == least && (whole || first + j < size))
         t.add(&counts[m >> second_shift & (later_digits - 1)], 1);
     }
     return result;
@@ -185,7 +186,7 @@ struct count_kept {
 struct add_up_tiles {
   static constexpr const char* name = "add_up_tiles";
   struct shared {
-    above_and_equal sums[pick_digit::most_threads];
+    above_and_equal sums[gossamer::cuda::launch_policy::most_threads];
   };
 
   above_and_equal* of_tile;

@@ -86,8 +86,10 @@ struct eight_codes {
           half[w / 2] |= std::uint64_t{reinterpret_cast<const std::uint32_t*>(from)[w]} << (w % 2 * 32);
       return {half[0], half[1]};
     }
-    for (int b = 0; b < bits; ++b)
-      half[b / 8] |= std::uint64_t{from[b]} << (b % 8 * 8);
+    for (int b = 0; b < bits && b < 8; ++b)
+      half[0] |= std::uint64_t{from[b]} << (b * 8);
+    for (int b = 8; b < bits; ++b)
+      half[1] |= std::uint64_t{from[b]} << (b * 8 - 64);
     return {half[0], half[1]};
   }
 };
@@ -114,6 +116,13 @@ public:
     return grid_;
   }
 
+  /// Goes to element i. @returns whether the next so many share its row, so that `present` has the levels of all
+  GOSSAMER_KERNEL bool share_row(std::uint64_t i, std::uint64_t count) {
+    at(i);
+    return i + count <= end_;
+  }
+  GOSSAMER_KERNEL const level_grid& present() const { return grid_; }
+
 private:
   const level_form& form_;
   const float* numbers_;
@@ -126,7 +135,7 @@ struct tile_bytes {
   struct alignas(16) warp_bytes {
     unsigned char bytes[16 * warp_size];
   };
-  warp_bytes of_warp[32];
+  warp_bytes of_warp[gossamer::cuda::launch_policy::most_threads / warp_size];
 };
 
 /// Rounds at random and packs, in one pass.
@@ -149,7 +158,9 @@ struct pack_levels {
     auto& tile = t.template shared<shared>().of_warp[t.thread() / warp_size];
     rows_of_levels rows{form, numbers};
     for (auto begin = level_tile * t.warp(); begin < size; begin += level_tile * t.warps()) {
-      const auto codes = codes_from(t, begin + 8 * t.lane(), rows);
+      const auto first = begin + 8 * t.lane();
+      const bool whole = whole_tile(v, begin, level_tile, size) && rows.share_row(first, 8);
+      const auto codes = whole ? codes_from<true>(t, first, rows) : codes_from<false>(t, first, rows);
       t.sync_warp(); // the former tile has been read
       codes.store(form.bits, tile.bytes + bits * t.lane());
       t.sync_warp();
@@ -160,10 +171,10 @@ struct pack_levels {
   }
 
 private:
-  template <class Thread>
+  template <bool whole, class Thread>
   GOSSAMER_KERNEL eight_codes codes_from(Thread& t, std::uint64_t first, rows_of_levels& rows) const {
     std::uint32_t codes[8] = {};
-    const four<float> x[2] = {load_four(v, first, size), load_four(v, first + 4, size)};
+    const four<float> x[2] = {load_four<whole>(v, first, size), load_four<whole>(v, first + 4, size)};
     GOSSAMER_UNROLL
     for (unsigned half = 0; half < 2; ++half) {
       const auto begin = first + 4 * half;
@@ -172,8 +183,9 @@ private:
         words = t.random(key, step, begin / 4);
       GOSSAMER_UNROLL
       for (unsigned j = 0; j < 4; ++j)
-        if (begin + j < size)
-          codes[4 * half + j] = level_code(rows.at(begin + j), form.bits, x[half].x[j], words[j]);
+        if (whole || begin + j < size)
+          codes[4 * half + j] =
+              level_code(whole ? rows.present() : rows.at(begin + j), form.bits, x[half].x[j], words[j]);
     }
     return eight_codes::pack(form.bits, codes);
   }
@@ -197,25 +209,32 @@ struct add_levels {
     auto& tile = t.template shared<shared>().of_warp[t.thread() / warp_size];
     rows_of_levels rows{form, numbers};
     for (auto begin = level_tile * t.warp(); begin < size; begin += level_tile * t.warps()) {
-      t.sync_warp();
+      t.sync_warp(); // the former tile has been read
       if (t.lane() < 2 * bits)
         reinterpret_cast<four<std::uint32_t>*>(tile.bytes)[t.lane()] =
             reinterpret_cast<const four<std::uint32_t>*>(codes + begin / 8 * bits)[t.lane()];
       t.sync_warp();
-      std::uint32_t code[8];
-      eight_codes::load(form.bits, tile.bytes + bits * t.lane()).unpack(form.bits, code);
-      GOSSAMER_UNROLL
-      for (unsigned half = 0; half < 2; ++half) {
-        const auto first = begin + 8 * t.lane() + 4 * half;
-        four<float> x{};
-        GOSSAMER_UNROLL
-        for (unsigned j = 0; j < 4; ++j)
-          if (first + j < size)
-            x.x[j] = level_value(rows.at(first + j), form.bits, code[4 * half + j]);
-        if (first < size)
-          add_four(y, first, size, factor, x);
-      }
+      const auto first = begin + 8 * t.lane();
+      const auto read = eight_codes::load(form.bits, tile.bytes + bits * t.lane());
+      if (whole_tile(y, begin, level_tile, size) && rows.share_row(first, 8))
+        add_eight<true>(read, first, rows);
+      else
+        add_eight<false>(read, first, rows);
     }
+  }
+
+private:
+  template <bool whole>
+  GOSSAMER_KERNEL void add_eight(const eight_codes& read, std::uint64_t first, rows_of_levels& rows) const {
+    std::uint32_t code[8];
+    four<float> sum[2] = {load_four<whole>(y, first, size), load_four<whole>(y, first + 4, size)};
+    read.unpack(form.bits, code);
+    GOSSAMER_UNROLL
+    for (unsigned j = 0; j < 8; ++j)
+      if (whole || first + j < size)
+        sum[j / 4].x[j % 4] += factor * level_value(whole ? rows.present() : rows.at(first + j), form.bits, code[j]);
+    store_four<whole>(y, first, size, sum[0]);
+    store_four<whole>(y, first + 4, size, sum[1]);
   }
 };
 

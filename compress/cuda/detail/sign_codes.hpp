@@ -45,9 +45,11 @@ GOSSAMER_HD constexpr std::uint32_t merged(std::uint32_t v, std::uint32_t w, std
 struct signs_of {
   const float* v;
 
-  template <class Thread>
+  GOSSAMER_KERNEL bool aligned_elements() const { return aligned(v); }
+
+  template <bool whole, class Thread>
   GOSSAMER_KERNEL std::uint32_t bits(Thread&, std::uint64_t first, std::uint64_t size, bool& finite) const {
-    const auto x = load_four(v, first, size);
+    const auto x = load_four<whole>(v, first, size);
     std::uint32_t result = 0;
     GOSSAMER_UNROLL
     for (unsigned j = 0; j < 4; ++j) {
@@ -68,14 +70,16 @@ struct random_signs {
   philox_key key;
   std::uint64_t step;
 
-  template <class Thread>
+  GOSSAMER_KERNEL bool aligned_elements() const { return aligned(v); }
+
+  template <bool whole, class Thread>
   GOSSAMER_KERNEL std::uint32_t bits(Thread& t, std::uint64_t first, std::uint64_t size, bool&) const {
-    const auto x = load_four(v, first, size);
+    const auto x = load_four<whole>(v, first, size);
     const auto words = t.random(key, step, first / 4);
     std::uint32_t result = 0;
     GOSSAMER_UNROLL
     for (unsigned j = 0; j < 4; ++j)
-      if (first + j < size) {
+      if (whole || first + j < size) {
         const float given = norms[row < size ? (first + j) / row : 0], norm = given > 0 ? given : 1;
         const float p = 0.5f + 0.5f * (x.x[j] / norm);
         result |= (static_cast<float>(words[j] >> 8) * 0x1p-24f < p ? 1u : 0u) << j;
@@ -91,9 +95,11 @@ struct transient_bits {
   philox_key key;
   std::uint64_t step, offset;
 
-  template <class Thread>
+  GOSSAMER_KERNEL bool aligned_elements() const { return true; }
+
+  template <bool whole, class Thread>
   GOSSAMER_KERNEL std::uint32_t bits(Thread& t, std::uint64_t first, std::uint64_t size, bool&) const {
-    if (first >= size)
+    if (!whole && first >= size)
       return 0;
     const auto skipped = static_cast<unsigned>((offset + first) % 4);
     const auto group = (offset + first) / 4;
@@ -126,16 +132,17 @@ struct pack_bits {
     bool finite = true;
     for (auto begin = sign_tile * t.warp(); begin < size; begin += sign_tile * t.warps()) {
       std::uint32_t mine = 0;
+      std::uint32_t bits[4];
+      if (begin + sign_tile <= size && source.aligned_elements())
+        look_at<true>(t, begin, bits, finite);
+      else
+        look_at<false>(t, begin, bits, finite);
       GOSSAMER_UNROLL
       for (unsigned q = 0; q < 4; ++q) {
-        const auto first = begin + 4 * (warp_size * q + t.lane());
-        auto bits = source.bits(t, first, size, finite);
-        if (first + 4 > size)
-          bits &= first < size ? (1u << (size - first)) - 1 : 0;
         std::uint32_t ballots[4];
         GOSSAMER_UNROLL
         for (unsigned c = 0; c < 4; ++c)
-          ballots[c] = t.ballot((bits >> c & 1u) != 0);
+          ballots[c] = t.ballot((bits[q] >> c & 1u) != 0);
         if (t.lane() / 4 == q)
           mine = interleave(ballots, t.lane() % 4);
       }
@@ -145,6 +152,18 @@ struct pack_bits {
     }
     if (!finite)
       t.raise(&found->not_finite, 1);
+  }
+
+private:
+  template <bool whole, class Thread>
+  GOSSAMER_KERNEL void look_at(Thread& t, std::uint64_t begin, std::uint32_t* bits, bool& finite) const {
+    GOSSAMER_UNROLL
+    for (unsigned q = 0; q < 4; ++q) {
+      const auto first = begin + 4 * (warp_size * q + t.lane());
+      bits[q] = source.template bits<whole>(t, first, size, finite);
+      if (!whole && first + 4 > size)
+        bits[q] &= first < size ? (1u << (size - first)) - 1 : 0;
+    }
   }
 };
 
