@@ -105,6 +105,9 @@ if ((failures == 0)); then
   for bench in "$bin"/gpu_*_bench; do
     check "$(basename "$bench")" "$bench"
   done
+  if python3 -c 'import torch' 2>/dev/null; then # for comparison only
+    check "torch_steps" bench/cuda/torch_steps.py
+  fi
 fi
 
 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null || echo "no GPU was found"
@@ -113,6 +116,8 @@ if ((failures > 0)); then
   echo "$failures of ${#rows[@]} checks did not pass; see $logs"
   exit 1
 fi
-for figures in "$logs"/gpu_*_bench.txt; do
-  echo && cat "$figures"
+for figures in "$logs"/{gpu_*_bench,torch_steps}.txt; do
+  if [[ -e $figures ]]; then
+    echo && cat "$figures"
+  fi
 done
