@@ -102,6 +102,12 @@ def names_caf_wrongly(file: File) -> bool:
     return file.folder not in ("actors", "bench") and file.path.parts[:2] != ("tests", "actors")
 
 
+def names_cuda_wrongly(file: File) -> bool:
+    """Sources under */cuda/ may, and private headers there."""
+    inside = "cuda" in file.path.parts and (not in_header(file) or "detail" in file.path.parts)
+    return file.folder != "tests" and not inside
+
+
 def forbidden_layers(file: File, _: list[File]) -> Iterator[int]:
     if file.path.suffix not in CPP or file.folder not in MAY_INCLUDE:
         return
@@ -194,6 +200,10 @@ RULES = [
     Rule("CAF is named outside actors", "keep actors behind the interfaces of actors/",
          lines_with(r"^\s*#\s*include\s*[<\"]caf/", names_caf_wrongly),
          ("compute/a.cpp", "#include <caf/all.hpp>\n"), ("actors/a.cpp", "#include <caf/all.hpp>\n")),
+    Rule("CUDA is named where no toolkit may be needed", "keep its types in sources and detail/ headers under */cuda/",
+         lines_with(r"^\s*#\s*include\s*[<\"](cuda|cu)(_|rand|blas)", names_cuda_wrongly),
+         ("base/cuda/stream.hpp", "#pragma once\n#include <cuda_runtime_api.h>\n"),
+         ("base/cuda/detail/check.hpp", "#pragma once\n#include <cuda_runtime_api.h>\n")),
     Rule("Eigen is named in a header", "include it in the .cpp, and pass spans in the header",
          lines_with(r"^\s*#\s*include\s*[<\"]Eigen/", in_header),
          ("compute/a.hpp", "#pragma once\n#include <Eigen/Core>\n"), ("compute/a.cpp", "#include <Eigen/Core>\n")),

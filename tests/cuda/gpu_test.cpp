@@ -121,6 +121,30 @@ TEST_P(one_gpu, merges_signs_as_the_processor_does) {
   expect_signs_of_the_processor(backend);
 }
 
+TEST_P(one_gpu, is_used_as_the_documentation_says) {
+  const gpu_backend backend;
+  const auto values = normal_values(1000);
+  const cuda::device_buffer memory{backend.queue(), 8000};
+  cuda::upload(backend.queue(), memory.data(), std::as_bytes(std::span{values}));
+  cuda::clear(backend.queue(), memory.data() + 4000, 4000);
+  backend.queue().wait();
+  const std::span<const float> gradient{memory.as<float>(), 1000};
+  const std::span<float> sum{memory.as<float>() + 1000, 1000};
+  const auto& random = codec_randomness;
+  const std::uint64_t step = 4;
+  // snippet use begin
+  const cuda::stream s{0}; // a queue of work on cuda:0
+  const compress::cuda::device_codec codec{"uniform:bits=8"};
+  const compress::packet p = codec.encode(s, gradient, random, step); // spans are in the memory of the GPU
+  compress::cuda::decode_add(s, p, 0.5f, sum);                        // sum += 0.5 * decode(p), in one pass
+  // snippet use end
+  s.wait();
+  std::vector<float> result(1000);
+  cuda::download(s, std::as_writable_bytes(std::span{result}), memory.data() + 4000);
+  s.wait();
+  EXPECT_EQ(result, decoded_sum(p, 0.5f, std::vector<float>(1000)));
+}
+
 TEST_P(one_gpu, says_how_much_memory_was_asked_for_and_is_free) {
   const gpu_backend backend;
   const auto all = cuda::gpus().front().memory_bytes;

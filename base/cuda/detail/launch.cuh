@@ -7,7 +7,8 @@
 
 #include <curand_kernel.h>
 
-// For the sources under */cuda/ that nvcc compiles: a thread of a GPU, and a queue that launches kernels.
+// For the sources under */cuda/ that nvcc compiles (which cannot compile fmt's checked formats: sentences of errors
+// belong into .cpp files): a thread of a GPU, and a queue that launches kernels.
 namespace gossamer::cuda {
 
 /// What kernel.hpp asks of a thread, by the GPU's own instructions.
