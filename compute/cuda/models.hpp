@@ -18,8 +18,8 @@ namespace gossamer::compute::cuda {
 /// tensor cores and without atomics, and every other sum is in a fixed order.
 ///
 /// The samples of a dataset are copied to a GPU with the first batch that names it, once for all models of the process
-/// on that GPU, and stay there until the last of these models is gone. They are looked up by the dataset's address: a
-/// dataset that was evaluated must live, unchanged, as long as they.
+/// on that GPU, and stay there until the last model that has seen them is gone. They are known by the dataset's
+/// address: it must live, unchanged, as long as these models.
 ///
 /// A gradient copies x to the GPU and the gradient back, and waits. It costs as many operations as on the processor;
 /// sparse batches are transposed on the processor meanwhile, in time linear in their entries. Workspace on the GPU: at

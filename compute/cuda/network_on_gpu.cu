@@ -29,21 +29,17 @@ private:
 
 using twin = device_network<device_engine>;
 
-/// Shared by all models that are on a GPU at the same time.
-std::shared_ptr<twin::data_sets> sets_of(int gpu) {
+twin::data_sets& sets_on(int gpu) {
   static std::mutex mutex;
-  static std::map<int, std::weak_ptr<twin::data_sets>> all;
+  static std::map<int, twin::data_sets> all;
   const std::lock_guard lock{mutex};
-  auto result = all[gpu].lock();
-  if (result == nullptr)
-    all[gpu] = result = std::make_shared<twin::data_sets>();
-  return result;
+  return all[gpu];
 }
 
 } // namespace
 
 std::unique_ptr<model> network_on_gpu(const compute::detail::network& host, int gpu) {
-  return std::make_unique<twin>(host, device_engine{stream{gpu}}, sets_of(gpu));
+  return std::make_unique<twin>(host, device_engine{stream{gpu}}, sets_on(gpu));
 }
 
 } // namespace gossamer::compute::cuda

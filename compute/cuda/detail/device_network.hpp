@@ -28,10 +28,10 @@ class device_network final : public model {
 public:
   using data_sets = resident_sets<Engine>;
 
+  /// @param sets lives as long as the model and its clones
   /// @param workspace floats that a chunk may need
-  device_network(const network& host, Engine engine, std::shared_ptr<data_sets> sets,
-                 std::size_t workspace = std::size_t{1} << 24)
-      : host_(host), engine_(std::move(engine)), sets_(std::move(sets)), workspace_(workspace),
+  device_network(const network& host, Engine engine, data_sets& sets, std::size_t workspace = std::size_t{1} << 24)
+      : host_(host), engine_(std::move(engine)), sets_(sets), workspace_(workspace),
         staging_(engine_.host_pool().allocate(dimension() * sizeof(float))), lists_(host.options().widths.front()) {
     for (const auto& shape : host.layers())
       layers_.push_back({shape, {}, {}});
@@ -122,6 +122,13 @@ private:
     return {result, dimension()};
   }
 
+  const resident_data<Engine>& resident(const dataset& data) {
+    auto& seen = seen_[&data];
+    if (seen == nullptr)
+      seen = sets_.of(engine_, data);
+    return *seen;
+  }
+
   template <class Work>
   void for_each_chunk(const batch& samples, Work work) {
     const auto count = samples.indices.size();
@@ -129,7 +136,7 @@ private:
     for (const auto& layer : layers_)
       row += 2 * layer.outputs;
     const auto most = std::clamp<std::size_t>(workspace_ / row, 16, 16384);
-    const auto& data = sets_->of(engine_, samples.data);
+    const auto& data = resident(samples.data);
     const auto* indices = indices_.of(engine_, count);
     auto* verdicts = verdicts_.of(engine_, count);
     for (std::size_t i = 0; i < count; i += most)
@@ -146,9 +153,11 @@ private:
         multiply_samples(z, c, layer.weights_in(x));
       else
         multiply(engine_, z, below, layer.weights_in(x));
-      if (&layer != &layers_.back())
-        run_over(z.values.size(), add_bias_and_activate{z.values.data(), z.values.size(), layer.outputs,
-                                                        layer.bias_in(x).data(), host_.options().hidden});
+      if (&layer != &layers_.back()) {
+        const over_elements all{z.rows, z.columns};
+        engine_.launch(all.pieces(),
+                       add_bias_and_activate{z.values.data(), all, layer.bias_in(x).data(), host_.options().hidden});
+      }
       below = z;
     }
     auto& last = layers_.back();
@@ -167,7 +176,7 @@ private:
     const float* values = nullptr;
     for (std::size_t l = layers_.size() - 1;; --l) {
       const auto& layer = layers_[l];
-      engine_.launch(damp_and_sum_errors::warps_for(layer.outputs),
+      engine_.launch(damp_and_sum_errors::pieces_of(layer.outputs),
                      damp_and_sum_errors{errors.values.data(), c.rows(), layer.outputs, values, host_.options().hidden,
                                          layer.bias_in(gradient).data()});
       if (l == 0) {
@@ -211,8 +220,8 @@ private:
 
   const_matrix gathered(const chunk& c) {
     const auto rows = inputs_of(c);
-    engine_.launch(gather_rows::pieces_of(c.rows(), rows.columns),
-                   gather_rows{c.data.dense.data(), rows.columns, c.indices, c.rows(), rows.values.data()});
+    const over_elements all{rows.rows, rows.columns};
+    engine_.launch(all.pieces(), gather_rows{c.data.dense.data(), c.indices, all, rows.values.data()});
     return rows;
   }
 
@@ -252,7 +261,8 @@ private:
 
   network host_;
   Engine engine_;
-  std::shared_ptr<data_sets> sets_;
+  data_sets& sets_;
+  std::map<const dataset*, std::shared_ptr<const resident_data<Engine>>> seen_;
   std::size_t workspace_;
   buffer staging_; ///< host memory that copies are fast with: x, and then the gradient
   std::vector<device_layer> layers_;

@@ -1,34 +1,26 @@
 #pragma once
 
+#include "gossamer/compute/cuda/detail/over_elements.hpp"
 #include "gossamer/compute/cuda/detail/over_warp.hpp"
 
 // The first layer, which reads samples by their indices: models/detail/input_layer.hpp for GPUs.
 namespace gossamer::compute::cuda {
 
-/// rows_i = samples_(index_i). A warp has a piece of a row.
+/// rows_i = samples_(index_i).
 struct gather_rows {
   static constexpr const char* name = "gather_rows";
-  static constexpr std::uint64_t piece = 256;
   struct shared {};
 
   const float* samples;
-  std::uint64_t features;
   const std::uint32_t* indices;
-  std::uint64_t count;
+  over_elements all; ///< of the rows
   float* rows;
-
-  static constexpr std::uint64_t pieces_of(std::uint64_t count, std::uint64_t features) {
-    return count * ((features + piece - 1) / piece);
-  }
 
   template <class Thread>
   GOSSAMER_KERNEL void operator()(Thread& t) const {
-    const auto pieces = pieces_of(1, features);
-    for (auto p = t.warp(); p < count * pieces; p += t.warps()) {
-      const auto i = p / pieces, begin = p % pieces * piece, end = begin + piece < features ? begin + piece : features;
-      for (auto k = begin + t.lane(); k < end; k += warp_size)
-        rows[i * features + k] = samples[indices[i] * features + k];
-    }
+    all.run(t, [this](std::uint64_t i, std::uint64_t k) {
+      rows[i * all.columns + k] = samples[indices[i] * all.columns + k];
+    });
   }
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/base/cuda/kernel.hpp"
+#include "gossamer/compute/cuda/detail/over_elements.hpp"
 #include "gossamer/compute/models/detail/network.hpp"
 
 #include <cmath>
@@ -9,7 +9,6 @@
 namespace gossamer::compute::cuda {
 
 using compute::detail::activation;
-using gossamer::cuda::warp_size;
 
 /// values = activation(values + bias), row by row.
 struct add_bias_and_activate {
@@ -17,16 +16,16 @@ struct add_bias_and_activate {
   struct shared {};
 
   float* values;
-  std::uint64_t size, outputs;
+  over_elements all; ///< of the values
   const float* bias;
   activation function;
 
   template <class Thread>
   GOSSAMER_KERNEL void operator()(Thread& t) const {
-    for (auto i = t.global(); i < size; i += t.globals()) {
-      const float z = values[i] + bias[i % outputs];
-      values[i] = function == activation::tanh ? std::tanh(z) : z < 0 ? 0 : z; // keeps a NaN
-    }
+    all.run(t, [this](std::uint64_t i, std::uint64_t k) {
+      const float z = values[i * all.columns + k] + bias[k];
+      values[i * all.columns + k] = function == activation::tanh ? std::tanh(z) : z < 0 ? 0 : z; // keeps a NaN
+    });
   }
 };
 
@@ -36,7 +35,7 @@ struct add_bias_and_activate {
 /// A block has 32 columns at a time. Its warps add up every so many rows, and then their sums are added up.
 struct damp_and_sum_errors {
   static constexpr const char* name = "damp_and_sum_errors";
-  static constexpr unsigned most_warps = 32;
+  static constexpr unsigned most_warps = gossamer::cuda::launch_policy::most_threads / warp_size;
   struct shared {
     float sums[most_warps][warp_size];
   };
@@ -47,8 +46,10 @@ struct damp_and_sum_errors {
   activation function;
   float* bias_gradient;
 
-  /// Eight warps for 32 columns, which is a usual block; any other will do.
-  static constexpr std::uint64_t warps_for(std::uint64_t outputs) { return (outputs + warp_size - 1) / warp_size * 8; }
+  /// A block for 32 columns.
+  static constexpr std::uint64_t pieces_of(std::uint64_t outputs) {
+    return (outputs + warp_size - 1) / warp_size * most_warps;
+  }
 
   template <class Thread>
   GOSSAMER_KERNEL void operator()(Thread& t) const {

@@ -3,6 +3,7 @@
 #include "gossamer/compute/dataset.hpp"
 
 #include <map>
+#include <memory>
 #include <mutex>
 
 namespace gossamer::compute::cuda {
@@ -32,20 +33,24 @@ private:
   }
 };
 
-/// The datasets of one GPU, each copied when it is first asked for. Threads: safe.
+/// The datasets on one GPU, by their addresses. Threads: safe.
 template <class Engine>
 class resident_sets {
 public:
-  /// Valid as long as this object. The copy is made by the engine of whoever asks first, while others wait.
-  const resident_data<Engine>& of(Engine& e, const dataset& data) {
+  /// The same memory for all who ask while anybody still has it. The copy is made by the engine of whoever asks first,
+  /// while others wait.
+  std::shared_ptr<const resident_data<Engine>> of(Engine& e, const dataset& data) {
     const std::lock_guard lock{mutex_};
-    const auto found = sets_.find(&data);
-    return found != sets_.end() ? found->second : sets_.try_emplace(&data, e, data).first->second;
+    auto& known = sets_[&data];
+    auto result = known.lock();
+    if (result == nullptr)
+      known = result = std::make_shared<const resident_data<Engine>>(e, data);
+    return result;
   }
 
 private:
   std::mutex mutex_;
-  std::map<const dataset*, resident_data<Engine>> sets_;
+  std::map<const dataset*, std::weak_ptr<const resident_data<Engine>>> sets_;
 };
 
 } // namespace gossamer::compute::cuda
