@@ -163,7 +163,8 @@ const std::vector<option>& train_options() {
   static const std::vector<option> table{
       text("algorithm", "NAME", "how the workers train together", field(&run_settings::algorithm)),
       workers(),
-      {"device", "NAME", "where gradients are computed: cpu, cuda:0, cuda:all, or several joined by +, dealt out in turn",
+      {"device", "NAME",
+       "where gradients are computed: cpu, cuda:0, cuda:all, or several joined by +, dealt out in turn",
        field(&run_settings::device), set_device},
       text("topology", "NAME", "who may talk to whom", field(&run_settings::topology)),
       text("mixing", "RULE", "weights of gossip: auto, uniform or metropolis", field(&run_settings::mixing)),

@@ -33,6 +33,7 @@ MAY_INCLUDE = {
 # Files that may read a clock, each with the reason. Everything else is told the time.
 MAY_READ_A_CLOCK: dict[str, str] = {
     "apps/detail/stopwatch.hpp": "tells people how long a simulation took, and ends one that hangs",
+    "bench/cuda/gpu_gradient_bench.cpp": "measures steps per second",
 }
 
 

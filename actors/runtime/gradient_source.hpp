@@ -9,7 +9,8 @@ namespace gossamer::actors {
 /// so that a restarted compute actor goes on with the same minibatches. Threads: one thread at a time.
 class gradient_source {
 public:
-  gradient_source(std::shared_ptr<const experiment> e, rank worker) : gradient_source(e, worker, e->model_for(worker)) {}
+  gradient_source(std::shared_ptr<const experiment> e, rank worker)
+      : gradient_source(e, worker, e->model_for(worker)) {}
   /// @param model may be shared by sources of the same thread: it keeps nothing between calls but memory
   gradient_source(std::shared_ptr<const experiment> e, rank worker, std::shared_ptr<compute::model> model)
       : experiment_(std::move(e)), worker_(worker), model_(std::move(model)),

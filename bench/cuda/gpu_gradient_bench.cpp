@@ -1,7 +1,7 @@
 // Steps per second of SGD on a GPU and on the processor, and what compressing a gradient saves of its way to the host:
 //   gpu_gradient_bench [minibatch, 128] [steps, 200]
-// A step is a gradient at x, which comes back to the host, and x -= 0.01 g there. bench/cuda/torch_steps.py does the same
-// steps with PyTorch, whose x stays on the GPU.
+// A step is a gradient at x, which comes back to the host, and x -= 0.01 g there. bench/cuda/torch_steps.py does the
+// same steps with PyTorch, whose x stays on the GPU.
 #include "gossamer/base/cuda/device.hpp"
 #include "gossamer/base/cuda/memory.hpp"
 #include "gossamer/base/error.hpp"

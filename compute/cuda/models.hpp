@@ -29,7 +29,8 @@ namespace gossamer::compute::cuda {
 /// @param m on the processor
 /// @param name of the model, for the error
 /// @error errc::usage when the model has no twin: lists those that have one; when there is no such GPU, or the program
-///        was built without CUDA. By the twin: errc::failed when memory does not suffice, errc::device when the GPU fails
+///        was built without CUDA. By the twin: errc::failed when memory does not suffice, errc::device when the GPU
+///        fails
 std::unique_ptr<model> on_device(const model& m, std::string_view name, gossamer::cuda::device where);
 
 } // namespace gossamer::compute::cuda
