@@ -26,6 +26,7 @@ HWY_INLINE void quantise(D d, int bits, const level_grid& grid, const float* v, 
   const hn::RebindToSigned<D> di;
   const hn::RebindToUnsigned<D> du;
   const hn::Rebind<Code, D> dc;
+  constexpr float ones = 0x1.8p23f; // the last bit of a float of this size counts ones
   const auto bottom = hn::Set(d, grid.bottom), top = hn::Set(d, grid.top);
 
   const auto x = hn::LoadU(d, v);
@@ -42,8 +43,8 @@ HWY_INLINE void quantise(D d, int bits, const level_grid& grid, const float* v, 
     k = hn::IfThenElse(hn::Ge(x, hn::Set(d, grid.high)), top, k);
     k = hn::IfThenElse(hn::Le(x, hn::Set(d, grid.low)), bottom, k);
   }
-  const auto code = hn::And(hn::ConvertTo(di, k), hn::Set(di, (1 << bits) - 1));
-  hn::StoreU(hn::DemoteTo(dc, code), dc, codes);
+  const auto code = hn::And(hn::BitCast(du, hn::Add(k, hn::Set(d, ones))), hn::Set(du, (1u << bits) - 1));
+  hn::StoreU(hn::TruncateTo(dc, code), dc, codes);
 }
 
 template <bool exact_ends, class Code, class D>

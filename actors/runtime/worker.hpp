@@ -143,7 +143,7 @@ public:
   std::size_t workers() const noexcept { return settings_.workers; }
   std::size_t masters() const noexcept { return settings_.masters; }
   rank master(std::size_t k) const noexcept { return static_cast<rank>(settings_.workers + k); }
-  /// `co_await change()` until somebody is lost or comes back, or training is over. One coroutine of a worker may wait.
+  /// `co_await change()` until somebody is lost or comes back, or training is over.
   signal::waiter change() noexcept { return change_.wait(); }
 
   // -- progress -------------------------------------------------------------------------------------------------------

@@ -64,6 +64,8 @@ TEST_F(bad_input, says_what_is_allowed) {
   expect_usage({"--steps", "0"}, {"--steps is 0", "allowed"});
   expect_usage({"--codec", "uniform:bits=17"}, {"bits of codec 'uniform' is 17", "integer in [1, 16]"});
   expect_usage({"--mixing", "fair"}, {"'fair'", "metropolis"});
+  expect_usage({"--device", "gpu"}, {"unknown device 'gpu'", "cpu, cuda:NUMBER and cuda:all"});
+  expect_usage({"--device", "cpu+cpu"}, {"'cpu' is named twice"});
   expect_usage({"--slow", "3"}, {"--slow is '3'", "RANK:FACTORx"});
   expect_usage({"--slow", "4:2x"}, {"worker 4", "0 to 3"});
   expect_line(run({}), 2, {"--help"});
