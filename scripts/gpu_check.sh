@@ -85,10 +85,11 @@ sanitise() { # TOOL: one of compute-sanitizer's
 }
 
 train() { # ARGUMENTS of gossamer train, on the embedded digits
-  local out
+  local out status=0
   out=$(mktemp -d)
-  "$bin/gossamer" train --epochs 3 --seed 1 --out "$out/run" "$@"
+  "$bin/gossamer" train --epochs 3 --seed 1 --out "$out/run" "$@" || status=$?
   rm -r "$out"
+  return "$status"
 }
 
 check "configure" cmake --preset cuda
