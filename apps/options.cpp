@@ -133,7 +133,7 @@ void set_device(run_options& o, const std::string& given) {
 }
 
 option workers() {
-  auto result = number("workers", "N", "number of workers (default: 4, or one for each GPU of --device)",
+  auto result = number("workers", "N", "number of workers; not given: one for each GPU of --device",
                        field(&run_settings::workers));
   result.set = [set = std::move(result.set)](run_options& o, const std::string& given) {
     set(o, given);

@@ -18,15 +18,6 @@ std::vector<std::uint32_t> spread(std::size_t samples, std::size_t most) {
   return indices;
 }
 
-void evaluate(compute::model& model, const experiment& e, const vec& x, evaluation_record& record) {
-  const auto train = spread(e.data.train.samples, most_training_samples);
-  const auto test = spread(e.data.test.samples, e.data.test.samples);
-  record.train_loss = model.evaluate(x.view(), {e.data.train, train}).loss;
-  const auto on_test = model.evaluate(x.view(), {e.data.test, test});
-  record.test_loss = on_test.loss;
-  record.test_accuracy = on_test.accuracy;
-}
-
 /// One behind the other.
 vec joined(std::span<const vec> parts, buffer_pool pool) {
   if (parts.size() == 1)
@@ -76,18 +67,26 @@ std::optional<evaluate_models> evaluation_of(const experiment& run, books& seen,
 caf::behavior evaluator_actor(caf::event_based_actor* self, std::shared_ptr<const experiment> e,
                               caf::actor supervisor) {
   report_exceptions_to(self, supervisor, "the evaluation");
+  const auto evaluate = [e, train = spread(e->data.train.samples, most_training_samples),
+                         test = spread(e->data.test.samples, e->data.test.samples)](
+                            compute::model& model, const vec& x, evaluation_record& record) {
+    record.train_loss = model.evaluate(x.view(), {e->data.train, train}).loss;
+    const auto on_test = model.evaluate(x.view(), {e->data.test, test});
+    record.test_loss = on_test.loss;
+    record.test_accuracy = on_test.accuracy;
+  };
   return {[=, model = std::shared_ptr<compute::model>{e->model_for(0)}](evaluate_models& job) mutable {
     const auto [mean, distance] = job.parts ? std::pair{joined(job.models, e->pool), 0.0} : consensus(job.models);
     job.models.clear();
     auto record = job.record;
     record.consensus_distance = distance;
     try {
-      evaluate(*model, *e, mean, record);
+      evaluate(*model, mean, record);
     } catch (const error& problem) {
       if (problem.code() != errc::device)
         throw;
       model = e->model->clone(); // on the processor, which goes on when a GPU is lost
-      evaluate(*model, *e, mean, record);
+      evaluate(*model, mean, record);
     }
     self->send(caf::actor_cast<caf::actor>(self->current_sender()), record);
   }};

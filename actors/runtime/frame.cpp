@@ -18,13 +18,6 @@ std::array<std::uint64_t, 6> numbers_of(const frame& f) noexcept {
   return {f.source, f.incarnation, f.sequence, f.label.part, f.label.view, f.label.step};
 }
 
-std::size_t header_bytes(const frame& f) noexcept {
-  std::size_t bytes = 1;
-  for (const auto n : numbers_of(f))
-    bytes += varint_bytes(n);
-  return bytes;
-}
-
 error bad_frame(std::string sentence) {
   return {errc::bad_packet, std::move(sentence), "the frame is discarded; if this happens often, check the link"};
 }
@@ -59,7 +52,12 @@ std::string_view to_string(frame_kind kind) noexcept {
   return "unknown";
 }
 
-std::size_t frame::wire_bytes() const noexcept { return header_bytes(*this) + body.wire_bytes(); }
+std::size_t frame::wire_bytes() const noexcept {
+  std::size_t bytes = 1;
+  for (const auto n : numbers_of(*this))
+    bytes += varint_bytes(n);
+  return bytes + body.wire_bytes();
+}
 
 buffer write(buffer_pool& pool, const frame& f) {
   auto result = pool.allocate(f.wire_bytes());
@@ -67,7 +65,7 @@ buffer write(buffer_pool& pool, const frame& f) {
   *end++ = static_cast<std::byte>(f.label.kind);
   for (const auto n : numbers_of(f))
     end = put_varint(end, n);
-  compress::write(f.body, end, XXH3_64bits(result.data(), header_bytes(f)));
+  compress::write(f.body, end, XXH3_64bits(result.data(), static_cast<std::size_t>(end - result.data())));
   return result;
 }
 

@@ -13,7 +13,7 @@ namespace gossamer::apps {
 /// Everything that a run can be told, wherever it runs.
 struct run_options {
   actors::run_settings run;
-  bool workers_given = false;         ///< or their number follows from the devices
+  bool workers_given = false;         ///< else their number follows from the devices
   actors::simulation_settings world;  ///< of the local world only `workers_per_node`
   bool measure_sample_time = false;   ///< instead of `world.sample_time_s`
   std::string faults;                 ///< plan file; empty: none

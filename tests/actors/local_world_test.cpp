@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <cmath>
-#include <functional>
 #include <numeric>
 
 namespace gossamer::actors {
@@ -139,33 +138,35 @@ INSTANTIATE_TEST_SUITE_P(registry, every_algorithm_locally, testing::ValuesIn(al
 class failing_model final : public compute::model {
 public:
   failing_model(std::shared_ptr<const compute::model> real, std::shared_ptr<std::atomic<int>> calls, int first,
-                int last, std::function<void()> fail = going_up_in_smoke)
+                int last, bool loses_device = false)
       : real_(real->clone()), shared_(std::move(real)), calls_(std::move(calls)), first_(first), last_(last),
-        fail_(std::move(fail)) {}
-
-  static void going_up_in_smoke() { throw std::runtime_error("the gradient went up in smoke"); }
+        loses_device_(loses_device) {}
 
   std::size_t dimension() const override { return real_->dimension(); }
   void initial_point(std::span<float> x, const random_stream& r) const override { real_->initial_point(x, r); }
   double loss_and_gradient(std::span<const float> x, const compute::batch& b, std::span<float> g) override {
     const int call = ++*calls_;
     if (call >= first_ && call <= last_)
-      fail_();
+      loses_device_ ? throw lost_device() : throw std::runtime_error("the gradient went up in smoke");
     return real_->loss_and_gradient(x, b, g);
   }
   compute::evaluation evaluate(std::span<const float> x, const compute::batch& b) override {
+    if (loses_device_ && *calls_ >= first_)
+      throw lost_device();
     return real_->evaluate(x, b);
   }
   std::unique_ptr<compute::model> clone() const override {
-    return std::make_unique<failing_model>(shared_, calls_, first_, last_, fail_);
+    return std::make_unique<failing_model>(shared_, calls_, first_, last_, loses_device_);
   }
 
 private:
   std::unique_ptr<compute::model> real_;
   std::shared_ptr<const compute::model> shared_;
   std::shared_ptr<std::atomic<int>> calls_;
+  static error lost_device() { return {errc::device, "kernel 'gather_rows' failed on cuda:0: illegal address"}; }
+
   int first_, last_;
-  std::function<void()> fail_;
+  bool loses_device_; ///< with it evaluations fail, too
 };
 
 std::shared_ptr<const experiment> with_failures(const std::string& algorithm, int first, int last) {
@@ -198,17 +199,19 @@ TEST(supervision, gives_up_on_a_compute_actor_that_always_fails) {
 }
 
 TEST(supervision, lets_the_others_go_on_when_a_gpu_is_lost) {
-  for (const char* algorithm : {"ad-psgd", "all-reduce-sgd", "d-psgd", "async-sgd"}) {
-    auto e = std::make_shared<experiment>(*prepare(small_run(algorithm)));
-    const auto lose_gpu = [] { throw error(errc::device, "kernel 'gather_rows' failed on cuda:0: illegal address"); };
-    const std::shared_ptr<const compute::model> on_gpu = std::make_shared<failing_model>(
-        e->model, std::make_shared<std::atomic<int>>(0), 10, 1'000'000, lose_gpu);
-    e->twins = {e->model, on_gpu, e->model, e->model}; // worker 1 of 4 is on the GPU
-    const auto summary = run_locally(e);
-    EXPECT_EQ(summary.lost, 1u) << algorithm;
-    EXPECT_EQ(summary.end, run_end::planned) << algorithm;
-    EXPECT_LE(summary.steps_per_worker[1], 9u) << algorithm;
-  }
+  for (const char* algorithm : {"ad-psgd", "all-reduce-sgd", "d-psgd", "async-sgd"})
+    for (const rank on_gpu : {0u, 1u}) { // evaluations are on the device of worker 0
+      SCOPED_TRACE(testing::Message() << algorithm << ", worker " << on_gpu << " of 4 on a GPU");
+      auto e = std::make_shared<experiment>(*prepare(small_run(algorithm)));
+      e->twins.assign(4, e->model);
+      e->twins[on_gpu] =
+          std::make_shared<failing_model>(e->model, std::make_shared<std::atomic<int>>(0), 10, 1'000'000, true);
+      const auto summary = run_locally(e);
+      EXPECT_EQ(summary.lost, 1u);
+      EXPECT_EQ(summary.end, run_end::planned);
+      EXPECT_LE(summary.steps_per_worker[on_gpu], 9u);
+      EXPECT_GT(summary.final.step, 9u);
+    }
 }
 
 TEST(supervision, an_observer_that_throws_ends_the_run) {

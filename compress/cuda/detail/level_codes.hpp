@@ -138,6 +138,14 @@ struct tile_bytes {
   warp_bytes of_warp[gossamer::cuda::launch_policy::most_threads / warp_size];
 };
 
+/// Copies the codes of a tile, 16 bytes a lane.
+template <class Thread>
+GOSSAMER_KERNEL void copy_tile(Thread& t, unsigned bits, const unsigned char* from, unsigned char* to) {
+  if (t.lane() < 2 * bits)
+    reinterpret_cast<four<std::uint32_t>*>(to)[t.lane()] =
+        reinterpret_cast<const four<std::uint32_t>*>(from)[t.lane()];
+}
+
 /// Rounds at random and packs, in one pass.
 struct pack_levels {
   static constexpr const char* name = "pack_levels";
@@ -164,9 +172,7 @@ struct pack_levels {
       t.sync_warp(); // the former tile has been read
       codes.store(form.bits, tile.bytes + bits * t.lane());
       t.sync_warp();
-      if (t.lane() < 2 * bits)
-        reinterpret_cast<four<std::uint32_t>*>(out + begin / 8 * bits)[t.lane()] =
-            reinterpret_cast<const four<std::uint32_t>*>(tile.bytes)[t.lane()];
+      copy_tile(t, bits, tile.bytes, out + begin / 8 * bits);
     }
   }
 
@@ -210,9 +216,7 @@ struct add_levels {
     rows_of_levels rows{form, numbers};
     for (auto begin = level_tile * t.warp(); begin < size; begin += level_tile * t.warps()) {
       t.sync_warp(); // the former tile has been read
-      if (t.lane() < 2 * bits)
-        reinterpret_cast<four<std::uint32_t>*>(tile.bytes)[t.lane()] =
-            reinterpret_cast<const four<std::uint32_t>*>(codes + begin / 8 * bits)[t.lane()];
+      copy_tile(t, bits, codes + begin / 8 * bits, tile.bytes);
       t.sync_warp();
       const auto first = begin + 8 * t.lane();
       const auto read = eight_codes::load(form.bits, tile.bytes + bits * t.lane());
