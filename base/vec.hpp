@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/base/buffer.hpp"
+#include "gossamer/base/device_vec.hpp"
 
 #include <span>
 
@@ -20,6 +20,9 @@ struct scaled {
 /// compute actor reads cost nothing, and writing `x` afterwards cannot disturb them. Storage comes from the pool of the
 /// operand, so a loop that repeats the same operations allocates nothing.
 ///
+/// The elements may be elsewhere (`remote_elements`). Where one operand is on a GPU, that GPU computes, and the result is
+/// there; what reads single elements or spans brings them to the host, and what writes those leaves them there.
+///
 /// Arithmetic is element by element with one rounding per operation and never contracted, hence the same bits on every
 /// machine; cost O(size). Operands of one operation must have equal sizes.
 /// Threads: a vec belongs to one thread at a time; copies in different threads may share storage.
@@ -31,16 +34,20 @@ public:
   vec(buffer_pool& pool, std::span<const float> values);
   /// A view of the same bytes as floats; the size of `storage` must be a multiple of 4.
   explicit vec(buffer storage) noexcept;
+  explicit vec(std::shared_ptr<remote_elements> elsewhere) noexcept : remote_(std::move(elsewhere)) {}
   vec(scaled term); // NOLINT(google-explicit-constructor): v = 0.5f * x is the point
 
-  std::size_t size() const noexcept { return storage_.size() / sizeof(float); }
+  std::size_t size() const noexcept { return remote_ ? remote_->size() : storage_.size() / sizeof(float); }
   bool empty() const noexcept { return size() == 0; }
-  const buffer& storage() const noexcept { return storage_; }
-  buffer_pool pool() const noexcept { return storage_.pool(); }
+  /// Null when the elements are in the memory of the host.
+  const std::shared_ptr<remote_elements>& elsewhere() const noexcept { return remote_; }
+  buffer_pool pool() const { return remote_ ? remote_->pool() : storage_.pool(); }
 
-  const float* data() const noexcept { return reinterpret_cast<const float*>(storage_.data()); }
-  std::span<const float> view() const noexcept { return {data(), size()}; }
-  float operator[](std::size_t i) const noexcept { return data()[i]; }
+  /// The elements in the memory of the host, as are all below.
+  const buffer& storage() const { return remote_ ? remote_->on_host() : storage_; }
+  const float* data() const { return reinterpret_cast<const float*>(storage().data()); }
+  std::span<const float> view() const { return {data(), size()}; }
+  float operator[](std::size_t i) const { return data()[i]; }
 
   /// The elements for writing; copies them first when the storage is shared.
   std::span<float> mutate();
@@ -54,11 +61,20 @@ public:
   vec& operator*=(float factor);
 
   /// Equality of all elements as numbers.
-  friend bool operator==(const vec& a, const vec& b) noexcept;
+  friend bool operator==(const vec& a, const vec& b);
 
 private:
-  buffer storage_;
+  device_vec* device() const noexcept { return remote_ ? remote_->on_device() : nullptr; }
+  bool add_on_device(float a, const vec& x);
+
+  buffer storage_; // or
+  std::shared_ptr<remote_elements> remote_;
 };
+
+/// As many zeros as v has elements, where v is.
+vec zeros_like(const vec& v);
+/// The same elements in the memory of the host.
+vec on_host(const vec& v);
 
 inline scaled operator*(float factor, const vec& v) noexcept { return {factor, v}; }
 inline vec operator+(vec a, const vec& b) { return a += b, a; }

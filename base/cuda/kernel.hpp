@@ -52,6 +52,14 @@ struct grid {
 
 inline constexpr unsigned warp_size = 32;
 
+/// ceil(work / each).
+constexpr std::uint64_t shares(std::uint64_t work, std::uint64_t each) noexcept { return (work + each - 1) / each; }
+
+/// Warps for kernels of which each thread takes so many elements.
+constexpr std::uint64_t warps_for(std::uint64_t elements, unsigned each_thread) noexcept {
+  return shares(elements, each_thread * warp_size);
+}
+
 /// How grids are sized: warps take pieces of work in turn, and there are no more blocks than run at once.
 struct launch_policy {
   static constexpr unsigned most_threads = 256;
@@ -62,7 +70,7 @@ struct launch_policy {
   /// @param resident blocks of this kernel that run at once
   constexpr grid for_pieces(std::uint64_t pieces, unsigned resident) const noexcept {
     const std::uint64_t warps = threads / warp_size;
-    return {static_cast<unsigned>(std::clamp<std::uint64_t>((pieces + warps - 1) / warps, 1, resident)), threads};
+    return {static_cast<unsigned>(std::clamp<std::uint64_t>(shares(pieces, warps), 1, resident)), threads};
   }
 };
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <mutex>
 
 namespace gossamer::cuda {
 
@@ -95,13 +96,19 @@ struct measured_launch {
 } // namespace
 
 struct stream::core {
+  core(int number, int processors) : gpu(number), multiprocessors(processors) {}
+
   int gpu, multiprocessors;
   cudaStream_t native = nullptr;
+  cudaEvent_t passed = nullptr; // a point that another stream waits for
+  std::mutex mutex = {};        // for what follows, and for `passed` from its recording until it is waited for
   std::vector<const char*> kernels = {}; // since the last wait, the newest few
   bool measures = false;
   std::vector<measured_launch> launches = {}; // that are measured
 
   ~core() {
+    if (passed != nullptr)
+      cudaEventDestroy(passed);
     if (native != nullptr)
       cudaStreamDestroy(native); // does not wait: what is queued will still be done
   }
@@ -112,9 +119,10 @@ stream::stream(int gpu) {
     throw error(errc::usage, fmt::format("there is no GPU with number {}", gpu), "see nvidia-smi -L");
   const on_gpu present{gpu};
   keep_freed_memory(gpu);
-  core_ = std::make_shared<core>(core{gpu, attribute(cudaDevAttrMultiProcessorCount, gpu)});
-  check(cudaStreamCreateWithFlags(&core_->native, cudaStreamNonBlocking),
-        fmt::format("creating a stream on cuda:{}", gpu));
+  core_ = std::make_shared<core>(gpu, attribute(cudaDevAttrMultiProcessorCount, gpu));
+  const auto doing = fmt::format("creating a stream on cuda:{}", gpu);
+  check(cudaStreamCreateWithFlags(&core_->native, cudaStreamNonBlocking), doing);
+  check(cudaEventCreateWithFlags(&core_->passed, cudaEventDisableTiming), doing);
 }
 
 int stream::gpu() const noexcept { return core_->gpu; }
@@ -123,13 +131,29 @@ void* stream::native() const noexcept { return core_->native; }
 
 void stream::wait() const {
   const auto code = cudaStreamSynchronize(core_->native);
+  const std::lock_guard lock{core_->mutex};
   if (code != cudaSuccess)
     throw detail::failed_work(code, core_->gpu, core_->kernels);
   core_->kernels.clear();
 }
 
-void stream::wait_for(const event& e) const {
-  check(cudaStreamWaitEvent(core_->native, cuda::native(e), 0), "making a stream wait for an event");
+void stream::follow(const stream& other) const {
+  if (core_ == other.core_)
+    return;
+  const std::lock_guard lock{other.core_->mutex};
+  check(cudaEventRecord(other.core_->passed, other.core_->native), "recording an event");
+  check(cudaStreamWaitEvent(core_->native, other.core_->passed, 0), "making a stream wait for another");
+}
+
+/// cudaLaunchHostFunc would never call f when the GPU fails, and whoever waits for it would wait for ever.
+void stream::then(std::function<void()> f) const {
+  auto held = std::make_unique<std::function<void()>>(std::move(f));
+  const auto call = [](cudaStream_t, cudaError_t, void* p) {
+    const std::unique_ptr<std::function<void()>> taken{static_cast<std::function<void()>*>(p)};
+    (*taken)();
+  };
+  check(cudaStreamAddCallback(core_->native, call, held.get(), 0), "queueing a call of the host");
+  held.release();
 }
 
 void stream::keep(buffer memory) const {
@@ -143,6 +167,7 @@ void stream::keep(buffer memory) const {
 void stream::make_present() const { check(cudaSetDevice(core_->gpu), fmt::format("choosing cuda:{}", core_->gpu)); }
 
 void stream::launching() const {
+  const std::lock_guard lock{core_->mutex};
   if (!core_->measures)
     return;
   core_->launches.push_back({event{*this}, event{*this}, nullptr});
@@ -150,6 +175,7 @@ void stream::launching() const {
 }
 
 void stream::launched(const char* name) const {
+  const std::lock_guard lock{core_->mutex};
   if (core_->measures) {
     core_->launches.back().end.record(*this);
     core_->launches.back().name = name;

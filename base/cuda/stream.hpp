@@ -2,6 +2,7 @@
 
 #include "gossamer/base/buffer.hpp"
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -18,7 +19,7 @@ struct kernel_time {
 /// A queue of work for one GPU, done in order: kernels, copies, allocations. A handle; copies share the queue.
 ///
 /// All functions but `wait` return before the work is done. An error of the work itself is found by a later call.
-/// Threads: one at a time.
+/// Threads: any, several at once; what each of them queues keeps its order.
 class stream {
 public:
   /// @error errc::usage when there is no such GPU; errc::device when the driver refuses
@@ -31,8 +32,11 @@ public:
   /// Returns when all queued work is done.
   /// @error errc::device when some of it went wrong; names the kernels that are suspected
   void wait() const;
-  /// What is queued from now on begins when the event has happened, on whichever GPU.
-  void wait_for(const event& e) const;
+  /// What is queued from now on begins when all that is queued on the other stream so far is done.
+  void follow(const stream& other) const;
+  /// Calls f, in a thread of the driver, when all work that is queued so far is done or has failed. f must not wait, nor
+  /// throw, nor use this interface.
+  void then(std::function<void()> f) const;
   /// Holds host memory until all work that is queued so far is done: for copies from it.
   void keep(buffer memory) const;
 

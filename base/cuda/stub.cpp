@@ -21,7 +21,8 @@ stream::stream(int) { built_without(); }
 int stream::gpu() const noexcept { return 0; }
 int stream::multiprocessors() const noexcept { return 0; }
 void stream::wait() const { built_without(); }
-void stream::wait_for(const event&) const { built_without(); }
+void stream::follow(const stream&) const { built_without(); }
+void stream::then(std::function<void()>) const { built_without(); }
 void stream::keep(buffer) const { built_without(); }
 void* stream::native() const noexcept { return nullptr; }
 void stream::make_present() const { built_without(); }

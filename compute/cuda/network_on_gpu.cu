@@ -14,11 +14,11 @@ class device_engine : public gossamer::cuda::device_queue {
 public:
   explicit device_engine(const stream& s) : device_queue(s), stream_(s), blas_(s) {}
 
-  void enter() const { stream_.make_present(); }
   device_engine another() const { return device_engine{stream{stream_.gpu()}}; }
 
   template <class... Arguments>
   void gemm(Arguments... arguments) const {
+    stream_.make_present();
     blas_.gemm(arguments...);
   }
 

@@ -165,9 +165,7 @@ TEST_P(one_gpu, measures_time_between_events_and_orders_streams) {
   const cuda::device_buffer memory{first.queue(), 1 << 20};
   begin.record(first.queue());
   cuda::clear(first.queue(), memory.data(), memory.size());
-  cuda::event done{first.queue()};
-  done.record(first.queue());
-  second.wait_for(done);
+  second.follow(first.queue());
   end.record(second);
   end.wait();
   EXPECT_GE(end.seconds_since(begin), 0.0);

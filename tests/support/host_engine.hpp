@@ -11,7 +11,6 @@ class host_engine : public host_queue {
 public:
   using host_queue::host_queue;
 
-  void enter() const {}
   host_engine another() const { return *this; }
 
   /// cublasSgemm by its documentation, with alpha = 1: c = op(a) op(b) + beta c, all column by column.

@@ -70,8 +70,12 @@ public:
   template <class T>
   guarded_array<T> zeros(std::uint64_t size) const {
     guarded_array<T> result{size};
-    std::memset(static_cast<void*>(result.data()), 0, size * sizeof(T));
+    clear(result.data(), size);
     return result;
+  }
+  template <class T>
+  void clear(T* from, std::uint64_t size) const {
+    std::memset(static_cast<void*>(from), 0, size * sizeof(T));
   }
   buffer_pool& host_pool() const { return pool_; }
   void keep(const buffer&) const {}
@@ -85,6 +89,11 @@ public:
     std::copy_n(from, to.size(), to.data());
   }
   void wait() const {}
+  void follow(const host_queue&) const {}
+  void then(const std::function<void()>& f) const { f(); }
+  bool same_memory(const host_queue& other) const { return memory_ == other.memory_; }
+  /// As if it were of a GPU with this number.
+  void use_memory(int number) { memory_ = number; }
 
   template <class Kernel>
   void launch(std::uint64_t pieces, const Kernel& kernel) const {
@@ -99,6 +108,7 @@ private:
   cuda::launch_policy policy_;
   unsigned resident_;
   std::uint64_t order_seed_;
+  int memory_ = 0;
   mutable buffer_pool pool_;
 };
 

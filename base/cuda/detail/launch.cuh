@@ -7,6 +7,8 @@
 
 #include <curand_kernel.h>
 
+#include <functional>
+
 // For the sources under */cuda/ that nvcc compiles (which cannot compile fmt's checked formats: sentences of errors
 // belong into .cpp files): a thread of a GPU, and a queue that launches kernels.
 namespace gossamer::cuda {
@@ -80,13 +82,11 @@ private:
   device_buffer memory_;
 };
 
-/// The work of one encoding or decoding, in order. Steps of codecs are written over a queue of this form, so that tests
-/// run the same steps on the processor (tests/support/host_queue.hpp).
+/// Work on a GPU, in order. Steps of codecs and models are written over a queue of this form, so that tests run the same
+/// steps on the processor (tests/support/host_queue.hpp). Threads: any, as a stream.
 class device_queue {
 public:
-  explicit device_queue(const stream& s, launch_policy policy = {}) : stream_(s), policy_(policy) {
-    stream_.make_present();
-  }
+  explicit device_queue(const stream& s, launch_policy policy = {}) : stream_(s), policy_(policy) {}
 
   template <class T>
   using array_of = device_array<T>;
@@ -98,8 +98,12 @@ public:
   template <class T>
   device_array<T> zeros(std::uint64_t size) const {
     device_array<T> result{stream_, size};
-    clear(stream_, reinterpret_cast<std::byte*>(result.data()), size * sizeof(T));
+    clear(result.data(), size);
     return result;
+  }
+  template <class T>
+  void clear(T* from, std::uint64_t size) const {
+    cuda::clear(stream_, reinterpret_cast<std::byte*>(from), size * sizeof(T));
   }
   /// Host memory that copies are fast with.
   buffer_pool& host_pool() const { return pinned_pool(); }
@@ -114,11 +118,15 @@ public:
     cuda::download(stream_, std::as_writable_bytes(to), reinterpret_cast<const std::byte*>(from));
   }
   void wait() const { stream_.wait(); }
+  void follow(const device_queue& other) const { stream_.follow(other.stream_); }
+  void then(std::function<void()> f) const { stream_.then(std::move(f)); }
+  bool same_memory(const device_queue& other) const { return stream_.gpu() == other.stream_.gpu(); }
 
   /// Runs a kernel whose warps take pieces of work in turn.
   template <class Kernel>
   void launch(std::uint64_t pieces, const Kernel& kernel) const {
     int blocks = 0; // on one multiprocessor
+    stream_.make_present();
     detail::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, run_kernel<Kernel>,
                                                                 static_cast<int>(policy_.threads), 0),
                   Kernel::name);
@@ -133,6 +141,7 @@ public:
 private:
   template <class Kernel>
   void launch_on(grid g, const Kernel& kernel) const {
+    stream_.make_present();
     stream_.launching();
     run_kernel<<<g.blocks, g.threads, 0, static_cast<cudaStream_t>(stream_.native())>>>(kernel);
     stream_.launched(Kernel::name);

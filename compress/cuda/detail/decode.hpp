@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/base/cuda/detail/queue_vec.hpp"
 #include "gossamer/compress/cuda/detail/encode.hpp"
 #include "gossamer/compress/detail/places.hpp"
 #include "gossamer/compress/detail/sign_kernels.hpp"
@@ -119,7 +120,7 @@ private:
     if (x.empty())
       return;
     const auto values = uploaded<float>(x.storage().data(), x.storage().size());
-    q_.launch(warps_for(y_.size(), 4), add_values{values.data(), a_, y_.data(), y_.size()});
+    q_.launch(warps_for(y_.size(), 4), gossamer::cuda::add_scaled_elements{values.data(), a_, y_.data(), y_.size()});
     q_.keep(x.storage());
   }
 

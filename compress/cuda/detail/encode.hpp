@@ -16,13 +16,11 @@
 // one that runs everything on the processor.
 namespace gossamer::compress::cuda {
 
-/// ceil(work / each).
-constexpr std::uint64_t shares(std::uint64_t work, std::uint64_t each) noexcept { return (work + each - 1) / each; }
-
-/// Warps for kernels of which each thread takes so many elements.
-constexpr std::uint64_t warps_for(std::uint64_t elements, unsigned each_thread) noexcept {
-  return shares(elements, each_thread * warp_size);
-}
+using gossamer::cuda::magnitudes;
+using gossamer::cuda::shares;
+using gossamer::cuda::squares;
+using gossamer::cuda::sum_rows;
+using gossamer::cuda::warps_for;
 
 inline std::vector<copied_range> copied_ranges(const selection& kept) {
   std::vector<copied_range> ranges;
@@ -163,20 +161,11 @@ private:
     if (rule.needs_ends())
       q_.launch(find_ranges::pieces_of(v_.size(), row), find_ranges{v_.data(), v_.size(), row, ends.data()});
     const auto sums = !rule.needs_sum()                     ? q_.template array<double>(0)
-                      : rule.what == scale_rule::kind::mean ? sum<magnitudes>(v_.data(), v_.size(), row)
-                                                            : sum<squares>(v_.data(), v_.size(), row);
+                      : rule.what == scale_rule::kind::mean ? sum_rows<magnitudes>(q_, v_.data(), v_.size(), row)
+                                                            : sum_rows<squares>(q_, v_.data(), v_.size(), row);
     q_.launch(warps_for(rows, 1),
               write_scales{rule, v_.size(), rows, ends.data(), sums.data(), numbers.data(), found_.data()});
     return numbers;
-  }
-
-  /// The sum of each row: that of its blocks, and of these sums in turn.
-  template <class Terms>
-  array<double> sum(const typename Terms::source* from, std::uint64_t size, std::uint64_t row) {
-    const auto rows = shares(size, row), blocks = shares(row, sum_blocks<Terms>::block);
-    auto sums = q_.template array<double>(rows * blocks);
-    q_.launch(rows * blocks, sum_blocks<Terms>{from, size, row, sums.data()});
-    return blocks == 1 ? std::move(sums) : sum<block_sums>(sums.data(), rows * blocks, blocks);
   }
 
   packet outline(std::uint8_t parameter, std::vector<std::uint64_t> recipe, std::uint64_t bits) {

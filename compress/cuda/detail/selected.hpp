@@ -89,21 +89,4 @@ struct add_ranges {
   }
 };
 
-/// y += factor * x, for vectors that the processor has decoded.
-struct add_values {
-  static constexpr const char* name = "add_values";
-  struct shared {};
-
-  const float* x;
-  float factor;
-  float* y;
-  std::uint64_t size;
-
-  template <class Thread>
-  GOSSAMER_KERNEL void operator()(Thread& t) const {
-    for (auto first = 4 * t.global(); first < size; first += 4 * t.globals())
-      add_four(y, first, size, factor, load_four(x, first, size));
-  }
-};
-
 } // namespace gossamer::compress::cuda

@@ -19,7 +19,6 @@ using compute::detail::network;
 /// The twin of a network on a GPU: the steps of models/network.cpp over an engine, that is, a `device_queue`
 /// (base/cuda/detail/launch.cuh) that can also multiply (products.hpp), and
 ///
-///     enter()      is called before the work of every call, by the thread that queues it
 ///     another()    an engine of the same GPU that works at the same time
 ///
 /// Tests run the same steps on the processor (tests/support/host_engine.hpp).
@@ -114,7 +113,6 @@ private:
           i < samples.data.samples
               && (host_.options().last != criterion::cross_entropy || samples.data.label(i) < layers_.back().outputs),
           "indices are of samples, and a label is less than the number of classes");
-    engine_.enter();
     std::ranges::copy(x, staged().begin());
     auto* result = x_.of(engine_, dimension());
     engine_.upload(result, std::span<const float>{staged()});

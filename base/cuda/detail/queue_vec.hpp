@@ -1,0 +1,148 @@
+#pragma once
+
+#include "gossamer/base/cuda/detail/memory_access.hpp"
+#include "gossamer/base/error.hpp"
+#include "gossamer/base/vec.hpp"
+
+#include <mutex>
+#include <optional>
+
+// The elements of a vec in the memory that a queue's kernels work in: that of a GPU (launch.cuh), or in tests that of
+// the host (tests/support/host_queue.hpp).
+namespace gossamer::cuda {
+
+/// y += a x
+struct add_scaled_elements {
+  static constexpr const char* name = "add_scaled_elements";
+  struct shared {};
+
+  const float* x;
+  float a;
+  float* y;
+  std::uint64_t size;
+
+  template <class Thread>
+  GOSSAMER_KERNEL void operator()(Thread& t) const {
+    for (auto first = 4 * t.global(); first < size; first += 4 * t.globals())
+      add_four(y, first, size, a, load_four(x, first, size));
+  }
+};
+
+/// y = a x
+struct scale_elements {
+  static constexpr const char* name = "scale_elements";
+  struct shared {};
+
+  const float* x;
+  float a;
+  float* y;
+  std::uint64_t size;
+
+  template <class Thread>
+  GOSSAMER_KERNEL void operator()(Thread& t) const {
+    for (auto first = 4 * t.global(); first < size; first += 4 * t.globals()) {
+      auto values = load_four(x, first, size);
+      for (unsigned j = 0; j < 4; ++j)
+        values.x[j] *= a;
+      store_four(y, first, size, values);
+    }
+  }
+};
+
+/// Elements in the memory of a queue, which does all arithmetic with them in order. Vectors of one worker have one queue
+/// in common; where operands have different ones, these wait for each other.
+template <class Queue>
+class queue_vec final : public device_vec {
+public:
+  /// Unspecified elements.
+  queue_vec(std::shared_ptr<Queue> queue, std::size_t size)
+      : queue_(std::move(queue)), size_(size), memory_(queue_->template array<float>(size)) {}
+
+  /// v's elements, if they are in such memory.
+  static std::shared_ptr<queue_vec> of(const vec& v) { return std::dynamic_pointer_cast<queue_vec>(v.elsewhere()); }
+  /// v's elements, brought there unless they are.
+  static std::shared_ptr<queue_vec> in(const std::shared_ptr<Queue>& queue, const vec& v) {
+    if (auto here = of(v); here && here->queue_->same_memory(*queue))
+      return here;
+    return product(queue, 1, v);
+  }
+  static std::shared_ptr<queue_vec> zeros_in(const std::shared_ptr<Queue>& queue, std::size_t size) {
+    auto result = std::make_shared<queue_vec>(queue, size);
+    queue->clear(result->memory_.data(), size);
+    return result;
+  }
+
+  Queue& queue() const noexcept { return *queue_; }
+  std::span<const float> elements() const noexcept { return {memory_.data(), size_}; }
+  /// For kernels on this queue, by the single owner.
+  std::span<float> mutate() {
+    forget_copy();
+    return {memory_.data(), size_};
+  }
+  /// For kernels on `reader`; whoever asks keeps the elements until these are done.
+  std::span<const float> readable_by(const Queue& reader) const {
+    reader.follow(*queue_);
+    return elements();
+  }
+
+  std::size_t size() const noexcept override { return size_; }
+  buffer_pool pool() const override { return queue_->host_pool(); }
+
+  const buffer& on_host() const override {
+    const std::lock_guard lock{mutex_};
+    if (!copy_) {
+      auto copy = queue_->host_pool().allocate(size_ * sizeof(float));
+      queue_->download(std::span{reinterpret_cast<float*>(copy.data()), size_}, elements().data());
+      queue_->wait();
+      copy_ = std::move(copy);
+    }
+    return *copy_;
+  }
+
+  std::shared_ptr<device_vec> scaled(float a, const vec& v) const override { return product(queue_, a, v); }
+  std::shared_ptr<device_vec> zeros(std::size_t size) const override { return zeros_in(queue_, size); }
+
+  void add(float a, const vec& x) override {
+    forget_copy();
+    if (x.elsewhere() && x.elsewhere()->add_to(*this, a))
+      return;
+    const auto here = in(queue_, x);
+    const auto from = here->readable_by(*queue_);
+    queue_->launch(warps_for(size_, 4), add_scaled_elements{from.data(), a, memory_.data(), size_});
+    here->queue_->follow(*queue_); // before it may give the memory to others
+  }
+
+private:
+  static std::shared_ptr<queue_vec> product(const std::shared_ptr<Queue>& queue, float a, const vec& v) {
+    auto result = std::make_shared<queue_vec>(queue, v.size());
+    auto* to = result->memory_.data();
+    if (const auto here = of(v); here && here->queue_->same_memory(*queue)) {
+      queue->launch(warps_for(v.size(), 4), scale_elements{here->readable_by(*queue).data(), a, to, v.size()});
+      here->queue_->follow(*queue);
+      return result;
+    }
+    if (v.elsewhere()) {
+      queue->clear(to, v.size());
+      if (v.elsewhere()->add_to(*result, a))
+        return result;
+    }
+    queue->upload(to, v.view());
+    queue->keep(v.storage());
+    if (a != 1)
+      queue->launch(warps_for(v.size(), 4), scale_elements{to, a, to, v.size()});
+    return result;
+  }
+
+  void forget_copy() {
+    const std::lock_guard lock{mutex_};
+    copy_.reset();
+  }
+
+  std::shared_ptr<Queue> queue_;
+  std::size_t size_;
+  typename Queue::template array_of<float> memory_;
+  mutable std::mutex mutex_;
+  mutable std::optional<buffer> copy_; ///< in the memory of the host
+};
+
+} // namespace gossamer::cuda
