@@ -3,8 +3,10 @@
 #include "gossamer/base/philox.hpp"
 #include "gossamer/base/registry.hpp"
 #include "gossamer/base/tensor_shape.hpp"
+#include "gossamer/base/vec.hpp"
 #include "gossamer/compute/dataset.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,6 +23,11 @@ struct batch {
 struct evaluation {
   double loss = 0;                ///< mean over the samples, regularisation included
   std::optional<double> accuracy; ///< share of samples classified rightly; none for regression
+};
+
+struct gradient_and_loss {
+  vec gradient; ///< as `model::loss_and_gradient` writes it
+  double loss = 0;
 };
 
 /// An objective: f(x) = mean over samples of loss(x; sample) + (l2 / 2) ||w||^2 + l1 ||w||_1, where
@@ -49,11 +56,18 @@ public:
   ///        left to `proximal_step`
   /// @returns the mean loss over the batch, without the l1 term
   virtual double loss_and_gradient(std::span<const float> x, const batch& samples, std::span<float> gradient) = 0;
+  /// Begins the same where x is, which a model on a GPU does not wait for: the gradient stays there.
+  /// @returns what gives the result, once; it waits until there is one. The model outlives it; x and the indices need not
+  virtual std::function<gradient_and_loss()> start_gradient(const vec& x, const batch& samples);
+  /// Calls f, later and in another thread, when all gradients that were started are done or have failed. f must neither
+  /// wait nor throw.
+  /// @returns false when all are done already; f is then not called
+  virtual bool when_done(std::function<void()> /*f*/) { return false; }
   /// Loss and accuracy on any number of samples but 0, the l1 and l2 terms included.
   virtual evaluation evaluate(std::span<const float> x, const batch& samples) = 0;
   /// w <- argmin_z ||z - w||^2 / (2 step) + l1 ||z||_1, i.e. soft thresholding of the weights by
   /// step * l1. Does nothing without l1.
-  virtual void proximal_step(std::span<float> x, float step) const;
+  virtual void proximal_step(vec& x, float step) const;
 
   virtual std::unique_ptr<model> clone() const = 0;
 };

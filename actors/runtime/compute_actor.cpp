@@ -4,29 +4,53 @@
 
 namespace gossamer::actors {
 
-caf::behavior compute_actor(caf::event_based_actor* self, std::function<std::unique_ptr<gradient_source>()> make,
-                            std::function<double()> slow_down, double fair_share, caf::actor supervisor,
-                            std::string who) {
-  report_exceptions_to(self, supervisor, who);
-  self->monitor(supervisor);
+namespace {
+
+using this_actor = caf::stateful_actor<compute_state>*;
+using nanoseconds = std::chrono::nanoseconds;
+
+void answer(this_actor self, std::chrono::duration<double> fair_time) {
+  const auto work = *std::exchange(self->state.under_way, std::nullopt);
+  auto result = self->state.source->finish();
+  if (work.slower == 1) {
+    self->send(work.asker, std::move(result));
+    return;
+  }
+  const auto missing =
+      std::chrono::duration_cast<nanoseconds>(work.slower * fair_time - (self->clock().now() - work.began));
+  self->delayed_send(work.asker, std::max(missing, nanoseconds{0}), std::move(result));
+}
+
+void await_device(this_actor self) {
+  self->set_default_handler(caf::skip); // jobs wait
+  self->become(caf::keep_behavior, caf::behavior{[self](gradient_done) {
+                 self->set_default_handler(caf::print_and_drop);
+                 self->unbecome();
+                 answer(self, self->clock().now() - self->state.under_way->began);
+               }});
+}
+
+void start(this_actor self, const gradient_job& job) {
+  auto& [plan, under_way, source] = self->state;
+  if (!source)
+    source = plan.make();
+  under_way = compute_state::work{caf::actor_cast<caf::actor>(self->current_sender()), plan.slow_down(),
+                                  self->clock().now(), thread_time()};
+  source->start(job);
+  if (source->when_done([to = caf::actor_cast<caf::actor>(self)] { caf::anon_send(to, gradient_done{}); }))
+    await_device(self);
+  else
+    answer(self, plan.fair_share * (thread_time() - under_way->worked));
+}
+
+} // namespace
+
+caf::behavior compute_actor(caf::stateful_actor<compute_state>* self, compute_plan plan) {
+  report_exceptions_to(self, plan.supervisor, plan.who);
+  self->monitor(plan.supervisor);
   self->set_down_handler([self](caf::down_msg&) { self->quit(); });
-  std::shared_ptr<gradient_source> source;
-  return {[=](const gradient_job& job) mutable {
-    if (!source)
-      source = make();
-    const double slower = slow_down();
-    const auto began = self->clock().now();
-    const auto worked = thread_time();
-    auto result = source->compute(job);
-    const auto worker = caf::actor_cast<caf::actor>(self->current_sender());
-    if (slower == 1) {
-      self->send(worker, std::move(result));
-      return;
-    }
-    const auto wanted = slower * fair_share * (thread_time() - worked);
-    const auto missing = std::chrono::duration_cast<std::chrono::nanoseconds>(wanted - (self->clock().now() - began));
-    self->delayed_send(worker, std::max(missing, std::chrono::nanoseconds{0}), std::move(result));
-  }};
+  self->state.plan = std::move(plan);
+  return {[self](const gradient_job& job) { start(self, job); }};
 }
 
 } // namespace gossamer::actors

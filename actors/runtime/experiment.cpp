@@ -120,7 +120,7 @@ worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const 
   w.lr = settings.lr.value();
   w.codec = codec;
   w.schedule = schedule;
-  w.model = model;
+  w.model = on_gpu(i) ? twins[i % twins.size()] : model;
   w.pool = pool;
   return w;
 }
@@ -143,7 +143,7 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   e->settings = std::move(settings);
   auto& s = e->settings;
   check_numbers(s);
-  const auto devices = cuda::parse_devices(s.device);
+  e->devices = cuda::parse_devices(s.device);
 
   const auto algorithm = known.resolve(s.algorithm);
   e->algorithm = &algorithm.first;
@@ -184,7 +184,7 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   model->initial_point(initial.mutate(), random_stream{s.seed, 0, purpose::initial});
   e->initial = std::move(initial);
   e->codec = codec.first.make(codec.second, model->tensors());
-  for (const auto device : devices)
+  for (const auto device : e->devices)
     e->twins.push_back(compute::cuda::on_device(*model, spec::parse(s.model).name, device));
   e->model = std::move(model);
   e->make_algorithm(); // its parameters may contradict each other

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/runtime/worker.hpp"
+#include "gossamer/base/cuda/device.hpp"
 #include "gossamer/compute/partition.hpp"
 #include "gossamer/topology/mixing.hpp"
 
@@ -48,6 +49,7 @@ struct experiment {
   compute::data_split data;
   compute::shards shards;
   std::shared_ptr<const compute::model> model;
+  std::vector<cuda::device> devices;                        ///< each worker in turn has the next
   std::vector<std::shared_ptr<const compute::model>> twins; ///< of the model, one on each device
   std::shared_ptr<const compute::optimiser> optimiser;
   std::shared_ptr<const compute::schedule> schedule;
@@ -69,6 +71,8 @@ struct experiment {
   std::string name_of(rank i) const;
   /// For the gradients of a worker, on its device.
   std::unique_ptr<compute::model> model_for(rank worker) const { return twins[worker % twins.size()]->clone(); }
+  /// Whether it is a worker whose device is a GPU; masters have none.
+  bool on_gpu(rank i) const { return i < settings.workers && devices[i % devices.size()].on_gpu(); }
   /// What the one of this rank runs.
   std::unique_ptr<actors::algorithm> make_algorithm(rank i = 0) const;
   double epoch_of(std::uint64_t updates) const { return static_cast<double>(updates) / updates_per_epoch(); }

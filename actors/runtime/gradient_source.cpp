@@ -1,39 +1,46 @@
 #include "gossamer/actors/runtime/gradient_source.hpp"
 
 #include <numeric>
+#include <utility>
 
 namespace gossamer::actors {
 
-double gradient_source::gradient_at(const vec& x, std::span<const std::uint32_t> samples, vec& gradient) {
-  gradient = vec{pool_.allocate(x.storage().size())};
-  return model_->loss_and_gradient(x.view(), {experiment_->data.train, samples}, gradient.overwrite());
-}
-
-gradient_result gradient_source::compute(const gradient_job& job) {
-  gradient_result result{.step = job.step, .gradient = {}};
+void gradient_source::start(const gradient_job& job) {
+  job_ = job;
   switch (job.what) {
   case gradient_job::kind::minibatch:
-    result.loss = gradient_at(job.x, sampler_.batch_of(job.step), result.gradient);
+    at_x_ = start_at(job.x, sampler_.batch_of(job.step));
     break;
   case gradient_job::kind::difference: {
     const auto batch = draw_from_all(job.step);
-    vec at_anchor;
-    gradient_at(job.anchor, batch, at_anchor);
-    result.loss = gradient_at(job.x, batch, result.gradient);
-    result.gradient -= at_anchor;
+    at_x_ = start_at(job.x, batch);
+    at_anchor_ = start_at(job.anchor, batch);
     break;
   }
-  case gradient_job::kind::full_part:
-    result.update = false;
-    if (const auto samples = part_of_all(job.part, job.parts); !samples.empty()) {
-      result.loss = gradient_at(job.x, samples, result.gradient);
-      result.gradient *= static_cast<float>(samples.size());
-    } else {
-      auto pool = pool_;
-      result.gradient = vec{pool, job.x.size()};
-    }
+  case gradient_job::kind::full_part: {
+    const auto samples = part_of_all(job.part, job.parts);
+    part_size_ = samples.size();
+    if (!samples.empty())
+      at_x_ = start_at(job.x, samples);
     break;
   }
+  }
+}
+
+gradient_result gradient_source::finish() {
+  const auto job = std::exchange(job_, {});
+  gradient_result result{.step = job.step, .gradient = {}, .update = job.what != gradient_job::kind::full_part};
+  if (const auto at_x = std::exchange(at_x_, {})) {
+    auto [gradient, loss] = at_x();
+    result.gradient = std::move(gradient);
+    result.loss = loss;
+  } else {
+    result.gradient = zeros_like(job.x);
+  }
+  if (const auto at_anchor = std::exchange(at_anchor_, {}))
+    result.gradient -= at_anchor().gradient;
+  if (job.what == gradient_job::kind::full_part)
+    result.gradient *= static_cast<float>(part_size_);
   return result;
 }
 

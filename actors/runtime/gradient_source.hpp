@@ -7,6 +7,8 @@ namespace gossamer::actors {
 
 /// What a compute actor does: the gradients of one worker. Holds nothing that a step changes for the next,
 /// so that a restarted compute actor goes on with the same minibatches. Threads: one thread at a time.
+///
+/// A job is started and then finished; a model on a GPU works on it in between.
 class gradient_source {
 public:
   gradient_source(std::shared_ptr<const experiment> e, rank worker)
@@ -14,15 +16,26 @@ public:
   /// @param model may be shared by sources of the same thread: it keeps nothing between calls but memory
   gradient_source(std::shared_ptr<const experiment> e, rank worker, std::shared_ptr<compute::model> model)
       : experiment_(std::move(e)), worker_(worker), model_(std::move(model)),
-        sampler_(experiment_->shards[worker], experiment_->settings.batch, experiment_->settings.seed, worker),
-        pool_(experiment_->pool) {}
+        sampler_(experiment_->shards[worker], experiment_->settings.batch, experiment_->settings.seed, worker) {}
 
-  gradient_result compute(const gradient_job& job);
+  void start(const gradient_job& job);
+  /// As `compute::model::when_done`.
+  bool when_done(std::function<void()> f) { return model_->when_done(std::move(f)); }
+  /// The result of the job that was started last. Waits for it.
+  gradient_result finish();
+  gradient_result compute(const gradient_job& job) {
+    start(job);
+    return finish();
+  }
   /// So many gradients of single samples.
   std::size_t samples_of(const gradient_job& job) const;
 
 private:
-  double gradient_at(const vec& x, std::span<const std::uint32_t> samples, vec& gradient);
+  using pending = std::function<compute::gradient_and_loss()>;
+
+  pending start_at(const vec& x, std::span<const std::uint32_t> samples) {
+    return model_->start_gradient(x, {experiment_->data.train, samples});
+  }
   std::vector<std::uint32_t> draw_from_all(std::uint64_t step) const;
   std::vector<std::uint32_t> part_of_all(std::uint32_t part, std::uint32_t parts) const;
 
@@ -30,7 +43,10 @@ private:
   rank worker_;
   std::shared_ptr<compute::model> model_;
   compute::sampler sampler_;
-  buffer_pool pool_;
+
+  gradient_job job_; ///< under way
+  std::size_t part_size_ = 0;
+  pending at_x_, at_anchor_;
 };
 
 } // namespace gossamer::actors

@@ -76,6 +76,9 @@ struct run_event {
 struct pause_work {};
 struct resume_work {};
 
+/// driver of a GPU -> compute actor: what was queued is done, or has failed
+struct gradient_done {};
+
 /// worker -> itself: look which frames have to be sent again
 struct repeat_frames {};
 
@@ -134,6 +137,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::run_summary)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::evaluation_record)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::start_run)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::gradient_job)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::gradient_done)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::hold_steps)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::holding)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::proceed_with)

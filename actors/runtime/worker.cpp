@@ -189,7 +189,7 @@ void worker::proceed(std::uint64_t limit) {
 }
 
 void worker::take_snapshot(std::uint64_t evaluation) {
-  host_.report(snapshot{id(), settings_.incarnation, evaluation, gradients_, model(), host_.sent()});
+  host_.report(snapshot{id(), settings_.incarnation, evaluation, gradients_, on_host(model()), host_.sent()});
 }
 
 bool worker::finished() {

@@ -179,7 +179,7 @@ public:
   vec direction(const vec& x, const vec& gradient, std::uint64_t t);
   /// x <- prox_{c gamma_t h}(x), the model's proximal step, for a step size of c gamma_t.
   void prox(vec& x, std::uint64_t t, float c = 1) const {
-    settings_.model->proximal_step(x.mutate(), c * learning_rate(t));
+    settings_.model->proximal_step(x, c * learning_rate(t));
   }
 
   // -- messages -------------------------------------------------------------------------------------------------------

@@ -9,6 +9,10 @@ namespace {
 
 constexpr int most_compute_restarts = 3;
 
+void say_lost(const std::string& name, const run_failed& why) {
+  spdlog::error("{}: {}; the others go on without it", name, why.sentence);
+}
+
 class worker_state : public worker_host {
 public:
   void open(caf::event_based_actor* self, worker_plan plan) {
@@ -77,7 +81,7 @@ public:
 
   void compute_died() {
     if (compute_failure_.code == errc::device) {
-      spdlog::error("{}: {}; the others go on without it", plan_.name, compute_failure_.sentence);
+      say_lost(plan_.name, compute_failure_);
       return self_->quit(caf::exit_reason::kill);
     }
     if (plan_.on_compute_failure == compute_failure::end_run || ++restarts_ > most_compute_restarts) {
@@ -160,9 +164,22 @@ void pause(caf::event_based_actor* self) {
                }});
 }
 
+/// A GPU that fails takes this worker with it. Anything else ends the run.
+void handle_exceptions(caf::event_based_actor* self, const caf::actor& coordinator, const std::string& name) {
+  self->set_exception_handler([=](std::exception_ptr& problem) -> caf::error {
+    const auto why = describe(problem, name);
+    if (why.code == errc::device) {
+      say_lost(name, why);
+      return caf::exit_reason::kill;
+    }
+    self->send(coordinator, why);
+    return caf::sec::runtime_error;
+  });
+}
+
 caf::behavior worker_actor(caf::stateful_actor<worker_state>* self, std::shared_ptr<worker_plan> plan) {
   auto& state = self->state;
-  report_exceptions_to(self, plan->coordinator, plan->name);
+  handle_exceptions(self, plan->coordinator, plan->name);
   state.open(self, std::move(*plan));
   self->set_down_handler([&state](caf::down_msg&) { state.compute_died(); });
   return {
@@ -184,7 +201,10 @@ caf::behavior worker_actor(caf::stateful_actor<worker_state>* self, std::shared_
 } // namespace
 
 caf::actor spawn_worker(caf::actor_system& system, worker_plan plan) {
-  return system.spawn(worker_actor, std::make_shared<worker_plan>(std::move(plan)));
+  const bool own_thread = plan.own_thread;
+  auto shared = std::make_shared<worker_plan>(std::move(plan));
+  return own_thread ? system.spawn<caf::detached>(worker_actor, std::move(shared))
+                    : system.spawn(worker_actor, std::move(shared));
 }
 
 } // namespace gossamer::actors

@@ -13,6 +13,7 @@ struct worker_plan {
   std::string name; ///< "worker 3"
   std::unique_ptr<actors::algorithm> algorithm;
   std::unique_ptr<compute::optimiser> optimiser;
+  bool own_thread = false; ///< because it waits for a GPU, which a scheduler's thread must not
   compute_failure on_compute_failure = compute_failure::end_run;
   /// Starts a compute actor; called again when one died and the algorithm allows a restart. Null for a master.
   std::function<caf::actor(caf::local_actor* parent)> spawn_compute;

@@ -12,9 +12,12 @@ using gossamer::cuda::stream;
 
 class device_engine : public gossamer::cuda::device_queue {
 public:
+  using queue = device_queue;
+
   explicit device_engine(const stream& s) : device_queue(s), stream_(s), blas_(s) {}
 
   device_engine another() const { return device_engine{stream{stream_.gpu()}}; }
+  std::shared_ptr<device_queue> beside() const { return std::make_shared<device_queue>(stream{stream_.gpu()}); }
 
   template <class... Arguments>
   void gemm(Arguments... arguments) const {

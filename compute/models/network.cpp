@@ -143,7 +143,7 @@ double network::loss_and_gradient(std::span<const float> x, const batch& samples
   if (options_.l2 != 0)
     for (const auto& layer : layers_)
       add_scaled(layer.weights_in(gradient).values, options_.l2, layer.weights_in(x).values);
-  return loss / static_cast<double>(samples.indices.size()) + penalty(x, false);
+  return loss / static_cast<double>(samples.indices.size()) + penalty_at(x, false);
 }
 
 evaluation network::evaluate(std::span<const float> x, const batch& samples) {
@@ -156,30 +156,26 @@ evaluation network::evaluate(std::span<const float> x, const batch& samples) {
     total.right += part.right;
   });
   const auto count = static_cast<double>(samples.indices.size());
-  evaluation result{.loss = total.loss / count + penalty(x, true), .accuracy = {}};
+  evaluation result{.loss = total.loss / count + penalty_at(x, true), .accuracy = {}};
   if (classifies(options_.last))
     result.accuracy = static_cast<double>(total.right) / count;
   return result;
 }
 
-double network::penalty(std::span<const float> x, bool with_l1) const {
-  double sum = 0;
-  for (const auto& layer : layers_) {
-    const auto w = layer.weights_in(x).values;
-    if (options_.l2 != 0)
-      sum += 0.5 * static_cast<double>(options_.l2) * sum_of(w, [](double v) { return v * v; });
-    if (with_l1 && options_.l1 != 0)
-      sum += static_cast<double>(options_.l1) * sum_of(w, [](double v) { return std::fabs(v); });
-  }
-  return sum;
+double network::penalty_at(std::span<const float> x, bool with_l1) const {
+  const auto sum_over = [x](auto term) {
+    return [x, term](const layer_shape& layer) { return sum_of(layer.weights_in(x).values, term); };
+  };
+  return penalty(with_l1, sum_over([](double v) { return v * v; }), sum_over([](double v) { return std::fabs(v); }));
 }
 
-void network::proximal_step(std::span<float> x, float step) const {
+void network::proximal_step(vec& x, float step) const {
   const float threshold = step * options_.l1;
   if (threshold == 0)
     return;
+  const auto values = x.mutate();
   for (const auto& layer : layers_)
-    for (float& w : layer.weights_in(x).values)
+    for (float& w : layer.weights_in(values).values)
       w = std::fabs(w) <= threshold ? 0 : w - std::copysign(threshold, w);
 }
 

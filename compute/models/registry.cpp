@@ -18,7 +18,13 @@ std::unique_ptr<model> make_model(std::string_view text, const dataset& train) {
   return entry.make(values, train);
 }
 
-void model::proximal_step(std::span<float>, float) const {}
+std::function<gradient_and_loss()> model::start_gradient(const vec& x, const batch& samples) {
+  gradient_and_loss result{vec{x.pool().allocate(x.size() * sizeof(float))}};
+  result.loss = loss_and_gradient(x.view(), samples, result.gradient.overwrite());
+  return [result = std::move(result)]() mutable { return std::move(result); };
+}
+
+void model::proximal_step(vec&, float) const {}
 
 namespace detail {
 

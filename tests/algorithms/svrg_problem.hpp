@@ -112,8 +112,8 @@ public:
     void initial_point(std::span<float>, const random_stream&) const override {}
     double loss_and_gradient(std::span<const float>, const compute::batch&, std::span<float>) override { return 0; }
     compute::evaluation evaluate(std::span<const float>, const compute::batch&) override { return {}; }
-    void proximal_step(std::span<float> x, float step) const override {
-      for (auto& v : x)
+    void proximal_step(vec& x, float step) const override {
+      for (auto& v : x.mutate())
         v = static_cast<float>(shrink(static_cast<double>(v), static_cast<double>(step) * l1));
     }
     std::unique_ptr<compute::model> clone() const override { return std::make_unique<proximal_model>(); }

@@ -24,6 +24,7 @@ TEST_P(gpu_model, has_the_gradients_of_the_processor) { expect_gradients_of_the_
 TEST_P(gpu_model, evaluates_as_the_processor_does) { expect_evaluations_of_the_processor(GetParam(), on_gpu); }
 TEST_P(gpu_model, has_the_form_of_the_processor) { expect_the_form_of_the_processor(GetParam(), on_gpu); }
 TEST_P(gpu_model, passes_nan_on) { expect_nan_passes(GetParam(), on_gpu); }
+TEST_P(gpu_model, leaves_gradients_there) { expect_gradients_to_stay_on_the_device(GetParam(), on_gpu); }
 TEST_P(gpu_model, shares_nothing_with_a_clone_that_can_be_seen) { expect_clones_to_be_apart(GetParam(), on_gpu); }
 
 TEST_P(gpu_model, has_the_same_bits_while_others_compute) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <future>
 #include <limits>
 #include <string>
 
@@ -126,10 +127,11 @@ inline void expect_the_form_of_the_processor(const model_case& c, const twin_mak
   pair.twin->initial_point(from_twin, {7, 0, purpose::initial});
   pair.host->initial_point(from_host, {7, 0, purpose::initial});
   EXPECT_EQ(from_twin, from_host);
-  from_twin = from_host = pair.x;
-  pair.twin->proximal_step(from_twin, 0.1f);
-  pair.host->proximal_step(from_host, 0.1f);
-  EXPECT_EQ(from_twin, from_host);
+  buffer_pool pool;
+  vec moved_by_twin{pool, pair.x}, moved_by_host = moved_by_twin;
+  pair.twin->proximal_step(moved_by_twin, 0.1f);
+  pair.host->proximal_step(moved_by_host, 0.1f);
+  EXPECT_EQ(moved_by_twin, moved_by_host);
 }
 
 /// NaN in x reaches the loss and whatever depends on it.
@@ -144,6 +146,35 @@ inline void expect_nan_passes(const model_case& c, const twin_maker& twin_of) {
       ASSERT_EQ(std::isnan(actual.gradient[i]), std::isnan(expected.gradient[i])) << i;
     EXPECT_TRUE(std::isnan(pair.twin->evaluate(pair.x, {*data, indices}).loss));
   }
+}
+
+/// Gradients stay on the device, several may be under way at a time, and callers compute with them there.
+inline void expect_gradients_to_stay_on_the_device(const model_case& c, const twin_maker& twin_of) {
+  model_pair pair{c, twin_of};
+  const auto indices = some_indices(40), others = some_indices(9);
+  const auto expected = step(*pair.twin, pair.x, pair.dense, indices);
+  const auto expected_of_others = step(*pair.twin, pair.x, pair.sparse, others);
+  buffer_pool pool;
+  vec x{pool, pair.x};
+  for (int round = 0; round < 2; ++round) { // x is on the host, and then on the device
+    auto first = pair.twin->start_gradient(x, {pair.dense, indices});
+    auto second = pair.twin->start_gradient(x, {pair.sparse, others});
+    std::promise<void> done;
+    ASSERT_TRUE(pair.twin->when_done([&] { done.set_value(); }));
+    done.get_future().wait();
+    const auto [g, loss] = first();
+    const auto [h, other_loss] = second();
+    ASSERT_TRUE(g.elsewhere() && g.elsewhere()->on_device());
+    EXPECT_EQ(loss, expected.loss);
+    EXPECT_EQ(other_loss, expected_of_others.loss);
+    EXPECT_TRUE(std::ranges::equal(g.view(), expected.gradient));
+    EXPECT_TRUE(std::ranges::equal(h.view(), expected_of_others.gradient));
+    const vec moved = x - 0.5f * g;
+    EXPECT_EQ(moved, (vec{pool, pair.x} - 0.5f * on_host(g)));
+    x = zeros_like(g) + vec{pool, pair.x};
+    EXPECT_TRUE(x.elsewhere() != nullptr);
+  }
+  pair.twin->start_gradient(x, {pair.dense, indices}); // nobody asks for it
 }
 
 /// A clone computes the same bits, and so does either when the other has computed something else meanwhile.

@@ -40,6 +40,7 @@ TEST_P(model_twin, evaluates_as_the_processor_does) {
 
 TEST_P(model_twin, has_the_form_of_the_processor) { expect_the_form_of_the_processor(GetParam(), twins()); }
 TEST_P(model_twin, passes_nan_on) { expect_nan_passes(GetParam(), twins()); }
+TEST_P(model_twin, leaves_gradients_there) { expect_gradients_to_stay_on_the_device(GetParam(), twins()); }
 TEST_P(model_twin, shares_nothing_with_a_clone_that_can_be_seen) { expect_clones_to_be_apart(GetParam(), twins()); }
 
 TEST_P(model_twin, has_the_same_bits_in_whatever_order_threads_run) {

@@ -218,8 +218,10 @@ TEST_P(every_model, lets_what_is_not_finite_pass_through) {
 // nor how large l1 is.
 TEST_P(every_model, takes_the_proximal_step_of_its_l1_term) {
   const float step = 2;
-  auto after = point_;
-  model_->proximal_step(after, step);
+  buffer_pool pool;
+  vec moved{pool, point_};
+  model_->proximal_step(moved, step);
+  const std::vector<float> after{moved.view().begin(), moved.view().end()};
   const auto l1_term = [&](const std::vector<float>& x) {
     std::vector<float> gradient(x.size());
     const batch samples{data_, indices_};

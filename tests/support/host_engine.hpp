@@ -9,9 +9,11 @@ namespace gossamer::test {
 /// The engine of compute/cuda/detail/device_network.hpp on the processor.
 class host_engine : public host_queue {
 public:
+  using queue = host_queue;
   using host_queue::host_queue;
 
   host_engine another() const { return *this; }
+  std::shared_ptr<host_queue> beside() const { return std::make_shared<host_queue>(*this); }
 
   /// cublasSgemm by its documentation, with alpha = 1: c = op(a) op(b) + beta c, all column by column.
   void gemm(compute::cuda::transposed ta, compute::cuda::transposed tb, int m, int n, int k, const float* a, int lda,

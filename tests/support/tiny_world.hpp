@@ -23,7 +23,6 @@ class tiny_world {
     void initial_point(std::span<float>, const random_stream&) const override {}
     double loss_and_gradient(std::span<const float>, const compute::batch&, std::span<float>) override { return 0; }
     compute::evaluation evaluate(std::span<const float>, const compute::batch&) override { return {}; }
-    void proximal_step(std::span<float>, float) const override {}
     std::unique_ptr<compute::model> clone() const override { return std::make_unique<flat_model>(); }
   };
 

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "gossamer/base/buffer.hpp"
+#include "gossamer/base/cuda/detail/queue_vec.hpp"
+#include "gossamer/base/cuda/detail/sums.hpp"
 #include "gossamer/compute/cuda/detail/column_lists.hpp"
 #include "gossamer/compute/cuda/detail/growing_array.hpp"
 #include "gossamer/compute/cuda/detail/input_kernels.hpp"
@@ -20,18 +21,21 @@ using compute::detail::network;
 /// (base/cuda/detail/launch.cuh) that can also multiply (products.hpp), and
 ///
 ///     another()    an engine of the same GPU that works at the same time
+///     beside()     a queue of the same GPU that does so, in which callers compute with gradients while the next is under
+///                  way
 ///
 /// Tests run the same steps on the processor (tests/support/host_engine.hpp).
 template <class Engine>
 class device_network final : public model {
 public:
   using data_sets = resident_sets<Engine>;
+  using elements = gossamer::cuda::queue_vec<typename Engine::queue>;
 
   /// @param sets lives as long as the model and its clones
   /// @param workspace floats that a chunk may need
   device_network(const network& host, Engine engine, data_sets& sets, std::size_t workspace = std::size_t{1} << 24)
-      : host_(host), engine_(std::move(engine)), sets_(sets), workspace_(workspace),
-        staging_(engine_.host_pool().allocate(dimension() * sizeof(float))), lists_(host.options().widths.front()) {
+      : host_(host), engine_(std::move(engine)), home_(engine_.beside()), sets_(sets), workspace_(workspace),
+        lists_(host.options().widths.front()) {
     for (const auto& shape : host.layers())
       layers_.push_back({shape, {}, {}});
   }
@@ -39,43 +43,50 @@ public:
   std::size_t dimension() const override { return host_.dimension(); }
   std::vector<tensor_shape> tensors() const override { return host_.tensors(); }
   void initial_point(std::span<float> x, const random_stream& random) const override { host_.initial_point(x, random); }
-  void proximal_step(std::span<float> x, float step) const override { host_.proximal_step(x, step); }
+  void proximal_step(vec& x, float step) const override { host_.proximal_step(x, step); }
   std::unique_ptr<model> clone() const override {
     return std::make_unique<device_network>(host_, engine_.another(), sets_, workspace_);
   }
 
-  double loss_and_gradient(std::span<const float> x, const batch& samples, std::span<float> gradient) override {
-    GOSSAMER_ASSERT(gradient.size() == dimension(), "the gradient is of the model's dimension");
-    const auto on_gpu = begin(x, samples);
-    const auto sums = engine_.template zeros<float>(dimension());
-    const std::span result{sums.data(), dimension()};
+  std::function<gradient_and_loss()> start_gradient(const vec& x, const batch& samples) override {
+    check(samples);
     const auto count = samples.indices.size();
+    auto run = std::make_shared<call>(*this, x, count);
+    run->gradient = elements::zeros_in(home_, dimension());
+    const std::span sums = run->gradient->mutate();
+    const auto at = enter(*run, samples);
     for_each_chunk(samples, [&](const chunk& c) {
-      forward(on_gpu, c, 1 / static_cast<float>(count));
-      backward(on_gpu, c, result);
+      forward(at, c, 1 / static_cast<float>(count));
+      backward(at, c, sums);
     });
     if (const float l2 = host_.options().l2; l2 != 0)
       for (const auto& layer : layers_) {
-        const auto w = layer.weights_in(on_gpu).values;
-        run_over(w.size(), add_l2{w.data(), w.size(), l2, layer.weights_in(result).values.data()});
+        const auto w = layer.weights_in(at).values;
+        run_over(w.size(), add_l2{w.data(), w.size(), l2, layer.weights_in(sums).values.data()});
       }
-    engine_.download(staged(), sums.data());
-    const double penalty = host_.penalty(x, false); // while the GPU works
-    const auto total = finish(count);
-    std::ranges::copy(staged(), gradient.begin());
-    return total.loss / static_cast<double>(count) + penalty;
+    ask_for_losses(*run, at, false);
+    return [this, run] { return gradient_and_loss{vec{std::move(run->gradient)}, finish(*run, false).loss}; };
+  }
+
+  bool when_done(std::function<void()> f) override {
+    engine_.then(std::move(f));
+    return true;
+  }
+
+  double loss_and_gradient(std::span<const float> x, const batch& samples, std::span<float> gradient) override {
+    GOSSAMER_ASSERT(gradient.size() == dimension(), "the gradient is of the model's dimension");
+    const auto result = start_gradient(vec{engine_.host_pool(), x}, samples)();
+    std::ranges::copy(result.gradient.view(), gradient.begin());
+    return result.loss;
   }
 
   evaluation evaluate(std::span<const float> x, const batch& samples) override {
-    const auto on_gpu = begin(x, samples);
-    for_each_chunk(samples, [&](const chunk& c) { forward(on_gpu, c, 1); });
-    const double penalty = host_.penalty(x, true);
-    const auto total = finish(samples.indices.size());
-    const auto count = static_cast<double>(samples.indices.size());
-    evaluation result{.loss = total.loss / count + penalty, .accuracy = {}};
-    if (classifies(host_.options().last))
-      result.accuracy = static_cast<double>(total.right) / count;
-    return result;
+    check(samples);
+    call run{*this, vec{engine_.host_pool(), x}, samples.indices.size()};
+    const auto at = enter(run, samples);
+    for_each_chunk(samples, [&](const chunk& c) { forward(at, c, 1); });
+    ask_for_losses(run, at, true);
+    return finish(run, true);
   }
 
 private:
@@ -95,16 +106,37 @@ private:
 
     std::size_t rows() const { return samples.indices.size(); }
   };
-  struct tally {
-    double loss = 0;
-    std::size_t right = 0;
+  /// A computation that is under way, and what it must not lose meanwhile. Memory of the host is such that copies from
+  /// a GPU are fast with.
+  struct call {
+    call(device_network& m, const vec& point, std::size_t samples)
+        : owner(m), x(elements::in(m.home_, point)),
+          verdicts(m.engine_.host_pool().allocate(samples * sizeof(verdict))),
+          sums(m.engine_.host_pool().allocate(2 * m.layers_.size() * sizeof(double))) {
+      GOSSAMER_ASSERT(point.size() == m.dimension(), "x is of the model's dimension");
+    }
+    call(const call&) = delete;
+    call& operator=(const call&) = delete;
+    ~call() {
+      try {
+        owner.engine_.wait();
+      } catch (...) { // the GPU is lost, and writes no more
+      }
+    }
+
+    std::span<verdict> of_samples() {
+      return {reinterpret_cast<verdict*>(verdicts.data()), verdicts.size() / sizeof(verdict)};
+    }
+    std::span<double> of_layers() { return {reinterpret_cast<double*>(sums.data()), sums.size() / sizeof(double)}; }
+
+    device_network& owner;
+    std::shared_ptr<elements> x;
+    std::shared_ptr<elements> gradient = {};
+    buffer verdicts;
+    buffer sums; ///< over the weights, as `network::penalty` asks for them
   };
 
-  std::span<float> staged() { return {reinterpret_cast<float*>(staging_.data()), dimension()}; }
-
-  /// @returns x on the GPU
-  std::span<const float> begin(std::span<const float> x, const batch& samples) {
-    GOSSAMER_ASSERT(x.size() == dimension(), "x is of the model's dimension");
+  void check(const batch& samples) const {
     GOSSAMER_ASSERT(!samples.indices.empty(), "a batch has samples");
     GOSSAMER_ASSERT(samples.data.features == layers_.front().inputs,
                     "the data has as many features as the training data");
@@ -113,11 +145,13 @@ private:
           i < samples.data.samples
               && (host_.options().last != criterion::cross_entropy || samples.data.label(i) < layers_.back().outputs),
           "indices are of samples, and a label is less than the number of classes");
-    std::ranges::copy(x, staged().begin());
-    auto* result = x_.of(engine_, dimension());
-    engine_.upload(result, std::span<const float>{staged()});
+  }
+
+  /// @returns x on the GPU, when it is there and what else the home has queued is done
+  std::span<const float> enter(call& run, const batch& samples) {
     engine_.upload(indices_.of(engine_, samples.indices.size()), samples.indices);
-    return {result, dimension()};
+    engine_.follow(*home_);
+    return run.x->readable_by(engine_);
   }
 
   const resident_data<Engine>& resident(const dataset& data) {
@@ -240,34 +274,52 @@ private:
 
   /// A thread has an element at a time.
   template <class Kernel>
-  void run_over(std::size_t elements, const Kernel& kernel) {
-    engine_.launch((elements + warp_size - 1) / warp_size, kernel);
+  void run_over(std::size_t size, const Kernel& kernel) {
+    engine_.launch(gossamer::cuda::warps_for(size, 1), kernel);
+  }
+
+  void ask_for_losses(call& run, std::span<const float> x, bool with_l1) {
+    engine_.download(run.of_samples(), verdicts_.of(engine_, run.of_samples().size()));
+    auto next = run.of_layers().begin();
+    const auto ask = [&](auto terms, const layer_shape& layer) {
+      const auto w = layer.weights_in(x).values;
+      const auto sum = gossamer::cuda::sum_rows<decltype(terms)>(engine_, w.data(), w.size(), w.size());
+      engine_.download(std::span{next++, 1}, sum.data());
+      return 0.0;
+    };
+    host_.penalty(
+        with_l1, [&](const auto& layer) { return ask(gossamer::cuda::squares{}, layer); },
+        [&](const auto& layer) { return ask(gossamer::cuda::magnitudes{}, layer); });
   }
 
   /// Waits until all is done. The losses are added up in the order of the samples.
-  tally finish(std::size_t count) {
-    host_verdicts_.resize(count);
-    engine_.download(std::span{host_verdicts_}, verdicts_.of(engine_, count));
+  evaluation finish(call& run, bool with_l1) {
     engine_.wait();
-    tally result;
-    for (const auto& v : host_verdicts_) {
-      result.loss += v.loss;
-      result.right += v.right ? 1 : 0;
+    double loss = 0;
+    std::size_t right = 0;
+    for (const auto& v : run.of_samples()) {
+      loss += v.loss;
+      right += v.right ? 1 : 0;
     }
+    const auto count = static_cast<double>(run.of_samples().size());
+    auto next = run.of_layers().begin();
+    const auto take = [&](const auto&) { return *next++; };
+    evaluation result{.loss = loss / count + host_.penalty(with_l1, take, take), .accuracy = {}};
+    if (classifies(host_.options().last))
+      result.accuracy = static_cast<double>(right) / count;
     return result;
   }
 
   network host_;
   Engine engine_;
+  std::shared_ptr<typename Engine::queue> home_; ///< of the gradients, and of what is computed with them
   data_sets& sets_;
   std::map<const dataset*, std::shared_ptr<const resident_data<Engine>>> seen_;
   std::size_t workspace_;
-  buffer staging_; ///< host memory that copies are fast with: x, and then the gradient
   std::vector<device_layer> layers_;
-  array<float> x_, inputs_;
+  array<float> inputs_;
   array<std::uint32_t> indices_;
   array<verdict> verdicts_;
-  std::vector<verdict> host_verdicts_;
   column_lists lists_;
   array<std::uint32_t> columns_, begins_, rows_;
   array<float> values_;

@@ -59,13 +59,24 @@ public:
   void initial_point(std::span<float> x, const random_stream& random) const override;
   double loss_and_gradient(std::span<const float> x, const batch& samples, std::span<float> gradient) override;
   evaluation evaluate(std::span<const float> x, const batch& samples) override;
-  void proximal_step(std::span<float> x, float step) const override;
+  void proximal_step(vec& x, float step) const override;
   std::unique_ptr<model> clone() const override { return std::make_unique<network>(*this); }
 
   const network_options& options() const { return options_; }
   std::vector<layer_shape> layers() const { return {layers_.begin(), layers_.end()}; }
-  /// l2 / 2 ||w||^2, and l1 ||w||_1 where asked for.
-  double penalty(std::span<const float> x, bool with_l1) const;
+  /// l2 / 2 ||w||^2, and l1 ||w||_1 where asked for, from sums over the weights of a layer. Asks only for those that it
+  /// needs, always in the same order.
+  template <class Squares, class Magnitudes>
+  double penalty(bool with_l1, Squares sum_of_squares_in, Magnitudes sum_of_magnitudes_in) const {
+    double sum = 0;
+    for (const layer_shape& layer : layers_) {
+      if (options_.l2 != 0)
+        sum += 0.5 * static_cast<double>(options_.l2) * sum_of_squares_in(layer);
+      if (with_l1 && options_.l1 != 0)
+        sum += static_cast<double>(options_.l1) * sum_of_magnitudes_in(layer);
+    }
+    return sum;
+  }
 
 private:
   struct dense_layer : layer_shape {
@@ -83,6 +94,7 @@ private:
   /// Fills the layers' values, and the last one with errors.
   tally forward(std::span<const float> x, const batch& chunk);
   void backward(std::span<const float> x, const batch& chunk, std::span<float> gradient);
+  double penalty_at(std::span<const float> x, bool with_l1) const;
 
   network_options options_;
   std::vector<dense_layer> layers_;
