@@ -85,7 +85,7 @@ caf::behavior evaluator_actor(caf::event_based_actor* self, std::shared_ptr<cons
     } catch (const error& problem) {
       if (problem.code() != errc::device)
         throw;
-      model = e->model->clone(); // on the processor, which goes on when a GPU is lost
+      model = e->host.model->clone(); // on the processor, which goes on when a GPU is lost
       evaluate(*model, mean, record);
     }
     self->send(caf::actor_cast<caf::actor>(self->current_sender()), record);

@@ -120,13 +120,13 @@ worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const 
   w.lr = settings.lr.value();
   w.codec = codec;
   w.schedule = schedule;
-  w.model = on_gpu(i) ? twins[i % twins.size()] : model;
+  w.model = device_of(i).model;
   w.pool = pool;
   return w;
 }
 
 std::unique_ptr<actors::algorithm> experiment::make_algorithm(rank i) const {
-  const auto tensors = model->tensors();
+  const auto tensors = host.model->tensors();
   algorithm_setup setup{.given = *algorithm_arguments, .initial = initial, .tensors = tensors};
   if (i < settings.workers)
     return algorithm->make(setup);
@@ -143,7 +143,7 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   e->settings = std::move(settings);
   auto& s = e->settings;
   check_numbers(s);
-  e->devices = cuda::parse_devices(s.device);
+  const auto devices = cuda::parse_devices(s.device);
 
   const auto algorithm = known.resolve(s.algorithm);
   e->algorithm = &algorithm.first;
@@ -184,9 +184,9 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   model->initial_point(initial.mutate(), random_stream{s.seed, 0, purpose::initial});
   e->initial = std::move(initial);
   e->codec = codec.first.make(codec.second, model->tensors());
-  for (const auto device : e->devices)
-    e->twins.push_back(compute::cuda::on_device(*model, spec::parse(s.model).name, device));
-  e->model = std::move(model);
+  for (const auto device : devices)
+    e->devices.push_back({device, compute::cuda::on_device(*model, spec::parse(s.model).name, device)});
+  e->host = {{}, std::move(model)};
   e->make_algorithm(); // its parameters may contradict each other
   plan(*e);
   return e;

@@ -37,6 +37,12 @@ struct run_settings {
   std::map<rank, double> slow;      ///< workers that compute so many times slower
 };
 
+/// What workers on one device have of it.
+struct device_parts {
+  cuda::device where;
+  std::shared_ptr<const compute::model> model; ///< the run's, as this device computes it
+};
+
 /// A run that has been checked and loaded: everything that all workers share, immutable.
 struct experiment {
   run_settings settings; ///< with every default written out
@@ -48,9 +54,8 @@ struct experiment {
 
   compute::data_split data;
   compute::shards shards;
-  std::shared_ptr<const compute::model> model;
-  std::vector<cuda::device> devices;                        ///< each worker in turn has the next
-  std::vector<std::shared_ptr<const compute::model>> twins; ///< of the model, one on each device
+  device_parts host;                 ///< of masters, and of evaluations when a GPU is lost
+  std::vector<device_parts> devices; ///< each worker in turn has the next
   std::shared_ptr<const compute::optimiser> optimiser;
   std::shared_ptr<const compute::schedule> schedule;
   std::shared_ptr<const compress::codec> codec;
@@ -69,10 +74,9 @@ struct experiment {
   std::size_t participants() const noexcept { return settings.workers + masters; }
   /// "worker 3", "master 0"
   std::string name_of(rank i) const;
+  const device_parts& device_of(rank i) const { return i < settings.workers ? devices[i % devices.size()] : host; }
   /// For the gradients of a worker, on its device.
-  std::unique_ptr<compute::model> model_for(rank worker) const { return twins[worker % twins.size()]->clone(); }
-  /// Whether it is a worker whose device is a GPU; masters have none.
-  bool on_gpu(rank i) const { return i < settings.workers && devices[i % devices.size()].on_gpu(); }
+  std::unique_ptr<compute::model> model_for(rank worker) const { return device_of(worker).model->clone(); }
   /// What the one of this rank runs.
   std::unique_ptr<actors::algorithm> make_algorithm(rank i = 0) const;
   double epoch_of(std::uint64_t updates) const { return static_cast<double>(updates) / updates_per_epoch(); }

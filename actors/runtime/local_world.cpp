@@ -62,6 +62,7 @@ world_parts parts_of(caf::actor_system& system, const std::shared_ptr<const expe
       made = make_faulty_link(from, to, std::move(made), board, count, now, e->settings.seed, e->pool);
     return wrap ? wrap(from, to, std::move(made)) : std::move(made);
   };
+  parts.may_wait = true;
   parts.acknowledged = !around.faults.faults.empty();
   return parts;
 }

@@ -172,7 +172,8 @@ public:
   pending_gradient start_difference(const vec& x, const vec& anchor, std::uint64_t t);
   /// The sum of the gradients at x over part `part` of `parts` of all samples. Counts as no update.
   pending_gradient start_full_part(const vec& x, std::uint32_t part, std::uint32_t parts, std::uint64_t t);
-  /// x <- prox(x - gamma_t * u(g)): the optimiser's step (momentum and weight decay included), then the model's.
+  /// x <- prox(x - gamma_t * u(g)): the optimiser's step (momentum and weight decay included), then the model's. On the
+  /// device where gradients are computed, wherever x was.
   void update(vec& x, const vec& gradient, std::uint64_t t);
   /// gamma_t * u(g): what `update` would subtract from x, for algorithms that compress it first. Call one of the two in
   /// a step, and `prox` where x has been moved without `update`.
@@ -294,6 +295,7 @@ private:
   signal gate_;
   signal change_;
   vec gradient_;
+  std::shared_ptr<device_vec> home_; // nothing, where gradients are computed; null: on the host
   bool gradient_ready_ = false;
   std::optional<std::uint64_t> gradient_under_way_; // its step
   signal gradient_signal_;

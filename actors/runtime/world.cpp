@@ -12,7 +12,7 @@ caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment
     plan.settings.heard = parts.heard;
     plan.algorithm = e->make_algorithm(i);
     plan.optimiser = e->optimiser->clone();
-    plan.own_thread = e->on_gpu(i);
+    plan.own_thread = parts.may_wait && e->device_of(i).where.on_gpu();
     plan.on_compute_failure = e->algorithm->traits.on_compute_failure;
     if (i < e->settings.workers)
       plan.spawn_compute = [i, start = parts.spawn_compute](caf::local_actor* parent) { return start(parent, i); };

@@ -12,6 +12,7 @@ struct world_parts {
   std::function<caf::actor(caf::local_actor* parent, rank worker)> spawn_compute;
   std::function<caf::actor(const caf::actor& coordinator)> spawn_evaluator;
   link_factory make_link;
+  bool may_wait = false;                 ///< workers on a GPU may wait for it, each in a thread of its own
   bool acknowledged = false;             ///< links may lose frames, see channel.hpp
   std::chrono::nanoseconds detection{0}; ///< see coordinator_plan
   witness* heard = nullptr;              ///< outlives the run; may be null

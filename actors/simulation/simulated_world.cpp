@@ -202,8 +202,8 @@ simulation::simulation(std::shared_ptr<const experiment> e, const simulation_set
                 around.observer),
       scheduler_(dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler())),
       began_(scheduler_.clock().now()) {
-  for (const auto& twin : run_->twins)
-    models_.push_back(twin->clone());
+  for (const auto& device : run_->devices)
+    models_.push_back(device.model->clone());
   if (s.schedule != 0)
     choice_.emplace(random_stream{s.schedule, 0, purpose::schedule}, run_->settings.seed);
 }

@@ -171,7 +171,8 @@ private:
 
 std::shared_ptr<const experiment> with_failures(const std::string& algorithm, int first, int last) {
   auto e = std::make_shared<experiment>(*prepare(small_run(algorithm)));
-  e->twins.front() = std::make_shared<failing_model>(e->model, std::make_shared<std::atomic<int>>(0), first, last);
+  e->devices.front().model =
+      std::make_shared<failing_model>(e->host.model, std::make_shared<std::atomic<int>>(0), first, last);
   return e;
 }
 
@@ -203,9 +204,9 @@ TEST(supervision, lets_the_others_go_on_when_a_gpu_is_lost) {
     for (const rank on_gpu : {0u, 1u}) { // evaluations are on the device of worker 0
       SCOPED_TRACE(testing::Message() << algorithm << ", worker " << on_gpu << " of 4 on a GPU");
       auto e = std::make_shared<experiment>(*prepare(small_run(algorithm)));
-      e->twins.assign(4, e->model);
-      e->twins[on_gpu] =
-          std::make_shared<failing_model>(e->model, std::make_shared<std::atomic<int>>(0), 10, 1'000'000, true);
+      e->devices.assign(4, e->host);
+      e->devices[on_gpu].model =
+          std::make_shared<failing_model>(e->host.model, std::make_shared<std::atomic<int>>(0), 10, 1'000'000, true);
       const auto summary = run_locally(e);
       EXPECT_EQ(summary.lost, 1u);
       EXPECT_EQ(summary.end, run_end::planned);
