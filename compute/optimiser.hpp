@@ -8,6 +8,10 @@
 
 namespace gossamer::compute {
 
+namespace detail {
+class updates;
+}
+
 /// Turns a gradient into an update of the model: x <- x - lr * u(g), where u keeps state (momentum) between calls.
 /// Weight decay is coupled: g <- g + weight-decay * x before anything else.
 ///
@@ -22,8 +26,18 @@ public:
   virtual void fields(archive&) {}
   virtual std::unique_ptr<optimiser> clone() const = 0;
 
+  /// Exchanges who computes, which is the host to begin with: see compute/cuda/updates.hpp. Counts for clones as well.
+  /// @param u outlives them
+  void update_with(const detail::updates& u) noexcept { updates_ = &u; }
+
+protected:
+  optimiser() noexcept;
+  const detail::updates& updates() const noexcept { return *updates_; }
+
 private:
   virtual float weight_decay() const = 0;
+
+  const detail::updates* updates_;
 };
 
 struct optimiser_entry {

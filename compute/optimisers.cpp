@@ -7,14 +7,12 @@ namespace gossamer::compute {
 
 namespace {
 
-/// The state of an optimiser, 0 to begin with.
-std::span<float> zeros_like(vec& state, const vec& x) {
-  if (state.empty() && !x.empty()) {
-    auto pool = x.pool();
-    state = vec{pool, x.size()};
-  }
+/// The state of an optimiser: 0 to begin with, where x is.
+vec& state_beside(vec& state, const vec& x) {
+  if (state.empty() && !x.empty())
+    state = zeros_like(x);
   GOSSAMER_ASSERT(state.size() == x.size(), "an optimiser serves one model");
-  return state.mutate();
+  return state;
 }
 
 class sgd final : public optimiser {
@@ -25,7 +23,7 @@ public:
     if (decay_ == 0)
       x -= lr * gradient;
     else
-      detail::sgd_update(x.mutate(), gradient.view(), {.lr = lr, .decay = decay_});
+      updates().apply(detail::sgd_rule{{.lr = lr, .decay = decay_}}, x, gradient);
   }
 
   std::unique_ptr<optimiser> clone() const override { return std::make_unique<sgd>(*this); }
@@ -36,15 +34,13 @@ private:
   float decay_;
 };
 
+template <class Rule>
 class momentum final : public optimiser {
 public:
-  momentum(const arguments& given, bool nesterov)
-      : beta_(given.real32("beta")), decay_(given.real32("weight-decay")), nesterov_(nesterov) {}
+  explicit momentum(const arguments& given) : beta_(given.real32("beta")), decay_(given.real32("weight-decay")) {}
 
   void step(vec& x, const vec& gradient, float lr) override {
-    const auto m = zeros_like(m_, x);
-    const auto update = nesterov_ ? detail::nesterov_update : detail::momentum_update;
-    update(x.mutate(), gradient.view(), m, beta_, {.lr = lr, .decay = decay_});
+    updates().apply(Rule{{.lr = lr, .decay = decay_}, beta_}, x, gradient, state_beside(m_, x));
   }
 
   void fields(archive& a) override { a(m_); }
@@ -56,7 +52,6 @@ private:
 
   float beta_;
   float decay_;
-  bool nesterov_;
   vec m_;
 };
 
@@ -69,16 +64,15 @@ public:
   void step(vec& x, const vec& gradient, float lr) override {
     power1_ *= beta1_;
     power2_ *= beta2_;
-    const auto m = zeros_like(m_, x), v = zeros_like(v_, x);
-    detail::adam_update(x.mutate(), gradient.view(), m, v,
-                        {.beta1 = static_cast<float>(beta1_),
-                         .beta2 = static_cast<float>(beta2_),
-                         .rest1 = static_cast<float>(1 - beta1_),
-                         .rest2 = static_cast<float>(1 - beta2_),
-                         .unbias1 = static_cast<float>(1 / (1 - power1_)),
-                         .unbias2 = static_cast<float>(1 / (1 - power2_)),
-                         .epsilon = epsilon_},
-                        {.lr = lr, .decay = decay_});
+    updates().apply(detail::adam_rule{.rates = {.lr = lr, .decay = decay_},
+                                      .beta1 = static_cast<float>(beta1_),
+                                      .beta2 = static_cast<float>(beta2_),
+                                      .rest1 = static_cast<float>(1 - beta1_),
+                                      .rest2 = static_cast<float>(1 - beta2_),
+                                      .unbias1 = static_cast<float>(1 / (1 - power1_)),
+                                      .unbias2 = static_cast<float>(1 / (1 - power2_)),
+                                      .epsilon = epsilon_},
+                    x, gradient, state_beside(m_, x), state_beside(v_, x));
   }
 
   void fields(archive& a) override { a(power1_)(power2_)(m_)(v_); }
@@ -116,9 +110,9 @@ parameter weight_decay() {
           .max = 1e6};
 }
 
-template <class Optimiser, auto... extra>
+template <class Optimiser>
 std::unique_ptr<optimiser> make(const arguments& given) {
-  return std::make_unique<Optimiser>(given, extra...);
+  return std::make_unique<Optimiser>(given);
 }
 
 std::array<optimiser_entry, 4> entries() {
@@ -135,7 +129,7 @@ std::array<optimiser_entry, 4> entries() {
                       .reference = "Polyak, Some methods of speeding up the convergence of iteration methods, 1964",
                       .cost = "one vector of state",
                       .parameters = {share("beta", "0.9", "share of m that is kept"), weight_decay()}},
-            .make = make<momentum, false>},
+            .make = make<momentum<detail::momentum_rule>>},
            {.about = {.name = "nesterov",
                       .summary = "Nesterov momentum in the form that looks no step ahead",
                       .maths = "m <- beta m + g; x <- x - lr (beta m + g)",
@@ -144,7 +138,7 @@ std::array<optimiser_entry, 4> entries() {
                                    "in deep learning, 2013",
                       .cost = "one vector of state",
                       .parameters = {share("beta", "0.9", "share of m that is kept"), weight_decay()}},
-            .make = make<momentum, true>},
+            .make = make<momentum<detail::nesterov_rule>>},
            {.about = {.name = "adam",
                       .summary = "steps scaled by running moments of the gradient, bias corrected",
                       .maths = "m <- beta1 m + (1 - beta1) g; v <- beta2 v + (1 - beta2) g^2; "
@@ -165,13 +159,18 @@ std::array<optimiser_entry, 4> entries() {
 
 } // namespace
 
+namespace {
+const detail::updates updates_on_host;
+} // namespace
+
+optimiser::optimiser() noexcept : updates_(&updates_on_host) {}
+
 /// A step of rate 1 from the origin, where the decay, which belongs to x, has gone into the gradient.
 vec optimiser::direction(const vec& x, const vec& gradient) {
   vec decayed = gradient;
   if (weight_decay() != 0)
     decayed += weight_decay() * x;
-  auto pool = x.pool();
-  vec moved{pool, x.size()};
+  vec moved = zeros_like(x);
   step(moved, decayed, 1);
   moved *= -1;
   return moved;

@@ -35,38 +35,38 @@ void descend(std::span<float> x, std::span<const float> g, update_rates rates, D
   });
 }
 
-void sgd_update(std::span<float> x, std::span<const float> g, update_rates rates) {
-  descend(x, g, rates, [](auto, std::size_t, auto gradient) { return gradient; });
+void sgd_update(const sgd_rule& rule, std::span<float> x, std::span<const float> g) {
+  descend(x, g, rule.rates, [](auto, std::size_t, auto gradient) { return gradient; });
 }
 
-void momentum_update(std::span<float> x, std::span<const float> g, std::span<float> m, float beta, update_rates rates) {
-  descend(x, g, rates, [&](auto d, std::size_t i, auto gradient) {
-    const auto next = hn::Add(hn::Mul(hn::Set(d, beta), hn::LoadU(d, m.data() + i)), gradient);
+void momentum_update(const momentum_rule& rule, std::span<float> x, std::span<const float> g, std::span<float> m) {
+  descend(x, g, rule.rates, [&](auto d, std::size_t i, auto gradient) {
+    const auto next = hn::Add(hn::Mul(hn::Set(d, rule.beta), hn::LoadU(d, m.data() + i)), gradient);
     hn::StoreU(next, d, m.data() + i);
     return next;
   });
 }
 
-void nesterov_update(std::span<float> x, std::span<const float> g, std::span<float> m, float beta, update_rates rates) {
-  descend(x, g, rates, [&](auto d, std::size_t i, auto gradient) {
-    const auto share = hn::Set(d, beta);
+void nesterov_update(const nesterov_rule& rule, std::span<float> x, std::span<const float> g, std::span<float> m) {
+  descend(x, g, rule.rates, [&](auto d, std::size_t i, auto gradient) {
+    const auto share = hn::Set(d, rule.beta);
     const auto next = hn::Add(hn::Mul(share, hn::LoadU(d, m.data() + i)), gradient);
     hn::StoreU(next, d, m.data() + i);
     return hn::Add(hn::Mul(share, next), gradient);
   });
 }
 
-void adam_update(std::span<float> x, std::span<const float> g, std::span<float> m, std::span<float> v,
-                 const adam_rates& adam, update_rates rates) {
-  descend(x, g, rates, [&](auto d, std::size_t i, auto gradient) {
+void adam_update(const adam_rule& rule, std::span<float> x, std::span<const float> g, std::span<float> m,
+                 std::span<float> v) {
+  descend(x, g, rule.rates, [&](auto d, std::size_t i, auto gradient) {
     const auto first =
-        hn::Add(hn::Mul(hn::Set(d, adam.beta1), hn::LoadU(d, m.data() + i)), hn::Mul(hn::Set(d, adam.rest1), gradient));
-    const auto second = hn::Add(hn::Mul(hn::Set(d, adam.beta2), hn::LoadU(d, v.data() + i)),
-                                hn::Mul(hn::Set(d, adam.rest2), hn::Mul(gradient, gradient)));
+        hn::Add(hn::Mul(hn::Set(d, rule.beta1), hn::LoadU(d, m.data() + i)), hn::Mul(hn::Set(d, rule.rest1), gradient));
+    const auto second = hn::Add(hn::Mul(hn::Set(d, rule.beta2), hn::LoadU(d, v.data() + i)),
+                                hn::Mul(hn::Set(d, rule.rest2), hn::Mul(gradient, gradient)));
     hn::StoreU(first, d, m.data() + i);
     hn::StoreU(second, d, v.data() + i);
-    const auto scale = hn::Add(hn::Sqrt(hn::Mul(second, hn::Set(d, adam.unbias2))), hn::Set(d, adam.epsilon));
-    return hn::Div(hn::Mul(first, hn::Set(d, adam.unbias1)), scale);
+    const auto scale = hn::Add(hn::Sqrt(hn::Mul(second, hn::Set(d, rule.unbias2))), hn::Set(d, rule.epsilon));
+    return hn::Div(hn::Mul(first, hn::Set(d, rule.unbias1)), scale);
   });
 }
 
@@ -82,23 +82,20 @@ HWY_EXPORT(momentum_update);
 HWY_EXPORT(nesterov_update);
 HWY_EXPORT(adam_update);
 
-void sgd_update(std::span<float> x, std::span<const float> g, update_rates rates) noexcept {
-  HWY_DYNAMIC_DISPATCH(sgd_update)(x, g, rates);
+void updates::apply(const sgd_rule& rule, vec& x, const vec& g) const {
+  HWY_DYNAMIC_DISPATCH(sgd_update)(rule, x.mutate(), g.view());
 }
 
-void momentum_update(std::span<float> x, std::span<const float> g, std::span<float> m, float beta,
-                     update_rates rates) noexcept {
-  HWY_DYNAMIC_DISPATCH(momentum_update)(x, g, m, beta, rates);
+void updates::apply(const momentum_rule& rule, vec& x, const vec& g, vec& m) const {
+  HWY_DYNAMIC_DISPATCH(momentum_update)(rule, x.mutate(), g.view(), m.mutate());
 }
 
-void nesterov_update(std::span<float> x, std::span<const float> g, std::span<float> m, float beta,
-                     update_rates rates) noexcept {
-  HWY_DYNAMIC_DISPATCH(nesterov_update)(x, g, m, beta, rates);
+void updates::apply(const nesterov_rule& rule, vec& x, const vec& g, vec& m) const {
+  HWY_DYNAMIC_DISPATCH(nesterov_update)(rule, x.mutate(), g.view(), m.mutate());
 }
 
-void adam_update(std::span<float> x, std::span<const float> g, std::span<float> m, std::span<float> v,
-                 const adam_rates& adam, update_rates rates) noexcept {
-  HWY_DYNAMIC_DISPATCH(adam_update)(x, g, m, v, adam, rates);
+void updates::apply(const adam_rule& rule, vec& x, const vec& g, vec& m, vec& v) const {
+  HWY_DYNAMIC_DISPATCH(adam_update)(rule, x.mutate(), g.view(), m.mutate(), v.mutate());
 }
 
 } // namespace gossamer::compute::detail

@@ -1,4 +1,4 @@
-// Everything that nvcc compiles of compute: device_network.hpp over the queue of a GPU and cuBLAS.
+// device_network.hpp over the queue of a GPU and cuBLAS.
 #include "gossamer/base/cuda/detail/launch.cuh"
 #include "gossamer/compute/cuda/detail/blas.hpp"
 #include "gossamer/compute/cuda/detail/device_network.hpp"

@@ -1,30 +1,78 @@
 #pragma once
 
-#include <span>
+#include "gossamer/base/host_device.hpp"
+#include "gossamer/base/vec.hpp"
 
+#include <cmath>
+
+// The updates of optimisers, x <- x - lr * u, where u comes from g + decay * x: rules, and who applies them. Every
+// operation is rounded once and none is contracted, hence the same bits on every machine.
 namespace gossamer::compute::detail {
 
-/// What all updates have: x <- x - lr * u, where u comes from g + decay * x.
 struct update_rates {
   float lr;
   float decay;
 };
 
-struct adam_rates {
+// A rule for one element, as GPUs compute it; updates.cpp has the same operations for whole registers.
+
+struct sgd_rule {
+  update_rates rates;
+
+  GOSSAMER_HD void operator()(float& x, float g) const {
+    g += rates.decay * x;
+    x -= rates.lr * g;
+  }
+};
+
+struct momentum_rule {
+  update_rates rates;
+  float beta;
+
+  GOSSAMER_HD void operator()(float& x, float g, float& m) const {
+    g += rates.decay * x;
+    m = beta * m + g;
+    x -= rates.lr * m;
+  }
+};
+
+struct nesterov_rule {
+  update_rates rates;
+  float beta;
+
+  GOSSAMER_HD void operator()(float& x, float g, float& m) const {
+    g += rates.decay * x;
+    m = beta * m + g;
+    x -= rates.lr * (beta * m + g);
+  }
+};
+
+struct adam_rule {
+  update_rates rates;
   float beta1, beta2;
   float rest1, rest2;     ///< 1 - beta
   float unbias1, unbias2; ///< 1 / (1 - beta^t)
   float epsilon;
+
+  GOSSAMER_HD void operator()(float& x, float g, float& m, float& v) const {
+    g += rates.decay * x;
+    m = beta1 * m + rest1 * g;
+    v = beta2 * v + rest2 * (g * g);
+    x -= rates.lr * ((m * unbias1) / (std::sqrt(v * unbias2) + epsilon));
+  }
 };
 
-/// One pass over the memory each, with SIMD chosen at run time; every operation is rounded once and
-/// none is contracted, hence the same bits on every machine. All spans of a call have equal sizes.
-void sgd_update(std::span<float> x, std::span<const float> g, update_rates rates) noexcept;
-void momentum_update(std::span<float> x, std::span<const float> g, std::span<float> m, float beta,
-                     update_rates rates) noexcept;
-void nesterov_update(std::span<float> x, std::span<const float> g, std::span<float> m, float beta,
-                     update_rates rates) noexcept;
-void adam_update(std::span<float> x, std::span<const float> g, std::span<float> m, std::span<float> v,
-                 const adam_rates& adam, update_rates rates) noexcept;
+/// Applies rules in one pass over the memory: here in that of the host, with SIMD chosen at run time.
+///
+/// All vectors of a call have equal sizes. Threads: any, several at once.
+class updates {
+public:
+  virtual ~updates() = default;
+
+  virtual void apply(const sgd_rule& rule, vec& x, const vec& g) const;
+  virtual void apply(const momentum_rule& rule, vec& x, const vec& g, vec& m) const;
+  virtual void apply(const nesterov_rule& rule, vec& x, const vec& g, vec& m) const;
+  virtual void apply(const adam_rule& rule, vec& x, const vec& g, vec& m, vec& v) const;
+};
 
 } // namespace gossamer::compute::detail

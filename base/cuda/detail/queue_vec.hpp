@@ -4,6 +4,7 @@
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/vec.hpp"
 
+#include <atomic>
 #include <mutex>
 #include <optional>
 
@@ -49,8 +50,8 @@ struct scale_elements {
   }
 };
 
-/// Elements in the memory of a queue, which does all arithmetic with them in order. Vectors of one worker have one queue
-/// in common; where operands have different ones, these wait for each other.
+/// Elements in the memory of a queue, which does all arithmetic with them in order. Vectors of one worker have one
+/// queue in common; where operands have different ones, these wait for each other.
 template <class Queue>
 class queue_vec final : public device_vec {
 public:
@@ -60,6 +61,11 @@ public:
 
   /// v's elements, if they are in such memory.
   static std::shared_ptr<queue_vec> of(const vec& v) { return std::dynamic_pointer_cast<queue_vec>(v.elsewhere()); }
+  /// The queue whose elements v's are; null when they are in no such memory.
+  static std::shared_ptr<Queue> queue_of(const vec& v) {
+    const auto here = of(v);
+    return here ? here->queue_ : nullptr;
+  }
   /// v's elements, brought there unless they are.
   static std::shared_ptr<queue_vec> in(const std::shared_ptr<Queue>& queue, const vec& v) {
     if (auto here = of(v); here && here->queue_->same_memory(*queue))
@@ -70,6 +76,25 @@ public:
     auto result = std::make_shared<queue_vec>(queue, size);
     queue->clear(result->memory_.data(), size);
     return result;
+  }
+
+  /// v's elements for kernels on that queue that change them: brought to it, and copied while others share them.
+  static std::span<float> owned(const std::shared_ptr<Queue>& queue, vec& v) {
+    auto* here = dynamic_cast<queue_vec*>(v.elsewhere().get());
+    if (here == nullptr || here->queue_ != queue || v.elsewhere().use_count() > 1) {
+      auto copy = product(queue, 1, v);
+      here = copy.get();
+      v = vec{std::move(copy)};
+    }
+    std::atomic_thread_fence(std::memory_order_acquire); // what others did before they let go of it
+    return here->mutate();
+  }
+  /// Calls work(v's elements), which queues kernels that read them, brought there unless they are.
+  template <class Work>
+  static void lend(const std::shared_ptr<Queue>& queue, const vec& v, Work work) {
+    const auto here = in(queue, v);
+    work(here->readable_by(*queue));
+    here->queue_->follow(*queue); // before it may give the memory to others
   }
 
   Queue& queue() const noexcept { return *queue_; }
@@ -106,10 +131,9 @@ public:
     forget_copy();
     if (x.elsewhere() && x.elsewhere()->add_to(*this, a))
       return;
-    const auto here = in(queue_, x);
-    const auto from = here->readable_by(*queue_);
-    queue_->launch(warps_for(size_, 4), add_scaled_elements{from.data(), a, memory_.data(), size_});
-    here->queue_->follow(*queue_); // before it may give the memory to others
+    lend(queue_, x, [&](std::span<const float> from) {
+      queue_->launch(warps_for(size_, 4), add_scaled_elements{from.data(), a, memory_.data(), size_});
+    });
   }
 
 private:

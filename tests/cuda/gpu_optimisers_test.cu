@@ -1,0 +1,54 @@
+// The promises of optimisers whose vectors are on a GPU, on one. Every case is skipped, with the reason, where there is
+// none.
+#include "gossamer/base/cuda/detail/launch.cuh"
+#include "gossamer/base/cuda/detail/queue_vec.hpp"
+#include "gossamer/base/cuda/device.hpp"
+#include "gossamer/compute/cuda/updates.hpp"
+
+#include "cuda/optimiser_cases.hpp"
+
+namespace gossamer::test {
+namespace {
+
+using cuda::device_queue;
+using elements = cuda::queue_vec<device_queue>;
+
+std::shared_ptr<device_queue> queue() { return std::make_shared<device_queue>(cuda::stream{0}); }
+
+vec_device one_queue() {
+  return {[q = queue()](const vec& v) { return vec{elements::in(q, v)}; }, compute::cuda::updates_on_gpus()};
+}
+vec_device a_queue_for_each_vec() {
+  return {[](const vec& v) { return vec{elements::in(queue(), v)}; }, compute::cuda::updates_on_gpus()};
+}
+
+class gpu_optimiser : public testing::TestWithParam<optimiser_case> {
+protected:
+  void SetUp() override {
+    if (const auto reason = cuda::why_no_gpu(); !reason.empty())
+      GTEST_SKIP() << "needs a GPU: " << reason;
+  }
+};
+
+TEST_P(gpu_optimiser, steps_as_the_host_does) {
+  expect_steps_of_the_host(GetParam(), one_queue());
+  expect_steps_of_the_host(GetParam(), a_queue_for_each_vec());
+}
+
+TEST_P(gpu_optimiser, has_the_directions_of_the_host) {
+  expect_directions_of_the_host(GetParam(), one_queue());
+  expect_directions_of_the_host(GetParam(), a_queue_for_each_vec());
+}
+
+TEST_P(gpu_optimiser, takes_vectors_wherever_they_are) { expect_vectors_may_be_anywhere(GetParam(), one_queue()); }
+
+TEST_P(gpu_optimiser, takes_a_restored_state_to_the_device) {
+  expect_restored_state_to_go_there(GetParam(), one_queue());
+}
+
+TEST_P(gpu_optimiser, leaves_alone_what_is_shared) { expect_what_is_shared_to_stay(GetParam(), one_queue()); }
+
+INSTANTIATE_TEST_SUITE_P(optimisers, gpu_optimiser, optimiser_cases());
+
+} // namespace
+} // namespace gossamer::test
