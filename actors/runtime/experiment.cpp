@@ -4,6 +4,7 @@
 #include "gossamer/base/cuda/device.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/compute/cuda/models.hpp"
+#include "gossamer/compute/cuda/updates.hpp"
 #include "gossamer/topology/bipartition.hpp"
 
 #include <fmt/format.h>
@@ -138,6 +139,14 @@ std::string experiment::name_of(rank i) const {
   return i < settings.workers ? fmt::format("worker {}", i) : fmt::format("master {}", i - settings.workers);
 }
 
+namespace {
+device_parts parts_on_gpu(const experiment& e, cuda::device gpu) {
+  std::shared_ptr<compute::optimiser> optimiser = e.host.optimiser->clone();
+  optimiser->update_with(compute::cuda::updates_on_gpus());
+  return {gpu, compute::cuda::on_device(*e.host.model, spec::parse(e.settings.model).name, gpu), std::move(optimiser)};
+}
+} // namespace
+
 std::shared_ptr<const experiment> prepare(run_settings settings, const registry<algorithm_entry>& known) {
   auto e = std::make_shared<experiment>();
   e->settings = std::move(settings);
@@ -161,7 +170,7 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   s.lr = s.lr.value_or(e->algorithm->traits.default_lr);
   if (s.optimiser == "auto")
     s.optimiser = e->algorithm->traits.default_optimiser;
-  e->optimiser = compute::make_optimiser(s.optimiser);
+  e->host.optimiser = compute::make_optimiser(s.optimiser);
   if (!s.epochs && !s.steps && !s.seconds)
     s.epochs = default_epochs;
   const auto schedule = compute::schedules().resolve(s.schedule);
@@ -179,14 +188,14 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
                 fmt::format("--batch is {}, but the training set has {} samples", s.batch, e->data.train.samples),
                 "a minibatch holds at most all of them");
   e->shards = compute::deal(s.partition, e->data.train, s.workers, s.seed);
-  std::shared_ptr<compute::model> model = compute::make_model(s.model, e->data.train);
+  const std::shared_ptr<const compute::model> model = compute::make_model(s.model, e->data.train);
   vec initial{e->pool, model->dimension()};
   model->initial_point(initial.mutate(), random_stream{s.seed, 0, purpose::initial});
   e->initial = std::move(initial);
   e->codec = codec.first.make(codec.second, model->tensors());
+  e->host.model = model;
   for (const auto device : devices)
-    e->devices.push_back({device, compute::cuda::on_device(*model, spec::parse(s.model).name, device)});
-  e->host = {{}, std::move(model)};
+    e->devices.push_back(device.on_gpu() ? parts_on_gpu(*e, device) : e->host);
   e->make_algorithm(); // its parameters may contradict each other
   plan(*e);
   return e;

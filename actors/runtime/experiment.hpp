@@ -40,7 +40,8 @@ struct run_settings {
 /// What workers on one device have of it.
 struct device_parts {
   cuda::device where;
-  std::shared_ptr<const compute::model> model; ///< the run's, as this device computes it
+  std::shared_ptr<const compute::model> model;         ///< the run's, as this device computes it
+  std::shared_ptr<const compute::optimiser> optimiser; ///< likewise
 };
 
 /// A run that has been checked and loaded: everything that all workers share, immutable.
@@ -56,7 +57,6 @@ struct experiment {
   compute::shards shards;
   device_parts host;                 ///< of masters, and of evaluations when a GPU is lost
   std::vector<device_parts> devices; ///< each worker in turn has the next
-  std::shared_ptr<const compute::optimiser> optimiser;
   std::shared_ptr<const compute::schedule> schedule;
   std::shared_ptr<const compress::codec> codec;
   buffer_pool pool;

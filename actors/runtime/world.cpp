@@ -11,7 +11,7 @@ caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment
     plan.settings = e->for_worker(i, incarnation);
     plan.settings.heard = parts.heard;
     plan.algorithm = e->make_algorithm(i);
-    plan.optimiser = e->optimiser->clone();
+    plan.optimiser = e->device_of(i).optimiser->clone();
     plan.own_thread = parts.may_wait && e->device_of(i).where.on_gpu();
     plan.on_compute_failure = e->algorithm->traits.on_compute_failure;
     if (i < e->settings.workers)

@@ -176,7 +176,7 @@ void network::proximal_step(vec& x, float step) const {
   const auto values = x.mutate();
   for (const auto& layer : layers_)
     for (float& w : layer.weights_in(values).values)
-      w = std::fabs(w) <= threshold ? 0 : w - std::copysign(threshold, w);
+      w = soft_threshold(w, threshold);
 }
 
 } // namespace gossamer::compute::detail

@@ -129,9 +129,14 @@ inline void expect_the_form_of_the_processor(const model_case& c, const twin_mak
   EXPECT_EQ(from_twin, from_host);
   buffer_pool pool;
   vec moved_by_twin{pool, pair.x}, moved_by_host = moved_by_twin;
+  vec moved_on_device = zeros_like(pair.twin->start_gradient(moved_by_twin, {pair.dense, some_indices(1)})().gradient);
+  moved_on_device += moved_by_twin;
   pair.twin->proximal_step(moved_by_twin, 0.1f);
+  pair.twin->proximal_step(moved_on_device, 0.1f);
   pair.host->proximal_step(moved_by_host, 0.1f);
   EXPECT_EQ(moved_by_twin, moved_by_host);
+  EXPECT_EQ(moved_on_device, moved_by_host);
+  EXPECT_TRUE(moved_on_device.elsewhere() != nullptr);
 }
 
 /// NaN in x reaches the loss and whatever depends on it.

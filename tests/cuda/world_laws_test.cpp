@@ -2,6 +2,7 @@
 // there or are brought to the host after each gradient, everybody computes and sends the same.
 #include "gossamer/actors/simulation/simulated_world.hpp"
 #include "gossamer/compute/cuda/detail/device_network.hpp"
+#include "gossamer/compute/cuda/detail/updates_on.hpp"
 
 #include <gmock/gmock.h>
 
@@ -73,11 +74,13 @@ finished_run run(const std::string& algorithm, bool stays) {
   s.steps = 12;
   const auto e = std::make_shared<experiment>(*actors::prepare(s));
   twin::data_sets sets;
+  const compute::cuda::updates_on<host_queue> updates;
   const auto seen = std::make_shared<places>();
   const auto& host = dynamic_cast<const compute::detail::network&>(*e->host.model);
-  e->devices = {{cuda::device{0}, std::make_shared<watched_model>(
-                                      std::make_unique<twin>(host, host_engine{{.threads = 32}, 1, 0}, sets), seen,
-                                      stays)}};
+  std::shared_ptr<compute::optimiser> optimiser = e->host.optimiser->clone();
+  optimiser->update_with(updates);
+  auto model = std::make_unique<twin>(host, host_engine{{.threads = 32}, 1, 0}, sets);
+  e->devices = {{cuda::device{0}, std::make_shared<watched_model>(std::move(model), seen, stays), optimiser}};
   return {actors::simulate(e, {}), *seen};
 }
 

@@ -43,7 +43,17 @@ public:
   std::size_t dimension() const override { return host_.dimension(); }
   std::vector<tensor_shape> tensors() const override { return host_.tensors(); }
   void initial_point(std::span<float> x, const random_stream& random) const override { host_.initial_point(x, random); }
-  void proximal_step(vec& x, float step) const override { host_.proximal_step(x, step); }
+  void proximal_step(vec& x, float step) const override {
+    const float threshold = step * host_.options().l1;
+    const auto queue = elements::queue_of(x);
+    if (threshold == 0 || queue == nullptr)
+      return host_.proximal_step(x, step);
+    const auto values = elements::owned(queue, x);
+    for (const auto& layer : layers_) {
+      const auto w = layer.weights_in(values).values;
+      queue->launch(gossamer::cuda::warps_for(w.size(), 1), shrink_weights{w.data(), w.size(), threshold});
+    }
+  }
   std::unique_ptr<model> clone() const override {
     return std::make_unique<device_network>(host_, engine_.another(), sets_, workspace_);
   }

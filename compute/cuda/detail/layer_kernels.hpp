@@ -98,4 +98,20 @@ struct add_l2 {
   }
 };
 
+/// w <- argmin_z (z - w)^2 / 2 + threshold |z|.
+struct shrink_weights {
+  static constexpr const char* name = "shrink_weights";
+  struct shared {};
+
+  float* weights;
+  std::uint64_t size;
+  float threshold;
+
+  template <class Thread>
+  GOSSAMER_KERNEL void operator()(Thread& t) const {
+    for (auto i = t.global(); i < size; i += t.globals())
+      weights[i] = compute::detail::soft_threshold(weights[i], threshold);
+  }
+};
+
 } // namespace gossamer::compute::cuda

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "gossamer/base/host_device.hpp"
 #include "gossamer/compute/matrix.hpp"
 #include "gossamer/compute/model.hpp"
 #include "gossamer/compute/models/detail/criterion.hpp"
 
+#include <cmath>
 #include <vector>
 
 namespace gossamer::compute::detail {
@@ -17,6 +19,11 @@ struct network_options {
   float l1 = 0;
   float l2 = 0;
 };
+
+/// w, moved towards 0 by the threshold, and no further.
+GOSSAMER_HD inline float soft_threshold(float w, float threshold) {
+  return std::fabs(w) <= threshold ? 0 : w - std::copysign(threshold, w);
+}
 
 /// Where the parameters of a layer are among all.
 struct layer_shape {
