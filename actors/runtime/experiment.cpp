@@ -128,7 +128,9 @@ worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const 
 
 std::unique_ptr<actors::algorithm> experiment::make_algorithm(rank i) const {
   const auto tensors = host.model->tensors();
-  algorithm_setup setup{.given = *algorithm_arguments, .initial = initial, .tensors = tensors};
+  const auto& place = device_of(i).place;
+  algorithm_setup setup{
+      .given = *algorithm_arguments, .initial = place ? place(initial) : initial, .tensors = tensors};
   if (i < settings.workers)
     return algorithm->make(setup);
   setup.master = i - settings.workers;

@@ -42,6 +42,8 @@ struct device_parts {
   cuda::device where;
   std::shared_ptr<const compute::model> model;         ///< the run's, as this device computes it
   std::shared_ptr<const compute::optimiser> optimiser; ///< likewise
+  /// Gives a worker's first x its place: vectors that are made of it, and gradients, live beside it. Null on the host.
+  std::function<vec(const vec&)> place = {};
 };
 
 /// A run that has been checked and loaded: everything that all workers share, immutable.

@@ -62,7 +62,7 @@ public:
     check(samples);
     const auto count = samples.indices.size();
     auto run = std::make_shared<call>(*this, x, count);
-    run->gradient = elements::zeros_in(home_, dimension());
+    run->gradient = elements::zeros_in(home_of(x), dimension());
     const std::span sums = run->gradient->mutate();
     const auto at = enter(*run, samples);
     for_each_chunk(samples, [&](const chunk& c) {
@@ -120,7 +120,7 @@ private:
   /// a GPU are fast with.
   struct call {
     call(device_network& m, const vec& point, std::size_t samples)
-        : owner(m), x(elements::in(m.home_, point)),
+        : owner(m), x(elements::in(m.home_of(point), point)),
           verdicts(m.engine_.host_pool().allocate(samples * sizeof(verdict))),
           sums(m.engine_.host_pool().allocate(2 * m.layers_.size() * sizeof(double))) {
       GOSSAMER_ASSERT(point.size() == m.dimension(), "x is of the model's dimension");
@@ -146,6 +146,12 @@ private:
     buffer sums; ///< over the weights, as `network::penalty` asks for them
   };
 
+  /// Where gradients at x live: beside it.
+  std::shared_ptr<typename Engine::queue> home_of(const vec& x) const {
+    auto queue = elements::queue_of(x);
+    return queue && queue->same_memory(engine_) ? queue : home_;
+  }
+
   void check(const batch& samples) const {
     GOSSAMER_ASSERT(!samples.indices.empty(), "a batch has samples");
     GOSSAMER_ASSERT(samples.data.features == layers_.front().inputs,
@@ -157,10 +163,9 @@ private:
           "indices are of samples, and a label is less than the number of classes");
   }
 
-  /// @returns x on the GPU, when it is there and what else the home has queued is done
+  /// @returns x on the GPU
   std::span<const float> enter(call& run, const batch& samples) {
     engine_.upload(indices_.of(engine_, samples.indices.size()), samples.indices);
-    engine_.follow(*home_);
     return run.x->readable_by(engine_);
   }
 
@@ -322,7 +327,7 @@ private:
 
   network host_;
   Engine engine_;
-  std::shared_ptr<typename Engine::queue> home_; ///< of the gradients, and of what is computed with them
+  std::shared_ptr<typename Engine::queue> home_; ///< of gradients at points that are elsewhere
   data_sets& sets_;
   std::map<const dataset*, std::shared_ptr<const resident_data<Engine>>> seen_;
   std::size_t workspace_;
