@@ -31,8 +31,8 @@ public:
   virtual bool add_to(device_vec& /*y*/, float /*a*/) const { return false; }
 };
 
-/// Elements in the memory of a device, such as a GPU, which does the arithmetic of `vec` with them: rounded operation by
-/// operation as on the host, so numbers are equal wherever they are computed (only a zero may have another sign).
+/// Elements in the memory of a device, such as a GPU, which does the arithmetic of `vec` with them: rounded operation
+/// by operation as on the host, so numbers are equal wherever they are computed (only a zero may have another sign).
 ///
 /// Functions return before the device is done. An error of the device is found by a later call.
 class device_vec : public remote_elements {

@@ -20,8 +20,8 @@ struct scaled {
 /// compute actor reads cost nothing, and writing `x` afterwards cannot disturb them. Storage comes from the pool of the
 /// operand, so a loop that repeats the same operations allocates nothing.
 ///
-/// The elements may be elsewhere (`remote_elements`). Where one operand is on a GPU, that GPU computes, and the result is
-/// there; what reads single elements or spans brings them to the host, and what writes those leaves them there.
+/// The elements may be elsewhere (`remote_elements`). Where one operand is on a GPU, that GPU computes, and the result
+/// is there; what reads single elements or spans brings them to the host, and what writes those leaves them there.
 ///
 /// Arithmetic is element by element with one rounding per operation and never contracted, hence the same bits on every
 /// machine; cost O(size). Operands of one operation must have equal sizes.

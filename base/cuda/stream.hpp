@@ -34,8 +34,8 @@ public:
   void wait() const;
   /// What is queued from now on begins when all that is queued on the other stream so far is done.
   void follow(const stream& other) const;
-  /// Calls f, in a thread of the driver, when all work that is queued so far is done or has failed. f must not wait, nor
-  /// throw, nor use this interface.
+  /// Calls f, in a thread of the driver, when all work that is queued so far is done or has failed. f must not wait,
+  /// nor throw, nor use this interface.
   void then(std::function<void()> f) const;
   /// Holds host memory until all work that is queued so far is done: for copies from it.
   void keep(buffer memory) const;

@@ -6,7 +6,6 @@
 #include "gossamer/base/philox.hpp"
 
 #include <curand_kernel.h>
-
 #include <functional>
 
 // For the sources under */cuda/ that nvcc compiles (which cannot compile fmt's checked formats: sentences of errors
@@ -82,8 +81,8 @@ private:
   device_buffer memory_;
 };
 
-/// Work on a GPU, in order. Steps of codecs and models are written over a queue of this form, so that tests run the same
-/// steps on the processor (tests/support/host_queue.hpp). Threads: any, as a stream.
+/// Work on a GPU, in order. Steps of codecs and models are written over a queue of this form, so that tests run the
+/// same steps on the processor (tests/support/host_queue.hpp). Threads: any, as a stream.
 class device_queue {
 public:
   explicit device_queue(const stream& s, launch_policy policy = {}) : stream_(s), policy_(policy) {}
