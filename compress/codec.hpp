@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace gossamer::compress {
@@ -61,6 +62,14 @@ public:
 
   /// What a linear codec keeps with these random numbers. Requires `can().linear`.
   virtual selection select(std::size_t elements, const random_stream& random, std::uint64_t step) const;
+
+  /// The full spec that `make_codec` made it of, such as "uniform:bits=8"; empty when it was made otherwise.
+  const std::string& spelling() const noexcept { return spelling_; }
+
+private:
+  friend std::unique_ptr<codec> make_codec(std::string_view text, std::span<const tensor_shape> tensors);
+
+  std::string spelling_;
 };
 
 struct codec_entry {

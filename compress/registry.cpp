@@ -32,7 +32,9 @@ const registry<codec_entry>& codecs() {
 
 std::unique_ptr<codec> make_codec(std::string_view text, std::span<const tensor_shape> tensors) {
   const auto [entry, values] = codecs().resolve(text);
-  return entry.make(values, tensors);
+  auto made = entry.make(values, tensors);
+  made->spelling_ = values.resolved().to_string();
+  return made;
 }
 
 std::size_t selection::size() const noexcept {

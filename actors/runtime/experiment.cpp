@@ -165,9 +165,9 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
 
   if (s.codec == "auto")
     s.codec = e->algorithm->traits.default_codec;
-  const auto codec = compress::codecs().resolve(s.codec);
-  require(e->algorithm->traits.needs, *codec.first.make(codec.second, {}), e->algorithm->about.name, s.codec);
-  s.codec = codec.second.resolved().to_string();
+  const auto codec = compress::make_codec(s.codec);
+  require(e->algorithm->traits.needs, *codec, e->algorithm->about.name, s.codec);
+  s.codec = codec->spelling();
 
   s.lr = s.lr.value_or(e->algorithm->traits.default_lr);
   if (s.optimiser == "auto")
@@ -194,7 +194,7 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   vec initial{e->pool, model->dimension()};
   model->initial_point(initial.mutate(), random_stream{s.seed, 0, purpose::initial});
   e->initial = std::move(initial);
-  e->codec = codec.first.make(codec.second, model->tensors());
+  e->codec = compress::make_codec(s.codec, model->tensors());
   e->host.model = model;
   for (const auto device : devices)
     e->devices.push_back(device.on_gpu() ? parts_on_gpu(*e, device) : e->host);
