@@ -95,7 +95,7 @@ vec worker::direction(const vec& x, const vec& gradient, std::uint64_t t) {
 
 packet worker::encode(const compress::codec& c, const vec& v, const random_stream& random, std::uint64_t step) const {
   try {
-    return c.encode(v, random, step);
+    return settings_.coder->encode(c, v, random, step);
   } catch (const error& e) {
     if (e.code() == errc::diverged)
       throw diverged(e.sentence());
@@ -112,7 +112,7 @@ vec worker::decode(const packet& p, std::size_t size) const {
   if (p.elements != size)
     throw error(errc::bad_packet, fmt::format("worker {} received a vector of {} elements where {} were expected", id(),
                                               p.elements, size));
-  return compress::decode(p);
+  return settings_.coder->decode(p);
 }
 
 void worker::send(rank to, tag label, packet body) {

@@ -6,7 +6,7 @@
 #include "gossamer/actors/runtime/witness.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/philox.hpp"
-#include "gossamer/compress/codec.hpp"
+#include "gossamer/compress/coder.hpp"
 #include "gossamer/compute/model.hpp"
 #include "gossamer/compute/optimiser.hpp"
 #include "gossamer/compute/schedule.hpp"
@@ -102,6 +102,8 @@ struct worker_settings {
   double lr = 0.1;
 
   std::shared_ptr<const compress::codec> codec;
+  /// Of all codecs; never null.
+  std::shared_ptr<const compress::coder> coder = std::make_shared<const compress::coder>();
   std::shared_ptr<const compute::schedule> schedule;
   std::shared_ptr<const compute::model> model; ///< for its proximal step
   buffer_pool pool;                            ///< for what is received

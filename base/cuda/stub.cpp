@@ -1,7 +1,8 @@
-// Stands in for runtime.cpp where there was no CUDA toolkit at build time.
+// Stands in for runtime.cpp and vec.cu where there was no CUDA toolkit at build time.
 #include "gossamer/base/cuda/device.hpp"
 #include "gossamer/base/cuda/memory.hpp"
 #include "gossamer/base/cuda/stream.hpp"
+#include "gossamer/base/cuda/vec.hpp"
 #include "gossamer/base/error.hpp"
 
 namespace gossamer::cuda {
@@ -44,5 +45,7 @@ void upload(const stream&, std::byte*, std::span<const std::byte>) { built_witho
 void download(const stream&, std::span<std::byte>, const std::byte*) { built_without(); }
 void copy(const stream&, std::byte*, const std::byte*, std::size_t) { built_without(); }
 void clear(const stream&, std::byte*, std::size_t) { built_without(); }
+
+vec on_gpu(const stream&, const vec&) { built_without(); }
 
 } // namespace gossamer::cuda

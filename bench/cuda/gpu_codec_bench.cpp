@@ -5,7 +5,7 @@
 #include "gossamer/base/cuda/memory.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/spec.hpp"
-#include "gossamer/compress/cuda/device_codec.hpp"
+#include "gossamer/compress/cuda/coder.hpp"
 #include "gossamer/compress/cuda/signs.hpp"
 #include "gossamer/compress/sign_bits.hpp"
 
@@ -85,16 +85,17 @@ public:
   }
 
   void codec(const std::string& spec) {
-    const compress::cuda::device_codec codec{spec};
+    const auto codec = compress::make_codec(spec);
+    const auto encode = [&](auto v) { return compress::cuda::encode(stream_, *codec, v, randomness, 0); };
     const std::span v{v_.as<const float>(), elements_};
     const std::span y{y_.as<float>(), elements_};
-    auto p = codec.encode(stream_, v, randomness, 0);
+    auto p = encode(v);
     const double payload = static_cast<double>(p.payload.size()), whole = 4 * static_cast<double>(elements_);
     const bool some = spec.starts_with("top-k") || spec.starts_with("random-k") || spec.starts_with("grbs");
     const double values = some ? payload / (spec.starts_with("top-k") ? 4 + 28.0 / 8 : 4) : 0;
     rows(spec + ", encode", payload, values,
          some && !spec.starts_with("top-k") ? 4 * values + payload : whole + payload,
-         [&] { p = codec.encode(stream_, v, randomness, 0); });
+         [&] { p = encode(v); });
     rows(spec + ", decode", payload, values, (some ? 8 * values : 2 * whole) + payload,
          [&] { compress::cuda::decode_add(stream_, p, 0.5f, y); });
   }

@@ -7,7 +7,7 @@
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/spec.hpp"
 #include "gossamer/base/vec.hpp"
-#include "gossamer/compress/cuda/device_codec.hpp"
+#include "gossamer/compress/cuda/coder.hpp"
 #include "gossamer/compute/cuda/models.hpp"
 
 #include <fmt/format.h>
@@ -60,13 +60,14 @@ void print_way_to_host() {
   const cuda::device_buffer v{s, 4 * elements};
   auto host = cuda::pinned_pool().allocate(4 * elements);
   cuda::clear(s, v.data(), v.size());
-  const compress::cuda::device_codec codec{"uniform:bits=8"};
+  const auto codec = compress::make_codec("uniform:bits=8");
   const random_stream random{1, 0, purpose::quantise};
   const auto copy = [&] {
     cuda::download(s, host.bytes(), v.data());
     s.wait();
   };
-  const auto encode = [&] { codec.encode(s, {v.as<const float>(), elements}, random, 0); };
+  const std::span all{v.as<const float>(), elements};
+  const auto encode = [&] { compress::cuda::encode(s, *codec, all, random, 0); };
   const auto best = [](const std::function<void()>& work) {
     double least = seconds_of(work);
     for (int k = 0; k < 10; ++k)

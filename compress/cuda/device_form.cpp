@@ -98,16 +98,24 @@ constexpr std::array entries{
 
 } // namespace
 
-device_form device_form_of(std::string_view text, std::span<const tensor_shape> tensors) {
-  const auto [codec, values] = codecs().resolve(text);
+std::optional<device_form> find_device_form(const codec& c) {
+  if (c.spelling().empty())
+    return {};
+  const auto [codec, values] = codecs().resolve(c.spelling());
   for (const auto& e : entries)
     if (e.codec == codec.about.name)
       if (auto how = e.make(values))
-        return {codec.make(values, tensors), codec.wire_number, *std::move(how)};
+        return device_form{codec.wire_number, *std::move(how)};
+  return {};
+}
+
+device_form device_form_of(const codec& c) {
+  if (auto found = find_device_form(c))
+    return *std::move(found);
   std::vector<std::string_view> known;
   for (const auto& e : entries)
     known.push_back(e.spelling);
-  throw error(errc::usage, fmt::format("codec '{}' cannot encode on a GPU", text),
+  throw error(errc::usage, fmt::format("codec '{}' cannot encode on a GPU", c.spelling()),
               fmt::format("those that can: {}", fmt::join(known, ", ")));
 }
 

@@ -1,8 +1,7 @@
-// Stands in for device_codec.cu where there was no CUDA toolkit at build time. No stream can be made there, so nothing
-// but a constructor is ever reached.
+// Stands in for coder.cu where there was no CUDA toolkit at build time. No stream can be made there, so that functions
+// which take one are never reached.
 #include "gossamer/base/error.hpp"
-#include "gossamer/compress/cuda/detail/device_form.hpp"
-#include "gossamer/compress/cuda/device_codec.hpp"
+#include "gossamer/compress/cuda/coder.hpp"
 #include "gossamer/compress/cuda/signs.hpp"
 
 namespace gossamer::compress::cuda {
@@ -16,9 +15,9 @@ namespace {
 }
 } // namespace
 
-device_codec::device_codec(std::string_view, std::span<const tensor_shape>) { unreachable(); }
-device_codec::~device_codec() = default;
-packet device_codec::encode(const stream&, std::span<const float>, const random_stream&, std::uint64_t) const {
+std::shared_ptr<const coder> gpu_coder() { return std::make_shared<const coder>(); } // no vector is on a GPU
+
+packet encode(const stream&, const codec&, std::span<const float>, const random_stream&, std::uint64_t) {
   unreachable();
 }
 void decode_add(const stream&, const packet&, float, std::span<float>) { unreachable(); }

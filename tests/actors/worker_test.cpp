@@ -105,6 +105,32 @@ TEST(worker, reads_the_schedule_at_the_progress_of_all) {
   EXPECT_FLOAT_EQ(apart.w.learning_rate(1), 0.25f);
 }
 
+TEST(worker, encodes_and_decodes_by_its_coder) {
+  struct counting final : compress::coder {
+    packet encode(const compress::codec& c, const vec& v, const random_stream& r, std::uint64_t t) const override {
+      ++encoded;
+      return coder::encode(c, v, r, t);
+    }
+    vec decode(const packet& p) const override {
+      ++decoded;
+      return coder::decode(p);
+    }
+    mutable int encoded = 0, decoded = 0;
+  };
+  const auto coder = std::make_shared<counting>();
+  auto s = settings_with(1);
+  s.coder = coder;
+  fixture f{s};
+  buffer_pool pool;
+  const vec v{pool, std::vector{1.0f, -2.0f}};
+  EXPECT_EQ(f.w.decode(f.w.encode(v), 2), v);
+  EXPECT_EQ(f.w.decode(f.w.encode_exactly(v), 2), v);
+  EXPECT_EQ(coder->encoded, 2);
+  EXPECT_EQ(coder->decoded, 2);
+  EXPECT_THROW(f.w.decode(f.w.encode(v), 3), error);
+  EXPECT_EQ(coder->decoded, 2) << "a vector of another size is not even looked at";
+}
+
 TEST(worker, says_where_it_diverged) {
   fixture f{settings_with(10)};
   f.w.run(f.program);

@@ -3,6 +3,7 @@
 #include "gossamer/compress/codec.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -50,6 +51,11 @@ inline std::vector<std::string> device_specs() {
     specs.emplace_back(spec);
   return specs;
 }
+
+/// Codecs that have none.
+inline constexpr std::array host_specs{
+    "identity", "thresholds",  "fixed-grid", "qsgd:code=elias-dense", "optimal-p:budget=9,bits=5",
+    "random-p", "random-k:k=5"};
 
 struct codec_input {
   std::string name;

@@ -78,28 +78,46 @@ void expect_refused_packet(Backend& backend, compress::packet p, std::size_t ele
   }
 }
 
-template <class Backend>
-void expect_damaged_packets_refused(Backend& backend) {
+struct damaged_packet {
+  compress::packet damaged;
+  std::string expected; ///< part of the error
+};
+
+inline std::vector<damaged_packet> damaged_packets() {
   buffer_pool pool;
   const vec v{pool, normal_values(300)};
   const auto packet_of = [&](const std::string& spec) {
     return compress::make_codec(spec)->encode(v, codec_randomness, 0);
   };
-  expect_refused_packet(backend, packet_of("uniform"), 299, "300 elements instead of 299");
+  std::vector<damaged_packet> result;
   auto p = packet_of("uniform");
   p.parameter = 17;
-  expect_refused_packet(backend, p, 300, "codes of 17 bits");
+  result.push_back({p, "codes of 17 bits"});
   for (const auto* spec : {"top-k:k=20", "grbs:ratio=3", "random-k:k=9,indices=seed"}) {
     p = packet_of(spec);
     const float infinity = std::numeric_limits<float>::infinity();
     std::memcpy(p.payload.data() + 8, &infinity, sizeof infinity);
-    expect_refused_packet(backend, p, 300, "holds a value that is not finite");
+    result.push_back({p, "holds a value that is not finite"});
   }
   p = packet_of("top-k:k=20");
   std::fill(p.payload.data() + 80, p.payload.data() + 90, std::byte{0xFF});
-  expect_refused_packet(backend, p, 300, "has the place 511");
+  result.push_back({p, "has the place 511"});
   p.codec = 200;
-  expect_refused_packet(backend, p, 300, "unknown codec 200");
+  result.push_back({p, "unknown codec 200"});
+  return result;
+}
+
+template <class Backend>
+void expect_damaged_packets_refused(Backend& backend) {
+  for (const auto& [damaged, expected] : damaged_packets())
+    expect_refused_packet(backend, damaged, damaged.elements, expected);
+}
+
+template <class Backend>
+void expect_packets_of_another_size_refused(Backend& backend) {
+  buffer_pool pool;
+  const auto p = compress::make_codec("uniform")->encode(vec{pool, normal_values(300)}, codec_randomness, 0);
+  expect_refused_packet(backend, p, 299, "300 elements instead of 299");
 }
 
 } // namespace gossamer::test

@@ -1,12 +1,13 @@
 // The promises of GPUs, on a GPU. Every case is skipped, with the reason, where there is none.
 #include "gossamer/base/cuda/device.hpp"
 #include "gossamer/base/cuda/memory.hpp"
-#include "gossamer/compress/cuda/device_codec.hpp"
+#include "gossamer/base/cuda/vec.hpp"
+#include "gossamer/compress/cuda/coder.hpp"
 #include "gossamer/compress/cuda/signs.hpp"
 
 #include <gmock/gmock.h>
 
-#include "cuda/codec_twin.hpp"
+#include "cuda/coder_twin.hpp"
 #include "cuda/sign_twin.hpp"
 
 namespace gossamer::test {
@@ -16,8 +17,8 @@ class gpu_backend {
 public:
   compress::packet encode(const std::string& spec, const std::vector<float>& v, unsigned offset, std::uint64_t step) {
     const auto memory = uploaded<float>(v, offset);
-    return compress::cuda::device_codec{spec}.encode(stream_, {memory.as<float>() + offset, v.size()}, codec_randomness,
-                                                     step);
+    return compress::cuda::encode(stream_, *compress::make_codec(spec), {memory.as<float>() + offset, v.size()},
+                                  codec_randomness, step);
   }
 
   std::vector<float> decode_add(const compress::packet& p, float a, const std::vector<float>& y, unsigned offset) {
@@ -54,6 +55,9 @@ public:
     return downloaded<float>(memory, 0, y.size());
   }
 
+  vec on_device(const vec& v) const { return cuda::on_gpu(stream_, v); }
+  const compress::coder& coder() const { return *coder_; }
+
   const cuda::stream& queue() const { return stream_; }
 
 private:
@@ -75,6 +79,7 @@ private:
   }
 
   cuda::stream stream_{0};
+  std::shared_ptr<const compress::coder> coder_ = compress::cuda::gpu_coder();
 };
 
 class gpu : public testing::TestWithParam<std::string> {
@@ -109,11 +114,29 @@ TEST_P(gpu, refuses_what_is_not_finite_as_the_processor_does) {
 
 INSTANTIATE_TEST_SUITE_P(codec, gpu, testing::ValuesIn(device_specs()), spec_as_name);
 
+class gpu_vec : public gpu {};
+
+TEST_P(gpu_vec, is_encoded_and_decoded_as_on_the_processor) {
+  gpu_backend backend;
+  expect_coder_of_the_processor(backend, GetParam());
+  expect_decoded_vectors_of_the_processor(backend, GetParam());
+}
+
+TEST_P(gpu_vec, is_refused_as_on_the_processor_when_it_is_not_finite) {
+  gpu_backend device;
+  coder_backend<gpu_backend> backend{device};
+  expect_refusals_of_the_processor(backend, GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(codec, gpu_vec, testing::ValuesIn(coder_specs()), spec_as_name);
+
 class one_gpu : public gpu {};
 
 TEST_P(one_gpu, refuses_damaged_packets) {
   gpu_backend backend;
   expect_damaged_packets_refused(backend);
+  expect_packets_of_another_size_refused(backend);
+  expect_damaged_vectors_refused(backend);
 }
 
 TEST_P(one_gpu, merges_signs_as_the_processor_does) {
@@ -122,27 +145,21 @@ TEST_P(one_gpu, merges_signs_as_the_processor_does) {
 }
 
 TEST_P(one_gpu, is_used_as_the_documentation_says) {
-  const gpu_backend backend;
-  const auto values = normal_values(1000);
-  const cuda::device_buffer memory{backend.queue(), 8000};
-  cuda::upload(backend.queue(), memory.data(), std::as_bytes(std::span{values}));
-  cuda::clear(backend.queue(), memory.data() + 4000, 4000);
-  backend.queue().wait();
-  const std::span<const float> gradient{memory.as<float>(), 1000};
-  const std::span<float> sum{memory.as<float>() + 1000, 1000};
+  buffer_pool pool;
+  const vec v{pool, normal_values(1000)};
   const auto& random = codec_randomness;
   const std::uint64_t step = 4;
   // snippet use begin
-  const cuda::stream s{0}; // a queue of work on cuda:0
-  const compress::cuda::device_codec codec{"uniform:bits=8"};
-  const compress::packet p = codec.encode(s, gradient, random, step); // spans are in the memory of the GPU
-  compress::cuda::decode_add(s, p, 0.5f, sum);                        // sum += 0.5 * decode(p), in one pass
+  const cuda::stream s{0};                 // a queue of work on cuda:0
+  const vec gradient = cuda::on_gpu(s, v); // arithmetic with it is done there
+  const auto codec = compress::make_codec("uniform:bits=8");
+  const auto coder = compress::cuda::gpu_coder();
+  const compress::packet p = coder->encode(*codec, gradient, random, step); // there, too
+  vec sum = zeros_like(gradient);
+  sum += 0.5f * coder->decode(p); // one pass over the sum
   // snippet use end
-  s.wait();
-  std::vector<float> result(1000);
-  cuda::download(s, std::as_writable_bytes(std::span{result}), memory.data() + 4000);
-  s.wait();
-  EXPECT_EQ(result, decoded_sum(p, 0.5f, std::vector<float>(1000)));
+  EXPECT_TRUE(is_on_device(sum));
+  EXPECT_EQ(sum, vec{0.5f * compress::decode(p)});
 }
 
 TEST_P(one_gpu, says_how_much_memory_was_asked_for_and_is_free) {

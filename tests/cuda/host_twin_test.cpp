@@ -20,7 +20,8 @@ struct host_backend {
   compress::packet encode(const std::string& spec, const std::vector<float>& v, unsigned offset, std::uint64_t step) {
     const auto memory = queue.array<float>(v.size() + offset);
     std::ranges::copy(v, memory.data() + offset);
-    return compress::cuda::encode(queue, compress::cuda::device_form_of(spec, {}),
+    const auto codec = compress::make_codec(spec);
+    return compress::cuda::encode(queue, *codec, compress::cuda::device_form_of(*codec),
                                   std::span<const float>{memory.data() + offset, v.size()}, codec_randomness, step);
   }
 
@@ -29,7 +30,7 @@ struct host_backend {
     const std::span values{memory.data() + offset, y.size()};
     std::ranges::copy(y, values.begin());
     try {
-      compress::cuda::decoder<host_queue>{queue, p, a, values}.run();
+      compress::cuda::decode_add(queue, p, a, values);
     } catch (const error&) {
       EXPECT_TRUE(std::ranges::equal(values, y)) << "a packet that is refused leaves the sum as it is";
       throw;
@@ -112,8 +113,7 @@ INSTANTIATE_TEST_SUITE_P(codec, host_twin, testing::ValuesIn(device_specs()), sp
 
 TEST(host_twin_codecs, decode_packets_of_codecs_that_gpus_do_not_know) {
   host_backend backend;
-  for (const auto* spec : {"identity", "thresholds", "fixed-grid", "qsgd:code=elias-dense", "optimal-p:budget=9,bits=5",
-                           "random-p", "random-k:k=5"})
+  for (const auto* spec : host_specs)
     for (const auto& input : codec_inputs())
       ASSERT_NO_FATAL_FAILURE(expect_sums_of_the_processor(backend, spec, input, 1));
 }
@@ -126,13 +126,14 @@ TEST(host_twin_codecs, merge_signs_as_the_processor_does) {
 TEST(host_twin_codecs, refuse_damaged_packets) {
   host_backend backend;
   expect_damaged_packets_refused(backend);
+  expect_packets_of_another_size_refused(backend);
 }
 
 TEST(host_twin_codecs, name_those_that_can_encode_on_a_gpu) {
-  EXPECT_EQ(usage_error([] { compress::cuda::device_form_of("qsgd:code=elias-dense", {}); }),
-            "codec 'qsgd:code=elias-dense' cannot encode on a GPU; those that can: uniform, min-max, qsgd:code=fixed, "
+  EXPECT_EQ(usage_error([] { compress::cuda::device_form_of(*compress::make_codec("qsgd:code=elias-dense")); }),
+            "codec 'qsgd:levels=255,bucket=512,norm=l2,code=elias-dense' cannot encode on a GPU; those that can: "
+            "uniform, min-max, qsgd:code=fixed, "
             "terngrad, sign, scaled-sign, ssdm, grbs, random-k:indices=seed, random-p:indices=seed, top-k");
-  EXPECT_THAT(usage_error([] { compress::cuda::device_form_of("unifrom", {}); }), testing::HasSubstr("'uniform'"));
 }
 
 } // namespace

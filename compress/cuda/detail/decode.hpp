@@ -2,65 +2,34 @@
 
 #include "gossamer/base/cuda/detail/queue_vec.hpp"
 #include "gossamer/compress/cuda/detail/encode.hpp"
-#include "gossamer/compress/detail/places.hpp"
-#include "gossamer/compress/detail/sign_kernels.hpp"
-
-#include <cmath>
-#include <cstring>
+#include "gossamer/compress/cuda/detail/packet_contents.hpp"
 
 // The steps of decoding, over a queue as in encode.hpp.
 namespace gossamer::compress::cuda {
 
-/// y += a * decode(p).
+/// y += a * decode(p), for as many elements as y has.
 template <class Queue>
 class decoder {
 public:
   decoder(Queue& queue, const packet& p, float a, std::span<float> y) : q_(queue), p_(p), a_(a), y_(y) {}
 
+  /// @param contents of the packet
   /// @error errc::bad_packet before y is changed
-  void run() {
-    detail::expect_elements(p_, y_.size());
-    const auto name = codec_name();
-    if (name == "uniform")
-      return add_uniform();
-    if (name == "min-max")
-      return add(detail::read_min_max(p_));
-    if (name == "qsgd" && p_.parameter == 0)
-      return add(detail::read_qsgd(p_));
-    if (name == "terngrad")
-      return add(detail::read_terngrad(p_));
-    if (name == "sign")
-      return add(detail::read_sign(p_));
-    if (name == "scaled-sign")
-      return add(detail::read_scaled_sign(p_));
-    if (name == "ssdm")
-      return add(detail::read_ssdm(p_));
-    if (name == "grbs")
-      return add(detail::read_grbs(p_));
-    if (name == "random-k" && p_.parameter == detail::places_redrawn)
-      return add(detail::read_random_k(p_));
-    if ((name == "top-k" || name == "random-k" || name == "random-p") && p_.parameter == detail::places_sent)
-      return add_sparse();
-    add_decoded();
+  void run(const packet_contents& contents) {
+    std::visit([&](const auto& c) { add(c); }, contents);
+  }
+
+  /// By the processor, where there is no other way.
+  void add_decoded() {
+    const vec x = decode(p_);
+    if (x.empty())
+      return;
+    const auto values = uploaded<float>(x.storage().data(), x.storage().size());
+    q_.launch(warps_for(y_.size(), 4), gossamer::cuda::add_scaled_elements{values.data(), a_, y_.data(), y_.size()});
+    q_.keep(x.storage());
   }
 
 private:
-  std::string_view codec_name() const {
-    for (const auto& entry : codecs())
-      if (entry.wire_number == p_.codec)
-        return entry.about.name;
-    return {};
-  }
-
-  /// Levels may lie beyond the largest float; then the processor says whether any is sent.
-  void add_uniform() {
-    const auto levels = detail::read_uniform(p_);
-    if (std::isfinite(std::ldexp(*levels.numbers, levels.form.bits - 1)))
-      add(levels);
-    else
-      add_decoded();
-  }
-
   void add(const detail::level_packet& levels) {
     if (levels.codes == nullptr || y_.empty())
       return;
@@ -86,7 +55,6 @@ private:
   }
 
   void add(const selection& kept) {
-    detail::expect_bits(p_, 32 * std::uint64_t{kept.size()});
     if (kept.size() == 0)
       return;
     const auto values = uploaded<float>(p_.payload.data(), p_.payload.size());
@@ -99,29 +67,16 @@ private:
     q_.keep(p_.payload);
   }
 
-  void add_sparse() {
-    detail::expect_recipe(p_, 0);
-    const int bits = detail::place_bits(p_.elements);
-    const auto count = detail::read_count(p_, 0, 32 + bits);
-    if (count == 0)
+  void add(const sent_places& kept) {
+    if (kept.count == 0)
       return;
-    const auto values = uploaded<float>(p_.payload.data(), sizeof(float) * count);
-    const auto places =
-        uploaded<std::uint32_t>(p_.payload.data() + sizeof(float) * count, p_.payload.size() - sizeof(float) * count,
-                                sizeof(std::uint32_t) * std::max<std::uint64_t>(1, place_words(bits, count)));
-    check(values.data(), places.data(), count, bits);
-    q_.launch(warps_for(count, 1), add_places{values.data(), places.data(), count, bits, a_, y_.data()});
+    const auto values = uploaded<float>(p_.payload.data(), sizeof(float) * kept.count);
+    const auto places = uploaded<std::uint32_t>(
+        p_.payload.data() + sizeof(float) * kept.count, p_.payload.size() - sizeof(float) * kept.count,
+        sizeof(std::uint32_t) * std::max<std::uint64_t>(1, place_words(kept.bits, kept.count)));
+    check(values.data(), places.data(), kept.count, kept.bits);
+    q_.launch(warps_for(kept.count, 1), add_places{values.data(), places.data(), kept.count, kept.bits, a_, y_.data()});
     q_.keep(p_.payload);
-  }
-
-  /// By the processor, where there is no other way.
-  void add_decoded() {
-    const vec x = decode(p_);
-    if (x.empty())
-      return;
-    const auto values = uploaded<float>(x.storage().data(), x.storage().size());
-    q_.launch(warps_for(y_.size(), 4), gossamer::cuda::add_scaled_elements{values.data(), a_, y_.data(), y_.size()});
-    q_.keep(x.storage());
   }
 
   /// @error errc::bad_packet as the processor says it
@@ -156,5 +111,17 @@ private:
   float a_;
   std::span<float> y_;
 };
+
+/// y += a * decode(p).
+/// @error errc::bad_packet before y is changed
+template <class Queue>
+void decode_add(Queue& queue, const packet& p, float a, std::span<float> y) {
+  detail::expect_elements(p, y.size());
+  decoder<Queue> into{queue, p, a, y};
+  if (const auto contents = contents_of(p))
+    into.run(*contents);
+  else
+    into.add_decoded();
+}
 
 } // namespace gossamer::compress::cuda

@@ -4,7 +4,6 @@
 #include "gossamer/compress/cuda/detail/scales.hpp"
 #include "gossamer/compress/detail/kept_count.hpp"
 
-#include <memory>
 #include <optional>
 #include <variant>
 
@@ -43,12 +42,13 @@ struct largest_choice {
 
 /// What a GPU does for a codec. The codec itself encodes empty vectors and draws what is drawn alike.
 struct device_form {
-  std::unique_ptr<codec> on_host;
   std::uint8_t wire_number;
   std::variant<level_codec, sign_codec, shared_choice, largest_choice> how;
 };
 
-/// @error errc::usage when the codec is unknown or has no form for GPUs; lists those that have one
-device_form device_form_of(std::string_view text, std::span<const tensor_shape> tensors);
+/// None for codecs that only processors know, and those that `make_codec` has not made.
+std::optional<device_form> find_device_form(const codec& c);
+/// @error errc::usage when there is none; lists the codecs that have one
+device_form device_form_of(const codec& c);
 
 } // namespace gossamer::compress::cuda

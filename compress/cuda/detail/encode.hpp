@@ -36,9 +36,10 @@ template <class Queue>
 class encoder {
 public:
   /// @param v where the queue's kernels find it; not empty
-  encoder(Queue& queue, const device_form& form, std::span<const float> v, const random_stream& random,
-          std::uint64_t step)
-      : q_(queue), form_(form), v_(v), random_(random), step_(step), found_(q_.template zeros<findings>(1)) {}
+  encoder(Queue& queue, const codec& on_host, const device_form& form, std::span<const float> v,
+          const random_stream& random, std::uint64_t step)
+      : q_(queue), on_host_(on_host), form_(form), v_(v), random_(random), step_(step),
+        found_(q_.template zeros<findings>(1)) {}
 
   packet run() {
     return std::visit([&](const auto& how) { return encode(how); }, form_.how);
@@ -95,7 +96,7 @@ private:
   }
 
   packet encode(const shared_choice& c) {
-    const auto kept = form_.on_host->select(v_.size(), random_, step_);
+    const auto kept = on_host_.select(v_.size(), random_, step_);
     const auto size = kept.size();
     if (c.looks_at_all) // the scale is of no interest, but it finds what is not finite
       scales({.what = scale_rule::kind::range, .bits = 1}, v_.size(), 2);
@@ -200,6 +201,7 @@ private:
   }
 
   Queue& q_;
+  const codec& on_host_;
   const device_form& form_;
   std::span<const float> v_;
   const random_stream& random_;
@@ -208,13 +210,14 @@ private:
 };
 
 /// The packet of a vector that the queue's kernels can read.
+/// @param form of the codec
 template <class Queue>
-packet encode(Queue& queue, const device_form& form, std::span<const float> v, const random_stream& random,
-              std::uint64_t step) {
+packet encode(Queue& queue, const codec& c, const device_form& form, std::span<const float> v,
+              const random_stream& random, std::uint64_t step) {
   if (v.empty())
-    return form.on_host->encode(vec{queue.host_pool(), 0}, random, step);
+    return c.encode(vec{queue.host_pool(), 0}, random, step);
   GOSSAMER_ASSERT(v.size() < packet_most_elements, "places and counts on a GPU have 32 bits");
-  return encoder<Queue>{queue, form, v, random, step}.run();
+  return encoder<Queue>{queue, c, form, v, random, step}.run();
 }
 
 } // namespace gossamer::compress::cuda

@@ -1,7 +1,7 @@
 // Everything that nvcc compiles of compress: the steps of encode.hpp and decode.hpp over the queue of a GPU.
 #include "gossamer/base/cuda/detail/launch.cuh"
-#include "gossamer/compress/cuda/detail/decode.hpp"
-#include "gossamer/compress/cuda/device_codec.hpp"
+#include "gossamer/compress/cuda/coder.hpp"
+#include "gossamer/compress/cuda/detail/coder_on.hpp"
 #include "gossamer/compress/cuda/signs.hpp"
 
 namespace gossamer::compress::cuda {
@@ -18,20 +18,17 @@ std::uint32_t* halves(std::span<std::uint64_t> words) { return reinterpret_cast<
 
 } // namespace
 
-device_codec::device_codec(std::string_view text, std::span<const tensor_shape> tensors)
-    : form_(std::make_unique<const device_form>(device_form_of(text, tensors))) {}
+std::shared_ptr<const coder> gpu_coder() { return std::make_shared<const coder_on<device_queue>>(); }
 
-device_codec::~device_codec() = default;
-
-packet device_codec::encode(const stream& s, std::span<const float> v, const random_stream& random,
-                            std::uint64_t step) const {
+packet encode(const stream& s, const codec& c, std::span<const float> v, const random_stream& random,
+              std::uint64_t step) {
   device_queue queue{s};
-  return cuda::encode(queue, *form_, v, random, step);
+  return cuda::encode(queue, c, device_form_of(c), v, random, step);
 }
 
 void decode_add(const stream& s, const packet& p, float a, std::span<float> y) {
   device_queue queue{s};
-  decoder<device_queue>{queue, p, a, y}.run();
+  cuda::decode_add(queue, p, a, y);
 }
 
 void pack_signs(const stream& s, std::span<const float> v, std::span<std::uint64_t> words) {

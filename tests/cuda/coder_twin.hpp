@@ -1,0 +1,128 @@
+#pragma once
+
+#include "gossamer/compress/coder.hpp"
+
+#include "cuda/codec_twin.hpp"
+
+// The promises of coders of vectors on GPUs, for a `Device` that is one or stands in for one:
+//     vec on_device(const vec& v)
+//     const compress::coder& coder()
+namespace gossamer::test {
+
+inline bool is_on_device(const vec& v) { return v.elsewhere() && v.elsewhere()->on_device() != nullptr; }
+
+/// The coder as what codec_twin.hpp asks for. (`offset` means nothing to a vec.)
+template <class Device>
+struct coder_backend {
+  Device& device;
+  buffer_pool pool = {};
+
+  compress::packet encode(const std::string& spec, const std::vector<float>& v, unsigned, std::uint64_t step) {
+    const vec there = device.on_device(vec{pool, v});
+    return device.coder().encode(*compress::make_codec(spec), there, codec_randomness, step);
+  }
+
+  std::vector<float> decode_add(const compress::packet& p, float a, const std::vector<float>& y, unsigned) {
+    vec sum = device.on_device(vec{pool, y});
+    const vec before = sum;
+    try {
+      sum += a * device.coder().decode(p);
+    } catch (const error&) {
+      EXPECT_EQ(sum, before) << "a packet that is refused leaves the sum as it is";
+      throw;
+    }
+    EXPECT_TRUE(is_on_device(sum));
+    return {sum.view().begin(), sum.view().end()};
+  }
+};
+
+inline std::vector<std::string> coder_specs() {
+  auto specs = device_specs();
+  for (const auto* spec : host_specs)
+    specs.emplace_back(spec);
+  return specs;
+}
+
+inline std::vector<codec_input> coder_inputs() {
+  std::vector<codec_input> inputs;
+  for (std::size_t size : {0u, 1u, 31u, 33u, 4097u})
+    inputs.push_back({"normal " + std::to_string(size), normal_values(size)});
+  inputs.push_back({"zero", std::vector<float>(100, 0.0f)});
+  return inputs;
+}
+
+template <class Device>
+void expect_coder_of_the_processor(Device& device, const std::string& spec) {
+  coder_backend<Device> backend{device};
+  buffer_pool pool;
+  const auto codec = compress::make_codec(spec);
+  for (const auto& input : coder_inputs()) {
+    ASSERT_NO_FATAL_FAILURE(expect_packets_of_the_processor(backend, spec, input, 0));
+    ASSERT_NO_FATAL_FAILURE(expect_sums_of_the_processor(backend, spec, input, 0));
+    const vec v{pool, input.values};
+    ASSERT_EQ(difference(device.coder().encode(*codec, v, codec_randomness, 7), codec->encode(v, codec_randomness, 7)),
+              "")
+        << spec << " of " << input.name << " on the host";
+  }
+}
+
+/// Everything that may be done with a decoded vector, beside the sums above.
+template <class Device>
+void expect_decoded_vectors_of_the_processor(Device& device, const std::string& spec) {
+  buffer_pool pool;
+  const auto codec = compress::make_codec(spec);
+  for (const auto& input : coder_inputs()) {
+    SCOPED_TRACE(spec + " of " + input.name);
+    const vec y{pool, normal_values(input.values.size(), 0.1f)};
+    const auto p = codec->encode(vec{pool, input.values}, codec_randomness, 1);
+    const auto q = codec->encode(y, codec_randomness, 2);
+    const vec expected = compress::decode(p), other = compress::decode(q);
+    const vec d = device.coder().decode(p), e = device.coder().decode(q), there = device.on_device(y);
+    const vec copy = d;
+
+    ASSERT_EQ(d.size(), expected.size());
+    ASSERT_EQ(vec{0.5f * d}, vec{0.5f * expected});
+    ASSERT_EQ(d + e, expected + other);
+    ASSERT_EQ(d - 0.7f * e, expected - 0.7f * other);
+    ASSERT_EQ(d + y, expected + y);
+    ASSERT_EQ(zeros_like(d), zeros_like(expected));
+    for (const vec& sum : {d + there, there + d, there + e + d, there - d}) {
+      ASSERT_TRUE(is_on_device(sum));
+    }
+    ASSERT_EQ(d + there, expected + y);
+    ASSERT_EQ(d - 0.3f * there, expected - 0.3f * y);
+    ASSERT_EQ(there + e - d, y + other - expected);
+    ASSERT_EQ(d.data(), copy.data()) << "decoded once for all copies";
+    ASSERT_EQ(d, expected);
+    ASSERT_EQ(there + d, y + expected) << "also when it has been decoded";
+
+    vec written = d;
+    if (!written.empty()) {
+      written.mutate()[0] = 5;
+      ASSERT_EQ(written[0], 5);
+    }
+    ASSERT_EQ(copy, expected);
+  }
+}
+
+/// A damaged packet is refused, at the latest when the vector is first used, whoever uses it.
+template <class Device>
+void expect_damaged_vectors_refused(Device& device) {
+  coder_backend<Device> backend{device};
+  expect_damaged_packets_refused(backend);
+  const auto readers = {
+      +[](const vec& d, const vec&) { d.view(); },
+      +[](const vec& d, const vec&) { vec{2.0f * d}; },
+      +[](const vec& d, const vec& there) { vec{d} += there; },
+  };
+  for (const auto& p : damaged_packets())
+    for (const auto read : readers)
+      try {
+        read(device.coder().decode(p.damaged), device.on_device(vec{backend.pool, p.damaged.elements}));
+        ADD_FAILURE() << "accepted: " << p.expected;
+      } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::bad_packet) << e.what();
+      }
+}
+
+} // namespace gossamer::test
