@@ -2,7 +2,9 @@
 
 #include "gossamer/actors/runtime/codec_need.hpp"
 #include "gossamer/base/cuda/device.hpp"
+#include "gossamer/base/cuda/vec.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/compress/cuda/coder.hpp"
 #include "gossamer/compute/cuda/models.hpp"
 #include "gossamer/compute/cuda/updates.hpp"
 #include "gossamer/topology/bipartition.hpp"
@@ -122,6 +124,7 @@ worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const 
   w.codec = codec;
   w.schedule = schedule;
   w.model = device_of(i).model;
+  w.coder = device_of(i).coder;
   w.pool = pool;
   return w;
 }
@@ -145,7 +148,11 @@ namespace {
 device_parts parts_on_gpu(const experiment& e, cuda::device gpu) {
   std::shared_ptr<compute::optimiser> optimiser = e.host.optimiser->clone();
   optimiser->update_with(compute::cuda::updates_on_gpus());
-  return {gpu, compute::cuda::on_device(*e.host.model, spec::parse(e.settings.model).name, gpu), std::move(optimiser)};
+  return {.where = gpu,
+          .model = compute::cuda::on_device(*e.host.model, spec::parse(e.settings.model).name, gpu),
+          .optimiser = std::move(optimiser),
+          .coder = compress::cuda::gpu_coder(),
+          .place = [gpu](const vec& x) { return cuda::on_gpu(cuda::stream{gpu.gpu()}, x); }};
 }
 } // namespace
 

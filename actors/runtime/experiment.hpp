@@ -42,6 +42,7 @@ struct device_parts {
   cuda::device where;
   std::shared_ptr<const compute::model> model;         ///< the run's, as this device computes it
   std::shared_ptr<const compute::optimiser> optimiser; ///< likewise
+  std::shared_ptr<const compress::coder> coder = std::make_shared<const compress::coder>();
   /// Gives a worker's first x its place: vectors that are made of it, and gradients, live beside it. Null on the host.
   std::function<vec(const vec&)> place = {};
 };

@@ -1,6 +1,7 @@
 // Whole runs of every algorithm on a GPU, whose kernels are run thread by thread on the processor: whether vectors stay
 // there or are brought to the host after each gradient, everybody computes and sends the same.
 #include "gossamer/actors/simulation/simulated_world.hpp"
+#include "gossamer/compress/cuda/detail/coder_on.hpp"
 #include "gossamer/compute/cuda/detail/device_network.hpp"
 #include "gossamer/compute/cuda/detail/updates_on.hpp"
 
@@ -80,7 +81,14 @@ finished_run run(const std::string& algorithm, bool stays) {
   std::shared_ptr<compute::optimiser> optimiser = e->host.optimiser->clone();
   optimiser->update_with(updates);
   auto model = std::make_unique<twin>(host, host_engine{{.threads = 32}, 1, 0}, sets);
-  e->devices = {{cuda::device{0}, std::make_shared<watched_model>(std::move(model), seen, stays), optimiser}};
+  const auto home = std::make_shared<host_queue>(cuda::launch_policy{32}, 1, 0);
+  e->devices = {{.where = cuda::device{0},
+                 .model = std::make_shared<watched_model>(std::move(model), seen, stays),
+                 .optimiser = optimiser}};
+  if (stays) {
+    e->devices[0].coder = std::make_shared<const compress::cuda::coder_on<host_queue>>();
+    e->devices[0].place = [home](const vec& x) { return vec{cuda::queue_vec<host_queue>::in(home, x)}; };
+  }
   return {actors::simulate(e, {}), *seen};
 }
 
