@@ -24,8 +24,10 @@ public:
   /// For memory of the host that vectors made from this one need.
   virtual buffer_pool pool() const = 0;
 
-  /// The device that computes with them, if there is one.
+  /// These, where they are in the memory of a device.
   virtual device_vec* on_device() noexcept { return nullptr; }
+  /// a times these in the memory of the device that is to compute with them; null where the host is.
+  virtual std::shared_ptr<device_vec> times(float /*a*/) const { return nullptr; }
   /// y += a times these, by a way that is shorter than over the memory of the host.
   /// @returns false where there is none; y is then as it was
   virtual bool add_to(device_vec& /*y*/, float /*a*/) const { return false; }

@@ -26,10 +26,9 @@ vec::vec(buffer storage) noexcept : storage_(std::move(storage)) {
 }
 
 vec::vec(scaled term) {
-  if (const auto* device = term.v.device()) {
-    remote_ = device->scaled(term.factor, term.v);
+  remote_ = term.v.times_on_device(term.factor);
+  if (remote_)
     return;
-  }
   storage_ = term.v.pool().allocate(term.v.size() * sizeof(float));
   assign_scaled(overwrite(), term.factor, term.v.view());
 }
@@ -53,15 +52,21 @@ std::span<float> vec::overwrite() {
   return {reinterpret_cast<float*>(storage_.data()), size()};
 }
 
-/// @returns false, and does nothing, when no operand is on a device
+/// @returns null when no device computes with this vector
+std::shared_ptr<device_vec> vec::times_on_device(float a) const {
+  const auto* here = device();
+  return here != nullptr ? here->scaled(a, *this) : remote_ ? remote_->times(a) : nullptr;
+}
+
+/// @returns false, and does nothing, when no device computes with one of the operands
 bool vec::add_on_device(float a, const vec& x) {
-  if (const auto* mine = device(); mine == nullptr) {
-    const auto* other = x.device();
-    if (other == nullptr)
+  if (device() == nullptr || remote_.use_count() > 1) {
+    auto here = times_on_device(1);
+    if (!here && x.device() != nullptr)
+      here = x.device()->scaled(1, *this);
+    if (!here)
       return false;
-    *this = vec{other->scaled(1, *this)};
-  } else if (remote_.use_count() > 1) {
-    remote_ = mine->scaled(1, *this);
+    *this = vec{std::move(here)};
   }
   std::atomic_thread_fence(std::memory_order_acquire); // what others did before they let go of it
   device()->add(a, x);
@@ -92,8 +97,8 @@ vec& vec::operator+=(scaled term) {
 vec& vec::operator-=(scaled term) { return *this += scaled{-term.factor, term.v}; }
 
 vec& vec::operator*=(float factor) {
-  if (device() != nullptr)
-    return *this = vec{scaled{factor, *this}};
+  if (auto here = times_on_device(factor))
+    return *this = vec{std::move(here)};
   const auto y = mutate();
   assign_scaled(y, factor, y);
   return *this;

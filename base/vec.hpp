@@ -65,6 +65,7 @@ public:
 
 private:
   device_vec* device() const noexcept { return remote_ ? remote_->on_device() : nullptr; }
+  std::shared_ptr<device_vec> times_on_device(float a) const;
   bool add_on_device(float a, const vec& x);
 
   buffer storage_; // or

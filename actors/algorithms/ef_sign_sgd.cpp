@@ -61,13 +61,13 @@ private:
     auto pool = p.pool();
     const float mine = static_cast<float>(sum_of_magnitudes(p.view()) / static_cast<double>(p.size()));
     dense_sum scales{w, vec{pool, {&mine, 1}}};
-    sign_sum signs{p, code_};
+    sign_sum signs{w, p, code_};
     reduction* const both[] = {&scales, &signs};
     co_await all_reduce(w, both, way_, t_);
     const auto n = static_cast<float>(w.members().size());
     const float scale = scales.sum()[0] / n;
-    x_ -= signs.times(scale / n);
-    e_ = p - scale * signs.own_signs();
+    x_ -= (scale / n) * signs.values();
+    e_ = p - scale * signs.own_values();
   }
 
   vec x_, e_;

@@ -32,10 +32,10 @@ public:
       w.claim_equal("the model", t_, x_);
       const vec g = co_await w.start_gradient(x_, t_);
       vec m = beta_ * m_ + (1 - beta_) * w.direction(x_, g, t_);
-      sign_majority vote{m, code_};
+      sign_majority vote{w, m, code_};
       co_await all_reduce(w, vote, way_, t_);
       m_ = std::move(m);
-      x_ -= vote.times(w.learning_rate(t_));
+      x_ -= w.learning_rate(t_) * vote.values();
       w.prox(x_, t_);
     }
   }

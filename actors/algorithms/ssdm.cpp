@@ -54,9 +54,9 @@ private:
 
   task<> add_signs(worker& w, const vec& m) {
     const auto drawn = w.encode(*signs_, m);
-    sign_sum sum{drawn.bits > 0 ? w.decode(drawn) : coins(w), code_};
+    sign_sum sum{w, drawn.bits > 0 ? w.decode(drawn) : coins(w), code_};
     co_await all_reduce(w, sum, way_, t_);
-    x_ -= sum.times(w.learning_rate(t_) / static_cast<float>(w.members().size()));
+    x_ -= w.learning_rate(t_) / static_cast<float>(w.members().size()) * sum.values();
   }
 
   /// What sign~ makes of a vector that is 0 everywhere.

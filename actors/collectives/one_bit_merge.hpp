@@ -16,27 +16,26 @@ namespace gossamer::actors {
 /// Cost: one bit an element and message.
 class one_bit_merge final : public reduction {
 public:
-  /// @param v finite. @error errc::diverged by `all_reduce` where it is not
-  one_bit_merge(const worker& w, const vec& v, std::uint64_t t)
-      : random_(w.random(purpose::merge)), step_(t), own_(v) {}
+  /// @param v finite. @error errc::diverged here or by `all_reduce` where it is not
+  one_bit_merge(const worker& w, const vec& v, std::uint64_t t) : worker_(w), step_(t), own_(w, v) {}
 
   std::size_t size() const override { return own_.size(); }
   std::size_t grain() const override { return 64; }
   void begin(std::uint32_t) override { signs_ = packed_signs{size()}; }
-  void load(segment s) override { signs_.pack(s, own_); }
+  void load(segment s) override { own_.pack(s, signs_.of(s)); }
   packet partial(segment s, std::uint32_t) override { return result(s); }
   void expect(segment s, contributors of) override;
   void merge(segment s, const packet& received, contributors) override;
   packet result(segment s) override { return signs_.encode(s, own_.pool()); }
   void store(segment s, const packet& received) override { signs_.decode(s, received); }
 
-  /// +magnitude or -magnitude.
-  vec times(float magnitude) const { return signs_.times(magnitude, own_); }
+  /// +1 or -1.
+  vec values() const { return signs_.values(worker_, own_.pool()); }
 
 private:
-  random_stream random_;
+  const worker& worker_;
   std::uint64_t step_;
-  vec own_;
+  own_signs own_;
   packed_signs signs_;
   std::vector<std::uint64_t> transient_, received_; ///< of the merge that is under way
 };

@@ -1,8 +1,10 @@
 #pragma once
 
 #include "gossamer/actors/collectives/ring.hpp"
+#include "gossamer/actors/runtime/worker.hpp"
 #include "gossamer/compress/sign_bits.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace gossamer::actors {
@@ -11,26 +13,44 @@ namespace gossamer::actors {
 class packed_signs {
 public:
   /// Of so many elements, all -1.
-  explicit packed_signs(std::size_t size = 0) : words_(compress::sign_words(size)) {}
+  explicit packed_signs(std::size_t size = 0) : size_(size), words_(compress::sign_words(size)) {}
 
   std::span<std::uint64_t> of(segment s) {
     return std::span{words_}.subspan(s.begin / 64, compress::sign_words(s.size));
   }
-  /// @error errc::diverged when the segment holds NaN or infinity
-  void pack(segment s, const vec& v) { compress::pack_signs(s.of(v), of(s)); }
+  std::span<const std::uint64_t> of(segment s) const {
+    return std::span{words_}.subspan(s.begin / 64, compress::sign_words(s.size));
+  }
   packet encode(segment s, buffer_pool pool) { return compress::sign_packet(pool, of(s), s.size); }
   /// @error errc::bad_packet when these are not the signs of so many elements
   void decode(segment s, const packet& p) { compress::read_signs(p, s.size, of(s)); }
 
-  /// +magnitude or -magnitude. @param like a vector of this size
-  vec times(float magnitude, const vec& like) const {
-    vec values = like;
-    compress::signs_to_values(words_, magnitude, values.overwrite());
-    return values;
+  /// +1 or -1, decoded by whoever adds them to something.
+  vec values(const worker& w, buffer_pool pool) const {
+    return w.decode(compress::sign_packet(pool, words_, size_), size_);
   }
 
 private:
+  std::size_t size_;
   std::vector<std::uint64_t> words_;
+};
+
+/// The signs of a worker's own vector, segment by segment as they are needed; of one that is elsewhere all at once, and
+/// packed there.
+class own_signs {
+public:
+  /// @error errc::diverged where v is elsewhere and holds NaN or infinity
+  own_signs(const worker& w, const vec& v);
+
+  std::size_t size() const { return v_.size(); }
+  buffer_pool pool() const { return v_.pool(); }
+  /// @param words those of the segment
+  /// @error errc::diverged when the segment holds NaN or infinity
+  void pack(segment s, std::span<std::uint64_t> words) const;
+
+private:
+  vec v_;
+  std::optional<packed_signs> packed_; ///< where v is elsewhere
 };
 
 } // namespace gossamer::actors

@@ -13,7 +13,7 @@ void sign_reduction::begin(std::uint32_t members) {
 
 void sign_reduction::load(segment s) {
   std::vector<std::uint64_t> words(compress::sign_words(s.size));
-  compress::pack_signs(s.of(std::as_const(own_)), words);
+  own_.pack(s, words);
   auto pool = own_.pool();
   pieces_.push_back({s, sign_sums(pool, words, s.size)});
 }
@@ -33,10 +33,10 @@ void sign_reduction::merge(segment s, const packet& received, contributors of) {
   pieces_.push_back({s, std::move(sums)});
 }
 
-vec sign_reduction::own_signs() const {
+vec sign_reduction::own_values() const {
   packed_signs signs{size()};
-  signs.pack({0, size()}, own_);
-  return signs.times(1, own_);
+  own_.pack({0, size()}, signs.of({0, size()}));
+  return signs.values(worker_, own_.pool());
 }
 
 // -- the sums as a result ---------------------------------------------------------------------------------------------
@@ -50,10 +50,10 @@ void sign_sum::store(segment s, const packet& received) {
   total_->replace(s.begin, sign_sums::decode(received, s.size, members_));
 }
 
-vec sign_sum::times(float factor) const {
-  vec values = own_;
-  total_->to_values(factor, values.overwrite());
-  return values;
+vec sign_sum::values() const {
+  vec result{own_.pool().allocate(size() * sizeof(float))};
+  total_->to_values(1, result.overwrite());
+  return result;
 }
 
 parameter coding_parameter() {

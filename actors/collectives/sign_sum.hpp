@@ -11,8 +11,8 @@ namespace gossamer::actors {
 /// 64 elements, whose signs share a word.
 class sign_reduction : public reduction {
 public:
-  /// @param v finite. @error errc::diverged by `all_reduce` where it is not
-  sign_reduction(const vec& v, compress::sign_sum_code code) : own_(v), code_(code) {}
+  /// @param v finite. @error errc::diverged here or by `all_reduce` where it is not
+  sign_reduction(const worker& w, const vec& v, compress::sign_sum_code code) : worker_(w), own_(w, v), code_(code) {}
 
   std::size_t size() const override { return own_.size(); }
   std::size_t grain() const override { return 64; }
@@ -22,12 +22,13 @@ public:
   void merge(segment s, const packet& received, contributors of) override;
 
   /// What this worker puts in: +1 or -1.
-  vec own_signs() const;
+  vec own_values() const;
 
 protected:
   compress::sign_sums value(segment s, std::uint32_t weight) const;
 
-  vec own_;
+  const worker& worker_;
+  own_signs own_;
   compress::sign_sum_code code_;
   std::uint32_t members_ = 0;
 
@@ -49,8 +50,8 @@ public:
   packet result(segment s) override { return total_->slice(s.begin, s.size).encode(code_); }
   void store(segment s, const packet& received) override;
 
-  /// factor times the sum of the signs.
-  vec times(float factor) const;
+  /// The sums of the signs.
+  vec values() const;
 
 private:
   std::optional<compress::sign_sums> total_;
@@ -69,8 +70,8 @@ public:
   packet result(segment s) override { return signs_.encode(s, own_.pool()); }
   void store(segment s, const packet& received) override { signs_.decode(s, received); }
 
-  /// +magnitude or -magnitude.
-  vec times(float magnitude) const { return signs_.times(magnitude, own_); }
+  /// +1 or -1.
+  vec values() const { return signs_.values(worker_, own_.pool()); }
 
 private:
   packed_signs signs_;

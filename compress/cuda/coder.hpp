@@ -8,13 +8,15 @@
 // no stream can be made and no vector be on a GPU ("built without CUDA").
 namespace gossamer::compress::cuda {
 
-/// Vectors on a GPU are encoded there, by codecs that have a form for GPUs; all others on the processor.
+/// A coder for those who compute on a GPU. Vectors that are there are encoded there, by codecs that have a form for
+/// GPUs; all others on the processor.
 ///
-/// What `decode` gives is still packed: added to a vector on a GPU, y += a d, it is decoded in the pass of that sum;
-/// all else, such as the sum of two of them, is computed on the processor, which decodes it once.
+/// What `decode` gives is still packed. Added to a vector on a GPU, y += a d, it is decoded in the pass of that sum.
+/// Other arithmetic, such as the difference of two of them, is done by the stream; whoever reads elements has them
+/// decoded on the processor, once.
 /// @error by `decode`: errc::bad_packet, except where a value that is kept of a vector is not finite or has a wrong
 ///        place: that is found by whoever first uses the vector, and before any sum is changed
-std::shared_ptr<const coder> gpu_coder();
+std::shared_ptr<const coder> gpu_coder(const gossamer::cuda::stream& s);
 
 /// `c.encode` of elements that no `vec` holds.
 ///

@@ -1,5 +1,5 @@
-// Stands in for coder.cu where there was no CUDA toolkit at build time. No stream can be made there, so that functions
-// which take one are never reached.
+// Stands in for coder.cu where there was no CUDA toolkit at build time. No stream can be made there, so nothing is ever
+// reached.
 #include "gossamer/base/error.hpp"
 #include "gossamer/compress/cuda/coder.hpp"
 #include "gossamer/compress/cuda/signs.hpp"
@@ -15,7 +15,7 @@ namespace {
 }
 } // namespace
 
-std::shared_ptr<const coder> gpu_coder() { return std::make_shared<const coder>(); } // no vector is on a GPU
+std::shared_ptr<const coder> gpu_coder(const stream&) { unreachable(); }
 
 packet encode(const stream&, const codec&, std::span<const float>, const random_stream&, std::uint64_t) {
   unreachable();

@@ -70,15 +70,15 @@ task<> add_up(worker& w, vec& x, route way) { x = co_await sum_of_all(w, x, way,
 
 template <class Reduction>
 task<> count(worker& w, vec& x, route way, sign_sum_code code) {
-  Reduction r{x, code};
+  Reduction r{w, x, code};
   co_await all_reduce(w, r, way, 0);
-  x = r.times(1);
+  x = r.values();
 }
 
 task<> merge(worker& w, vec& x, route way) {
   one_bit_merge r{w, x, 0};
   co_await all_reduce(w, r, way, 0);
-  x = r.times(1);
+  x = r.values();
 }
 
 /// Asserts that all workers hold the same bits.
@@ -270,7 +270,7 @@ public:
   void merge(segment s, const packet& p, contributors of) override { merge_.merge(s, p, of); }
   packet result(segment s) override { return merge_.result(s); }
   void store(segment s, const packet& p) override { merge_.store(s, p); }
-  vec times(float magnitude) const { return merge_.times(magnitude); }
+  vec values() const { return merge_.values(); }
 
 private:
   one_bit_merge merge_;
@@ -286,7 +286,7 @@ task<> merge_often(worker& w, vec& x, route way) {
   for (std::uint64_t t = 0; t < draws; ++t) {
     Merge r{w, x, t};
     co_await all_reduce(w, r, way, t);
-    sum += r.times(1);
+    sum += r.values();
   }
   x = sum;
 }

@@ -131,7 +131,7 @@ TEST(host_twin_codecs, refuse_damaged_packets) {
 
 TEST(host_twin_codecs, name_those_that_can_encode_on_a_gpu) {
   EXPECT_EQ(usage_error([] { compress::cuda::device_form_of(*compress::make_codec("qsgd:code=elias-dense")); }),
-            "codec 'qsgd:levels=255,bucket=512,norm=l2,code=elias-dense' cannot encode on a GPU; those that can: "
+            "codec 'qsgd:levels=127,norm=l2,bucket=0,code=elias-dense' cannot encode on a GPU; those that can: "
             "uniform, min-max, qsgd:code=fixed, "
             "terngrad, sign, scaled-sign, ssdm, grbs, random-k:indices=seed, random-p:indices=seed, top-k");
 }

@@ -136,7 +136,7 @@ public:
     });
   }
 
-private:
+  /// a v there; v may be anywhere.
   static std::shared_ptr<queue_vec> product(const std::shared_ptr<Queue>& queue, float a, const vec& v) {
     auto result = std::make_shared<queue_vec>(queue, v.size());
     auto* to = result->memory_.data();
@@ -157,6 +157,7 @@ private:
     return result;
   }
 
+private:
   void forget_copy() {
     const std::lock_guard lock{mutex_};
     copy_.reset();

@@ -10,11 +10,16 @@ namespace gossamer::compress::cuda {
 
 using gossamer::cuda::queue_vec;
 
-/// The elements of a vector that is still a packet: added where the sum is, without being written down anywhere else.
+/// The elements of a vector that is still a packet. They are added where the sum is, without being written down
+/// anywhere else; other arithmetic with them is done on the queue.
 template <class Queue>
 class packed_elements final : public remote_elements {
 public:
-  packed_elements(packet p, packet_contents contents) : packet_(std::move(p)), contents_(std::move(contents)) {}
+  packed_elements(std::shared_ptr<Queue> queue, packet p)
+      : queue_(std::move(queue)), packet_(std::move(p)), contents_(contents_of(packet_)) {
+    if (!contents_)
+      decoded_ = compress::decode(packet_);
+  }
 
   std::size_t size() const noexcept override { return packet_.elements; }
   buffer_pool pool() const override { return packet_.payload.pool(); }
@@ -28,15 +33,24 @@ public:
 
   bool add_to(device_vec& y, float a) const override {
     auto* const here = dynamic_cast<queue_vec<Queue>*>(&y);
-    if (here == nullptr)
+    if (here == nullptr || !contents_)
       return false;
-    decoder<Queue>{here->queue(), packet_, a, here->mutate()}.run(contents_);
+    decoder<Queue>{here->queue(), packet_, a, here->mutate()}.run(*contents_);
     return true;
   }
 
+  std::shared_ptr<device_vec> times(float a) const override {
+    if (!contents_)
+      return queue_vec<Queue>::product(queue_, a, *decoded_);
+    auto result = queue_vec<Queue>::zeros_in(queue_, size());
+    add_to(*result, a);
+    return result;
+  }
+
 private:
+  std::shared_ptr<Queue> queue_;
   packet packet_;
-  packet_contents contents_; ///< of the packet
+  std::optional<packet_contents> contents_; ///< none where only the processor decodes
   mutable std::mutex mutex_;
   mutable std::optional<vec> decoded_;
 };
@@ -45,6 +59,9 @@ private:
 template <class Queue>
 class coder_on final : public coder {
 public:
+  /// @param queue does arithmetic with decoded vectors where no other operand is on a device
+  explicit coder_on(std::shared_ptr<Queue> queue) : queue_(std::move(queue)) {}
+
   packet encode(const codec& c, const vec& v, const random_stream& random, std::uint64_t step) const override {
     if (const auto here = queue_vec<Queue>::of(v))
       if (const auto form = find_device_form(c))
@@ -52,10 +69,10 @@ public:
     return c.encode(v, random, step);
   }
 
-  vec decode(const packet& p) const override {
-    auto contents = contents_of(p);
-    return contents ? vec{std::make_shared<packed_elements<Queue>>(p, *std::move(contents))} : compress::decode(p);
-  }
+  vec decode(const packet& p) const override { return vec{std::make_shared<packed_elements<Queue>>(queue_, p)}; }
+
+private:
+  std::shared_ptr<Queue> queue_;
 };
 
 } // namespace gossamer::compress::cuda

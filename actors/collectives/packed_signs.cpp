@@ -1,0 +1,22 @@
+#include "gossamer/actors/collectives/packed_signs.hpp"
+
+#include <algorithm>
+
+namespace gossamer::actors {
+
+own_signs::own_signs(const worker& w, const vec& v) : v_(v) {
+  static const auto sign = compress::make_codec("sign");
+  if (!v.elsewhere())
+    return;
+  packed_.emplace(v.size());
+  packed_->decode({0, v.size()}, w.encode(*sign, v, w.random(purpose::merge), 0)); // which draws nothing
+}
+
+void own_signs::pack(segment s, std::span<std::uint64_t> words) const {
+  if (packed_)
+    std::ranges::copy(packed_->of(s), words.begin());
+  else
+    compress::pack_signs(s.of(v_), words);
+}
+
+} // namespace gossamer::actors
