@@ -18,6 +18,9 @@ public:
     return c.encode(v, random, step);
   }
 
+  /// v where this coder computes best: vectors that are made of it are there, too.
+  virtual vec place(const vec& v) const { return v; }
+
   /// C(v), equal as numbers wherever it is computed.
   /// @error errc::bad_packet as `compress::decode`, where not said otherwise
   virtual vec decode(const packet& p) const { return compress::decode(p); }

@@ -2,7 +2,6 @@
 
 #include "gossamer/actors/runtime/codec_need.hpp"
 #include "gossamer/base/cuda/device.hpp"
-#include "gossamer/base/cuda/vec.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/compress/cuda/coder.hpp"
 #include "gossamer/compute/cuda/models.hpp"
@@ -124,16 +123,14 @@ worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const 
   w.codec = codec;
   w.schedule = schedule;
   w.model = device_of(i).model;
-  w.coder = device_of(i).coder;
+  w.coder = device_of(i).make_coder();
   w.pool = pool;
   return w;
 }
 
-std::unique_ptr<actors::algorithm> experiment::make_algorithm(rank i) const {
+std::unique_ptr<actors::algorithm> experiment::make_algorithm(rank i, const compress::coder& coder) const {
   const auto tensors = host.model->tensors();
-  const auto& place = device_of(i).place;
-  algorithm_setup setup{
-      .given = *algorithm_arguments, .initial = place ? place(initial) : initial, .tensors = tensors};
+  algorithm_setup setup{.given = *algorithm_arguments, .initial = coder.place(initial), .tensors = tensors};
   if (i < settings.workers)
     return algorithm->make(setup);
   setup.master = i - settings.workers;
@@ -151,8 +148,7 @@ device_parts parts_on_gpu(const experiment& e, cuda::device gpu) {
   return {.where = gpu,
           .model = compute::cuda::on_device(*e.host.model, spec::parse(e.settings.model).name, gpu),
           .optimiser = std::move(optimiser),
-          .coder = compress::cuda::gpu_coder(),
-          .place = [gpu](const vec& x) { return cuda::on_gpu(cuda::stream{gpu.gpu()}, x); }};
+          .make_coder = [gpu] { return compress::cuda::gpu_coder(cuda::stream{gpu.gpu()}); }};
 }
 } // namespace
 

@@ -42,9 +42,8 @@ struct device_parts {
   cuda::device where;
   std::shared_ptr<const compute::model> model;         ///< the run's, as this device computes it
   std::shared_ptr<const compute::optimiser> optimiser; ///< likewise
-  std::shared_ptr<const compress::coder> coder = std::make_shared<const compress::coder>();
-  /// Gives a worker's first x its place: vectors that are made of it, and gradients, live beside it. Null on the host.
-  std::function<vec(const vec&)> place = {};
+  /// For each worker one of its own, which holds the worker's vectors where their gradients are computed.
+  std::function<std::shared_ptr<const compress::coder>()> make_coder = std::make_shared<const compress::coder>;
 };
 
 /// A run that has been checked and loaded: everything that all workers share, immutable.
@@ -80,8 +79,8 @@ struct experiment {
   const device_parts& device_of(rank i) const { return i < settings.workers ? devices[i % devices.size()] : host; }
   /// For the gradients of a worker, on its device.
   std::unique_ptr<compute::model> model_for(rank worker) const { return device_of(worker).model->clone(); }
-  /// What the one of this rank runs.
-  std::unique_ptr<actors::algorithm> make_algorithm(rank i = 0) const;
+  /// What the one of this rank runs. @param coder the worker's
+  std::unique_ptr<actors::algorithm> make_algorithm(rank i = 0, const compress::coder& coder = {}) const;
   double epoch_of(std::uint64_t updates) const { return static_cast<double>(updates) / updates_per_epoch(); }
   /// @param incarnation how often the worker was started before; if it was, it joins
   worker_settings for_worker(rank i, std::uint32_t incarnation = 0) const;

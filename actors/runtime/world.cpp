@@ -10,7 +10,7 @@ caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment
     worker_plan plan;
     plan.settings = e->for_worker(i, incarnation);
     plan.settings.heard = parts.heard;
-    plan.algorithm = e->make_algorithm(i);
+    plan.algorithm = e->make_algorithm(i, *plan.settings.coder);
     plan.optimiser = e->device_of(i).optimiser->clone();
     plan.own_thread = parts.may_wait && e->device_of(i).where.on_gpu();
     plan.on_compute_failure = e->algorithm->traits.on_compute_failure;

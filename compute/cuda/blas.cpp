@@ -24,6 +24,7 @@ cublasOperation_t operation(transposed t) { return t == transposed::yes ? CUBLAS
 } // namespace
 
 blas::blas(const gossamer::cuda::stream& s) : workspace_(s, workspace_bytes) {
+  s.make_present();
   cublasHandle_t made = nullptr;
   check(cublasCreate(&made), "being started");
   handle_ = made;

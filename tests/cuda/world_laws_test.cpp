@@ -5,6 +5,7 @@
 #include "gossamer/compute/cuda/detail/device_network.hpp"
 #include "gossamer/compute/cuda/detail/updates_on.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "spellings.hpp"
@@ -15,6 +16,9 @@ namespace {
 
 using actors::experiment;
 using twin = compute::cuda::device_network<host_engine>;
+
+constexpr std::size_t features = 999, dimension = features + 1, train_samples = 100, test_samples = 1;
+constexpr auto data_bytes = sizeof(float) * (train_samples + test_samples) * dimension; // with the targets
 
 /// Where gradients were asked for and given.
 struct places {
@@ -63,16 +67,18 @@ private:
 struct finished_run {
   actors::simulation_result result;
   places seen;
+  host_queue::crossing crossed;
 };
 
 finished_run run(const std::string& algorithm, bool stays) {
   actors::run_settings s;
   s.algorithm = algorithm;
   s.model = "logistic:l2=0.01,l1=0.001";
-  s.data = "logistic:samples=100,test=20,features=37";
+  s.data = fmt::format("logistic:samples={},test={},features={}", train_samples, test_samples, features);
   s.workers = 4;
   s.batch = 4;
   s.steps = 12;
+  s.eval_every = 1000;
   const auto e = std::make_shared<experiment>(*actors::prepare(s));
   twin::data_sets sets;
   const compute::cuda::updates_on<host_queue> updates;
@@ -80,16 +86,19 @@ finished_run run(const std::string& algorithm, bool stays) {
   const auto& host = dynamic_cast<const compute::detail::network&>(*e->host.model);
   std::shared_ptr<compute::optimiser> optimiser = e->host.optimiser->clone();
   optimiser->update_with(updates);
-  auto model = std::make_unique<twin>(host, host_engine{{.threads = 32}, 1, 0}, sets);
-  const auto home = std::make_shared<host_queue>(cuda::launch_policy{32}, 1, 0);
+  const host_engine engine{{.threads = 32}, 1, 0};
+  auto model = std::make_unique<twin>(host, engine, sets);
   e->devices = {{.where = cuda::device{0},
                  .model = std::make_shared<watched_model>(std::move(model), seen, stays),
                  .optimiser = optimiser}};
-  if (stays) {
-    e->devices[0].coder = std::make_shared<const compress::cuda::coder_on<host_queue>>();
-    e->devices[0].place = [home](const vec& x) { return vec{cuda::queue_vec<host_queue>::in(home, x)}; };
-  }
-  return {actors::simulate(e, {}), *seen};
+  if (stays)
+    e->devices[0].make_coder = [engine] {
+      return std::make_shared<const compress::cuda::coder_on<host_queue>>(engine.beside());
+    };
+  actors::simulation_settings quiet;
+  quiet.check = false; // its claims read the vectors
+  const auto result = actors::simulate(e, quiet);
+  return {result, *seen, engine.crossed()};
 }
 
 class every_algorithm_on_a_device : public testing::TestWithParam<std::string> {};
@@ -100,12 +109,44 @@ TEST_P(every_algorithm_on_a_device, computes_and_sends_the_same) {
   EXPECT_EQ(there.result.events, brought_home.result.events);
   EXPECT_EQ(there.result.summary.final.train_loss, brought_home.result.summary.final.train_loss);
   EXPECT_EQ(brought_home.seen.on_device, 0u);
-  std::cout << "SEEN " << GetParam() << " " << there.seen.on_device << " of " << there.seen.gradients << "\n";
 }
 
-INSTANTIATE_TEST_SUITE_P(algorithms, every_algorithm_on_a_device,
-                         testing::ValuesIn(testing_support::every_spelling()),
+INSTANTIATE_TEST_SUITE_P(algorithms, every_algorithm_on_a_device, testing::ValuesIn(testing_support::every_spelling()),
                          [](const auto& spec) { return testing_support::as_test_name(spec.param); });
+
+/// Vectors of floats that may cross for each gradient, to the device and from there: what is sent and received. A
+/// little more does: the first x and the last snapshot, losses and scales.
+struct crossing_limit {
+  const char* algorithm;
+  double up, down;
+
+  friend void PrintTo(const crossing_limit& c, std::ostream* out) { *out << c.algorithm; }
+};
+
+constexpr double little = 0.15;
+
+class resident_algorithm : public testing::TestWithParam<crossing_limit> {};
+
+TEST_P(resident_algorithm, keeps_x_on_the_device_and_exchanges_packets_only) {
+  const auto there = run(GetParam().algorithm, true);
+  EXPECT_EQ(there.seen.on_device, there.seen.gradients);
+  const auto vectors = [&](std::uint64_t bytes) {
+    return static_cast<double>(bytes) / sizeof(float) / dimension / static_cast<double>(there.seen.gradients);
+  };
+  EXPECT_LT(vectors(there.crossed.uploaded - data_bytes), GetParam().up + little);
+  EXPECT_LT(vectors(there.crossed.downloaded), GetParam().down + little);
+}
+
+constexpr double byte = 0.25, bit = 1.0 / 32; // an element, of a vector of floats
+
+INSTANTIATE_TEST_SUITE_P(algorithms, resident_algorithm,
+                         testing::Values(crossing_limit{"all-reduce-sgd", 1, 1}, crossing_limit{"ad-psgd", 1, 1},
+                                         crossing_limit{"d-psgd", 2, 1}, crossing_limit{"dcd-psgd", 3 * byte, byte},
+                                         crossing_limit{"ecd-psgd", 3 * byte, byte},
+                                         crossing_limit{"marsit", 5 * bit, 4 * bit},
+                                         crossing_limit{"sign-sgd", 2 * bit, 2 * bit},
+                                         crossing_limit{"ef-sign-sgd", 8 * bit, 2 * bit}),
+                         [](const auto& limit) { return testing_support::as_test_name(limit.param.algorithm); });
 
 } // namespace
 } // namespace gossamer::test

@@ -60,6 +60,12 @@ public:
   host_queue(cuda::launch_policy policy, unsigned resident, std::uint64_t order_seed)
       : policy_(policy), resident_(resident), order_seed_(order_seed) {}
 
+  /// Bytes that this queue and its copies have brought to the device, and from there.
+  struct crossing {
+    std::uint64_t uploaded = 0, downloaded = 0;
+  };
+  const crossing& crossed() const { return *crossed_; }
+
   template <class T>
   using array_of = guarded_array<T>;
 
@@ -82,10 +88,12 @@ public:
 
   template <class T>
   void upload(T* to, std::span<const T> from) const {
+    crossed_->uploaded += from.size_bytes();
     std::copy_n(from.data(), from.size(), to);
   }
   template <class T>
   void download(std::span<T> to, const T* from) const {
+    crossed_->downloaded += to.size_bytes();
     std::copy_n(from, to.size(), to.data());
   }
   void wait() const {}
@@ -109,6 +117,7 @@ private:
   unsigned resident_;
   std::uint64_t order_seed_;
   int memory_ = 0;
+  std::shared_ptr<crossing> crossed_ = std::make_shared<crossing>();
   mutable buffer_pool pool_;
 };
 

@@ -59,7 +59,7 @@ private:
 template <class Queue>
 class coder_on final : public coder {
 public:
-  /// @param queue does arithmetic with decoded vectors where no other operand is on a device
+  /// @param queue of the vectors that it places; does arithmetic with decoded ones where no other operand is on a device
   explicit coder_on(std::shared_ptr<Queue> queue) : queue_(std::move(queue)) {}
 
   packet encode(const codec& c, const vec& v, const random_stream& random, std::uint64_t step) const override {
@@ -70,6 +70,8 @@ public:
   }
 
   vec decode(const packet& p) const override { return vec{std::make_shared<packed_elements<Queue>>(queue_, p)}; }
+
+  vec place(const vec& v) const override { return vec{queue_vec<Queue>::in(queue_, v)}; }
 
 private:
   std::shared_ptr<Queue> queue_;
