@@ -102,7 +102,7 @@ struct worker_settings {
   double lr = 0.1;
 
   std::shared_ptr<const compress::codec> codec;
-  /// Of all codecs; never null.
+  /// Encodes and decodes for all codecs; never null.
   std::shared_ptr<const compress::coder> coder = std::make_shared<const compress::coder>();
   std::shared_ptr<const compute::schedule> schedule;
   std::shared_ptr<const compute::model> model; ///< for its proximal step

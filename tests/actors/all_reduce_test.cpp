@@ -174,6 +174,37 @@ TEST(one_bit_merge, takes_each_bit_from_some_worker_and_keeps_what_all_agree_on)
       }
 }
 
+/// The elements of a vector, as if they were not in the memory of the host.
+class far_elements final : public remote_elements {
+public:
+  explicit far_elements(const vec& v) : elements_(v.storage()) {}
+
+  std::size_t size() const noexcept override { return elements_.size() / sizeof(float); }
+  const buffer& on_host() const override { return elements_; }
+  buffer_pool pool() const override { return elements_.pool(); }
+
+private:
+  buffer elements_;
+};
+
+vec moved_away(const vec& v) { return vec{std::make_shared<far_elements>(v)}; }
+
+TEST(all_reduce, of_signs_does_not_depend_on_where_vectors_are) {
+  const auto fixed = sign_sum_code::fixed;
+  for (const auto way : both_routes)
+    for (const auto& life :
+         std::vector<script::life>{[way](worker&w, vec&x) { return merge(w, x, way); },
+                                   [=](worker&w, vec&x) { return count<sign_sum>(w, x, way, fixed); },
+                                   [=](worker&w, vec&x) { return count<sign_majority>(w, x, way, fixed); }}) {
+      const auto here = let_live({6, 1000}, life);
+      const auto away = let_live({6, 1000}, [&life](worker& w, vec& x) {
+        x = moved_away(x);
+        return life(w, x);
+      });
+      EXPECT_EQ(away->model(0), here->model(0));
+    }
+}
+
 TEST(all_reduce, does_not_depend_on_timing) {
   for (const auto way : both_routes)
     for (const auto& life : std::vector<script::life>{
