@@ -57,7 +57,8 @@ public:
   /// @returns the mean loss over the batch, without the l1 term
   virtual double loss_and_gradient(std::span<const float> x, const batch& samples, std::span<float> gradient) = 0;
   /// Begins the same where x is, which a model on a GPU does not wait for: the gradient stays there.
-  /// @returns what gives the result, once; it waits until there is one. The model outlives it; x and the indices need not
+  /// @returns what gives the result, once; it waits until there is one. The model outlives it; x and the indices need
+  ///          not
   virtual std::function<gradient_and_loss()> start_gradient(const vec& x, const batch& samples);
   /// Calls f, later and in another thread, when all gradients that were started are done or have failed. f must neither
   /// wait nor throw.

@@ -59,7 +59,8 @@ private:
 template <class Queue>
 class coder_on final : public coder {
 public:
-  /// @param queue of the vectors that it places; does arithmetic with decoded ones where no other operand is on a device
+  /// @param queue of the vectors that it places; does arithmetic with decoded ones where no other operand is on a
+  ///        device
   explicit coder_on(std::shared_ptr<Queue> queue) : queue_(std::move(queue)) {}
 
   packet encode(const codec& c, const vec& v, const random_stream& random, std::uint64_t step) const override {
