@@ -1,21 +1,20 @@
 // Whole runs of every algorithm on a GPU, whose kernels are run thread by thread on the processor: whether vectors stay
 // there or are brought to the host after each gradient, everybody computes and sends the same.
+#include "gossamer/actors/faults/chaos.hpp"
 #include "gossamer/actors/simulation/simulated_world.hpp"
-#include "gossamer/compress/cuda/detail/coder_on.hpp"
-#include "gossamer/compute/cuda/detail/device_network.hpp"
-#include "gossamer/compute/cuda/detail/updates_on.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <limits>
+
 #include "spellings.hpp"
-#include "support/host_engine.hpp"
+#include "support/host_device.hpp"
 
 namespace gossamer::test {
 namespace {
 
 using actors::experiment;
-using twin = compute::cuda::device_network<host_engine>;
 
 constexpr std::size_t features = 999, dimension = features + 1, train_samples = 100, test_samples = 1;
 constexpr auto data_bytes = sizeof(float) * (train_samples + test_samples) * dimension; // with the targets
@@ -67,10 +66,11 @@ private:
 struct finished_run {
   actors::simulation_result result;
   places seen;
-  host_queue::crossing crossed;
+  std::uint64_t uploaded, downloaded;
+  std::size_t masters;
 };
 
-finished_run run(const std::string& algorithm, bool stays) {
+finished_run run(const std::string& algorithm, bool stays, const actors::fault_plan& faults = {}) {
   actors::run_settings s;
   s.algorithm = algorithm;
   s.model = "logistic:l2=0.01,l1=0.001";
@@ -80,25 +80,19 @@ finished_run run(const std::string& algorithm, bool stays) {
   s.steps = 12;
   s.eval_every = 1000;
   const auto e = std::make_shared<experiment>(*actors::prepare(s));
-  twin::data_sets sets;
-  const compute::cuda::updates_on<host_queue> updates;
   const auto seen = std::make_shared<places>();
-  const auto& host = dynamic_cast<const compute::detail::network&>(*e->host.model);
-  std::shared_ptr<compute::optimiser> optimiser = e->host.optimiser->clone();
-  optimiser->update_with(updates);
   const host_engine engine{{.threads = 32}, 1, 0};
-  auto model = std::make_unique<twin>(host, engine, sets);
-  e->devices = {{.where = cuda::device{0},
-                 .model = std::make_shared<watched_model>(std::move(model), seen, stays),
-                 .optimiser = optimiser}};
-  if (stays)
-    e->devices[0].make_coder = [engine] {
-      return std::make_shared<const compress::cuda::coder_on<host_queue>>(engine.beside());
-    };
+  auto parts = on_host_engine(*e, engine);
+  parts.model = std::make_shared<watched_model>(parts.model->clone(), seen, stays);
+  if (!stays)
+    parts.make_coder = e->host.make_coder;
+  e->devices = {std::move(parts)};
   actors::simulation_settings quiet;
   quiet.check = false; // its claims read the vectors
-  const auto result = actors::simulate(e, quiet);
-  return {result, *seen, engine.crossed()};
+  quiet.sample_time_s = 1e-3;
+  quiet.detection_s = 2e-3;
+  const auto result = actors::simulate(e, quiet, {.faults = faults});
+  return {result, *seen, engine.crossed().uploaded, engine.crossed().downloaded, e->masters};
 }
 
 class every_algorithm_on_a_device : public testing::TestWithParam<std::string> {};
@@ -109,6 +103,16 @@ TEST_P(every_algorithm_on_a_device, computes_and_sends_the_same) {
   EXPECT_EQ(there.result.events, brought_home.result.events);
   EXPECT_EQ(there.result.summary.final.train_loss, brought_home.result.summary.final.train_loss);
   EXPECT_EQ(brought_home.seen.on_device, 0u);
+}
+
+/// Whoever starts anew takes the state of another to its device.
+TEST_P(every_algorithm_on_a_device, survives_faults_alike) {
+  const auto untroubled = run(GetParam(), true);
+  const double horizon = 0.5 * untroubled.result.summary.final.time_s;
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    const auto plan = actors::draw_plan(seed, {.workers = 4, .masters = untroubled.masters, .horizon_s = horizon});
+    EXPECT_EQ(run(GetParam(), true, plan).result.hash, run(GetParam(), false, plan).result.hash) << "plan " << seed;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(algorithms, every_algorithm_on_a_device, testing::ValuesIn(testing_support::every_spelling()),
@@ -133,14 +137,15 @@ TEST_P(resident_algorithm, keeps_x_on_the_device_and_exchanges_packets_only) {
   const auto vectors = [&](std::uint64_t bytes) {
     return static_cast<double>(bytes) / sizeof(float) / dimension / static_cast<double>(there.seen.gradients);
   };
-  EXPECT_LT(vectors(there.crossed.uploaded - data_bytes), GetParam().up + little);
-  EXPECT_LT(vectors(there.crossed.downloaded), GetParam().down + little);
+  EXPECT_LT(vectors(there.uploaded - data_bytes), GetParam().up + little);
+  EXPECT_LT(vectors(there.downloaded), GetParam().down + little);
 }
 
-constexpr double byte = 0.25, bit = 1.0 / 32; // an element, of a vector of floats
+constexpr double byte = 0.25, bit = 1.0 / 32;                 // an element, of a vector of floats
+constexpr auto any = std::numeric_limits<double>::infinity(); // while a gradient is under way
 
 INSTANTIATE_TEST_SUITE_P(algorithms, resident_algorithm,
-                         testing::Values(crossing_limit{"all-reduce-sgd", 1, 1}, crossing_limit{"ad-psgd", 1, 1},
+                         testing::Values(crossing_limit{"all-reduce-sgd", 1, 1}, crossing_limit{"ad-psgd", any, any},
                                          crossing_limit{"d-psgd", 2, 1}, crossing_limit{"dcd-psgd", 3 * byte, byte},
                                          crossing_limit{"ecd-psgd", 3 * byte, byte},
                                          crossing_limit{"marsit", 5 * bit, 4 * bit},

@@ -16,7 +16,7 @@ static void __sanitizer_finish_switch_fiber(void*, const void**, std::size_t*) {
 namespace gossamer::test {
 namespace {
 constexpr std::size_t stack_bytes = 128 * 1024;
-host_block* starting = nullptr; // whose thread begins: contexts are started without arguments
+thread_local host_block* starting = nullptr; // whose thread begins: contexts are started without arguments
 } // namespace
 
 struct host_block::fiber {

@@ -1,13 +1,17 @@
 #pragma once
 
+#include "gossamer/base/error.hpp"
 #include "gossamer/base/vec.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <new>
 #include <span>
+#include <thread>
 
 #include "support/host_grid.hpp"
 
@@ -62,7 +66,7 @@ public:
 
   /// Bytes that this queue and its copies have brought to the device, and from there.
   struct crossing {
-    std::uint64_t uploaded = 0, downloaded = 0;
+    std::atomic<std::uint64_t> uploaded = 0, downloaded = 0;
   };
   const crossing& crossed() const { return *crossed_; }
 
@@ -71,11 +75,12 @@ public:
 
   template <class T>
   guarded_array<T> array(std::uint64_t size) const {
+    work("cudaMalloc");
     return guarded_array<T>{size};
   }
   template <class T>
   guarded_array<T> zeros(std::uint64_t size) const {
-    guarded_array<T> result{size};
+    auto result = array<T>(size);
     clear(result.data(), size);
     return result;
   }
@@ -88,35 +93,48 @@ public:
 
   template <class T>
   void upload(T* to, std::span<const T> from) const {
+    work("upload");
     crossed_->uploaded += from.size_bytes();
     std::copy_n(from.data(), from.size(), to);
   }
   template <class T>
   void download(std::span<T> to, const T* from) const {
+    work("download");
     crossed_->downloaded += to.size_bytes();
     std::copy_n(from, to.size(), to.data());
   }
-  void wait() const {}
+  void wait() const { work("wait"); }
   void follow(const host_queue&) const {}
-  void then(const std::function<void()>& f) const { f(); }
+  /// As a driver does it, in another thread, and also when the GPU has failed.
+  void then(std::function<void()> f) const { std::thread{std::move(f)}.join(); }
   bool same_memory(const host_queue& other) const { return memory_ == other.memory_; }
   /// As if it were of a GPU with this number.
   void use_memory(int number) { memory_ = number; }
+  /// The device of this queue and its copies is lost after so many allocations, kernels, copies and waits.
+  void lose_after(std::int64_t operations) { left_ = std::make_shared<std::atomic<std::int64_t>>(operations); }
 
   template <class Kernel>
   void launch(std::uint64_t pieces, const Kernel& kernel) const {
+    work(Kernel::name);
     run_on_host(policy_.for_pieces(pieces, resident_), order_seed_, kernel);
   }
   template <class Kernel>
   void launch_block(const Kernel& kernel) const {
+    work(Kernel::name);
     run_on_host({1, policy_.threads}, order_seed_, kernel);
   }
 
 private:
+  void work(const char* name) const {
+    if (left_ && --*left_ < 0)
+      throw error(errc::device, fmt::format("'{}' failed on cuda:0: the test has pulled the plug", name));
+  }
+
   cuda::launch_policy policy_;
   unsigned resident_;
   std::uint64_t order_seed_;
   int memory_ = 0;
+  std::shared_ptr<std::atomic<std::int64_t>> left_;
   std::shared_ptr<crossing> crossed_ = std::make_shared<crossing>();
   mutable buffer_pool pool_;
 };

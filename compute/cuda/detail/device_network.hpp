@@ -21,7 +21,7 @@ using compute::detail::network;
 /// (base/cuda/detail/launch.cuh) that can also multiply (products.hpp), and
 ///
 ///     another()    an engine of the same GPU that works at the same time
-///     beside()     a queue of the same GPU that does so: callers compute in it with gradients while the next is under way
+///     beside()     a queue of the same GPU that does so, for what callers compute with gradients
 ///
 /// Tests run the same steps on the processor (tests/support/host_engine.hpp).
 template <class Engine>

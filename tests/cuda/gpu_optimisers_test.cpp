@@ -1,8 +1,7 @@
 // The promises of optimisers whose vectors are on a GPU, on one. Every case is skipped, with the reason, where there is
 // none.
-#include "gossamer/base/cuda/detail/launch.cuh"
-#include "gossamer/base/cuda/detail/queue_vec.hpp"
 #include "gossamer/base/cuda/device.hpp"
+#include "gossamer/base/cuda/vec.hpp"
 #include "gossamer/compute/cuda/updates.hpp"
 
 #include "cuda/optimiser_cases.hpp"
@@ -10,16 +9,11 @@
 namespace gossamer::test {
 namespace {
 
-using cuda::device_queue;
-using elements = cuda::queue_vec<device_queue>;
-
-std::shared_ptr<device_queue> queue() { return std::make_shared<device_queue>(cuda::stream{0}); }
-
 vec_device one_queue() {
-  return {[q = queue()](const vec& v) { return vec{elements::in(q, v)}; }, compute::cuda::updates_on_gpus()};
+  return {[s = cuda::stream{0}](const vec& v) { return cuda::on_gpu(s, v); }, compute::cuda::updates_on_gpus()};
 }
 vec_device a_queue_for_each_vec() {
-  return {[](const vec& v) { return vec{elements::in(queue(), v)}; }, compute::cuda::updates_on_gpus()};
+  return {[](const vec& v) { return cuda::on_gpu(cuda::stream{0}, v); }, compute::cuda::updates_on_gpus()};
 }
 
 class gpu_optimiser : public testing::TestWithParam<optimiser_case> {
