@@ -1,0 +1,49 @@
+// Whole runs on a GPU. Every case is skipped, with the reason, where there is none.
+#include "gossamer/actors/runtime/local_world.hpp"
+#include "gossamer/base/cuda/device.hpp"
+
+#include "cuda/world_cases.hpp"
+#include "spellings.hpp"
+
+namespace gossamer::test {
+namespace {
+
+actors::device_parts on_gpu(const experiment& e) {
+  auto settings = e.settings;
+  settings.device = "cuda:0";
+  return actors::prepare(settings)->devices.front();
+}
+
+class gpu_world : public testing::TestWithParam<std::string> {
+protected:
+  void SetUp() override {
+    if (const auto reason = cuda::why_no_gpu(); !reason.empty())
+      GTEST_SKIP() << "needs a GPU: " << reason;
+  }
+};
+
+TEST_P(gpu_world, computes_and_sends_the_same_wherever_vectors_are) {
+  expect_the_same_run_wherever_vectors_are(GetParam(), on_gpu);
+}
+
+TEST_P(gpu_world, survives_faults_alike) { expect_faults_to_be_survived_alike(GetParam(), on_gpu); }
+
+TEST_P(gpu_world, learns_beside_workers_on_the_processor) {
+  actors::run_settings s;
+  s.algorithm = GetParam();
+  s.device = "cuda:0+cpu";
+  s.data = "digits:samples=2000,test=500";
+  s.epochs = 3;
+  const auto summary = actors::run_locally(actors::prepare(s));
+  EXPECT_EQ(summary.end, actors::run_end::planned);
+  EXPECT_EQ(summary.lost, 0u);
+  EXPECT_GT(summary.final.test_accuracy, 0.5);
+}
+
+INSTANTIATE_TEST_SUITE_P(algorithms, gpu_world,
+                         testing::Values("all-reduce-sgd", "ad-psgd", "d-psgd", "dcd-psgd", "cser", "marsit",
+                                         "sign-sgd", "asy-lpg"),
+                         [](const auto& spec) { return testing_support::as_test_name(spec.param); });
+
+} // namespace
+} // namespace gossamer::test
