@@ -27,6 +27,16 @@ TEST_P(every_algorithm_on_a_device, computes_and_sends_the_same) {
 
 TEST_P(every_algorithm_on_a_device, survives_faults_alike) { expect_faults_to_be_survived_alike(GetParam(), device_); }
 
+TEST_P(every_algorithm_on_a_device, does_not_depend_on_when_the_device_works) {
+  const auto at_once = run(GetParam(), device_, true);
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    host_engine engine{{.threads = 32}, 1, 0};
+    engine.work_late(late_device::make(seed));
+    const auto late = run(GetParam(), on(engine), true);
+    EXPECT_EQ(late.result.hash, at_once.result.hash) << "seed " << seed;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(algorithms, every_algorithm_on_a_device, testing::ValuesIn(testing_support::every_spelling()),
                          [](const auto& spec) { return testing_support::as_test_name(spec.param); });
 

@@ -12,12 +12,22 @@ public:
   using queue = host_queue;
   using host_queue::host_queue;
 
-  host_engine another() const { return *this; }
-  std::shared_ptr<host_queue> beside() const { return std::make_shared<host_queue>(*this); }
+  host_engine another() const {
+    auto result = *this;
+    result.become_another();
+    return result;
+  }
+  std::shared_ptr<host_queue> beside() const { return std::make_shared<host_queue>(another()); }
 
   /// cublasSgemm by its documentation, with alpha = 1: c = op(a) op(b) + beta c, all column by column.
   void gemm(compute::cuda::transposed ta, compute::cuda::transposed tb, int m, int n, int k, const float* a, int lda,
             const float* b, int ldb, float beta, float* c, int ldc) const {
+    submit([=] { multiply(ta, tb, m, n, k, a, lda, b, ldb, beta, c, ldc); });
+  }
+
+private:
+  static void multiply(compute::cuda::transposed ta, compute::cuda::transposed tb, int m, int n, int k, const float* a,
+                       int lda, const float* b, int ldb, float beta, float* c, int ldc) {
     const bool a_turned = ta == compute::cuda::transposed::yes, b_turned = tb == compute::cuda::transposed::yes;
     EXPECT_TRUE(m >= 0 && n >= 0 && k >= 0) << "cuBLAS would refuse these sizes";
     EXPECT_GE(lda, std::max(1, a_turned ? k : m));
