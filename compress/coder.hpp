@@ -24,6 +24,14 @@ public:
   /// C(v), equal as numbers wherever it is computed.
   /// @error errc::bad_packet as `compress::decode`, where not said otherwise
   virtual vec decode(const packet& p) const { return compress::decode(p); }
+
+  /// What a linear codec keeps of v, and v without it: v <- v - C(v), where v is. O(kept), and a copy of v if shared.
+  /// @param kept of a vector of this size
+  /// @returns C(v) on the elements kept, one after another, in the memory of the host
+  virtual vec extract(const selection& kept, vec& v) const;
+  /// y += a * values on the elements kept, where y is. O(kept), and a copy of y if shared.
+  /// @param values in the memory of the host; value first + k belongs to the k-th element kept
+  virtual void scatter_add(vec& y, float a, const vec& values, std::size_t first, const selection& kept) const;
 };
 
 } // namespace gossamer::compress

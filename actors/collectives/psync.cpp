@@ -7,17 +7,6 @@ namespace gossamer::actors {
 
 namespace {
 
-using selection = compress::selection;
-
-/// Calls what(range of the vector, where it stands among those kept).
-void for_each_range(const selection& kept, auto&& what) {
-  std::size_t done = 0;
-  for (const auto& r : kept.ranges) {
-    what(r, done);
-    done += r.size;
-  }
-}
-
 /// The kept elements of all parts, one after the other.
 vec concatenate(const std::vector<psync_part>& parts, buffer_pool pool) {
   std::size_t size = 0;
@@ -58,13 +47,7 @@ psync_part part_of(worker& w, const vec& v, const compress::codec* c, purpose sh
     return part;
   }
   part.kept = c->select(v.size(), w.shared_random(shared), t);
-  auto pool = v.pool();
-  part.values = vec{pool, part.kept->size()};
-  const auto values = part.values.mutate(), left = part.residual.mutate();
-  for_each_range(*part.kept, [&](const selection::range& r, std::size_t at) {
-    assign_scaled(values.subspan(at, r.size), part.kept->factor, v.view().subspan(r.begin, r.size));
-    subtract(left.subspan(r.begin, r.size), values.subspan(at, r.size));
-  });
+  part.values = w.coder().extract(*part.kept, part.residual);
   return part;
 }
 
@@ -85,9 +68,7 @@ task<> add_means(worker& w, vec& x, std::vector<psync_part> parts, std::uint64_t
       x += mean_of(w, (*all)[k], x.size());
     if (!parts[k].kept)
       continue;
-    for_each_range(*parts[k].kept, [&](const selection::range& r, std::size_t at) {
-      add_scaled(x.mutate().subspan(r.begin, r.size), share, sums.view().subspan(begin + at, r.size));
-    });
+    w.coder().scatter_add(x, share, sums, begin, *parts[k].kept);
     begin += parts[k].kept->size();
   }
 }

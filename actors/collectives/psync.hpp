@@ -26,7 +26,7 @@ struct psync_part {
   vec residual; ///< r_i
 
   std::optional<compress::selection> kept = {}; ///< of a linear codec,
-  vec values = {};                              ///< and the elements that it keeps
+  vec values = {};                              ///< and the elements that it keeps, in the memory of the host
   std::optional<packet> message = {};           ///< of any other codec
 };
 

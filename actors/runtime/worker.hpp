@@ -197,6 +197,8 @@ public:
   packet encode_exactly(const vec& v) const;
   /// The run's codec.
   const compress::codec& codec() const noexcept { return *settings_.codec; }
+  /// Who encodes and decodes, where vectors are.
+  const compress::coder& coder() const noexcept { return *settings_.coder; }
   /// The vector in a packet that a peer sent. @error errc::bad_packet also when it has not the dimension of the model
   vec decode(const packet& p) const { return decode(p, model().size()); }
   /// @error errc::bad_packet also when the vector has not this size

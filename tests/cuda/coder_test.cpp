@@ -32,6 +32,14 @@ TEST_P(coder, decodes_vectors_that_act_as_those_of_the_processor) {
 
 INSTANTIATE_TEST_SUITE_P(codec, coder, testing::ValuesIn(coder_specs()), spec_as_name);
 
+class selecting_coder : public coder {};
+
+TEST_P(selecting_coder, takes_and_adds_what_the_processor_does) {
+  expect_selections_of_the_processor(device_, GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(codec, selecting_coder, testing::ValuesIn(linear_specs()), spec_as_name);
+
 TEST(coders, refuse_damaged_packets) {
   host_device device;
   expect_damaged_vectors_refused(device);

@@ -2,6 +2,8 @@
 
 #include "gossamer/compress/coder.hpp"
 
+#include <bit>
+
 #include "cuda/codec_twin.hpp"
 
 // The promises of coders of vectors on GPUs, for a `Device` that is one or stands in for one:
@@ -109,6 +111,74 @@ void expect_decoded_vectors_of_the_processor(Device& device, const std::string& 
       ASSERT_EQ(written[0], 5);
     }
     ASSERT_EQ(copy, expected);
+  }
+}
+
+/// Codecs that say which elements they keep.
+inline std::vector<std::string> linear_specs() {
+  return {"identity",
+          "grbs:ratio=3",
+          "grbs:ratio=3,blocks=5",
+          "grbs:ratio=4,layout=tensor",
+          "random-k:indices=seed",
+          "random-k:fraction=0.7,indices=seed",
+          "random-p:indices=seed"};
+}
+
+/// Of equal bits, or both NaN.
+inline bool identical(const vec& a, const vec& b) {
+  return std::ranges::equal(a.view(), b.view(), [](float x, float y) {
+    return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y) || (std::isnan(x) && std::isnan(y));
+  });
+}
+
+/// v without what is kept of it, and that times 0.3 added to v.
+struct parts_of_vec {
+  vec values, rest, sum;
+};
+
+inline parts_of_vec split(const compress::coder& c, const compress::selection& kept, const vec& v) {
+  vec rest = v, sum = v;
+  const vec values = c.extract(kept, rest);
+  buffer_pool pool;
+  std::vector<float> behind_others(3, 9.0f);
+  behind_others.insert(behind_others.end(), values.view().begin(), values.view().end());
+  c.scatter_add(sum, 0.3f, vec{pool, behind_others}, 3, kept);
+  return {values, rest, sum};
+}
+
+template <class Device>
+void expect_selections_of_the_processor(Device& device, const std::string& spec) {
+  buffer_pool pool;
+  const auto codec = compress::make_codec(spec);
+  auto inputs = coder_inputs();
+  inputs.push_back({"huge", normal_values(300, std::numeric_limits<float>::max())}); // some are infinite
+  inputs.push_back({"NaN", std::vector<float>(70, std::numeric_limits<float>::quiet_NaN())});
+  for (const auto& input : inputs) {
+    SCOPED_TRACE(spec + " of " + input.name);
+    const vec v{pool, input.values};
+    const auto kept = codec->select(v.size(), codec_randomness, 4);
+    const auto expected = split(compress::coder{}, kept, v);
+    if (std::isfinite(max_magnitude(v.view()))) {
+      const vec decoded = compress::decode(codec->encode(v, codec_randomness, 4));
+      ASSERT_EQ(expected.values.size(), kept.size());
+      ASSERT_EQ(expected.rest, v - decoded);
+      ASSERT_EQ(expected.sum, v + 0.3f * decoded);
+    }
+    for (const vec& whole : {v, device.on_device(v)}) {
+      const auto parts = split(device.coder(), kept, whole);
+      ASSERT_FALSE(is_on_device(parts.values));
+      ASSERT_EQ(is_on_device(parts.rest), is_on_device(whole));
+      ASSERT_EQ(is_on_device(parts.sum), is_on_device(whole));
+      ASSERT_TRUE(identical(parts.values, expected.values));
+      ASSERT_TRUE(identical(parts.rest, expected.rest));
+      ASSERT_TRUE(identical(parts.sum, expected.sum));
+      ASSERT_TRUE(identical(whole, v)) << "what shares elements keeps them";
+    }
+    vec sum = device.on_device(v + v);
+    const auto* const before = sum.elsewhere().get();
+    device.coder().scatter_add(sum, -1, expected.values, 0, kept);
+    ASSERT_EQ(sum.elsewhere().get(), before) << "what nobody shares stays where it is";
   }
 }
 

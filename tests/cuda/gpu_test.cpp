@@ -124,6 +124,15 @@ TEST_P(gpu_vec, is_encoded_and_decoded_as_on_the_processor) {
 
 INSTANTIATE_TEST_SUITE_P(codec, gpu_vec, testing::ValuesIn(coder_specs()), spec_as_name);
 
+class gpu_selection : public gpu {};
+
+TEST_P(gpu_selection, is_taken_and_added_as_on_the_processor) {
+  gpu_backend backend;
+  expect_selections_of_the_processor(backend, GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(codec, gpu_selection, testing::ValuesIn(linear_specs()), spec_as_name);
+
 class one_gpu : public gpu {};
 
 TEST_P(one_gpu, refuses_damaged_packets) {

@@ -3,6 +3,7 @@
 #include "gossamer/compress/coder.hpp"
 #include "gossamer/compress/cuda/detail/decode.hpp"
 
+#include <limits>
 #include <mutex>
 #include <optional>
 
@@ -73,6 +74,37 @@ public:
   vec decode(const packet& p) const override { return vec{std::make_shared<packed_elements<Queue>>(queue_, p)}; }
 
   vec place(const vec& v) const override { return vec{queue_vec<Queue>::in(queue_, v)}; }
+
+  vec extract(const selection& kept, vec& v) const override {
+    const auto queue = queue_vec<Queue>::queue_of(v);
+    if (!queue)
+      return coder::extract(kept, v);
+    const auto size = kept.size();
+    vec result{queue->host_pool().allocate(size * sizeof(float))};
+    if (size == 0)
+      return result;
+    const auto rest = queue_vec<Queue>::owned(queue, v);
+    const auto values = queue->template array<float>(size);
+    kept_elements<Queue> elements{*queue, kept};
+    elements.gather(rest.data(), std::numeric_limits<float>::infinity(), values.data(), nullptr);
+    elements.add(values.data(), -1, rest.data());
+    queue->download(result.overwrite(), static_cast<const float*>(values.data()));
+    queue->wait();
+    return result;
+  }
+
+  void scatter_add(vec& y, float a, const vec& values, std::size_t first, const selection& kept) const override {
+    const auto queue = queue_vec<Queue>::queue_of(y);
+    if (!queue)
+      return coder::scatter_add(y, a, values, first, kept);
+    const auto size = kept.size();
+    if (size == 0)
+      return;
+    const auto there = queue->template array<float>(size);
+    queue->upload(there.data(), values.view().subspan(first, size));
+    queue->keep(values.storage());
+    kept_elements<Queue>{*queue, kept}.add(there.data(), a, queue_vec<Queue>::owned(queue, y).data());
+  }
 
 private:
   std::shared_ptr<Queue> queue_;

@@ -58,12 +58,8 @@ private:
     if (kept.size() == 0)
       return;
     const auto values = uploaded<float>(p_.payload.data(), p_.payload.size());
-    const auto ranges = copied_ranges(kept);
-    const auto on_device = q_.template array<copied_range>(ranges.size());
-    q_.upload(on_device.data(), std::span<const copied_range>{ranges});
     check(values.data(), nullptr, kept.size(), 0);
-    q_.launch(warps_for(kept.size(), 4),
-              add_ranges{values.data(), on_device.data(), ranges.size(), kept.size(), a_, y_.data()});
+    kept_elements<Queue>{q_, kept}.add(values.data(), a_, y_.data());
     q_.keep(p_.payload);
   }
 

@@ -22,16 +22,6 @@ using gossamer::cuda::squares;
 using gossamer::cuda::sum_rows;
 using gossamer::cuda::warps_for;
 
-inline std::vector<copied_range> copied_ranges(const selection& kept) {
-  std::vector<copied_range> ranges;
-  std::uint64_t value = 0;
-  for (const auto& r : kept.ranges) {
-    ranges.push_back({r.begin, value});
-    value += r.size;
-  }
-  return ranges;
-}
-
 template <class Queue>
 class encoder {
 public:
@@ -101,12 +91,8 @@ private:
     if (c.looks_at_all) // the scale is of no interest, but it finds what is not finite
       scales({.what = scale_rule::kind::range, .bits = 1}, v_.size(), 2);
     const auto values = q_.template array<float>(size);
-    const auto ranges = copied_ranges(kept);
-    const auto on_device = q_.template array<copied_range>(ranges.size());
-    q_.upload(on_device.data(), std::span<const copied_range>{ranges});
     if (size > 0)
-      q_.launch(warps_for(size, 4), gather_ranges{v_.data(), on_device.data(), ranges.size(), size, kept.factor,
-                                                  values.data(), found_.data()});
+      kept_elements<Queue>{q_, kept}.gather(v_.data(), detail::largest_float, values.data(), found_.data());
     auto p = outline(kept.parameter, kept.recipe, 32 * size);
     download(p, 0, values.data(), p.payload.size());
     finish();

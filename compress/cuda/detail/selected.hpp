@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/compress/codec.hpp"
 #include "gossamer/compress/cuda/detail/reductions.hpp"
 #include "gossamer/compress/cuda/detail/scales.hpp"
 
@@ -36,7 +37,7 @@ private:
   std::uint64_t count_, at_;
 };
 
-/// values = factor * what is kept of v, or the nearest finite float.
+/// values = factor * what is kept of v, of at most this magnitude.
 struct gather_ranges {
   static constexpr const char* name = "gather_ranges";
   struct shared {};
@@ -44,13 +45,12 @@ struct gather_ranges {
   const float* v;
   const copied_range* ranges;
   std::uint64_t count, size; ///< of ranges and of values
-  float factor;
+  float factor, most;
   float* values;
-  findings* found;
+  findings* found; ///< or null
 
   template <class Thread>
   GOSSAMER_KERNEL void operator()(Thread& t) const {
-    constexpr float most = detail::largest_float;
     bool finite = true;
     for (auto first = 4 * t.global(); first < size; first += 4 * t.globals()) {
       range_walk walk{ranges, count, first};
@@ -62,7 +62,7 @@ struct gather_ranges {
       }
       store_four(values, first, size, x);
     }
-    if (!finite)
+    if (!finite && found != nullptr)
       t.raise(&found->not_finite, 1);
   }
 };
@@ -87,6 +87,38 @@ struct add_ranges {
         y[walk.element(first + j)] += factor * x.x[j];
     }
   }
+};
+
+/// What a linear codec keeps, for kernels of a queue.
+template <class Queue>
+class kept_elements {
+public:
+  /// @param kept not empty
+  kept_elements(Queue& queue, const selection& kept)
+      : q_(queue), factor_(kept.factor), size_(kept.size()), count_(kept.ranges.size()),
+        ranges_(queue.template array<copied_range>(count_)) {
+    std::vector<copied_range> ranges;
+    std::uint64_t value = 0;
+    for (const auto& r : kept.ranges) {
+      ranges.push_back({r.begin, value});
+      value += r.size;
+    }
+    q_.upload(ranges_.data(), std::span<const copied_range>{ranges});
+  }
+
+  void gather(const float* v, float most, float* values, findings* found) {
+    q_.launch(gossamer::cuda::warps_for(size_, 4),
+              gather_ranges{v, ranges_.data(), count_, size_, factor_, most, values, found});
+  }
+  void add(const float* values, float factor, float* y) {
+    q_.launch(gossamer::cuda::warps_for(size_, 4), add_ranges{values, ranges_.data(), count_, size_, factor, y});
+  }
+
+private:
+  Queue& q_;
+  float factor_;
+  std::uint64_t size_, count_;
+  typename Queue::template array_of<copied_range> ranges_;
 };
 
 } // namespace gossamer::compress::cuda
