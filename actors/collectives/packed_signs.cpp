@@ -4,12 +4,15 @@
 
 namespace gossamer::actors {
 
-own_signs::own_signs(const worker& w, const vec& v) : v_(v) {
+own_signs::own_signs(const worker& w, const vec& v) : size_(v.size()), pool_(v.pool()), v_(v) {
   static const auto sign = compress::make_codec("sign");
-  if (!v.elsewhere())
-    return;
-  packed_.emplace(v.size());
-  packed_->decode({0, v.size()}, w.encode(*sign, v, w.random(purpose::merge), 0)); // which draws nothing
+  if (v.elsewhere())
+    *this = own_signs{w.encode(*sign, v, w.random(purpose::merge), 0)}; // which draws nothing
+}
+
+own_signs::own_signs(const packet& signs)
+    : size_(signs.elements), pool_(signs.payload.pool()), packed_(packed_signs{size_}) {
+  packed_->decode({0, size_}, signs);
 }
 
 void own_signs::pack(segment s, std::span<std::uint64_t> words) const {

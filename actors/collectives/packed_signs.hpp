@@ -36,21 +36,25 @@ private:
 };
 
 /// The signs of a worker's own vector, segment by segment as they are needed; of one that is elsewhere all at once, and
-/// packed there.
+/// packed there. Or signs that are packed already.
 class own_signs {
 public:
   /// @error errc::diverged where v is elsewhere and holds NaN or infinity
   own_signs(const worker& w, const vec& v);
+  /// @param signs of codec `sign`
+  explicit own_signs(const packet& signs);
 
-  std::size_t size() const { return v_.size(); }
-  buffer_pool pool() const { return v_.pool(); }
+  std::size_t size() const { return size_; }
+  buffer_pool pool() const { return pool_; }
   /// @param words those of the segment
   /// @error errc::diverged when the segment holds NaN or infinity
   void pack(segment s, std::span<std::uint64_t> words) const;
 
 private:
-  vec v_;
-  std::optional<packed_signs> packed_; ///< where v is elsewhere
+  std::size_t size_;
+  buffer_pool pool_;
+  vec v_; ///< or
+  std::optional<packed_signs> packed_;
 };
 
 } // namespace gossamer::actors

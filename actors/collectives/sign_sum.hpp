@@ -12,7 +12,10 @@ namespace gossamer::actors {
 class sign_reduction : public reduction {
 public:
   /// @param v finite. @error errc::diverged here or by `all_reduce` where it is not
-  sign_reduction(const worker& w, const vec& v, compress::sign_sum_code code) : worker_(w), own_(w, v), code_(code) {}
+  sign_reduction(const worker& w, const vec& v, compress::sign_sum_code code)
+      : sign_reduction(w, own_signs{w, v}, code) {}
+  sign_reduction(const worker& w, own_signs own, compress::sign_sum_code code)
+      : worker_(w), own_(std::move(own)), code_(code) {}
 
   std::size_t size() const override { return own_.size(); }
   std::size_t grain() const override { return 64; }
