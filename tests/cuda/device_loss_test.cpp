@@ -67,7 +67,8 @@ TEST_P(workers_on_a_device, are_lost_with_it_and_leave_the_others_alone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(algorithms, workers_on_a_device,
-                         testing::Values("all-reduce-sgd", "ad-psgd", "d-psgd", "dcd-psgd", "marsit", "async-sgd"),
+                         testing::Values("all-reduce-sgd", "ad-psgd", "d-psgd", "dcd-psgd", "cser", "marsit",
+                                         "async-sgd"),
                          [](const auto& name) {
                            std::string result = name.param;
                            std::ranges::replace(result, '-', '_');

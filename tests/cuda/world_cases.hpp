@@ -68,9 +68,10 @@ using parts_maker = std::function<actors::device_parts(const experiment&)>;
 
 /// A simulated run of four workers on one device.
 inline finished_run run(const std::string& algorithm, const parts_maker& parts_of, bool stays,
-                        const actors::fault_plan& faults = {}) {
+                        const actors::fault_plan& faults = {}, const std::string& codec = "auto") {
   actors::run_settings s;
   s.algorithm = algorithm;
+  s.codec = codec;
   s.model = "logistic:l2=0.01,l1=0.001";
   s.data = fmt::format("logistic:samples={},test={},features={}", train_samples, test_samples, features);
   s.workers = 4;

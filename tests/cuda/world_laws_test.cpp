@@ -41,10 +41,11 @@ INSTANTIATE_TEST_SUITE_P(algorithms, every_algorithm_on_a_device, testing::Value
                          [](const auto& spec) { return testing_support::as_test_name(spec.param); });
 
 /// Vectors of floats that may cross for each gradient, to the device and from there: what is sent and received. A
-/// little more does: the first x and the last snapshot, losses and scales.
+/// little more does: the first x and the last snapshot, losses and scales, and which blocks are kept.
 struct crossing_limit {
-  const char* algorithm;
+  std::string algorithm;
   double up, down;
+  std::string codec = "auto";
 
   friend void PrintTo(const crossing_limit& c, std::ostream* out) { *out << c.algorithm; }
 };
@@ -55,7 +56,7 @@ class resident_algorithm : public testing::TestWithParam<crossing_limit> {};
 
 TEST_P(resident_algorithm, keeps_x_on_the_device_and_exchanges_packets_only) {
   const host_engine engine{{.threads = 32}, 1, 0};
-  const auto there = run(GetParam().algorithm, on(engine), true);
+  const auto there = run(GetParam().algorithm, on(engine), true, {}, GetParam().codec);
   EXPECT_EQ(there.seen.on_device, there.seen.gradients);
   const auto vectors = [&](std::uint64_t bytes) {
     return static_cast<double>(bytes) / sizeof(float) / dimension / static_cast<double>(there.seen.gradients);
@@ -67,13 +68,31 @@ TEST_P(resident_algorithm, keeps_x_on_the_device_and_exchanges_packets_only) {
 constexpr double byte = 0.25, bit = 1.0 / 32;                 // an element, of a vector of floats
 constexpr auto any = std::numeric_limits<double>::infinity(); // while a gradient is under way
 
-INSTANTIATE_TEST_SUITE_P(algorithms, resident_algorithm,
-                         testing::Values(crossing_limit{"all-reduce-sgd", 1, 1}, crossing_limit{"ad-psgd", any, any},
-                                         crossing_limit{"d-psgd", 2, 1}, crossing_limit{"dcd-psgd", 3 * byte, byte},
-                                         crossing_limit{"ecd-psgd", 3 * byte, byte},
-                                         crossing_limit{"marsit", 5 * bit, 4 * bit},
-                                         crossing_limit{"sign-sgd", 2 * bit, 2 * bit},
-                                         crossing_limit{"ef-sign-sgd", 8 * bit, 2 * bit}),
+// Blocks are few: where one is takes more than an element does.
+const std::string resets = "c1=grbs/ratio=4/blocks=4", both = resets + ",c2=grbs/ratio=32/blocks=32";
+constexpr double reset = 1.0 / 4 / 12, reset_and_updates = reset + 1.0 / 32; // there is one reset in 12 steps
+
+const std::vector<crossing_limit> limits{
+    {"all-reduce-sgd", 1, 1},
+    {"ad-psgd", any, any},
+    {"d-psgd", 2, 1},
+    {"dcd-psgd", 3 * byte, byte},
+    {"ecd-psgd", 3 * byte, byte},
+    {"marsit", 5 * bit, 4 * bit},
+    {"sign-sgd", 2 * bit, 2 * bit},
+    {"ef-sign-sgd", 8 * bit, 2 * bit},
+    {"ssdm", 1, bit},
+    {"cser:" + both, reset_and_updates, reset_and_updates},
+    {"cser:implementation=model," + both, reset_and_updates, reset_and_updates},
+    {"cser:implementation=model-blocks," + both, reset_and_updates, reset_and_updates},
+    {"m-cser:" + both, reset_and_updates, reset_and_updates},
+    {"cser-pl:" + resets, reset, reset},
+    {"csea:c1=grbs/ratio=16/blocks=16", 1.0 / 16, 1.0 / 16},
+    {"ef-sgd", 1.0 / 16, 1.0 / 16, "grbs:ratio=16,blocks=16"},
+    {"qsparse-local-sgd:period=4", 1.0 / 16, 1.0 / 16, "grbs:ratio=4,blocks=4"},
+};
+
+INSTANTIATE_TEST_SUITE_P(algorithms, resident_algorithm, testing::ValuesIn(limits),
                          [](const auto& limit) { return testing_support::as_test_name(limit.param.algorithm); });
 
 } // namespace

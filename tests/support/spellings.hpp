@@ -24,7 +24,7 @@ inline std::vector<std::string> every_spelling() {
 /// A spec as a part of a test's name.
 inline std::string as_test_name(std::string spec) {
   std::ranges::replace_if(
-      spec, [](char c) { return c == '-' || c == ':' || c == '=' || c == ','; }, '_');
+      spec, [](char c) { return c == '-' || c == ':' || c == '=' || c == ',' || c == '/'; }, '_');
   return spec;
 }
 
