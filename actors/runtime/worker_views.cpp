@@ -7,6 +7,22 @@ namespace gossamer::actors {
 
 namespace {
 
+/// Vectors that were read from bytes go where the worker's others are.
+class placement final : public archive {
+public:
+  explicit placement(const compress::coder& where) : where_(where) {}
+
+private:
+  void visit(vec& field) override {
+    if (!field.empty())
+      field = where_.place(field);
+  }
+  void visit(std::uint64_t&) override {}
+  void visit(double&) override {}
+
+  const compress::coder& where_;
+};
+
 /// The written state: opaque bytes, which no codec made (wire number 0).
 packet pack(std::span<const std::byte> bytes, buffer_pool pool) {
   packet p;
@@ -105,6 +121,9 @@ void worker::restore(std::span<const std::byte> state) {
   optimiser_->fields(fields);
   fields(encodings_);
   fields.finish();
+  placement place{*settings_.coder};
+  algorithm_->fields(place);
+  optimiser_->fields(place);
 }
 
 /// A master, whose state nobody else has; or a worker that was a round behind others, which were all lost.
