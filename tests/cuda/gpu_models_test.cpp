@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "cuda/model_twin.hpp"
+#include "support/gpu_test.hpp"
 
 namespace gossamer::test {
 namespace {
@@ -12,13 +13,7 @@ std::unique_ptr<compute::model> on_gpu(const compute::model& m) {
   return compute::cuda::on_device(m, "of the test", cuda::device{0});
 }
 
-class gpu_model : public testing::TestWithParam<model_case> {
-protected:
-  void SetUp() override {
-    if (const auto reason = cuda::why_no_gpu(); !reason.empty())
-      GTEST_SKIP() << "needs a GPU: " << reason;
-  }
-};
+class gpu_model : public gpu_test<model_case> {};
 
 TEST_P(gpu_model, has_the_gradients_of_the_processor) { expect_gradients_of_the_processor(GetParam(), on_gpu); }
 TEST_P(gpu_model, evaluates_as_the_processor_does) { expect_evaluations_of_the_processor(GetParam(), on_gpu); }

@@ -1,10 +1,10 @@
 // The promises of optimisers whose vectors are on a GPU, on one. Every case is skipped, with the reason, where there is
 // none.
-#include "gossamer/base/cuda/device.hpp"
 #include "gossamer/base/cuda/vec.hpp"
 #include "gossamer/compute/cuda/updates.hpp"
 
 #include "cuda/optimiser_cases.hpp"
+#include "support/gpu_test.hpp"
 
 namespace gossamer::test {
 namespace {
@@ -16,13 +16,7 @@ vec_device a_queue_for_each_vec() {
   return {[](const vec& v) { return cuda::on_gpu(cuda::stream{0}, v); }, compute::cuda::updates_on_gpus()};
 }
 
-class gpu_optimiser : public testing::TestWithParam<optimiser_case> {
-protected:
-  void SetUp() override {
-    if (const auto reason = cuda::why_no_gpu(); !reason.empty())
-      GTEST_SKIP() << "needs a GPU: " << reason;
-  }
-};
+class gpu_optimiser : public gpu_test<optimiser_case> {};
 
 TEST_P(gpu_optimiser, steps_as_the_host_does) {
   expect_steps_of_the_host(GetParam(), one_queue());

@@ -9,6 +9,7 @@
 
 #include "cuda/coder_twin.hpp"
 #include "cuda/sign_twin.hpp"
+#include "support/gpu_test.hpp"
 
 namespace gossamer::test {
 namespace {
@@ -82,13 +83,7 @@ private:
   std::shared_ptr<const compress::coder> coder_ = compress::cuda::gpu_coder(stream_);
 };
 
-class gpu : public testing::TestWithParam<std::string> {
-protected:
-  void SetUp() override {
-    if (const auto reason = cuda::why_no_gpu(); !reason.empty())
-      GTEST_SKIP() << "needs a GPU: " << reason;
-  }
-};
+class gpu : public gpu_test<std::string> {};
 
 TEST_P(gpu, makes_the_packets_of_the_processor) {
   gpu_backend backend;

@@ -1,9 +1,9 @@
 // Whole runs on a GPU. Every case is skipped, with the reason, where there is none.
 #include "gossamer/actors/runtime/local_world.hpp"
-#include "gossamer/base/cuda/device.hpp"
 
 #include "cuda/world_cases.hpp"
 #include "spellings.hpp"
+#include "support/gpu_test.hpp"
 
 namespace gossamer::test {
 namespace {
@@ -14,13 +14,7 @@ actors::device_parts on_gpu(const experiment& e) {
   return actors::prepare(settings)->devices.front();
 }
 
-class gpu_world : public testing::TestWithParam<std::string> {
-protected:
-  void SetUp() override {
-    if (const auto reason = cuda::why_no_gpu(); !reason.empty())
-      GTEST_SKIP() << "needs a GPU: " << reason;
-  }
-};
+class gpu_world : public gpu_test<std::string> {};
 
 TEST_P(gpu_world, computes_and_sends_the_same_wherever_vectors_are) {
   expect_the_same_run_wherever_vectors_are(GetParam(), on_gpu);

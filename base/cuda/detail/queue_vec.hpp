@@ -12,26 +12,10 @@
 // the host (tests/support/host_queue.hpp).
 namespace gossamer::cuda {
 
-/// y += a x
-struct add_scaled_elements {
-  static constexpr const char* name = "add_scaled_elements";
-  struct shared {};
-
-  const float* x;
-  float a;
-  float* y;
-  std::uint64_t size;
-
-  template <class Thread>
-  GOSSAMER_KERNEL void operator()(Thread& t) const {
-    for (auto first = 4 * t.global(); first < size; first += 4 * t.globals())
-      add_four(y, first, size, a, load_four(x, first, size));
-  }
-};
-
-/// y = a x
-struct scale_elements {
-  static constexpr const char* name = "scale_elements";
+/// y += a x, or y = a x.
+template <bool adds>
+struct scaled_elements {
+  static constexpr const char* name = adds ? "add_scaled_elements" : "scale_elements";
   struct shared {};
 
   const float* x;
@@ -43,12 +27,19 @@ struct scale_elements {
   GOSSAMER_KERNEL void operator()(Thread& t) const {
     for (auto first = 4 * t.global(); first < size; first += 4 * t.globals()) {
       auto values = load_four(x, first, size);
-      for (unsigned j = 0; j < 4; ++j)
-        values.x[j] *= a;
-      store_four(y, first, size, values);
+      if constexpr (adds) {
+        add_four(y, first, size, a, values);
+      } else {
+        for (unsigned j = 0; j < 4; ++j)
+          values.x[j] *= a;
+        store_four(y, first, size, values);
+      }
     }
   }
 };
+
+using add_scaled_elements = scaled_elements<true>;
+using scale_elements = scaled_elements<false>;
 
 /// Elements in the memory of a queue, which does all arithmetic with them in order. Vectors of one worker have one
 /// queue in common; where operands have different ones, these wait for each other.
