@@ -85,6 +85,15 @@ void build_graph(experiment& e) {
   e.everybody = first_view(std::move(mixing), std::move(active), e.masters);
 }
 
+device_parts parts_on_gpu(const experiment& e, cuda::device gpu) {
+  std::shared_ptr<compute::optimiser> optimiser = e.host.optimiser->clone();
+  optimiser->update_with(compute::cuda::updates_on_gpus());
+  return {.where = gpu,
+          .model = compute::cuda::on_device(*e.host.model, spec::parse(e.settings.model).name, gpu),
+          .optimiser = std::move(optimiser),
+          .make_coder = [gpu] { return compress::cuda::gpu_coder(cuda::stream{gpu.gpu()}); }};
+}
+
 void plan(experiment& e) {
   const auto& s = e.settings;
   const auto steps_per_epoch = e.updates_per_epoch() / static_cast<double>(s.workers);
@@ -140,17 +149,6 @@ std::unique_ptr<actors::algorithm> experiment::make_algorithm(rank i, const comp
 std::string experiment::name_of(rank i) const {
   return i < settings.workers ? fmt::format("worker {}", i) : fmt::format("master {}", i - settings.workers);
 }
-
-namespace {
-device_parts parts_on_gpu(const experiment& e, cuda::device gpu) {
-  std::shared_ptr<compute::optimiser> optimiser = e.host.optimiser->clone();
-  optimiser->update_with(compute::cuda::updates_on_gpus());
-  return {.where = gpu,
-          .model = compute::cuda::on_device(*e.host.model, spec::parse(e.settings.model).name, gpu),
-          .optimiser = std::move(optimiser),
-          .make_coder = [gpu] { return compress::cuda::gpu_coder(cuda::stream{gpu.gpu()}); }};
-}
-} // namespace
 
 std::shared_ptr<const experiment> prepare(run_settings settings, const registry<algorithm_entry>& known) {
   auto e = std::make_shared<experiment>();

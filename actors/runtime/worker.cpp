@@ -71,16 +71,13 @@ void worker::gradient_arrived(gradient_result result) {
     host_.report(step_report{id(), settings_.incarnation, gradients_, result.loss, sent});
   }
   gradient_ = std::move(result.gradient);
-  if (!home_ && gradient_.elsewhere())
-    if (const auto* device = gradient_.elsewhere()->on_device())
-      home_ = device->zeros(0);
   gradient_ready_ = true;
   gradient_signal_.notify();
 }
 
 void worker::update(vec& x, const vec& gradient, std::uint64_t t) {
-  if (home_ && !x.elsewhere())
-    x = vec{home_->scaled(1, x)};
+  if (!x.elsewhere())
+    x = settings_.coder->place(x); // an algorithm may have had it on the host
   optimiser_->step(x, gradient, learning_rate(t));
   prox(x, t);
 }

@@ -281,8 +281,6 @@ private:
   algorithm* algorithm_ = nullptr;
   random_stream quantise_;
   inbox inbox_;
-  std::vector<task<>> routines_;
-  std::vector<task<>> services_;
   std::deque<std::shared_ptr<const view>> views_; // in force, and those to come
   bool ready_;
   bool behind_ = false; // not ready, but has a state: that of a round before
@@ -299,10 +297,11 @@ private:
   signal gate_;
   signal change_;
   vec gradient_;
-  std::shared_ptr<device_vec> home_; // nothing, where gradients are computed; null: on the host
   bool gradient_ready_ = false;
   std::optional<std::uint64_t> gradient_under_way_; // its step
   signal gradient_signal_;
+  std::vector<task<>> routines_; // last: their ends take them off the lists of whatever they wait for
+  std::vector<task<>> services_;
 };
 
 /// See `worker::next_step`.
