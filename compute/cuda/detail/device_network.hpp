@@ -61,12 +61,15 @@ public:
     check(samples);
     const auto count = samples.indices.size();
     auto run = std::make_shared<call>(*this, x, count);
-    run->gradient = elements::zeros_in(home_of(x), dimension());
+    run->gradient = std::make_shared<elements>(home_of(x), dimension());
     const std::span sums = run->gradient->mutate();
     const auto at = enter(*run, samples);
+    clear_what_is_only_added_to(sums, samples.data);
+    auto mode = onto::overwrite; // by the first chunk's products
     for_each_chunk(samples, [&](const chunk& c) {
       forward(at, c, 1 / static_cast<float>(count));
-      backward(at, c, sums);
+      backward(at, c, sums, mode);
+      mode = onto::add;
     });
     if (const float l2 = host_.options().l2; l2 != 0)
       for (const auto& layer : layers_) {
@@ -216,8 +219,16 @@ private:
       run_over(c.rows(), judge_one_output{z, bias, c.rows(), targets, c.indices, loss, share, c.verdicts});
   }
 
-  /// Adds to the gradient.
-  void backward(std::span<const float> x, const chunk& c, std::span<float> gradient) {
+  void clear_what_is_only_added_to(std::span<float> gradient, const dataset& data) {
+    const auto clear = [&](std::span<float> part) { engine_.clear(part.data(), part.size()); };
+    for (const auto& layer : layers_)
+      clear(layer.bias_in(gradient));
+    if (data.sparse())
+      clear(layers_.front().weights_in(gradient).values);
+  }
+
+  /// @param mode whether products are added to the gradient or replace it
+  void backward(std::span<const float> x, const chunk& c, std::span<float> gradient, onto mode) {
     matrix errors = layer_matrix(layers_.back().values, c, layers_.back());
     const float* values = nullptr;
     for (std::size_t l = layers_.size() - 1;; --l) {
@@ -226,12 +237,12 @@ private:
                      damp_and_sum_errors{errors.values.data(), c.rows(), layer.outputs, values, host_.options().hidden,
                                          layer.bias_in(gradient).data()});
       if (l == 0) {
-        add_outer_products(layer.weights_in(gradient), c, errors);
+        add_outer_products(layer.weights_in(gradient), c, errors, mode);
         return;
       }
       auto& below = layers_[l - 1];
       const matrix inputs = layer_matrix(below.values, c, below);
-      multiply_at(engine_, layer.weights_in(gradient), inputs, errors, onto::add);
+      multiply_at(engine_, layer.weights_in(gradient), inputs, errors, mode);
       const matrix errors_below = layer_matrix(below.errors, c, below);
       multiply_bt(engine_, errors_below, errors, layer.weights_in(x));
       errors = errors_below;
@@ -250,10 +261,10 @@ private:
                                         c.rows(), weights.values.data(), weights.columns, z.values.data()});
   }
 
-  /// gradient += A^T errors, after `multiply_samples` of the same chunk.
-  void add_outer_products(matrix gradient, const chunk& c, const_matrix errors) {
+  /// gradient += A^T errors, after `multiply_samples` of the same chunk; sparse samples are always added.
+  void add_outer_products(matrix gradient, const chunk& c, const_matrix errors, onto mode) {
     if (!c.samples.data.sparse()) {
-      multiply_at(engine_, gradient, inputs_of(c), errors, onto::add);
+      multiply_at(engine_, gradient, inputs_of(c), errors, mode);
       return;
     }
     lists_.list(c.samples);
