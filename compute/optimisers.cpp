@@ -165,14 +165,13 @@ const detail::updates updates_on_host;
 
 optimiser::optimiser() noexcept : updates_(&updates_on_host) {}
 
-/// A step of rate 1 from the origin, where the decay, which belongs to x, has gone into the gradient.
+/// A step of rate -1 from the origin, where the decay, which belongs to x, has gone into the gradient.
 vec optimiser::direction(const vec& x, const vec& gradient) {
   vec decayed = gradient;
   if (weight_decay() != 0)
     decayed += weight_decay() * x;
   vec moved = zeros_like(x);
-  step(moved, decayed, 1);
-  moved *= -1;
+  step(moved, decayed, -1);
   return moved;
 }
 

@@ -111,6 +111,20 @@ TEST(optimiser, momentum_of_zero_is_sgd_bit_for_bit) {
   }
 }
 
+TEST(optimiser, direction_is_what_a_step_subtracts_bit_for_bit) {
+  buffer_pool pool;
+  for (const auto& [name, recursion] : recursions()) {
+    vec x = example(pool, 0.7f), expected = x;
+    const auto optimiser = make_optimiser(name), other = make_optimiser(name);
+    for (int t = 0; t < 5; ++t) {
+      const vec g = example(pool, 0.3f * static_cast<float>(t) - 0.4f);
+      other->step(expected, g, lr);
+      x -= lr * optimiser->direction(x, g);
+      EXPECT_EQ(x, expected) << name;
+    }
+  }
+}
+
 // What a coordinate becomes must not depend on whether it sits in a whole register or behind the
 // last one.
 TEST(optimiser, treats_every_place_alike) {
