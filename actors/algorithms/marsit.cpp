@@ -70,15 +70,14 @@ private:
     const auto mine = first ? static_cast<float>(mean_square(h)) : 0.0f;
     auto pool = h.pool();
     dense_sum squares{w, vec{pool, {&mine, 1}}};
-    one_bit_merge merge{w, h, t_};
-    reduction* const both[] = {&merge, &squares};
+    one_bit_merge signs{w, h, t_};
+    reduction* const both[] = {&signs, &squares};
     co_await all_reduce(w, std::span{both}.first(first ? 2 : 1), way_, t_);
     if (first)
       measure(w, static_cast<double>(squares.sum()[0]) / static_cast<double>(w.members().size()));
-    const vec signs = merge.values();
-    const float rate = global_rate(w);
-    x_ -= rate * signs;
-    c_ = h - rate * signs;
+    const vec G = global_rate(w) * signs.values();
+    x_ -= G;
+    c_ = h - G;
   }
 
   static double mean_square(const vec& v) { return sum_of_squares(v.view()) / static_cast<double>(v.size()); }

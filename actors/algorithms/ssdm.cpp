@@ -53,8 +53,7 @@ private:
   }
 
   task<> add_signs(worker& w, const vec& m) {
-    auto drawn = w.encode(*signs_, m);
-    drawn.codec = compress::sign_wire_number; // without norms its bits are the same
+    const auto drawn = w.encode(*signs_, m);
     sign_sum sum{w, drawn.bits > 0 ? own_signs{drawn} : own_signs{w, coins(w)}, code_};
     co_await all_reduce(w, sum, way_, t_);
     x_ -= w.learning_rate(t_) / static_cast<float>(w.members().size()) * sum.values();

@@ -41,8 +41,8 @@ class own_signs {
 public:
   /// @error errc::diverged where v is elsewhere and holds NaN or infinity
   own_signs(const worker& w, const vec& v);
-  /// @param signs of codec `sign`
-  explicit own_signs(const packet& signs);
+  /// @param signs one bit an element: of codec `sign`, or of `ssdm` without norms
+  explicit own_signs(packet signs);
 
   std::size_t size() const { return size_; }
   buffer_pool pool() const { return pool_; }
