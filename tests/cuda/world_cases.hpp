@@ -68,7 +68,8 @@ using parts_maker = std::function<actors::device_parts(const experiment&)>;
 
 /// A simulated run of four workers on one device.
 inline finished_run run(const std::string& algorithm, const parts_maker& parts_of, bool stays,
-                        const actors::fault_plan& faults = {}, const std::string& codec = "auto") {
+                        const actors::fault_plan& faults = {}, const std::string& codec = "auto",
+                        std::uint64_t steps = 12) {
   actors::run_settings s;
   s.algorithm = algorithm;
   s.codec = codec;
@@ -76,7 +77,7 @@ inline finished_run run(const std::string& algorithm, const parts_maker& parts_o
   s.data = fmt::format("logistic:samples={},test={},features={}", train_samples, test_samples, features);
   s.workers = 4;
   s.batch = 4;
-  s.steps = 12;
+  s.steps = steps;
   s.eval_every = 1000;
   const auto e = std::make_shared<experiment>(*actors::prepare(s));
   const auto seen = std::make_shared<places>();
