@@ -56,8 +56,8 @@ void check_padding(std::uint64_t bits, std::span<const std::byte> payload) {
 } // namespace
 
 std::size_t packet::wire_bytes() const noexcept {
-  return sizeof(header) + varint_bytes(elements) + varint_bytes(bits) + sizeof(std::uint64_t) * recipe.size() +
-         payload.size();
+  return sizeof(header) + varint_bytes(elements) + varint_bytes(bits) + sizeof(std::uint64_t) * recipe.size()
+         + payload.size();
 }
 
 void write(const packet& p, std::byte* to, std::uint64_t prefix) {

@@ -10,8 +10,7 @@ own_signs::own_signs(const worker& w, const vec& v) : size_(v.size()), pool_(v.p
     *this = own_signs{w.encode(*sign, v, w.random(purpose::merge), 0)}; // which draws nothing
 }
 
-own_signs::own_signs(packet signs)
-    : size_(signs.elements), pool_(signs.payload.pool()), packed_(packed_signs{size_}) {
+own_signs::own_signs(packet signs) : size_(signs.elements), pool_(signs.payload.pool()), packed_(packed_signs{size_}) {
   signs.codec = compress::sign_wire_number; // whichever codec drew them
   packed_->decode({0, size_}, signs);
 }

@@ -68,8 +68,8 @@ caf::behavior evaluator_actor(caf::event_based_actor* self, std::shared_ptr<cons
                               caf::actor supervisor) {
   report_exceptions_to(self, supervisor, "the evaluation");
   const auto evaluate = [e, train = spread(e->data.train.samples, most_training_samples),
-                         test = spread(e->data.test.samples, e->data.test.samples)](
-                            compute::model& model, const vec& x, evaluation_record& record) {
+                         test = spread(e->data.test.samples, e->data.test.samples)](compute::model& model, const vec& x,
+                                                                                    evaluation_record& record) {
     record.train_loss = model.evaluate(x.view(), {e->data.train, train}).loss;
     const auto on_test = model.evaluate(x.view(), {e->data.test, test});
     record.test_loss = on_test.loss;

@@ -177,7 +177,8 @@ std::uint64_t worker::hold() {
   held_ = true;
   if (behind_)
     state_of_view_ = 0; // the answer says which step its own state is of; it may be the last that is left
-  inbox_.freeze(); // a round that ends after the answer would be repeated by the others without this worker
+  // A round that ends after the answer would be repeated by the others without this worker.
+  inbox_.freeze();
   return step_;
 }
 

@@ -181,9 +181,7 @@ public:
   /// a step, and `prox` where x has been moved without `update`.
   vec direction(const vec& x, const vec& gradient, std::uint64_t t);
   /// x <- prox_{c gamma_t h}(x), the model's proximal step, for a step size of c gamma_t.
-  void prox(vec& x, std::uint64_t t, float c = 1) const {
-    settings_.model->proximal_step(x, c * learning_rate(t));
-  }
+  void prox(vec& x, std::uint64_t t, float c = 1) const { settings_.model->proximal_step(x, c * learning_rate(t)); }
 
   // -- messages -------------------------------------------------------------------------------------------------------
 
@@ -283,7 +281,7 @@ private:
   inbox inbox_;
   std::deque<std::shared_ptr<const view>> views_; // in force, and those to come
   bool ready_;
-  bool behind_ = false; // not ready, but has a state: that of a round before
+  bool behind_ = false;               // not ready, but has a state: that of a round before
   std::uint32_t state_of_view_ = 0;   // that has promised a state
   std::uint32_t donated_of_view_ = 0; // the last whose promises this worker has kept
   std::optional<frame> early_state_;  // of a view that its donor heard of first

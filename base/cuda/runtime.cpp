@@ -100,8 +100,8 @@ struct stream::core {
 
   int gpu, multiprocessors;
   cudaStream_t native = nullptr;
-  cudaEvent_t passed = nullptr; // a point that another stream waits for
-  std::mutex mutex = {};        // for what follows, and for `passed` from its recording until it is waited for
+  cudaEvent_t passed = nullptr;          // a point that another stream waits for
+  std::mutex mutex = {};                 // for what follows, and for `passed` from its recording until it is waited for
   std::vector<const char*> kernels = {}; // since the last wait, the newest few
   bool measures = false;
   std::vector<measured_launch> launches = {}; // that are measured

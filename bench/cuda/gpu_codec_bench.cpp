@@ -94,8 +94,7 @@ public:
     const bool some = spec.starts_with("top-k") || spec.starts_with("random-k") || spec.starts_with("grbs");
     const double values = some ? payload / (spec.starts_with("top-k") ? 4 + 28.0 / 8 : 4) : 0;
     rows(spec + ", encode", payload, values,
-         some && !spec.starts_with("top-k") ? 4 * values + payload : whole + payload,
-         [&] { p = encode(v); });
+         some && !spec.starts_with("top-k") ? 4 * values + payload : whole + payload, [&] { p = encode(v); });
     rows(spec + ", decode", payload, values, (some ? 8 * values : 2 * whole) + payload,
          [&] { compress::cuda::decode_add(stream_, p, 0.5f, y); });
   }

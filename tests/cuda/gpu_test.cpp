@@ -1,4 +1,6 @@
 // The promises of GPUs, on a GPU. Every case is skipped, with the reason, where there is none.
+#include "support/gpu_test.hpp"
+
 #include "gossamer/base/cuda/device.hpp"
 #include "gossamer/base/cuda/memory.hpp"
 #include "gossamer/base/cuda/vec.hpp"
@@ -9,7 +11,6 @@
 
 #include "cuda/coder_twin.hpp"
 #include "cuda/sign_twin.hpp"
-#include "support/gpu_test.hpp"
 
 namespace gossamer::test {
 namespace {

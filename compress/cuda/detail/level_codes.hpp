@@ -142,8 +142,7 @@ struct tile_bytes {
 template <class Thread>
 GOSSAMER_KERNEL void copy_tile(Thread& t, unsigned bits, const unsigned char* from, unsigned char* to) {
   if (t.lane() < 2 * bits)
-    reinterpret_cast<four<std::uint32_t>*>(to)[t.lane()] =
-        reinterpret_cast<const four<std::uint32_t>*>(from)[t.lane()];
+    reinterpret_cast<four<std::uint32_t>*>(to)[t.lane()] = reinterpret_cast<const four<std::uint32_t>*>(from)[t.lane()];
 }
 
 /// Rounds at random and packs, in one pass.
