@@ -51,7 +51,7 @@ public:
     auto& o = run.options;
     o.run.seed = seeds_.first + i / interleavings_;
     if (!one_interleaving_)
-      o.world.schedule = 1 + i % interleavings_;
+      o.world.interleaving = 1 + i % interleavings_;
     if (o.run.seed != first_.options.run.seed) {
       run.experiment = actors::prepare(o.run, program_.algorithms());
       run.plan = plan_of(o, *run.experiment);
@@ -115,7 +115,8 @@ void print_json(const tally& t, const runs& all) {
   object["failures"] = nlohmann::ordered_json::array();
   for (const auto& [i, a] : t.failed) {
     const auto o = all[i].options;
-    object["failures"].push_back({{"seed", o.run.seed}, {"interleaving", o.world.schedule}, {"message", a.message}});
+    object["failures"].push_back(
+        {{"seed", o.run.seed}, {"interleaving", o.world.interleaving}, {"message", a.message}});
   }
   fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }

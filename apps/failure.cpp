@@ -31,8 +31,8 @@ std::string quoted(const std::string& word) {
 }
 
 std::string stem(const run_options& o) {
-  return o.world.schedule == 0 ? fmt::format("failed-{}", o.run.seed)
-                               : fmt::format("failed-{}-{}", o.run.seed, o.world.schedule);
+  return o.world.interleaving == 0 ? fmt::format("failed-{}", o.run.seed)
+                                   : fmt::format("failed-{}-{}", o.run.seed, o.world.interleaving);
 }
 
 std::string write_plan(const actors::fault_plan& plan, const std::filesystem::path& folder, const std::string& name) {
@@ -90,7 +90,7 @@ std::string replay_command(const program& p, const run_options& o, const std::ve
 void report(const program& p, const failure& f, const std::string& folder, const attempt_options& how) {
   const auto& o = f.run.options;
   fmt::print("seed {}{} failed: {}\n", o.run.seed,
-             o.world.schedule == 0 ? "" : fmt::format(", interleaving {},", o.world.schedule), f.message);
+             o.world.interleaving == 0 ? "" : fmt::format(", interleaving {},", o.world.interleaving), f.message);
   show(p, f, folder, stem(o) + ".toml", how.twice, how.run_limit_s);
 }
 

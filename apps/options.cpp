@@ -219,7 +219,7 @@ std::vector<option> with_world(std::vector<option> table) {
        get_sample_time, set_sample_time, false, true},
       text("jitter", "NAME", "how computing times scatter", field(&simulation_settings::jitter)),
       number("interleaving", "K", "which of the possible orders of simultaneous events; 0: the natural one",
-             field(&simulation_settings::schedule)),
+             field(&simulation_settings::interleaving)),
       number("detection", "S", "seconds from the death of a worker to the moment it is noticed",
              field(&simulation_settings::detection_s), {0, 1e6}),
       number("patience", "S", "a run hangs that does no step for so many seconds, while no fault is left",

@@ -35,16 +35,16 @@ enum class purpose : std::uint32_t {
   sparse = 5,    ///< sparsifiers' private choices
   shared_1 = 6,  ///< choices that all workers make alike (rank is left out of the key)
   shared_2 = 7,
-  initial = 8,    ///< the initial point
-  partition = 9,  ///< how samples are dealt out
-  topology = 10,  ///< random graphs
-  synthetic = 11, ///< generated data
-  network = 12,   ///< jitter of simulated links
-  timing = 13,    ///< jitter of simulated computations
-  faults = 14,    ///< which frames an injected fault hits
-  chaos = 15,     ///< random fault plans
-  schedule = 16,  ///< which ready actor runs next in simulation
-  draw = 17       ///< minibatches that are drawn from all samples
+  initial = 8,       ///< the initial point
+  partition = 9,     ///< how samples are dealt out
+  topology = 10,     ///< random graphs
+  synthetic = 11,    ///< generated data
+  network = 12,      ///< jitter of simulated links
+  timing = 13,       ///< jitter of simulated computations
+  faults = 14,       ///< which frames an injected fault hits
+  chaos = 15,        ///< random fault plans
+  interleaving = 16, ///< which ready actor runs next in simulation
+  draw = 17          ///< minibatches that are drawn from all samples
 };
 
 /// An infinite table of random numbers, keyed by (run seed, rank, purpose) and indexed by (step, element).

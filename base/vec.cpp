@@ -107,13 +107,13 @@ vec& vec::operator*=(float factor) {
 bool operator==(const vec& a, const vec& b) { return std::ranges::equal(a.view(), b.view()); }
 
 vec zeros_like(const vec& v) {
-  if (v.elsewhere())
-    if (const auto* device = v.elsewhere()->on_device())
+  if (v.remote())
+    if (const auto* device = v.remote()->on_device())
       return vec{device->zeros(v.size())};
   auto pool = v.pool();
   return vec{pool, v.size()};
 }
 
-vec on_host(const vec& v) { return v.elsewhere() ? vec{v.storage()} : v; }
+vec on_host(const vec& v) { return v.remote() ? vec{v.storage()} : v; }
 
 } // namespace gossamer

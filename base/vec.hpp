@@ -34,13 +34,13 @@ public:
   vec(buffer_pool& pool, std::span<const float> values);
   /// A view of the same bytes as floats; the size of `storage` must be a multiple of 4.
   explicit vec(buffer storage) noexcept;
-  explicit vec(std::shared_ptr<remote_elements> elsewhere) noexcept : remote_(std::move(elsewhere)) {}
+  explicit vec(std::shared_ptr<remote_elements> remote) noexcept : remote_(std::move(remote)) {}
   vec(scaled term); // NOLINT(google-explicit-constructor): v = 0.5f * x is the point
 
   std::size_t size() const noexcept { return remote_ ? remote_->size() : storage_.size() / sizeof(float); }
   bool empty() const noexcept { return size() == 0; }
   /// Null when the elements are in the memory of the host.
-  const std::shared_ptr<remote_elements>& elsewhere() const noexcept { return remote_; }
+  const std::shared_ptr<remote_elements>& remote() const noexcept { return remote_; }
   buffer_pool pool() const { return remote_ ? remote_->pool() : storage_.pool(); }
 
   /// The elements in the memory of the host, as are all below.

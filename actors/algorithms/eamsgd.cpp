@@ -40,14 +40,14 @@ public:
       packet move;
       if (exchange) {
         const packet nothing;
-        const auto centre = co_await ask(w, master, ++questions_, ask_centre, nothing);
+        const auto centre = co_await ask(w, master, ++requests_, ask_centre, nothing);
         vec e = alpha * (x_ - w.decode(centre.body));
         move = w.encode(e);
       }
       const vec ahead = x_ + momentum_ * v_;
       auto gradient = w.start_gradient(ahead, t_);
       if (exchange)
-        co_await ask(w, master, ++questions_, move_centre, move);
+        co_await ask(w, master, ++requests_, move_centre, move);
       const vec g = co_await gradient;
       v_ *= momentum_;
       v_ -= w.direction(ahead, g, t_);
@@ -56,18 +56,18 @@ public:
       if (exchange) {
         const vec e = -1 * w.decode(move);
         x_ += e;
-        w.claim_opposite(master, true, questions_, e);
+        w.claim_opposite(master, true, requests_, e);
       }
     }
   }
 
   const vec& model() const override { return x_; }
-  void fields(archive& a) override { a(x_)(v_)(t_)(questions_); }
+  void fields(archive& a) override { a(x_)(v_)(t_)(requests_); }
 
 private:
   vec x_, v_;
   std::uint64_t t_ = 0;
-  std::uint64_t questions_ = 0;
+  std::uint64_t requests_ = 0;
   float moving_rate_, momentum_;
   std::uint64_t period_;
 };
@@ -90,7 +90,7 @@ private:
     centre_ += e;
     w.claim_opposite(asked.source, false, asked.label.step, e);
   }
-  std::optional<answer> answer_to(worker& w, const question& q) override {
+  std::optional<answer> answer_to(worker& w, const pending_request& q) override {
     return q.label.part == move_centre ? answer{} : answer{.body = w.encode_exactly(centre_)};
   }
 

@@ -47,7 +47,7 @@ public:
   }
 
   const vec& model() const override { return x_; }
-  void fields(archive& a) override { a(x_)(t_)(gradient_)(questions_); }
+  void fields(archive& a) override { a(x_)(t_)(gradient_)(requests_); }
   void inherit(worker&) override { gradient_ = {}; }
 
 private:
@@ -69,13 +69,13 @@ private:
     auto pool = x_.pool();
     for (std::size_t k = 0; k < parts.size() && !gradient_.empty(); ++k)
       parts[k] = w.encode(vec{pool, part(w, k).of(gradient_)});
-    return ask_all(w, ++questions_, what, std::move(parts));
+    return ask_all(w, ++requests_, what, std::move(parts));
   }
 
   vec x_;
   std::uint64_t t_ = 0;
   vec gradient_; // at the x_ before; empty when there is none
-  std::uint64_t questions_ = 0;
+  std::uint64_t requests_ = 0;
 };
 
 /// Both kinds of master.
@@ -111,7 +111,7 @@ private:
       left_.erase(asked.source);
   }
 
-  std::optional<answer> answer_to(worker& w, const question& q) final {
+  std::optional<answer> answer_to(worker& w, const pending_request& q) final {
     if (w.over() || left_.contains(q.from))
       return answer{};
     if (!may_read(q.from))

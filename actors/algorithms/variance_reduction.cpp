@@ -18,9 +18,9 @@ public:
   task<> run(worker& w) override {
     svrg_message result;
     for (;;) {
-      const auto order = co_await ask(w, w.master(0), ++questions_, result.label.packed(), result.body);
+      const auto order = co_await ask(w, w.master(0), ++requests_, result.label.packed(), result.body);
       if (result.label.kind == svrg_kind::gradient)
-        w.claim_opposite(w.master(0), true, questions_, -1 * w.decode(result.body));
+        w.claim_opposite(w.master(0), true, requests_, -1 * w.decode(result.body));
       const auto label = svrg_label::of(order.label.part);
       if (label.kind == svrg_kind::nothing || w.over())
         break;
@@ -29,7 +29,7 @@ public:
   }
 
   const vec& model() const override { return snapshot_; }
-  void fields(archive& a) override { a(snapshot_)(t_)(questions_); }
+  void fields(archive& a) override { a(snapshot_)(t_)(requests_); }
 
 private:
   task<svrg_message> work(worker& w, svrg_label order, const packet& body) {
@@ -57,7 +57,7 @@ private:
 
   vec snapshot_;
   std::uint64_t t_ = 0; // gradients
-  std::uint64_t questions_ = 0;
+  std::uint64_t requests_ = 0;
   std::unique_ptr<compress::codec> gradients_;
 };
 
@@ -139,7 +139,7 @@ void svrg_master::apply(worker& w, const vec& alpha) {
 
 // -- what goes out ----------------------------------------------------------------------------------------------------
 
-std::optional<master::answer> svrg_master::answer_to(worker& w, const question& q) {
+std::optional<master::answer> svrg_master::answer_to(worker& w, const pending_request& q) {
   const auto order = [](svrg_kind kind, std::uint32_t number, packet body) {
     return answer{svrg_label{kind, number}.packed(), std::move(body)};
   };

@@ -11,9 +11,9 @@ task<> master::run(worker& w) {
 task<> master::listen(worker& w) {
   for (;;) {
     const auto asked = co_await w.receive_any(frame_kind::request);
-    if (!questions_.knows(asked))
+    if (!requests_.knows(asked))
       forget(asked.source); // it may have died while this master was dead, too, and nobody has told
-    if (questions_.accept(asked))
+    if (requests_.accept(asked))
       take(w, asked);
     else
       withdraw(asked.source);
@@ -26,7 +26,7 @@ task<> master::watch(worker& w) {
     co_await w.change();
     for (rank i = 0; i < w.workers(); ++i)
       if (!w.is_present(i)) {
-        questions_.forget(i);
+        requests_.forget(i);
         forget(i);
       }
     settle(w);
@@ -36,12 +36,12 @@ task<> master::watch(worker& w) {
 void master::settle(worker& w) {
   act(w);
   std::vector<std::pair<rank, answer>> answers;
-  for (const auto& q : questions_.waiting())
+  for (const auto& q : requests_.waiting())
     if (auto a = answer_to(w, q))
       answers.emplace_back(q.from, std::move(*a));
   w.save();
   for (auto& [who, a] : answers)
-    questions_.answer(w, who, a.part, std::move(a.body));
+    requests_.answer(w, who, a.part, std::move(a.body));
 }
 
 } // namespace gossamer::actors

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/collectives/desk.hpp"
+#include "gossamer/actors/collectives/request_log.hpp"
 #include "gossamer/actors/runtime/algorithm.hpp"
 
 #include <optional>
@@ -21,7 +21,7 @@ namespace gossamer::actors {
 class master : public algorithm {
 public:
   task<> run(worker& w) final;
-  void fields(archive& a) override { questions_.fields(a); }
+  void fields(archive& a) override { requests_.fields(a); }
 
 protected:
   struct answer {
@@ -39,13 +39,13 @@ private:
   /// Does what is due now, if it waited for a question or for somebody's loss.
   virtual void act(worker&) {}
   /// What one who waits is told now, and written down as told; nothing: it waits on.
-  virtual std::optional<answer> answer_to(worker& w, const question& q) = 0;
+  virtual std::optional<answer> answer_to(worker& w, const pending_request& q) = 0;
 
   task<> listen(worker& w);
   task<> watch(worker& w);
   void settle(worker& w);
 
-  desk questions_;
+  request_log requests_;
 };
 
 /// For algorithms that have one, whatever their parameters.

@@ -6,7 +6,7 @@ namespace gossamer::actors {
 
 own_signs::own_signs(const worker& w, const vec& v) : size_(v.size()), pool_(v.pool()), v_(v) {
   static const auto sign = compress::make_codec("sign");
-  if (v.elsewhere())
+  if (v.remote())
     *this = own_signs{w.encode(*sign, v, w.random(purpose::merge), 0)}; // which draws nothing
 }
 

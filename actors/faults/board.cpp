@@ -69,7 +69,7 @@ void fault_board::begin(std::size_t index, double until_s) {
     slow_[index] = named_workers(f, workers_, workers_per_node_);
   else if (strikes_links(f.kind))
     on_links_.insert_or_assign(index, link_fault{until_s, links_of(f)});
-  settle();
+  update_quiet_time();
 }
 
 void fault_board::end(std::size_t index) {
@@ -78,10 +78,10 @@ void fault_board::end(std::size_t index) {
   if (on_links_.erase(index) > 0 && plan_.faults[index].kind == fault_kind::throttle)
     for (auto& [link, q] : queues_)
       q.free_at_s = 0;
-  settle();
+  update_quiet_time();
 }
 
-void fault_board::settle() {
+void fault_board::update_quiet_time() {
   quiet_from_s_.store(on_links_.empty() ? last_in_order_s_ : for_ever, std::memory_order_relaxed);
 }
 

@@ -76,7 +76,7 @@ private:
   };
 
   link_set links_of(const fault& f) const;
-  void settle();
+  void update_quiet_time();
 
   const fault_plan plan_;
   const std::size_t workers_;

@@ -31,25 +31,25 @@ void await_device(this_actor self) {
 }
 
 void start(this_actor self, const gradient_job& job) {
-  auto& [plan, under_way, source] = self->state;
+  auto& [setup, under_way, source] = self->state;
   if (!source)
-    source = plan.make();
-  under_way = compute_state::work{caf::actor_cast<caf::actor>(self->current_sender()), plan.slow_down(),
+    source = setup.make();
+  under_way = compute_state::work{caf::actor_cast<caf::actor>(self->current_sender()), setup.slow_down(),
                                   self->clock().now(), thread_time()};
   source->start(job);
   if (source->when_done([to = caf::actor_cast<caf::actor>(self)] { caf::anon_send(to, gradient_done{}); }))
     await_device(self);
   else
-    answer(self, plan.fair_share * (thread_time() - under_way->worked));
+    answer(self, setup.fair_share * (thread_time() - under_way->worked));
 }
 
 } // namespace
 
-caf::behavior compute_actor(caf::stateful_actor<compute_state>* self, compute_plan plan) {
-  report_exceptions_to(self, plan.supervisor, plan.who);
-  self->monitor(plan.supervisor);
+caf::behavior compute_actor(caf::stateful_actor<compute_state>* self, compute_setup setup) {
+  report_exceptions_to(self, setup.supervisor, setup.who);
+  self->monitor(setup.supervisor);
   self->set_down_handler([self](caf::down_msg&) { self->quit(); });
-  self->state.plan = std::move(plan);
+  self->state.setup = std::move(setup);
   return {[self](const gradient_job& job) { start(self, job); }};
 }
 

@@ -10,7 +10,7 @@
 namespace gossamer::actors {
 
 /// How the gradients of one worker are computed.
-struct compute_plan {
+struct compute_setup {
   /// Makes the source, inside the actor's thread; called again when the actor is restarted.
   std::function<std::unique_ptr<gradient_source>()> make;
   /// Asked before each gradient: 1, or how many times longer it shall seem to take than on a worker with an equal share
@@ -31,13 +31,13 @@ struct compute_state {
     std::chrono::duration<double> worked; ///< `thread_time` when it began
   };
 
-  compute_plan plan;
+  compute_setup setup;
   std::optional<work> under_way;
   std::unique_ptr<gradient_source> source; // last: its end waits for what is under way
 };
 
 /// Computes the gradients of one worker, in a thread of its own: answers each `gradient_job` with a `gradient_result`,
 /// one after the other. While a GPU computes, the thread is free; the GPU's driver tells this actor when it has done.
-caf::behavior compute_actor(caf::stateful_actor<compute_state>* self, compute_plan plan);
+caf::behavior compute_actor(caf::stateful_actor<compute_state>* self, compute_setup setup);
 
 } // namespace gossamer::actors

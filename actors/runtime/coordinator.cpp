@@ -1,9 +1,9 @@
 #include "gossamer/actors/runtime/coordinator.hpp"
 
-#include "gossamer/actors/runtime/books.hpp"
-#include "gossamer/actors/runtime/collection.hpp"
 #include "gossamer/actors/runtime/evaluator.hpp"
+#include "gossamer/actors/runtime/ledger.hpp"
 #include "gossamer/actors/runtime/membership.hpp"
+#include "gossamer/actors/runtime/snapshot_round.hpp"
 
 #include <fmt/format.h>
 
@@ -33,7 +33,7 @@ public:
       caf::anon_send_exit(worker, caf::exit_reason::user_shutdown);
   }
 
-  void open(caf::event_based_actor* self, coordinator_plan plan) {
+  void open(caf::event_based_actor* self, coordinator_setup plan) {
     self_ = self;
     plan_ = std::move(plan);
     const auto& run = *plan_.run;
@@ -46,7 +46,7 @@ public:
     summary_.steps_per_worker.assign(workers(), 0);
     next_evaluation_ = run.evaluation_steps * workers();
     updates_seen_.assign(workers(), 0);
-    books_ = books{participants()};
+    ledger_ = ledger{participants()};
     broadcast_every_ = std::max<std::uint64_t>(workers(), planned_updates() / broadcasts_per_run);
   }
 
@@ -69,7 +69,7 @@ public:
     if (plan_.steps_to)
       self_->send(plan_.steps_to, r);
     ++updates_;
-    books_.record(r.source, r.step, r.sent);
+    ledger_.record(r.source, r.step, r.sent);
     smoothed_loss_ = updates_ == 1 ? r.loss : loss_memory * smoothed_loss_ + (1 - loss_memory) * r.loss;
     if (synchronous_)
       return;
@@ -103,7 +103,7 @@ public:
     } else if (closed_ && evaluating_ == 0) {
       summary_.final = record;
       for (rank i = 0; i < workers(); ++i)
-        summary_.steps_per_worker[i] = books_.steps(i);
+        summary_.steps_per_worker[i] = ledger_.steps(i);
       self_->send(plan_.client, summary_);
       self_->quit();
     }
@@ -144,7 +144,7 @@ public:
     roster_.present[m.who] = false;
     ++summary_.lost;
     finished_.erase(m.who);
-    books_.close(m.who);
+    ledger_.close(m.who);
     collecting_.forget(m.who);
     tell_observer(fmt::format("{} is lost; {} go on", plan_.run->name_of(m.who), members_->population()));
     if (!members_->anybody_ready())
@@ -292,7 +292,7 @@ private:
 
   // -- evaluations ----------------------------------------------------------------------------------------------------
 
-  collection& collect(std::uint64_t evaluation) {
+  snapshot_round& collect(std::uint64_t evaluation) {
     return collecting_.open(evaluation, [this] { return members_->who_is_ready(); });
   }
 
@@ -308,8 +308,8 @@ private:
     }
   }
 
-  void evaluate(collection& c) {
-    auto seen = books_; // by the models: the coordinator's own count runs behind
+  void evaluate(snapshot_round& c) {
+    auto seen = ledger_; // by the models: the coordinator's own count runs behind
     auto job = evaluation_of(*plan_.run, seen, c.take(), elapsed());
     if (!job) { // those with the models have died meanwhile
       if (std::exchange(closed_, false))
@@ -318,7 +318,7 @@ private:
     }
     next_evaluation_ = job->record.step + plan_.run->evaluation_steps * workers();
     if (closed_)
-      books_ = std::move(seen);
+      ledger_ = std::move(seen);
     ++evaluating_;
     self_->send(evaluator_, std::move(*job));
   }
@@ -331,7 +331,7 @@ private:
     p.loss = smoothed_loss_;
     p.accuracy = last_record_.test_accuracy;
     p.steps_per_second = static_cast<double>(updates_) / p.time_s;
-    p.bits_per_second = static_cast<double>(books_.sent().payload_bits) / p.time_s;
+    p.bits_per_second = static_cast<double>(ledger_.sent().payload_bits) / p.time_s;
     const auto left = planned_updates() - std::min(updates_, planned_updates());
     p.remaining_s = static_cast<double>(left) / p.steps_per_second;
     if (const auto& limit = plan_.run->settings.seconds)
@@ -340,7 +340,7 @@ private:
   }
 
   caf::event_based_actor* self_ = nullptr;
-  coordinator_plan plan_;
+  coordinator_setup plan_;
   bool synchronous_ = true;
   roster roster_;
   caf::actor evaluator_;
@@ -350,12 +350,12 @@ private:
   run_summary summary_;
   std::uint64_t updates_ = 0;
   std::vector<std::uint64_t> updates_seen_; // by each worker, when it last read its model
-  books books_;
+  ledger ledger_;
   double smoothed_loss_ = 0;
   std::uint64_t broadcast_every_ = 1;
 
   std::uint64_t next_evaluation_ = 0;
-  collections collecting_;
+  snapshot_rounds collecting_;
   std::size_t evaluating_ = 0;
   evaluation_record last_record_;
 
@@ -368,7 +368,7 @@ private:
   bool closed_ = false;  // and here
 };
 
-caf::behavior coordinator_actor(caf::stateful_actor<coordinator_state>* self, const coordinator_plan& plan) {
+caf::behavior coordinator_actor(caf::stateful_actor<coordinator_state>* self, const coordinator_setup& plan) {
   auto& state = self->state;
   report_exceptions_to(self, plan.client, "the coordinator");
   state.open(self, plan);
@@ -393,7 +393,7 @@ caf::behavior coordinator_actor(caf::stateful_actor<coordinator_state>* self, co
 
 } // namespace
 
-caf::actor spawn_coordinator(caf::actor_system& system, coordinator_plan plan) {
+caf::actor spawn_coordinator(caf::actor_system& system, coordinator_setup plan) {
   return system.spawn(coordinator_actor, std::move(plan));
 }
 

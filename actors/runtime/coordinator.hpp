@@ -7,7 +7,7 @@
 
 namespace gossamer::actors {
 
-struct coordinator_plan {
+struct coordinator_setup {
   std::shared_ptr<const experiment> run;
   run_observer* observer = nullptr;      ///< outlives the run; may be null
   std::function<bool()> interrupted;     ///< asked several times a second: does the user want to stop?
@@ -28,6 +28,6 @@ struct coordinator_plan {
 /// How all workers of a synchronous run change something at the same step (who is there, or where to stop): they are
 /// told to hold and say which step they are in; the last of these, or the next, is where the change happens. Nobody
 /// waits for a step that another will not do.
-caf::actor spawn_coordinator(caf::actor_system& system, coordinator_plan plan);
+caf::actor spawn_coordinator(caf::actor_system& system, coordinator_setup setup);
 
 } // namespace gossamer::actors

@@ -45,7 +45,7 @@ std::pair<vec, double> consensus(std::span<const vec> models) {
   return {std::move(mean), std::sqrt(sum / static_cast<double>(models.size()))};
 }
 
-std::optional<evaluate_models> evaluation_of(const experiment& run, books& seen, std::vector<snapshot> snapshots,
+std::optional<evaluate_models> evaluation_of(const experiment& run, ledger& seen, std::vector<snapshot> snapshots,
                                              double time_s) {
   evaluate_models job{.record = {}, .models = {}, .parts = run.masters > 0};
   for (auto& one : snapshots) {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "gossamer/actors/runtime/books.hpp"
 #include "gossamer/actors/runtime/experiment.hpp"
+#include "gossamer/actors/runtime/ledger.hpp"
 #include "gossamer/actors/runtime/messages.hpp"
 
 namespace gossamer::actors {
@@ -13,7 +13,7 @@ caf::behavior evaluator_actor(caf::event_based_actor* self, std::shared_ptr<cons
 /// What the evaluator is to do, given everybody's snapshots. Nothing when there are no models, or a master's is
 /// missing.
 /// @param seen the work and traffic that belong to these models are added
-std::optional<evaluate_models> evaluation_of(const experiment& run, books& seen, std::vector<snapshot> snapshots,
+std::optional<evaluate_models> evaluation_of(const experiment& run, ledger& seen, std::vector<snapshot> snapshots,
                                              double time_s);
 
 /// The mean of the models, and the root mean square of their distances from it.

@@ -9,17 +9,17 @@ namespace gossamer::actors {
 
 worker::worker(worker_settings settings, std::unique_ptr<compute::optimiser> optimiser, worker_host& host)
     : settings_(std::move(settings)), optimiser_(std::move(optimiser)), host_(host),
-      quantise_(random(purpose::quantise)), inbox_(settings_.id, settings_.heard),
+      quantise_(random(purpose::quantise)), inbox_(settings_.id, settings_.witness),
       ready_(settings_.everybody != nullptr), limit_(settings_.step_limit) {
   if (ready_)
     views_.push_back(settings_.everybody);
-  if (settings_.heard)
-    settings_.heard->begins(id(), settings_.incarnation);
+  if (settings_.witness)
+    settings_.witness->begins(id(), settings_.incarnation);
 }
 
 worker::~worker() {
-  if (settings_.heard)
-    settings_.heard->ends(id(), settings_.incarnation);
+  if (settings_.witness)
+    settings_.witness->ends(id(), settings_.incarnation);
 }
 
 double worker::epoch(std::uint64_t t) const {
@@ -66,8 +66,8 @@ void worker::gradient_arrived(gradient_result result) {
   if (result.update) {
     ++gradients_;
     const auto sent = host_.sent();
-    if (settings_.heard)
-      settings_.heard->reports(id(), sent);
+    if (settings_.witness)
+      settings_.witness->reports(id(), sent);
     host_.report(step_report{id(), settings_.incarnation, gradients_, result.loss, sent});
   }
   gradient_ = std::move(result.gradient);
@@ -76,7 +76,7 @@ void worker::gradient_arrived(gradient_result result) {
 }
 
 void worker::update(vec& x, const vec& gradient, std::uint64_t t) {
-  if (!x.elsewhere())
+  if (!x.remote())
     x = settings_.coder->place(x); // an algorithm may have had it on the host
   optimiser_->step(x, gradient, learning_rate(t));
   prox(x, t);
@@ -127,8 +127,8 @@ void worker::send_to_neighbours(tag label, const packet& body) {
 }
 
 void worker::deliver(frame f) {
-  if (settings_.heard)
-    settings_.heard->delivered(id(), f);
+  if (settings_.witness)
+    settings_.witness->delivered(id(), f);
   if (f.label.kind == frame_kind::state)
     take_state(std::move(f));
   else
@@ -165,8 +165,8 @@ void worker::reach(std::uint64_t t) {
 }
 
 void worker::begin_step(std::uint64_t t) {
-  if (settings_.heard)
-    settings_.heard->step_begins(id(), t, present());
+  if (settings_.witness)
+    settings_.witness->step_begins(id(), t, present());
   const auto every = settings_.evaluation_steps;
   const bool near_the_end = settings_.step_limit - t <= every / 2; // where the final evaluation follows anyway
   if (settings_.synchronous && every != 0 && t % every == 0 && !near_the_end)
@@ -177,8 +177,7 @@ std::uint64_t worker::hold() {
   held_ = true;
   if (behind_)
     state_of_view_ = 0; // the answer says which step its own state is of; it may be the last that is left
-  // A round that ends after the answer would be repeated by the others without this worker.
-  inbox_.freeze();
+  inbox_.freeze();      // a round that ends after the answer would be repeated by the others without this worker
   return step_;
 }
 
@@ -206,17 +205,17 @@ bool worker::finished() {
 // -- claims -----------------------------------------------------------------------------------------------------------
 
 void worker::claim_equal(std::string_view what, std::uint64_t step, const vec& v) const {
-  if (settings_.heard)
-    settings_.heard->claims_equal(id(), what, step, v);
+  if (settings_.witness)
+    settings_.witness->claims_equal(id(), what, step, v);
 }
 
 void worker::claim_conserved(std::string_view what, std::uint64_t step, const vec& before, const vec& after) const {
-  if (settings_.heard)
-    settings_.heard->claims_conserved(id(), what, step, view_of(step), before, after);
+  if (settings_.witness)
+    settings_.witness->claims_conserved(id(), what, step, view_of(step), before, after);
 }
 
 void worker::claim_opposite(rank peer, bool asked, std::uint64_t exchange, const vec& delta) const {
-  if (!settings_.heard)
+  if (!settings_.witness)
     return;
   const auto lives = [this](rank i) { // what a master did outlives it: it goes on from the state that it saved
     return i < settings_.workers ? views_.back()->incarnations[i].value_or(0) : 0;
@@ -224,7 +223,7 @@ void worker::claim_opposite(rank peer, bool asked, std::uint64_t exchange, const
   const auto mine = id() < settings_.workers ? settings_.incarnation : 0;
   const exchange_half half = asked ? exchange_half{id(), peer, mine, lives(peer), exchange}
                                    : exchange_half{peer, id(), lives(peer), mine, exchange};
-  settings_.heard->claims_opposite(id(), half, delta);
+  settings_.witness->claims_opposite(id(), half, delta);
 }
 
 } // namespace gossamer::actors

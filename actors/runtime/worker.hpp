@@ -107,7 +107,7 @@ struct worker_settings {
   std::shared_ptr<const compute::schedule> schedule;
   std::shared_ptr<const compute::model> model; ///< for its proximal step
   buffer_pool pool;                            ///< for what is received
-  witness* heard = nullptr;                    ///< outlives the worker; may be null
+  actors::witness* witness = nullptr;          ///< outlives the worker; may be null
 };
 
 /// What an algorithm sees of the world: its place among the others, gradients, messages, and the end of training.

@@ -15,12 +15,12 @@ void say_lost(const std::string& name, const run_failed& why) {
 
 class worker_state : public worker_host {
 public:
-  void open(caf::event_based_actor* self, worker_plan plan) {
+  void open(caf::event_based_actor* self, worker_setup setup) {
     self_ = self;
-    plan_ = std::move(plan);
-    const auto& s = plan_.settings;
-    connections_.emplace(s.id, s.incarnation, plan_.acknowledged, plan_.make_link);
-    worker_.emplace(s, std::move(plan_.optimiser), *this);
+    setup_ = std::move(setup);
+    const auto& s = setup_.settings;
+    connections_.emplace(s.id, s.incarnation, setup_.acknowledged, setup_.make_link);
+    worker_.emplace(s, std::move(setup_.optimiser), *this);
   }
 
   void meet(const std::shared_ptr<const roster>& who) {
@@ -29,9 +29,9 @@ public:
   }
 
   void start() {
-    if (plan_.spawn_compute)
+    if (setup_.spawn_compute)
       start_compute();
-    worker_->run(*plan_.algorithm);
+    worker_->run(*setup_.algorithm);
     report_when_finished();
   }
 
@@ -61,8 +61,8 @@ public:
 
   void answer(const hold_steps& m) {
     const auto step = worker_->hold();
-    self_->send(plan_.coordinator,
-                holding{plan_.settings.id, plan_.settings.incarnation, m.round, step, worker_->next_exchange()});
+    self_->send(setup_.coordinator,
+                holding{setup_.settings.id, setup_.settings.incarnation, m.round, step, worker_->next_exchange()});
   }
 
   void repeat_frames() {
@@ -81,15 +81,15 @@ public:
 
   void compute_died() {
     if (compute_failure_.code == errc::device) {
-      say_lost(plan_.name, compute_failure_);
+      say_lost(setup_.name, compute_failure_);
       return self_->quit(caf::exit_reason::kill);
     }
-    if (plan_.on_compute_failure == compute_failure::end_run || ++restarts_ > most_compute_restarts) {
-      self_->send(plan_.coordinator, compute_failure_);
+    if (setup_.on_compute_failure == compute_failure::end_run || ++restarts_ > most_compute_restarts) {
+      self_->send(setup_.coordinator, compute_failure_);
       return;
     }
-    spdlog::warn("{}: {}; starting its compute actor anew ({} of {})", plan_.name, compute_failure_.sentence, restarts_,
-                 most_compute_restarts);
+    spdlog::warn("{}: {}; starting its compute actor anew ({} of {})", setup_.name, compute_failure_.sentence,
+                 restarts_, most_compute_restarts);
     start_compute();
     if (job_)
       self_->send(compute_, *job_);
@@ -102,27 +102,27 @@ public:
     self_->send(compute_, *job_);
   }
 
-  void report(step_report r) override { self_->send(plan_.coordinator, r); }
-  void report(snapshot s) override { self_->send(plan_.coordinator, std::move(s)); }
+  void report(step_report r) override { self_->send(setup_.coordinator, r); }
+  void report(snapshot s) override { self_->send(setup_.coordinator, std::move(s)); }
   void send(rank to, frame f) override {
     connections_->send(to, std::move(f), now());
-    if (plan_.acknowledged)
+    if (setup_.acknowledged)
       set_alarm();
   }
   traffic sent() const override { return connections_->sent(); }
   void joined(std::uint64_t step) override {
-    self_->send(plan_.coordinator, worker_joined{plan_.settings.id, plan_.settings.incarnation, step});
+    self_->send(setup_.coordinator, worker_joined{setup_.settings.id, setup_.settings.incarnation, step});
   }
   void save(const worker& w) override {
-    if (plan_.kept)
-      plan_.kept->keep(plan_.settings.id, w.state());
+    if (setup_.kept)
+      setup_.kept->keep(setup_.settings.id, w.state());
   }
 
 private:
   connections::time now() const { return self_->clock().now().time_since_epoch(); }
 
   void start_compute() {
-    compute_ = plan_.spawn_compute(self_);
+    compute_ = setup_.spawn_compute(self_);
     self_->monitor(compute_);
   }
 
@@ -140,11 +140,11 @@ private:
     if (reported_ || !finished)
       return;
     reported_ = true;
-    self_->send(plan_.coordinator, worker_finished{plan_.settings.id, plan_.settings.incarnation});
+    self_->send(setup_.coordinator, worker_finished{setup_.settings.id, setup_.settings.incarnation});
   }
 
   caf::event_based_actor* self_ = nullptr;
-  worker_plan plan_;
+  worker_setup setup_;
   std::optional<connections> connections_;
   std::optional<connections::time> alarm_;
   caf::actor compute_;
@@ -177,10 +177,10 @@ void handle_exceptions(caf::event_based_actor* self, const caf::actor& coordinat
   });
 }
 
-caf::behavior worker_actor(caf::stateful_actor<worker_state>* self, std::shared_ptr<worker_plan> plan) {
+caf::behavior worker_actor(caf::stateful_actor<worker_state>* self, std::shared_ptr<worker_setup> setup) {
   auto& state = self->state;
-  handle_exceptions(self, plan->coordinator, plan->name);
-  state.open(self, std::move(*plan));
+  handle_exceptions(self, setup->coordinator, setup->name);
+  state.open(self, std::move(*setup));
   self->set_down_handler([&state](caf::down_msg&) { state.compute_died(); });
   return {
       [&state](const meet_peers& m) { state.meet(m.who); },
@@ -200,9 +200,9 @@ caf::behavior worker_actor(caf::stateful_actor<worker_state>* self, std::shared_
 
 } // namespace
 
-caf::actor spawn_worker(caf::actor_system& system, worker_plan plan) {
-  const bool own_thread = plan.own_thread;
-  auto shared = std::make_shared<worker_plan>(std::move(plan));
+caf::actor spawn_worker(caf::actor_system& system, worker_setup setup) {
+  const bool own_thread = setup.own_thread;
+  auto shared = std::make_shared<worker_setup>(std::move(setup));
   return own_thread ? system.spawn<caf::detached>(worker_actor, std::move(shared))
                     : system.spawn(worker_actor, std::move(shared));
 }

@@ -8,7 +8,7 @@
 namespace gossamer::actors {
 
 /// What the world tells a worker actor beside the worker's own settings.
-struct worker_plan {
+struct worker_setup {
   worker_settings settings;
   std::string name; ///< "worker 3"
   std::unique_ptr<actors::algorithm> algorithm;
@@ -25,6 +25,6 @@ struct worker_plan {
 
 /// Owns a worker and its algorithm and is their host: the worker's communication actor. The mailbox is the only way in.
 /// Messages: `meet_peers` and `start_run` first; then `frame`, `gradient_result` and the coordinator's requests.
-caf::actor spawn_worker(caf::actor_system& system, worker_plan plan);
+caf::actor spawn_worker(caf::actor_system& system, worker_setup setup);
 
 } // namespace gossamer::actors

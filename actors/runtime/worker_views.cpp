@@ -50,8 +50,8 @@ bool worker::expects(rank from, const tag& label) const {
 }
 
 void worker::adopt(std::shared_ptr<const view> next) {
-  if (settings_.heard)
-    settings_.heard->adopts(id(), *next);
+  if (settings_.witness)
+    settings_.witness->adopts(id(), *next);
   std::erase_if(views_, [&](const auto& v) { return v != views_.front() && v->first_step >= next->first_step; });
   const bool lacks_state = next->donors.contains(id()) && !(ready_ && next_exchange() >= next->first_step);
   views_.push_back(std::move(next));

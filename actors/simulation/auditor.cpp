@@ -184,7 +184,7 @@ void auditor::claims_opposite(rank who, const exchange_half& half, const vec& de
   halves_.erase(other);
 }
 
-void auditor::settle() {
+void auditor::check_halves() {
   for (const auto& [key, half] : halves_)
     complain(fmt::format("exchange {} between {} and {} is half applied: only worker {} did its half", std::get<4>(key),
                          std::get<0>(key), std::get<2>(key), half.by));

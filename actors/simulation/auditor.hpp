@@ -52,7 +52,7 @@ public:
   void claims_opposite(rank who, const exchange_half& half, const vec& delta);
 
   /// The run has ended and nothing is under way: no exchange between two that live is half applied.
-  void settle();
+  void check_halves();
 
 private:
   struct claim {

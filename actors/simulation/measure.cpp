@@ -1,6 +1,6 @@
 #include "gossamer/actors/runtime/gradient_source.hpp"
 #include "gossamer/actors/runtime/thread_time.hpp"
-#include "gossamer/actors/simulation/simulated_world.hpp"
+#include "gossamer/actors/worlds/simulated_world.hpp"
 
 #include <algorithm>
 

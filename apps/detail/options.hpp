@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/simulation/simulated_world.hpp"
+#include "gossamer/actors/worlds/simulated_world.hpp"
 
 #include <functional>
 #include <optional>

@@ -41,7 +41,7 @@ twin::data_sets& sets_on(int gpu) {
 
 } // namespace
 
-std::unique_ptr<model> network_on_gpu(const compute::detail::network& host, int gpu) {
+std::unique_ptr<model> network_on_gpu(const compute::detail::neural_network& host, int gpu) {
   return std::make_unique<twin>(host, device_engine{stream{gpu}}, sets_on(gpu));
 }
 

@@ -6,7 +6,7 @@
 
 namespace gossamer::compute::cuda {
 
-std::unique_ptr<model> network_on_gpu(const compute::detail::network&, int gpu) {
+std::unique_ptr<model> network_on_gpu(const compute::detail::neural_network&, int gpu) {
   const gossamer::cuda::stream never{gpu}; // throws the one error
   return nullptr;
 }

@@ -1,5 +1,5 @@
 #include "gossamer/compute/models/detail/entries.hpp"
-#include "gossamer/compute/models/detail/network.hpp"
+#include "gossamer/compute/models/detail/neural_network.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@ std::unique_ptr<model> make(const arguments& given, const dataset& train) {
     throw error(errc::usage,
                 fmt::format("model 'logistic' tells two classes apart, and the data has {}", train.classes),
                 "use softmax or mlp");
-  return std::make_unique<network>(network_options{
+  return std::make_unique<neural_network>(neural_network_options{
       .widths = {train.features, 1}, .last = criterion::log_loss, .l1 = given.real32("l1"), .l2 = given.real32("l2")});
 }
 

@@ -1,5 +1,5 @@
 #include "gossamer/compute/models/detail/entries.hpp"
-#include "gossamer/compute/models/detail/network.hpp"
+#include "gossamer/compute/models/detail/neural_network.hpp"
 
 #include <algorithm>
 
@@ -12,11 +12,11 @@ std::unique_ptr<model> make(const arguments& given, const dataset& train) {
   for (const auto width : given.integers("hidden"))
     widths.push_back(static_cast<std::size_t>(width));
   widths.push_back(std::max<std::size_t>(train.classes, 1));
-  return std::make_unique<network>(
-      network_options{.widths = std::move(widths),
-                      .hidden = given.is("activation", "relu") ? activation::relu : activation::tanh,
-                      .last = train.classes == 0 ? criterion::squared_error : criterion::cross_entropy,
-                      .l2 = given.real32("l2")});
+  return std::make_unique<neural_network>(
+      neural_network_options{.widths = std::move(widths),
+                             .hidden = given.is("activation", "relu") ? activation::relu : activation::tanh,
+                             .last = train.classes == 0 ? criterion::squared_error : criterion::cross_entropy,
+                             .l2 = given.real32("l2")});
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 #include "gossamer/compute/models/detail/entries.hpp"
-#include "gossamer/compute/models/detail/network.hpp"
+#include "gossamer/compute/models/detail/neural_network.hpp"
 
 namespace gossamer::compute::detail {
 
@@ -7,10 +7,10 @@ namespace {
 
 std::unique_ptr<model> make(const arguments& given, const dataset& train) {
   require_classes("softmax", train);
-  return std::make_unique<network>(network_options{.widths = {train.features, train.classes},
-                                                   .last = criterion::cross_entropy,
-                                                   .l1 = given.real32("l1"),
-                                                   .l2 = given.real32("l2")});
+  return std::make_unique<neural_network>(neural_network_options{.widths = {train.features, train.classes},
+                                                                 .last = criterion::cross_entropy,
+                                                                 .l1 = given.real32("l1"),
+                                                                 .l2 = given.real32("l2")});
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 // Real threads, real actors, one process.
-#include "gossamer/actors/runtime/local_world.hpp"
+#include "gossamer/actors/worlds/local_world.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <gmock/gmock.h>

@@ -129,7 +129,7 @@ struct worker_fixture {
     s.step_limit = 100;
     s.codec = compress::make_codec("identity");
     s.schedule = compute::make_schedule("constant");
-    s.heard = &seen;
+    s.witness = &seen;
     return s;
   }
 

@@ -1,5 +1,5 @@
 // Parameter servers against loops without actors.
-#include "gossamer/actors/simulation/simulated_world.hpp"
+#include "gossamer/actors/worlds/simulated_world.hpp"
 
 #include <gmock/gmock.h>
 

@@ -11,7 +11,7 @@
 //     const compress::coder& coder()
 namespace gossamer::test {
 
-inline bool is_on_device(const vec& v) { return v.elsewhere() && v.elsewhere()->on_device() != nullptr; }
+inline bool is_on_device(const vec& v) { return v.remote() && v.remote()->on_device() != nullptr; }
 
 /// The coder as what codec_twin.hpp asks for. (`offset` means nothing to a vec.)
 template <class Device>
@@ -176,9 +176,9 @@ void expect_selections_of_the_processor(Device& device, const std::string& spec)
       ASSERT_TRUE(identical(whole, v)) << "what shares elements keeps them";
     }
     vec sum = device.on_device(v + v);
-    const auto* const before = sum.elsewhere().get();
+    const auto* const before = sum.remote().get();
     device.coder().scatter_add(sum, -1, expected.values, 0, kept);
-    ASSERT_EQ(sum.elsewhere().get(), before) << "what nobody shares stays where it is";
+    ASSERT_EQ(sum.remote().get(), before) << "what nobody shares stays where it is";
   }
 }
 

@@ -1,5 +1,5 @@
 // Whole runs on a GPU. Every case is skipped, with the reason, where there is none.
-#include "gossamer/actors/runtime/local_world.hpp"
+#include "gossamer/actors/worlds/local_world.hpp"
 
 #include "cuda/world_cases.hpp"
 #include "spellings.hpp"

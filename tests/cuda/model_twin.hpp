@@ -136,7 +136,7 @@ inline void expect_the_form_of_the_processor(const model_case& c, const twin_mak
   pair.host->proximal_step(moved_by_host, 0.1f);
   EXPECT_EQ(moved_by_twin, moved_by_host);
   EXPECT_EQ(moved_on_device, moved_by_host);
-  EXPECT_TRUE(moved_on_device.elsewhere() != nullptr);
+  EXPECT_TRUE(moved_on_device.remote() != nullptr);
 }
 
 /// NaN in x reaches the loss and whatever depends on it.
@@ -169,7 +169,7 @@ inline void expect_gradients_to_stay_on_the_device(const model_case& c, const tw
     done.get_future().wait();
     const auto [g, loss] = first();
     const auto [h, other_loss] = second();
-    ASSERT_TRUE(g.elsewhere() && g.elsewhere()->on_device());
+    ASSERT_TRUE(g.remote() && g.remote()->on_device());
     EXPECT_EQ(loss, expected.loss);
     EXPECT_EQ(other_loss, expected_of_others.loss);
     EXPECT_TRUE(std::ranges::equal(g.view(), expected.gradient));
@@ -177,7 +177,7 @@ inline void expect_gradients_to_stay_on_the_device(const model_case& c, const tw
     const vec moved = x - 0.5f * g;
     EXPECT_EQ(moved, (vec{pool, pair.x} - 0.5f * on_host(g)));
     x = zeros_like(g) + vec{pool, pair.x};
-    EXPECT_TRUE(x.elsewhere() != nullptr);
+    EXPECT_TRUE(x.remote() != nullptr);
   }
   pair.twin->start_gradient(x, {pair.dense, indices}); // nobody asks for it
 }

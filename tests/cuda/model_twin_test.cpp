@@ -21,7 +21,7 @@ twin_maker twins(std::size_t workspace = usual_workspace, unsigned threads = 64,
   static twin::data_sets sets; // of all tests, whose datasets come to lie at the same addresses
   return [=](const compute::model& m) {
     const host_engine engine{{.threads = threads}, 6, order_seed};
-    return std::make_unique<twin>(dynamic_cast<const compute::detail::network&>(m), engine, sets, workspace);
+    return std::make_unique<twin>(dynamic_cast<const compute::detail::neural_network&>(m), engine, sets, workspace);
   };
 }
 

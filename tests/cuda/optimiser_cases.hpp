@@ -29,7 +29,7 @@ inline auto optimiser_cases() {
                           testing::Values(0, 1, 3, 33, 1030));
 }
 
-inline bool is_on_device(const vec& v) { return v.elsewhere() && v.elsewhere()->on_device() != nullptr; }
+inline bool is_on_device(const vec& v) { return v.remote() && v.remote()->on_device() != nullptr; }
 
 /// The same bits; only a zero may have another sign.
 inline void expect_same(const vec& actual, const vec& expected) {

@@ -18,7 +18,7 @@ struct vec_places {
   std::function<vec(const vec&)> here, beside;
 };
 
-inline bool is_on_device(const vec& v) { return v.elsewhere() && v.elsewhere()->on_device(); }
+inline bool is_on_device(const vec& v) { return v.remote() && v.remote()->on_device(); }
 
 /// Of many magnitudes.
 inline vec numbers(std::size_t size, float from) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/faults/chaos.hpp"
-#include "gossamer/actors/simulation/simulated_world.hpp"
+#include "gossamer/actors/worlds/simulated_world.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ public:
   }
   std::function<compute::gradient_and_loss()> start_gradient(const vec& x, const compute::batch& samples) override {
     ++seen_->gradients;
-    seen_->on_device += x.elsewhere() && x.elsewhere()->on_device() ? 1 : 0;
+    seen_->on_device += x.remote() && x.remote()->on_device() ? 1 : 0;
     return [finish = model_->start_gradient(x, samples), stays = stays_] {
       auto result = finish();
       if (!stays)

@@ -264,7 +264,7 @@ TEST(auditor, accepts_exchanges_whose_halves_cancel_in_either_order) {
   f.check.claims_opposite(2, half_of(2), f.filled({3, 0, 0}));
   f.check.claims_opposite(2, half_of(1), f.filled({-1, 2, 0}));
   f.check.claims_opposite(0, half_of(2), f.filled({-3, 0, 0}));
-  f.check.settle();
+  f.check.check_halves();
   EXPECT_TRUE(f.kept()) << f.broken();
 }
 
@@ -280,7 +280,7 @@ TEST(auditor, notices_halves_that_do_not_cancel_are_missing_or_come_twice) {
   fixture missing;
   missing.check.claims_opposite(2, half_of(5), missing.filled({1}));
   EXPECT_TRUE(missing.kept()) << "the other half may be under way";
-  missing.check.settle();
+  missing.check.check_halves();
   EXPECT_THAT(missing.broken(),
               AllOf(HasSubstr("exchange 5 between 0 and 2 is half applied"), HasSubstr("only worker 2 did its half")));
 }
@@ -292,11 +292,11 @@ TEST(auditor, does_not_ask_for_the_halves_of_the_dead) {
   f.check.claims_opposite(0, half_of(2), f.filled({1})); // with the former life
   f.check.claims_opposite(0, half_of(2, 0, 1), f.filled({1}));
   f.check.claims_opposite(2, half_of(2, 0, 1), f.filled({-1}));
-  f.check.settle();
+  f.check.check_halves();
   EXPECT_TRUE(f.kept()) << f.broken();
   f.check.ends(2, 0); // heard late: the present life goes on
   f.check.claims_opposite(0, half_of(3, 0, 1), f.filled({1}));
-  f.check.settle();
+  f.check.check_halves();
   EXPECT_FALSE(f.kept());
 }
 

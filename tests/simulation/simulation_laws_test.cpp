@@ -1,6 +1,6 @@
 // What every algorithm must do in the simulated world, whatever goes wrong there. A new algorithm inherits all of it.
 #include "gossamer/actors/faults/chaos.hpp"
-#include "gossamer/actors/simulation/simulated_world.hpp"
+#include "gossamer/actors/worlds/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t workers = 8;
 constexpr std::uint64_t steps = 200;
 constexpr std::size_t batch = 4;
-constexpr std::uint64_t plans = 60, schedules = 60; // `gossamer simulate --seeds` tries more
+constexpr std::uint64_t plans = 60, interleavings = 60; // `gossamer simulate --seeds` tries more
 
 std::shared_ptr<const experiment> small_run(const std::string& algorithm, std::uint64_t seed = 1) {
   run_settings s;
@@ -49,14 +49,14 @@ struct evaluations final : run_observer {
 
 class every_algorithm_simulated : public testing::TestWithParam<std::string> {};
 
-TEST_P(every_algorithm_simulated, repeats_itself_and_tells_seeds_and_schedules_apart) {
+TEST_P(every_algorithm_simulated, repeats_itself_and_tells_seeds_and_interleavings_apart) {
   const double horizon = horizon_of(GetParam());
   std::set<std::uint64_t> hashes;
   for (std::uint64_t seed : {1u, 2u})
-    for (std::uint64_t schedule : {0u, 1u, 2u}) {
+    for (std::uint64_t interleaving : {0u, 1u, 2u}) {
       const auto e = small_run(GetParam(), seed);
       auto s = quick();
-      s.schedule = schedule;
+      s.interleaving = interleaving;
       s.jitter = "exponential";
       const run_surroundings around{
           .faults = draw_plan(seed, {.workers = workers, .masters = e->masters, .horizon_s = horizon})};
@@ -93,7 +93,7 @@ TEST_P(every_algorithm_simulated, survives_random_faults_and_learns_when_they_ar
   EXPECT_GT(frames_lost, plans);
 }
 
-TEST_P(every_algorithm_simulated, survives_kills_under_every_schedule_that_is_tried) {
+TEST_P(every_algorithm_simulated, survives_kills_under_every_interleaving_that_is_tried) {
   const auto e = small_run(GetParam());
   const double horizon = horizon_of(GetParam());
   fault_plan plan;
@@ -101,9 +101,9 @@ TEST_P(every_algorithm_simulated, survives_kills_under_every_schedule_that_is_tr
   plan.faults.push_back({.kind = fault_kind::kill, .workers = {2, 5}, .at_s = 0.25 * horizon});
   plan.faults.push_back({.kind = fault_kind::drop, .at_s = 0.2 * horizon, .lasts_s = 0.3 * horizon, .rate = 0.2});
   std::set<std::uint64_t> hashes;
-  for (std::uint64_t schedule = 1; schedule <= schedules; ++schedule) {
+  for (std::uint64_t interleaving = 1; interleaving <= interleavings; ++interleaving) {
     auto s = quick();
-    s.schedule = schedule;
+    s.interleaving = interleaving;
     s.jitter = "exponential";
     s.network = "tang-best:jitter=0.0001";
     try {
@@ -112,10 +112,10 @@ TEST_P(every_algorithm_simulated, survives_kills_under_every_schedule_that_is_tr
       EXPECT_EQ(result.summary.lost, 3u);
       EXPECT_EQ(result.summary.returned, 1u);
     } catch (const error& broken) {
-      ADD_FAILURE() << "schedule " << schedule << ": " << broken.what();
+      ADD_FAILURE() << "interleaving " << interleaving << ": " << broken.what();
     }
   }
-  EXPECT_EQ(hashes.size(), schedules);
+  EXPECT_EQ(hashes.size(), interleavings);
 }
 
 TEST_P(every_algorithm_simulated, goes_on_after_a_partition_has_healed) {

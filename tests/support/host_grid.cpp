@@ -54,7 +54,7 @@ host_block::host_block(unsigned threads, std::size_t shared_bytes, std::uint64_t
     order_.push_back(t);
   }
   if (order_seed != 0)
-    random_sequence{{order_seed, 0, purpose::schedule}, 0}.shuffle(std::span{order_});
+    random_sequence{{order_seed, 0, purpose::interleaving}, 0}.shuffle(std::span{order_});
 }
 
 host_block::~host_block() = default;

@@ -140,7 +140,7 @@ void run_on_host(cuda::grid g, std::uint64_t order_seed, const Kernel& kernel) {
   std::vector<unsigned> order(g.blocks);
   for (unsigned b = 0; b < g.blocks; ++b)
     order[b] = b;
-  random_sequence{{order_seed, 0, purpose::schedule}, 1}.shuffle(std::span{order});
+  random_sequence{{order_seed, 0, purpose::interleaving}, 1}.shuffle(std::span{order});
   host_block block{g.threads, sizeof(typename Kernel::shared), order_seed};
   for (const auto b : order)
     block.run([&](unsigned t) {

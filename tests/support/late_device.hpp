@@ -39,7 +39,7 @@ private:
     std::uint64_t queued = 0, done = 0;
   };
 
-  explicit late_device(std::uint64_t seed) : random_({seed, 0, purpose::schedule}, 0) {}
+  explicit late_device(std::uint64_t seed) : random_({seed, 0, purpose::interleaving}, 0) {}
 
   void add(queue& to, operation next) {
     const std::lock_guard lock{mutex_};

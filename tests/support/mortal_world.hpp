@@ -29,7 +29,7 @@ class mortal_world {
 public:
   mortal_world(std::shared_ptr<const actors::experiment> e, std::uint64_t seed, std::vector<death> deaths)
       : run_(std::move(e)), deaths_(std::move(deaths)), members_(*run_),
-        choice_(random_stream{seed, 0, purpose::schedule}, 0), limit_(run_->steps_per_worker) {
+        choice_(random_stream{seed, 0, purpose::interleaving}, 0), limit_(run_->steps_per_worker) {
     const auto& traits = run_->algorithm->traits;
     check_.emplace(workers(), traits.exchange == actors::exchange_pattern::bipartite, traits.most_steps_apart);
     witness_.check = &*check_;
@@ -55,7 +55,7 @@ public:
       if (!step())
         break;
     }
-    check_->settle();
+    check_->check_halves();
     return closed_;
   }
 

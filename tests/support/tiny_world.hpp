@@ -158,7 +158,7 @@ private:
     if (const auto found = options_.saved.find(i); found != options_.saved.end())
       s.saved = found->second;
     if (options_.keep_states_at > 0)
-      s.heard = &keeper_;
+      s.witness = &keeper_;
     s.workers = options_.workers;
     s.masters = options_.masters;
     s.samples = options_.samples > 0 ? options_.samples : options_.workers;

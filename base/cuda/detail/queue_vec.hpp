@@ -51,7 +51,7 @@ public:
       : queue_(std::move(queue)), size_(size), memory_(queue_->template array<float>(size)) {}
 
   /// v's elements, if they are in such memory.
-  static std::shared_ptr<queue_vec> of(const vec& v) { return std::dynamic_pointer_cast<queue_vec>(v.elsewhere()); }
+  static std::shared_ptr<queue_vec> of(const vec& v) { return std::dynamic_pointer_cast<queue_vec>(v.remote()); }
   /// The queue whose elements v's are; null when they are in no such memory.
   static std::shared_ptr<Queue> queue_of(const vec& v) {
     const auto here = of(v);
@@ -71,8 +71,8 @@ public:
 
   /// v's elements for kernels on that queue that change them: brought to it, and copied while others share them.
   static std::span<float> owned(const std::shared_ptr<Queue>& queue, vec& v) {
-    auto* here = dynamic_cast<queue_vec*>(v.elsewhere().get());
-    if (here == nullptr || here->queue_ != queue || v.elsewhere().use_count() > 1) {
+    auto* here = dynamic_cast<queue_vec*>(v.remote().get());
+    if (here == nullptr || here->queue_ != queue || v.remote().use_count() > 1) {
       auto copy = product(queue, 1, v);
       here = copy.get();
       v = vec{std::move(copy)};
@@ -120,7 +120,7 @@ public:
 
   void add(float a, const vec& x) override {
     forget_copy();
-    if (x.elsewhere() && x.elsewhere()->add_to(*this, a))
+    if (x.remote() && x.remote()->add_to(*this, a))
       return;
     lend(queue_, x, [&](std::span<const float> from) {
       queue_->launch(warps_for(size_, 4), add_scaled_elements{from.data(), a, memory_.data(), size_});
@@ -136,9 +136,9 @@ public:
       here->queue_->follow(*queue);
       return result;
     }
-    if (v.elsewhere()) {
+    if (v.remote()) {
       queue->clear(to, v.size());
-      if (v.elsewhere()->add_to(*result, a))
+      if (v.remote()->add_to(*result, a))
         return result;
     }
     queue->upload(to, v.view());

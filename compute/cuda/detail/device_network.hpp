@@ -15,9 +15,9 @@
 namespace gossamer::compute::cuda {
 
 using compute::detail::layer_shape;
-using compute::detail::network;
+using compute::detail::neural_network;
 
-/// The twin of a network on a GPU: the steps of models/network.cpp over an engine, that is, a `device_queue`
+/// The twin of a network on a GPU: the steps of models/neural_network.cpp over an engine, that is, a `device_queue`
 /// (base/cuda/detail/launch.cuh) that can also multiply (products.hpp), and
 ///
 ///     another()    an engine of the same GPU that works at the same time
@@ -32,7 +32,8 @@ public:
 
   /// @param sets lives as long as the model and its clones
   /// @param workspace floats that a chunk may need
-  device_network(const network& host, Engine engine, data_sets& sets, std::size_t workspace = std::size_t{1} << 24)
+  device_network(const neural_network& host, Engine engine, data_sets& sets,
+                 std::size_t workspace = std::size_t{1} << 24)
       : host_(host), engine_(std::move(engine)), home_(engine_.beside()), sets_(sets), workspace_(workspace),
         lists_(host.options().widths.front()) {
     for (const auto& shape : host.layers())
@@ -145,7 +146,7 @@ private:
     std::shared_ptr<elements> x;
     std::shared_ptr<elements> gradient = {};
     buffer verdicts;
-    buffer sums; ///< over the weights, as `network::penalty` asks for them
+    buffer sums; ///< over the weights, as `neural_network::penalty` asks for them
   };
 
   /// Where gradients at x live: beside it.
@@ -335,7 +336,7 @@ private:
     return result;
   }
 
-  network host_;
+  neural_network host_;
   Engine engine_;
   std::shared_ptr<typename Engine::queue> home_; ///< of gradients at points that are elsewhere
   data_sets& sets_;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gossamer/compute/cuda/detail/over_elements.hpp"
-#include "gossamer/compute/models/detail/network.hpp"
+#include "gossamer/compute/models/detail/neural_network.hpp"
 
 #include <cmath>
 

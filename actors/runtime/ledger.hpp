@@ -7,9 +7,9 @@
 namespace gossamer::actors {
 
 /// What each worker did and sent, in its present life and in former ones.
-class books {
+class ledger {
 public:
-  explicit books(std::size_t workers = 0) : of_(workers) {}
+  explicit ledger(std::size_t workers = 0) : of_(workers) {}
 
   /// Its present life so far.
   void record(rank i, std::uint64_t steps, const traffic& sent) {
@@ -39,12 +39,12 @@ public:
   }
 
 private:
-  struct book {
+  struct account {
     std::uint64_t steps = 0, former_steps = 0;
     traffic sent, former_sent;
   };
 
-  std::vector<book> of_;
+  std::vector<account> of_;
 };
 
 } // namespace gossamer::actors

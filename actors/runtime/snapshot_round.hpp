@@ -7,10 +7,10 @@
 namespace gossamer::actors {
 
 /// The models of one evaluation, as they come in.
-class collection {
+class snapshot_round {
 public:
   /// @param awaited which workers are asked
-  explicit collection(std::vector<bool> awaited)
+  explicit snapshot_round(std::vector<bool> awaited)
       : awaited_(std::move(awaited)), missing_(static_cast<std::size_t>(std::ranges::count(awaited_, true))) {}
 
   void add(snapshot s) {
@@ -42,7 +42,7 @@ private:
 ///
 /// A worker that was started anew, or took another's state, skips one now and then: what is older than a complete
 /// evaluation will not be complete, and is dropped.
-class collections {
+class snapshot_rounds {
 public:
   bool empty() const noexcept { return open_.empty(); }
   /// Of an evaluation that was complete, or dropped.
@@ -50,9 +50,9 @@ public:
 
   /// @param awaited says which workers are asked; called when the evaluation is new
   template <class Awaited>
-  collection& open(std::uint64_t evaluation, Awaited awaited) {
+  snapshot_round& open(std::uint64_t evaluation, Awaited awaited) {
     const auto found = open_.find(evaluation);
-    return found != open_.end() ? found->second : open_.emplace(evaluation, collection{awaited()}).first->second;
+    return found != open_.end() ? found->second : open_.emplace(evaluation, snapshot_round{awaited()}).first->second;
   }
   void forget(rank i) {
     for (auto& [evaluation, c] : open_)
@@ -60,7 +60,7 @@ public:
   }
 
   /// The newest evaluation for which nothing is missing, and its number.
-  std::optional<std::pair<std::uint64_t, collection>> take_complete() {
+  std::optional<std::pair<std::uint64_t, snapshot_round>> take_complete() {
     for (auto c = open_.rbegin(); c != open_.rend(); ++c)
       if (c->second.complete()) {
         std::pair result{c->first, std::move(c->second)};
@@ -73,7 +73,7 @@ public:
 
 private:
   std::uint64_t first_open_ = 0;
-  std::map<std::uint64_t, collection> open_;
+  std::map<std::uint64_t, snapshot_round> open_;
 };
 
 } // namespace gossamer::actors

@@ -12,7 +12,7 @@ namespace gossamer::compute::detail {
 
 enum class activation { relu, tanh };
 
-struct network_options {
+struct neural_network_options {
   std::vector<std::size_t> widths; ///< inputs, hidden layers, outputs
   activation hidden = activation::relu;
   criterion last = criterion::squared_error;
@@ -48,10 +48,10 @@ struct layer_shape {
 /// Parameters: layer by layer W (inputs x outputs, row-major, so that the row of one feature is
 /// contiguous) and then b. Batches are worked off in chunks, which bounds the workspace: a few MiB,
 /// whatever the batch.
-class network final : public model {
+class neural_network final : public model {
 public:
   /// @error errc::usage when there would be more than 2^31 - 1 parameters
-  explicit network(network_options options);
+  explicit neural_network(neural_network_options options);
 
   std::size_t dimension() const override { return dimension_; }
   std::vector<tensor_shape> tensors() const override {
@@ -67,9 +67,9 @@ public:
   double loss_and_gradient(std::span<const float> x, const batch& samples, std::span<float> gradient) override;
   evaluation evaluate(std::span<const float> x, const batch& samples) override;
   void proximal_step(vec& x, float step) const override;
-  std::unique_ptr<model> clone() const override { return std::make_unique<network>(*this); }
+  std::unique_ptr<model> clone() const override { return std::make_unique<neural_network>(*this); }
 
-  const network_options& options() const { return options_; }
+  const neural_network_options& options() const { return options_; }
   std::vector<layer_shape> layers() const { return {layers_.begin(), layers_.end()}; }
   /// l2 / 2 ||w||^2, and l1 ||w||_1 where asked for, from sums over the weights of a layer. Asks only for those that it
   /// needs, always in the same order.
@@ -103,7 +103,7 @@ private:
   void backward(std::span<const float> x, const batch& chunk, std::span<float> gradient);
   double penalty_at(std::span<const float> x, bool with_l1) const;
 
-  network_options options_;
+  neural_network_options options_;
   std::vector<dense_layer> layers_;
   std::size_t dimension_ = 0;
   std::size_t chunk_;

@@ -1,9 +1,9 @@
-#include "gossamer/actors/runtime/local_world.hpp"
+#include "gossamer/actors/worlds/local_world.hpp"
 
 #include "gossamer/actors/faults/faulty_link.hpp"
 #include "gossamer/actors/faults/injector.hpp"
 #include "gossamer/actors/runtime/evaluator.hpp"
-#include "gossamer/actors/runtime/world.hpp"
+#include "gossamer/actors/worlds/world.hpp"
 
 #include <fmt/format.h>
 
@@ -44,11 +44,11 @@ world_parts parts_of(caf::actor_system& system, const std::shared_ptr<const expe
     const auto slow = e->settings.slow.find(i);
     const double always = slow == e->settings.slow.end() ? 1.0 : slow->second;
     return parent->spawn<caf::detached>(
-        compute_actor, compute_plan{.make = [e, i] { return std::make_unique<gradient_source>(e, i); },
-                                    .slow_down = [always, board, i] { return always * board->slow_down(i); },
-                                    .fair_share = share,
-                                    .supervisor = caf::actor_cast<caf::actor>(parent),
-                                    .who = fmt::format("the compute actor of worker {}", i)});
+        compute_actor, compute_setup{.make = [e, i] { return std::make_unique<gradient_source>(e, i); },
+                                     .slow_down = [always, board, i] { return always * board->slow_down(i); },
+                                     .fair_share = share,
+                                     .supervisor = caf::actor_cast<caf::actor>(parent),
+                                     .who = fmt::format("the compute actor of worker {}", i)});
   };
   parts.spawn_evaluator = [&system, e](const caf::actor& coordinator) {
     return system.spawn<caf::detached>(evaluator_actor, e, coordinator);

@@ -1,4 +1,4 @@
-#include "gossamer/compute/models/detail/network.hpp"
+#include "gossamer/compute/models/detail/neural_network.hpp"
 
 #include "gossamer/base/vec.hpp"
 #include "gossamer/compute/models/detail/input_layer.hpp"
@@ -51,7 +51,7 @@ double sum_of(std::span<const float> w, Function f) {
 
 } // namespace
 
-network::network(network_options options) : options_(std::move(options)) {
+neural_network::neural_network(neural_network_options options) : options_(std::move(options)) {
   for (std::size_t l = 0; l + 1 < options_.widths.size(); ++l) {
     layers_.push_back({{.inputs = options_.widths[l], .outputs = options_.widths[l + 1], .weights = dimension_}});
     dimension_ = layers_.back().bias() + layers_.back().outputs;
@@ -62,7 +62,7 @@ network::network(network_options options) : options_(std::move(options)) {
   chunk_ = std::clamp<std::size_t>((std::size_t{1} << 20) / std::max<std::size_t>(options_.widths[0], 1), 16, 256);
 }
 
-void network::initial_point(std::span<float> x, const random_stream& random) const {
+void neural_network::initial_point(std::span<float> x, const random_stream& random) const {
   std::ranges::fill(x, 0.0f);
   if (layers_.size() == 1)
     return;
@@ -75,13 +75,13 @@ void network::initial_point(std::span<float> x, const random_stream& random) con
 }
 
 template <class Work>
-void network::for_each_chunk(const batch& samples, Work work) {
+void neural_network::for_each_chunk(const batch& samples, Work work) {
   GOSSAMER_ASSERT(samples.data.features == options_.widths[0], "the data has as many features as the training data");
   for (std::size_t i = 0; i < samples.indices.size(); i += chunk_)
     work(batch{samples.data, samples.indices.subspan(i, std::min(chunk_, samples.indices.size() - i))});
 }
 
-network::tally network::forward(std::span<const float> x, const batch& chunk) {
+neural_network::tally neural_network::forward(std::span<const float> x, const batch& chunk) {
   const auto rows = chunk.indices.size();
   const_matrix below{{}, 0, 0};
   for (auto& layer : layers_) {
@@ -107,7 +107,7 @@ network::tally network::forward(std::span<const float> x, const batch& chunk) {
   return result;
 }
 
-void network::backward(std::span<const float> x, const batch& chunk, std::span<float> gradient) {
+void neural_network::backward(std::span<const float> x, const batch& chunk, std::span<float> gradient) {
   const auto rows = chunk.indices.size();
   matrix errors{layers_.back().values, rows, layers_.back().outputs};
   for (std::size_t l = layers_.size() - 1;; --l) {
@@ -128,7 +128,7 @@ void network::backward(std::span<const float> x, const batch& chunk, std::span<f
   }
 }
 
-double network::loss_and_gradient(std::span<const float> x, const batch& samples, std::span<float> gradient) {
+double neural_network::loss_and_gradient(std::span<const float> x, const batch& samples, std::span<float> gradient) {
   GOSSAMER_ASSERT(x.size() == dimension_ && gradient.size() == dimension_,
                   "x and gradient are of the model's dimension");
   GOSSAMER_ASSERT(!samples.indices.empty(), "a batch has samples");
@@ -146,7 +146,7 @@ double network::loss_and_gradient(std::span<const float> x, const batch& samples
   return loss / static_cast<double>(samples.indices.size()) + penalty_at(x, false);
 }
 
-evaluation network::evaluate(std::span<const float> x, const batch& samples) {
+evaluation neural_network::evaluate(std::span<const float> x, const batch& samples) {
   GOSSAMER_ASSERT(x.size() == dimension_, "x is of the model's dimension");
   GOSSAMER_ASSERT(!samples.indices.empty(), "a batch has samples");
   tally total;
@@ -162,14 +162,14 @@ evaluation network::evaluate(std::span<const float> x, const batch& samples) {
   return result;
 }
 
-double network::penalty_at(std::span<const float> x, bool with_l1) const {
+double neural_network::penalty_at(std::span<const float> x, bool with_l1) const {
   const auto sum_over = [x](auto term) {
     return [x, term](const layer_shape& layer) { return sum_of(layer.weights_in(x).values, term); };
   };
   return penalty(with_l1, sum_over([](double v) { return v * v; }), sum_over([](double v) { return std::fabs(v); }));
 }
 
-void network::proximal_step(vec& x, float step) const {
+void neural_network::proximal_step(vec& x, float step) const {
   const float threshold = step * options_.l1;
   if (threshold == 0)
     return;

@@ -1,13 +1,13 @@
-#include "gossamer/actors/simulation/simulated_world.hpp"
+#include "gossamer/actors/worlds/simulated_world.hpp"
 
 #include "gossamer/actors/faults/faulty_link.hpp"
 #include "gossamer/actors/faults/injector.hpp"
 #include "gossamer/actors/runtime/evaluator.hpp"
-#include "gossamer/actors/runtime/world.hpp"
 #include "gossamer/actors/simulation/compute_cost.hpp"
 #include "gossamer/actors/simulation/event_queue.hpp"
 #include "gossamer/actors/simulation/network_model.hpp"
 #include "gossamer/actors/simulation/observer.hpp"
+#include "gossamer/actors/worlds/world.hpp"
 
 #include <caf/scheduler/test_coordinator.hpp>
 #include <fmt/format.h>
@@ -190,12 +190,12 @@ simulation::simulation(std::shared_ptr<const experiment> e, const simulation_set
           std::make_shared<fault_board>(around.faults, run_->participants(), s.workers_per_node, run_->settings.seed)),
       network_(make_network(s.network, nodes_of(*run_, s),
                             s.links.empty() ? std::vector<link_override>{} : parse_link_overrides(s.links)),
-               nodes_of(*run_, s), run_->settings.seed ^ s.schedule << 32),
+               nodes_of(*run_, s), run_->settings.seed ^ s.interleaving << 32),
       cost_({.seconds_per_sample = s.sample_time_s,
              .batch = run_->settings.batch,
              .slow = run_->settings.slow,
              .jitter = s.jitter},
-            run_->settings.seed ^ s.schedule << 32),
+            run_->settings.seed ^ s.interleaving << 32),
       auditor_(run_->settings.workers, run_->algorithm->traits.exchange == exchange_pattern::bipartite,
                run_->algorithm->traits.most_steps_apart, run_->masters),
       observer_(run_->settings.workers, run_->masters, now_, s.check ? &auditor_ : nullptr, s.trace.get(),
@@ -204,8 +204,8 @@ simulation::simulation(std::shared_ptr<const experiment> e, const simulation_set
       began_(scheduler_.clock().now()) {
   for (const auto& device : run_->devices)
     models_.push_back(device.model->clone());
-  if (s.schedule != 0)
-    choice_.emplace(random_stream{s.schedule, 0, purpose::schedule}, run_->settings.seed);
+  if (s.interleaving != 0)
+    choice_.emplace(random_stream{s.interleaving, 0, purpose::interleaving}, run_->settings.seed);
 }
 
 simulation::~simulation() {
@@ -238,7 +238,7 @@ world_parts simulation::parts() {
   parts.make_link = [this](rank from, rank to, const caf::actor& target) { return make_link(from, to, target); };
   parts.acknowledged = !around_.faults.faults.empty();
   parts.detection = from_seconds(settings_.detection_s);
-  parts.heard = &observer_;
+  parts.witness = &observer_;
   return parts;
 }
 
@@ -263,7 +263,7 @@ simulation_result simulation::run() {
   if (failure_)
     throw error(failure_->code, failure_->sentence, failure_->remedy);
   if (summary_->unfinished == 0)
-    auditor_.settle();
+    auditor_.check_halves();
   if (settings_.check && auditor_.broken())
     throw broken_promise("after the last step: " + *auditor_.broken());
   observer_.blame().finish(now_.count());

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "gossamer/actors/faults/plan.hpp"
-#include "gossamer/actors/runtime/local_world.hpp"
+#include "gossamer/actors/runtime/experiment.hpp"
 #include "gossamer/actors/telemetry/blame.hpp"
 #include "gossamer/actors/telemetry/trace.hpp"
+#include "gossamer/actors/worlds/run_surroundings.hpp"
 
 #include <memory>
 #include <string>
@@ -18,11 +18,10 @@ struct simulation_settings {
   std::string jitter = "none";       ///< a spec of `compute_jitters()`
   std::size_t workers_per_node = 1;  ///< who share a network card; frames within a node take no time
 
-  std::uint64_t schedule =
-      0;                    ///< which of the possible interleavings; 0: ready actors run in the order of their messages
-  double detection_s = 0.1; ///< from the death of a worker to the moment it is noticed
-  double patience_s = 600;  ///< a run that does no step for so long, while no fault of the plan is left, hangs
-  bool check = true;        ///< see auditor.hpp
+  std::uint64_t interleaving = 0; ///< which of those possible; 0: ready actors run in the order of their messages
+  double detection_s = 0.1;       ///< from the death of a worker to the moment it is noticed
+  double patience_s = 600;        ///< a run that does no step for so long, while no fault of the plan is left, hangs
+  bool check = true;              ///< see auditor.hpp
   std::shared_ptr<trace_recorder> trace = {}; ///< draws the run, up to its failure if it fails; null: nobody does
 };
 
@@ -30,7 +29,7 @@ struct simulation_settings {
 struct simulation_result {
   run_summary summary;
   /// Of everything that happened, in its order: gradients with their losses, frames, evaluations. Equal for equal
-  /// settings, seed, schedule and plan.
+  /// settings, seed, interleaving and plan.
   std::uint64_t hash = 0;
   std::uint64_t events = 0;                                                  ///< frames, gradients and timers
   std::uint64_t frames_lost = 0, frames_rejected = 0, frames_duplicated = 0; ///< by injected faults

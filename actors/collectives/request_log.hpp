@@ -8,14 +8,14 @@
 namespace gossamer::actors {
 
 /// Who asks what.
-struct question {
+struct pending_request {
   rank from;
   tag label; ///< the number of the question, and what is asked, in the algorithm's own numbers
 };
 
 /// A master's book of questions: which it has acted on, and who waits for an answer. The former is part of its state;
 /// the latter is not, since those who wait ask the master's next life again. Threads: actor-confined.
-class desk {
+class request_log {
 public:
   /// Whether this life of the one who asks has asked before.
   bool knows(const frame& asked) const {
@@ -34,11 +34,11 @@ public:
   }
 
   /// In the order in which they were asked.
-  const std::vector<question>& waiting() const noexcept { return waiting_; }
+  const std::vector<pending_request>& waiting() const noexcept { return waiting_; }
 
   /// Requires that it waits.
   void answer(worker& w, rank to, std::uint32_t part, packet body) {
-    const auto found = std::ranges::find(waiting_, to, &question::from);
+    const auto found = std::ranges::find(waiting_, to, &pending_request::from);
     GOSSAMER_ASSERT(found != waiting_.end(), "only those who asked are answered");
     const tag label{frame_kind::reply, found->label.step, part};
     waiting_.erase(found);
@@ -47,14 +47,14 @@ public:
 
   /// It does not wait any more.
   void forget(rank who) {
-    std::erase_if(waiting_, [who](const question& q) { return q.from == who; });
+    std::erase_if(waiting_, [who](const pending_request& q) { return q.from == who; });
   }
 
   void fields(archive& a) { a(last_); }
 
 private:
   std::map<rank, std::pair<std::uint32_t, std::uint64_t>> last_; // life and number of the last question
-  std::vector<question> waiting_;
+  std::vector<pending_request> waiting_;
 };
 
 } // namespace gossamer::actors

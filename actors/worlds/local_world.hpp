@@ -1,22 +1,9 @@
 #pragma once
 
-#include "gossamer/actors/faults/plan.hpp"
 #include "gossamer/actors/runtime/experiment.hpp"
-#include "gossamer/actors/runtime/link.hpp"
-#include "gossamer/actors/telemetry/record.hpp"
-
-#include <functional>
+#include "gossamer/actors/worlds/run_surroundings.hpp"
 
 namespace gossamer::actors {
-
-/// What surrounds a run without being part of it.
-struct run_surroundings {
-  run_observer* observer = nullptr;
-  std::function<bool()> interrupted = {}; ///< asked several times a second; true stops the run cleanly
-  fault_plan faults = {};                 ///< injected; empty: none, and links are trusted
-  std::size_t workers_per_node = 1;       ///< for faults of nodes
-  link_wrapper wrap_link = {};            ///< for tests that do their own harm; may be empty
-};
 
 /// Trains with all workers in this process: one actor for each worker, one thread for each worker's gradients, and
 /// messages that share memory instead of copying it. Blocks until the run has ended.

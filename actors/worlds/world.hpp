@@ -14,8 +14,8 @@ struct world_parts {
   link_factory make_link;
   bool may_wait = false;                 ///< workers on a GPU may wait for it, each in a thread of its own
   bool acknowledged = false;             ///< links may lose frames, see channel.hpp
-  std::chrono::nanoseconds detection{0}; ///< see coordinator_plan
-  witness* heard = nullptr;              ///< outlives the run; may be null
+  std::chrono::nanoseconds detection{0}; ///< see coordinator_setup
+  actors::witness* witness = nullptr;    ///< outlives the run; may be null
 };
 
 /// Spawns the coordinator of a run, which will start all other actors when it gets `start_run`.

@@ -1,0 +1,41 @@
+#include "gossamer/actors/worlds/world.hpp"
+
+namespace gossamer::actors {
+
+caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment> e, world_parts parts,
+                     run_observer* observer, std::function<bool()> interrupted, const caf::actor& client,
+                     const caf::actor& steps_to) {
+  const auto kept = std::make_shared<kept_states>();
+  auto spawn = [&system, e, parts, kept](rank i, std::uint32_t incarnation, const caf::actor& coordinator) {
+    worker_setup setup;
+    setup.settings = e->for_worker(i, incarnation);
+    setup.settings.witness = parts.witness;
+    setup.algorithm = e->make_algorithm(i, *setup.settings.coder);
+    setup.optimiser = e->device_of(i).optimiser->clone();
+    setup.own_thread = parts.may_wait && e->device_of(i).where.on_gpu();
+    setup.on_compute_failure = e->algorithm->traits.on_compute_failure;
+    if (i < e->settings.workers)
+      setup.spawn_compute = [i, start = parts.spawn_compute](caf::local_actor* parent) { return start(parent, i); };
+    setup.make_link = parts.make_link;
+    setup.acknowledged = parts.acknowledged;
+    if (parts.acknowledged && i >= e->settings.workers) {
+      setup.kept = kept;
+      setup.settings.saved = kept->last_of(i);
+    }
+    setup.name = e->name_of(i);
+    setup.coordinator = coordinator;
+    return spawn_worker(system, std::move(setup));
+  };
+  coordinator_setup setup;
+  setup.run = e;
+  setup.observer = observer;
+  setup.interrupted = std::move(interrupted);
+  setup.detection = parts.detection;
+  setup.spawn_worker = std::move(spawn);
+  setup.spawn_evaluator = parts.spawn_evaluator;
+  setup.steps_to = steps_to;
+  setup.client = client;
+  return spawn_coordinator(system, std::move(setup));
+}
+
+} // namespace gossamer::actors
