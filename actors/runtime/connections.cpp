@@ -8,13 +8,10 @@ std::vector<frame> connections::meet(std::shared_ptr<const roster> who) {
   const auto before = std::exchange(who_, std::move(who));
   if (before)
     for (auto p = peers_.begin(); p != peers_.end();) {
-      if (before->incarnations[p->first] != who_->incarnations[p->first] || !who_->present[p->first]) {
-        if (p->second.out)
-          ended_ += p->second.out->sent();
+      if (before->incarnations[p->first] != who_->incarnations[p->first] || !who_->present[p->first])
         p = peers_.erase(p);
-      } else {
+      else
         ++p;
-      }
     }
   return std::exchange(strangers_, {});
 }
@@ -22,7 +19,7 @@ std::vector<frame> connections::meet(std::shared_ptr<const roster> who) {
 void connections::send(rank to, frame f, time now) {
   auto& p = peers_[to];
   p.ends.number(f, now, acknowledged_);
-  link_to(to, p).send(std::move(f));
+  send_over_link(to, p, std::move(f));
 }
 
 connections::peer* connections::accept(frame& f, time now) {
@@ -40,23 +37,16 @@ connections::peer* connections::accept(frame& f, time now) {
   if (f.label.kind != frame_kind::acknowledgement)
     return &p;
   if (p.ends.acknowledged(f.label.step, now))
-    link_to(f.source, p).send(p.ends.repeat_early(now));
+    send_over_link(f.source, p, p.ends.repeat_early(now));
   return nullptr;
 }
 
 void connections::acknowledge(rank to, peer& p) {
-  link_to(to, p).send({.source = self_,
-                       .incarnation = incarnation_,
-                       .label = {frame_kind::acknowledgement, p.ends.received()},
-                       .body = {}});
-}
-
-traffic connections::sent() const {
-  traffic total = ended_;
-  for (const auto& [to, p] : peers_)
-    if (p.out)
-      total += p.out->sent();
-  return total;
+  send_over_link(to, p,
+                 {.source = self_.who,
+                  .incarnation = self_.incarnation,
+                  .label = {frame_kind::acknowledgement, p.ends.received()},
+                  .body = {}});
 }
 
 std::optional<connections::time> connections::timeout() const {
@@ -70,13 +60,14 @@ std::optional<connections::time> connections::timeout() const {
 void connections::repeat(time now) {
   for (auto& [to, p] : peers_)
     if (const auto due = p.ends.timeout(); due && *due <= now)
-      link_to(to, p).send(p.ends.repeat(now));
+      send_over_link(to, p, p.ends.repeat(now));
 }
 
-link& connections::link_to(rank to, peer& p) {
+void connections::send_over_link(rank to, peer& p, frame f) {
   if (!p.out)
-    p.out = make_link_(self_, to, who_->workers[to]);
-  return *p.out;
+    p.out = transport_->link_to(self_.who, {to, who_->incarnations[to]});
+  sent_.count(f);
+  p.out->send(std::move(f));
 }
 
 } // namespace gossamer::actors

@@ -1,23 +1,23 @@
 #pragma once
 
 #include "gossamer/actors/runtime/channel.hpp"
-#include "gossamer/actors/runtime/link.hpp"
-#include "gossamer/actors/runtime/messages.hpp"
+#include "gossamer/actors/runtime/roster.hpp"
+#include "gossamer/actors/runtime/transport.hpp"
+
+#include <vector>
 
 namespace gossamer::actors {
 
-/// How a world joins two of its workers.
-using link_factory = std::function<std::unique_ptr<link>(rank from, rank to, const caf::actor& target)>;
-
 /// A worker's links and channels to its peers, as many as it uses. Frames of a peer's former life are dropped; frames
-/// of a life that this worker has not heard of wait until it has. Threads: actor-confined.
+/// of a life that this worker has not heard of wait until it has. Every bit is counted here, where it is sent.
+/// Threads: actor-confined.
 class connections {
 public:
   using time = channel::time;
 
   /// @param acknowledged links may lose, repeat or reorder frames: channels repeat what is not acknowledged
-  connections(rank self, std::uint32_t incarnation, bool acknowledged, link_factory make)
-      : self_(self), incarnation_(incarnation), acknowledged_(acknowledged), make_link_(std::move(make)) {}
+  connections(life self, bool acknowledged, std::shared_ptr<transport> net)
+      : self_(self), acknowledged_(acknowledged), transport_(std::move(net)) {}
 
   /// Who is there. Links to peers that were lost end, those to peers that were started anew begin anew. @returns frames
   /// that waited for this
@@ -37,7 +37,7 @@ public:
   }
 
   /// Everything that went over the links, also over those that have ended.
-  traffic sent() const;
+  const traffic& sent() const noexcept { return sent_; }
 
   /// When `repeat` has something to do; nothing while all is acknowledged.
   std::optional<time> timeout() const;
@@ -51,16 +51,15 @@ private:
 
   peer* accept(frame& f, time now);
   void acknowledge(rank to, peer& p);
-  link& link_to(rank to, peer& p);
+  void send_over_link(rank to, peer& p, frame f);
 
-  rank self_;
-  std::uint32_t incarnation_;
+  life self_;
   bool acknowledged_;
-  link_factory make_link_;
+  std::shared_ptr<transport> transport_;
   std::shared_ptr<const roster> who_;
   std::map<rank, peer> peers_;
   std::vector<frame> strangers_;
-  traffic ended_; ///< over links that are no more
+  traffic sent_;
 };
 
 } // namespace gossamer::actors

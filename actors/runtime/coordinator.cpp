@@ -29,7 +29,7 @@ public:
   ~coordinator_state() { // however the run ends, its actors end with it
     if (evaluator_)
       caf::anon_send_exit(evaluator_, caf::exit_reason::user_shutdown);
-    for (const auto& worker : roster_.workers)
+    for (const auto& worker : workers_)
       caf::anon_send_exit(worker, caf::exit_reason::user_shutdown);
   }
 
@@ -124,8 +124,8 @@ public:
   // -- who is there ---------------------------------------------------------------------------------------------------
 
   void on_down(const caf::down_msg& down) {
-    for (rank i = 0; i < roster_.workers.size(); ++i)
-      if (roster_.workers[i].address() == down.source && members_->alive(i)) {
+    for (rank i = 0; i < workers_.size(); ++i)
+      if (workers_[i].address() == down.source && members_->alive(i)) {
         const worker_lost loss{i, members_->incarnation(i)};
         if (plan_.detection.count() == 0)
           on_loss(loss);
@@ -159,14 +159,14 @@ public:
   void kill(const kill_worker& m) {
     if (m.comes_back)
       away_.insert(m.who);
-    caf::anon_send_exit(roster_.workers[m.who], caf::exit_reason::kill);
+    caf::anon_send_exit(workers_[m.who], caf::exit_reason::kill);
   }
 
   void restart(const restart_worker& m) {
     if (closing_)
       return;                     // there is nothing left to take part in
     if (members_->alive(m.who)) { // its death has not been noticed, or it is not dead at all
-      caf::anon_send_exit(roster_.workers[m.who], caf::exit_reason::kill);
+      caf::anon_send_exit(workers_[m.who], caf::exit_reason::kill);
       on_loss({m.who, members_->incarnation(m.who)});
     }
     away_.erase(m.who);
@@ -177,7 +177,7 @@ public:
   }
 
   void pause(const pause_worker& m) {
-    m.paused ? self_->send(roster_.workers[m.who], pause_work{}) : self_->send(roster_.workers[m.who], resume_work{});
+    m.paused ? self_->send(workers_[m.who], pause_work{}) : self_->send(workers_[m.who], resume_work{});
   }
 
   void on_joined(const worker_joined& m) {
@@ -235,24 +235,24 @@ private:
   template <class Message>
   void tell_workers(const Message& m) {
     for (const auto i : members_->living())
-      self_->send(roster_.workers[i], m);
+      self_->send(workers_[i], m);
   }
 
   void spawn(rank i, std::uint32_t incarnation) {
-    roster_.workers.resize(participants());
+    workers_.resize(participants());
     roster_.incarnations.resize(participants());
     roster_.present.resize(participants());
-    roster_.workers[i] = plan_.spawn_worker(i, incarnation, self_);
+    workers_[i] = plan_.spawn_worker(i, incarnation, self_);
     roster_.incarnations[i] = incarnation;
     roster_.present[i] = true;
-    self_->monitor(roster_.workers[i]);
+    self_->monitor(workers_[i]);
   }
 
   void start_anew(rank i) {
     if (members_->alive(i))
-      caf::anon_send_exit(roster_.workers[i], caf::exit_reason::kill);
+      caf::anon_send_exit(workers_[i], caf::exit_reason::kill);
     spawn(i, members_->start(i));
-    self_->send(roster_.workers[i], start_run{});
+    self_->send(workers_[i], start_run{});
   }
 
   // -- changes that all make together ---------------------------------------------------------------------------------
@@ -343,6 +343,7 @@ private:
   coordinator_setup plan_;
   bool synchronous_ = true;
   roster roster_;
+  std::vector<caf::actor> workers_; // and masters, by rank
   caf::actor evaluator_;
   std::optional<membership> members_;
   caf::actor_clock::time_point began_;

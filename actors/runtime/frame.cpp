@@ -49,8 +49,10 @@ std::string_view to_string(frame_kind kind) noexcept {
   case frame_kind::reply:
     return "reply";
   }
-  return "unknown";
+  return kind >= first_own_kind ? "own" : "unknown";
 }
+
+bool is_known(frame_kind kind) noexcept { return to_string(kind) != "unknown"; }
 
 std::size_t frame::wire_bytes() const noexcept {
   std::size_t bytes = 1;
@@ -73,7 +75,7 @@ frame read_frame(buffer_pool& pool, std::span<const std::byte> bytes, std::uint6
   if (bytes.empty())
     throw bad_frame("frame is empty");
   const auto kind = static_cast<frame_kind>(bytes.front());
-  if (to_string(kind) == "unknown")
+  if (!is_known(kind))
     throw bad_frame(fmt::format("frame is of the unknown kind {}", static_cast<unsigned>(kind)));
   auto rest = bytes.subspan(1);
   const auto take = [&](std::uint64_t most) {

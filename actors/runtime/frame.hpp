@@ -26,8 +26,12 @@ enum class frame_kind : std::uint8_t {
   request = 11,        ///< to a master: number `step` of this worker
   reply = 12,          ///< a master's answer to the request of this number
 };
-inline constexpr std::size_t frame_kinds = 13;
+/// From here on, kinds are for programs with algorithms of their own: ours will never use them.
+inline constexpr auto first_own_kind = frame_kind{128};
 
+/// Whether links carry frames of this kind: one of the above, or a program's own.
+bool is_known(frame_kind kind) noexcept;
+/// "own" for those of programs, "unknown" for what is no kind.
 std::string_view to_string(frame_kind kind) noexcept;
 
 /// What a receiver waits for: the kind of a frame, the step or exchange it belongs to, and its place within that.

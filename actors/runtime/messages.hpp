@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/actors/runtime/roster.hpp"
 #include "gossamer/actors/runtime/worker.hpp"
 #include "gossamer/actors/telemetry/record.hpp"
 #include "gossamer/base/error.hpp"
@@ -13,12 +14,7 @@ namespace gossamer::actors {
 /// coordinator -> worker; main -> coordinator
 struct start_run {};
 
-/// coordinator -> worker: whom to link to. One list for all: a copy each would grow with the square of the workers
-struct roster {
-  std::vector<caf::actor> workers;
-  std::vector<std::uint32_t> incarnations;
-  std::vector<bool> present; ///< false: lost, and not back yet
-};
+/// coordinator -> worker: who is there
 struct meet_peers {
   std::shared_ptr<const roster> who;
 };
@@ -81,6 +77,11 @@ struct gradient_done {};
 
 /// worker -> itself: look which frames have to be sent again
 struct repeat_frames {};
+
+/// a world's clock -> the actor that does what was put off
+struct postponed {
+  std::function<void()> what;
+};
 
 /// coordinator -> worker; answered by snapshot
 struct snapshot_request {
@@ -150,6 +151,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::run_event)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::pause_work)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::resume_work)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::repeat_frames)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::postponed)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::snapshot_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::run_progress)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::worker_finished)

@@ -19,7 +19,7 @@ public:
     self_ = self;
     setup_ = std::move(setup);
     const auto& s = setup_.settings;
-    connections_.emplace(s.id, s.incarnation, setup_.acknowledged, setup_.make_link);
+    connections_.emplace(life{s.id, s.incarnation}, setup_.acknowledged, setup_.transport);
     worker_.emplace(s, std::move(setup_.optimiser), *this);
   }
 

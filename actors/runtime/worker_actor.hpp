@@ -17,7 +17,7 @@ struct worker_setup {
   compute_failure on_compute_failure = compute_failure::end_run;
   /// Starts a compute actor; called again when one died and the algorithm allows a restart. Null for a master.
   std::function<caf::actor(caf::local_actor* parent)> spawn_compute;
-  link_factory make_link;
+  std::shared_ptr<actors::transport> transport;
   bool acknowledged = false;         ///< see connections
   std::shared_ptr<kept_states> kept; ///< null: nobody will start anew
   caf::actor coordinator;

@@ -20,17 +20,16 @@ network_model::network_model(std::shared_ptr<const network> net, std::size_t nod
     cards_.push_back({.rates = network_->card(static_cast<rank>(i))});
 }
 
-flight network_model::send(virtual_time now, rank from, rank to, std::size_t bytes, std::uint64_t number,
-                           virtual_time extra_delay) {
+flight network_model::send(virtual_time now, rank from, rank to, std::size_t bytes, std::uint64_t number) {
   if (from == to)
-    return {now, later(now, extra_delay)};
+    return {now, now};
   auto& sender = cards_.at(from);
   const auto starts = std::max(now, sender.free_to_send);
   sender.free_to_send = later(starts, transmission(bytes, sender.rates.send));
 
   const auto link = network_->link(from, to);
   auto& link_free = link_free_[link_number(from, to)];
-  const auto delay = later(later(from_seconds(link.latency_s), jitter(link, from, to, number)), extra_delay);
+  const auto delay = later(from_seconds(link.latency_s), jitter(link, from, to, number));
   const auto arrives = std::max(later(starts, delay), link_free);
   link_free = later(arrives, transmission(bytes, link.bits_per_second));
   return {sender.free_to_send, arrives};

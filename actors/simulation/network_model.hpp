@@ -33,10 +33,8 @@ public:
   network_model(std::shared_ptr<const network> net, std::size_t nodes, std::uint64_t seed);
 
   /// Requires that the frames of one sender are sent in the order of time.
-  /// @param number      differs between the frames of one link; picks the jitter
-  /// @param extra_delay is added to the latency, e.g. by an injected fault; frames behind this one wait
-  flight send(virtual_time now, rank from, rank to, std::size_t bytes, std::uint64_t number,
-              virtual_time extra_delay = {});
+  /// @param number differs between the frames of one link; picks the jitter
+  flight send(virtual_time now, rank from, rank to, std::size_t bytes, std::uint64_t number);
 
   /// When the last bit is in. Requires calls in the order of `arrival`, for each receiver; frames that arrive at the
   /// same time are received in the order of the calls.

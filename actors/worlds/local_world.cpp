@@ -3,6 +3,7 @@
 #include "gossamer/actors/faults/faulty_link.hpp"
 #include "gossamer/actors/faults/injector.hpp"
 #include "gossamer/actors/runtime/evaluator.hpp"
+#include "gossamer/actors/worlds/sink_table.hpp"
 #include "gossamer/actors/worlds/world.hpp"
 
 #include <fmt/format.h>
@@ -13,24 +14,48 @@ namespace gossamer::actors {
 
 namespace {
 
-/// Hands a frame to the worker at the other end, without a copy.
-class in_process_link final : public link {
+/// Hands frames to the actors at the other end, without a copy.
+class in_process_transport final : public transport {
 public:
-  in_process_link(caf::actor_system& system, caf::actor target) : system_(system), target_(std::move(target)) {}
+  /// @param wrap what every link is wrapped in
+  explicit in_process_transport(link_wrapper wrap) : wrap_(std::move(wrap)) {}
 
-  void transmit(frame f, std::chrono::nanoseconds delay) override {
-    if (delay.count() == 0)
-      caf::anon_send(target_, std::move(f));
-    else
-      system_.clock().schedule_message(
-          system_.clock().now() + delay, caf::actor_cast<caf::strong_actor_ptr>(target_),
-          caf::make_mailbox_element(nullptr, caf::make_message_id(), caf::no_stages, std::move(f)));
+  void attach(life who, frame_sink sink) override { sinks_.attach(who, std::move(sink)); }
+  std::unique_ptr<link> link_to(rank from, life to) override {
+    return wrap_(from, to.who, std::make_unique<in_process_link>(sinks_.find(to)));
   }
 
 private:
-  caf::actor_system& system_;
-  caf::actor target_;
+  class in_process_link final : public link {
+  public:
+    explicit in_process_link(sink_table::entry target) : target_(std::move(target)) {}
+    void send(frame f) override {
+      if (target_)
+        (*target_)(std::move(f));
+    }
+
+  private:
+    sink_table::entry target_;
+  };
+
+  link_wrapper wrap_;
+  sink_table sinks_;
 };
+
+/// Does what it is told, when the clock delivers the message.
+caf::behavior delay_line(caf::event_based_actor*) {
+  return {[](const postponed& p) { p.what(); }};
+}
+
+/// @param line a `delay_line`
+timer timer_of(caf::actor_system& system, const caf::actor& line) {
+  return [&system, line = caf::actor_cast<caf::strong_actor_ptr>(line)](std::chrono::nanoseconds delay,
+                                                                        std::function<void()> what) {
+    system.clock().schedule_message(
+        system.clock().now() + delay, line,
+        caf::make_mailbox_element(nullptr, caf::make_message_id(), caf::no_stages, postponed{std::move(what)}));
+  };
+}
 
 /// Workers that share processors take their turns; a slow worker is slow in comparison with its share.
 double fair_share(std::size_t workers) {
@@ -38,7 +63,8 @@ double fair_share(std::size_t workers) {
 }
 
 world_parts parts_of(caf::actor_system& system, const std::shared_ptr<const experiment>& e,
-                     const run_surroundings& around, const std::shared_ptr<fault_board>& board) {
+                     const run_surroundings& around, const std::shared_ptr<fault_board>& board,
+                     const caf::actor& line) {
   world_parts parts;
   parts.spawn_compute = [e, board, share = fair_share(e->settings.workers)](caf::local_actor* parent, rank i) {
     const auto slow = e->settings.slow.find(i);
@@ -55,13 +81,14 @@ world_parts parts_of(caf::actor_system& system, const std::shared_ptr<const expe
   };
   const auto began = system.clock().now();
   const auto now = [&system, began] { return std::chrono::duration<double>(system.clock().now() - began).count(); };
-  const auto count = std::make_shared<fault_count>();
-  parts.make_link = [=, &system, wrap = around.wrap_link](rank from, rank to, const caf::actor& target) {
-    std::unique_ptr<link> made = std::make_unique<in_process_link>(system, target);
-    if (!board->plan().faults.empty())
-      made = make_faulty_link(from, to, std::move(made), board, count, now, e->settings.seed, e->pool);
-    return wrap ? wrap(from, to, std::move(made)) : std::move(made);
-  };
+  const auto faulty = std::make_shared<const faulty_surroundings>(faulty_surroundings{
+      board, std::make_shared<fault_count>(), now, timer_of(system, line), e->settings.seed, e->pool});
+  parts.transport = std::make_shared<in_process_transport>(
+      [=, wrap = around.wrap_link](rank from, rank to, std::unique_ptr<link> made) {
+        if (!board->plan().faults.empty())
+          made = make_faulty_link(from, to, std::move(made), faulty);
+        return wrap ? wrap(from, to, std::move(made)) : std::move(made);
+      });
   parts.may_wait = true;
   parts.acknowledged = !around.faults.faults.empty();
   return parts;
@@ -81,15 +108,17 @@ run_summary run_locally(std::shared_ptr<const experiment> e, const run_surroundi
 
   const auto injector = system.spawn(fault_injector, board, e->participants(), around.workers_per_node,
                                      std::function<void(std::size_t, bool)>{});
-  const auto coordinator = spawn_run(system, e, parts_of(system, e, around, board), around.observer, around.interrupted,
-                                     self, around.faults.needs_steps() ? injector : caf::actor{});
+  const auto line = system.spawn(delay_line);
+  const auto coordinator = spawn_run(system, e, parts_of(system, e, around, board, line), around.observer,
+                                     around.interrupted, self, around.faults.needs_steps() ? injector : caf::actor{});
   self->send(coordinator, start_run{});
   self->send(injector, start_faults{coordinator});
 
   run_summary summary;
   std::optional<run_failed> failure;
   self->receive([&](run_summary& s) { summary = std::move(s); }, [&](run_failed& f) { failure = std::move(f); });
-  self->send_exit(injector, caf::exit_reason::user_shutdown);
+  for (const auto& helper : {injector, line})
+    self->send_exit(helper, caf::exit_reason::user_shutdown);
   if (failure)
     throw error(failure->code, failure->sentence, failure->remedy);
   return summary;

@@ -7,6 +7,7 @@
 #include "gossamer/actors/simulation/event_queue.hpp"
 #include "gossamer/actors/simulation/network_model.hpp"
 #include "gossamer/actors/simulation/observer.hpp"
+#include "gossamer/actors/worlds/sink_table.hpp"
 #include "gossamer/actors/worlds/world.hpp"
 
 #include <caf/scheduler/test_coordinator.hpp>
@@ -20,13 +21,13 @@ namespace {
 
 /// The first bit of a frame is at its receiver's card; and the last one.
 struct frame_comes {
-  caf::actor target;
+  sink_table::entry target;
   rank to;
   virtual_time sent;
   frame f;
 };
 struct frame_is_in {
-  caf::actor target;
+  sink_table::entry target;
   frame f;
 };
 struct gradient_is_done {
@@ -34,12 +35,20 @@ struct gradient_is_done {
   rank who;
   gradient_result result;
 };
-using event = std::variant<std::monostate, frame_comes, frame_is_in, gradient_is_done>;
+struct postponed_is_due {
+  std::function<void()> what;
+};
+using event = std::variant<std::monostate, frame_comes, frame_is_in, gradient_is_done, postponed_is_due>;
 
 caf::actor_system_config virtual_time_config() {
   caf::actor_system_config config;
   config.set("scheduler.policy", caf::atom("testing"));
   return config;
+}
+
+void deliver(const sink_table::entry& target, frame f) {
+  if (target)
+    (*target)(std::move(f));
 }
 
 std::size_t nodes_of_workers(const experiment& e, const simulation_settings& s) {
@@ -60,14 +69,17 @@ void check_settings(const simulation_settings& s) {
 }
 
 /// Everything that the actors of one simulated run share. One thread, so nothing is locked.
-class simulation {
+class simulation final : public transport {
 public:
   simulation(std::shared_ptr<const experiment> e, const simulation_settings& s, const run_surroundings& around);
-  ~simulation();
+  ~simulation() override;
   simulation(const simulation&) = delete;
   simulation& operator=(const simulation&) = delete;
 
   simulation_result run();
+
+  void attach(life who, frame_sink sink) override { sinks_.attach(who, std::move(sink)); }
+  std::unique_ptr<link> link_to(rank from, life to) override;
 
   rank node_of(rank i) const {
     const auto workers = run_->settings.workers;
@@ -89,7 +101,6 @@ public:
 
 private:
   world_parts parts();
-  std::unique_ptr<link> make_link(rank from, rank to, const caf::actor& target);
   bool over() const { return summary_ || failure_; }
   void run_one_actor();
   void advance();
@@ -103,6 +114,8 @@ private:
   run_surroundings around_;
   std::shared_ptr<fault_board> board_;
   std::shared_ptr<fault_count> count_ = std::make_shared<fault_count>();
+  std::shared_ptr<const faulty_surroundings> faulty_;
+  sink_table sinks_;
   std::vector<std::shared_ptr<compute::model>> models_; // one on each device: gradients happen one after the other
 
   virtual_time now_{};
@@ -129,19 +142,19 @@ private:
 
 class simulated_link final : public link {
 public:
-  simulated_link(simulation& world, rank from, rank to, caf::actor target)
+  simulated_link(simulation& world, rank from, rank to, sink_table::entry target)
       : world_(world), from_(from), to_(to), target_(std::move(target)) {}
 
-  void transmit(frame f, std::chrono::nanoseconds delay) override {
+  void send(frame f) override {
     const auto from = world_.node_of(from_), to = world_.node_of(to_);
-    const auto flight = world_.network().send(world_.now(), from, to, f.wire_bytes(), number_++, delay);
+    const auto flight = world_.network().send(world_.now(), from, to, f.wire_bytes(), number_++);
     world_.at(flight.arrives, frame_comes{target_, to_, world_.now(), std::move(f)});
   }
 
 private:
   simulation& world_;
   rank from_, to_;
-  caf::actor target_;
+  sink_table::entry target_;
   std::uint64_t number_ = 0;
 };
 
@@ -151,9 +164,9 @@ public:
   observed_link(simulation_observer& observer, std::unique_ptr<link> inner)
       : observer_(observer), inner_(std::move(inner)) {}
 
-  void transmit(frame f, std::chrono::nanoseconds delay) override {
+  void send(frame f) override {
     observer_.carries(f);
-    inner_->transmit(std::move(f), delay);
+    inner_->send(std::move(f));
   }
 
 private:
@@ -204,6 +217,12 @@ simulation::simulation(std::shared_ptr<const experiment> e, const simulation_set
       began_(scheduler_.clock().now()) {
   for (const auto& device : run_->devices)
     models_.push_back(device.model->clone());
+  faulty_ = std::make_shared<const faulty_surroundings>(
+      faulty_surroundings{board_, count_, [this] { return to_seconds(now_); },
+                          [this](std::chrono::nanoseconds delay, std::function<void()> what) {
+                            at(later(now_, delay), postponed_is_due{std::move(what)});
+                          },
+                          run_->settings.seed, run_->pool});
   if (s.interleaving != 0)
     choice_.emplace(random_stream{s.interleaving, 0, purpose::interleaving}, run_->settings.seed);
 }
@@ -216,14 +235,12 @@ simulation::~simulation() {
   }
 }
 
-std::unique_ptr<link> simulation::make_link(rank from, rank to, const caf::actor& target) {
-  std::unique_ptr<link> made = std::make_unique<simulated_link>(*this, from, to, target);
+std::unique_ptr<link> simulation::link_to(rank from, life to) {
+  std::unique_ptr<link> made = std::make_unique<simulated_link>(*this, from, to.who, sinks_.find(to));
   if (!around_.faults.faults.empty())
-    made = make_faulty_link(
-        from, to, std::move(made), board_, count_, [this] { return to_seconds(now_); }, run_->settings.seed,
-        run_->pool);
+    made = make_faulty_link(from, to.who, std::move(made), faulty_);
   made = std::make_unique<observed_link>(observer_, std::move(made));
-  return around_.wrap_link ? around_.wrap_link(from, to, std::move(made)) : std::move(made);
+  return around_.wrap_link ? around_.wrap_link(from, to.who, std::move(made)) : std::move(made);
 }
 
 world_parts simulation::parts() {
@@ -235,7 +252,7 @@ world_parts simulation::parts() {
   parts.spawn_evaluator = [this](const caf::actor& coordinator) {
     return system_.spawn(evaluator_actor, run_, coordinator);
   };
-  parts.make_link = [this](rank from, rank to, const caf::actor& target) { return make_link(from, to, target); };
+  parts.transport = std::shared_ptr<transport>{std::shared_ptr<transport>{}, this}; // which outlives its actors
   parts.acknowledged = !around_.faults.faults.empty();
   parts.detection = from_seconds(settings_.detection_s);
   parts.witness = &observer_;
@@ -311,14 +328,16 @@ void simulation::happen(event what) {
     const auto received = network_.receive(now_, to, from, comes->f.wire_bytes());
     observer_.flies(comes->to, comes->f, comes->sent, received);
     if (received == now_)
-      caf::anon_send(comes->target, std::move(comes->f));
+      deliver(comes->target, std::move(comes->f));
     else
       at(received, frame_is_in{std::move(comes->target), std::move(comes->f)});
   } else if (auto* in = std::get_if<frame_is_in>(&what)) {
-    caf::anon_send(in->target, std::move(in->f));
+    deliver(in->target, std::move(in->f));
   } else if (auto* done = std::get_if<gradient_is_done>(&what)) {
     observer_.computed(done->who, done->result.step, done->result.loss);
     caf::anon_send(done->target, std::move(done->result));
+  } else if (auto* due = std::get_if<postponed_is_due>(&what)) {
+    due->what();
   }
 }
 

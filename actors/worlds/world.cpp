@@ -16,7 +16,7 @@ caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment
     setup.on_compute_failure = e->algorithm->traits.on_compute_failure;
     if (i < e->settings.workers)
       setup.spawn_compute = [i, start = parts.spawn_compute](caf::local_actor* parent) { return start(parent, i); };
-    setup.make_link = parts.make_link;
+    setup.transport = parts.transport;
     setup.acknowledged = parts.acknowledged;
     if (parts.acknowledged && i >= e->settings.workers) {
       setup.kept = kept;
@@ -24,7 +24,9 @@ caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment
     }
     setup.name = e->name_of(i);
     setup.coordinator = coordinator;
-    return spawn_worker(system, std::move(setup));
+    auto started = spawn_worker(system, std::move(setup));
+    parts.transport->attach({i, incarnation}, [started](frame f) { caf::anon_send(started, std::move(f)); });
+    return started;
   };
   coordinator_setup setup;
   setup.run = e;

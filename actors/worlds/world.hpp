@@ -11,7 +11,7 @@ struct world_parts {
   /// Starts the compute actor of a worker.
   std::function<caf::actor(caf::local_actor* parent, rank worker)> spawn_compute;
   std::function<caf::actor(const caf::actor& coordinator)> spawn_evaluator;
-  link_factory make_link;
+  std::shared_ptr<actors::transport> transport;
   bool may_wait = false;                 ///< workers on a GPU may wait for it, each in a thread of its own
   bool acknowledged = false;             ///< links may lose frames, see channel.hpp
   std::chrono::nanoseconds detection{0}; ///< see coordinator_setup

@@ -14,7 +14,6 @@ constexpr frame_kind ack = frame_kind::acknowledgement;
 
 std::shared_ptr<const roster> roster_of(std::vector<std::uint32_t> incarnations) {
   roster r;
-  r.workers.resize(incarnations.size()); // handles to nobody: the links here need none
   r.present.assign(incarnations.size(), true);
   r.incarnations = std::move(incarnations);
   return std::make_shared<const roster>(std::move(r));
@@ -35,15 +34,21 @@ frame acknowledgement(rank source, std::uint64_t up_to, std::uint32_t incarnatio
 /// One worker's connections, on links that only write down what they are given.
 struct fixture {
   explicit fixture(bool acknowledged, std::uint32_t incarnation = 0)
-      : ends(self, incarnation, acknowledged, [this](rank, rank to, const auto&) {
-          ++links_made;
-          return std::make_unique<recording_link>(sent_to[to]);
-        }) {}
+      : ends({self, incarnation}, acknowledged, std::make_shared<recording_transport>(*this)) {}
 
   struct recording_link final : link {
     explicit recording_link(std::vector<frame>& frames) : sent(frames) {}
-    void transmit(frame f, std::chrono::nanoseconds) override { sent.push_back(std::move(f)); }
+    void send(frame f) override { sent.push_back(std::move(f)); }
     std::vector<frame>& sent;
+  };
+  struct recording_transport final : transport {
+    explicit recording_transport(fixture& f) : owner(f) {}
+    void attach(life, frame_sink) override {}
+    std::unique_ptr<link> link_to(rank, life to) override {
+      owner.linked.push_back(to);
+      return std::make_unique<recording_link>(owner.sent_to[to.who]);
+    }
+    fixture& owner;
   };
 
   /// The steps of the frames that are handed on because this one arrived.
@@ -62,18 +67,18 @@ struct fixture {
   }
 
   std::map<rank, std::vector<frame>> sent_to;
-  int links_made = 0;
+  std::vector<life> linked; ///< for each link that was made, to whom
   connections ends;
 };
 
 TEST(connections, number_the_frames_to_each_peer_and_make_a_link_when_it_is_used) {
   fixture f{false};
   f.ends.meet(roster_of({0, 0, 0}));
-  EXPECT_EQ(f.links_made, 0);
+  EXPECT_THAT(f.linked, IsEmpty());
   f.ends.send(peer, from(self, 0), 0s);
   f.ends.send(other, from(self, 0), 0s);
   f.ends.send(peer, from(self, 0), 0s);
-  EXPECT_EQ(f.links_made, 2);
+  EXPECT_THAT(f.linked, ElementsAre(life{peer, 0}, life{other, 0}));
   ASSERT_EQ(f.sent_to[peer].size(), 2u);
   EXPECT_EQ(f.sent_to[peer][0].sequence, 1u);
   EXPECT_EQ(f.sent_to[peer][1].sequence, 2u);
@@ -100,7 +105,7 @@ TEST(connections, acknowledge_nothing_on_trusted_links) {
   fixture f{false};
   f.ends.meet(roster_of({0, 0, 0}));
   EXPECT_THAT(f.arrived(from(peer, 1, 0, 10)), ElementsAre(10));
-  EXPECT_EQ(f.links_made, 0);
+  EXPECT_THAT(f.linked, IsEmpty());
 }
 
 TEST(connections, repeat_what_is_not_acknowledged_in_time) {
@@ -128,7 +133,7 @@ TEST(connections, drop_the_frames_of_a_former_life) {
   f.ends.meet(roster_of({0, 2, 0}));
   EXPECT_THAT(f.arrived(from(peer, 1, 1, 10)), IsEmpty());
   EXPECT_THAT(f.arrived(from(peer, 1, 0, 10)), IsEmpty());
-  EXPECT_EQ(f.links_made, 0) << "nor is anything acknowledged";
+  EXPECT_THAT(f.linked, IsEmpty()) << "nor is anything acknowledged";
   EXPECT_THAT(f.arrived(from(peer, 1, 2, 30)), ElementsAre(30)) << "the channel of the present life is untouched";
   f.ends.send(peer, from(self, 0), 0s);
   f.arrived(acknowledgement(peer, 1, 1));
@@ -155,7 +160,7 @@ TEST(connections, keep_the_frames_of_a_life_that_they_have_not_heard_of_until_th
 TEST(connections, keep_what_comes_before_they_know_anybody) {
   fixture f{true, 1};
   EXPECT_THAT(f.arrived(from(peer, 1, 0, 10)), IsEmpty()); // a donor that heard of the new view first
-  EXPECT_EQ(f.links_made, 0);
+  EXPECT_THAT(f.linked, IsEmpty());
   auto waiting = f.ends.meet(roster_of({1, 0, 0}));
   ASSERT_EQ(waiting.size(), 1u);
   EXPECT_THAT(f.arrived(waiting[0]), ElementsAre(10));
@@ -199,12 +204,12 @@ TEST(connections, begin_anew_with_a_peer_that_was_started_anew_and_keep_the_old_
   EXPECT_EQ(f.ends.sent(), before);
   EXPECT_EQ(f.ends.timeout(), std::nullopt) << "what the dead have not acknowledged is forgotten";
   f.ends.send(peer, from(self, 0), 0s);
-  EXPECT_EQ(f.links_made, 3);
+  EXPECT_EQ(f.linked.back(), (life{peer, 1}));
   EXPECT_EQ(f.sent_to[peer].back().sequence, 1u);
   EXPECT_THAT(f.arrived(from(peer, 1, 1, 40)), ElementsAre(40));
   f.ends.send(other, from(self, 0), 0s);
   EXPECT_EQ(f.sent_to[other].back().sequence, 2u) << "the others are still known";
-  EXPECT_EQ(f.links_made, 3);
+  EXPECT_EQ(f.linked.size(), 3u);
   EXPECT_EQ(f.ends.sent().frames, before.frames + 3);
 }
 

@@ -231,9 +231,9 @@ TEST(local_world, wraps_every_link_for_fault_injection) {
   struct delaying_link final
       : link { // holds each frame back until the next one comes: everything still arrives in order
     delaying_link(std::unique_ptr<link> inner, std::atomic<int>& seen) : inner_(std::move(inner)), seen_(seen) {}
-    void transmit(frame f, std::chrono::nanoseconds delay) override {
+    void send(frame f) override {
       ++seen_;
-      inner_->transmit(std::move(f), delay);
+      inner_->send(std::move(f));
     }
     std::unique_ptr<link> inner_;
     std::atomic<int>& seen_;
@@ -249,9 +249,9 @@ TEST(local_world, wraps_every_link_for_fault_injection) {
 TEST(local_world, a_frame_that_contradicts_its_header_ends_the_run_with_an_error) {
   struct corrupting_link final : link {
     explicit corrupting_link(std::unique_ptr<link> inner) : inner_(std::move(inner)) {}
-    void transmit(frame f, std::chrono::nanoseconds delay) override {
+    void send(frame f) override {
       f.body.elements += 1;
-      inner_->transmit(std::move(f), delay);
+      inner_->send(std::move(f));
     }
     std::unique_ptr<link> inner_;
   };

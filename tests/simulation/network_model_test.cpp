@@ -148,13 +148,6 @@ TEST(network_model, has_cards_that_may_receive_faster_than_they_send) {
   EXPECT_EQ(std::ranges::max(down), 1s + 1ms + 2400us);
 }
 
-TEST(network_model, delays_what_a_fault_delays_and_what_is_behind_it) {
-  auto net = model(gigabit, 3);
-  EXPECT_EQ(net.send(0s, 0, 1, bytes, 0, 1s).arrives, 1ms + 1s);
-  EXPECT_EQ(net.send(0s, 0, 1, bytes, 1).arrives, 1ms + 1s + transmission);
-  EXPECT_EQ(net.send(0s, 0, 2, bytes, 2).arrives, 1ms + 2 * transmission); // another link
-}
-
 TEST(network_model, ends_with_time_itself) {
   auto net = model("uniform:bandwidth=1", 2);
   for (std::uint64_t i = 0; i < 3; ++i) {

@@ -127,9 +127,9 @@ TEST(simulated_world, ends_a_run_that_is_stopped_though_a_partition_never_heals)
 /// Sends every frame twice, and knows of one.
 struct double_link final : link {
   explicit double_link(std::unique_ptr<link> inner) : inner_(std::move(inner)) {}
-  void transmit(frame f, std::chrono::nanoseconds delay) override {
-    inner_->transmit(f, delay);
-    inner_->transmit(std::move(f), delay);
+  void send(frame f) override {
+    inner_->send(f);
+    inner_->send(std::move(f));
   }
   std::unique_ptr<link> inner_;
 };

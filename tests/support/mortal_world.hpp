@@ -98,11 +98,8 @@ private:
   struct life final : actors::worker_host {
     life(mortal_world& world_, actors::rank i, std::uint32_t incarnation_)
         : world(world_), id(i), incarnation(incarnation_),
-          ends(i, incarnation_, false,
-               [this](actors::rank, actors::rank to, const auto&) {
-                 return std::make_unique<passage>(world, to, known->incarnations[to]);
-               }),
-          program(world.run_->make_algorithm()), w(settings(), compute::make_optimiser("momentum:beta=0.5"), *this) {}
+          ends({i, incarnation_}, false, std::make_shared<passages>(world)), program(world.run_->make_algorithm()),
+          w(settings(), compute::make_optimiser("momentum:beta=0.5"), *this) {}
 
     actors::worker_settings settings() const {
       auto s = world.run_->for_worker(id, incarnation);
@@ -111,7 +108,6 @@ private:
       return s;
     }
     void meet(std::shared_ptr<const actors::roster> who) {
-      known = who;
       for (auto& f : ends.meet(std::move(who)))
         waiting.push_back(std::move(f));
     }
@@ -147,7 +143,6 @@ private:
     actors::rank id;
     std::uint32_t incarnation;
     std::map<std::size_t, std::deque<std::function<void(life&)>>> mail; // by sender
-    std::shared_ptr<const actors::roster> known;
     std::vector<actors::frame> waiting;
     actors::connections ends;
     std::unique_ptr<actors::algorithm> program;
@@ -160,7 +155,7 @@ private:
   struct passage final : actors::link {
     passage(mortal_world& world_, actors::rank to_, std::uint32_t incarnation_)
         : world(world_), to(to_), incarnation(incarnation_) {}
-    void transmit(actors::frame f, std::chrono::nanoseconds) override {
+    void send(actors::frame f) override {
       world.check_->carried(f);
       if (auto& target = world.lives_[to]; target && target->incarnation == incarnation)
         target->mail[f.source].push_back([f](life& self) { self.arrived(f); });
@@ -168,6 +163,14 @@ private:
     mortal_world& world;
     actors::rank to;
     std::uint32_t incarnation;
+  };
+  struct passages final : actors::transport {
+    explicit passages(mortal_world& w) : world(w) {}
+    void attach(actors::life, actors::frame_sink) override {}
+    std::unique_ptr<actors::link> link_to(actors::rank, actors::life to) override {
+      return std::make_unique<passage>(world, to.who, to.incarnation);
+    }
+    mortal_world& world;
   };
 
   std::size_t workers() const { return run_->settings.workers; }
@@ -229,7 +232,6 @@ private:
 
   void spawn(actors::rank i, std::uint32_t incarnation) {
     lives_.resize(workers());
-    roster_.workers.resize(workers());
     roster_.incarnations.resize(workers());
     roster_.present.assign(workers(), true);
     roster_.incarnations[i] = incarnation;

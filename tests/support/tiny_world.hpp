@@ -1,6 +1,5 @@
 #pragma once
 
-#include "gossamer/actors/runtime/link.hpp"
 #include "gossamer/actors/runtime/worker.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/topology/bipartition.hpp"
@@ -87,8 +86,8 @@ public:
   const vec& model(actors::rank i) const { return nodes_[i]->program->model(); }
   actors::traffic sent(actors::rank i) const { return nodes_[i]->sent(); }
   std::size_t frames_from_to(actors::rank from, actors::rank to) const {
-    const auto found = nodes_[from]->links.find(to);
-    return found == nodes_[from]->links.end() ? 0 : found->second->sent().frames;
+    const auto found = nodes_[from]->sent_to.find(to);
+    return found == nodes_[from]->sent_to.end() ? 0 : found->second.frames;
   }
 
   /// sum_i x_i in double precision.
@@ -115,12 +114,6 @@ private:
 
   void keep(actors::rank i) { kept_[i] = std::make_shared<const std::vector<std::byte>>(nodes_[i]->w.state()); }
 
-  struct pair_link final : actors::link {
-    explicit pair_link(std::deque<actors::frame>& q) : queue(q) {}
-    void transmit(actors::frame f, std::chrono::nanoseconds) override { queue.push_back(std::move(f)); }
-    std::deque<actors::frame>& queue;
-  };
-
   struct node final : actors::worker_host {
     node(tiny_world& world_, actors::rank i, actors::worker_settings settings, std::unique_ptr<actors::algorithm> a)
         : world(world_), id(i), program(std::move(a)),
@@ -132,22 +125,20 @@ private:
     void send(actors::rank to, actors::frame f) override {
       if (world.options_.on_send)
         world.options_.on_send(to, f);
-      auto& slot = links[to];
-      if (!slot)
-        slot = std::make_unique<pair_link>(world.queues_[{id, to}]);
-      slot->send(std::move(f));
+      sent_to[to].count(f);
+      world.queues_[{id, to}].push_back(std::move(f));
     }
     actors::traffic sent() const override {
       actors::traffic total;
-      for (const auto& [peer, l] : links)
-        total += l->sent();
+      for (const auto& [peer, one] : sent_to)
+        total += one;
       return total;
     }
 
     tiny_world& world;
     actors::rank id;
     std::unique_ptr<actors::algorithm> program;
-    std::map<actors::rank, std::unique_ptr<pair_link>> links;
+    std::map<actors::rank, actors::traffic> sent_to;
     std::optional<actors::gradient_job> job;
     actors::worker w; // last: its coroutines refer to the rest
   };
