@@ -5,9 +5,8 @@
 #include "gossamer/actors/runtime/membership.hpp"
 #include "gossamer/actors/runtime/snapshot_round.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
+#include <fmt/format.h>
 
 namespace gossamer::actors {
 

@@ -111,29 +111,29 @@ void plan(experiment& e) {
 
 worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const {
   worker_settings w;
-  w.id = i;
-  w.incarnation = incarnation;
-  w.workers = settings.workers;
-  w.masters = masters;
-  w.samples = data.train.samples;
+  w.place.id = i;
+  w.place.incarnation = incarnation;
+  w.place.workers = settings.workers;
+  w.place.masters = masters;
+  w.training.samples = data.train.samples;
   if (incarnation == 0)
-    w.everybody = everybody;
-  w.exact_codec = codec->can().exact;
-  w.synchronous = algorithm->traits.synchronous;
-  w.seed = settings.seed;
+    w.place.everybody = everybody;
+  w.packing.exact = codec->can().exact;
+  w.training.synchronous = algorithm->traits.synchronous;
+  w.training.seed = settings.seed;
   // An asynchronous run counts the updates of all workers; a single worker never does more than all of them.
-  w.step_limit =
-      w.synchronous || algorithm->traits.equal_steps ? steps_per_worker : steps_per_worker * settings.workers;
-  w.evaluation_steps = evaluation_steps;
-  w.batch = settings.batch;
-  w.updates_per_epoch = updates_per_epoch();
-  w.planned_epochs = planned_epochs;
-  w.lr = settings.lr.value();
-  w.codec = codec;
-  w.schedule = schedule;
-  w.model = device_of(i).model;
-  w.coder = device_of(i).make_coder();
-  w.pool = pool;
+  w.training.step_limit =
+      w.training.synchronous || algorithm->traits.equal_steps ? steps_per_worker : steps_per_worker * settings.workers;
+  w.training.evaluation_steps = evaluation_steps;
+  w.training.batch = settings.batch;
+  w.training.updates_per_epoch = updates_per_epoch();
+  w.training.planned_epochs = planned_epochs;
+  w.training.lr = settings.lr.value();
+  w.packing.codec = codec;
+  w.training.schedule = schedule;
+  w.training.model = device_of(i).model;
+  w.packing.coder = device_of(i).make_coder();
+  w.packing.pool = pool;
   return w;
 }
 

@@ -1,4 +1,4 @@
-#include "gossamer/actors/runtime/worker.hpp"
+#include "gossamer/actors/runtime/hosted_worker.hpp"
 
 #include <fmt/format.h>
 
@@ -9,26 +9,27 @@ namespace gossamer::actors {
 
 worker::worker(worker_settings settings, std::unique_ptr<compute::optimiser> optimiser, worker_host& host)
     : settings_(std::move(settings)), optimiser_(std::move(optimiser)), host_(host),
-      quantise_(random(purpose::quantise)), inbox_(settings_.id, settings_.witness),
-      ready_(settings_.everybody != nullptr), limit_(settings_.step_limit) {
+      quantise_(random(purpose::quantise)), inbox_(settings_.place.id, settings_.witness),
+      ready_(settings_.place.everybody != nullptr), limit_(settings_.training.step_limit) {
   if (ready_)
-    views_.push_back(settings_.everybody);
+    views_.push_back(settings_.place.everybody);
   if (settings_.witness)
-    settings_.witness->begins(id(), settings_.incarnation);
+    settings_.witness->begins(id(), settings_.place.incarnation);
 }
 
 worker::~worker() {
   if (settings_.witness)
-    settings_.witness->ends(id(), settings_.incarnation);
+    settings_.witness->ends(id(), settings_.place.incarnation);
 }
 
 double worker::epoch(std::uint64_t t) const {
-  const auto updates = settings_.synchronous ? t * settings_.workers : std::max(t, updates_);
-  return static_cast<double>(updates) / settings_.updates_per_epoch;
+  const auto updates = settings_.training.synchronous ? t * settings_.place.workers : std::max(t, updates_);
+  return static_cast<double>(updates) / settings_.training.updates_per_epoch;
 }
 
 float worker::learning_rate(std::uint64_t t) const {
-  return static_cast<float>(settings_.lr * settings_.schedule->factor(epoch(t), settings_.planned_epochs));
+  return static_cast<float>(settings_.training.lr
+                            * settings_.training.schedule->factor(epoch(t), settings_.training.planned_epochs));
 }
 
 error worker::diverged(const std::string& sign) const {
@@ -58,7 +59,7 @@ worker::pending_gradient worker::start_full_part(const vec& x, std::uint32_t par
   return start({.step = t, .x = x, .what = gradient_job::kind::full_part, .part = part, .parts = parts});
 }
 
-void worker::gradient_arrived(gradient_result result) {
+void hosted_worker::gradient_arrived(gradient_result result) {
   if (gradient_under_way_ != result.step)
     return; // it was started before this worker took the state of another one
   if (!std::isfinite(result.loss))
@@ -68,7 +69,7 @@ void worker::gradient_arrived(gradient_result result) {
     const auto sent = host_.sent();
     if (settings_.witness)
       settings_.witness->reports(id(), sent);
-    host_.report(step_report{id(), settings_.incarnation, gradients_, result.loss, sent});
+    host_.report(step_report{id(), settings_.place.incarnation, gradients_, result.loss, sent});
   }
   gradient_ = std::move(result.gradient);
   gradient_ready_ = true;
@@ -77,7 +78,7 @@ void worker::gradient_arrived(gradient_result result) {
 
 void worker::update(vec& x, const vec& gradient, std::uint64_t t) {
   if (!x.remote())
-    x = settings_.coder->place(x); // an algorithm may have had it on the host
+    x = settings_.packing.coder->place(x); // an algorithm may have had it on the host
   optimiser_->step(x, gradient, learning_rate(t));
   prox(x, t);
 }
@@ -92,7 +93,7 @@ vec worker::direction(const vec& x, const vec& gradient, std::uint64_t t) {
 
 packet worker::encode(const compress::codec& c, const vec& v, const random_stream& random, std::uint64_t step) const {
   try {
-    return settings_.coder->encode(c, v, random, step);
+    return settings_.packing.coder->encode(c, v, random, step);
   } catch (const error& e) {
     if (e.code() == errc::diverged)
       throw diverged(e.sentence());
@@ -109,12 +110,13 @@ vec worker::decode(const packet& p, std::size_t size) const {
   if (p.elements != size)
     throw error(errc::bad_packet, fmt::format("worker {} received a vector of {} elements where {} were expected", id(),
                                               p.elements, size));
-  return settings_.coder->decode(p);
+  return settings_.packing.coder->decode(p);
 }
 
 void worker::send(rank to, tag label, packet body) {
   if (expects(to, label)) // who will not answer does not listen either
-    host_.send(to, {.source = id(), .incarnation = settings_.incarnation, .label = label, .body = std::move(body)});
+    host_.send(to,
+               {.source = id(), .incarnation = settings_.place.incarnation, .label = label, .body = std::move(body)});
 }
 
 /// Beginning behind its own rank: if everybody began with the lowest, those would have to receive from all sides at
@@ -126,7 +128,7 @@ void worker::send_to_neighbours(tag label, const packet& body) {
     send(all[(behind + k) % all.size()], label, body);
 }
 
-void worker::deliver(frame f) {
+void hosted_worker::deliver(frame f) {
   if (settings_.witness)
     settings_.witness->delivered(id(), f);
   if (f.label.kind == frame_kind::state)
@@ -147,13 +149,13 @@ void worker::serve(task<> routine) {
   services_.back().start();
 }
 
-void worker::run(algorithm& a) {
+void hosted_worker::run(algorithm& a) {
   algorithm_ = &a;
   if (!ready_)
     return;
-  if (settings_.saved)
-    restore(*settings_.saved);
-  if (!settings_.synchronous)
+  if (settings_.place.saved)
+    restore(*settings_.place.saved);
+  if (!settings_.training.synchronous)
     take_snapshot(0); // the first of the coordinator's evaluations, before anything has moved
   spawn(a.run(*this));
 }
@@ -167,13 +169,13 @@ void worker::reach(std::uint64_t t) {
 void worker::begin_step(std::uint64_t t) {
   if (settings_.witness)
     settings_.witness->step_begins(id(), t, present());
-  const auto every = settings_.evaluation_steps;
-  const bool near_the_end = settings_.step_limit - t <= every / 2; // where the final evaluation follows anyway
-  if (settings_.synchronous && every != 0 && t % every == 0 && !near_the_end)
-    take_snapshot(t * settings_.workers);
+  const auto every = settings_.training.evaluation_steps;
+  const bool near_the_end = settings_.training.step_limit - t <= every / 2; // where the final evaluation follows anyway
+  if (settings_.training.synchronous && every != 0 && t % every == 0 && !near_the_end)
+    take_snapshot(t * settings_.place.workers);
 }
 
-std::uint64_t worker::hold() {
+std::uint64_t hosted_worker::hold() {
   held_ = true;
   if (behind_)
     state_of_view_ = 0; // the answer says which step its own state is of; it may be the last that is left
@@ -181,7 +183,7 @@ std::uint64_t worker::hold() {
   return step_;
 }
 
-void worker::proceed(std::uint64_t limit) {
+void hosted_worker::proceed(std::uint64_t limit) {
   limit_ = std::min(limit_, limit);
   held_ = false;
   inbox_.thaw();
@@ -191,10 +193,10 @@ void worker::proceed(std::uint64_t limit) {
 }
 
 void worker::take_snapshot(std::uint64_t evaluation) {
-  host_.report(snapshot{id(), settings_.incarnation, evaluation, gradients_, on_host(model()), host_.sent()});
+  host_.report(snapshot{id(), settings_.place.incarnation, evaluation, gradients_, on_host(model()), host_.sent()});
 }
 
-bool worker::finished() {
+bool hosted_worker::finished() {
   for (auto* tasks : {&routines_, &services_})
     for (auto& routine : *tasks)
       if (routine.done())
@@ -218,9 +220,9 @@ void worker::claim_opposite(rank peer, bool asked, std::uint64_t exchange, const
   if (!settings_.witness)
     return;
   const auto lives = [this](rank i) { // what a master did outlives it: it goes on from the state that it saved
-    return i < settings_.workers ? views_.back()->incarnations[i].value_or(0) : 0;
+    return i < settings_.place.workers ? views_.back()->incarnations[i].value_or(0) : 0;
   };
-  const auto mine = id() < settings_.workers ? settings_.incarnation : 0;
+  const auto mine = id() < settings_.place.workers ? settings_.place.incarnation : 0;
   const exchange_half half = asked ? exchange_half{id(), peer, mine, lives(peer), exchange}
                                    : exchange_half{peer, id(), lives(peer), mine, exchange};
   settings_.witness->claims_opposite(id(), half, delta);

@@ -2,128 +2,33 @@
 
 #include "gossamer/actors/runtime/algorithm.hpp"
 #include "gossamer/actors/runtime/inbox.hpp"
-#include "gossamer/actors/runtime/view.hpp"
-#include "gossamer/actors/runtime/witness.hpp"
+#include "gossamer/actors/runtime/worker_host.hpp"
+#include "gossamer/actors/runtime/worker_settings.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/philox.hpp"
-#include "gossamer/compress/coder.hpp"
-#include "gossamer/compute/model.hpp"
 #include "gossamer/compute/optimiser.hpp"
-#include "gossamer/compute/schedule.hpp"
 
 #include <deque>
-#include <limits>
-#include <memory>
 #include <span>
-#include <vector>
 
 namespace gossamer::actors {
-
-/// What a compute actor is asked for. Of a model with an l2 term, every gradient has its part.
-struct gradient_job {
-  enum class kind : std::uint8_t {
-    minibatch,  ///< the mean gradient at x over the worker's minibatch of this step
-    difference, ///< the mean of grad f_a(x) - grad f_a(anchor), over a minibatch drawn from all samples
-    full_part,  ///< the sum of the gradients at x over one of `parts` equal parts of all samples
-  };
-  std::uint64_t step = 0;
-  vec x;
-  kind what = kind::minibatch;
-  vec anchor = {};
-  std::uint32_t part = 0, parts = 1;
-};
-
-/// A gradient, as a compute actor answers it.
-struct gradient_result {
-  std::uint64_t step = 0;
-  vec gradient;
-  double loss = 0;    ///< mean at x over the samples
-  bool update = true; ///< counts as one: not so a part of the full gradient
-};
-
-/// What a worker tells the coordinator after each gradient.
-struct step_report {
-  rank source = 0;
-  std::uint32_t incarnation = 0;
-  std::uint64_t step = 0; ///< gradients of this worker so far
-  double loss = 0;
-  traffic sent; ///< of this worker, since the start
-};
-
-/// A worker's model at one moment, for an evaluation.
-struct snapshot {
-  rank source = 0;
-  std::uint32_t incarnation = 0;
-  std::uint64_t evaluation = 0; ///< which evaluation it belongs to
-  std::uint64_t gradients = 0;  ///< of this worker so far
-  vec model;
-  traffic sent;
-};
-
-class worker;
-
-/// What a worker needs from the world it lives in. The local world implements it with actors.
-class worker_host {
-public:
-  virtual ~worker_host() = default;
-  /// Starts a gradient at x; answered by `worker::gradient_arrived`.
-  virtual void compute(gradient_job job) = 0;
-  virtual void report(step_report) = 0;
-  virtual void report(snapshot) = 0;
-  virtual void send(rank to, frame f) = 0;
-  virtual traffic sent() const = 0;
-  /// The worker has got the state of another one and goes on.
-  virtual void joined(std::uint64_t /*step*/) {}
-  /// Keeps the worker's state (`worker::state`) for its next life, where workers may die.
-  virtual void save(const worker&) {}
-};
 
 /// The rank in the key of random numbers that all workers share.
 inline constexpr rank nobody = std::numeric_limits<rank>::max();
 
-/// Everything about a worker that is fixed before it starts.
-struct worker_settings {
-  rank id = 0;
-  std::uint32_t incarnation = 0;
-  std::size_t workers = 1;                             ///< at the start of the run; their ranks come first,
-  std::size_t masters = 0;                             ///< and those of the masters behind them
-  std::shared_ptr<const view> everybody;               ///< view 1; null for a worker that joins later
-  std::shared_ptr<const std::vector<std::byte>> saved; ///< the state of a former life, to go on from; mostly null
-  bool synchronous = true;
-  bool exact_codec = true;
-
-  std::uint64_t seed = 0;
-  std::uint64_t step_limit = std::numeric_limits<std::uint64_t>::max(); ///< of this worker
-  std::uint64_t evaluation_steps = 0; ///< a synchronous worker sends a snapshot every so many steps; 0: never
-  std::size_t samples = 1;            ///< of the training set
-  std::size_t batch = 1;              ///< samples of a minibatch
-  double updates_per_epoch = 1;       ///< gradients, of all workers together, that touch every sample once
-  double planned_epochs = 1;
-  double lr = 0.1;
-
-  std::shared_ptr<const compress::codec> codec;
-  /// Encodes and decodes for all codecs; never null.
-  std::shared_ptr<const compress::coder> coder = std::make_shared<const compress::coder>();
-  std::shared_ptr<const compute::schedule> schedule;
-  std::shared_ptr<const compute::model> model; ///< for its proximal step
-  buffer_pool pool;                            ///< for what is received
-  actors::witness* witness = nullptr;          ///< outlives the worker; may be null
-};
-
-/// What an algorithm sees of the world: its place among the others, gradients, messages, and the end of training.
+/// What an algorithm sees of the world: its place among the others, gradients, messages, and the end of training. Who
+/// hosts it sees a `hosted_worker`.
 ///
 /// Everything that waits is an awaitable. Threads: confined to the actor that owns it.
 class worker {
 public:
-  worker(worker_settings settings, std::unique_ptr<compute::optimiser> optimiser, worker_host& host);
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
-  ~worker();
 
-  rank id() const noexcept { return settings_.id; }
-  random_stream random(purpose use) const noexcept { return {settings_.seed, settings_.id, use}; }
+  rank id() const noexcept { return settings_.place.id; }
+  random_stream random(purpose use) const noexcept { return {settings_.training.seed, settings_.place.id, use}; }
   /// The same numbers for all workers of the run.
-  random_stream shared_random(purpose use) const noexcept { return {settings_.seed, nobody, use}; }
+  random_stream shared_random(purpose use) const noexcept { return {settings_.training.seed, nobody, use}; }
 
   // -- who is there: may change whenever the coroutine is suspended
   // ----------------------------------------------------
@@ -142,9 +47,9 @@ public:
   /// Which of its lives it is in, if it has not been lost.
   std::optional<std::uint32_t> life_of(rank i) const { return views_.back()->incarnations[i]; }
   /// How many workers the run began with; as many as there are ranks below those of the masters.
-  std::size_t workers() const noexcept { return settings_.workers; }
-  std::size_t masters() const noexcept { return settings_.masters; }
-  rank master(std::size_t k) const noexcept { return static_cast<rank>(settings_.workers + k); }
+  std::size_t workers() const noexcept { return settings_.place.workers; }
+  std::size_t masters() const noexcept { return settings_.place.masters; }
+  rank master(std::size_t k) const noexcept { return static_cast<rank>(settings_.place.workers + k); }
   /// `co_await change()` until somebody is lost or comes back, or training is over.
   signal::waiter change() noexcept { return change_.wait(); }
 
@@ -155,11 +60,11 @@ public:
   step_gate next_step(std::uint64_t t) noexcept;
   /// Training is over: no step begins any more.
   bool over() const noexcept { return limit_ == 0; }
-  std::size_t samples() const noexcept { return settings_.samples; }
+  std::size_t samples() const noexcept { return settings_.training.samples; }
   /// How many samples a gradient is the mean of.
-  std::size_t batch() const noexcept { return settings_.batch; }
+  std::size_t batch() const noexcept { return settings_.training.batch; }
   /// Gradients, of all workers together, that touch every sample once.
-  double updates_per_epoch() const noexcept { return settings_.updates_per_epoch; }
+  double updates_per_epoch() const noexcept { return settings_.training.updates_per_epoch; }
   /// gamma_t: the base rate times the schedule at the present progress.
   float learning_rate(std::uint64_t t) const;
 
@@ -181,12 +86,14 @@ public:
   /// a step, and `prox` where x has been moved without `update`.
   vec direction(const vec& x, const vec& gradient, std::uint64_t t);
   /// x <- prox_{c gamma_t h}(x), the model's proximal step, for a step size of c gamma_t.
-  void prox(vec& x, std::uint64_t t, float c = 1) const { settings_.model->proximal_step(x, c * learning_rate(t)); }
+  void prox(vec& x, std::uint64_t t, float c = 1) const {
+    settings_.training.model->proximal_step(x, c * learning_rate(t));
+  }
 
   // -- messages -------------------------------------------------------------------------------------------------------
 
   /// The vector as the run's codec packs it. Each call draws fresh random numbers.
-  packet encode(const vec& v) { return encode(*settings_.codec, v); }
+  packet encode(const vec& v) { return encode(*settings_.packing.codec, v); }
   /// As another codec packs it.
   packet encode(const compress::codec& c, const vec& v) { return encode(c, v, quantise_, encodings_++); }
   /// With these random numbers, which all workers may have in common.
@@ -194,9 +101,9 @@ public:
   /// As it is, whatever the run's codec.
   packet encode_exactly(const vec& v) const;
   /// The run's codec.
-  const compress::codec& codec() const noexcept { return *settings_.codec; }
+  const compress::codec& codec() const noexcept { return *settings_.packing.codec; }
   /// Who encodes and decodes, where vectors are.
-  const compress::coder& coder() const noexcept { return *settings_.coder; }
+  const compress::coder& coder() const noexcept { return *settings_.packing.coder; }
   /// The vector in a packet that a peer sent. @error errc::bad_packet also when it has not the dimension of the model
   vec decode(const packet& p) const { return decode(p, model().size()); }
   /// @error errc::bad_packet also when the vector has not this size
@@ -211,7 +118,7 @@ public:
 
   /// Keeps the state for a next life. A master calls it before it answers, so that what others have seen is never
   /// forgotten.
-  void save() const { host_.save(*this); }
+  void save() const { host_.save(); }
   /// Runs another coroutine beside `algorithm::run`. The worker has finished when all have.
   void spawn(task<> routine);
   /// Runs a coroutine that serves others as long as the worker exists: nobody waits for its end.
@@ -224,38 +131,17 @@ public:
   void claim_conserved(std::string_view what, std::uint64_t step, const vec& before, const vec& after) const;
   /// @param asked this worker asked, `peer` answered
   void claim_opposite(rank peer, bool asked, std::uint64_t exchange, const vec& delta) const;
-  bool exact_codec() const noexcept { return settings_.exact_codec; }
-
-  // -- for the actor that owns this worker ----------------------------------------------------------------------------
-
-  /// Starts the algorithm; where a worker joins, as soon as it has the state of another one.
-  void run(algorithm& a);
-  void deliver(frame f);
-  void gradient_arrived(gradient_result result);
-  /// First half of every change that all workers make together: until `proceed` no step begins, and none ends because
-  /// of a frame.
-  /// @returns the step that this worker is in, or about to begin
-  std::uint64_t hold();
-  /// The first step from there on in which it exchanges something.
-  std::uint64_t next_exchange() const { return algorithm_ ? algorithm_->next_exchange(step_) : step_; }
-  /// Second half. @param limit no step from this one on begins
-  void proceed(std::uint64_t limit);
-  /// Peer lost, peer back: takes over a later view, now or when its first step comes.
-  void adopt(std::shared_ptr<const view> next);
-  /// False while the state of another worker is awaited. A view that no longer promises one bids it go on from its own.
-  bool ready() const noexcept { return ready_; }
-  void progressed(std::uint64_t updates) noexcept { updates_ = std::max(updates_, updates); }
-  void take_snapshot(std::uint64_t evaluation);
-  /// Everything that a later step depends on: the fields of the algorithm and of the optimiser, and how many vectors
-  /// were encoded.
-  std::vector<std::byte> state() const;
-  /// True when `run` was called and all coroutines have ended; frames may come before that. @error whatever ended one
-  /// of them
-  bool finished();
-  std::uint64_t gradients_done() const noexcept { return gradients_; }
-  const vec& model() const { return algorithm_->model(); }
+  bool exact_codec() const noexcept { return settings_.packing.exact; }
 
 private:
+  friend class hosted_worker;
+  worker(worker_settings settings, std::unique_ptr<compute::optimiser> optimiser, worker_host& host);
+  ~worker();
+
+  const vec& model() const { return algorithm_->model(); }
+  std::uint64_t next_exchange() const { return algorithm_ ? algorithm_->next_exchange(step_) : step_; }
+  std::vector<std::byte> state() const;
+  void take_snapshot(std::uint64_t evaluation);
   // worker_views.cpp has those of them that are about views
   void reach(std::uint64_t t);
   void begin_step(std::uint64_t t);

@@ -1,5 +1,7 @@
 #include "gossamer/actors/runtime/worker_actor.hpp"
 
+#include "gossamer/actors/runtime/hosted_worker.hpp"
+
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -19,7 +21,7 @@ public:
     self_ = self;
     setup_ = std::move(setup);
     const auto& s = setup_.settings;
-    connections_.emplace(life{s.id, s.incarnation}, setup_.acknowledged, setup_.transport);
+    connections_.emplace(life{s.place.id, s.place.incarnation}, setup_.acknowledged, setup_.transport);
     worker_.emplace(s, std::move(setup_.optimiser), *this);
   }
 
@@ -61,8 +63,8 @@ public:
 
   void answer(const hold_steps& m) {
     const auto step = worker_->hold();
-    self_->send(setup_.coordinator,
-                holding{setup_.settings.id, setup_.settings.incarnation, m.round, step, worker_->next_exchange()});
+    self_->send(setup_.coordinator, holding{setup_.settings.place.id, setup_.settings.place.incarnation, m.round, step,
+                                            worker_->next_exchange()});
   }
 
   void repeat_frames() {
@@ -74,7 +76,7 @@ public:
   void gradient_arrived(gradient_result result) {
     if (job_ && job_->step == result.step)
       job_.reset();
-    on([&](worker& w) { w.gradient_arrived(std::move(result)); });
+    on([&](hosted_worker& w) { w.gradient_arrived(std::move(result)); });
   }
 
   void compute_failed(run_failed why) { compute_failure_ = std::move(why); }
@@ -111,11 +113,11 @@ public:
   }
   traffic sent() const override { return connections_->sent(); }
   void joined(std::uint64_t step) override {
-    self_->send(setup_.coordinator, worker_joined{setup_.settings.id, setup_.settings.incarnation, step});
+    self_->send(setup_.coordinator, worker_joined{setup_.settings.place.id, setup_.settings.place.incarnation, step});
   }
-  void save(const worker& w) override {
+  void save() override {
     if (setup_.kept)
-      setup_.kept->keep(setup_.settings.id, w.state());
+      setup_.kept->keep(setup_.settings.place.id, worker_->state());
   }
 
 private:
@@ -140,7 +142,7 @@ private:
     if (reported_ || !finished)
       return;
     reported_ = true;
-    self_->send(setup_.coordinator, worker_finished{setup_.settings.id, setup_.settings.incarnation});
+    self_->send(setup_.coordinator, worker_finished{setup_.settings.place.id, setup_.settings.place.incarnation});
   }
 
   caf::event_based_actor* self_ = nullptr;
@@ -152,7 +154,7 @@ private:
   run_failed compute_failure_{errc::failed, "a compute actor was killed", {}};
   int restarts_ = 0;
   bool reported_ = false;
-  std::optional<worker> worker_; // last: its coroutines refer to the rest
+  std::optional<hosted_worker> worker_; // last: its coroutines refer to the rest
 };
 
 /// A paused worker leaves everything in its mailbox.
@@ -190,8 +192,8 @@ caf::behavior worker_actor(caf::stateful_actor<worker_state>* self, std::shared_
       [&state](run_failed& failure) { state.compute_failed(std::move(failure)); },
       [&state](const hold_steps& m) { state.answer(m); },
       [&state](const proceed_with& m) { state.proceed(m); },
-      [&state](const snapshot_request& m) { state.on([&](worker& w) { w.take_snapshot(m.evaluation); }); },
-      [&state](const run_progress& m) { state.on([&](worker& w) { w.progressed(m.updates); }); },
+      [&state](const snapshot_request& m) { state.on([&](hosted_worker& w) { w.take_snapshot(m.evaluation); }); },
+      [&state](const run_progress& m) { state.on([&](hosted_worker& w) { w.progressed(m.updates); }); },
       [&state](repeat_frames) { state.repeat_frames(); },
       [self](pause_work) { pause(self); },
       [](resume_work) {},

@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/runtime/connections.hpp"
 #include "gossamer/actors/runtime/kept_states.hpp"
+#include "gossamer/actors/runtime/messages.hpp"
 
 #include <functional>
 

@@ -1,5 +1,5 @@
 // How a worker lives through changes of view: peer lost, peer back, view changed, round repeated.
-#include "gossamer/actors/runtime/worker.hpp"
+#include "gossamer/actors/runtime/hosted_worker.hpp"
 
 #include <algorithm>
 
@@ -49,7 +49,7 @@ bool worker::expects(rank from, const tag& label) const {
   return then.contains(from) && then.incarnations[from] == views_.back()->incarnations[from];
 }
 
-void worker::adopt(std::shared_ptr<const view> next) {
+void hosted_worker::adopt(std::shared_ptr<const view> next) {
   if (settings_.witness)
     settings_.witness->adopts(id(), *next);
   std::erase_if(views_, [&](const auto& v) { return v != views_.front() && v->first_step >= next->first_step; });
@@ -100,9 +100,9 @@ void worker::donate(const view& v) {
     if (donor != id())
       continue;
     host_.send(joiner, {.source = id(),
-                        .incarnation = settings_.incarnation,
+                        .incarnation = settings_.place.incarnation,
                         .label = {frame_kind::state, step_, 0, v.number},
-                        .body = pack(state(), settings_.pool)});
+                        .body = pack(state(), settings_.packing.pool)});
   }
 }
 
@@ -116,12 +116,12 @@ std::vector<std::byte> worker::state() const {
 }
 
 void worker::restore(std::span<const std::byte> state) {
-  archive_reader fields{state, settings_.pool};
+  archive_reader fields{state, settings_.packing.pool};
   algorithm_->fields(fields);
   optimiser_->fields(fields);
   fields(encodings_);
   fields.finish();
-  placement place{*settings_.coder};
+  placement place{*settings_.packing.coder};
   algorithm_->fields(place);
   optimiser_->fields(place);
 }
@@ -129,8 +129,8 @@ void worker::restore(std::span<const std::byte> state) {
 /// A master, whose state nobody else has; or a worker that was a round behind others, which were all lost.
 void worker::go_on_from_own_state() {
   ready_ = true;
-  if (!std::exchange(behind_, false) && settings_.saved)
-    restore(*settings_.saved);
+  if (!std::exchange(behind_, false) && settings_.place.saved)
+    restore(*settings_.place.saved);
 }
 
 void worker::await_state() {

@@ -10,7 +10,7 @@ caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment
     worker_setup setup;
     setup.settings = e->for_worker(i, incarnation);
     setup.settings.witness = parts.witness;
-    setup.algorithm = e->make_algorithm(i, *setup.settings.coder);
+    setup.algorithm = e->make_algorithm(i, *setup.settings.packing.coder);
     setup.optimiser = e->device_of(i).optimiser->clone();
     setup.own_thread = parts.may_wait && e->device_of(i).where.on_gpu();
     setup.on_compute_failure = e->algorithm->traits.on_compute_failure;
@@ -20,7 +20,7 @@ caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment
     setup.acknowledged = parts.acknowledged;
     if (parts.acknowledged && i >= e->settings.workers) {
       setup.kept = kept;
-      setup.settings.saved = kept->last_of(i);
+      setup.settings.place.saved = kept->last_of(i);
     }
     setup.name = e->name_of(i);
     setup.coordinator = coordinator;

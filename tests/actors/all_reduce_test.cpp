@@ -252,10 +252,9 @@ TEST(all_reduce, sends_what_it_promises) {
 // -- weights ----------------------------------------------------------------------------------------------------------
 
 /// Worker 1 sends worker 0 one frame of this weight, and packets that say they count so many.
-task<> deceive(worker& w, std::uint32_t weight, std::uint32_t counted) {
-  const auto pool = w.model().pool();
+task<> deceive(worker& w, const vec& x, std::uint32_t weight, std::uint32_t counted) {
   const tag label{frame_kind::reduce_segment, 0, weight, w.present().number};
-  w.send(0, label, compress::sign_sums(pool, w.model().size() / 2, counted).encode(sign_sum_code::fixed));
+  w.send(0, label, compress::sign_sums(x.pool(), x.size() / 2, counted).encode(sign_sum_code::fixed));
   co_return;
 }
 
@@ -265,7 +264,7 @@ bool accepts(std::uint32_t weight, std::uint32_t counted) {
                    [&](rank i) {
                      return std::make_unique<script>(vec{pool, 256}, [=](worker& w, vec& x) {
                        return i == 0 ? count<sign_sum>(w, x, route::ring, sign_sum_code::fixed)
-                                     : deceive(w, weight, counted);
+                                     : deceive(w, x, weight, counted);
                      });
                    },
                    [](rank, std::uint64_t, const vec& x) { return x; }};

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/runtime/worker.hpp"
+#include "gossamer/actors/runtime/hosted_worker.hpp"
 
 #include <gmock/gmock.h>
 
@@ -8,6 +8,7 @@ namespace gossamer::testing_support {
 
 using actors::frame;
 using actors::frame_kind;
+using actors::hosted_worker;
 using actors::rank;
 using actors::tag;
 using actors::task;
@@ -120,15 +121,15 @@ struct worker_fixture {
 
   actors::worker_settings settings(rank id, std::uint32_t incarnation, bool synchronous) {
     actors::worker_settings s;
-    s.id = id;
-    s.incarnation = incarnation;
-    s.workers = 3;
+    s.place.id = id;
+    s.place.incarnation = incarnation;
+    s.place.workers = 3;
     if (incarnation == 0)
-      s.everybody = view_of(1, 0, {0, 0, 0});
-    s.synchronous = synchronous;
-    s.step_limit = 100;
-    s.codec = compress::make_codec("identity");
-    s.schedule = compute::make_schedule("constant");
+      s.place.everybody = view_of(1, 0, {0, 0, 0});
+    s.training.synchronous = synchronous;
+    s.training.step_limit = 100;
+    s.packing.codec = compress::make_codec("identity");
+    s.training.schedule = compute::make_schedule("constant");
     s.witness = &seen;
     return s;
   }
@@ -162,7 +163,7 @@ struct worker_fixture {
   counting_witness seen;
   recording_host host;
   gossip program;
-  worker w; // last: its coroutine refers to the rest
+  hosted_worker w; // last: its coroutine refers to the rest
 };
 
 } // namespace gossamer::testing_support

@@ -1,4 +1,4 @@
-#include "gossamer/actors/runtime/worker.hpp"
+#include "gossamer/actors/runtime/hosted_worker.hpp"
 
 #include <gtest/gtest.h>
 
@@ -40,16 +40,16 @@ struct silent_host final : worker_host {
 
 worker_settings settings_with(std::uint64_t limit, std::uint64_t evaluation_steps = 0) {
   worker_settings s;
-  s.workers = 2;
-  s.everybody = first_view(std::make_shared<const topology::mixing_matrix>(
-                               topology::mixing_matrix::metropolis(topology::make_topology("ring", 2, 1))),
-                           {true, false});
-  s.step_limit = limit;
-  s.evaluation_steps = evaluation_steps;
-  s.codec = compress::make_codec("identity");
-  s.schedule = compute::make_schedule("inverse-sqrt:offset=1");
-  s.lr = 0.5;
-  s.updates_per_epoch = 2;
+  s.place.workers = 2;
+  s.place.everybody = first_view(std::make_shared<const topology::mixing_matrix>(
+                                     topology::mixing_matrix::metropolis(topology::make_topology("ring", 2, 1))),
+                                 {true, false});
+  s.training.step_limit = limit;
+  s.training.evaluation_steps = evaluation_steps;
+  s.packing.codec = compress::make_codec("identity");
+  s.training.schedule = compute::make_schedule("inverse-sqrt:offset=1");
+  s.training.lr = 0.5;
+  s.training.updates_per_epoch = 2;
   return s;
 }
 
@@ -57,7 +57,7 @@ struct fixture {
   explicit fixture(worker_settings s) : w(std::move(s), compute::make_optimiser("sgd"), host) {}
   silent_host host;
   stepper program;
-  worker w; // last: its coroutine refers to the rest
+  hosted_worker w; // last: its coroutine refers to the rest
 };
 
 TEST(worker, is_not_finished_before_it_has_begun) {
@@ -94,11 +94,11 @@ TEST(worker, holds_behind_its_present_step_until_it_is_told_where_to_stop) {
 
 TEST(worker, reads_the_schedule_at_the_progress_of_all) {
   auto s = settings_with(1000);
-  s.synchronous = true;
+  s.training.synchronous = true;
   fixture together{s};
   EXPECT_FLOAT_EQ(together.w.learning_rate(0), 0.5f);
   EXPECT_FLOAT_EQ(together.w.learning_rate(3), 0.25f); // 3 steps of 2 workers are 3 epochs: 1 / sqrt(1 + 3)
-  s.synchronous = false;
+  s.training.synchronous = false;
   fixture apart{s};
   EXPECT_FLOAT_EQ(apart.w.learning_rate(0), 0.5f);
   apart.w.progressed(6); // as the coordinator heard
@@ -119,7 +119,7 @@ TEST(worker, encodes_and_decodes_by_its_coder) {
   };
   const auto coder = std::make_shared<counting>();
   auto s = settings_with(1);
-  s.coder = coder;
+  s.packing.coder = coder;
   fixture f{s};
   buffer_pool pool;
   const vec v{pool, std::vector{1.0f, -2.0f}};

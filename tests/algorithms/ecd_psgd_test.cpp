@@ -67,7 +67,7 @@ struct lone_worker {
   std::shared_ptr<const experiment> e = small_run("ecd-psgd", "ring", 3);
   testing_support::recording_host host;
   std::unique_ptr<algorithm> program = e->make_algorithm();
-  worker w{e->for_worker(0), compute::make_optimiser("sgd"), host}; // last: its coroutine refers to the rest
+  hosted_worker w{e->for_worker(0), compute::make_optimiser("sgd"), host}; // last: its coroutine refers to the rest
 };
 
 // s follows from the step of a message, so a message with another s is one of another step.

@@ -275,7 +275,7 @@ TEST(svrg, completes_its_epochs_when_master_and_workers_die_at_any_time) {
                              .lasts_s = 0.05 * horizon});
     simulation_settings quick;
     quick.detection_s = 0.002;
-    quick.schedule = seed;
+    quick.interleaving = seed;
     watched_master::epochs = watched_master::wrong = 0;
     const auto result = simulate(e, quick, {.faults = plan}); // every gradient is added once, or this throws
     EXPECT_EQ(result.summary.lost, 6u);

@@ -1,3 +1,4 @@
+#include "gossamer/actors/worlds/local_world.hpp"
 #include "gossamer/actors/worlds/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
 

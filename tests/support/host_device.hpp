@@ -18,7 +18,8 @@ inline actors::device_parts on_host_engine(const actors::experiment& e, const ho
   optimiser->update_with(updates);
   return {
       .where = cuda::device{0},
-      .model = std::make_shared<twin>(dynamic_cast<const compute::detail::network&>(*e.host.model), engine, sets),
+      .model =
+          std::make_shared<twin>(dynamic_cast<const compute::detail::neural_network&>(*e.host.model), engine, sets),
       .optimiser = std::move(optimiser),
       .make_coder = [engine] { return std::make_shared<const compress::cuda::coder_on<host_queue>>(engine.beside()); }};
 }

@@ -1,7 +1,9 @@
 #pragma once
 
 #include "gossamer/actors/runtime/connections.hpp"
+#include "gossamer/actors/runtime/hosted_worker.hpp"
 #include "gossamer/actors/runtime/membership.hpp"
+#include "gossamer/actors/runtime/messages.hpp"
 #include "gossamer/actors/simulation/auditor.hpp"
 
 #include <algorithm>
@@ -103,8 +105,8 @@ private:
 
     actors::worker_settings settings() const {
       auto s = world.run_->for_worker(id, incarnation);
-      s.evaluation_steps = 0;
-      s.heard = &world.witness_;
+      s.training.evaluation_steps = 0;
+      s.witness = &world.witness_;
       return s;
     }
     void meet(std::shared_ptr<const actors::roster> who) {
@@ -148,7 +150,7 @@ private:
     std::unique_ptr<actors::algorithm> program;
     std::optional<actors::gradient_job> job;
     bool reported = false;
-    actors::worker w; // last: its coroutines refer to the rest
+    actors::hosted_worker w; // last: its coroutines refer to the rest
   };
 
   /// A link to one life of a worker.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/runtime/worker.hpp"
+#include "gossamer/actors/runtime/hosted_worker.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/topology/bipartition.hpp"
 #include "gossamer/topology/mixing.hpp"
@@ -82,7 +82,7 @@ public:
   /// See `options::keep_states_at`.
   const auto& kept_states() const { return kept_; }
 
-  actors::worker& worker(actors::rank i) { return nodes_[i]->w; }
+  actors::hosted_worker& worker(actors::rank i) { return nodes_[i]->w; }
   const vec& model(actors::rank i) const { return nodes_[i]->program->model(); }
   actors::traffic sent(actors::rank i) const { return nodes_[i]->sent(); }
   std::size_t frames_from_to(actors::rank from, actors::rank to) const {
@@ -140,28 +140,29 @@ private:
     std::unique_ptr<actors::algorithm> program;
     std::map<actors::rank, actors::traffic> sent_to;
     std::optional<actors::gradient_job> job;
-    actors::worker w; // last: its coroutines refer to the rest
+    actors::hosted_worker w; // last: its coroutines refer to the rest
   };
 
   actors::worker_settings settings_of(actors::rank i) {
     actors::worker_settings s;
-    s.id = i;
+    s.place.id = i;
     if (const auto found = options_.saved.find(i); found != options_.saved.end())
-      s.saved = found->second;
+      s.place.saved = found->second;
     if (options_.keep_states_at > 0)
       s.witness = &keeper_;
-    s.workers = options_.workers;
-    s.masters = options_.masters;
-    s.samples = options_.samples > 0 ? options_.samples : options_.workers;
-    s.updates_per_epoch = options_.updates_per_epoch;
-    s.everybody = everybody_;
-    s.synchronous = options_.synchronous;
-    s.seed = options_.seed;
-    s.step_limit = options_.synchronous || options_.equal_steps ? options_.steps : options_.steps * options_.workers;
-    s.lr = options_.lr;
-    s.codec = compress::make_codec(options_.codec);
-    s.schedule = compute::make_schedule("constant");
-    s.model = options_.model;
+    s.place.workers = options_.workers;
+    s.place.masters = options_.masters;
+    s.training.samples = options_.samples > 0 ? options_.samples : options_.workers;
+    s.training.updates_per_epoch = options_.updates_per_epoch;
+    s.place.everybody = everybody_;
+    s.training.synchronous = options_.synchronous;
+    s.training.seed = options_.seed;
+    s.training.step_limit =
+        options_.synchronous || options_.equal_steps ? options_.steps : options_.steps * options_.workers;
+    s.training.lr = options_.lr;
+    s.packing.codec = compress::make_codec(options_.codec);
+    s.training.schedule = compute::make_schedule("constant");
+    s.training.model = options_.model;
     return s;
   }
 
