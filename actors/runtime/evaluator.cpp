@@ -49,7 +49,7 @@ std::optional<evaluate_models> evaluation_of(const experiment& run, ledger& seen
                                              double time_s) {
   evaluate_models job{.record = {}, .models = {}, .parts = run.masters > 0};
   for (auto& one : snapshots) {
-    seen.record(one.source, one.gradients, one.sent);
+    seen.record(one.source, one.incarnation, one.gradients, one.sent);
     if ((one.source >= run.settings.workers) == job.parts)
       job.models.push_back(std::move(one.model));
   }

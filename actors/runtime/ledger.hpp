@@ -11,13 +11,16 @@ class ledger {
 public:
   explicit ledger(std::size_t workers = 0) : of_(workers) {}
 
-  /// Its present life so far.
-  void record(rank i, std::uint64_t steps, const traffic& sent) {
+  /// So far, in this life; of one that is over nothing is recorded any more.
+  void record(rank i, std::uint32_t incarnation, std::uint64_t steps, const traffic& sent) {
+    if (incarnation < of_[i].incarnation)
+      return;
     of_[i].steps = steps;
     of_[i].sent = sent;
   }
-  /// Its present life is over.
-  void close(rank i) {
+  /// This life is over.
+  void close(rank i, std::uint32_t incarnation) {
+    of_[i].incarnation = incarnation + 1;
     of_[i].former_steps += std::exchange(of_[i].steps, 0);
     of_[i].former_sent += std::exchange(of_[i].sent, {});
   }
@@ -40,6 +43,7 @@ public:
 
 private:
   struct account {
+    std::uint32_t incarnation = 0;
     std::uint64_t steps = 0, former_steps = 0;
     traffic sent, former_sent;
   };

@@ -7,19 +7,8 @@
 
 namespace gossamer::actors {
 
-std::shared_ptr<const view> first_view(std::shared_ptr<const topology::mixing_matrix> mixing, std::vector<bool> active,
-                                       std::size_t masters) {
-  view v;
-  for (rank i = 0; i < mixing->size(); ++i)
-    v.members.push_back(i);
-  v.incarnations.assign(mixing->size() + masters, 0);
-  v.mixing = std::move(mixing);
-  v.active = std::move(active);
-  return std::make_shared<const view>(std::move(v));
-}
-
 membership::membership(const experiment& e)
-    : run_(e), workers_(e.participants()), number_(e.everybody->number), population_(workers_.size()) {}
+    : run_(&e), views_(e), workers_(e.participants()), number_(e.everybody->number), population_(workers_.size()) {}
 
 std::vector<rank> membership::living() const {
   std::vector<rank> result;
@@ -37,12 +26,12 @@ std::vector<bool> membership::who_is_ready() const {
 }
 
 bool membership::anybody_ready() const {
-  return std::any_of(workers_.begin(), workers_.begin() + static_cast<std::ptrdiff_t>(run_.settings.workers),
+  return std::any_of(workers_.begin(), workers_.begin() + static_cast<std::ptrdiff_t>(run_->settings.workers),
                      [](const entry& w) { return w.alive && w.ready; });
 }
 
 bool membership::masters_live() const {
-  return std::all_of(workers_.begin() + static_cast<std::ptrdiff_t>(run_.settings.workers), workers_.end(),
+  return std::all_of(workers_.begin() + static_cast<std::ptrdiff_t>(run_->settings.workers), workers_.end(),
                      [](const entry& w) { return w.alive; });
 }
 
@@ -96,7 +85,7 @@ std::uint64_t membership::last(std::uint64_t entry::*of) const {
 
 std::vector<rank> membership::stranded() const {
   std::vector<rank> result;
-  if (run_.algorithm->traits.synchronous && run_.algorithm->traits.on_loss == interrupted_round::finish)
+  if (run_->algorithm->traits.synchronous && run_->algorithm->traits.on_loss == interrupted_round::finish)
     for (rank i = 0; i < workers_.size(); ++i)
       if (alive(i) && workers_[i].promised)
         result.push_back(i);
@@ -104,67 +93,59 @@ std::vector<rank> membership::stranded() const {
 }
 
 std::uint64_t membership::first_step_within(std::uint64_t limit) const {
-  const auto& traits = run_.algorithm->traits;
+  const auto& traits = run_->algorithm->traits;
   if (!traits.synchronous)
     return 0;
   const bool finish = traits.on_loss == interrupted_round::finish;
   return std::min(finish ? last_step() + 1 : last(&entry::next_exchange), limit);
 }
 
-std::shared_ptr<const view> membership::next_view(std::uint64_t limit) {
-  view v;
-  v.number = ++number_;
-  v.first_step = first_step_ = first_step_within(limit);
-  v.members = living();
-  std::erase_if(v.members, [this](rank i) { return is_master(i); });
-  for (rank i = 0; i < workers_.size(); ++i)
-    v.incarnations.push_back(alive(i) ? std::optional{incarnation(i)} : std::nullopt);
-  join(v);
+view_change membership::next_view(std::uint64_t limit) {
+  view_change v{.number = ++number_, .first_step = first_step_within(limit), .lives = {}, .donors = {}};
+  first_step_ = v.first_step;
+  for (const auto i : living())
+    v.lives.emplace(i, incarnation(i));
   promise_states(v);
   changed_ = false;
-  return std::make_shared<const view>(std::move(v));
-}
-
-/// Who talks to whom.
-void membership::join(view& v) {
-  const bool bipartite = run_.algorithm->traits.exchange == exchange_pattern::bipartite;
-  if (!overlay_)
-    overlay_.emplace(run_.everybody->mixing->support(),
-                     bipartite ? topology::repair::bipartite : topology::repair::any);
-  for (rank i = 0; i < run_.settings.workers; ++i)
-    if (alive(i) != overlay_->present(i))
-      overlay_ = alive(i) ? overlay_->with(i) : overlay_->without(i);
-  v.mixing = std::make_shared<const topology::mixing_matrix>(topology::mixing_matrix::metropolis(overlay_->current()));
-  v.active.assign(run_.settings.workers, true);
-  if (bipartite)
-    for (const auto i : overlay_->roles().passive)
-      v.active[i] = false;
+  return v;
 }
 
 /// Who gets a state from whom: those who were started anew, and those who are a round behind what will be repeated. Who
 /// is behind only by steps that exchange nothing catches up.
-void membership::promise_states(view& v) {
-  if (run_.algorithm->traits.on_loss == interrupted_round::repeat)
-    for (const auto i : v.members)
+void membership::promise_states(view_change& v) {
+  std::vector<rank> members;
+  for (const auto& [i, life] : v.lives)
+    if (!is_master(i))
+      members.push_back(i);
+  if (run_->algorithm->traits.on_loss == interrupted_round::repeat)
+    for (const auto i : members)
       if (workers_[i].ready && workers_[i].next_exchange < v.first_step) {
         workers_[i].ready = false;
         workers_[i].behind = true;
       }
-  for (const auto i : v.members)
+  for (const auto i : members)
     if (!ready(i)) {
-      v.donors[i] = donor_for(i, v);
+      v.donors[i] = donor_for(i, views_.graph_of(v), members);
       workers_[i].promised = true;
     }
 }
 
 /// A neighbour, if one has the state; else the first that has.
-rank membership::donor_for(rank i, const view& v) const {
+rank membership::donor_for(rank i, const topology::graph& graph, const std::vector<rank>& members) const {
   const auto has_state = [this](rank j) { return ready(j); };
-  for (const auto& candidates : {v.mixing->neighbours(i), std::span<const rank>{v.members}})
+  for (const auto candidates : {graph.neighbours(i), std::span<const rank>{members}})
     if (const auto found = std::ranges::find_if(candidates, has_state); found != candidates.end())
       return *found;
   GOSSAMER_ASSERT(false, "a run without a worker that has the state is over");
   return i;
+}
+
+void membership::fields(archive& a) {
+  auto population = static_cast<std::uint64_t>(population_);
+  for (auto& w : workers_)
+    a(w.alive)(w.ready)(w.behind)(w.promised)(w.incarnation)(w.step)(w.next_exchange);
+  a(number_)(first_step_)(population)(changed_)(round_)(asked_);
+  population_ = population;
 }
 
 } // namespace gossamer::actors

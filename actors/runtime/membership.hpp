@@ -1,20 +1,21 @@
 #pragma once
 
 #include "gossamer/actors/runtime/experiment.hpp"
-#include "gossamer/topology/overlay.hpp"
+#include "gossamer/actors/runtime/view_maker.hpp"
+#include "gossamer/base/archive.hpp"
 
 #include <set>
 
 namespace gossamer::actors {
 
-/// The coordinator's book of who is there, masters included, and the maker of views.
+/// The book of who is there, masters included, and what the next view is to be.
 ///
 /// A synchronous run changes its view between two steps: all living workers hold and say which step they are in; from
 /// the last of these, or the one behind it, the new view is in force; where steps exchange nothing, from the next
 /// exchange of the one that is furthest. Before all have answered somebody else may be lost; then they are asked again,
 /// in a new round of questions.
 ///
-/// CAF-free, so that it can be tested by calls. Threads: confined to the coordinator.
+/// Part of `coordination`. A value; threads: as the object that it is part of.
 class membership {
 public:
   /// @param e outlives this object
@@ -52,7 +53,10 @@ public:
   std::vector<rank> stranded() const;
   /// The next view, in force from after `last_step` on, but not later than `limit`.
   /// Requires a worker that is ready.
-  std::shared_ptr<const view> next_view(std::uint64_t limit);
+  view_change next_view(std::uint64_t limit);
+  std::shared_ptr<const view> view_of(const view_change& change) { return views_.make(change); }
+
+  void fields(archive& a);
 
 private:
   struct entry {
@@ -65,16 +69,15 @@ private:
     std::uint64_t next_exchange = 0;
   };
 
-  bool is_master(rank i) const { return i >= run_.settings.workers; }
-  void join(view& v);
-  void promise_states(view& v);
-  rank donor_for(rank i, const view& v) const;
+  bool is_master(rank i) const { return i >= run_->settings.workers; }
+  void promise_states(view_change& v);
+  rank donor_for(rank i, const topology::graph& graph, const std::vector<rank>& members) const;
   std::uint64_t last(std::uint64_t entry::*of) const;
   std::uint64_t first_step_within(std::uint64_t limit) const;
 
-  const experiment& run_;
+  const experiment* run_;
+  view_maker views_;
   std::vector<entry> workers_;
-  std::optional<topology::overlay> overlay_; ///< made when first needed
   std::uint32_t number_;
   std::uint64_t first_step_ = 0; ///< of the last view
   std::size_t population_;

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "gossamer/actors/runtime/connections.hpp"
+#include "gossamer/actors/runtime/coordination.hpp"
 #include "gossamer/actors/runtime/hosted_worker.hpp"
-#include "gossamer/actors/runtime/membership.hpp"
 #include "gossamer/actors/runtime/messages.hpp"
 #include "gossamer/actors/simulation/auditor.hpp"
 
@@ -23,25 +23,30 @@ struct death {
   std::optional<std::size_t> back_after = {};
 };
 
-/// Workers that die and come back, and what the coordinator does about it, in one thread and without actors. An event
-/// is the handling of one message, or one gradient; a seeded generator picks which of the possible events comes next.
-/// What one party sends another keeps its order; everything else may overtake everything else, also the news of a
-/// death. An auditor checks everything. Same seed and deaths, same run.
+/// Workers and masters that die and come back, and a coordination that does something about it, in one thread and
+/// without actors. An event is the handling of one message, or one gradient; a seeded generator picks which of the
+/// possible events comes next. What one party sends another keeps its order; everything else may overtake everything
+/// else, also the news of a death. An auditor checks everything. Same seed and deaths, same run.
 class mortal_world {
 public:
-  mortal_world(std::shared_ptr<const actors::experiment> e, std::uint64_t seed, std::vector<death> deaths)
-      : run_(std::move(e)), deaths_(std::move(deaths)), members_(*run_),
-        choice_(random_stream{seed, 0, purpose::interleaving}, 0), limit_(run_->steps_per_worker) {
+  /// @param stop_at the event at which the run is stopped as by `--seconds`
+  mortal_world(std::shared_ptr<const actors::experiment> e, std::uint64_t seed, std::vector<death> deaths,
+               std::optional<std::size_t> stop_at = std::nullopt)
+      : run_(std::move(e)), deaths_(std::move(deaths)), stop_at_(stop_at), coordination_(*run_),
+        choice_(random_stream{seed, 0, purpose::interleaving}, 0) {
     const auto& traits = run_->algorithm->traits;
-    check_.emplace(workers(), traits.exchange == actors::exchange_pattern::bipartite, traits.most_steps_apart);
+    check_.emplace(run_->settings.workers, traits.exchange == actors::exchange_pattern::bipartite,
+                   traits.most_steps_apart, run_->masters);
     witness_.check = &*check_;
-    if (!traits.synchronous)
-      limit_ *= workers();
+    lives_.resize(participants());
+    saved_.resize(participants());
+    roster_.incarnations.resize(participants());
+    roster_.present.resize(participants());
   }
 
-  /// Runs until nothing can happen any more. @returns whether all living workers have finished
+  /// Runs until nothing can happen any more. @returns whether the coordination has ended the run, with models
   bool run() {
-    for (actors::rank i = 0; i < workers(); ++i)
+    for (actors::rank i = 0; i < participants(); ++i)
       spawn(i, 0);
     for (auto& n : lives_)
       n->meet(everybody());
@@ -52,16 +57,20 @@ public:
         if (d.at == events_)
           kill(d.who);
         if (d.back_after && d.at + *d.back_after == events_)
-          inbox_[workers() + 1 + d.who].push_back([this, who = d.who] { restart(who); });
+          inbox_[coordinator() + 1 + d.who].push_back([this, who = d.who] { on(actors::restart_worker{who}); });
       }
+      if (stop_at_ == events_)
+        inbox_[coordinator()].push_back([this] { on(actors::stop_run{actors::run_end::seconds, 0}); });
       if (!step())
         break;
     }
     check_->check_halves();
-    return closed_;
+    return end_.has_value();
   }
 
   std::size_t events() const noexcept { return events_; }
+  /// What the coordination says about the end, if it is no failure.
+  const std::optional<actors::end_run>& end() const noexcept { return end_; }
   /// Whether all have been lost that had a state.
   bool extinct() const noexcept { return extinct_; }
   const std::optional<std::string>& broken() const noexcept { return check_->broken(); }
@@ -100,13 +109,15 @@ private:
   struct life final : actors::worker_host {
     life(mortal_world& world_, actors::rank i, std::uint32_t incarnation_)
         : world(world_), id(i), incarnation(incarnation_),
-          ends({i, incarnation_}, false, std::make_shared<passages>(world)), program(world.run_->make_algorithm()),
+          ends({i, incarnation_}, false, std::make_shared<passages>(world)), program(world.run_->make_algorithm(i)),
           w(settings(), compute::make_optimiser("momentum:beta=0.5"), *this) {}
 
     actors::worker_settings settings() const {
       auto s = world.run_->for_worker(id, incarnation);
       s.training.evaluation_steps = 0;
       s.witness = &world.witness_;
+      if (id >= world.run_->settings.workers)
+        s.place.saved = world.saved_[id];
       return s;
     }
     void meet(std::shared_ptr<const actors::roster> who) {
@@ -135,11 +146,9 @@ private:
     void send(actors::rank to, actors::frame f) override { ends.send(to, std::move(f), {}); }
     actors::traffic sent() const override { return ends.sent(); }
     void joined(std::uint64_t step) override {
-      tell([&wd = world, i = id, n = incarnation, step] {
-        if (wd.is_current(i, n))
-          wd.members_.joined(i, step);
-      });
+      tell([&wd = world, m = actors::worker_joined{id, incarnation, step}] { wd.on(m); });
     }
+    void save() override { world.saved_[id] = std::make_shared<const std::vector<std::byte>>(w.state()); }
 
     mortal_world& world;
     actors::rank id;
@@ -175,10 +184,8 @@ private:
     mortal_world& world;
   };
 
-  std::size_t workers() const { return run_->settings.workers; }
-  std::size_t coordinator() const { return workers(); }
-  bool synchronous() const { return run_->algorithm->traits.synchronous; }
-  bool is_current(actors::rank i, std::uint32_t n) const { return members_.alive(i) && members_.incarnation(i) == n; }
+  std::size_t participants() const { return run_->participants(); }
+  std::size_t coordinator() const { return participants(); }
 
   // -- events ---------------------------------------------------------------------------------------------------------
 
@@ -197,7 +204,7 @@ private:
       if (n->job)
         possible.emplace_back([self = n.get()] {
           const auto job = *std::exchange(self->job, std::nullopt);
-          self->w.gradient_arrived({job.step, 0.5f * job.x, 0.0});
+          self->w.gradient_arrived({job.step, 0.5f * job.x, 0.0, job.what != actors::gradient_job::kind::full_part});
         });
     }
     for (auto& entry : inbox_)
@@ -212,119 +219,90 @@ private:
     possible[choice_.below(static_cast<std::uint32_t>(possible.size()))]();
     for (auto& n : lives_)
       if (n && n->w.finished() && !std::exchange(n->reported, true))
-        n->tell([this, i = n->id, life = n->incarnation] {
-          if (is_current(i, life))
-            finished_.insert(i);
-          close_when_finished();
-        });
+        n->tell([this, m = actors::worker_finished{n->id, n->incarnation}] { on(m); });
     return true;
   }
 
   void kill(actors::rank i) {
     if (!lives_[i])
       return;
-    const auto incarnation = lives_[i]->incarnation;
+    const actors::worker_lost news{i, lives_[i]->incarnation};
     lives_[i].reset();
-    inbox_[i].push_back([this, i, incarnation] { on_loss(i, incarnation); }); // after all that it has said
+    inbox_[i].push_back([this, news] { on(news); }); // after all that it has said
   }
 
-  // -- the coordinator ------------------------------------------------------------------------------------------------
+  // -- the shell around the coordination ------------------------------------------------------------------------------
+
+  template <class Event>
+  void on(const Event& event) {
+    for (const auto& what : coordination_.on(event))
+      std::visit([this](const auto& one) { obey(one); }, what);
+  }
+
+  void on_step(const actors::step_report& r) {
+    if (coordination_.is_current(r.source, r.incarnation))
+      on(actors::run_progress{++updates_});
+  }
+
+  void tell_workers(const std::function<void(life&)>& what) {
+    for (const auto i : coordination_.members().living())
+      if (lives_[i])
+        lives_[i]->mail[coordinator()].push_back(what);
+  }
 
   std::shared_ptr<const actors::roster> everybody() const { return std::make_shared<const actors::roster>(roster_); }
 
   void spawn(actors::rank i, std::uint32_t incarnation) {
-    lives_.resize(workers());
-    roster_.incarnations.resize(workers());
-    roster_.present.assign(workers(), true);
     roster_.incarnations[i] = incarnation;
+    roster_.present[i] = true;
     lives_[i].reset(); // before its successor begins
     lives_[i] = std::make_unique<life>(*this, i, incarnation);
   }
 
-  void start_anew(actors::rank i) {
-    spawn(i, members_.start(i));
-    lives_[i]->mail[coordinator()].push_back([](life& self) { self.w.run(*self.program); });
-  }
-
-  void tell_workers(const std::function<void(life&)>& what) {
-    for (const auto i : members_.living())
-      if (lives_[i])
-        lives_[i]->mail[coordinator()].push_back(what);
-  }
-  void tell_workers(const actors::proceed_with& m) {
-    tell_workers([m](life& self) { self.proceed(m); });
-  }
-
-  void hold() {
-    tell_workers([this, round = members_.ask()](life& self) {
+  void obey(const actors::hold_steps& m) {
+    tell_workers([this, m](life& self) {
       const auto t = self.w.hold();
-      self.tell([this, i = self.id, n = self.incarnation, round, t, next = self.w.next_exchange()] {
-        on_holding(i, n, round, t, next);
-      });
+      self.tell([this, a = actors::holding{self.id, self.incarnation, m.round, t, self.w.next_exchange()}] { on(a); });
     });
   }
-  void proceed() { tell_workers(actors::proceed_with{members_.next_view(limit_), everybody(), limit_}); }
 
-  void change_view() {
-    if (closed_)
-      return;
-    synchronous() ? hold() : proceed();
+  void obey(const actors::decision& m) {
+    const bool news = std::exchange(known_view_, m.view.number) != m.view.number;
+    actors::proceed_with all{news ? coordination_.view_of(m.view) : nullptr, everybody(), m.limit};
+    tell_workers([all](life& self) { self.proceed(all); });
   }
 
-  void on_step(const actors::step_report& r) {
-    if (!is_current(r.source, r.incarnation) || synchronous() || ++updates_ != run_->steps_per_worker * workers())
-      return;
-    limit_ = 0;
-    tell_workers(actors::proceed_with{nullptr, nullptr, limit_});
+  void obey(const actors::snapshot_request& m) {
+    tell_workers([this, m](life& self) {
+      self.tell([this, a = actors::model_came{self.id, self.incarnation, m.evaluation}] { on(a); });
+    });
   }
 
-  void on_loss(actors::rank i, std::uint32_t incarnation) {
-    if (!is_current(i, incarnation))
-      return;
-    members_.lose(i);
-    finished_.erase(i);
-    extinct_ |= !members_.anybody_ready();
-    closed_ |= extinct_; // the run ends with an error
-    change_view();
-    close_when_finished();
+  void obey(const actors::start_worker& m) {
+    spawn(m.who, m.incarnation);
+    lives_[m.who]->mail[coordinator()].push_back([](life& self) { self.w.run(*self.program); });
   }
 
-  void restart(actors::rank i) {
-    if (closed_)
-      return;
-    if (members_.alive(i))
-      on_loss(i, members_.incarnation(i));
-    start_anew(i);
-    change_view();
-  }
-
-  void on_holding(actors::rank i, std::uint32_t incarnation, std::uint32_t round, std::uint64_t t, std::uint64_t next) {
-    if (!is_current(i, incarnation) || !members_.answer(i, round, t, next))
-      return;
-    if (!members_.changed())
-      return tell_workers(actors::proceed_with{nullptr, nullptr, limit_});
-    const auto stranded = members_.stranded();
-    for (const auto j : stranded)
-      start_anew(j);
-    stranded.empty() ? proceed() : hold();
-  }
-
-  void close_when_finished() { closed_ |= finished_.size() == members_.population(); }
+  void obey(const actors::stop_worker& m) { lives_[m.who].reset(); }
+  void obey(const actors::forget_worker& m) { roster_.present[m.who] = false; }
+  void obey(const actors::end_run& m) { end_ = m; }
+  void obey(const actors::run_failed&) { extinct_ = true; }
 
   std::shared_ptr<const actors::experiment> run_;
   std::vector<death> deaths_;
-  actors::membership members_;
+  std::optional<std::size_t> stop_at_;
+  actors::coordination coordination_;
+  std::uint32_t known_view_ = 1;
   random_sequence choice_;
   std::optional<actors::auditor> check_;
   auditing witness_;
-  std::uint64_t limit_;
   std::uint64_t updates_ = 0;
   std::size_t events_ = 0;
   std::map<std::size_t, std::deque<std::function<void()>>> inbox_; // by sender
   actors::roster roster_;
-  std::set<actors::rank> finished_;
-  bool closed_ = false;
+  std::optional<actors::end_run> end_;
   bool extinct_ = false;
+  std::vector<std::shared_ptr<const std::vector<std::byte>>> saved_; // of masters
   std::vector<std::unique_ptr<life>> lives_;
 };
 

@@ -1,0 +1,159 @@
+#pragma once
+
+#include "gossamer/actors/runtime/view_change.hpp"
+#include "gossamer/actors/telemetry/record.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <string>
+
+namespace gossamer::actors {
+
+// Control messages: all that crosses machines besides frames. Plain data without pointers or handles; `inspect`
+// describes each of them, as CAF asks for it.
+
+/// Nodes that differ in it must not talk to each other. Raised with every change of a message below.
+inline constexpr std::uint32_t control_version = 1;
+
+/// coordinator -> worker, see worker::hold; answered by holding
+struct hold_steps {
+  std::uint32_t round = 0;
+};
+struct holding {
+  rank source = 0;
+  std::uint32_t incarnation = 0;
+  std::uint32_t round = 0;
+  std::uint64_t step = 0, next_exchange = 0;
+};
+
+/// coordinator -> worker, see worker::adopt and worker::proceed: what holds for all from now on. Numbered without gaps;
+/// a decision is whole, so the newest replaces all before it.
+struct decision {
+  std::uint32_t number = 0;
+  view_change view;        ///< the one that was known, when its number was
+  std::uint64_t limit = 0; ///< no step from this one on begins
+};
+
+/// worker -> coordinator: it has the state of another worker
+struct worker_joined {
+  rank source = 0;
+  std::uint32_t incarnation = 0;
+  std::uint64_t step = 0;
+};
+
+/// worker -> coordinator: its coroutines have ended
+struct worker_finished {
+  rank source = 0;
+  std::uint32_t incarnation = 0;
+};
+
+/// failure detector -> coordinator: a death has been noticed
+struct worker_lost {
+  rank who = 0;
+  std::uint32_t incarnation = 0;
+};
+
+/// coordinator -> node: this worker shall live, in its next life; or shall not
+struct start_worker {
+  rank who = 0;
+  std::uint32_t incarnation = 0;
+};
+struct stop_worker {
+  rank who = 0;
+};
+
+/// fault injector -> coordinator
+struct kill_worker {
+  rank who = 0;
+  bool comes_back = false; ///< a restart_worker will follow
+};
+struct restart_worker {
+  rank who = 0;
+};
+struct pause_worker {
+  rank who = 0;
+  bool paused = false; ///< or to be resumed
+};
+
+/// coordinator -> worker; answered by snapshot
+struct snapshot_request {
+  std::uint64_t evaluation = 0;
+};
+
+/// coordinator -> worker: how many updates all workers have done
+struct run_progress {
+  std::uint64_t updates = 0;
+};
+
+/// any -> coordinator: worth a line to the observer
+struct run_event {
+  std::string what;
+};
+
+/// any -> coordinator -> main
+struct run_failed {
+  errc code = errc::failed;
+  std::string sentence, remedy;
+};
+
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, hold_steps& m) {
+  return f(m.round);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, holding& m) {
+  return f(m.source, m.incarnation, m.round, m.step, m.next_exchange);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, decision& m) {
+  return f(m.number, m.view, m.limit);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, worker_joined& m) {
+  return f(m.source, m.incarnation, m.step);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, worker_finished& m) {
+  return f(m.source, m.incarnation);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, worker_lost& m) {
+  return f(m.who, m.incarnation);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, start_worker& m) {
+  return f(m.who, m.incarnation);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, stop_worker& m) {
+  return f(m.who);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, kill_worker& m) {
+  return f(m.who, m.comes_back);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, restart_worker& m) {
+  return f(m.who);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, pause_worker& m) {
+  return f(m.who, m.paused);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, snapshot_request& m) {
+  return f(m.evaluation);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, run_progress& m) {
+  return f(m.updates);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, run_event& m) {
+  return f(m.what);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, run_failed& m) {
+  return f(m.code, m.sentence, m.remedy);
+}
+
+} // namespace gossamer::actors

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "gossamer/actors/runtime/experiment.hpp"
+#include "gossamer/actors/runtime/ledger.hpp"
+#include "gossamer/actors/telemetry/record.hpp"
+
+namespace gossamer::actors {
+
+/// How far a run is, as its workers' reports tell.
+class progress_meter {
+public:
+  /// @param e outlives this object
+  explicit progress_meter(const experiment& e)
+      : run_(&e), ledger_(e.participants()),
+        announce_every_(std::max<std::uint64_t>(e.settings.workers, planned_updates() / announcements_per_run)) {}
+
+  void count(const step_report& r) {
+    ++updates_;
+    ledger_.record(r.source, r.incarnation, r.step, r.sent);
+    smoothed_loss_ = updates_ == 1 ? r.loss : loss_memory * smoothed_loss_ + (1 - loss_memory) * r.loss;
+  }
+
+  std::uint64_t updates() const noexcept { return updates_; } ///< of all workers
+  std::uint64_t planned_updates() const { return run_->steps_per_worker * run_->settings.workers; }
+  std::uint64_t left() const { return planned_updates() - std::min(updates_, planned_updates()); }
+  /// Whether all should be told, for the schedules of asynchronous runs.
+  bool worth_announcing() const noexcept { return updates_ % announce_every_ == 0; }
+  actors::ledger& ledger() noexcept { return ledger_; }
+
+  /// @param accuracy of the last evaluation
+  progress_record at(double time_s, std::optional<double> accuracy) const {
+    progress_record p;
+    p.time_s = time_s;
+    p.epoch = run_->epoch_of(updates_);
+    p.planned_epochs = run_->planned_epochs;
+    p.loss = smoothed_loss_;
+    p.accuracy = accuracy;
+    p.steps_per_second = static_cast<double>(updates_) / time_s;
+    p.bits_per_second = static_cast<double>(ledger_.sent().payload_bits) / time_s;
+    p.remaining_s = static_cast<double>(left()) / p.steps_per_second;
+    if (const auto& limit = run_->settings.seconds)
+      p.remaining_s = std::min(p.remaining_s, *limit - time_s);
+    return p;
+  }
+
+private:
+  static constexpr double loss_memory = 0.95; // share of the smoothed loss that is kept per report
+  static constexpr std::uint64_t announcements_per_run = 200;
+
+  const experiment* run_;
+  actors::ledger ledger_;
+  std::uint64_t updates_ = 0;
+  double smoothed_loss_ = 0;
+  std::uint64_t announce_every_;
+};
+
+} // namespace gossamer::actors

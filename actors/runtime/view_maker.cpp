@@ -1,0 +1,49 @@
+#include "gossamer/actors/runtime/view_maker.hpp"
+
+#include "gossamer/actors/runtime/experiment.hpp"
+
+namespace gossamer::actors {
+
+std::shared_ptr<const view> first_view(std::shared_ptr<const topology::mixing_matrix> mixing, std::vector<bool> active,
+                                       std::size_t masters) {
+  view v;
+  for (rank i = 0; i < mixing->size(); ++i)
+    v.members.push_back(i);
+  v.incarnations.assign(mixing->size() + masters, 0);
+  v.mixing = std::move(mixing);
+  v.active = std::move(active);
+  return std::make_shared<const view>(std::move(v));
+}
+
+bool view_maker::bipartite() const { return run_->algorithm->traits.exchange == exchange_pattern::bipartite; }
+
+const topology::graph& view_maker::graph_of(const view_change& change) {
+  if (!overlay_)
+    overlay_.emplace(run_->everybody->mixing->support(),
+                     bipartite() ? topology::repair::bipartite : topology::repair::any);
+  for (rank i = 0; i < run_->settings.workers; ++i)
+    if (const bool there = change.lives.contains(i); there != overlay_->present(i))
+      overlay_ = there ? overlay_->with(i) : overlay_->without(i);
+  return overlay_->current();
+}
+
+std::shared_ptr<const view> view_maker::make(const view_change& change) {
+  view v;
+  v.number = change.number;
+  v.first_step = change.first_step;
+  v.incarnations.resize(run_->participants());
+  for (const auto& [i, life] : change.lives) {
+    v.incarnations[i] = life;
+    if (i < run_->settings.workers)
+      v.members.push_back(i);
+  }
+  v.mixing = std::make_shared<const topology::mixing_matrix>(topology::mixing_matrix::metropolis(graph_of(change)));
+  v.active.assign(run_->settings.workers, true);
+  if (bipartite())
+    for (const auto i : overlay_->roles().passive)
+      v.active[i] = false;
+  v.donors = change.donors;
+  return std::make_shared<const view>(std::move(v));
+}
+
+} // namespace gossamer::actors

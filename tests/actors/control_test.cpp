@@ -1,0 +1,78 @@
+// Control messages as they will cross machines.
+#include "gossamer/actors/runtime/control.hpp"
+
+#include <caf/all.hpp>
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+namespace gossamer::actors {
+namespace {
+
+std::tuple<hold_steps, holding, decision, worker_joined, worker_finished, worker_lost, start_worker, stop_worker,
+           kill_worker, restart_worker, pause_worker, snapshot_request, run_progress>
+samples() {
+  const view_change change{
+      .number = 7, .first_step = 1'000'000'000'000, .lives = {{0, 0}, {2, 5}, {4, 1}}, .donors = {{2, 0}}};
+  return {{.round = 3},
+          {.source = 1, .incarnation = 2, .round = 3, .step = 1u << 30, .next_exchange = 8},
+          {.number = 9, .view = change, .limit = ~std::uint64_t{0}},
+          {.source = 2, .incarnation = 5, .step = 12},
+          {.source = 2, .incarnation = 5},
+          {.who = 3, .incarnation = 1},
+          {.who = 3, .incarnation = 2},
+          {.who = 3},
+          {.who = 3, .comes_back = true},
+          {.who = 3},
+          {.who = 1, .paused = true},
+          {.evaluation = std::uint64_t{1} << 63},
+          {.updates = 42}};
+}
+
+template <class Message>
+std::vector<char> serialised(caf::actor_system& system, Message& m) {
+  std::vector<char> bytes;
+  caf::binary_serializer sink{system, bytes};
+  EXPECT_FALSE(sink(m));
+  return bytes;
+}
+
+TEST(control_messages, are_the_same_when_they_have_been_read_back) {
+  caf::actor_system_config config;
+  caf::actor_system system{config};
+  auto all = samples();
+  const auto check = [&](auto& sent) {
+    std::remove_reference_t<decltype(sent)> received{};
+    const auto bytes = serialised(system, sent);
+    EXPECT_NE(bytes, serialised(system, received)) << "the sample has only defaults";
+    caf::binary_deserializer source{system, bytes};
+    EXPECT_FALSE(source(received));
+    EXPECT_EQ(bytes, serialised(system, received));
+    auto cut = bytes;
+    cut.pop_back();
+    caf::binary_deserializer early{system, cut};
+    EXPECT_TRUE(early(received)) << "an end that comes too early";
+  };
+  std::apply([&](auto&... m) { (check(m), ...); }, all);
+
+  run_failed failure{errc::device, "a GPU failed", "use another"}, read;
+  const auto bytes = serialised(system, failure);
+  caf::binary_deserializer source{system, bytes};
+  EXPECT_FALSE(source(read));
+  EXPECT_EQ(std::tie(read.code, read.sentence, read.remedy), std::tie(failure.code, failure.sentence, failure.remedy));
+}
+
+// Nodes of different programs understand each other only while this holds. Who has changed a message raises
+// control_version, and writes down here how long the messages are now.
+TEST(control_messages, have_the_sizes_of_their_version) {
+  caf::actor_system_config config;
+  caf::actor_system system{config};
+  auto all = samples();
+  std::vector<std::size_t> sizes;
+  std::apply([&](auto&... m) { (sizes.push_back(serialised(system, m).size()), ...); }, all);
+  EXPECT_EQ(control_version, 1u);
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{4, 28, 58, 16, 8, 8, 8, 4, 5, 4, 5, 8, 8}));
+}
+
+} // namespace
+} // namespace gossamer::actors
