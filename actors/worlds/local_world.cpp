@@ -4,6 +4,7 @@
 #include "gossamer/actors/faults/injector.hpp"
 #include "gossamer/actors/runtime/evaluator.hpp"
 #include "gossamer/actors/worlds/sink_table.hpp"
+#include "gossamer/actors/worlds/threads.hpp"
 #include "gossamer/actors/worlds/world.hpp"
 
 #include <fmt/format.h>
@@ -68,6 +69,7 @@ world_parts parts_of(caf::actor_system& system, const std::shared_ptr<const expe
   world_parts parts;
   parts.spawn_compute = [e, board, share = fair_share(e->settings.workers)](caf::local_actor* parent, rank i) {
     const auto slow = e->settings.slow.find(i);
+    require_threads(1); // also when it is started anew
     const double always = slow == e->settings.slow.end() ? 1.0 : slow->second;
     return parent->spawn<caf::detached>(
         compute_actor, compute_setup{.make = [e, i] { return std::make_unique<gradient_source>(e, i); },
@@ -94,6 +96,22 @@ world_parts parts_of(caf::actor_system& system, const std::shared_ptr<const expe
   return parts;
 }
 
+/// Those of workers and evaluator, of the scheduler, and what CAF has besides.
+std::size_t threads_of(const experiment& e) {
+  constexpr std::size_t least_of_scheduler = 4, besides = 2;
+  const auto scheduler = e.settings.threads > 0 ? e.settings.threads : std::thread::hardware_concurrency();
+  return e.settings.workers + 1 + std::max(least_of_scheduler, scheduler) + besides;
+}
+
+/// An actor that ends with its scope, also when that is left by an exception: its system waits for its end.
+struct scoped_life {
+  explicit scoped_life(caf::actor whose) : actor(std::move(whose)) {}
+  scoped_life(const scoped_life&) = delete;
+  scoped_life& operator=(const scoped_life&) = delete;
+  ~scoped_life() { caf::anon_send_exit(actor, caf::exit_reason::user_shutdown); }
+  const caf::actor actor;
+};
+
 } // namespace
 
 run_summary run_locally(std::shared_ptr<const experiment> e, const run_surroundings& around) {
@@ -103,22 +121,22 @@ run_summary run_locally(std::shared_ptr<const experiment> e, const run_surroundi
   config.set("scheduler.policy", caf::atom("sharing"));
   if (e->settings.threads > 0)
     config.set("scheduler.max-threads", e->settings.threads);
+  require_threads(threads_of(*e));
   caf::actor_system system{config};
   caf::scoped_actor self{system};
 
-  const auto injector = system.spawn(fault_injector, board, e->participants(), around.workers_per_node,
-                                     std::function<void(std::size_t, bool)>{});
-  const auto line = system.spawn(delay_line);
-  const auto coordinator = spawn_run(system, e, parts_of(system, e, around, board, line), around.observer,
-                                     around.interrupted, self, around.faults.needs_steps() ? injector : caf::actor{});
-  self->send(coordinator, start_run{});
-  self->send(injector, start_faults{coordinator});
+  const scoped_life injector{system.spawn(fault_injector, board, e->participants(), around.workers_per_node,
+                                          std::function<void(std::size_t, bool)>{})};
+  const scoped_life line{system.spawn(delay_line)};
+  const scoped_life coordinator{spawn_run(system, e, parts_of(system, e, around, board, line.actor), around.observer,
+                                          around.interrupted, self,
+                                          around.faults.needs_steps() ? injector.actor : caf::actor{})};
+  self->send(coordinator.actor, start_run{});
+  self->send(injector.actor, start_faults{coordinator.actor});
 
   run_summary summary;
   std::optional<run_failed> failure;
   self->receive([&](run_summary& s) { summary = std::move(s); }, [&](run_failed& f) { failure = std::move(f); });
-  for (const auto& helper : {injector, line})
-    self->send_exit(helper, caf::exit_reason::user_shutdown);
   if (failure)
     throw error(failure->code, failure->sentence, failure->remedy);
   return summary;
