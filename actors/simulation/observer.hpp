@@ -34,6 +34,9 @@ public:
 
   std::uint64_t hash() const noexcept { return hash_; }
   virtual_time last_step() const noexcept { return last_step_; }
+  /// When a step was done, or a frame came that a step may still be waiting for: not so many come between two steps
+  /// that it could go on like this for ever.
+  virtual_time last_progress() const noexcept { return last_progress_; }
   /// "worker 3 waits for model 17 of worker 2; ...", of all that wait; if nobody does, in which step each worker is.
   std::string who_waits() const;
   blame_table& blame() noexcept { return blame_; }
@@ -77,7 +80,8 @@ private:
   trace_recorder* trace_;
   run_observer* user_;
   std::uint64_t hash_ = 0;
-  virtual_time last_step_{};
+  virtual_time last_step_{}, last_progress_{};
+  std::uint64_t frames_since_step_ = 0;
   blame_table blame_;
   std::vector<std::uint64_t> steps_;           // that they began last
   std::vector<std::vector<wait>> waits_;       // of each worker

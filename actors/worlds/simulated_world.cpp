@@ -107,6 +107,7 @@ private:
   void happen(event what);
   void on_fault(std::size_t index, bool on);
   void look_for_trouble();
+  const fault* endless_fault() const;
   void set_time(virtual_time t);
 
   std::shared_ptr<const experiment> run_;
@@ -124,8 +125,9 @@ private:
   compute_cost cost_;
   std::optional<random_sequence> choice_; // which actor runs next
   std::uint64_t happened_ = 0;
-  virtual_time last_switch_{}; // of a fault
-  int passing_faults_ = 0;     // that are on, and will end
+  virtual_time last_switch_{};       // of a fault
+  int passing_faults_ = 0;           // that are on, and will end
+  std::vector<std::size_t> endless_; // faults that are on, by index
   auditor auditor_;
   simulation_observer observer_;
 
@@ -228,11 +230,14 @@ simulation::simulation(std::shared_ptr<const experiment> e, const simulation_set
 }
 
 simulation::~simulation() {
+  events_ = {}; // when memory has ended, this makes room for what follows
   for (const auto& actor : {client_, injector_, coordinator_})
     if (actor)
       caf::anon_send_exit(actor, caf::exit_reason::kill);
   while (scheduler_.try_run_once()) {
   }
+  // Only this thread runs actors: one that still counts as living could not be made when memory ended.
+  system_.await_actors_before_shutdown(false);
 }
 
 std::unique_ptr<link> simulation::link_to(rank from, life to) {
@@ -345,16 +350,33 @@ void simulation::on_fault(std::size_t index, bool on) {
   const auto& f = board_->plan().faults[index];
   observer_.fault(describe(f), on);
   last_switch_ = now_;
-  if (f.lasts_s)
+  if (!f.lasts_s)
+    endless_.push_back(index);
+  else
     on ? ++passing_faults_ : --passing_faults_;
 }
 
+/// One that is on, will never end, and can keep others waiting.
+const fault* simulation::endless_fault() const {
+  for (const auto index : endless_)
+    if (const auto& f = board_->plan().faults[index]; f.kind != fault_kind::kill && f.kind != fault_kind::duplicate)
+      return &f;
+  return nullptr;
+}
+
 void simulation::look_for_trouble() {
-  const auto quiet_since = std::max({observer_.last_step(), last_switch_, from_seconds(board_->plan().last_end_s())});
+  const auto quiet_since =
+      std::max({observer_.last_progress(), last_switch_, from_seconds(board_->plan().last_end_s())});
   if (!settings_.check || passing_faults_ > 0 || now_ - quiet_since <= from_seconds(settings_.patience_s))
     return;
-  throw broken_promise(fmt::format("at {:.9g} s: no step since {:.9g} s, and no fault is left: {}", to_seconds(now_),
-                                   to_seconds(observer_.last_step()), observer_.who_waits()));
+  const auto silence =
+      fmt::format("at {:.9g} s: no step since {:.9g} s", to_seconds(now_), to_seconds(observer_.last_step()));
+  if (const auto* f = endless_fault())
+    throw error(errc::failed,
+                fmt::format("{}, and this fault never ends: {}; {}", silence, describe(*f), observer_.who_waits()),
+                "give the fault an end (for = ...), or raise --patience where a frame or a gradient takes so long");
+  if (events_.empty()) // else a frame is on its way, or a gradient is computed, however long that takes
+    throw broken_promise(fmt::format("{}, and no fault is left: {}", silence, observer_.who_waits()));
 }
 
 } // namespace
