@@ -74,8 +74,9 @@ function(gossamer_program name)
   target_link_libraries(${name} PRIVATE ${arg_DEPENDS} gossamer_options)
 endfunction()
 
-# gossamer_test(NAME LABEL unit|law|process [mailbox] SOURCES file... DEPENDS target... [TIMEOUT seconds] [SHARDS n])
+# gossamer_test(NAME LABEL unit|law|process [mailbox] [live] SOURCES file... DEPENDS target... [TIMEOUT seconds] [SHARDS n])
 # `mailbox`: passes messages through CAF, which the thread sanitizer cannot follow (tests/support/tsan.supp).
+# `live`: trains in real threads, so it may ask only for what holds however they are scheduled.
 # One ctest entry a program, or n where it is to use n cores: discovery of single cases costs more process starts than
 # the cases themselves.
 function(gossamer_test name)

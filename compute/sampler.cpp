@@ -8,8 +8,8 @@
 
 namespace gossamer::compute {
 
-sampler::sampler(std::vector<std::uint32_t> shard, std::size_t batch_size, std::uint64_t seed, std::uint32_t rank)
-    : shard_(std::move(shard)), order_(shard_.size()), batch_(batch_size), stream_(seed, rank, purpose::data) {
+sampler::sampler(std::vector<std::uint32_t> shard, std::size_t batch_size, const random_stream& stream)
+    : shard_(std::move(shard)), order_(shard_.size()), batch_(batch_size), stream_(stream) {
   if (shard_.empty() || batch_size == 0)
     throw error(errc::usage, fmt::format("batches of {} from a shard of {} samples", batch_size, shard_.size()),
                 "both must be at least 1");

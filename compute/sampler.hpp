@@ -14,13 +14,13 @@ namespace gossamer::compute {
 /// an epoch's last batch takes its missing samples from the next epoch, and a batch that is larger
 /// than the shard holds each sample about equally often.
 ///
-/// The batch of a step depends on (seed, rank, step) alone, so it can be repeated after a restart.
+/// The batch of a step depends on the stream and the step alone, so it can be repeated after a restart.
 /// Cost: O(batch_size), and O(shard) whenever the epoch changes.
 /// Threads: one thread at a time. Allocates nothing after construction.
 class sampler {
 public:
   /// @error errc::usage when the shard is empty or the batch size 0
-  sampler(std::vector<std::uint32_t> shard, std::size_t batch_size, std::uint64_t seed, std::uint32_t rank);
+  sampler(std::vector<std::uint32_t> shard, std::size_t batch_size, const random_stream& stream);
   /// The samples of this step; valid until the next call.
   std::span<const std::uint32_t> batch_of(std::uint64_t step);
 

@@ -97,6 +97,7 @@ check "build" cmake --build --preset cuda --parallel "$(nproc)"
 if ((failures == 0)); then
   check "kernels on the processor" "$bin/cuda_host_twin"
   check "whole runs on the processor" "$bin/cuda_world_laws"
+  check "devices that fail" "$bin/cuda_device_loss"
   check "kernels and runs on the GPU" "$bin/cuda_gpu"
   check "memcheck" sanitise memcheck
   check "racecheck" sanitise racecheck

@@ -12,6 +12,11 @@
 //   compute actor --gradient--> learn
 //   active  i --average_request(x_i)--> passive j        (odd and even workers of a bipartite topology)
 //   active  i <--average_reply(x_j)---- passive j
+//   active  i <--invitation()-- passive j        (j has a gradient, and nobody waits for what i makes of it)
+//
+// Algorithm 1 averages once for each gradient, with a random neighbour j of the worker i that computed it. An active i
+// asks j; a passive i has itself asked, by an invitation. Who is asked answers at once, so a passive hub of a star
+// averages with one leaf after the other, as often as there are gradients anywhere.
 //
 // Lost workers: nobody waits for one, `ask` just goes on to the next exchange. Because of a loss a worker may change
 // its side (see topology/overlay.hpp), so each runs both routines, and which of them does something depends on the
@@ -20,26 +25,33 @@
 // We differ from the text in three points, each with a parameter that brings the text back. A gradient that arrives
 // while an answer is under way is applied at once, which pairwise_average.hpp shows to conserve the same sum;
 // `form=snapshot` keeps it until the answer is there, so that both sides end at the average of what they sent, and the
-// next gradient is taken where it will lead. A worker asks once for each of its gradients, as in algorithm 1;
-// `averaging=continuous` asks without pause, which on a fast link only burns processor time. Gradients are means over a
-// minibatch, as everywhere; `gradient=sum` takes the sum, for the step sizes of the paper's theory.
+// next gradient is taken where it will lead. The text's wait-free form averages without pause, which on a fast link
+// only burns processor time; so does `averaging=continuous`, and `per-active-gradient` leaves out the invitations.
+// Gradients are means over a minibatch, as everywhere; `gradient=sum` takes the sum, for the step sizes of the paper's
+// theory.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/pairwise_average.hpp"
+
+#include <deque>
 
 namespace gossamer::actors {
 
 namespace {
 
+enum class averaging { per_gradient, per_active_gradient, continuous };
+
 class ad_psgd final : public algorithm {
 public:
   struct options {
-    bool continuous, snapshot, sum;
+    averaging rate;
+    bool snapshot, sum;
   };
 
   ad_psgd(vec initial, options o) : x_(std::move(initial)), options_(o) {}
 
   task<> run(worker& w) override {
     w.serve(answer(w));
+    w.serve(hear_invitations(w));
     w.spawn(ask(w));
     return learn(w);
   }
@@ -55,10 +67,12 @@ private:
       keep(w, co_await gradient);
       if (!asking_ || !options_.snapshot)
         apply(w);
-      learnt_.notify();
+      if (options_.rate != averaging::continuous)
+        average_for_gradient(w);
+      turn_.notify();
     }
     learning_ = false;
-    learnt_.notify();
+    turn_.notify();
   }
 
   /// Where x will be when the gradients that are kept have been applied.
@@ -77,21 +91,54 @@ private:
       w.update(x_, std::exchange(kept_, {}), t_);
   }
 
+  /// The edge that algorithm 1 draws for the gradient of this step.
+  void average_for_gradient(worker& w) {
+    const auto j = random_neighbour(w, t_);
+    if (j && w.active())
+      to_ask_.push_back(*j);
+    else if (j && options_.rate == averaging::per_gradient)
+      w.send(*j, {frame_kind::invitation, t_}, {});
+  }
+
+  static std::optional<rank> random_neighbour(const worker& w, std::uint64_t draw) {
+    const auto all = w.neighbours();
+    if (all.empty())
+      return std::nullopt;
+    return all[random_sequence{w.random(purpose::neighbour), draw}.below(static_cast<std::uint32_t>(all.size()))];
+  }
+
   task<> ask(worker& w) {
-    const auto choice = w.random(purpose::neighbour);
     while (learning_) {
-      const auto passive = w.neighbours();
-      if (w.active() && !passive.empty() && (options_.continuous || exchanges_ < t_)) {
-        random_sequence draw{choice, exchanges_};
-        const auto j = passive[draw.below(static_cast<std::uint32_t>(passive.size()))];
+      const auto j = next_to_ask(w);
+      if (j) {
         asking_ = true;
-        co_await ask_for_average(w, x_, j, exchanges_++);
+        co_await ask_for_average(w, x_, *j, exchanges_++);
         asking_ = false;
         apply(w);
       } else {
-        exchanges_ = std::max(exchanges_, t_); // a passive worker that becomes active has nothing to catch up on
-        co_await learnt_.wait();
+        co_await turn_.wait();
       }
+    }
+  }
+
+  /// Whoever cannot be asked any more, since it was lost or one of the two changed its side, is left out.
+  std::optional<rank> next_to_ask(const worker& w) {
+    if (w.active() && options_.rate == averaging::continuous)
+      return random_neighbour(w, exchanges_);
+    while (!to_ask_.empty()) {
+      const auto j = to_ask_.front();
+      to_ask_.pop_front();
+      if (w.active() && std::ranges::binary_search(w.neighbours(), j))
+        return j;
+    }
+    return std::nullopt;
+  }
+
+  task<> hear_invitations(worker& w) {
+    for (;;) {
+      const auto invitation = co_await w.receive_any(frame_kind::invitation);
+      to_ask_.push_back(invitation.source);
+      turn_.notify();
     }
   }
 
@@ -107,10 +154,17 @@ private:
   std::uint64_t exchanges_ = 0;
   vec kept_; ///< the sum of the gradients that are still to be applied; mostly empty
   options options_;
+  std::deque<rank> to_ask_; ///< in the order of the gradients, own ones and those of neighbours that invited
   bool asking_ = false;
   bool learning_ = true;
-  signal learnt_;
+  signal turn_; ///< there may be somebody to ask, or nobody any more
 };
+
+averaging rate_of(const arguments& given) {
+  if (given.is("averaging", "continuous"))
+    return averaging::continuous;
+  return given.is("averaging", "per-gradient") ? averaging::per_gradient : averaging::per_active_gradient;
+}
 
 } // namespace
 
@@ -122,13 +176,14 @@ const algorithm_entry ad_psgd_entry{
               .reference = "Lian, Zhang, Zhang, Liu: Asynchronous decentralized parallel stochastic gradient descent, "
                            "ICML 2018, algorithm 1",
               .cost =
-                  "2 messages and 2 bits(C) payload bits per averaging, one averaging for each gradient of an active "
-                  "worker; nobody waits for a slow worker",
+                  "2 messages and 2 bits(C) payload bits per averaging, one averaging for each gradient; for those of "
+                  "passive workers, about half, a message of about 20 bytes more; nobody waits for a slow worker",
               .parameters = {{.key = "averaging",
                               .kind = parameter::type::choice,
                               .fallback = "per-gradient",
-                              .meaning = "how often an active worker averages",
-                              .choices = {"per-gradient", "continuous"}},
+                              .meaning = "once for each gradient, for each gradient of an active worker, or all the "
+                                         "time",
+                              .choices = {"per-gradient", "per-active-gradient", "continuous"}},
                              {.key = "form",
                               .kind = parameter::type::choice,
                               .fallback = "delta",
@@ -143,7 +198,7 @@ const algorithm_entry ad_psgd_entry{
                .synchronous = false,
                .on_compute_failure = compute_failure::restart},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<ad_psgd>(s.initial, ad_psgd::options{.continuous = s.given.is("averaging", "continuous"),
+      return std::make_unique<ad_psgd>(s.initial, ad_psgd::options{.rate = rate_of(s.given),
                                                                    .snapshot = s.given.is("form", "snapshot"),
                                                                    .sum = s.given.is("gradient", "sum")});
     },

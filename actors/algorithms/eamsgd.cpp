@@ -53,6 +53,7 @@ public:
       v_ -= w.direction(ahead, g, t_);
       x_ += v_;
       w.prox(x_, t_);
+      w.gradient_applied(0); // x is the worker's own
       if (exchange) {
         const vec e = -1 * w.decode(move);
         x_ += e;

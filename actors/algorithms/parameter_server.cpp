@@ -81,13 +81,14 @@ private:
 /// Both kinds of master.
 class server : public master {
 public:
-  explicit server(vec initial) : x_(std::move(initial)) {}
+  explicit server(vec initial, staleness_gate gate = {}) : x_(std::move(initial)), gate_(std::move(gate)) {}
 
   const vec& model() const override { return x_; }
 
   void fields(archive& a) override {
     master::fields(a);
     a(x_)(updates_)(left_);
+    gate_.fields(a);
   }
 
 protected:
@@ -95,16 +96,19 @@ protected:
     w.update(x_, gradient, updates_);
     updates_ += gradients;
   }
-  std::uint64_t updates() const noexcept { return updates_; } // so many gradients
   bool has_left(rank who) const { return left_.contains(who); }
+  void withdraw(rank who) override { gate_.forget(who); }
 
 private:
   virtual void take(worker& w, rank from, const vec& gradient) = 0;
-  virtual bool may_read(rank who) = 0;
+  virtual bool may_read(rank who) const = 0;
 
   void take(worker& w, const frame& asked) final {
-    if (asked.body.elements > 0)
+    if (asked.body.elements > 0) {
+      if (gate_.has_read(asked.source))
+        say_age(w, gate_.applies(asked.source, updates_));
       take(w, asked.source, w.decode(asked.body));
+    }
     if (asked.label.part == farewell)
       left_.insert(asked.source);
     else
@@ -114,14 +118,22 @@ private:
   std::optional<answer> answer_to(worker& w, const pending_request& q) final {
     if (w.over() || left_.contains(q.from))
       return answer{};
-    if (!may_read(q.from))
+    if (!may_read(q.from) || !gate_.admits(updates_))
       return std::nullopt;
+    gate_.read(q.from, updates_);
     return answer{.body = w.encode_exactly(x_)};
   }
 
+  /// One of several masters does: the last, since the first may have no elements.
+  static void say_age(worker& w, std::uint64_t staleness) {
+    if (w.id() == w.master(w.masters() - 1))
+      w.gradient_applied(staleness);
+  }
+
   vec x_;
-  std::uint64_t updates_ = 0;
-  std::set<rank> left_; // those who have done their last step
+  std::uint64_t updates_ = 0; // so many gradients
+  std::set<rank> left_;       // those who have done their last step
+  staleness_gate gate_;
 };
 
 class synchronous_server final : public server {
@@ -135,8 +147,11 @@ public:
 
 private:
   void take(worker&, rank from, const vec& gradient) override { gradients_[from] = gradient; }
-  void forget(rank who) override { gradients_.erase(who); }
-  bool may_read(rank who) override { return !gradients_.contains(who); }
+  void forget(rank who) override {
+    withdraw(who);
+    gradients_.erase(who);
+  }
+  bool may_read(rank who) const override { return !gradients_.contains(who); }
 
   void act(worker& w) override {
     const auto is_in = [this](rank i) { return gradients_.contains(i) || has_left(i); };
@@ -155,28 +170,11 @@ private:
 
 class asynchronous_server final : public server {
 public:
-  asynchronous_server(vec initial, const arguments& given) : server(std::move(initial)), gate_(given) {}
-
-  void fields(archive& a) override {
-    server::fields(a);
-    gate_.fields(a);
-  }
+  asynchronous_server(vec initial, const arguments& given) : server(std::move(initial), staleness_gate{given}) {}
 
 private:
-  void take(worker& w, rank from, const vec& gradient) override {
-    gate_.done(from);
-    apply(w, gradient, 1);
-  }
-  void withdraw(rank who) override { gate_.done(who); }
-
-  bool may_read(rank who) override {
-    if (!gate_.admits(updates()))
-      return false;
-    gate_.read(who, updates());
-    return true;
-  }
-
-  staleness_gate gate_;
+  void take(worker& w, rank, const vec& gradient) override { apply(w, gradient, 1); }
+  bool may_read(rank) const override { return true; }
 };
 
 std::size_t shards(const arguments& given) { return static_cast<std::size_t>(given.integer("shards")); }

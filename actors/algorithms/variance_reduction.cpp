@@ -85,7 +85,7 @@ void svrg_master::fields(archive& a) {
 void svrg_master::withdraw(rank who) {
   told_.erase(who);
   parts_.erase(who);
-  gate_.done(who);
+  gate_.forget(who);
 }
 
 // -- what comes in ----------------------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ void svrg_master::take(worker& w, const frame& asked) {
   const auto label = svrg_label::of(asked.label.part);
   if (label.kind == svrg_kind::nothing) { // so it is at no task
     parts_.erase(from);
-    gate_.done(from);
+    gate_.forget(from);
     return;
   }
   const auto part = parts_.find(from);
@@ -108,7 +108,7 @@ void svrg_master::take(worker& w, const frame& asked) {
     parts_.erase(part);
     take_part(w, label.number, result);
   } else {
-    gate_.done(from);
+    w.gradient_applied(gate_.applies(from, inner_));
     w.claim_opposite(from, false, asked.label.step, result);
     apply(w, result);
   }

@@ -18,6 +18,11 @@ bool staleness_gate::admits(std::uint64_t updates) const {
   return reads_.size() <= bound_ && std::ranges::all_of(reads_, fits);
 }
 
+std::uint64_t staleness_gate::applies(rank who, std::uint64_t updates) {
+  GOSSAMER_ASSERT(has_read(who), "a gradient is of a model that was read");
+  return updates - reads_.extract(who).mapped();
+}
+
 parameter staleness_parameter() {
   return {.key = "staleness",
           .kind = parameter::type::integer,

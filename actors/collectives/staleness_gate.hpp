@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/collectives/master.hpp"
 
+#include <limits>
 #include <map>
 
 namespace gossamer::actors {
@@ -17,6 +18,8 @@ namespace gossamer::actors {
 /// one master: two that withhold models could each let another worker go first, and both would wait for ever.
 class staleness_gate {
 public:
+  /// Without a bound: it only measures.
+  staleness_gate() = default;
   /// With the bound that `staleness_parameter` says.
   explicit staleness_gate(const arguments& given);
 
@@ -24,15 +27,17 @@ public:
   bool admits(std::uint64_t updates) const;
   void read(rank who, std::uint64_t updates) { reads_[who] = updates; }
   bool has_read(rank who) const { return reads_.contains(who); }
-  /// Its gradient is here, or will not come.
-  void done(rank who) { reads_.erase(who); }
+  /// Its gradient is here. @returns how old: the updates that were done since. Requires that it has read.
+  std::uint64_t applies(rank who, std::uint64_t updates);
+  /// Its gradient will not come.
+  void forget(rank who) { reads_.erase(who); }
   /// Gradients under way.
   std::size_t under_way() const noexcept { return reads_.size(); }
 
   void fields(archive& a) { a(reads_); }
 
 private:
-  std::uint64_t bound_;
+  std::uint64_t bound_ = std::numeric_limits<std::uint64_t>::max();
   std::map<rank, std::uint64_t> reads_; // updates that a model had seen whose gradient is under way
 };
 

@@ -33,6 +33,11 @@ struct decision {
   std::uint64_t limit = 0; ///< no step from this one on begins
 };
 
+/// worker or master -> coordinator, see worker::gradient_applied
+struct gradient_applied {
+  std::uint64_t staleness = 0;
+};
+
 /// worker -> coordinator: it has the state of another worker
 struct worker_joined {
   rank source = 0;
@@ -106,6 +111,10 @@ decltype(auto) inspect(Inspector& f, holding& m) {
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, decision& m) {
   return f(m.number, m.view, m.limit);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, gradient_applied& m) {
+  return f(m.staleness);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, worker_joined& m) {

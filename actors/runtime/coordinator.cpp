@@ -67,16 +67,26 @@ public:
     if (plan_.steps_to)
       self_->send(plan_.steps_to, r);
     progress_->count(r);
+    summary_.stale_frames += r.stale_frames;
     if (plan_.run->algorithm->traits.synchronous)
       return;
-    // The worker read its model when it had reported its previous step: the updates in between are the staleness.
     const auto updates = progress_->updates();
-    ++summary_.staleness[updates - 1 - std::exchange(updates_seen_[r.source], updates)];
+    const auto read_at = std::exchange(updates_seen_[r.source], updates);
+    if (plan_.run->algorithm->traits.exchange == exchange_pattern::bipartite)
+      on_applied({updates - 1 - read_at});
     if (progress_->worth_announcing())
       tell_workers(run_progress{updates});
     on(run_progress{updates});
     if (updates >= next_evaluation_ && coordination_->running() && collecting_.empty() && !near_the_end())
       request_snapshots(updates);
+  }
+
+  void on_applied(const gradient_applied& m) { ++summary_.staleness[m.staleness]; }
+
+  void on_joined(const worker_joined& m) {
+    if (coordination_->is_current(m.source, m.incarnation))
+      updates_seen_[m.source] = progress_->updates();
+    on(m);
   }
 
   void on_snapshot(snapshot& s) {
@@ -274,7 +284,7 @@ private:
   caf::actor_clock::time_point began_;
 
   std::optional<progress_meter> progress_;
-  std::vector<std::uint64_t> updates_seen_; // by each worker, when it last read its model
+  std::vector<std::uint64_t> updates_seen_; // by each worker, when it last read its model: with its last report
   run_summary summary_;
 
   std::uint64_t next_evaluation_ = 0;
@@ -292,11 +302,12 @@ caf::behavior coordinator_actor(caf::stateful_actor<coordinator_state>* self, co
   return {
       [&state](start_run) { state.start(); },
       [&state](const step_report& r) { state.on_step(r); },
+      [&state](const gradient_applied& m) { state.on_applied(m); },
       [&state](snapshot& s) { state.on_snapshot(s); },
       [&state](const worker_finished& f) { state.on(f); },
       [&state](const evaluation_record& r) { state.on_evaluation(r); },
       [&state](const holding& h) { state.on(h); },
-      [&state](const worker_joined& m) { state.on(m); },
+      [&state](const worker_joined& m) { state.on_joined(m); },
       [&state](const worker_lost& m) { state.on(m); },
       [&state](const kill_worker& m) { state.on(m); },
       [&state](const restart_worker& m) { state.on(m); },

@@ -113,6 +113,7 @@ worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const 
   worker_settings w;
   w.place.id = i;
   w.place.incarnation = incarnation;
+  w.place.random_life = random_life(i, incarnation);
   w.place.workers = settings.workers;
   w.place.masters = masters;
   w.training.samples = data.train.samples;

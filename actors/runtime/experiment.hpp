@@ -84,6 +84,12 @@ struct experiment {
   double epoch_of(std::uint64_t updates) const { return static_cast<double>(updates) / updates_per_epoch(); }
   /// @param incarnation how often the worker was started before; if it was, it joins
   worker_settings for_worker(rank i, std::uint32_t incarnation = 0) const;
+  /// Which life the random numbers of this worker belong to. An asynchronous worker that comes back goes on from the
+  /// step of another one and would draw what it has drawn before; a synchronous one does steps that it has not done,
+  /// and a master goes on where it was.
+  std::uint32_t random_life(rank i, std::uint32_t incarnation) const {
+    return i < settings.workers && !algorithm->traits.synchronous ? incarnation : 0;
+  }
 };
 
 /// Checks all settings against each other and loads the data.

@@ -48,6 +48,8 @@ std::string_view to_string(frame_kind kind) noexcept {
     return "request";
   case frame_kind::reply:
     return "reply";
+  case frame_kind::invitation:
+    return "invitation";
   }
   return kind >= first_own_kind ? "own" : "unknown";
 }

@@ -25,6 +25,7 @@ enum class frame_kind : std::uint8_t {
   gather_packet = 10,  ///< ring all-gather: somebody's packet, handed on as it is
   request = 11,        ///< to a master: number `step` of this worker
   reply = 12,          ///< a master's answer to the request of this number
+  invitation = 13,     ///< pairwise averaging: the passive side has a gradient, and wants to be asked
 };
 /// From here on, kinds are for programs with algorithms of their own: ours will never use them.
 inline constexpr auto first_own_kind = frame_kind{128};

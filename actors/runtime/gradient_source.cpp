@@ -58,7 +58,7 @@ std::size_t gradient_source::samples_of(const gradient_job& job) const {
 
 /// With replacement: each draw is independent of all others, as the analysis of SVRG has it.
 std::vector<std::uint32_t> gradient_source::draw_from_all(std::uint64_t step) const {
-  random_sequence random{{experiment_->settings.seed, worker_, purpose::draw}, step};
+  random_sequence random{drawn_, step};
   std::vector<std::uint32_t> samples(experiment_->settings.batch);
   for (auto& sample : samples)
     sample = random.below(static_cast<std::uint32_t>(experiment_->data.train.samples));

@@ -11,12 +11,14 @@ namespace gossamer::actors {
 /// A job is started and then finished; a model on a GPU works on it in between.
 class gradient_source {
 public:
-  gradient_source(std::shared_ptr<const experiment> e, rank worker)
-      : gradient_source(e, worker, e->model_for(worker)) {}
+  gradient_source(std::shared_ptr<const experiment> e, rank worker, std::uint32_t incarnation)
+      : gradient_source(e, worker, incarnation, e->model_for(worker)) {}
   /// @param model may be shared by sources of the same thread: it keeps nothing between calls but memory
-  gradient_source(std::shared_ptr<const experiment> e, rank worker, std::shared_ptr<compute::model> model)
-      : experiment_(std::move(e)), worker_(worker), model_(std::move(model)),
-        sampler_(experiment_->shards[worker], experiment_->settings.batch, experiment_->settings.seed, worker) {}
+  gradient_source(std::shared_ptr<const experiment> e, rank worker, std::uint32_t incarnation,
+                  std::shared_ptr<compute::model> model)
+      : experiment_(std::move(e)), model_(std::move(model)), drawn_(stream(worker, incarnation, purpose::draw)),
+        sampler_(experiment_->shards[worker], experiment_->settings.batch, stream(worker, incarnation, purpose::data)) {
+  }
 
   void start(const gradient_job& job);
   /// As `compute::model::when_done`.
@@ -36,12 +38,15 @@ private:
   pending start_at(const vec& x, std::span<const std::uint32_t> samples) {
     return model_->start_gradient(x, {experiment_->data.train, samples});
   }
+  random_stream stream(rank worker, std::uint32_t incarnation, purpose use) const {
+    return stream_of_life({experiment_->settings.seed, worker, use}, experiment_->random_life(worker, incarnation));
+  }
   std::vector<std::uint32_t> draw_from_all(std::uint64_t step) const;
   std::vector<std::uint32_t> part_of_all(std::uint32_t part, std::uint32_t parts) const;
 
   std::shared_ptr<const experiment> experiment_;
-  rank worker_;
   std::shared_ptr<compute::model> model_;
+  random_stream drawn_; ///< samples that are drawn from all
   compute::sampler sampler_;
 
   gradient_job job_; ///< under way

@@ -37,6 +37,8 @@ public:
   virtual void step_begins(rank /*who*/, std::uint64_t /*t*/, const view& /*v*/) {}
   /// `who` got the frame, in its turn.
   virtual void delivered(rank /*who*/, const frame& /*f*/) {}
+  /// `who` is about to begin step t and has never received this frame, of a step before the last.
+  virtual void dropped_stale(rank /*who*/, const frame& /*f*/, std::uint64_t /*t*/) {}
 
   /// Everybody who claims something of this name and step holds the same bits.
   virtual void claims_equal(rank /*who*/, std::string_view /*what*/, std::uint64_t /*step*/, const vec& /*v*/) {}

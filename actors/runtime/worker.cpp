@@ -69,7 +69,8 @@ void hosted_worker::gradient_arrived(gradient_result result) {
     const auto sent = host_.sent();
     if (settings_.witness)
       settings_.witness->reports(id(), sent);
-    host_.report(step_report{id(), settings_.place.incarnation, gradients_, result.loss, sent});
+    host_.report(
+        step_report{id(), settings_.place.incarnation, gradients_, result.loss, sent, std::exchange(stale_frames_, 0)});
   }
   gradient_ = std::move(result.gradient);
   gradient_ready_ = true;
@@ -162,6 +163,7 @@ void hosted_worker::run(algorithm& a) {
 
 void worker::reach(std::uint64_t t) {
   enter_views();
+  drop_stale_frames();
   if (t < limit_)
     begin_step(t);
 }

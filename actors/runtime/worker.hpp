@@ -16,6 +16,14 @@ namespace gossamer::actors {
 /// The rank in the key of random numbers that all workers share.
 inline constexpr rank nobody = std::numeric_limits<rank>::max();
 
+/// The stream of a worker's later life, whose numbers are not those of the first: its key stands in the stream of the
+/// first, at a step that no run reaches.
+inline random_stream stream_of_life(const random_stream& first, std::uint32_t life) noexcept {
+  constexpr auto never = std::numeric_limits<std::uint64_t>::max();
+  const auto place = 2 * std::uint64_t{life};
+  return life == 0 ? first : random_stream{philox_key{first.word(never, place), first.word(never, place + 1)}};
+}
+
 /// What an algorithm sees of the world: its place among the others, gradients, messages, and the end of training. Who
 /// hosts it sees a `hosted_worker`.
 ///
@@ -26,7 +34,9 @@ public:
   worker& operator=(const worker&) = delete;
 
   rank id() const noexcept { return settings_.place.id; }
-  random_stream random(purpose use) const noexcept { return {settings_.training.seed, settings_.place.id, use}; }
+  random_stream random(purpose use) const noexcept {
+    return stream_of_life({settings_.training.seed, settings_.place.id, use}, settings_.place.random_life);
+  }
   /// The same numbers for all workers of the run.
   random_stream shared_random(purpose use) const noexcept { return {settings_.training.seed, nobody, use}; }
 
@@ -85,6 +95,10 @@ public:
   /// gamma_t * u(g): what `update` would subtract from x, for algorithms that compress it first. Call one of the two in
   /// a step, and `prox` where x has been moved without `update`.
   vec direction(const vec& x, const vec& gradient, std::uint64_t t);
+  /// A gradient has changed the model for which it was computed, whose version was so many updates older when it was
+  /// read. Whoever holds that model says so: a master, or a worker whose own model it is. (In pairwise averaging the
+  /// coordinator counts the updates of all workers in between.)
+  void gradient_applied(std::uint64_t staleness) { host_.gradient_applied(staleness); }
   /// x <- prox_{c gamma_t h}(x), the model's proximal step, for a step size of c gamma_t.
   void prox(vec& x, std::uint64_t t, float c = 1) const {
     settings_.training.model->proximal_step(x, c * learning_rate(t));
@@ -152,6 +166,7 @@ private:
   bool advance_views();
   void enter_views();
   void discard_frames_before(std::uint32_t view);
+  void drop_stale_frames();
   void donate(const view& v);
   void await_state();
   void go_on_from_own_state();
@@ -174,6 +189,7 @@ private:
 
   std::uint64_t encodings_ = 0;
   std::uint64_t gradients_ = 0;
+  std::uint64_t stale_frames_ = 0;
   std::uint64_t updates_ = 0; // of all workers, as last heard from the coordinator
   std::uint64_t step_ = 0;    // the step that is under way or about to begin
   std::uint64_t limit_;

@@ -112,6 +112,9 @@ public:
       set_alarm();
   }
   traffic sent() const override { return connections_->sent(); }
+  void gradient_applied(std::uint64_t staleness) override {
+    self_->send(plan_.coordinator, actors::gradient_applied{staleness});
+  }
   void joined(std::uint64_t step) override {
     self_->send(setup_.coordinator, worker_joined{setup_.settings.place.id, setup_.settings.place.incarnation, step});
   }

@@ -33,7 +33,8 @@ struct step_report {
   std::uint32_t incarnation = 0;
   std::uint64_t step = 0; ///< gradients of this worker so far
   double loss = 0;
-  traffic sent; ///< of this worker, since the start
+  traffic sent;                   ///< of this worker, since the start
+  std::uint64_t stale_frames = 0; ///< that it has dropped since the report before: nobody received them in time
 };
 
 /// A worker's model at one moment, for an evaluation.
@@ -56,6 +57,8 @@ public:
   virtual void report(snapshot) = 0;
   virtual void send(rank to, frame f) = 0;
   virtual traffic sent() const = 0;
+  /// See `worker::gradient_applied`.
+  virtual void gradient_applied(std::uint64_t /*staleness*/) {}
   /// The worker has got the state of another one and goes on.
   virtual void joined(std::uint64_t /*step*/) {}
   /// Keeps the worker's state (`hosted_worker::state`) for its next life, where workers may die.

@@ -93,6 +93,24 @@ void worker::discard_frames_before(std::uint32_t view) {
   inbox_.discard([view](const frame& f) { return f.label.view != 0 && f.label.view < view; });
 }
 
+/// A synchronous worker receives what was sent in a step within that step or at the beginning of the next one. What is
+/// older, from somebody who still lives, was sent by an algorithm that does not receive what it sends: it would stay
+/// for ever.
+void worker::drop_stale_frames() {
+  if (!settings_.training.synchronous)
+    return; // frames are numbered by exchanges and questions there
+  inbox_.discard([this](const frame& f) {
+    if (f.label.step + 1 >= step_)
+      return false;
+    if (life_of(f.source) == f.incarnation) {
+      ++stale_frames_;
+      if (settings_.witness)
+        settings_.witness->dropped_stale(id(), f, step_);
+    }
+    return true;
+  });
+}
+
 void worker::donate(const view& v) {
   if (!ready_ || std::exchange(donated_of_view_, v.number) == v.number)
     return;
@@ -160,6 +178,8 @@ void worker::take_state(frame f) {
   ready_ = true;
   behind_ = false;
   step_ = f.label.step;
+  if (settings_.training.synchronous) // its donor has received the like
+    inbox_.discard([this](const frame& early) { return early.label.step < step_; });
   advance_views();
   host_.joined(step_);
   spawn(algorithm_->run(*this));

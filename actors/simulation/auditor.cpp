@@ -81,6 +81,11 @@ void auditor::delivered(rank who, const frame& f) {
   last = f.sequence;
 }
 
+void auditor::dropped_stale(rank who, const frame& f, std::uint64_t t) {
+  complain(fmt::format("worker {} begins step {} and has never received the {} of step {} from worker {}", who, t,
+                       to_string(f.label.kind), f.label.step, f.source));
+}
+
 void auditor::reports(rank who, const traffic& ledger) {
   const auto& carried = workers_[who].carried;
   if (ledger != carried)

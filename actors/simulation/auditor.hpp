@@ -23,6 +23,7 @@ public:
 /// Checks what must hold in every run, whatever goes wrong around it.
 ///
 ///  - frames reach the algorithm once, in order and without gaps, between any two lives of workers;
+///  - what is sent in a step of a synchronous algorithm is received in that step or in the next one;
 ///  - the ledger of a worker equals what its links have carried;
 ///  - neighbours of a synchronous algorithm are at most as many steps apart as it promises;
 ///  - every view is the same for all, mixes with a symmetric doubly stochastic matrix, and its graph is connected (and
@@ -43,6 +44,7 @@ public:
   void ends(rank who, std::uint32_t incarnation);
   void carried(const frame& f);
   void delivered(rank who, const frame& f);
+  void dropped_stale(rank who, const frame& f, std::uint64_t t);
   void reports(rank who, const traffic& ledger);
   void adopts(rank who, const view& v);
   void step_begins(rank who, std::uint64_t t, const view& v);

@@ -13,7 +13,7 @@ constexpr int repetitions = 20;
 } // namespace
 
 double measure_sample_time(const experiment& e) {
-  gradient_source source{std::make_shared<const experiment>(e), 0};
+  gradient_source source{std::make_shared<const experiment>(e), 0, 0};
   auto least = std::chrono::duration<double>::max();
   for (std::uint64_t step = 0; step < repetitions; ++step) {
     const auto began = thread_time();

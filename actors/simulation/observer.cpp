@@ -142,6 +142,11 @@ void simulation_observer::reports(rank who, const traffic& ledger) {
     check_->reports(who, ledger);
 }
 
+void simulation_observer::dropped_stale(rank who, const frame& f, std::uint64_t t) {
+  if (check_)
+    check_->dropped_stale(who, f, t);
+}
+
 void simulation_observer::wait_begins(rank who, rank whom, const tag& wanted) {
   waits_[who].push_back({whom, wanted, now_});
 }

@@ -59,6 +59,7 @@ public:
   void wait_ends(rank who, rank whom) override;
   void step_begins(rank who, std::uint64_t t, const view& v) override;
   void delivered(rank who, const frame& f) override;
+  void dropped_stale(rank who, const frame& f, std::uint64_t t) override;
   void claims_equal(rank who, std::string_view what, std::uint64_t step, const vec& v) override;
   void claims_conserved(rank who, std::string_view what, std::uint64_t step, const view& v, const vec& before,
                         const vec& after) override;

@@ -93,6 +93,7 @@ std::string to_json(const run_summary& s) {
   for (const auto& [age, count] : s.staleness)
     histogram[std::to_string(age)] = count;
   object["staleness"] = std::move(histogram);
+  object["stale_frames"] = s.stale_frames;
   object["lost"] = s.lost;
   object["returned"] = s.returned;
   object["views"] = s.views;

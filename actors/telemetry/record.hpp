@@ -44,13 +44,16 @@ struct run_summary {
   run_end end = run_end::planned;
   evaluation_record final;
   std::vector<std::uint64_t> steps_per_worker;
-  /// How many updates were so many updates old: the number of other workers' updates between the reading of the model
-  /// and the arrival of its gradient, in the order in which the coordinator heard of them. Zero in synchronous runs.
+  /// How many gradients were so many versions old when they were applied: updates of a model between the reading of it
+  /// and the application of its gradient. Of masters' models, counted there (with several masters, at the last one); of
+  /// a worker's own model, 0, since nobody else's gradient changes it; in pairwise averaging, updates of all workers
+  /// together, in the order in which the coordinator heard of them. Empty in synchronous runs.
   std::map<std::uint64_t, std::uint64_t> staleness;
-  std::uint64_t lost = 0;       ///< deaths of workers that were noticed
-  std::uint64_t returned = 0;   ///< workers that were started anew
-  std::uint64_t views = 0;      ///< changes of who takes part
-  std::uint64_t unfinished = 0; ///< workers that were still within a step when a run that was stopped was given up
+  std::uint64_t stale_frames = 0; ///< that nobody received in their step or the next: an algorithm's fault
+  std::uint64_t lost = 0;         ///< deaths of workers that were noticed
+  std::uint64_t returned = 0;     ///< workers that were started anew
+  std::uint64_t views = 0;        ///< changes of who takes part
+  std::uint64_t unfinished = 0;   ///< workers that were still within a step when a run that was stopped was given up
 };
 
 /// Watches a run. Called by the coordinator, one call at a time; may throw, which ends the run with that error.

@@ -67,12 +67,13 @@ world_parts parts_of(caf::actor_system& system, const std::shared_ptr<const expe
                      const run_surroundings& around, const std::shared_ptr<fault_board>& board,
                      const caf::actor& line) {
   world_parts parts;
-  parts.spawn_compute = [e, board, share = fair_share(e->settings.workers)](caf::local_actor* parent, rank i) {
+  parts.spawn_compute = [e, board, share = fair_share(e->settings.workers)](caf::local_actor* parent, rank i,
+                                                                            std::uint32_t incarnation) {
     const auto slow = e->settings.slow.find(i);
     require_threads(1); // also when it is started anew
     const double always = slow == e->settings.slow.end() ? 1.0 : slow->second;
     return parent->spawn<caf::detached>(
-        compute_actor, compute_setup{.make = [e, i] { return std::make_unique<gradient_source>(e, i); },
+        compute_actor, compute_setup{.make = [=] { return std::make_unique<gradient_source>(e, i, incarnation); },
                                      .slow_down = [always, board, i] { return always * board->slow_down(i); },
                                      .fair_share = share,
                                      .supervisor = caf::actor_cast<caf::actor>(parent),

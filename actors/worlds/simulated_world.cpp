@@ -250,8 +250,8 @@ std::unique_ptr<link> simulation::link_to(rank from, life to) {
 
 world_parts simulation::parts() {
   world_parts parts;
-  parts.spawn_compute = [this](caf::local_actor* parent, rank who) {
-    auto source = std::make_shared<gradient_source>(run_, who, models_[who % models_.size()]);
+  parts.spawn_compute = [this](caf::local_actor* parent, rank who, std::uint32_t incarnation) {
+    auto source = std::make_shared<gradient_source>(run_, who, incarnation, models_[who % models_.size()]);
     return parent->spawn(simulated_compute, this, std::move(source), who, caf::actor_cast<caf::actor>(parent));
   };
   parts.spawn_evaluator = [this](const caf::actor& coordinator) {

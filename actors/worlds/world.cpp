@@ -15,7 +15,9 @@ caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment
     setup.own_thread = parts.may_wait && e->device_of(i).where.on_gpu();
     setup.on_compute_failure = e->algorithm->traits.on_compute_failure;
     if (i < e->settings.workers)
-      setup.spawn_compute = [i, start = parts.spawn_compute](caf::local_actor* parent) { return start(parent, i); };
+      setup.spawn_compute = [i, incarnation, start = parts.spawn_compute](caf::local_actor* parent) {
+        return start(parent, i, incarnation);
+      };
     setup.transport = parts.transport;
     setup.acknowledged = parts.acknowledged;
     if (parts.acknowledged && i >= e->settings.workers) {

@@ -9,14 +9,15 @@
 namespace gossamer::actors {
 namespace {
 
-std::tuple<hold_steps, holding, decision, worker_joined, worker_finished, worker_lost, start_worker, stop_worker,
-           kill_worker, restart_worker, pause_worker, snapshot_request, run_progress>
+std::tuple<hold_steps, holding, decision, gradient_applied, worker_joined, worker_finished, worker_lost, start_worker,
+           stop_worker, kill_worker, restart_worker, pause_worker, snapshot_request, run_progress>
 samples() {
   const view_change change{
       .number = 7, .first_step = 1'000'000'000'000, .lives = {{0, 0}, {2, 5}, {4, 1}}, .donors = {{2, 0}}};
   return {{.round = 3},
           {.source = 1, .incarnation = 2, .round = 3, .step = 1u << 30, .next_exchange = 8},
           {.number = 9, .view = change, .limit = ~std::uint64_t{0}},
+          {.staleness = 300},
           {.source = 2, .incarnation = 5, .step = 12},
           {.source = 2, .incarnation = 5},
           {.who = 3, .incarnation = 1},

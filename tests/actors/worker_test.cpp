@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "tiny_world.hpp"
 
 namespace gossamer::actors {
@@ -29,12 +31,16 @@ private:
 
 struct silent_host final : worker_host {
   void compute(gradient_job) override { ++jobs; }
-  void report(step_report) override { ++reports; }
+  void report(step_report r) override {
+    ++reports;
+    stale_frames += r.stale_frames;
+  }
   void report(snapshot s) override { snapshots.push_back(s.evaluation); }
   void send(rank, frame) override { throw std::logic_error("no links here"); }
   traffic sent() const override { return {}; }
 
   int jobs = 0, reports = 0;
+  std::uint64_t stale_frames = 0;
   std::vector<std::uint64_t> snapshots;
 };
 
@@ -137,6 +143,61 @@ TEST(worker, says_where_it_diverged) {
   f.w.start_gradient(f.program.model(), 0);
   EXPECT_THROW(f.w.gradient_arrived({0, {}, std::numeric_limits<double>::quiet_NaN()}), error);
   EXPECT_EQ(f.host.reports, 0);
+}
+
+struct stale_frames_heard final : witness {
+  void dropped_stale(rank, const frame& f, std::uint64_t t) override { steps.emplace_back(f.label.step, t); }
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> steps;
+};
+
+// Nobody asks for them any more: they would stay in the inbox for ever.
+TEST(worker, drops_and_counts_what_was_sent_for_steps_that_are_over) {
+  stale_frames_heard seen;
+  auto s = settings_with(10);
+  s.witness = &seen;
+  fixture f{s};
+  f.w.run(f.program);
+  for (const std::uint64_t step : {0u, 1u, 2u})
+    f.w.deliver({.source = 1, .label = {frame_kind::model, step}, .body = {}});
+  for (int step = 0; step < 3; ++step)
+    f.program.advance.notify();
+  ASSERT_EQ(f.program.steps(), 3u);
+  EXPECT_EQ(seen.steps, (std::vector<std::pair<std::uint64_t, std::uint64_t>>{{0, 2}, {1, 3}}));
+  buffer_pool pool;
+  const vec x{pool, 1};
+  for (int gradient = 0; gradient < 2; ++gradient) {
+    auto pending = f.w.start_gradient(x, 3);
+    f.w.gradient_arrived({3, x, 0.0});
+    pending.await_resume();
+    EXPECT_EQ(f.host.stale_frames, 2u); // each is reported once
+  }
+}
+
+TEST(worker, that_is_asynchronous_keeps_frames_whose_numbers_are_not_those_of_steps) {
+  stale_frames_heard seen;
+  auto s = settings_with(10);
+  s.witness = &seen;
+  s.training.synchronous = false;
+  fixture f{s};
+  f.w.run(f.program);
+  f.w.deliver({.source = 1, .label = {frame_kind::average_reply, 0}, .body = {}});
+  f.program.advance.notify();
+  EXPECT_EQ(f.program.steps(), 1u);
+  EXPECT_TRUE(seen.steps.empty());
+  EXPECT_TRUE(f.w.receive(1, {frame_kind::average_reply, 0}).await_ready());
+}
+
+TEST(worker, draws_other_numbers_in_each_life) {
+  std::set<std::uint32_t> words;
+  for (const std::uint32_t life : {0u, 1u, 2u, 3u}) {
+    auto s = settings_with(10);
+    s.place.random_life = life;
+    fixture first{s}, again{s};
+    EXPECT_EQ(first.w.random(purpose::neighbour).word(7, 0), again.w.random(purpose::neighbour).word(7, 0));
+    words.insert(first.w.random(purpose::neighbour).word(7, 0));
+  }
+  EXPECT_EQ(words.size(), 4u);
+  EXPECT_TRUE(words.contains(random_stream(0, 0, purpose::neighbour).word(7, 0)));
 }
 
 } // namespace

@@ -1,6 +1,11 @@
+#include "gossamer/actors/runtime/gradient_source.hpp"
 #include "gossamer/actors/worlds/simulated_world.hpp"
 
 #include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+#include <unordered_set>
 
 #include "gossip_problem.hpp"
 
@@ -13,8 +18,8 @@ using testing_support::tiny_world;
 
 constexpr std::size_t size = 5;
 
-const char* const forms[] = {"ad-psgd", "ad-psgd:form=snapshot", "ad-psgd:averaging=continuous",
-                             "ad-psgd:averaging=continuous,form=snapshot"};
+const char* const forms[] = {"ad-psgd", "ad-psgd:form=snapshot", "ad-psgd:averaging=per-active-gradient",
+                             "ad-psgd:averaging=continuous", "ad-psgd:averaging=continuous,form=snapshot"};
 
 // Every schedule of the messages and gradients of some steps ends, nobody waiting, and at its end the models have
 // moved by the gradients and nothing else.
@@ -37,6 +42,28 @@ TEST(ad_psgd, ends_and_conserves_the_sum_under_thousands_of_schedules) {
         for (std::size_t k = 0; k < size; ++k)
           ASSERT_NEAR(sum[k], expected[k], 1e-5) << form << ", " << topology << ", schedule " << seed;
       }
+}
+
+/// So many as the environment variable GOSSAMER_SCHEDULES says.
+std::uint64_t schedules_to_try() {
+  const char* asked = std::getenv("GOSSAMER_SCHEDULES");
+  return asked ? std::stoull(asked) : 10'000;
+}
+
+// Each of them is another order of messages and gradients.
+TEST(ad_psgd, never_deadlocks_whatever_the_order_of_messages_and_gradients) {
+  const std::uint64_t schedules = schedules_to_try();
+  std::unordered_set<std::uint64_t> orders;
+  quadratics problem{4, 1, 1};
+  for (std::uint64_t timing = 1; timing <= schedules; ++timing) {
+    tiny_world world{{.topology = "ring", .workers = 4, .synchronous = false, .steps = 3, .timing = timing},
+                     runs("ad-psgd", problem.start()),
+                     problem.gradients()};
+    ASSERT_TRUE(world.run()) << "timing " << timing;
+    orders.insert(world.order());
+  }
+  RecordProperty("distinct_orders", std::to_string(orders.size()));
+  EXPECT_GT(orders.size(), schedules * 99 / 100);
 }
 
 TEST(ad_psgd, reaches_consensus_when_there_are_no_gradients) {
@@ -99,6 +126,84 @@ TEST(ad_psgd, goes_on_learning_at_full_speed_while_no_message_gets_through) {
     EXPECT_GT(disturbed.frames_lost, 0u);
     EXPECT_EQ(undisturbed.frames_lost, 0u);
   }
+}
+
+// It goes on from the step of a neighbour, which may be one that its former life has done.
+TEST(ad_psgd, draws_other_minibatches_when_a_worker_comes_back) {
+  const auto gradient = [](const char* algorithm, std::uint32_t life) {
+    const auto e = prepare(small(algorithm));
+    const auto g = gradient_source{e, 1, life}.compute({.step = 3, .x = e->initial}).gradient;
+    return std::vector<float>{g.view().begin(), g.view().end()};
+  };
+  EXPECT_EQ(gradient("ad-psgd", 1), gradient("ad-psgd", 1));
+  EXPECT_NE(gradient("ad-psgd", 1), gradient("ad-psgd", 0));
+  EXPECT_NE(gradient("asy-lpg", 2), gradient("asy-lpg", 1));
+  EXPECT_EQ(gradient("d-psgd", 1), gradient("d-psgd", 0)); // whose steps are those of all
+}
+
+/// Counts frames where they are sent.
+struct frame_counts {
+  struct counting_link final : link {
+    counting_link(std::unique_ptr<link> inner, std::map<frame_kind, traffic>& counts)
+        : inner_(std::move(inner)), counts_(counts) {}
+    void transmit(frame f, std::chrono::nanoseconds delay) override {
+      counts_[f.label.kind].count(f);
+      inner_->transmit(std::move(f), delay);
+    }
+    std::unique_ptr<link> inner_;
+    std::map<frame_kind, traffic>& counts_;
+  };
+  link_wrapper wrapper() {
+    return [this](rank, rank, std::unique_ptr<link> inner) {
+      return std::make_unique<counting_link>(std::move(inner), of);
+    };
+  }
+  std::map<frame_kind, traffic> of;
+};
+
+struct rates {
+  double exchanges, invitations; // for each update
+};
+
+/// @param slow a worker that takes ten times as long, if it is one of the 16
+rates rates_of(const std::string& algorithm, const std::string& topology, rank slow) {
+  auto s = small(algorithm);
+  s.workers = 16;
+  s.topology = topology;
+  if (slow < s.workers)
+    s.slow[slow] = 10;
+  simulation_settings patient;
+  patient.sample_time_s = 0.002; // an exchange takes a fraction of a gradient
+  frame_counts counts;
+  const auto result = simulate(prepare(s), patient, {.wrap_link = counts.wrapper()});
+  const auto requests = counts.of[frame_kind::average_request], replies = counts.of[frame_kind::average_reply],
+             invitations = counts.of[frame_kind::invitation];
+  EXPECT_EQ(invitations.payload_bits, 0u);
+  EXPECT_EQ(result.summary.final.payload_bits, requests.payload_bits + replies.payload_bits);
+  EXPECT_EQ(result.summary.final.wire_bits, requests.wire_bits + replies.wire_bits + invitations.wire_bits);
+  const auto updates = static_cast<double>(result.summary.final.step);
+  return {static_cast<double>(requests.frames) / updates, static_cast<double>(invitations.frames) / updates};
+}
+
+constexpr rank nobody_is_slow = 16, passive_one = 2, active_one = 3;
+
+TEST(ad_psgd, averages_once_for_each_gradient_of_anybody_as_algorithm_1_does) {
+  for (const char* topology : {"ring", "torus", "exponential", "star"})
+    for (const rank slow : {nobody_is_slow, passive_one, active_one})
+      EXPECT_NEAR(rates_of("ad-psgd", topology, slow).exchanges, 1, 0.02) << topology << ", slow: " << slow;
+}
+
+TEST(ad_psgd, averages_once_for_each_gradient_of_an_active_worker_if_told_so) {
+  const auto on_ring = rates_of("ad-psgd:averaging=per-active-gradient", "ring", nobody_is_slow);
+  EXPECT_NEAR(on_ring.exchanges, 0.5, 0.02);
+  EXPECT_EQ(on_ring.invitations, 0);
+  EXPECT_NEAR(rates_of("ad-psgd:averaging=per-active-gradient", "star", nobody_is_slow).exchanges, 15.0 / 16, 0.02);
+}
+
+TEST(ad_psgd, averages_without_pause_if_told_so) {
+  const auto rates = rates_of("ad-psgd:averaging=continuous", "ring", nobody_is_slow);
+  EXPECT_GT(rates.exchanges, 1.5);
+  EXPECT_EQ(rates.invitations, 0);
 }
 
 } // namespace

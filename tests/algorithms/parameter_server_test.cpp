@@ -1,6 +1,7 @@
 // Parameter servers against loops without actors.
 #include "gossamer/actors/worlds/simulated_world.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "actors/small_run.hpp"
@@ -109,13 +110,18 @@ public:
             .on_delivery =
                 [this](rank, const frame& f) {
                   if (f.label.kind == frame_kind::request && f.body.elements > 0)
-                    most_ = std::max(most_, updates_++ - read_[f.source]);
-                }};
+                    seen_.push_back(updates_++ - read_[f.source]);
+                },
+            .on_gradient_applied = [this](rank, std::uint64_t staleness) { reported_.push_back(staleness); }};
   }
-  std::uint64_t most() const { return most_; }
+  std::uint64_t most() const { return *std::ranges::max_element(seen_); }
+  /// Of each gradient, in the order in which they were applied.
+  const std::vector<std::uint64_t>& seen() const { return seen_; }
+  const std::vector<std::uint64_t>& reported() const { return reported_; }
 
 private:
-  std::uint64_t updates_ = 0, most_ = 0;
+  std::uint64_t updates_ = 0;
+  std::vector<std::uint64_t> seen_, reported_;
   std::map<rank, std::uint64_t> read_;
 };
 
@@ -142,6 +148,68 @@ TEST(async_sgd, keeps_the_bound_on_staleness_whatever_the_timing) {
     }
     EXPECT_GE(most, std::min<std::uint64_t>(bound, 3)) << "the bound is never reached";
   }
+}
+
+TEST(async_sgd, reports_the_staleness_that_the_links_show) {
+  for (const char* algorithm : {"async-sgd", "async-sgd:staleness=0", "async-sgd:staleness=2"})
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      quadratics p{workers, size, 0.1f};
+      staleness_meter meter;
+      auto world = world_of(algorithm, p, meter.options(seed));
+      ASSERT_TRUE(world.run());
+      EXPECT_EQ(meter.seen().size(), 60 * workers);
+      EXPECT_EQ(meter.reported(), meter.seen()) << algorithm << ", seed " << seed;
+    }
+}
+
+run_summary summary_of(const std::string& algorithm) {
+  return simulate(small_run(algorithm, "ring", 6, 100), {}).summary;
+}
+
+using histogram = std::map<std::uint64_t, std::uint64_t>;
+
+std::uint64_t count_of(const histogram& ages) {
+  std::uint64_t count = 0;
+  for (const auto& [age, gradients] : ages)
+    count += gradients;
+  return count;
+}
+
+TEST(staleness, is_within_the_bound_in_the_summary_of_a_run) {
+  for (const std::uint64_t bound : {0u, 1u, 3u})
+    for (const char* algorithm : {"async-sgd", "asy-fpg", "asy-lpg", "halp", "acc-asy-lpg"}) {
+      const auto s = summary_of(algorithm + fmt::format(":staleness={}", bound));
+      EXPECT_EQ(s.staleness.rbegin()->first, bound) << algorithm;
+      EXPECT_EQ(count_of(s.staleness), s.final.step) << algorithm;
+    }
+}
+
+TEST(staleness, is_about_the_number_of_the_other_workers_where_it_is_not_bounded) {
+  for (const char* algorithm : {"async-sgd", "async-sgd:shards=3", "async-sgd:shards=20", "ad-psgd"}) {
+    const auto s = summary_of(algorithm);
+    EXPECT_EQ(count_of(s.staleness), s.final.step) << algorithm;
+    EXPECT_GT(s.staleness.at(5), s.final.step * 9 / 10) << algorithm;
+  }
+}
+
+TEST(staleness, is_zero_where_no_gradient_meets_a_model_that_another_has_changed) {
+  for (const char* algorithm : {"parameter-server-sgd", "parameter-server-sgd:shards=2", "eamsgd"}) {
+    const auto s = summary_of(algorithm);
+    EXPECT_EQ(s.staleness, (histogram{{0, s.final.step}})) << algorithm;
+  }
+  EXPECT_TRUE(summary_of("d-psgd").staleness.empty());
+}
+
+/// Whoever comes back reads a neighbour's model of then, not of before its death.
+TEST(staleness, of_a_worker_that_comes_back_is_counted_from_there) {
+  simulation_settings quick;
+  quick.detection_s = 1e-4;
+  quick.network = "tang-best:latency=1e-5";
+  fault_plan plan;
+  plan.faults.push_back({.kind = fault_kind::kill, .workers = {1}, .at_s = 0.0005, .lasts_s = 0.002});
+  const auto s = simulate(small_run("ad-psgd", "ring", 4, 200), quick, {.faults = plan}).summary;
+  EXPECT_EQ(s.returned, 1u);
+  EXPECT_LT(s.staleness.rbegin()->first, 40u); // it was away for the time of 300 updates
 }
 
 TEST(async_sgd, bounds_staleness_at_one_master_only) {

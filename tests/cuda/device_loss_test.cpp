@@ -30,13 +30,27 @@ std::shared_ptr<experiment> small_run(const std::string& algorithm, std::uint64_
 
 class workers_on_a_device : public testing::TestWithParam<const char*> {};
 
-TEST_P(workers_on_a_device, train_beside_workers_on_the_processor) {
-  const auto e = small_run(GetParam(), 60);
+/// Two workers with a device and two without one.
+std::shared_ptr<experiment> mixed_run(const std::string& algorithm) {
+  const auto e = small_run(algorithm, 60);
   const auto device = on_host_engine(*e, host_engine{{.threads = 32}, 1, 0});
   e->devices = {device, e->host, device, e->host};
+  return e;
+}
+
+TEST_P(workers_on_a_device, train_beside_workers_on_the_processor) {
+  const auto e = mixed_run(GetParam());
   const auto summary = actors::run_locally(e);
   EXPECT_EQ(summary.end, actors::run_end::planned);
   EXPECT_EQ(summary.lost, 0u);
+  EXPECT_GE(summary.final.step, 60 * workers);
+  EXPECT_TRUE(std::isfinite(summary.final.train_loss));
+}
+
+/// In the world in which threads do not decide how stale gradients are.
+TEST_P(workers_on_a_device, learn_beside_workers_on_the_processor) {
+  const auto summary = actors::simulate(mixed_run(GetParam()), {}).summary;
+  EXPECT_EQ(summary.end, actors::run_end::planned);
   EXPECT_GT(summary.final.test_accuracy, 0.8);
 }
 

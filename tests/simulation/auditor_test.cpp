@@ -56,6 +56,12 @@ struct fixture {
 
 // -- frames -----------------------------------------------------------------------------------------------------------
 
+TEST(auditor, notices_what_was_sent_in_a_step_and_never_received) {
+  fixture f;
+  f.check.dropped_stale(1, {.source = 2, .label = {frame_kind::model, 7}, .body = {}}, 9);
+  EXPECT_THAT(f.broken(), AllOf(HasSubstr("worker 1 begins step 9"), HasSubstr("the model of step 7 from worker 2")));
+}
+
 TEST(auditor, lets_frames_pass_that_come_once_and_in_order_between_any_two_lives) {
   fixture f;
   for (std::uint32_t k = 1; k < 4; ++k) {

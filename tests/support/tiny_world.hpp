@@ -49,6 +49,7 @@ public:
     std::map<actors::rank, std::shared_ptr<const std::vector<std::byte>>> saved = {}; ///< states to begin with,
     std::uint64_t done = 0;                                                           ///< after so many updates
     std::function<void(actors::rank to, const actors::frame&)> on_send = {}, on_delivery = {};
+    std::function<void(actors::rank at, std::uint64_t staleness)> on_gradient_applied = {};
   };
 
   /// Sample i is the function whose gradient worker i computes.
@@ -78,6 +79,9 @@ public:
     }
     return std::ranges::all_of(nodes_, [](auto& n) { return n->w.finished(); });
   }
+
+  /// Of the order of events: differs wherever orders differ, but for chance.
+  std::uint64_t order() const noexcept { return order_; }
 
   /// See `options::keep_states_at`.
   const auto& kept_states() const { return kept_; }
@@ -122,6 +126,10 @@ private:
     void compute(actors::gradient_job j) override { job = std::move(j); }
     void report(actors::step_report) override {}
     void report(actors::snapshot) override {}
+    void gradient_applied(std::uint64_t staleness) override {
+      if (world.options_.on_gradient_applied)
+        world.options_.on_gradient_applied(id, staleness);
+    }
     void send(actors::rank to, actors::frame f) override {
       if (world.options_.on_send)
         world.options_.on_send(to, f);
@@ -199,7 +207,10 @@ private:
         });
     if (events.empty())
       return false;
-    events[choice_.below(static_cast<std::uint32_t>(events.size()))]();
+    const auto next = choice_.below(static_cast<std::uint32_t>(events.size()));
+    order_ = (order_ ^ (next + 1)) * 0x9E3779B97F4A7C15u;
+    order_ ^= order_ >> 32;
+    events[next]();
     for (auto& n : nodes_)
       n->w.finished(); // rethrows what ended a coroutine
     return true;
@@ -211,6 +222,7 @@ private:
   answer_of answer_;
   random_sequence choice_;
   std::uint64_t updates_;
+  std::uint64_t order_ = 0;
   keeper keeper_{*this};
   std::map<actors::rank, std::shared_ptr<const std::vector<std::byte>>> kept_;
   std::map<std::pair<actors::rank, actors::rank>, std::deque<actors::frame>> queues_;
