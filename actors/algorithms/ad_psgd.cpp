@@ -12,7 +12,7 @@
 //   compute actor --gradient--> learn
 //   active  i --average_request(x_i)--> passive j        (odd and even workers of a bipartite topology)
 //   active  i <--average_reply(x_j)---- passive j
-//   active  i <--invitation()-- passive j        (j has a gradient, and nobody waits for what i makes of it)
+//   active  i <--invitation()---------- passive j        (j has a gradient, and does not wait for what i makes of it)
 //
 // Algorithm 1 averages once for each gradient, with a random neighbour j of the worker i that computed it. An active i
 // asks j; a passive i has itself asked, by an invitation. Who is asked answers at once, so a passive hub of a star
