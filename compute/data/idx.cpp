@@ -44,9 +44,9 @@ std::vector<std::size_t> dimensions(const file_bytes& file, std::uint8_t count) 
   return sizes;
 }
 
-dataset load_part(const std::string& folder, std::string_view part, std::size_t classes) {
-  const auto images = file_bytes::read(folder, fmt::format("{}-images-idx3-ubyte", part), remedy);
-  const auto labels = file_bytes::read(folder, fmt::format("{}-labels-idx1-ubyte", part), remedy);
+dataset load_part(const std::string& folder, std::string_view part, std::size_t classes, std::uint64_t most_bytes) {
+  const auto images = file_bytes::read(folder, fmt::format("{}-images-idx3-ubyte", part), most_bytes, remedy);
+  const auto labels = file_bytes::read(folder, fmt::format("{}-labels-idx1-ubyte", part), most_bytes, remedy);
   const auto shape = dimensions(images, 3);
   const auto count = dimensions(labels, 1)[0];
   if (count != shape[0])
@@ -68,10 +68,11 @@ dataset load_part(const std::string& folder, std::string_view part, std::size_t 
   return data;
 }
 
-data_split load(const arguments& given, std::uint64_t) {
+data_split load(const arguments& given, const load_settings& settings) {
   const auto& folder = given.text("dir");
   const auto classes = static_cast<std::size_t>(given.integer("classes"));
-  data_split split{load_part(folder, "train", classes), load_part(folder, "t10k", classes)};
+  data_split split{load_part(folder, "train", classes, settings.most_file_bytes),
+                   load_part(folder, "t10k", classes, settings.most_file_bytes)};
   if (split.train.features != split.test.features)
     throw error(errc::bad_data, fmt::format("the training images in '{}' have {} pixels, the test images {}", folder,
                                             split.train.features, split.test.features));

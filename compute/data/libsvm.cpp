@@ -51,8 +51,8 @@ void read_row(const line_reader& at, std::string_view line, std::uint32_t larges
   ++rows.samples;
 }
 
-labelled_rows read_rows(const std::string& path, std::uint32_t largest) {
-  const auto file = file_bytes::read(path);
+labelled_rows read_rows(const std::string& path, std::uint32_t largest, std::uint64_t most_bytes) {
+  const auto file = file_bytes::read(path, most_bytes);
   labelled_rows result{.path = path, .rows = {.row_start = {0}}};
   for (line_reader at(file); at.next();) {
     auto line = trimmed(at.line().substr(0, at.line().find('#')));
@@ -67,15 +67,15 @@ labelled_rows read_rows(const std::string& path, std::uint32_t largest) {
   return result;
 }
 
-data_split load(const arguments& given, std::uint64_t seed) {
+data_split load(const arguments& given, const load_settings& settings) {
   const auto features = static_cast<std::uint32_t>(given.integer("features"));
   const auto largest = features == 0 ? UINT32_MAX : features;
-  auto train = read_rows(given.text("train"), largest);
+  auto train = read_rows(given.text("train"), largest, settings.most_file_bytes);
   std::optional<labelled_rows> test;
   if (!given.text("test").empty())
-    test = read_rows(given.text("test"), largest);
+    test = read_rows(given.text("test"), largest, settings.most_file_bytes);
   const auto path = train.path;
-  auto split = with_targets(std::move(train), std::move(test), given, seed);
+  auto split = with_targets(std::move(train), std::move(test), given, settings.seed);
   const auto found = std::max(split.train.features, split.test.features);
   if (found == 0)
     throw error(errc::bad_data, fmt::format("'{}' holds labels, but no features", path));

@@ -1,5 +1,7 @@
 #include "gossamer/compute/data/detail/entries.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 
 namespace gossamer::compute {
@@ -12,9 +14,10 @@ const registry<data_entry>& data_sources() {
   return table;
 }
 
-data_split load_data(std::string_view text, std::uint64_t seed) {
+data_split load_data(std::string_view text, const load_settings& settings) {
   const auto [entry, values] = data_sources().resolve(text);
-  return entry.load(values, seed);
+  return within_memory(fmt::format("loading the data '{}'", text), "name less data, or give it more memory",
+                       [&entry = entry, &values = values, &settings] { return entry.load(values, settings); });
 }
 
 } // namespace gossamer::compute
