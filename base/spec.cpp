@@ -67,7 +67,8 @@ void check(const std::string& subject, const parameter& p, const std::string& va
     parse_number<std::int64_t>(subject, value, integer_kind, within, p.range());
     break;
   case parameter::type::real:
-    parse_number<double>(subject, value, real_kind, within, p.range());
+    parse_number<double>(subject, value, real_kind, within,
+                         p.range() + (std::isinf(p.max) && !p.may_be_infinite ? ", and finite" : ""));
     break;
   case parameter::type::integers:
     for (const auto& item : split(value, '+'))

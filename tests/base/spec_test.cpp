@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <cmath>
 
 #include "support/usage_error.hpp"
 
@@ -24,6 +25,8 @@ const description example{
         {.key = "alpha", .kind = parameter::type::real, .fallback = "0.5", .meaning = "share", .min = 0, .max = 1},
         {.key = "hidden", .kind = parameter::type::integers, .fallback = "", .meaning = "layers", .min = 1, .max = 100},
         {.key = "norm", .kind = parameter::type::choice, .fallback = "l2", .meaning = "norm", .choices = {"l2", "max"}},
+        {.key = "scale", .fallback = "1", .meaning = "a factor"},
+        {.key = "speed", .fallback = "1", .meaning = "bits per second", .may_be_infinite = true},
     }};
 
 arguments parse(std::string_view text) { return {"codec", example, spec::parse(text)}; }
@@ -34,6 +37,17 @@ TEST(spec, reads_and_writes_the_one_spelling) {
   EXPECT_THAT(s.values, ElementsAre(Pair("hidden", "100+50"), Pair("file", "/data/a:b")));
   EXPECT_EQ(s.to_string(), "mlp:hidden=100+50,file=/data/a:b");
   EXPECT_EQ(spec::parse("ring").to_string(), "ring");
+}
+
+TEST(spec, takes_a_value_with_commas_in_quotes) {
+  const std::string text = R"(csv:train="a,b"".csv",test=c,label="x")";
+  const auto s = spec::parse(text);
+  EXPECT_THAT(s.values, ElementsAre(Pair("train", "a,b\".csv"), Pair("test", "c"), Pair("label", "x")));
+  EXPECT_EQ(s.to_string(), R"(csv:train="a,b"".csv",test=c,label=x)");
+  EXPECT_EQ(spec::parse(s.to_string()).values, s.values);
+  EXPECT_THAT(spec::parse(R"(x:a="",b=2)").values, ElementsAre(Pair("a", ""), Pair("b", "2")));
+  for (const char* broken : {R"(x:a="b)", R"(x:a="b"c,d=1)", R"(x:a=")", R"(x:a="b"")"})
+    EXPECT_THAT(usage_error([&] { spec::parse(broken); }), HasSubstr("do not end where a value ends")) << broken;
 }
 
 TEST(spec, refuses_what_is_not_a_spec) {
@@ -47,7 +61,7 @@ TEST(arguments, fill_in_defaults_and_resolve) {
   EXPECT_EQ(a.real("alpha"), 0.5);
   EXPECT_THAT(a.integers("hidden"), ElementsAre(100, 50));
   EXPECT_TRUE(a.is("norm", "l2"));
-  EXPECT_EQ(a.resolved().to_string(), "example:bits=4,alpha=0.5,hidden=100+50,norm=l2");
+  EXPECT_EQ(a.resolved().to_string(), "example:bits=4,alpha=0.5,hidden=100+50,norm=l2,scale=1,speed=1");
   EXPECT_THAT(parse("example").integers("hidden"), ElementsAre());
 }
 
@@ -60,6 +74,31 @@ TEST(arguments, say_what_is_wrong_and_what_is_allowed) {
   EXPECT_THAT(usage_error([] { parse("example:alpha="); }), HasSubstr("not a number"));
   EXPECT_THAT(usage_error([] { parse("example:hidden=10+0"); }), HasSubstr("holds 0"));
   EXPECT_THAT(usage_error([] { parse("example:norm=l3"); }), HasSubstr("one of l2, max"));
+}
+
+TEST(arguments, are_finite_where_nothing_else_is_said) {
+  EXPECT_EQ(parse("example:speed=inf").real("speed"), HUGE_VAL);
+  EXPECT_THAT(usage_error([] { parse("example:scale=inf"); }), HasSubstr("is inf, which is out of range"));
+  EXPECT_THAT(usage_error([] { parse("example:scale=1e999"); }), HasSubstr("is 1e999, which is out of range"));
+  EXPECT_THAT(usage_error([] { parse("example:bits=99999999999999999999"); }),
+              HasSubstr("is 99999999999999999999, which is out of range; allowed: integer in [1, 16]"));
+}
+
+TEST(arguments, take_no_empty_text_for_what_is_required) {
+  const description file{
+      .name = "file",
+      .parameters = {{
+          .key = "path", .kind = parameter::type::text, .fallback = "", .meaning = "the file", .required = true}}};
+  for (const char* text : {"file", "file:path=", "file:path=\"\""})
+    EXPECT_THAT(usage_error([&] { arguments("data", file, spec::parse(text)); }),
+                HasSubstr("data 'file' needs path; write file:path=..., where path is the file"));
+}
+
+TEST(numbers, say_the_range_whatever_is_outside) {
+  for (const char* given : {"-1", "11", "99999999999999999999", "-99999999999999999999"})
+    EXPECT_THAT(usage_error([&] { parse_integer("it", given, 0, 10); }), HasSubstr("out of range; allowed: 0 to 10"));
+  for (const char* given : {"-0.1", "1e400", "inf"})
+    EXPECT_THAT(usage_error([&] { parse_real("it", given, 0, 10); }), HasSubstr("out of range; allowed: 0 to 10"));
 }
 
 struct entry {

@@ -136,6 +136,39 @@ TEST(gzip, is_known_by_its_content_and_may_have_several_members) {
   EXPECT_THAT(load_data(files.spec, 1).train.dense, ElementsAre(0, 1, 0.2f, 0.4f));
 }
 
+/// The error of loading with a limit on the size of files.
+std::string error_with_limit(const std::string& spec, std::uint64_t most_file_bytes) {
+  try {
+    load_data(spec, {.seed = 1, .most_file_bytes = most_file_bytes});
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::bad_data);
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(file_limit, holds_for_a_file_and_for_what_it_unpacks_to) {
+  const scratch_folder folder;
+  const std::string rows = "1,0\n" + std::string(100'000, '\n') + "2,1\n";
+  const auto plain = "csv:train=" + folder.write("rows.csv", rows);
+  const auto packed = "csv:train=" + folder.write("rows.csv.gz", gzipped(rows));
+  ASSERT_LT(gzipped(rows).size(), 1000u);
+  for (const auto& spec : {plain, packed}) {
+    EXPECT_EQ(error_with_limit(spec, rows.size()), "no error");
+    EXPECT_THAT(error_with_limit(spec, rows.size() - 1), AllOf(HasSubstr("larger than 97.66 KiB"), HasSubstr("--data-limit")));
+  }
+  EXPECT_THAT(error_with_limit(packed, 1000), HasSubstr("rows.csv.gz' is larger than 1000 bytes when unpacked"));
+  EXPECT_EQ(error_with_limit(tiny_mnist{}.spec, 100), "no error");
+  EXPECT_THAT(error_with_limit(tiny_mnist{}.spec, 17), HasSubstr("train-images-idx3-ubyte' is larger than 17 bytes"));
+  const auto libsvm = "libsvm:train=" + folder.write("rows.svm", "1 1:1\n0 2:1\n");
+  EXPECT_THAT(error_with_limit(libsvm, 11), HasSubstr("rows.svm' is larger than 11 bytes"));
+}
+
+TEST(file_limit, leaves_devices_alone) {
+  for (const char* spec : {"csv:train=/dev/zero", "libsvm:train=/dev/zero"})
+    EXPECT_THAT(load_error(errc::io, spec), HasSubstr("'/dev/zero': it is neither a regular file nor a pipe"));
+}
+
 std::string record(char label, char red, char green, char blue) {
   return label + std::string(1024, red) + std::string(1024, green) + std::string(1024, blue);
 }
