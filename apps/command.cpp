@@ -139,7 +139,8 @@ private:
     require("--keep-going", x.several(), alone, several);
     require("--jobs", x.several(), alone, several);
     require("--run-limit", x.several() || x.shrink, alone, several);
-    require("--shrink", options.chaos || !options.faults.empty(), "no plan of faults", "add --chaos SEED or --faults FILE");
+    require("--shrink", options.chaos || !options.faults.empty(), "no plan of faults",
+            "add --chaos SEED or --faults FILE");
   }
 
   std::string help() const {

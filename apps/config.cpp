@@ -69,7 +69,8 @@ void read_config(const std::string& file, const std::vector<option>& table, run_
   } catch (const toml::parse_error& e) {
     throw error(errc::usage, fmt::format("{}: {}", location(file, e.source()), e.description()));
   }
-  check_exclusions(table, [&](const std::string& name) { return given.contains(name); }, file);
+  check_exclusions(
+      table, [&](const std::string& name) { return given.contains(name); }, file);
   for (const auto& [key, node] : given) {
     const auto where = location(file, node.source());
     const auto& found = find_option(table, key.str(), where);

@@ -171,7 +171,8 @@ int explore(const program& p, const run_options& options, const exploration& wan
   json ? print_json(t, all) : print_table(t);
   const auto verdict = fmt::format("{} of {} runs failed", t.failed.size(), t.done);
   if (interrupted)
-    return std::fputs(fmt::format("{}: interrupted; {}, of {} wanted\n", p.name(), verdict, all.size()).c_str(), stderr),
+    return std::fputs(fmt::format("{}: interrupted; {}, of {} wanted\n", p.name(), verdict, all.size()).c_str(),
+                      stderr),
            128 + clean_stop::requested();
   if (!t.failed.empty())
     throw error(errc::failed, verdict);

@@ -75,8 +75,7 @@ option number(std::string name, std::string value, std::string help, Field at,
           .value = std::move(value),
           .help = std::move(help),
           .get = [at](const run_options& o) { return written(at(o)); },
-          .set = [at, name, allowed](run_options& o,
-                                     const std::string& given) { at(o) = parse(name, given, allowed); },
+          .set = [at, name, allowed](run_options& o, const std::string& given) { at(o) = parse(name, given, allowed); },
           .number = true};
 }
 
@@ -195,8 +194,7 @@ const std::vector<option>& train_options() {
       text("model", "NAME", "what is learnt", field(&run_settings::model)),
       text("data", "NAME", "what it is learnt from", field(&run_settings::data)),
       text("partition", "NAME", "how the samples are dealt out to the workers", field(&run_settings::partition)),
-      number("batch", "N", "samples in a minibatch of one worker", field(&run_settings::batch),
-             actors::allowed::batch),
+      number("batch", "N", "samples in a minibatch of one worker", field(&run_settings::batch), actors::allowed::batch),
       number("lr", "RATE", "learning rate (default: what the algorithm, or else the optimiser, suggests)",
              field(&run_settings::lr), actors::allowed::lr),
       text("schedule", "NAME", "how the learning rate changes", field(&run_settings::schedule)),
@@ -222,8 +220,9 @@ const std::vector<option>& train_options() {
       {"slow", "RANK:FACTORx", "make a worker compute so many times slower; may be repeated", get_slow, set_slow, ","},
       number("workers-per-node", "N", "workers that share a machine and its network card",
              field(&simulation_settings::workers_per_node), {1, 1'000'000}),
-      instead_of(text("faults", "FILE", "inject the faults of this plan", field(&run_options::faults)), "chaos",
-                 [](run_options& o) -> auto& { return o.horizon_s.reset(), o.chaos; }),
+      instead_of(
+          text("faults", "FILE", "inject the faults of this plan", field(&run_options::faults)), "chaos",
+          [](run_options & o) -> auto& { return o.horizon_s.reset(), o.chaos; }),
       instead_of(number("chaos", "SEED", "inject the faults of a random plan, drawn from this seed and the run's",
                         field(&run_options::chaos), seeds),
                  "faults", field(&run_options::faults)),

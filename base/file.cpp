@@ -53,8 +53,8 @@ public:
 
 private:
   [[noreturn]] void refuse(const char* reason) const {
-    throw error(errc::io, fmt::format("cannot read {}{}'{}': {}", kind_.noun.empty() ? "" : "the ", kind_.noun
-                                          + (kind_.noun.empty() ? "" : " "), path_, reason));
+    throw error(errc::io, fmt::format("cannot read {}{}'{}': {}", kind_.noun.empty() ? "" : "the ",
+                                      kind_.noun + (kind_.noun.empty() ? "" : " "), path_, reason));
   }
 
   const std::string& path_;

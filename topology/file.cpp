@@ -1,4 +1,5 @@
 #include "gossamer/base/file.hpp"
+
 #include "gossamer/topology/detail/entries.hpp"
 
 #include <fmt/format.h>
@@ -54,8 +55,7 @@ void read_line(const position& at, std::string_view line, std::size_t size, std:
 
 graph make_file(const arguments& values, std::size_t size, std::uint64_t) {
   const auto& path = values.text("path");
-  const auto text =
-      read_text(path, {"topology file", most_bytes, "leave out comments and edges that are there twice"});
+  const auto text = read_text(path, {"topology file", most_bytes, "leave out comments and edges that are there twice"});
   std::vector<graph::edge> edges;
   std::string_view rest = text, line;
   for (std::size_t number = 1; take_line(rest, line); ++number)

@@ -86,7 +86,8 @@ range extent(const std::vector<line>& lines, double point::*coordinate) {
 axis vertical(range y, const quantity& what, std::optional<bool> logarithmic) {
   const bool loss = what.name != "accuracy";
   if (logarithmic == true && !(y.smallest > std::numeric_limits<double>::min()))
-    throw error(errc::usage, fmt::format("the {} falls to {}, which no logarithmic scale shows", what.label, y.smallest),
+    throw error(errc::usage,
+                fmt::format("the {} falls to {}, which no logarithmic scale shows", what.label, y.smallest),
                 "leave --log out");
   if (logarithmic == true)
     return axis::logarithmic(y.smallest, y.largest, bottom, top);

@@ -32,8 +32,8 @@ public:
 
   const std::filesystem::path& path() const noexcept { return folder_; }
 
-  /// Makes a folder with the next free number: `parent`/001-`name`, 002-, ... However many processes do so at once, each
-  /// gets a number of its own.
+  /// Makes a folder with the next free number: `parent`/001-`name`, 002-, ... However many processes do so at once,
+  /// each gets a number of its own.
   static std::filesystem::path make_next(const std::filesystem::path& parent, std::string_view name);
 
   /// Takes back what was written, and the folder if nothing else is in it: for a run that could not even start.

@@ -28,8 +28,8 @@ TEST(printable, keeps_what_is_text) {
 
 TEST(printable, writes_out_what_is_no_utf8) {
   EXPECT_EQ(printable("\xff"), "\\xff");
-  EXPECT_EQ(printable("\xe2\x82"), "\\xe2\\x82");         // ends early
-  EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf");         // overlong
+  EXPECT_EQ(printable("\xe2\x82"), "\\xe2\\x82");          // ends early
+  EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf");          // overlong
   EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80"); // a surrogate
   EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
 }

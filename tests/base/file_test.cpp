@@ -1,6 +1,5 @@
-#include "gossamer/base/file.hpp"
-
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/file.hpp"
 
 #include <gmock/gmock.h>
 

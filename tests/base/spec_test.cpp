@@ -87,8 +87,8 @@ TEST(arguments, are_finite_where_nothing_else_is_said) {
 TEST(arguments, take_no_empty_text_for_what_is_required) {
   const description file{
       .name = "file",
-      .parameters = {{
-          .key = "path", .kind = parameter::type::text, .fallback = "", .meaning = "the file", .required = true}}};
+      .parameters = {
+          {.key = "path", .kind = parameter::type::text, .fallback = "", .meaning = "the file", .required = true}}};
   for (const char* text : {"file", "file:path=", "file:path=\"\""})
     EXPECT_THAT(usage_error([&] { arguments("data", file, spec::parse(text)); }),
                 HasSubstr("data 'file' needs path; write file:path=..., where path is the file"));

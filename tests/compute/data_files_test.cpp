@@ -155,7 +155,8 @@ TEST(file_limit, holds_for_a_file_and_for_what_it_unpacks_to) {
   ASSERT_LT(gzipped(rows).size(), 1000u);
   for (const auto& spec : {plain, packed}) {
     EXPECT_EQ(error_with_limit(spec, rows.size()), "no error");
-    EXPECT_THAT(error_with_limit(spec, rows.size() - 1), AllOf(HasSubstr("larger than 97.66 KiB"), HasSubstr("--data-limit")));
+    EXPECT_THAT(error_with_limit(spec, rows.size() - 1),
+                AllOf(HasSubstr("larger than 97.66 KiB"), HasSubstr("--data-limit")));
   }
   EXPECT_THAT(error_with_limit(packed, 1000), HasSubstr("rows.csv.gz' is larger than 1000 bytes when unpacked"));
   EXPECT_EQ(error_with_limit(tiny_mnist{}.spec, 100), "no error");

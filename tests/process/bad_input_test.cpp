@@ -167,13 +167,15 @@ TEST_F(bad_input, refuses_contradictions) {
   const words once{"simulate", "--data", "digits:samples=600,test=200", "--steps", "2", "--out", "run"};
   for (const words& flag : {words{"--jobs", "2"}, {"--keep-going"}, {"--run-limit", "3"}})
     expect_line(run(once + flag), 2, {flag.front() + " is given, but there is one run only", "--seeds A..B"});
-  expect_line(run(once + words{"--seeds", "1..2", "--shrink"}), 2, {"--shrink is given, but no plan of faults", "--chaos"});
+  expect_line(run(once + words{"--seeds", "1..2", "--shrink"}), 2,
+              {"--shrink is given, but no plan of faults", "--chaos"});
 }
 
 TEST_F(bad_input, lets_flags_win_over_contradictions_with_a_file) {
   write("plan.toml", "");
   write("my.toml", "steps = 1\nslow = [\"0:2x\", \"1:2x\"]\nchaos = 1\nhorizon = 2.0\n");
-  const auto ended = run(small + words{"--config", "my.toml", "--slow", "0:3x", "--faults", "plan.toml", "--out", "run"});
+  const auto ended =
+      run(small + words{"--config", "my.toml", "--slow", "0:3x", "--faults", "plan.toml", "--out", "run"});
   EXPECT_EQ(ended.status, 0) << ended.err;
   EXPECT_THAT(read("run/config.toml"), AllOf(HasSubstr("epochs = 1\n"), HasSubstr("slow = '0:3x,1:2x'\n")));
 }
@@ -196,10 +198,12 @@ TEST_F(bad_input, says_what_helps) {
 }
 
 TEST_F(bad_input, takes_what_editors_and_file_systems_do) {
-  write("graph.txt", "\xEF\xBB\xBF" "0 1\n1 2\n2 3\n3 0\n");
+  write("graph.txt", "\xEF\xBB\xBF"
+                     "0 1\n1 2\n2 3\n3 0\n");
   write("links.csv", "\xEF\xBB\xBF*,*,1,100\n");
-  const words simulation{"simulate", "--algorithm", "d-psgd", "--steps", "2", "--topology", "file:path=graph.txt",
-                         "--network", "matrix:file=links.csv"};
+  const words simulation{
+      "simulate",  "--algorithm",          "d-psgd", "--steps", "2", "--topology", "file:path=graph.txt",
+      "--network", "matrix:file=links.csv"};
   write("a,b.csv", "1,2,0\n3,4,1\n5,6,0\n7,8,1\n9,1,0\n2,2,1\n");
   const auto ended = run(simulation + words{"--batch", "1", "--data", "csv:train=\"a,b.csv\"", "--out", "run"});
   EXPECT_EQ(ended.status, 0) << ended.err;

@@ -72,8 +72,9 @@ TEST_F(exploration, names_the_first_failure_and_its_plan) {
 }
 
 TEST_F(exploration, tells_failures_when_they_are_found_and_sums_up_when_interrupted) {
-  const words divergent{"simulate", "--data", "quadratic", "--model", "quadratic", "--lr", "1e6", "--steps", "100",
-                        "--optimiser", "sgd", "--jobs", "1", "--seeds", "1..1000000", "--keep-going"};
+  const words divergent{"simulate", "--data",  "quadratic",  "--model",     "quadratic", "--lr",
+                        "1e6",      "--steps", "100",        "--optimiser", "sgd",       "--jobs",
+                        "1",        "--seeds", "1..1000000", "--keep-going"};
   const auto ended = support::subprocess(gossamer(divergent)).signal_after("seed 3 failed", SIGINT).finish();
   EXPECT_EQ(ended.status, 130) << ended.err;
   EXPECT_THAT(ended.out, AllOf(StartsWith("seed 1 failed: "), HasSubstr("\nseed 3 failed: "),

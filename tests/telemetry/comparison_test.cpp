@@ -127,7 +127,9 @@ TEST(comparison, has_the_scale_that_is_asked_for) {
   EXPECT_THAT(compared({4, 2, 1}, "train-loss", true), ElementsAre("64.0,56.0 380.0,208.0 696.0,360.0 "));
   EXPECT_THAT(compared({100, 10, 1}, "train-loss", false), ElementsAre("64.0,56.0 380.0,329.6 696.0,357.0 "));
   for (const double least : {0., -1.})
-    EXPECT_THAT(error_of([&] { compared({1, least}, "train-loss", true); }),
+    EXPECT_THAT(error_of([&] {
+                  compared({1, least}, "train-loss", true);
+                }),
                 AllOf(HasSubstr("the training loss falls to"), HasSubstr("leave --log out")));
 }
 

@@ -1,5 +1,4 @@
 #include "gossamer/actors/telemetry/run_folder.hpp"
-
 #include "gossamer/base/error.hpp"
 
 #include <gmock/gmock.h>
