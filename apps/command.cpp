@@ -2,6 +2,7 @@
 
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/printable.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

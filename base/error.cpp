@@ -1,5 +1,8 @@
 #include "gossamer/base/error.hpp"
 
+#include "gossamer/base/printable.hpp"
+#include "gossamer/base/within_memory.hpp"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -23,17 +22,12 @@ enum class errc : std::uint8_t {
 /// The name of a code, as it is printed and logged ("bad-data").
 std::string_view to_string(errc code) noexcept;
 
-/// The text with every control character, and every byte that is not UTF-8, written as \x1b: it cannot move a cursor,
-/// set a title or end a C string. A text that went through it once stays as it is.
-std::string printable(std::string_view text);
-
 /// The one error type of Gossamer: a kind, one sentence that says what was wrong and where, and what to do about it.
 ///
 /// Errors are thrown where they are found and handled in one place per world: the supervisor of a run turns them into
 /// the end of the run, the command line into one line on standard error. The hot paths have no error returns.
 class error : public std::runtime_error {
 public:
-  /// Both texts may quote files and users: what a terminal would act on is made `printable`.
   /// @param sentence what was wrong and where (file and line, key, peer), without a final full stop
   /// @param remedy   what is allowed, or what to do; may be empty
   error(errc code, std::string sentence, std::string remedy = {});
@@ -51,30 +45,12 @@ private:
   std::string remedy_;
 };
 
-/// What `work` returns. When memory ends in it, the error says during what, and what to do.
-/// @param doing "reading 'rows.csv'"
-/// @error errc::io then; and whatever `work` throws
-template <class Work>
-auto within_memory(std::string_view doing, std::string_view remedy, Work&& work) -> decltype(work());
-
 /// Ends the process with the broken promise; on in every build. For programmers' errors only, never for input.
 #define GOSSAMER_ASSERT(condition, promise)                                                                            \
   ((condition) ? void() : ::gossamer::detail::assertion_failed(#condition, promise, __FILE__, __LINE__))
 
 namespace detail {
 [[noreturn]] void assertion_failed(const char* condition, const char* promise, const char* file, int line);
-[[noreturn]] void memory_ended(std::string_view doing, std::string_view remedy);
-} // namespace detail
-
-template <class Work>
-auto within_memory(std::string_view doing, std::string_view remedy, Work&& work) -> decltype(work()) {
-  try {
-    return work();
-  } catch (const std::bad_alloc&) {
-    detail::memory_ended(doing, remedy);
-  } catch (const std::length_error&) { // more elements than an address space holds
-    detail::memory_ended(doing, remedy);
-  }
 }
 
 } // namespace gossamer

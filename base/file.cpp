@@ -1,6 +1,7 @@
 #include "gossamer/base/file.hpp"
 
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/within_memory.hpp"
 
 #include <fmt/format.h>
 

@@ -59,16 +59,14 @@ std::string unfold(std::string text) {
 
 void check(const std::string& subject, const parameter& p, const std::string& value) {
   const auto within = [&p](auto number) {
-    const auto real = static_cast<double>(number);
-    return real >= p.min && real <= p.max && (std::isfinite(real) || p.may_be_infinite);
+    return static_cast<double>(number) >= p.min && static_cast<double>(number) <= p.max;
   };
   switch (p.kind) {
   case parameter::type::integer:
     parse_number<std::int64_t>(subject, value, integer_kind, within, p.range());
     break;
   case parameter::type::real:
-    parse_number<double>(subject, value, real_kind, within,
-                         p.range() + (std::isinf(p.max) && !p.may_be_infinite ? ", and finite" : ""));
+    parse_number<double>(subject, value, real_kind, within, p.range());
     break;
   case parameter::type::integers:
     for (const auto& item : split(value, '+'))
@@ -134,7 +132,8 @@ spec spec::parse(std::string_view text) {
     const auto key = list.substr(0, equals);
     if (equals == list.size() || !is_name(key))
       throw error(errc::usage,
-                  fmt::format("'{}' in '{}' is not of the form key=value", list.substr(0, list.find(',')), text));
+                  fmt::format("'{}' in '{}' is not of the form key=value", list.substr(0, list.find(',')), text),
+                  "a value that holds a comma stands in double quotes");
     if (std::ranges::any_of(result.values, [&](const auto& v) { return v.first == key; }))
       throw error(errc::usage, fmt::format("'{}' gives {} twice", text, key));
     list.remove_prefix(equals + 1);

@@ -11,8 +11,7 @@ namespace gossamer {
 
 /// What a user writes to name a thing and set its parameters: `name` or `name:key=value,key=value`.
 /// Flags, configuration files, reports and tests all use this one spelling. A list is written `100+50`. A spec within a
-/// spec is written with slashes, `cser:c1=grbs/ratio=8/blocks=64,period=4`, which no shell and no other value minds. A
-/// value that holds a comma stands in double quotes, `csv:train="a,b.csv"`, within which a quote is written twice.
+/// spec is written with slashes, `cser:c1=grbs/ratio=8/blocks=64,period=4`, which no shell and no other value minds.
 struct spec {
   std::string name;
   std::vector<std::pair<std::string, std::string>> values;
@@ -33,8 +32,7 @@ struct parameter {
   double min = -std::numeric_limits<double>::infinity(); ///< for numbers, inclusive
   double max = std::numeric_limits<double>::infinity();
   std::vector<std::string> choices = {};
-  bool required = false;        ///< there is no default; `fallback` is empty, and an empty value is none
-  bool may_be_infinite = false; ///< "inf" is a value, where `max` does not forbid it
+  bool required = false; ///< there is no default; `fallback` is empty
 
   /// "integer in [1, 16]", "one of l2, max": for messages and `gossamer explain`.
   std::string range() const;

@@ -3,6 +3,7 @@
 #include "gossamer/actors/runtime/codec_need.hpp"
 #include "gossamer/base/cuda/device.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/within_memory.hpp"
 #include "gossamer/compress/cuda/coder.hpp"
 #include "gossamer/compute/cuda/models.hpp"
 #include "gossamer/compute/cuda/updates.hpp"

@@ -1,3 +1,4 @@
+#include "gossamer/base/within_memory.hpp"
 #include "gossamer/compute/data/detail/entries.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/printable.hpp"
+#include "gossamer/base/within_memory.hpp"
 
 #include <gmock/gmock.h>
 

@@ -159,10 +159,14 @@ TEST(file_limit, holds_for_a_file_and_for_what_it_unpacks_to) {
                 AllOf(HasSubstr("larger than 97.66 KiB"), HasSubstr("--data-limit")));
   }
   EXPECT_THAT(error_with_limit(packed, 1000), HasSubstr("rows.csv.gz' is larger than 1000 bytes when unpacked"));
-  EXPECT_EQ(error_with_limit(tiny_mnist{}.spec, 100), "no error");
-  EXPECT_THAT(error_with_limit(tiny_mnist{}.spec, 17), HasSubstr("train-images-idx3-ubyte' is larger than 17 bytes"));
   const auto libsvm = "libsvm:train=" + folder.write("rows.svm", "1 1:1\n0 2:1\n");
   EXPECT_THAT(error_with_limit(libsvm, 11), HasSubstr("rows.svm' is larger than 11 bytes"));
+}
+
+TEST(file_limit, holds_for_the_files_of_a_folder) {
+  const tiny_mnist files;
+  EXPECT_EQ(error_with_limit(files.spec, 100), "no error");
+  EXPECT_THAT(error_with_limit(files.spec, 17), HasSubstr("train-images-idx3-ubyte' is larger than 17 bytes"));
 }
 
 TEST(file_limit, leaves_devices_alone) {

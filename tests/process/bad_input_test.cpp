@@ -186,7 +186,7 @@ TEST_F(bad_input, says_what_helps) {
   expect_usage({"--seed", "99999999999999999999"}, {"out of range", "allowed: 0 to 9223372036854775807"});
   expect_usage({"--seed", "1..5"}, {"--seed is '1..5'", "simulate", "--seeds 1..5"});
   expect_usage({"--network", "wan"}, {"--network is a flag of simulations only", "gossamer simulate"});
-  expect_usage({"--algorithm", "marsit:global-rate=inf"}, {"global-rate of algorithm 'marsit' is inf", "finite"});
+  expect_usage({"--algorithm", "marsit:global-rate=inf"}, {"global-rate of algorithm 'marsit' is inf", "out of range"});
   expect_line(run({"train", "--data", "libsvm:train="}), 2, {"data 'libsvm' needs train"});
   const auto amounts = "csv:train=" + write("amounts.csv", "1,2,3\n3,4,9\n5,6,7\n");
   expect_line(run({"train", "--data", amounts, "--model", "linear", "--batch", "1", "--workers", "1"}), 2,
