@@ -1,5 +1,6 @@
 #include "gossamer/apps/detail/options.hpp"
 
+#include "gossamer/actors/runtime/allowed.hpp"
 #include "gossamer/actors/simulation/network.hpp"
 #include "gossamer/base/cuda/device.hpp"
 #include "gossamer/base/error.hpp"
@@ -195,8 +196,8 @@ const std::vector<option>& train_options() {
       text("data", "NAME", "what it is learnt from", field(&run_settings::data)),
       text("partition", "NAME", "how the samples are dealt out to the workers", field(&run_settings::partition)),
       number("batch", "N", "samples in a minibatch of one worker", field(&run_settings::batch), actors::allowed::batch),
-      number("lr", "RATE", "learning rate (default: what the algorithm, or else the optimiser, suggests)",
-             field(&run_settings::lr), actors::allowed::lr),
+      number("lr", "RATE", "learning rate (default: what the algorithm suggests, mostly 0.1)", field(&run_settings::lr),
+             actors::allowed::lr),
       text("schedule", "NAME", "how the learning rate changes", field(&run_settings::schedule)),
       text("optimiser", "NAME", "how a gradient becomes an update; momentum and weight decay",
            field(&run_settings::optimiser)),
@@ -215,8 +216,6 @@ const std::vector<option>& train_options() {
              field(&run_settings::threads), actors::allowed::threads),
       number("eval-every", "E", "epochs between evaluations (default: 20 evaluations a run; 1 with --seconds alone)",
              field(&run_settings::eval_every), actors::allowed::eval_every),
-      number("data-limit", "GIB", "the largest file of data that is read, in GiB when unpacked",
-             field(&run_settings::data_limit_gib), actors::allowed::data_limit_gib),
       {"slow", "RANK:FACTORx", "make a worker compute so many times slower; may be repeated", get_slow, set_slow, ","},
       number("workers-per-node", "N", "workers that share a machine and its network card",
              field(&simulation_settings::workers_per_node), {1, 1'000'000}),

@@ -49,26 +49,18 @@ struct data_split {
   dataset test;
 };
 
-/// How data is loaded, whatever its source.
-struct load_settings {
-  std::uint64_t seed = 1;
-  std::uint64_t most_file_bytes = std::uint64_t{4} << 30; ///< of one file, unpacked; a larger one is refused
-};
-
 struct data_entry {
   description about;
-  data_split (*load)(const arguments&, const load_settings&);
+  data_split (*load)(const arguments&, std::uint64_t seed);
 };
 
 /// All sources of data. Adding one: a file with its `data_entry` and one line in registry.cpp.
 const registry<data_entry>& data_sources();
 
 /// Loads what a user names, e.g. "idx:dir=/data/mnist".
-/// @error errc::usage for a wrong name or parameter; errc::io when a file cannot be read, and when memory ends;
-///        errc::bad_data when a file is damaged, with the file and the line or byte, or too large
-data_split load_data(std::string_view text, const load_settings& settings);
-inline data_split load_data(std::string_view text, std::uint64_t seed) {
-  return load_data(text, load_settings{.seed = seed});
-}
+/// @error errc::usage for a wrong name or parameter; errc::io when a file cannot be read;
+/// errc::bad_data when it is
+///        damaged, with the file and the line or byte
+data_split load_data(std::string_view text, std::uint64_t seed);
 
 } // namespace gossamer::compute

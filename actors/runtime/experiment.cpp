@@ -1,5 +1,6 @@
 #include "gossamer/actors/runtime/experiment.hpp"
 
+#include "gossamer/actors/runtime/allowed.hpp"
 #include "gossamer/actors/runtime/codec_need.hpp"
 #include "gossamer/base/cuda/device.hpp"
 #include "gossamer/base/error.hpp"
@@ -21,8 +22,6 @@ namespace {
 constexpr double default_epochs = 30;
 constexpr double evaluations_per_run = 20;
 constexpr std::uint64_t endless_steps = 1'000'000'000'000'000; // years, and no overflow when multiplied by the workers
-
-constexpr double gib = std::uint64_t{1} << 30;
 
 template <class T>
 void require_range(std::string_view flag, T value, interval<T> within) {
@@ -47,7 +46,6 @@ void check_numbers(const run_settings& s) {
   if (s.eval_every)
     require_range("eval-every", *s.eval_every, allowed::eval_every);
   require_range("threads", s.threads, allowed::threads);
-  require_range("data-limit", s.data_limit_gib, allowed::data_limit_gib);
   for (const auto& [slow, factor] : s.slow) {
     require_range("slow (factor)", factor, allowed::slow);
     if (slow >= s.workers)
@@ -174,11 +172,10 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   require(e->algorithm->traits.needs, *codec, e->algorithm->about.name, s.codec);
   s.codec = codec->spelling();
 
+  s.lr = s.lr.value_or(e->algorithm->traits.default_lr);
   if (s.optimiser == "auto")
     s.optimiser = e->algorithm->traits.default_optimiser;
   e->host.optimiser = compute::make_optimiser(s.optimiser);
-  if (!s.lr)
-    s.lr = e->algorithm->traits.default_lr.value_or(compute::suggested_lr(s.optimiser));
   if (!s.epochs && !s.steps && !s.seconds)
     s.epochs = default_epochs;
   const auto schedule = compute::schedules().resolve(s.schedule);

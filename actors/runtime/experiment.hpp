@@ -11,25 +11,6 @@
 
 namespace gossamer::actors {
 
-template <class T>
-struct interval {
-  T min, max;
-};
-
-/// What the numbers of a run may be.
-namespace allowed {
-inline constexpr interval<std::size_t> workers{1, topology::max_workers};
-inline constexpr interval<std::size_t> batch{1, 1'000'000};
-inline constexpr interval<double> lr{1e-12, 1e6};
-inline constexpr interval<double> epochs{1e-6, 1e9};
-inline constexpr interval<std::uint64_t> steps{1, 1'000'000'000'000};
-inline constexpr interval<double> seconds{1e-3, 1e9};
-inline constexpr interval<double> eval_every{1e-9, 1e9};
-inline constexpr interval<std::size_t> threads{0, 1024};
-inline constexpr interval<double> slow{1, 1e6};
-inline constexpr interval<double> data_limit_gib{1e-6, 1e6};
-} // namespace allowed
-
 /// A run as a user asks for it. Every text is a spec (`name:key=value,...`).
 struct run_settings {
   std::string algorithm = "ad-psgd";
@@ -54,7 +35,6 @@ struct run_settings {
   std::size_t threads = 0;          ///< scheduler threads; 0: one for each processor
   std::optional<double> eval_every; ///< epochs between evaluations; default: 20 evaluations a run
   std::map<rank, double> slow;      ///< workers that compute so many times slower
-  double data_limit_gib = 4;        ///< of one file of data, unpacked; a larger one is refused
 };
 
 /// What workers on one device have of it.

@@ -83,10 +83,10 @@ void standardise(dataset& data, const std::array<moments, channels>& by) {
       value = (value - by[p % channels].mean) / by[p % channels].deviation;
 }
 
-data_split load(const arguments& given, const load_settings& settings) {
+data_split load(const arguments& given, std::uint64_t) {
   const auto& folder = given.text("dir");
-  data_split split{load_part(folder, "data_batch_", settings.most_file_bytes),
-                   load_part(folder, "test_batch", settings.most_file_bytes)};
+  data_split split{load_part(folder, "data_batch_", file_limit(given)),
+                   load_part(folder, "test_batch", file_limit(given))};
   const auto by = measure(split.train);
   standardise(split.train, by);
   standardise(split.test, by);
@@ -108,7 +108,8 @@ data_entry cifar10_data() {
                                     .kind = parameter::type::text,
                                     .fallback = "",
                                     .meaning = "folder of the batches",
-                                    .required = true}}},
+                                    .required = true},
+                                   file_limit_parameter()}},
           .load = load};
 }
 

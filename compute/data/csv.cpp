@@ -194,15 +194,15 @@ void standardise(std::vector<float>& train, std::vector<float>& test, std::size_
       (*values)[i] = static_cast<float>(((*values)[i] - mean) * scale);
 }
 
-data_split load(const arguments& given, const load_settings& settings) {
-  auto train = read_table(given, given.text("train"), settings.most_file_bytes);
+data_split load(const arguments& given, std::uint64_t seed) {
+  auto train = read_table(given, given.text("train"), file_limit(given));
   std::optional<labelled_rows> test_rows;
   if (!given.text("test").empty()) {
-    auto test = read_table(given, given.text("test"), settings.most_file_bytes);
+    auto test = read_table(given, given.text("test"), file_limit(given));
     check_alike(train, test);
     test_rows = std::move(test.rows);
   }
-  auto split = with_targets(std::move(train.rows), std::move(test_rows), given, settings.seed);
+  auto split = with_targets(std::move(train.rows), std::move(test_rows), given, seed);
   if (given.is("scale", "standard")) {
     for (std::size_t column = 0; column < split.train.features; ++column)
       standardise(split.train.dense, split.test.dense, column, split.train.features);
@@ -232,6 +232,7 @@ data_entry csv_data() {
                             train_parameter(),
                             test_parameter(),
                             holdout_parameter(),
+                            file_limit_parameter(),
                             task_parameter(),
                             {.key = "label",
                              .kind = parameter::type::text,

@@ -20,7 +20,7 @@ namespace {
 
 using chunk = std::array<char, 1 << 16>;
 
-constexpr std::string_view limit_remedy = "--data-limit, in GiB, allows more";
+constexpr std::string_view limit_remedy = "limit=..., in GiB, in --data allows more";
 
 /// zlib's state for unpacking gzip.
 class inflater {
@@ -95,6 +95,20 @@ file_bytes file_bytes::read(const std::string& folder, std::string_view name, st
   }
   throw error(errc::io, fmt::format("cannot read '{}' or '{}.gz': {}", plain.string(), name, std::strerror(ENOENT)),
               std::string{remedy});
+}
+
+parameter file_limit_parameter() {
+  return {.key = "limit",
+          .kind = parameter::type::real,
+          .fallback = "4",
+          .meaning = "the largest file that is read, in GiB, also when unpacked",
+          .min = 1e-9,
+          .max = 1e6};
+}
+
+std::uint64_t file_limit(const arguments& given) {
+  constexpr double gib = std::uint64_t{1} << 30;
+  return static_cast<std::uint64_t>(given.real("limit") * gib);
 }
 
 std::uint32_t file_bytes::big_endian(std::size_t offset) const noexcept {

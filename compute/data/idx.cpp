@@ -68,11 +68,11 @@ dataset load_part(const std::string& folder, std::string_view part, std::size_t 
   return data;
 }
 
-data_split load(const arguments& given, const load_settings& settings) {
+data_split load(const arguments& given, std::uint64_t) {
   const auto& folder = given.text("dir");
   const auto classes = static_cast<std::size_t>(given.integer("classes"));
-  data_split split{load_part(folder, "train", classes, settings.most_file_bytes),
-                   load_part(folder, "t10k", classes, settings.most_file_bytes)};
+  data_split split{load_part(folder, "train", classes, file_limit(given)),
+                   load_part(folder, "t10k", classes, file_limit(given))};
   if (split.train.features != split.test.features)
     throw error(errc::bad_data, fmt::format("the training images in '{}' have {} pixels, the test images {}", folder,
                                             split.train.features, split.test.features));
@@ -104,6 +104,7 @@ data_entry idx_data() {
                              .meaning = "number of classes; labels are below it",
                              .min = 2,
                              .max = 256},
+                            file_limit_parameter(),
                         }},
           .load = load};
 }

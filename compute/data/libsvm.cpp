@@ -67,15 +67,15 @@ labelled_rows read_rows(const std::string& path, std::uint32_t largest, std::uin
   return result;
 }
 
-data_split load(const arguments& given, const load_settings& settings) {
+data_split load(const arguments& given, std::uint64_t seed) {
   const auto features = static_cast<std::uint32_t>(given.integer("features"));
   const auto largest = features == 0 ? UINT32_MAX : features;
-  auto train = read_rows(given.text("train"), largest, settings.most_file_bytes);
+  auto train = read_rows(given.text("train"), largest, file_limit(given));
   std::optional<labelled_rows> test;
   if (!given.text("test").empty())
-    test = read_rows(given.text("test"), largest, settings.most_file_bytes);
+    test = read_rows(given.text("test"), largest, file_limit(given));
   const auto path = train.path;
-  auto split = with_targets(std::move(train), std::move(test), given, settings.seed);
+  auto split = with_targets(std::move(train), std::move(test), given, seed);
   const auto found = std::max(split.train.features, split.test.features);
   if (found == 0)
     throw error(errc::bad_data, fmt::format("'{}' holds labels, but no features", path));
@@ -98,6 +98,7 @@ data_entry libsvm_data() {
                             train_parameter(),
                             test_parameter(),
                             holdout_parameter(),
+                            file_limit_parameter(),
                             task_parameter(),
                             {.key = "features",
                              .kind = parameter::type::integer,

@@ -82,10 +82,10 @@ dataset draw(const task& t, std::size_t samples, part which, const std::vector<d
   return data;
 }
 
-data_split load(const arguments& given, const load_settings& settings) {
+data_split load(const arguments& given, std::uint64_t seed) {
   const auto features = static_cast<std::uint32_t>(given.integer("features"));
   const auto stored = static_cast<std::uint32_t>(std::lround(given.real("density") * features));
-  const task t{settings.seed, features, std::clamp(stored, 1u, features), given.real("noise")};
+  const task t{seed, features, std::clamp(stored, 1u, features), given.real("noise")};
   const auto samples = static_cast<std::size_t>(given.integer("samples"));
   const auto tests = static_cast<std::size_t>(given.integer("test"));
   check_size(std::max(samples, tests), t.stored);

@@ -29,13 +29,13 @@ dataset draw(std::span<const float> around, std::size_t samples, double noise, s
   return data;
 }
 
-data_split load(const arguments& given, const load_settings& settings) {
+data_split load(const arguments& given, std::uint64_t seed) {
   const auto samples = static_cast<std::size_t>(given.integer("samples"));
   const auto dim = static_cast<std::size_t>(given.integer("dim"));
   check_size(samples, dim);
-  const auto c = centre(dim, settings.seed);
+  const auto c = centre(dim, seed);
   const auto noise = given.real("noise");
-  return {draw(c, samples, noise, settings.seed, part::train), draw(c, samples, noise, settings.seed, part::test)};
+  return {draw(c, samples, noise, seed, part::train), draw(c, samples, noise, seed, part::test)};
 }
 
 } // namespace

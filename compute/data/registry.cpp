@@ -15,10 +15,10 @@ const registry<data_entry>& data_sources() {
   return table;
 }
 
-data_split load_data(std::string_view text, const load_settings& settings) {
+data_split load_data(std::string_view text, std::uint64_t seed) {
   const auto [entry, values] = data_sources().resolve(text);
   return within_memory(fmt::format("loading the data '{}'", text), "name less data, or give it more memory",
-                       [&entry = entry, &values = values, &settings] { return entry.load(values, settings); });
+                       [&entry = entry, &values = values, seed] { return entry.load(values, seed); });
 }
 
 } // namespace gossamer::compute

@@ -133,8 +133,7 @@ TEST_F(bad_input, reads_no_more_than_it_needs) {
   expect({"--algorithm", "d-psgd", "--topology", "file:path=/dev/zero"}, {"topology file '/dev/zero'", "neither"});
   expect({"--config", write("long.toml", std::string((1 << 20) + 1, '\n'))}, {"'long.toml' is larger than 1 MiB"});
   write("rows.csv", "1,2,0\n" + std::string(2000, '\n') + "3,4,1\n");
-  expect_line(run({"train", "--data", "csv:train=rows.csv", "--data-limit", "1e-6", "--out", "run"}), 1,
-              {"'rows.csv' is larger than 1.049 KiB", "--data-limit"});
+  expect_bad_data("csv:train=rows.csv,limit=1e-6", {"'rows.csv' is larger than 1.049 KiB", "limit=..., in GiB"});
 }
 
 TEST_F(bad_input, survives_deep_nesting) {

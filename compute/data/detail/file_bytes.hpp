@@ -1,5 +1,7 @@
 #pragma once
 
+#include "gossamer/base/spec.hpp"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -38,6 +40,10 @@ private:
   std::string bytes_;
   bool unpacked_ = false;
 };
+
+/// The parameter of sources that read files, and its value in bytes.
+parameter file_limit_parameter();
+std::uint64_t file_limit(const arguments& given);
 
 /// The names of the files in a folder, ascending.
 /// @error errc::io when it cannot be listed
