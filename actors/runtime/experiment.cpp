@@ -188,8 +188,7 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   within_memory(fmt::format("building the graph of {} workers", s.workers),
                 "use fewer workers, or a topology with fewer edges", [&] { build_graph(*e); });
 
-  e->data = compute::load_data(s.data,
-                               {.seed = s.seed, .most_file_bytes = static_cast<std::uint64_t>(s.data_limit_gib * gib)});
+  e->data = compute::load_data(s.data, s.seed);
   if (s.batch > e->data.train.samples)
     throw error(errc::usage,
                 fmt::format("--batch is {}, but the training set has {} samples", s.batch, e->data.train.samples),
