@@ -159,6 +159,8 @@ std::string get_sample_time(const run_options& o) {
 
 } // namespace
 
+bool names_a_file(const std::string& cost) { return cost != "default" && cost != "none" && cost != "measured"; }
+
 const std::vector<option>& train_options() {
   static const std::vector<option> table{
       text("algorithm", "NAME", "how the workers train together", field(&run_settings::algorithm)),
@@ -217,6 +219,8 @@ std::vector<option> with_world(std::vector<option> table) {
        [](const run_options& o) { return o.world.links; }, set_link, true},
       {"sample-time", "SECONDS|measured", "computing time for one sample of a minibatch; or what it is on this machine",
        get_sample_time, set_sample_time, false, true},
+      text("cost", "default|none|measured|FILE",
+           "what encoding, averaging, updates and frames cost; measured: on this machine", field(&run_options::cost)),
       text("jitter", "NAME", "how computing times scatter", field(&simulation_settings::jitter)),
       number("interleaving", "K", "which of the possible orders of simultaneous events; 0: the natural one",
              field(&simulation_settings::interleaving)),

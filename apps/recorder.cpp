@@ -16,6 +16,10 @@ actors::run_folder open_folder(const run_setup& run, const std::string& command,
     o.faults = "faults.toml"; // beside the configuration
     folder.write(o.faults, to_toml(run.plan));
   }
+  if (o.cost != "default" && o.cost != "none") { // kept beside the configuration, because it may change where it was
+    o.cost = "costs.toml";
+    folder.write(o.cost, to_toml(run.options.world.cost));
+  }
   folder.write("config.toml", write_config(command, table, o));
   return folder;
 }

@@ -83,6 +83,9 @@ struct postponed {
   std::function<void()> what;
 };
 
+/// worker -> itself: the work is done that messages have waited for
+struct work_done {};
+
 /// coordinator -> worker; answered by snapshot
 struct snapshot_request {
   std::uint64_t evaluation;
@@ -152,6 +155,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::pause_work)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::resume_work)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::repeat_frames)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::postponed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::work_done)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::snapshot_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::run_progress)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::worker_finished)

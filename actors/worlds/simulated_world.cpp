@@ -4,9 +4,11 @@
 #include "gossamer/actors/faults/injector.hpp"
 #include "gossamer/actors/runtime/evaluator.hpp"
 #include "gossamer/actors/simulation/compute_cost.hpp"
+#include "gossamer/actors/simulation/cost_meter.hpp"
 #include "gossamer/actors/simulation/event_queue.hpp"
 #include "gossamer/actors/simulation/network_model.hpp"
 #include "gossamer/actors/simulation/observer.hpp"
+#include "gossamer/actors/simulation/standstill.hpp"
 #include "gossamer/actors/worlds/sink_table.hpp"
 #include "gossamer/actors/worlds/world.hpp"
 
@@ -19,6 +21,13 @@ namespace gossamer::actors {
 
 namespace {
 
+/// A frame that was sent leaves, because the work before it is done.
+struct frame_leaves {
+  sink_table::entry target;
+  rank to;
+  std::uint64_t number; // on its link
+  frame f;
+};
 /// The first bit of a frame is at its receiver's card; and the last one.
 struct frame_comes {
   sink_table::entry target;
@@ -38,7 +47,7 @@ struct gradient_is_done {
 struct postponed_is_due {
   std::function<void()> what;
 };
-using event = std::variant<std::monostate, frame_comes, frame_is_in, gradient_is_done, postponed_is_due>;
+using event = std::variant<std::monostate, frame_leaves, frame_comes, frame_is_in, gradient_is_done, postponed_is_due>;
 
 caf::actor_system_config virtual_time_config() {
   caf::actor_system_config config;
@@ -88,7 +97,10 @@ public:
   }
   std::size_t batch() const { return run_->settings.batch; }
   virtual_time now() const noexcept { return now_; }
-  network_model& network() noexcept { return network_; }
+  cost_meter& meter() noexcept { return meter_; }
+  /// Now, with the work of the present handler so far.
+  virtual_time moment() const noexcept { return later(now_, meter_.spent()); }
+  void leave(frame_leaves what);
   simulation_observer& observer() noexcept { return observer_; }
   void at(virtual_time time, event what) { events_.push(time, std::move(what)); }
   /// @param share of the samples of a minibatch
@@ -107,6 +119,7 @@ private:
   void happen(event what);
   void on_fault(std::size_t index, bool on);
   void look_for_trouble();
+  void look_for_interrupt();
   void set_time(virtual_time t);
 
   std::shared_ptr<const experiment> run_;
@@ -124,9 +137,12 @@ private:
   compute_cost cost_;
   std::optional<random_sequence> choice_; // which actor runs next
   std::uint64_t happened_ = 0;
+  standstill standstill_{run_->participants()};
+  bool interrupted_ = false;
   virtual_time last_switch_{}; // of a fault
   int passing_faults_ = 0;     // that are on, and will end
   auditor auditor_;
+  cost_meter meter_;
   simulation_observer observer_;
 
   caf::actor_system_config config_ = virtual_time_config();
@@ -142,35 +158,39 @@ private:
 
 class simulated_link final : public link {
 public:
-  simulated_link(simulation& world, rank from, rank to, sink_table::entry target)
-      : world_(world), from_(from), to_(to), target_(std::move(target)) {}
+  simulated_link(simulation& world, rank to, sink_table::entry target)
+      : world_(world), to_(to), target_(std::move(target)) {}
 
   void send(frame f) override {
-    const auto from = world_.node_of(from_), to = world_.node_of(to_);
-    const auto flight = world_.network().send(world_.now(), from, to, f.wire_bytes(), number_++);
-    world_.at(flight.arrives, frame_comes{target_, to_, world_.now(), std::move(f)});
+    frame_leaves what{target_, to_, number_++, std::move(f)};
+    if (world_.moment() > world_.now())
+      world_.at(world_.moment(), std::move(what));
+    else
+      world_.leave(std::move(what));
   }
 
 private:
   simulation& world_;
-  rank from_, to_;
+  rank to_;
   sink_table::entry target_;
   std::uint64_t number_ = 0;
 };
 
-/// Outermost of the world's links: tells the auditor what is really sent.
+/// Outermost of the world's links: tells the auditor what is really sent, and charges for it.
 class observed_link final : public link {
 public:
-  observed_link(simulation_observer& observer, std::unique_ptr<link> inner)
-      : observer_(observer), inner_(std::move(inner)) {}
+  observed_link(simulation_observer& observer, cost_meter& meter, std::unique_ptr<link> inner)
+      : observer_(observer), meter_(meter), inner_(std::move(inner)) {}
 
   void send(frame f) override {
     observer_.carries(f);
+    meter_.handling(f);
     inner_->send(std::move(f));
   }
 
 private:
   simulation_observer& observer_;
+  cost_meter& meter_;
   std::unique_ptr<link> inner_;
 };
 
@@ -211,16 +231,17 @@ simulation::simulation(std::shared_ptr<const experiment> e, const simulation_set
             run_->settings.seed ^ s.interleaving << 32),
       auditor_(run_->settings.workers, run_->algorithm->traits.exchange == exchange_pattern::bipartite,
                run_->algorithm->traits.most_steps_apart, run_->masters),
-      observer_(run_->settings.workers, run_->masters, now_, s.check ? &auditor_ : nullptr, s.trace.get(),
+      meter_(s.cost, [this](rank who, std::span<const work_share> shares) { observer_.works(who, shares); }),
+      observer_(run_->settings.workers, run_->masters, now_, meter_, s.check ? &auditor_ : nullptr, s.trace.get(),
                 around.observer),
       scheduler_(dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler())),
       began_(scheduler_.clock().now()) {
   for (const auto& device : run_->devices)
     models_.push_back(device.model->clone());
   faulty_ = std::make_shared<const faulty_surroundings>(
-      faulty_surroundings{board_, count_, [this] { return to_seconds(now_); },
+      faulty_surroundings{board_, count_, [this] { return to_seconds(moment()); },
                           [this](std::chrono::nanoseconds delay, std::function<void()> what) {
-                            at(later(now_, delay), postponed_is_due{std::move(what)});
+                            at(later(moment(), delay), postponed_is_due{std::move(what)});
                           },
                           run_->settings.seed, run_->pool});
   if (s.interleaving != 0)
@@ -236,10 +257,10 @@ simulation::~simulation() {
 }
 
 std::unique_ptr<link> simulation::link_to(rank from, life to) {
-  std::unique_ptr<link> made = std::make_unique<simulated_link>(*this, from, to.who, sinks_.find(to));
+  std::unique_ptr<link> made = std::make_unique<simulated_link>(*this, to.who, sinks_.find(to));
   if (!around_.faults.faults.empty())
     made = make_faulty_link(from, to.who, std::move(made), faulty_);
-  made = std::make_unique<observed_link>(observer_, std::move(made));
+  made = std::make_unique<observed_link>(observer_, meter_, std::move(made));
   return around_.wrap_link ? around_.wrap_link(from, to.who, std::move(made)) : std::move(made);
 }
 
@@ -256,6 +277,7 @@ world_parts simulation::parts() {
   parts.acknowledged = !around_.faults.faults.empty();
   parts.detection = from_seconds(settings_.detection_s);
   parts.witness = &observer_;
+  parts.clock = &meter_;
   return parts;
 }
 
@@ -274,6 +296,8 @@ simulation_result simulation::run() {
       run_one_actor();
     else
       advance();
+    standstill_.count(now_);
+    look_for_interrupt();
     if (auditor_.broken())
       throw broken_promise(fmt::format("at {:.9g} s: {}", to_seconds(now_), *auditor_.broken()));
   }
@@ -290,7 +314,8 @@ simulation_result simulation::run() {
           .frames_lost = count_->lost,
           .frames_rejected = count_->rejected,
           .frames_duplicated = count_->duplicated,
-          .blame = observer_.blame()};
+          .blame = observer_.blame(),
+          .time_used = observer_.time_used()};
 }
 
 void simulation::run_one_actor() {
@@ -318,12 +343,22 @@ void simulation::advance() {
 }
 
 void simulation::set_time(virtual_time t) {
+  if (t > now_)
+    standstill_.over();
   now_ = t;
   scheduler_.clock().current_time = began_ + t;
 }
 
+void simulation::leave(frame_leaves what) {
+  const auto from = node_of(what.f.source), to = node_of(what.to);
+  const auto flight = network_.send(now_, from, to, what.f.wire_bytes(), what.number);
+  at(flight.arrives, frame_comes{std::move(what.target), what.to, now_, std::move(what.f)});
+}
+
 void simulation::happen(event what) {
-  if (auto* comes = std::get_if<frame_comes>(&what)) {
+  if (auto* leaves = std::get_if<frame_leaves>(&what)) {
+    leave(std::move(*leaves));
+  } else if (auto* comes = std::get_if<frame_comes>(&what)) {
     const auto from = node_of(comes->f.source), to = node_of(comes->to);
     const auto received = network_.receive(now_, to, from, comes->f.wire_bytes());
     observer_.flies(comes->to, comes->f, comes->sent, received);
@@ -334,6 +369,7 @@ void simulation::happen(event what) {
   } else if (auto* in = std::get_if<frame_is_in>(&what)) {
     deliver(in->target, std::move(in->f));
   } else if (auto* done = std::get_if<gradient_is_done>(&what)) {
+    standstill_.over();
     observer_.computed(done->who, done->result.step, done->result.loss);
     caf::anon_send(done->target, std::move(done->result));
   } else if (auto* due = std::get_if<postponed_is_due>(&what)) {
@@ -355,6 +391,15 @@ void simulation::look_for_trouble() {
     return;
   throw broken_promise(fmt::format("at {:.9g} s: no step since {:.9g} s, and no fault is left: {}", to_seconds(now_),
                                    to_seconds(observer_.last_step()), observer_.who_waits()));
+}
+
+/// The coordinator looks every tenth of a virtual second, which may take hours, or not come.
+void simulation::look_for_interrupt() {
+  if (interrupted_ || !around_.interrupted || !around_.interrupted())
+    return;
+  interrupted_ = true;
+  standstill_.hurry();
+  caf::anon_send(coordinator_, tick{});
 }
 
 } // namespace
