@@ -1,5 +1,4 @@
 #include "gossamer/actors/runtime/hosted_worker.hpp"
-
 #include "gossamer/base/work.hpp"
 
 #include <fmt/format.h>

@@ -74,7 +74,7 @@ public:
   void answer(const hold_steps& m) {
     const auto step = worker_->hold();
     queue_->send(setup_.coordinator, holding{setup_.settings.place.id, setup_.settings.place.incarnation, m.round, step,
-                                            worker_->next_exchange()});
+                                             worker_->next_exchange()});
   }
 
   void repeat_frames() {

@@ -292,10 +292,7 @@ simulation_result simulation::run() {
   caf::anon_send(coordinator_, start_run{});
   caf::anon_send(injector_, start_faults{coordinator_});
   while (!over()) {
-    if (scheduler_.has_job())
-      run_one_actor();
-    else
-      advance();
+    scheduler_.has_job() ? run_one_actor() : advance();
     standstill_.count(now_);
     look_for_interrupt();
     if (auditor_.broken())
@@ -395,9 +392,8 @@ void simulation::look_for_trouble() {
 
 /// The coordinator looks every tenth of a virtual second, which may take hours, or not come.
 void simulation::look_for_interrupt() {
-  if (interrupted_ || !around_.interrupted || !around_.interrupted())
+  if (interrupted_ || !(interrupted_ = around_.interrupted && around_.interrupted()))
     return;
-  interrupted_ = true;
   standstill_.hurry();
   caf::anon_send(coordinator_, tick{});
 }

@@ -1,6 +1,5 @@
-#include "gossamer/base/work.hpp"
-
 #include "gossamer/base/vec.hpp"
+#include "gossamer/base/work.hpp"
 
 #include <gtest/gtest.h>
 

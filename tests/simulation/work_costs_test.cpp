@@ -1,5 +1,5 @@
-#include "gossamer/actors/worlds/simulated_world.hpp"
 #include "gossamer/actors/simulation/work_costs.hpp"
+#include "gossamer/actors/worlds/simulated_world.hpp"
 
 #include <gmock/gmock.h>
 
