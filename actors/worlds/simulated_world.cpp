@@ -7,7 +7,7 @@
 #include "gossamer/actors/simulation/cost_meter.hpp"
 #include "gossamer/actors/simulation/event_queue.hpp"
 #include "gossamer/actors/simulation/network_model.hpp"
-#include "gossamer/actors/simulation/observer.hpp"
+#include "gossamer/actors/simulation/observed_link.hpp"
 #include "gossamer/actors/simulation/standstill.hpp"
 #include "gossamer/actors/worlds/sink_table.hpp"
 #include "gossamer/actors/worlds/world.hpp"
@@ -174,24 +174,6 @@ private:
   rank to_;
   sink_table::entry target_;
   std::uint64_t number_ = 0;
-};
-
-/// Outermost of the world's links: tells the auditor what is really sent, and charges for it.
-class observed_link final : public link {
-public:
-  observed_link(simulation_observer& observer, cost_meter& meter, std::unique_ptr<link> inner)
-      : observer_(observer), meter_(meter), inner_(std::move(inner)) {}
-
-  void send(frame f) override {
-    observer_.carries(f);
-    meter_.handling(f);
-    inner_->send(std::move(f));
-  }
-
-private:
-  simulation_observer& observer_;
-  cost_meter& meter_;
-  std::unique_ptr<link> inner_;
 };
 
 /// Computes real gradients at once, and answers when their time is over.
