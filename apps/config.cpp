@@ -80,8 +80,11 @@ void read_config(const std::string& file, const std::vector<option>& table, run_
       throw error(e.code(), e.sentence().starts_with(where) ? e.sentence() : where + ": " + e.sentence(), e.remedy());
     }
   }
+  const auto beside = [&](std::string& path) { path = (std::filesystem::path(file).parent_path() / path).string(); };
   if (given.contains("faults") && !into.faults.empty())
-    into.faults = (std::filesystem::path(file).parent_path() / into.faults).string();
+    beside(into.faults);
+  if (given.contains("cost") && names_a_file(into.cost))
+    beside(into.cost);
 }
 
 std::string write_config(std::string_view command, const std::vector<option>& table, const run_options& from) {

@@ -35,13 +35,13 @@ std::string stem(const run_options& o) {
                                    : fmt::format("failed-{}-{}", o.run.seed, o.world.interleaving);
 }
 
-std::string write_plan(const actors::fault_plan& plan, const std::filesystem::path& folder, const std::string& name) {
+std::string write_text(const std::string& text, const std::filesystem::path& folder, const std::string& name) {
   const auto file = folder / name;
   std::error_code ignored;
   if (!folder.empty())
     std::filesystem::create_directories(folder, ignored);
   std::ofstream out{file};
-  out << to_toml(plan);
+  out << text;
   out.close();
   if (!out)
     throw error(errc::io, fmt::format("cannot write {}: {}", file.string(), std::strerror(errno)),
@@ -60,9 +60,11 @@ void show(const program& p, const failure& f, const std::string& folder, const s
   if (f.run.plan.faults.empty())
     fmt::print("no faults\n");
   else {
-    o.faults = write_plan(f.run.plan, folder, name);
+    o.faults = write_text(to_toml(f.run.plan), folder, name);
     fmt::print("faults: {}\n", o.faults);
   }
+  if (o.cost == "measured")
+    o.cost = write_text(to_toml(o.world.cost), folder, "costs-of-" + name);
   for (const auto& fault : f.run.plan.faults)
     fmt::print("  {}\n", describe(fault));
   std::vector<std::string> more;

@@ -173,6 +173,8 @@ std::string get_sample_time(const run_options& o) {
 
 } // namespace
 
+bool names_a_file(const std::string& cost) { return cost != "default" && cost != "none" && cost != "measured"; }
+
 void check_exclusions(const std::vector<option>& table, const std::function<bool(const std::string&)>& given,
                       const std::string& where) {
   for (const auto& o : table)
@@ -241,6 +243,8 @@ std::vector<option> with_world(std::vector<option> table) {
        [](const run_options& o) { return o.world.links; }, set_link, ";"},
       {"sample-time", "SECONDS|measured", "computing time for one sample of a minibatch; or what it is on this machine",
        get_sample_time, set_sample_time, "", true},
+      text("cost", "default|none|measured|FILE",
+           "what encoding, averaging, updates and frames cost; measured: on this machine", field(&run_options::cost)),
       text("jitter", "NAME", "how computing times scatter", field(&simulation_settings::jitter)),
       number("interleaving", "K", "which of the possible orders of simultaneous events; 0: the natural one",
              field(&simulation_settings::interleaving), seeds),

@@ -17,6 +17,10 @@ actors::run_folder open_folder(const run_setup& run, const std::string& command,
       o.faults = "faults.toml"; // beside the configuration
       folder.write(o.faults, to_toml(run.plan));
     }
+    if (o.cost != "default" && o.cost != "none") { // kept beside the configuration: it may change where it was
+      o.cost = "costs.toml";
+      folder.write(o.cost, to_toml(run.options.world.cost));
+    }
     folder.write("config.toml", write_config(command, table, o));
   } catch (...) {
     folder.discard(); // else the next try would be refused for the sake of a run that never was

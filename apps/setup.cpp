@@ -43,6 +43,13 @@ void check_world(const program& p, const run_options& o) {
   actors::make_compute_jitter(s.jitter);
 }
 
+/// Those that are known before there is a run.
+actors::work_costs costs_of(const std::string& named) {
+  if (named == "none")
+    return {};
+  return names_a_file(named) ? actors::read_costs(named) : actors::default_costs();
+}
+
 } // namespace
 
 run_options run_setup::resolved() const {
@@ -73,9 +80,12 @@ run_setup set_up_local(const program& p, run_options o) {
 
 run_setup set_up_simulation(const program& p, run_options o) {
   check_world(p, o);
+  o.world.cost = costs_of(o.cost);
   const auto e = actors::prepare(o.run, p.algorithms());
   if (std::exchange(o.measure_sample_time, false))
     o.world.sample_time_s = actors::measure_sample_time(*e);
+  if (o.cost == "measured")
+    o.world.cost = actors::measure_costs(*e);
   if (o.chaos && !o.horizon_s)
     o.horizon_s = estimated_seconds(*e, o.world.sample_time_s);
   return {o, e, plan_of(o, *e)};

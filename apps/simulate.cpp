@@ -23,6 +23,7 @@ std::string summary_json(const actors::simulation_result& r, double real_s) {
   object["hash"] = hex(r.hash);
   object["events"] = r.events;
   object["real_s"] = real_s;
+  object["time_by_worker"] = nlohmann::ordered_json::parse(to_json(r.time_used));
   object["frames_lost"] = r.frames_lost;
   object["frames_rejected"] = r.frames_rejected;
   object["frames_duplicated"] = r.frames_duplicated;
@@ -39,6 +40,7 @@ std::string describe(const actors::simulation_result& r, double real_s) {
                         r.frames_duplicated);
   if (s.lost + s.returned + s.views > 0)
     text += fmt::format("workers: {} lost, {} returned, {} changes of view\n", s.lost, s.returned, s.views);
+  text += fmt::format("a worker, on average: {}\n", describe(r.time_used));
   return text + r.blame.to_text(blamed_on_screen);
 }
 

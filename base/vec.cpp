@@ -1,6 +1,7 @@
 #include "gossamer/base/vec.hpp"
 
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/work.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -11,6 +12,8 @@ namespace {
 void require_equal_sizes(const vec& a, const vec& b) {
   GOSSAMER_ASSERT(a.size() == b.size(), "vectors that are added have equal sizes");
 }
+
+std::uint64_t bytes_of(const vec& v) { return v.size() * sizeof(float); }
 } // namespace
 
 vec::vec(buffer_pool& pool, std::size_t size) : storage_(pool.allocate(size * sizeof(float))) {
@@ -27,8 +30,10 @@ vec::vec(buffer storage) noexcept : storage_(std::move(storage)) {
 
 vec::vec(scaled term) {
   remote_ = term.v.times_on_device(term.factor);
-  if (remote_)
+  if (remote_) {
+    count_arithmetic(2 * bytes_of(term.v));
     return;
+  }
   storage_ = term.v.pool().allocate(term.v.size() * sizeof(float));
   assign_scaled(overwrite(), term.factor, term.v.view());
 }
@@ -70,6 +75,7 @@ bool vec::add_on_device(float a, const vec& x) {
   }
   std::atomic_thread_fence(std::memory_order_acquire); // what others did before they let go of it
   device()->add(a, x);
+  count_arithmetic(3 * bytes_of(x)); // as the kernels of the host count
   return true;
 }
 
@@ -97,8 +103,10 @@ vec& vec::operator+=(scaled term) {
 vec& vec::operator-=(scaled term) { return *this += scaled{-term.factor, term.v}; }
 
 vec& vec::operator*=(float factor) {
-  if (auto here = times_on_device(factor))
+  if (auto here = times_on_device(factor)) {
+    count_arithmetic(2 * bytes_of(*this));
     return *this = vec{std::move(here)};
+  }
   const auto y = mutate();
   assign_scaled(y, factor, y);
   return *this;

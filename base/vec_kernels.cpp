@@ -3,6 +3,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "gossamer/base/vec_kernels.cpp"
 #include "gossamer/base/vec.hpp"
+#include "gossamer/base/work.hpp"
 
 #include <hwy/foreach_target.h> // must come before highway.h
 #include <hwy/highway.h>
@@ -161,34 +162,42 @@ HWY_EXPORT(sum_of_squares);
 HWY_EXPORT(sum_of_magnitudes);
 
 void add(std::span<float> y, std::span<const float> x) noexcept {
+  count_arithmetic(3 * y.size_bytes());
   HWY_DYNAMIC_DISPATCH(add)(y.data(), x.data(), y.size());
 }
 
 void subtract(std::span<float> y, std::span<const float> x) noexcept {
+  count_arithmetic(3 * y.size_bytes());
   HWY_DYNAMIC_DISPATCH(subtract)(y.data(), x.data(), y.size());
 }
 
 void add_scaled(std::span<float> y, float a, std::span<const float> x) noexcept {
+  count_arithmetic(3 * y.size_bytes());
   HWY_DYNAMIC_DISPATCH(add_scaled)(y.data(), a, x.data(), y.size());
 }
 
 void assign_scaled(std::span<float> y, float a, std::span<const float> x) noexcept {
+  count_arithmetic(2 * y.size_bytes());
   HWY_DYNAMIC_DISPATCH(assign_scaled)(y.data(), a, x.data(), y.size());
 }
 
 float max_magnitude(std::span<const float> x) noexcept {
+  count_arithmetic(x.size_bytes());
   return HWY_DYNAMIC_DISPATCH(max_magnitude)(x.data(), x.size());
 }
 
 double squared_distance(std::span<const float> x, std::span<const float> y) noexcept {
+  count_arithmetic(2 * x.size_bytes());
   return HWY_DYNAMIC_DISPATCH(squared_distance)(x.data(), y.data(), x.size());
 }
 
 double sum_of_squares(std::span<const float> x) noexcept {
+  count_arithmetic(x.size_bytes());
   return HWY_DYNAMIC_DISPATCH(sum_of_squares)(x.data(), x.size());
 }
 
 double sum_of_magnitudes(std::span<const float> x) noexcept {
+  count_arithmetic(x.size_bytes());
   return HWY_DYNAMIC_DISPATCH(sum_of_magnitudes)(x.data(), x.size());
 }
 

@@ -4,8 +4,9 @@
   bench/comparison.py build/release/bin/gossamer DATA [docs/results.md]
 
 DATA is a folder with mnist/ (IDX files) and libsvm/ (a9a, agnews_bow). Without a file, prints. Times are virtual: 8
-workers, each on a node of its own, links of 1 Gb/s and 1 ms, and a fixed time a sample; they do not depend on the
-machine that runs this. Payload is what links counted, beside the formula of the paper where one gives it exactly.
+workers, each on a node of its own, links of 1 Gb/s and 1 ms, a fixed time a sample, and the default costs of everything
+that workers and masters do beside gradients (docs/simulation.md); they do not depend on the machine that runs this.
+Payload is what links counted, beside the formula of the paper where one gives it exactly.
 """
 import json
 import subprocess

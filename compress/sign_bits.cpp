@@ -1,5 +1,6 @@
 #include "gossamer/compress/sign_bits.hpp"
 
+#include "gossamer/base/work.hpp"
 #include "gossamer/compress/detail/checks.hpp"
 #include "gossamer/compress/detail/sign_kernels.hpp"
 
@@ -26,6 +27,7 @@ void clear_padding(std::span<std::uint64_t> words, std::size_t elements) {
 
 void pack_signs(std::span<const float> v, std::span<std::uint64_t> words) {
   GOSSAMER_ASSERT(words.size() == sign_words(v.size()), "64 elements share a word");
+  count_encoding(sign_wire_number, v.size());
   if (!detail::pack_sign_bits(v, std::as_writable_bytes(words).data()))
     detail::finite_max_magnitude(v);
   clear_padding(words, v.size());
@@ -33,11 +35,13 @@ void pack_signs(std::span<const float> v, std::span<std::uint64_t> words) {
 
 void signs_to_values(std::span<const std::uint64_t> words, float magnitude, std::span<float> values) noexcept {
   GOSSAMER_ASSERT(words.size() == sign_words(values.size()), "64 elements share a word");
+  count_decoding(sign_wire_number, values.size());
   detail::unpack_sign_bits(std::as_bytes(words).data(), magnitude, values);
 }
 
 void add_signs(std::span<const std::uint64_t> words, float magnitude, std::span<float> values) noexcept {
   GOSSAMER_ASSERT(words.size() == sign_words(values.size()), "64 elements share a word");
+  count_decoding(sign_wire_number, values.size());
   detail::add_sign_bits(std::as_bytes(words).data(), magnitude, values);
 }
 
@@ -46,6 +50,7 @@ void draw_transient(std::span<const std::uint64_t> local, std::uint32_t a, std::
                     std::span<std::uint64_t> out) noexcept {
   GOSSAMER_ASSERT(a > 0 && b > 0, "both sides of a merge stand for somebody");
   GOSSAMER_ASSERT(local.size() == sign_words(elements) && out.size() == local.size(), "64 elements share a word");
+  count_drawing(elements);
   const auto whole = std::uint64_t{a} + b;
   constexpr std::size_t block = 2048; // elements whose random words stay in the first-level cache
   std::array<std::uint32_t, block + 3> words;
@@ -63,6 +68,7 @@ void merge_signs(std::span<const std::uint64_t> received, std::span<const std::u
                  std::span<const std::uint64_t> transient, std::span<std::uint64_t> out) noexcept {
   GOSSAMER_ASSERT(received.size() == out.size() && local.size() == out.size() && transient.size() == out.size(),
                   "operands of a merge have equal sizes");
+  count_arithmetic(4 * out.size_bytes());
   detail::merge_words(received.data(), local.data(), transient.data(), out.size(), out.data());
 }
 

@@ -1,5 +1,6 @@
 #include "gossamer/compress/sign_sums.hpp"
 
+#include "gossamer/base/work.hpp"
 #include "gossamer/compress/bit_stream.hpp"
 #include "gossamer/compress/detail/checks.hpp"
 #include "gossamer/compress/elias.hpp"
@@ -13,8 +14,6 @@
 
 namespace gossamer::compress {
 namespace {
-
-constexpr std::uint8_t wire_number = 16;
 
 bool prefers_elias(sign_sum_code code, std::uint32_t k) {
   return code == sign_sum_code::elias || (code == sign_sum_code::shorter && k >= 4 && k != 7);
@@ -41,7 +40,7 @@ error impossible_sum(std::uint32_t k) {
 bool is_elias(const packet& p) { return p.parameter == 1; }
 
 void check(const packet& p, std::size_t elements, std::uint32_t contributors) {
-  if (p.codec != wire_number || p.parameter > 1)
+  if (p.codec != sign_sums_wire_number || p.parameter > 1)
     throw detail::bad_packet(
         fmt::format("packet of codec {} with parameter {} where sums of signs are expected", p.codec, p.parameter));
   detail::expect_recipe(p, 1);
@@ -101,6 +100,7 @@ const std::uint64_t* sign_sums::group(std::size_t g) const noexcept {
 sign_sums& sign_sums::operator+=(const sign_sums& other) {
   GOSSAMER_ASSERT(other.size_ == size_, "sums are added element by element");
   sign_sums total(words_.pool(), size_, contributors_ + other.contributors_);
+  count_arithmetic(words_.size() + other.words_.size() + total.words_.size());
   for (std::size_t g = 0; g < groups(); ++g) {
     const auto *a = group(g), *b = other.group(g);
     auto* sum = total.group(g);
@@ -184,8 +184,10 @@ void sign_sums::for_each_count(Action action) const {
 }
 
 packet sign_sums::encode(sign_sum_code code) const {
+  count_encoding(sign_sums_wire_number, size_);
   const auto with = [this](std::uint8_t parameter, std::uint64_t bits) {
-    return packet{wire_number, parameter, size_, bits, words_.pool().allocate(whole_bytes(bits)), {contributors_}};
+    return packet{sign_sums_wire_number, parameter, size_, bits, words_.pool().allocate(whole_bytes(bits)),
+                  {contributors_}};
   };
   if (prefers_elias(code, contributors_)) {
     auto p = with(1, elias_bits());
@@ -213,6 +215,7 @@ std::uint64_t sign_sums::elias_bits() const noexcept {
 
 sign_sums sign_sums::decode(const packet& p, std::size_t elements, std::uint32_t contributors) {
   check(p, elements, contributors);
+  count_decoding(sign_sums_wire_number, elements);
   sign_sums sums(p.payload.pool(), elements, contributors);
   bit_reader in{p.payload.bytes(), p.bits};
   const auto take = is_elias(p) ? take_elias : take_fixed;

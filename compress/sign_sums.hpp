@@ -19,6 +19,9 @@ enum class sign_sum_code : std::uint8_t {
 /// max(1, ceil(log2(k + 1))). Requires k > 0.
 int sign_sum_width(std::uint32_t k) noexcept;
 
+/// Codec number of packets that hold sums of signs.
+inline constexpr std::uint8_t sign_sums_wire_number = 16;
+
 /// What the signs of k workers add up to, element by element: sums in -k, -k + 2, ..., k, kept as the number c of +1
 /// in bits: sum = 2 c - k.
 ///

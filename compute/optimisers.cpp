@@ -1,3 +1,4 @@
+#include "gossamer/base/work.hpp"
 #include "gossamer/compute/detail/updates.hpp"
 #include "gossamer/compute/optimiser.hpp"
 
@@ -15,15 +16,22 @@ vec& state_beside(vec& state, const vec& x) {
   return state;
 }
 
+/// An update reads x, the gradient and its state, and writes x and the state.
+void count_update(const vec& x, std::uint64_t state_vectors) {
+  count_arithmetic((3 + 2 * state_vectors) * sizeof(float) * x.size());
+}
+
 class sgd final : public optimiser {
 public:
   explicit sgd(const arguments& given) : decay_(given.real32("weight-decay")) {}
 
   void step(vec& x, const vec& gradient, float lr) override {
-    if (decay_ == 0)
+    if (decay_ == 0) {
       x -= lr * gradient;
-    else
-      updates().apply(detail::sgd_rule{{.lr = lr, .decay = decay_}}, x, gradient);
+      return;
+    }
+    count_update(x, 0);
+    updates().apply(detail::sgd_rule{{.lr = lr, .decay = decay_}}, x, gradient);
   }
 
   std::unique_ptr<optimiser> clone() const override { return std::make_unique<sgd>(*this); }
@@ -40,6 +48,7 @@ public:
   explicit momentum(const arguments& given) : beta_(given.real32("beta")), decay_(given.real32("weight-decay")) {}
 
   void step(vec& x, const vec& gradient, float lr) override {
+    count_update(x, 1);
     updates().apply(Rule{{.lr = lr, .decay = decay_}, beta_}, x, gradient, state_beside(m_, x));
   }
 
@@ -62,6 +71,7 @@ public:
         decay_(given.real32("weight-decay")) {}
 
   void step(vec& x, const vec& gradient, float lr) override {
+    count_update(x, 2);
     power1_ *= beta1_;
     power2_ *= beta2_;
     updates().apply(detail::adam_rule{.rates = {.lr = lr, .decay = decay_},

@@ -41,6 +41,9 @@ struct postponed {
   std::function<void()> what;
 };
 
+/// worker -> itself: the work is done that messages have waited for
+struct work_done {};
+
 /// coordinator -> evaluator; answered by evaluation_record
 struct evaluate_models {
   evaluation_record record;
@@ -80,6 +83,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::pause_work)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::resume_work)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::repeat_frames)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::postponed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::work_done)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::evaluate_models)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::tick)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::meet_peers)

@@ -1,4 +1,5 @@
 #include "gossamer/actors/runtime/hosted_worker.hpp"
+#include "gossamer/base/work.hpp"
 
 #include <fmt/format.h>
 
@@ -93,8 +94,14 @@ vec worker::direction(const vec& x, const vec& gradient, std::uint64_t t) {
 // -- messages ---------------------------------------------------------------------------------------------------------
 
 packet worker::encode(const compress::codec& c, const vec& v, const random_stream& random, std::uint64_t step) const {
-  try {
+  const auto encoded = [&] {
+    const metered unmetered{nullptr}; // the cost of a codec has all of its parts in it
     return settings_.packing.coder->encode(c, v, random, step);
+  };
+  try {
+    auto p = encoded();
+    count_encoding(p.codec, p.elements);
+    return p;
   } catch (const error& e) {
     if (e.code() == errc::diverged)
       throw diverged(e.sentence());
@@ -111,6 +118,8 @@ vec worker::decode(const packet& p, std::size_t size) const {
   if (p.elements != size)
     throw error(errc::bad_packet, fmt::format("worker {} received a vector of {} elements where {} were expected", id(),
                                               p.elements, size));
+  count_decoding(p.codec, p.elements);
+  const metered unmetered{nullptr};
   return settings_.packing.coder->decode(p);
 }
 

@@ -1,6 +1,7 @@
 #include "gossamer/actors/runtime/worker_actor.hpp"
 
 #include "gossamer/actors/runtime/hosted_worker.hpp"
+#include "gossamer/actors/runtime/work_queue.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -21,9 +22,20 @@ public:
     self_ = self;
     setup_ = std::move(setup);
     const auto& s = setup_.settings;
+    queue_.emplace(self, s.place.id, setup_.clock);
     connections_.emplace(life{s.place.id, s.place.incarnation}, setup_.acknowledged, setup_.transport);
     worker_.emplace(s, std::move(setup_.optimiser), *this);
   }
+
+  /// Every message of the worker passes here: it takes its turn, and its time.
+  template <class Work>
+  void take(Work work) {
+    queue_->take([this, work = std::move(work)]() mutable {
+      work();
+      report_when_finished();
+    });
+  }
+  void go_on() { queue_->go_on(); }
 
   void meet(const std::shared_ptr<const roster>& who) {
     for (auto& f : connections_->meet(who))
@@ -34,7 +46,6 @@ public:
     if (setup_.spawn_compute)
       start_compute();
     worker_->run(*setup_.algorithm);
-    report_when_finished();
   }
 
   void proceed(const proceed_with& m) {
@@ -46,25 +57,24 @@ public:
     worker_->proceed(m.limit);
     for (auto& f : waiting)
       arrived(std::move(f));
-    report_when_finished();
   }
 
-  /// Every message that lets a coroutine go on ends here.
-  template <class Event>
-  void on(Event event) {
-    event(*worker_);
-    report_when_finished();
+  void take_snapshot(const snapshot_request& m) { worker_->take_snapshot(m.evaluation); }
+  void progressed(const run_progress& m) { worker_->progressed(m.updates); }
+
+  void receive(frame f) {
+    queue_->handling(f);
+    arrived(std::move(f));
   }
 
   void arrived(frame f) {
     connections_->arrived(std::move(f), now(), [this](frame next) { worker_->deliver(std::move(next)); });
-    report_when_finished();
   }
 
   void answer(const hold_steps& m) {
     const auto step = worker_->hold();
-    self_->send(setup_.coordinator, holding{setup_.settings.place.id, setup_.settings.place.incarnation, m.round, step,
-                                            worker_->next_exchange()});
+    queue_->send(setup_.coordinator, holding{setup_.settings.place.id, setup_.settings.place.incarnation, m.round, step,
+                                             worker_->next_exchange()});
   }
 
   void repeat_frames() {
@@ -76,7 +86,7 @@ public:
   void gradient_arrived(gradient_result result) {
     if (job_ && job_->step == result.step)
       job_.reset();
-    on([&](hosted_worker& w) { w.gradient_arrived(std::move(result)); });
+    worker_->gradient_arrived(std::move(result));
   }
 
   void compute_failed(run_failed why) { compute_failure_ = std::move(why); }
@@ -101,11 +111,11 @@ public:
 
   void compute(gradient_job job) override {
     job_ = std::move(job);
-    self_->send(compute_, *job_);
+    queue_->send(compute_, *job_);
   }
 
-  void report(step_report r) override { self_->send(setup_.coordinator, r); }
-  void report(snapshot s) override { self_->send(setup_.coordinator, std::move(s)); }
+  void report(step_report r) override { queue_->send(setup_.coordinator, r); }
+  void report(snapshot s) override { queue_->send(setup_.coordinator, std::move(s)); }
   void send(rank to, frame f) override {
     connections_->send(to, std::move(f), now());
     if (setup_.acknowledged)
@@ -113,10 +123,10 @@ public:
   }
   traffic sent() const override { return connections_->sent(); }
   void gradient_applied(std::uint64_t staleness) override {
-    self_->send(plan_.coordinator, actors::gradient_applied{staleness});
+    queue_->send(setup_.coordinator, actors::gradient_applied{staleness});
   }
   void joined(std::uint64_t step) override {
-    self_->send(setup_.coordinator, worker_joined{setup_.settings.place.id, setup_.settings.place.incarnation, step});
+    queue_->send(setup_.coordinator, worker_joined{setup_.settings.place.id, setup_.settings.place.incarnation, step});
   }
   void save() override {
     if (setup_.kept)
@@ -124,7 +134,7 @@ public:
   }
 
 private:
-  connections::time now() const { return self_->clock().now().time_since_epoch(); }
+  connections::time now() const { return queue_->now(); }
 
   void start_compute() {
     compute_ = setup_.spawn_compute(self_);
@@ -145,11 +155,12 @@ private:
     if (reported_ || !finished)
       return;
     reported_ = true;
-    self_->send(setup_.coordinator, worker_finished{setup_.settings.place.id, setup_.settings.place.incarnation});
+    queue_->send(setup_.coordinator, worker_finished{setup_.settings.place.id, setup_.settings.place.incarnation});
   }
 
   caf::event_based_actor* self_ = nullptr;
   worker_setup setup_;
+  std::optional<work_queue> queue_;
   std::optional<connections> connections_;
   std::optional<connections::time> alarm_;
   caf::actor compute_;
@@ -188,16 +199,19 @@ caf::behavior worker_actor(caf::stateful_actor<worker_state>* self, std::shared_
   state.open(self, std::move(*setup));
   self->set_down_handler([&state](caf::down_msg&) { state.compute_died(); });
   return {
-      [&state](const meet_peers& m) { state.meet(m.who); },
-      [&state](start_run) { state.start(); },
-      [&state](frame& f) { state.arrived(std::move(f)); },
-      [&state](gradient_result& g) { state.gradient_arrived(std::move(g)); },
+      [&state](const meet_peers& m) { state.take([&state, m] { state.meet(m.who); }); },
+      [&state](start_run) { state.take([&state] { state.start(); }); },
+      [&state](frame& f) { state.take([&state, f = std::move(f)]() mutable { state.receive(std::move(f)); }); },
+      [&state](gradient_result& g) {
+        state.take([&state, g = std::move(g)]() mutable { state.gradient_arrived(std::move(g)); });
+      },
       [&state](run_failed& failure) { state.compute_failed(std::move(failure)); },
-      [&state](const hold_steps& m) { state.answer(m); },
-      [&state](const proceed_with& m) { state.proceed(m); },
-      [&state](const snapshot_request& m) { state.on([&](hosted_worker& w) { w.take_snapshot(m.evaluation); }); },
-      [&state](const run_progress& m) { state.on([&](hosted_worker& w) { w.progressed(m.updates); }); },
-      [&state](repeat_frames) { state.repeat_frames(); },
+      [&state](const hold_steps& m) { state.take([&state, m] { state.answer(m); }); },
+      [&state](const proceed_with& m) { state.take([&state, m] { state.proceed(m); }); },
+      [&state](const snapshot_request& m) { state.take([&state, m] { state.take_snapshot(m); }); },
+      [&state](const run_progress& m) { state.take([&state, m] { state.progressed(m); }); },
+      [&state](repeat_frames) { state.take([&state] { state.repeat_frames(); }); },
+      [&state](work_done) { state.go_on(); },
       [self](pause_work) { pause(self); },
       [](resume_work) {},
   };

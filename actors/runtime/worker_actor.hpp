@@ -3,6 +3,7 @@
 #include "gossamer/actors/runtime/connections.hpp"
 #include "gossamer/actors/runtime/kept_states.hpp"
 #include "gossamer/actors/runtime/messages.hpp"
+#include "gossamer/actors/runtime/work_clock.hpp"
 
 #include <functional>
 
@@ -21,6 +22,7 @@ struct worker_setup {
   std::shared_ptr<actors::transport> transport;
   bool acknowledged = false;         ///< see connections
   std::shared_ptr<kept_states> kept; ///< null: nobody will start anew
+  work_clock* clock = nullptr;       ///< outlives the worker; null: handlers take no other time than their own
   caf::actor coordinator;
 };
 

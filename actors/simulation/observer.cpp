@@ -11,17 +11,28 @@ namespace {
 
 constexpr std::size_t most_named = 12;
 
-std::string name_of(const tag& label) { return fmt::format("{} {}", to_string(label.kind), label.step); }
+const char* verb_of(activity what) {
+  static constexpr std::array verbs{"compute", "compress", "communicate"};
+  return verbs[static_cast<std::size_t>(what)];
+}
+
+std::string text_of(const tag& label) { return fmt::format("{} {}", to_string(label.kind), label.step); }
 
 } // namespace
 
 simulation_observer::simulation_observer(std::size_t workers, std::size_t masters, const virtual_time& now,
-                                         auditor* check, trace_recorder* trace, run_observer* user)
-    : now_(now), check_(check), trace_(trace), user_(user), blame_(workers + masters), steps_(workers + masters),
-      waits_(workers + masters), first_master_(static_cast<rank>(workers)) {
+                                         const cost_meter& meter, auditor* check, trace_recorder* trace,
+                                         run_observer* user)
+    : now_(now), meter_(meter), check_(check), trace_(trace), user_(user), blame_(workers + masters),
+      steps_(workers + masters), waits_(workers + masters), waits_since_(workers + masters), busy_(workers + masters),
+      time_used_(workers + masters), first_master_(static_cast<rank>(workers)) {
   if (trace_) // so that faults stand on top, and workers in order
     for (rank i = 0; i < workers + masters; ++i)
       worker_track(i);
+}
+
+std::string simulation_observer::name_of(rank who) const {
+  return who < first_master_ ? fmt::format("worker {}", who) : fmt::format("master {}", who - first_master_);
 }
 
 /// splitmix64's finaliser (Steele, Lea, Flood 2014) over a running sum.
@@ -32,10 +43,7 @@ void simulation_observer::mix(std::uint64_t word) noexcept {
   hash_ ^= hash_ >> 31;
 }
 
-trace_track simulation_observer::worker_track(rank who) {
-  return who < first_master_ ? trace_->track("workers", fmt::format("worker {}", who))
-                             : trace_->track("workers", fmt::format("master {}", who - first_master_));
-}
+trace_track simulation_observer::worker_track(rank who) { return trace_->track("workers", name_of(who)); }
 
 trace_track simulation_observer::link_track(rank from, rank to) {
   return trace_->track("links", fmt::format("{} -> {}", from, to));
@@ -50,12 +58,13 @@ void simulation_observer::carries(const frame& f) {
 
 void simulation_observer::flies(rank to, const frame& f, virtual_time sent, virtual_time received) {
   if (trace_)
-    trace_->slice(link_track(f.source, to), trace_->name(name_of(f.label)), sent.count(), received.count(),
+    trace_->slice(link_track(f.source, to), trace_->name(text_of(f.label)), sent.count(), received.count(),
                   {{trace_->name("bytes"), static_cast<std::int64_t>(f.wire_bytes())}});
 }
 
 void simulation_observer::computes(rank who, std::uint64_t step, virtual_time begins, virtual_time ends) {
   blame_.computed(who, (ends - begins).count());
+  time_used_[who].of(activity::computing) += (ends - begins).count();
   if (trace_)
     trace_->slice(trace_->track("compute", fmt::format("compute {}", who)), trace_->name("gradient"), begins.count(),
                   ends.count(), {{trace_->name("step"), static_cast<std::int64_t>(step)}});
@@ -67,6 +76,21 @@ void simulation_observer::computed(rank who, std::uint64_t step, double loss) {
   mix(static_cast<std::uint64_t>(now_.count()));
   mix(std::uint64_t{who} << 40 ^ step);
   mix(std::bit_cast<std::uint64_t>(loss));
+}
+
+void simulation_observer::works(rank who, std::span<const work_share> shares) {
+  double end_ns = 0;
+  auto began = now_;
+  for (const auto& share : shares) {
+    end_ns += share.ns;
+    const auto ended = later(now_, from_seconds(1e-9 * end_ns));
+    time_used_[who].of(share.what) += (ended - began).count();
+    if (trace_ && ended > began)
+      trace_->slice(trace_->track("work", name_of(who)), trace_->name(verb_of(share.what)), began.count(),
+                    ended.count());
+    began = ended;
+  }
+  busy_[who] += began - now_;
 }
 
 void simulation_observer::fault(const std::string& what, bool on) {
@@ -83,7 +107,7 @@ std::string simulation_observer::who_waits() const {
   for (rank i = 0; i < waits_.size(); ++i) {
     steps.push_back(fmt::format("worker {} is in step {}", i, steps_[i]));
     for (const auto& w : waits_[i])
-      waits.push_back(fmt::format("worker {} waits for {} of worker {}", i, name_of(w.wanted), w.whom));
+      waits.push_back(fmt::format("worker {} waits for {} of worker {}", i, text_of(w.wanted), w.whom));
   }
   auto& named = waits.empty() ? steps : waits;
   if (named.size() > most_named) {
@@ -119,12 +143,13 @@ void simulation_observer::on_event(double time_s, const std::string& what) {
 // -- told by the workers ----------------------------------------------------------------------------------------------
 
 void simulation_observer::begins(rank who, std::uint32_t incarnation) {
-  waits_[who].clear();
   if (check_)
     check_->begins(who, incarnation);
 }
 
 void simulation_observer::ends(rank who, std::uint32_t incarnation) {
+  if (!waits_[who].empty())
+    end_waits(who);
   waits_[who].clear();
   if (check_)
     check_->ends(who, incarnation);
@@ -148,20 +173,33 @@ void simulation_observer::dropped_stale(rank who, const frame& f, std::uint64_t 
 }
 
 void simulation_observer::wait_begins(rank who, rank whom, const tag& wanted) {
-  waits_[who].push_back({whom, wanted, now_});
+  const auto now = later(now_, meter_.spent());
+  if (waits_[who].empty())
+    waits_since_[who] = {now, busy_[who] + meter_.spent()};
+  waits_[who].push_back({whom, wanted, now});
 }
 
 void simulation_observer::wait_ends(rank who, rank whom) {
   const auto found = std::ranges::find(waits_[who], whom, &wait::whom);
   if (found == waits_[who].end())
     return;
-  blame_.waited(who, whom, (now_ - found->since).count());
+  const auto until = std::max(now_, found->since);
+  blame_.waited(who, whom, (until - found->since).count());
   if (trace_) {
     trace_->slice(worker_track(who), trace_->name(fmt::format("waits for {}", whom)), found->since.count(),
-                  now_.count());
-    trace_->arrow(trace_->name("ends the wait"), link_track(whom, who), now_.count(), worker_track(who), now_.count());
+                  until.count());
+    trace_->arrow(trace_->name("ends the wait"), link_track(whom, who), now_.count(), worker_track(who), until.count());
   }
   waits_[who].erase(found);
+  if (waits_[who].empty())
+    end_waits(who);
+}
+
+/// The last of the waits that overlapped is over. What was handled meanwhile counts for itself.
+void simulation_observer::end_waits(rank who) {
+  const auto& [since, busy_until_then] = waits_since_[who];
+  time_used_[who].of(activity::communicating) +=
+      std::max(virtual_time{}, now_ - since - (busy_[who] - busy_until_then)).count();
 }
 
 void simulation_observer::step_begins(rank who, std::uint64_t t, const view& v) {
@@ -181,17 +219,20 @@ void simulation_observer::delivered(rank who, const frame& f) {
 }
 
 void simulation_observer::claims_equal(rank who, std::string_view what, std::uint64_t step, const vec& v) {
+  const metered unmetered{nullptr}; // checking is no work of the worker
   if (check_)
     check_->claims_equal(who, what, step, v);
 }
 
 void simulation_observer::claims_conserved(rank who, std::string_view what, std::uint64_t step, const view& v,
                                            const vec& before, const vec& after) {
+  const metered unmetered{nullptr};
   if (check_)
     check_->claims_conserved(who, what, step, v, before, after);
 }
 
 void simulation_observer::claims_opposite(rank who, const exchange_half& half, const vec& delta) {
+  const metered unmetered{nullptr};
   if (check_)
     check_->claims_opposite(who, half, delta);
 }

@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/runtime/witness.hpp"
 #include "gossamer/actors/simulation/auditor.hpp"
+#include "gossamer/actors/simulation/cost_meter.hpp"
 #include "gossamer/actors/simulation/time.hpp"
 #include "gossamer/actors/telemetry/blame.hpp"
 #include "gossamer/actors/telemetry/record.hpp"
@@ -16,11 +17,12 @@ namespace gossamer::actors {
 class simulation_observer final : public witness, public run_observer {
 public:
   /// @param now   the world's clock; outlives this object
+  /// @param meter of the work that is being done now; outlives this object
   /// @param check null: nothing is checked
   /// @param trace null: nothing is drawn
   /// @param user  hears what the coordinator says, too; may be null
-  simulation_observer(std::size_t workers, std::size_t masters, const virtual_time& now, auditor* check,
-                      trace_recorder* trace, run_observer* user);
+  simulation_observer(std::size_t workers, std::size_t masters, const virtual_time& now, const cost_meter& meter,
+                      auditor* check, trace_recorder* trace, run_observer* user);
 
   // -- told by the world
   // -----------------------------------------------------------------------------------------------
@@ -30,6 +32,8 @@ public:
   void flies(rank to, const frame& f, virtual_time sent, virtual_time received);
   void computes(rank who, std::uint64_t step, virtual_time begins, virtual_time ends);
   void computed(rank who, std::uint64_t step, double loss);
+  /// `who` handles a message from now on, and is busy so long.
+  void works(rank who, std::span<const work_share> shares);
   void fault(const std::string& what, bool on);
 
   std::uint64_t hash() const noexcept { return hash_; }
@@ -40,6 +44,7 @@ public:
   /// "worker 3 waits for model 17 of worker 2; ...", of all that wait; if nobody does, in which step each worker is.
   std::string who_waits() const;
   blame_table& blame() noexcept { return blame_; }
+  const std::vector<time_use>& time_used() const noexcept { return time_used_; }
 
   // -- told by the coordinator
   // -----------------------------------------------------------------------------------------
@@ -72,11 +77,19 @@ private:
     virtual_time since;
   };
 
+  struct waiting {
+    virtual_time since, busy_until_then;
+  };
+
   void mix(std::uint64_t word) noexcept;
+  std::string name_of(rank who) const;
   trace_track worker_track(rank who);
   trace_track link_track(rank from, rank to);
 
+  void end_waits(rank who);
+
   const virtual_time& now_;
+  const cost_meter& meter_;
   auditor* check_;
   trace_recorder* trace_;
   run_observer* user_;
@@ -84,8 +97,11 @@ private:
   virtual_time last_step_{}, last_progress_{};
   std::uint64_t frames_since_step_ = 0;
   blame_table blame_;
-  std::vector<std::uint64_t> steps_;           // that they began last
-  std::vector<std::vector<wait>> waits_;       // of each worker
+  std::vector<std::uint64_t> steps_;     // that they began last
+  std::vector<std::vector<wait>> waits_; // of each worker
+  std::vector<waiting> waits_since_;     // where there are any: the first of those that overlap
+  std::vector<virtual_time> busy_;       // with handlers, so far
+  std::vector<time_use> time_used_;
   std::map<std::string, virtual_time> faults_; // that are on, since when
   rank first_master_;
 };

@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array file_names{"config.toml", "faults.toml", "metrics.jsonl", "summary.json",
-                                "plot.svg",    "trace.json",  "blame.txt",     "blame.json"};
+constexpr std::array file_names{"config.toml", "faults.toml", "costs.toml", "metrics.jsonl", "summary.json",
+                                "plot.svg",    "trace.json",  "blame.txt",  "blame.json"};
 
 [[noreturn]] void refuse(const fs::path& file, const char* reason) {
   throw error(errc::io, fmt::format("cannot write {}: {}", file.string(), reason),

@@ -11,9 +11,9 @@
 namespace gossamer::actors {
 
 /// Where a run leaves what it found: config.toml, metrics.jsonl (a line per evaluation, flushed at once), and, when the
-/// run has ended, summary.json and plot.svg; of simulations and faults also faults.toml, blame.txt, blame.json and
-/// trace.json. A file that is there is whole: all but metrics.jsonl are written beside
-/// their place and moved into it. A run that failed leaves no summary.json.
+/// run has ended, summary.json and plot.svg; of simulations and faults also faults.toml, costs.toml, blame.txt,
+/// blame.json and trace.json. A file that is there is whole: all but metrics.jsonl are written beside their place and
+/// moved into it. A run that failed leaves no summary.json.
 ///
 /// @error errc::io from every member when the system refuses (disk full, read-only folder), naming the file
 class run_folder final : public run_observer {

@@ -1,50 +1,14 @@
 #include "gossamer/actors/worlds/simulated_world.hpp"
 
-#include "gossamer/actors/faults/faulty_link.hpp"
-#include "gossamer/actors/faults/injector.hpp"
-#include "gossamer/actors/runtime/evaluator.hpp"
-#include "gossamer/actors/simulation/compute_cost.hpp"
-#include "gossamer/actors/simulation/event_queue.hpp"
-#include "gossamer/actors/simulation/network_model.hpp"
-#include "gossamer/actors/simulation/observer.hpp"
-#include "gossamer/actors/worlds/sink_table.hpp"
-#include "gossamer/actors/worlds/world.hpp"
+#include "gossamer/actors/worlds/detail/simulation.hpp"
 
-#include <caf/scheduler/test_coordinator.hpp>
 #include <fmt/format.h>
-
-#include <variant>
 
 namespace gossamer::actors {
 
+namespace detail {
+
 namespace {
-
-/// The first bit of a frame is at its receiver's card; and the last one.
-struct frame_comes {
-  sink_table::entry target;
-  rank to;
-  virtual_time sent;
-  frame f;
-};
-struct frame_is_in {
-  sink_table::entry target;
-  frame f;
-};
-struct gradient_is_done {
-  caf::actor target;
-  rank who;
-  gradient_result result;
-};
-struct postponed_is_due {
-  std::function<void()> what;
-};
-using event = std::variant<std::monostate, frame_comes, frame_is_in, gradient_is_done, postponed_is_due>;
-
-caf::actor_system_config virtual_time_config() {
-  caf::actor_system_config config;
-  config.set("scheduler.policy", caf::atom("testing"));
-  return config;
-}
 
 void deliver(const sink_table::entry& target, frame f) {
   if (target)
@@ -68,134 +32,17 @@ void check_settings(const simulation_settings& s) {
   require(s.patience_s > 0 && s.patience_s <= 1e9, "patience", s.patience_s, "allowed: above 0, to 1e9 seconds");
 }
 
-/// Everything that the actors of one simulated run share. One thread, so nothing is locked.
-class simulation final : public transport {
-public:
-  simulation(std::shared_ptr<const experiment> e, const simulation_settings& s, const run_surroundings& around);
-  ~simulation() override;
-  simulation(const simulation&) = delete;
-  simulation& operator=(const simulation&) = delete;
-
-  simulation_result run();
-
-  void attach(life who, frame_sink sink) override { sinks_.attach(who, std::move(sink)); }
-  std::unique_ptr<link> link_to(rank from, life to) override;
-
-  rank node_of(rank i) const {
-    const auto workers = run_->settings.workers;
-    return static_cast<rank>(i < workers ? i / settings_.workers_per_node
-                                         : nodes_of_workers(*run_, settings_) + i - workers);
-  }
-  std::size_t batch() const { return run_->settings.batch; }
-  virtual_time now() const noexcept { return now_; }
-  network_model& network() noexcept { return network_; }
-  simulation_observer& observer() noexcept { return observer_; }
-  void at(virtual_time time, event what) { events_.push(time, std::move(what)); }
-  /// @param share of the samples of a minibatch
-  virtual_time cost_of(rank who, std::uint64_t step, double share) const {
-    return cost_.of(who, step, share * board_->slow_down(who));
-  }
-
-  void on_end(run_summary s) { summary_ = std::move(s); }
-  void on_failure(run_failed f) { failure_ = std::move(f); }
-
-private:
-  world_parts parts();
-  bool over() const { return summary_ || failure_; }
-  void run_one_actor();
-  void advance();
-  void happen(event what);
-  void on_fault(std::size_t index, bool on);
-  void look_for_trouble();
-  const fault* endless_fault() const;
-  void set_time(virtual_time t);
-
-  std::shared_ptr<const experiment> run_;
-  simulation_settings settings_;
-  run_surroundings around_;
-  std::shared_ptr<fault_board> board_;
-  std::shared_ptr<fault_count> count_ = std::make_shared<fault_count>();
-  std::shared_ptr<const faulty_surroundings> faulty_;
-  sink_table sinks_;
-  std::vector<std::shared_ptr<compute::model>> models_; // one on each device: gradients happen one after the other
-
-  virtual_time now_{};
-  event_queue<event> events_;
-  network_model network_;
-  compute_cost cost_;
-  std::optional<random_sequence> choice_; // which actor runs next
-  std::uint64_t happened_ = 0;
-  virtual_time last_switch_{};       // of a fault
-  int passing_faults_ = 0;           // that are on, and will end
-  std::vector<std::size_t> endless_; // faults that are on, by index
-  auditor auditor_;
-  simulation_observer observer_;
-
-  caf::actor_system_config config_ = virtual_time_config();
-  caf::actor_system system_{config_};
-  caf::scheduler::test_coordinator& scheduler_;
-  caf::actor_clock::time_point began_;
-  caf::actor client_, injector_, coordinator_;
-  std::optional<run_summary> summary_;
-  std::optional<run_failed> failure_;
-};
-
-// -- the actors and links of this world -------------------------------------------------------------------------------
-
-class simulated_link final : public link {
-public:
-  simulated_link(simulation& world, rank from, rank to, sink_table::entry target)
-      : world_(world), from_(from), to_(to), target_(std::move(target)) {}
-
-  void send(frame f) override {
-    const auto from = world_.node_of(from_), to = world_.node_of(to_);
-    const auto flight = world_.network().send(world_.now(), from, to, f.wire_bytes(), number_++);
-    world_.at(flight.arrives, frame_comes{target_, to_, world_.now(), std::move(f)});
-  }
-
-private:
-  simulation& world_;
-  rank from_, to_;
-  sink_table::entry target_;
-  std::uint64_t number_ = 0;
-};
-
-/// Outermost of the world's links: tells the auditor what is really sent.
-class observed_link final : public link {
-public:
-  observed_link(simulation_observer& observer, std::unique_ptr<link> inner)
-      : observer_(observer), inner_(std::move(inner)) {}
-
-  void send(frame f) override {
-    observer_.carries(f);
-    inner_->send(std::move(f));
-  }
-
-private:
-  simulation_observer& observer_;
-  std::unique_ptr<link> inner_;
-};
-
-/// Computes real gradients at once, and answers when their time is over.
-caf::behavior simulated_compute(caf::event_based_actor* self, simulation* world,
-                                std::shared_ptr<gradient_source> source, rank who, caf::actor supervisor) {
-  report_exceptions_to(self, supervisor, fmt::format("the compute actor of worker {}", who));
-  self->monitor(supervisor);
-  self->set_down_handler([self](caf::down_msg&) { self->quit(); });
-  return {[=, free_at = virtual_time{}](const gradient_job& job) mutable {
-    const auto begins = std::max(free_at, world->now());
-    const auto share = static_cast<double>(source->samples_of(job)) / static_cast<double>(world->batch());
-    free_at = later(begins, world->cost_of(who, job.step, share));
-    world->observer().computes(who, job.step, begins, free_at);
-    world->at(free_at,
-              gradient_is_done{caf::actor_cast<caf::actor>(self->current_sender()), who, source->compute(job)});
-  }};
+caf::actor_system_config& with_virtual_time(caf::actor_system_config& config) {
+  config.set("scheduler.policy", caf::atom("testing"));
+  return config;
 }
 
-caf::behavior client_actor(caf::event_based_actor* self, simulation* world) {
-  self->set_default_handler(caf::drop);
-  return {[=](run_summary& s) { world->on_end(std::move(s)); },
-          [=](run_failed& f) { world->on_failure(std::move(f)); }};
+} // namespace
+
+rank simulation::node_of(rank i) const {
+  const auto workers = run_->settings.workers;
+  return static_cast<rank>(i < workers ? i / settings_.workers_per_node
+                                       : nodes_of_workers(*run_, settings_) + i - workers);
 }
 
 simulation::simulation(std::shared_ptr<const experiment> e, const simulation_settings& s,
@@ -213,16 +60,18 @@ simulation::simulation(std::shared_ptr<const experiment> e, const simulation_set
             run_->settings.seed ^ s.interleaving << 32),
       auditor_(run_->settings.workers, run_->algorithm->traits.exchange == exchange_pattern::bipartite,
                run_->algorithm->traits.most_steps_apart, run_->masters),
-      observer_(run_->settings.workers, run_->masters, now_, s.check ? &auditor_ : nullptr, s.trace.get(),
+      meter_(s.cost, [this](rank who, std::span<const work_share> shares) { observer_.works(who, shares); }),
+      observer_(run_->settings.workers, run_->masters, now_, meter_, s.check ? &auditor_ : nullptr, s.trace.get(),
                 around.observer),
+      system_(with_virtual_time(config_)),
       scheduler_(dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler())),
       began_(scheduler_.clock().now()) {
   for (const auto& device : run_->devices)
     models_.push_back(device.model->clone());
   faulty_ = std::make_shared<const faulty_surroundings>(
-      faulty_surroundings{board_, count_, [this] { return to_seconds(now_); },
+      faulty_surroundings{board_, count_, [this] { return to_seconds(moment()); },
                           [this](std::chrono::nanoseconds delay, std::function<void()> what) {
-                            at(later(now_, delay), postponed_is_due{std::move(what)});
+                            at(later(moment(), delay), postponed_is_due{std::move(what)});
                           },
                           run_->settings.seed, run_->pool});
   if (s.interleaving != 0)
@@ -240,45 +89,17 @@ simulation::~simulation() {
   system_.await_actors_before_shutdown(false);
 }
 
-std::unique_ptr<link> simulation::link_to(rank from, life to) {
-  std::unique_ptr<link> made = std::make_unique<simulated_link>(*this, from, to.who, sinks_.find(to));
-  if (!around_.faults.faults.empty())
-    made = make_faulty_link(from, to.who, std::move(made), faulty_);
-  made = std::make_unique<observed_link>(observer_, std::move(made));
-  return around_.wrap_link ? around_.wrap_link(from, to.who, std::move(made)) : std::move(made);
-}
-
-world_parts simulation::parts() {
-  world_parts parts;
-  parts.spawn_compute = [this](caf::local_actor* parent, rank who, std::uint32_t incarnation) {
-    auto source = std::make_shared<gradient_source>(run_, who, incarnation, models_[who % models_.size()]);
-    return parent->spawn(simulated_compute, this, std::move(source), who, caf::actor_cast<caf::actor>(parent));
-  };
-  parts.spawn_evaluator = [this](const caf::actor& coordinator) {
-    return system_.spawn(evaluator_actor, run_, coordinator);
-  };
-  parts.transport = std::shared_ptr<transport>{std::shared_ptr<transport>{}, this}; // which outlives its actors
-  parts.acknowledged = !around_.faults.faults.empty();
-  parts.detection = from_seconds(settings_.detection_s);
-  parts.witness = &observer_;
-  return parts;
-}
-
 // -- what happens next ------------------------------------------------------------------------------------------------
 
 simulation_result simulation::run() {
-  client_ = system_.spawn(client_actor, this);
-  injector_ = system_.spawn(fault_injector, board_, run_->participants(), settings_.workers_per_node,
-                            std::function([this](std::size_t fault, bool on) { on_fault(fault, on); }));
-  coordinator_ = spawn_run(system_, run_, parts(), &observer_, around_.interrupted, client_,
-                           around_.faults.needs_steps() ? injector_ : caf::actor{});
-  caf::anon_send(coordinator_, start_run{});
-  caf::anon_send(injector_, start_faults{coordinator_});
+  spawn_actors();
   while (!over()) {
     if (scheduler_.has_job())
       run_one_actor();
     else
       advance();
+    standstill_.count(now_);
+    look_for_interrupt();
     if (auditor_.broken())
       throw broken_promise(fmt::format("at {:.9g} s: {}", to_seconds(now_), *auditor_.broken()));
   }
@@ -295,7 +116,8 @@ simulation_result simulation::run() {
           .frames_lost = count_->lost,
           .frames_rejected = count_->rejected,
           .frames_duplicated = count_->duplicated,
-          .blame = observer_.blame()};
+          .blame = observer_.blame(),
+          .time_used = observer_.time_used()};
 }
 
 void simulation::run_one_actor() {
@@ -323,12 +145,22 @@ void simulation::advance() {
 }
 
 void simulation::set_time(virtual_time t) {
+  if (t > now_)
+    standstill_.over();
   now_ = t;
   scheduler_.clock().current_time = began_ + t;
 }
 
+void simulation::leave(frame_leaves what) {
+  const auto from = node_of(what.f.source), to = node_of(what.to);
+  const auto flight = network_.send(now_, from, to, what.f.wire_bytes(), what.number);
+  at(flight.arrives, frame_comes{std::move(what.target), what.to, now_, std::move(what.f)});
+}
+
 void simulation::happen(event what) {
-  if (auto* comes = std::get_if<frame_comes>(&what)) {
+  if (auto* leaves = std::get_if<frame_leaves>(&what)) {
+    leave(std::move(*leaves));
+  } else if (auto* comes = std::get_if<frame_comes>(&what)) {
     const auto from = node_of(comes->f.source), to = node_of(comes->to);
     const auto received = network_.receive(now_, to, from, comes->f.wire_bytes());
     observer_.flies(comes->to, comes->f, comes->sent, received);
@@ -339,6 +171,7 @@ void simulation::happen(event what) {
   } else if (auto* in = std::get_if<frame_is_in>(&what)) {
     deliver(in->target, std::move(in->f));
   } else if (auto* done = std::get_if<gradient_is_done>(&what)) {
+    standstill_.over();
     observer_.computed(done->who, done->result.step, done->result.loss);
     caf::anon_send(done->target, std::move(done->result));
   } else if (auto* due = std::get_if<postponed_is_due>(&what)) {
@@ -379,12 +212,21 @@ void simulation::look_for_trouble() {
     throw broken_promise(fmt::format("{}, and no fault is left: {}", silence, observer_.who_waits()));
 }
 
-} // namespace
+/// The coordinator looks every tenth of a virtual second, which may take hours, or not come.
+void simulation::look_for_interrupt() {
+  if (interrupted_ || !around_.interrupted || !around_.interrupted())
+    return;
+  interrupted_ = true;
+  standstill_.hurry();
+  caf::anon_send(coordinator_, tick{});
+}
+
+} // namespace detail
 
 simulation_result simulate(std::shared_ptr<const experiment> e, const simulation_settings& s,
                            const run_surroundings& around) {
-  check_settings(s);
-  return simulation{std::move(e), s, around}.run();
+  detail::check_settings(s);
+  return detail::simulation{std::move(e), s, around}.run();
 }
 
 } // namespace gossamer::actors

@@ -1,7 +1,9 @@
 #pragma once
 
 #include "gossamer/actors/runtime/experiment.hpp"
+#include "gossamer/actors/simulation/work_costs.hpp"
 #include "gossamer/actors/telemetry/blame.hpp"
+#include "gossamer/actors/telemetry/time_use.hpp"
 #include "gossamer/actors/telemetry/trace.hpp"
 #include "gossamer/actors/worlds/run_surroundings.hpp"
 
@@ -16,6 +18,7 @@ struct simulation_settings {
   std::string links;                 ///< overrides of single links, see `parse_link_overrides`
   double sample_time_s = 2e-5;       ///< that a worker computes for one sample of its minibatch
   std::string jitter = "none";       ///< a spec of `compute_jitters()`
+  work_costs cost = default_costs(); ///< of everything that workers do beside gradients
   std::size_t workers_per_node = 1;  ///< who share a network card; frames within a node take no time
 
   std::uint64_t interleaving = 0; ///< which of those possible; 0: ready actors run in the order of their messages
@@ -34,6 +37,7 @@ struct simulation_result {
   std::uint64_t events = 0;                                                  ///< frames, gradients and timers
   std::uint64_t frames_lost = 0, frames_rejected = 0, frames_duplicated = 0; ///< by injected faults
   blame_table blame;
+  std::vector<time_use> time_used; ///< by workers, then masters
 };
 
 /// Trains with all workers on one thread in virtual time: the same actors and algorithms as in the local world, real

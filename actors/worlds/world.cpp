@@ -24,6 +24,7 @@ caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment
       setup.kept = kept;
       setup.settings.place.saved = kept->last_of(i);
     }
+    setup.clock = parts.clock;
     setup.name = e->name_of(i);
     setup.coordinator = coordinator;
     auto started = spawn_worker(system, std::move(setup));

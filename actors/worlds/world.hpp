@@ -16,6 +16,7 @@ struct world_parts {
   bool acknowledged = false;             ///< links may lose frames, see channel.hpp
   std::chrono::nanoseconds detection{0}; ///< see coordinator_setup
   actors::witness* witness = nullptr;    ///< outlives the run; may be null
+  work_clock* clock = nullptr;           ///< likewise
 };
 
 /// Spawns the coordinator of a run, which will start all other actors when it gets `start_run`.

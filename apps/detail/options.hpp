@@ -16,6 +16,7 @@ struct run_options {
   bool workers_given = false;         ///< else their number follows from the devices
   actors::simulation_settings world;  ///< of the local world only `workers_per_node`
   bool measure_sample_time = false;   ///< instead of `world.sample_time_s`
+  std::string cost = "default";       ///< default, none, measured, or the file that `world.cost` comes from
   std::string faults;                 ///< plan file; empty: none
   std::optional<std::uint64_t> chaos; ///< draw a plan; instead of `faults`
   std::optional<double> horizon_s;    ///< of the drawn plan; default: about the length of the run
@@ -23,6 +24,9 @@ struct run_options {
   std::string out; ///< run folder; empty: the next free one under runs/
   bool overwrite = false;
 };
+
+/// Whether `--cost` names a file.
+bool names_a_file(const std::string& cost);
 
 /// One thing that a user can set: a flag `--name VALUE` and a key `name` in a configuration file, with one meaning.
 struct option {

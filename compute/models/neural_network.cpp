@@ -1,6 +1,7 @@
 #include "gossamer/compute/models/detail/neural_network.hpp"
 
 #include "gossamer/base/vec.hpp"
+#include "gossamer/base/work.hpp"
 #include "gossamer/compute/models/detail/input_layer.hpp"
 
 #include <fmt/format.h>
@@ -174,6 +175,7 @@ void neural_network::proximal_step(vec& x, float step) const {
   const float threshold = step * options_.l1;
   if (threshold == 0)
     return;
+  count_arithmetic(2 * sizeof(float) * x.size());
   const auto values = x.mutate();
   for (const auto& layer : layers_)
     for (float& w : layer.weights_in(values).values)

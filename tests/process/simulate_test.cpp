@@ -98,6 +98,26 @@ TEST_F(simulation, writes_down_what_it_measured) {
   EXPECT_EQ(hash("again"), hash());
 }
 
+TEST_F(simulation, keeps_what_work_costs_beside_its_configuration) {
+  succeed({"--cost", "measured", "--algorithm", "d-psgd", "--codec", "uniform:bits=8"});
+  EXPECT_THAT(read("run/config.toml"), HasSubstr("cost = 'costs.toml'"));
+  EXPECT_THAT(read("run/costs.toml"), AllOf(HasSubstr("[encode-byte]"), HasSubstr("uniform = ")));
+  std::filesystem::rename(folder_ / "run", folder_ / "moved");
+  EXPECT_EQ(run({"simulate", "--config", "moved/config.toml", "--out", "again"}).status, 0);
+  EXPECT_EQ(hash("again"), hash("moved"));
+  EXPECT_EQ(read("again/costs.toml"), read("moved/costs.toml"));
+
+  succeed({"--cost", "none"}, "free");
+  EXPECT_FALSE(exists("free/costs.toml"));
+  EXPECT_EQ(summary("free")["time_by_worker"][0]["compressing_s"], 0);
+  EXPECT_GT(summary("moved")["time_by_worker"][0]["compressing_s"], 0);
+  EXPECT_GT(summary("moved")["time_by_worker"][3]["communicating_s"], 0);
+
+  const auto wrong = run(settings + words{"--cost", "meassured", "--out", "wrong"});
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_THAT(wrong.err, AllOf(HasSubstr("cannot read meassured"), HasSubstr("default, none, measured")));
+}
+
 TEST_F(simulation, tells_programs_what_it_tells_people) {
   const auto ended = succeed({"--json", "--workers", "6", "--chaos", "1"});
   EXPECT_EQ(ended.out, read("run/summary.json"));

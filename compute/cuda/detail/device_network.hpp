@@ -2,6 +2,7 @@
 
 #include "gossamer/base/cuda/detail/queue_vec.hpp"
 #include "gossamer/base/cuda/detail/sums.hpp"
+#include "gossamer/base/work.hpp"
 #include "gossamer/compute/cuda/detail/column_lists.hpp"
 #include "gossamer/compute/cuda/detail/growing_array.hpp"
 #include "gossamer/compute/cuda/detail/input_kernels.hpp"
@@ -48,6 +49,7 @@ public:
     const auto queue = elements::queue_of(x);
     if (threshold == 0 || queue == nullptr)
       return host_.proximal_step(x, step);
+    count_arithmetic(2 * sizeof(float) * x.size());
     const auto values = elements::owned(queue, x);
     for (const auto& layer : layers_) {
       const auto w = layer.weights_in(values).values;

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "gossamer/actors/simulation/time.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+
+namespace gossamer::actors {
+
+/// Notices when virtual time stands still: where messages take no time, an algorithm that sends one after the other
+/// never lets it go on. Threads: one at a time.
+class standstill {
+public:
+  explicit standstill(std::uint64_t participants) : most_(most_after_interrupt + 100 * participants * participants) {}
+
+  /// Time has gone on, or a gradient is done.
+  void over() noexcept { messages_ = 0; }
+  /// Somebody waits for the end of the run.
+  void hurry() noexcept { most_ = most_after_interrupt; }
+
+  /// A message is about to be handled.
+  /// @error errc::usage when there were more than any round of so many workers takes, all of them without time
+  void count(virtual_time now) {
+    if (++messages_ > most_)
+      throw error(errc::usage,
+                  fmt::format("time stands still at {:.9g} s: {} messages were handled, which took no time, and no "
+                              "gradient was done",
+                              to_seconds(now), messages_),
+                  "let messages take time: with costs (not --cost none), or over a network with a latency, and with "
+                  "one worker a node");
+  }
+
+private:
+  static constexpr std::uint64_t most_after_interrupt = 20'000;
+
+  std::uint64_t most_;
+  std::uint64_t messages_ = 0;
+};
+
+} // namespace gossamer::actors

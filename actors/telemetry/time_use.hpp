@@ -1,0 +1,31 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gossamer::actors {
+
+/// What the time of a worker goes to, as figure 5 of Wu et al. (2022) tells it apart.
+enum class activity : std::uint8_t { computing, compressing, communicating };
+inline constexpr std::array activities{activity::computing, activity::compressing, activity::communicating};
+std::string to_string(activity what);
+
+/// How long a worker was busy with what, in nanoseconds: computing is its gradients and its arithmetic; communicating
+/// is the handling of frames, and waiting for those of others without anything to handle, if for several then once. A
+/// gradient is computed beside the rest, so the three need not add up to the run.
+struct time_use {
+  std::array<std::int64_t, activities.size()> ns{};
+
+  std::int64_t& of(activity what) noexcept { return ns[static_cast<std::size_t>(what)]; }
+  std::int64_t of(activity what) const noexcept { return ns[static_cast<std::size_t>(what)]; }
+};
+
+/// A line for people: the means over all workers.
+std::string describe(const std::vector<time_use>& workers);
+/// [{"rank", "computing_s", "compressing_s", "communicating_s"}, ...]
+std::string to_json(const std::vector<time_use>& workers);
+
+} // namespace gossamer::actors

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+
+namespace gossamer {
+
+/// Counts the work of a thread by what its cost grows with, never by a clock: equal runs count the same on every
+/// machine, wherever the vectors are. The simulated world charges virtual time for it.
+class work_meter {
+public:
+  virtual ~work_meter() = default;
+  /// Arithmetic with vectors has read and written so many bytes, every operand counted as often as it is named. Copies
+  /// that vectors make of shared storage are left out: whether there is one depends on who looks on.
+  virtual void arithmetic(std::uint64_t bytes) = 0;
+  /// Random words were drawn, outside of codecs.
+  virtual void drawing(std::uint64_t words) = 0;
+  /// A vector of so many floats was packed, or unpacked, by the codec with this wire number.
+  virtual void encoding(std::uint8_t codec, std::uint64_t elements) = 0;
+  virtual void decoding(std::uint8_t codec, std::uint64_t elements) = 0;
+};
+
+namespace detail {
+inline constinit thread_local work_meter* present_meter = nullptr;
+}
+
+/// While it lives, the work of this thread is told to a meter; to nobody, if that is null. They nest.
+class metered {
+public:
+  explicit metered(work_meter* meter) noexcept : before_(detail::present_meter) { detail::present_meter = meter; }
+  ~metered() { detail::present_meter = before_; }
+  metered(const metered&) = delete;
+  metered& operator=(const metered&) = delete;
+
+private:
+  work_meter* before_;
+};
+
+// Where nobody counts, each of these is a load and a branch.
+
+inline void count_arithmetic(std::uint64_t bytes) {
+  if (auto* meter = detail::present_meter)
+    meter->arithmetic(bytes);
+}
+inline void count_drawing(std::uint64_t words) {
+  if (auto* meter = detail::present_meter)
+    meter->drawing(words);
+}
+inline void count_encoding(std::uint8_t codec, std::uint64_t elements) {
+  if (auto* meter = detail::present_meter)
+    meter->encoding(codec, elements);
+}
+inline void count_decoding(std::uint8_t codec, std::uint64_t elements) {
+  if (auto* meter = detail::present_meter)
+    meter->decoding(codec, elements);
+}
+
+} // namespace gossamer
