@@ -256,6 +256,7 @@ codec_entry qsgd_codec() {
                                       given.is("norm", "max"));
       },
       .decode = decode_qsgd,
+      .examples = {"qsgd", "qsgd:norm=max,levels=5,bucket=10", "qsgd:code=elias-sparse", "qsgd:code=elias-dense"},
   };
 }
 
