@@ -1,8 +1,5 @@
 #include "data_support.hpp"
 
-#include <filesystem>
-#include <fstream>
-
 #include "support/consistent_data.hpp"
 
 namespace gossamer::compute {
