@@ -94,7 +94,8 @@ function(gossamer_program name)
   target_link_libraries(${name} PRIVATE ${arg_DEPENDS} gossamer_options)
 endfunction()
 
-# gossamer_test(NAME LABEL unit|law|process [mailbox|threads] SOURCES file... DEPENDS target... [TIMEOUT seconds] [SHARDS n])
+# gossamer_test(NAME LABEL unit|law|process|gpu [mailbox|threads] SOURCES file... DEPENDS target...
+#               [TIMEOUT seconds] [SHARDS n])
 # `mailbox`: passes messages through CAF, which the thread sanitizer cannot follow (tests/support/tsan.supp); `threads`:
 # starts threads itself. `cmake --build build/dev --target law_tests` builds the tests with a label.
 # One ctest entry a program, or n where it is to use n cores: discovery of single cases costs more process starts than
