@@ -96,22 +96,14 @@ void read(benchmark::State& state, const std::string& name) {
   repeat(state, [&] { benchmark::DoNotOptimize(compress::read(pool, bytes.bytes()).payload.data()); });
 }
 
-/// Every codec with its default parameters, and other values that take other paths.
+/// Every codec with its default parameters, and the examples that take other paths.
 std::set<std::string> spellings() {
-  std::set<std::string> result{"uniform:bits=1",
-                               "uniform:bits=2",
-                               "uniform:bits=4",
-                               "uniform:bits=5",
-                               "uniform:bits=12",
-                               "uniform:bits=16",
-                               "min-max:chunk=512",
-                               "min-max:rounding=nearest",
-                               "fixed-grid:bits=24",
-                               "qsgd:code=elias-dense",
-                               "qsgd:code=elias-sparse,levels=1"};
-  for (const auto& entry : codecs())
+  std::set<std::string> result;
+  for (const auto& entry : codecs()) {
+    result.insert(entry.examples.begin(), entry.examples.end());
     if (std::ranges::none_of(entry.about.parameters, &parameter::required))
       result.insert(codecs().resolve(entry.about.name).second.resolved().to_string());
+  }
   return result;
 }
 

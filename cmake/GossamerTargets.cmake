@@ -54,7 +54,27 @@ function(gossamer_library name)
 
   if(GOSSAMER_TESTS)
     gossamer_link_alone(${name})
+    gossamer_headers_alone(${name})
   endif()
+endfunction()
+
+# Compiles each public header of a library in a file of its own, so that one that leans on what others include before it
+# is noticed. Not part of the default build: `cmake --build build/dev --target headers_alone`.
+function(gossamer_headers_alone name)
+  file(GLOB_RECURSE headers RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.hpp)
+  list(FILTER headers EXCLUDE REGEX "(^|/)detail/")
+  set(sources)
+  foreach(header IN LISTS headers)
+    set(source ${PROJECT_BINARY_DIR}/layers/headers/${name}/${header}.cpp)
+    file(CONFIGURE OUTPUT ${source} CONTENT "#include \"gossamer/${name}/${header}\"\n")
+    list(APPEND sources ${source})
+  endforeach()
+  add_library(${name}_headers_alone OBJECT EXCLUDE_FROM_ALL ${sources})
+  target_link_libraries(${name}_headers_alone PRIVATE gossamer_${name} gossamer_options)
+  if(NOT TARGET headers_alone)
+    add_custom_target(headers_alone)
+  endif()
+  add_dependencies(headers_alone ${name}_headers_alone)
 endfunction()
 
 # The link test of one library; part of the default build, so that a forbidden call fails at once.
@@ -74,14 +94,22 @@ function(gossamer_program name)
   target_link_libraries(${name} PRIVATE ${arg_DEPENDS} gossamer_options)
 endfunction()
 
-# gossamer_test(NAME LABEL unit|law|process [mailbox] [live] SOURCES file... DEPENDS target... [TIMEOUT seconds] [SHARDS n])
-# `mailbox`: passes messages through CAF, which the thread sanitizer cannot follow (tests/support/tsan.supp).
-# `live`: trains in real threads, so it may ask only for what holds however they are scheduled.
+# gossamer_test(NAME LABEL unit|law|process|gpu [mailbox|threads] [live] SOURCES file... DEPENDS target...
+#               [TIMEOUT seconds] [SHARDS n])
+# `mailbox`: passes messages through CAF, which the thread sanitizer cannot follow (tests/support/tsan.supp); `threads`:
+# starts threads itself; `live`: trains in real threads, so it may ask only for what holds however they are scheduled.
+# `cmake --build build/dev --target law_tests` builds the tests with a label.
 # One ctest entry a program, or n where it is to use n cores: discovery of single cases costs more process starts than
 # the cases themselves.
 function(gossamer_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;SHARDS" "LABEL;SOURCES;DEPENDS")
   gossamer_program(${name} SOURCES ${arg_SOURCES} DEPENDS ${arg_DEPENDS} GTest::gmock GTest::gtest_main)
+  foreach(label IN LISTS arg_LABEL)
+    if(NOT TARGET ${label}_tests)
+      add_custom_target(${label}_tests)
+    endif()
+    add_dependencies(${label}_tests ${name})
+  endforeach()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()

@@ -78,6 +78,9 @@ struct codec_entry {
   /// @param tensors of the vectors to come, one after the other; empty: one tensor of any size
   std::unique_ptr<codec> (*make)(const arguments&, std::span<const tensor_shape> tensors);
   vec (*decode)(const packet&); ///< for any parameters: a packet says all that its decoding needs
+  /// Specs of this codec that take every path through it and give every form of its packets. Golden files, tests with
+  /// damaged packets, benchmarks and the fuzzers' seeds are made of them.
+  std::vector<std::string> examples = {};
 };
 
 /// All codecs. Adding one: a file with its `codec_entry` and one line in registry.cpp.

@@ -151,6 +151,7 @@ codec_entry fixed_grid_codec() {
         return std::make_unique<fixed_grid>(step, bits);
       },
       .decode = decode_fixed_grid,
+      .examples = {"fixed-grid", "fixed-grid:bits=23"},
   };
 }
 

@@ -299,6 +299,7 @@ codec_entry grbs_codec() {
       .wire_number = wire_number,
       .make = make_grbs,
       .decode = decode_grbs,
+      .examples = {"grbs:ratio=3", "grbs:ratio=3,blocks=5", "grbs:ratio=4,layout=tensor,layer-ratio=2"},
   };
 }
 

@@ -50,6 +50,7 @@ codec_entry identity_codec() {
         return std::make_unique<identity>();
       },
       .decode = decode_identity,
+      .examples = {"identity"},
   };
 }
 

@@ -146,6 +146,7 @@ codec_entry min_max_codec() {
                                          given.is("rounding", "nearest"));
       },
       .decode = decode_min_max,
+      .examples = {"min-max", "min-max:bits=3,chunk=10", "min-max:rounding=nearest"},
   };
 }
 

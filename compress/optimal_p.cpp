@@ -195,6 +195,7 @@ codec_entry optimal_p_codec() {
         return std::make_unique<optimal_p>(given.real("budget"), static_cast<int>(bits));
       },
       .decode = decode_optimal_p,
+      .examples = {"optimal-p", "optimal-p:budget=9,bits=5"},
   };
 }
 

@@ -110,7 +110,8 @@ public:
     if (form_.code == coding::fixed)
       return norms + static_cast<std::uint64_t>(form_.code_bits()) * elements;
     const auto bucket = std::max<std::uint64_t>(1, form_.bucket_of(elements));
-    const auto most = static_cast<double>(elements / bucket) * most_bits(bucket) + most_bits(elements % bucket);
+    const auto whole = elements / bucket;
+    const auto most = static_cast<double>(whole) * most_bits(bucket) + most_bits(elements % bucket);
     return norms + static_cast<std::uint64_t>(std::ceil(most));
   }
 
@@ -256,6 +257,7 @@ codec_entry qsgd_codec() {
                                       given.is("norm", "max"));
       },
       .decode = decode_qsgd,
+      .examples = {"qsgd", "qsgd:norm=max,levels=5,bucket=10", "qsgd:code=elias-sparse", "qsgd:code=elias-dense"},
   };
 }
 

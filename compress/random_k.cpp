@@ -93,6 +93,7 @@ What would exceed the largest float becomes the largest float.)",
                                           given.is("indices", "seed"));
       },
       .decode = decode_random_k,
+      .examples = {"random-k:k=5", "random-k:k=30,indices=seed"},
   };
 }
 

@@ -98,6 +98,7 @@ What would exceed the largest float becomes the largest float.)",
         return std::make_unique<random_p>(given.real("p"), given.is("scale", "unbiased"), given.is("indices", "seed"));
       },
       .decode = decode_random_p,
+      .examples = {"random-p:p=0.25", "random-p:p=0.25,indices=seed"},
   };
 }
 

@@ -113,6 +113,7 @@ codec_entry sign_codec() {
         return std::make_unique<sign>();
       },
       .decode = decode_sign,
+      .examples = {"sign"},
   };
 }
 
@@ -133,6 +134,7 @@ codec_entry scaled_sign_codec() {
         return std::make_unique<scaled_sign>();
       },
       .decode = decode_scaled,
+      .examples = {"scaled-sign"},
   };
 }
 

@@ -191,6 +191,7 @@ codec_entry ssdm_codec() {
         return std::make_unique<ssdm>(given.is("norm", "sent"), static_cast<std::uint64_t>(given.integer("bucket")));
       },
       .decode = decode_ssdm,
+      .examples = {"ssdm", "ssdm:bucket=8", "ssdm:norm=dropped"},
   };
 }
 

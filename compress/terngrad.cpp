@@ -99,6 +99,7 @@ codec_entry terngrad_codec() {
         return std::make_unique<terngrad>(given.real("clip"));
       },
       .decode = decode_terngrad,
+      .examples = {"terngrad", "terngrad:clip=1.5"},
   };
 }
 

@@ -174,6 +174,7 @@ codec_entry thresholds_codec() {
         return std::make_unique<thresholds>(parse_levels(given.text("levels")));
       },
       .decode = decode_thresholds,
+      .examples = {"thresholds"},
   };
 }
 

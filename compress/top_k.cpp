@@ -125,6 +125,7 @@ k = min(d, max(1, floor(fraction d + 1/2))) unless it is given.
         return std::make_unique<top_k>(kept_count{given});
       },
       .decode = decode_with_places,
+      .examples = {"top-k:k=5"},
   };
 }
 

@@ -145,6 +145,8 @@ codec_entry uniform_codec() {
         return std::make_unique<uniform>(static_cast<int>(given.integer("bits")));
       },
       .decode = decode_uniform,
+      .examples = {"uniform:bits=1", "uniform:bits=2", "uniform:bits=3", "uniform:bits=4", "uniform:bits=8",
+                   "uniform:bits=11", "uniform:bits=16"},
   };
 }
 

@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # Installs what Gossamer is built from, on Debian 12 and later and on Ubuntu 24.04 and later. Installs only what is
 # missing: where nothing is, it does nothing and needs no rights.
+#
+#   scripts/install_dependencies.sh            what users need
+#   scripts/install_dependencies.sh --checks   and the clang tools of .ci/run
 set -euo pipefail
 
 packages=(
@@ -8,6 +11,14 @@ packages=(
   libcaf-dev libeigen3-dev libhwy-dev libspdlog-dev libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
   libgtest-dev libgmock-dev libbenchmark-dev zlib1g-dev libxxhash-dev
 )
+case "${1:-}" in
+"") ;;
+--checks) packages+=(clang clang-format clang-tidy libclang-rt-dev) ;;
+*)
+  sed -n '5,6s/^# *//p' "$0" >&2
+  exit 2
+  ;;
+esac
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   echo "This is not a Debian system: please see to it that your system has what Debian calls ${packages[*]}." >&2

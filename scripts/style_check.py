@@ -30,6 +30,18 @@ MAY_INCLUDE = {
     "apps": {"base", "actors", "apps"} | SIBLINGS,
 }
 
+# The same inside actors/: worlds put together what the others are made of, and nothing knows a particular algorithm.
+MAY_INCLUDE_IN_ACTORS = {
+    "telemetry": {"telemetry"},
+    "runtime": {"telemetry", "runtime"},
+    "collectives": {"telemetry", "runtime", "collectives"},
+    "algorithms": {"telemetry", "runtime", "collectives", "algorithms"},
+    "faults": {"telemetry", "runtime", "faults"},
+    "simulation": {"telemetry", "runtime", "simulation"},
+    "worlds": {"telemetry", "runtime", "faults", "simulation", "worlds"},
+}
+WORLDS_ELSEWHERE = {"actors/runtime/local_world", "actors/simulation/measure", "actors/simulation/simulated_world"}
+
 # Files that may read a clock, each with the reason. Everything else is told the time.
 MAY_READ_A_CLOCK: dict[str, str] = {
     "apps/detail/stopwatch.hpp": "tells people how long a simulation took, and ends one that hangs",
@@ -118,6 +130,20 @@ def forbidden_layers(file: File, _: list[File]) -> Iterator[int]:
             yield number
 
 
+def part_of_actors(path: PurePosixPath) -> str:
+    return "worlds" if str(path.with_suffix("")) in WORLDS_ELSEWHERE else path.parts[1]
+
+
+def forbidden_parts_of_actors(file: File, _: list[File]) -> Iterator[int]:
+    if file.path.suffix not in CPP or file.folder != "actors":
+        return
+    allowed = MAY_INCLUDE_IN_ACTORS.get(part_of_actors(file.path), set())
+    for number, line in enumerate(file.lines, 1):
+        found = re.match(r'\s*#\s*include\s*[<"]gossamer/(actors/[\w/.]+)', line)
+        if found and part_of_actors(PurePosixPath(found[1])) not in allowed:
+            yield number
+
+
 def missing_pragma(file: File, _: list[File]) -> Iterator[int]:
     if in_header(file) and file.lines[:1] != ["#pragma once"]:
         yield 1
@@ -178,6 +204,11 @@ RULES = [
          forbidden_layers,
          ("topology/a.cpp", '#include "gossamer/compute/model.hpp"\n'),
          ("actors/runtime/a.cpp", '#include "gossamer/compute/model.hpp"\n')),
+    Rule("a part of actors/ includes one that it must not know",
+         "telemetry <- runtime <- collectives <- algorithms, runtime <- faults, simulation <- worlds",
+         forbidden_parts_of_actors,
+         ("actors/runtime/a.cpp", '#include "gossamer/actors/collectives/ring.hpp"\n'),
+         ("actors/worlds/a.cpp", '#include "gossamer/actors/faults/plan.hpp"\n')),
     Rule("std::random_device is not reproducible", "use random_stream or random_sequence of base/philox.hpp",
          lines_with(r"\brandom_device\b", outside("tests")),
          ("compute/a.cpp", "std::random_device seed;\n"), ("compute/a.cpp", "// no std::random_device here\n")),

@@ -7,6 +7,7 @@
 #include <map>
 #include <unordered_set>
 
+#include "effort.hpp"
 #include "gossip_problem.hpp"
 
 namespace gossamer::actors {
@@ -26,7 +27,7 @@ const char* const forms[] = {"ad-psgd", "ad-psgd:form=snapshot", "ad-psgd:averag
 TEST(ad_psgd, ends_and_conserves_the_sum_under_thousands_of_schedules) {
   for (const char* form : forms)
     for (const char* topology : {"ring", "star", "hypercube"})
-      for (std::uint64_t seed = 1; seed <= 250; ++seed) {
+      for (std::uint64_t seed = 1; seed <= test::tries(250); ++seed) {
         quadratics problem{4, size, 1};
         std::vector<double> expected(size);
         tiny_world world{{.topology = topology, .workers = 4, .synchronous = false, .steps = 4, .seed = seed},

@@ -11,43 +11,16 @@ namespace {
 std::vector<std::vector<std::byte>> valid_packets() {
   buffer_pool pool;
   std::vector<std::vector<std::byte>> result;
-  for (const char* name : {"identity",
-                           "uniform:bits=1",
-                           "uniform:bits=4",
-                           "uniform:bits=7",
-                           "uniform:bits=13",
-                           "min-max:bits=3,chunk=10",
-                           "min-max:rounding=nearest",
-                           "thresholds",
-                           "fixed-grid:bits=5",
-                           "fixed-grid:bits=23",
-                           "qsgd:levels=5,bucket=10",
-                           "qsgd:code=elias-sparse",
-                           "qsgd:code=elias-dense,norm=max,levels=3",
-                           "terngrad",
-                           "sign",
-                           "scaled-sign",
-                           "ssdm",
-                           "ssdm:bucket=8",
-                           "ssdm:norm=dropped",
-                           "random-p:p=0.5",
-                           "random-p:p=0.5,indices=seed",
-                           "top-k:k=5",
-                           "optimal-p",
-                           "optimal-p:budget=9,bits=5",
-                           "grbs:ratio=3",
-                           "grbs:ratio=3,blocks=5",
-                           "grbs:ratio=4,layout=tensor,layer-ratio=2",
-                           "random-k:k=5",
-                           "random-k:k=5,indices=seed"})
-    for (std::size_t size : {0u, 1u, 33u}) {
-      vec v{pool, size};
-      random_sequence random{{size, 0, purpose::synthetic}, 0};
-      for (float& x : v.overwrite())
-        x = random.uniform() - 0.5f;
-      const auto bytes = write(make_codec(name)->encode(v, {1, 0, purpose::quantise}, 0));
-      result.emplace_back(bytes.bytes().begin(), bytes.bytes().end());
-    }
+  for (const auto& entry : codecs())
+    for (const auto& example : entry.examples)
+      for (std::size_t size : {0u, 1u, 33u}) {
+        vec v{pool, size};
+        random_sequence random{{size, 0, purpose::synthetic}, 0};
+        for (float& x : v.overwrite())
+          x = random.uniform() - 0.5f;
+        const auto bytes = write(make_codec(example)->encode(v, {1, 0, purpose::quantise}, 0));
+        result.emplace_back(bytes.bytes().begin(), bytes.bytes().end());
+      }
   return result;
 }
 

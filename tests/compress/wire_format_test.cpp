@@ -21,41 +21,10 @@ vec ramp(buffer_pool& pool) {
 
 TEST(wire_format, has_not_changed) {
   buffer_pool pool;
-  for (const std::string name : {"identity",
-                                 "uniform:bits=1",
-                                 "uniform:bits=2",
-                                 "uniform:bits=3",
-                                 "uniform:bits=4",
-                                 "uniform:bits=8",
-                                 "uniform:bits=11",
-                                 "uniform:bits=16",
-                                 "min-max",
-                                 "min-max:bits=3,chunk=10",
-                                 "min-max:rounding=nearest",
-                                 "thresholds",
-                                 "fixed-grid",
-                                 "fixed-grid:bits=23",
-                                 "qsgd",
-                                 "qsgd:norm=max,levels=5,bucket=10",
-                                 "qsgd:code=elias-sparse",
-                                 "qsgd:code=elias-dense",
-                                 "terngrad",
-                                 "terngrad:clip=1.5",
-                                 "sign",
-                                 "scaled-sign",
-                                 "ssdm",
-                                 "ssdm:bucket=8",
-                                 "ssdm:norm=dropped",
-                                 "random-p:p=0.25",
-                                 "random-p:p=0.25,indices=seed",
-                                 "top-k:k=5",
-                                 "optimal-p",
-                                 "optimal-p:budget=9,bits=5",
-                                 "grbs:ratio=3",
-                                 "grbs:ratio=3,blocks=5",
-                                 "grbs:ratio=4,layout=tensor,layer-ratio=2",
-                                 "random-k:k=5",
-                                 "random-k:k=30,indices=seed"}) {
+  std::vector<std::string> names;
+  for (const auto& entry : codecs())
+    names.insert(names.end(), entry.examples.begin(), entry.examples.end());
+  for (const auto& name : names) {
     auto file = name;
     std::ranges::replace_if(
         file, [](char c) { return c == ':' || c == '=' || c == ','; }, '-');

@@ -8,26 +8,13 @@
 #include <string>
 #include <string_view>
 
+#include "support/gzip.hpp"
+#include "support/scratch_folder.hpp"
+
 namespace gossamer::compute {
 
-/// A folder of the running test alone, removed with it.
-class scratch_folder {
-public:
-  scratch_folder();
-  scratch_folder(const scratch_folder&) = delete;
-  scratch_folder& operator=(const scratch_folder&) = delete;
-  ~scratch_folder();
-
-  const std::string& path() const { return path_; }
-  /// Writes a file and returns its path.
-  std::string write(const std::string& name, std::string_view bytes) const;
-
-private:
-  std::string path_;
-};
-
-/// The bytes as a gzip file holds them.
-std::string gzipped(std::string_view bytes);
+using test::gzipped;
+using test::scratch_folder;
 
 /// The message of the error that loading must end with.
 std::string load_error(errc code, const std::string& spec);

@@ -68,6 +68,7 @@ codec_entry bfloat16_codec() {
         return std::make_unique<bfloat16>();
       },
       .decode = decode_bfloat16,
+      .examples = {"bfloat16"},
   };
 }
 

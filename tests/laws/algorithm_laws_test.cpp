@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "effort.hpp"
 #include "spellings.hpp"
 #include "tiny_world.hpp"
 
@@ -94,7 +95,7 @@ TEST_P(every_algorithm, with_one_worker_is_plain_sgd_bit_for_bit) {
 }
 
 TEST_P(every_algorithm, finishes_and_finds_the_minimum_under_any_interleaving) {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::tries(20); ++seed) {
     problem p{0.02f};
     constexpr std::size_t workers = 6;
     auto world = world_of({.workers = workers, .steps = 300, .lr = 0.05, .seed = seed}, p.start(), p.gradients());

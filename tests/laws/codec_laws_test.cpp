@@ -242,6 +242,9 @@ TEST_P(codec_law, knows_its_own_spelling) {
   EXPECT_FALSE(found.about.summary.empty());
   EXPECT_FALSE(found.about.maths.empty());
   EXPECT_FALSE(found.about.cost.empty());
+  EXPECT_FALSE(found.examples.empty());
+  for (const auto& example : found.examples)
+    EXPECT_EQ(&codecs().resolve(example).first, &found) << example;
 }
 
 /// Where parameters act together, or a value in the midst of a range takes another path.

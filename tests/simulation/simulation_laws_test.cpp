@@ -7,6 +7,7 @@
 
 #include <set>
 
+#include "effort.hpp"
 #include "spellings.hpp"
 
 namespace gossamer::actors {
@@ -15,7 +16,7 @@ namespace {
 constexpr std::size_t workers = 8;
 constexpr std::uint64_t steps = 200;
 constexpr std::size_t batch = 4;
-constexpr std::uint64_t plans = 60, interleavings = 60; // `gossamer simulate --seeds` tries more
+const std::uint64_t plans = test::tries(60), interleavings = test::tries(60); // `gossamer simulate --seeds` tries more
 
 std::shared_ptr<const experiment> small_run(const std::string& algorithm, std::uint64_t seed = 1) {
   run_settings s;

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# What guards main: the tests, as the README says, and then what they leave out. CONTRIBUTING.md says what runs where.
+#
+#   scripts/check.sh              everything
+#   scripts/check.sh format fuzz  these stages only; headers, asan, fuzz and tidy need the build of clang
+#
+# Installs what is missing, on Debian 12. All stages run, also when one has failed; what each printed is in
+# build/ci/STAGE.log, and the end of that is shown when it failed. Exit status: 1 when one failed.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export CCACHE_BASEDIR=$PWD # the clone of the stage `consumer` compiles nothing anew
+
+stages=(tests install format clang headers asan fuzz tidy tsan consumer)
+
+tests() { scripts/test.sh; }
+
+install() { scripts/install_dependencies.sh --checks; }
+
+format() { git ls-files -z '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs -0 -n 50 clang-format --dry-run --Werror; }
+
+# One build with clang, for the next four stages: both sanitizers, the tests of libraries and worlds, and the fuzzers.
+clang() {
+  cmake --preset fuzz && cmake --build --preset fuzz --parallel "$(nproc)" --target unit_tests law_tests fuzzers
+}
+
+headers() { cmake --build --preset fuzz --parallel "$(nproc)" --target headers_alone; }
+
+# The tests of the documentation and the style ran above, and find nothing else here.
+asan() {
+  GOSSAMER_TEST_EFFORT=10 \
+    ctest --preset fuzz --parallel "$(nproc)" -L 'unit|law' -E '^(style|docs|layers)(_self_test)?$'
+}
+
+fuzz() { scripts/fuzz.sh 30; }
+
+# Without the stubs for a missing CUDA toolkit.
+tidy() {
+  git ls-files -z {base,topology,compress,compute,actors,apps}/'*.cpp' ':!*/cuda/*' ':!apps/examples' |
+    xargs -0 -n 1 -P "$(nproc)" clang-tidy -p build/fuzz --quiet
+}
+
+# Only tests that start threads themselves: others have none, or CAF's, which it cannot follow.
+tsan() {
+  cmake --preset tsan && cmake --build --preset tsan --parallel "$(nproc)" --target threads_tests &&
+    ctest --preset tsan -L threads
+}
+
+# The commit, without anything that lies about here, as a user would install it.
+consumer() {
+  local clone=$PWD/build/ci/clone
+  rm -rf "$clone" && git clone --quiet . "$clone" && cd "$clone" || return
+  export CCACHE_BASEDIR=$clone
+  cmake --preset release -D GOSSAMER_TESTS=OFF -D GOSSAMER_BENCH=OFF &&
+    cmake --build --preset release --parallel "$(nproc)" &&
+    cmake -D BUILD="$clone/build/release" -D SCRATCH="$clone/build/consumer" -D GENERATOR=Ninja -D COMPILER=c++ \
+      -D BUILD_TYPE=Release -P tests/consumer/consumer.cmake
+}
+
+# `times` knows the children of its own shell only, so it cannot stand in a pipe.
+cpu_seconds() { # of all that has run so far, into cpu
+  times >build/ci/times
+  cpu=$(awk 'NR == 2 { gsub(/[ms]/, " "); printf "%d", 60 * $1 + $2 + 60 * $3 + $4 }' build/ci/times)
+}
+
+(($# > 0)) && wanted=("$@") || wanted=("${stages[@]}")
+for stage in "${wanted[@]}"; do
+  [[ " ${stages[*]} " == *" $stage "* ]] || { echo "no stage '$stage'; there are ${stages[*]}" >&2; exit 2; }
+done
+
+mkdir -p build/ci
+rows=() failed=0
+for stage in "${wanted[@]}"; do
+  echo "-- $stage"
+  cpu_seconds
+  began=$SECONDS cpu_began=$cpu verdict=passed
+  if ! ("$stage") >"build/ci/$stage.log" 2>&1; then
+    verdict=FAILED failed=1
+    tail -n 300 "build/ci/$stage.log"
+  fi
+  cpu_seconds
+  row=$(printf '| %-8s | %6d | %6d | %s |' "$stage" $((SECONDS - began)) $((cpu - cpu_began)) "$verdict")
+  echo "$row"
+  rows+=("$row")
+done
+
+printf '\n%s\n' "| stage    | s      | cpu s  | verdict |"
+printf '%s\n' "|---|---|---|---|" "${rows[@]}"
+exit "$failed"

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Runs the fuzzers that the preset `fuzz` has built, as many at once as there are processors.
+#
+#   scripts/fuzz.sh                        each of them for 30 s
+#   scripts/fuzz.sh 600 plan_fuzz csv_fuzz these, for ten minutes each
+#
+# What they have learned stays in build/fuzz/corpus, beside seeds that are made anew. FUZZ_SEED=N draws other inputs
+# (0: others every time). What a fuzzer trips over is kept in build/fuzz/found; the command that shows it again is
+# printed. Exit status: 1 when something was found.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+seconds=${1:-30}
+shift $(($# > 0))
+bin=build/fuzz/bin
+fuzzers=("$@")
+if ((${#fuzzers[@]} == 0)); then
+  for source in tests/fuzz/*_fuzz.cpp; do
+    fuzzers+=("$(basename "$source" .cpp)")
+  done
+fi
+rm -rf build/fuzz/seeds
+"$bin/fuzz_seeds" build/fuzz/seeds
+
+run_one() { # NAME
+  local name=$1 found=build/fuzz/found/$1
+  local log=$found/log.txt
+  rm -rf "$found"
+  mkdir -p "$found" "build/fuzz/corpus/$name"
+  # 4096 bytes hold a record of CIFAR-10; an input that takes 10 s or 2 GiB counts as a find.
+  if "$bin/$name" -max_total_time="$seconds" -seed="${FUZZ_SEED:-1}" -max_len=4096 -timeout=10 -rss_limit_mb=2048 \
+    -artifact_prefix="$found/" "build/fuzz/corpus/$name" "build/fuzz/seeds/$name" >"$log" 2>&1; then
+    echo "$name: $(grep -oE 'Done [0-9]+ runs' "$log" | cut -d' ' -f2) inputs, nothing found"
+    return
+  fi
+  echo "$name: FAILED"
+  grep -vE '^#[0-9]+' "$log" | tail -n 40
+  for input in "$found"/*-*; do
+    echo "replay: $bin/$name $input"
+  done
+  return 1
+}
+export -f run_one
+export bin seconds
+printf '%s\0' "${fuzzers[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c 'run_one "$1" || exit 1' _ || exit 1

@@ -1,0 +1,125 @@
+// Writes the inputs that the fuzzers begin with: `fuzz_seeds FOLDER` makes a folder for each of them. Packets and
+// frames are the golden files and the examples of all codecs, texts are what the library itself writes or lists.
+#include "gossamer/actors/faults/chaos.hpp"
+#include "gossamer/actors/runtime/algorithm.hpp"
+#include "gossamer/apps/detail/options.hpp"
+#include "gossamer/compute/dataset.hpp"
+#include "gossamer/compute/model.hpp"
+#include "gossamer/compute/optimiser.hpp"
+#include "gossamer/compute/schedule.hpp"
+
+#include <cstdio>
+
+#include "fuzz/target.hpp"
+#include "support/gzip.hpp"
+#include "support/hex.hpp"
+
+namespace gossamer::fuzz {
+namespace {
+
+class seed_folders {
+public:
+  explicit seed_folders(std::filesystem::path root) : root_(std::move(root)) {}
+
+  void add(const std::string& target, std::string_view bytes) {
+    const auto folder = root_ / target;
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / std::to_string(++count_), std::ios::binary) << bytes;
+  }
+  void add(const std::string& target, std::span<const std::byte> bytes) {
+    add(target, std::string_view{reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
+
+private:
+  std::filesystem::path root_;
+  int count_ = 0;
+};
+
+void packets(seed_folders& seeds) {
+  buffer_pool pool;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(GOSSAMER_SOURCE_DIR "/tests/golden"))
+    if (file.is_regular_file()) {
+      std::ifstream hex(file.path());
+      const auto bytes = test::from_hex({std::istreambuf_iterator<char>(hex), {}});
+      seeds.add(file.path().parent_path().filename() == "frame" ? "frame_fuzz" : "packet_fuzz", std::span{bytes});
+    }
+  for (const auto& entry : compress::codecs())
+    for (const auto& example : entry.examples)
+      for (const std::size_t size : {0u, 1u, 33u}) {
+        vec v{pool, size};
+        random_sequence random{{1, 0, purpose::synthetic}, size};
+        for (float& x : v.overwrite())
+          x = random.uniform() - 0.5f;
+        const auto p = compress::make_codec(example)->encode(v, {1, 0, purpose::quantise}, 0);
+        seeds.add("packet_fuzz", compress::write(p).bytes());
+        const actors::frame f{.source = 1, .sequence = 2, .label = {actors::frame_kind::model, 300}, .body = p};
+        seeds.add("frame_fuzz", actors::write(pool, f).bytes());
+      }
+}
+
+template <class Entry>
+void specs(seed_folders& seeds, const registry<Entry>& table) {
+  for (const auto& entry : table) {
+    auto given = spec{entry.about.name, {}};
+    for (const auto& p : entry.about.parameters)
+      given.values.emplace_back(p.key, p.required ? "x" : p.fallback);
+    seeds.add("spec_fuzz", entry.about.name);
+    seeds.add("spec_fuzz", given.to_string());
+  }
+}
+
+void plans(seed_folders& seeds) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed)
+    seeds.add("plan_fuzz", to_toml(actors::draw_plan(seed, {.workers = 8, .workers_per_node = 2})));
+  seeds.add("plan_fuzz", "[[fault]]\nkind = 'kill'\nnodes = [1, 2]\nat-step = 100\nfor = 1\n");
+}
+
+void configurations(seed_folders& seeds) {
+  apps::run_options options;
+  for (const auto* table : {&apps::train_options(), &apps::simulate_options()}) {
+    seeds.add("config_fuzz", write_config("gossamer train", *table, options));
+    for (const auto& o : *table)
+      if (const auto value = o.get(options); !value.empty())
+        seeds.add("config_fuzz", o.name + " = " + (o.number ? value : "'" + value + "'") + "\n");
+  }
+}
+
+void data_files(seed_folders& seeds) {
+  using namespace std::literals;
+  const auto labels = "\0\0\x8\x1\0\0\0\x2\x3\x9"sv, images = "\0\0\x8\x3\0\0\0\x2\0\0\0\x1\0\0\0\x2\0\x7f\x80\xff"sv;
+  seeds.add("idx_fuzz", static_cast<char>(labels.size()) + std::string{labels} + std::string{images});
+  seeds.add("idx_fuzz", "\0"s + std::string{images});
+  seeds.add("cifar_fuzz", std::string(3073, '\x5'));
+  seeds.add("cifar_fuzz", std::string(3073, '\x10'));
+  for (const auto rows : {"+1 1:0.5 7:-2e3\n-1 2:1\n+1 3:.25 # a comment\n"sv, "1.5 1:1\n2.25 1:2\n-3 2:7\n"sv})
+    seeds.add("libsvm_fuzz", rows);
+  for (const auto rows : {"a,b,label\n1,2,x\n3,\"4\",y\n5,6,x\n"sv, "1;2;0\n3;4;1\n"sv, "0\t1.5\t2\n1\t-1\t3\n"sv,
+                          "  1 2  3\n 4 5 6\n"sv})
+    seeds.add("csv_fuzz", rows);
+  for (const auto text : {""sv, "text"sv, labels})
+    seeds.add("gzip_fuzz", test::gzipped(text));
+  seeds.add("gzip_fuzz", test::gzipped("one member") + test::gzipped(std::string(5000, 'a')));
+}
+
+} // namespace
+} // namespace gossamer::fuzz
+
+int main(int argc, char** argv) {
+  using namespace gossamer;
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: fuzz_seeds FOLDER\n");
+    return 2;
+  }
+  fuzz::seed_folders seeds{argv[1]};
+  fuzz::packets(seeds);
+  fuzz::specs(seeds, topology::topologies());
+  fuzz::specs(seeds, compress::codecs());
+  fuzz::specs(seeds, compute::models());
+  fuzz::specs(seeds, compute::data_sources());
+  fuzz::specs(seeds, compute::optimisers());
+  fuzz::specs(seeds, compute::schedules());
+  fuzz::specs(seeds, actors::algorithms());
+  fuzz::plans(seeds);
+  fuzz::configurations(seeds);
+  fuzz::data_files(seeds);
+}
