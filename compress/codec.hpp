@@ -13,6 +13,11 @@
 
 namespace gossamer::compress {
 
+namespace detail {
+struct packet_form;
+struct packet_contents;
+} // namespace detail
+
 /// What theory may assume of a codec; the law tests check each claim.
 struct capabilities {
   bool exact = false;             ///< C(v) == v bit for bit
@@ -63,6 +68,9 @@ public:
   /// What a linear codec keeps with these random numbers. Requires `can().linear`.
   virtual selection select(std::size_t elements, const random_stream& random, std::uint64_t step) const;
 
+  /// How its packets are made, as plain data, for whoever makes them where vectors are; null: only `encode` does.
+  virtual std::shared_ptr<const detail::packet_form> form() const { return nullptr; }
+
   /// The full spec that `make_codec` made it of, such as "uniform:bits=8"; empty when it was made otherwise.
   const std::string& spelling() const noexcept { return spelling_; }
 
@@ -78,6 +86,9 @@ struct codec_entry {
   /// @param tensors of the vectors to come, one after the other; empty: one tensor of any size
   std::unique_ptr<codec> (*make)(const arguments&, std::span<const tensor_shape> tensors);
   vec (*decode)(const packet&); ///< for any parameters: a packet says all that its decoding needs
+  /// What a packet holds, as plain data, for whoever reads it where vectors are; null, or returns null: only `decode`
+  /// does. Checks everything but single values and places. @error errc::bad_packet
+  std::shared_ptr<const detail::packet_contents> (*contents)(const packet&) = nullptr;
   /// Specs of this codec that take every path through it and give every form of its packets. Golden files, tests with
   /// damaged packets, benchmarks and the fuzzers' seeds are made of them.
   std::vector<std::string> examples = {};

@@ -1,5 +1,6 @@
 #include "gossamer/compress/detail/checks.hpp"
 #include "gossamer/compress/detail/entries.hpp"
+#include "gossamer/compress/detail/packet_form.hpp"
 #include "gossamer/compress/detail/places.hpp"
 #include "gossamer/compress/detail/recipe.hpp"
 #include "gossamer/compress/detail/shared_masks.hpp"
@@ -129,6 +130,10 @@ public:
     return {.exact = all, .unbiased = all, .deterministic = all, .fixed_size = all, .linear = true};
   }
 
+  std::shared_ptr<const packet_form> form() const override {
+    return make_form(wire_number, shared_choice{.looks_at_all = false});
+  }
+
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
     return encode_selection(v, select_from(v.pool(), v.size(), random, step));
   }
@@ -173,6 +178,10 @@ public:
   capabilities can() const override {
     const bool all = mask_.row_ratio == 1 && mask_.column_ratio == 1 && mask_.layer_ratio == 1;
     return {.exact = all, .unbiased = all, .deterministic = all, .fixed_size = mask_.layer_ratio == 1, .linear = true};
+  }
+
+  std::shared_ptr<const packet_form> form() const override {
+    return make_form(wire_number, shared_choice{.looks_at_all = false});
   }
 
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
@@ -299,6 +308,7 @@ codec_entry grbs_codec() {
       .wire_number = wire_number,
       .make = make_grbs,
       .decode = decode_grbs,
+      .contents = [](const packet& p) { return contents_without_places(p, read_grbs(p)); },
       .examples = {"grbs:ratio=3", "grbs:ratio=3,blocks=5", "grbs:ratio=4,layout=tensor,layer-ratio=2"},
   };
 }

@@ -1,6 +1,7 @@
 #include "gossamer/compress/detail/checks.hpp"
 #include "gossamer/compress/detail/entries.hpp"
 #include "gossamer/compress/detail/levels.hpp"
+#include "gossamer/compress/detail/packet_form.hpp"
 #include "gossamer/compress/detail/value_range.hpp"
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@ struct layout {
   int bits;
   std::uint64_t chunk;
 
+  std::vector<std::uint64_t> recipe() const { return chunk == 0 ? std::vector<std::uint64_t>{} : std::vector{chunk}; }
   std::uint64_t chunk_of(std::uint64_t elements) const { return chunk == 0 ? elements : chunk; }
   std::uint64_t chunks(std::uint64_t elements) const {
     return elements == 0 ? 0 : chunks_of(elements, chunk_of(elements));
@@ -60,8 +62,7 @@ public:
              .elements = v.size(),
              .bits = bits(v.size()),
              .payload = {}};
-    if (form_.chunk != 0)
-      p.recipe = {form_.chunk};
+    p.recipe = form_.recipe();
     p.payload = v.pool().allocate(whole_bytes(p.bits));
     auto* ranges = p.payload.data();
     const auto chunk = form_.chunk_of(v.size());
@@ -77,6 +78,16 @@ public:
   }
 
   std::uint64_t bits(std::size_t elements) const override { return form_.size_in_bits(elements); }
+
+  std::shared_ptr<const packet_form> form() const override {
+    return make_form(wire_number, level_packing{.parameter = static_cast<std::uint8_t>(form_.bits),
+                                                .recipe = form_.recipe(),
+                                                .numbers = level_form::numbers::range,
+                                                .bits = form_.bits,
+                                                .rule = {.what = scale_rule::kind::range, .bits = form_.bits},
+                                                .row = form_.chunk,
+                                                .nearest = nearest_});
+  }
 
   double relative_error(std::size_t elements) const override {
     const auto together = std::min<std::uint64_t>(form_.chunk_of(elements), elements);
@@ -146,6 +157,7 @@ codec_entry min_max_codec() {
                                          given.is("rounding", "nearest"));
       },
       .decode = decode_min_max,
+      .contents = [](const packet& p) { return make_contents(read_min_max(p)); },
       .examples = {"min-max", "min-max:bits=3,chunk=10", "min-max:rounding=nearest"},
   };
 }

@@ -3,6 +3,7 @@
 #include "gossamer/compress/detail/level_stream.hpp"
 #include "gossamer/compress/detail/levels.hpp"
 #include "gossamer/compress/detail/norm_levels.hpp"
+#include "gossamer/compress/detail/packet_form.hpp"
 
 #include <fmt/format.h>
 
@@ -28,6 +29,7 @@ struct layout {
   std::uint64_t bucket;
   coding code;
 
+  std::vector<std::uint64_t> recipe() const { return {static_cast<std::uint64_t>(levels), bucket}; }
   std::uint64_t bucket_of(std::uint64_t elements) const { return bucket == 0 ? elements : bucket; }
   /// A vector without elements has a norm nevertheless, unless it is cut into buckets.
   std::uint64_t buckets(std::uint64_t elements) const { return bucket == 0 ? 1 : chunks_of(elements, bucket); }
@@ -96,7 +98,7 @@ public:
              .elements = v.size(),
              .bits = bits(v.size()),
              .payload = {},
-             .recipe = {static_cast<std::uint64_t>(form_.levels), form_.bucket}};
+             .recipe = form_.recipe()};
     finite_max_magnitude(v.view());
     if (form_.code == coding::fixed)
       encode_fixed(v, {random, step}, p);
@@ -113,6 +115,17 @@ public:
     const auto whole = elements / bucket;
     const auto most = static_cast<double>(whole) * most_bits(bucket) + most_bits(elements % bucket);
     return norms + static_cast<std::uint64_t>(std::ceil(most));
+  }
+
+  std::shared_ptr<const packet_form> form() const override {
+    if (form_.code != coding::fixed)
+      return nullptr;
+    const auto norm = largest_ ? scale_rule::kind::largest_norm : scale_rule::kind::l2_norm;
+    return make_form(wire_number, level_packing{.recipe = form_.recipe(),
+                                                .numbers = level_form::numbers::norm,
+                                                .bits = form_.code_bits(),
+                                                .rule = {.what = norm, .levels = form_.levels},
+                                                .row = form_.bucket});
   }
 
   double relative_error(std::size_t elements) const override {
@@ -212,6 +225,14 @@ level_packet read_qsgd(const packet& p) {
           p.payload.data() + form.norms_bits(p.elements) / 8};
 }
 
+namespace {
+
+std::shared_ptr<const packet_contents> contents_of_qsgd(const packet& p) {
+  return layout_of(p).code == coding::fixed ? make_contents(read_qsgd(p)) : nullptr;
+}
+
+} // namespace
+
 codec_entry qsgd_codec() {
   return {
       .about = {.name = "qsgd",
@@ -257,6 +278,7 @@ codec_entry qsgd_codec() {
                                       given.is("norm", "max"));
       },
       .decode = decode_qsgd,
+      .contents = contents_of_qsgd,
       .examples = {"qsgd", "qsgd:norm=max,levels=5,bucket=10", "qsgd:code=elias-sparse", "qsgd:code=elias-dense"},
   };
 }

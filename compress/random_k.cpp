@@ -1,6 +1,7 @@
 #include "gossamer/compress/detail/checks.hpp"
 #include "gossamer/compress/detail/entries.hpp"
 #include "gossamer/compress/detail/kept_count.hpp"
+#include "gossamer/compress/detail/packet_form.hpp"
 #include "gossamer/compress/detail/recipe.hpp"
 #include "gossamer/compress/detail/sparse_payload.hpp"
 
@@ -30,6 +31,10 @@ public:
 
   capabilities can() const override {
     return {.unbiased = unbiased_ || kept_.is_all(), .deterministic = kept_.is_all(), .linear = redrawn_};
+  }
+
+  std::shared_ptr<const packet_form> form() const override {
+    return redrawn_ ? make_form(wire_number, shared_choice{.looks_at_all = true}) : nullptr;
   }
 
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
@@ -74,6 +79,14 @@ std::vector<parameter> parameters() {
 
 selection read_random_k(const packet& p) { return select_places(redraw(p), 1); }
 
+namespace {
+
+std::shared_ptr<const packet_contents> contents_of_random_k(const packet& p) {
+  return p.parameter == places_redrawn ? contents_without_places(p, read_random_k(p)) : contents_with_places(p);
+}
+
+} // namespace
+
 codec_entry random_k_codec() {
   return {
       .about = {.name = "random-k",
@@ -93,6 +106,7 @@ What would exceed the largest float becomes the largest float.)",
                                           given.is("indices", "seed"));
       },
       .decode = decode_random_k,
+      .contents = contents_of_random_k,
       .examples = {"random-k:k=5", "random-k:k=30,indices=seed"},
   };
 }

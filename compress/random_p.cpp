@@ -1,5 +1,6 @@
 #include "gossamer/compress/detail/checks.hpp"
 #include "gossamer/compress/detail/entries.hpp"
+#include "gossamer/compress/detail/packet_form.hpp"
 #include "gossamer/compress/detail/recipe.hpp"
 #include "gossamer/compress/detail/sparse_payload.hpp"
 
@@ -35,6 +36,10 @@ public:
   capabilities can() const override {
     const bool all = threshold_ == certain;
     return {.unbiased = unbiased_ || all, .deterministic = all, .fixed_size = all && redrawn_, .linear = redrawn_};
+  }
+
+  std::shared_ptr<const packet_form> form() const override {
+    return redrawn_ ? make_form(wire_number, shared_choice{.looks_at_all = true}) : nullptr;
   }
 
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
@@ -98,6 +103,7 @@ What would exceed the largest float becomes the largest float.)",
         return std::make_unique<random_p>(given.real("p"), given.is("scale", "unbiased"), given.is("indices", "seed"));
       },
       .decode = decode_random_p,
+      .contents = contents_with_places,
       .examples = {"random-p:p=0.25", "random-p:p=0.25,indices=seed"},
   };
 }

@@ -1,6 +1,7 @@
 #include "gossamer/compress/codec.hpp"
 #include "gossamer/compress/detail/checks.hpp"
 #include "gossamer/compress/detail/entries.hpp"
+#include "gossamer/compress/detail/packet_form.hpp"
 
 #include <fmt/format.h>
 
@@ -38,11 +39,24 @@ selection codec::select(std::size_t, const random_stream&, std::uint64_t) const 
   return {};
 }
 
+namespace {
+
+const codec_entry* find_codec_of(const packet& p) {
+  const auto found = std::ranges::find(codecs(), p.codec, &codec_entry::wire_number);
+  return found == codecs().end() ? nullptr : &*found;
+}
+
+} // namespace
+
 vec decode(const packet& p) {
-  for (const auto& entry : codecs())
-    if (entry.wire_number == p.codec)
-      return entry.decode(p);
+  if (const auto* entry = find_codec_of(p))
+    return entry->decode(p);
   throw detail::bad_packet(fmt::format("packet of unknown codec {}", p.codec));
+}
+
+std::shared_ptr<const detail::packet_contents> detail::contents_of(const packet& p) {
+  const auto* entry = find_codec_of(p);
+  return entry && entry->contents ? entry->contents(p) : nullptr;
 }
 
 } // namespace gossamer::compress

@@ -1,5 +1,6 @@
 #include "gossamer/compress/detail/checks.hpp"
 #include "gossamer/compress/detail/entries.hpp"
+#include "gossamer/compress/detail/packet_form.hpp"
 #include "gossamer/compress/detail/sign_kernels.hpp"
 #include "gossamer/compress/sign_bits.hpp"
 
@@ -46,6 +47,9 @@ public:
   }
 
   std::uint64_t bits(std::size_t elements) const override { return elements; }
+  std::shared_ptr<const packet_form> form() const override {
+    return make_form(sign_wire_number, sign_packing{.what = sign_packing::kind::plain});
+  }
   double relative_error(std::size_t) const override { return std::numeric_limits<double>::infinity(); }
 };
 
@@ -68,6 +72,9 @@ public:
   }
 
   std::uint64_t bits(std::size_t elements) const override { return scale_bits + elements; }
+  std::shared_ptr<const packet_form> form() const override {
+    return make_form(scaled_wire_number, sign_packing{.what = sign_packing::kind::scaled, .sends_magnitudes = true});
+  }
   double relative_error(std::size_t elements) const override {
     return elements == 0 ? 0 : 1 - 1 / static_cast<double>(elements);
   }
@@ -113,6 +120,7 @@ codec_entry sign_codec() {
         return std::make_unique<sign>();
       },
       .decode = decode_sign,
+      .contents = [](const packet& p) { return make_contents(read_sign(p)); },
       .examples = {"sign"},
   };
 }
@@ -134,6 +142,7 @@ codec_entry scaled_sign_codec() {
         return std::make_unique<scaled_sign>();
       },
       .decode = decode_scaled,
+      .contents = [](const packet& p) { return make_contents(read_scaled_sign(p)); },
       .examples = {"scaled-sign"},
   };
 }

@@ -1,5 +1,6 @@
 #include "gossamer/compress/detail/checks.hpp"
 #include "gossamer/compress/detail/entries.hpp"
+#include "gossamer/compress/detail/packet_form.hpp"
 #include "gossamer/compress/detail/sign_kernels.hpp"
 
 #include <fmt/format.h>
@@ -99,6 +100,11 @@ public:
     return elements + (keeps_norm_ ? norm_bits * buckets_of(elements, bucket_or_all(elements)) : 0);
   }
 
+  std::shared_ptr<const packet_form> form() const override {
+    return make_form(wire_number,
+                     sign_packing{.what = sign_packing::kind::random, .sends_magnitudes = keeps_norm_, .row = bucket_});
+  }
+
   double relative_error(std::size_t elements) const override {
     if (!keeps_norm_)
       return std::numeric_limits<double>::infinity();
@@ -191,6 +197,7 @@ codec_entry ssdm_codec() {
         return std::make_unique<ssdm>(given.is("norm", "sent"), static_cast<std::uint64_t>(given.integer("bucket")));
       },
       .decode = decode_ssdm,
+      .contents = [](const packet& p) { return make_contents(read_ssdm(p)); },
       .examples = {"ssdm", "ssdm:bucket=8", "ssdm:norm=dropped"},
   };
 }

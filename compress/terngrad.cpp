@@ -2,6 +2,7 @@
 #include "gossamer/compress/detail/entries.hpp"
 #include "gossamer/compress/detail/levels.hpp"
 #include "gossamer/compress/detail/norm_levels.hpp"
+#include "gossamer/compress/detail/packet_form.hpp"
 
 #include <fmt/format.h>
 
@@ -38,6 +39,13 @@ public:
   }
 
   std::uint64_t bits(std::size_t elements) const override { return size_in_bits(elements); }
+
+  std::shared_ptr<const packet_form> form() const override {
+    const auto norm = clip_ > 0 ? scale_rule::kind::clipped : scale_rule::kind::largest_norm;
+    return make_form(wire_number, level_packing{.numbers = level_form::numbers::norm,
+                                                .bits = code_bits,
+                                                .rule = {.what = norm, .levels = levels, .clip = clip_}});
+  }
 
   double relative_error(std::size_t elements) const override {
     if (clip_ != 0) // s |v|_1 <= clip |v|^2, and what is clipped is off by no more than itself
@@ -99,6 +107,7 @@ codec_entry terngrad_codec() {
         return std::make_unique<terngrad>(given.real("clip"));
       },
       .decode = decode_terngrad,
+      .contents = [](const packet& p) { return make_contents(read_terngrad(p)); },
       .examples = {"terngrad", "terngrad:clip=1.5"},
   };
 }

@@ -1,6 +1,7 @@
 #include "gossamer/compress/detail/checks.hpp"
 #include "gossamer/compress/detail/entries.hpp"
 #include "gossamer/compress/detail/kept_count.hpp"
+#include "gossamer/compress/detail/packet_form.hpp"
 #include "gossamer/compress/detail/sparse_payload.hpp"
 
 #include <algorithm>
@@ -96,6 +97,8 @@ public:
     return values_with_places(wire_number, v, largest(v, kept_.of(v.size())), 1);
   }
 
+  std::shared_ptr<const packet_form> form() const override { return make_form(wire_number, largest_choice{kept_}); }
+
   std::uint64_t bits(std::size_t elements) const override {
     return kept_.of(elements) * static_cast<std::uint64_t>(32 + place_bits(elements));
   }
@@ -125,6 +128,7 @@ k = min(d, max(1, floor(fraction d + 1/2))) unless it is given.
         return std::make_unique<top_k>(kept_count{given});
       },
       .decode = decode_with_places,
+      .contents = contents_with_places,
       .examples = {"top-k:k=5"},
   };
 }

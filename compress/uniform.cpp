@@ -4,6 +4,7 @@
 #include "gossamer/compress/detail/entries.hpp"
 #include "gossamer/compress/detail/level_form.hpp"
 #include "gossamer/compress/detail/levels.hpp"
+#include "gossamer/compress/detail/packet_form.hpp"
 #include "gossamer/compress/detail/uniform_levels.hpp"
 
 #include <fmt/format.h>
@@ -90,6 +91,14 @@ public:
 
   std::uint64_t bits(std::size_t elements) const override { return size_in_bits(bits_, elements); }
 
+  std::shared_ptr<const packet_form> form() const override {
+    return make_form(wire_number, level_packing{.parameter = static_cast<std::uint8_t>(bits_),
+                                                .numbers = level_form::numbers::uniform_scale,
+                                                .bits = bits_,
+                                                .rule = {.what = scale_rule::kind::uniform, .bits = bits_},
+                                                .zero_in_scale_alone = true});
+  }
+
   double relative_error(std::size_t elements) const override {
     const double levels = bits_ == 1 ? 0.5 : (1 << (bits_ - 1)) - 1; // half the number of steps between -max and max
     return static_cast<double>(elements) / (4 * levels * levels);
@@ -125,6 +134,16 @@ level_packet read_uniform(const packet& p) {
           delta == 0 ? nullptr : p.payload.data() + sizeof delta};
 }
 
+namespace {
+
+/// Levels may lie beyond the largest float; then the values say whether any is sent.
+std::shared_ptr<const packet_contents> contents_of_uniform(const packet& p) {
+  const auto levels = read_uniform(p);
+  return std::isfinite(std::ldexp(*levels.numbers, levels.form.bits - 1)) ? make_contents(levels) : nullptr;
+}
+
+} // namespace
+
 codec_entry uniform_codec() {
   return {
       .about = {.name = "uniform",
@@ -145,6 +164,7 @@ codec_entry uniform_codec() {
         return std::make_unique<uniform>(static_cast<int>(given.integer("bits")));
       },
       .decode = decode_uniform,
+      .contents = contents_of_uniform,
       .examples = {"uniform:bits=1", "uniform:bits=2", "uniform:bits=3", "uniform:bits=4", "uniform:bits=8",
                    "uniform:bits=11", "uniform:bits=16"},
   };

@@ -2,6 +2,7 @@
 #include "gossamer/base/cuda/detail/launch.cuh"
 #include "gossamer/compress/cuda/coder.hpp"
 #include "gossamer/compress/cuda/detail/coder_on.hpp"
+#include "gossamer/compress/cuda/detail/needed_form.hpp"
 #include "gossamer/compress/cuda/signs.hpp"
 
 namespace gossamer::compress::cuda {
@@ -25,7 +26,7 @@ std::shared_ptr<const coder> gpu_coder(const stream& s) {
 packet encode(const stream& s, const codec& c, std::span<const float> v, const random_stream& random,
               std::uint64_t step) {
   device_queue queue{s};
-  return cuda::encode(queue, c, device_form_of(c), v, random, step);
+  return cuda::encode(queue, c, *needed_form(c), v, random, step);
 }
 
 void decode_add(const stream& s, const packet& p, float a, std::span<float> y) {

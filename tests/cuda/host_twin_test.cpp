@@ -1,6 +1,7 @@
 // The kernels of codecs, run thread by thread on the processor: their packets and sums are those of the processor's own
 // code, byte for byte.
 #include "gossamer/compress/cuda/detail/decode.hpp"
+#include "gossamer/compress/cuda/detail/needed_form.hpp"
 
 #include <gmock/gmock.h>
 
@@ -21,7 +22,7 @@ struct host_backend {
     const auto memory = queue.array<float>(v.size() + offset);
     std::ranges::copy(v, memory.data() + offset);
     const auto codec = compress::make_codec(spec);
-    return compress::cuda::encode(queue, *codec, compress::cuda::device_form_of(*codec),
+    return compress::cuda::encode(queue, *codec, *compress::cuda::needed_form(*codec),
                                   std::span<const float>{memory.data() + offset, v.size()}, codec_randomness, step);
   }
 
@@ -130,10 +131,11 @@ TEST(host_twin_codecs, refuse_damaged_packets) {
 }
 
 TEST(host_twin_codecs, name_those_that_can_encode_on_a_gpu) {
-  EXPECT_EQ(usage_error([] { compress::cuda::device_form_of(*compress::make_codec("qsgd:code=elias-dense")); }),
-            "codec 'qsgd:levels=127,norm=l2,bucket=0,code=elias-dense' cannot encode on a GPU; those that can: "
-            "uniform, min-max, qsgd:code=fixed, "
-            "terngrad, sign, scaled-sign, ssdm, grbs, random-k:indices=seed, random-p:indices=seed, top-k");
+  EXPECT_EQ(
+      usage_error([] { compress::cuda::needed_form(*compress::make_codec("qsgd:code=elias-dense")); }),
+      "codec 'qsgd:levels=127,norm=l2,bucket=0,code=elias-dense' cannot encode on a GPU; those that can: "
+      "uniform:bits=1, min-max, qsgd, terngrad, sign, scaled-sign, ssdm, random-p:p=0.25,indices=seed, top-k:k=5, "
+      "random-k:k=30,indices=seed, grbs:ratio=3");
 }
 
 } // namespace

@@ -17,7 +17,7 @@ template <class Queue>
 class packed_elements final : public remote_elements {
 public:
   packed_elements(std::shared_ptr<Queue> queue, packet p)
-      : queue_(std::move(queue)), packet_(std::move(p)), contents_(contents_of(packet_)) {
+      : queue_(std::move(queue)), packet_(std::move(p)), contents_(detail::contents_of(packet_)) {
     if (!contents_)
       decoded_ = compress::decode(packet_);
   }
@@ -51,7 +51,7 @@ public:
 private:
   std::shared_ptr<Queue> queue_;
   packet packet_;
-  std::optional<packet_contents> contents_; ///< none where only the processor decodes
+  std::shared_ptr<const detail::packet_contents> contents_; ///< null where only the processor decodes
   mutable std::mutex mutex_;
   mutable std::optional<vec> decoded_;
 };
@@ -66,7 +66,7 @@ public:
 
   packet encode(const codec& c, const vec& v, const random_stream& random, std::uint64_t step) const override {
     if (const auto here = queue_vec<Queue>::of(v))
-      if (const auto form = find_device_form(c))
+      if (const auto form = c.form())
         return cuda::encode(here->queue(), c, *form, here->elements(), random, step);
     return c.encode(v, random, step);
   }

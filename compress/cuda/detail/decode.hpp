@@ -2,7 +2,6 @@
 
 #include "gossamer/base/cuda/detail/queue_vec.hpp"
 #include "gossamer/compress/cuda/detail/encode.hpp"
-#include "gossamer/compress/cuda/detail/packet_contents.hpp"
 
 // The steps of decoding, over a queue as in encode.hpp.
 namespace gossamer::compress::cuda {
@@ -15,8 +14,8 @@ public:
 
   /// @param contents of the packet
   /// @error errc::bad_packet before y is changed
-  void run(const packet_contents& contents) {
-    std::visit([&](const auto& c) { add(c); }, contents);
+  void run(const detail::packet_contents& contents) {
+    std::visit([&](const auto& c) { add(c); }, contents.what);
   }
 
   /// By the processor, where there is no other way.
@@ -63,7 +62,7 @@ private:
     q_.keep(p_.payload);
   }
 
-  void add(const sent_places& kept) {
+  void add(const detail::sent_places& kept) {
     if (kept.count == 0)
       return;
     const auto values = uploaded<float>(p_.payload.data(), sizeof(float) * kept.count);
@@ -114,7 +113,7 @@ template <class Queue>
 void decode_add(Queue& queue, const packet& p, float a, std::span<float> y) {
   detail::expect_elements(p, y.size());
   decoder<Queue> into{queue, p, a, y};
-  if (const auto contents = contents_of(p))
+  if (const auto contents = detail::contents_of(p))
     into.run(*contents);
   else
     into.add_decoded();

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "gossamer/compress/cuda/detail/device_form.hpp"
 #include "gossamer/compress/cuda/detail/largest.hpp"
 #include "gossamer/compress/cuda/detail/level_codes.hpp"
 #include "gossamer/compress/cuda/detail/place_codes.hpp"
@@ -8,6 +7,7 @@
 #include "gossamer/compress/cuda/detail/selected.hpp"
 #include "gossamer/compress/cuda/detail/sign_codes.hpp"
 #include "gossamer/compress/detail/checks.hpp"
+#include "gossamer/compress/detail/packet_form.hpp"
 #include "gossamer/compress/detail/sparse_payload.hpp"
 
 #include <cstring>
@@ -26,7 +26,7 @@ template <class Queue>
 class encoder {
 public:
   /// @param v where the queue's kernels find it; not empty
-  encoder(Queue& queue, const codec& on_host, const device_form& form, std::span<const float> v,
+  encoder(Queue& queue, const codec& on_host, const detail::packet_form& form, std::span<const float> v,
           const random_stream& random, std::uint64_t step)
       : q_(queue), on_host_(on_host), form_(form), v_(v), random_(random), step_(step),
         found_(q_.template zeros<findings>(1)) {}
@@ -39,7 +39,7 @@ private:
   template <class T>
   using array = typename Queue::template array_of<T>;
 
-  packet encode(const level_codec& c) {
+  packet encode(const detail::level_packing& c) {
     const auto row = c.row == 0 ? v_.size() : c.row;
     const detail::level_form levels{c.numbers, c.bits, row, c.rule.levels};
     const auto count = levels.floats() * levels.rows(v_.size());
@@ -55,8 +55,8 @@ private:
     return p;
   }
 
-  packet encode(const sign_codec& c) {
-    using kind = sign_codec::kind;
+  packet encode(const detail::sign_packing& c) {
+    using kind = detail::sign_packing::kind;
     const auto row = c.row == 0 ? v_.size() : c.row;
     const auto rows = shares(v_.size(), row);
     const auto sent = c.sends_magnitudes ? rows : 0;
@@ -85,7 +85,7 @@ private:
     return p;
   }
 
-  packet encode(const shared_choice& c) {
+  packet encode(const detail::shared_choice& c) {
     const auto kept = on_host_.select(v_.size(), random_, step_);
     const auto size = kept.size();
     if (c.looks_at_all) // the scale is of no interest, but it finds what is not finite
@@ -99,7 +99,7 @@ private:
     return p;
   }
 
-  packet encode(const largest_choice& c) {
+  packet encode(const detail::largest_choice& c) {
     const auto k = c.kept.of(v_.size());
     const int bits = detail::place_bits(v_.size());
     const auto values = q_.template array<float>(k);
@@ -188,7 +188,7 @@ private:
 
   Queue& q_;
   const codec& on_host_;
-  const device_form& form_;
+  const detail::packet_form& form_;
   std::span<const float> v_;
   const random_stream& random_;
   std::uint64_t step_;
@@ -198,7 +198,7 @@ private:
 /// The packet of a vector that the queue's kernels can read.
 /// @param form of the codec
 template <class Queue>
-packet encode(Queue& queue, const codec& c, const device_form& form, std::span<const float> v,
+packet encode(Queue& queue, const codec& c, const detail::packet_form& form, std::span<const float> v,
               const random_stream& random, std::uint64_t step) {
   if (v.empty())
     return c.encode(vec{queue.host_pool(), 0}, random, step);

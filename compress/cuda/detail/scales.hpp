@@ -1,34 +1,13 @@
 #pragma once
 
 #include "gossamer/compress/cuda/detail/reductions.hpp"
+#include "gossamer/compress/detail/packet_form.hpp"
 
 #include <cmath>
 
 namespace gossamer::compress::cuda {
 
-/// Which numbers a payload begins with, and what they are made of.
-struct scale_rule {
-  enum class kind : std::uint8_t {
-    uniform,      ///< `uniform_scale` of the largest magnitude
-    range,        ///< `sendable_range`
-    largest_norm, ///< `sendable_norm` of the largest magnitude
-    l2_norm,      ///< the same of the l2 norm
-    clipped,      ///< the same of the largest magnitude or `clip` deviations
-    plain_norm,   ///< the l2 norm, however small
-    mean          ///< the mean magnitude
-  };
-
-  kind what;
-  int bits = 0, levels = 0;
-  double clip = 0;
-
-  constexpr bool needs_ends() const noexcept {
-    return what != kind::l2_norm && what != kind::plain_norm && what != kind::mean;
-  }
-  constexpr bool needs_sum() const noexcept {
-    return what == kind::l2_norm || what == kind::plain_norm || what == kind::mean || what == kind::clipped;
-  }
-};
+using detail::scale_rule;
 
 GOSSAMER_HD inline float norm_from(double sum_of_squares) noexcept {
   const double norm = std::sqrt(sum_of_squares), most = static_cast<double>(detail::largest_float);
