@@ -180,7 +180,8 @@ void check_exclusions(const std::vector<option>& table, const std::function<bool
   for (const auto& o : table)
     if (!o.excludes.empty() && given(o.name) && given(o.excludes))
       throw error(errc::usage,
-                  fmt::format("{}both {} and {} are given", where.empty() ? "" : where + ": ", o.name, o.excludes),
+                  where.empty() ? fmt::format("both --{} and --{} are given", o.name, o.excludes)
+                                : fmt::format("{}: both {} and {} are given", where, o.name, o.excludes),
                   "leave one of them out");
 }
 

@@ -94,15 +94,15 @@ void worker::discard_frames_before(std::uint32_t view) {
 }
 
 /// A synchronous worker receives what was sent in a step within that step or at the beginning of the next one. What is
-/// older, from somebody who still lives, was sent by an algorithm that does not receive what it sends: it would stay
-/// for ever.
+/// older would stay for ever. As long as nobody has been lost it was sent by an algorithm that does not receive what it
+/// sends; later it may also be of a round that was done again, or have come too late for one that went on without it.
 void worker::drop_stale_frames() {
   if (!settings_.training.synchronous)
     return; // frames are numbered by exchanges and questions there
   inbox_.discard([this](const frame& f) {
     if (f.label.step + 1 >= step_)
       return false;
-    if (life_of(f.source) == f.incarnation) {
+    if (views_.back()->number == 1) {
       ++stale_frames_;
       if (settings_.witness)
         settings_.witness->dropped_stale(id(), f, step_);

@@ -125,7 +125,7 @@ fs::path run_folder::make_next(const fs::path& parent, std::string_view name) {
     // A folder of the bare number is a lock: who makes it alone decides about the number, and gives it its name.
     const auto lock = parent / fmt::format("{:03}", number);
     if (!fs::create_directory(lock, problem)) {
-      if (problem)
+      if (problem && problem != std::errc::file_exists) // which it also says of a folder that has been named since
         refuse(lock, problem.message().c_str());
       continue;
     }

@@ -72,7 +72,7 @@ TEST(control_messages, have_the_sizes_of_their_version) {
   std::vector<std::size_t> sizes;
   std::apply([&](auto&... m) { (sizes.push_back(serialised(system, m).size()), ...); }, all);
   EXPECT_EQ(control_version, 1u);
-  EXPECT_EQ(sizes, (std::vector<std::size_t>{4, 28, 58, 16, 8, 8, 8, 4, 5, 4, 5, 8, 8}));
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{4, 28, 58, 8, 16, 8, 8, 8, 4, 5, 4, 5, 8, 8}));
 }
 
 } // namespace

@@ -157,7 +157,8 @@ TEST(async_sgd, reports_the_staleness_that_the_links_show) {
       staleness_meter meter;
       auto world = world_of(algorithm, p, meter.options(seed));
       ASSERT_TRUE(world.run());
-      EXPECT_EQ(meter.seen().size(), 60 * workers);
+      EXPECT_GE(meter.seen().size(), 60 * workers); // and those that were under way when these had been counted
+      EXPECT_LT(meter.seen().size(), 61 * workers);
       EXPECT_EQ(meter.reported(), meter.seen()) << algorithm << ", seed " << seed;
     }
 }

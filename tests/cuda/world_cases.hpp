@@ -88,6 +88,7 @@ inline finished_run run(const std::string& algorithm, const parts_maker& parts_o
   e->devices = {std::move(parts)};
   actors::simulation_settings quiet;
   quiet.check = false; // its claims read the vectors
+  quiet.cost = {};     // PSync's copies are counted on the host alone
   quiet.sample_time_s = 1e-3;
   quiet.detection_s = 2e-3;
   const auto result = actors::simulate(e, quiet, {.faults = faults});

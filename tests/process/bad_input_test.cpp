@@ -61,7 +61,7 @@ TEST_F(bad_input, says_what_is_allowed) {
   expect_usage({"--batch", "0"}, {"--batch is 0", "allowed"});
   for (const char* rate : {"0", "-1", "nan", "inf", "abc", "1e7", ""})
     expect_usage({"--lr", rate}, {"--lr is "});
-  expect_usage({"--steps", "0"}, {"--steps is 0", "allowed"});
+  expect_line(run({"train", "--steps", "0", "--out", "run"}), 2, {"--steps is 0", "allowed"});
   expect_usage({"--codec", "uniform:bits=17"}, {"bits of codec 'uniform' is 17", "integer in [1, 16]"});
   expect_usage({"--mixing", "fair"}, {"'fair'", "metropolis"});
   expect_usage({"--device", "gpu"}, {"unknown device 'gpu'", "cpu, cuda:NUMBER and cuda:all"});
@@ -133,7 +133,7 @@ TEST_F(bad_input, reads_no_more_than_it_needs) {
   expect({"--algorithm", "d-psgd", "--topology", "file:path=/dev/zero"}, {"topology file '/dev/zero'", "neither"});
   expect({"--config", write("long.toml", std::string((1 << 20) + 1, '\n'))}, {"'long.toml' is larger than 1 MiB"});
   write("rows.csv", "1,2,0\n" + std::string(2000, '\n') + "3,4,1\n");
-  expect_bad_data("csv:train=rows.csv,limit=1e-6", {"'rows.csv' is larger than 1.049 KiB", "limit=..., in GiB"});
+  expect_bad_data("csv:train=rows.csv,limit=1e-6", {"'rows.csv' is larger than 1.048 KiB", "limit=..., in GiB"});
 }
 
 TEST_F(bad_input, survives_deep_nesting) {
@@ -154,11 +154,11 @@ TEST_F(bad_input, shows_control_characters_and_obeys_none) {
 }
 
 TEST_F(bad_input, refuses_contradictions) {
-  expect_usage({"--steps", "3"}, {"both epochs and steps are given"});
+  expect_usage({"--steps", "3"}, {"both --epochs and --steps are given"});
   expect_usage({"--horizon", "3"}, {"--horizon is given, but no --chaos"});
   expect_usage({"--slow", "0:2x,0:3x"}, {"--slow names worker 0 twice"});
   expect_usage({"--slow", "0:2x", "--slow", "0:3x"}, {"--slow names worker 0 twice"});
-  expect_usage({"--faults", "a.toml", "--chaos", "1"}, {"both faults and chaos are given"});
+  expect_usage({"--faults", "a.toml", "--chaos", "1"}, {"both --faults and --chaos are given"});
   write("both.toml", "chaos = 1\nfaults = \"a.toml\"\n");
   expect_usage({"--config", "both.toml"}, {"both.toml: both faults and chaos are given"});
   write("steps.toml", "steps = 1\nepochs = 1\n");

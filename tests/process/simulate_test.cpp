@@ -191,7 +191,7 @@ TEST_F(simulation, leaves_its_settings_to_itself) {
 
 TEST_F(simulation, lends_its_faults_to_training) {
   write("plan.toml", "[[fault]]\nkind = \"kill\"\nworkers = [3]\nat-step = 5\n");
-  const words steps{"--steps", "200", "--epochs", "20"};
+  const words steps{"--epochs", "20"};
   const auto killed = run(small + steps + words{"--faults", "plan.toml", "--out", "run"});
   EXPECT_EQ(killed.status, 0) << killed.err;
   EXPECT_THAT(killed.err, HasSubstr("s  worker 3 is lost; 3 go on\n"));

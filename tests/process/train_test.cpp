@@ -113,7 +113,8 @@ TEST_F(train, lets_flags_win_over_the_file) {
 }
 
 TEST_F(train, stops_at_its_limits) {
-  succeed({"--steps", "5", "--algorithm", "d-psgd"});
+  const words five{"train", "--data", "digits:samples=600,test=200", "--steps", "5", "--algorithm", "d-psgd"};
+  ASSERT_EQ(run(five + words{"--out", "run"}).status, 0);
   EXPECT_THAT(json::parse(read("run/summary.json"))["steps_per_worker"], Each(5));
   const auto timed = run({"train", "--data", "digits:samples=600,test=200", "--epochs", "1e8", "--eval-every", "1",
                           "--seconds", "0.2", "--out", "timed"});
