@@ -42,7 +42,7 @@ TEST_P(every_algorithm_locally, learns_and_reports) {
   const auto summary = run_locally(e, {.observer = &seen});
   ASSERT_GE(seen.records.size(), 2u);
   EXPECT_EQ(seen.records.front().step, 0u);
-  if (e->algorithm->traits.converges) {
+  if (e->algorithm->converges()) {
     EXPECT_LT(summary.final.train_loss, (signs ? 0.9 : 0.7) * seen.records.front().train_loss);
     EXPECT_GT(summary.final.test_accuracy.value(), signs ? 0.2 : 0.3);
   }
