@@ -15,7 +15,8 @@ namespace {
 
 struct item {
   description about;
-  std::string faults = {}; ///< of an algorithm: what happens when somebody is lost
+  std::string faults = {}; ///< of an algorithm: what happens when somebody is lost,
+  std::string limits = {}; ///< and when it does not find the minimum
 };
 
 struct section {
@@ -40,7 +41,16 @@ std::string fault_policy(const actors::algorithm_entry& a) {
          "graph that remains; one that comes back gets the state of a neighbour";
 }
 
-item item_of(const actors::algorithm_entry& entry) { return {entry.about, fault_policy(entry)}; }
+std::string limits_of(const actors::algorithm_entry& a) {
+  std::string lines;
+  for (const auto& l : a.limits)
+    lines +=
+        fmt::format("{}{}: {}", lines.empty() ? "" : "\n",
+                    l.with.empty() ? "does not find the minimum" : "does not find the minimum with " + l.with, l.why);
+  return lines;
+}
+
+item item_of(const actors::algorithm_entry& entry) { return {entry.about, fault_policy(entry), limits_of(entry)}; }
 
 template <class Entry>
 item item_of(const Entry& entry) {
@@ -78,6 +88,8 @@ nlohmann::ordered_json to_json(const item& one) {
                                 {"reference", about.reference}, {"cost", about.cost},       {"parameters", parameters}};
   if (!one.faults.empty())
     result["faults"] = one.faults;
+  if (!one.limits.empty())
+    result["limits"] = one.limits;
   return result;
 }
 
@@ -96,6 +108,7 @@ void print(std::string_view noun, const item& one) {
   print_part("reference", about.reference);
   print_part("cost", about.cost);
   print_part("faults", one.faults);
+  print_part("limits", one.limits);
   if (!about.parameters.empty())
     fmt::print("  parameters\n");
   for (const auto& p : about.parameters)

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <spdlog/cfg/env.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -219,6 +220,7 @@ int run_command(int argc, char** argv, std::span<const actors::algorithm_entry> 
   // Standard output is for results.
   spdlog::set_default_logger(
       std::make_shared<spdlog::logger>("gossamer", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
+  spdlog::cfg::load_env_levels();
   const std::string path = argc > 0 ? argv[0] : "gossamer";
   // Never throws, not even when standard error is closed.
   const auto complain = [name = path.substr(path.rfind('/') + 1)](const char* what) {

@@ -193,7 +193,7 @@ const std::vector<option>& train_options() {
        "where gradients are computed: cpu, cuda:0, cuda:all, or several joined by +, dealt out in turn",
        field(&run_settings::device), set_device},
       text("topology", "NAME", "who may talk to whom", field(&run_settings::topology)),
-      text("mixing", "RULE", "weights of gossip: auto, uniform or metropolis", field(&run_settings::mixing)),
+      text("mixing", "RULE", "weights of gossip: auto, uniform, metropolis or lazy", field(&run_settings::mixing)),
       text("codec", "NAME", "how vectors are compressed on the way", field(&run_settings::codec)),
       text("model", "NAME", "what is learnt", field(&run_settings::model)),
       text("data", "NAME", "what it is learnt from", field(&run_settings::data)),

@@ -18,6 +18,9 @@ public:
     return c.encode(v, random, step);
   }
 
+  /// |v|^2, summed in 64-bit floats, the same bits wherever v is.
+  virtual double sum_of_squares(const vec& v) const { return gossamer::sum_of_squares(v.view()); }
+
   /// v where this coder computes best: vectors that are made of it are there, too.
   virtual vec place(const vec& v) const { return v; }
 

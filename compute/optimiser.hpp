@@ -20,6 +20,9 @@ class optimiser {
 public:
   virtual ~optimiser() = default;
   virtual void step(vec& x, const vec& gradient, float lr) = 0;
+  /// The same with the weight decay of another point: g <- g + weight-decay * at, where the gradient was taken. Equal
+  /// to `step` bit for bit without weight decay, or where the two points are one.
+  void step_at(const vec& at, vec& x, const vec& gradient, float lr);
   /// u(g) at x, for algorithms that compress it before they apply it. Like `step`, it moves the state on.
   vec direction(const vec& x, const vec& gradient);
   /// Everything that a later step depends on.

@@ -175,6 +175,16 @@ const detail::updates updates_on_host;
 
 optimiser::optimiser() noexcept : updates_(&updates_on_host) {}
 
+/// `step` adds the decay of x itself.
+void optimiser::step_at(const vec& at, vec& x, const vec& gradient, float lr) {
+  if (weight_decay() == 0 || &at == &x)
+    return step(x, gradient, lr);
+  vec decayed = gradient;
+  decayed += weight_decay() * at;
+  decayed -= weight_decay() * x;
+  step(x, decayed, lr);
+}
+
 /// A step of rate -1 from the origin, where the decay, which belongs to x, has gone into the gradient.
 vec optimiser::direction(const vec& x, const vec& gradient) {
   vec decayed = gradient;

@@ -121,7 +121,7 @@ def sections(kind: str, world: World) -> list[str]:
         lines += ["", f"### {entry['name']}", ""] + textwrap.wrap(entry["summary"] + ".", 120)
         if entry.get("maths"):
             lines += ["", "```text", *entry["maths"].splitlines(), "```"]
-        for title in ("reference", "cost", "faults"):
+        for title in ("reference", "cost", "faults", "limits"):
             if entry.get(title):
                 lines += ["", *textwrap.wrap(f"*{title.capitalize()}.* {entry[title]}", 120, break_on_hyphens=False)]
         if entry["parameters"]:

@@ -30,7 +30,7 @@ float remainder(rank i, const std::vector<float>& row) {
 }
 
 template <class Weight>
-mixing_matrix along(const graph& g, Weight weight) {
+mixing_matrix weigh_edges(const graph& g, Weight weight) {
   std::vector<std::vector<float>> rows(g.size());
   for (rank i = 0; i < g.size(); ++i)
     for (rank j : g.neighbours(i))
@@ -61,12 +61,17 @@ mixing_matrix mixing_matrix::uniform(const graph& g) {
 }
 
 mixing_matrix mixing_matrix::metropolis(const graph& g) {
-  return along(g, [&](rank i, rank j) { return 1 / (1 + static_cast<float>(std::max(g.degree(i), g.degree(j)))); });
+  return weigh_edges(g,
+                     [&](rank i, rank j) { return 1 / (1 + static_cast<float>(std::max(g.degree(i), g.degree(j)))); });
 }
 
 mixing_matrix mixing_matrix::lazy() const {
-  return along(graph_, [this](rank i, rank j) { return weight(i, j) / 2; });
+  auto half = weigh_edges(graph_, [this](rank i, rank j) { return weight(i, j) / 2; });
+  half.lazy_ = true;
+  return half;
 }
+
+mixing_matrix mixing_matrix::along(const graph& g) const { return lazy_ ? metropolis(g).lazy() : metropolis(g); }
 
 float mixing_matrix::weight(rank i, rank j) const {
   if (i == j)
@@ -81,7 +86,9 @@ mixing_matrix make_mixing(std::string_view rule, const graph& g) {
     return mixing_matrix::uniform(g);
   if (rule == "metropolis" || rule == "auto")
     return mixing_matrix::metropolis(g);
-  throw unknown_name("mixing rule", rule, {"uniform", "metropolis", "auto"});
+  if (rule == "lazy")
+    return mixing_matrix::metropolis(g).lazy();
+  throw unknown_name("mixing rule", rule, {"uniform", "metropolis", "auto", "lazy"});
 }
 
 } // namespace gossamer::topology

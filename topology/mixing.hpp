@@ -35,6 +35,8 @@ public:
   /// (I + W) / 2: all eigenvalues move into [0, 1], at the price of half the gap. For a smallest
   /// eigenvalue near -1.
   mixing_matrix lazy() const;
+  /// What the rule of this matrix, `metropolis` or its lazy form, makes of another graph.
+  mixing_matrix along(const graph& g) const;
 
   std::size_t size() const noexcept { return graph_.size(); }
   const graph& support() const noexcept { return graph_; }
@@ -49,11 +51,12 @@ private:
   graph graph_;
   std::vector<std::vector<float>> weights_;
   std::vector<float> self_;
+  bool lazy_ = false;
 };
 
 /// The matrix that a user names: "uniform", "metropolis", or "auto", which is uniform on regular
 /// graphs and Metropolis elsewhere (that is, always Metropolis, for the two coincide on regular
-/// graphs).
+/// graphs); or "lazy", the lazy form of that.
 /// @error errc::usage for an unknown name, or uniform on a graph that is not regular
 mixing_matrix make_mixing(std::string_view rule, const graph& g);
 

@@ -76,7 +76,7 @@ private:
   }
 
   /// Where x will be when the gradients that are kept have been applied.
-  vec ahead(const worker& w) const { return kept_.empty() ? x_ : x_ - w.learning_rate(t_) * kept_; }
+  vec ahead(const worker& w) const { return kept_.empty() ? x_ : w.updated(x_, kept_, t_); }
 
   void keep(const worker& w, vec g) {
     if (options_.sum)

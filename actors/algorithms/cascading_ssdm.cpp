@@ -2,7 +2,7 @@
 //
 //   u_m     = m_i,t+1 of SSDM, i = the m-th worker that a segment comes to, m = 0 .. n-1
 //   w_0     = Q(u_0),  w_m = Q(w_m-1 + u_m)              Q(v) = |v|_2 sign~(v), unbiased
-//   x_t+1   = prox(x_t - w_n-1 / n)
+//   x_t+1   = prox(x_t - gamma_t / n w_n-1)
 //
 // Every hop decodes, adds and compresses again. E w_n-1 is the exact sum, but each Q multiplies the energy of what it
 // gets by the number of elements that share a norm: over n hops that explodes. The failing baseline of Wu, He, Guo, Qu,
@@ -51,12 +51,12 @@ public:
     for (; co_await w.next_step(t_); ++t_) {
       w.claim_equal("the model", t_, x_);
       const vec g = co_await w.start_gradient(x_, t_);
-      const vec d = w.direction(x_, g, t_);
+      const vec d = w.direction(x_, g);
       const vec m = t_ == 0 ? d : beta_ * m_ + (1 - beta_) * d;
       cascade sum{w, *signs_, m};
       co_await all_reduce(w, sum, route::ring, t_);
       m_ = m;
-      x_ -= 1.0f / static_cast<float>(w.members().size()) * sum.sum();
+      x_ -= w.learning_rate(t_) / static_cast<float>(w.members().size()) * sum.sum();
       w.prox(x_, t_);
     }
   }
@@ -76,8 +76,8 @@ private:
 const algorithm_entry cascading_ssdm_entry{
     .about = {.name = "cascading-ssdm",
               .summary = "stochastic signs, compressed anew at every hop of an all-reduce: a baseline that explodes",
-              .maths = "m_i,t+1 = beta m_i,t + (1 - beta) gamma_t u(grad F_i(x_t; xi_i,t)), m_i,1 without beta\n"
-                       "w_0 = Q(m_0), w_k = Q(w_k-1 + m_k), x_t+1 = x_t - w_n-1 / n, Q(v) = |v|_2 sign~(v)",
+              .maths = "m_i,t+1 = beta m_i,t + (1 - beta) u(grad F_i(x_t; xi_i,t)), m_i,1 without beta\n"
+                       "w_0 = Q(m_0), w_k = Q(w_k-1 + m_k), x_t+1 = x_t - gamma_t / n w_n-1, Q(v) = |v|_2 sign~(v)",
               .reference = "Wu, He, Guo, Qu, Wang, Zhuang, Zhang: Sign bit is enough: a learning synchronization "
                            "framework for multi-hop all-reduce with ultimate compression, 2022, section 3",
               .cost = "2(n-1) messages and 2(n-1)/n * (1 + 32/B) d payload bits sent by each worker per step, for B "
@@ -96,11 +96,12 @@ const algorithm_entry cascading_ssdm_entry{
                .default_lr = 0.002,
                .on_loss = interrupted_round::repeat,
                .most_steps_apart = 1,
-               .converges = false,
                .follows_mean_gradient = false},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<cascading_ssdm>(s.initial, s.given);
     },
+    .limits = {{.why = "every hop compresses what it got again, and multiplies its energy by the number of elements "
+                       "that share a norm"}},
 };
 
 } // namespace gossamer::actors

@@ -7,6 +7,8 @@
 // algorithm 1, has the first order, in which the gradient is computed while the models travel. On a complete graph the
 // second one is plain parallel SGD.
 //
+// A weight decay is a part of F_i: in the first order, too, it is that of x_i,t, and not of what is mixed.
+//
 // With a lossy codec a neighbour's x_j becomes C(x_j): simple, and noisier the smaller gamma is, because the rounding
 // enters the average with weight one. `naive-d-psgd` is that, as the literature on compressed gossip knows it: by
 // default everybody mixes C(x_i), not x_i, for itself as well. It is here to be compared with (dcd_psgd.cpp).
@@ -36,8 +38,8 @@ private:
       auto gradient = w.start_gradient(x_, t_);
       vec mixed = co_await neighbour_exchange(w, x_, t_, own_);
       const vec g = co_await gradient;
+      w.update(mixed, g, t_, x_);
       x_ = std::move(mixed);
-      w.update(x_, g, t_);
     }
   }
   // snippet run end

@@ -10,7 +10,8 @@
 // Theory asks for an unbiased codec whose relative error stays below (1 - rho) / (2 mu); in practice biased ones, such
 // as top-k, work as well, so any codec may be used. What is too coarse diverges: random-p from about p = 0.4 down.
 //
-// The proximal step is part of h, so that replicas stay what their owners have.
+// A weight decay is a part of F_i, that is, of x_i,t. The proximal step is part of h, so that replicas stay what their
+// owners have.
 //
 // Lost workers: their weight goes to the worker's own model. Each view begins with an exchange of exact models
 // (replicas.hpp), also for one that has come back with the state of another worker.
@@ -33,7 +34,7 @@ public:
       co_await models_.catch_up(w, model(), t_);
       vec h = models_.mix(w, model());
       const vec g = co_await gradient;
-      w.update(h, g, t_);
+      w.update(h, g, t_, model());
       models_.publish(w, std::move(h) - model(), t_);
     }
   }

@@ -4,6 +4,7 @@
 #include "gossamer/compress/uniform.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 namespace gossamer::actors {
 
@@ -36,6 +37,13 @@ packet one_bit(buffer_pool pool) {
   return p;
 }
 
+/// What mu would have to be for condition (2) to hold; infinite at the snapshot.
+void log_mu(const vec& v, int bits, double moved) {
+  if (spdlog::should_log(spdlog::level::debug))
+    spdlog::debug("a model in {} bits an element meets condition (2) with mu = {:.4g}", bits,
+                  compress::uniform_expected_error(v.view(), bits) / moved);
+}
+
 } // namespace
 
 model_teller::model_teller(options o) : options_(o) {
@@ -56,8 +64,10 @@ told_model model_teller::operator()(worker& w, const vec& x, const vec& snapshot
 told_model model_teller::quantised(worker& w, const vec& x, const vec& snapshot, double allowed) const {
   const vec v = options_.centred ? x - snapshot : x;
   const auto kind = options_.centred ? svrg_kind::offset : svrg_kind::model;
-  if (options_.bits != 0)
+  if (options_.bits != 0) {
+    log_mu(v, options_.bits, squared_distance(x.view(), snapshot.view()));
     return {kind, w.encode(codec(options_.bits), v)};
+  }
   for (int bits = least_bits; bits <= compress::uniform_most_bits; ++bits)
     if (compress::uniform_expected_error(v.view(), bits) <= allowed)
       return {kind, w.encode(codec(bits), v)};

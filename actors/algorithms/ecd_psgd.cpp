@@ -7,8 +7,9 @@
 // Tang, Gan, Zhang, Zhang, Liu: Communication compression for decentralized training, NeurIPS 2018, algorithm 2. The
 // estimate xt_i of x_i is unbiased if C is, and its variance is at most that of C divided by the number of messages.
 // The text counts steps from 1 and prints s = t where its formulas (3) and (4) need s = t + 1: with s = t the first
-// transition would double the noise instead of halving it. s is not sent: it follows from the step of the message,
-// and a message of another step is not taken.
+// transition would double the noise instead of halving it. Each message says its s - 1, and is taken for that s only.
+//
+// A weight decay is a part of F_i, that is, of x_i,t.
 //
 // z grows with s, so the codec must follow its range. With few bits that loses more than it gains: at 4 bits ECD
 // diverges where DCD learns. ECD is the better one where the error of C does not depend on z (fixed-grid).
@@ -45,7 +46,7 @@ public:
       co_await estimates_.catch_up(w, x_, t_);
       vec next = estimates_.mix(w, own_exact_ ? x_ : estimates_.own());
       const vec g = co_await gradient;
-      w.update(next, g, t_);
+      w.update(next, g, t_, x_);
       const float s = coefficient(estimates_.age(t_) + 1);
       estimates_.publish(w, vec{(1 - s / 2) * x_} + s / 2 * next, t_);
       x_ = std::move(next);

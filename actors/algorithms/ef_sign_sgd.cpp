@@ -92,14 +92,14 @@ const algorithm_entry ef_sign_sgd_entry{
                   "scale=gather: n-1 messages and (n-1)(d + 32) payload bits sent by each worker per step, n-1 hops. "
                   "scale=common: 4(n-1) messages, 2(n-1)/n * 32 bits for the scale, and for the sums of k signs "
                   "ceil(log2(k+1)) * d/n for each k = 1 .. n-1 and (n-1)/n * ceil(log2(n+1)) * d",
-              .parameters = {{.key = "scale",
-                              .kind = parameter::type::choice,
-                              .fallback = "gather",
-                              .meaning = "each worker's own scale, its packets gathered by all; or one common scale, "
-                                         "the signs summed on the way",
-                              .choices = {"gather", "common"}},
-                             coding_parameter(),
-                             collective_parameter()}},
+              .parameters = with_collective(
+                  {{.key = "scale",
+                    .kind = parameter::type::choice,
+                    .fallback = "gather",
+                    .meaning = "each worker's own scale, its packets gathered by all; or one common scale, "
+                               "the signs summed on the way",
+                    .choices = {"gather", "common"}},
+                   coding_parameter()})},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
                .needs = codec_need::exact,

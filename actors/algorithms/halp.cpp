@@ -43,9 +43,14 @@ private:
     grid_ = nullptr;
   }
   told_model tell(worker& w) override { return {svrg_kind::offset, rounded(w)}; }
+  /// On z, since x as a float does not feel what is small beside xt.
   void step(worker& w, const vec& u) override {
-    w.update(x_, u, updates());
-    unrounded_ = x_ - snapshot();
+    vec z = w.decode(rounded(w)) - w.direction(x_, u, updates());
+    const vec moved = snapshot() + z;
+    vec nearest = moved;
+    w.prox(nearest, updates());
+    z += nearest - moved;
+    unrounded_ = std::move(z);
     rounding_ = updates();
     x_ = snapshot() + w.decode(rounded(w));
   }

@@ -13,9 +13,10 @@
 // would be wrong; K = infinity, here 0, is never full, not even at t = 0; momentum is the optimiser's, on each worker;
 // the learning rate follows --schedule.
 //
-// eta_s is not printed. It must exceed the usual |u_k|, or c grows until the next full round. Unless given, it is
-// 2 rms(G) of the first full round, and follows gamma_t from then on. Without full rounds nobody sees the mean; then it
-// is 2 (1/n sum_i rms(h_i)^2)^(1/2) of the first round, for which the workers add up one number.
+// eta_s is not printed. It must exceed nearly all |u_k|, or c grows until the next full round, and it may not be so
+// large that x strays far from the path of SGD. Unless given, it is 3 (1/n sum_i rms(gamma_t u_i,t)^2)^(1/2) of the
+// very round, so that it follows the optimiser (momentum grows over many steps, Adam shrinks) and the schedule; the
+// workers add up one number for it, beside the bits.
 //
 // c_i - c_j is the sum of all that u_i and u_j have differed by since the last full round, and nothing else sets it
 // back. So with K = 0 the signs say less and less of the present gradients, the sooner the more the workers' data
@@ -44,57 +45,41 @@ public:
     for (; co_await w.next_step(t_); ++t_) {
       w.claim_equal("the model", t_, x_);
       const vec g = co_await w.start_gradient(x_, t_);
-      const vec h = w.direction(x_, g, t_) + c_;
+      const vec u = w.direction(x_, g, t_);
+      const vec h = u + c_;
       if (period_ > 0 && t_ % period_ == 0)
         co_await full_round(w, h);
       else
-        co_await one_bit_round(w, h);
+        co_await one_bit_round(w, h, w.coder().sum_of_squares(u) / static_cast<double>(u.size()));
       w.prox(x_, t_);
     }
   }
 
-  void fields(archive& a) override { a(x_)(c_)(t_)(measured_); }
+  void fields(archive& a) override { a(x_)(c_)(t_); }
   void inherit(worker&) override { c_ = 0.0f * x_; }
   const vec& model() const override { return x_; }
 
 private:
   task<> full_round(worker& w, const vec& h) {
-    const vec G = co_await mean_of_all(w, h, way_, t_);
-    measure(w, mean_square(G));
-    x_ -= G;
+    x_ -= co_await mean_of_all(w, h, way_, t_);
     c_ = 0.0f * x_;
   }
 
-  task<> one_bit_round(worker& w, const vec& h) {
-    const bool first = period_ == 0 && unknown_rate();
-    const auto mine = first ? static_cast<float>(mean_square(h)) : 0.0f;
+  task<> one_bit_round(worker& w, const vec& h, double mean_square) {
     auto pool = h.pool();
+    const auto mine = static_cast<float>(mean_square);
     dense_sum squares{w, vec{pool, {&mine, 1}}};
     one_bit_merge signs{w, h, t_};
     reduction* const both[] = {&signs, &squares};
-    co_await all_reduce(w, std::span{both}.first(first ? 2 : 1), way_, t_);
-    if (first)
-      measure(w, static_cast<double>(squares.sum()[0]) / static_cast<double>(w.members().size()));
-    const vec G = global_rate(w) * signs.values();
+    co_await all_reduce(w, std::span{both}.first(given_rate_ > 0 ? 1 : 2), way_, t_);
+    const auto usual = [&] { return std::sqrt(squares.sum()[0] / static_cast<float>(w.members().size())); };
+    const vec G = (given_rate_ > 0 ? given_rate_ : 3 * usual()) * signs.values();
     x_ -= G;
     c_ = h - G;
   }
 
-  static double mean_square(const vec& v) { return sum_of_squares(v.view()) / static_cast<double>(v.size()); }
-
-  /// Until something has moved, too.
-  bool unknown_rate() const { return given_rate_ == 0 && measured_ == 0; }
-  void measure(const worker& w, double square) {
-    if (unknown_rate() && w.learning_rate(t_) > 0)
-      measured_ = 2 * std::sqrt(square) / static_cast<double>(w.learning_rate(t_));
-  }
-  float global_rate(const worker& w) const {
-    return given_rate_ > 0 ? given_rate_ : static_cast<float>(measured_ * static_cast<double>(w.learning_rate(t_)));
-  }
-
   vec x_, c_;
   std::uint64_t t_ = 0;
-  double measured_ = 0; ///< eta_s / gamma_t; 0: not yet
   std::uint64_t period_;
   float given_rate_;
   route way_;
@@ -112,20 +97,21 @@ const algorithm_entry marsit_entry{
               .reference = "Wu, He, Guo, Qu, Wang, Zhuang, Zhang: Sign bit is enough: a learning synchronization "
                            "framework for multi-hop all-reduce with ultimate compression, 2022, algorithms 1 and 2",
               .cost = "2(n-1) messages and 2(n-1)/n * d payload bits sent by each worker per step, 32 times as many in "
-                      "full rounds: 1 + 31/K bits an element and hop; 2(n-1) hops, on a torus 2(R+C-2)",
-              .parameters = {{.key = "period",
-                              .kind = parameter::type::integer,
-                              .fallback = "100",
-                              .meaning = "K, in steps: every K-th round is full; 0: none",
-                              .min = 0,
-                              .max = 1e9},
-                             {.key = "global-rate",
-                              .fallback = "0",
-                              .meaning = "eta_s, the size of a one-bit step; 0: twice the usual size of a step of SGD, "
-                                         "measured in the first round and in proportion to the learning rate",
-                              .min = 0,
-                              .max = 1e6},
-                             collective_parameter()}},
+                      "full rounds: 1 + 31/K bits an element and hop; 2(n-1) hops, on a torus 2(R+C-2). "
+                      "global-rate=0: as many messages again, and 2(n-1)/n * 32 bits, in one-bit rounds",
+              .parameters = with_collective(
+                  {{.key = "period",
+                    .kind = parameter::type::integer,
+                    .fallback = "100",
+                    .meaning = "K, in steps: every K-th round is full; 0: none",
+                    .min = 0,
+                    .max = 1e9},
+                   {.key = "global-rate",
+                    .fallback = "0",
+                    .meaning = "eta_s, the size of a one-bit step; 0: three times the root mean square of what "
+                               "the optimisers make of this round's gradients",
+                    .min = 0,
+                    .max = 1e6}})},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
                .needs = codec_need::exact,

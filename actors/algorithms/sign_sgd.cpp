@@ -1,6 +1,6 @@
 // Sign SGD with majority vote, and Signum.
 //
-//   m_i,t+1 = beta m_i,t + (1 - beta) d_i,t                   d_i,t = gamma_t u(grad F_i(x_t; xi_i,t))
+//   m_i,t+1 = beta m_i,t + (1 - beta) d_i,t                   d_i,t = u(grad F_i(x_t; xi_i,t))
 //   V_t     = sign(sum_i sign(m_i,t+1))                       0 counts as +1, among signs and in the vote
 //   x_t+1   = prox(x_t - gamma_t V_t)
 //
@@ -31,7 +31,7 @@ public:
     for (; co_await w.next_step(t_); ++t_) {
       w.claim_equal("the model", t_, x_);
       const vec g = co_await w.start_gradient(x_, t_);
-      vec m = beta_ * m_ + (1 - beta_) * w.direction(x_, g, t_);
+      vec m = beta_ * m_ + (1 - beta_) * w.direction(x_, g);
       sign_majority vote{w, m, code_};
       co_await all_reduce(w, vote, way_, t_);
       m_ = std::move(m);
@@ -56,19 +56,18 @@ private:
 const algorithm_entry sign_sgd_entry{
     .about = {.name = "sign-sgd",
               .summary = "workers vote on the sign of each step; the majority wins",
-              .maths = "m_i,t+1 = beta m_i,t + (1 - beta) gamma_t u(grad F_i(x_t; xi_i,t))\n"
+              .maths = "m_i,t+1 = beta m_i,t + (1 - beta) u(grad F_i(x_t; xi_i,t))\n"
                        "x_t+1 = x_t - gamma_t sign(sum_i sign(m_i,t+1)), where 0 counts as +1",
               .reference = "Bernstein, Wang, Azizzadenesheli, Anandkumar: signSGD: compressed optimisation for "
                            "non-convex problems, ICML 2018, algorithms 2 and 3",
               .cost = "2(n-1) messages; (n-1)/n * d payload bits for the outcome and, for the votes, ceil(log2(k+1)) * "
                       "d/n for each k = 1 .. n-1, sent by each worker per step; on a ring 2(n-1) hops",
-              .parameters = {{.key = "beta",
-                              .fallback = "0",
-                              .meaning = "of the momentum that a worker votes with (Signum); 0: none",
-                              .min = 0,
-                              .max = 0.9999},
-                             coding_parameter(),
-                             collective_parameter()}},
+              .parameters = with_collective({{.key = "beta",
+                                              .fallback = "0",
+                                              .meaning = "of the momentum that a worker votes with (Signum); 0: none",
+                                              .min = 0,
+                                              .max = 0.9999},
+                                             coding_parameter()})},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
                .needs = codec_need::exact,

@@ -1,11 +1,11 @@
 // SSDM: stochastic sign descent with momentum.
 //
-//   m_i,t+1 = beta m_i,t + (1 - beta) d_i,t,  m_i,1 = d_i,0        d_i,t = gamma_t u(grad F_i(x_t; xi_i,t))
+//   m_i,t+1 = beta m_i,t + (1 - beta) d_i,t,  m_i,1 = d_i,0        d_i,t = u(grad F_i(x_t; xi_i,t))
 //   x_t+1   = prox(x_t - gamma_t / n sum_i sign~(m_i,t+1))         P(sign~(v)_k = 1) = 1/2 + v_k / (2 |v|_2)
 //
 // Safaryan, Richtarik: Stochastic sign descent methods: new algorithms and better theory, ICML 2021, algorithm 3. With
-// keep-norm=true the update is (1/n) sum_i |m_i| sign~(m_i): unbiased for the mean of the m_i, and what the analysis of
-// Marsit takes SSDM for.
+// keep-norm=true the update is gamma_t / n sum_i |m_i| sign~(m_i): unbiased for the mean of the m_i, and what the
+// analysis of Marsit takes SSDM for.
 //
 // The original has a server. Here signs without norms are added on an all-reduce; packets with norms are gathered by
 // everybody on a ring. A momentum of 0 has no direction and votes by fair coins.
@@ -31,7 +31,7 @@ public:
     for (; co_await w.next_step(t_); ++t_) {
       w.claim_equal("the model", t_, x_);
       const vec g = co_await w.start_gradient(x_, t_);
-      const vec d = w.direction(x_, g, t_);
+      const vec d = w.direction(x_, g);
       const vec m = t_ == 0 ? d : beta_ * m_ + (1 - beta_) * d;
       if (keeps_norm_)
         co_await gather(w, m);
@@ -49,7 +49,7 @@ private:
   task<> gather(worker& w, const vec& m) {
     const auto mine = w.encode(*signs_, m);
     const auto everybody = co_await ring_all_gather(w, mine, t_);
-    x_ -= mean_of(w, everybody, x_.size());
+    x_ -= w.learning_rate(t_) * mean_of(w, everybody, x_.size());
   }
 
   task<> add_signs(worker& w, const vec& m) {
@@ -82,22 +82,22 @@ private:
 const algorithm_entry ssdm_entry{
     .about = {.name = "ssdm",
               .summary = "sends random signs that are right on average for the direction of the momentum",
-              .maths = "m_i,t+1 = beta m_i,t + (1 - beta) gamma_t u(grad F_i(x_t; xi_i,t)), m_i,1 without beta\n"
+              .maths = "m_i,t+1 = beta m_i,t + (1 - beta) u(grad F_i(x_t; xi_i,t)), m_i,1 without beta\n"
                        "x_t+1 = x_t - gamma_t / n sum_i sign~(m_i,t+1), P(sign~(v)_k = 1) = 1/2 + v_k / (2 |v|_2)\n"
-                       "keep-norm=true: x_t+1 = x_t - (1/n) sum_i |m_i,t+1|_2 sign~(m_i,t+1)",
+                       "keep-norm=true: x_t+1 = x_t - gamma_t / n sum_i |m_i,t+1|_2 sign~(m_i,t+1)",
               .reference = "Safaryan, Richtarik: Stochastic sign descent methods: new algorithms and better theory, "
                            "ICML 2021, algorithm 3",
               .cost = "2(n-1) messages and, for the sums of k signs, ceil(log2(k+1)) * d/n payload bits for each k = 1 "
                       ".. n-1 and (n-1)/n * ceil(log2(n+1)) * d sent by each worker per step; keep-norm=true: n-1 "
                       "messages and (n-1)(d + 32) bits",
-              .parameters = {{.key = "beta", .fallback = "0.9", .meaning = "of the momentum", .min = 0, .max = 0.9999},
-                             {.key = "keep-norm",
-                              .kind = parameter::type::choice,
-                              .fallback = "false",
-                              .meaning = "whether norms are sent with the signs, and gathered instead of summed",
-                              .choices = {"false", "true"}},
-                             coding_parameter(),
-                             collective_parameter()}},
+              .parameters = with_collective(
+                  {{.key = "beta", .fallback = "0.9", .meaning = "of the momentum", .min = 0, .max = 0.9999},
+                   {.key = "keep-norm",
+                    .kind = parameter::type::choice,
+                    .fallback = "false",
+                    .meaning = "whether norms are sent with the signs, and gathered instead of summed",
+                    .choices = {"false", "true"}},
+                   coding_parameter()})},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
                .needs = codec_need::exact,

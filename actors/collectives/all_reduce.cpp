@@ -1,5 +1,7 @@
 #include "gossamer/actors/collectives/all_reduce.hpp"
 
+#include <fmt/format.h>
+
 namespace gossamer::actors {
 
 namespace {
@@ -85,7 +87,11 @@ private:
 /// Rows and columns that this worker is in, as long as the view.
 std::pair<ring, ring> lanes(const worker& w, route way) {
   const auto members = w.members();
-  const auto columns = way == route::torus ? torus_shape(members.size()).second : members.size();
+  const auto rows = static_cast<std::size_t>(way);
+  if (rows > 1 && members.size() == w.workers() && members.size() % rows != 0)
+    throw error(errc::usage, fmt::format("{} workers do not make a torus of {} rows", members.size(), rows),
+                "choose rows that divides --workers, or rows=0 for the most square torus");
+  const auto columns = torus_shape(members.size(), rows).second;
   const auto place = static_cast<std::size_t>(std::ranges::lower_bound(members, w.id()) - members.begin());
   std::vector<rank> column;
   for (auto k = place % columns; k < members.size(); k += columns)
@@ -98,23 +104,33 @@ task<bool> attempt(worker& w, std::span<reduction* const> together, route way, s
   for (auto* r : together)
     r->begin(static_cast<std::uint32_t>(w.members().size()));
   tag first{frame_kind::reduce_segment, t, 0, w.present().number};
+  std::vector<passage> passages;
   for (auto* r : together) {
-    passage through{w, *r, first};
-    const bool done = co_await through.go(row, column);
-    if (!done)
-      co_return false;
+    passages.emplace_back(w, *r, first);
     first.part += 1u << 24; // more than there can be workers
   }
-  co_return true;
+  std::vector<task<bool>> under_way;
+  for (auto& p : passages) {
+    under_way.push_back(p.go(row, column));
+    under_way.back().start();
+  }
+  bool done = true;
+  for (auto& going : under_way) {
+    const bool through = co_await going;
+    done = done && through;
+  }
+  co_return done;
 }
 
 } // namespace
 
-std::pair<std::size_t, std::size_t> torus_shape(std::size_t members) noexcept {
-  std::size_t rows = 1;
-  for (std::size_t r = 2; r * r <= members; ++r)
-    if (members % r == 0)
-      rows = r;
+std::pair<std::size_t, std::size_t> torus_shape(std::size_t members, std::size_t rows) noexcept {
+  if (rows == 0 || members % rows != 0) {
+    rows = 1;
+    for (std::size_t r = 2; r * r <= members; ++r)
+      if (members % r == 0)
+        rows = r;
+  }
   return {rows, members / rows};
 }
 
@@ -131,14 +147,32 @@ task<> all_reduce(worker& w, reduction& r, route way, std::uint64_t t) {
   co_await all_reduce(w, alone, way, t);
 }
 
-parameter collective_parameter() {
-  return {.key = "collective",
-          .kind = parameter::type::choice,
-          .fallback = "ring",
-          .meaning = "the way of the all-reduce: one ring, or rows and columns of a grid",
-          .choices = {"ring", "torus"}};
+std::vector<parameter> with_collective(std::vector<parameter> own) {
+  own.push_back({.key = "collective",
+                 .kind = parameter::type::choice,
+                 .fallback = "ring",
+                 .meaning = "the way of the all-reduce: one ring, or rows and columns of a grid",
+                 .choices = {"ring", "torus"}});
+  own.push_back({.key = "rows",
+                 .kind = parameter::type::integer,
+                 .fallback = "0",
+                 .meaning = "of the torus, a divisor of the number of workers; 0: as square as it can be, as it is "
+                            "too where losses leave workers that do not fill these rows",
+                 .min = 0,
+                 .max = 1e6});
+  return own;
 }
 
-route collective_of(const arguments& given) { return given.is("collective", "torus") ? route::torus : route::ring; }
+route collective_of(const arguments& given) {
+  const auto rows = static_cast<route>(given.integer("rows"));
+  if (given.is("collective", "torus"))
+    return rows;
+  if (rows != route::torus)
+    throw error(errc::usage,
+                fmt::format("algorithm '{}' is given rows={}, and its collective is a ring", given.resolved().name,
+                            given.integer("rows")),
+                "add collective=torus, or leave rows out");
+  return route::ring;
+}
 
 } // namespace gossamer::actors

@@ -42,14 +42,15 @@ public:
   virtual void store(segment s, const packet& received) = 0;
 };
 
-/// The way that segments take.
-enum class route {
-  ring, ///< one ring of all members
-  torus ///< rows and columns of a grid that is as square as the number of members allows
+/// The way that segments take: along the rows and columns of a grid with so many rows.
+enum class route : std::size_t {
+  torus = 0, ///< as many as make the grid most square
+  ring = 1,  ///< one ring of all members
 };
 
-/// R rows and C columns with R C = members, R <= C and R as large as possible; so one row where `members` is prime.
-std::pair<std::size_t, std::size_t> torus_shape(std::size_t members) noexcept;
+/// R rows and C columns with R C = members.
+/// @param rows R; where that is 0 or does not divide `members`, the largest R <= C: one row where `members` is prime
+std::pair<std::size_t, std::size_t> torus_shape(std::size_t members, std::size_t rows = 0) noexcept;
 
 /// Reduces vectors over all members; every member ends up with the same bits.
 ///
@@ -73,13 +74,15 @@ std::pair<std::size_t, std::size_t> torus_shape(std::size_t members) noexcept;
 /// of the call, so that nobody waits in the first of them for one who has gone on to the second. For algorithms that
 /// repeat interrupted rounds (`interrupted_round::repeat`): one that is not may be a round ahead of another, which then
 /// gets its state and never sees the end of this call.
-/// @param together done one after the other, independent of each other; at most 256
+/// @param together done side by side, in the time of the longest, and independent of each other; at most 256
 /// @param t names the round; unique among the rounds of a run
+/// @error errc::usage when the workers that the run begins with do not fill the rows that `way` asks for
 task<> all_reduce(worker& w, std::span<reduction* const> together, route way, std::uint64_t t);
 task<> all_reduce(worker& w, reduction& r, route way, std::uint64_t t);
 
-/// A parameter for the route, `collective`, and its value.
-parameter collective_parameter();
+/// An algorithm's own parameters, and behind them those of the route, `collective` and `rows`.
+std::vector<parameter> with_collective(std::vector<parameter> own = {});
+/// @error errc::usage on rows of a ring
 route collective_of(const arguments& given);
 
 } // namespace gossamer::actors

@@ -2,6 +2,11 @@
 
 namespace gossamer::actors {
 
+namespace {
+/// The n-th message, in a label.
+std::uint32_t numbered(std::uint64_t n) { return static_cast<std::uint32_t>(n); }
+} // namespace
+
 task<> replicas::catch_up(worker& w, const vec& x, std::uint64_t t) {
   if (exchange_due(w, t)) {
     exact_since_ = t;
@@ -34,7 +39,7 @@ task<> replicas::exchange(worker& w, std::uint64_t t) {
 }
 
 task<> replicas::follow_all(worker& w, std::uint64_t t) {
-  const tag label{frame_kind::difference, t - 1, 0, view_};
+  const tag label{frame_kind::difference, t - 1, numbered(age(t)), view_};
   for (const auto j : w.neighbours()) {
     const auto received = co_await w.receive(j, label);
     const auto known = others_.find(j);
@@ -59,7 +64,7 @@ void replicas::publish(worker& w, const vec& z, std::uint64_t t) {
   const auto message = w.encode(z);
   follow_(own_, w.decode(message), age(t + 1));
   if (!exchange_due(w, t + 1)) // else nobody will ask for it
-    w.send_to_neighbours({frame_kind::difference, t, 0, view_}, message);
+    w.send_to_neighbours({frame_kind::difference, t, numbered(age(t + 1)), view_}, message);
 }
 
 void replicas::claim(const worker& w, std::uint64_t t) const {

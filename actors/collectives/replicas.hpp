@@ -13,7 +13,8 @@ namespace gossamer::actors {
 /// bit, which is claimed in every step:
 ///   r_j <- follow(r_j, C(z_j), n),   the n-th message since r_j was known exactly.
 ///
-/// Messages of step t - 1 are awaited in step t, while the gradient is under way.
+/// Messages of step t - 1 are awaited in step t, while the gradient is under way. Their labels carry n, and they are
+/// taken only as the n-th: who follows with another n than the owner gets nothing, rather than a biased estimate.
 ///
 /// Lost workers. A lost neighbour's replica is dropped, and in the average stands the worker's own vector instead. A
 /// view begins with an exchange of exact models between all its neighbours: there may be new ones among them, and one

@@ -9,6 +9,9 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace gossamer::actors {
 
@@ -71,7 +74,6 @@ struct algorithm_traits {
   std::optional<std::uint64_t> most_steps_apart =
       std::nullopt;                    ///< neighbours of a synchronous algorithm; checked in simulation
   bool lossy_codecs_move_mean = false; ///< what a codec loses changes the mean of all models
-  bool converges = true;               ///< otherwise a baseline that is known to fail
   bool follows_mean_gradient = true;   ///< the mean of all models does; otherwise, signs of gradients, or some of them
   bool sgd_alone = true;               ///< with one worker and an exact codec it is plain SGD
   bool sgd_to_the_bit = true; ///< with one worker and an exact codec; else up to rounding, which adds up otherwise
@@ -85,6 +87,12 @@ struct algorithm_setup {
   std::size_t master = 0;                     ///< which of the masters
 };
 
+/// Why an algorithm does not find the minimum.
+struct limitation {
+  std::string with; ///< the optimiser or schedule of this name; empty: whatever they are
+  std::string why;
+};
+
 struct algorithm_entry {
   description about;
   algorithm_traits traits;
@@ -95,6 +103,18 @@ struct algorithm_entry {
   /// `run` begins again. What is evaluated is the masters' models, one behind the other.
   std::size_t (*masters)(const arguments&) = nullptr;
   std::unique_ptr<algorithm> (*make_master)(const algorithm_setup&) = nullptr;
+  /// With all other optimisers and schedules it finds the minimum (tests/simulation/minimum_laws_test.cpp).
+  std::vector<limitation> limits = {};
+
+  /// The reason why it fails with this optimiser or schedule; null if it does not. The empty name: with any.
+  const limitation* limit(std::string_view with) const {
+    for (const auto& l : limits)
+      if (l.with == with)
+        return &l;
+    return nullptr;
+  }
+  /// Otherwise a baseline that is known to fail.
+  bool converges() const { return limit("") == nullptr; }
 };
 
 /// All algorithms. Adding one: a file with its `algorithm_entry` and one line in algorithms/registry.cpp.

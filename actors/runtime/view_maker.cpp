@@ -37,7 +37,7 @@ std::shared_ptr<const view> view_maker::make(const view_change& change) {
     if (i < run_->settings.workers)
       v.members.push_back(i);
   }
-  v.mixing = std::make_shared<const topology::mixing_matrix>(topology::mixing_matrix::metropolis(graph_of(change)));
+  v.mixing = std::make_shared<const topology::mixing_matrix>(run_->everybody->mixing->along(graph_of(change)));
   v.active.assign(run_->settings.workers, true);
   if (bipartite())
     for (const auto i : overlay_->roles().passive)

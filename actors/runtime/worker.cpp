@@ -78,15 +78,21 @@ void hosted_worker::gradient_arrived(gradient_result result) {
   gradient_signal_.notify();
 }
 
-void worker::update(vec& x, const vec& gradient, std::uint64_t t) {
+void worker::step(compute::optimiser& o, vec& x, const vec& gradient, std::uint64_t t, const vec& at) const {
   if (!x.remote())
     x = settings_.packing.coder->place(x); // an algorithm may have had it on the host
-  optimiser_->step(x, gradient, learning_rate(t));
+  o.step_at(at, x, gradient, learning_rate(t));
   prox(x, t);
 }
 
+vec worker::updated(vec x, const vec& gradient, std::uint64_t t) const {
+  const auto spare = optimiser_->clone();
+  step(*spare, x, gradient, t, x);
+  return x;
+}
+
 vec worker::direction(const vec& x, const vec& gradient, std::uint64_t t) {
-  auto u = optimiser_->direction(x, gradient);
+  auto u = direction(x, gradient);
   u *= learning_rate(t);
   return u;
 }

@@ -91,9 +91,15 @@ public:
   pending_gradient start_full_part(const vec& x, std::uint32_t part, std::uint32_t parts, std::uint64_t t);
   /// x <- prox(x - gamma_t * u(g)): the optimiser's step (momentum and weight decay included), then the model's. On the
   /// device where gradients are computed, wherever x was.
-  void update(vec& x, const vec& gradient, std::uint64_t t);
-  /// gamma_t * u(g): what `update` would subtract from x, for algorithms that compress it first. Call one of the two in
-  /// a step, and `prox` where x has been moved without `update`.
+  void update(vec& x, const vec& gradient, std::uint64_t t) { update(x, gradient, t, x); }
+  /// The same for a gradient that was taken at another point, to which its weight decay belongs.
+  void update(vec& x, const vec& gradient, std::uint64_t t, const vec& at) { step(*optimiser_, x, gradient, t, at); }
+  /// What `update` would make of x, while x and the optimiser stay as they are. Copies the optimiser's state.
+  vec updated(vec x, const vec& gradient, std::uint64_t t) const;
+  /// u(g) at x, for algorithms that average directions over steps before they scale them.
+  vec direction(const vec& x, const vec& gradient) { return optimiser_->direction(x, gradient); }
+  /// gamma_t * u(g): what `update` would subtract from x, for algorithms that compress it first. Call one of the three
+  /// in a step, and `prox` where x has been moved without `update`.
   vec direction(const vec& x, const vec& gradient, std::uint64_t t);
   /// A gradient has changed the model for which it was computed, whose version was so many updates older when it was
   /// read. Whoever holds that model says so: a master, or a worker whose own model it is. (In pairwise averaging the
@@ -162,6 +168,7 @@ private:
   const view& view_of(std::uint64_t step) const;
   bool expects(rank from, const tag& label) const;
   pending_gradient start(gradient_job job);
+  void step(compute::optimiser& o, vec& x, const vec& gradient, std::uint64_t t, const vec& at) const;
   void restore(std::span<const std::byte> state);
   bool advance_views();
   void enter_views();

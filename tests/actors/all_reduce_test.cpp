@@ -1,105 +1,12 @@
 // Reductions along rings and tori: dense sums, sums and majorities of signs, and one-bit merges.
-#include "gossamer/actors/collectives/dense_sum.hpp"
-#include "gossamer/actors/collectives/one_bit_merge.hpp"
-#include "gossamer/actors/collectives/sign_sum.hpp"
-
 #include <gmock/gmock.h>
 
 #include <cmath>
 
-#include "tiny_world.hpp"
+#include "reduction_world.hpp"
 
 namespace gossamer::actors {
 namespace {
-
-using compress::sign_sum_code;
-using testing_support::tiny_world;
-
-constexpr route both_routes[] = {route::ring, route::torus};
-constexpr std::size_t crowds[] = {1, 2, 3, 4, 6, 7, 8, 9};
-constexpr std::size_t lengths[] = {0, 1, 2, 5, 63, 64, 65, 130, 1000};
-
-/// A worker whose life is one coroutine on one vector.
-class script final : public algorithm {
-public:
-  using life = std::function<task<>(worker&, vec&)>;
-  script(vec x, life l) : x_(std::move(x)), life_(std::move(l)) {}
-  task<> run(worker& w) override { return life_(w, x_); }
-  const vec& model() const override { return x_; }
-  void fields(archive& a) override { a(x_); }
-
-private:
-  vec x_;
-  life life_;
-};
-
-float value_of(rank i, std::size_t k) { return random_stream{9, i, purpose::synthetic}.uniform(0, k) - 0.5f; }
-
-vec values_of(buffer_pool& pool, rank i, std::size_t size) {
-  vec v{pool, size};
-  auto values = v.mutate();
-  for (std::size_t k = 0; k < size; ++k)
-    values[k] = value_of(i, k);
-  return v;
-}
-
-int sum_of_signs(std::size_t workers, std::size_t k) {
-  int sum = 0;
-  for (rank i = 0; i < workers; ++i)
-    sum += value_of(i, k) >= 0 ? 1 : -1;
-  return sum;
-}
-
-struct crowd {
-  std::size_t workers, length;
-  std::uint64_t timing = 0;
-};
-
-/// Lets every worker live on its own `values_of`.
-std::unique_ptr<tiny_world> let_live(const crowd& c, const script::life& life) {
-  static buffer_pool pool;
-  auto world = std::make_unique<tiny_world>(
-      tiny_world::options{.topology = "complete", .workers = c.workers, .timing = c.timing},
-      [&](rank i) { return std::make_unique<script>(values_of(pool, i, c.length), life); },
-      [](rank, std::uint64_t, const vec& x) { return x; });
-  EXPECT_TRUE(world->run()) << c.workers << " workers, length " << c.length;
-  return world;
-}
-
-task<> add_up(worker& w, vec& x, route way) { x = co_await sum_of_all(w, x, way, 0); }
-
-template <class Reduction>
-task<> count(worker& w, vec& x, route way, sign_sum_code code) {
-  Reduction r{w, x, code};
-  co_await all_reduce(w, r, way, 0);
-  x = r.values();
-}
-
-task<> merge(worker& w, vec& x, route way) {
-  one_bit_merge r{w, x, 0};
-  co_await all_reduce(w, r, way, 0);
-  x = r.values();
-}
-
-/// Asserts that all workers hold the same bits.
-void expect_agreement(const tiny_world& world, std::size_t workers) {
-  for (rank i = 1; i < workers; ++i)
-    ASSERT_EQ(world.model(i), world.model(0)) << "worker " << i;
-}
-
-TEST(torus_shape, is_as_square_as_can_be) {
-  using shape = std::pair<std::size_t, std::size_t>;
-  for (const auto& [members, expected] : {std::pair{1u, shape{1, 1}},
-                                          {2u, shape{1, 2}},
-                                          {4u, shape{2, 2}},
-                                          {6u, shape{2, 3}},
-                                          {7u, shape{1, 7}},
-                                          {8u, shape{2, 4}},
-                                          {9u, shape{3, 3}},
-                                          {12u, shape{3, 4}},
-                                          {64u, shape{8, 8}}})
-    EXPECT_EQ(torus_shape(members), expected) << members;
-}
 
 TEST(segment, parts_cover_the_whole_and_begin_at_whole_grains) {
   for (const std::size_t grain : {1u, 64u})
@@ -214,6 +121,32 @@ TEST(all_reduce, does_not_depend_on_timing) {
       for (std::uint64_t timing = 1; timing <= 5; ++timing)
         EXPECT_EQ(let_live({6, 1000, timing}, life)->model(3), first->model(0));
     }
+}
+
+task<> add_and_merge(worker& w, vec& x) {
+  dense_sum sum{w, x};
+  one_bit_merge bits{w, x, 0};
+  reduction* const both[] = {&sum, &bits};
+  co_await all_reduce(w, both, route::ring, 0);
+  x = sum.sum() + bits.values();
+}
+
+TEST(all_reduce, does_several_reductions_side_by_side) {
+  std::vector<std::uint64_t> first_hops;
+  tiny_world world{{.topology = "complete",
+                    .workers = 2,
+                    .on_send = [&](rank, const frame& f) { first_hops.push_back(f.label.part >> 24); }},
+                   [](rank i) {
+                     static buffer_pool pool;
+                     return std::make_unique<script>(values_of(pool, i, 10), add_and_merge);
+                   },
+                   [](rank, std::uint64_t, const vec& x) { return x; }};
+  ASSERT_TRUE(world.run());
+  ASSERT_EQ(first_hops.size(), 8u);
+  first_hops.resize(4); // of both workers, before anything is delivered
+  EXPECT_EQ(first_hops, (std::vector<std::uint64_t>{0, 1, 0, 1}));
+  for (std::size_t k = 0; k < 10; ++k)
+    EXPECT_EQ(world.model(0)[k], world.model(1)[k]);
 }
 
 TEST(all_reduce, sends_what_it_promises) {
@@ -338,8 +271,12 @@ std::pair<double, double> deviation(std::size_t workers, route way) {
 }
 
 TEST(one_bit_merge, is_the_mean_sign_on_average) {
-  for (const auto& [workers, way] :
-       {std::pair{3u, route::ring}, {8u, route::ring}, {6u, route::torus}, {8u, route::torus}, {9u, route::torus}})
+  for (const auto& [workers, way] : {std::pair{3u, route::ring},
+                                     {8u, route::ring},
+                                     {6u, route::torus},
+                                     {8u, route::torus},
+                                     {8u, four_rows},
+                                     {9u, route::torus}})
     EXPECT_LT(deviation<one_bit_merge>(workers, way).first, 4.5) << workers << " workers";
 }
 

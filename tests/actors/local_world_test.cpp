@@ -43,7 +43,7 @@ class every_algorithm_locally : public testing::TestWithParam<std::string> {};
 TEST_P(every_algorithm_locally, learns) {
   auto settings = small_run(GetParam());
   const auto& traits = algorithms().find(spec::parse(GetParam()).name).traits;
-  if (!traits.converges)
+  if (!algorithms().find(spec::parse(GetParam()).name).converges())
     GTEST_SKIP() << "a baseline that is known to fail";
   const bool signs = !traits.follows_mean_gradient; // their steps are small
   // What error feedback cuts off comes steps later, and so do the gradients of the asynchronous.

@@ -22,6 +22,18 @@ constexpr std::size_t size = 5;
 const char* const forms[] = {"ad-psgd", "ad-psgd:form=snapshot", "ad-psgd:averaging=per-active-gradient",
                              "ad-psgd:averaging=continuous", "ad-psgd:averaging=continuous,form=snapshot"};
 
+/// Does nothing.
+class silent final : public algorithm {
+public:
+  explicit silent(vec x) : x_(std::move(x)) {}
+  task<> run(worker&) override { co_return; }
+  const vec& model() const override { return x_; }
+  void fields(archive& a) override { a(x_); }
+
+private:
+  vec x_;
+};
+
 // Every schedule of the messages and gradients of some steps ends, nobody waiting, and at its end the models have
 // moved by the gradients and nothing else.
 TEST(ad_psgd, ends_and_conserves_the_sum_under_thousands_of_schedules) {
@@ -65,6 +77,38 @@ TEST(ad_psgd, never_deadlocks_whatever_the_order_of_messages_and_gradients) {
   }
   RecordProperty("distinct_orders", std::to_string(orders.size()));
   EXPECT_GT(orders.size(), schedules * 99 / 100);
+}
+
+// A gradient that is taken while others are kept is taken where the optimiser will lead x.
+TEST(ad_psgd, looks_ahead_by_a_step_of_the_optimiser) {
+  const auto& entry = algorithms().find("ad-psgd");
+  const arguments given{"algorithm", entry.about, spec::parse("ad-psgd:form=snapshot")};
+  for (const char* optimiser : {"sgd", "momentum:beta=0.9", "adam"}) {
+    buffer_pool pool;
+    // Nobody answers worker 1, which asks when it has its first gradient, and keeps all that follow.
+    std::vector<float> taken_at;
+    tiny_world world{{.topology = "ring", .optimiser = optimiser, .workers = 2, .synchronous = false, .steps = 3},
+                     [&](rank i) -> std::unique_ptr<algorithm> {
+                       if (i == 1)
+                         return entry.make({.given = given, .initial = vec{pool, 1}});
+                       return std::make_unique<silent>(vec{pool, 1});
+                     },
+                     [&](rank, std::uint64_t, const vec& x) {
+                       taken_at.push_back(x[0]);
+                       return vec{pool, std::vector{taken_at.size() == 1 ? 1.0f : -0.25f}};
+                     }};
+    world.run();
+    ASSERT_EQ(taken_at.size(), 6u);
+    const auto u = compute::make_optimiser(optimiser);
+    vec x{pool, 1};
+    u->step(x, vec{pool, std::vector{1.0f}}, 0.1f);
+    EXPECT_EQ(taken_at[1], x[0]) << optimiser;
+    for (const int kept : {1, 2, 3}) {
+      vec ahead = x;
+      u->clone()->step(ahead, vec{pool, std::vector{-0.25f * static_cast<float>(kept)}}, 0.1f);
+      EXPECT_EQ(taken_at[static_cast<std::size_t>(kept + 1)], ahead[0]) << optimiser << ", " << kept << " kept";
+    }
+  }
 }
 
 TEST(ad_psgd, reaches_consensus_when_there_are_no_gradients) {

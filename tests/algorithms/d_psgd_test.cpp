@@ -41,6 +41,23 @@ TEST_P(gossip, does_what_plain_loops_do_whatever_the_codec) {
   }
 }
 
+TEST_P(gossip, decays_weights_where_the_gradient_is_taken) {
+  quadratics problem{workers, size, 0.3f};
+  buffer_pool pool;
+  const vec start{pool, std::vector(size, 2.0f)};
+  tiny_world world{{.topology = "ring", .optimiser = "sgd:weight-decay=0.5", .workers = workers, .steps = 10},
+                   runs(GetParam().algorithm, start),
+                   problem.gradients()};
+  ASSERT_TRUE(world.run());
+  const auto gradient = [&](auto i, auto t, const auto& x) { return problem.gradient(i, t, x); };
+  dense_gossip dense{workers, std::vector(size, 2.0f), 0.1f, "identity", gradient, 0.5f};
+  for (std::uint64_t t = 0; t < 10; ++t)
+    GetParam().step(dense, t);
+  for (rank i = 0; i < workers; ++i)
+    for (std::size_t k = 0; k < size; ++k)
+      ASSERT_NEAR(world.model(i)[k], dense.model(i)[k], 2e-5f) << "worker " << i << ", element " << k;
+}
+
 const twin twins[] = {
     {"d-psgd", [](dense_gossip& d, std::uint64_t t) { d.d_psgd(t); }},
     {"d-psgd:order=adapt-then-combine", [](dense_gossip& d, std::uint64_t t) { d.adapt_then_combine(t); }},

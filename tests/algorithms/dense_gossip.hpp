@@ -19,9 +19,11 @@ public:
   using numbers = std::vector<Real>;
   using gradient_of = std::function<numbers(std::size_t i, std::uint64_t t, const numbers& x)>;
 
-  basic_dense_gossip(std::size_t workers, const numbers& start, Real lr, const std::string& codec, gradient_of gradient)
-      : x_(workers, start), replicas_(x_), lr_(lr), codec_(compress::make_codec(codec)),
-        gradient_(std::move(gradient)) {}
+  /// @param decay of the weights, a part of the gradient where that is taken
+  basic_dense_gossip(std::size_t workers, const numbers& start, Real lr, const std::string& codec, gradient_of gradient,
+                     Real decay = 0)
+      : x_(workers, start), replicas_(x_), lr_(lr), codec_(compress::make_codec(codec)), gradient_(std::move(gradient)),
+        decay_(decay) {}
 
   const numbers& model(std::size_t i) const { return x_[i]; }
 
@@ -90,7 +92,7 @@ private:
   all gradients(std::uint64_t t) const {
     all g;
     for (std::size_t i = 0; i < x_.size(); ++i)
-      g.push_back(gradient_(i, t, x_[i]));
+      g.push_back(sum(1, gradient_(i, t, x_[i]), decay_, x_[i]));
     return g;
   }
   /// x_i <- W_ii own_i + sum_j W_ij heard_j - lr g_i(x_i)
@@ -121,6 +123,7 @@ private:
   Real lr_;
   std::unique_ptr<compress::codec> codec_;
   gradient_of gradient_;
+  Real decay_;
   std::vector<std::uint64_t> encoded_ = std::vector<std::uint64_t>(x_.size());
 };
 

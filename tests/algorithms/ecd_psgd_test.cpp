@@ -58,8 +58,9 @@ TEST(ecd_psgd, estimates_without_bias_and_better_from_step_to_step) {
 struct lone_worker {
   lone_worker() { w.run(*program); }
   void gradient(std::uint64_t t) { w.gradient_arrived({t, vec{pool, 3}, 0.0}); }
-  void difference(rank from, std::uint64_t step) {
-    w.deliver({.source = from, .label = {frame_kind::difference, step, 0, 1}, .body = w.encode(vec{pool, 3})});
+  /// @param s of the sender
+  void difference(rank from, std::uint64_t step, std::uint32_t s) {
+    w.deliver({.source = from, .label = {frame_kind::difference, step, s - 1, 1}, .body = w.encode(vec{pool, 3})});
   }
   std::size_t sent() const { return host.frames.size(); }
 
@@ -70,16 +71,17 @@ struct lone_worker {
   hosted_worker w{e->for_worker(0), compute::make_optimiser("sgd"), host}; // last: its coroutine refers to the rest
 };
 
-// s follows from the step of a message, so a message with another s is one of another step.
 TEST(ecd_psgd, does_not_take_a_message_whose_coefficient_is_another) {
   lone_worker one;
   one.gradient(0);
   EXPECT_EQ(one.sent(), 2u);
   one.gradient(1);
-  one.difference(1, 0);
-  one.difference(2, 1); // s = 3 where s = 2 is due
+  one.difference(1, 0, 2);
+  one.difference(2, 0, 1); // the literal s = t of the text
+  one.difference(2, 0, 3);
+  one.difference(2, 1, 3); // of the next step
   EXPECT_EQ(one.sent(), 2u);
-  one.difference(2, 0);
+  one.difference(2, 0, 2);
   EXPECT_EQ(one.sent(), 4u);
 }
 

@@ -11,18 +11,22 @@ inline void read_fields(tiny_world& world, actors::rank i, auto use) {
   use(fields);
 }
 
-/// Records sum_t (1/n) sum_i lr g_i,t while it hands out gradients: what uncompressed SGD would have moved by, in the
-/// same gradients.
+/// Records sum_t (1/n) sum_i lr u_i(g_i,t) while it hands out gradients: what uncompressed SGD would have moved by, in
+/// the same gradients, with an optimiser u_i for each worker.
 class recorded {
 public:
-  recorded(quadratics& problem, std::size_t size, std::size_t workers, double lr)
-      : gradients_(problem.gradients()), share_(lr / static_cast<double>(workers)), moved_(size) {}
+  recorded(quadratics& problem, std::size_t size, std::size_t workers, double lr, const std::string& optimiser = "sgd")
+      : gradients_(problem.gradients()), share_(lr / static_cast<double>(workers)), moved_(size) {
+    for (std::size_t i = 0; i < workers; ++i)
+      optimisers_.push_back(compute::make_optimiser(optimiser));
+  }
 
   tiny_world::gradient_of gradients() {
     return [this](actors::rank i, std::uint64_t t, const vec& x) {
       auto g = gradients_(i, t, x);
+      const vec u = optimisers_[i]->direction(x, g);
       for (std::size_t k = 0; k < moved_.size(); ++k)
-        moved_[k] += share_ * static_cast<double>(g[k]);
+        moved_[k] += share_ * static_cast<double>(u[k]);
       return g;
     };
   }
@@ -30,6 +34,7 @@ public:
 
 private:
   tiny_world::gradient_of gradients_;
+  std::vector<std::unique_ptr<compute::optimiser>> optimisers_;
   double share_;
   std::vector<double> moved_;
 };

@@ -22,7 +22,7 @@ std::vector<float> plain_votes(const quadratics& problem, std::size_t workers, f
     for (std::size_t i = 0; i < workers; ++i) {
       const auto g = problem.gradient(i, t, x);
       for (std::size_t k = 0; k < size; ++k) {
-        m[i][k] = beta * m[i][k] + (1 - beta) * (lr * g[k]);
+        m[i][k] = beta * m[i][k] + (1 - beta) * g[k];
         votes[k] += m[i][k] >= 0 ? 1 : -1;
       }
     }

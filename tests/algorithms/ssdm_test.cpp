@@ -29,17 +29,16 @@ std::vector<float> plain_loops(const quadratics& problem, std::size_t workers, b
     for (std::size_t i = 0; i < workers; ++i) {
       const auto g = problem.gradient(i, t, x);
       for (std::size_t k = 0; k < size; ++k) {
-        const float d = lr * g[k];
-        m[i][k] = t == 0 ? d : beta * m[i][k] + (1 - beta) * d;
+        m[i][k] = t == 0 ? g[k] : beta * m[i][k] + (1 - beta) * g[k];
       }
       const random_stream draws{1, static_cast<std::uint32_t>(i), purpose::quantise};
       const auto signs = compress::decode(codec->encode(vec{pool, m[i]}, draws, t));
       for (std::size_t k = 0; k < size; ++k)
         sum[k] += signs[k];
     }
-    const float share = (keep_norm ? 1 : lr) / static_cast<float>(workers);
+    const float share = 1 / static_cast<float>(workers);
     for (std::size_t k = 0; k < size; ++k)
-      x[k] -= share * sum[k];
+      x[k] -= keep_norm ? lr * (share * sum[k]) : lr / static_cast<float>(workers) * sum[k];
   }
   return x;
 }
@@ -73,6 +72,36 @@ TEST(ssdm, without_any_gradient_walks_at_random) {
     sum += static_cast<double>(value);
   EXPECT_LT(std::abs(sum), 4.5 * std::sqrt(300.0 * size) / 3);
   EXPECT_GT(sum_of_squares(world.model(0).view()), 0.5 * size * 100 / 3);
+}
+
+/// All frames of a run whose gradients do not depend on x.
+std::vector<packet> sent(const char* algorithm, const char* schedule) {
+  constexpr std::size_t workers = 3;
+  quadratics problem{workers, size, 0.3f};
+  const vec start = problem.start();
+  std::vector<packet> frames;
+  tiny_world world{{.workers = workers,
+                    .steps = 20,
+                    .schedule = schedule,
+                    .on_send = [&](rank, const frame& f) { frames.push_back(f.body); }},
+                   runs(algorithm, start),
+                   [&](rank i, std::uint64_t t, const vec&) { return problem.gradients()(i, t, start); }};
+  EXPECT_TRUE(world.run());
+  return frames;
+}
+
+TEST(sign_algorithms, send_signs_that_do_not_depend_on_the_schedule) {
+  for (const char* algorithm : {"ssdm", "ssdm:keep-norm=true", "cascading-ssdm", "sign-sgd", "sign-sgd:beta=0.9"}) {
+    const auto constant = sent(algorithm, "constant");
+    ASSERT_FALSE(constant.empty());
+    for (const char* schedule : {"steps:at=9+30,factor=0.01", "cosine:warmup=20"}) {
+      const auto other = sent(algorithm, schedule);
+      ASSERT_EQ(other.size(), constant.size());
+      for (std::size_t k = 0; k < other.size(); ++k)
+        ASSERT_TRUE(std::ranges::equal(other[k].payload.bytes(), constant[k].payload.bytes()))
+            << algorithm << ", " << schedule << ", frame " << k;
+    }
+  }
 }
 
 /// Fixed gradients, near each other, and one step of rate 1: E |x_1 - xbar_1|^2 / |xbar_1|^2.

@@ -1,7 +1,13 @@
 // The formulas of AsyLPG, Sparse-AsyLPG, Acc-AsyLPG and HALP.
-#include <gtest/gtest.h>
+#include "gossamer/compress/uniform.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 
 #include <cstring>
+#include <sstream>
 
 #include "svrg_problem.hpp"
 
@@ -10,6 +16,7 @@ namespace {
 
 using testing_support::logistic_problem;
 using testing_support::svrg_run;
+using testing_support::tiny_world;
 using kind = svrg_kind;
 using point = logistic_problem::point;
 
@@ -98,6 +105,31 @@ TEST(asy_lpg, is_asy_fpg_with_exact_codes) {
   EXPECT_EQ(model_of("asy-lpg:model-bits=0,mu=0,gradient-bits=4"), model_of("qsvrg:gradient-bits=4"));
 }
 
+// With fixed bits nobody asks for condition (2); what it would have taken is said.
+TEST(asy_lpg, logs_the_mu_that_fixed_bits_came_to) {
+  std::ostringstream lines;
+  const auto before = spdlog::default_logger();
+  auto logger = std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_st>(lines));
+  logger->set_level(spdlog::level::debug);
+  logger->set_pattern("%v");
+  spdlog::set_default_logger(logger);
+  svrg_run run{.problem = {400, 20}, .algorithm = "asy-lpg:model-bits=6", .workers = 1, .epochs = 1};
+  std::vector<std::string> expected;
+  run.on_send = [&](rank to, const frame& f) {
+    if (to == run.master() || svrg_label::of(f.label.part).kind != kind::model)
+      return;
+    const auto& x = run.world->model(run.master());
+    expected.push_back(fmt::format("a model in 6 bits an element meets condition (2) with mu = {:.4g}",
+                                   compress::uniform_expected_error(x.view(), 6)
+                                       / squared_distance(x.view(), run.snapshots.back().view())));
+  };
+  run.go();
+  spdlog::set_default_logger(before);
+  EXPECT_EQ(split(lines.str(), '\n').size(), expected.size() + 1);
+  for (const auto& line : expected)
+    EXPECT_THAT(lines.str(), testing::HasSubstr(line));
+}
+
 // T61
 TEST(sparse_asy_lpg, sends_elements_of_one_magnitude_and_counts_their_places) {
   svrg_run run{.problem = {400, 33}, .algorithm = "sparse-asy-lpg:gradient-bits=8"};
@@ -154,6 +186,26 @@ TEST(acc_asy_lpg, converges_asynchronously) {
   svrg_run run{.problem = {400, 20}, .algorithm = "acc-asy-lpg:model-bits=0", .epochs = 12, .lr = 0.1};
   const auto g = gaps(run, run.problem.least_objective());
   EXPECT_LT(g.back(), 0.02 * g.front());
+}
+
+// Far from the origin a float does not feel a step of half its last place, and z does.
+TEST(halp, moves_on_by_steps_that_are_small_beside_the_model) {
+  constexpr std::size_t workers = 2, dimension = 6;
+  buffer_pool pool;
+  const vec c{pool, std::vector<float>{1000.3f, -1100.1f, 900.7f, 777.7f, -955.5f, 1023.9f}};
+  tiny_world world{{.topology = "complete",
+                    .workers = workers,
+                    .masters = 1,
+                    .synchronous = false,
+                    .steps = 30 * 50 / workers,
+                    .lr = 0.02,
+                    .updates_per_epoch = 50},
+                   testing_support::runs_with_master("halp:model-bits=16,mu=0.5", workers, vec{pool, dimension}),
+                   [&](rank, std::uint64_t, const vec& x) { return x - c; }};
+  ASSERT_TRUE(world.run());
+  const float last_place = std::nextafter(1000.0f, 2000.0f) - 1000.0f;
+  for (std::size_t k = 0; k < dimension; ++k)
+    EXPECT_LT(std::abs(world.model(workers)[k] - c[k]), 5 * last_place) << k; // a float would stop 25 short of it
 }
 
 // T64

@@ -127,6 +127,27 @@ TEST(optimiser, direction_is_what_a_step_subtracts_bit_for_bit) {
 
 // What a coordinate becomes must not depend on whether it sits in a whole register or behind the
 // last one.
+TEST(optimiser, decays_the_weights_of_the_point_that_it_is_told) {
+  buffer_pool pool;
+  for (const char* text :
+       {"sgd:weight-decay=0.5", "momentum:weight-decay=0.5", "nesterov:weight-decay=0.5", "adam:weight-decay=0.5"}) {
+    const auto spec = std::string{text};
+    const auto decaying = make_optimiser(spec), plain = make_optimiser(spec.substr(0, spec.find(':')));
+    vec x{pool, std::vector{3.0f}}, y = x;
+    for (int t = 0; t < 5; ++t) {
+      const vec at{pool, std::vector{1.0f + 0.25f * static_cast<float>(t)}}, g{pool, std::vector{0.5f}};
+      decaying->step_at(at, x, g, 0.125f);
+      plain->step(y, g + 0.5f * at, 0.125f);
+      EXPECT_FLOAT_EQ(x[0], y[0]) << text;
+    }
+    const auto again = make_optimiser(spec);
+    vec z{pool, std::vector{3.0f}}, same = z;
+    again->step(z, y, 0.125f);
+    make_optimiser(spec)->step_at(same, same, y, 0.125f);
+    EXPECT_EQ(same, z) << text;
+  }
+}
+
 TEST(optimiser, treats_every_place_alike) {
   buffer_pool pool;
   for (const auto& [name, recursion] : recursions())

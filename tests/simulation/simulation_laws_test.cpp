@@ -82,7 +82,7 @@ TEST_P(every_algorithm_simulated, survives_random_faults_and_learns_when_they_ar
       lost += result.summary.lost;
       returned += result.summary.returned;
       frames_lost += result.frames_lost + result.frames_rejected;
-      if (e->algorithm->traits.converges) {
+      if (e->algorithm->converges()) {
         EXPECT_LT(result.summary.final.train_loss, 0.8 * seen.records.front().train_loss) << to_toml(plan);
       }
     } catch (const error& broken) {

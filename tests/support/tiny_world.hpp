@@ -40,6 +40,7 @@ public:
     bool equal_steps = false; ///< if asynchronous: all workers do the same number nevertheless
     std::uint64_t steps = 10; ///< of each worker; on average, if asynchronous
     double lr = 0.1;
+    std::string schedule = "constant";
     std::uint64_t seed = 1;
     std::uint64_t timing = 0; ///< another order of events
     std::size_t samples = 0;  ///< of the training set; 0: one for each worker
@@ -169,7 +170,8 @@ private:
         options_.synchronous || options_.equal_steps ? options_.steps : options_.steps * options_.workers;
     s.training.lr = options_.lr;
     s.packing.codec = compress::make_codec(options_.codec);
-    s.training.schedule = compute::make_schedule("constant");
+    s.training.schedule = compute::make_schedule(options_.schedule);
+    s.training.planned_epochs = static_cast<double>(options_.steps * options_.workers) / options_.updates_per_epoch;
     s.training.model = options_.model;
     return s;
   }

@@ -51,7 +51,18 @@ TEST(mixing_matrix, refuses_weights_that_do_not_average) {
   EXPECT_EQ(mixing_matrix(pair, {{1}, {1}}).self_weight(1), 0.0f);
 }
 
-TEST(make_mixing, knows_three_rules) {
+TEST(mixing_matrix, keeps_its_rule_along_another_graph) {
+  const auto ring = make_topology("ring", 5, 1), star = make_topology("star", 5, 1);
+  for (const char* rule : {"auto", "lazy"}) {
+    const auto there = make_mixing(rule, ring).along(star), expected = make_mixing(rule, star);
+    for (rank i = 0; i < 5; ++i)
+      for (rank j = 0; j < 5; ++j)
+        EXPECT_EQ(there.weight(i, j), expected.weight(i, j)) << rule;
+  }
+  EXPECT_FLOAT_EQ(make_mixing("lazy", ring).weight(0, 1), 1 / 6.0f);
+}
+
+TEST(make_mixing, knows_its_rules) {
   const auto ring = make_topology("ring", 5, 1), star = make_topology("star", 5, 1);
   for (rank i = 0; i < 5; ++i)
     for (rank j = 0; j < 5; ++j) {

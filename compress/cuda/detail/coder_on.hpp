@@ -73,6 +73,20 @@ public:
 
   vec decode(const packet& p) const override { return vec{std::make_shared<packed_elements<Queue>>(queue_, p)}; }
 
+  double sum_of_squares(const vec& v) const override {
+    const auto here = queue_vec<Queue>::of(v);
+    if (!here || v.empty())
+      return coder::sum_of_squares(v);
+    auto& queue = here->queue();
+    const auto elements = here->elements();
+    const auto sum =
+        gossamer::cuda::sum_rows<gossamer::cuda::squares>(queue, elements.data(), elements.size(), elements.size());
+    double result = 0;
+    queue.download(std::span{&result, 1}, static_cast<const double*>(sum.data()));
+    queue.wait();
+    return result;
+  }
+
   vec place(const vec& v) const override { return vec{queue_vec<Queue>::in(queue_, v)}; }
 
   vec extract(const selection& kept, vec& v) const override {

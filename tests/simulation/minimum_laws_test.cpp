@@ -1,0 +1,122 @@
+// Every algorithm finds the minimum of a small problem with every optimiser and every schedule, unless its entry says
+// why not. A new algorithm, optimiser or schedule inherits that.
+#include "gossamer/actors/worlds/simulated_world.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "spellings.hpp"
+
+namespace gossamer::actors {
+namespace {
+
+constexpr std::size_t workers = 4, batch = 8;
+constexpr double epochs = 96; // 600 steps of each worker
+
+/// With parameters that make something of a run of this length.
+std::string spelled(const compute::schedule_entry& schedule) {
+  const auto& name = schedule.about.name;
+  if (name == "steps")
+    return "steps:at=8+32,factor=0.5";
+  return name == "inverse-sqrt" ? "inverse-sqrt:offset=16" : name;
+}
+
+/// Where steps are as large as the rate, whatever the gradients, it must do for the way to the minimum; elsewhere for
+/// the optimiser, with one momentum on top of another.
+double rate_of(const algorithm_entry& algorithm, const std::string& optimiser) {
+  if (!algorithm.traits.follows_mean_gradient && algorithm.traits.default_lr < 0.1)
+    return 0.02;
+  return optimiser == "sgd" ? 0.1 : optimiser == "adam" ? 0.01 : 0.003;
+}
+
+std::shared_ptr<const experiment> small_problem(const algorithm_entry& algorithm, const std::string& optimiser,
+                                                const std::string& schedule, std::size_t dimension = 10) {
+  run_settings s;
+  s.algorithm = algorithm.about.name;
+  s.model = "quadratic:mu=0.3";
+  s.data = fmt::format("quadratic:samples=200,dim={},noise=0.3", dimension);
+  s.workers = workers;
+  s.batch = batch;
+  s.epochs = epochs;
+  s.eval_every = epochs;
+  s.optimiser = optimiser;
+  s.schedule = schedule;
+  s.lr = rate_of(algorithm, optimiser);
+  return prepare(s);
+}
+
+/// The least loss on the training set, at the mean of its rows.
+double least_loss(const experiment& e) {
+  const auto& data = e.data.train;
+  std::vector<float> mean(data.features);
+  std::vector<std::uint32_t> all(data.samples);
+  for (std::uint32_t i = 0; i < data.samples; ++i) {
+    all[i] = i;
+    for (std::size_t k = 0; k < data.features; ++k)
+      mean[k] += data.dense_row(i)[k] / static_cast<float>(data.samples);
+  }
+  return e.host.model->clone()->evaluate(mean, {data, all}).loss;
+}
+
+struct first_loss final : run_observer {
+  void on_evaluation(const evaluation_record& r) override {
+    if (r.step == 0)
+      loss = r.train_loss;
+  }
+  double loss = 0;
+};
+
+/// What is left of the way from the first loss to the least one.
+double part_left(const std::shared_ptr<const experiment>& e) {
+  first_loss first;
+  simulation_settings quick;
+  quick.check = false;
+  const double last = simulate(e, quick, {.observer = &first}).summary.final.train_loss;
+  const double least = least_loss(*e);
+  return (last - least) / (first.loss - least);
+}
+
+class every_algorithm_with : public testing::TestWithParam<std::string> {};
+
+TEST_P(every_algorithm_with, every_optimiser_and_schedule_finds_the_minimum_or_says_why_not) {
+  const auto& entry = algorithms().find(GetParam());
+  const auto limited = [&](const std::string& name) { return !entry.converges() || entry.limit(name) != nullptr; };
+  for (const auto& optimiser : compute::optimisers())
+    for (const auto& schedule : compute::schedules()) {
+      if (limited(optimiser.about.name) || limited(schedule.about.name))
+        continue;
+      const double left = part_left(small_problem(entry, optimiser.about.name, spelled(schedule)));
+      EXPECT_LT(left, 0.05) << optimiser.about.name << ", " << schedule.about.name;
+    }
+}
+
+// A reason is not taken at its word.
+TEST(limits, are_there) {
+  for (const auto& entry : algorithms())
+    for (const auto& limit : entry.limits) {
+      const auto optimisers = compute::optimisers().names();
+      const bool of_optimiser = std::ranges::count(optimisers, limit.with) > 0;
+      const auto optimiser = of_optimiser ? limit.with : "sgd";
+      const auto schedule =
+          of_optimiser || limit.with.empty() ? "constant" : spelled(compute::schedules().find(limit.with));
+      EXPECT_FALSE(limit.why.empty());
+      try {
+        EXPECT_GT(part_left(small_problem(entry, optimiser, schedule, 400)), 0.05)
+            << entry.about.name << ' ' << limit.with;
+      } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::diverged) << entry.about.name << ' ' << limit.with;
+      }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(registry, every_algorithm_with, testing::ValuesIn([] {
+                           std::vector<std::string> names;
+                           for (const auto& entry : algorithms())
+                             names.push_back(entry.about.name);
+                           return names;
+                         }()),
+                         [](const auto& named) { return testing_support::as_test_name(named.param); });
+
+} // namespace
+} // namespace gossamer::actors
