@@ -34,17 +34,20 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-template <class T>
-T parse_number(std::string_view subject, std::string_view text, T min, T max, std::string_view kind) {
+/// @param within what is allowed
+template <class T, class Range>
+T parse_number(std::string_view subject, std::string_view text, std::string_view kind, Range within,
+               const std::string& allowed) {
   T value{};
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc{} || end != text.data() + text.size() || value != value)
+  if (problem == std::errc::invalid_argument || end != text.data() + text.size() || value != value)
     throw error(errc::usage, fmt::format("{} is '{}', which is not {}", subject, text, kind));
-  if (value < min || value > max)
-    throw error(errc::usage, fmt::format("{} is {}, which is out of range", subject, text),
-                fmt::format("allowed: {} to {}", min, max));
+  if (problem == std::errc::result_out_of_range || !within(value))
+    throw error(errc::usage, fmt::format("{} is {}, which is out of range", subject, text), "allowed: " + allowed);
   return value;
 }
+
+constexpr std::string_view real_kind = "a number", integer_kind = "a whole number";
 
 /// "grbs/ratio=8/blocks=64" -> "grbs:ratio=8,blocks=64"
 std::string unfold(std::string text) {
@@ -55,26 +58,19 @@ std::string unfold(std::string text) {
 }
 
 void check(const std::string& subject, const parameter& p, const std::string& value) {
+  const auto within = [&p](auto number) {
+    return static_cast<double>(number) >= p.min && static_cast<double>(number) <= p.max;
+  };
   switch (p.kind) {
-  case parameter::type::integer: {
-    const auto number = static_cast<double>(parse_integer(subject, value, INT64_MIN, INT64_MAX));
-    if (number < p.min || number > p.max)
-      throw error(errc::usage, fmt::format("{} is {}, which is out of range", subject, value), "allowed: " + p.range());
+  case parameter::type::integer:
+    parse_number<std::int64_t>(subject, value, integer_kind, within, p.range());
     break;
-  }
-  case parameter::type::real: {
-    const auto number = parse_real(subject, value, -HUGE_VAL, HUGE_VAL);
-    if (number < p.min || number > p.max)
-      throw error(errc::usage, fmt::format("{} is {}, which is out of range", subject, value), "allowed: " + p.range());
+  case parameter::type::real:
+    parse_number<double>(subject, value, real_kind, within, p.range());
     break;
-  }
   case parameter::type::integers:
-    for (const auto& item : split(value, '+')) {
-      const auto number = static_cast<double>(parse_integer(subject, item, INT64_MIN, INT64_MAX));
-      if (number < p.min || number > p.max)
-        throw error(errc::usage, fmt::format("{} holds {}, which is out of range", subject, item),
-                    "allowed: " + p.range());
-    }
+    for (const auto& item : split(value, '+'))
+      parse_number<std::int64_t>("an item of " + subject, item, integer_kind, within, p.range());
     break;
   case parameter::type::choice:
     if (std::ranges::find(p.choices, value) == p.choices.end())
@@ -88,6 +84,39 @@ void check(const std::string& subject, const parameter& p, const std::string& va
   }
 }
 
+/// Takes a value off the front of a list: all up to a comma or, in double quotes, up to the closing ones.
+std::string take_value(std::string_view& list, std::string_view whole) {
+  if (!list.starts_with('"')) {
+    const auto end = std::min(list.find(','), list.size());
+    std::string value{list.substr(0, end)};
+    list.remove_prefix(end);
+    return value;
+  }
+  std::string value;
+  for (list.remove_prefix(1); !list.empty(); list.remove_prefix(1)) {
+    if (list.front() == '"') {
+      list.remove_prefix(1);
+      if (list.empty() || list.front() == ',')
+        return value;
+      if (list.front() != '"')
+        break;
+    }
+    value += list.front();
+  }
+  throw error(errc::usage, fmt::format("the quotes in '{}' do not end where a value ends", whole),
+              "a quote within quotes is written twice");
+}
+
+/// As `spec::parse` reads it.
+std::string quoted_if_needed(const std::string& value) {
+  if (value.find(',') == std::string::npos && !value.starts_with('"'))
+    return value;
+  std::string text{'"'};
+  for (const char c : value)
+    text.append(c == '"' ? 2 : 1, c);
+  return text + '"';
+}
+
 } // namespace
 
 spec spec::parse(std::string_view text) {
@@ -98,22 +127,26 @@ spec spec::parse(std::string_view text) {
     throw error(errc::usage, fmt::format("'{}' is not of the form name:key=value,key=value", text));
   if (colon == std::string_view::npos)
     return result;
-  for (const auto& pair : split(text.substr(colon + 1), ',')) {
-    const auto equals = pair.find('=');
-    if (equals == std::string::npos || !is_name(std::string_view{pair}.substr(0, equals)))
-      throw error(errc::usage, fmt::format("'{}' in '{}' is not of the form key=value", pair, text));
-    auto key = pair.substr(0, equals);
+  for (auto list = text.substr(colon + 1);; list.remove_prefix(1)) {
+    const auto equals = std::min(list.find('='), list.size());
+    const auto key = list.substr(0, equals);
+    if (equals == list.size() || !is_name(key))
+      throw error(errc::usage,
+                  fmt::format("'{}' in '{}' is not of the form key=value", list.substr(0, list.find(',')), text),
+                  "a value that holds a comma stands in double quotes");
     if (std::ranges::any_of(result.values, [&](const auto& v) { return v.first == key; }))
       throw error(errc::usage, fmt::format("'{}' gives {} twice", text, key));
-    result.values.emplace_back(std::move(key), pair.substr(equals + 1));
+    list.remove_prefix(equals + 1);
+    result.values.emplace_back(key, take_value(list, text));
+    if (list.empty())
+      return result;
   }
-  return result;
 }
 
 std::string spec::to_string() const {
   std::string text = name;
   for (const auto& [key, value] : values)
-    text += fmt::format("{}{}={}", text.size() == name.size() ? ":" : ",", key, value);
+    text += fmt::format("{}{}={}", text.size() == name.size() ? ":" : ",", key, quoted_if_needed(value));
   return text;
 }
 
@@ -154,7 +187,7 @@ arguments::arguments(std::string_view what, const description& about, const spec
   for (const auto& p : schema) {
     const auto subject = fmt::format("{} of {} '{}'", p.key, what, name_);
     const auto found = std::ranges::find(given.values, p.key, [](const auto& v) { return v.first; });
-    if (found == given.values.end() && p.required)
+    if (p.required && (found == given.values.end() || found->second.empty()))
       throw error(errc::usage, fmt::format("{} '{}' needs {}", what, name_, p.key),
                   fmt::format("write {}:{}=..., where {} is {}", name_, p.key, p.key, p.meaning));
     values_.emplace_back(p.key, found == given.values.end() ? p.fallback : found->second);
@@ -215,11 +248,13 @@ error unknown_name(std::string_view what, std::string_view name, const std::vect
 }
 
 double parse_real(std::string_view subject, std::string_view text, double min, double max) {
-  return parse_number<double>(subject, text, min, max, "a number");
+  const auto within = [=](double number) { return number >= min && number <= max; };
+  return parse_number<double>(subject, text, real_kind, within, fmt::format("{} to {}", min, max));
 }
 
 std::int64_t parse_integer(std::string_view subject, std::string_view text, std::int64_t min, std::int64_t max) {
-  return parse_number<std::int64_t>(subject, text, min, max, "a whole number");
+  const auto within = [=](std::int64_t number) { return number >= min && number <= max; };
+  return parse_number<std::int64_t>(subject, text, integer_kind, within, fmt::format("{} to {}", min, max));
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {

@@ -123,7 +123,8 @@ const algorithm_entry marsit_entry{
                               .fallback = "0",
                               .meaning = "eta_s, the size of a one-bit step; 0: twice the usual size of a step of SGD, "
                                          "measured in the first round and in proportion to the learning rate",
-                              .min = 0},
+                              .min = 0,
+                              .max = 1e6},
                              collective_parameter()}},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,

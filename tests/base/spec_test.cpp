@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <cmath>
 
 #include "support/usage_error.hpp"
 
@@ -36,6 +37,17 @@ TEST(spec, reads_and_writes_the_one_spelling) {
   EXPECT_EQ(spec::parse("ring").to_string(), "ring");
 }
 
+TEST(spec, takes_a_value_with_commas_in_quotes) {
+  const std::string text = R"(csv:train="a,b"".csv",test=c,label="x")";
+  const auto s = spec::parse(text);
+  EXPECT_THAT(s.values, ElementsAre(Pair("train", "a,b\".csv"), Pair("test", "c"), Pair("label", "x")));
+  EXPECT_EQ(s.to_string(), R"(csv:train="a,b"".csv",test=c,label=x)");
+  EXPECT_EQ(spec::parse(s.to_string()).values, s.values);
+  EXPECT_THAT(spec::parse(R"(x:a="",b=2)").values, ElementsAre(Pair("a", ""), Pair("b", "2")));
+  for (const char* broken : {R"(x:a="b)", R"(x:a="b"c,d=1)", R"(x:a=")", R"(x:a="b"")"})
+    EXPECT_THAT(usage_error([&] { spec::parse(broken); }), HasSubstr("do not end where a value ends")) << broken;
+}
+
 TEST(spec, refuses_what_is_not_a_spec) {
   for (const char* text : {"", ":", "Ring", "a b", "x:", "x:bits", "x:=3", "x:bits=3,bits=4", "x:bits=3,"})
     EXPECT_THAT(usage_error([&] { spec::parse(text); }), HasSubstr("'")) << text;
@@ -58,8 +70,32 @@ TEST(arguments, say_what_is_wrong_and_what_is_allowed) {
   EXPECT_THAT(usage_error([] { parse("example:bits=3.5"); }), HasSubstr("'3.5', which is not a whole number"));
   EXPECT_THAT(usage_error([] { parse("example:alpha=nan"); }), HasSubstr("not a number"));
   EXPECT_THAT(usage_error([] { parse("example:alpha="); }), HasSubstr("not a number"));
-  EXPECT_THAT(usage_error([] { parse("example:hidden=10+0"); }), HasSubstr("holds 0"));
+  EXPECT_THAT(usage_error([] { parse("example:hidden=10+0"); }),
+              HasSubstr("an item of hidden of codec 'example' is 0"));
   EXPECT_THAT(usage_error([] { parse("example:norm=l3"); }), HasSubstr("one of l2, max"));
+}
+
+TEST(arguments, say_the_range_of_what_no_number_holds) {
+  EXPECT_THAT(usage_error([] { parse("example:alpha=1e999"); }), HasSubstr("is 1e999, which is out of range"));
+  EXPECT_THAT(usage_error([] { parse("example:bits=99999999999999999999"); }),
+              HasSubstr("is 99999999999999999999, which is out of range; allowed: integer in [1, 16]"));
+}
+
+TEST(arguments, take_no_empty_text_for_what_is_required) {
+  const description file{
+      .name = "file",
+      .parameters = {
+          {.key = "path", .kind = parameter::type::text, .fallback = "", .meaning = "the file", .required = true}}};
+  for (const char* text : {"file", "file:path=", "file:path=\"\""})
+    EXPECT_THAT(usage_error([&] { arguments("data", file, spec::parse(text)); }),
+                HasSubstr("data 'file' needs path; write file:path=..., where path is the file"));
+}
+
+TEST(numbers, say_the_range_whatever_is_outside) {
+  for (const char* given : {"-1", "11", "99999999999999999999", "-99999999999999999999"})
+    EXPECT_THAT(usage_error([&] { parse_integer("it", given, 0, 10); }), HasSubstr("out of range; allowed: 0 to 10"));
+  for (const char* given : {"-0.1", "1e400", "inf"})
+    EXPECT_THAT(usage_error([&] { parse_real("it", given, 0, 10); }), HasSubstr("out of range; allowed: 0 to 10"));
 }
 
 struct entry {

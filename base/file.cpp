@@ -1,0 +1,115 @@
+#include "gossamer/base/file.hpp"
+
+#include "gossamer/base/error.hpp"
+#include "gossamer/base/within_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace gossamer {
+
+namespace {
+
+/// A file that is open for reading.
+class source {
+public:
+  source(const std::string& path, const file_kind& kind)
+      : path_(path), kind_(kind), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY)) {
+    if (file_ < 0)
+      refuse(std::strerror(errno));
+  }
+  source(const source&) = delete;
+  source& operator=(const source&) = delete;
+  ~source() { close(file_); }
+
+  /// What the system knows of its size: 0 of a pipe.
+  std::uint64_t expected_bytes() const {
+    struct stat about {};
+    if (fstat(file_, &about) != 0)
+      refuse(std::strerror(errno));
+    if (S_ISDIR(about.st_mode))
+      refuse(std::strerror(EISDIR));
+    if (!S_ISREG(about.st_mode) && !S_ISFIFO(about.st_mode))
+      refuse("it is neither a regular file nor a pipe");
+    return static_cast<std::uint64_t>(about.st_size);
+  }
+
+  /// @returns false at the end
+  bool append_to(std::string& bytes) const {
+    std::array<char, 1 << 16> part;
+    const auto count = read(file_, part.data(), part.size());
+    if (count < 0 && errno != EINTR)
+      refuse(std::strerror(errno));
+    if (count > 0)
+      bytes.append(part.data(), static_cast<std::size_t>(count));
+    return count != 0;
+  }
+
+private:
+  [[noreturn]] void refuse(const char* reason) const {
+    throw error(errc::io, fmt::format("cannot read {}{}'{}': {}", kind_.noun.empty() ? "" : "the ",
+                                      kind_.noun + (kind_.noun.empty() ? "" : " "), path_, reason));
+  }
+
+  const std::string& path_;
+  const file_kind& kind_;
+  int file_;
+};
+
+} // namespace
+
+std::string read_file(const std::string& path, const file_kind& kind) {
+  const source file{path, kind};
+  const auto expect_room = [&](std::uint64_t size) {
+    if (size > kind.most_bytes)
+      throw error(errc::bad_data, fmt::format("'{}' is larger than {}", path, byte_count(kind.most_bytes)),
+                  kind.remedy);
+  };
+  const auto expected = file.expected_bytes();
+  expect_room(expected);
+  return within_memory(fmt::format("reading '{}'", path), "give it more memory, or a smaller file", [&] {
+    std::string bytes;
+    bytes.reserve(expected);
+    while (file.append_to(bytes))
+      expect_room(bytes.size());
+    return bytes;
+  });
+}
+
+std::string_view without_byte_order_mark(std::string_view text) noexcept {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  return text.starts_with(mark) ? text.substr(mark.size()) : text;
+}
+
+std::string read_text(const std::string& path, const file_kind& kind) {
+  auto text = read_file(path, kind);
+  text.erase(0, text.size() - without_byte_order_mark(text).size());
+  return text;
+}
+
+bool take_line(std::string_view& text, std::string_view& line) noexcept {
+  if (text.empty())
+    return false;
+  const auto end = std::min(text.find('\n'), text.size());
+  line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return true;
+}
+
+std::string byte_count(std::uint64_t bytes) {
+  constexpr std::array units{"byte", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  auto count = static_cast<double>(bytes);
+  for (; count >= 1024 && unit + 1 < units.size(); ++unit)
+    count /= 1024;
+  return fmt::format("{:.4g} {}{}", count, units[unit], unit == 0 && bytes != 1 ? "s" : "");
+}
+
+} // namespace gossamer

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gossamer {
+
+/// What a file that is read into memory is for, and how large it may be.
+struct file_kind {
+  std::string noun;             ///< for messages: "topology file"; may be empty
+  std::uint64_t most_bytes = 0; ///< more are refused
+  std::string remedy = {};      ///< what to do about one that is larger
+};
+
+/// The whole content of a regular file or of a pipe, which is read to its end. Memory grows with what was really read,
+/// never beyond the limit: a larger regular file is refused before the first byte.
+/// @error errc::io when the operating system refuses, when the file is neither of the two (a folder, a device), and
+///        when memory ends; errc::bad_data when it is too large
+std::string read_file(const std::string& path, const file_kind& kind);
+
+/// The same for text, without the byte order mark that some editors write in front of it.
+std::string read_text(const std::string& path, const file_kind& kind);
+std::string_view without_byte_order_mark(std::string_view text) noexcept;
+
+/// Takes the next line off the front of a text; the newline is not part of it.
+/// @returns false when there is none left
+bool take_line(std::string_view& text, std::string_view& line) noexcept;
+
+/// "3 bytes", "16 MiB", "4 GiB": for messages about limits.
+std::string byte_count(std::uint64_t bytes);
+
+} // namespace gossamer

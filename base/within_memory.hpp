@@ -1,0 +1,27 @@
+#pragma once
+
+#include <new>
+#include <stdexcept>
+#include <string_view>
+
+namespace gossamer {
+
+namespace detail {
+[[noreturn]] void memory_ended(std::string_view doing, std::string_view remedy);
+}
+
+/// What `work` returns. When memory ends in it, the error says during what, and what to do.
+/// @param doing "reading 'rows.csv'"
+/// @error errc::io then; and whatever `work` throws
+template <class Work>
+auto within_memory(std::string_view doing, std::string_view remedy, Work&& work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    detail::memory_ended(doing, remedy);
+  } catch (const std::length_error&) { // more elements than an address space holds
+    detail::memory_ended(doing, remedy);
+  }
+}
+
+} // namespace gossamer

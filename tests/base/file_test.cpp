@@ -1,0 +1,101 @@
+#include "gossamer/base/error.hpp"
+#include "gossamer/base/file.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+
+namespace gossamer {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+
+class file_reading : public testing::Test {
+protected:
+  void SetUp() override { std::filesystem::create_directories(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string write(const std::string& content) const {
+    const auto path = (folder_ / "file").string();
+    std::ofstream(path, std::ios::binary) << content;
+    return path;
+  }
+  static std::string refusal(errc code, const std::string& path, std::uint64_t most_bytes = 100) {
+    try {
+      read_file(path, {"list", most_bytes, "write less"});
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), code);
+      return e.what();
+    }
+    ADD_FAILURE() << path << " was read";
+    return {};
+  }
+
+  std::filesystem::path folder_ =
+      std::filesystem::path(testing::TempDir()) / ("gossamer-file-" + std::to_string(getpid()));
+};
+
+TEST_F(file_reading, reads_all_up_to_the_limit) {
+  const auto path = write(std::string(100, 'x'));
+  EXPECT_EQ(read_file(path, {"list", 100}), std::string(100, 'x'));
+  EXPECT_THAT(refusal(errc::bad_data, path, 99), AllOf(HasSubstr("is larger than 99 bytes"), EndsWith("; write less")));
+  EXPECT_EQ(read_file(write(""), {"list", 0}), "");
+}
+
+TEST_F(file_reading, refuses_a_large_file_before_it_is_read) {
+  const auto path = write("");
+  std::filesystem::resize_file(path, std::uint64_t{1} << 40); // has no blocks: reading it would take an hour
+  EXPECT_THAT(refusal(errc::bad_data, path, std::uint64_t{1} << 32), HasSubstr("is larger than 4 GiB"));
+}
+
+TEST_F(file_reading, refuses_what_has_no_end) {
+  EXPECT_THAT(refusal(errc::io, "/dev/zero"),
+              HasSubstr("cannot read the list '/dev/zero': it is neither a regular file nor a pipe"));
+  EXPECT_THAT(refusal(errc::io, folder_.string()), EndsWith("Is a directory"));
+  EXPECT_THAT(refusal(errc::io, (folder_ / "absent").string()), EndsWith("No such file or directory"));
+}
+
+TEST_F(file_reading, reads_a_pipe_to_its_end_or_its_limit) {
+  const auto path = (folder_ / "pipe").string();
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const auto from_pipe = [&](std::size_t bytes, auto read) {
+    std::thread writer{[&] { std::ofstream(path) << std::string(bytes, 'y'); }};
+    read();
+    writer.join();
+  };
+  from_pipe(50'000, [&] { EXPECT_EQ(read_file(path, {"list", 50'000}).size(), 50'000u); });
+  from_pipe(101, [&] { EXPECT_THAT(refusal(errc::bad_data, path), HasSubstr("larger than 100 bytes")); });
+}
+
+TEST_F(file_reading, leaves_out_a_byte_order_mark) {
+  EXPECT_EQ(read_text(write("\xEF\xBB\xBFtext"), {"list", 100}), "text");
+  EXPECT_EQ(read_text(write("text"), {"list", 100}), "text");
+}
+
+TEST(take_line, goes_through_all_lines) {
+  std::string_view text = "one\n\nthree\r\nlast", line;
+  std::vector<std::string_view> lines;
+  while (take_line(text, line))
+    lines.push_back(line);
+  EXPECT_THAT(lines, ElementsAre("one", "", "three\r", "last"));
+  text = "end\n";
+  EXPECT_TRUE(take_line(text, line));
+  EXPECT_FALSE(take_line(text, line));
+}
+
+TEST(byte_count, chooses_a_unit) {
+  EXPECT_EQ(byte_count(1), "1 byte");
+  EXPECT_EQ(byte_count(1023), "1023 bytes");
+  EXPECT_EQ(byte_count(std::uint64_t{16} << 20), "16 MiB");
+  EXPECT_EQ(byte_count(std::uint64_t{5} << 29), "2.5 GiB");
+}
+
+} // namespace
+} // namespace gossamer
