@@ -39,7 +39,7 @@ void append(dataset& data, const file_bytes& file) {
 }
 
 /// All batches whose name starts so; of a batch that is there twice, the plain one.
-dataset load_part(const std::string& folder, std::string_view prefix) {
+dataset load_part(const std::string& folder, std::string_view prefix, std::uint64_t most_bytes) {
   auto names = file_names(folder);
   for (auto& name : names)
     if (name.ends_with(".bin.gz"))
@@ -51,7 +51,7 @@ dataset load_part(const std::string& folder, std::string_view prefix) {
     throw error(errc::io, fmt::format("'{}' holds no {}*.bin", folder, prefix), std::string{remedy});
   auto data = empty_set();
   for (const auto& name : names)
-    append(data, file_bytes::read(folder, name, remedy));
+    append(data, file_bytes::read(folder, name, most_bytes, remedy));
   return data;
 }
 
@@ -85,7 +85,8 @@ void standardise(dataset& data, const std::array<moments, channels>& by) {
 
 data_split load(const arguments& given, std::uint64_t) {
   const auto& folder = given.text("dir");
-  data_split split{load_part(folder, "data_batch_"), load_part(folder, "test_batch")};
+  data_split split{load_part(folder, "data_batch_", file_limit(given)),
+                   load_part(folder, "test_batch", file_limit(given))};
   const auto by = measure(split.train);
   standardise(split.train, by);
   standardise(split.test, by);
@@ -107,7 +108,8 @@ data_entry cifar10_data() {
                                     .kind = parameter::type::text,
                                     .fallback = "",
                                     .meaning = "folder of the batches",
-                                    .required = true}}},
+                                    .required = true},
+                                   file_limit_parameter()}},
           .load = load};
 }
 

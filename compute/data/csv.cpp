@@ -7,23 +7,53 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <deque>
 
 namespace gossamer::compute::detail {
 
 namespace {
 
-using cells = std::vector<std::string_view>;
+/// The cells of a line.
+class cells {
+public:
+  void clear() {
+    views_.clear();
+    rewritten_.clear();
+  }
+  /// @param cell outlives this, as a line of the file does
+  void add(std::string_view cell) { views_.push_back(cell); }
+  /// Of a cell in quotes that holds quotes, each of which is written twice.
+  void add_quoted(std::string_view cell) {
+    if (cell.find('"') == std::string_view::npos)
+      return add(cell);
+    auto& text = rewritten_.emplace_back();
+    for (std::size_t i = 0; i < cell.size(); i += cell[i] == '"' ? 2 : 1)
+      text += cell[i];
+    add(text);
+  }
+
+  std::size_t size() const { return views_.size(); }
+  std::string_view operator[](std::size_t i) const { return views_[i]; }
+  auto begin() const { return views_.begin(); }
+  auto end() const { return views_.end(); }
+
+private:
+  std::vector<std::string_view> views_;
+  std::deque<std::string> rewritten_; ///< which some of them view
+};
 
 char separator_of(const arguments& given) {
   const auto& name = given.text("separator");
   return name == "comma" ? ',' : name == "semicolon" ? ';' : name == "tab" ? '\t' : ' ';
 }
 
-/// The text between two quotes, which `rest` begins with; takes it off the front.
+/// The text between two quotes, which `rest` begins with; takes it off the front. Two quotes within stand for one.
 std::string_view take_quoted(const line_reader& at, std::string_view& rest) {
-  const auto end = rest.find('"', 1);
+  auto end = rest.find('"', 1);
+  while (end != std::string_view::npos && rest.substr(end + 1).starts_with('"'))
+    end = rest.find('"', end + 2);
   if (end == std::string_view::npos)
-    at.fail("a quoted cell does not end on its line");
+    at.fail("a quoted cell does not end on its line", "a quote within a cell is written twice");
   const auto cell = rest.substr(1, end - 1);
   rest.remove_prefix(end + 1);
   return cell;
@@ -41,7 +71,7 @@ void split_cells(const line_reader& at, char separator, cells& result) {
     const auto outside = trimmed(rest.substr(0, end));
     if (quoted && !outside.empty())
       at.fail(fmt::format("'{}' follows a closing quote", outside));
-    result.push_back(quoted ? inside : outside);
+    quoted ? result.add_quoted(inside) : result.add(outside);
     if (end == std::string_view::npos)
       return;
     rest.remove_prefix(end + 1);
@@ -92,17 +122,23 @@ std::vector<std::string> column_names(const cells& first, bool header) {
   return names;
 }
 
+/// Why the first line is no row although a cell of it is a number.
+std::string header_remedy(const line_reader& at, const table& to, std::string_view cell) {
+  const bool suspect = to.rows.rows.samples == 0 && !to.named && !to_number(cell) && !cell.empty();
+  return suspect ? fmt::format("if line {} names the columns, say header=yes", at.number()) : "";
+}
+
 void read_row(const line_reader& at, const cells& row, std::size_t label, table& to) {
   for (std::size_t i = 0; i < row.size(); ++i)
     if (i != label)
-      to.rows.rows.dense.push_back(at.finite(to.columns[i], row[i]));
+      to.rows.rows.dense.push_back(at.finite(to.columns[i], row[i], header_remedy(at, to, row[i])));
   to.rows.labels.emplace_back(row[label]);
   to.rows.lines.push_back(at.number());
   ++to.rows.rows.samples;
 }
 
-table read_table(const arguments& given, const std::string& path) {
-  const auto file = file_bytes::read(path);
+table read_table(const arguments& given, const std::string& path, std::uint64_t most_bytes) {
+  const auto file = file_bytes::read(path, most_bytes);
   const char separator = separator_of(given);
   line_reader at(file);
   if (!at.next())
@@ -159,10 +195,10 @@ void standardise(std::vector<float>& train, std::vector<float>& test, std::size_
 }
 
 data_split load(const arguments& given, std::uint64_t seed) {
-  auto train = read_table(given, given.text("train"));
+  auto train = read_table(given, given.text("train"), file_limit(given));
   std::optional<labelled_rows> test_rows;
   if (!given.text("test").empty()) {
-    auto test = read_table(given, given.text("test"));
+    auto test = read_table(given, given.text("test"), file_limit(given));
     check_alike(train, test);
     test_rows = std::move(test.rows);
   }
@@ -182,7 +218,7 @@ data_entry csv_data() {
   return {.about = {.name = "csv",
                     .summary = "dense rows of numbers separated by commas, semicolons, tabs or blanks",
                     .maths = "line: cells in as many columns as the first line; cells may stand in double "
-                             "quotes\n"
+                             "quotes, and a quote within is written twice\n"
                              "header=auto: the first line names the columns when none of its cells is a number\n"
                              "scale=standard: z = (x - mean) / deviation for each feature, and for the target of "
                              "a\n"
@@ -196,6 +232,7 @@ data_entry csv_data() {
                             train_parameter(),
                             test_parameter(),
                             holdout_parameter(),
+                            file_limit_parameter(),
                             task_parameter(),
                             {.key = "label",
                              .kind = parameter::type::text,

@@ -1,16 +1,15 @@
 #include "gossamer/compute/data/detail/file_bytes.hpp"
 
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 
 #define ZLIB_CONST
 #include <zlib.h>
@@ -21,22 +20,7 @@ namespace {
 
 using chunk = std::array<char, 1 << 16>;
 
-error io_error(std::string_view path, int number) {
-  return {errc::io, fmt::format("cannot read {}: {}", path, std::strerror(number))};
-}
-
-std::string read_all(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::fopen(path.c_str(), "rb"), &std::fclose};
-  if (!file)
-    throw io_error(path, errno);
-  std::string bytes;
-  chunk part;
-  while (const auto count = std::fread(part.data(), 1, part.size(), file.get()))
-    bytes.append(part.data(), count);
-  if (std::ferror(file.get()) != 0)
-    throw io_error(path, errno);
-  return bytes;
-}
+constexpr std::string_view limit_remedy = "limit=..., in GiB, in --data allows more";
 
 /// zlib's state for unpacking gzip.
 class inflater {
@@ -55,7 +39,7 @@ private:
 };
 
 /// Unpacks all members of a gzip file: `cat a.gz b.gz` is one, too.
-std::string unpack(const std::string& path, std::string_view packed) {
+std::string unpack(const std::string& path, std::string_view packed, std::uint64_t most_bytes) {
   inflater owner;
   auto& z = *owner;
   std::string bytes;
@@ -70,6 +54,9 @@ std::string unpack(const std::string& path, std::string_view packed) {
     z.avail_out = static_cast<uInt>(part.size());
     const int status = inflate(&z, Z_NO_FLUSH);
     bytes.append(part.data(), part.size() - z.avail_out);
+    if (bytes.size() > most_bytes)
+      throw error(errc::bad_data, fmt::format("'{}' is larger than {} when unpacked", path, byte_count(most_bytes)),
+                  std::string{limit_remedy});
     const auto offset = fed - z.avail_in;
     if (status == Z_STREAM_END && offset == packed.size())
       return bytes;
@@ -88,23 +75,40 @@ std::string unpack(const std::string& path, std::string_view packed) {
 
 } // namespace
 
-file_bytes file_bytes::read(std::string path) {
+file_bytes file_bytes::read(std::string path, std::uint64_t most_bytes) {
   file_bytes file;
   file.path_ = std::move(path);
-  file.bytes_ = read_all(file.path_);
+  file.bytes_ = read_file(file.path_, {.noun = {}, .most_bytes = most_bytes, .remedy = std::string{limit_remedy}});
   file.unpacked_ = file.bytes_.starts_with("\x1f\x8b");
   if (file.unpacked_)
-    file.bytes_ = unpack(file.path_, file.bytes_);
+    file.bytes_ = unpack(file.path_, file.bytes_, most_bytes);
   return file;
 }
 
-file_bytes file_bytes::read(const std::string& folder, std::string_view name, std::string_view remedy) {
+file_bytes file_bytes::read(const std::string& folder, std::string_view name, std::uint64_t most_bytes,
+                            std::string_view remedy) {
   const auto plain = std::filesystem::path(folder) / name;
-  for (const auto& path : {plain.string(), plain.string() + ".gz"})
-    if (std::error_code ignored; std::filesystem::exists(path, ignored))
-      return read(path);
+  for (const auto& path : {plain.string(), plain.string() + ".gz"}) {
+    std::error_code ignored; // what cannot be looked at is there: reading it says why
+    if (std::filesystem::status(path, ignored).type() != std::filesystem::file_type::not_found)
+      return read(path, most_bytes);
+  }
   throw error(errc::io, fmt::format("cannot read '{}' or '{}.gz': {}", plain.string(), name, std::strerror(ENOENT)),
               std::string{remedy});
+}
+
+parameter file_limit_parameter() {
+  return {.key = "limit",
+          .kind = parameter::type::real,
+          .fallback = "4",
+          .meaning = "the largest file that is read, in GiB, also when unpacked",
+          .min = 1e-9,
+          .max = 1e6};
+}
+
+std::uint64_t file_limit(const arguments& given) {
+  constexpr double gib = std::uint64_t{1} << 30;
+  return static_cast<std::uint64_t>(given.real("limit") * gib);
 }
 
 std::uint32_t file_bytes::big_endian(std::size_t offset) const noexcept {

@@ -44,9 +44,9 @@ std::vector<std::size_t> dimensions(const file_bytes& file, std::uint8_t count) 
   return sizes;
 }
 
-dataset load_part(const std::string& folder, std::string_view part, std::size_t classes) {
-  const auto images = file_bytes::read(folder, fmt::format("{}-images-idx3-ubyte", part), remedy);
-  const auto labels = file_bytes::read(folder, fmt::format("{}-labels-idx1-ubyte", part), remedy);
+dataset load_part(const std::string& folder, std::string_view part, std::size_t classes, std::uint64_t most_bytes) {
+  const auto images = file_bytes::read(folder, fmt::format("{}-images-idx3-ubyte", part), most_bytes, remedy);
+  const auto labels = file_bytes::read(folder, fmt::format("{}-labels-idx1-ubyte", part), most_bytes, remedy);
   const auto shape = dimensions(images, 3);
   const auto count = dimensions(labels, 1)[0];
   if (count != shape[0])
@@ -71,7 +71,8 @@ dataset load_part(const std::string& folder, std::string_view part, std::size_t 
 data_split load(const arguments& given, std::uint64_t) {
   const auto& folder = given.text("dir");
   const auto classes = static_cast<std::size_t>(given.integer("classes"));
-  data_split split{load_part(folder, "train", classes), load_part(folder, "t10k", classes)};
+  data_split split{load_part(folder, "train", classes, file_limit(given)),
+                   load_part(folder, "t10k", classes, file_limit(given))};
   if (split.train.features != split.test.features)
     throw error(errc::bad_data, fmt::format("the training images in '{}' have {} pixels, the test images {}", folder,
                                             split.train.features, split.test.features));
@@ -103,6 +104,7 @@ data_entry idx_data() {
                              .meaning = "number of classes; labels are below it",
                              .min = 2,
                              .max = 256},
+                            file_limit_parameter(),
                         }},
           .load = load};
 }

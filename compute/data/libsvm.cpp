@@ -51,8 +51,8 @@ void read_row(const line_reader& at, std::string_view line, std::uint32_t larges
   ++rows.samples;
 }
 
-labelled_rows read_rows(const std::string& path, std::uint32_t largest) {
-  const auto file = file_bytes::read(path);
+labelled_rows read_rows(const std::string& path, std::uint32_t largest, std::uint64_t most_bytes) {
+  const auto file = file_bytes::read(path, most_bytes);
   labelled_rows result{.path = path, .rows = {.row_start = {0}}};
   for (line_reader at(file); at.next();) {
     auto line = trimmed(at.line().substr(0, at.line().find('#')));
@@ -70,10 +70,10 @@ labelled_rows read_rows(const std::string& path, std::uint32_t largest) {
 data_split load(const arguments& given, std::uint64_t seed) {
   const auto features = static_cast<std::uint32_t>(given.integer("features"));
   const auto largest = features == 0 ? UINT32_MAX : features;
-  auto train = read_rows(given.text("train"), largest);
+  auto train = read_rows(given.text("train"), largest, file_limit(given));
   std::optional<labelled_rows> test;
   if (!given.text("test").empty())
-    test = read_rows(given.text("test"), largest);
+    test = read_rows(given.text("test"), largest, file_limit(given));
   const auto path = train.path;
   auto split = with_targets(std::move(train), std::move(test), given, seed);
   const auto found = std::max(split.train.features, split.test.features);
@@ -98,6 +98,7 @@ data_entry libsvm_data() {
                             train_parameter(),
                             test_parameter(),
                             holdout_parameter(),
+                            file_limit_parameter(),
                             task_parameter(),
                             {.key = "features",
                              .kind = parameter::type::integer,

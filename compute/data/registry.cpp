@@ -1,4 +1,7 @@
+#include "gossamer/base/within_memory.hpp"
 #include "gossamer/compute/data/detail/entries.hpp"
+
+#include <fmt/format.h>
 
 #include <array>
 
@@ -14,7 +17,8 @@ const registry<data_entry>& data_sources() {
 
 data_split load_data(std::string_view text, std::uint64_t seed) {
   const auto [entry, values] = data_sources().resolve(text);
-  return entry.load(values, seed);
+  return within_memory(fmt::format("loading the data '{}'", text), "name less data, or give it more memory",
+                       [&entry = entry, &values = values, seed] { return entry.load(values, seed); });
 }
 
 } // namespace gossamer::compute

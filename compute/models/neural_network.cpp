@@ -57,7 +57,8 @@ neural_network::neural_network(neural_network_options options) : options_(std::m
     dimension_ = layers_.back().bias() + layers_.back().outputs;
     if (dimension_ > INT32_MAX)
       throw error(errc::usage, fmt::format("the model would have more than {} parameters", INT32_MAX),
-                  "make the hidden layers smaller");
+                  options_.widths.size() > 2 ? "make the hidden layers smaller"
+                                             : "it has one for each feature and class: choose data with fewer");
   }
   chunk_ = std::clamp<std::size_t>((std::size_t{1} << 20) / std::max<std::size_t>(options_.widths[0], 1), 16, 256);
 }

@@ -56,7 +56,8 @@ void require_real_targets(std::string_view name, const dataset& data) {
   if (data.classes != 0)
     throw error(errc::usage,
                 fmt::format("model '{}' predicts real targets, and the data has {} classes", name, data.classes),
-                data.classes == 2 ? "use logistic, softmax or mlp" : "use softmax or mlp");
+                fmt::format("use {}; if the labels are amounts and no classes, add task=regression to the data",
+                            data.classes == 2 ? "logistic, softmax or mlp" : "softmax or mlp"));
 }
 
 } // namespace detail

@@ -1,5 +1,7 @@
 // Binary formats: IDX, CIFAR-10, and gzip around them.
 #include <filesystem>
+#include <iomanip>
+#include <sstream>
 
 #include "data_support.hpp"
 
@@ -134,6 +136,50 @@ TEST(gzip, is_known_by_its_content_and_may_have_several_members) {
   const tiny_mnist files;
   files.folder.write("train-images-idx3-ubyte", gzipped(bytes.substr(0, 7)) + gzipped(bytes.substr(7)));
   EXPECT_THAT(load_data(files.spec, 1).train.dense, ElementsAre(0, 1, 0.2f, 0.4f));
+}
+
+std::string with_limit(const std::string& spec, std::uint64_t bytes) {
+  std::ostringstream text; // half a byte more, so that rounding takes none away
+  text << std::setprecision(17) << spec << ",limit=" << (static_cast<double>(bytes) + 0.5) / (std::uint64_t{1} << 30);
+  return text.str();
+}
+
+/// The error of loading with a limit on the size of files.
+std::string error_with_limit(const std::string& spec, std::uint64_t most_file_bytes) {
+  try {
+    load_data(with_limit(spec, most_file_bytes), 1);
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::bad_data);
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(file_limit, holds_for_a_file_and_for_what_it_unpacks_to) {
+  const scratch_folder folder;
+  const std::string rows = "1,0\n" + std::string(100'000, '\n') + "2,1\n";
+  const auto plain = "csv:train=" + folder.write("rows.csv", rows);
+  const auto packed = "csv:train=" + folder.write("rows.csv.gz", gzipped(rows));
+  ASSERT_LT(gzipped(rows).size(), 1000u);
+  for (const auto& spec : {plain, packed}) {
+    EXPECT_EQ(error_with_limit(spec, rows.size()), "no error");
+    EXPECT_THAT(error_with_limit(spec, rows.size() - 1),
+                AllOf(HasSubstr("larger than 97.66 KiB"), HasSubstr("limit=")));
+  }
+  EXPECT_THAT(error_with_limit(packed, 1000), HasSubstr("rows.csv.gz' is larger than 1000 bytes when unpacked"));
+  const auto libsvm = "libsvm:train=" + folder.write("rows.svm", "1 1:1\n0 2:1\n");
+  EXPECT_THAT(error_with_limit(libsvm, 11), HasSubstr("rows.svm' is larger than 11 bytes"));
+}
+
+TEST(file_limit, holds_for_the_files_of_a_folder) {
+  const tiny_mnist files;
+  EXPECT_EQ(error_with_limit(files.spec, 100), "no error");
+  EXPECT_THAT(error_with_limit(files.spec, 17), HasSubstr("train-images-idx3-ubyte' is larger than 17 bytes"));
+}
+
+TEST(file_limit, leaves_devices_alone) {
+  for (const char* spec : {"csv:train=/dev/zero", "libsvm:train=/dev/zero"})
+    EXPECT_THAT(load_error(errc::io, spec), HasSubstr("'/dev/zero': it is neither a regular file nor a pipe"));
 }
 
 std::string record(char label, char red, char green, char blue) {

@@ -150,6 +150,16 @@ TEST(holdout, leaves_something_on_both_sides) {
   }
 }
 
+TEST(libsvm, takes_what_is_too_small_for_a_double_for_0) {
+  const text_files files("libsvm");
+  const auto split = load_data(files.spec("1 1:1e-400 2:-0.1e-330 3:1\n0 1:1e-99999999999 3:2\n", "1 1:1\n"), 1);
+  EXPECT_THAT(split.train.values, ElementsAre(0, 0, 1, 0, 2));
+  const auto tiny = "0." + std::string(400, '0') + "1";
+  EXPECT_THAT(load_data(files.spec("1 1:" + tiny + "\n0 1:1\n", "1 1:1\n"), 1).train.values, ElementsAre(0, 1));
+  for (const auto& huge : {std::string{"1e400"}, "1" + std::string(400, '0'), std::string{"0.01e999"}})
+    EXPECT_THAT(load_error(errc::bad_data, files.spec("1 1:" + huge + "\n")), HasSubstr("not a finite 32-bit number"));
+}
+
 TEST(csv, reads_columns_by_name_number_and_place) {
   const text_files files("csv");
   const std::string rows = "age, \"income\",class\n1,10,0\n2,20,1\n";
@@ -201,6 +211,22 @@ TEST(csv, takes_words_for_classes) {
   for (int i = 0; i < 101; ++i)
     names += "1,name" + std::to_string(i) + "\n";
   EXPECT_THAT(load_error(errc::bad_data, files.spec(names, names)), HasSubstr("101 different labels"));
+}
+
+TEST(csv, takes_two_quotes_within_quotes_for_one) {
+  const text_files files("csv");
+  const auto split = load_data(files.spec("1,\"a\"\"b\"\n2,\"\"\"\"\n", "3,\"a\"\"b\"\n", "header=no"), 1);
+  EXPECT_THAT(split.train.class_names, ElementsAre("\"", "a\"b"));
+  EXPECT_THAT(split.test.targets, ElementsAre(1));
+  EXPECT_THAT(load_error(errc::bad_data, files.spec("1,\"a\"\"\n2,b\n")),
+              AllOf(HasSubstr("does not end on its line"), HasSubstr("written twice")));
+}
+
+TEST(csv, names_header_when_a_name_of_a_column_is_a_number) {
+  const text_files files("csv");
+  EXPECT_THAT(load_error(errc::bad_data, files.spec("age,2020,y\n1,2,0\n2,3,1\n")),
+              AllOf(HasSubstr("train:1: column 1 is 'age'"), HasSubstr("if line 1 names the columns, say header=yes")));
+  EXPECT_THAT(load_error(errc::bad_data, files.spec("1,2,0\nx,3,1\n")), Not(HasSubstr("header=yes")));
 }
 
 TEST(csv, says_what_is_wrong_in_which_line) {

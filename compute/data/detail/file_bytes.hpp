@@ -1,5 +1,7 @@
 #pragma once
 
+#include "gossamer/base/spec.hpp"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -8,16 +10,19 @@
 namespace gossamer::compute::detail {
 
 /// A whole file in memory, unpacked when it is gzip (known by its first bytes, not by its name).
-/// Memory grows with what was really read or unpacked, never with what a header claims.
+/// Memory grows with what was really read or unpacked, never with what a header claims, and never beyond a limit.
 /// Threads: safe once read.
 class file_bytes {
 public:
-  /// @error errc::io when the operating system refuses; errc::bad_data when the gzip stream is
-  ///        truncated or corrupt, with the byte of the packed file
-  static file_bytes read(std::string path);
+  /// @param most_bytes of the file, and of what it holds when unpacked
+  /// @error errc::io when the operating system refuses, and for what is neither a regular file nor a pipe;
+  ///        errc::bad_data when the gzip stream is truncated or corrupt, with the byte of the packed file, and for more
+  ///        bytes than `most_bytes`
+  static file_bytes read(std::string path, std::uint64_t most_bytes);
   /// Reads `folder/name`, or `folder/name.gz` when there is no such file.
   /// @error errc::io when there is neither; `remedy` says what the folder should hold
-  static file_bytes read(const std::string& folder, std::string_view name, std::string_view remedy);
+  static file_bytes read(const std::string& folder, std::string_view name, std::uint64_t most_bytes,
+                         std::string_view remedy);
 
   const std::string& path() const noexcept { return path_; }
   std::string_view text() const noexcept { return bytes_; }
@@ -35,6 +40,10 @@ private:
   std::string bytes_;
   bool unpacked_ = false;
 };
+
+/// The parameter of sources that read files, and its value in bytes.
+parameter file_limit_parameter();
+std::uint64_t file_limit(const arguments& given);
 
 /// The names of the files in a folder, ascending.
 /// @error errc::io when it cannot be listed

@@ -13,7 +13,7 @@ namespace gossamer::compute::detail {
 std::string_view trimmed(std::string_view text) noexcept;
 
 /// The number that the whole text spells, in the syntax of `std::from_chars` with an optional '+'.
-/// NaN and infinities are numbers, too.
+/// NaN and infinities are numbers, too; what is too large for a double is infinite, what is too small 0.
 std::optional<double> to_number(std::string_view text) noexcept;
 
 /// "'path':12: what".
@@ -32,8 +32,8 @@ public:
   /// @error errc::bad_data always, with the file and the line
   [[noreturn]] void fail(std::string_view what, std::string remedy = {}) const;
   /// @error errc::bad_data unless the text is a finite number; `subject` says which, e.g. "the
-  /// label"
-  float finite(std::string_view subject, std::string_view text) const;
+  /// label"; `remedy` is for what is no number
+  float finite(std::string_view subject, std::string_view text, std::string remedy = {}) const;
 
 private:
   std::string_view path_;
