@@ -1,16 +1,17 @@
+#include "gossamer/base/file.hpp"
+
 #include "gossamer/topology/detail/entries.hpp"
 
 #include <fmt/format.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <charconv>
-#include <cstring>
-#include <fstream>
 
 namespace gossamer::topology::detail {
 namespace {
 
 constexpr std::string_view blanks = " \t\r";
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 
 /// Takes the next word off the front of a line; empty at its end.
 std::string_view next_word(std::string_view& line) {
@@ -54,13 +55,11 @@ void read_line(const position& at, std::string_view line, std::size_t size, std:
 
 graph make_file(const arguments& values, std::size_t size, std::uint64_t) {
   const auto& path = values.text("path");
-  std::ifstream in{path};
+  const auto text = read_text(path, {"topology file", most_bytes, "leave out comments and edges that are there twice"});
   std::vector<graph::edge> edges;
-  std::string line;
-  for (std::size_t number = 1; std::getline(in, line); ++number)
+  std::string_view rest = text, line;
+  for (std::size_t number = 1; take_line(rest, line); ++number)
     read_line({path, number}, line, size, edges);
-  if (!in.eof()) // also where opening failed, or where the path is a directory
-    throw error(errc::io, fmt::format("cannot read the topology file '{}': {}", path, std::strerror(errno)));
   return {size, edges};
 }
 

@@ -1,15 +1,13 @@
 // Plan files: TOML to plan and back.
 #include "gossamer/actors/faults/detail/keys.hpp"
+#include "gossamer/base/file.hpp"
+#include "gossamer/base/toml_depth.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <toml++/toml.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <sstream>
 
 namespace gossamer::actors {
@@ -17,6 +15,8 @@ namespace gossamer::actors {
 namespace {
 
 using detail::fault_key;
+
+constexpr std::uint64_t most_bytes = std::uint64_t{16} << 20; // of a plan; parsed, it is 50 times as large
 
 /// A node of the file and the name of the file: enough to say where something is wrong.
 struct place {
@@ -128,6 +128,7 @@ std::string value_text(bool value) { return value ? "true" : "false"; }
 } // namespace
 
 fault_plan parse_plan(std::string_view toml, std::string_view file_name) {
+  expect_shallow_toml(toml, file_name);
   toml::table table;
   try {
     table = toml::parse(toml);
@@ -152,14 +153,7 @@ fault_plan parse_plan(std::string_view toml, std::string_view file_name) {
 }
 
 fault_plan read_plan(const std::filesystem::path& file) {
-  errno = 0;
-  std::ifstream in{file, std::ios::binary};
-  std::string text;
-  for (std::array<char, 4096> part; in.read(part.data(), part.size()), in.gcount() > 0;)
-    text.append(part.data(), static_cast<std::size_t>(in.gcount()));
-  if (!in.eof())
-    throw error(errc::io, fmt::format("cannot read the fault plan {}: {}", file.string(), std::strerror(errno)));
-  return parse_plan(text, file.string());
+  return parse_plan(read_file(file.string(), {"fault plan", most_bytes, "fault plans are TOML files"}), file.string());
 }
 
 std::string to_toml(const fault_plan& plan) {

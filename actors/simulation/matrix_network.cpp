@@ -1,16 +1,16 @@
 #include "gossamer/actors/simulation/detail/networks.hpp"
+#include "gossamer/base/file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <unordered_map>
 
 namespace gossamer::actors::detail {
 
 namespace {
+
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 
 /// The words of a line: between commas if it has any, else between blanks. A comment is no word.
 std::vector<std::string> words_of(std::string_view line) {
@@ -39,12 +39,10 @@ public:
   matrix_reader(std::string path, std::size_t nodes) : path_(std::move(path)), nodes_(nodes) {}
 
   std::shared_ptr<const network> read() {
-    std::ifstream in{path_};
-    std::string line;
-    for (line_ = 1; std::getline(in, line); ++line_)
+    const auto text = read_text(path_, {"network file", most_bytes, "give one line, *,*, to links that are alike"});
+    std::string_view rest = text, line;
+    for (line_ = 1; take_line(rest, line); ++line_)
       read_line(words_of(line));
-    if (!in.eof()) // also where opening failed, or where the path is a directory
-      throw error(errc::io, fmt::format("cannot read the network file '{}': {}", path_, std::strerror(errno)));
     return result();
   }
 
