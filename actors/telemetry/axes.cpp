@@ -73,6 +73,13 @@ axis axis::logarithmic(double smallest, double largest, double from_pixel, doubl
   return result;
 }
 
+axis axis::of_losses(double smallest, double largest) {
+  constexpr double decade = 10, extreme = 1e300;
+  if (smallest > 1 / extreme && largest < extreme && largest > decade * smallest)
+    return logarithmic(smallest, largest, bottom, top);
+  return linear(std::min(0., smallest), largest, bottom, top);
+}
+
 double axis::pixel(double value) const {
   const double share = logarithmic_ ? std::log(value / low_) / std::log(high_ / low_) : (value - low_) / (high_ - low_);
   return from_ + share * (to_ - from_);

@@ -43,10 +43,6 @@ const quantity& find(std::span<const quantity> among, std::string_view what, std
   throw unknown_name(what, name, known);
 }
 
-struct range {
-  double smallest = std::numeric_limits<double>::infinity(), largest = -smallest;
-};
-
 struct line {
   std::string_view label;
   std::vector<point> points;
@@ -82,17 +78,21 @@ std::string_view shorten(std::vector<line>& lines, double largest) {
 range extent(const std::vector<line>& lines, double point::*coordinate) {
   range found;
   for (const auto& l : lines)
-    for (const auto& p : l.points) {
-      found.smallest = std::min(found.smallest, p.*coordinate);
-      found.largest = std::max(found.largest, p.*coordinate);
-    }
+    for (const auto& p : l.points)
+      found.add(p.*coordinate);
   return found;
 }
 
-axis vertical(range y, bool loss) {
-  constexpr double decade = 10, extreme = 1e300;
-  if (loss && y.smallest > 1 / extreme && y.largest < extreme && y.largest > decade * y.smallest)
+axis vertical(range y, const quantity& what, std::optional<bool> logarithmic) {
+  const bool loss = what.name != "accuracy";
+  if (logarithmic == true && !(y.smallest > std::numeric_limits<double>::min()))
+    throw error(errc::usage,
+                fmt::format("the {} falls to {}, which no logarithmic scale shows", what.label, y.smallest),
+                "leave --log out");
+  if (logarithmic == true)
     return axis::logarithmic(y.smallest, y.largest, bottom, top);
+  if (loss && !logarithmic)
+    return axis::of_losses(y.smallest, y.largest);
   return axis::linear(loss ? std::min(0., y.smallest) : y.smallest, loss ? y.largest : 1, bottom, top);
 }
 
@@ -104,7 +104,8 @@ constexpr double legend_top = bottom + 64, legend_spacing = 18, legend_text = le
 
 } // namespace
 
-std::string compare(std::span<const recorded_run> runs, std::string_view x_name, std::string_view y_name) {
+std::string compare(std::span<const recorded_run> runs, std::string_view x_name, std::string_view y_name,
+                    std::optional<bool> logarithmic) {
   const auto& across = find(xs, "--x", x_name);
   const auto& up = find(ys, "--y", y_name);
   auto all = lines(runs, across, up);
@@ -112,7 +113,7 @@ std::string compare(std::span<const recorded_run> runs, std::string_view x_name,
   if (across.name == "bits")
     label += fmt::format(", {}", shorten(all, extent(all, &point::x).largest));
   const auto x = axis::linear(0, extent(all, &point::x).largest, left, right, true);
-  const auto y = vertical(extent(all, &point::y), up.name != "accuracy");
+  const auto y = vertical(extent(all, &point::y), up, logarithmic);
 
   auto svg = open_picture(legend_top + legend_spacing * static_cast<double>(all.size()), up.label);
   svg += vertical_ticks(y, left - 8, "end", ink, true);

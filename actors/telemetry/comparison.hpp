@@ -3,6 +3,7 @@
 #include "gossamer/actors/telemetry/record.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,11 +21,13 @@ struct recorded_run {
 /// @error errc::io when metrics.jsonl cannot be read; errc::bad_data, with file and line, when it is damaged or empty
 recorded_run read_run(const std::filesystem::path& folder);
 
-/// An SVG picture with a curve for each run, and a legend. Losses are drawn on a logarithmic scale when they span more
-/// than a decade. Evaluations whose values are not finite are left out.
+/// An SVG picture with a curve for each run, and a legend. Evaluations whose values are not finite are left out.
 /// @param x "seconds", "epochs" or "bits" (payload)
 /// @param y "train-loss", "test-loss" or "accuracy" (on the test data)
-/// @error errc::usage on another name, and when a run has no finite value to draw
-std::string compare(std::span<const recorded_run> runs, std::string_view x, std::string_view y);
+/// @param logarithmic the scale of y; not given: for losses that span more than a decade
+/// @error errc::usage on another name, when a run has no finite value to draw, and when a value that is not positive
+///        shall stand on a logarithmic scale
+std::string compare(std::span<const recorded_run> runs, std::string_view x, std::string_view y,
+                    std::optional<bool> logarithmic = {});
 
 } // namespace gossamer::actors

@@ -22,13 +22,13 @@ constexpr auto loss_colour = "#b45309", test_colour = "#d97706", accuracy_colour
 } // namespace
 
 std::string plot(std::span<const evaluation_record> records, std::string_view title) {
-  double last_epoch = 0, largest_loss = 0, smallest_accuracy = 1;
+  double last_epoch = 0, smallest_accuracy = 1;
+  detail::range losses;
   bool accuracy = false;
   for (const auto& r : records) {
     last_epoch = std::max(last_epoch, r.epoch);
     for (const double loss : {r.train_loss, r.test_loss})
-      if (std::isfinite(loss))
-        largest_loss = std::max(largest_loss, loss);
+      losses.add(loss);
     if (r.test_accuracy) {
       accuracy = true;
       smallest_accuracy = std::min(smallest_accuracy, *r.test_accuracy);
@@ -36,7 +36,7 @@ std::string plot(std::span<const evaluation_record> records, std::string_view ti
   }
   using namespace detail;
   const auto x = axis::linear(0, last_epoch, left, right, true);
-  const auto loss = axis::linear(0, largest_loss, bottom, top);
+  const auto loss = losses.empty() ? axis::linear(0, 0, bottom, top) : axis::of_losses(losses.smallest, losses.largest);
 
   auto svg = open_picture(height, title);
   svg += vertical_ticks(loss, left - 8, "end", loss_colour, true);

@@ -7,7 +7,8 @@
 
 namespace gossamer::actors {
 
-/// An SVG picture of a run: training and test loss (left axis) and test accuracy (right axis) over the epochs.
+/// An SVG picture of a run: training and test loss (left axis, logarithmic if they span more than a decade) and test
+/// accuracy (right axis) over the epochs.
 /// Evaluations whose values are not finite are left out.
 std::string plot(std::span<const evaluation_record> records, std::string_view title);
 

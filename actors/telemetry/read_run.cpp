@@ -1,13 +1,10 @@
 #include "gossamer/actors/telemetry/comparison.hpp"
 #include "gossamer/actors/telemetry/json.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 
 namespace gossamer::actors {
 
@@ -17,25 +14,27 @@ namespace {
 
 constexpr auto remedy = "name folders that gossamer train has written";
 
-[[noreturn]] void refuse(const fs::path& file) {
-  throw error(errc::io, fmt::format("cannot read {}: {}", file.string(), std::strerror(errno)), remedy);
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+
+std::string read(const fs::path& file) {
+  try {
+    return read_file(file.string(), {.noun = {}, .most_bytes = most_bytes, .remedy = remedy});
+  } catch (const error& e) {
+    throw error(e.code(), e.sentence(), remedy);
+  }
 }
 
 std::vector<evaluation_record> read_evaluations(const fs::path& file) {
-  std::ifstream in(file);
-  if (!in)
-    refuse(file);
+  const auto text = read(file);
   std::vector<evaluation_record> evaluations;
-  std::string line;
-  for (std::size_t number = 1; std::getline(in, line); ++number) {
+  std::string_view rest = text, line;
+  for (std::size_t number = 1; take_line(rest, line); ++number) {
     try {
       evaluations.push_back(evaluation_from_json(line));
     } catch (const error& e) {
       throw error(e.code(), fmt::format("{}:{}: {}", file.string(), number, e.sentence()), remedy);
     }
   }
-  if (in.bad())
-    refuse(file);
   if (evaluations.empty())
     throw error(errc::bad_data, fmt::format("{} holds no evaluation", file.string()), remedy);
   return evaluations;
@@ -45,12 +44,7 @@ std::vector<evaluation_record> read_evaluations(const fs::path& file) {
 std::string read_summary(const fs::path& file) {
   if (!fs::exists(file))
     return "unfinished";
-  std::ifstream in(file);
-  std::string text;
-  std::getline(in, text, '\0');
-  if (!in.is_open() || in.bad())
-    refuse(file);
-  const auto summary = nlohmann::json::parse(text, nullptr, false);
+  const auto summary = nlohmann::json::parse(read(file), nullptr, false);
   const auto has = [&](const char* key, auto is) { return summary.contains(key) && (summary[key].*is)(); };
   if (!summary.is_object() || !has("algorithm", &nlohmann::json::is_string)
       || !has("workers", &nlohmann::json::is_number_unsigned))

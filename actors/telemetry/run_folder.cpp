@@ -8,7 +8,9 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
+#include <set>
 
 namespace gossamer::actors {
 
@@ -22,6 +24,23 @@ constexpr std::array file_names{"config.toml", "faults.toml", "metrics.jsonl", "
 [[noreturn]] void refuse(const fs::path& file, const char* reason) {
   throw error(errc::io, fmt::format("cannot write {}: {}", file.string(), reason),
               "check the path and the room there, or choose another folder with --out");
+}
+
+/// The numbers of the run folders in a folder.
+std::set<int> numbers_in(const fs::path& parent) {
+  std::set<int> numbers;
+  std::error_code problem;
+  const fs::directory_iterator end;
+  for (fs::directory_iterator at(parent, problem); !problem && at != end; at.increment(problem)) {
+    const auto name = at->path().filename().string();
+    int number = 0;
+    const auto [stop, code] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (code == std::errc{} && stop - name.data() >= 3 && *stop == '-')
+      numbers.insert(number);
+  }
+  if (problem)
+    refuse(parent, problem.message().c_str());
+  return numbers;
 }
 
 } // namespace
@@ -87,15 +106,39 @@ void run_folder::finish(const run_summary& summary, std::string_view json) {
   write("summary.json", json);
 }
 
-fs::path run_folder::next_free(const fs::path& parent, std::string_view name) {
+void run_folder::discard() noexcept {
+  std::error_code ignored;
+  for (const auto* name : file_names)
+    fs::remove(folder_ / name, ignored);
+  fs::remove(folder_, ignored); // fails where something else is in it
+}
+
+fs::path run_folder::make_next(const fs::path& parent, std::string_view name) {
+  std::error_code problem;
+  fs::create_directories(parent, problem);
+  if (problem)
+    refuse(parent, problem.message().c_str());
+  auto taken = numbers_in(parent);
   for (int number = 1;; ++number) {
-    const auto prefix = fmt::format("{:03}-", number);
-    bool taken = false;
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator{parent, ignored})
-      taken = taken || entry.path().filename().string().starts_with(prefix);
-    if (!taken)
-      return parent / fmt::format("{}{}", prefix, name);
+    if (taken.contains(number))
+      continue;
+    // A folder of the bare number is a lock: who makes it alone decides about the number, and gives it its name.
+    const auto lock = parent / fmt::format("{:03}", number);
+    if (!fs::create_directory(lock, problem)) {
+      if (problem)
+        refuse(lock, problem.message().c_str());
+      continue;
+    }
+    taken = numbers_in(parent); // somebody may have named a folder since the last look
+    if (taken.contains(number)) {
+      fs::remove(lock, problem);
+      continue;
+    }
+    const auto folder = parent / fmt::format("{:03}-{}", number, name);
+    fs::rename(lock, folder, problem);
+    if (problem)
+      refuse(folder, problem.message().c_str());
+    return folder;
   }
 }
 

@@ -32,8 +32,12 @@ public:
 
   const std::filesystem::path& path() const noexcept { return folder_; }
 
-  /// A folder that does not exist yet: `parent`/001-`name`, 002-, ...
-  static std::filesystem::path next_free(const std::filesystem::path& parent, std::string_view name);
+  /// Makes a folder with the next free number: `parent`/001-`name`, 002-, ... However many processes do so at once,
+  /// each gets a number of its own.
+  static std::filesystem::path make_next(const std::filesystem::path& parent, std::string_view name);
+
+  /// Takes back what was written, and the folder if nothing else is in it: for a run that could not even start.
+  void discard() noexcept;
 
 private:
   struct close_file {

@@ -120,6 +120,30 @@ TEST(comparison, suggests_quantities) {
   EXPECT_THAT(error_of([] { drawn({1}, "epochs", "loss"); }), HasSubstr("known: train-loss, test-loss, accuracy"));
 }
 
+TEST(comparison, has_the_scale_that_is_asked_for) {
+  const auto compared = [](std::vector<double> losses, const char* y, bool logarithmic) {
+    return curves(compare(std::vector{run_with("run", losses)}, "epochs", y, logarithmic));
+  };
+  EXPECT_THAT(compared({4, 2, 1}, "train-loss", true), ElementsAre("64.0,56.0 380.0,208.0 696.0,360.0 "));
+  EXPECT_THAT(compared({100, 10, 1}, "train-loss", false), ElementsAre("64.0,56.0 380.0,329.6 696.0,357.0 "));
+  for (const double least : {0., -1.})
+    EXPECT_THAT(error_of([&] {
+                  compared({1, least}, "train-loss", true);
+                }),
+                AllOf(HasSubstr("the training loss falls to"), HasSubstr("leave --log out")));
+}
+
+TEST(plot, draws_losses_that_fall_far_on_a_logarithmic_scale) {
+  const auto training_curve = [](const std::vector<double>& losses) {
+    auto run = run_with("run", losses);
+    for (auto& r : run.evaluations)
+      r.test_loss = r.train_loss;
+    return curves(plot(run.evaluations, "title")).front();
+  };
+  EXPECT_EQ(training_curve({100, 10, 1}), "64.0,56.0 380.0,208.0 696.0,360.0 ");
+  EXPECT_EQ(training_curve({4, 2, 1}), "64.0,56.0 380.0,208.0 696.0,284.0 ");
+}
+
 TEST(plot, has_an_accuracy_only_where_there_is_one) {
   auto run = run_with("run", {4, 2, 1});
   EXPECT_EQ(curves(plot(run.evaluations, "title")).size(), 3u);
@@ -171,7 +195,7 @@ TEST_F(run_reader, reads_runs_that_are_not_finished) {
 }
 
 TEST_F(run_reader, names_the_file_and_the_line) {
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("metrics.jsonl: No such file or directory"), HasSubstr("gossamer train")));
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("metrics.jsonl': No such file or directory"), HasSubstr("gossamer train")));
   write("metrics.jsonl", "");
   EXPECT_THAT(refusal(), HasSubstr("metrics.jsonl holds no evaluation"));
   const auto good = to_json(evaluation_record{}) + "\n";

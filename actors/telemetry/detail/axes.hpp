@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +24,8 @@ public:
   static axis linear(double smallest, double largest, double from_pixel, double to_pixel, bool exact_end = false);
   /// Begins and ends with 1, 2 or 5 times a power of ten. Requires 0 < smallest <= largest.
   static axis logarithmic(double smallest, double largest, double from_pixel, double to_pixel);
+  /// Upwards, of losses: logarithmic if they span more than a decade, else from 0.
+  static axis of_losses(double smallest, double largest);
 
   double pixel(double value) const;
   const std::vector<double>& ticks() const { return ticks_; }
@@ -32,6 +37,19 @@ private:
   double low_, high_, from_, to_;
   bool logarithmic_;
   std::vector<double> ticks_;
+};
+
+/// Of the finite ones among some numbers.
+struct range {
+  double smallest = std::numeric_limits<double>::infinity(), largest = -smallest;
+
+  void add(double number) {
+    if (!std::isfinite(number))
+      return;
+    smallest = std::min(smallest, number);
+    largest = std::max(largest, number);
+  }
+  bool empty() const { return smallest > largest; }
 };
 
 struct point {
