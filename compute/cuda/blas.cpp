@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cublas_v2.h>
+#include <dlfcn.h>
 
 namespace gossamer::compute::cuda {
 
@@ -12,9 +13,60 @@ namespace {
 
 constexpr std::size_t workspace_bytes = std::size_t{32} << 20; // NVIDIA's advice for Hopper; older GPUs need less
 
+#define GOSSAMER_TEXT(name) #name
+#define GOSSAMER_NAME_OF(function) GOSSAMER_TEXT(function) // after the header has put the version into it
+
+/// The functions of cuBLAS that are used here, from the shared library: it takes a tenth of a second and more to load,
+/// which only those shall wait for who use a GPU. Loaded once, and never unloaded.
+class cublas_library {
+public:
+  static const cublas_library& get() {
+    static const cublas_library once;
+    return once;
+  }
+
+private:
+  static constexpr auto file = "libcublas.so." GOSSAMER_NAME_OF(CUBLAS_VER_MAJOR);
+
+  /// Where the loader looks, and else where the toolkit was when this was compiled.
+  static void* open() {
+    void* found = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (found == nullptr)
+      found = dlopen(fmt::format("{}/{}", GOSSAMER_CUDA_LIBRARIES, file).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (found == nullptr)
+      throw error(errc::device, fmt::format("cuBLAS cannot be loaded: {}", dlerror()),
+                  fmt::format("install {} of the CUDA toolkit, or name its folder in LD_LIBRARY_PATH", file));
+    return found;
+  }
+
+  template <class Function>
+  Function* find(Function*, const char* name) const {
+    auto* const found = reinterpret_cast<Function*>(dlsym(library_, name));
+    if (found == nullptr)
+      throw error(errc::device, fmt::format("{} has no {}", file, name), "install the CUDA toolkit anew");
+    return found;
+  }
+
+  void* library_ = open();
+
+public:
+#define GOSSAMER_CUBLAS(member, function)                                                                              \
+  decltype(&function) member = find(static_cast<decltype(&function)>(nullptr), GOSSAMER_NAME_OF(function))
+  GOSSAMER_CUBLAS(create, cublasCreate);
+  GOSSAMER_CUBLAS(destroy, cublasDestroy);
+  GOSSAMER_CUBLAS(set_stream, cublasSetStream);
+  GOSSAMER_CUBLAS(set_workspace, cublasSetWorkspace);
+  GOSSAMER_CUBLAS(set_math_mode, cublasSetMathMode);
+  GOSSAMER_CUBLAS(set_atomics_mode, cublasSetAtomicsMode);
+  GOSSAMER_CUBLAS(sgemm, cublasSgemm);
+  GOSSAMER_CUBLAS(status_string, cublasGetStatusString);
+#undef GOSSAMER_CUBLAS
+};
+
 void check(cublasStatus_t status, std::string_view doing) {
   if (status != CUBLAS_STATUS_SUCCESS)
-    throw error(errc::device, fmt::format("cuBLAS failed while {}: {}", doing, cublasGetStatusString(status)),
+    throw error(errc::device,
+                fmt::format("cuBLAS failed while {}: {}", doing, cublas_library::get().status_string(status)),
                 "see whether the GPU has memory left (nvidia-smi), and whether driver and toolkit fit");
 }
 
@@ -25,17 +77,18 @@ cublasOperation_t operation(transposed t) { return t == transposed::yes ? CUBLAS
 
 blas::blas(const gossamer::cuda::stream& s) : workspace_(s, workspace_bytes) {
   s.make_present();
+  const auto& library = cublas_library::get();
   cublasHandle_t made = nullptr;
-  check(cublasCreate(&made), "being started");
+  check(library.create(&made), "being started");
   handle_ = made;
   try {
-    check(cublasSetStream(made, static_cast<cudaStream_t>(s.native())), "being given its stream");
+    check(library.set_stream(made, static_cast<cudaStream_t>(s.native())), "being given its stream");
     // After the stream, which would take the workspace away again.
-    check(cublasSetWorkspace(made, workspace_.data(), workspace_bytes), "being given its workspace");
-    check(cublasSetMathMode(made, CUBLAS_PEDANTIC_MATH), "choosing arithmetic");
-    check(cublasSetAtomicsMode(made, CUBLAS_ATOMICS_NOT_ALLOWED), "forgoing atomics");
+    check(library.set_workspace(made, workspace_.data(), workspace_bytes), "being given its workspace");
+    check(library.set_math_mode(made, CUBLAS_PEDANTIC_MATH), "choosing arithmetic");
+    check(library.set_atomics_mode(made, CUBLAS_ATOMICS_NOT_ALLOWED), "forgoing atomics");
   } catch (...) {
-    cublasDestroy(made);
+    library.destroy(made);
     throw;
   }
 }
@@ -45,14 +98,14 @@ blas::blas(blas&& other) noexcept
 
 blas::~blas() {
   if (handle_ != nullptr)
-    cublasDestroy(native(handle_));
+    cublas_library::get().destroy(native(handle_));
 }
 
 void blas::gemm(transposed a, transposed b, int m, int n, int k, const float* a_values, int lda, const float* b_values,
                 int ldb, float beta, float* c_values, int ldc) const {
   const float one = 1;
-  check(cublasSgemm(native(handle_), operation(a), operation(b), m, n, k, &one, a_values, lda, b_values, ldb, &beta,
-                    c_values, ldc),
+  check(cublas_library::get().sgemm(native(handle_), operation(a), operation(b), m, n, k, &one, a_values, lda, b_values,
+                                    ldb, &beta, c_values, ldc),
         fmt::format("multiplying {} x {} by {} x {}", m, k, k, n));
 }
 
