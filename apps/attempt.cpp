@@ -77,7 +77,7 @@ void attempt_all(std::size_t count, const attempt_options& how, const std::funct
   const auto jobs = how.jobs > 0 ? how.jobs : std::max(1u, std::thread::hardware_concurrency());
   in_processes(
       count, jobs, how.run_limit_s, [&](std::size_t i) { return tell(run_of, how.twice, i); },
-      [&](std::size_t i, const process_end& end) { return on_end(i, understood(end)); });
+      [&](std::size_t i, const process_end& end) { return on_end(i, understood(end)); }, how.stop);
 }
 
 } // namespace gossamer::apps

@@ -2,9 +2,11 @@
 
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/printable.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -27,7 +29,7 @@ public:
     for (const auto& o : table_) {
       auto* flag = command.add_option("--" + o.name, given_[o.name], o.help)->type_name(o.value);
       flag->expected(1)->default_str(o.get(defaults));
-      o.repeatable ? flag->take_all() : flag->take_last();
+      o.repeatable() ? flag->take_all() : flag->take_last();
     }
     command.add_option("--config", config_, "read settings from a TOML file; flags win")->type_name("FILE");
     command.add_flag("--overwrite", overwrite_, "replace the run that --out already holds");
@@ -36,15 +38,17 @@ public:
   table_flags& operator=(const table_flags&) = delete;
 
   run_options options() const {
-    if (given("faults") && given("chaos"))
-      throw error(errc::usage, "both --faults and --chaos are given", "leave one of them out");
+    check_exclusions(table_, [this](const std::string& name) { return given(name); }, {});
     run_options result;
     result.overwrite = overwrite_;
     if (!config_.empty())
       read_config(config_, table_, result);
     for (const auto& o : table_)
-      for (const auto& value : given_.at(o.name))
-        o.set(result, value);
+      if (given(o.name))
+        o.set(result, fmt::format("{}", fmt::join(given_.at(o.name), o.joined_by)));
+    if (result.horizon_s && !result.chaos)
+      throw error(errc::usage, "--horizon is given, but no --chaos, whose plan it is for",
+                  "add --chaos, or leave --horizon out");
     return result;
   }
 
@@ -79,6 +83,8 @@ public:
     plot_->add_option("runs", picture_.runs, "run folders")->required()->type_name("RUN");
     plot_->add_option("--x", picture_.x, "seconds, epochs or bits")->capture_default_str()->type_name("WHAT");
     plot_->add_option("--y", picture_.y, "train-loss, test-loss or accuracy")->capture_default_str()->type_name("WHAT");
+    plot_->add_flag("--log,!--linear", picture_.logarithmic,
+                    "the scale of y (default: logarithmic for losses that span more than a decade)");
     plot_->add_option("--out", picture_.out, "the SVG file to write")->capture_default_str()->type_name("FILE");
   }
 
@@ -97,8 +103,11 @@ public:
       return explain(program_, name_), 0;
     if (*plot_)
       return plot(picture_), 0;
-    return *train_ ? train(program_, training_.options(), json_)
-                   : simulate(program_, simulation_.options(), exploration_, json_);
+    if (*train_)
+      return train(program_, training_.options(), json_);
+    const auto options = simulation_.options();
+    check_exploration(options);
+    return simulate(program_, options, exploration_, json_);
   }
 
 private:
@@ -120,6 +129,21 @@ private:
     simulate_->add_flag("--twice", x.each.twice, "run everything twice, and fail unless the same happens");
   }
 
+  /// @error errc::usage on a flag that would do nothing
+  void check_exploration(const run_options& options) const {
+    const auto& x = exploration_;
+    const auto require = [this](std::string_view flag, bool useful, std::string_view why, std::string_view remedy) {
+      if (simulate_->count(std::string{flag}) > 0 && !useful)
+        throw error(errc::usage, fmt::format("{} is given, but {}", flag, why), std::string{remedy});
+    };
+    constexpr auto alone = "there is one run only", several = "add --seeds A..B or --explore N";
+    require("--keep-going", x.several(), alone, several);
+    require("--jobs", x.several(), alone, several);
+    require("--run-limit", x.several() || x.shrink, alone, several);
+    require("--shrink", options.chaos || !options.faults.empty(), "no plan of faults",
+            "add --chaos SEED or --faults FILE");
+  }
+
   std::string help() const {
     return fmt::format("{0} --help and {0} train --help list what there is", program_.name());
   }
@@ -139,9 +163,16 @@ private:
     else if (commands.empty())
       for (const auto* command : app_.get_subcommands({}))
         names.push_back(command->get_name());
+    if (const auto name = word.substr(2, word.find('=') - 2); flag && *train_ && is_of_simulations(name))
+      return {errc::usage, fmt::format("--{} is a flag of simulations only", name),
+              fmt::format("{} simulate has it; in training the network is this machine's memory", program_.name())};
     const auto meant = flag ? nearest(word.substr(2, word.find('=') - 2), names) : nearest(word, names);
     return {errc::usage, fmt::format("{} '{}'", flag ? "unknown flag" : "unexpected argument", word),
             meant.empty() ? help() : fmt::format("did you mean {}?", flag ? "--" + meant : "'" + meant + "'")};
+  }
+
+  bool is_of_simulations(const std::string& name) const {
+    return simulate_->get_option_no_throw("--" + name) != nullptr;
   }
 
   const program& program_;
@@ -191,7 +222,7 @@ int run_command(int argc, char** argv, std::span<const actors::algorithm_entry> 
   const std::string path = argc > 0 ? argv[0] : "gossamer";
   // Never throws, not even when standard error is closed.
   const auto complain = [name = path.substr(path.rfind('/') + 1)](const char* what) {
-    std::fputs(fmt::format("{}: {}\n", name, what).c_str(), stderr);
+    std::fputs(fmt::format("{}: {}\n", name, printable(what)).c_str(), stderr);
     return 1;
   };
   try {
@@ -199,6 +230,8 @@ int run_command(int argc, char** argv, std::span<const actors::algorithm_entry> 
   } catch (const error& e) {
     complain(e.what());
     return e.exit_status();
+  } catch (const std::bad_alloc&) { // of what names no part of the work
+    return complain("memory ended; use fewer workers, a smaller model or less data");
   } catch (const std::exception& e) {
     return complain(e.what());
   }

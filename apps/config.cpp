@@ -1,20 +1,22 @@
 // The settings of a run as a TOML file.
 #include "gossamer/apps/detail/options.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/file.hpp"
+#include "gossamer/base/toml_depth.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <toml++/toml.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 namespace gossamer::apps {
 
 namespace {
+
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20;
 
 std::string location(const std::string& file, const toml::source_region& region) {
   return fmt::format("{}:{}", file, region.begin.line);
@@ -45,34 +47,35 @@ const option& find_option(const std::vector<option>& table, std::string_view key
   throw error(problem.code(), where + ": " + problem.sentence(), problem.remedy());
 }
 
-void set(const option& o, const toml::node& node, const std::string& where, run_options& into) {
-  if (const auto* items = node.as_array(); items != nullptr && o.repeatable)
-    for (const auto& item : *items)
-      o.set(into, as_text(item, where, o.name));
-  else
-    o.set(into, as_text(node, where, o.name));
+/// The value of an option as text: of an array, its items joined.
+std::string as_value(const option& o, const toml::node& node, const std::string& where) {
+  const auto* items = node.as_array();
+  if (items == nullptr || !o.repeatable())
+    return as_text(node, where, o.name);
+  std::vector<std::string> values;
+  for (const auto& item : *items)
+    values.push_back(as_text(item, where, o.name));
+  return fmt::format("{}", fmt::join(values, o.joined_by));
 }
 
 } // namespace
 
 void read_config(const std::string& file, const std::vector<option>& table, run_options& into) {
-  std::ifstream in{file};
-  std::stringstream content;
-  if (in)
-    content << in.rdbuf();
-  if (!in || content.fail())
-    throw error(errc::io, fmt::format("cannot read {}: {}", file, std::strerror(errno)));
+  const auto text = read_file(file, {"configuration", most_bytes, "a configuration has a line for each setting"});
+  expect_shallow_toml(text, file);
   toml::table given;
   try {
-    given = toml::parse(content.str());
+    given = toml::parse(text);
   } catch (const toml::parse_error& e) {
     throw error(errc::usage, fmt::format("{}: {}", location(file, e.source()), e.description()));
   }
+  check_exclusions(
+      table, [&](const std::string& name) { return given.contains(name); }, file);
   for (const auto& [key, node] : given) {
     const auto where = location(file, node.source());
     const auto& found = find_option(table, key.str(), where);
     try {
-      set(found, node, where, into);
+      found.set(into, as_value(found, node, where));
     } catch (const error& e) {
       throw error(e.code(), e.sentence().starts_with(where) ? e.sentence() : where + ": " + e.sentence(), e.remedy());
     }

@@ -1,4 +1,5 @@
 // gossamer simulate with many seeds or interleavings: looks for runs that fail.
+#include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/apps/detail/failure.hpp"
 #include "gossamer/base/error.hpp"
@@ -46,10 +47,12 @@ public:
 
   std::size_t size() const { return seeds_.size() * interleavings_; }
 
+  std::uint64_t seed_of(std::size_t i) const { return seeds_.first + i / interleavings_; }
+
   run_setup operator[](std::size_t i) const {
     auto run = first_;
     auto& o = run.options;
-    o.run.seed = seeds_.first + i / interleavings_;
+    o.run.seed = seed_of(i);
     if (!one_interleaving_)
       o.world.interleaving = 1 + i % interleavings_;
     if (o.run.seed != first_.options.run.seed) {
@@ -92,14 +95,18 @@ struct tally {
   }
 };
 
-/// One line that lives, where there is a terminal.
-void show_progress(const tally& t, std::size_t size) {
+/// One line that lives, where there is a terminal; empty: none.
+void show_progress(const std::string& line) {
   static const bool terminal = isatty(STDERR_FILENO) == 1;
   if (terminal)
-    std::fputs(fmt::format("\r\033[K{} of {} runs, {} failed{}", t.done, size, t.failed.size(),
-                           t.done == size ? "\r\033[K" : "")
-                   .c_str(),
-               stderr);
+    std::fputs(("\r\033[K" + line).c_str(), stderr);
+}
+
+/// Says at once what failed: an interrupt, or whatever else ends the program, does not take it away.
+void report_now(const program& p, const failure& f, const std::string& folder, const attempt_options& how) {
+  show_progress({});
+  report(p, f, folder, how);
+  std::fflush(stdout);
 }
 
 void print_table(const tally& t) {
@@ -121,38 +128,55 @@ void print_json(const tally& t, const runs& all) {
   fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-void print_text(const program& p, const tally& t, const runs& all, const std::string& folder,
-                const exploration& wanted) {
-  for (const auto& [i, a] : t.failed) {
-    const failure f{all[i], a.message, a.too_long};
-    report(p, f, folder, wanted.each);
-    if (wanted.shrink)
-      report_shrunk(p, f, folder, wanted.each);
+/// Runs all of them, until one fails, or a signal comes.
+tally attempt_until_stopped(const runs& all, const exploration& wanted,
+                            const std::function<void(std::size_t, const attempt&)>& on_failure) {
+  const clean_stop stop;
+  auto how = wanted.each;
+  how.stop = [] { return clean_stop::requested() != 0; };
+  tally t;
+  attempt_all(
+      all.size(), how, [&](std::size_t i) { return all[i]; },
+      [&](std::size_t i, const attempt& a) {
+        t.count(i, a);
+        if (a.failed && wanted.keep_going)
+          on_failure(i, a);
+        show_progress(fmt::format("{} of {} runs, {} failed", t.done, all.size(), t.failed.size()));
+        return wanted.keep_going || !a.failed;
+      });
+  show_progress({});
+  if (!wanted.keep_going && !t.failed.empty()) { // several may have run at the same time; the first one counts
+    t.failed.erase(std::next(t.failed.begin()), t.failed.end());
+    on_failure(t.failed.begin()->first, t.failed.begin()->second);
   }
-  print_table(t);
+  return t;
 }
 
 } // namespace
 
-void explore(const program& p, const run_options& options, const exploration& wanted, bool json) {
+int explore(const program& p, const run_options& options, const exploration& wanted, bool json) {
   const runs all{p, options, wanted};
-  tally t;
-  attempt_all(
-      all.size(), wanted.each, [&](std::size_t i) { return all[i]; },
-      [&](std::size_t i, const attempt& a) {
-        t.count(i, a);
-        show_progress(t, all.size());
-        return wanted.keep_going || !a.failed;
-      });
-  if (!wanted.keep_going && t.failed.size() > 1) // they ran at the same time; the first one counts
-    t.failed.erase(std::next(t.failed.begin()), t.failed.end());
-
-  if (json)
-    print_json(t, all);
-  else
-    print_text(p, t, all, options.out, wanted);
+  const auto failure_of = [&](std::size_t i, const attempt& a) { return failure{all[i], a.message, a.too_long}; };
+  const auto t = attempt_until_stopped(all, wanted, [&](std::size_t i, const attempt& a) {
+    if (!json)
+      report_now(p, failure_of(i, a), options.out, wanted.each);
+  });
+  const bool interrupted = clean_stop::requested() != 0;
+  if (wanted.shrink && !json && !interrupted)
+    for (const auto& [i, a] : t.failed) {
+      if (t.failed.size() > 1)
+        fmt::print("seed {}: ", all.seed_of(i));
+      report_shrunk(p, failure_of(i, a), options.out, wanted.each);
+    }
+  json ? print_json(t, all) : print_table(t);
+  const auto verdict = fmt::format("{} of {} runs failed", t.failed.size(), t.done);
+  if (interrupted)
+    return std::fputs(fmt::format("{}: interrupted; {}, of {} wanted\n", p.name(), verdict, all.size()).c_str(),
+                      stderr),
+           128 + clean_stop::requested();
   if (!t.failed.empty())
-    throw error(errc::failed, fmt::format("{} of {} runs failed", t.failed.size(), t.done));
+    throw error(errc::failed, verdict);
+  return 0;
 }
 
 } // namespace gossamer::apps

@@ -1,5 +1,6 @@
 #include "gossamer/apps/detail/options.hpp"
 
+#include "gossamer/actors/runtime/allowed.hpp"
 #include "gossamer/actors/simulation/network.hpp"
 #include "gossamer/base/cuda/device.hpp"
 #include "gossamer/base/error.hpp"
@@ -7,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace gossamer::apps {
 
@@ -36,19 +38,16 @@ option text(std::string name, std::string value, std::string help, Field at) {
 }
 
 template <class T>
-struct limits {
-  T min = std::is_integral_v<T> ? 0 : std::numeric_limits<T>::lowest();
-  T max = std::numeric_limits<T>::max();
+T parse(const std::string& name, const std::string& given, actors::interval<T> allowed) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(parse_integer("--" + name, given, static_cast<std::int64_t>(allowed.min),
+                                        static_cast<std::int64_t>(allowed.max)));
+  else
+    return parse_real("--" + name, given, allowed.min, allowed.max);
+}
 
-  T parse(const std::string& name, const std::string& given) const {
-    constexpr auto most = std::numeric_limits<std::int64_t>::max();
-    if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(parse_integer("--" + name, given, static_cast<std::int64_t>(min),
-                                          static_cast<std::int64_t>(std::min<std::uint64_t>(max, most))));
-    else
-      return parse_real("--" + name, given, min, max);
-  }
-};
+/// Of seeds: what an integer of TOML can be.
+constexpr actors::interval<std::uint64_t> seeds{0, std::numeric_limits<std::int64_t>::max()};
 
 template <class T>
 std::string written(const T& value) {
@@ -71,14 +70,14 @@ template <class Field>
 using number_at = typename plain<std::decay_t<std::invoke_result_t<Field, run_options&>>>::type;
 
 template <class Field>
-option number(std::string name, std::string value, std::string help, Field at, limits<number_at<Field>> allowed = {}) {
-  return {name,
-          std::move(value),
-          std::move(help),
-          [at](const run_options& o) { return written(at(o)); },
-          [at, name, allowed](run_options& o, const std::string& given) { at(o) = allowed.parse(name, given); },
-          false,
-          true};
+option number(std::string name, std::string value, std::string help, Field at,
+              actors::interval<number_at<Field>> allowed) {
+  return {.name = name,
+          .value = std::move(value),
+          .help = std::move(help),
+          .get = [at](const run_options& o) { return written(at(o)); },
+          .set = [at, name, allowed](run_options& o, const std::string& given) { at(o) = parse(name, given, allowed); },
+          .number = true};
 }
 
 template <class Field>
@@ -91,18 +90,31 @@ option yes_or_no(std::string name, std::string help, Field at) {
           }};
 }
 
-/// Two ways to say one thing: the last word counts.
+/// Two ways to say one thing, of which a user may use one at a time: what is said later counts.
 template <class Field>
-option instead_of(option o, Field other) {
-  o.set = [set = std::move(o.set), other](run_options& into, const std::string& given) {
+option instead_of(option o, std::string other, Field at) {
+  o.excludes = std::move(other);
+  o.set = [set = std::move(o.set), at](run_options& into, const std::string& given) {
     set(into, given);
-    other(into) = {};
+    at(into) = {};
   };
   return o;
 }
 
+option seed() {
+  auto result = number("seed", "N", "the seed of everything random", field(&run_settings::seed), seeds);
+  result.set = [set = std::move(result.set)](run_options& o, const std::string& given) {
+    if (given.find("..") != std::string::npos)
+      throw error(errc::usage, fmt::format("--seed is '{}', which is not a whole number", given),
+                  fmt::format("the command simulate takes several: --seeds {}", given));
+    set(o, given);
+  };
+  return result;
+}
+
 /// "3:10x": worker 3 is ten times slower.
 void set_slow(run_options& o, const std::string& given) {
+  std::set<actors::rank> named;
   for (const auto& item : split(given, ',')) {
     const auto colon = item.find(':');
     auto factor = colon == std::string::npos ? std::string{} : item.substr(colon + 1);
@@ -113,7 +125,9 @@ void set_slow(run_options& o, const std::string& given) {
                   "for example 3:10x for a worker 3 that takes ten times as long");
     const auto worker =
         static_cast<actors::rank>(parse_integer("the rank in --slow", item.substr(0, colon), 0, 1'000'000));
-    o.run.slow[worker] = parse_real("the factor in --slow", factor, 1, 1e6);
+    if (!named.insert(worker).second)
+      throw error(errc::usage, fmt::format("--slow names worker {} twice", worker), "leave one of them out");
+    o.run.slow[worker] = parse("slow (factor)", factor, actors::allowed::slow);
   }
 }
 
@@ -134,7 +148,7 @@ void set_device(run_options& o, const std::string& given) {
 
 option workers() {
   auto result = number("workers", "N", "number of workers; not given: one for each GPU of --device",
-                       field(&run_settings::workers));
+                       field(&run_settings::workers), actors::allowed::workers);
   result.set = [set = std::move(result.set)](run_options& o, const std::string& given) {
     set(o, given);
     o.workers_given = true;
@@ -159,6 +173,15 @@ std::string get_sample_time(const run_options& o) {
 
 } // namespace
 
+void check_exclusions(const std::vector<option>& table, const std::function<bool(const std::string&)>& given,
+                      const std::string& where) {
+  for (const auto& o : table)
+    if (!o.excludes.empty() && given(o.name) && given(o.excludes))
+      throw error(errc::usage,
+                  fmt::format("{}both {} and {} are given", where.empty() ? "" : where + ": ", o.name, o.excludes),
+                  "leave one of them out");
+}
+
 const std::vector<option>& train_options() {
   static const std::vector<option> table{
       text("algorithm", "NAME", "how the workers train together", field(&run_settings::algorithm)),
@@ -172,35 +195,36 @@ const std::vector<option>& train_options() {
       text("model", "NAME", "what is learnt", field(&run_settings::model)),
       text("data", "NAME", "what it is learnt from", field(&run_settings::data)),
       text("partition", "NAME", "how the samples are dealt out to the workers", field(&run_settings::partition)),
-      number("batch", "N", "samples in a minibatch of one worker", field(&run_settings::batch)),
-      number("lr", "RATE", "learning rate (default: what the algorithm suggests, mostly 0.1)",
-             field(&run_settings::lr)),
+      number("batch", "N", "samples in a minibatch of one worker", field(&run_settings::batch), actors::allowed::batch),
+      number("lr", "RATE", "learning rate (default: what the algorithm suggests, mostly 0.1)", field(&run_settings::lr),
+             actors::allowed::lr),
       text("schedule", "NAME", "how the learning rate changes", field(&run_settings::schedule)),
       text("optimiser", "NAME", "how a gradient becomes an update; momentum and weight decay",
            field(&run_settings::optimiser)),
       instead_of(number("epochs", "E", "passes over the data, all workers together (default: 30)",
-                        field(&run_settings::epochs)),
-                 field(&run_settings::steps)),
+                        field(&run_settings::epochs), actors::allowed::epochs),
+                 "steps", field(&run_settings::steps)),
       instead_of(number("steps", "N", "gradients of each worker (on average, if asynchronous) instead of epochs",
-                        field(&run_settings::steps)),
-                 field(&run_settings::epochs)),
+                        field(&run_settings::steps), actors::allowed::steps),
+                 "epochs", field(&run_settings::epochs)),
       number("seconds", "S", "stop after so long; alone, or before the epochs or steps are over",
-             field(&run_settings::seconds)),
-      number("seed", "N", "the seed of everything random", field(&run_settings::seed)),
+             field(&run_settings::seconds), actors::allowed::seconds),
+      seed(),
       number("threads", "N",
              "threads for messages; 0: one for each processor. Gradients have a thread per worker; a simulation has "
              "one thread",
-             field(&run_settings::threads)),
+             field(&run_settings::threads), actors::allowed::threads),
       number("eval-every", "E", "epochs between evaluations (default: 20 evaluations a run; 1 with --seconds alone)",
-             field(&run_settings::eval_every)),
-      {"slow", "RANK:FACTORx", "make a worker compute so many times slower; may be repeated", get_slow, set_slow, true},
+             field(&run_settings::eval_every), actors::allowed::eval_every),
+      {"slow", "RANK:FACTORx", "make a worker compute so many times slower; may be repeated", get_slow, set_slow, ","},
       number("workers-per-node", "N", "workers that share a machine and its network card",
              field(&simulation_settings::workers_per_node), {1, 1'000'000}),
-      instead_of(text("faults", "FILE", "inject the faults of this plan", field(&run_options::faults)),
-                 field(&run_options::chaos)),
+      instead_of(
+          text("faults", "FILE", "inject the faults of this plan", field(&run_options::faults)), "chaos",
+          [](run_options & o) -> auto& { return o.horizon_s.reset(), o.chaos; }),
       instead_of(number("chaos", "SEED", "inject the faults of a random plan, drawn from this seed and the run's",
-                        field(&run_options::chaos)),
-                 field(&run_options::faults)),
+                        field(&run_options::chaos), seeds),
+                 "faults", field(&run_options::faults)),
       number("horizon", "S", "seconds that the random plan is made for (default: about the length of the run)",
              field(&run_options::horizon_s), {1e-3, 1e9}),
       text("out", "DIR", "run folder (default: the next free one under runs/)", field(&run_options::out)),
@@ -214,12 +238,12 @@ std::vector<option> with_world(std::vector<option> table) {
   const std::vector<option> world{
       text("network", "NAME", "the links between the nodes", field(&simulation_settings::network)),
       {"link", "A-B:KEY=VALUE", "change single links, e.g. 0-3:bandwidth=1e6,latency=0.1; may be repeated",
-       [](const run_options& o) { return o.world.links; }, set_link, true},
+       [](const run_options& o) { return o.world.links; }, set_link, ";"},
       {"sample-time", "SECONDS|measured", "computing time for one sample of a minibatch; or what it is on this machine",
-       get_sample_time, set_sample_time, false, true},
+       get_sample_time, set_sample_time, "", true},
       text("jitter", "NAME", "how computing times scatter", field(&simulation_settings::jitter)),
       number("interleaving", "K", "which of the possible orders of simultaneous events; 0: the natural one",
-             field(&simulation_settings::interleaving)),
+             field(&simulation_settings::interleaving), seeds),
       number("detection", "S", "seconds from the death of a worker to the moment it is noticed",
              field(&simulation_settings::detection_s), {0, 1e6}),
       number("patience", "S", "a run hangs that does no step for so many seconds, while no fault is left",

@@ -29,7 +29,7 @@ void plot(const plot_options& options) {
   std::vector<actors::recorded_run> runs;
   for (const auto& folder : options.runs)
     runs.push_back(actors::read_run(folder));
-  write(options.out, actors::compare(runs, options.x, options.y));
+  write(options.out, actors::compare(runs, options.x, options.y, options.logarithmic));
   fmt::print("{} shows {} run{}\n", options.out, runs.size(), runs.size() == 1 ? "" : "s");
 }
 

@@ -131,10 +131,11 @@ private:
   stopwatch age_;
 };
 
-/// Waits until one of them says something, or has taken too long.
+/// Waits until one of them says something, or has taken too long; but not so long that a user who interrupts notices.
 void wait_for_any(const std::vector<process>& running, double limit_s) {
+  constexpr double look_every_s = 0.1;
   std::vector<pollfd> polled;
-  double left_s = limit_s;
+  double left_s = std::min(limit_s, look_every_s);
   for (const auto& p : running) {
     polled.push_back({p.output(), POLLIN, 0});
     left_s = std::min(left_s, limit_s - p.seconds());
@@ -151,13 +152,14 @@ bool can_be_read(const process& p) {
 
 void in_processes(std::size_t count, std::size_t jobs, double limit_s,
                   const std::function<std::string(std::size_t)>& work,
-                  const std::function<bool(std::size_t, const process_end&)>& on_end) {
+                  const std::function<bool(std::size_t, const process_end&)>& on_end,
+                  const std::function<bool()>& stop) {
   std::vector<process> running;
   const auto ended = [&](const process& p, const process_end& how) {
     if (!on_end(p.number(), how))
       count = std::min(count, p.number());
   };
-  for (std::size_t next = 0; next < count || !running.empty();) {
+  for (std::size_t next = 0; (next < count || !running.empty()) && !stop();) {
     while (next < count && running.size() < jobs)
       running.emplace_back(next++, work);
     wait_for_any(running, limit_s);

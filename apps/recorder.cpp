@@ -7,16 +7,21 @@ namespace gossamer::apps {
 actors::run_folder open_folder(const run_setup& run, const std::string& command, const std::vector<option>& table) {
   auto o = run.resolved();
   if (o.out.empty())
-    o.out = actors::run_folder::next_free("runs", run.experiment->algorithm->about.name).string();
+    o.out = actors::run_folder::make_next("runs", run.experiment->algorithm->about.name).string();
   actors::run_folder folder{o.out, o.overwrite};
   o.chaos.reset(); // its plan is written down
   o.horizon_s.reset();
   o.faults.clear();
-  if (!run.plan.faults.empty()) {
-    o.faults = "faults.toml"; // beside the configuration
-    folder.write(o.faults, to_toml(run.plan));
+  try {
+    if (!run.plan.faults.empty()) {
+      o.faults = "faults.toml"; // beside the configuration
+      folder.write(o.faults, to_toml(run.plan));
+    }
+    folder.write("config.toml", write_config(command, table, o));
+  } catch (...) {
+    folder.discard(); // else the next try would be refused for the sake of a run that never was
+    throw;
   }
-  folder.write("config.toml", write_config(command, table, o));
   return folder;
 }
 

@@ -87,7 +87,7 @@ int simulate_one(const run_setup& run, actors::run_folder& folder, bool twice, b
 
 int simulate(const program& p, const run_options& options, const exploration& wanted, bool json) {
   if (wanted.several())
-    return explore(p, options, wanted, json), 0;
+    return explore(p, options, wanted, json);
   auto run = set_up_simulation(p, options);
   if (run.options.trace)
     run.options.world.trace = std::make_shared<actors::trace_recorder>();

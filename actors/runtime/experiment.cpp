@@ -1,8 +1,10 @@
 #include "gossamer/actors/runtime/experiment.hpp"
 
+#include "gossamer/actors/runtime/allowed.hpp"
 #include "gossamer/actors/runtime/codec_need.hpp"
 #include "gossamer/base/cuda/device.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/within_memory.hpp"
 #include "gossamer/compress/cuda/coder.hpp"
 #include "gossamer/compute/cuda/models.hpp"
 #include "gossamer/compute/cuda/updates.hpp"
@@ -22,30 +24,30 @@ constexpr double evaluations_per_run = 20;
 constexpr std::uint64_t endless_steps = 1'000'000'000'000'000; // years, and no overflow when multiplied by the workers
 
 template <class T>
-void require_range(std::string_view flag, T value, T min, T max) {
-  if (!(value >= min && value <= max))
+void require_range(std::string_view flag, T value, interval<T> within) {
+  if (!(value >= within.min && value <= within.max))
     throw error(errc::usage, fmt::format("--{} is {}, which is out of range", flag, value),
-                fmt::format("allowed: {} to {}", min, max));
+                fmt::format("allowed: {} to {}", within.min, within.max));
 }
 
 void check_numbers(const run_settings& s) {
-  require_range<std::size_t>("workers", s.workers, 1, topology::max_workers);
-  require_range<std::size_t>("batch", s.batch, 1, 1'000'000);
+  require_range("workers", s.workers, allowed::workers);
+  require_range("batch", s.batch, allowed::batch);
   if (s.lr)
-    require_range("lr", *s.lr, 1e-12, 1e6);
+    require_range("lr", *s.lr, allowed::lr);
   if (s.epochs)
-    require_range("epochs", *s.epochs, 1e-6, 1e9);
+    require_range("epochs", *s.epochs, allowed::epochs);
   if (s.epochs && s.steps)
     throw error(errc::usage, "both epochs and steps are given", "leave one of them out");
   if (s.steps)
-    require_range<std::uint64_t>("steps", *s.steps, 1, 1'000'000'000'000);
+    require_range("steps", *s.steps, allowed::steps);
   if (s.seconds)
-    require_range("seconds", *s.seconds, 1e-3, 1e9);
+    require_range("seconds", *s.seconds, allowed::seconds);
   if (s.eval_every)
-    require_range("eval-every", *s.eval_every, 1e-9, 1e9);
-  require_range<std::size_t>("threads", s.threads, 0, 1024);
+    require_range("eval-every", *s.eval_every, allowed::eval_every);
+  require_range("threads", s.threads, allowed::threads);
   for (const auto& [slow, factor] : s.slow) {
-    require_range("slow (factor)", factor, 1.0, 1e6);
+    require_range("slow (factor)", factor, allowed::slow);
     if (slow >= s.workers)
       throw error(errc::usage, fmt::format("--slow names worker {}, but there are {} workers", slow, s.workers),
                   fmt::format("workers are numbered 0 to {}", s.workers - 1));
@@ -183,7 +185,8 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   e->schedule = schedule.first.make(schedule.second);
   compute::models().resolve(s.model); // before the data is loaded, which may take long
   compute::partitions().resolve(s.partition);
-  build_graph(*e);
+  within_memory(fmt::format("building the graph of {} workers", s.workers),
+                "use fewer workers, or a topology with fewer edges", [&] { build_graph(*e); });
 
   e->data = compute::load_data(s.data, s.seed);
   if (s.batch > e->data.train.samples)
@@ -192,9 +195,11 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
                 "a minibatch holds at most all of them");
   e->shards = compute::deal(s.partition, e->data.train, s.workers, s.seed);
   const std::shared_ptr<const compute::model> model = compute::make_model(s.model, e->data.train);
-  vec initial{e->pool, model->dimension()};
-  model->initial_point(initial.mutate(), random_stream{s.seed, 0, purpose::initial});
-  e->initial = std::move(initial);
+  within_memory(fmt::format("making a model of {} parameters", model->dimension()), "choose a smaller --model", [&] {
+    vec initial{e->pool, model->dimension()};
+    model->initial_point(initial.mutate(), random_stream{s.seed, 0, purpose::initial});
+    e->initial = std::move(initial);
+  });
   e->codec = compress::make_codec(s.codec, model->tensors());
   e->host.model = model;
   for (const auto device : devices)

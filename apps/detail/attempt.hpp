@@ -17,9 +17,10 @@ struct attempt {
 
 /// How simulations run that do not run alone.
 struct attempt_options {
-  std::size_t jobs = 0;      ///< at a time; 0: one for each processor
-  double run_limit_s = 3600; ///< real seconds; a run that takes longer has failed
-  bool twice = false;        ///< run everything twice, and fail unless the hashes are equal
+  std::size_t jobs = 0;                              ///< at a time; 0: one for each processor
+  double run_limit_s = 3600;                         ///< real seconds; a run that takes longer has failed
+  bool twice = false;                                ///< run everything twice, and fail unless the hashes are equal
+  std::function<bool()> stop = [] { return false; }; ///< leaves out what has not ended yet
 };
 
 /// Simulates in this process, without a run folder or a trace. @error whatever ended the run

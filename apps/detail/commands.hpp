@@ -2,6 +2,7 @@
 
 #include "gossamer/apps/detail/attempt.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,10 @@ struct exploration {
 /// `gossamer simulate`. @returns the exit status
 int simulate(const program& p, const run_options& options, const exploration& wanted, bool json);
 
-/// The same with many seeds or interleavings. @error errc::failed when one of the runs failed
-void explore(const program& p, const run_options& options, const exploration& wanted, bool json);
+/// The same with many seeds or interleavings. With `keep_going` failures are told as they are found, in the order in
+/// which they end. An interrupt ends it with what there is.
+/// @returns the exit status @error errc::failed when one of the runs failed
+int explore(const program& p, const run_options& options, const exploration& wanted, bool json);
 
 /// `gossamer list KIND`. @error errc::usage on an unknown kind
 void list(const program& p, const std::string& kind, bool json);
@@ -37,6 +40,7 @@ struct plot_options {
   std::vector<std::string> runs; ///< folders
   std::string x = "seconds", y = "train-loss";
   std::string out = "comparison.svg";
+  std::optional<bool> logarithmic; ///< of y
 };
 
 /// `gossamer plot RUN...`: one picture of several runs.

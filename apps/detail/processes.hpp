@@ -21,9 +21,11 @@ struct process_end {
 /// @param work    returns a text to this process; does not throw
 /// @param on_end  called as they end; false: nothing behind this number is started any more, and what runs is killed.
 ///                So the first number that says so is always found, whatever the timing
+/// @param stop    asked several times a second; true: what runs is killed, and that was all
 /// @error errc::io when the system refuses
 void in_processes(std::size_t count, std::size_t jobs, double limit_s,
                   const std::function<std::string(std::size_t)>& work,
-                  const std::function<bool(std::size_t, const process_end&)>& on_end);
+                  const std::function<bool(std::size_t, const process_end&)>& on_end,
+                  const std::function<bool()>& stop);
 
 } // namespace gossamer::apps

@@ -120,6 +120,95 @@ TEST_F(bad_input, names_the_place_in_a_data_file) {
   expect_bad_data("cifar10:dir=absent", {"absent", "No such file"});
 }
 
+TEST_F(bad_input, reads_no_more_than_it_needs) {
+  for (const std::string data : {"csv:train=/dev/zero", "libsvm:train=/dev/zero"})
+    expect_bad_data(data, {"cannot read '/dev/zero': it is neither a regular file nor a pipe"});
+  const auto expect = [&](const words& flags, const words& said) {
+    SCOPED_TRACE(testing::PrintToString(flags));
+    expect_line(run(words{"simulate", "--data", "digits:samples=600,test=200", "--out", "run"} + flags), 1, said);
+  };
+  expect({"--config", "/dev/zero"}, {"configuration '/dev/zero'", "neither a regular file"});
+  expect({"--faults", "/dev/zero"}, {"fault plan '/dev/zero'", "neither a regular file"});
+  expect({"--network", "matrix:file=/dev/zero"}, {"network file '/dev/zero'", "neither a regular file"});
+  expect({"--algorithm", "d-psgd", "--topology", "file:path=/dev/zero"}, {"topology file '/dev/zero'", "neither"});
+  expect({"--config", write("long.toml", std::string((1 << 20) + 1, '\n'))}, {"'long.toml' is larger than 1 MiB"});
+  write("rows.csv", "1,2,0\n" + std::string(2000, '\n') + "3,4,1\n");
+  expect_bad_data("csv:train=rows.csv,limit=1e-6", {"'rows.csv' is larger than 1.049 KiB", "limit=..., in GiB"});
+}
+
+TEST_F(bad_input, survives_deep_nesting) {
+  std::string deep = "a";
+  for (int i = 0; i < 50'000; ++i)
+    deep += ".a";
+  write("deep.toml", deep + " = 1\n");
+  for (const char* flag : {"--config", "--faults"})
+    expect_usage({flag, "deep.toml"}, {"deep.toml:1: keys or brackets are nested deeper than"});
+}
+
+TEST_F(bad_input, shows_control_characters_and_obeys_none) {
+  using namespace std::string_literals;
+  expect_bad_data("csv:train=" + write("title.csv", "1,2,0\n3,\x1b]0;title\x07,1\n"), {"'\\x1b]0;title\\x07'"});
+  expect_bad_data("csv:train=" + write("nul.csv", "1,2,0\n3,a\0b,1\n"s), {"'a\\x00b', which is not a number"});
+  write("title.toml", "\"lr\\u001b[2J\" = 1\n");
+  expect_usage({"--config", "title.toml"}, {"unknown key 'lr\\x1b[2J'"});
+}
+
+TEST_F(bad_input, refuses_contradictions) {
+  expect_usage({"--steps", "3"}, {"both epochs and steps are given"});
+  expect_usage({"--horizon", "3"}, {"--horizon is given, but no --chaos"});
+  expect_usage({"--slow", "0:2x,0:3x"}, {"--slow names worker 0 twice"});
+  expect_usage({"--slow", "0:2x", "--slow", "0:3x"}, {"--slow names worker 0 twice"});
+  expect_usage({"--faults", "a.toml", "--chaos", "1"}, {"both faults and chaos are given"});
+  write("both.toml", "chaos = 1\nfaults = \"a.toml\"\n");
+  expect_usage({"--config", "both.toml"}, {"both.toml: both faults and chaos are given"});
+  write("steps.toml", "steps = 1\nepochs = 1\n");
+  expect_usage({"--config", "steps.toml"}, {"steps.toml: both epochs and steps are given"});
+  const words once{"simulate", "--data", "digits:samples=600,test=200", "--steps", "2", "--out", "run"};
+  for (const words& flag : {words{"--jobs", "2"}, {"--keep-going"}, {"--run-limit", "3"}})
+    expect_line(run(once + flag), 2, {flag.front() + " is given, but there is one run only", "--seeds A..B"});
+  expect_line(run(once + words{"--seeds", "1..2", "--shrink"}), 2,
+              {"--shrink is given, but no plan of faults", "--chaos"});
+}
+
+TEST_F(bad_input, lets_flags_win_over_contradictions_with_a_file) {
+  write("plan.toml", "");
+  write("my.toml", "steps = 1\nslow = [\"0:2x\", \"1:2x\"]\nchaos = 1\nhorizon = 2.0\n");
+  const auto ended =
+      run(small + words{"--config", "my.toml", "--slow", "0:3x", "--faults", "plan.toml", "--out", "run"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(read("run/config.toml"), AllOf(HasSubstr("epochs = 1\n"), HasSubstr("slow = '0:3x,1:2x'\n")));
+}
+
+TEST_F(bad_input, says_what_helps) {
+  expect_usage({"--workers", "-1"}, {"--workers is -1", "allowed: 1 to "});
+  expect_usage({"--lr", "inf"}, {"--lr is inf", "allowed: 1e-12 to 1000000"});
+  expect_usage({"--seed", "99999999999999999999"}, {"out of range", "allowed: 0 to 9223372036854775807"});
+  expect_usage({"--seed", "1..5"}, {"--seed is '1..5'", "simulate", "--seeds 1..5"});
+  expect_usage({"--network", "wan"}, {"--network is a flag of simulations only", "gossamer simulate"});
+  expect_usage({"--algorithm", "marsit:global-rate=inf"}, {"global-rate of algorithm 'marsit' is inf", "out of range"});
+  expect_line(run({"train", "--data", "libsvm:train="}), 2, {"data 'libsvm' needs train"});
+  const auto amounts = "csv:train=" + write("amounts.csv", "1,2,3\n3,4,9\n5,6,7\n");
+  expect_line(run({"train", "--data", amounts, "--model", "linear", "--batch", "1", "--workers", "1"}), 2,
+              {"the data has 3 classes", "task=regression"});
+  const auto wide = "libsvm:train=" + write("wide.svm", "1 1:1 4294967295:1\n0 1:2\n1 1:1\n");
+  expect_line(run({"train", "--data", wide, "--model", "logistic", "--batch", "1", "--workers", "1"}), 2,
+              {"more than 2147483647 parameters", "choose data with fewer"});
+  expect_bad_data("csv:train=" + write("header.csv", "age,2020,y\n1,2,0\n2,3,1\n"), {"say header=yes"});
+}
+
+TEST_F(bad_input, takes_what_editors_and_file_systems_do) {
+  write("graph.txt", "\xEF\xBB\xBF"
+                     "0 1\n1 2\n2 3\n3 0\n");
+  write("links.csv", "\xEF\xBB\xBF*,*,1,100\n");
+  const words simulation{
+      "simulate",  "--algorithm",          "d-psgd", "--steps", "2", "--topology", "file:path=graph.txt",
+      "--network", "matrix:file=links.csv"};
+  write("a,b.csv", "1,2,0\n3,4,1\n5,6,0\n7,8,1\n9,1,0\n2,2,1\n");
+  const auto ended = run(simulation + words{"--batch", "1", "--data", "csv:train=\"a,b.csv\"", "--out", "run"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_EQ(run({"simulate", "--config", "run/config.toml", "--out", "again"}).status, 0);
+}
+
 TEST_F(bad_input, names_the_line_of_a_graph) {
   write("graph.txt", "0 1\n1 2\n2 9\n");
   expect_line(run(small + words{"--out", "run", "--algorithm", "d-psgd", "--topology", "file:path=graph.txt"}), 1,
@@ -157,11 +246,20 @@ TEST_F(bad_output, does_not_write_over_a_run) {
   EXPECT_EQ(read("run/metrics.jsonl"), "precious\n");
 }
 
+TEST_F(bad_output, says_what_memory_was_for) {
+  const auto with_little_memory = [&](const words& given) {
+    return execute(words{"sh", "-c", "ulimit -v 1000000; exec \"$0\" \"$@\""} + gossamer(given));
+  };
+  expect_line(with_little_memory(small + words{"--out", "run", "--model", "mlp:hidden=20000+20000"}), 1,
+              {"memory ended while making a model of 415920010 parameters", "--model"});
+  expect_line(with_little_memory({"train", "--data", "digits:samples=4000000", "--out", "run"}), 1,
+              {"memory ended while loading the data 'digits:samples=4000000'"});
+}
+
 TEST_F(bad_output, ends_when_the_disk_is_full) {
   expect_failure(run_with_file_limit(0, small + words{"--out", "run"}),
                  {"cannot write run/config.toml", "File too large"});
-  EXPECT_FALSE(exists("run/config.toml.part"));
-  std::filesystem::remove_all(folder_ / "run");
+  EXPECT_FALSE(exists("run")) << "the next try would be refused";
   const words long_run{"train", "--data", "digits:samples=600,test=200", "--epochs", "1e8", "--eval-every", "1",
                        "--out", "run"};
   expect_failure(run_with_file_limit(4, long_run), {"cannot write run/metrics.jsonl", "File too large"});

@@ -1,5 +1,6 @@
 // gossamer simulate with many seeds and interleavings, each in a process of its own.
 #include <algorithm>
+#include <csignal>
 
 #include "command.hpp"
 
@@ -68,6 +69,17 @@ TEST_F(exploration, names_the_first_failure_and_its_plan) {
                                  HasSubstr("--seed 5 --faults 'found here/failed-5.toml'")));
     EXPECT_TRUE(exists("found here/failed-5.toml"));
   }
+}
+
+TEST_F(exploration, tells_failures_when_they_are_found_and_sums_up_when_interrupted) {
+  const words divergent{"simulate", "--data",  "quadratic",  "--model",     "quadratic", "--lr",
+                        "1e6",      "--steps", "100",        "--optimiser", "sgd",       "--jobs",
+                        "1",        "--seeds", "1..1000000", "--keep-going"};
+  const auto ended = support::subprocess(gossamer(divergent)).signal_after("seed 3 failed", SIGINT).finish();
+  EXPECT_EQ(ended.status, 130) << ended.err;
+  EXPECT_THAT(ended.out, AllOf(StartsWith("seed 1 failed: "), HasSubstr("\nseed 3 failed: "),
+                               HasSubstr("    runs  failures  distinct hashes  final training loss\n")));
+  EXPECT_THAT(ended.err, AllOf(StartsWith("gossamer: interrupted; "), HasSubstr(" of 1000000 wanted\n")));
 }
 
 TEST_F(exploration, refuses_what_it_cannot_run) {

@@ -56,6 +56,17 @@ TEST_F(plot, draws_real_runs) {
     }
 }
 
+TEST_F(plot, has_the_scale_that_is_asked_for) {
+  write_run("a", 1);
+  const auto drawn = [&](const words& flags) {
+    const auto ended = run(words{"plot", "a"} + flags);
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    return read("comparison.svg");
+  };
+  EXPECT_EQ(drawn({}), drawn({"--linear"}));
+  EXPECT_NE(drawn({}), drawn({"--log"}));
+}
+
 TEST_F(plot, has_defaults) {
   write_run("a", 1);
   const auto ended = run({"plot", "a"});

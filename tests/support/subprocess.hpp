@@ -64,7 +64,7 @@ public:
       close(end);
   }
 
-  /// Sends a signal as soon as a text has appeared on standard error.
+  /// Sends a signal as soon as a text has appeared on standard output or standard error.
   subprocess& signal_after(std::string text, int signal) {
     awaited_ = std::move(text);
     signal_ = signal;
@@ -107,7 +107,7 @@ private:
   }
 
   void send_awaited_signal() {
-    if (signal_ != 0 && result_.err.find(awaited_) != std::string::npos)
+    if (signal_ != 0 && (result_.err + result_.out).find(awaited_) != std::string::npos)
       kill(id_, std::exchange(signal_, 0));
   }
 

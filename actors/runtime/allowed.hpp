@@ -1,0 +1,27 @@
+#pragma once
+
+#include "gossamer/topology/graph.hpp"
+
+#include <cstdint>
+
+namespace gossamer::actors {
+
+template <class T>
+struct interval {
+  T min, max;
+};
+
+/// What the numbers of a run may be.
+namespace allowed {
+inline constexpr interval<std::size_t> workers{1, topology::max_workers};
+inline constexpr interval<std::size_t> batch{1, 1'000'000};
+inline constexpr interval<double> lr{1e-12, 1e6};
+inline constexpr interval<double> epochs{1e-6, 1e9};
+inline constexpr interval<std::uint64_t> steps{1, 1'000'000'000'000};
+inline constexpr interval<double> seconds{1e-3, 1e9};
+inline constexpr interval<double> eval_every{1e-9, 1e9};
+inline constexpr interval<std::size_t> threads{0, 1024};
+inline constexpr interval<double> slow{1, 1e6};
+} // namespace allowed
+
+} // namespace gossamer::actors
