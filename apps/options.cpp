@@ -196,7 +196,7 @@ const std::vector<option>& train_options() {
       text("data", "NAME", "what it is learnt from", field(&run_settings::data)),
       text("partition", "NAME", "how the samples are dealt out to the workers", field(&run_settings::partition)),
       number("batch", "N", "samples in a minibatch of one worker", field(&run_settings::batch), actors::allowed::batch),
-      number("lr", "RATE", "learning rate (default: what the algorithm suggests, mostly 0.1)", field(&run_settings::lr),
+      number("lr", "RATE", "learning rate (default: what the algorithm, or else the optimiser, suggests)", field(&run_settings::lr),
              actors::allowed::lr),
       text("schedule", "NAME", "how the learning rate changes", field(&run_settings::schedule)),
       text("optimiser", "NAME", "how a gradient becomes an update; momentum and weight decay",

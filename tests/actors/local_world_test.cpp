@@ -37,6 +37,7 @@ TEST_P(every_algorithm_locally, learns_and_reports) {
   // What error feedback cuts off comes steps later, and how stale gradients are depends on how busy the machine is.
   const bool delayed = !traits.synchronous || GetParam() == "ef-sgd" || GetParam() == "qsparse-local-sgd";
   settings.epochs = signs ? 24 : delayed ? 12 : 4;
+  settings.lr = traits.default_lr.value_or(0.1); // more than is suggested for momentum: there are few steps
   const auto e = prepare(settings);
   recorder seen;
   const auto summary = run_locally(e, {.observer = &seen});
