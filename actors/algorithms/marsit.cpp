@@ -14,7 +14,7 @@
 // the learning rate follows --schedule.
 //
 // eta_s is not printed. It must exceed nearly all |u_k|, or c grows until the next full round, and it may not be so
-// large that x strays far from the path of SGD. Unless given, it is 3 (1/n sum_i rms(gamma_t u_i,t)^2)^(1/2) of the
+// large that x strays far from the path of SGD. Unless given, it is 2.5 (1/n sum_i rms(gamma_t u_i,t)^2)^(1/2) of the
 // very round, so that it follows the optimiser (momentum grows over many steps, Adam shrinks) and the schedule; the
 // workers add up one number for it, beside the bits.
 //
@@ -73,7 +73,7 @@ private:
     reduction* const both[] = {&signs, &squares};
     co_await all_reduce(w, std::span{both}.first(given_rate_ > 0 ? 1 : 2), way_, t_);
     const auto usual = [&] { return std::sqrt(squares.sum()[0] / static_cast<float>(w.members().size())); };
-    const vec G = (given_rate_ > 0 ? given_rate_ : 3 * usual()) * signs.values();
+    const vec G = (given_rate_ > 0 ? given_rate_ : 2.5f * usual()) * signs.values();
     x_ -= G;
     c_ = h - G;
   }
@@ -108,7 +108,7 @@ const algorithm_entry marsit_entry{
                     .max = 1e9},
                    {.key = "global-rate",
                     .fallback = "0",
-                    .meaning = "eta_s, the size of a one-bit step; 0: three times the root mean square of what "
+                    .meaning = "eta_s, the size of a one-bit step; 0: 2.5 times the root mean square of what "
                                "the optimisers make of this round's gradients",
                     .min = 0,
                     .max = 1e6}})},

@@ -100,12 +100,12 @@ std::pair<double, double> one_step(std::uint64_t t, const char* optimiser, const
           lr * compute::make_schedule(schedule)->factor(epoch, epoch + workers) * std::sqrt(squares)};
 }
 
-TEST(marsit, moves_by_three_times_the_usual_size_of_this_rounds_directions) {
+TEST(marsit, moves_by_two_and_a_half_times_the_usual_size_of_this_rounds_directions) {
   for (const char* optimiser : {"sgd", "momentum:beta=0.9", "adam"})
     for (const char* schedule : {"constant", "inverse-sqrt:offset=3"})
       for (const std::uint64_t t : {1u, 3u, 9u, 25u}) {
         const auto [moved, usual] = one_step(t, optimiser, schedule);
-        EXPECT_NEAR(moved, 3 * usual, 1e-4 * moved) << optimiser << ", " << schedule << ", step " << t;
+        EXPECT_NEAR(moved, 2.5 * usual, 1e-4 * moved) << optimiser << ", " << schedule << ", step " << t;
       }
 }
 
@@ -138,8 +138,8 @@ double gap_of(const std::string& algorithm, bool same_data) {
 // c_i - c_j is the sum of all that their directions have differed by since the last full round.
 TEST(marsit, without_full_rounds_needs_workers_with_like_data) {
   EXPECT_LT(gap_of("marsit:period=0", true), 0.25 * start);
-  EXPECT_GT(gap_of("marsit:period=0", false), start);         // worse than not to begin
-  EXPECT_LT(gap_of("marsit:period=25", false), 0.35 * start); // as large as their directions are, so are its steps
+  EXPECT_GT(gap_of("marsit:period=0", false), start); // worse than not to begin
+  EXPECT_LT(gap_of("marsit:period=25", false), 0.25 * start);
 }
 
 } // namespace
