@@ -15,8 +15,9 @@ namespace {
 
 struct item {
   description about;
-  std::string faults = {}; ///< of an algorithm: what happens when somebody is lost,
-  std::string limits = {}; ///< and when it does not find the minimum
+  std::string suggests = {}; ///< of an algorithm: what settings are when they are not given,
+  std::string faults = {};   ///< what happens when somebody is lost,
+  std::string limits = {};   ///< and when it does not find the minimum
 };
 
 struct section {
@@ -41,6 +42,12 @@ std::string fault_policy(const actors::algorithm_entry& a) {
          "graph that remains; one that comes back gets the state of a neighbour";
 }
 
+std::string suggestion(const actors::algorithm_traits& t) {
+  const auto source = t.default_lr ? "" : ", which the optimiser suggests";
+  return fmt::format("--codec {}\n--optimiser {}\n--lr {:g}{}", t.default_codec, t.default_optimiser,
+                     t.default_lr.value_or(compute::suggested_lr(t.default_optimiser)), source);
+}
+
 std::string limits_of(const actors::algorithm_entry& a) {
   std::string lines;
   for (const auto& l : a.limits)
@@ -50,7 +57,9 @@ std::string limits_of(const actors::algorithm_entry& a) {
   return lines;
 }
 
-item item_of(const actors::algorithm_entry& entry) { return {entry.about, fault_policy(entry), limits_of(entry)}; }
+item item_of(const actors::algorithm_entry& entry) {
+  return {entry.about, suggestion(entry.traits), fault_policy(entry), limits_of(entry)};
+}
 
 template <class Entry>
 item item_of(const Entry& entry) {
@@ -86,6 +95,8 @@ nlohmann::ordered_json to_json(const item& one) {
                           {"meaning", p.meaning}});
   nlohmann::ordered_json result{{"name", about.name},           {"summary", about.summary}, {"maths", about.maths},
                                 {"reference", about.reference}, {"cost", about.cost},       {"parameters", parameters}};
+  if (!one.suggests.empty())
+    result["defaults"] = one.suggests;
   if (!one.faults.empty())
     result["faults"] = one.faults;
   if (!one.limits.empty())
@@ -107,6 +118,7 @@ void print(std::string_view noun, const item& one) {
   print_part("maths", about.maths);
   print_part("reference", about.reference);
   print_part("cost", about.cost);
+  print_part("defaults", one.suggests);
   print_part("faults", one.faults);
   print_part("limits", one.limits);
   if (!about.parameters.empty())

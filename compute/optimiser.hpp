@@ -46,10 +46,13 @@ private:
 struct optimiser_entry {
   description about;
   std::unique_ptr<optimiser> (*make)(const arguments&);
+  /// A learning rate that is safe where nothing is known of the problem: bench/learning_rates.py measures it.
+  double (*suggested_lr)(const arguments&);
 };
 
 /// All optimisers: sgd, momentum, nesterov, adam.
 const registry<optimiser_entry>& optimisers();
 std::unique_ptr<optimiser> make_optimiser(std::string_view text);
+double suggested_lr(std::string_view optimiser);
 
 } // namespace gossamer::compute

@@ -2,7 +2,9 @@
 #include "gossamer/compute/detail/updates.hpp"
 #include "gossamer/compute/optimiser.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace gossamer::compute {
 
@@ -120,6 +122,14 @@ parameter weight_decay() {
           .max = 1e6};
 }
 
+constexpr double plain_lr = 0.1;
+
+/// Whose steps are, in the long run, as long as plain ones.
+double lr_with_momentum(const arguments& given) {
+  constexpr double places = 1e9; // so that 0.01 is that number, also in a run's configuration
+  return std::max(1e-9, std::round(places * plain_lr * (1 - given.real("beta"))) / places);
+}
+
 template <class Optimiser>
 std::unique_ptr<optimiser> make(const arguments& given) {
   return std::make_unique<Optimiser>(given);
@@ -128,31 +138,37 @@ std::unique_ptr<optimiser> make(const arguments& given) {
 std::array<optimiser_entry, 4> entries() {
   return {{{.about = {.name = "sgd",
                       .summary = "plain stochastic gradient descent",
-                      .maths = "x <- x - lr g",
+                      .maths = "x <- x - lr g\nsuggested lr: 0.1",
                       .reference = "Robbins, Monro, A stochastic approximation method, 1951",
                       .cost = "no state",
                       .parameters = {weight_decay()}},
-            .make = make<sgd>},
+            .make = make<sgd>,
+            .suggested_lr = [](const arguments&) { return plain_lr; }},
            {.about = {.name = "momentum",
                       .summary = "heavy ball",
-                      .maths = "m <- beta m + g; x <- x - lr m",
+                      .maths = "m <- beta m + g; x <- x - lr m\n"
+                               "suggested lr: 0.1 (1 - beta), because m is up to 1 / (1 - beta) gradients",
                       .reference = "Polyak, Some methods of speeding up the convergence of iteration methods, 1964",
                       .cost = "one vector of state",
                       .parameters = {share("beta", "0.9", "share of m that is kept"), weight_decay()}},
-            .make = make<momentum<detail::momentum_rule>>},
+            .make = make<momentum<detail::momentum_rule>>,
+            .suggested_lr = lr_with_momentum},
            {.about = {.name = "nesterov",
                       .summary = "Nesterov momentum in the form that looks no step ahead",
-                      .maths = "m <- beta m + g; x <- x - lr (beta m + g)",
+                      .maths = "m <- beta m + g; x <- x - lr (beta m + g)\n"
+                               "suggested lr: 0.1 (1 - beta), because m is up to 1 / (1 - beta) gradients",
                       .reference = "Sutskever, Martens, Dahl, Hinton, On the importance of "
                                    "initialization and momentum "
                                    "in deep learning, 2013",
                       .cost = "one vector of state",
                       .parameters = {share("beta", "0.9", "share of m that is kept"), weight_decay()}},
-            .make = make<momentum<detail::nesterov_rule>>},
+            .make = make<momentum<detail::nesterov_rule>>,
+            .suggested_lr = lr_with_momentum},
            {.about = {.name = "adam",
                       .summary = "steps scaled by running moments of the gradient, bias corrected",
                       .maths = "m <- beta1 m + (1 - beta1) g; v <- beta2 v + (1 - beta2) g^2; "
-                               "x <- x - lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)",
+                               "x <- x - lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)\n"
+                               "suggested lr: 0.001",
                       .reference = "Kingma, Ba, Adam: a method for stochastic optimization, 2015, algorithm 1",
                       .cost = "two vectors of state",
                       .parameters = {share("beta1", "0.9", "share of m that is kept"),
@@ -164,7 +180,8 @@ std::array<optimiser_entry, 4> entries() {
                                       .min = 1e-30,
                                       .max = 1},
                                      weight_decay()}},
-            .make = make<adam>}}};
+            .make = make<adam>,
+            .suggested_lr = [](const arguments&) { return 0.001; }}}};
 }
 
 } // namespace
@@ -204,6 +221,11 @@ const registry<optimiser_entry>& optimisers() {
 std::unique_ptr<optimiser> make_optimiser(std::string_view text) {
   const auto [entry, values] = optimisers().resolve(text);
   return entry.make(values);
+}
+
+double suggested_lr(std::string_view optimiser) {
+  const auto [entry, values] = optimisers().resolve(optimiser);
+  return entry.suggested_lr(values);
 }
 
 } // namespace gossamer::compute

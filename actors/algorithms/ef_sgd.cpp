@@ -72,7 +72,6 @@ algorithm_traits traits(const char* codec, std::optional<std::uint64_t> most_ste
   return {.exchange = exchange_pattern::all,
           .synchronous = true,
           .default_codec = codec,
-          .default_lr = 0.02,
           .on_loss = interrupted_round::repeat,
           .most_steps_apart = most_steps_apart,
           .lossy_codecs_move_mean = true,

@@ -68,7 +68,7 @@ struct algorithm_traits {
   codec_need needs = codec_need::any;
   const char* default_codec = "identity";
   const char* default_optimiser = "momentum:beta=0.9";
-  double default_lr = 0.1;
+  std::optional<double> default_lr = std::nullopt; ///< absent: what the optimiser suggests
   compute_failure on_compute_failure = compute_failure::end_run;
   interrupted_round on_loss = interrupted_round::finish;
   std::optional<std::uint64_t> most_steps_apart =

@@ -173,10 +173,11 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   require(e->algorithm->traits.needs, *codec, e->algorithm->about.name, s.codec);
   s.codec = codec->spelling();
 
-  s.lr = s.lr.value_or(e->algorithm->traits.default_lr);
   if (s.optimiser == "auto")
     s.optimiser = e->algorithm->traits.default_optimiser;
   e->host.optimiser = compute::make_optimiser(s.optimiser);
+  if (!s.lr)
+    s.lr = e->algorithm->traits.default_lr.value_or(compute::suggested_lr(s.optimiser));
   if (!s.epochs && !s.steps && !s.seconds)
     s.epochs = default_epochs;
   const auto schedule = compute::schedules().resolve(s.schedule);

@@ -240,5 +240,16 @@ TEST(optimiser, passes_on_what_is_not_finite) {
   }
 }
 
+TEST(suggested_lr, makes_the_steps_of_momentum_as_long_as_plain_ones) {
+  EXPECT_EQ(suggested_lr("sgd"), 0.1);
+  for (const std::string name : {"momentum", "nesterov"}) {
+    EXPECT_EQ(suggested_lr(name), 0.01) << "the default is beta=0.9";
+    EXPECT_EQ(suggested_lr(name + ":beta=0.5"), 0.05);
+    EXPECT_EQ(suggested_lr(name + ":beta=0"), suggested_lr("sgd"));
+    EXPECT_GT(suggested_lr(name + ":beta=0.999999"), 0);
+  }
+  EXPECT_EQ(suggested_lr("adam"), 0.001);
+}
+
 } // namespace
 } // namespace gossamer::compute

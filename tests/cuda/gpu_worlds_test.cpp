@@ -29,7 +29,7 @@ TEST_P(gpu_world, learns_beside_workers_on_the_processor) {
   s.algorithm = GetParam();
   s.device = "cuda:0+cpu";
   s.data = "digits:samples=2000,test=500";
-  s.epochs = 10;
+  s.epochs = 20;
   const auto e = actors::prepare(s);
   const auto summary = actors::run_locally(e);
   EXPECT_EQ(summary.end, actors::run_end::planned);
