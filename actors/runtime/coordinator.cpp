@@ -140,7 +140,7 @@ public:
   template <class Event>
   void on(const Event& event) {
     for (const auto& what : coordination_->on(event))
-      std::visit([this](const auto& one) { obey(one); }, what);
+      std::visit([&](const auto& one) { obey(one); }, what);
   }
 
   void on_down(const caf::down_msg& down) {

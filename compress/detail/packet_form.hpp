@@ -90,10 +90,10 @@ std::shared_ptr<const packet_contents> contents_of(const packet& p);
 
 /// For the entries of the registry, whose members return handles because codec.hpp does not know these types.
 inline std::shared_ptr<const packet_form> make_form(std::uint8_t wire_number, decltype(packet_form::how) how) {
-  return std::make_shared<const packet_form>(wire_number, std::move(how));
+  return std::make_shared<const packet_form>(packet_form{wire_number, std::move(how)});
 }
 inline std::shared_ptr<const packet_contents> make_contents(decltype(packet_contents::what) what) {
-  return std::make_shared<const packet_contents>(std::move(what));
+  return std::make_shared<const packet_contents>(packet_contents{std::move(what)});
 }
 
 /// Of a packet of values and places; null where the places are drawn again.
