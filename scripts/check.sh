@@ -16,7 +16,18 @@ tests() { scripts/test.sh; }
 
 install() { scripts/install_dependencies.sh --checks; }
 
-format() { git ls-files -z '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs -0 -n 50 clang-format --dry-run --Werror; }
+# each BATCH PATTERNS... -- COMMAND...: the command with so many files of the repository at a time. None is a failure.
+each() {
+  local batch=$1 patterns=() files
+  shift
+  while [[ $1 != -- ]]; do patterns+=("$1") && shift; done
+  shift
+  mapfile -d '' files < <(git ls-files -z "${patterns[@]}")
+  ((${#files[@]} > 0)) || { echo "there is no file like ${patterns[*]}" && return 1; }
+  printf '%s\0' "${files[@]}" | xargs -0 -n "$batch" -P "$(nproc)" "$@" && echo "${#files[@]} files"
+}
+
+format() { each 50 '*.cpp' '*.hpp' '*.cu' '*.cuh' -- clang-format --dry-run --Werror; }
 
 # One build with clang, for the next four stages: both sanitizers, the tests of libraries and worlds, and the fuzzers.
 clang() {
@@ -35,8 +46,8 @@ fuzz() { scripts/fuzz.sh 30; }
 
 # Without the stubs for a missing CUDA toolkit.
 tidy() {
-  git ls-files -z {base,topology,compress,compute,actors,apps}/'*.cpp' ':!*/cuda/*' ':!apps/examples' |
-    xargs -0 -n 1 -P "$(nproc)" clang-tidy -p build/fuzz --quiet
+  each 1 {base,topology,compress,compute,actors,apps}/'*.cpp' ':!*/cuda/*' ':!apps/examples' -- \
+    clang-tidy -p build/fuzz --quiet
 }
 
 # Only tests that start threads themselves: others have none, or CAF's, which it cannot follow.

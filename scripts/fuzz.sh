@@ -30,8 +30,10 @@ run_one() { # NAME
   # 4096 bytes hold a record of CIFAR-10; an input that takes 10 s or 2 GiB counts as a find.
   if "$bin/$name" -max_total_time="$seconds" -seed="${FUZZ_SEED:-1}" -max_len=4096 -timeout=10 -rss_limit_mb=2048 \
     -artifact_prefix="$found/" "build/fuzz/corpus/$name" "build/fuzz/seeds/$name" >"$log" 2>&1; then
-    echo "$name: $(grep -oE 'Done [0-9]+ runs' "$log" | cut -d' ' -f2) inputs, nothing found"
-    return
+    local inputs
+    inputs=$(sed -n 's/^Done \([0-9]*\) runs.*/\1/p' "$log")
+    echo "$name: ${inputs:-0} inputs, nothing found"
+    return $((${inputs:-0} == 0)) # nothing was looked at: nothing was shown
   fi
   echo "$name: FAILED"
   grep -vE '^#[0-9]+' "$log" | tail -n 40
