@@ -9,10 +9,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const fuzz::scratch_folder folder;
   const auto bytes = fuzz::text_of(data, size);
   const auto path = folder.write("data", bytes);
+  constexpr std::uint64_t most_bytes = 1u << 20; // some of what is packed in 4096 bytes is larger
   fuzz::accepts({errc::bad_data}, [&] {
-    const auto file = file_bytes::read(path);
+    const auto file = file_bytes::read(path, most_bytes);
     GOSSAMER_ASSERT(bytes.starts_with("\x1f\x8b") || file.text() == bytes, "what is not packed is left alone");
-    GOSSAMER_ASSERT(file_bytes::read(path).text() == file.text(), "unpacking repeats itself");
+    GOSSAMER_ASSERT(file_bytes::read(path, most_bytes).text() == file.text(), "unpacking repeats itself");
   });
   return 0;
 }
