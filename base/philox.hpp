@@ -44,7 +44,8 @@ enum class purpose : std::uint32_t {
   faults = 14,       ///< which frames an injected fault hits
   chaos = 15,        ///< random fault plans
   interleaving = 16, ///< which ready actor runs next in simulation
-  draw = 17          ///< minibatches that are drawn from all samples
+  draw = 17,         ///< minibatches that are drawn from all samples
+  corruption = 18    ///< which bits of a frame an injected fault flips
 };
 
 /// An infinite table of random numbers, keyed by (run seed, rank, purpose) and indexed by (step, element).

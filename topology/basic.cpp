@@ -1,10 +1,13 @@
 // Topologies that exist for every number of workers and have no parameters.
 #include "gossamer/topology/detail/entries.hpp"
 
+#include <fmt/format.h>
+
 namespace gossamer::topology::detail {
 namespace {
 
 graph make_complete(const arguments&, std::size_t size, std::uint64_t) {
+  require_edges(fmt::format("topology 'complete' of {} workers", size), pairs_of(size));
   std::vector<graph::edge> edges;
   edges.reserve(size * (size - 1) / 2);
   for (rank i = 0; i < size; ++i)

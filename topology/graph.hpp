@@ -13,23 +13,29 @@ namespace gossamer::topology {
 /// A worker's number, 0 .. workers - 1.
 using rank = std::uint32_t;
 
-/// The largest number of workers of a run; a complete graph of so many still fits into memory.
-inline constexpr std::size_t max_workers = 16'384;
+/// The largest number of workers of a run.
+inline constexpr std::size_t max_workers = 1'000'000;
+/// The largest number of edges that a topology has: those of a complete graph of 16,384 workers. With its mixing
+/// weights such a graph takes 2 GiB.
+inline constexpr std::size_t max_edges = std::size_t{1} << 27;
 
 /// An undirected graph without self loops: who may talk to whom. Immutable; neighbours ascend.
-/// Threads: safe.
+/// Memory: 4 bytes a node and 8 an edge. Threads: safe.
 class graph {
 public:
   using edge = std::pair<rank, rank>;
 
   graph() = default;
-  /// Each edge once, in either direction; a repeated edge counts once.
-  /// @error errc::usage on a self loop or an end point out of range
+  /// Each edge once, in either direction; a repeated edge counts once. O(nodes + edges * log(largest degree)).
+  /// @error errc::usage on a self loop, an end point out of range or more than `max_edges`
   graph(std::size_t size, std::span<const edge> edges);
 
-  std::size_t size() const noexcept { return neighbours_.size(); }
-  std::span<const rank> neighbours(rank i) const { return neighbours_[i]; }
-  std::size_t degree(rank i) const { return neighbours_[i].size(); }
+  std::size_t size() const noexcept { return first_.empty() ? 0 : first_.size() - 1; }
+  std::span<const rank> neighbours(rank i) const { return std::span{neighbours_}.subspan(first_[i], degree(i)); }
+  std::size_t degree(rank i) const { return first_[i + 1] - first_[i]; }
+  /// Where the neighbours of i begin in a list of those of all nodes, one node behind the other; for i = size(), how
+  /// long that list is: twice the edges.
+  std::size_t offset(rank i) const { return first_.empty() ? 0 : first_[i]; }
   bool adjacent(rank i, rank j) const;
   std::vector<edge> edges() const; ///< each once, as (smaller, larger), ascending
 
@@ -40,8 +46,16 @@ public:
   friend bool operator==(const graph&, const graph&) = default;
 
 private:
-  std::vector<std::vector<rank>> neighbours_;
+  void drop_repetitions();
+
+  std::vector<std::uint32_t> first_; // of each node's neighbours, and one behind the last
+  std::vector<rank> neighbours_;
 };
+
+/// To be called before so many edges are made.
+/// @param what "topology 'complete' of 20000 workers"
+/// @error errc::usage when they are more than `max_edges`
+void require_edges(std::string_view what, double edges);
 
 struct topology_entry {
   description about;

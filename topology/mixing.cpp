@@ -10,15 +10,13 @@ namespace {
 
 constexpr double rounding = 1e-6; // of a row's sum in single precision
 
-void require_fitting(const graph& g, const std::vector<std::vector<float>>& weights) {
-  bool fits = weights.size() == g.size();
-  for (rank i = 0; fits && i < g.size(); ++i)
-    fits = weights[i].size() == g.degree(i);
-  if (!fits)
-    throw error(errc::usage, "the mixing weights do not fit the graph", "give each node one weight a neighbour");
+void require_fitting(const graph& g, const std::vector<float>& weights) {
+  if (const auto wanted = g.offset(static_cast<rank>(g.size())); weights.size() != wanted)
+    throw error(errc::usage, fmt::format("{} mixing weights do not fit the graph", weights.size()),
+                fmt::format("give each node one weight a neighbour: {} in all", wanted));
 }
 
-float remainder(rank i, const std::vector<float>& row) {
+float remainder(rank i, std::span<const float> row) {
   const auto negative = std::ranges::find_if(row, [](float w) { return !(w >= 0); });
   if (negative != row.end())
     throw error(errc::usage, fmt::format("node {} has the mixing weight {}", i, *negative), "weights are at least 0");
@@ -31,26 +29,28 @@ float remainder(rank i, const std::vector<float>& row) {
 
 template <class Weight>
 mixing_matrix weigh_edges(const graph& g, Weight weight) {
-  std::vector<std::vector<float>> rows(g.size());
+  std::vector<float> weights;
+  weights.reserve(g.offset(static_cast<rank>(g.size())));
   for (rank i = 0; i < g.size(); ++i)
     for (rank j : g.neighbours(i))
-      rows[i].push_back(weight(i, j));
-  return {g, std::move(rows)};
+      weights.push_back(weight(i, j));
+  return {g, std::move(weights)};
 }
 
 } // namespace
 
-mixing_matrix::mixing_matrix(graph g, std::vector<std::vector<float>> weights)
+mixing_matrix::mixing_matrix(graph g, std::vector<float> weights)
     : graph_(std::move(g)), weights_(std::move(weights)) {
   require_fitting(graph_, weights_);
   for (rank i = 0; i < size(); ++i)
-    self_.push_back(remainder(i, weights_[i]));
-  for (const auto& [i, j] : graph_.edges())
-    if (weight(i, j) != weight(j, i))
-      throw error(
-          errc::usage,
-          fmt::format("the mixing weights {} of {}-{} and {} of {}-{} differ", weight(i, j), i, j, weight(j, i), j, i),
-          "a mixing matrix is symmetric");
+    self_.push_back(remainder(i, this->weights(i)));
+  for (rank i = 0; i < size(); ++i)
+    for (rank j : neighbours(i))
+      if (weight(i, j) != weight(j, i))
+        throw error(errc::usage,
+                    fmt::format("the mixing weights {} of {}-{} and {} of {}-{} differ", weight(i, j), i, j,
+                                weight(j, i), j, i),
+                    "a mixing matrix is symmetric");
 }
 
 mixing_matrix mixing_matrix::uniform(const graph& g) {
@@ -78,7 +78,7 @@ float mixing_matrix::weight(rank i, rank j) const {
     return self_[i];
   const auto row = neighbours(i);
   const auto found = std::ranges::lower_bound(row, j);
-  return found != row.end() && *found == j ? weights_[i][static_cast<std::size_t>(found - row.begin())] : 0;
+  return found != row.end() && *found == j ? weights(i)[static_cast<std::size_t>(found - row.begin())] : 0;
 }
 
 mixing_matrix make_mixing(std::string_view rule, const graph& g) {

@@ -12,15 +12,15 @@ namespace gossamer::topology {
 /// sums to 1, and 0 where two different workers are not neighbours. Hence x <- W x keeps the mean
 /// of all workers.
 ///
-/// Rows are stored along the neighbours: memory O(nodes + edges). W is symmetric to the bit; a row
+/// Rows are stored along the neighbours: 12 bytes a node and 16 an edge, with the graph. W is symmetric to the bit; a row
 /// sums to 1 up to one rounding of each weight. Immutable; threads: safe.
 class mixing_matrix {
 public:
-  /// @param weights of the neighbours, one row a node in the order of `neighbours(i)`; a node keeps
-  /// the rest for itself
+  /// @param weights of the neighbours of all nodes, one node behind the other, in the order of `neighbours(i)`; a node
+  /// keeps the rest for itself
   /// @error errc::usage unless the weights fit the graph, are not negative, symmetric, and sum to
   /// at most 1 a row
-  mixing_matrix(graph g, std::vector<std::vector<float>> weights);
+  mixing_matrix(graph g, std::vector<float> weights);
 
   /// W_ij = 1 / (k + 1) for a node of degree k and its neighbours (Lian et al. 2017; the ring has
   /// 1/3).
@@ -42,14 +42,16 @@ public:
   const graph& support() const noexcept { return graph_; }
   std::span<const rank> neighbours(rank i) const { return graph_.neighbours(i); }
   /// Aligned with `neighbours(i)`.
-  std::span<const float> weights(rank i) const { return weights_[i]; }
+  std::span<const float> weights(rank i) const {
+    return std::span{weights_}.subspan(graph_.offset(i), graph_.degree(i));
+  }
   float self_weight(rank i) const { return self_[i]; }
   /// Any entry; O(log degree).
   float weight(rank i, rank j) const;
 
 private:
   graph graph_;
-  std::vector<std::vector<float>> weights_;
+  std::vector<float> weights_;
   std::vector<float> self_;
   bool lazy_ = false;
 };

@@ -80,6 +80,8 @@ void require_regular_exists(std::size_t size, std::size_t degree) {
 graph make_random_regular(const arguments& values, std::size_t size, std::uint64_t seed) {
   const auto degree = static_cast<std::size_t>(values.integer("degree"));
   require_regular_exists(size, degree);
+  require_edges(fmt::format("topology 'random-regular:degree={}' of {} workers", degree, size),
+                0.5 * static_cast<double>(size) * static_cast<double>(degree));
   // Dense graphs are drawn as complements of sparse ones, where loose ends can be tied.
   const bool dense = 2 * degree > size - 1;
   const auto drawn_degree = dense ? size - 1 - degree : degree;
@@ -103,6 +105,7 @@ bool hopeless(std::size_t size, double p) {
 
 graph make_erdos_renyi(const arguments& values, std::size_t size, std::uint64_t seed) {
   const double p = values.real("p");
+  require_edges(fmt::format("topology 'erdos-renyi:p={:.3g}' of {} workers", p, size), p * pairs_of(size));
   const auto found = first_connected(seed, hopeless(size, p) ? 0 : 200, [&](random_sequence& random) {
     std::vector<graph::edge> edges;
     // One geometric draw skips the pairs between two edges: time O(edges), not O(pairs) (Batagelj, Brandes 2005).

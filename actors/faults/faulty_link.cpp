@@ -13,7 +13,7 @@ class faulty_link final : public link {
 public:
   faulty_link(rank from, rank to, std::unique_ptr<link> inner, std::shared_ptr<const faulty_surroundings> around)
       : from_(from), to_(to), inner_(std::move(inner)), around_(std::move(around)),
-        flips_(around_->seed, from << 16 | to, purpose::faults) {}
+        flips_(around_->seed, from, purpose::corruption) {}
 
   void send(frame f) override {
     const auto number = number_++;
@@ -42,7 +42,7 @@ private:
   bool survives_damage(frame& f, std::uint64_t number) {
     auto pool = around_->pool;
     auto bytes = write(pool, f);
-    random_sequence draw{flips_, number};
+    random_sequence draw{flips_, frame_step(to_, number)};
     const auto flips = 1 + draw.below(3);
     std::set<std::uint32_t> flipped; // two flips of one bit would do no damage
     while (flipped.size() < flips)

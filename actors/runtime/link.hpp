@@ -19,6 +19,10 @@ public:
   virtual void send(frame f) = 0;
 };
 
+/// Where the numbers that are drawn for a frame stand in the random stream of its sender.
+/// @param number of the frame on its link, below 2^40
+constexpr std::uint64_t frame_step(rank to, std::uint64_t number) noexcept { return std::uint64_t{to} << 40 | number; }
+
 /// Runs something after a while, as the world counts time. Threads: safe; what runs later does so on a thread that the
 /// world chooses.
 using timer = std::function<void(std::chrono::nanoseconds delay, std::function<void()> what)>;

@@ -139,10 +139,10 @@ void auditor::step_begins(rank who, std::uint64_t t, const view& v) {
 void auditor::claims_equal(rank who, std::string_view what, std::uint64_t step, const vec& v) {
   const auto hash = XXH3_64bits(v.data(), v.storage().size());
   auto& claims = equal_[{step, 0, std::string{what}}];
-  claims[who] = hash;
-  const auto other = std::ranges::find_if(claims, [hash](const auto& c) { return c.second != hash; });
-  if (other != claims.end())
-    complain(fmt::format("workers {} and {} differ in {} of step {}", other->first, who, what, step));
+  claims.insert_or_assign(who, hash);
+  const auto& [other, theirs] = claims.begin()->first == who ? *claims.rbegin() : *claims.begin(); // all were equal
+  if (theirs != hash)
+    complain(fmt::format("workers {} and {} differ in {} of step {}", other, who, what, step));
   keep_few(equal_);
 }
 

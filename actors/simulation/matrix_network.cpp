@@ -107,7 +107,7 @@ private:
       require_all();
     std::vector<link_override> links;
     for (const auto& [number, d] : links_)
-      links.push_back({number >> 16, number & 0xFFFF, d.link.latency_s, d.link.bits_per_second, d.link.jitter_s});
+      links.push_back({sender_of(number), receiver_of(number), d.link.latency_s, d.link.bits_per_second, d.link.jitter_s});
     return with_overrides(uniform_network(default_.value_or(link_quality{})), nodes_, links);
   }
 
@@ -123,7 +123,7 @@ private:
   std::size_t nodes_;
   std::size_t line_ = 0;
   std::optional<link_quality> default_;
-  std::unordered_map<std::uint32_t, direction> links_; // by link number
+  std::unordered_map<std::uint64_t, direction> links_; // by link number
 };
 
 } // namespace

@@ -39,11 +39,13 @@ public:
   virtual card_rates card(rank node) const = 0;
 };
 
-/// The largest number of nodes of a network: workers, and servers if there are any.
-inline constexpr std::size_t max_nodes = 65'536;
+/// The largest number of nodes of a network: workers, and masters if there are any.
+inline constexpr std::size_t max_nodes = topology::max_workers + 1'024;
 
-/// Numbers the ordered pairs of nodes, whatever the size of the network: the name of a link's random stream.
-constexpr std::uint32_t link_number(rank from, rank to) noexcept { return from << 16 | to; }
+/// Numbers the ordered pairs of nodes, whatever the size of the network.
+constexpr std::uint64_t link_number(rank from, rank to) noexcept { return std::uint64_t{from} << 32 | to; }
+constexpr rank sender_of(std::uint64_t link) noexcept { return static_cast<rank>(link >> 32); }
+constexpr rank receiver_of(std::uint64_t link) noexcept { return static_cast<rank>(link); }
 
 struct network_entry {
   description about;

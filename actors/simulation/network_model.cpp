@@ -1,5 +1,6 @@
 #include "gossamer/actors/simulation/network_model.hpp"
 
+#include "gossamer/actors/runtime/link.hpp"
 #include "gossamer/base/philox.hpp"
 
 #include <algorithm>
@@ -51,7 +52,7 @@ virtual_time network_model::receive(virtual_time arrival, rank to, rank from, st
 virtual_time network_model::jitter(const link_quality& link, rank from, rank to, std::uint64_t number) const {
   if (link.jitter_s == 0)
     return {};
-  random_sequence draws{random_stream{seed_, link_number(from, to), purpose::network}, number};
+  random_sequence draws{random_stream{seed_, from, purpose::network}, frame_step(to, number)};
   return from_seconds(-link.jitter_s * std::log1p(-draws.uniform_double()));
 }
 

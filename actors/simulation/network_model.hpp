@@ -24,7 +24,7 @@ struct flight {
 ///
 /// A frame starts on the link after latency and jitter, but never before the frame ahead of it on this link is through:
 /// the frames of an ordered pair of nodes keep their order. The jitter is exponential with mean `jitter_s`, drawn from
-/// Philox by (run seed, link, frame number). Frames within one node take no time.
+/// Philox by (run seed, sender, receiver and frame number). Frames within one node take no time.
 ///
 /// Simpler than a real network: cards serve whole frames, first come first served, where packets would interleave.
 /// Memory: O(nodes + links in use). O(1) a frame. Deterministic. Threads: one at a time.
@@ -53,7 +53,7 @@ private:
   std::shared_ptr<const network> network_;
   std::uint64_t seed_;
   std::vector<card> cards_;
-  std::unordered_map<std::uint32_t, virtual_time> link_free_; // by link number; at the receiver's end
+  std::unordered_map<std::uint64_t, virtual_time> link_free_; // by link number; at the receiver's end
 };
 
 } // namespace gossamer::actors

@@ -31,8 +31,8 @@ public:
     for (const auto& o : overrides)
       add(o);
     for (const auto& [number, link] : links_) {
-      sending_[number >> 16].count(link);
-      receiving_[number & 0xFFFF].count(link);
+      sending_[sender_of(number)].count(link);
+      receiving_[receiver_of(number)].count(link);
     }
   }
 
@@ -77,7 +77,7 @@ private:
 
   std::shared_ptr<const network> base_;
   std::size_t nodes_;
-  std::unordered_map<std::uint32_t, link_quality> links_; // by link number
+  std::unordered_map<std::uint64_t, link_quality> links_; // by link number
   std::unordered_map<rank, fastest> sending_, receiving_; // by node
 };
 

@@ -41,14 +41,14 @@ TEST(mixing_matrix, is_lazy_by_half) {
 
 TEST(mixing_matrix, refuses_weights_that_do_not_average) {
   const auto pair = make(2, {{0, 1}});
-  const auto with = [&](float a, float b) { return usage_error([&] { mixing_matrix(pair, {{a}, {b}}); }); };
+  const auto with = [&](float a, float b) { return usage_error([&] { mixing_matrix(pair, {a, b}); }); };
   EXPECT_THAT(with(0.25f, 0.5f), HasSubstr("0.25 of 0-1 and 0.5 of 1-0 differ; a mixing matrix is symmetric"));
   EXPECT_THAT(with(-0.5f, -0.5f), HasSubstr("node 0 has the mixing weight -0.5"));
   EXPECT_THAT(with(1.5f, 1.5f), HasSubstr("sum to 1.5"));
   EXPECT_THAT(with(std::nanf(""), 0.5f), HasSubstr("weight nan"));
-  EXPECT_THAT(usage_error([&] { mixing_matrix(pair, {{0.5f}}); }), HasSubstr("do not fit"));
-  EXPECT_THAT(usage_error([&] { mixing_matrix(pair, {{0.5f}, {0.5f, 0.1f}}); }), HasSubstr("do not fit"));
-  EXPECT_EQ(mixing_matrix(pair, {{1}, {1}}).self_weight(1), 0.0f);
+  EXPECT_THAT(usage_error([&] { mixing_matrix(pair, {0.5f}); }), HasSubstr("do not fit"));
+  EXPECT_THAT(usage_error([&] { mixing_matrix(pair, {0.5f, 0.5f, 0.1f}); }), HasSubstr("do not fit"));
+  EXPECT_EQ(mixing_matrix(pair, {1, 1}).self_weight(1), 0.0f);
 }
 
 TEST(mixing_matrix, keeps_its_rule_along_another_graph) {
