@@ -3,6 +3,7 @@
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/printable.hpp"
+#include "gossamer/base/settings_text.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -39,7 +40,7 @@ public:
   table_flags& operator=(const table_flags&) = delete;
 
   run_options options() const {
-    check_exclusions(table_, [this](const std::string& name) { return given(name); }, {});
+    check_exclusions(keys_of(table_), [this](const std::string& name) { return given(name); }, {});
     run_options result;
     result.overwrite = overwrite_;
     if (!config_.empty())

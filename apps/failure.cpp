@@ -81,9 +81,9 @@ void show(const program& p, const failure& f, const std::string& folder, const s
 std::string replay_command(const program& p, const run_options& o, const std::vector<std::string>& more) {
   const run_options defaults;
   auto command = fmt::format("{} simulate", quoted(p.path()));
-  for (const auto& option : simulate_options())
-    if (const auto value = option.get(o); value != option.get(defaults))
-      command += fmt::format(" --{} {}", option.name, quoted(value));
+  for (const auto& one : simulate_options())
+    if (const auto value = one.get(o); value != one.get(defaults))
+      command += fmt::format(" --{} {}", one.name, quoted(value));
   for (const auto& word : more)
     command += fmt::format(" {}", quoted(word));
   return command;

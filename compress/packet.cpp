@@ -12,7 +12,6 @@
 namespace gossamer::compress {
 namespace {
 
-constexpr std::uint8_t version = 2;
 constexpr std::size_t most_recipe_words = 255;
 
 /// How every packet begins; little-endian, like every machine that Gossamer runs on (see identity.cpp). The number of
@@ -63,7 +62,7 @@ std::size_t packet::wire_bytes() const noexcept {
 void write(const packet& p, std::byte* to, std::uint64_t prefix) {
   GOSSAMER_ASSERT(p.payload.size() == whole_bytes(p.bits), "a codec fills the payload that it declares");
   GOSSAMER_ASSERT(p.recipe.size() <= most_recipe_words, "a recipe is short");
-  header h{version, p.codec, p.parameter, static_cast<std::uint8_t>(p.recipe.size()), 0};
+  header h{packet_version, p.codec, p.parameter, static_cast<std::uint8_t>(p.recipe.size()), 0};
   const std::span rest{to + sizeof h, p.wire_bytes() - sizeof h};
   auto end = put_varint(put_varint(rest.data(), p.elements), p.bits);
   end = std::ranges::copy(std::as_bytes(std::span{p.recipe}), end).out;
@@ -84,8 +83,9 @@ packet read(buffer_pool& pool, std::span<const std::byte> bytes, std::uint64_t m
     throw detail::bad_packet(
         fmt::format("packet of {} bytes is shorter than its header of at least {}", bytes.size(), sizeof h + 2));
   std::memcpy(&h, bytes.data(), sizeof h);
-  if (h.version != version)
-    throw detail::bad_packet(fmt::format("packet has version {}, this program reads version {}", h.version, version));
+  if (h.version != packet_version)
+    throw detail::bad_packet(
+        fmt::format("packet has version {}, this program reads version {}", h.version, packet_version));
   const auto guarded = bytes.subspan(sizeof h);
   auto rest = guarded;
   const auto elements = take(rest);

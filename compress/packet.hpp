@@ -26,6 +26,9 @@ struct packet {
   std::size_t wire_bytes() const noexcept;
 };
 
+/// Of the written form, see docs/wire-format.md.
+inline constexpr std::uint8_t packet_version = 2;
+
 /// ceil(bits / 8), without overflow.
 constexpr std::uint64_t whole_bytes(std::uint64_t bits) noexcept { return bits / 8 + (bits % 8 != 0); }
 

@@ -89,7 +89,7 @@ struct algorithm_setup {
 
 /// Why an algorithm does not find the minimum.
 struct limitation {
-  std::string with; ///< the optimiser or schedule of this name; empty: whatever they are
+  std::string with = {}; ///< the optimiser or schedule of this name; empty: whatever they are
   std::string why;
 };
 

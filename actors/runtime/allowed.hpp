@@ -1,15 +1,12 @@
 #pragma once
 
+#include "gossamer/base/setting.hpp"
 #include "gossamer/topology/graph.hpp"
 
 #include <cstdint>
+#include <limits>
 
 namespace gossamer::actors {
-
-template <class T>
-struct interval {
-  T min, max;
-};
 
 /// What the numbers of a run may be.
 namespace allowed {
@@ -22,6 +19,8 @@ inline constexpr interval<double> seconds{1e-3, 1e9};
 inline constexpr interval<double> eval_every{1e-9, 1e9};
 inline constexpr interval<std::size_t> threads{0, 1024};
 inline constexpr interval<double> slow{1, 1e6};
+/// What an integer of TOML can be.
+inline constexpr interval<std::uint64_t> seed{0, std::numeric_limits<std::int64_t>::max()};
 } // namespace allowed
 
 } // namespace gossamer::actors

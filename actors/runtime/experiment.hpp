@@ -1,41 +1,15 @@
 #pragma once
 
+#include "gossamer/actors/runtime/run_settings.hpp"
 #include "gossamer/actors/runtime/worker.hpp"
 #include "gossamer/base/cuda/device.hpp"
 #include "gossamer/compute/partition.hpp"
 #include "gossamer/topology/mixing.hpp"
 
-#include <map>
 #include <optional>
 #include <string>
 
 namespace gossamer::actors {
-
-/// A run as a user asks for it. Every text is a spec (`name:key=value,...`).
-struct run_settings {
-  std::string algorithm = "ad-psgd";
-  std::string topology = "ring";
-  std::string mixing = "auto";
-  std::string codec = "auto"; ///< what the algorithm suggests
-  std::string model = "mlp:hidden=200";
-  std::string data = "digits";
-  std::string partition = "iid";
-  std::string optimiser = "auto"; ///< what the algorithm suggests
-  std::string schedule = "constant";
-  std::string device = "cpu"; ///< where gradients are computed; of several, each worker in turn has the next
-  std::size_t workers = 4;
-  std::size_t batch = 32;
-  std::optional<double> lr; ///< absent: what the algorithm suggests
-
-  std::optional<double> epochs;       ///< passes over the data, all workers together; 30 when nothing else ends the run
-  std::optional<std::uint64_t> steps; ///< per worker, instead of epochs
-  std::optional<double> seconds;      ///< stop after so long, if not before
-
-  std::uint64_t seed = 1;
-  std::size_t threads = 0;          ///< scheduler threads; 0: one for each processor
-  std::optional<double> eval_every; ///< epochs between evaluations; default: 20 evaluations a run
-  std::map<rank, double> slow;      ///< workers that compute so many times slower
-};
 
 /// What workers on one device have of it.
 struct device_parts {

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "gossamer/actors/worlds/simulated_world.hpp"
+#include "gossamer/base/setting.hpp"
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,30 +28,13 @@ struct run_options {
 /// Whether `--cost` names a file.
 bool names_a_file(const std::string& cost);
 
-/// One thing that a user can set: a flag `--name VALUE` and a key `name` in a configuration file, with one meaning.
-struct option {
-  std::string name;
-  std::string value; ///< what the value is called in the help
-  std::string help;
-  std::function<std::string(const run_options&)> get;        ///< as a user would write it; empty when not set
-  std::function<void(run_options&, const std::string&)> set; ///< @error errc::usage
-  std::string joined_by = {}; ///< of one that may be repeated, in a file as an array: `set` gets all values as one text
-  bool number = false;        ///< in a file: without quotes
-  std::string excludes = {};  ///< another option that a user must not give beside this one
-
-  bool repeatable() const { return !joined_by.empty(); }
-};
+/// A flag of a command and a key of a configuration file, with one meaning.
+using option = setting<run_options>;
 
 /// The tables behind the flags, the configuration files and the configuration that a run writes back: of `train`, and
 /// of `simulate`, which begins with the same options.
 const std::vector<option>& train_options();
 const std::vector<option>& simulate_options();
-
-/// @param given whether the user gave an option of this name, at one place
-/// @param where that place, for the message; may be empty
-/// @error errc::usage when two of them exclude each other
-void check_exclusions(const std::vector<option>& table, const std::function<bool(const std::string&)>& given,
-                      const std::string& where);
 
 /// Sets everything that a TOML file says. A relative path of a plan is meant from the file's folder.
 /// @error errc::io when it cannot be read; errc::usage with file:line on a syntax error, an unknown key or a bad value

@@ -85,8 +85,8 @@ public:
 
   /// When nothing can happen any more: a run that waits for somebody in vain is stopped, and then ends in time.
   void be_patient() {
-    if (!over())
-      EXPECT_TRUE(std::ranges::any_of(party_, &party::paused) || !returning_.empty()) << "it waits for nobody";
+    const bool waits_for_somebody = std::ranges::any_of(party_, &party::paused) || !returning_.empty();
+    EXPECT_TRUE(over() || waits_for_somebody) << "it waits for nobody";
     on(stop_run{run_end::seconds, now_s_});
     for (const double s : {9.9, 0.1, 1.0, 9.0, 0.1}) {
       settle();

@@ -44,8 +44,8 @@ TEST(toml_depth, counts_nothing_within_strings_and_comments) {
 
 TEST(toml_depth, looks_behind_the_end_of_strings) {
   const auto deep = "a" + repeated(".a", 50) + " = 1";
-  for (const std::string& before : {"x = 'it\\'\n", "x = \"\\\\\"\n", "x = \"\"\"a\"\"\"\"\"\n", "x = \"\"\n",
-                                    "x = \'\'\'a\'\'\'\'\n", "x = \"open\n"})
+  for (const std::string before : {"x = 'it\\'\n", "x = \"\\\\\"\n", "x = \"\"\"a\"\"\"\"\"\n", "x = \"\"\n",
+                                   "x = \'\'\'a\'\'\'\'\n", "x = \"open\n"})
     EXPECT_THAT(refusal(before + deep), HasSubstr("my.toml:2: ")) << before;
   EXPECT_THAT(refusal("x = [\"\"\"a\"\"\"\", {" + deep + "}]"), HasSubstr("my.toml:1: "));
   EXPECT_THAT(refusal("x = \"\"\"\n\n\"\"\"\n" + deep), HasSubstr("my.toml:4: "));

@@ -89,9 +89,22 @@ TEST(make_topology, gives_up_on_a_random_graph_below_the_threshold) {
   EXPECT_THAT(refusal("erdos-renyi:p=0.001", 50),
               HasSubstr("with p=0.001 are hardly ever connected; choose p well above the connectivity threshold "
                         "ln(n)/n = 0.0782"));
-  EXPECT_THAT(refusal("erdos-renyi:p=0.0003", max_workers),
-              HasSubstr("0.000592")); // and does not try for long
+  EXPECT_THAT(refusal("erdos-renyi:p=0.00001", max_workers),
+              HasSubstr("1.38e-05")); // and does not try for long
   EXPECT_THAT(refusal("erdos-renyi:p=0", 2), HasSubstr("p=0"));
+}
+
+TEST(make_topology, refuses_more_edges_than_fit_before_it_makes_them) {
+  EXPECT_THAT(refusal("complete", 16'385),
+              HasSubstr("topology 'complete' of 16385 workers would have 134225920 edges; allowed: 134217728 edges"));
+  EXPECT_THAT(refusal("random-regular:degree=1000", 500'000), HasSubstr("would have 250000000 edges"));
+  EXPECT_THAT(refusal("erdos-renyi:p=0.5", 100'000), HasSubstr("choose a topology with fewer, e.g. exponential"));
+}
+
+TEST(make_topology, makes_large_graphs_of_few_edges) {
+  const auto ring = make_topology("ring", max_workers, 1);
+  EXPECT_THAT(ring.neighbours(max_workers - 1), ElementsAre(0, max_workers - 2));
+  EXPECT_EQ(ring.offset(max_workers), 2 * max_workers);
 }
 
 TEST(make_topology, draws_random_graphs_from_the_seed_alone) {

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "gossamer/base/setting.hpp"
+#include "gossamer/topology/graph.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gossamer::actors {
+
+using topology::rank;
+
+/// A run as a user asks for it. Every text is a spec (`name:key=value,...`).
+struct run_settings {
+  std::string algorithm = "ad-psgd";
+  std::string topology = "ring";
+  std::string mixing = "auto";
+  std::string codec = "auto"; ///< what the algorithm suggests
+  std::string model = "mlp:hidden=200";
+  std::string data = "digits";
+  std::string partition = "iid";
+  std::string optimiser = "auto"; ///< what the algorithm suggests
+  std::string schedule = "constant";
+  std::string device = "cpu"; ///< where gradients are computed; of several, each worker in turn has the next
+  std::size_t workers = 4;
+  std::size_t batch = 32;
+  std::optional<double> lr; ///< absent: what the algorithm suggests
+
+  std::optional<double> epochs;       ///< passes over the data, all workers together; 30 when nothing else ends the run
+  std::optional<std::uint64_t> steps; ///< per worker, instead of epochs
+  std::optional<double> seconds;      ///< stop after so long, if not before
+
+  std::uint64_t seed = 1;
+  std::size_t threads = 0;          ///< scheduler threads; 0: one for each processor
+  std::optional<double> eval_every; ///< epochs between evaluations; default: 20 evaluations a run
+  std::map<rank, double> slow;      ///< workers that compute so many times slower
+};
+
+/// Everything in `run_settings` that can be said: the flags of commands, the keys of configurations, the lines of
+/// `to_text`.
+const settings_table<run_settings>& run_settings_table();
+
+/// A TOML text, from which another process prepares the same run: see `fingerprint`.
+std::string to_text(const run_settings& s);
+/// @param source what the text is called in messages
+/// @error errc::usage with source:line for what no run can be; what depends on other settings is checked by `prepare`
+run_settings parse_run_settings(std::string_view text, const std::string& source);
+
+} // namespace gossamer::actors

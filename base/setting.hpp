@@ -1,0 +1,110 @@
+#pragma once
+
+#include "gossamer/base/spec.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace gossamer {
+
+template <class T>
+struct interval {
+  T min, max;
+};
+
+/// What one thing is called that can be set, and how its value is written.
+struct setting_key {
+  std::string name;  ///< in a file the key, on a command line the flag `--name`
+  std::string value; ///< what the value is called in the help
+  std::string help;
+  std::string joined_by = {}; ///< of one that may be repeated, in a file as an array: `set` gets all values as one text
+  bool number = false;        ///< in a file: without quotes
+  std::string excludes = {};  ///< another setting that must not be given beside this one
+
+  bool repeatable() const { return !joined_by.empty(); }
+};
+
+/// One member of `Settings`, as text. Threads: safe (immutable).
+template <class Settings>
+struct setting : setting_key {
+  std::function<std::string(const Settings&)> get;        ///< as a user would write it; empty when not set
+  std::function<void(Settings&, const std::string&)> set; ///< @error errc::usage
+};
+
+/// All that can be set, in the order in which it is listed and written.
+template <class Settings>
+using settings_table = std::vector<setting<Settings>>;
+
+// -- one of each kind -------------------------------------------------------------------------------------------------
+
+template <class Settings>
+setting<Settings> text_setting(setting_key key, std::string Settings::*at) {
+  return {std::move(key), [at](const Settings& s) { return s.*at; },
+          [at](Settings& s, const std::string& given) { s.*at = given; }};
+}
+
+/// @error errc::usage unless the text is a number within the limits
+template <class T>
+T parse_number(const std::string& name, const std::string& text, interval<T> allowed) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(parse_integer("--" + name, text, static_cast<std::int64_t>(allowed.min),
+                                        static_cast<std::int64_t>(allowed.max)));
+  else
+    return parse_real("--" + name, text, allowed.min, allowed.max);
+}
+
+std::string number_text(std::uint64_t value);
+std::string number_text(double value); ///< with as many digits as tell it from all others
+
+template <class Settings, class T>
+setting<Settings> number_setting(setting_key key, T Settings::*at, interval<T> allowed) {
+  key.number = true;
+  const auto name = key.name;
+  return {std::move(key), [at](const Settings& s) { return number_text(s.*at); },
+          [=](Settings& s, const std::string& given) { s.*at = parse_number(name, given, allowed); }};
+}
+
+/// One that need not be set.
+template <class Settings, class T>
+setting<Settings> number_setting(setting_key key, std::optional<T> Settings::*at, interval<T> allowed) {
+  key.number = true;
+  const auto name = key.name;
+  return {std::move(key), [at](const Settings& s) { return s.*at ? number_text(*(s.*at)) : std::string{}; },
+          [=](Settings& s, const std::string& given) { s.*at = parse_number(name, given, allowed); }};
+}
+
+/// @error errc::usage unless the text is yes or no
+bool parse_switch(const std::string& name, const std::string& text);
+
+template <class Settings>
+setting<Settings> switch_setting(setting_key key, bool Settings::*at) {
+  key.value = "yes|no";
+  const auto name = key.name;
+  return {std::move(key), [at](const Settings& s) { return std::string{s.*at ? "yes" : "no"}; },
+          [=](Settings& s, const std::string& given) { s.*at = parse_switch(name, given); }};
+}
+
+/// Two ways to say one thing, of which only one may be given at a time: what is said later counts.
+/// @param clear what the other way has said
+template <class Settings, class Clear>
+setting<Settings> instead_of(setting<Settings> one, std::string other, Clear clear) {
+  one.excludes = std::move(other);
+  one.set = [set = std::move(one.set), clear](Settings& s, const std::string& given) {
+    set(s, given);
+    clear(s);
+  };
+  return one;
+}
+
+/// The same setting of what `Whole` has as a part.
+template <class Whole, class Part>
+setting<Whole> setting_of_part(setting<Part> inner, Part Whole::*part) {
+  return {static_cast<const setting_key&>(inner), [=](const Whole& s) { return inner.get(s.*part); },
+          [=](Whole& s, const std::string& given) { inner.set(s.*part, given); }};
+}
+
+} // namespace gossamer

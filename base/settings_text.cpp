@@ -1,0 +1,102 @@
+#include "gossamer/base/settings_text.hpp"
+
+#include "gossamer/base/registry.hpp"
+#include "gossamer/base/toml_depth.hpp"
+
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace gossamer {
+
+namespace {
+
+std::string location(const std::string& source, const toml::source_region& region) {
+  return fmt::format("{}:{}", source, region.begin.line);
+}
+
+/// The value of a key as text, however TOML spells it.
+std::string as_text(const toml::node& node, const std::string& where, std::string_view key) {
+  if (const auto* string = node.as_string())
+    return string->get();
+  if (const auto* integer = node.as_integer())
+    return fmt::format("{}", integer->get());
+  if (const auto* real = node.as_floating_point())
+    return fmt::format("{}", real->get());
+  if (const auto* truth = node.as_boolean())
+    return truth->get() ? "yes" : "no";
+  throw error(errc::usage, fmt::format("{}: {} is neither text nor a number", where, key));
+}
+
+/// The value of a setting as text: of an array, its items joined.
+std::string as_value(const setting_key& key, const toml::node& node, const std::string& where) {
+  const auto* items = node.as_array();
+  if (items == nullptr || !key.repeatable())
+    return as_text(node, where, key.name);
+  std::vector<std::string> values;
+  for (const auto& item : *items)
+    values.push_back(as_text(item, where, key.name));
+  return fmt::format("{}", fmt::join(values, key.joined_by));
+}
+
+const setting_key& find_key(const std::vector<setting_key>& known, std::string_view key, const std::string& where) {
+  if (const auto found = std::ranges::find(known, key, &setting_key::name); found != known.end())
+    return *found;
+  std::vector<std::string> names;
+  std::ranges::transform(known, std::back_inserter(names), &setting_key::name);
+  const auto problem = unknown_name("key", key, names);
+  throw error(problem.code(), where + ": " + problem.sentence(), problem.remedy());
+}
+
+} // namespace
+
+std::string number_text(std::uint64_t value) { return fmt::format("{}", value); }
+std::string number_text(double value) { return fmt::format("{}", value); }
+
+bool parse_switch(const std::string& name, const std::string& text) {
+  if (text != "yes" && text != "no")
+    throw error(errc::usage, fmt::format("--{} is '{}'", name, text), "allowed: yes or no");
+  return text == "yes";
+}
+
+std::vector<given_setting> parse_settings(std::string_view text, const std::string& source,
+                                          const std::vector<setting_key>& known) {
+  expect_shallow_toml(text, source);
+  toml::table table;
+  try {
+    table = toml::parse(text);
+  } catch (const toml::parse_error& e) {
+    throw error(errc::usage, fmt::format("{}: {}", location(source, e.source()), e.description()));
+  }
+  check_exclusions(
+      known, [&](const std::string& name) { return table.contains(name); }, source);
+  std::vector<given_setting> result;
+  for (const auto& [key, node] : table) {
+    const auto where = location(source, node.source());
+    const auto& found = find_key(known, key.str(), where);
+    result.push_back({found.name, as_value(found, node, where), where});
+  }
+  return result;
+}
+
+void check_exclusions(const std::vector<setting_key>& known, const std::function<bool(const std::string&)>& given,
+                      const std::string& where) {
+  for (const auto& key : known)
+    if (!key.excludes.empty() && given(key.name) && given(key.excludes))
+      throw error(errc::usage,
+                  where.empty() ? fmt::format("both --{} and --{} are given", key.name, key.excludes)
+                                : fmt::format("{}: both {} and {} are given", where, key.name, key.excludes),
+                  "leave one of them out");
+}
+
+std::string settings_line(const setting_key& key, std::string_view value) {
+  if (key.number)
+    return fmt::format("{} = {}\n", key.name, value);
+  std::stringstream quoted;
+  quoted << toml::value<std::string>{std::string{value}};
+  return fmt::format("{} = {}\n", key.name, quoted.str());
+}
+
+} // namespace gossamer

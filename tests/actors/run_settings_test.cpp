@@ -1,0 +1,94 @@
+#include "gossamer/actors/runtime/fingerprint.hpp"
+
+#include <gmock/gmock.h>
+
+#include "usage_error.hpp"
+
+namespace gossamer::actors {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+run_settings small() {
+  run_settings s;
+  s.algorithm = "dcd-psgd";
+  s.codec = "min-max:bits=4";
+  s.model = "quadratic";
+  s.data = "quadratic:samples=40,dim=5";
+  s.workers = 6;
+  s.batch = 2;
+  s.lr = 0.1 / 3;
+  s.steps = 7;
+  s.seed = 11;
+  s.slow = {{1, 2.5}, {4, 1e3}};
+  return s;
+}
+
+fingerprint of(const run_settings& s) { return fingerprint_of(*prepare(s)); }
+
+TEST(run_settings, say_everything_as_text) {
+  const auto text = to_text(small());
+  EXPECT_THAT(text, HasSubstr("algorithm = 'dcd-psgd'\n"));
+  EXPECT_THAT(text, HasSubstr("workers = 6\n"));
+  EXPECT_THAT(text, HasSubstr("slow = '1:2.5x,4:1000x'\n"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("epochs"))) << "steps are given";
+  EXPECT_EQ(to_text(parse_run_settings(text, "here")), text);
+}
+
+TEST(run_settings, name_the_line_that_is_wrong) {
+  const auto refusal = [](std::string_view text) { return usage_error([&] { parse_run_settings(text, "run 7"); }); };
+  EXPECT_THAT(refusal("seed = 1\nworkers = 0"), HasSubstr("run 7:2: --workers is 0"));
+  EXPECT_THAT(refusal("network = 'wan'"), HasSubstr("run 7:1: unknown key 'network'"));
+}
+
+TEST(fingerprint, is_that_of_a_run_prepared_from_the_text) {
+  const auto e = prepare(small());
+  const auto there = prepare(parse_run_settings(to_text(e->settings), "there"));
+  EXPECT_EQ(fingerprint_of(*there), fingerprint_of(*e));
+  EXPECT_THAT(differences(fingerprint_of(*there), fingerprint_of(*e)), IsEmpty());
+  EXPECT_EQ(there->initial, e->initial);
+}
+
+TEST(fingerprint, leaves_out_what_belongs_to_a_machine) {
+  auto s = small();
+  s.threads = 3;
+  EXPECT_EQ(of(s), of(small()));
+}
+
+TEST(fingerprint, tells_in_which_settings_two_differ) {
+  auto other = small();
+  other.lr = 0.5;
+  other.slow.clear();
+  EXPECT_THAT(differences(of(small()), of(other)), ElementsAre("lr is 0.03333333333333333 here and 0.5 there",
+                                                               "slow is '1:2.5x,4:1000x' here and not given there"));
+}
+
+TEST(fingerprint, tells_when_the_data_differ) {
+  auto other = small();
+  other.data = "quadratic:samples=40,dim=6";
+  const auto text = differences(of(small()), of(other));
+  EXPECT_THAT(text, testing::Contains("the number of features is 5 here and 6 there"));
+  EXPECT_THAT(text, testing::Contains("the dimension of the model is 5 here and 6 there"));
+  auto e = *prepare(small());
+  e.data.train.dense[3] += 1;
+  EXPECT_THAT(differences(of(small()), fingerprint_of(e)),
+              ElementsAre(HasSubstr("the content of the data is another one here")));
+  e = *prepare(small());
+  e.initial.mutate()[0] += 1;
+  EXPECT_THAT(differences(of(small()), fingerprint_of(e)), ElementsAre(HasSubstr("the initial model")));
+}
+
+TEST(fingerprint, is_never_silent_about_a_difference) {
+  const auto mine = of(small());
+  auto theirs = mine;
+  theirs.settings += "\n# a comment";
+  EXPECT_THAT(differences(mine, theirs), ElementsAre(HasSubstr("not written in the same way")));
+  theirs = mine;
+  ++theirs.wire;
+  EXPECT_THAT(differences(mine, theirs), ElementsAre("the version of packets is 2 here and 3 there"));
+}
+
+} // namespace
+} // namespace gossamer::actors

@@ -1,0 +1,75 @@
+#include "gossamer/base/settings_text.hpp"
+
+#include <gmock/gmock.h>
+
+#include "support/usage_error.hpp"
+
+namespace gossamer {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+struct house {
+  std::string colour = "red";
+  std::uint64_t rooms = 3;
+  std::optional<double> height = {};
+  std::optional<double> storeys = {};
+  bool garden = false;
+};
+
+constexpr interval<double> metres{0, 1e3};
+
+const settings_table<house>& house_table() {
+  static const settings_table<house> table{
+      text_setting({.name = "colour", .value = "NAME", .help = ""}, &house::colour),
+      number_setting({.name = "rooms", .value = "N", .help = ""}, &house::rooms, {1, 9}),
+      instead_of(number_setting({.name = "height", .value = "M", .help = ""}, &house::height, metres), "storeys",
+                 [](house& h) { h.storeys.reset(); }),
+      number_setting({.name = "storeys", .value = "N", .help = ""}, &house::storeys, metres),
+      switch_setting({.name = "garden", .value = "", .help = ""}, &house::garden),
+  };
+  return table;
+}
+
+house read(std::string_view text) {
+  house result;
+  for (const auto& given : parse_settings(text, "house.toml", keys_of(house_table())))
+    apply(given, house_table(), result);
+  return result;
+}
+
+TEST(settings_text, says_everything_that_is_set_a_line_each) {
+  EXPECT_EQ(to_text(house_table(), house{.colour = "a \"b\"\n", .height = 0.1, .garden = true}),
+            "colour = '''a \"b\"\n'''\nrooms = 3\nheight = 0.1\ngarden = 'yes'\n");
+}
+
+TEST(settings_text, is_read_back_to_the_last_bit) {
+  const house from{.colour = "\u00e9\t'", .rooms = 9, .height = 1.0 / 3, .garden = true};
+  const auto back = read(to_text(house_table(), from));
+  EXPECT_EQ(back.colour, from.colour);
+  EXPECT_EQ(back.rooms, from.rooms);
+  EXPECT_EQ(back.height, from.height);
+  EXPECT_EQ(back.storeys, from.storeys);
+  EXPECT_EQ(back.garden, from.garden);
+}
+
+TEST(settings_text, lets_what_is_said_later_count) {
+  house h{.storeys = 2};
+  apply({"height", "7", "here:1"}, house_table(), h);
+  EXPECT_EQ(h.height, 7);
+  EXPECT_EQ(h.storeys, std::nullopt);
+}
+
+TEST(settings_text, refuses_with_the_line) {
+  const auto refusal = [](std::string_view text) { return usage_error([&] { read(text); }); };
+  EXPECT_THAT(refusal("colour = 'red'\nrooms = 12"), HasSubstr("house.toml:2: --rooms is 12"));
+  EXPECT_THAT(refusal("\nroms = 1"), HasSubstr("house.toml:2: unknown key 'roms'; did you mean 'rooms'?"));
+  EXPECT_THAT(refusal("rooms = [1]"), HasSubstr("house.toml:1: rooms is neither text nor a number"));
+  EXPECT_THAT(refusal("garden = 'maybe'"), HasSubstr("--garden is 'maybe'; allowed: yes or no"));
+  EXPECT_THAT(refusal("height = 1\nstoreys = 1"), HasSubstr("house.toml: both height and storeys are given"));
+  EXPECT_THAT(refusal("rooms = "), HasSubstr("house.toml:1"));
+}
+
+} // namespace
+} // namespace gossamer
