@@ -39,8 +39,7 @@ mixing_matrix weigh_edges(const graph& g, Weight weight) {
 
 } // namespace
 
-mixing_matrix::mixing_matrix(graph g, std::vector<float> weights)
-    : graph_(std::move(g)), weights_(std::move(weights)) {
+mixing_matrix::mixing_matrix(graph g, std::vector<float> weights) : graph_(std::move(g)), weights_(std::move(weights)) {
   require_fitting(graph_, weights_);
   for (rank i = 0; i < size(); ++i)
     self_.push_back(remainder(i, this->weights(i)));

@@ -12,8 +12,8 @@ namespace gossamer::topology {
 /// sums to 1, and 0 where two different workers are not neighbours. Hence x <- W x keeps the mean
 /// of all workers.
 ///
-/// Rows are stored along the neighbours: 12 bytes a node and 16 an edge, with the graph. W is symmetric to the bit; a row
-/// sums to 1 up to one rounding of each weight. Immutable; threads: safe.
+/// Rows are stored along the neighbours: 12 bytes a node and 16 an edge, with the graph. W is symmetric to the bit; a
+/// row sums to 1 up to one rounding of each weight. Immutable; threads: safe.
 class mixing_matrix {
 public:
   /// @param weights of the neighbours of all nodes, one node behind the other, in the order of `neighbours(i)`; a node

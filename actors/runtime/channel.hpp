@@ -66,7 +66,7 @@ private:
   time estimate() const noexcept;
 
   std::uint32_t sent_ = 0;
-  std::list<kept> unacknowledged_; // which takes no memory as long as it is empty, as a deque would
+  std::list<kept> unacknowledged_;   // which takes no memory as long as it is empty, as a deque would
   std::uint32_t repeated_until_ = 0; // the last frame that had been sent when it began to repeat
   int hints_ = 0;
   time last_progress_{}; // when the oldest frame was sent, or the one before it acknowledged

@@ -26,7 +26,7 @@ struct run_settings {
   std::string device = "cpu"; ///< where gradients are computed; of several, each worker in turn has the next
   std::size_t workers = 4;
   std::size_t batch = 32;
-  std::optional<double> lr; ///< absent: what the algorithm suggests
+  std::optional<double> lr; ///< absent: what the algorithm, or else the optimiser, suggests
 
   std::optional<double> epochs;       ///< passes over the data, all workers together; 30 when nothing else ends the run
   std::optional<std::uint64_t> steps; ///< per worker, instead of epochs

@@ -107,7 +107,8 @@ private:
       require_all();
     std::vector<link_override> links;
     for (const auto& [number, d] : links_)
-      links.push_back({sender_of(number), receiver_of(number), d.link.latency_s, d.link.bits_per_second, d.link.jitter_s});
+      links.push_back(
+          {sender_of(number), receiver_of(number), d.link.latency_s, d.link.bits_per_second, d.link.jitter_s});
     return with_overrides(uniform_network(default_.value_or(link_quality{})), nodes_, links);
   }
 

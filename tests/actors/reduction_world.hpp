@@ -6,31 +6,18 @@
 
 #include <gtest/gtest.h>
 
-#include "tiny_world.hpp"
+#include "script.hpp"
 
 // Workers whose life is one reduction.
 namespace gossamer::actors {
 
 using compress::sign_sum_code;
+using testing_support::script;
 using testing_support::tiny_world;
 
 constexpr route both_routes[] = {route::ring, route::torus};
 constexpr std::size_t crowds[] = {1, 2, 3, 4, 6, 7, 8, 9};
 constexpr std::size_t lengths[] = {0, 1, 2, 5, 63, 64, 65, 130, 1000};
-
-/// A worker whose life is one coroutine on one vector.
-class script final : public algorithm {
-public:
-  using life = std::function<task<>(worker&, vec&)>;
-  script(vec x, life l) : x_(std::move(x)), life_(std::move(l)) {}
-  task<> run(worker& w) override { return life_(w, x_); }
-  const vec& model() const override { return x_; }
-  void fields(archive& a) override { a(x_); }
-
-private:
-  vec x_;
-  life life_;
-};
 
 inline float value_of(rank i, std::size_t k) { return random_stream{9, i, purpose::synthetic}.uniform(0, k) - 0.5f; }
 

@@ -3,30 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include "tiny_world.hpp"
+#include "script.hpp"
 
 namespace gossamer::actors {
 namespace {
 
+using testing_support::no_gradient;
+using testing_support::script;
 using testing_support::tiny_world;
-
-/// A worker whose life is one coroutine on one vector.
-class script final : public algorithm {
-public:
-  using life = std::function<task<>(worker&, vec&)>;
-  script(vec x, life l) : x_(std::move(x)), life_(std::move(l)) {}
-  task<> run(worker& w) override { return life_(w, x_); }
-  const vec& model() const override { return x_; }
-  void fields(archive& a) override { a(x_); }
-
-private:
-  vec x_;
-  life life_;
-};
-
-tiny_world::gradient_of no_gradient() {
-  return [](rank, std::uint64_t, const vec& x) { return 0.0f * x; };
-}
 
 vec normal(std::size_t size, rank i) {
   buffer_pool pool;

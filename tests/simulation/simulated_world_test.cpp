@@ -6,25 +6,14 @@
 
 #include <cmath>
 
+#include "quadratic_run.hpp"
 #include "trace_rules.hpp"
 
 namespace gossamer::actors {
 namespace {
 
 using testing::HasSubstr;
-
-run_settings quadratic_run(const std::string& algorithm, std::size_t workers, std::uint64_t steps) {
-  run_settings s;
-  s.algorithm = algorithm;
-  s.model = "quadratic";
-  s.data = "quadratic:samples=400,dim=1000";
-  s.workers = workers;
-  s.batch = 10;
-  s.steps = steps;
-  s.optimiser = "sgd";
-  s.lr = 0.02;
-  return s;
-}
+using testing_support::quadratic_run;
 
 simulation_settings with_network(const std::string& network, double sample_time_s = 1e-4) {
   simulation_settings s;

@@ -8,26 +8,15 @@
 #include <sstream>
 
 #include "expect.hpp"
+#include "quadratic_run.hpp"
 
 namespace gossamer::actors {
 namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing_support::quadratic_run;
 using testing_support::refusal;
-
-run_settings quadratic_run(const std::string& algorithm, std::size_t workers, std::uint64_t steps) {
-  run_settings s;
-  s.algorithm = algorithm;
-  s.model = "quadratic";
-  s.data = "quadratic:samples=400,dim=1000";
-  s.workers = workers;
-  s.batch = 10;
-  s.steps = steps;
-  s.optimiser = "sgd";
-  s.lr = 0.02;
-  return s;
-}
 
 simulation_settings with_costs(const work_costs& cost, const std::string& network = "ideal", double sample_s = 0) {
   simulation_settings s;
