@@ -100,7 +100,7 @@ endfunction()
 # starts threads itself; `live`: trains in real threads, so it may ask only for what holds however they are scheduled.
 # `cmake --build build/dev --target law_tests` builds the tests with a label.
 # One ctest entry a program, or n where it is to use n cores: discovery of single cases costs more process starts than
-# the cases themselves.
+# the cases themselves. A program without a case is a failure, which googletest alone would call a success.
 function(gossamer_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;SHARDS" "LABEL;SOURCES;DEPENDS")
   gossamer_program(${name} SOURCES ${arg_SOURCES} DEPENDS ${arg_DEPENDS} GTest::gmock GTest::gtest_main)
@@ -115,13 +115,15 @@ function(gossamer_test name)
   endif()
   if(NOT arg_SHARDS)
     add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABEL}" TIMEOUT ${arg_TIMEOUT})
+    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABEL}" TIMEOUT ${arg_TIMEOUT}
+      FAIL_REGULAR_EXPRESSION "Running 0 tests")
     return()
   endif()
   math(EXPR last "${arg_SHARDS} - 1")
   foreach(shard RANGE ${last})
     add_test(NAME ${name}_${shard} COMMAND ${name})
     set_tests_properties(${name}_${shard} PROPERTIES LABELS "${arg_LABEL}" TIMEOUT ${arg_TIMEOUT}
+      FAIL_REGULAR_EXPRESSION "Running 0 tests"
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${shard}")
   endforeach()
 endfunction()
