@@ -25,6 +25,9 @@ public:
   void step_at(const vec& at, vec& x, const vec& gradient, float lr);
   /// u(g) at x, for algorithms that compress it before they apply it. Like `step`, it moves the state on.
   vec direction(const vec& x, const vec& gradient);
+  /// sum_k a_k / (sum_k a_k^2)^(1/2), where u_t = sum_k a_k g_t-k: so many times further than unrelated vectors of u's
+  /// size do directions lead in the long run, when the gradients are unrelated. At least 1. Of Adam: for a steady v.
+  virtual double persistence() const = 0;
   /// Everything that a later step depends on.
   virtual void fields(archive&) {}
   virtual std::unique_ptr<optimiser> clone() const = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <type_traits>
 
 namespace gossamer::compute {
 
@@ -36,6 +37,8 @@ public:
     updates().apply(detail::sgd_rule{{.lr = lr, .decay = decay_}}, x, gradient);
   }
 
+  double persistence() const override { return 1; }
+
   std::unique_ptr<optimiser> clone() const override { return std::make_unique<sgd>(*this); }
 
 private:
@@ -43,6 +46,9 @@ private:
 
   float decay_;
 };
+
+/// Of a_k = beta^k.
+double persistence_of(double beta) { return std::sqrt((1 + beta) / (1 - beta)); }
 
 template <class Rule>
 class momentum final : public optimiser {
@@ -52,6 +58,14 @@ public:
   void step(vec& x, const vec& gradient, float lr) override {
     count_update(x, 1);
     updates().apply(Rule{{.lr = lr, .decay = decay_}, beta_}, x, gradient, state_beside(m_, x));
+  }
+
+  double persistence() const override {
+    const double beta = beta_;
+    if (std::is_same_v<Rule, detail::momentum_rule>)
+      return persistence_of(beta);
+    // a_0 = 1 + beta, a_k = beta^(k+1)
+    return 1 / (1 - beta) / std::sqrt((1 + beta) * (1 + beta) + std::pow(beta, 4) / (1 - beta * beta));
   }
 
   void fields(archive& a) override { a(m_); }
@@ -86,6 +100,8 @@ public:
                                       .epsilon = epsilon_},
                     x, gradient, state_beside(m_, x), state_beside(v_, x));
   }
+
+  double persistence() const override { return persistence_of(beta1_); }
 
   void fields(archive& a) override { a(power1_)(power2_)(m_)(v_); }
 

@@ -13,14 +13,32 @@
 // would be wrong; K = infinity, here 0, is never full, not even at t = 0; momentum is the optimiser's, on each worker;
 // the learning rate follows --schedule.
 //
-// eta_s is not printed. It must exceed nearly all |u_k|, or c grows until the next full round, and it may not be so
-// large that x strays far from the path of SGD. Unless given, it is 2.5 (1/n sum_i rms(gamma_t u_i,t)^2)^(1/2) of the
-// very round, so that it follows the optimiser (momentum grows over many steps, Adam shrinks) and the schedule; the
-// workers add up one number for it, beside the bits.
+// eta_s is not printed. Unless given, it is 2.5 w in one-bit round s = 1, 2, ... since the last full one,
 //
-// c_i - c_j is the sum of all that u_i and u_j have differed by since the last full round, and nothing else sets it
-// back. So with K = 0 the signs say less and less of the present gradients, the sooner the more the workers' data
-// differ.
+//   w = min(p, s^(1/2)) (1/n sum_i rms(gamma_t u_i,t)^2)^(1/2),   p = sum_k a_k / (sum_k a_k^2)^(1/2)
+//
+// where the optimiser makes u_t = sum_k a_k g_t-k. The workers add up one number for it, beside the bits. This is why:
+//  * c_i - c_j is the sum of all that u_i and u_j have differed by in these s rounds, whatever eta_s. Where gradients
+//    differ by noise, it is about w s^(1/2): p is 1 for sgd, and 4.4 for momentum and Adam of 0.9, whose noise comes
+//    again in the next directions. s directions cannot add up to more than s of them.
+//  * The sign of a number that is spread like that around a mean m is on average (2 / pi)^(1/2) m / (w s^(1/2)). So a
+//    round repays the share 0.8 eta_s / (w s^(1/2)) of what workers keep back on average: x lags by
+//    1.25 w s^(1/2) / eta_s rounds, and strays by the noise of the signs, about (eta_s w s^(1/2) / 1.6)^(1/2).
+//  * So eta_s is a number of w. From 2.5 on round 1 would take away more than twice what there is. Momentum of rate
+//    gamma gets what sgd of rate gamma / (1 - beta) gets, for that is p rms(u) with unrelated gradients.
+//
+// Measured with a perceptron on 800 drawn digits, 4 workers, 400 steps, K = 100: training loss, mean of 4 seeds, of
+// 2.5 rms(u) / 2.5 w / all-reduce. sgd 0.1: 0.361 / 0.361 / 0.335. momentum 0.01: 0.619 / 0.476 / 0.350 (without p, at
+// s = 99, c_i differed by 47 rms(u), so that x lagged by 25 rounds). adam 0.01: 0.849 / 0.329 / 0.014.
+//
+// With K = 100 Adam does not come to what all-reduce does, with no rule for eta_s that was tried (0.17 at best, one
+// seed, with one that followed h and failed where workers' data differ): it makes its directions as large where
+// gradients are noise, and when gradients have become small. So its c_i differed by 0.04 to 0.08 in each weight before
+// full rounds, those of sgd and momentum by 0.025, and x strays in proportion. eta_s has no part in c_i - c_j; K has:
+// 25 comes to 0.044, 10 to 0.033.
+//
+// With K = 0 nothing sets c_i - c_j back, so the signs say less and less of the present gradients, the sooner the more
+// the workers' data differ.
 //
 // When a worker is lost, the survivors repeat the round with the same h_i and the same random numbers. Its compensation
 // is lost: steps that it had computed and not seen applied. One that comes back begins with c = 0, and so does one that
@@ -29,6 +47,7 @@
 #include "gossamer/actors/collectives/dense_sum.hpp"
 #include "gossamer/actors/collectives/one_bit_merge.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace gossamer::actors {
@@ -73,7 +92,9 @@ private:
     reduction* const both[] = {&signs, &squares};
     co_await all_reduce(w, std::span{both}.first(given_rate_ > 0 ? 1 : 2), way_, t_);
     const auto usual = [&] { return std::sqrt(squares.sum()[0] / static_cast<float>(w.members().size())); };
-    const vec G = (given_rate_ > 0 ? given_rate_ : 2.5f * usual()) * signs.values();
+    const auto rounds = static_cast<double>(period_ > 0 ? t_ % period_ : t_ + 1);
+    const auto lasting = static_cast<float>(std::min(w.persistence(), std::sqrt(rounds)));
+    const vec G = (given_rate_ > 0 ? given_rate_ : 2.5f * lasting * usual()) * signs.values();
     x_ -= G;
     c_ = h - G;
   }
@@ -109,7 +130,8 @@ const algorithm_entry marsit_entry{
                    {.key = "global-rate",
                     .fallback = "0",
                     .meaning = "eta_s, the size of a one-bit step; 0: 2.5 times the root mean square of what "
-                               "the optimisers make of this round's gradients",
+                               "the optimisers make of this round's gradients, and with momentum as many times more "
+                               "as its directions add up to in the long run",
                     .min = 0,
                     .max = 1e6}})},
     .traits = {.exchange = exchange_pattern::all,

@@ -101,6 +101,8 @@ public:
   /// gamma_t * u(g): what `update` would subtract from x, for algorithms that compress it first. Call one of the three
   /// in a step, and `prox` where x has been moved without `update`.
   vec direction(const vec& x, const vec& gradient, std::uint64_t t);
+  /// How much further than unrelated vectors directions lead in the long run: see compute::optimiser.
+  double persistence() const { return optimiser_->persistence(); }
   /// A gradient has changed the model for which it was computed, whose version was so many updates older when it was
   /// read. Whoever holds that model says so: a master, or a worker whose own model it is. (In pairwise averaging the
   /// coordinator counts the updates of all workers in between.)

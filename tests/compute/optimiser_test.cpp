@@ -1,3 +1,4 @@
+#include "gossamer/base/philox.hpp"
 #include "gossamer/compute/optimiser.hpp"
 
 #include <gtest/gtest.h>
@@ -237,6 +238,26 @@ TEST(optimiser, passes_on_what_is_not_finite) {
     make_optimiser(entry.about.name)->step(x, g, lr);
     EXPECT_TRUE(std::isnan(x[3])) << entry.about.name;
     EXPECT_FALSE(std::isnan(x[4])) << entry.about.name;
+  }
+}
+
+TEST(optimiser, leads_as_much_further_as_its_persistence_says) {
+  constexpr std::size_t size = 1000, steps = 2000;
+  buffer_pool pool;
+  for (const char* name : {"sgd", "momentum:beta=0.9", "momentum:beta=0.5", "nesterov:beta=0.9", "nesterov:beta=0.3",
+                           "adam", "adam:beta1=0.5"}) {
+    const auto o = make_optimiser(name);
+    vec x{pool, size}, sum{pool, size}, g{pool, size};
+    double squares = 0;
+    for (std::size_t t = 0; t < steps; ++t) {
+      random_sequence draw{{3, 0, purpose::synthetic}, t};
+      for (auto& value : g.mutate())
+        value = static_cast<float>(draw.normal());
+      const vec u = o->direction(x, g);
+      sum += u;
+      squares += sum_of_squares(u.view());
+    }
+    EXPECT_NEAR(std::sqrt(sum_of_squares(sum.view()) / squares) / o->persistence(), 1, 0.1) << name;
   }
 }
 
