@@ -167,8 +167,7 @@ algorithm_traits traits(std::optional<std::uint64_t> most_steps_apart = {}) {
           .synchronous = true,
           .needs = codec_need::exact,
           .on_loss = interrupted_round::repeat,
-          .most_steps_apart = most_steps_apart,
-          .sgd_to_the_bit = false};
+          .promises = {.most_steps_apart = most_steps_apart, .sgd_to_the_bit = false}};
 }
 
 constexpr auto authors = "Xie, Zheng, Koyejo, Gupta, Li, Lin: CSER: communication-efficient SGD with error reset, "

@@ -131,7 +131,7 @@ const algorithm_entry eamsgd_entry{
                .synchronous = false,
                .default_optimiser = "sgd",
                .on_compute_failure = compute_failure::restart,
-               .sgd_alone = false},
+               .promises = {.sgd_alone = false}},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<elastic_worker>(s); },
     .masters = one_master,
     .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {

@@ -73,9 +73,7 @@ algorithm_traits traits(const char* codec, std::optional<std::uint64_t> most_ste
           .synchronous = true,
           .default_codec = codec,
           .on_loss = interrupted_round::repeat,
-          .most_steps_apart = most_steps_apart,
-          .lossy_codecs_move_mean = true,
-          .sgd_to_the_bit = false};
+          .promises = {.most_steps_apart = most_steps_apart, .lossy_codecs_move_mean = true, .sgd_to_the_bit = false}};
 }
 
 } // namespace

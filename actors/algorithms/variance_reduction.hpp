@@ -122,7 +122,7 @@ inline constexpr algorithm_traits svrg_traits{.exchange = exchange_pattern::all,
                                               .needs = codec_need::exact,
                                               .default_optimiser = "sgd",
                                               .on_compute_failure = compute_failure::restart,
-                                              .sgd_alone = false};
+                                              .promises = {.sgd_alone = false}};
 
 /// An algorithm's own parameters, and behind them those of the whole family.
 /// @param output what is evaluated unless said otherwise: "iterate" or "snapshot"

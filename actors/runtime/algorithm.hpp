@@ -61,6 +61,22 @@ enum class interrupted_round {
 /// What an algorithm needs of the codec that the user chooses.
 enum class codec_need { any, unbiased, exact };
 
+/// What an algorithm keeps to, whatever happens: nothing at run time depends on it, the laws and the simulated world's
+/// auditor hold it to it. A promise that is not made is not checked.
+struct algorithm_promises {
+  /// How many steps apart neighbours of a synchronous algorithm are at most; checked in every simulated run.
+  std::optional<std::uint64_t> most_steps_apart = std::nullopt;
+  /// What a codec loses changes the mean of all models.
+  bool lossy_codecs_move_mean = false;
+  /// The mean of all models follows the mean of their gradients; otherwise signs of them, or some of them.
+  bool follows_mean_gradient = true;
+  /// With one worker and an exact codec it is plain SGD,
+  bool sgd_alone = true;
+  /// and that to the bit; else up to rounding, which adds up otherwise.
+  bool sgd_to_the_bit = true;
+};
+
+/// What an algorithm needs of a run, and what it promises.
 struct algorithm_traits {
   exchange_pattern exchange = exchange_pattern::neighbours;
   bool synchronous = true;  ///< all workers do the same number of steps; otherwise the run counts updates in total
@@ -71,12 +87,7 @@ struct algorithm_traits {
   std::optional<double> default_lr = std::nullopt; ///< absent: what the optimiser suggests
   compute_failure on_compute_failure = compute_failure::end_run;
   interrupted_round on_loss = interrupted_round::finish;
-  std::optional<std::uint64_t> most_steps_apart =
-      std::nullopt;                    ///< neighbours of a synchronous algorithm; checked in simulation
-  bool lossy_codecs_move_mean = false; ///< what a codec loses changes the mean of all models
-  bool follows_mean_gradient = true;   ///< the mean of all models does; otherwise, signs of gradients, or some of them
-  bool sgd_alone = true;               ///< with one worker and an exact codec it is plain SGD
-  bool sgd_to_the_bit = true; ///< with one worker and an exact codec; else up to rounding, which adds up otherwise
+  algorithm_promises promises = {};
 };
 
 /// What an algorithm is made of.

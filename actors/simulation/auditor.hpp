@@ -35,7 +35,7 @@ public:
 class auditor {
 public:
   /// @param bipartite        exchanges go between active and passive workers only
-  /// @param most_steps_apart see algorithm_traits
+  /// @param most_steps_apart see algorithm_promises
   auditor(std::size_t workers, bool bipartite, std::optional<std::uint64_t> most_steps_apart, std::size_t masters = 0);
 
   const std::optional<std::string>& broken() const noexcept { return broken_; }

@@ -45,7 +45,7 @@ TEST_P(every_algorithm_locally, learns) {
   const auto& traits = algorithms().find(spec::parse(GetParam()).name).traits;
   if (!algorithms().find(spec::parse(GetParam()).name).converges())
     GTEST_SKIP() << "a baseline that is known to fail";
-  const bool signs = !traits.follows_mean_gradient; // their steps are small
+  const bool signs = !traits.promises.follows_mean_gradient; // their steps are small
   // What error feedback cuts off comes steps later, and so do the gradients of the asynchronous.
   const bool delayed = !traits.synchronous || GetParam() == "ef-sgd" || GetParam() == "qsparse-local-sgd";
   settings.epochs = signs ? 24 : delayed ? 12 : 4;
@@ -120,7 +120,8 @@ TEST_P(every_algorithm_locally, says_when_and_where_it_diverged) {
   settings.model = "quadratic";
   settings.lr = 1e6;
   const auto& traits = algorithms().find(spec::parse(GetParam()).name).traits;
-  const bool steps_grow = traits.follows_mean_gradient && traits.sgd_alone; // not so those of signs or on a grid
+  const bool steps_grow =
+      traits.promises.follows_mean_gradient && traits.promises.sgd_alone; // not so those of signs or on a grid
   try {
     const auto summary = run_locally(prepare(settings));
     EXPECT_FALSE(steps_grow) << "it cannot have converged";

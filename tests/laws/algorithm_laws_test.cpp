@@ -75,9 +75,9 @@ protected:
 };
 
 TEST_P(every_algorithm, with_one_worker_is_plain_sgd_bit_for_bit) {
-  if (!entry().traits.follows_mean_gradient)
+  if (!entry().traits.promises.follows_mean_gradient)
     GTEST_SKIP() << "applies signs, also those of a single worker";
-  if (!entry().traits.sgd_alone)
+  if (!entry().traits.promises.sgd_alone)
     GTEST_SKIP() << "is not SGD, also with a single worker";
   for (const char* optimiser : {"sgd", "momentum:beta=0.9", "nesterov:beta=0.9,weight-decay=0.01"}) {
     problem p{0.1f};
@@ -88,7 +88,7 @@ TEST_P(every_algorithm, with_one_worker_is_plain_sgd_bit_for_bit) {
     const auto plain = compute::make_optimiser(optimiser);
     for (std::uint64_t t = 0; t < steps; ++t)
       plain->step(x, p.gradient(0, t, x), 0.1f);
-    if (entry().traits.sgd_to_the_bit) {
+    if (entry().traits.promises.sgd_to_the_bit) {
       EXPECT_EQ(world.model(masters() > 0 ? 1 : 0), x) << optimiser;
     } else {
       EXPECT_LT(squared_distance(world.model(0).view(), x.view()), 1e-12 * sum_of_squares(x.view())) << optimiser;
@@ -102,7 +102,7 @@ TEST_P(every_algorithm, finishes_and_finds_the_minimum_under_any_interleaving) {
     constexpr std::size_t workers = 6;
     auto world = world_of({.workers = workers, .steps = 300, .lr = 0.05, .seed = seed}, p.start(), p.gradients());
     ASSERT_TRUE(world.run()) << "seed " << seed;
-    if (!entry().traits.follows_mean_gradient)
+    if (!entry().traits.promises.follows_mean_gradient)
       continue; // where signs vote, the minimum of the mean is not what they agree on
     vec minimum = (1.0f / workers) * p.centre(0);
     for (rank i = 1; i < workers; ++i)
@@ -142,7 +142,7 @@ private:
 
 // The sum of all models moves only by the gradients: averaging neither loses nor invents anything.
 TEST_P(every_algorithm, averaging_conserves_the_mean_of_the_models) {
-  if (!entry().traits.follows_mean_gradient)
+  if (!entry().traits.promises.follows_mean_gradient)
     GTEST_SKIP() << "what signs leave out is not in the models";
   if (masters() > 0)
     GTEST_SKIP() << "workers do not average: what they exchange with masters is claimed, and checked in simulation";
@@ -170,7 +170,7 @@ TEST_P(every_algorithm, averaging_conserves_the_mean_of_the_models) {
                             });
       ASSERT_TRUE(world.run());
       const auto sum = world.sum_of_models();
-      const double allowed = lossy && entry().traits.lossy_codecs_move_mean ? noise.most_of_its_sum() : 0;
+      const double allowed = lossy && entry().traits.promises.lossy_codecs_move_mean ? noise.most_of_its_sum() : 0;
       for (std::size_t k = 0; k < dimension; ++k)
         EXPECT_NEAR(sum[k] * share, applied[k] * share, allowed + 2e-4 * (1 + std::abs(applied[k])))
             << codec << " seed " << seed;

@@ -25,7 +25,7 @@ std::string spelled(const compute::schedule_entry& schedule) {
 /// Where steps are as large as the rate, whatever the gradients, it must do for the way to the minimum; elsewhere for
 /// the optimiser, with one momentum on top of another.
 double rate_of(const algorithm_entry& algorithm, const std::string& optimiser) {
-  if (!algorithm.traits.follows_mean_gradient && algorithm.traits.default_lr)
+  if (!algorithm.traits.promises.follows_mean_gradient && algorithm.traits.default_lr)
     return 0.02;
   return optimiser == "sgd" ? 0.1 : optimiser == "adam" ? 0.01 : 0.003;
 }

@@ -36,7 +36,7 @@ public:
         choice_(random_stream{seed, 0, purpose::interleaving}, 0) {
     const auto& traits = run_->algorithm->traits;
     check_.emplace(run_->settings.workers, traits.exchange == actors::exchange_pattern::bipartite,
-                   traits.most_steps_apart, run_->masters);
+                   traits.promises.most_steps_apart, run_->masters);
     witness_.check = &*check_;
     lives_.resize(participants());
     saved_.resize(participants());
