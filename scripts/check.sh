@@ -84,7 +84,9 @@ for stage in "${wanted[@]}"; do
   echo "-- $stage"
   cpu_seconds
   began=$SECONDS cpu_began=$cpu verdict=passed
-  if ! ("$stage") >"build/ci/$stage.log" 2>&1; then
+  if ("$stage") >"build/ci/$stage.log" 2>&1; then
+    tail -n 3 "build/ci/$stage.log" # how many tests, files or inputs there were
+  else
     verdict=FAILED failed=1
     tail -n 300 "build/ci/$stage.log"
   fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The tests, as a continuous integration runs them: installs what is missing, builds everything in build/release and
-# runs ctest. Arguments go to ctest, e.g. `scripts/test.sh -L unit` or `scripts/test.sh -R codec`.
+# The tests: installs what is missing, builds everything in build/release and runs ctest. Arguments go to ctest, e.g.
+# `scripts/test.sh -L unit` or `scripts/test.sh -R codec`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
