@@ -30,11 +30,13 @@ task<frame> ask(worker& w, rank master, std::uint64_t number, std::uint32_t part
 
 task<std::vector<frame>> ask_all(worker& w, std::uint64_t number, std::uint32_t part, std::vector<packet> bodies) {
   std::vector<task<frame>> pending;
+  pending.reserve(bodies.size());
   for (std::size_t k = 0; k < bodies.size(); ++k)
     pending.push_back(ask(w, w.master(k), number, part, std::move(bodies[k])));
   for (auto& p : pending) // each notices the death of its master, whoever answers first
     p.start();
   std::vector<frame> answers;
+  answers.reserve(pending.size());
   for (auto& p : pending)
     answers.push_back(co_await p);
   co_return answers;

@@ -82,7 +82,8 @@ void fault_board::end(std::size_t index) {
 }
 
 void fault_board::update_quiet_time() {
-  quiet_from_s_.store(on_links_.empty() ? last_in_order_s_ : for_ever, std::memory_order_relaxed);
+  const double& from = on_links_.empty() ? last_in_order_s_ : for_ever;
+  quiet_from_s_.store(from, std::memory_order_relaxed);
 }
 
 verdict fault_board::judge(rank from, rank to, std::uint64_t number, std::size_t wire_bytes, double now_s) {

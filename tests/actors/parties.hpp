@@ -35,6 +35,8 @@ template <class... On>
 struct overloaded : On... {
   using On::operator()...;
 };
+template <class... On>
+overloaded(On...) -> overloaded<On...>; // which clang 14 does not find by itself
 
 /// How often each of these may happen.
 struct mischief {

@@ -236,7 +236,7 @@ private:
   template <class Event>
   void on(const Event& event) {
     for (const auto& what : coordination_.on(event))
-      std::visit([this](const auto& one) { obey(one); }, what);
+      std::visit([&](const auto& one) { obey(one); }, what);
   }
 
   void on_step(const actors::step_report& r) {
