@@ -69,7 +69,7 @@ void show(const program& p, const failure& f, const std::string& folder, const s
     fmt::print("  {}\n", describe(fault));
   std::vector<std::string> more;
   if (twice)
-    more.push_back("--twice");
+    more.emplace_back("--twice");
   if (f.needs_process)
     more.insert(more.end(),
                 {"--seeds", fmt::format("{0}..{0}", o.run.seed), "--run-limit", fmt::format("{}", run_limit_s)});

@@ -100,7 +100,8 @@ public:
     }
     if (coordination_->over() || collecting_.is_late(s))
       return;
-    collect(s.evaluation).add(std::move(s));
+    auto& round = collect(s.evaluation);
+    round.add(std::move(s));
     evaluate_what_is_complete();
   }
 

@@ -78,6 +78,7 @@ void read_key(const std::string& file, std::string_view name, const toml::node& 
     if (name == key.name)
       return read_table(file, key, node, into);
   std::vector<std::string> names;
+  names.reserve(std::size(number_keys) + std::size(table_keys));
   for (const auto& key : number_keys)
     names.emplace_back(key.name);
   for (const auto& key : table_keys)

@@ -134,7 +134,7 @@ fs::path run_folder::make_next(const fs::path& parent, std::string_view name) {
       fs::remove(lock, problem);
       continue;
     }
-    const auto folder = parent / fmt::format("{:03}-{}", number, name);
+    auto folder = parent / fmt::format("{:03}-{}", number, name);
     fs::rename(lock, folder, problem);
     if (problem)
       refuse(folder, problem.message().c_str());

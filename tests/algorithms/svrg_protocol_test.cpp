@@ -79,7 +79,7 @@ TEST(svrg, sends_the_bits_that_the_papers_count) {
     svrg_run run{.problem = {400, d}, .algorithm = algorithm, .epochs = 3};
     ledger all;
     std::uint64_t models_of_zero = 0, gradients_of_zero = 0;
-    run.on_send = [&, hears = all.hears()](rank to, const frame& f) {
+    run.on_send = [&, hears = all.hears(), model = model, exact_gradients = exact_gradients](rank to, const frame& f) {
       hears(to, f);
       const auto k = svrg_label::of(f.label.part).kind;
       if ((k == kind::model && model != 32 * d) || (k == kind::gradient && !exact_gradients))
