@@ -32,6 +32,7 @@ std::vector<std::set<rank>> rims(const graph& original, const std::vector<bool>&
       if (!present[i] && present[j])
         rim_of[holes.root[i]].insert(j);
   std::vector<std::set<rank>> result;
+  result.reserve(rim_of.size());
   for (auto& [hole, rim] : rim_of)
     result.push_back(std::move(rim));
   return result;

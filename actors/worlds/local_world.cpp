@@ -43,10 +43,15 @@ private:
   sink_table sinks_;
 };
 
-/// Does what it is told, when the clock delivers the message.
-caf::behavior delay_line(caf::event_based_actor*) {
-  return {[](const postponed& p) { p.what(); }};
-}
+/// Does what it is told, when the clock delivers the message. (A class: of a function without arguments, CAF 0.17 makes
+/// an actor that refers to arguments that are not there.)
+class delay_line final : public caf::event_based_actor {
+public:
+  using caf::event_based_actor::event_based_actor;
+  caf::behavior make_behavior() override {
+    return {[](const postponed& p) { p.what(); }};
+  }
+};
 
 /// @param line a `delay_line`
 timer timer_of(caf::actor_system& system, const caf::actor& line) {
@@ -128,7 +133,7 @@ run_summary run_locally(std::shared_ptr<const experiment> e, const run_surroundi
 
   const scoped_life injector{system.spawn(fault_injector, board, e->participants(), around.workers_per_node,
                                           std::function<void(std::size_t, bool)>{})};
-  const scoped_life line{system.spawn(delay_line)};
+  const scoped_life line{system.spawn<delay_line>()};
   const scoped_life coordinator{spawn_run(system, e, parts_of(system, e, around, board, line.actor), around.observer,
                                           around.interrupted, self,
                                           around.faults.needs_steps() ? injector.actor : caf::actor{})};

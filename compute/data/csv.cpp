@@ -179,7 +179,8 @@ void check_alike(const table& train, const table& test) {
 /// Shifts and scales the column that starts at `first` to mean 0 and deviation 1, by the training
 /// part; a constant column becomes 0 there.
 void standardise(std::vector<float>& train, std::vector<float>& test, std::size_t first, std::size_t stride) {
-  const auto rows = static_cast<double>(train.size() / stride);
+  const std::size_t whole_rows = train.size() / stride;
+  const auto rows = static_cast<double>(whole_rows);
   double mean = 0;
   for (auto i = first; i < train.size(); i += stride)
     mean += train[i] / rows;

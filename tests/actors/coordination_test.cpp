@@ -102,7 +102,8 @@ TEST(coordination, starts_all_masters_anew_that_die_while_it_collects) {
     last = c.on(worker_finished{i, 0});
   const auto* first = find<snapshot_request>(last);
   ASSERT_TRUE(first);
-  EXPECT_EQ(first->evaluation, coordination::first_final);
+  const auto first_collection = first->evaluation;
+  EXPECT_EQ(first_collection, coordination::first_final);
   const auto one = c.on(worker_lost{1, 0});
   EXPECT_TRUE(find<start_worker>(one)) << "its model is needed";
   EXPECT_TRUE(c.running());
@@ -112,7 +113,7 @@ TEST(coordination, starts_all_masters_anew_that_die_while_it_collects) {
   const auto* second = find<snapshot_request>(last = c.on(worker_finished{2, 1}));
   ASSERT_TRUE(second);
   EXPECT_EQ(second->evaluation, coordination::first_final + 1);
-  EXPECT_FALSE(c.awaits({0, 0, first->evaluation})) << "of the first collection";
+  EXPECT_FALSE(c.awaits({0, 0, first_collection})) << "of the first collection";
   EXPECT_TRUE(c.on(model_came{0, 0, second->evaluation}).empty());
   EXPECT_TRUE(c.on(model_came{1, 1, second->evaluation}).empty());
   EXPECT_TRUE(find<end_run>(c.on(model_came{2, 1, second->evaluation})));
