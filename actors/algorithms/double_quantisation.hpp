@@ -7,9 +7,8 @@ namespace gossamer::actors {
 /// How a master of the SVRG family tells workers its model x.
 ///
 ///   model-bits=32     x itself
-///   model-bits=b      uniform:bits=b of x, whatever the error; centred: of x - xt, whose error vanishes with it. The
-///   mu
-///                     with which (2) holds is logged (SPDLOG_LEVEL=debug)
+///   model-bits=b      uniform:bits=b of x, whatever the error; centred: of x - xt, whose error vanishes with it.
+///                     The mu with which (2) holds is logged (SPDLOG_LEVEL=debug)
 ///   model-bits=0      uniform:bits=b_x of x with the least b_x in 2 .. 16 for which condition (2) holds,
 ///                         E |Q(x) - x|^2 <= mu |x - xt|^2,
 ///                     and x itself where none does; if x = xt, one bit that says so
