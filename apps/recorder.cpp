@@ -1,8 +1,21 @@
 #include "gossamer/apps/detail/recorder.hpp"
 
+#include "gossamer/actors/runtime/fingerprint.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 
+#include <fmt/format.h>
+
 namespace gossamer::apps {
+
+namespace {
+
+/// Of what no setting says: whoever repeats the run elsewhere sees whether it begins with the same.
+std::string hashes_of(const actors::experiment& e) {
+  const auto print = actors::fingerprint_of(e);
+  return fmt::format("# data {:016x}, initial model {:016x}\n", print.data, print.initial);
+}
+
+} // namespace
 
 actors::run_folder open_folder(const run_setup& run, const std::string& command, const std::vector<option>& table) {
   auto o = run.resolved();
@@ -21,7 +34,7 @@ actors::run_folder open_folder(const run_setup& run, const std::string& command,
       o.cost = "costs.toml";
       folder.write(o.cost, to_toml(run.options.world.cost));
     }
-    folder.write("config.toml", write_config(command, table, o));
+    folder.write("config.toml", write_config(command, table, o) + hashes_of(*run.experiment));
   } catch (...) {
     folder.discard(); // else the next try would be refused for the sake of a run that never was
     throw;

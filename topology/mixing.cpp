@@ -45,7 +45,7 @@ mixing_matrix::mixing_matrix(graph g, std::vector<float> weights) : graph_(std::
     self_.push_back(remainder(i, this->weights(i)));
   for (rank i = 0; i < size(); ++i)
     for (rank j : neighbours(i))
-      if (weight(i, j) != weight(j, i))
+      if (i < j && weight(i, j) != weight(j, i))
         throw error(errc::usage,
                     fmt::format("the mixing weights {} of {}-{} and {} of {}-{} differ", weight(i, j), i, j,
                                 weight(j, i), j, i),

@@ -8,6 +8,7 @@ namespace {
 
 using testing::AllOf;
 using testing::Contains;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -93,9 +94,12 @@ TEST_F(simulation, repeats_a_run_from_its_folder_wherever_that_is) {
 
 TEST_F(simulation, writes_down_what_it_measured) {
   succeed({"--sample-time", "measured"});
-  EXPECT_THAT(read("run/config.toml"), AllOf(HasSubstr("sample-time = "), Not(HasSubstr("measured"))));
+  const auto config = read("run/config.toml");
+  EXPECT_THAT(config, AllOf(HasSubstr("sample-time = "), Not(HasSubstr("measured"))));
+  EXPECT_THAT(config, ContainsRegex("\n# data [0-9a-f]{16}, initial model [0-9a-f]{16}\n$"));
   EXPECT_EQ(run({"simulate", "--config", "run/config.toml", "--out", "again"}).status, 0);
   EXPECT_EQ(hash("again"), hash());
+  EXPECT_EQ(read("again/config.toml"), config);
 }
 
 TEST_F(simulation, keeps_what_work_costs_beside_its_configuration) {
