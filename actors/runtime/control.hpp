@@ -57,6 +57,9 @@ struct worker_lost {
   std::uint32_t incarnation = 0;
 };
 
+/// coordinator -> node: all who were started before begin together; who is started later begins at once
+struct begin_run {};
+
 /// coordinator -> node: this worker shall live, in its next life; or shall not
 struct start_worker {
   rank who = 0;
@@ -66,7 +69,7 @@ struct stop_worker {
   rank who = 0;
 };
 
-/// fault injector -> coordinator
+/// fault injector -> coordinator; a pause is passed on to the node
 struct kill_worker {
   rank who = 0;
   bool comes_back = false; ///< a restart_worker will follow
@@ -100,6 +103,10 @@ struct run_failed {
   std::string sentence, remedy;
 };
 
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, begin_run&) {
+  return f();
+}
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, hold_steps& m) {
   return f(m.round);

@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/runtime/coordination.hpp"
 #include "gossamer/actors/runtime/evaluator.hpp"
+#include "gossamer/actors/runtime/local_node.hpp"
 #include "gossamer/actors/runtime/progress_meter.hpp"
 #include "gossamer/actors/runtime/snapshot_round.hpp"
 
@@ -26,36 +27,39 @@ public:
   ~coordinator_state() { // however the run ends, its actors end with it
     if (evaluator_)
       caf::anon_send_exit(evaluator_, caf::exit_reason::user_shutdown);
-    for (const auto& worker : workers_)
-      caf::anon_send_exit(worker, caf::exit_reason::user_shutdown);
   }
 
-  void open(caf::event_based_actor* self, coordinator_setup plan) {
+  void open(caf::event_based_actor* self, coordinator_setup setup) {
     self_ = self;
-    plan_ = std::move(plan);
-    const auto& run = *plan_.run;
+    setup_ = std::move(setup);
+    const auto& run = *setup_.run;
     coordination_.emplace(run);
     progress_.emplace(run);
-    known_view_ = run.everybody->number;
     summary_.algorithm = run.algorithm->about.name;
     summary_.workers = workers();
     summary_.seed = run.settings.seed;
     summary_.steps_per_worker.assign(workers(), 0);
     next_evaluation_ = run.evaluation_steps * workers();
     updates_seen_.assign(workers(), 0);
-    workers_.resize(run.participants());
-    roster_.incarnations.resize(run.participants());
-    roster_.present.resize(run.participants());
+    own_node_.emplace(
+        self,
+        local_node::parts{.participants = run.participants(),
+                          .spawn = [this](rank i, std::uint32_t life) { return setup_.spawn_worker(i, life, self_); },
+                          .view_of = [this](const view_change& v) { return coordination_->view_of(v); }});
+    for (std::size_t k = 0; k < setup_.others.size(); ++k)
+      for (const auto i : setup_.others[k].ranks)
+        elsewhere_[i] = k;
   }
 
   void start() {
     began_ = self_->clock().now();
-    evaluator_ = plan_.spawn_evaluator(self_);
+    evaluator_ = setup_.spawn_evaluator(self_);
     self_->monitor(evaluator_);
-    for (rank i = 0; i < workers_.size(); ++i)
-      spawn(i, 0);
-    tell_workers(meet_peers{shared_roster()});
-    tell_workers(start_run{});
+    for (const auto& other : setup_.others)
+      self_->monitor(other.handle);
+    for (rank i = 0; i < setup_.run->participants(); ++i)
+      tell_node_of(i, start_worker{i, 0});
+    tell_nodes(begin_run{});
     self_->delayed_send(self_, tick_interval, tick{});
   }
 
@@ -64,18 +68,18 @@ public:
   void on_step(const step_report& r) {
     if (!coordination_->is_current(r.source, r.incarnation))
       return;
-    if (plan_.steps_to)
-      self_->send(plan_.steps_to, r);
+    if (setup_.steps_to)
+      self_->send(setup_.steps_to, r);
     progress_->count(r);
     summary_.stale_frames += r.stale_frames;
-    if (plan_.run->algorithm->traits.synchronous)
+    if (setup_.run->algorithm->traits.synchronous)
       return;
     const auto updates = progress_->updates();
     const auto read_at = std::exchange(updates_seen_[r.source], updates);
-    if (plan_.run->algorithm->traits.exchange == exchange_pattern::bipartite)
+    if (setup_.run->algorithm->traits.exchange == exchange_pattern::bipartite)
       on_applied({updates - 1 - read_at});
     if (progress_->worth_announcing())
-      tell_workers(run_progress{updates});
+      tell_nodes(run_progress{updates});
     on(run_progress{updates});
     if (updates >= next_evaluation_ && coordination_->running() && collecting_.empty() && !near_the_end())
       request_snapshots(updates);
@@ -108,8 +112,8 @@ public:
   void on_evaluation(const evaluation_record& record) {
     --evaluating_;
     last_record_ = record;
-    if (plan_.observer)
-      plan_.observer->on_evaluation(record);
+    if (setup_.observer)
+      setup_.observer->on_evaluation(record);
     if (!std::isfinite(record.train_loss) || !std::isfinite(record.consensus_distance)) {
       fail({errc::diverged,
             fmt::format("training diverged: at epoch {:.3g} the training loss is {} and the models are {} apart",
@@ -117,7 +121,7 @@ public:
             "lower --lr, or the momentum of --optimiser"});
     } else if (coordination_->over() && evaluating_ == 0) {
       summarise();
-      self_->send(plan_.client, summary_);
+      self_->send(setup_.client, summary_);
       self_->quit();
     }
   }
@@ -125,14 +129,14 @@ public:
   void on_tick() {
     self_->delayed_send(self_, tick_interval, tick{});
     const auto now = elapsed();
-    const auto& limit = plan_.run->settings.seconds;
-    if (plan_.interrupted && plan_.interrupted())
+    const auto& limit = setup_.run->settings.seconds;
+    if (setup_.interrupted && setup_.interrupted())
       on(stop_run{run_end::interrupted, now});
     else if (limit && now >= *limit)
       on(stop_run{run_end::seconds, now});
     on(time_is{now});
-    if (plan_.observer)
-      plan_.observer->on_progress(progress_->at(now, last_record_.test_accuracy));
+    if (setup_.observer)
+      setup_.observer->on_progress(progress_->at(now, last_record_.test_accuracy));
   }
 
   // -- who is there ---------------------------------------------------------------------------------------------------
@@ -145,89 +149,90 @@ public:
   }
 
   void on_down(const caf::down_msg& down) {
-    for (rank i = 0; i < workers_.size(); ++i)
-      if (workers_[i].address() == down.source && roster_.present[i]) {
-        const worker_lost loss{i, roster_.incarnations[i]};
-        if (plan_.detection.count() == 0)
-          on(loss);
-        else
-          self_->delayed_send(self_, plan_.detection, loss);
-        return;
-      }
+    if (const auto loss = own_node_->died(down))
+      return notice(*loss);
+    for (std::size_t k = 0; k < setup_.others.size(); ++k)
+      if (setup_.others[k].handle.address() == down.source)
+        return lose_node(k);
     if (evaluator_.address() == down.source)
       fail({errc::failed, "the evaluation died: " + to_string(down.reason), {}});
   }
 
-  void pause(const pause_worker& m) {
-    m.paused ? self_->send(workers_[m.who], pause_work{}) : self_->send(workers_[m.who], resume_work{});
-  }
+  void pause(const pause_worker& m) { tell_node_of(m.who, m); }
 
   void tell_observer(const std::string& what) {
-    if (plan_.observer)
-      plan_.observer->on_event(elapsed(), what);
+    if (setup_.observer)
+      setup_.observer->on_event(elapsed(), what);
   }
 
   void fail(const run_failed& failure) {
-    self_->send(plan_.client, failure);
+    self_->send(setup_.client, failure);
     self_->quit();
   }
 
 private:
-  std::size_t workers() const { return plan_.run->settings.workers; }
+  std::size_t workers() const { return setup_.run->settings.workers; }
   /// The final evaluation follows so soon that another before it would say nothing new.
-  bool near_the_end() const { return progress_->left() <= plan_.run->evaluation_steps * workers() / 2; }
+  bool near_the_end() const { return progress_->left() <= setup_.run->evaluation_steps * workers() / 2; }
   double elapsed() const { return seconds{self_->clock().now() - began_}.count(); }
-  std::shared_ptr<const roster> shared_roster() const { return std::make_shared<const roster>(roster_); }
 
-  template <class Message>
-  void tell_workers(const Message& m) {
-    for (const auto i : coordination_->members().living())
-      self_->send(workers_[i], m);
+  template <class Order>
+  void tell_nodes(const Order& m) {
+    own_node_->obey(m);
+    for (const auto& other : setup_.others)
+      self_->send(other.handle, m);
   }
 
-  void spawn(rank i, std::uint32_t incarnation) {
-    workers_[i] = plan_.spawn_worker(i, incarnation, self_);
-    roster_.incarnations[i] = incarnation;
-    roster_.present[i] = true;
-    self_->monitor(workers_[i]);
+  template <class Order>
+  void tell_node_of(rank i, const Order& m) {
+    if (const auto found = elsewhere_.find(i); found != elsewhere_.end())
+      self_->send(setup_.others[found->second].handle, m);
+    else
+      own_node_->obey(m);
+  }
+
+  void notice(const worker_lost& loss) {
+    if (setup_.detection.count() == 0)
+      on(loss);
+    else
+      self_->delayed_send(self_, setup_.detection, loss);
+  }
+
+  void lose_node(std::size_t k) {
+    tell_observer(fmt::format("node {} is lost", k + 1));
+    for (const auto i : setup_.others[k].ranks)
+      if (coordination_->members().alive(i))
+        on(worker_lost{i, coordination_->members().incarnation(i)});
   }
 
   // -- orders ---------------------------------------------------------------------------------------------------------
 
-  void obey(const hold_steps& m) { tell_workers(m); }
-
-  void obey(const decision& m) {
-    if (std::exchange(known_view_, m.view.number) == m.view.number)
-      tell_workers(proceed_with{nullptr, nullptr, m.limit});
-    else
-      tell_workers(proceed_with{coordination_->view_of(m.view), shared_roster(), m.limit});
-  }
+  void obey(const hold_steps& m) { tell_nodes(m); }
+  void obey(const decision& m) { tell_nodes(m); }
 
   void obey(const snapshot_request& m) {
     final_snapshots_.clear();
-    tell_workers(m);
+    tell_nodes(m);
   }
 
   void obey(const start_worker& m) {
     progress_->ledger().close(m.who, m.incarnation - 1);
-    spawn(m.who, m.incarnation);
-    self_->send(workers_[m.who], start_run{});
-    tell_observer(fmt::format("{} comes back", plan_.run->name_of(m.who)));
+    tell_node_of(m.who, m);
+    tell_observer(fmt::format("{} comes back", setup_.run->name_of(m.who)));
   }
 
-  void obey(const stop_worker& m) { caf::anon_send_exit(workers_[m.who], caf::exit_reason::kill); }
+  void obey(const stop_worker& m) { tell_node_of(m.who, m); }
 
   void obey(const forget_worker& m) {
-    roster_.present[m.who] = false;
-    progress_->ledger().close(m.who, roster_.incarnations[m.who]);
+    progress_->ledger().close(m.who, coordination_->members().incarnation(m.who));
     collecting_.forget(m.who);
-    tell_observer(fmt::format("{} is lost; {} go on", plan_.run->name_of(m.who), m.left));
+    tell_observer(fmt::format("{} is lost; {} go on", setup_.run->name_of(m.who), m.left));
     evaluate_what_is_complete();
   }
 
   void obey(const end_run& m) {
     for (const auto i : m.missing)
-      tell_observer(fmt::format("{} does not answer; its model is left out", plan_.run->name_of(i)));
+      tell_observer(fmt::format("{} does not answer; its model is left out", setup_.run->name_of(i)));
     summary_.end = m.why;
     summary_.unfinished = m.unfinished;
     std::ranges::sort(final_snapshots_, {}, &snapshot::source);
@@ -245,7 +250,7 @@ private:
 
   void request_snapshots(std::uint64_t evaluation) {
     collect(evaluation);
-    tell_workers(snapshot_request{evaluation});
+    tell_nodes(snapshot_request{evaluation});
   }
 
   void evaluate_what_is_complete() {
@@ -257,10 +262,10 @@ private:
 
   /// @returns false when those with the models have died meanwhile
   bool evaluate(ledger& seen, std::vector<snapshot> snapshots) {
-    auto job = evaluation_of(*plan_.run, seen, std::move(snapshots), elapsed());
+    auto job = evaluation_of(*setup_.run, seen, std::move(snapshots), elapsed());
     if (!job)
       return false;
-    next_evaluation_ = job->record.step + plan_.run->evaluation_steps * workers();
+    next_evaluation_ = job->record.step + setup_.run->evaluation_steps * workers();
     ++evaluating_;
     self_->send(evaluator_, std::move(*job));
     return true;
@@ -276,12 +281,11 @@ private:
   }
 
   caf::event_based_actor* self_ = nullptr;
-  coordinator_setup plan_;
-  roster roster_;
-  std::vector<caf::actor> workers_; // and masters, by rank
+  coordinator_setup setup_;
+  std::map<rank, std::size_t> elsewhere_; // on which of the other nodes
   caf::actor evaluator_;
   std::optional<coordination> coordination_;
-  std::uint32_t known_view_ = 0; // by the workers
+  std::optional<local_node> own_node_;
   caf::actor_clock::time_point began_;
 
   std::optional<progress_meter> progress_;
@@ -295,10 +299,10 @@ private:
   std::vector<snapshot> final_snapshots_;
 };
 
-caf::behavior coordinator_actor(caf::stateful_actor<coordinator_state>* self, const coordinator_setup& plan) {
+caf::behavior coordinator_actor(caf::stateful_actor<coordinator_state>* self, const coordinator_setup& setup) {
   auto& state = self->state;
-  report_exceptions_to(self, plan.client, "the coordinator");
-  state.open(self, plan);
+  report_exceptions_to(self, setup.client, "the coordinator");
+  state.open(self, setup);
   self->set_down_handler([&state](caf::down_msg& down) { state.on_down(down); });
   return {
       [&state](start_run) { state.start(); },
@@ -321,8 +325,8 @@ caf::behavior coordinator_actor(caf::stateful_actor<coordinator_state>* self, co
 
 } // namespace
 
-caf::actor spawn_coordinator(caf::actor_system& system, coordinator_setup plan) {
-  return system.spawn(coordinator_actor, std::move(plan));
+caf::actor spawn_coordinator(caf::actor_system& system, coordinator_setup setup) {
+  return system.spawn(coordinator_actor, std::move(setup));
 }
 
 } // namespace gossamer::actors

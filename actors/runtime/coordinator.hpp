@@ -7,13 +7,20 @@
 
 namespace gossamer::actors {
 
+/// A process with workers besides the coordinator's own.
+struct remote_node {
+  caf::actor handle; ///< obeys what a `local_node` does; its end is that of its workers
+  std::vector<rank> ranks;
+};
+
 struct coordinator_setup {
   std::shared_ptr<const experiment> run;
   run_observer* observer = nullptr;      ///< outlives the run; may be null
   std::function<bool()> interrupted;     ///< asked several times a second: does the user want to stop?
   std::chrono::nanoseconds detection{0}; ///< from a worker's death to the moment it is noticed
-  /// Starts a worker actor; called again with a higher incarnation when a worker is started anew.
+  /// Starts a worker actor of this process; called again with a higher incarnation when a worker is started anew.
   std::function<caf::actor(rank, std::uint32_t incarnation, const caf::actor& coordinator)> spawn_worker;
+  std::vector<remote_node> others; ///< all ranks that none of them has live in this process
   std::function<caf::actor(const caf::actor& coordinator)> spawn_evaluator;
   caf::actor steps_to; ///< gets a copy of each `step_report`; may be null
   caf::actor client;   ///< gets the `run_summary` or the `run_failed`

@@ -1,0 +1,56 @@
+#include "gossamer/actors/runtime/local_node.hpp"
+
+namespace gossamer::actors {
+
+local_node::local_node(caf::event_based_actor* owner, parts given) : owner_(owner), given_(std::move(given)) {
+  roster_.incarnations.assign(given_.participants, 0);
+  roster_.present.assign(given_.participants, true);
+}
+
+local_node::~local_node() {
+  for (const auto& [i, one] : residents_)
+    caf::anon_send_exit(one.actor, caf::exit_reason::user_shutdown);
+}
+
+void local_node::obey(const start_worker& m) {
+  auto& one = residents_[m.who] = {given_.spawn(m.who, m.incarnation), m.incarnation, true};
+  owner_->monitor(one.actor);
+  if (begun_)
+    owner_->send(one.actor, start_run{});
+}
+
+void local_node::obey(const begin_run&) {
+  begun_ = true;
+  tell(meet_peers{shared_roster()});
+  tell(start_run{});
+}
+
+void local_node::obey(const stop_worker& m) { caf::anon_send_exit(residents_[m.who].actor, caf::exit_reason::kill); }
+
+void local_node::obey(const pause_worker& m) {
+  const auto& actor = residents_[m.who].actor;
+  m.paused ? owner_->send(actor, pause_work{}) : owner_->send(actor, resume_work{});
+}
+
+void local_node::obey(const decision& m) {
+  if (std::exchange(known_view_, m.view.number) == m.view.number)
+    return tell(proceed_with{nullptr, nullptr, m.limit});
+  for (rank i = 0; i < roster_.present.size(); ++i) {
+    const auto found = m.view.lives.find(i);
+    roster_.present[i] = found != m.view.lives.end();
+    if (roster_.present[i])
+      roster_.incarnations[i] = found->second;
+  }
+  tell(proceed_with{given_.view_of(m.view), shared_roster(), m.limit});
+}
+
+std::optional<worker_lost> local_node::died(const caf::down_msg& down) {
+  for (auto& [i, one] : residents_)
+    if (one.lives && one.actor.address() == down.source) {
+      one.lives = false;
+      return worker_lost{i, one.incarnation};
+    }
+  return std::nullopt;
+}
+
+} // namespace gossamer::actors

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "gossamer/actors/runtime/messages.hpp"
+
+#include <functional>
+
+namespace gossamer::actors {
+
+/// The workers and masters that live in one process, as the coordinator's orders reach them. Every process of a run has
+/// one: that of the coordinator is a part of it, another is told by messages. Threads: actor-confined.
+class local_node {
+public:
+  struct parts {
+    std::size_t participants = 0; ///< of the run, wherever they live
+    /// Starts a worker actor; called again with a higher incarnation when a worker is started anew.
+    std::function<caf::actor(rank, std::uint32_t incarnation)> spawn;
+    /// The view that a decision speaks of.
+    std::function<std::shared_ptr<const view>(const view_change&)> view_of;
+  };
+
+  /// @param owner monitors the workers, and hands their down messages to `died`; outlives this object
+  local_node(caf::event_based_actor* owner, parts given);
+  local_node(const local_node&) = delete;
+  local_node& operator=(const local_node&) = delete;
+  ~local_node(); ///< its workers end with it
+
+  void obey(const start_worker& m);
+  void obey(const begin_run& m);
+  void obey(const stop_worker& m);
+  void obey(const pause_worker& m);
+  void obey(const decision& m);
+  void obey(const hold_steps& m) { tell(m); }
+  void obey(const snapshot_request& m) { tell(m); }
+  void obey(const run_progress& m) { tell(m); }
+
+  /// Whose end that was, if it was one of its workers.
+  std::optional<worker_lost> died(const caf::down_msg& down);
+
+private:
+  struct resident {
+    caf::actor actor;
+    std::uint32_t incarnation = 0;
+    bool lives = false;
+  };
+
+  template <class Message>
+  void tell(const Message& m) {
+    for (const auto& [i, one] : residents_)
+      if (one.lives)
+        owner_->send(one.actor, m);
+  }
+  std::shared_ptr<const roster> shared_roster() const { return std::make_shared<const roster>(roster_); }
+
+  caf::event_based_actor* owner_;
+  parts given_;
+  std::map<rank, resident> residents_;
+  roster roster_; // as the last view says
+  std::uint32_t known_view_ = 1;
+  bool begun_ = false;
+};
+
+} // namespace gossamer::actors
