@@ -83,8 +83,11 @@ void simulation::spawn_actors() {
   client_ = system_.spawn(client_actor, this);
   injector_ = system_.spawn(fault_injector, board_, run_->participants(), settings_.workers_per_node,
                             std::function([this](std::size_t fault, bool on) { on_fault(fault, on); }));
-  coordinator_ = spawn_run(system_, run_, parts(), &observer_, around_.interrupted, client_,
-                           around_.faults.needs_steps() ? injector_ : caf::actor{});
+  coordinator_ = spawn_run(system_, run_, parts(),
+                           {.observer = &observer_,
+                            .interrupted = around_.interrupted,
+                            .client = client_,
+                            .steps_to = around_.faults.needs_steps() ? injector_ : caf::actor{}});
   caf::anon_send(coordinator_, start_run{});
   caf::anon_send(injector_, start_faults{coordinator_});
 }

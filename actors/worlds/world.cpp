@@ -2,11 +2,9 @@
 
 namespace gossamer::actors {
 
-caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment> e, world_parts parts,
-                     run_observer* observer, std::function<bool()> interrupted, const caf::actor& client,
-                     const caf::actor& steps_to) {
+worker_starter starter_of(caf::actor_system& system, std::shared_ptr<const experiment> e, world_parts parts) {
   const auto kept = std::make_shared<kept_states>();
-  auto spawn = [&system, e, parts, kept](rank i, std::uint32_t incarnation, const caf::actor& coordinator) {
+  return [&system, e, parts, kept](rank i, std::uint32_t incarnation, const caf::actor& coordinator) {
     worker_setup setup;
     setup.settings = e->for_worker(i, incarnation);
     setup.settings.witness = parts.witness;
@@ -31,16 +29,30 @@ caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment
     parts.transport->attach({i, incarnation}, [started](frame f) { caf::anon_send(started, std::move(f)); });
     return started;
   };
+}
+
+caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment> e, const world_parts& parts,
+                     run_client client) {
   coordinator_setup setup;
   setup.run = e;
-  setup.observer = observer;
-  setup.interrupted = std::move(interrupted);
+  setup.observer = client.observer;
+  setup.interrupted = std::move(client.interrupted);
   setup.detection = parts.detection;
-  setup.spawn_worker = std::move(spawn);
+  setup.spawn_worker = starter_of(system, e, parts);
+  setup.others = std::move(client.others);
   setup.spawn_evaluator = parts.spawn_evaluator;
-  setup.steps_to = steps_to;
-  setup.client = client;
+  setup.steps_to = client.steps_to;
+  setup.client = client.client;
   return spawn_coordinator(system, std::move(setup));
+}
+
+run_summary outcome(caf::scoped_actor& client) {
+  run_summary summary;
+  std::optional<run_failed> failure;
+  client->receive([&](run_summary& s) { summary = std::move(s); }, [&](run_failed& f) { failure = std::move(f); });
+  if (failure)
+    throw error(failure->code, failure->sentence, failure->remedy);
+  return summary;
 }
 
 } // namespace gossamer::actors

@@ -19,10 +19,24 @@ struct world_parts {
   work_clock* clock = nullptr;           ///< likewise
 };
 
+/// Who watches and ends a run.
+struct run_client {
+  run_observer* observer = nullptr; ///< outlives the run; may be null
+  std::function<bool()> interrupted;
+  caf::actor client;                    ///< gets the `run_summary` or the `run_failed`
+  caf::actor steps_to = {};             ///< see coordinator_setup
+  std::vector<remote_node> others = {}; ///< likewise
+};
+
+/// Starts a worker of this process. @param coordinator whom it reports to: the run's, or the node that it lives on
+using worker_starter = std::function<caf::actor(rank, std::uint32_t incarnation, const caf::actor& coordinator)>;
+worker_starter starter_of(caf::actor_system& system, std::shared_ptr<const experiment> e, world_parts parts);
+
 /// Spawns the coordinator of a run, which will start all other actors when it gets `start_run`.
-/// @param client gets the `run_summary` or the `run_failed`
-caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment> e, world_parts parts,
-                     run_observer* observer, std::function<bool()> interrupted, const caf::actor& client,
-                     const caf::actor& steps_to = {});
+caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment> e, const world_parts& parts,
+                     run_client client);
+
+/// What the client got. @error whatever ended the run
+run_summary outcome(caf::scoped_actor& client);
 
 } // namespace gossamer::actors
