@@ -1,6 +1,7 @@
 #include "gossamer/apps/command.hpp"
 
 #include "gossamer/apps/detail/commands.hpp"
+#include "gossamer/apps/detail/launch.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/printable.hpp"
 #include "gossamer/base/settings_text.hpp"
@@ -75,6 +76,7 @@ public:
     for (auto* command : {train_, simulate_})
       command->add_flag("--json", json_, "print the summary as JSON on standard output");
     add_exploration();
+    add_cluster();
     list_->add_flag("--json", json_, "print as JSON");
     list_
         ->add_option("kind", kind_,
@@ -92,13 +94,16 @@ public:
 
   /// @returns the exit status
   int run(int argc, char** argv) {
+    const auto job_begins = std::find(argv, argv + argc, std::string_view{"--"});
+    if (job_begins != argv + argc)
+      job_.emplace(job_begins + 1, argv + argc);
     try {
-      app_.parse(argc, argv);
+      parse(static_cast<int>(job_begins - argv), argv);
     } catch (const CLI::ParseError& e) {
-      if (e.get_exit_code() == 0)
-        return app_.exit(e); // --help and --version
-      throw app_.remaining(true).empty() ? error(errc::usage, e.what(), help()) : unexpected();
+      return app_.exit(e); // --help and --version
     }
+    if (job_ && !*node_ && !*launch_)
+      throw error(errc::usage, "'--' is given, and no job may follow here", help());
     if (*list_)
       return list(program_, kind_, json_), 0;
     if (*explain_)
@@ -107,12 +112,105 @@ public:
       return plot(picture_), 0;
     if (*train_)
       return train(program_, training_.options(), json_);
+    if (*node_)
+      return be_node();
+    if (*launch_)
+      return launch(program_, launching_, job_options(), *job_);
     const auto options = simulation_.options();
     check_exploration(options);
     return simulate(program_, options, exploration_, json_);
   }
 
 private:
+  /// @error errc::usage; what is to be shown instead of a run passes as CLI's
+  void parse(int argc, char** argv) {
+    try {
+      app_.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+      if (e.get_exit_code() == 0)
+        throw;
+      throw app_.remaining(true).empty() ? error(errc::usage, e.what(), help()) : unexpected();
+    }
+  }
+
+  void add_node(CLI::App* command, node_options& n) {
+    command->add_option("--patience", n.patience_s, "seconds until a node that cannot be reached is given up")
+        ->type_name("S")
+        ->capture_default_str()
+        ->check(CLI::Range(0.1, 1e6));
+    command->add_flag("--insecure", n.insecure,
+                      "use addresses that other machines reach, although nothing is encrypted");
+  }
+
+  void add_cluster() {
+    node_->add_option("--listen", node_options_.listen, "lead a run: other nodes join here; port 0: any")
+        ->type_name("HOST:PORT");
+    node_->add_option("--join", node_options_.join, "take part in the run that is led there")->type_name("HOST:PORT");
+    node_->add_option("--nodes", node_options_.nodes, "of one that leads: how many there are, with itself")
+        ->type_name("N")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 65'536));
+    node_->add_option("--slots", node_options_.slots, "its share of the workers, in proportion to that of others")
+        ->type_name("N")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1'000'000));
+    node_->add_option("--number", node_options_.number, "of one that joins: which node it would like to be")
+        ->type_name("K")
+        ->check(CLI::Range(1, 65'535));
+    node_->add_option("--wait", node_options_.wait_s, "of one that leads: seconds until all must have come")
+        ->type_name("S")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1'000'000));
+    node_->add_option("--device", node_options_.device, "of one that joins: where its gradients are computed")
+        ->type_name("DEVICE")
+        ->capture_default_str();
+    node_->add_option("--threads", node_options_.threads, "of one that joins: scheduler threads")->type_name("N");
+    node_->add_flag("--announce", node_options_.announce, "say on standard output where it listens, for programs");
+    add_node(node_, node_options_);
+    node_->footer("What one that leads is to train follows behind --, e.g. -- train --workers 8");
+    launch_->add_option("--hosts", launching_.hosts, "NAME:SLOTS,... or a file; a slot is a node process")
+        ->type_name("HOSTS")
+        ->capture_default_str();
+    launch_->add_flag("--dry-run", launching_.dry_run, "print the commands that would start the nodes");
+    add_node(launch_, launching_.node);
+    launch_->footer("What the nodes are to train follows behind --, e.g. -- train --algorithm d-psgd");
+  }
+
+  int be_node() {
+    const auto& n = node_options_;
+    if (n.listen.empty() == n.join.empty())
+      throw error(errc::usage, n.join.empty() ? "a node either leads or joins" : "both --listen and --join are given",
+                  "--listen HOST:PORT -- train ... leads a run; --join HOST:PORT takes part in it");
+    if (n.join.empty()) {
+      const auto job = job_options(); // which also says whether the summary is to be JSON
+      return lead(program_, n, job, json_);
+    }
+    if (job_)
+      throw error(errc::usage, "a node that joins is given a job",
+                  "the leader says what is trained: leave out what follows --");
+    return join(program_, n);
+  }
+
+  /// What stands behind `--`.
+  run_options job_options() {
+    if (!job_)
+      throw error(errc::usage, "there is nothing to train", "add a job, e.g. -- train --algorithm d-psgd");
+    command_line inner{program_};
+    auto options = inner.training(*job_);
+    json_ = inner.json_;
+    return options;
+  }
+
+  run_options training(std::vector<std::string> words) {
+    std::vector<char*> argv{const_cast<char*>(program_.name().c_str())};
+    for (auto& word : words)
+      argv.push_back(word.data());
+    parse(static_cast<int>(argv.size()), argv.data());
+    if (!*train_)
+      throw error(errc::usage, "what follows -- is not the command train", "nodes can do nothing else: -- train ...");
+    return training_.options();
+  }
+
   void add_exploration() {
     auto& x = exploration_;
     simulate_->add_option("--seeds", x.seeds, "run with each of these seeds; no run folders")->type_name("A..B");
@@ -181,12 +279,17 @@ private:
   CLI::App app_{"Gossamer: actors for distributed SGD over slow, lossy and uneven networks", program_.name()};
   CLI::App* train_ = app_.add_subcommand("train", "train a model with several workers on this machine");
   CLI::App* simulate_ = app_.add_subcommand("simulate", "the same in virtual time, over a network of your choice");
+  CLI::App* launch_ = app_.add_subcommand("launch", "train on several machines, or with several processes here");
+  CLI::App* node_ = app_.add_subcommand("node", "one process of a run on several machines");
   CLI::App* list_ = app_.add_subcommand("list", "list what there is to choose from");
   CLI::App* explain_ = app_.add_subcommand("explain", "explain an algorithm, codec, topology, model, ...");
   CLI::App* plot_ = app_.add_subcommand("plot", "draw the curves of several runs in one picture");
   table_flags training_{*train_, train_options()};
   table_flags simulation_{*simulate_, simulate_options()};
   exploration exploration_;
+  node_options node_options_;
+  launch_options launching_;
+  std::optional<std::vector<std::string>> job_; // what stands behind `--`
   bool json_ = false;
   std::string kind_, name_;
   plot_options picture_;

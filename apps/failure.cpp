@@ -1,6 +1,7 @@
 #include "gossamer/apps/detail/failure.hpp"
 
 #include "gossamer/actors/faults/shrink.hpp"
+#include "gossamer/apps/detail/shell_word.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
@@ -15,20 +16,6 @@
 namespace gossamer::apps {
 
 namespace {
-
-std::string quoted(const std::string& word) {
-  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos)
-    return word;
-  std::string result{'\''};
-  for (const char c : word)
-    if (c == '\'')
-      result.append("'\\''");
-    else
-      result.push_back(c);
-  result.push_back('\'');
-  return result;
-}
 
 std::string stem(const run_options& o) {
   return o.world.interleaving == 0 ? fmt::format("failed-{}", o.run.seed)
@@ -80,12 +67,12 @@ void show(const program& p, const failure& f, const std::string& folder, const s
 
 std::string replay_command(const program& p, const run_options& o, const std::vector<std::string>& more) {
   const run_options defaults;
-  auto command = fmt::format("{} simulate", quoted(p.path()));
+  auto command = fmt::format("{} simulate", shell_word(p.path()));
   for (const auto& one : simulate_options())
     if (const auto value = one.get(o); value != one.get(defaults))
-      command += fmt::format(" --{} {}", one.name, quoted(value));
+      command += fmt::format(" --{} {}", one.name, shell_word(value));
   for (const auto& word : more)
-    command += fmt::format(" {}", quoted(word));
+    command += fmt::format(" {}", shell_word(word));
   return command;
 }
 

@@ -4,23 +4,24 @@
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/apps/detail/recorder.hpp"
+#include "gossamer/apps/detail/training.hpp"
 
 #include <fmt/format.h>
 
 namespace gossamer::apps {
 
-int train(const program& p, const run_options& options, bool json) {
+int train_in(const program& p, const run_options& options, bool json, const real_world& world) {
   const auto run = set_up_local(p, options);
   auto folder = open_folder(run, p.name() + " train", train_options());
   actors::run_summary summary;
   {
     const clean_stop stop;
     recorder observer{folder};
-    summary = actors::run_locally(run.experiment, {.observer = &observer,
-                                                   .interrupted = [] { return clean_stop::requested() != 0; },
-                                                   .faults = run.plan,
-                                                   .workers_per_node = options.world.workers_per_node,
-                                                   .wrap_link = {}});
+    summary = world(run, {.observer = &observer,
+                          .interrupted = [] { return clean_stop::requested() != 0; },
+                          .faults = run.plan,
+                          .workers_per_node = options.world.workers_per_node,
+                          .wrap_link = {}});
   }
   folder.finish(summary);
   if (json)
@@ -29,6 +30,11 @@ int train(const program& p, const run_options& options, bool json) {
     fmt::print("{}{} holds config.toml, {}metrics.jsonl, summary.json and plot.svg\n", describe(summary),
                folder.path().string(), run.plan.faults.empty() ? "" : "faults.toml, ");
   return exit_status(summary);
+}
+
+int train(const program& p, const run_options& options, bool json) {
+  return train_in(p, options, json,
+                  [](const run_setup& run, const auto& around) { return actors::run_locally(run.experiment, around); });
 }
 
 } // namespace gossamer::apps

@@ -41,6 +41,15 @@ std::string as_value(const setting_key& key, const toml::node& node, const std::
   return fmt::format("{}", fmt::join(values, key.joined_by));
 }
 
+toml::table parse(std::string_view text, const std::string& source) {
+  expect_shallow_toml(text, source);
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& e) {
+    throw error(errc::usage, fmt::format("{}: {}", location(source, e.source()), e.description()));
+  }
+}
+
 const setting_key& find_key(const std::vector<setting_key>& known, std::string_view key, const std::string& where) {
   if (const auto found = std::ranges::find(known, key, &setting_key::name); found != known.end())
     return *found;
@@ -48,6 +57,20 @@ const setting_key& find_key(const std::vector<setting_key>& known, std::string_v
   std::ranges::transform(known, std::back_inserter(names), &setting_key::name);
   const auto problem = unknown_name("key", key, names);
   throw error(problem.code(), where + ": " + problem.sentence(), problem.remedy());
+}
+
+std::vector<given_setting> settings_of(const toml::table& table, const std::string& source,
+                                       const std::vector<setting_key>& known) {
+  check_exclusions(
+      known, [&](const std::string& name) { return table.contains(name); }, source);
+  std::vector<given_setting> result;
+  const auto file = source.substr(0, source.rfind(':'));
+  for (const auto& [key, node] : table) {
+    const auto where = location(file, node.source());
+    const auto& found = find_key(known, key.str(), where);
+    result.push_back({found.name, as_value(found, node, where), where});
+  }
+  return result;
 }
 
 } // namespace
@@ -63,20 +86,20 @@ bool parse_switch(const std::string& name, const std::string& text) {
 
 std::vector<given_setting> parse_settings(std::string_view text, const std::string& source,
                                           const std::vector<setting_key>& known) {
-  expect_shallow_toml(text, source);
-  toml::table table;
-  try {
-    table = toml::parse(text);
-  } catch (const toml::parse_error& e) {
-    throw error(errc::usage, fmt::format("{}: {}", location(source, e.source()), e.description()));
-  }
-  check_exclusions(
-      known, [&](const std::string& name) { return table.contains(name); }, source);
-  std::vector<given_setting> result;
-  for (const auto& [key, node] : table) {
-    const auto where = location(source, node.source());
-    const auto& found = find_key(known, key.str(), where);
-    result.push_back({found.name, as_value(found, node, where), where});
+  return settings_of(parse(text, source), source, known);
+}
+
+std::vector<std::vector<given_setting>> parse_tables(std::string_view text, const std::string& source,
+                                                     std::string_view name, const std::vector<setting_key>& known) {
+  const auto whole = parse(text, source);
+  std::vector<std::vector<given_setting>> result;
+  for (const auto& [key, node] : whole) {
+    const auto* tables = node.as_array();
+    if (key.str() != name || tables == nullptr || !tables->is_array_of_tables())
+      throw error(errc::usage, fmt::format("{}: unexpected '{}'", location(source, node.source()), key.str()),
+                  fmt::format("the file has tables [[{}]] and nothing else", name));
+    for (const auto& table : *tables)
+      result.push_back(settings_of(*table.as_table(), location(source, table.source()), known));
   }
   return result;
 }

@@ -24,6 +24,10 @@ struct given_setting {
 std::vector<given_setting> parse_settings(std::string_view text, const std::string& source,
                                           const std::vector<setting_key>& known);
 
+/// The same for a text of tables `[[name]]`, each with such lines, and nothing else.
+std::vector<std::vector<given_setting>> parse_tables(std::string_view text, const std::string& source,
+                                                     std::string_view name, const std::vector<setting_key>& known);
+
 /// @param given whether a setting of this name is given, at one place
 /// @param where that place, for the message; empty: a command line
 /// @error errc::usage when two are given that exclude each other

@@ -71,6 +71,14 @@ void write(const packet& p, std::byte* to, std::uint64_t prefix) {
   std::memcpy(to, &h, sizeof h);
 }
 
+packet opaque(std::span<const std::byte> bytes, buffer_pool pool) {
+  packet p;
+  p.payload = pool.allocate(bytes.size());
+  std::ranges::copy(bytes, p.payload.data());
+  p.bits = 8 * bytes.size();
+  return p;
+}
+
 buffer write(const packet& p) {
   auto result = p.payload.pool().allocate(p.wire_bytes());
   write(p, result.data(), 0);

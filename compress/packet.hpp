@@ -32,6 +32,9 @@ inline constexpr std::uint8_t packet_version = 2;
 /// ceil(bits / 8), without overflow.
 constexpr std::uint64_t whole_bytes(std::uint64_t bits) noexcept { return bits / 8 + (bits % 8 != 0); }
 
+/// Bytes that no codec made, as its payload: wire number 0, of no vector.
+packet opaque(std::span<const std::byte> bytes, buffer_pool pool);
+
 /// @returns `wire_bytes()` bytes from the payload's pool.
 buffer write(const packet& p);
 /// Writes into `wire_bytes()` bytes.

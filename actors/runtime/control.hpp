@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/runtime/view_change.hpp"
+#include "gossamer/actors/runtime/worker_host.hpp"
 #include "gossamer/actors/telemetry/record.hpp"
 #include "gossamer/base/error.hpp"
 
@@ -12,7 +13,7 @@ namespace gossamer::actors {
 // describes each of them, as CAF asks for it.
 
 /// Nodes that differ in it must not talk to each other. Raised with every change of a message below.
-inline constexpr std::uint32_t control_version = 1;
+inline constexpr std::uint32_t control_version = 2;
 
 /// coordinator -> worker, see worker::hold; answered by holding
 struct hold_steps {
@@ -82,6 +83,18 @@ struct pause_worker {
   bool paused = false; ///< or to be resumed
 };
 
+/// node -> coordinator: it cannot exchange frames with that one any more
+struct node_lost {
+  std::uint32_t node = 0;
+  std::string why;
+};
+
+/// node -> coordinator: what its workers reported since the last one, in their order
+struct work_report {
+  std::vector<step_report> steps;
+  std::map<std::uint64_t, std::uint64_t> staleness; ///< how many `gradient_applied` of each
+};
+
 /// coordinator -> worker; answered by snapshot
 struct snapshot_request {
   std::uint64_t evaluation = 0;
@@ -103,6 +116,22 @@ struct run_failed {
   std::string sentence, remedy;
 };
 
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, traffic& t) {
+  return f(t.frames, t.payload_bits, t.wire_bits);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, step_report& r) {
+  return f(r.source, r.incarnation, r.step, r.loss, r.sent, r.stale_frames);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, node_lost& m) {
+  return f(m.node, m.why);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, work_report& r) {
+  return f(r.steps, r.staleness);
+}
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, begin_run&) {
   return f();

@@ -85,6 +85,13 @@ public:
       request_snapshots(updates);
   }
 
+  void on_report(const work_report& r) {
+    for (const auto& step : r.steps)
+      on_step(step);
+    for (const auto& [age, count] : r.staleness)
+      summary_.staleness[age] += count;
+  }
+
   void on_applied(const gradient_applied& m) { ++summary_.staleness[m.staleness]; }
 
   void on_joined(const worker_joined& m) {
@@ -151,11 +158,18 @@ public:
   void on_down(const caf::down_msg& down) {
     if (const auto loss = own_node_->died(down))
       return notice(*loss);
-    for (std::size_t k = 0; k < setup_.others.size(); ++k)
-      if (setup_.others[k].handle.address() == down.source)
-        return lose_node(k);
+    for (auto& other : setup_.others)
+      if (other.handle.address() == down.source)
+        return lose(other, "its process is gone");
     if (evaluator_.address() == down.source)
       fail({errc::failed, "the evaluation died: " + to_string(down.reason), {}});
+  }
+
+  /// Of two nodes that do not reach each other, the one is lost that the other has complained of first; never this one.
+  void on_lost(const node_lost& m) {
+    for (auto& other : setup_.others)
+      if (m.node == 0 ? other.handle == self_->current_sender() : other.number == m.node)
+        return lose(other, m.why);
   }
 
   void pause(const pause_worker& m) { tell_node_of(m.who, m); }
@@ -198,9 +212,12 @@ private:
       self_->delayed_send(self_, setup_.detection, loss);
   }
 
-  void lose_node(std::size_t k) {
-    tell_observer(fmt::format("node {} is lost", k + 1));
-    for (const auto i : setup_.others[k].ranks)
+  void lose(remote_node& other, const std::string& why) {
+    if (std::exchange(other.lost, true))
+      return;
+    tell_observer(fmt::format("node {} is lost: {}", other.number, why));
+    caf::anon_send_exit(other.handle, caf::exit_reason::kill);
+    for (const auto i : other.ranks)
       if (coordination_->members().alive(i))
         on(worker_lost{i, coordination_->members().incarnation(i)});
   }
@@ -308,12 +325,14 @@ caf::behavior coordinator_actor(caf::stateful_actor<coordinator_state>* self, co
       [&state](start_run) { state.start(); },
       [&state](const step_report& r) { state.on_step(r); },
       [&state](const gradient_applied& m) { state.on_applied(m); },
+      [&state](const work_report& r) { state.on_report(r); },
       [&state](snapshot& s) { state.on_snapshot(s); },
       [&state](const worker_finished& f) { state.on(f); },
       [&state](const evaluation_record& r) { state.on_evaluation(r); },
       [&state](const holding& h) { state.on(h); },
       [&state](const worker_joined& m) { state.on_joined(m); },
       [&state](const worker_lost& m) { state.on(m); },
+      [&state](const node_lost& m) { state.on_lost(m); },
       [&state](const kill_worker& m) { state.on(m); },
       [&state](const restart_worker& m) { state.on(m); },
       [&state](const pause_worker& m) { state.pause(m); },

@@ -9,8 +9,10 @@ namespace gossamer::actors {
 
 /// A process with workers besides the coordinator's own.
 struct remote_node {
-  caf::actor handle; ///< obeys what a `local_node` does; its end is that of its workers
+  std::uint32_t number = 1; ///< that of the coordinator's own is 0
+  caf::actor handle;        ///< obeys what a `local_node` does; its end is that of its workers
   std::vector<rank> ranks;
+  bool lost = false;
 };
 
 struct coordinator_setup {

@@ -50,6 +50,8 @@ std::string_view to_string(frame_kind kind) noexcept {
     return "reply";
   case frame_kind::invitation:
     return "invitation";
+  case frame_kind::snapshot:
+    return "snapshot";
   }
   return kind >= first_own_kind ? "own" : "unknown";
 }

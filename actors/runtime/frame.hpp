@@ -26,6 +26,7 @@ enum class frame_kind : std::uint8_t {
   request = 11,        ///< to a master: number `step` of this worker
   reply = 12,          ///< a master's answer to the request of this number
   invitation = 13,     ///< pairwise averaging: the passive side has a gradient, and wants to be asked
+  snapshot = 14,       ///< to the node that evaluates: a worker's model; never counted
 };
 /// From here on, kinds are for programs with algorithms of their own: ours will never use them.
 inline constexpr auto first_own_kind = frame_kind{128};

@@ -23,15 +23,6 @@ private:
   const compress::coder& where_;
 };
 
-/// The written state: opaque bytes, which no codec made (wire number 0).
-packet pack(std::span<const std::byte> bytes, buffer_pool pool) {
-  packet p;
-  p.payload = pool.allocate(bytes.size());
-  std::ranges::copy(bytes, p.payload.data());
-  p.bits = 8 * bytes.size();
-  return p;
-}
-
 } // namespace
 
 const view& worker::view_of(std::uint64_t step) const {
@@ -120,7 +111,7 @@ void worker::donate(const view& v) {
     host_.send(joiner, {.source = id(),
                         .incarnation = settings_.place.incarnation,
                         .label = {frame_kind::state, step_, 0, v.number},
-                        .body = pack(state(), settings_.packing.pool)});
+                        .body = compress::opaque(state(), settings_.packing.pool)});
   }
 }
 

@@ -70,7 +70,16 @@ real_time::real_time(caf::actor_system& system, std::shared_ptr<const experiment
     : system_(system), run_(std::move(e)), around_(around), workers_(workers),
       board_(std::make_shared<fault_board>(around.faults, run_->participants(), around.workers_per_node,
                                            run_->settings.seed)),
-      line_(system.spawn<delay_line>()) {}
+      began_(system.clock().now()), line_(system.spawn<delay_line>()) {}
+
+double real_time::now() const { return std::chrono::duration<double>(system_.clock().now() - began_).count(); }
+
+void real_time::switch_fault(std::size_t index, bool on) const {
+  if (index >= board_->plan().faults.size())
+    return;
+  const auto& lasts = board_->plan().faults[index].lasts_s;
+  on ? board_->begin(index, lasts ? now() + *lasts : fault_board::for_ever) : board_->end(index);
+}
 
 world_parts real_time::parts(std::shared_ptr<transport> net) const {
   world_parts parts;
@@ -89,8 +98,7 @@ world_parts real_time::parts(std::shared_ptr<transport> net) const {
   parts.spawn_evaluator = [system = &system_, e = run_](const caf::actor& coordinator) {
     return system->spawn<caf::detached>(evaluator_actor, e, coordinator);
   };
-  const auto began = system_.clock().now();
-  const auto now = [system = &system_, began] {
+  const auto now = [system = &system_, began = began_] {
     return std::chrono::duration<double>(system->clock().now() - began).count();
   };
   const auto faulty = std::make_shared<const faulty_surroundings>(faulty_surroundings{

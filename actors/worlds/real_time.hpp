@@ -26,13 +26,18 @@ public:
   /// @param net carries the frames of this process
   world_parts parts(std::shared_ptr<transport> net) const;
   const std::shared_ptr<fault_board>& board() const noexcept { return board_; }
+  /// A fault that the injector of another process switches.
+  void switch_fault(std::size_t index, bool on) const;
 
 private:
+  double now() const;
+
   caf::actor_system& system_;
   std::shared_ptr<const experiment> run_;
   run_surroundings around_;
   std::size_t workers_;
   std::shared_ptr<fault_board> board_;
+  caf::actor_clock::time_point began_;
   scoped_life line_;
 };
 

@@ -22,6 +22,7 @@ constexpr frame_kind all_kinds[] = {frame_kind::model,
                                     frame_kind::request,
                                     frame_kind::reply,
                                     frame_kind::invitation,
+                                    frame_kind::snapshot,
                                     first_own_kind};
 
 packet vector_body(std::size_t size, const char* codec = "uniform:bits=3") {
@@ -31,16 +32,6 @@ packet vector_body(std::size_t size, const char* codec = "uniform:bits=3") {
   for (std::size_t i = 0; i < size; ++i)
     values[i] = 0.25f * (static_cast<float>(i) - 2.0f);
   return compress::make_codec(codec)->encode(v, {1, 0, purpose::quantise}, 0);
-}
-
-/// Bytes that no codec made.
-packet opaque_body(std::span<const std::byte> bytes) {
-  buffer_pool pool;
-  packet p;
-  p.payload = pool.allocate(bytes.size());
-  std::ranges::copy(bytes, p.payload.data());
-  p.bits = 8 * bytes.size();
-  return p;
 }
 
 /// Every field differs from every other.
@@ -93,7 +84,7 @@ TEST(frame, has_the_bytes_that_it_always_had) {
   test::expect_golden("frame/model.hex", bytes_of(frame_of(frame_kind::model, vector_body(5))));
   test::expect_golden("frame/acknowledgement.hex", bytes_of(frame_of(frame_kind::acknowledgement, {})));
   test::expect_golden("frame/state.hex",
-                      bytes_of(frame_of(frame_kind::state, opaque_body(std::as_bytes(std::span{"state", 5})))));
+                      bytes_of(frame_of(frame_kind::state, opaque(std::as_bytes(std::span{"state", 5})))));
 }
 
 /// The text of the fenced block that follows `heading` in docs/wire-format.md.
@@ -175,7 +166,7 @@ TEST(frame, says_what_is_wrong_with_it) {
 TEST(frame, of_a_segment_of_bits_adds_less_than_2_percent) {
   for (const std::size_t elements : {79'510u / 8, 100'000u / 8}) {
     frame f{.source = 7, .sequence = 16'000, .label = {frame_kind::reduce_segment, 1'000, 8, 1}, .body = {}};
-    f.body = opaque_body(std::vector<std::byte>((elements + 7) / 8));
+    f.body = opaque(std::vector<std::byte>((elements + 7) / 8));
     f.body.elements = elements;
     const auto payload = static_cast<double>(f.body.payload.size());
     EXPECT_LE(static_cast<double>(f.wire_bytes()), 1.02 * payload) << elements << " bits";

@@ -1,0 +1,314 @@
+#include "gossamer/actors/worlds/cluster_world.hpp"
+
+#include "gossamer/actors/data_plane/data_plane.hpp"
+#include "gossamer/actors/data_plane/local_address.hpp"
+#include "gossamer/actors/faults/injector.hpp"
+#include "gossamer/actors/worlds/node_actor.hpp"
+#include "gossamer/actors/worlds/snapshot_frames.hpp"
+
+#include <caf/io/all.hpp>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <random>
+
+namespace gossamer::actors {
+
+namespace {
+
+constexpr auto look_every = std::chrono::milliseconds(100); // for interrupts
+
+struct cluster_config : caf::actor_system_config {
+  cluster_config() {
+    load<caf::io::middleman>();
+    set("middleman.workers", std::size_t{0}); // which hand messages over once more
+    set_scheduler(*this, 0);
+    add_cluster_messages(*this);
+  }
+};
+
+std::uint64_t drawn_run() {
+  std::random_device chance;
+  return std::uint64_t{chance()} << 32 | chance();
+}
+
+/// Where the nodes are, for the data plane.
+std::map<std::uint32_t, node_address> addresses_of(const std::vector<node_entry>& nodes, std::size_t participants) {
+  std::map<std::uint32_t, node_address> result;
+  for (std::uint32_t k = 0; k < nodes.size(); ++k)
+    result[k] = {.incarnation = 0, .where = nodes[k].data, .ranks = nodes[k].ranks};
+  result[0].ranks.push_back(evaluating_life(participants).who);
+  return result;
+}
+
+/// A data plane of this process. @param complain hears which node cannot be reached any more, and why
+std::shared_ptr<data_plane> plane_of(const experiment& e, const run_offer& offer, const fingerprint& print,
+                                     const node_settings& s, std::string host,
+                                     std::function<void(node_lost)> complain) {
+  return std::make_shared<data_plane>(
+      data_plane_setup{.run = offer.run,
+                       .fingerprint = print.data ^ print.initial,
+                       .node = offer.node,
+                       .incarnation = 0,
+                       .limits = limits_for(e.initial.size()),
+                       .pool = e.pool,
+                       .listen_on = {std::move(host), 0},
+                       .on_lost =
+                           [complain = std::move(complain)](std::uint32_t node, std::string why) {
+                             complain({node, std::move(why)});
+                           },
+                       .patience = s.patience});
+}
+
+/// Whoever complains before there is somebody to complain to is heard later.
+class complaints {
+public:
+  void operator()(node_lost m) {
+    const std::scoped_lock lock{mutex_};
+    to_ ? caf::anon_send(to_, std::move(m)) : early_.push_back(std::move(m));
+  }
+  void send_to(const caf::actor& to) {
+    const std::scoped_lock lock{mutex_};
+    to_ = to;
+    for (auto& m : std::exchange(early_, {}))
+      caf::anon_send(to_, std::move(m));
+  }
+
+private:
+  std::mutex mutex_;
+  caf::actor to_;
+  std::vector<node_lost> early_;
+};
+
+// -- the leader -------------------------------------------------------------------------------------------------------
+
+endpoint publish(caf::actor_system& system, const caf::actor& door, const endpoint& where) {
+  const auto port = system.middleman().publish(door, where.port, where.host.c_str());
+  if (!port)
+    throw error(errc::io, fmt::format("cannot listen on {}: {}", to_string(where), system.render(port.error())),
+                "the port may be in use, or the address not this machine's; port 0 takes any that is free");
+  return {where.host, *port};
+}
+
+assembly wait_for_nodes(caf::scoped_actor& self, const leader_settings& s) {
+  const auto until = std::chrono::steady_clock::now() + s.wait;
+  std::optional<assembly> all;
+  while (!all) {
+    self->receive([&](assembly& a) { all = std::move(a); }, caf::after(look_every) >> [] {});
+    if (!all && s.interrupted())
+      throw error(errc::failed, "interrupted while it waited for nodes", "");
+    if (!all && std::chrono::steady_clock::now() > until)
+      throw error(errc::failed, fmt::format("not all of {} nodes have come within {} s", s.nodes, s.wait.count()),
+                  "start the others with the line that was printed, or wait longer: --wait");
+  }
+  return std::move(*all);
+}
+
+std::vector<node_entry> entries_of(const experiment& e, const assembly& all, const endpoint& own, std::uint32_t slots) {
+  std::vector<std::uint32_t> shares{slots};
+  std::vector<node_entry> result{{own, {}}};
+  for (const auto& member : all.nodes) {
+    shares.push_back(member.slots);
+    result.push_back({member.ready.data, {}});
+  }
+  const auto ranks = deal_ranks(e.settings.workers, e.masters, shares);
+  for (std::size_t k = 0; k < ranks.size(); ++k)
+    result[k].ranks = ranks[k];
+  return result;
+}
+
+/// The others, told to leave when the run is over, however that comes.
+class other_nodes {
+public:
+  other_nodes(caf::scoped_actor& self, const assembly& all, const std::vector<node_entry>& entries) : self_(self) {
+    for (const auto& member : all.nodes)
+      nodes_.push_back({member.ready.node, member.ready.handle, entries[member.ready.node].ranks});
+  }
+  other_nodes(const other_nodes&) = delete;
+  other_nodes& operator=(const other_nodes&) = delete;
+  ~other_nodes() {
+    constexpr auto longest_farewell = std::chrono::seconds(5);
+    for (const auto& one : nodes_) {
+      self_->monitor(one.handle);
+      self_->send(one.handle, leave_run{why_});
+    }
+    const auto until = std::chrono::steady_clock::now() + longest_farewell;
+    for (std::size_t left = nodes_.size(); left > 0 && std::chrono::steady_clock::now() < until;)
+      self_->receive([&](const caf::down_msg&) { --left; }, caf::after(look_every) >> [] {});
+  }
+
+  const std::vector<remote_node>& list() const noexcept { return nodes_; }
+  template <class Message>
+  void tell(const Message& m) const {
+    for (const auto& one : nodes_)
+      caf::anon_send(one.handle, m);
+  }
+  void say_why(std::string why) { why_ = std::move(why); }
+
+private:
+  caf::scoped_actor& self_;
+  std::vector<remote_node> nodes_;
+  std::string why_ = "the run failed";
+};
+
+/// What comes from other nodes goes to the coordinator, or costs its sender.
+frame_sink snapshots_to(const caf::actor& coordinator, const std::shared_ptr<const experiment>& e) {
+  return [coordinator, e](const frame& f) {
+    try {
+      caf::anon_send(coordinator, read_snapshot(f, e->initial.size(), e->pool));
+    } catch (const error& problem) {
+      spdlog::error("{}: {}; it is given up", e->name_of(f.source), problem.what());
+      caf::anon_send(coordinator, worker_lost{f.source, f.incarnation});
+    }
+  };
+}
+
+void check_nodes(const experiment& e, const leader_settings& s) {
+  if (s.nodes < 1 || s.nodes > e.settings.workers)
+    throw error(errc::usage, fmt::format("{} nodes cannot share {} workers", s.nodes, e.settings.workers),
+                "each node has at least one: use fewer nodes or more --workers");
+}
+
+// -- who joins --------------------------------------------------------------------------------------------------------
+
+caf::actor connect(caf::scoped_actor& self, const joining_settings& s) {
+  const auto until = std::chrono::steady_clock::now() + s.patience;
+  caf::strong_actor_ptr found;
+  std::string why = "nobody answers";
+  const auto middleman = self->system().middleman().actor_handle();
+  while (!found) {
+    self->request(middleman, s.patience, caf::connect_atom::value, s.where.host, s.where.port)
+        .receive(
+            [&](const caf::node_id&, caf::strong_actor_ptr& actor, const std::set<std::string>&) { found = actor; },
+            [&](const caf::error& e) { why = self->system().render(e); });
+    if (!found && (s.interrupted() || std::chrono::steady_clock::now() > until))
+      throw error(errc::io, fmt::format("nobody leads a run at {}: {}", to_string(s.where), why),
+                  "start `gossamer node --listen` there first; it prints the line to use here");
+    if (!found) // the leader may be a little later
+      self->receive([](caf::unit_t) {}, caf::after(look_every) >> [] {});
+  }
+  return caf::actor_cast<caf::actor>(found);
+}
+
+/// What this process does until the leader says that it is over.
+class membership_of_node {
+public:
+  membership_of_node(caf::scoped_actor& self, const joining_settings& s) : self_(self), settings_(s) {
+    door_ = connect(self, s);
+    self->monitor(door_);
+  }
+
+  /// The next message of one type. @error what else comes instead
+  template <class Message>
+  Message next() {
+    std::optional<Message> result;
+    while (!result) {
+      self_->receive([&](Message& m) { result = std::move(m); },
+                     [&](const run_failed& f) { throw error(f.code, "the leader says: " + f.sentence, f.remedy); },
+                     [&](const caf::down_msg& m) { lose(m); }, caf::after(look_every) >> [] {});
+      if (!result && settings_.interrupted())
+        throw error(errc::failed, "interrupted; the run goes on without this node", "");
+    }
+    return std::move(*result);
+  }
+
+  template <class Message>
+  void tell(Message m) {
+    self_->send(door_, std::move(m));
+  }
+
+private:
+  [[noreturn]] void lose(const caf::down_msg& m) const {
+    if (m.source == door_.address())
+      throw error(errc::failed, fmt::format("the leader at {} is lost", to_string(settings_.where)),
+                  "what it has written is in its run folder");
+    throw error(errc::failed, "the run goes on without this node", "its leader has given it up, or it has failed");
+  }
+
+  caf::scoped_actor& self_;
+  const joining_settings& settings_;
+  caf::actor door_;
+};
+
+} // namespace
+
+run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_settings& s,
+                         const run_surroundings& around) {
+  check_nodes(*e, s);
+  require_threads_of(*e, e->settings.workers / s.nodes);
+  cluster_config config;
+  caf::actor_system system{config};
+  caf::scoped_actor self{system};
+  const auto print = fingerprint_of(*e);
+  const run_offer offer{.node = 0,
+                        .run = drawn_run(),
+                        .settings = to_text(e->settings),
+                        .faults = around.faults.faults.empty() ? "" : to_toml(around.faults),
+                        .workers_per_node = around.workers_per_node};
+  const auto complain = std::make_shared<complaints>();
+  const auto plane = plane_of(*e, offer, print, s, s.where.host, std::ref(*complain));
+  const scoped_life door{
+      spawn_rendezvous(system, {.offer = offer, .print = print, .nodes = s.nodes - 1, .tell = s.tell, .client = self})};
+  s.listens(publish(system, door.actor, s.where));
+  const auto all = s.nodes > 1 ? wait_for_nodes(self, s) : assembly{};
+  s.begins();
+
+  const auto entries = entries_of(*e, all, plane->listens_on(), s.slots);
+  other_nodes others{self, all, entries};
+  plane->meet(addresses_of(entries, e->participants()));
+  const real_time world{system, e, around, entries[0].ranks.size()};
+  const scoped_life injector{system.spawn(fault_injector, world.board(), e->participants(), around.workers_per_node,
+                                          std::function([&others](std::size_t fault, bool on) {
+                                            others.tell(switch_fault{fault, on});
+                                          }))};
+  const scoped_life coordinator{spawn_run(system, e, world.parts(plane),
+                                          {.observer = around.observer,
+                                           .interrupted = around.interrupted,
+                                           .client = self,
+                                           .steps_to = around.faults.needs_steps() ? injector.actor : caf::actor{},
+                                           .others = others.list()})};
+  complain->send_to(coordinator.actor);
+  plane->attach(evaluating_life(e->participants()), snapshots_to(coordinator.actor, e));
+  others.tell(cluster_plan{entries, coordinator.actor});
+  self->send(coordinator.actor, start_run{});
+  self->send(injector.actor, start_faults{coordinator.actor});
+  try {
+    auto summary = outcome(self);
+    others.say_why("");
+    return summary;
+  } catch (const error& problem) {
+    others.say_why(problem.what());
+    throw;
+  }
+}
+
+void join_cluster(const joining_settings& s, const preparation& prepare) {
+  cluster_config config;
+  caf::actor_system system{config};
+  caf::scoped_actor self{system};
+  membership_of_node here{self, s};
+  here.tell(join_request{.slots = s.slots, .wanted = s.wanted});
+  const auto offer = here.next<run_offer>();
+  s.tell(fmt::format("this is node {}", offer.node));
+  const auto e = prepare(offer.settings);
+  const auto print = fingerprint_of(*e);
+  run_surroundings around;
+  if (!offer.faults.empty())
+    around.faults = parse_plan(offer.faults, "the leader's plan of faults");
+  around.workers_per_node = offer.workers_per_node;
+
+  const auto complain = std::make_shared<complaints>();
+  const auto plane = plane_of(*e, offer, print, s, local_address_towards(s.where), std::ref(*complain));
+  const auto meet = [plane, e](const std::vector<node_entry>& nodes) {
+    plane->meet(addresses_of(nodes, e->participants()));
+  };
+  const auto world = std::make_shared<const real_time>(system, e, around, e->settings.workers);
+  const scoped_life node{spawn_node(system, {e, world, plane, meet, self})};
+  complain->send_to(node.actor);
+  self->monitor(node.actor);
+  here.tell(node_ready{offer.node, print, plane->listens_on(), node.actor});
+  if (const auto why = here.next<leave_run>().why; !why.empty())
+    throw error(errc::failed, "the leader says: " + why, "");
+}
+
+} // namespace gossamer::actors

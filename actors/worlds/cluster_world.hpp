@@ -1,0 +1,48 @@
+#pragma once
+
+#include "gossamer/actors/data_plane/endpoint.hpp"
+#include "gossamer/actors/runtime/experiment.hpp"
+#include "gossamer/actors/worlds/run_surroundings.hpp"
+
+#include <chrono>
+#include <functional>
+
+namespace gossamer::actors {
+
+/// How this process takes part in a run of several.
+struct node_settings {
+  endpoint where;          ///< the leader listens here, for control messages; port 0: any. Others join it there
+  std::uint32_t slots = 1; ///< of this node: workers are dealt out in proportion
+  std::chrono::milliseconds patience = std::chrono::seconds(10);            ///< with a node that cannot be reached
+  std::function<void(const std::string&)> tell = [](const std::string&) {}; ///< a line worth showing. Threads: any
+  std::function<bool()> interrupted = [] { return false; };                 ///< asked several times a second
+};
+
+struct leader_settings : node_settings {
+  std::size_t nodes = 2;                                                 ///< with this one
+  std::chrono::seconds wait = std::chrono::minutes(10);                  ///< for all of them to come
+  std::function<void(const endpoint&)> listens = [](const endpoint&) {}; ///< where the others join
+  std::function<void()> begins = [] {};                                  ///< all have come
+};
+
+struct joining_settings : node_settings {
+  std::uint32_t wanted = 0; ///< the number it would like to have; 0: any
+};
+
+/// Leads a run in several processes, of which this is node 0: waits until all have joined, coordinates, evaluates.
+/// Workers are dealt out to the nodes in order. Synchronous algorithms come to what they come to in one process, bit
+/// for bit. Frames between nodes travel over the data plane, control messages over CAF's middleman.
+/// @error errc::failed when nodes do not come; as `run_locally`
+run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_settings& settings,
+                         const run_surroundings& around = {});
+
+/// Makes a run ready from the leader's settings as text (`parse_run_settings`).
+using preparation = std::function<std::shared_ptr<const experiment>(const std::string& settings)>;
+
+/// Takes part in a run that another process leads, until it is over.
+/// @error errc::io when nobody leads there, errc::failed when the leader is lost or says that the run failed,
+/// errc::usage
+///        when the leader refuses this node
+void join_cluster(const joining_settings& settings, const preparation& prepare);
+
+} // namespace gossamer::actors

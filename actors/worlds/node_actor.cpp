@@ -1,0 +1,123 @@
+#include "gossamer/actors/worlds/node_actor.hpp"
+
+#include "gossamer/actors/runtime/local_node.hpp"
+#include "gossamer/actors/runtime/view_maker.hpp"
+#include "gossamer/actors/worlds/snapshot_frames.hpp"
+
+namespace gossamer::actors {
+
+namespace {
+
+constexpr auto between_reports = std::chrono::milliseconds(50);
+
+class node_state {
+public:
+  node_state() = default;
+
+  void open(caf::event_based_actor* self, node_setup setup) {
+    self_ = self;
+    setup_ = std::move(setup);
+    views_.emplace(*setup_.run);
+  }
+
+  void begin(const cluster_plan& plan) {
+    coordinator_ = plan.coordinator;
+    setup_.meet_nodes(plan.nodes);
+    const auto parts = setup_.world->parts(setup_.net);
+    own_.emplace(self_, local_node::parts{
+                            .participants = setup_.run->participants(),
+                            .spawn = [self = caf::actor{self_}, start = starter_of(self_->system(), setup_.run, parts)](
+                                         rank i, std::uint32_t life) { return start(i, life, self); },
+                            .view_of = [this](const view_change& v) { return views_->make(v); }});
+    self_->delayed_send(self_, between_reports, tick{});
+  }
+
+  template <class Order>
+  void obey(const Order& m) {
+    own_->obey(m);
+  }
+
+  void on_down(const caf::down_msg& down) {
+    if (const auto loss = own_ ? own_->died(down) : std::nullopt)
+      hand_on(*loss);
+  }
+
+  // -- what workers say -----------------------------------------------------------------------------------------------
+
+  void add(const step_report& r) { news_.steps.push_back(r); }
+  void add(const gradient_applied& m) { ++news_.staleness[m.staleness]; }
+
+  void hand_on_news() {
+    if (!news_.steps.empty() || !news_.staleness.empty())
+      self_->send(coordinator_, std::exchange(news_, {}));
+  }
+
+  /// The coordinator hears of everything in the order in which it happened.
+  template <class Message>
+  void hand_on(const Message& m) {
+    hand_on_news();
+    self_->send(coordinator_, m);
+  }
+
+  void hand_on_model(const snapshot& s) {
+    auto& way = to_evaluator_[s.source];
+    if (!way)
+      way = setup_.net->link_to(s.source, evaluating_life(setup_.run->participants()));
+    way->send(to_frame(s, setup_.run->pool));
+  }
+
+  void on_tick() {
+    self_->delayed_send(self_, between_reports, tick{});
+    hand_on_news();
+  }
+
+  void leave(const leave_run& m) {
+    self_->send(setup_.client, m);
+    self_->quit();
+  }
+
+  void obey(const switch_fault& m) { setup_.world->switch_fault(m.index, m.on); }
+
+private:
+  caf::event_based_actor* self_ = nullptr;
+  node_setup setup_;
+  caf::actor coordinator_;
+  work_report news_; // since the last report
+  std::map<rank, std::unique_ptr<link>> to_evaluator_;
+  std::optional<view_maker> views_;
+  std::optional<local_node> own_;
+};
+
+caf::behavior node_actor(caf::stateful_actor<node_state>* self, node_setup setup) {
+  auto& state = self->state;
+  report_exceptions_to(self, setup.client, "the node");
+  state.open(self, std::move(setup));
+  self->set_down_handler([&state](const caf::down_msg& m) { state.on_down(m); });
+  self->set_default_handler(caf::skip); // orders may come before the plan
+  const caf::behavior working{
+      [&state](const begin_run& m) { state.obey(m); },          [&state](const start_worker& m) { state.obey(m); },
+      [&state](const stop_worker& m) { state.obey(m); },        [&state](const pause_worker& m) { state.obey(m); },
+      [&state](const hold_steps& m) { state.obey(m); },         [&state](const decision& m) { state.obey(m); },
+      [&state](const snapshot_request& m) { state.obey(m); },   [&state](const run_progress& m) { state.obey(m); },
+      [&state](const switch_fault& m) { state.obey(m); },       [&state](const step_report& m) { state.add(m); },
+      [&state](const gradient_applied& m) { state.add(m); },    [&state](const snapshot& m) { state.hand_on_model(m); },
+      [&state](const holding& m) { state.hand_on(m); },         [&state](const worker_joined& m) { state.hand_on(m); },
+      [&state](const worker_finished& m) { state.hand_on(m); }, [&state](const run_failed& m) { state.hand_on(m); },
+      [&state](const node_lost& m) { state.hand_on(m); },       [&state](tick) { state.on_tick(); },
+      [&state](const leave_run& m) { state.leave(m); },
+  };
+  return {[self, working](const cluster_plan& plan) {
+            self->state.begin(plan);
+            self->set_default_handler(caf::print_and_drop);
+            self->become(working);
+          },
+          [&state](const leave_run& m) { state.leave(m); }};
+}
+
+} // namespace
+
+caf::actor spawn_node(caf::actor_system& system, node_setup setup) {
+  return system.spawn(node_actor, std::move(setup));
+}
+
+} // namespace gossamer::actors

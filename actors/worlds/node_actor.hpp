@@ -1,0 +1,20 @@
+#pragma once
+
+#include "gossamer/actors/worlds/real_time.hpp"
+#include "gossamer/actors/worlds/rendezvous.hpp"
+
+namespace gossamer::actors {
+
+struct node_setup {
+  std::shared_ptr<const experiment> run;
+  std::shared_ptr<const real_time> world;
+  std::shared_ptr<transport> net;                                 ///< without faults
+  std::function<void(const std::vector<node_entry>&)> meet_nodes; ///< who is where
+  caf::actor client;                                              ///< gets the `leave_run`, or a `run_failed`
+};
+
+/// A process of workers that another one coordinates. Begins with a `cluster_plan`; then obeys the coordinator's orders
+/// and hands on what its workers say: reports together, at most 20 times a second, models over the data plane.
+caf::actor spawn_node(caf::actor_system& system, node_setup setup);
+
+} // namespace gossamer::actors

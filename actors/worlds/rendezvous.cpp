@@ -1,0 +1,165 @@
+#include "gossamer/actors/worlds/rendezvous.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <numeric>
+
+namespace gossamer::actors {
+
+namespace {
+
+class rendezvous_state {
+public:
+  rendezvous_state() = default;
+
+  void open(caf::event_based_actor* self, rendezvous_setup setup) {
+    self_ = self;
+    setup_ = std::move(setup);
+    seats_.resize(setup_.nodes + 1); // 0 is the leader's
+    self_->set_down_handler([this](const caf::down_msg& m) { leave(m.source); });
+  }
+
+  void join(const join_request& m) {
+    if (m.control != control_version)
+      return refuse(fmt::format("it speaks version {} of the control messages, and the run's leader version {}",
+                                m.control, control_version),
+                    "use the same version of the program on all nodes");
+    const auto number = free_seat(m.wanted);
+    if (number == 0)
+      return refuse(begun_ ? "the run has begun" : fmt::format("the run has all of its {} nodes", setup_.nodes + 1),
+                    "start the run with more --nodes");
+    seats_[number] = {caf::actor_cast<caf::actor_addr>(self_->current_sender()), m.slots, {}};
+    self_->monitor(seats_[number].who);
+    auto offer = setup_.offer;
+    offer.node = number;
+    answer(std::move(offer));
+  }
+
+  void ready(const node_ready& m) {
+    const auto sender = caf::actor_cast<caf::actor_addr>(self_->current_sender());
+    if (m.node == 0 || m.node >= seats_.size() || seats_[m.node].who != sender)
+      return;
+    if (const auto different = differences(setup_.print, m.print); !different.empty()) {
+      seats_[m.node] = {};
+      self_->send(
+          caf::actor_cast<caf::actor>(sender),
+          run_failed{errc::usage,
+                     fmt::format("it has prepared another run (here: at the leader): {}", fmt::join(different, "; ")),
+                     "give all nodes the same data and the same version of the program"});
+      return setup_.tell(
+          fmt::format("node {} is refused, for it has prepared another run: {}", m.node, fmt::join(different, "; ")));
+    }
+    seats_[m.node].ready = m;
+    const auto present =
+        static_cast<std::size_t>(std::ranges::count_if(seats_, [](const seat& s) { return s.ready.has_value(); }));
+    setup_.tell(fmt::format("node {} of {} is ready ({})", m.node, setup_.nodes + 1, to_string(m.data)));
+    if (present == setup_.nodes)
+      assemble();
+  }
+
+private:
+  struct seat {
+    caf::actor_addr who; // asked for it
+    std::uint32_t slots = 1;
+    std::optional<node_ready> ready;
+  };
+
+  template <class Message>
+  void answer(Message m) {
+    self_->send(caf::actor_cast<caf::actor>(self_->current_sender()), std::move(m));
+  }
+
+  void refuse(const std::string& why, const std::string& remedy) {
+    setup_.tell("a node is refused: " + why);
+    answer(run_failed{errc::usage, why, remedy});
+  }
+
+  /// 0 where there is none.
+  std::uint32_t free_seat(std::uint32_t wanted) const {
+    if (begun_)
+      return 0;
+    if (wanted > 0 && wanted < seats_.size() && !seats_[wanted].who)
+      return wanted;
+    for (std::uint32_t i = 1; i < seats_.size(); ++i)
+      if (!seats_[i].who)
+        return i;
+    return 0;
+  }
+
+  void leave(const caf::actor_addr& who) {
+    for (std::uint32_t i = 1; i < seats_.size() && !begun_; ++i)
+      if (seats_[i].who == who) {
+        seats_[i] = {};
+        setup_.tell(fmt::format("node {} is gone before the run has begun", i));
+      }
+  }
+
+  void assemble() {
+    begun_ = true;
+    assembly all;
+    for (std::uint32_t i = 1; i < seats_.size(); ++i)
+      all.nodes.push_back({*seats_[i].ready, seats_[i].slots});
+    self_->send(setup_.client, std::move(all));
+  }
+
+  caf::event_based_actor* self_ = nullptr;
+  rendezvous_setup setup_;
+  std::vector<seat> seats_; // by the number of the node
+  bool begun_ = false;
+};
+
+caf::behavior rendezvous_actor(caf::stateful_actor<rendezvous_state>* self, rendezvous_setup setup) {
+  self->state.open(self, std::move(setup));
+  return {[self](const join_request& m) { self->state.join(m); },
+          [self](const node_ready& m) { self->state.ready(m); }};
+}
+
+} // namespace
+
+std::vector<std::vector<rank>> deal_ranks(std::size_t workers, std::size_t masters,
+                                          std::span<const std::uint32_t> slots) {
+  const auto all = std::accumulate(slots.begin(), slots.end(), std::uint64_t{0});
+  std::vector<std::vector<rank>> result(slots.size());
+  rank next = 0;
+  std::uint64_t slots_so_far = 0;
+  for (std::size_t k = 0; k < slots.size(); ++k) {
+    slots_so_far += slots[k];
+    while (next < workers * slots_so_far / all)
+      result[k].push_back(next++);
+  }
+  for (std::size_t k = 0; k < masters; ++k)
+    result[k % slots.size()].push_back(static_cast<rank>(workers + k));
+  return result;
+}
+
+caf::actor spawn_rendezvous(caf::actor_system& system, rendezvous_setup setup) {
+  return system.spawn(rendezvous_actor, std::move(setup));
+}
+
+void add_cluster_messages(caf::actor_system_config& config) {
+  config.add_message_type<join_request>("gossamer::join_request")
+      .add_message_type<run_offer>("gossamer::run_offer")
+      .add_message_type<node_ready>("gossamer::node_ready")
+      .add_message_type<cluster_plan>("gossamer::cluster_plan")
+      .add_message_type<switch_fault>("gossamer::switch_fault")
+      .add_message_type<leave_run>("gossamer::leave_run")
+      .add_message_type<begin_run>("gossamer::begin_run")
+      .add_message_type<hold_steps>("gossamer::hold_steps")
+      .add_message_type<holding>("gossamer::holding")
+      .add_message_type<decision>("gossamer::decision")
+      .add_message_type<worker_joined>("gossamer::worker_joined")
+      .add_message_type<worker_finished>("gossamer::worker_finished")
+      .add_message_type<worker_lost>("gossamer::worker_lost")
+      .add_message_type<start_worker>("gossamer::start_worker")
+      .add_message_type<stop_worker>("gossamer::stop_worker")
+      .add_message_type<pause_worker>("gossamer::pause_worker")
+      .add_message_type<snapshot_request>("gossamer::snapshot_request")
+      .add_message_type<run_progress>("gossamer::run_progress")
+      .add_message_type<node_lost>("gossamer::node_lost")
+      .add_message_type<work_report>("gossamer::work_report")
+      .add_message_type<run_event>("gossamer::run_event")
+      .add_message_type<run_failed>("gossamer::run_failed");
+}
+
+} // namespace gossamer::actors

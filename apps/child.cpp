@@ -1,0 +1,108 @@
+#include "gossamer/apps/detail/child.hpp"
+
+#include "gossamer/base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+
+namespace gossamer::apps {
+
+namespace {
+
+constexpr int not_found = 127; // as a shell says it
+
+[[noreturn]] void become(const std::vector<std::string>& command, int output, bool with_errors) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  dup2(output, STDOUT_FILENO);
+  if (with_errors)
+    dup2(output, STDERR_FILENO);
+  std::vector<char*> words;
+  for (const auto& word : command)
+    words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  execvp(words.front(), words.data());
+  std::fprintf(stderr, "%s: %s\n", words.front(), std::strerror(errno));
+  _exit(not_found);
+}
+
+[[noreturn]] void refuse() {
+  throw error(errc::io, fmt::format("cannot start a process: {}", std::strerror(errno)), "start fewer nodes here");
+}
+
+} // namespace
+
+child::child(const std::vector<std::string>& command, bool with_errors) {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0)
+    refuse();
+  std::fflush(nullptr);
+  id_ = fork();
+  if (id_ == 0)
+    become(command, ends[1], with_errors);
+  close(ends[1]);
+  output_ = ends[0];
+  if (id_ < 0) {
+    close(output_);
+    refuse();
+  }
+}
+
+child::child(child&& other) noexcept
+    : id_(std::exchange(other.id_, -1)), output_(std::exchange(other.output_, -1)),
+      unfinished_(std::move(other.unfinished_)), last_line_(std::move(other.last_line_)), status_(other.status_) {}
+
+child::~child() {
+  if (id_ > 0 && !status_) {
+    kill(-id_, SIGKILL);
+    waitpid(id_, nullptr, 0);
+  }
+  if (output_ >= 0)
+    close(output_);
+}
+
+bool child::read_lines(const std::function<void(const std::string&)>& on_line) {
+  std::array<char, 65536> bytes{};
+  const auto count = read(output_, bytes.data(), bytes.size());
+  if (count < 0 && errno == EINTR)
+    return true;
+  if (count > 0)
+    unfinished_.append(bytes.data(), static_cast<std::size_t>(count));
+  const auto hand_on = [&](std::size_t end) {
+    last_line_ = unfinished_.substr(0, end);
+    unfinished_.erase(0, end + 1);
+    on_line(last_line_);
+  };
+  for (std::size_t end = 0; (end = unfinished_.find('\n')) != std::string::npos;)
+    hand_on(end);
+  if (count > 0)
+    return true;
+  if (!unfinished_.empty())
+    hand_on(unfinished_.size());
+  close(std::exchange(output_, -1));
+  return false;
+}
+
+void child::send_signal(int signal) const {
+  if (id_ > 0 && !status_)
+    kill(-id_, signal);
+}
+
+std::optional<int> child::ended() {
+  int status = 0;
+  if (!status_ && waitpid(id_, &status, WNOHANG) == id_)
+    status_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return status_;
+}
+
+} // namespace gossamer::apps

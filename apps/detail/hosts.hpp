@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gossamer::apps {
+
+/// A machine that takes part in a run.
+struct host {
+  std::string name = "localhost"; ///< as ssh calls it; localhost: this machine, without ssh
+  std::size_t slots = 1;          ///< node processes, each with its share of the workers
+  std::string address;            ///< where the others reach it; default: the name
+  std::string user;               ///< of ssh; empty: as ssh has it
+  std::uint64_t port = 0;         ///< of ssh; 0: as ssh has it
+  std::string binary;             ///< default: this program, for localhost; else its name
+  std::string directory;          ///< to work in; empty: where ssh begins, or this one
+  std::string device;             ///< of its workers; empty: as the run has it
+  std::string environment;        ///< NAME=VALUE, a line each
+
+  bool local() const { return name == "localhost"; }
+  friend bool operator==(const host&, const host&) = default;
+};
+
+/// Reads `NAME:SLOTS,NAME,...`, or the file whose name ends in .toml: tables `[[host]]` with the keys above.
+/// @error errc::usage with the place and what is allowed; errc::io
+std::vector<host> read_hosts(const std::string& given);
+
+/// The program and its arguments that run `arguments` there: themselves, or ssh and a line for the shell.
+std::vector<std::string> command_on(const host& where, const std::string& binary,
+                                    const std::vector<std::string>& arguments);
+
+/// For a POSIX shell to read back.
+std::string shell_line(const std::vector<std::string>& words);
+
+} // namespace gossamer::apps

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "gossamer/apps/detail/node.hpp"
+
+namespace gossamer::apps {
+
+/// `gossamer launch`: starts the nodes of a run on this machine and others, and shows it as if it were one process.
+struct launch_options {
+  std::string hosts = "localhost:2";
+  bool dry_run = false; ///< only say which commands would start the nodes
+  node_options node;    ///< of each of them
+};
+
+/// @param job the words behind `--`: what the nodes are to train @returns the exit status
+int launch(const program& p, const launch_options& how, const run_options& job, const std::vector<std::string>& words);
+
+} // namespace gossamer::apps

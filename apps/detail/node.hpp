@@ -1,0 +1,41 @@
+#pragma once
+
+#include "gossamer/apps/detail/options.hpp"
+#include "gossamer/apps/detail/program.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gossamer::apps {
+
+/// `gossamer node`: one process of a run in several.
+struct node_options {
+  std::string listen; ///< HOST:PORT: lead a run
+  std::string join;   ///< HOST:PORT: take part in the run that is led there
+  std::size_t nodes = 2;
+  std::uint32_t slots = 1;
+  std::uint32_t number = 0; ///< wanted; 0: any
+  std::size_t wait_s = 600;
+  double patience_s = 10;
+  bool insecure = false;      ///< also on addresses that other machines reach
+  bool announce = false;      ///< where it listens, as the first line of standard output
+  std::string device = "cpu"; ///< of a node that joins
+  std::size_t threads = 0;    ///< likewise
+};
+
+/// Leads a run. @param job what the nodes are to train @returns the exit status
+int lead(const program& p, const node_options& node, const run_options& job, bool json);
+
+/// Takes part in one. @returns the exit status
+int join(const program& p, const node_options& node);
+
+/// What precedes the address in the line of a node that announces where it listens.
+inline constexpr std::string_view announcement = "listening on ";
+/// The line that follows when all nodes are there.
+inline constexpr std::string_view all_have_come = "all nodes are ready";
+
+/// @error errc::usage for an address that other machines reach, unless the user insists
+void require_private(const std::string& flag, const std::string& address, bool insecure);
+
+} // namespace gossamer::apps

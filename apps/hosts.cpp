@@ -1,0 +1,114 @@
+#include "gossamer/apps/detail/hosts.hpp"
+
+#include "gossamer/apps/detail/shell_word.hpp"
+#include "gossamer/base/file.hpp"
+#include "gossamer/base/settings_text.hpp"
+#include "gossamer/base/spec.hpp"
+
+#include <fmt/format.h>
+
+namespace gossamer::apps {
+
+namespace {
+
+constexpr std::size_t most_slots = 65'536;
+
+const settings_table<host>& host_table() {
+  static const settings_table<host> table{
+      text_setting({"host", "NAME", "as ssh calls it; localhost: this machine, without ssh"}, &host::name),
+      number_setting({"slots", "N", "node processes there"}, &host::slots, interval<std::size_t>{1, most_slots}),
+      text_setting({"address", "ADDRESS", "where the others reach it"}, &host::address),
+      text_setting({"user", "NAME", "of ssh"}, &host::user),
+      number_setting({"port", "N", "of ssh"}, &host::port, interval<std::uint64_t>{1, 65535}),
+      text_setting({"binary", "FILE", "the program there"}, &host::binary),
+      text_setting({"directory", "DIR", "to work in"}, &host::directory),
+      text_setting({"device", "DEVICE", "of its workers"}, &host::device),
+      {{.name = "environment", .value = "NAME=VALUE", .help = "variables for the program", .joined_by = "\n"},
+       [](const host& h) { return h.environment; },
+       [](host& h, const std::string& given) { h.environment = given; }},
+  };
+  return table;
+}
+
+/// "NAME:SLOTS"
+host parse_host(const std::string& given) {
+  host result;
+  const auto colon = given.find(':');
+  result.name = given.substr(0, colon);
+  if (result.name.empty())
+    throw error(errc::usage, fmt::format("--hosts has '{}', which names no host", given),
+                "it is NAME:SLOTS,NAME:SLOTS,... or a file that ends in .toml");
+  if (colon != std::string::npos)
+    result.slots = static_cast<std::size_t>(
+        parse_integer("--hosts (slots)", given.substr(colon + 1), 1, static_cast<std::int64_t>(most_slots)));
+  return result;
+}
+
+std::vector<host> parse_list(std::string_view given) {
+  std::vector<host> result;
+  while (true) {
+    const auto comma = given.find(',');
+    result.push_back(parse_host(std::string{given.substr(0, comma)}));
+    if (comma == std::string_view::npos)
+      return result;
+    given.remove_prefix(comma + 1);
+  }
+}
+
+std::vector<host> read_file_of_hosts(const std::string& file) {
+  std::vector<host> result;
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 24;
+  const auto text = read_text(file, {"hosts file", most_bytes, "it has a few lines for each host"});
+  for (const auto& table : parse_tables(text, file, "host", keys_of(host_table())))
+    for (auto& one = result.emplace_back(); const auto& given : table)
+      apply(given, host_table(), one);
+  if (result.empty())
+    throw error(errc::usage, fmt::format("{} names no hosts", file), "it has a table [[host]] for each of them");
+  return result;
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> result;
+  for (std::string_view line; take_line(text, line);)
+    if (!line.empty())
+      result.emplace_back(line);
+  return result;
+}
+
+} // namespace
+
+std::vector<host> read_hosts(const std::string& given) {
+  return given.ends_with(".toml") ? read_file_of_hosts(given) : parse_list(given);
+}
+
+std::string shell_line(const std::vector<std::string>& words) {
+  std::string line;
+  for (const auto& word : words)
+    line += (line.empty() ? "" : " ") + shell_word(word);
+  return line;
+}
+
+std::vector<std::string> command_on(const host& where, const std::string& binary,
+                                    const std::vector<std::string>& arguments) {
+  std::vector<std::string> command{"env"};
+  for (const auto& one : lines_of(where.environment))
+    command.push_back(one);
+  if (command.size() == 1)
+    command.clear();
+  command.push_back(!where.binary.empty() ? where.binary : where.local() ? binary : "gossamer");
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  if (where.local() && where.directory.empty())
+    return command;
+  const auto line =
+      (where.directory.empty() ? "" : "cd " + shell_word(where.directory) + " && ") + "exec " + shell_line(command);
+  if (where.local())
+    return {"sh", "-c", line};
+  std::vector<std::string> result{"ssh", "-o", "BatchMode=yes"};
+  if (where.port != 0)
+    result.insert(result.end(), {"-p", fmt::format("{}", where.port)});
+  result.push_back((where.user.empty() ? "" : where.user + "@") + where.name);
+  result.push_back(line);
+  return result;
+}
+
+} // namespace gossamer::apps

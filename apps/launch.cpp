@@ -1,0 +1,156 @@
+// gossamer launch: starts the nodes of a run, and shows it as if it were one process.
+#include "gossamer/apps/detail/launch.hpp"
+
+#include "gossamer/apps/detail/child.hpp"
+#include "gossamer/apps/detail/clean_stop.hpp"
+#include "gossamer/apps/detail/hosts.hpp"
+#include "gossamer/apps/detail/stopwatch.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <poll.h>
+
+namespace gossamer::apps {
+
+namespace {
+
+constexpr double longest_farewell_s = 10; // of the others, when the leader has ended
+
+/// One for each node.
+std::vector<host> slots_of(const std::vector<host>& hosts) {
+  std::vector<host> result;
+  for (const auto& one : hosts)
+    result.insert(result.end(), one.slots, one);
+  return result;
+}
+
+std::string address_of(const host& where) {
+  return !where.address.empty() ? where.address : where.local() ? "127.0.0.1" : where.name;
+}
+
+class launcher {
+public:
+  launcher(const program& p, const launch_options& how, const run_options& job, std::vector<std::string> words)
+      : program_(p), how_(how), nodes_(slots_of(read_hosts(how.hosts))), words_(std::move(words)) {
+    if (!job.workers_given)
+      words_.insert(words_.end(), {"--workers", fmt::format("{}", nodes_.size())});
+    require_private("--hosts", address_of(nodes_[0]) + ":0", how.node.insecure);
+  }
+
+  void print_commands() const {
+    fmt::print("{}\n", shell_line(leader_command()));
+    for (std::size_t k = 1; k < nodes_.size(); ++k)
+      fmt::print("{}\n", shell_line(joining_command(k, address_of(nodes_[0]) + ":PORT")));
+  }
+
+  /// @returns the leader's exit status
+  int run() {
+    const clean_stop stop;
+    children_.reserve(nodes_.size()); // who polls them refers to them
+    children_.emplace_back(leader_command(), false);
+    stopwatch since_end;
+    while (!children_[0].ended() || children_[0].output() >= 0) {
+      look();
+      pass_on_interrupt();
+      since_end = {};
+    }
+    while (!all_ended() && since_end.seconds() < longest_farewell_s)
+      look();
+    if (failure_)
+      throw *failure_;
+    return *children_[0].ended();
+  }
+
+private:
+  std::vector<std::string> leader_command() const {
+    std::vector<std::string> words{
+        "node", "--listen", address_of(nodes_[0]) + ":0", "--nodes", fmt::format("{}", nodes_.size()), "--announce"};
+    add_common(words);
+    words.emplace_back("--");
+    words.insert(words.end(), words_.begin(), words_.end());
+    return command_on(nodes_[0], program_.path(), words);
+  }
+
+  std::vector<std::string> joining_command(std::size_t k, const std::string& leader) const {
+    std::vector<std::string> words{"node", "--join", leader, "--number", fmt::format("{}", k)};
+    add_common(words);
+    if (!nodes_[k].device.empty())
+      words.insert(words.end(), {"--device", nodes_[k].device});
+    return command_on(nodes_[k], program_.path(), words);
+  }
+
+  void add_common(std::vector<std::string>& words) const {
+    if (how_.node.insecure)
+      words.emplace_back("--insecure");
+    words.insert(words.end(), {"--patience", fmt::format("{}", how_.node.patience_s)});
+  }
+
+  /// What the nodes have written, and who of them has ended.
+  void look() {
+    std::vector<pollfd> polled;
+    for (const auto& one : children_)
+      polled.push_back({one.output(), POLLIN, 0});
+    constexpr int look_every_ms = 100;
+    poll(polled.data(), polled.size(), look_every_ms);
+    for (std::size_t k = 0; k < polled.size(); ++k)
+      if ((polled[k].revents & (POLLIN | POLLHUP)) != 0)
+        children_[k].read_lines([&](const std::string& line) { show(k, line); });
+    for (std::size_t k = 1; k < children_.size(); ++k)
+      if (const auto status = children_[k].ended(); status.value_or(0) != 0 && !begun_ && !failure_)
+        give_up(k, *status);
+  }
+
+  void show(std::size_t k, const std::string& line) {
+    if (k > 0) {
+      std::fputs(fmt::format("[{} {}] {}\n", k, nodes_[k].name, line).c_str(), stderr);
+    } else if (line.starts_with(announcement)) {
+      for (std::size_t i = 1; i < nodes_.size(); ++i)
+        children_.emplace_back(joining_command(i, line.substr(announcement.size())), true);
+    } else if (line == all_have_come) {
+      begun_ = true;
+    } else {
+      fmt::print("{}\n", line);
+      std::fflush(stdout);
+    }
+  }
+
+  void give_up(std::size_t k, int status) {
+    failure_.emplace(
+        errc::failed,
+        fmt::format("node {} on {} ended with status {}: {}", k, nodes_[k].name, status, children_[k].last_line()),
+        "its command was " + shell_line(joining_command(k, "HOST:PORT")));
+    children_[0].send_signal(SIGTERM);
+  }
+
+  void pass_on_interrupt() {
+    if (clean_stop::requested() && !std::exchange(interrupted_, true))
+      children_[0].send_signal(SIGINT);
+  }
+
+  bool all_ended() {
+    return std::ranges::all_of(children_, [](child& one) { return one.ended().has_value(); });
+  }
+
+  const program& program_;
+  const launch_options& how_;
+  std::vector<host> nodes_;
+  std::vector<std::string> words_;
+  std::vector<child> children_; // by the number of the node
+  bool begun_ = false, interrupted_ = false;
+  std::optional<error> failure_;
+};
+
+} // namespace
+
+int launch(const program& p, const launch_options& how, const run_options& job, const std::vector<std::string>& words) {
+  launcher all{p, how, job, words};
+  if (how.dry_run)
+    return all.print_commands(), 0;
+  return all.run();
+}
+
+} // namespace gossamer::apps

@@ -1,0 +1,94 @@
+// gossamer node: one process of a run that several machines share.
+#include "gossamer/apps/detail/node.hpp"
+
+#include "gossamer/actors/worlds/cluster_world.hpp"
+#include "gossamer/apps/detail/clean_stop.hpp"
+#include "gossamer/apps/detail/recorder.hpp"
+#include "gossamer/apps/detail/training.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace gossamer::apps {
+
+namespace {
+
+void say(const program& p, const std::string& line) {
+  std::fputs(fmt::format("{}: {}\n", p.name(), line).c_str(), stderr);
+}
+
+bool stop_requested() { return clean_stop::requested() != 0; }
+
+actors::node_settings common(const program& p, const node_options& node, const std::string& where) {
+  actors::node_settings s;
+  s.where = actors::parse_endpoint(where);
+  s.slots = node.slots;
+  s.patience = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * node.patience_s));
+  s.tell = [&p](const std::string& line) { say(p, line); };
+  s.interrupted = stop_requested;
+  return s;
+}
+
+/// The line to paste on another machine.
+void invite(const program& p, const node_options& node, const actors::endpoint& where) {
+  const auto address = to_string(where);
+  if (node.announce) {
+    fmt::print("{}{}\n", announcement, address);
+    std::fflush(stdout);
+  }
+  if (node.nodes > 1)
+    say(p, fmt::format("waits for {} more node{}; start each of them with\n  {} node --join {}{}", node.nodes - 1,
+                       node.nodes == 2 ? "" : "s", p.name(), address, node.insecure ? " --insecure" : ""));
+}
+
+void tell_all_are_here(const node_options& node) {
+  if (!node.announce)
+    return;
+  fmt::print("{}\n", all_have_come);
+  std::fflush(stdout);
+}
+
+} // namespace
+
+void require_private(const std::string& flag, const std::string& address, bool insecure) {
+  const auto host = actors::parse_endpoint(address).host;
+  if (insecure || host == "localhost" || host == "::1" || host.starts_with("127."))
+    return;
+  throw error(errc::usage, fmt::format("{} is {}, which other machines reach, and nothing is encrypted", flag, address),
+              "in a network that you trust, add --insecure; else use an address of this machine alone, such as "
+              "127.0.0.1");
+}
+
+int lead(const program& p, const node_options& node, const run_options& job, bool json) {
+  require_private("--listen", node.listen, node.insecure);
+  actors::leader_settings s{common(p, node, node.listen), node.nodes, std::chrono::seconds(node.wait_s),
+                            [&](const actors::endpoint& where) { invite(p, node, where); },
+                            [&] { tell_all_are_here(node); }};
+  return train_in(p, job, json,
+                  [&](const auto& run, const auto& around) { return actors::lead_cluster(run.experiment, s, around); });
+}
+
+int join(const program& p, const node_options& node) {
+  require_private("--join", node.join, node.insecure);
+  const clean_stop stop;
+  const actors::joining_settings s{common(p, node, node.join), node.number};
+  try {
+    actors::join_cluster(s, [&](const std::string& settings) {
+      auto own = actors::parse_run_settings(settings, "the leader's settings");
+      own.device = node.device;
+      own.threads = node.threads;
+      return actors::prepare(std::move(own), p.algorithms());
+    });
+  } catch (const error&) {
+    if (!clean_stop::requested())
+      throw;
+    say(p, "interrupted; the run goes on without this node");
+    return 128 + clean_stop::requested();
+  }
+  say(p, "the run is over");
+  return 0;
+}
+
+} // namespace gossamer::apps

@@ -1,0 +1,236 @@
+// Several nodes, each with an actor system and a data plane of its own, on sockets of this machine. They stand in one
+// process here; tests/process has them in several.
+#include "gossamer/actors/worlds/cluster_world.hpp"
+
+#include "gossamer/actors/worlds/local_world.hpp"
+#include "gossamer/actors/worlds/rendezvous.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <cmath>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+namespace gossamer::actors {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+
+run_settings small_run(const std::string& algorithm) {
+  run_settings s;
+  s.algorithm = algorithm;
+  s.data = "digits:samples=600,test=100";
+  s.model = "mlp:hidden=16";
+  s.epochs = 3;
+  return s;
+}
+
+struct recorder final : run_observer {
+  void on_evaluation(const evaluation_record& r) override { records.push_back(r); }
+  void on_event(double, const std::string& what) override { events.push_back(what); }
+  std::vector<evaluation_record> records;
+  std::vector<std::string> events;
+};
+
+/// What a node that has joined does.
+struct joiner {
+  std::function<std::shared_ptr<const experiment>(const std::string&)> prepare_run = [](const std::string& settings) {
+    return prepare(parse_run_settings(settings, "the leader's settings"));
+  };
+  std::function<bool()> leaves = [] { return false; };
+};
+
+/// A run among nodes that join over loopback.
+class cluster {
+public:
+  explicit cluster(std::vector<joiner> joiners) : joiners_(std::move(joiners)) {}
+
+  run_summary run(const std::shared_ptr<const experiment>& e, const run_surroundings& around = {}) {
+    leader_settings s;
+    s.where = {"127.0.0.1", 0};
+    s.nodes = joiners_.size() + 1;
+    s.wait = wait;
+    s.tell = [this](const std::string& line) { say(line); };
+    s.listens = [this](const endpoint& where) {
+      for (std::uint32_t k = 1; k <= joiners_.size(); ++k)
+        threads_.emplace_back([this, where, k] { join(where, k); });
+    };
+    const auto summary = lead_cluster(e, s, around);
+    threads_.clear(); // until all have left
+    return summary;
+  }
+
+  std::vector<std::string> said() const {
+    const std::scoped_lock lock{mutex_};
+    return said_;
+  }
+  /// Waits until all have left. @returns how that came, by node; empty: as planned
+  std::vector<std::string> ends() {
+    threads_.clear();
+    return ends_;
+  }
+
+  std::chrono::seconds wait = std::chrono::minutes(1);
+
+private:
+  void say(const std::string& line) {
+    const std::scoped_lock lock{mutex_};
+    said_.push_back(line);
+  }
+
+  void join(const endpoint& where, std::uint32_t k) {
+    joining_settings s;
+    s.where = where;
+    s.wanted = k;
+    s.interrupted = joiners_[k - 1].leaves;
+    std::string end;
+    try {
+      join_cluster(s, joiners_[k - 1].prepare_run);
+    } catch (const error& e) {
+      end = e.what();
+    }
+    const std::scoped_lock lock{mutex_};
+    ends_.resize(joiners_.size() + 1);
+    ends_[k] = end;
+  }
+
+  std::vector<joiner> joiners_;
+  mutable std::mutex mutex_;
+  std::vector<std::string> said_, ends_;
+  std::vector<std::jthread> threads_;
+};
+
+auto what_it_comes_to(const evaluation_record& r) {
+  return std::tuple{r.step, r.epoch, r.train_loss, r.test_loss, r.test_accuracy, r.consensus_distance, r.payload_bits};
+}
+
+class every_algorithm_across_nodes : public testing::TestWithParam<std::string> {};
+
+TEST_P(every_algorithm_across_nodes, comes_to_what_it_comes_to_in_one_process) {
+  const auto e = prepare(small_run(GetParam()));
+  recorder here, across;
+  const auto local = run_locally(e, {.observer = &here});
+  cluster nodes{std::vector<joiner>(3)};
+  const auto summary = nodes.run(e, {.observer = &across});
+  EXPECT_THAT(nodes.ends(), testing::Each(""));
+  EXPECT_EQ(summary.end, run_end::planned);
+  EXPECT_EQ(summary.lost, 0u);
+  EXPECT_TRUE(std::isfinite(summary.final.train_loss));
+  EXPECT_GT(summary.final.payload_bits, 0u);
+  EXPECT_EQ(std::accumulate(summary.steps_per_worker.begin(), summary.steps_per_worker.end(), std::uint64_t{0}),
+            summary.final.step);
+  EXPECT_GE(summary.final.step, e->steps_per_worker * e->settings.workers);
+  if (!e->algorithm->traits.synchronous)
+    return; // what it comes to is up to threads and networks
+  ASSERT_EQ(across.records.size(), here.records.size());
+  for (std::size_t k = 0; k < here.records.size(); ++k)
+    EXPECT_EQ(what_it_comes_to(across.records[k]), what_it_comes_to(here.records[k])) << "evaluation " << k;
+  EXPECT_EQ(summary.final.wire_bits, local.final.wire_bits);
+  EXPECT_EQ(summary.steps_per_worker, local.steps_per_worker);
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> result;
+  for (const auto& entry : algorithms())
+    result.push_back(entry.about.name);
+  return result;
+}
+
+INSTANTIATE_TEST_SUITE_P(algorithms, every_algorithm_across_nodes, testing::ValuesIn(names()), [](const auto& info) {
+  auto name = info.param;
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
+
+TEST(cluster_world, deals_ranks_in_proportion_to_slots) {
+  using ranks = std::vector<rank>;
+  const std::uint32_t slots[] = {1, 2, 1};
+  EXPECT_THAT(deal_ranks(8, 0, slots), testing::ElementsAre(ranks{0, 1}, ranks{2, 3, 4, 5}, ranks{6, 7}));
+  EXPECT_THAT(deal_ranks(3, 2, slots), testing::ElementsAre(ranks{3}, ranks{0, 1, 4}, ranks{2}));
+}
+
+TEST(cluster_world, goes_on_when_a_node_leaves) {
+  for (const char* algorithm : {"all-reduce-sgd", "ad-psgd", "cser"}) {
+    SCOPED_TRACE(algorithm);
+    auto settings = small_run(algorithm);
+    settings.epochs = 40;
+    struct observer final : run_observer {
+      void on_evaluation(const evaluation_record& r) override { begun = begun || r.step > 0; }
+      std::atomic<bool> begun{false};
+    } seen;
+    cluster nodes{{{}, {.leaves = [&] { return seen.begun.load(); }}}};
+    const auto summary = nodes.run(prepare(settings), {.observer = &seen});
+    EXPECT_GE(summary.lost, 1u);
+    EXPECT_EQ(summary.end, run_end::planned);
+    EXPECT_TRUE(std::isfinite(summary.final.train_loss));
+    EXPECT_THAT(nodes.ends()[1], "");
+    EXPECT_THAT(nodes.ends()[2], HasSubstr("interrupted"));
+  }
+}
+
+TEST(cluster_world, refuses_a_node_with_other_data) {
+  joiner other;
+  other.prepare_run = [](const std::string& text) {
+    auto settings = parse_run_settings(text, "the leader's settings");
+    settings.data = "digits:samples=500,test=100";
+    return prepare(settings);
+  };
+  cluster nodes{{other}};
+  nodes.wait = std::chrono::seconds(1);
+  EXPECT_THROW(nodes.run(prepare(small_run("d-psgd"))), error);
+  EXPECT_THAT(nodes.ends()[1], AllOf(HasSubstr("another run"), HasSubstr("samples=600"), HasSubstr("samples=500")));
+  EXPECT_THAT(nodes.said(), Contains(AllOf(HasSubstr("refused"), HasSubstr("samples=500"))));
+}
+
+TEST(cluster_world, says_who_has_not_come) {
+  cluster nodes{{}};
+  leader_settings s;
+  s.where = {"127.0.0.1", 0};
+  s.nodes = 2;
+  s.wait = std::chrono::seconds(0);
+  try {
+    lead_cluster(prepare(small_run("d-psgd")), s);
+    FAIL() << "it waits for nobody";
+  } catch (const error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("have come"));
+  }
+}
+
+TEST(cluster_world, says_that_nobody_leads) {
+  joining_settings s;
+  s.where = {"127.0.0.1", 1};
+  s.patience = std::chrono::milliseconds(300);
+  try {
+    join_cluster(s, [](const std::string&) { return nullptr; });
+    FAIL() << "nobody can be there";
+  } catch (const error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("nobody leads a run at 127.0.0.1:1"));
+  }
+}
+
+TEST(cluster_world, tells_all_nodes_why_the_run_failed) {
+  auto settings = small_run("all-reduce-sgd");
+  settings.data = settings.model = "quadratic";
+  settings.lr = 1e6;
+  cluster nodes{std::vector<joiner>(1)};
+  EXPECT_THROW(nodes.run(prepare(settings)), error);
+  EXPECT_THAT(nodes.ends()[1], HasSubstr("diverged"));
+}
+
+TEST(cluster_world, injects_the_faults_of_a_plan_on_every_node) {
+  auto settings = small_run("d-psgd");
+  const auto plan = parse_plan("[[fault]]\nkind = 'drop'\nat = 0\nrate = 0.1\n", "plan");
+  const auto e = prepare(settings);
+  cluster nodes{std::vector<joiner>(3)};
+  const auto summary = nodes.run(e, {.faults = plan});
+  EXPECT_THAT(nodes.ends(), testing::Each(""));
+  EXPECT_EQ(summary.final.train_loss, run_locally(e, {.faults = plan}).final.train_loss);
+}
+
+} // namespace
+} // namespace gossamer::actors
