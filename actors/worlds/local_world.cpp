@@ -3,7 +3,7 @@
 #include "gossamer/actors/faults/faulty_link.hpp"
 #include "gossamer/actors/faults/injector.hpp"
 #include "gossamer/actors/runtime/evaluator.hpp"
-#include "gossamer/actors/worlds/sink_table.hpp"
+#include "gossamer/actors/runtime/sink_table.hpp"
 #include "gossamer/actors/worlds/threads.hpp"
 #include "gossamer/actors/worlds/world.hpp"
 
