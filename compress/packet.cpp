@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <xxhash.h>
 
 namespace gossamer::compress {
@@ -29,6 +30,19 @@ static_assert(sizeof(header) == 8 && offsetof(header, checksum) == 4);
 std::uint32_t checksum_of(const header& h, std::span<const std::byte> rest, std::uint64_t prefix) {
   const auto seed = XXH3_64bits_withSeed(&h, offsetof(header, checksum), prefix);
   return static_cast<std::uint32_t>(XXH3_64bits_withSeed(rest.data(), rest.size(), seed));
+}
+
+/// The same of a payload that lies elsewhere.
+std::uint32_t checksum_of(const header& h, std::span<const std::byte> rest_of_head, std::span<const std::byte> payload,
+                          std::uint64_t prefix) {
+  thread_local const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state{XXH3_createState(),
+                                                                                    &XXH3_freeState};
+  if (!state)
+    throw std::bad_alloc{};
+  XXH3_64bits_reset_withSeed(state.get(), XXH3_64bits_withSeed(&h, offsetof(header, checksum), prefix));
+  XXH3_64bits_update(state.get(), rest_of_head.data(), rest_of_head.size());
+  XXH3_64bits_update(state.get(), payload.data(), payload.size());
+  return static_cast<std::uint32_t>(XXH3_64bits_digest(state.get()));
 }
 
 std::uint64_t take(std::span<const std::byte>& bytes) {
@@ -59,16 +73,20 @@ std::size_t packet::wire_bytes() const noexcept {
          + payload.size();
 }
 
-void write(const packet& p, std::byte* to, std::uint64_t prefix) {
+std::byte* write_head(const packet& p, std::byte* to, std::uint64_t prefix) {
   GOSSAMER_ASSERT(p.payload.size() == whole_bytes(p.bits), "a codec fills the payload that it declares");
   GOSSAMER_ASSERT(p.recipe.size() <= most_recipe_words, "a recipe is short");
   header h{packet_version, p.codec, p.parameter, static_cast<std::uint8_t>(p.recipe.size()), 0};
-  const std::span rest{to + sizeof h, p.wire_bytes() - sizeof h};
-  auto end = put_varint(put_varint(rest.data(), p.elements), p.bits);
-  end = std::ranges::copy(std::as_bytes(std::span{p.recipe}), end).out;
-  std::ranges::copy(p.payload.bytes(), end);
-  h.checksum = checksum_of(h, rest, prefix);
+  const auto rest = to + sizeof h;
+  const auto end =
+      std::ranges::copy(std::as_bytes(std::span{p.recipe}), put_varint(put_varint(rest, p.elements), p.bits)).out;
+  h.checksum = checksum_of(h, {rest, end}, p.payload.bytes(), prefix);
   std::memcpy(to, &h, sizeof h);
+  return end;
+}
+
+void write(const packet& p, std::byte* to, std::uint64_t prefix) {
+  std::ranges::copy(p.payload.bytes(), write_head(p, to, prefix));
 }
 
 packet opaque(std::span<const std::byte> bytes, buffer_pool pool) {

@@ -40,6 +40,10 @@ buffer write(const packet& p);
 /// Writes into `wire_bytes()` bytes.
 /// @param prefix a hash of what stands before the packet and is to be guarded by the same checksum; 0: nothing
 void write(const packet& p, std::byte* to, std::uint64_t prefix);
+/// Writes what stands before the payload, `wire_bytes()` less the payload's: who can send both from where they are
+/// need not copy the payload.
+/// @returns the place behind it
+std::byte* write_head(const packet& p, std::byte* to, std::uint64_t prefix);
 
 /// 16 GiB of floats.
 inline constexpr std::uint64_t packet_most_elements = std::uint64_t{1} << 32;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <xxhash.h>
@@ -65,13 +66,27 @@ std::size_t frame::wire_bytes() const noexcept {
   return bytes + body.wire_bytes();
 }
 
-buffer write(buffer_pool& pool, const frame& f) {
-  auto result = pool.allocate(f.wire_bytes());
-  auto end = result.data();
+namespace {
+
+std::byte* write_head(const frame& f, std::byte* const to) {
+  auto end = to;
   *end++ = static_cast<std::byte>(f.label.kind);
   for (const auto n : numbers_of(f))
     end = put_varint(end, n);
-  compress::write(f.body, end, XXH3_64bits(result.data(), static_cast<std::size_t>(end - result.data())));
+  return compress::write_head(f.body, end, XXH3_64bits(to, static_cast<std::size_t>(end - to)));
+}
+
+} // namespace
+
+buffer write_head(buffer_pool& pool, const frame& f) {
+  auto result = pool.allocate(f.wire_bytes() - f.body.payload.size());
+  write_head(f, result.data());
+  return result;
+}
+
+buffer write(buffer_pool& pool, const frame& f) {
+  auto result = pool.allocate(f.wire_bytes());
+  std::ranges::copy(f.body.payload.bytes(), write_head(f, result.data()));
   return result;
 }
 

@@ -63,6 +63,8 @@ struct frame {
 
 /// The bytes of a frame on a wire.
 buffer write(buffer_pool& pool, const frame& f);
+/// Those before the payload: behind them the payload follows as it is, and need not be copied to be sent.
+buffer write_head(buffer_pool& pool, const frame& f);
 
 /// Reads what `write` made, and nothing else: the bytes are not trusted. One checksum, the packet's, guards both.
 /// @param most_elements see compress::read

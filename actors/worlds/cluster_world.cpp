@@ -50,7 +50,7 @@ std::shared_ptr<data_plane> plane_of(const experiment& e, const run_offer& offer
                        .fingerprint = print.data ^ print.initial,
                        .node = offer.node,
                        .incarnation = 0,
-                       .limits = limits_for(e.initial.size()),
+                       .most = limits_for(e.initial.size()),
                        .pool = e.pool,
                        .listen_on = {std::move(host), 0},
                        .on_lost =

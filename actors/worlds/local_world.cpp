@@ -1,8 +1,8 @@
 #include "gossamer/actors/worlds/local_world.hpp"
 
 #include "gossamer/actors/faults/injector.hpp"
+#include "gossamer/actors/runtime/sink_table.hpp"
 #include "gossamer/actors/worlds/real_time.hpp"
-#include "gossamer/actors/worlds/sink_table.hpp"
 
 namespace gossamer::actors {
 

@@ -80,6 +80,17 @@ TEST(frame, of_every_kind_and_body_is_read_as_it_was_written) {
     }
 }
 
+TEST(frame, is_its_head_and_its_payload) {
+  buffer_pool pool;
+  for (const auto& body : {packet{}, vector_body(1), vector_body(33), vector_body(33, "random-k:k=3")}) {
+    const auto f = frame_of(frame_kind::model, body);
+    const auto head = write_head(pool, f);
+    std::vector<std::byte> joined{head.bytes().begin(), head.bytes().end()};
+    joined.insert(joined.end(), body.payload.bytes().begin(), body.payload.bytes().end());
+    EXPECT_EQ(joined, bytes_of(f));
+  }
+}
+
 TEST(frame, has_the_bytes_that_it_always_had) {
   test::expect_golden("frame/model.hex", bytes_of(frame_of(frame_kind::model, vector_body(5))));
   test::expect_golden("frame/acknowledgement.hex", bytes_of(frame_of(frame_kind::acknowledgement, {})));

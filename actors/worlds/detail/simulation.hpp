@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/faults/faulty_link.hpp"
+#include "gossamer/actors/runtime/sink_table.hpp"
 #include "gossamer/actors/simulation/compute_cost.hpp"
 #include "gossamer/actors/simulation/cost_meter.hpp"
 #include "gossamer/actors/simulation/event_queue.hpp"
@@ -8,7 +9,6 @@
 #include "gossamer/actors/simulation/observer.hpp"
 #include "gossamer/actors/simulation/standstill.hpp"
 #include "gossamer/actors/worlds/simulated_world.hpp"
-#include "gossamer/actors/worlds/sink_table.hpp"
 #include "gossamer/actors/worlds/world.hpp"
 
 #include <caf/scheduler/test_coordinator.hpp>

@@ -24,6 +24,11 @@ public:
     return who.who < newest_.size() && newest_[who.who].incarnation == who.incarnation ? newest_[who.who].sink
                                                                                        : nullptr;
   }
+  /// Whether a later life of the same rank was attached.
+  bool is_over(life who) const {
+    const std::scoped_lock lock{mutex_};
+    return who.who < newest_.size() && newest_[who.who].sink && newest_[who.who].incarnation > who.incarnation;
+  }
 
 private:
   struct newest_life {

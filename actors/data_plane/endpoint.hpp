@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gossamer::actors {
+
+/// Where a process listens for TCP connections.
+struct endpoint {
+  std::string host;       ///< a name, an IPv4 address, or an IPv6 address without brackets
+  std::uint16_t port = 0; ///< 0: any that is free
+
+  friend bool operator==(const endpoint&, const endpoint&) = default;
+};
+
+/// Reads `HOST:PORT` or `[ADDRESS]:PORT`; an IPv6 address needs the brackets.
+/// @error errc::usage says what is wrong with the text
+endpoint parse_endpoint(std::string_view text);
+
+/// As `parse_endpoint` reads it.
+std::string to_string(const endpoint& e);
+
+} // namespace gossamer::actors

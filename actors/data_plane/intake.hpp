@@ -1,0 +1,84 @@
+#pragma once
+
+#include "gossamer/actors/data_plane/hello.hpp"
+#include "gossamer/actors/data_plane/limits.hpp"
+#include "gossamer/actors/data_plane/record.hpp"
+
+#include <functional>
+#include <map>
+
+namespace gossamer::actors {
+
+/// Makes frames of what one node sends to another, over any number of successive connections; the counterpart of
+/// `outbox`. The bytes are not trusted: everything is checked before memory is taken for it.
+///
+/// It knows no socket: `room` says where the next bytes go, `commit` how many came. Long chunks are read into the
+/// buffer where their frame is put together, short ones through a stage. Threads: one.
+class intake {
+public:
+  /// What follows from a peer's bytes.
+  struct owner {
+    std::function<bool(rank)> may_send; ///< whether frames of this source may come from this peer
+    std::function<void(life to, frame)> deliver;
+  };
+
+  intake(const limits& most, buffer_pool pool, owner whose);
+
+  /// Never empty; at most 256 KiB.
+  std::span<std::byte> room();
+  /// So many bytes were put into the room. Hands on the frames that are complete now.
+  /// @error errc::bad_packet says which rule was broken: nothing more may be committed
+  void commit(std::size_t bytes);
+  /// The connection is gone. The chunk that was under way comes again; frames keep the whole chunks that they have.
+  void lost();
+
+  /// Chunks that have arrived as a whole, over all connections.
+  std::uint64_t received() const noexcept { return received_; }
+  /// Chunks that have arrived here, and that the peer has not been told of.
+  bool owes_acknowledgement() const noexcept { return told_ < received_; }
+  /// The same, and it is time: after 64 chunks or 1 MiB. For what remains when the peer falls silent, ask
+  /// `owes_acknowledgement` after a while.
+  bool must_acknowledge() const noexcept;
+  /// The peer is told of all that have arrived.
+  void acknowledge() noexcept;
+
+  /// Of our chunks, as the peer says on this connection.
+  std::uint64_t acknowledged() const noexcept { return acknowledged_; }
+  /// The peer wants no connection; behind that nothing is read.
+  const std::optional<refusal>& refused() const noexcept { return refused_; }
+
+private:
+  struct half_frame {
+    buffer bytes;
+    std::uint64_t filled = 0; ///< by whole chunks
+  };
+  using half_frames = std::map<std::pair<rank, life>, half_frame>;
+
+  bool step();
+  bool begin_record();
+  bool begin_chunk(std::uint64_t body);
+  bool read_control(record_kind kind, std::uint64_t body);
+  void check(const chunk_head& c, std::uint64_t size) const;
+  void end_chunk();
+  void arrived(std::uint64_t bytes);
+  void deliver(std::span<const std::byte> bytes);
+  std::span<const std::byte> staged() const noexcept { return std::span{stage_}.subspan(begin_, end_ - begin_); }
+
+  limits most_;
+  buffer_pool pool_;
+  owner owner_;
+  half_frames halves_;
+
+  std::vector<std::byte> stage_;
+  std::size_t begin_ = 0, end_ = 0; ///< of what is in the stage and not yet used
+
+  chunk_head chunk_;
+  half_frames::iterator target_ = halves_.end(); ///< the frame of the chunk that is under way
+  std::uint64_t chunk_bytes_ = 0, chunk_filled_ = 0;
+
+  std::uint64_t received_ = 0, told_ = 0, bytes_since_told_ = 0;
+  std::uint64_t acknowledged_ = 0;
+  std::optional<refusal> refused_;
+};
+
+} // namespace gossamer::actors
