@@ -39,6 +39,11 @@ public:
     if (!job.workers_given)
       words_.insert(words_.end(), {"--workers", fmt::format("{}", nodes_.size())});
     require_private("--hosts", address_of(nodes_[0]) + ":0", how.node.insecure);
+    const bool others = !std::ranges::all_of(nodes_, &host::local);
+    if (others && is_loopback(address_of(nodes_[0])))
+      throw error(
+          errc::usage, fmt::format("other machines cannot reach {}", address_of(nodes_[0])),
+          "in the hosts file, give the first host an address = \"...\" that they reach, or a name that they know");
   }
 
   void print_commands() const {

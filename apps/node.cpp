@@ -37,8 +37,7 @@ void invite(const program& p, const node_options& node, const actors::endpoint& 
   if (node.announce) {
     fmt::print("{}{}\n", announcement, address);
     std::fflush(stdout);
-  }
-  if (node.nodes > 1)
+  } else if (node.nodes > 1)
     say(p, fmt::format("waits for {} more node{}; start each of them with\n  {} node --join {}{}", node.nodes - 1,
                        node.nodes == 2 ? "" : "s", p.name(), address, node.insecure ? " --insecure" : ""));
 }
@@ -52,9 +51,10 @@ void tell_all_are_here(const node_options& node) {
 
 } // namespace
 
+bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+
 void require_private(const std::string& flag, const std::string& address, bool insecure) {
-  const auto host = actors::parse_endpoint(address).host;
-  if (insecure || host == "localhost" || host == "::1" || host.starts_with("127."))
+  if (insecure || is_loopback(actors::parse_endpoint(address).host))
     return;
   throw error(errc::usage, fmt::format("{} is {}, which other machines reach, and nothing is encrypted", flag, address),
               "in a network that you trust, add --insecure; else use an address of this machine alone, such as "

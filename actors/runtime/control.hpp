@@ -89,8 +89,12 @@ struct node_lost {
   std::string why;
 };
 
+/// coordinator -> node: it is there. A node's own are its `work_report`s
+struct heartbeat {};
+
 /// node -> coordinator: what its workers reported since the last one, in their order
 struct work_report {
+  std::uint32_t node = 0;
   std::vector<step_report> steps;
   std::map<std::uint64_t, std::uint64_t> staleness; ///< how many `gradient_applied` of each
 };
@@ -130,7 +134,11 @@ decltype(auto) inspect(Inspector& f, node_lost& m) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, work_report& r) {
-  return f(r.steps, r.staleness);
+  return f(r.node, r.steps, r.staleness);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, heartbeat&) {
+  return f();
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, begin_run&) {

@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/runtime/coordination.hpp"
 #include "gossamer/actors/runtime/evaluator.hpp"
+#include "gossamer/actors/runtime/failure_detector.hpp"
 #include "gossamer/actors/runtime/local_node.hpp"
 #include "gossamer/actors/runtime/progress_meter.hpp"
 #include "gossamer/actors/runtime/snapshot_round.hpp"
@@ -35,6 +36,7 @@ public:
     const auto& run = *setup_.run;
     coordination_.emplace(run);
     progress_.emplace(run);
+    nodes_heard_.emplace(setup_.patience);
     summary_.algorithm = run.algorithm->about.name;
     summary_.workers = workers();
     summary_.seed = run.settings.seed;
@@ -55,8 +57,10 @@ public:
     began_ = self_->clock().now();
     evaluator_ = setup_.spawn_evaluator(self_);
     self_->monitor(evaluator_);
-    for (const auto& other : setup_.others)
+    for (const auto& other : setup_.others) {
       self_->monitor(other.handle);
+      nodes_heard_->heard(other.number, now());
+    }
     for (rank i = 0; i < setup_.run->participants(); ++i)
       tell_node_of(i, start_worker{i, 0});
     tell_nodes(begin_run{});
@@ -86,6 +90,7 @@ public:
   }
 
   void on_report(const work_report& r) {
+    nodes_heard_->heard(r.node, now());
     for (const auto& step : r.steps)
       on_step(step);
     for (const auto& [age, count] : r.staleness)
@@ -142,6 +147,7 @@ public:
     else if (limit && now >= *limit)
       on(stop_run{run_end::seconds, now});
     on(time_is{now});
+    watch_nodes();
     if (setup_.observer)
       setup_.observer->on_progress(progress_->at(now, last_record_.test_accuracy));
   }
@@ -188,7 +194,8 @@ private:
   std::size_t workers() const { return setup_.run->settings.workers; }
   /// The final evaluation follows so soon that another before it would say nothing new.
   bool near_the_end() const { return progress_->left() <= setup_.run->evaluation_steps * workers() / 2; }
-  double elapsed() const { return seconds{self_->clock().now() - began_}.count(); }
+  failure_detector::time now() const { return self_->clock().now() - began_; }
+  double elapsed() const { return seconds{now()}.count(); }
 
   template <class Order>
   void tell_nodes(const Order& m) {
@@ -212,7 +219,20 @@ private:
       self_->delayed_send(self_, setup_.detection, loss);
   }
 
+  /// Those that are silent are lost; all others hear that this one is there.
+  void watch_nodes() {
+    for (const auto number : nodes_heard_->silent(now()))
+      on_lost({number,
+               fmt::format("nothing has been heard of it for {:.3g} s", seconds{nodes_heard_->patience()}.count())});
+    if (!setup_.others.empty() && now() - last_heartbeat_ >= heartbeat_every) {
+      last_heartbeat_ = now();
+      for (const auto& other : setup_.others)
+        self_->send(other.handle, heartbeat{});
+    }
+  }
+
   void lose(remote_node& other, const std::string& why) {
+    nodes_heard_->forget(other.number);
     if (std::exchange(other.lost, true))
       return;
     tell_observer(fmt::format("node {} is lost: {}", other.number, why));
@@ -303,6 +323,8 @@ private:
   caf::actor evaluator_;
   std::optional<coordination> coordination_;
   std::optional<local_node> own_node_;
+  std::optional<failure_detector> nodes_heard_;
+  failure_detector::time last_heartbeat_{};
   caf::actor_clock::time_point began_;
 
   std::optional<progress_meter> progress_;

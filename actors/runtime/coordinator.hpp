@@ -23,6 +23,7 @@ struct coordinator_setup {
   /// Starts a worker actor of this process; called again with a higher incarnation when a worker is started anew.
   std::function<caf::actor(rank, std::uint32_t incarnation, const caf::actor& coordinator)> spawn_worker;
   std::vector<remote_node> others; ///< all ranks that none of them has live in this process
+  std::chrono::nanoseconds patience = std::chrono::seconds(10); ///< with a node that is silent
   std::function<caf::actor(const caf::actor& coordinator)> spawn_evaluator;
   caf::actor steps_to; ///< gets a copy of each `step_report`; may be null
   caf::actor client;   ///< gets the `run_summary` or the `run_failed`

@@ -266,7 +266,8 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
                                            .interrupted = around.interrupted,
                                            .client = self,
                                            .steps_to = around.faults.needs_steps() ? injector.actor : caf::actor{},
-                                           .others = others.list()})};
+                                           .others = others.list(),
+                                           .patience = s.patience})};
   complain->send_to(coordinator.actor);
   plane->attach(evaluating_life(e->participants()), snapshots_to(coordinator.actor, e));
   others.tell(cluster_plan{entries, coordinator.actor});
@@ -303,7 +304,7 @@ void join_cluster(const joining_settings& s, const preparation& prepare) {
     plane->meet(addresses_of(nodes, e->participants()));
   };
   const auto world = std::make_shared<const real_time>(system, e, around, e->settings.workers);
-  const scoped_life node{spawn_node(system, {e, world, plane, meet, self})};
+  const scoped_life node{spawn_node(system, {offer.node, e, world, plane, meet, s.patience, self})};
   complain->send_to(node.actor);
   self->monitor(node.actor);
   here.tell(node_ready{offer.node, print, plane->listens_on(), node.actor});

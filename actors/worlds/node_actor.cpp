@@ -1,8 +1,11 @@
 #include "gossamer/actors/worlds/node_actor.hpp"
 
+#include "gossamer/actors/runtime/failure_detector.hpp"
 #include "gossamer/actors/runtime/local_node.hpp"
 #include "gossamer/actors/runtime/view_maker.hpp"
 #include "gossamer/actors/worlds/snapshot_frames.hpp"
+
+#include <fmt/format.h>
 
 namespace gossamer::actors {
 
@@ -18,10 +21,12 @@ public:
     self_ = self;
     setup_ = std::move(setup);
     views_.emplace(*setup_.run);
+    leader_ = failure_detector{setup_.patience};
   }
 
   void begin(const cluster_plan& plan) {
     coordinator_ = plan.coordinator;
+    on_heartbeat();
     setup_.meet_nodes(plan.nodes);
     const auto parts = setup_.world->parts(setup_.net);
     own_.emplace(self_, local_node::parts{
@@ -48,8 +53,12 @@ public:
   void add(const gradient_applied& m) { ++news_.staleness[m.staleness]; }
 
   void hand_on_news() {
-    if (!news_.steps.empty() || !news_.staleness.empty())
-      self_->send(coordinator_, std::exchange(news_, {}));
+    const bool nothing = news_.steps.empty() && news_.staleness.empty();
+    if (nothing && now() - last_report_ < heartbeat_every)
+      return;
+    last_report_ = now();
+    news_.node = setup_.number;
+    self_->send(coordinator_, std::exchange(news_, {}));
   }
 
   /// The coordinator hears of everything in the order in which it happened.
@@ -69,7 +78,14 @@ public:
   void on_tick() {
     self_->delayed_send(self_, between_reports, tick{});
     hand_on_news();
+    if (!leader_.silent(now()).empty())
+      fail({errc::failed,
+            fmt::format("nothing has been heard of the leader for {:.3g} s",
+                        std::chrono::duration<double>{leader_.patience()}.count()),
+            "it may have been stopped, or be cut off; --patience says for how long that is borne"});
   }
+
+  void on_heartbeat() { leader_.heard(0, now()); }
 
   void leave(const leave_run& m) {
     self_->send(setup_.client, m);
@@ -79,8 +95,17 @@ public:
   void obey(const switch_fault& m) { setup_.world->switch_fault(m.index, m.on); }
 
 private:
+  failure_detector::time now() const { return self_->clock().now().time_since_epoch(); }
+
+  void fail(const run_failed& why) {
+    self_->send(setup_.client, why);
+    self_->quit();
+  }
+
   caf::event_based_actor* self_ = nullptr;
   node_setup setup_;
+  failure_detector leader_{std::chrono::seconds(10)};
+  failure_detector::time last_report_{};
   caf::actor coordinator_;
   work_report news_; // since the last report
   std::map<rank, std::unique_ptr<link>> to_evaluator_;
@@ -95,15 +120,25 @@ caf::behavior node_actor(caf::stateful_actor<node_state>* self, node_setup setup
   self->set_down_handler([&state](const caf::down_msg& m) { state.on_down(m); });
   self->set_default_handler(caf::skip); // orders may come before the plan
   const caf::behavior working{
-      [&state](const begin_run& m) { state.obey(m); },          [&state](const start_worker& m) { state.obey(m); },
-      [&state](const stop_worker& m) { state.obey(m); },        [&state](const pause_worker& m) { state.obey(m); },
-      [&state](const hold_steps& m) { state.obey(m); },         [&state](const decision& m) { state.obey(m); },
-      [&state](const snapshot_request& m) { state.obey(m); },   [&state](const run_progress& m) { state.obey(m); },
-      [&state](const switch_fault& m) { state.obey(m); },       [&state](const step_report& m) { state.add(m); },
-      [&state](const gradient_applied& m) { state.add(m); },    [&state](const snapshot& m) { state.hand_on_model(m); },
-      [&state](const holding& m) { state.hand_on(m); },         [&state](const worker_joined& m) { state.hand_on(m); },
-      [&state](const worker_finished& m) { state.hand_on(m); }, [&state](const run_failed& m) { state.hand_on(m); },
-      [&state](const node_lost& m) { state.hand_on(m); },       [&state](tick) { state.on_tick(); },
+      [&state](const begin_run& m) { state.obey(m); },
+      [&state](const start_worker& m) { state.obey(m); },
+      [&state](const stop_worker& m) { state.obey(m); },
+      [&state](const pause_worker& m) { state.obey(m); },
+      [&state](const hold_steps& m) { state.obey(m); },
+      [&state](const decision& m) { state.obey(m); },
+      [&state](const snapshot_request& m) { state.obey(m); },
+      [&state](const run_progress& m) { state.obey(m); },
+      [&state](const switch_fault& m) { state.obey(m); },
+      [&state](const step_report& m) { state.add(m); },
+      [&state](const gradient_applied& m) { state.add(m); },
+      [&state](const snapshot& m) { state.hand_on_model(m); },
+      [&state](const holding& m) { state.hand_on(m); },
+      [&state](const worker_joined& m) { state.hand_on(m); },
+      [&state](const worker_finished& m) { state.hand_on(m); },
+      [&state](const run_failed& m) { state.hand_on(m); },
+      [&state](const node_lost& m) { state.hand_on(m); },
+      [&state](tick) { state.on_tick(); },
+      [&state](heartbeat) { state.on_heartbeat(); },
       [&state](const leave_run& m) { state.leave(m); },
   };
   return {[self, working](const cluster_plan& plan) {

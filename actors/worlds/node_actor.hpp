@@ -6,10 +6,12 @@
 namespace gossamer::actors {
 
 struct node_setup {
+  std::uint32_t number = 0;
   std::shared_ptr<const experiment> run;
   std::shared_ptr<const real_time> world;
   std::shared_ptr<transport> net;                                 ///< without faults
   std::function<void(const std::vector<node_entry>&)> meet_nodes; ///< who is where
+  std::chrono::nanoseconds patience = std::chrono::seconds(10);   ///< with a coordinator that is silent
   caf::actor client;                                              ///< gets the `leave_run`, or a `run_failed`
 };
 

@@ -156,6 +156,7 @@ void add_cluster_messages(caf::actor_system_config& config) {
       .add_message_type<pause_worker>("gossamer::pause_worker")
       .add_message_type<snapshot_request>("gossamer::snapshot_request")
       .add_message_type<run_progress>("gossamer::run_progress")
+      .add_message_type<heartbeat>("gossamer::heartbeat")
       .add_message_type<node_lost>("gossamer::node_lost")
       .add_message_type<work_report>("gossamer::work_report")
       .add_message_type<run_event>("gossamer::run_event")

@@ -40,6 +40,7 @@ caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment
   setup.detection = parts.detection;
   setup.spawn_worker = starter_of(system, e, parts);
   setup.others = std::move(client.others);
+  setup.patience = client.patience;
   setup.spawn_evaluator = parts.spawn_evaluator;
   setup.steps_to = client.steps_to;
   setup.client = client.client;

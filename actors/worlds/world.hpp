@@ -23,9 +23,10 @@ struct world_parts {
 struct run_client {
   run_observer* observer = nullptr; ///< outlives the run; may be null
   std::function<bool()> interrupted;
-  caf::actor client;                    ///< gets the `run_summary` or the `run_failed`
-  caf::actor steps_to = {};             ///< see coordinator_setup
-  std::vector<remote_node> others = {}; ///< likewise
+  caf::actor client;                                            ///< gets the `run_summary` or the `run_failed`
+  caf::actor steps_to = {};                                     ///< see coordinator_setup
+  std::vector<remote_node> others = {};                         ///< likewise
+  std::chrono::nanoseconds patience = std::chrono::seconds(10); ///< likewise
 };
 
 /// Starts a worker of this process. @param coordinator whom it reports to: the run's, or the node that it lives on

@@ -35,6 +35,9 @@ inline constexpr std::string_view announcement = "listening on ";
 /// The line that follows when all nodes are there.
 inline constexpr std::string_view all_have_come = "all nodes are ready";
 
+/// Whether only this machine reaches that address.
+bool is_loopback(const std::string& host);
+
 /// @error errc::usage for an address that other machines reach, unless the user insists
 void require_private(const std::string& flag, const std::string& address, bool insecure);
 

@@ -1,7 +1,6 @@
 // Several nodes, each with an actor system and a data plane of its own, on sockets of this machine. They stand in one
 // process here; tests/process has them in several.
 #include "gossamer/actors/worlds/cluster_world.hpp"
-
 #include "gossamer/actors/worlds/local_world.hpp"
 #include "gossamer/actors/worlds/rendezvous.hpp"
 #include "gossamer/base/error.hpp"
@@ -141,8 +140,8 @@ std::vector<std::string> names() {
   return result;
 }
 
-INSTANTIATE_TEST_SUITE_P(algorithms, every_algorithm_across_nodes, testing::ValuesIn(names()), [](const auto& info) {
-  auto name = info.param;
+INSTANTIATE_TEST_SUITE_P(algorithms, every_algorithm_across_nodes, testing::ValuesIn(names()), [](const auto& entry) {
+  auto name = entry.param;
   std::ranges::replace(name, '-', '_');
   return name;
 });
@@ -158,15 +157,21 @@ TEST(cluster_world, goes_on_when_a_node_leaves) {
   for (const char* algorithm : {"all-reduce-sgd", "ad-psgd", "cser"}) {
     SCOPED_TRACE(algorithm);
     auto settings = small_run(algorithm);
-    settings.epochs = 40;
+    settings.epochs = 1e6; // until the others have gone on for a while
     struct observer final : run_observer {
-      void on_evaluation(const evaluation_record& r) override { begun = begun || r.step > 0; }
-      std::atomic<bool> begun{false};
+      void on_evaluation(const evaluation_record& r) override {
+        begun = begun || r.step > 0;
+        gone_on = gone_on || lost;
+      }
+      void on_event(double, const std::string& what) override { lost = lost || what.find("lost") != what.npos; }
+      std::atomic<bool> begun{false}, lost{false}, gone_on{false};
     } seen;
+    settings.eval_every = 1;
     cluster nodes{{{}, {.leaves = [&] { return seen.begun.load(); }}}};
-    const auto summary = nodes.run(prepare(settings), {.observer = &seen});
+    const auto summary =
+        nodes.run(prepare(settings), {.observer = &seen, .interrupted = [&] { return seen.gone_on.load(); }});
     EXPECT_GE(summary.lost, 1u);
-    EXPECT_EQ(summary.end, run_end::planned);
+    EXPECT_EQ(summary.end, run_end::interrupted);
     EXPECT_TRUE(std::isfinite(summary.final.train_loss));
     EXPECT_THAT(nodes.ends()[1], "");
     EXPECT_THAT(nodes.ends()[2], HasSubstr("interrupted"));
@@ -224,6 +229,8 @@ TEST(cluster_world, tells_all_nodes_why_the_run_failed) {
 
 TEST(cluster_world, injects_the_faults_of_a_plan_on_every_node) {
   auto settings = small_run("d-psgd");
+  settings.epochs.reset();
+  settings.steps = 12; // each of which waits for repetitions
   const auto plan = parse_plan("[[fault]]\nkind = 'drop'\nat = 0\nrate = 0.1\n", "plan");
   const auto e = prepare(settings);
   cluster nodes{std::vector<joiner>(3)};
