@@ -83,6 +83,8 @@ std::optional<refusal> read_refusal(std::span<const std::byte> body) {
 }
 
 std::optional<refusal> objection(const hello& mine, const hello& theirs) {
+  if (theirs.node < mine.node)
+    return objection(theirs, mine);
   if (mine.version != theirs.version)
     return incompatible(fmt::format("node {} speaks version {} of the protocol between nodes, node {} version {}",
                                     theirs.node, theirs.version, mine.node, mine.version));

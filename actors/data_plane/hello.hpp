@@ -56,7 +56,8 @@ std::vector<std::byte> write(const refusal& r);
 /// @param body of the record. @returns nothing when it is no refusal
 std::optional<refusal> read_refusal(std::span<const std::byte> body);
 
-/// Why two nodes cannot be connected: what differs, and both values. It is the same whoever asks, up to the order.
+/// Why two nodes cannot be connected: what differs, and both values. Both ends come to the
+/// same sentence.
 std::optional<refusal> objection(const hello& mine, const hello& theirs);
 
 } // namespace gossamer::actors

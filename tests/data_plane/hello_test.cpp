@@ -34,7 +34,7 @@ TEST(hello, meets_an_objection_that_names_both_values) {
     change(changed);
     const auto here = objection(mine, changed), there = objection(changed, mine);
     EXPECT_TRUE(here && here->code == code);
-    EXPECT_TRUE(there && there->code == code) << "both ends see it";
+    EXPECT_EQ(here, there) << "both ends see it";
     return here ? here->sentence : "";
   };
   using enum refusal_code;

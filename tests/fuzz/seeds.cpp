@@ -10,6 +10,7 @@
 
 #include <cstdio>
 
+#include "data_plane/support.hpp"
 #include "fuzz/target.hpp"
 #include "support/gzip.hpp"
 #include "support/hex.hpp"
@@ -55,6 +56,23 @@ void packets(seed_folders& seeds) {
         const actors::frame f{.source = 1, .sequence = 2, .label = {actors::frame_kind::model, 300}, .body = p};
         seeds.add("frame_fuzz", actors::write(pool, f).bytes());
       }
+}
+
+void connections(seed_folders& seeds) {
+  using namespace actors;
+  buffer_pool pool;
+  const auto said = write(hello{.node = 1});
+  seeds.add("connection_fuzz", std::span<const std::byte>{said});
+  const auto refused = write(refusal{refusal_code::not_here, "not here"});
+  seeds.add("connection_fuzz", std::span{refused});
+  for (const std::size_t bytes : {0u, 10u, 3000u}) {
+    outbox out{1};
+    for (rank source = 0; source < 3; ++source)
+      out.push(actors::test::outgoing(pool, {9, 0}, actors::test::numbered_frame(pool, source, 1, bytes)));
+    out.resume(0);
+    out.say(acknowledgement_record(0));
+    seeds.add("connection_fuzz", std::span<const std::byte>{actors::test::joined(out.gather())});
+  }
 }
 
 template <class Entry>
@@ -112,6 +130,7 @@ int main(int argc, char** argv) {
   }
   fuzz::seed_folders seeds{argv[1]};
   fuzz::packets(seeds);
+  fuzz::connections(seeds);
   fuzz::specs(seeds, topology::topologies());
   fuzz::specs(seeds, compress::codecs());
   fuzz::specs(seeds, compute::models());

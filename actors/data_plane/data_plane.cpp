@@ -1,0 +1,202 @@
+#include "gossamer/actors/data_plane/data_plane.hpp"
+
+#include "gossamer/actors/data_plane/detail/doorway.hpp"
+#include "gossamer/actors/data_plane/detail/letter_box.hpp"
+#include "gossamer/actors/data_plane/detail/peer.hpp"
+#include "gossamer/actors/data_plane/detail/sockets.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <asio/post.hpp>
+#include <thread>
+
+namespace gossamer::actors {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto longest_flush = 1000ms;
+
+/// To a worker of this process.
+class near_link final : public link {
+public:
+  near_link(std::shared_ptr<const sink_table> sinks, life to) : sinks_(std::move(sinks)), to_(to) {}
+  void send(frame f) override {
+    if (!target_)
+      target_ = sinks_->find(to_);
+    if (target_)
+      (*target_)(std::move(f));
+  }
+
+private:
+  std::shared_ptr<const sink_table> sinks_;
+  life to_;
+  sink_table::entry target_;
+};
+
+/// To a worker of another. The checksum is made here, on the sender's thread.
+class far_link final : public link {
+public:
+  far_link(std::shared_ptr<detail::letter_box> box, buffer_pool pool, std::uint64_t most_bytes, life to)
+      : box_(std::move(box)), pool_(std::move(pool)), most_bytes_(most_bytes), to_(to) {}
+  void send(frame f) override {
+    if (f.wire_bytes() > most_bytes_)
+      throw error(errc::failed,
+                  fmt::format("a frame of rank {} to rank {} has {} bytes, more than the {} that nodes accept",
+                              f.source, to_.who, f.wire_bytes(), most_bytes_));
+    auto head = write_head(pool_, f);
+    box_->push(std::make_shared<const outgoing_frame>(
+        outgoing_frame{f.source, to_, std::move(head), std::move(f.body.payload)}));
+  }
+
+private:
+  std::shared_ptr<detail::letter_box> box_;
+  buffer_pool pool_;
+  std::uint64_t most_bytes_;
+  life to_;
+};
+
+} // namespace
+
+/// What the thread of a data plane does. Others use the letter box and the table of sinks only.
+class data_plane::hub {
+public:
+  explicit hub(data_plane_setup s)
+      : setup(checked(std::move(s))), arrivals_(*sinks, setup.most), door_(io_, setup.listen_on, setup.run), end_(io_) {
+    door_.open([this](auto socket, const hello& h) { greeted(std::move(socket), h); });
+    thread_ = std::thread{[this] { run(); }};
+  }
+  hub(const hub&) = delete;
+  hub& operator=(const hub&) = delete;
+  ~hub() {
+    box->close();
+    thread_.join();
+  }
+
+  endpoint listens_on() const { return door_.listens_on(); }
+
+  const data_plane_setup setup;
+  const std::shared_ptr<sink_table> sinks = std::make_shared<sink_table>();
+  const std::shared_ptr<detail::letter_box> box =
+      std::make_shared<detail::letter_box>([this] { asio::post(io_, [this] { read_letters(); }); });
+
+private:
+  static data_plane_setup checked(data_plane_setup s) {
+    if (!s.on_lost)
+      s.on_lost = [](std::uint32_t, const std::string&) {};
+    return s;
+  }
+
+  void run() {
+    const auto work = asio::make_work_guard(io_);
+    while (!io_.stopped())
+      try {
+        io_.run();
+      } catch (const std::exception& e) { // no memory is left, or a sink has thrown for a frame that had waited
+        for (const auto& [_, p] : peers_)
+          p->lose(
+              {refusal_code::nonsense, fmt::format("the data plane of node {} has failed: {}", setup.node, e.what())});
+      }
+  }
+
+  void read_letters() {
+    auto letters = box->take();
+    if (letters.who)
+      meet(*letters.who);
+    for (const auto who : letters.attached)
+      arrivals_.attached(who);
+    for (auto& f : letters.frames)
+      if (const auto home = homes_.find(f->to.who); home != homes_.end())
+        home->second->push(std::move(f));
+    if (letters.break_connections)
+      for (const auto& [_, p] : peers_)
+        p->break_connection();
+    for (const auto& [_, p] : peers_)
+      p->carry_on();
+    if (letters.close)
+      close();
+  }
+
+  void meet(const detail::letter_box::nodes& who) {
+    std::erase_if(peers_, [&](const auto& known) {
+      const auto now = who.find(known.first);
+      return now == who.end() || now->second.incarnation != known.second->incarnation();
+    });
+    homes_.clear();
+    for (const auto& [node, address] : who) {
+      if (node == setup.node) {
+        arrivals_.host({address.ranks.begin(), address.ranks.end()});
+        continue;
+      }
+      auto& p = peers_[node];
+      if (p)
+        p->meet(address);
+      else
+        p = std::make_unique<detail::peer>(
+            detail::peer::surroundings{io_, setup, arrivals_, [this] { stop_if_settled(); }}, node, address);
+      for (const auto r : address.ranks)
+        homes_[r] = p.get();
+    }
+  }
+
+  void greeted(asio::ip::tcp::socket socket, const hello& h) {
+    if (const auto known = peers_.find(h.node); known != peers_.end())
+      return known->second->accept(std::move(socket), h);
+    const hello mine{.run = setup.run,
+                     .fingerprint = setup.fingerprint,
+                     .node = setup.node,
+                     .incarnation = setup.incarnation,
+                     .meant_node = h.node,
+                     .meant_incarnation = h.incarnation};
+    const auto words =
+        farewell(mine, {refusal_code::not_here, fmt::format("node {} does not know node {}", setup.node, h.node)});
+    detail::send_some(socket.native_handle(), std::array{std::span<const std::byte>{words}});
+  }
+
+  void close() {
+    closing_ = true;
+    door_.close();
+    end_.set(longest_flush, [this] { io_.stop(); });
+    for (const auto& [_, p] : peers_)
+      p->acknowledge();
+    stop_if_settled();
+  }
+
+  void stop_if_settled() {
+    if (closing_ && std::ranges::all_of(peers_, [](const auto& p) { return p.second->is_settled(); }))
+      io_.stop();
+  }
+
+  asio::io_context io_{1};
+  arrivals arrivals_;
+  detail::doorway door_;
+  std::map<std::uint32_t, std::unique_ptr<detail::peer>> peers_;
+  std::map<rank, detail::peer*> homes_; ///< of those who live elsewhere
+  detail::alarm end_;
+  bool closing_ = false;
+  std::thread thread_;
+};
+
+data_plane::data_plane(data_plane_setup setup) : hub_(std::make_unique<hub>(std::move(setup))) {}
+data_plane::~data_plane() = default;
+
+endpoint data_plane::listens_on() const { return hub_->listens_on(); }
+
+void data_plane::meet(std::map<std::uint32_t, node_address> nodes) { hub_->box->meet(std::move(nodes)); }
+
+void data_plane::attach(life who, frame_sink sink) {
+  hub_->sinks->attach(who, std::move(sink));
+  hub_->box->attached(who.who);
+}
+
+std::unique_ptr<link> data_plane::link_to(rank, life to) {
+  if (hub_->sinks->find(to) || hub_->box->home_of(to.who) == hub_->setup.node)
+    return std::make_unique<near_link>(hub_->sinks, to);
+  return std::make_unique<far_link>(hub_->box, hub_->setup.pool, hub_->setup.most.most_frame_bytes, to);
+}
+
+void data_plane::break_connections() { hub_->box->break_connections(); }
+
+} // namespace gossamer::actors

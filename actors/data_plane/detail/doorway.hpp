@@ -1,0 +1,50 @@
+#pragma once
+
+#include "gossamer/actors/data_plane/detail/alarm.hpp"
+#include "gossamer/actors/data_plane/endpoint.hpp"
+#include "gossamer/actors/data_plane/hello.hpp"
+
+#include <asio/ip/tcp.hpp>
+#include <list>
+
+namespace gossamer::actors::detail {
+
+/// Listens, and hears the hello of whoever connects. Strangers cost little: at most 64 at once, two seconds each, and
+/// the bytes of a hello; who does not know the run is not answered. Threads: that of its context.
+class doorway {
+public:
+  using tcp = asio::ip::tcp;
+  using welcome = std::function<void(tcp::socket, const hello&)>;
+
+  /// Listens at once. @error errc::io
+  doorway(asio::io_context& io, const endpoint& where, std::uint64_t run);
+
+  endpoint listens_on() const { return where_; }
+  /// @param in gets the connection of everybody who knows the run
+  void open(welcome in);
+  void close();
+
+private:
+  struct guest {
+    guest(asio::io_context& io, tcp::socket s) : socket(std::move(s)), patience(io) {}
+    tcp::socket socket;
+    alarm patience;
+    written_hello said{};
+    std::size_t said_bytes = 0;
+  };
+
+  void accept();
+  void enter(tcp::socket s);
+  void listen_to(const std::shared_ptr<guest>& g);
+  void hear(const std::shared_ptr<guest>& g);
+
+  asio::io_context& io_;
+  endpoint where_;
+  std::uint64_t run_;
+  tcp::acceptor acceptor_;
+  alarm pause_;
+  welcome in_;
+  std::list<std::shared_ptr<guest>> guests_;
+};
+
+} // namespace gossamer::actors::detail

@@ -1,0 +1,277 @@
+#include "gossamer/actors/data_plane/detail/peer.hpp"
+
+#include "gossamer/actors/data_plane/detail/sockets.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <asio/connect.hpp>
+
+namespace gossamer::actors::detail {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::chrono::milliseconds first_backoff = 10ms, longest_backoff = 1000ms;
+constexpr auto longest_attempt = 5000ms; // to connect and hear a hello
+constexpr auto acknowledgement_delay = 50ms;
+constexpr std::uint64_t bytes_a_turn = 2 << 20; // before others have theirs
+
+} // namespace
+
+peer::peer(const surroundings& around, std::uint32_t node, const node_address& address)
+    : around_(around), node_(node), address_(address), ranks_(std::make_shared<std::set<rank>>()),
+      backoff_(first_backoff), resolver_(around.io), attempt_(around.io), retry_(around.io), patience_(around.io),
+      acknowledgement_(around.io) {
+  meet(address);
+  talk_ = std::make_unique<session>(
+      mine(), around_.setup.most, around_.setup.pool,
+      intake::owner{[ranks = ranks_](rank source) { return ranks->contains(source); },
+                    [this](life to, frame f) { around_.in.deliver(node_, to, std::move(f)); }});
+}
+
+std::string peer::name() const { return fmt::format("node {} at {}", node_, to_string(address_.where)); }
+
+hello peer::mine() const {
+  const auto& setup = around_.setup;
+  return {.run = setup.run,
+          .fingerprint = setup.fingerprint,
+          .node = setup.node,
+          .incarnation = setup.incarnation,
+          .meant_node = node_,
+          .meant_incarnation = address_.incarnation};
+}
+
+void peer::meet(const node_address& address) {
+  address_ = address;
+  ranks_->insert(address.ranks.begin(), address.ranks.end());
+}
+
+void peer::push(std::shared_ptr<const outgoing_frame> f) {
+  if (!given_up_)
+    talk_->push(std::move(f));
+}
+
+void peer::carry_on() {
+  if (given_up_)
+    return;
+  if (wire_ && talk_->now() != session::phase::apart)
+    guarded([this] { write(); });
+  else if (!wire_ && !retry_.is_set() && talk_->has_frames())
+    connect();
+}
+
+/// Whatever goes wrong costs this peer, and nobody else.
+template <class Action>
+void peer::guarded(Action action) {
+  try {
+    action();
+  } catch (const std::exception& e) {
+    lose({refusal_code::nonsense, fmt::format("{} is given up: {}", name(), e.what())});
+  }
+}
+
+void peer::connect() {
+  wire_ = std::make_shared<wire>(tcp::socket{around_.io});
+  attempt_.set(longest_attempt, [this] { trouble("does not answer"); });
+  if (!patience_.is_set())
+    patience_.set(around_.setup.patience, [this] {
+      if (talk_->now() != session::phase::open)
+        lose({refusal_code::incompatible,
+              fmt::format("{} could not be reached for {} ms: it {}", name(), around_.setup.patience.count(),
+                          last_trouble_.empty() ? "does not answer" : last_trouble_)});
+    });
+  asio::error_code e;
+  if (const auto numeric = asio::ip::make_address(address_.where.host, e); !e)
+    return connect_to(tcp::resolver::results_type::create(tcp::endpoint{numeric, address_.where.port},
+                                                          address_.where.host, std::to_string(address_.where.port)));
+  resolver_.async_resolve(
+      address_.where.host, std::to_string(address_.where.port),
+      [this, trying = std::weak_ptr{wire_}](asio::error_code failure, const tcp::resolver::results_type& found) {
+        if (trying.expired())
+          return;
+        if (failure)
+          return trouble("has a name that is not known: " + failure.message());
+        connect_to(found);
+      });
+}
+
+void peer::connect_to(const tcp::resolver::results_type& where) {
+  asio::async_connect(wire_->socket, where,
+                      [this, trying = std::weak_ptr{wire_}](asio::error_code e, const tcp::endpoint&) {
+                        if (trying.expired())
+                          return;
+                        if (e)
+                          return trouble("cannot be connected to: " + e.message());
+                        connected();
+                      });
+}
+
+void peer::connected() {
+  guarded([&] {
+    wire_->socket.native_non_blocking(true);
+    tune(wire_->socket.native_handle(), around_.setup.patience);
+    talk_->begin();
+  });
+  wait_to_read();
+  write();
+}
+
+void peer::accept(tcp::socket s, const hello& theirs) {
+  const auto objected = given_up_ ? given_up_ : objection(mine(), theirs);
+  if (objected) {
+    const auto words = farewell(mine(), *objected);
+    send_some(s.native_handle(), std::array{std::span<const std::byte>{words}});
+    if (!given_up_ && objected->code == refusal_code::incompatible && theirs.incarnation == address_.incarnation)
+      lose(*objected);
+    return;
+  }
+  // When both open one at once, that of the smaller node stays. Its hello is on the way.
+  if (talk_->now() == session::phase::greeting && around_.setup.node < node_)
+    return;
+  talk_->lost();
+  retry_.cancel();
+  attempt_.cancel();
+  wire_ = std::make_shared<wire>(std::move(s));
+  guarded([&] {
+    tune(wire_->socket.native_handle(), around_.setup.patience);
+    talk_->answer(theirs);
+  });
+  if (!wire_)
+    return;
+  if (talk_->ended())
+    return closing_words();
+  wait_to_read();
+  write();
+}
+
+void peer::wait_to_read() {
+  if (!wire_ || std::exchange(wire_->waits_to_read, true))
+    return;
+  wire_->socket.async_wait(tcp::socket::wait_read, [this, on = std::weak_ptr{wire_}](asio::error_code) {
+    if (const auto still_here = on.lock()) {
+      still_here->waits_to_read = false;
+      guarded([this] { read(); });
+    }
+  });
+}
+
+void peer::wait_to_write() {
+  if (std::exchange(wire_->waits_to_write, true))
+    return;
+  wire_->socket.async_wait(tcp::socket::wait_write, [this, on = std::weak_ptr{wire_}](asio::error_code) {
+    if (const auto still_here = on.lock()) {
+      still_here->waits_to_write = false;
+      guarded([this] { write(); });
+    }
+  });
+}
+
+void peer::read() {
+  for (std::uint64_t bytes = 0; bytes < bytes_a_turn;) {
+    const auto room = talk_->room();
+    const auto got = receive_some(wire_->socket.native_handle(), room);
+    if (got.gone)
+      return trouble(talk_->now() == session::phase::greeting
+                         ? "closes connections without a word, as a node of another run does"
+                         : "closed the connection");
+    if (got.bytes == 0)
+      break;
+    bytes += got.bytes;
+    const auto before = talk_->now();
+    talk_->commit(got.bytes);
+    if (talk_->ended())
+      return closing_words();
+    heard(before);
+    if (got.bytes < room.size()) // most likely that was all: a wait that ends at once is the dearer answer, and rare
+      break;
+  }
+  if (talk_->owes_acknowledgement() && !acknowledgement_.is_set())
+    acknowledgement_.set(acknowledgement_delay, [this] { acknowledge(); });
+  wait_to_read();
+  write();
+  around_.settled();
+}
+
+/// A hello alone proves little: a refusal may follow.
+void peer::heard(session::phase before) {
+  if (talk_->now() != session::phase::open)
+    return;
+  attempt_.cancel();
+  if (before == session::phase::greeting)
+    return;
+  patience_.cancel();
+  backoff_ = first_backoff;
+  last_trouble_.clear();
+}
+
+void peer::write() {
+  for (std::uint64_t bytes = 0; wire_;) {
+    const auto pieces = talk_->gather();
+    if (pieces.empty())
+      return;
+    const auto sent = send_some(wire_->socket.native_handle(), pieces);
+    if (sent.gone)
+      return trouble("closed the connection");
+    talk_->wrote(sent.bytes);
+    bytes += sent.bytes;
+    if (sent.bytes == 0 || bytes >= bytes_a_turn)
+      return wait_to_write();
+  }
+}
+
+void peer::acknowledge() {
+  if (given_up_ || !talk_->owes_acknowledgement())
+    return;
+  talk_->acknowledge();
+  guarded([this] { write(); });
+  if (!given_up_ && talk_->owes_acknowledgement())
+    acknowledgement_.set(acknowledgement_delay, [this] { acknowledge(); });
+}
+
+void peer::closing_words() {
+  send_some(wire_->socket.native_handle(), talk_->gather());
+  const auto end = *talk_->ended();
+  if (end.is_final)
+    lose(end.why);
+  else
+    trouble("refuses: " + end.why.sentence);
+}
+
+void peer::break_connection() {
+  if (!wire_)
+    return;
+  make_abrupt(wire_->socket.native_handle());
+  trouble("was disconnected");
+}
+
+/// The connection, or the attempt at one, is over.
+void peer::trouble(const std::string& what) {
+  wire_.reset();
+  resolver_.cancel();
+  attempt_.cancel();
+  acknowledgement_.cancel();
+  talk_->lost();
+  last_trouble_ = what;
+  if (talk_->has_frames()) {
+    retry_.set(std::exchange(backoff_, std::min(2 * backoff_, longest_backoff)), [this] { carry_on(); });
+  } else {
+    patience_.cancel();
+    around_.settled();
+  }
+}
+
+void peer::lose(const refusal& why) {
+  if (given_up_)
+    return;
+  wire_.reset();
+  for (auto* a : {&attempt_, &retry_, &patience_, &acknowledgement_})
+    a->cancel();
+  given_up_ = why;
+  talk_.reset();
+  around_.setup.on_lost(node_, why.sentence);
+  around_.settled();
+}
+
+} // namespace gossamer::actors::detail

@@ -1,0 +1,80 @@
+#pragma once
+
+#include "gossamer/actors/data_plane/arrivals.hpp"
+#include "gossamer/actors/data_plane/data_plane.hpp"
+#include "gossamer/actors/data_plane/detail/alarm.hpp"
+#include "gossamer/actors/data_plane/session.hpp"
+
+#include <asio/ip/tcp.hpp>
+
+namespace gossamer::actors::detail {
+
+/// Another node: the session with it, and the connection that carries the session at the moment. It opens connections
+/// when there is something to send, again and again until `patience` is over. Threads: that of its context.
+class peer {
+public:
+  using tcp = asio::ip::tcp;
+
+  struct surroundings {
+    asio::io_context& io;
+    const data_plane_setup& setup;
+    arrivals& in;
+    std::function<void()> settled; ///< called when `is_settled` may have become true
+  };
+
+  peer(const surroundings& around, std::uint32_t node, const node_address& address);
+
+  std::uint32_t incarnation() const noexcept { return address_.incarnation; }
+  /// The same life of the node has moved, or has more workers.
+  void meet(const node_address& address);
+
+  /// To be followed by `carry_on`.
+  void push(std::shared_ptr<const outgoing_frame> f);
+  void carry_on();
+  /// The peer has opened a connection and said this.
+  void accept(tcp::socket s, const hello& theirs);
+
+  void break_connection();
+  /// Tells the peer at once what has arrived.
+  void acknowledge();
+  /// Nothing is exchanged with it from now on, and `on_lost` is told.
+  void lose(const refusal& why);
+  /// Whether all that was pushed has arrived, or never will.
+  bool is_settled() const noexcept { return given_up_ || !talk_->has_frames(); }
+
+private:
+  struct wire {
+    explicit wire(tcp::socket s) : socket(std::move(s)) {}
+    tcp::socket socket;
+    bool waits_to_read = false, waits_to_write = false;
+  };
+
+  std::string name() const;
+  hello mine() const;
+  void connect();
+  void connect_to(const tcp::resolver::results_type& where);
+  void connected();
+  void read();
+  void write();
+  void wait_to_read();
+  void wait_to_write();
+  void heard(session::phase before);
+  void closing_words();
+  void trouble(const std::string& what);
+  template <class Action>
+  void guarded(Action action);
+
+  surroundings around_;
+  std::uint32_t node_;
+  node_address address_;
+  std::shared_ptr<std::set<rank>> ranks_; ///< who was ever said to live there
+  std::unique_ptr<session> talk_;
+  std::optional<refusal> given_up_; ///< said to the peer when it knocks
+  std::shared_ptr<wire> wire_;      ///< null when there is no connection, and none is tried
+  std::string last_trouble_;
+  std::chrono::milliseconds backoff_;
+  tcp::resolver resolver_;
+  alarm attempt_, retry_, patience_, acknowledgement_;
+};
+
+} // namespace gossamer::actors::detail

@@ -1,0 +1,61 @@
+#include "gossamer/actors/data_plane/detail/sockets.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+namespace gossamer::actors::detail {
+
+namespace {
+
+/// Above this much, what is not on the wire yet stays with the outbox, where small frames can overtake it.
+constexpr int most_unsent_bytes = 256 << 10;
+
+transfer result_of(ssize_t moved) noexcept {
+  if (moved >= 0)
+    return {static_cast<std::size_t>(moved), false};
+  return {0, errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR};
+}
+
+void set(int socket, int level, int option, int value) noexcept {
+  setsockopt(socket, level, option, &value, sizeof value);
+}
+
+} // namespace
+
+transfer receive_some(int socket, std::span<std::byte> to) noexcept {
+  const auto moved = recv(socket, to.data(), to.size(), MSG_DONTWAIT);
+  return moved == 0 ? transfer{0, true} : result_of(moved);
+}
+
+transfer send_some(int socket, std::span<const std::span<const std::byte>> pieces) noexcept {
+  std::array<iovec, 256> parts;
+  const auto count = std::min(pieces.size(), parts.size());
+  for (std::size_t i = 0; i < count; ++i)
+    parts[i] = {const_cast<std::byte*>(pieces[i].data()), pieces[i].size()}; // sendmsg does not write there
+  msghdr message{};
+  message.msg_iov = parts.data();
+  message.msg_iovlen = count;
+  return result_of(sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT));
+}
+
+void tune(int socket, std::chrono::milliseconds patience) noexcept {
+  set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+#ifdef TCP_NOTSENT_LOWAT
+  set(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, most_unsent_bytes);
+#endif
+#ifdef TCP_USER_TIMEOUT
+  set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(patience.count()));
+#endif
+}
+
+void make_abrupt(int socket) noexcept {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
+} // namespace gossamer::actors::detail

@@ -1,0 +1,302 @@
+// Several nodes in one process, over real sockets on 127.0.0.1.
+#include "gossamer/actors/data_plane/data_plane.hpp"
+
+#include <gmock/gmock.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "data_plane/raw_connection.hpp"
+#include "data_plane/support.hpp"
+#include "support/effort.hpp"
+
+namespace gossamer::actors {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr auto deadline = 60s;
+constexpr rank ranks_a_node = 4;
+constexpr std::uint64_t run = 0x1234;
+
+/// Who got what, and who was lost; what is waited for becomes true, or the test fails.
+class ledger {
+public:
+  template <class Change>
+  void note(Change change) {
+    const std::scoped_lock lock{mutex_};
+    change(*this);
+    changed_.notify_all();
+  }
+  template <class Condition>
+  bool wait(Condition condition) {
+    std::unique_lock lock{mutex_};
+    return changed_.wait_for(lock, deadline, [&] { return condition(*this); });
+  }
+
+  std::map<std::pair<rank, rank>, std::uint64_t> got; ///< frames of each pair
+  std::uint64_t frames = 0, wrong = 0;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> lost; ///< by whom, whom; why
+  std::uint64_t losses = 0;
+
+private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+};
+
+std::vector<rank> ranks_of(std::uint32_t node) {
+  std::vector<rank> result;
+  for (rank r = 0; r < ranks_a_node; ++r)
+    result.push_back(node * ranks_a_node + r);
+  return result;
+}
+
+class data_plane_test : public testing::Test {
+protected:
+  using nodes = std::map<std::uint32_t, node_address>;
+
+  data_plane_setup setup(std::uint32_t node) {
+    return {.run = run,
+            .fingerprint = 7,
+            .node = node,
+            .most = limits_for(1 << 20),
+            .pool = pool,
+            .listen_on = {"127.0.0.1", 0},
+            .on_lost = [this, node](std::uint32_t whom, const std::string& why) {
+              seen.note([&](ledger& l) {
+                l.lost[{node, whom}] = why;
+                ++l.losses;
+              });
+            }};
+  }
+  data_plane& add(data_plane_setup s) {
+    const auto node = s.node;
+    planes.push_back(std::make_unique<data_plane>(std::move(s)));
+    addresses[node] = {0, planes.back()->listens_on(), ranks_of(node)};
+    return *planes.back();
+  }
+  void start(std::uint32_t count) {
+    for (std::uint32_t node = 0; node < count; ++node)
+      add(setup(node));
+    meet();
+    for (std::uint32_t node = 0; node < count; ++node)
+      for (const auto r : ranks_of(node))
+        attach(node, r);
+  }
+  void meet() {
+    for (auto& p : planes)
+      p->meet(addresses);
+  }
+  void attach(std::uint32_t node, rank who) {
+    planes[node]->attach({who, 0}, [this, who](const frame& f) {
+      const bool intact = test::is_intact(pool, f);
+      seen.note([&](ledger& l) {
+        l.wrong += f.label.step != ++l.got[{f.source, who}] || !intact;
+        ++l.frames;
+      });
+    });
+  }
+  void send(std::uint32_t node, rank from, rank to, std::uint64_t number, std::size_t bytes = 100) {
+    planes[node]->link_to(from, {to, 0})->send(test::numbered_frame(pool, from, number, bytes));
+  }
+  std::string why_lost(std::uint32_t by, std::uint32_t whom) {
+    EXPECT_TRUE(seen.wait([&](const ledger& l) { return l.lost.contains({by, whom}); }));
+    std::string result;
+    seen.note([&](ledger& l) { result = l.lost[{by, whom}]; });
+    return result;
+  }
+
+  buffer_pool pool;
+  ledger seen;
+  nodes addresses;
+  std::vector<std::unique_ptr<data_plane>> planes;
+};
+
+TEST_F(data_plane_test, carries_every_frame_once_and_in_order_while_connections_break) {
+  constexpr std::uint32_t count = 3;
+  constexpr rank ranks = count * ranks_a_node;
+  const std::uint64_t each = gossamer::test::tries(150);
+  start(count);
+  std::vector<std::jthread> senders;
+  for (rank from = 0; from < ranks; ++from)
+    senders.emplace_back([this, from, each] {
+      random_sequence random{{5, from, purpose::synthetic}, 0};
+      std::vector<std::unique_ptr<link>> links;
+      for (rank to = 0; to < ranks; ++to)
+        links.push_back(planes[from / ranks_a_node]->link_to(from, {to, 0}));
+      for (std::uint64_t number = 1; number <= each; ++number)
+        for (auto& l : links)
+          l->send(test::numbered_frame(pool, from, number, random.below(random.below(100) == 0 ? 600'000 : 3000)));
+    });
+  const std::uint64_t all = ranks * ranks * each;
+  for (std::uint64_t part = 1; part <= 20; ++part) {
+    EXPECT_TRUE(seen.wait([&](const ledger& l) { return l.frames >= all * part / 24; }));
+    planes[part % count]->break_connections();
+  }
+  EXPECT_TRUE(seen.wait([&](const ledger& l) { return l.frames == all; }));
+  senders.clear();
+  planes.clear();
+  seen.note([&](const ledger& l) {
+    EXPECT_EQ(l.frames, all);
+    EXPECT_EQ(l.wrong, 0u);
+    EXPECT_TRUE(l.lost.empty());
+  });
+}
+
+TEST_F(data_plane_test, is_not_disturbed_by_strangers) {
+  start(2);
+  std::vector<test::raw_connection> silent, noisy;
+  random_sequence random{{6, 0, purpose::synthetic}, 0};
+  for (std::uint64_t number = 1; number <= 200; ++number) {
+    if (number % 4 == 0)
+      silent.emplace_back(planes[1]->listens_on().port);
+    noisy.emplace_back(planes[1]->listens_on().port);
+    std::vector<std::byte> noise(random.below(300));
+    for (auto& b : noise)
+      b = static_cast<std::byte>(random.below(256));
+    noisy.back().send(noise);
+    send(0, 0, 4, number);
+    send(1, 4, 0, number);
+  }
+  EXPECT_TRUE(seen.wait([](const ledger& l) { return l.frames == 400; }));
+  for (auto& s : silent)
+    EXPECT_EQ(s.receive_until_closed().size(), 0u) << "strangers are told nothing";
+}
+
+TEST_F(data_plane_test, tells_nothing_to_who_does_not_know_the_run) {
+  start(2);
+  test::raw_connection stranger{planes[0]->listens_on().port};
+  stranger.send(write(hello{.run = run + 1, .fingerprint = 7, .node = 1, .meant_node = 0}));
+  EXPECT_EQ(stranger.receive_until_closed().size(), 0u);
+}
+
+TEST_F(data_plane_test, gives_up_a_node_of_another_run) {
+  auto mine = setup(0), theirs = setup(1);
+  mine.patience = 300ms;
+  theirs.run = run + 1;
+  add(mine);
+  add(theirs);
+  meet();
+  send(0, 0, 4, 1);
+  EXPECT_THAT(why_lost(0, 1), HasSubstr("as a node of another run does"));
+}
+
+TEST_F(data_plane_test, gives_up_a_node_with_another_fingerprint_and_both_say_why) {
+  auto theirs = setup(1);
+  theirs.fingerprint = 8;
+  add(setup(0));
+  add(theirs);
+  meet();
+  send(0, 0, 4, 1);
+  const auto here = why_lost(0, 1), there = why_lost(1, 0);
+  EXPECT_THAT(here, AllOf(HasSubstr("0000000000000007"), HasSubstr("0000000000000008")));
+  EXPECT_EQ(here, there);
+}
+
+TEST_F(data_plane_test, gives_up_a_node_of_another_version_and_tells_it_why) {
+  start(2);
+  test::raw_connection other{planes[0]->listens_on().port};
+  other.send(write(hello{.version = 9, .run = run, .fingerprint = 7, .node = 1, .meant_node = 0}));
+  const auto said = other.receive_until_closed();
+  ASSERT_GT(said.size(), hello_bytes + record_head_bytes);
+  EXPECT_THAT(read_refusal(std::span{said}.subspan(hello_bytes + record_head_bytes))->sentence,
+              HasSubstr("node 1 speaks version 9"));
+  EXPECT_THAT(why_lost(0, 1), HasSubstr("version 9"));
+}
+
+TEST_F(data_plane_test, gives_up_a_node_that_breaks_the_rules_and_goes_on_with_others) {
+  start(3);
+  test::raw_connection rogue{planes[0]->listens_on().port};
+  rogue.send(write(hello{.run = run, .fingerprint = 7, .node = 1, .meant_node = 0}));
+  rogue.send(std::vector(100, std::byte{0xff}));
+  EXPECT_THAT(why_lost(0, 1), HasSubstr("breaks the rules: a record is of the unknown kind 255"));
+  rogue.receive_until_closed();
+  send(0, 0, 8, 1);
+  EXPECT_TRUE(seen.wait([](const ledger& l) { return l.frames == 1; }));
+  send(1, 4, 0, 1);
+  EXPECT_THAT(why_lost(1, 0), HasSubstr("unknown kind 255")) << "whoever knocks again hears why";
+}
+
+TEST_F(data_plane_test, gives_up_once_a_node_that_has_vanished) {
+  auto mine = setup(0);
+  mine.patience = 300ms;
+  add(mine);
+  add(setup(1));
+  meet();
+  attach(1, 4);
+  send(0, 0, 4, 1);
+  EXPECT_TRUE(seen.wait([](const ledger& l) { return l.frames == 1; }));
+  planes[1].reset();
+  send(0, 0, 4, 2);
+  EXPECT_THAT(why_lost(0, 1), HasSubstr("could not be reached for 300 ms"));
+  send(0, 0, 4, 3);
+  planes.clear();
+  seen.note([](const ledger& l) { EXPECT_EQ(l.losses, 1u); });
+}
+
+TEST_F(data_plane_test, keeps_frames_for_who_has_not_begun) {
+  add(setup(0));
+  add(setup(1));
+  meet();
+  attach(1, 5);
+  for (std::uint64_t number = 1; number <= 100; ++number)
+    send(0, 0, 4, number);
+  send(0, 0, 5, 1);
+  EXPECT_TRUE(seen.wait([](const ledger& l) { return l.got.contains({0, 5}); }));
+  attach(1, 4);
+  EXPECT_TRUE(seen.wait([](const ledger& l) { return l.frames == 101; }));
+  seen.note([](const ledger& l) { EXPECT_EQ(l.wrong, 0u); });
+}
+
+TEST_F(data_plane_test, waits_for_a_peer_that_has_not_met_it_yet) {
+  add(setup(0));
+  add(setup(1));
+  attach(1, 4);
+  planes[0]->meet(addresses);
+  send(0, 0, 4, 1);
+  test::raw_connection knock{planes[1]->listens_on().port};
+  knock.send(write(hello{.run = run, .fingerprint = 7, .node = 0, .meant_node = 1}));
+  EXPECT_GT(knock.receive_until_closed().size(), hello_bytes) << "it is refused for the time being";
+  planes[1]->meet(addresses);
+  EXPECT_TRUE(seen.wait([](const ledger& l) { return l.frames == 1; }));
+  seen.note([](const ledger& l) { EXPECT_TRUE(l.lost.empty()); });
+}
+
+TEST_F(data_plane_test, begins_anew_with_the_next_incarnation_of_a_node) {
+  start(2);
+  send(0, 0, 4, 1);
+  EXPECT_TRUE(seen.wait([](const ledger& l) { return l.frames == 1; }));
+  auto next = setup(1);
+  next.incarnation = 1;
+  planes[1] = std::make_unique<data_plane>(next);
+  addresses[1] = {1, planes[1]->listens_on(), ranks_of(1)};
+  meet();
+  attach(1, 5);
+  send(0, 0, 5, 1);
+  EXPECT_TRUE(seen.wait([](const ledger& l) { return l.frames == 2; }));
+  seen.note([](const ledger& l) { EXPECT_TRUE(l.lost.empty()); });
+}
+
+TEST_F(data_plane_test, sends_what_was_sent_before_its_end) {
+  start(2);
+  for (std::uint64_t number = 1; number <= 10; ++number)
+    send(0, 0, 4, number, 300'000);
+  auto late = planes[0]->link_to(0, {4, 0});
+  planes[0].reset();
+  late->send(test::numbered_frame(pool, 0, 11, 10));
+  EXPECT_TRUE(seen.wait([](const ledger& l) { return l.frames == 10; }));
+}
+
+TEST_F(data_plane_test, says_when_the_port_is_in_use) {
+  auto& first = add(setup(0));
+  auto second = setup(1);
+  second.listen_on = first.listens_on();
+  const auto sentence = test::refusal_of([&] { data_plane{second}; }, errc::io);
+  EXPECT_EQ(sentence, "cannot listen on " + to_string(first.listens_on()) + ": the port is in use");
+}
+
+} // namespace
+} // namespace gossamer::actors
