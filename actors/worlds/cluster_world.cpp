@@ -45,19 +45,18 @@ std::map<std::uint32_t, node_address> addresses_of(const std::vector<node_entry>
 std::shared_ptr<data_plane> plane_of(const experiment& e, const run_offer& offer, const fingerprint& print,
                                      const node_settings& s, std::string host,
                                      std::function<void(node_lost)> complain) {
-  return std::make_shared<data_plane>(
-      data_plane_setup{.run = offer.run,
-                       .fingerprint = print.data ^ print.initial,
-                       .node = offer.node,
-                       .incarnation = 0,
-                       .most = limits_for(e.initial.size()),
-                       .pool = e.pool,
-                       .listen_on = {std::move(host), 0},
-                       .on_lost =
-                           [complain = std::move(complain)](std::uint32_t node, std::string why) {
-                             complain({node, std::move(why)});
-                           },
-                       .patience = s.patience});
+  data_plane_setup setup;
+  setup.run = offer.run;
+  setup.fingerprint = print.data ^ print.initial;
+  setup.node = offer.node;
+  setup.most = limits_for(e.initial.size());
+  setup.pool = e.pool;
+  setup.listen_on = {std::move(host), 0};
+  setup.on_lost = [complain = std::move(complain)](std::uint32_t node, std::string why) {
+    complain({node, std::move(why)});
+  };
+  setup.patience = s.patience;
+  return std::make_shared<data_plane>(std::move(setup));
 }
 
 /// Whoever complains before there is somebody to complain to is heard later.

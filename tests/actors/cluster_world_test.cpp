@@ -1,5 +1,6 @@
 // Several nodes, each with an actor system and a data plane of its own, on sockets of this machine. They stand in one
 // process here; tests/process has them in several.
+#include "gossamer/actors/faults/plan.hpp"
 #include "gossamer/actors/worlds/cluster_world.hpp"
 #include "gossamer/actors/worlds/local_world.hpp"
 #include "gossamer/actors/worlds/rendezvous.hpp"
@@ -228,15 +229,33 @@ TEST(cluster_world, tells_all_nodes_why_the_run_failed) {
 }
 
 TEST(cluster_world, injects_the_faults_of_a_plan_on_every_node) {
-  auto settings = small_run("d-psgd");
-  settings.epochs.reset();
-  settings.steps = 12; // each of which waits for repetitions
-  const auto plan = parse_plan("[[fault]]\nkind = 'drop'\nat = 0\nrate = 0.1\n", "plan");
-  const auto e = prepare(settings);
+  const auto plan = parse_plan("[[fault]]\nkind = 'duplicate'\nat = 0\nrate = 0.5\n", "plan");
+  const auto e = prepare(small_run("d-psgd"));
+  const auto plain = run_locally(e);
   cluster nodes{std::vector<joiner>(3)};
   const auto summary = nodes.run(e, {.faults = plan});
   EXPECT_THAT(nodes.ends(), testing::Each(""));
-  EXPECT_EQ(summary.final.train_loss, run_locally(e, {.faults = plan}).final.train_loss);
+  EXPECT_EQ(summary.final.train_loss, plain.final.train_loss);
+  EXPECT_GT(summary.final.wire_bits, plain.final.wire_bits) << "links that may fail are acknowledged";
+}
+
+TEST(cluster_world, kills_and_starts_workers_of_other_nodes_as_a_plan_says) {
+  const auto plan = parse_plan("[[fault]]\nkind = 'kill'\nworkers = [2]\nat-step = 10\nfor = 0.05\n", "plan");
+  for (const char* algorithm : {"all-reduce-sgd", "ad-psgd"}) {
+    SCOPED_TRACE(algorithm);
+    auto settings = small_run(algorithm);
+    settings.epochs = 1e6;
+    struct observer final : run_observer {
+      void on_event(double, const std::string& what) override { back = back || what.find("comes back") != what.npos; }
+      std::atomic<bool> back{false};
+    } seen;
+    cluster nodes{std::vector<joiner>(3)};
+    const auto summary = nodes.run(
+        prepare(settings), {.observer = &seen, .interrupted = [&] { return seen.back.load(); }, .faults = plan});
+    EXPECT_EQ(summary.lost, 1u);
+    EXPECT_EQ(summary.returned, 1u);
+    EXPECT_THAT(nodes.ends(), testing::Each(""));
+  }
 }
 
 } // namespace
