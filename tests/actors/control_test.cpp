@@ -10,24 +10,30 @@ namespace gossamer::actors {
 namespace {
 
 std::tuple<hold_steps, holding, decision, gradient_applied, worker_joined, worker_finished, worker_lost, start_worker,
-           stop_worker, kill_worker, restart_worker, pause_worker, snapshot_request, run_progress>
+           stop_worker, kill_worker, restart_worker, pause_worker, snapshot_request, run_progress, work_report,
+           node_lost>
 samples() {
   const view_change change{
       .number = 7, .first_step = 1'000'000'000'000, .lives = {{0, 0}, {2, 5}, {4, 1}}, .donors = {{2, 0}}};
-  return {{.round = 3},
-          {.source = 1, .incarnation = 2, .round = 3, .step = 1u << 30, .next_exchange = 8},
-          {.number = 9, .view = change, .limit = ~std::uint64_t{0}},
-          {.staleness = 300},
-          {.source = 2, .incarnation = 5, .step = 12},
-          {.source = 2, .incarnation = 5},
-          {.who = 3, .incarnation = 1},
-          {.who = 3, .incarnation = 2},
-          {.who = 3},
-          {.who = 3, .comes_back = true},
-          {.who = 3},
-          {.who = 1, .paused = true},
-          {.evaluation = std::uint64_t{1} << 63},
-          {.updates = 42}};
+  return {
+      {.round = 3},
+      {.source = 1, .incarnation = 2, .round = 3, .step = 1u << 30, .next_exchange = 8},
+      {.number = 9, .view = change, .limit = ~std::uint64_t{0}},
+      {.staleness = 300},
+      {.source = 2, .incarnation = 5, .step = 12},
+      {.source = 2, .incarnation = 5},
+      {.who = 3, .incarnation = 1},
+      {.who = 3, .incarnation = 2},
+      {.who = 3},
+      {.who = 3, .comes_back = true},
+      {.who = 3},
+      {.who = 1, .paused = true},
+      {.evaluation = std::uint64_t{1} << 63},
+      {.updates = 42},
+      {.node = 3,
+       .steps = {{.source = 5, .incarnation = 1, .step = 9, .loss = 0.5, .sent = {3, 1024, 1200}, .stale_frames = 0}},
+       .staleness = {{2, 7}}},
+      {.node = 2, .why = "it does not answer"}};
 }
 
 template <class Message>
@@ -71,8 +77,8 @@ TEST(control_messages, have_the_sizes_of_their_version) {
   auto all = samples();
   std::vector<std::size_t> sizes;
   std::apply([&](auto&... m) { (sizes.push_back(serialised(system, m).size()), ...); }, all);
-  EXPECT_EQ(control_version, 1u);
-  EXPECT_EQ(sizes, (std::vector<std::size_t>{4, 28, 58, 8, 16, 8, 8, 8, 4, 5, 4, 5, 8, 8}));
+  EXPECT_EQ(control_version, 2u);
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{4, 28, 58, 8, 16, 8, 8, 8, 4, 5, 4, 5, 8, 8, 78, 23}));
 }
 
 } // namespace

@@ -10,20 +10,13 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr frame_kind all_kinds[] = {frame_kind::model,
-                                    frame_kind::reduce_segment,
-                                    frame_kind::gather_segment,
-                                    frame_kind::average_request,
-                                    frame_kind::average_reply,
-                                    frame_kind::state,
-                                    frame_kind::acknowledgement,
-                                    frame_kind::difference,
-                                    frame_kind::gather_packet,
-                                    frame_kind::request,
-                                    frame_kind::reply,
-                                    frame_kind::invitation,
-                                    frame_kind::snapshot,
-                                    first_own_kind};
+constexpr frame_kind all_kinds[] = {frame_kind::model,           frame_kind::reduce_segment,
+                                    frame_kind::gather_segment,  frame_kind::average_request,
+                                    frame_kind::average_reply,   frame_kind::state,
+                                    frame_kind::acknowledgement, frame_kind::difference,
+                                    frame_kind::gather_packet,   frame_kind::request,
+                                    frame_kind::reply,           frame_kind::invitation,
+                                    frame_kind::snapshot,        first_own_kind};
 
 packet vector_body(std::size_t size, const char* codec = "uniform:bits=3") {
   buffer_pool pool;
@@ -94,8 +87,9 @@ TEST(frame, is_its_head_and_its_payload) {
 TEST(frame, has_the_bytes_that_it_always_had) {
   test::expect_golden("frame/model.hex", bytes_of(frame_of(frame_kind::model, vector_body(5))));
   test::expect_golden("frame/acknowledgement.hex", bytes_of(frame_of(frame_kind::acknowledgement, {})));
-  test::expect_golden("frame/state.hex",
-                      bytes_of(frame_of(frame_kind::state, opaque(std::as_bytes(std::span{"state", 5})))));
+  test::expect_golden(
+      "frame/state.hex",
+      bytes_of(frame_of(frame_kind::state, compress::opaque(std::as_bytes(std::span{"state", 5}), {}))));
 }
 
 /// The text of the fenced block that follows `heading` in docs/wire-format.md.
@@ -177,7 +171,7 @@ TEST(frame, says_what_is_wrong_with_it) {
 TEST(frame, of_a_segment_of_bits_adds_less_than_2_percent) {
   for (const std::size_t elements : {79'510u / 8, 100'000u / 8}) {
     frame f{.source = 7, .sequence = 16'000, .label = {frame_kind::reduce_segment, 1'000, 8, 1}, .body = {}};
-    f.body = opaque(std::vector<std::byte>((elements + 7) / 8));
+    f.body = compress::opaque(std::vector<std::byte>((elements + 7) / 8), {});
     f.body.elements = elements;
     const auto payload = static_cast<double>(f.body.payload.size());
     EXPECT_LE(static_cast<double>(f.wire_bytes()), 1.02 * payload) << elements << " bits";
