@@ -86,7 +86,7 @@ bool intake::read_control(record_kind kind, std::uint64_t body) {
   auto bytes = staged().subspan(record_head_bytes, body);
   begin_ += record_head_bytes + body;
   if (!is_refusal)
-    acknowledged_ = take_number<std::uint64_t>(bytes);
+    owner_.acknowledged(take_number<std::uint64_t>(bytes));
   else if (!(refused_ = read_refusal(bytes)))
     throw broken_rule("a refusal gives no reason");
   return true;
@@ -169,7 +169,6 @@ void intake::lost() {
   chunk_bytes_ = chunk_filled_ = 0;
   told_ = received_; // by the next hello
   bytes_since_told_ = 0;
-  acknowledged_ = 0;
   refused_.reset();
 }
 

@@ -20,6 +20,7 @@ public:
   struct owner {
     std::function<bool(rank)> may_send; ///< whether frames of this source may come from this peer
     std::function<void(life to, frame)> deliver;
+    std::function<void(std::uint64_t)> acknowledged = nullptr; ///< so many of our chunks have arrived there
   };
 
   intake(const limits& most, buffer_pool pool, owner whose);
@@ -42,8 +43,6 @@ public:
   /// The peer is told of all that have arrived.
   void acknowledge() noexcept;
 
-  /// Of our chunks, as the peer says on this connection.
-  std::uint64_t acknowledged() const noexcept { return acknowledged_; }
   /// The peer wants no connection; behind that nothing is read.
   const std::optional<refusal>& refused() const noexcept { return refused_; }
 
@@ -77,7 +76,6 @@ private:
   std::uint64_t chunk_bytes_ = 0, chunk_filled_ = 0;
 
   std::uint64_t received_ = 0, told_ = 0, bytes_since_told_ = 0;
-  std::uint64_t acknowledged_ = 0;
   std::optional<refusal> refused_;
 };
 

@@ -66,7 +66,6 @@ void session::commit(std::size_t bytes) {
   }
   try {
     in_.commit(bytes);
-    out_.acknowledged(in_.acknowledged());
   } catch (const error& e) {
     return refuse(refusal_code::nonsense, fmt::format("node {} sent node {} what breaks the rules: {}",
                                                       mine_.meant_node, mine_.node, e.sentence()));

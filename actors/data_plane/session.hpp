@@ -24,8 +24,11 @@ public:
   };
 
   /// @param mine who speaks to whom; what it has received is filled in
-  session(const hello& mine, const limits& most, buffer_pool pool, intake::owner whose)
-      : mine_(mine), out_(most.most_half_frames), in_(most, std::move(pool), std::move(whose)) {}
+  /// @param whose what follows from the peer's bytes; acknowledgements are the session's own affair
+  session(const hello& mine, const limits& most, buffer_pool pool, const intake::owner& whose)
+      : mine_(mine), out_(most.most_half_frames),
+        in_(most, std::move(pool),
+            {whose.may_send, whose.deliver, [this](std::uint64_t chunks) { out_.acknowledged(chunks); }}) {}
   session(const session&) = delete;
   session& operator=(const session&) = delete;
 

@@ -28,10 +28,11 @@ protected:
 
   buffer_pool frames, pool;
   std::vector<std::pair<life, frame>> arrived;
-  intake in{
-      {.most_elements = 1000, .most_frame_bytes = 1 << 20, .most_half_frames = 3},
-      pool,
-      {[](rank source) { return source < 10; }, [this](life to, frame f) { arrived.emplace_back(to, std::move(f)); }}};
+  intake in{{.most_elements = 1000, .most_frame_bytes = 1 << 20, .most_half_frames = 3},
+            pool,
+            {[](rank source) { return source < 10; },
+             [this](life to, frame f) { arrived.emplace_back(to, std::move(f)); },
+             {}}};
 };
 
 TEST_F(intake_test, reads_a_frame_cut_at_every_byte) {
@@ -146,8 +147,9 @@ TEST_F(intake_test, survives_any_bytes) {
     for (auto times = random.below(4); times-- > 0;)
       bytes[random.below(static_cast<std::uint32_t>(bytes.size()))] ^= static_cast<std::byte>(1u << random.below(8));
     buffer_pool bounded;
-    intake fresh{
-        {.most_elements = 100, .most_frame_bytes = 1000}, bounded, {[](rank) { return true; }, [](life, frame) {}}};
+    intake fresh{{.most_elements = 100, .most_frame_bytes = 1000},
+                 bounded,
+                 {[](rank) { return true; }, [](life, frame) {}, [](std::uint64_t) {}}};
     test::refusal_of([&] { test::feed(fresh, bytes); });
     EXPECT_LE(bounded.blocks_in_use(), 2u);
   }

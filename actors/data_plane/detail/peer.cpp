@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <asio/connect.hpp>
 
 namespace gossamer::actors::detail {
