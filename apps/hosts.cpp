@@ -84,7 +84,7 @@ std::vector<host> read_hosts(const std::string& given) {
 std::string shell_line(const std::vector<std::string>& words) {
   std::string line;
   for (const auto& word : words)
-    line += (line.empty() ? "" : " ") + shell_word(word);
+    line += fmt::format("{}{}", line.empty() ? "" : " ", shell_word(word));
   return line;
 }
 
@@ -106,7 +106,7 @@ std::vector<std::string> command_on(const host& where, const std::string& binary
   std::vector<std::string> result{"ssh", "-o", "BatchMode=yes"};
   if (where.port != 0)
     result.insert(result.end(), {"-p", fmt::format("{}", where.port)});
-  result.push_back((where.user.empty() ? "" : where.user + "@") + where.name);
+  result.push_back(where.user.empty() ? where.name : fmt::format("{}@{}", where.user, where.name));
   result.push_back(line);
   return result;
 }

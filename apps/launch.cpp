@@ -18,7 +18,7 @@ namespace gossamer::apps {
 
 namespace {
 
-constexpr double longest_farewell_s = 10; // of the others, when the leader has ended
+constexpr double longest_farewell_s = 5; // of the others when the leader has ended, but no longer than the patience
 
 /// One for each node.
 std::vector<host> slots_of(const std::vector<host>& hosts) {
@@ -36,9 +36,11 @@ class launcher {
 public:
   launcher(const program& p, const launch_options& how, const run_options& job, std::vector<std::string> words)
       : program_(p), how_(how), nodes_(slots_of(read_hosts(how.hosts))), words_(std::move(words)) {
-    if (!job.workers_given)
+    if (job.workers_given)
+      require_workers(nodes_.size(), job.run.workers);
+    else
       words_.insert(words_.end(), {"--workers", fmt::format("{}", nodes_.size())});
-    require_private("--hosts", address_of(nodes_[0]) + ":0", how.node.insecure);
+    require_private("--hosts", fmt::format("{}:0", address_of(nodes_[0])), how.node.insecure);
     const bool others = !std::ranges::all_of(nodes_, &host::local);
     if (others && is_loopback(address_of(nodes_[0])))
       throw error(
@@ -49,7 +51,7 @@ public:
   void print_commands() const {
     fmt::print("{}\n", shell_line(leader_command()));
     for (std::size_t k = 1; k < nodes_.size(); ++k)
-      fmt::print("{}\n", shell_line(joining_command(k, address_of(nodes_[0]) + ":PORT")));
+      fmt::print("{}\n", shell_line(joining_command(k, fmt::format("{}:PORT", address_of(nodes_[0])))));
   }
 
   /// @returns the leader's exit status
@@ -63,7 +65,7 @@ public:
       pass_on_interrupt();
       since_end = {};
     }
-    while (!all_ended() && since_end.seconds() < longest_farewell_s)
+    while (!all_ended() && since_end.seconds() < std::min(longest_farewell_s, how_.node.patience_s))
       look();
     if (failure_)
       throw *failure_;
@@ -72,8 +74,12 @@ public:
 
 private:
   std::vector<std::string> leader_command() const {
-    std::vector<std::string> words{
-        "node", "--listen", address_of(nodes_[0]) + ":0", "--nodes", fmt::format("{}", nodes_.size()), "--announce"};
+    std::vector<std::string> words{"node",
+                                   "--listen",
+                                   fmt::format("{}:0", address_of(nodes_[0])),
+                                   "--nodes",
+                                   fmt::format("{}", nodes_.size()),
+                                   "--announce"};
     add_common(words);
     words.emplace_back("--");
     words.insert(words.end(), words_.begin(), words_.end());

@@ -61,7 +61,14 @@ void require_private(const std::string& flag, const std::string& address, bool i
               "127.0.0.1");
 }
 
+void require_workers(std::size_t nodes, std::size_t workers) {
+  if (nodes > workers)
+    throw error(errc::usage, fmt::format("{} nodes cannot share {} workers", nodes, workers),
+                "each node has at least one: use fewer nodes or more --workers");
+}
+
 int lead(const program& p, const node_options& node, const run_options& job, bool json) {
+  require_workers(node.nodes, job.run.workers);
   require_private("--listen", node.listen, node.insecure);
   actors::leader_settings s{common(p, node, node.listen), node.nodes, std::chrono::seconds(node.wait_s),
                             [&](const actors::endpoint& where) { invite(p, node, where); },

@@ -11,6 +11,7 @@
 #include <spdlog/spdlog.h>
 
 #include <random>
+#include <unistd.h>
 
 namespace gossamer::actors {
 
@@ -119,19 +120,21 @@ std::vector<node_entry> entries_of(const experiment& e, const assembly& all, con
 /// The others, told to leave when the run is over, however that comes.
 class other_nodes {
 public:
-  other_nodes(caf::scoped_actor& self, const assembly& all, const std::vector<node_entry>& entries) : self_(self) {
+  other_nodes(caf::scoped_actor& self, const assembly& all, const std::vector<node_entry>& entries,
+              std::chrono::milliseconds patience)
+      : self_(self), patience_(patience) {
     for (const auto& member : all.nodes)
       nodes_.push_back({member.ready.node, member.ready.handle, entries[member.ready.node].ranks});
   }
   other_nodes(const other_nodes&) = delete;
   other_nodes& operator=(const other_nodes&) = delete;
   ~other_nodes() {
-    constexpr auto longest_farewell = std::chrono::seconds(5);
+    constexpr std::chrono::milliseconds longest_farewell = std::chrono::seconds(5);
     for (const auto& one : nodes_) {
       self_->monitor(one.handle);
       self_->send(one.handle, leave_run{why_});
     }
-    const auto until = std::chrono::steady_clock::now() + longest_farewell;
+    const auto until = std::chrono::steady_clock::now() + std::min(longest_farewell, patience_);
     for (std::size_t left = nodes_.size(); left > 0 && std::chrono::steady_clock::now() < until;)
       self_->receive([&](const caf::down_msg&) { --left; }, caf::after(look_every) >> [] {});
   }
@@ -146,6 +149,7 @@ public:
 
 private:
   caf::scoped_actor& self_;
+  std::chrono::milliseconds patience_;
   std::vector<remote_node> nodes_;
   std::string why_ = "the run failed";
 };
@@ -253,7 +257,7 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
   s.begins();
 
   const auto entries = entries_of(*e, all, plane->listens_on(), s.slots);
-  other_nodes others{self, all, entries};
+  other_nodes others{self, all, entries, s.patience};
   plane->meet(addresses_of(entries, e->participants()));
   const real_time world{system, e, around, entries[0].ranks.size()};
   const scoped_life injector{system.spawn(fault_injector, world.board(), e->participants(), around.workers_per_node,
@@ -289,7 +293,7 @@ void join_cluster(const joining_settings& s, const preparation& prepare) {
   membership_of_node here{self, s};
   here.tell(join_request{.slots = s.slots, .wanted = s.wanted});
   const auto offer = here.next<run_offer>();
-  s.tell(fmt::format("this is node {}", offer.node));
+  s.tell(fmt::format("this is node {}, process {}", offer.node, getpid()));
   const auto e = prepare(offer.settings);
   const auto print = fingerprint_of(*e);
   run_surroundings around;

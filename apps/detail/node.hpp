@@ -38,6 +38,9 @@ inline constexpr std::string_view all_have_come = "all nodes are ready";
 /// Whether only this machine reaches that address.
 bool is_loopback(const std::string& host);
 
+/// @error errc::usage unless each node has a worker
+void require_workers(std::size_t nodes, std::size_t workers);
+
 /// @error errc::usage for an address that other machines reach, unless the user insists
 void require_private(const std::string& flag, const std::string& address, bool insecure);
 

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <functional>
 #include <poll.h>
 #include <spawn.h>
 #include <string>
@@ -64,11 +65,13 @@ public:
       close(end);
   }
 
-  /// Sends a signal as soon as a text has appeared on standard output or standard error.
-  subprocess& signal_after(std::string text, int signal) {
-    awaited_ = std::move(text);
-    signal_ = signal;
+  /// Does something as soon as a text has appeared on standard output or standard error; once.
+  subprocess& when(std::string text, std::function<void(const outcome& so_far)> what) {
+    awaited_.emplace_back(std::move(text), std::move(what));
     return *this;
+  }
+  subprocess& signal_after(std::string text, int signal) {
+    return when(std::move(text), [this, signal](const outcome&) { kill(id_, signal); });
   }
 
   /// Reads until the program has ended.
@@ -85,7 +88,7 @@ public:
       for (std::size_t i = 0; i < 2; ++i)
         if (polled[i].revents != 0 && !read_from(i))
           --open;
-      send_awaited_signal();
+      look_for_awaited();
     }
     int status = 0;
     waitpid(id_, &status, 0);
@@ -106,15 +109,18 @@ private:
     return false;
   }
 
-  void send_awaited_signal() {
-    if (signal_ != 0 && (result_.err + result_.out).find(awaited_) != std::string::npos)
-      kill(id_, std::exchange(signal_, 0));
+  void look_for_awaited() {
+    std::erase_if(awaited_, [this](const auto& one) {
+      const bool there = (result_.err + result_.out).find(one.first) != std::string::npos;
+      if (there)
+        one.second(result_);
+      return there;
+    });
   }
 
   pid_t id_ = -1;
   std::array<int, 2> read_ends_{-1, -1};
-  std::string awaited_;
-  int signal_ = 0;
+  std::vector<std::pair<std::string, std::function<void(const outcome&)>>> awaited_;
   outcome result_;
 };
 

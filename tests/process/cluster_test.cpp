@@ -1,0 +1,208 @@
+// Runs in several processes: real binaries, real sockets, real deaths.
+#include <csignal>
+
+#include "command.hpp"
+
+namespace gossamer {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class several_processes : public command {
+protected:
+  /// Ends only when it is told to.
+  static inline const words endless{
+      "--", "train", "--data", "digits:samples=600,test=200", "--epochs", "1e8", "--eval-every", "5", "--out", "run"};
+
+  /// What a run of three processes says and does, with something done to it on the way.
+  support::outcome disturbed(const words& flags, const words& job,
+                             const std::function<void(support::subprocess&)>& disturb) const {
+    support::subprocess run(words{"env", "-C", folder_.string()}
+                            + gossamer(words{"launch", "--hosts", "localhost:3"} + flags + endless + job));
+    disturb(run);
+    return run.finish();
+  }
+
+  /// The process of a node, as it has introduced itself.
+  static pid_t process_of(int node, const support::outcome& so_far) {
+    const auto text = "this is node " + std::to_string(node) + ", process ";
+    const auto found = so_far.err.find(text);
+    EXPECT_NE(found, std::string::npos) << so_far.err;
+    return std::stoi(so_far.err.substr(found + text.size()));
+  }
+};
+
+TEST_F(several_processes, come_to_what_one_comes_to) {
+  for (const char* algorithm : {"d-psgd", "all-reduce-sgd", "cser", "marsit"}) {
+    SCOPED_TRACE(algorithm);
+    const auto job = small + words{"--algorithm", algorithm, "--overwrite"};
+    ASSERT_EQ(run(job + words{"--out", "one"}).status, 0);
+    const auto ended = run(words{"launch", "--hosts", "localhost:4", "--"} + job + words{"--out", "several"});
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("several holds config.toml"));
+    auto one = json::parse(read("one/summary.json")), several = json::parse(read("several/summary.json"));
+    one.erase("time_s");
+    several.erase("time_s");
+    EXPECT_EQ(several, one);
+  }
+}
+
+TEST_F(several_processes, train_asynchronously) {
+  const auto ended = run(words{"launch", "--hosts", "localhost:2", "--"} + small
+                         + words{"--algorithm", "ad-psgd", "--workers", "6", "--out", "run"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_EQ(json::parse(read("run/summary.json"))["workers"], 6);
+}
+
+TEST_F(several_processes, stop_together_when_interrupted) {
+  const auto ended = disturbed({}, {"--algorithm", "d-psgd"}, [](auto& run) { run.signal_after("epoch ", SIGINT); });
+  EXPECT_EQ(ended.status, 130) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("interrupted"));
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("[1 localhost] gossamer: the run is over"),
+                               HasSubstr("[2 localhost] gossamer: the run is over")));
+  EXPECT_EQ(json::parse(read("run/summary.json"))["end"], "interrupted");
+}
+
+TEST_F(several_processes, go_on_when_one_is_killed) {
+  for (const auto& job :
+       {words{"--algorithm", "all-reduce-sgd"}, words{"--algorithm", "ad-psgd", "--topology", "star"}}) {
+    SCOPED_TRACE(job[1]);
+    std::filesystem::remove_all(folder_ / "run");
+    const auto ended = disturbed({}, job, [](auto& run) {
+      run.when("epoch ", [](const auto& so_far) { kill(process_of(1, so_far), SIGKILL); })
+          .signal_after("worker 1 is lost; 2 go on", SIGINT);
+    });
+    EXPECT_EQ(ended.status, 130) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("node 1 is lost: its process is gone"));
+    EXPECT_EQ(json::parse(read("run/summary.json"))["lost"], 1);
+  }
+}
+
+TEST_F(several_processes, go_on_when_one_is_silent) {
+  const auto ended = disturbed({"--patience", "1"}, {"--algorithm", "all-reduce-sgd"}, [](auto& run) {
+    run.when("epoch ", [](const auto& so_far) { kill(process_of(2, so_far), SIGSTOP); })
+        .signal_after("worker 2 is lost; 2 go on", SIGINT);
+  });
+  EXPECT_EQ(ended.status, 130) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("node 2 is lost: nothing has been heard of it for 1 s"));
+}
+
+TEST_F(several_processes, end_when_their_leader_dies) {
+  const auto ended = disturbed({}, {"--algorithm", "d-psgd"}, [](auto& run) {
+    run.when("epoch ", [](const auto& so_far) {
+      // The leader is the first child of the process that has started all.
+      const auto joined = process_of(1, so_far);
+      std::ifstream status("/proc/" + std::to_string(joined) + "/stat");
+      std::string word;
+      for (int k = 0; k < 4; ++k)
+        status >> word;
+      std::ifstream children("/proc/" + word + "/task/" + word + "/children");
+      pid_t leader = 0;
+      children >> leader;
+      kill(leader, SIGKILL);
+    });
+  });
+  EXPECT_EQ(ended.status, 137) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("is lost"));
+  EXPECT_FALSE(exists("run/summary.json"));
+}
+
+TEST_F(several_processes, can_be_started_by_hand) {
+  support::outcome joined;
+  support::subprocess leader(
+      words{"env", "-C", folder_.string()}
+      + gossamer(words{"node", "--listen", "127.0.0.1:0", "--"} + small + words{"--out", "run"}));
+  leader.when("--join", [&](const support::outcome& so_far) {
+    const auto address = so_far.err.substr(so_far.err.find("--join ") + 7);
+    // It ends after the leader, whose output the outer loop reads meanwhile.
+    joined = support::subprocess(gossamer({"node", "--join", address.substr(0, address.find('\n'))})).finish();
+  });
+  const auto led = leader.finish();
+  EXPECT_EQ(led.status, 0) << led.err;
+  EXPECT_EQ(joined.status, 0) << joined.err;
+  EXPECT_THAT(joined.err, AllOf(HasSubstr("this is node 1"), HasSubstr("the run is over")));
+  EXPECT_TRUE(exists("run/summary.json"));
+}
+
+TEST_F(several_processes, say_which_commands_start_them) {
+  write("hosts.toml", "[[host]]\nhost = 'a'\naddress = '10.0.0.1'\nslots = 2\n\n"
+                      "[[host]]\nhost = 'b'\nuser = 'me'\nport = 2222\nbinary = '/opt/my gossamer'\n"
+                      "directory = '/tmp/work'\ndevice = 'cuda:0'\nenvironment = ['A=1', 'B=x y']\n");
+  const auto ended =
+      run({"launch", "--hosts", "hosts.toml", "--insecure", "--dry-run", "--", "train", "--algorithm", "cser"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("ssh -o BatchMode=yes a 'exec gossamer node --listen 10.0.0.1:0 --nodes 3 "));
+  EXPECT_THAT(ended.out, HasSubstr("-- train --algorithm cser --workers 3'\n"));
+  EXPECT_THAT(ended.out, HasSubstr("ssh -o BatchMode=yes -p 2222 me@b 'cd /tmp/work && exec env A=1 "));
+  EXPECT_THAT(ended.out, HasSubstr("--join 10.0.0.1:PORT --number 2 "));
+  EXPECT_FALSE(exists("runs"));
+}
+
+class refused : public several_processes {
+protected:
+  void expect(const words& given, int status, const words& said) const {
+    SCOPED_TRACE(testing::PrintToString(given));
+    const auto ended = run(given);
+    EXPECT_EQ(ended.status, status) << ended.err;
+    EXPECT_THAT(ended.out, IsEmpty());
+    for (const auto& one : said)
+      EXPECT_THAT(ended.err, HasSubstr(one));
+    EXPECT_FALSE(exists("runs"));
+  }
+};
+
+TEST_F(refused, wrong_flags_get_one_sentence) {
+  const words job{"--", "train"};
+  expect({"node"}, 2, {"either leads or joins"});
+  expect(words{"node", "--listen", "127.0.0.1:0", "--join", "127.0.0.1:1"} + job, 2, {"both --listen and --join"});
+  expect({"node", "--listen", "127.0.0.1:0"}, 2, {"nothing to train", "-- train"});
+  expect({"node", "--listen", "127.0.0.1:0", "--", "simulate"}, 2, {"train"});
+  expect({"node", "--listen", "127.0.0.1:0", "--", "train", "--algoritm", "x"}, 2, {"did you mean --algorithm?"});
+  expect(words{"node", "--listen", "0.0.0.0:0"} + job, 2, {"other machines reach", "--insecure"});
+  expect(words{"node", "--listen", "nowhere"} + job, 2, {"nowhere"});
+  expect(words{"node", "--listen", "127.0.0.1:99999"} + job, 2, {"99999"});
+  expect(words{"node", "--join", "127.0.0.1:1"} + job, 2, {"joins is given a job"});
+  expect({"node", "--join", "127.0.0.1:1", "--patience", "0.2"}, 1, {"nobody leads a run at 127.0.0.1:1"});
+  expect({"node", "--join", "10.0.0.1:1"}, 2, {"--insecure"});
+  expect({"launch"}, 2, {"nothing to train"});
+  expect(words{"launch", "--hosts", "localhost:0"} + job, 2, {"slots", "0"});
+  expect(words{"launch", "--hosts", "localhost,far:2"} + job, 2, {"other machines cannot reach 127.0.0.1"});
+  expect(words{"launch", "--hosts", ":3"} + job, 2, {"names no host"});
+  expect(words{"launch", "--hosts", "absent.toml"} + job, 1, {"absent.toml", "No such file"});
+  write("bad.toml", "[[host]]\nhosst = 'a'\n");
+  expect(words{"launch", "--hosts", "bad.toml"} + job, 2, {"bad.toml:2", "did you mean 'host'?"});
+  write("worse.toml", "[[machine]]\nhost = 'a'\n");
+  expect(words{"launch", "--hosts", "worse.toml"} + job, 2, {"worse.toml:1", "machine", "[[host]]"});
+  expect({"node", "--listen", "127.0.0.1:0", "--nodes", "9", "--", "train"}, 2, {"9 nodes", "4 workers"});
+  expect({"train", "--", "train"}, 2, {"'--'"});
+  expect(words{"launch", "--hosts", "localhost:5"} + words{"--", "train", "--workers", "4"}, 2,
+         {"5 nodes", "4 workers"});
+}
+
+TEST_F(refused, a_node_that_does_not_start_ends_the_launch) {
+  write("hosts.toml", "[[host]]\n\n[[host]]\nbinary = '/no/such/program'\n");
+  const auto ended = run({"launch", "--hosts", "hosts.toml", "--", "train"});
+  EXPECT_EQ(ended.status, 1) << ended.err;
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("node 1 on localhost ended with status 127"), HasSubstr("No such file"),
+                               HasSubstr("its command was /no/such/program node --join")));
+}
+
+TEST_F(refused, a_port_that_is_in_use_is_named) {
+  support::outcome second;
+  support::subprocess first(words{"env", "-C", folder_.string()}
+                            + gossamer({"node", "--listen", "127.0.0.1:0", "--", "train"}));
+  first.when("--join", [&](const support::outcome& so_far) {
+    const auto address = so_far.err.substr(so_far.err.find("--join ") + 7);
+    second = run({"node", "--listen", address.substr(0, address.find('\n')), "--", "train"});
+  });
+  first.signal_after("--join", SIGINT);
+  EXPECT_NE(first.finish().status, 0);
+  EXPECT_EQ(second.status, 1) << second.err;
+  EXPECT_THAT(second.err, HasSubstr("cannot listen on 127.0.0.1:"));
+}
+
+} // namespace
+} // namespace gossamer
