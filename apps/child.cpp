@@ -58,9 +58,13 @@ child::child(const std::vector<std::string>& command, bool with_errors) {
   }
 }
 
-child::child(child&& other) noexcept
-    : id_(std::exchange(other.id_, -1)), output_(std::exchange(other.output_, -1)),
-      unfinished_(std::move(other.unfinished_)), last_line_(std::move(other.last_line_)), status_(other.status_) {}
+void child::swap(child& other) noexcept {
+  std::swap(id_, other.id_);
+  std::swap(output_, other.output_);
+  std::swap(unfinished_, other.unfinished_);
+  std::swap(last_line_, other.last_line_);
+  std::swap(status_, other.status_);
+}
 
 child::~child() {
   if (id_ > 0 && !status_) {

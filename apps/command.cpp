@@ -172,6 +172,10 @@ private:
         ->type_name("HOSTS")
         ->capture_default_str();
     launch_->add_flag("--dry-run", launching_.dry_run, "print the commands that would start the nodes");
+    launch_->add_option("--restart", launching_.restarts, "start nodes that end again, so often all together")
+        ->type_name("N")
+        ->capture_default_str()
+        ->check(CLI::Range(0, 1'000'000));
     add_node(launch_, launching_.node);
     launch_->footer("What the nodes are to train follows behind --, e.g. -- train --algorithm d-psgd");
   }

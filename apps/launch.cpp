@@ -111,16 +111,17 @@ private:
       if ((polled[k].revents & (POLLIN | POLLHUP)) != 0)
         children_[k].read_lines([&](const std::string& line) { show(k, line); });
     for (std::size_t k = 1; k < children_.size(); ++k)
-      if (const auto status = children_[k].ended(); status.value_or(0) != 0 && !begun_ && !failure_)
-        give_up(k, *status);
+      if (const auto status = children_[k].ended(); status.value_or(0) != 0 && !failure_ && !children_[0].ended())
+        begun_ ? start_again(k) : give_up(k, *status);
   }
 
   void show(std::size_t k, const std::string& line) {
     if (k > 0) {
       std::fputs(fmt::format("[{} {}] {}\n", k, nodes_[k].name, line).c_str(), stderr);
     } else if (line.starts_with(announcement)) {
+      leader_ = line.substr(announcement.size());
       for (std::size_t i = 1; i < nodes_.size(); ++i)
-        children_.emplace_back(joining_command(i, line.substr(announcement.size())), true);
+        children_.emplace_back(joining_command(i, leader_), true);
     } else if (line == all_have_come) {
       begun_ = true;
     } else {
@@ -137,6 +138,14 @@ private:
     children_[0].send_signal(SIGTERM);
   }
 
+  void start_again(std::size_t k) {
+    if (restarts_ == how_.restarts || children_[k].output() >= 0) // which is read to its end first
+      return;
+    ++restarts_;
+    show(k, fmt::format("is started again ({} of {})", restarts_, how_.restarts));
+    children_[k] = child{joining_command(k, leader_), true};
+  }
+
   void pass_on_interrupt() {
     if (clean_stop::requested() && !std::exchange(interrupted_, true))
       children_[0].send_signal(SIGINT);
@@ -151,6 +160,8 @@ private:
   std::vector<host> nodes_;
   std::vector<std::string> words_;
   std::vector<child> children_; // by the number of the node
+  std::string leader_;          // where it listens
+  std::size_t restarts_ = 0;
   bool begun_ = false, interrupted_ = false;
   std::optional<error> failure_;
 };

@@ -178,6 +178,20 @@ public:
         return lose(other, m.why);
   }
 
+  /// Its workers begin their next lives.
+  void on_returned(const node_returned& m) {
+    const auto found = std::ranges::find(setup_.others, m.number, &remote_node::number);
+    lose(*found, "its process has been started again"); // if that has not been noticed
+    found->handle = m.handle;
+    found->lost = false;
+    self_->monitor(m.handle);
+    nodes_heard_->heard(m.number, now());
+    tell_observer(fmt::format("node {} is back", m.number));
+    self_->send(m.handle, begin_run{});
+    for (const auto i : found->ranks)
+      on(restart_worker{i});
+  }
+
   void pause(const pause_worker& m) { tell_node_of(m.who, m); }
 
   void tell_observer(const std::string& what) {
@@ -355,6 +369,7 @@ caf::behavior coordinator_actor(caf::stateful_actor<coordinator_state>* self, co
       [&state](const worker_joined& m) { state.on_joined(m); },
       [&state](const worker_lost& m) { state.on(m); },
       [&state](const node_lost& m) { state.on_lost(m); },
+      [&state](const node_returned& m) { state.on_returned(m); },
       [&state](const kill_worker& m) { state.on(m); },
       [&state](const restart_worker& m) { state.on(m); },
       [&state](const pause_worker& m) { state.pause(m); },

@@ -41,7 +41,12 @@ void local_node::obey(const decision& m) {
     if (roster_.present[i])
       roster_.incarnations[i] = found->second;
   }
-  tell(proceed_with{given_.view_of(m.view), shared_roster(), m.limit});
+  const proceed_with plain{nullptr, nullptr, m.limit}, all{given_.view_of(m.view), shared_roster(), m.limit};
+  for (const auto& [i, one] : residents_)
+    if (one.lives) { // on a node that has come back, one may wait for a later view, of which it is a member
+      const auto member = m.view.lives.find(i);
+      owner_->send(one.actor, member != m.view.lives.end() && member->second == one.incarnation ? all : plain);
+    }
 }
 
 std::optional<worker_lost> local_node::died(const caf::down_msg& down) {

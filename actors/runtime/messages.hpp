@@ -51,6 +51,12 @@ struct evaluate_models {
   bool parts = false;
 };
 
+/// leader -> coordinator: the process of a node has been started again; none of its workers lives
+struct node_returned {
+  std::uint32_t number = 0;
+  caf::actor handle;
+};
+
 /// coordinator -> itself
 struct tick {};
 
@@ -85,5 +91,6 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::repeat_frames)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::postponed)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::work_done)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::evaluate_models)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::node_returned)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::tick)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::meet_peers)

@@ -10,7 +10,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <random>
+#include <cerrno>
+#include <cstring>
 #include <unistd.h>
 
 namespace gossamer::actors {
@@ -28,42 +29,27 @@ struct cluster_config : caf::actor_system_config {
   }
 };
 
+/// A number that nobody guesses: not from the run's seed.
 std::uint64_t drawn_run() {
-  std::random_device chance;
-  return std::uint64_t{chance()} << 32 | chance();
+  std::uint64_t run = 0;
+  if (getentropy(&run, sizeof run) != 0)
+    throw error(errc::io, fmt::format("the system gives no random number: {}", std::strerror(errno)));
+  return run;
 }
 
 /// Where the nodes are, for the data plane.
 std::map<std::uint32_t, node_address> addresses_of(const std::vector<node_entry>& nodes, std::size_t participants) {
   std::map<std::uint32_t, node_address> result;
   for (std::uint32_t k = 0; k < nodes.size(); ++k)
-    result[k] = {.incarnation = 0, .where = nodes[k].data, .ranks = nodes[k].ranks};
+    result[k] = {.incarnation = nodes[k].incarnation, .where = nodes[k].data, .ranks = nodes[k].ranks};
   result[0].ranks.push_back(evaluating_life(participants).who);
   return result;
-}
-
-/// A data plane of this process. @param complain hears which node cannot be reached any more, and why
-std::shared_ptr<data_plane> plane_of(const experiment& e, const run_offer& offer, const fingerprint& print,
-                                     const node_settings& s, std::string host,
-                                     std::function<void(node_lost)> complain) {
-  data_plane_setup setup;
-  setup.run = offer.run;
-  setup.fingerprint = print.data ^ print.initial;
-  setup.node = offer.node;
-  setup.most = limits_for(e.initial.size());
-  setup.pool = e.pool;
-  setup.listen_on = {std::move(host), 0};
-  setup.on_lost = [complain = std::move(complain)](std::uint32_t node, std::string why) {
-    complain({node, std::move(why)});
-  };
-  setup.patience = s.patience;
-  return std::make_shared<data_plane>(std::move(setup));
 }
 
 /// Whoever complains before there is somebody to complain to is heard later.
 class complaints {
 public:
-  void operator()(node_lost m) {
+  void say(node_lost m) {
     const std::scoped_lock lock{mutex_};
     to_ ? caf::anon_send(to_, std::move(m)) : early_.push_back(std::move(m));
   }
@@ -80,6 +66,23 @@ private:
   std::vector<node_lost> early_;
 };
 
+/// A data plane of this process. @param complain hears which node cannot be reached any more, and why
+std::shared_ptr<data_plane> plane_of(const experiment& e, const run_offer& offer, const fingerprint& print,
+                                     const node_settings& s, std::string host,
+                                     const std::shared_ptr<complaints>& complain) {
+  data_plane_setup setup;
+  setup.run = offer.run;
+  setup.fingerprint = print.data ^ print.initial;
+  setup.node = offer.node;
+  setup.incarnation = offer.incarnation;
+  setup.most = limits_for(e.initial.size());
+  setup.pool = e.pool;
+  setup.listen_on = {std::move(host), 0};
+  setup.on_lost = [complain](std::uint32_t node, std::string why) { complain->say({node, std::move(why)}); };
+  setup.patience = s.patience;
+  return std::make_shared<data_plane>(std::move(setup));
+}
+
 // -- the leader -------------------------------------------------------------------------------------------------------
 
 endpoint publish(caf::actor_system& system, const caf::actor& door, const endpoint& where) {
@@ -91,13 +94,13 @@ endpoint publish(caf::actor_system& system, const caf::actor& door, const endpoi
 }
 
 assembly wait_for_nodes(caf::scoped_actor& self, const leader_settings& s) {
-  const auto until = std::chrono::steady_clock::now() + s.wait;
+  const auto until = self->clock().now() + s.wait;
   std::optional<assembly> all;
   while (!all) {
     self->receive([&](assembly& a) { all = std::move(a); }, caf::after(look_every) >> [] {});
     if (!all && s.interrupted())
       throw error(errc::failed, "interrupted while it waited for nodes", "");
-    if (!all && std::chrono::steady_clock::now() > until)
+    if (!all && self->clock().now() > until)
       throw error(errc::failed, fmt::format("not all of {} nodes have come within {} s", s.nodes, s.wait.count()),
                   "start the others with the line that was printed, or wait longer: --wait");
   }
@@ -106,10 +109,10 @@ assembly wait_for_nodes(caf::scoped_actor& self, const leader_settings& s) {
 
 std::vector<node_entry> entries_of(const experiment& e, const assembly& all, const endpoint& own, std::uint32_t slots) {
   std::vector<std::uint32_t> shares{slots};
-  std::vector<node_entry> result{{own, {}}};
+  std::vector<node_entry> result{{0, own, {}}};
   for (const auto& member : all.nodes) {
     shares.push_back(member.slots);
-    result.push_back({member.ready.data, {}});
+    result.push_back({0, member.ready.data, {}});
   }
   const auto ranks = deal_ranks(e.settings.workers, e.masters, shares);
   for (std::size_t k = 0; k < ranks.size(); ++k)
@@ -117,41 +120,105 @@ std::vector<node_entry> entries_of(const experiment& e, const assembly& all, con
   return result;
 }
 
-/// The others, told to leave when the run is over, however that comes.
-class other_nodes {
+/// Who the nodes of a run are, as its leader knows them. Threads: safe.
+class run_nodes {
 public:
-  other_nodes(caf::scoped_actor& self, const assembly& all, const std::vector<node_entry>& entries,
-              std::chrono::milliseconds patience)
-      : self_(self), patience_(patience) {
+  run_nodes(std::shared_ptr<data_plane> plane, std::size_t participants, std::vector<node_entry> entries,
+            const assembly& all)
+      : plane_(std::move(plane)), participants_(participants), entries_(std::move(entries)) {
     for (const auto& member : all.nodes)
-      nodes_.push_back({member.ready.node, member.ready.handle, entries[member.ready.node].ranks});
+      handles_[member.ready.node] = member.ready.handle;
+    plane_->meet(addresses_of(entries_, participants_));
   }
-  other_nodes(const other_nodes&) = delete;
-  other_nodes& operator=(const other_nodes&) = delete;
-  ~other_nodes() {
-    constexpr std::chrono::milliseconds longest_farewell = std::chrono::seconds(5);
-    for (const auto& one : nodes_) {
-      self_->monitor(one.handle);
-      self_->send(one.handle, leave_run{why_});
-    }
-    const auto until = std::chrono::steady_clock::now() + std::min(longest_farewell, patience_);
-    for (std::size_t left = nodes_.size(); left > 0 && std::chrono::steady_clock::now() < until;)
-      self_->receive([&](const caf::down_msg&) { --left; }, caf::after(look_every) >> [] {});
+  std::vector<remote_node> remote() const {
+    std::vector<remote_node> result;
+    for (const auto& [number, handle] : handles_)
+      result.push_back({.number = number, .handle = handle, .ranks = entries_[number].ranks});
+    return result;
+  }
+  std::size_t ranks_of_leader() const { return entries_[0].ranks.size(); }
+
+  /// Everybody learns who is where.
+  void begin(const caf::actor& coordinator) {
+    const std::scoped_lock lock{mutex_};
+    coordinator_ = coordinator;
+    tell_all(cluster_plan{entries_, coordinator_});
+  }
+  void come_back(const node_ready& m, std::uint32_t incarnation) {
+    const std::scoped_lock lock{mutex_};
+    if (over_)
+      return;
+    auto& entry = entries_[m.node];
+    entry.incarnation = incarnation;
+    entry.data = m.data;
+    handles_[m.node] = m.handle;
+    plane_->meet(addresses_of(entries_, participants_));
+    tell_all(cluster_plan{entries_, coordinator_});
+    caf::anon_send(coordinator_, node_returned{m.node, m.handle});
   }
 
-  const std::vector<remote_node>& list() const noexcept { return nodes_; }
   template <class Message>
   void tell(const Message& m) const {
-    for (const auto& one : nodes_)
-      caf::anon_send(one.handle, m);
+    const std::scoped_lock lock{mutex_};
+    tell_all(m);
   }
-  void say_why(std::string why) { why_ = std::move(why); }
+
+  /// The run is over: sends all away, and waits for them, but not for ever. @param why empty: as planned
+  void part(caf::scoped_actor& self, const std::string& why, std::chrono::milliseconds patience) {
+    constexpr std::chrono::milliseconds longest_farewell = std::chrono::seconds(5);
+    const std::scoped_lock lock{mutex_};
+    over_ = true;
+    for (const auto& [number, handle] : handles_) {
+      self->monitor(handle);
+      self->send(handle, leave_run{why});
+    }
+    const auto until = self->clock().now() + std::min(longest_farewell, patience);
+    for (std::size_t left = handles_.size(); left > 0 && self->clock().now() < until;)
+      self->receive([&](const caf::down_msg&) { --left; }, caf::after(look_every) >> [] {});
+  }
 
 private:
-  caf::scoped_actor& self_;
-  std::chrono::milliseconds patience_;
-  std::vector<remote_node> nodes_;
-  std::string why_ = "the run failed";
+  template <class Message>
+  void tell_all(const Message& m) const {
+    for (const auto& [number, handle] : handles_)
+      caf::anon_send(handle, m);
+  }
+
+  std::shared_ptr<data_plane> plane_;
+  std::size_t participants_;
+  mutable std::mutex mutex_;
+  std::vector<node_entry> entries_; // by number
+  std::map<std::uint32_t, caf::actor> handles_;
+  caf::actor coordinator_;
+  bool over_ = false;
+};
+
+/// However the run ends, its nodes are told.
+struct farewell {
+  caf::scoped_actor& self;
+  const std::shared_ptr<run_nodes>& nodes;
+  std::chrono::milliseconds patience;
+  std::string why = "the run failed";
+
+  ~farewell() { nodes->part(self, why, patience); }
+};
+
+/// Where those who come back are reported, as soon as there is a run.
+class returns {
+public:
+  void report(const node_ready& m, std::uint32_t incarnation) {
+    const std::scoped_lock lock{mutex_};
+    if (nodes_)
+      nodes_->come_back(m, incarnation);
+  }
+  void report_to(std::shared_ptr<run_nodes> nodes) {
+    const std::scoped_lock lock{mutex_};
+    nodes_ = std::move(nodes);
+  }
+
+private:
+  std::mutex mutex_;
+  std::shared_ptr<run_nodes> nodes_;
 };
 
 /// What comes from other nodes goes to the coordinator, or costs its sender.
@@ -175,7 +242,7 @@ void check_nodes(const experiment& e, const leader_settings& s) {
 // -- who joins --------------------------------------------------------------------------------------------------------
 
 caf::actor connect(caf::scoped_actor& self, const joining_settings& s) {
-  const auto until = std::chrono::steady_clock::now() + s.patience;
+  const auto until = self->clock().now() + s.patience;
   caf::strong_actor_ptr found;
   std::string why = "nobody answers";
   const auto middleman = self->system().middleman().actor_handle();
@@ -184,7 +251,7 @@ caf::actor connect(caf::scoped_actor& self, const joining_settings& s) {
         .receive(
             [&](const caf::node_id&, caf::strong_actor_ptr& actor, const std::set<std::string>&) { found = actor; },
             [&](const caf::error& e) { why = self->system().render(e); });
-    if (!found && (s.interrupted() || std::chrono::steady_clock::now() > until))
+    if (!found && (s.interrupted() || self->clock().now() > until))
       throw error(errc::io, fmt::format("nobody leads a run at {}: {}", to_string(s.where), why),
                   "start `gossamer node --listen` there first; it prints the line to use here");
     if (!found) // the leader may be a little later
@@ -249,39 +316,46 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
                         .faults = around.faults.faults.empty() ? "" : to_toml(around.faults),
                         .workers_per_node = around.workers_per_node};
   const auto complain = std::make_shared<complaints>();
-  const auto plane = plane_of(*e, offer, print, s, s.where.host, std::ref(*complain));
-  const scoped_life door{
-      spawn_rendezvous(system, {.offer = offer, .print = print, .nodes = s.nodes - 1, .tell = s.tell, .client = self})};
+  const auto plane = plane_of(*e, offer, print, s, s.where.host, complain);
+  const auto back = std::make_shared<returns>();
+  const scoped_life door{spawn_rendezvous(
+      system, {.offer = offer,
+               .print = print,
+               .nodes = s.nodes - 1,
+               .tell = s.tell,
+               .on_return = [back](const node_ready& m, std::uint32_t incarnation) { back->report(m, incarnation); },
+               .client = self})};
   s.listens(publish(system, door.actor, s.where));
   const auto all = s.nodes > 1 ? wait_for_nodes(self, s) : assembly{};
   s.begins();
 
-  const auto entries = entries_of(*e, all, plane->listens_on(), s.slots);
-  other_nodes others{self, all, entries, s.patience};
-  plane->meet(addresses_of(entries, e->participants()));
-  const real_time world{system, e, around, entries[0].ranks.size()};
+  const auto nodes =
+      std::make_shared<run_nodes>(plane, e->participants(), entries_of(*e, all, plane->listens_on(), s.slots), all);
+  farewell at_the_end{self, nodes, s.patience};
+  const real_time world{system, e, around, nodes->ranks_of_leader()};
   const scoped_life injector{system.spawn(fault_injector, world.board(), e->participants(), around.workers_per_node,
-                                          std::function([&others](std::size_t fault, bool on) {
-                                            others.tell(switch_fault{fault, on});
+                                          std::function([nodes](std::size_t fault, bool on) {
+                                            nodes->tell(switch_fault{fault, on});
                                           }))};
   const scoped_life coordinator{spawn_run(system, e, world.parts(plane),
                                           {.observer = around.observer,
                                            .interrupted = around.interrupted,
                                            .client = self,
                                            .steps_to = around.faults.needs_steps() ? injector.actor : caf::actor{},
-                                           .others = others.list(),
+                                           .others = nodes->remote(),
                                            .patience = s.patience})};
   complain->send_to(coordinator.actor);
   plane->attach(evaluating_life(e->participants()), snapshots_to(coordinator.actor, e));
-  others.tell(cluster_plan{entries, coordinator.actor});
+  nodes->begin(coordinator.actor);
+  back->report_to(nodes);
   self->send(coordinator.actor, start_run{});
   self->send(injector.actor, start_faults{coordinator.actor});
   try {
     auto summary = outcome(self);
-    others.say_why("");
+    at_the_end.why.clear();
     return summary;
   } catch (const error& problem) {
-    others.say_why(problem.what());
+    at_the_end.why = problem.what();
     throw;
   }
 }
@@ -302,7 +376,7 @@ void join_cluster(const joining_settings& s, const preparation& prepare) {
   around.workers_per_node = offer.workers_per_node;
 
   const auto complain = std::make_shared<complaints>();
-  const auto plane = plane_of(*e, offer, print, s, local_address_towards(s.where), std::ref(*complain));
+  const auto plane = plane_of(*e, offer, print, s, local_address_towards(s.where), complain);
   const auto meet = [plane, e](const std::vector<node_entry>& nodes) {
     plane->meet(addresses_of(nodes, e->participants()));
   };

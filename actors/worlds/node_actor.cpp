@@ -27,7 +27,7 @@ public:
   void begin(const cluster_plan& plan) {
     coordinator_ = plan.coordinator;
     on_heartbeat();
-    setup_.meet_nodes(plan.nodes);
+    meet(plan);
     const auto parts = setup_.world->parts(setup_.net);
     own_.emplace(self_, local_node::parts{
                             .participants = setup_.run->participants(),
@@ -36,6 +36,8 @@ public:
                             .view_of = [this](const view_change& v) { return views_->make(v); }});
     self_->delayed_send(self_, between_reports, tick{});
   }
+
+  void meet(const cluster_plan& plan) { setup_.meet_nodes(plan.nodes); }
 
   template <class Order>
   void obey(const Order& m) {
@@ -139,6 +141,7 @@ caf::behavior node_actor(caf::stateful_actor<node_state>* self, node_setup setup
       [&state](const node_lost& m) { state.hand_on(m); },
       [&state](tick) { state.on_tick(); },
       [&state](heartbeat) { state.on_heartbeat(); },
+      [&state](const cluster_plan& m) { state.meet(m); },
       [&state](const leave_run& m) { state.leave(m); },
   };
   return {[self, working](const cluster_plan& plan) {

@@ -27,12 +27,15 @@ public:
                     "use the same version of the program on all nodes");
     const auto number = free_seat(m.wanted);
     if (number == 0)
-      return refuse(begun_ ? "the run has begun" : fmt::format("the run has all of its {} nodes", setup_.nodes + 1),
-                    "start the run with more --nodes");
-    seats_[number] = {caf::actor_cast<caf::actor_addr>(self_->current_sender()), m.slots, {}};
-    self_->monitor(seats_[number].who);
+      return refuse(fmt::format("the run has all of its {} nodes", setup_.nodes + 1),
+                    "start a run with more --nodes; a place is free again when its node is lost");
+    auto& taken = seats_[number];
+    taken.who = caf::actor_cast<caf::actor_addr>(self_->current_sender());
+    taken.slots = m.slots;
+    self_->monitor(taken.who);
     auto offer = setup_.offer;
     offer.node = number;
+    offer.incarnation = taken.incarnation;
     answer(std::move(offer));
   }
 
@@ -41,7 +44,7 @@ public:
     if (m.node == 0 || m.node >= seats_.size() || seats_[m.node].who != sender)
       return;
     if (const auto different = differences(setup_.print, m.print); !different.empty()) {
-      seats_[m.node] = {};
+      seats_[m.node].leave();
       self_->send(
           caf::actor_cast<caf::actor>(sender),
           run_failed{errc::usage,
@@ -51,6 +54,8 @@ public:
           fmt::format("node {} is refused, for it has prepared another run: {}", m.node, fmt::join(different, "; ")));
     }
     seats_[m.node].ready = m;
+    if (begun_)
+      return setup_.on_return(m, seats_[m.node].incarnation);
     const auto present =
         static_cast<std::size_t>(std::ranges::count_if(seats_, [](const seat& s) { return s.ready.has_value(); }));
     setup_.tell(fmt::format("node {} of {} is ready ({})", m.node, setup_.nodes + 1, to_string(m.data)));
@@ -62,7 +67,14 @@ private:
   struct seat {
     caf::actor_addr who; // asked for it
     std::uint32_t slots = 1;
+    std::uint32_t incarnation = 0;
     std::optional<node_ready> ready;
+
+    void leave() {
+      who = {};
+      incarnation += ready.has_value();
+      ready.reset();
+    }
   };
 
   template <class Message>
@@ -77,7 +89,7 @@ private:
 
   /// 0 where there is none.
   std::uint32_t free_seat(std::uint32_t wanted) const {
-    if (begun_)
+    if (begun_ && !setup_.on_return)
       return 0;
     if (wanted > 0 && wanted < seats_.size() && !seats_[wanted].who)
       return wanted;
@@ -88,10 +100,11 @@ private:
   }
 
   void leave(const caf::actor_addr& who) {
-    for (std::uint32_t i = 1; i < seats_.size() && !begun_; ++i)
+    for (std::uint32_t i = 1; i < seats_.size(); ++i)
       if (seats_[i].who == who) {
-        seats_[i] = {};
-        setup_.tell(fmt::format("node {} is gone before the run has begun", i));
+        seats_[i].leave();
+        if (!begun_)
+          setup_.tell(fmt::format("node {} is gone before the run has begun", i));
       }
   }
 

@@ -20,6 +20,7 @@ struct join_request {
 
 /// leader -> node: what to prepare
 struct run_offer {
+  std::uint32_t incarnation = 0;      ///< how often a node of this number was lost before
   std::uint32_t node = 0;             ///< the number it has from now on
   std::uint64_t run = 0;              ///< drawn at random: whoever knows it has been let in
   std::string settings;               ///< `to_text`
@@ -37,11 +38,12 @@ struct node_ready {
 
 /// One process of a run: where its data plane listens, and who lives there.
 struct node_entry {
+  std::uint32_t incarnation = 0;
   endpoint data;
   std::vector<rank> ranks;
 };
 
-/// leader -> node: all are there
+/// leader -> node: all are there; again when one has come back
 struct cluster_plan {
   std::vector<node_entry> nodes; ///< by number; 0 leads
   caf::actor coordinator;
@@ -64,7 +66,7 @@ decltype(auto) inspect(Inspector& f, join_request& m) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, run_offer& m) {
-  return f(m.node, m.run, m.settings, m.faults, m.workers_per_node);
+  return f(m.incarnation, m.node, m.run, m.settings, m.faults, m.workers_per_node);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, endpoint& e) {
@@ -76,7 +78,7 @@ decltype(auto) inspect(Inspector& f, node_ready& m) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, node_entry& e) {
-  return f(e.data, e.ranks);
+  return f(e.incarnation, e.data, e.ranks);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, cluster_plan& m) {
@@ -110,7 +112,9 @@ struct rendezvous_setup {
   fingerprint print;
   std::size_t nodes = 0;                        ///< to wait for, without the leader
   std::function<void(const std::string&)> tell; ///< a line worth showing: who came, who was refused
-  caf::actor client;                            ///< gets the `assembly`
+  /// The process of a node has been started again within the run. May be empty: then nobody can come back.
+  std::function<void(const node_ready&, std::uint32_t incarnation)> on_return;
+  caf::actor client; ///< gets the `assembly`
 };
 
 /// The leader's door. Answers a `join_request` with a `run_offer`, or a `run_failed` that says why not; refuses who has

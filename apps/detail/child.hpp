@@ -15,8 +15,11 @@ public:
   /// @param with_errors its standard error is read as its standard output is; else it is this process's
   /// @error errc::io when the system refuses to start a process. A program that is not there ends with status 127
   child(const std::vector<std::string>& command, bool with_errors);
-  child(child&& other) noexcept;
-  child& operator=(child&&) = delete;
+  child(child&& other) noexcept { swap(other); }
+  child& operator=(child&& other) noexcept {
+    swap(other); // which kills what it was
+    return *this;
+  }
   ~child();
 
   int output() const noexcept { return output_; } ///< to poll; -1 after its end
@@ -29,6 +32,8 @@ public:
   std::optional<int> ended();
 
 private:
+  void swap(child& other) noexcept;
+
   pid_t id_ = -1;
   int output_ = -1;
   std::string unfinished_, last_line_;

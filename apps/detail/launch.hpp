@@ -7,8 +7,9 @@ namespace gossamer::apps {
 /// `gossamer launch`: starts the nodes of a run on this machine and others, and shows it as if it were one process.
 struct launch_options {
   std::string hosts = "localhost:2";
-  bool dry_run = false; ///< only say which commands would start the nodes
-  node_options node;    ///< of each of them
+  std::size_t restarts = 0; ///< how often nodes that end are started again, all together
+  bool dry_run = false;     ///< only say which commands would start the nodes
+  node_options node;        ///< of each of them
 };
 
 /// @param job the words behind `--`: what the nodes are to train @returns the exit status

@@ -43,6 +43,7 @@ struct joiner {
     return prepare(parse_run_settings(settings, "the leader's settings"));
   };
   std::function<bool()> leaves = [] { return false; };
+  std::function<bool()> then = {}; ///< when it is started again after that, if it is
 };
 
 /// A run among nodes that join over loopback.
@@ -87,16 +88,25 @@ private:
     joining_settings s;
     s.where = where;
     s.wanted = k;
-    s.interrupted = joiners_[k - 1].leaves;
-    std::string end;
-    try {
-      join_cluster(s, joiners_[k - 1].prepare_run);
-    } catch (const error& e) {
-      end = e.what();
+    const auto& how = joiners_[k - 1];
+    s.interrupted = how.leaves;
+    auto end = end_of(s, how);
+    if (how.then) {
+      s.interrupted = how.then;
+      end = end_of(s, how);
     }
     const std::scoped_lock lock{mutex_};
     ends_.resize(joiners_.size() + 1);
     ends_[k] = end;
+  }
+
+  static std::string end_of(const joining_settings& s, const joiner& how) {
+    try {
+      join_cluster(s, how.prepare_run);
+      return "";
+    } catch (const error& e) {
+      return e.what();
+    }
   }
 
   std::vector<joiner> joiners_;
@@ -176,6 +186,31 @@ TEST(cluster_world, goes_on_when_a_node_leaves) {
     EXPECT_TRUE(std::isfinite(summary.final.train_loss));
     EXPECT_THAT(nodes.ends()[1], "");
     EXPECT_THAT(nodes.ends()[2], HasSubstr("interrupted"));
+  }
+}
+
+TEST(cluster_world, takes_back_a_node_that_is_started_again) {
+  for (const char* algorithm : {"all-reduce-sgd", "ad-psgd", "dcd-psgd"}) {
+    SCOPED_TRACE(algorithm);
+    auto settings = small_run(algorithm);
+    settings.epochs = 1e6;
+    settings.eval_every = 1;
+    struct observer final : run_observer {
+      void on_evaluation(const evaluation_record& r) override {
+        begun = begun || r.step > 0;
+        gone_on = gone_on || back;
+      }
+      void on_event(double, const std::string& what) override { back = back || what.find("comes back") != what.npos; }
+      std::atomic<bool> begun{false}, back{false}, gone_on{false};
+    } seen;
+    joiner leaves_once{.leaves = [&] { return seen.begun.load(); }, .then = joiner{}.leaves};
+    cluster nodes{{{}, leaves_once}};
+    const auto summary =
+        nodes.run(prepare(settings), {.observer = &seen, .interrupted = [&] { return seen.gone_on.load(); }});
+    EXPECT_GE(summary.lost, 1u);
+    EXPECT_EQ(summary.returned, summary.lost);
+    EXPECT_TRUE(std::isfinite(summary.final.train_loss));
+    EXPECT_THAT(nodes.ends(), testing::Each(""));
   }
 }
 
