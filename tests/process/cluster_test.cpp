@@ -155,6 +155,16 @@ TEST_F(several_processes, say_which_commands_start_them) {
   EXPECT_FALSE(exists("runs"));
 }
 
+TEST_F(several_processes, are_launched_from_the_file_that_the_documentation_shows) {
+  std::ifstream page(GOSSAMER_SOURCE_DIR "/docs/clusters.md");
+  const std::string text{std::istreambuf_iterator<char>(page), {}}, fence = "```toml\n";
+  const auto begin = text.find(fence) + fence.size();
+  write("hosts.toml", text.substr(begin, text.find("```", begin) - begin));
+  const auto ended = run({"launch", "--hosts", "hosts.toml", "--insecure", "--dry-run", "--", "train"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("trainer@beta"));
+}
+
 class refused : public several_processes {
 protected:
   void expect(const words& given, int status, const words& said) const {
