@@ -146,6 +146,11 @@ private:
     node_->add_option("--listen", node_options_.listen, "lead a run: other nodes join here; port 0: any")
         ->type_name("HOST:PORT");
     node_->add_option("--join", node_options_.join, "take part in the run that is led there")->type_name("HOST:PORT");
+    node_
+        ->add_option("--rendezvous", node_options_.rendezvous,
+                     "one of --nodes that are started alike: --number 0 leads there, the others join it")
+        ->type_name("HOST:PORT");
+    node_->add_flag("--slurm", node_options_.slurm, "the same, with what srun says in the environment");
     node_->add_option("--nodes", node_options_.nodes, "of one that leads: how many there are, with itself")
         ->type_name("N")
         ->capture_default_str()
@@ -154,10 +159,10 @@ private:
         ->type_name("N")
         ->capture_default_str()
         ->check(CLI::Range(1, 1'000'000));
-    node_->add_option("--number", node_options_.number, "of one that joins: which node it would like to be")
+    node_->add_option("--number", node_options_.number, "which node it is, or would like to be")
         ->type_name("K")
-        ->check(CLI::Range(1, 65'535));
-    node_->add_option("--wait", node_options_.wait_s, "of one that leads: seconds until all must have come")
+        ->check(CLI::Range(0, 65'535));
+    node_->add_option("--wait", node_options_.wait_s, "seconds until all must have come")
         ->type_name("S")
         ->capture_default_str()
         ->check(CLI::Range(1, 1'000'000));
@@ -181,15 +186,12 @@ private:
   }
 
   int be_node() {
-    const auto& n = node_options_;
-    if (n.listen.empty() == n.join.empty())
-      throw error(errc::usage, n.join.empty() ? "a node either leads or joins" : "both --listen and --join are given",
-                  "--listen HOST:PORT -- train ... leads a run; --join HOST:PORT takes part in it");
+    const auto n = placed(node_options_);
     if (n.join.empty()) {
       const auto job = job_options(); // which also says whether the summary is to be JSON
       return lead(program_, n, job, json_);
     }
-    if (job_)
+    if (job_ && n.rendezvous.empty())
       throw error(errc::usage, "a node that joins is given a job",
                   "the leader says what is trained: leave out what follows --");
     return join(program_, n);

@@ -4,12 +4,14 @@
 #include "gossamer/actors/worlds/cluster_world.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/recorder.hpp"
+#include "gossamer/apps/detail/slurm.hpp"
 #include "gossamer/apps/detail/training.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 
 namespace gossamer::apps {
 
@@ -67,6 +69,27 @@ void require_workers(std::size_t nodes, std::size_t workers) {
                 "each node has at least one: use fewer nodes or more --workers");
 }
 
+node_options placed(node_options node) {
+  const auto ways = !node.listen.empty() + !node.join.empty() + !node.rendezvous.empty() + node.slurm;
+  if (ways != 1)
+    throw error(errc::usage,
+                ways == 0 ? "a node either leads or joins"
+                          : "more than one of --listen, --join, --rendezvous and --slurm is given",
+                "--listen HOST:PORT -- train ... leads a run; --join HOST:PORT takes part in it");
+  if (node.slurm) {
+    const auto task = slurm_task([](const char* name) {
+      const char* value = std::getenv(name);
+      return std::string{value != nullptr ? value : ""};
+    });
+    node.number = task.number;
+    node.nodes = task.nodes;
+    node.rendezvous = task.rendezvous;
+  }
+  if (!node.rendezvous.empty())
+    (node.number == 0 ? node.listen : node.join) = node.rendezvous;
+  return node;
+}
+
 int lead(const program& p, const node_options& node, const run_options& job, bool json) {
   require_workers(node.nodes, job.run.workers);
   require_private("--listen", node.listen, node.insecure);
@@ -80,7 +103,9 @@ int lead(const program& p, const node_options& node, const run_options& job, boo
 int join(const program& p, const node_options& node) {
   require_private("--join", node.join, node.insecure);
   const clean_stop stop;
-  const actors::joining_settings s{common(p, node, node.join), node.number};
+  actors::joining_settings s{common(p, node, node.join), node.number};
+  if (!node.rendezvous.empty()) // nobody says that the leader is there first
+    s.wait = std::chrono::seconds(node.wait_s);
   try {
     actors::join_cluster(s, [&](const std::string& settings) {
       auto own = actors::parse_run_settings(settings, "the leader's settings");

@@ -242,8 +242,7 @@ def check_command(text: str, world: World) -> None:
     while rest:
         flag, _, value = rest.pop(0).partition("=")
         if flag == "--":  # the job of nodes
-            check_command(shlex.join(rest), world)
-            break
+            return check_command(shlex.join(rest), world)
         if not flag.startswith("--"):
             names.append(flag)
         elif flag not in flags:

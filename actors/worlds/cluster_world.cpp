@@ -242,7 +242,7 @@ void check_nodes(const experiment& e, const leader_settings& s) {
 // -- who joins --------------------------------------------------------------------------------------------------------
 
 caf::actor connect(caf::scoped_actor& self, const joining_settings& s) {
-  const auto until = self->clock().now() + s.patience;
+  const auto until = self->clock().now() + s.wait;
   caf::strong_actor_ptr found;
   std::string why = "nobody answers";
   const auto middleman = self->system().middleman().actor_handle();

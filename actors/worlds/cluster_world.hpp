@@ -26,7 +26,8 @@ struct leader_settings : node_settings {
 };
 
 struct joining_settings : node_settings {
-  std::uint32_t wanted = 0; ///< the number it would like to have; 0: any
+  std::uint32_t wanted = 0;                             ///< the number it would like to have; 0: any
+  std::chrono::seconds wait = std::chrono::seconds(10); ///< for the leader to listen
 };
 
 /// Leads a run in several processes, of which this is node 0: waits until all have joined, coordinates, evaluates.

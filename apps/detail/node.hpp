@@ -13,6 +13,9 @@ namespace gossamer::apps {
 struct node_options {
   std::string listen; ///< HOST:PORT: lead a run
   std::string join;   ///< HOST:PORT: take part in the run that is led there
+  /// HOST:PORT: node `number` of `nodes` that are all started alike: 0 leads there, the others join it
+  std::string rendezvous;
+  bool slurm = false; ///< the same, with what Slurm says in the environment
   std::size_t nodes = 2;
   std::uint32_t slots = 1;
   std::uint32_t number = 0; ///< wanted; 0: any
@@ -23,6 +26,10 @@ struct node_options {
   std::string device = "cpu"; ///< of a node that joins
   std::size_t threads = 0;    ///< likewise
 };
+
+/// Where a node that was started like all others leads or joins.
+/// @error errc::usage unless exactly one of listen, join, rendezvous and slurm is given
+node_options placed(node_options node);
 
 /// Leads a run. @param job what the nodes are to train @returns the exit status
 int lead(const program& p, const node_options& node, const run_options& job, bool json);

@@ -141,6 +141,26 @@ TEST_F(several_processes, can_be_started_by_hand) {
   EXPECT_TRUE(exists("run/summary.json"));
 }
 
+TEST_F(several_processes, are_started_alike_by_slurm) {
+  const auto job = std::to_string(getpid()); // which says on which port they meet
+  const auto task = [&](int number) {
+    return words{"env",
+                 "-C",
+                 folder_.string(),
+                 "SLURM_PROCID=" + std::to_string(number),
+                 "SLURM_NTASKS=2",
+                 "SLURM_JOB_ID=" + job,
+                 "SLURM_JOB_NODELIST=127.0.0.[1-2]"}
+           + gossamer(words{"node", "--slurm", "--"} + small + words{"--out", "run"});
+  };
+  support::subprocess second(task(1)), first(task(0));
+  const auto led = first.finish(), joined = second.finish();
+  EXPECT_EQ(led.status, 0) << led.err;
+  EXPECT_EQ(joined.status, 0) << joined.err;
+  EXPECT_THAT(joined.err, HasSubstr("this is node 1"));
+  EXPECT_TRUE(exists("run/summary.json"));
+}
+
 TEST_F(several_processes, say_which_commands_start_them) {
   write("hosts.toml", "[[host]]\nhost = 'a'\naddress = '10.0.0.1'\nslots = 2\n\n"
                       "[[host]]\nhost = 'b'\nuser = 'me'\nport = 2222\nbinary = '/opt/my gossamer'\n"
@@ -181,7 +201,8 @@ protected:
 TEST_F(refused, wrong_flags_get_one_sentence) {
   const words job{"--", "train"};
   expect({"node"}, 2, {"either leads or joins"});
-  expect(words{"node", "--listen", "127.0.0.1:0", "--join", "127.0.0.1:1"} + job, 2, {"both --listen and --join"});
+  expect(words{"node", "--listen", "127.0.0.1:0", "--join", "127.0.0.1:1"} + job, 2,
+         {"more than one of --listen, --join"});
   expect({"node", "--listen", "127.0.0.1:0"}, 2, {"nothing to train", "-- train"});
   expect({"node", "--listen", "127.0.0.1:0", "--", "simulate"}, 2, {"train"});
   expect({"node", "--listen", "127.0.0.1:0", "--", "train", "--algoritm", "x"}, 2, {"did you mean --algorithm?"});
@@ -191,6 +212,7 @@ TEST_F(refused, wrong_flags_get_one_sentence) {
   expect(words{"node", "--join", "127.0.0.1:1"} + job, 2, {"joins is given a job"});
   expect({"node", "--join", "127.0.0.1:1", "--patience", "0.2"}, 1, {"nobody leads a run at 127.0.0.1:1"});
   expect({"node", "--join", "10.0.0.1:1"}, 2, {"--insecure"});
+  expect({"node", "--slurm", "--", "train"}, 2, {"SLURM_PROCID is not set", "srun"});
   expect({"launch"}, 2, {"nothing to train"});
   expect(words{"launch", "--hosts", "localhost:0"} + job, 2, {"slots", "0"});
   expect(words{"launch", "--hosts", "localhost,far:2"} + job, 2, {"other machines cannot reach 127.0.0.1"});
