@@ -7,6 +7,7 @@
 #include "gossamer/actors/worlds/snapshot_frames.hpp"
 
 #include <caf/io/all.hpp>
+#include <caf/openssl/all.hpp>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -20,8 +21,14 @@ namespace {
 constexpr auto look_every = std::chrono::milliseconds(100); // for interrupts
 
 struct cluster_config : caf::actor_system_config {
-  cluster_config() {
+  explicit cluster_config(const tls_identity* identity) {
     load<caf::io::middleman>();
+    if (identity) {
+      load<caf::openssl::manager>();
+      openssl_certificate = identity->certificate_file();
+      openssl_key = identity->key_file();
+      openssl_cafile = identity->authority_file();
+    }
     set("middleman.workers", std::size_t{0}); // which hand messages over once more
     set_scheduler(*this, 0);
     add_cluster_messages(*this);
@@ -53,11 +60,20 @@ std::shared_ptr<data_plane> plane_of(const experiment& e, const run_offer& offer
   setup.most = limits_for(e.initial.size());
   setup.pool = e.pool;
   setup.listen_on = {std::move(host), 0};
+  setup.identity = s.identity;
   setup.on_lost = [complain = std::move(complain)](std::uint32_t node, std::string why) {
     complain({node, std::move(why)});
   };
   setup.patience = s.patience;
   return std::make_shared<data_plane>(std::move(setup));
+}
+
+/// Where others connect to. They check that the certificate is for it, so an address may have to become a name.
+endpoint announced(const data_plane& plane, const node_settings& s) {
+  auto where = plane.listens_on();
+  if (s.identity)
+    where.host = s.identity->name_for(where.host);
+  return where;
 }
 
 /// Whoever complains before there is somebody to complain to is heard later.
@@ -82,8 +98,10 @@ private:
 
 // -- the leader -------------------------------------------------------------------------------------------------------
 
-endpoint publish(caf::actor_system& system, const caf::actor& door, const endpoint& where) {
-  const auto port = system.middleman().publish(door, where.port, where.host.c_str());
+endpoint publish(caf::actor_system& system, const caf::actor& door, const leader_settings& s) {
+  const auto& where = s.where;
+  const auto port = s.identity ? caf::openssl::publish(door, where.port, where.host.c_str())
+                               : system.middleman().publish(door, where.port, where.host.c_str());
   if (!port)
     throw error(errc::io, fmt::format("cannot listen on {}: {}", to_string(where), system.render(port.error())),
                 "the port may be in use, or the address not this machine's; port 0 takes any that is free");
@@ -174,16 +192,25 @@ void check_nodes(const experiment& e, const leader_settings& s) {
 
 // -- who joins --------------------------------------------------------------------------------------------------------
 
+/// Why there is no connection. CAF does not say what was wrong with a certificate.
+std::string describe(const caf::error& e, const caf::actor_system& system, const node_settings& s) {
+  if (e != caf::sec::disconnect_during_handshake)
+    return system.render(e);
+  return s.identity ? "whoever is there refuses this node's certificate, shows one of another authority, or has none"
+                    : "whoever is there closes the connection, as a leader with certificates does";
+}
+
 caf::actor connect(caf::scoped_actor& self, const joining_settings& s) {
   const auto until = std::chrono::steady_clock::now() + s.patience;
   caf::strong_actor_ptr found;
   std::string why = "nobody answers";
-  const auto middleman = self->system().middleman().actor_handle();
+  const auto middleman =
+      s.identity ? self->system().openssl_manager().actor_handle() : self->system().middleman().actor_handle();
   while (!found) {
     self->request(middleman, s.patience, caf::connect_atom::value, s.where.host, s.where.port)
         .receive(
             [&](const caf::node_id&, caf::strong_actor_ptr& actor, const std::set<std::string>&) { found = actor; },
-            [&](const caf::error& e) { why = self->system().render(e); });
+            [&](const caf::error& e) { why = describe(e, self->system(), s); });
     if (!found && (s.interrupted() || std::chrono::steady_clock::now() > until))
       throw error(errc::io, fmt::format("nobody leads a run at {}: {}", to_string(s.where), why),
                   "start `gossamer node --listen` there first; it prints the line to use here");
@@ -239,7 +266,7 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
                          const run_surroundings& around) {
   check_nodes(*e, s);
   require_threads_of(*e, e->settings.workers / s.nodes);
-  cluster_config config;
+  cluster_config config{s.identity.get()};
   caf::actor_system system{config};
   caf::scoped_actor self{system};
   const auto print = fingerprint_of(*e);
@@ -252,11 +279,11 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
   const auto plane = plane_of(*e, offer, print, s, s.where.host, std::ref(*complain));
   const scoped_life door{
       spawn_rendezvous(system, {.offer = offer, .print = print, .nodes = s.nodes - 1, .tell = s.tell, .client = self})};
-  s.listens(publish(system, door.actor, s.where));
+  s.listens(publish(system, door.actor, s));
   const auto all = s.nodes > 1 ? wait_for_nodes(self, s) : assembly{};
   s.begins();
 
-  const auto entries = entries_of(*e, all, plane->listens_on(), s.slots);
+  const auto entries = entries_of(*e, all, announced(*plane, s), s.slots);
   other_nodes others{self, all, entries, s.patience};
   plane->meet(addresses_of(entries, e->participants()));
   const real_time world{system, e, around, entries[0].ranks.size()};
@@ -287,7 +314,7 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
 }
 
 void join_cluster(const joining_settings& s, const preparation& prepare) {
-  cluster_config config;
+  cluster_config config{s.identity.get()};
   caf::actor_system system{config};
   caf::scoped_actor self{system};
   membership_of_node here{self, s};
@@ -310,7 +337,7 @@ void join_cluster(const joining_settings& s, const preparation& prepare) {
   const scoped_life node{spawn_node(system, {offer.node, e, world, plane, meet, s.patience, self})};
   complain->send_to(node.actor);
   self->monitor(node.actor);
-  here.tell(node_ready{offer.node, print, plane->listens_on(), node.actor});
+  here.tell(node_ready{offer.node, print, announced(*plane, s), node.actor});
   if (const auto why = here.next<leave_run>().why; !why.empty())
     throw error(errc::failed, "the leader says: " + why, "");
 }

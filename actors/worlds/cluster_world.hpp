@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/data_plane/endpoint.hpp"
+#include "gossamer/actors/data_plane/tls/identity.hpp"
 #include "gossamer/actors/runtime/experiment.hpp"
 #include "gossamer/actors/worlds/run_surroundings.hpp"
 
@@ -16,6 +17,7 @@ struct node_settings {
   std::chrono::milliseconds patience = std::chrono::seconds(10);            ///< with a node that cannot be reached
   std::function<void(const std::string&)> tell = [](const std::string&) {}; ///< a line worth showing. Threads: any
   std::function<bool()> interrupted = [] { return false; };                 ///< asked several times a second
+  std::shared_ptr<const tls_identity> identity = nullptr;                   ///< of all connections; null: in the clear
 };
 
 struct leader_settings : node_settings {
