@@ -1,10 +1,9 @@
 # Finds the C++ Actor Framework as Debian and Ubuntu package it (0.17, without a CMake configuration of its own).
-# Targets: CAF::core, CAF::io, CAF::openssl. Version: read from caf/config.hpp.
+# Targets: CAF::core, CAF::io. Version: read from caf/config.hpp.
 find_path(CAF_INCLUDE_DIR caf/all.hpp)
 find_library(CAF_CORE_LIBRARY caf_core)
 find_library(CAF_IO_LIBRARY caf_io)
-find_library(CAF_OPENSSL_LIBRARY caf_openssl)
-mark_as_advanced(CAF_INCLUDE_DIR CAF_CORE_LIBRARY CAF_IO_LIBRARY CAF_OPENSSL_LIBRARY)
+mark_as_advanced(CAF_INCLUDE_DIR CAF_CORE_LIBRARY CAF_IO_LIBRARY)
 
 if(CAF_INCLUDE_DIR)
   file(STRINGS ${CAF_INCLUDE_DIR}/caf/config.hpp version_line REGEX "#define CAF_VERSION [0-9]+")
@@ -16,7 +15,7 @@ if(CAF_INCLUDE_DIR)
 endif()
 
 include(FindPackageHandleStandardArgs)
-find_package_handle_standard_args(CAF REQUIRED_VARS CAF_CORE_LIBRARY CAF_IO_LIBRARY CAF_OPENSSL_LIBRARY CAF_INCLUDE_DIR
+find_package_handle_standard_args(CAF REQUIRED_VARS CAF_CORE_LIBRARY CAF_IO_LIBRARY CAF_INCLUDE_DIR
   VERSION_VAR CAF_VERSION
   REASON_FAILURE_MESSAGE "on Debian and Ubuntu: apt-get install libcaf-dev")
 
@@ -28,7 +27,4 @@ if(CAF_FOUND AND NOT TARGET CAF::core)
   add_library(CAF::io SHARED IMPORTED)
   set_target_properties(CAF::io PROPERTIES IMPORTED_LOCATION ${CAF_IO_LIBRARY}
     INTERFACE_INCLUDE_DIRECTORIES ${CAF_INCLUDE_DIR} INTERFACE_LINK_LIBRARIES CAF::core)
-  add_library(CAF::openssl SHARED IMPORTED)
-  set_target_properties(CAF::openssl PROPERTIES IMPORTED_LOCATION ${CAF_OPENSSL_LIBRARY}
-    INTERFACE_INCLUDE_DIRECTORIES ${CAF_INCLUDE_DIR} INTERFACE_LINK_LIBRARIES CAF::io)
 endif()

@@ -5,9 +5,9 @@
 #include "gossamer/actors/faults/injector.hpp"
 #include "gossamer/actors/worlds/node_actor.hpp"
 #include "gossamer/actors/worlds/snapshot_frames.hpp"
+#include "gossamer/actors/worlds/tls_middleman.hpp"
 
 #include <caf/io/all.hpp>
-#include <caf/openssl/all.hpp>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -21,18 +21,49 @@ namespace {
 constexpr auto look_every = std::chrono::milliseconds(100); // for interrupts
 
 struct cluster_config : caf::actor_system_config {
-  explicit cluster_config(const tls_identity* identity) {
+  cluster_config() {
     load<caf::io::middleman>();
-    if (identity) {
-      load<caf::openssl::manager>();
-      openssl_certificate = identity->certificate_file();
-      openssl_key = identity->key_file();
-      openssl_cafile = identity->authority_file();
-    }
     set("middleman.workers", std::size_t{0}); // which hand messages over once more
     set_scheduler(*this, 0);
     add_cluster_messages(*this);
   }
+};
+
+/// What actors of several processes meet in: an actor system, and a tunnel for its connections where there are
+/// certificates.
+class control_plane {
+public:
+  explicit control_plane(const node_settings& s)
+      : tunnel_(s.identity ? std::make_unique<tls_tunnel>(s.identity) : nullptr), system(config_),
+        secured_(s.identity ? std::make_unique<tls_middleman>(system, *tunnel_) : nullptr) {}
+
+  endpoint publish(const caf::actor& door, const endpoint& where) {
+    if (secured_)
+      return secured_->publish(door, where);
+    const auto port = system.middleman().publish(door, where.port, where.host.c_str());
+    if (!port)
+      throw error(errc::io, fmt::format("cannot listen on {}: {}", to_string(where), system.render(port.error())),
+                  "the port may be in use, or the address not this machine's; port 0 takes any that is free");
+    return {where.host, *port};
+  }
+  caf::io::middleman_actor middleman() { return secured_ ? secured_->handle() : system.middleman().actor_handle(); }
+  /// Why it could not be connected.
+  std::string describe(const caf::error& e) const {
+    if (auto why = tunnel_ ? tunnel_->trouble() : ""; !why.empty())
+      return "it " + why;
+    return e == caf::sec::disconnect_during_handshake ? "it closes the connection, as a leader with certificates does"
+                                                      : system.render(e);
+  }
+
+private:
+  std::unique_ptr<tls_tunnel> tunnel_; // outlives whoever writes into it
+  cluster_config config_;
+
+public:
+  caf::actor_system system;
+
+private:
+  std::unique_ptr<tls_middleman> secured_;
 };
 
 std::uint64_t drawn_run() {
@@ -97,16 +128,6 @@ private:
 };
 
 // -- the leader -------------------------------------------------------------------------------------------------------
-
-endpoint publish(caf::actor_system& system, const caf::actor& door, const leader_settings& s) {
-  const auto& where = s.where;
-  const auto port = s.identity ? caf::openssl::publish(door, where.port, where.host.c_str())
-                               : system.middleman().publish(door, where.port, where.host.c_str());
-  if (!port)
-    throw error(errc::io, fmt::format("cannot listen on {}: {}", to_string(where), system.render(port.error())),
-                "the port may be in use, or the address not this machine's; port 0 takes any that is free");
-  return {where.host, *port};
-}
 
 assembly wait_for_nodes(caf::scoped_actor& self, const leader_settings& s) {
   const auto until = std::chrono::steady_clock::now() + s.wait;
@@ -192,25 +213,16 @@ void check_nodes(const experiment& e, const leader_settings& s) {
 
 // -- who joins --------------------------------------------------------------------------------------------------------
 
-/// Why there is no connection. CAF does not say what was wrong with a certificate.
-std::string describe(const caf::error& e, const caf::actor_system& system, const node_settings& s) {
-  if (e != caf::sec::disconnect_during_handshake)
-    return system.render(e);
-  return s.identity ? "whoever is there refuses this node's certificate, shows one of another authority, or has none"
-                    : "whoever is there closes the connection, as a leader with certificates does";
-}
-
-caf::actor connect(caf::scoped_actor& self, const joining_settings& s) {
+caf::actor connect(caf::scoped_actor& self, control_plane& control, const joining_settings& s) {
   const auto until = std::chrono::steady_clock::now() + s.patience;
   caf::strong_actor_ptr found;
   std::string why = "nobody answers";
-  const auto middleman =
-      s.identity ? self->system().openssl_manager().actor_handle() : self->system().middleman().actor_handle();
+  const auto middleman = control.middleman();
   while (!found) {
     self->request(middleman, s.patience, caf::connect_atom::value, s.where.host, s.where.port)
         .receive(
             [&](const caf::node_id&, caf::strong_actor_ptr& actor, const std::set<std::string>&) { found = actor; },
-            [&](const caf::error& e) { why = describe(e, self->system(), s); });
+            [&](const caf::error& e) { why = control.describe(e); });
     if (!found && (s.interrupted() || std::chrono::steady_clock::now() > until))
       throw error(errc::io, fmt::format("nobody leads a run at {}: {}", to_string(s.where), why),
                   "start `gossamer node --listen` there first; it prints the line to use here");
@@ -223,8 +235,9 @@ caf::actor connect(caf::scoped_actor& self, const joining_settings& s) {
 /// What this process does until the leader says that it is over.
 class membership_of_node {
 public:
-  membership_of_node(caf::scoped_actor& self, const joining_settings& s) : self_(self), settings_(s) {
-    door_ = connect(self, s);
+  membership_of_node(caf::scoped_actor& self, control_plane& control, const joining_settings& s)
+      : self_(self), settings_(s) {
+    door_ = connect(self, control, s);
     self->monitor(door_);
   }
 
@@ -266,8 +279,8 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
                          const run_surroundings& around) {
   check_nodes(*e, s);
   require_threads_of(*e, e->settings.workers / s.nodes);
-  cluster_config config{s.identity.get()};
-  caf::actor_system system{config};
+  control_plane control{s};
+  auto& system = control.system;
   caf::scoped_actor self{system};
   const auto print = fingerprint_of(*e);
   const run_offer offer{.node = 0,
@@ -279,7 +292,7 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
   const auto plane = plane_of(*e, offer, print, s, s.where.host, std::ref(*complain));
   const scoped_life door{
       spawn_rendezvous(system, {.offer = offer, .print = print, .nodes = s.nodes - 1, .tell = s.tell, .client = self})};
-  s.listens(publish(system, door.actor, s));
+  s.listens(control.publish(door.actor, s.where));
   const auto all = s.nodes > 1 ? wait_for_nodes(self, s) : assembly{};
   s.begins();
 
@@ -314,10 +327,10 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
 }
 
 void join_cluster(const joining_settings& s, const preparation& prepare) {
-  cluster_config config{s.identity.get()};
-  caf::actor_system system{config};
+  control_plane control{s};
+  auto& system = control.system;
   caf::scoped_actor self{system};
-  membership_of_node here{self, s};
+  membership_of_node here{self, control, s};
   here.tell(join_request{.slots = s.slots, .wanted = s.wanted});
   const auto offer = here.next<run_offer>();
   s.tell(fmt::format("this is node {}, process {}", offer.node, getpid()));

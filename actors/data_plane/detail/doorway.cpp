@@ -1,8 +1,6 @@
 #include "gossamer/actors/data_plane/detail/doorway.hpp"
 
-#include "gossamer/base/error.hpp"
-
-#include <fmt/format.h>
+#include "gossamer/actors/data_plane/detail/listening.hpp"
 
 namespace gossamer::actors::detail {
 
@@ -14,33 +12,11 @@ constexpr std::size_t most_guests = 64;
 constexpr auto longest_hello = 2000ms;
 constexpr auto pause_without_descriptors = 100ms;
 
-error cannot_listen(const endpoint& where, const asio::error_code& e) {
-  const bool taken = e == asio::error::address_in_use;
-  return {
-      errc::io, fmt::format("cannot listen on {}: {}", to_string(where), taken ? "the port is in use" : e.message()),
-      taken ? "give another port, or 0 for any that is free" : "give an address of this machine, or 0.0.0.0 for all"};
-}
-
 } // namespace
 
 doorway::doorway(asio::io_context& io, const endpoint& where, std::uint64_t run,
                  std::shared_ptr<const tls_identity> identity)
-    : io_(io), where_(where), run_(run), identity_(std::move(identity)), acceptor_(io), pause_(io) {
-  asio::error_code e;
-  const auto found = tcp::resolver{io}.resolve(where.host, std::to_string(where.port),
-                                               tcp::resolver::passive | tcp::resolver::numeric_service, e);
-  if (e || found.empty())
-    throw cannot_listen(where, e);
-  const auto address = found.begin()->endpoint();
-  acceptor_.open(address.protocol(), e);
-  if (!e)
-    acceptor_.set_option(tcp::acceptor::reuse_address(true), e);
-  if (!e)
-    acceptor_.bind(address, e);
-  if (!e)
-    acceptor_.listen(asio::socket_base::max_listen_connections, e);
-  if (e)
-    throw cannot_listen(where, e);
+    : io_(io), where_(where), run_(run), identity_(std::move(identity)), acceptor_(listen_at(io, where)), pause_(io) {
   where_.port = acceptor_.local_endpoint().port();
 }
 

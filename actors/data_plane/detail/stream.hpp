@@ -34,6 +34,9 @@ public:
   /// Whether `read_some` may give more before the socket is ready again.
   virtual bool has_unread() const noexcept { return false; }
 
+  /// Whether both sides have shown who they are; until then, reading makes progress with that.
+  virtual bool is_established() const noexcept { return true; }
+
   /// What to say of a peer whose connection is gone, behind its name; empty when it has just closed it.
   const std::string& trouble() const noexcept { return trouble_; }
 

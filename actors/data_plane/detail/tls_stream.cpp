@@ -134,6 +134,8 @@ bool tls_stream::has_unread() const noexcept {
   return gone_ || at_end_ || received_begin_ < received_end_ || SSL_has_pending(ssl_.get()) == 1;
 }
 
+bool tls_stream::is_established() const noexcept { return SSL_is_init_finished(ssl_.get()) == 1 && !gone_; }
+
 bool tls_stream::shake_hands() {
   if (SSL_is_init_finished(ssl_.get()) == 1 || gone_)
     return !gone_;

@@ -20,6 +20,7 @@ public:
   transfer read_some(std::span<std::byte> to) override;
   transfer write_some(pieces what) override;
   bool has_unread() const noexcept override;
+  bool is_established() const noexcept override;
 
 private:
   /// What OpenSSL reads and writes instead of a socket.
