@@ -77,6 +77,7 @@ public:
       command->add_flag("--json", json_, "print the summary as JSON on standard output");
     add_exploration();
     add_cluster();
+    add_certs();
     list_->add_flag("--json", json_, "print as JSON");
     list_
         ->add_option("kind", kind_,
@@ -110,6 +111,8 @@ public:
       return explain(program_, name_), 0;
     if (*plot_)
       return plot(picture_), 0;
+    if (*certs_)
+      return make_certificates(program_, authority_), 0;
     if (*train_)
       return train(program_, training_.options(), json_);
     if (*node_)
@@ -138,8 +141,13 @@ private:
         ->type_name("S")
         ->capture_default_str()
         ->check(CLI::Range(0.1, 1e6));
+    command
+        ->add_option(
+            "--certs", n.certs,
+            "encrypt, and let in only who shows a certificate of the same authority: a folder of gossamer certs")
+        ->type_name("DIR");
     command->add_flag("--insecure", n.insecure,
-                      "use addresses that other machines reach, although nothing is encrypted");
+                      "use addresses that other machines reach, although nothing is encrypted without --certs");
   }
 
   void add_cluster() {
@@ -183,6 +191,21 @@ private:
         ->check(CLI::Range(0, 1'000'000));
     add_node(launch_, launching_.node);
     launch_->footer("What the nodes are to train follows behind --, e.g. -- train --algorithm d-psgd");
+  }
+
+  void add_certs() {
+    certs_->add_option("--out", authority_.out, "folder for the authority, with a folder for each host")
+        ->type_name("DIR")
+        ->capture_default_str();
+    certs_->add_option("--hosts", authority_.hosts, "as others call them, e.g. node-1,192.0.2.7")
+        ->type_name("NAME_OR_ADDRESS,...")
+        ->required();
+    certs_->add_option("--days", authority_.days, "until certificates end")
+        ->type_name("N")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 36'500));
+    certs_->add_flag("--overwrite", authority_.overwrite, "give hosts a new pair that have one; the authority stays");
+    certs_->footer("An authority that is there already signs for more hosts.");
   }
 
   int be_node() {
@@ -287,6 +310,7 @@ private:
   CLI::App* simulate_ = app_.add_subcommand("simulate", "the same in virtual time, over a network of your choice");
   CLI::App* launch_ = app_.add_subcommand("launch", "train on several machines, or with several processes here");
   CLI::App* node_ = app_.add_subcommand("node", "one process of a run on several machines");
+  CLI::App* certs_ = app_.add_subcommand("certs", "make certificates for the nodes of runs on several machines");
   CLI::App* list_ = app_.add_subcommand("list", "list what there is to choose from");
   CLI::App* explain_ = app_.add_subcommand("explain", "explain an algorithm, codec, topology, model, ...");
   CLI::App* plot_ = app_.add_subcommand("plot", "draw the curves of several runs in one picture");
@@ -295,6 +319,7 @@ private:
   exploration exploration_;
   node_options node_options_;
   launch_options launching_;
+  certs_options authority_;
   std::optional<std::vector<std::string>> job_; // what stands behind `--`
   bool json_ = false;
   std::string kind_, name_;

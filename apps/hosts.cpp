@@ -23,6 +23,7 @@ const settings_table<host>& host_table() {
       text_setting({"binary", "FILE", "the program there"}, &host::binary),
       text_setting({"directory", "DIR", "to work in"}, &host::directory),
       text_setting({"device", "DEVICE", "of its workers"}, &host::device),
+      text_setting({"certs", "DIR", "its certificates there"}, &host::certs),
       {{.name = "environment", .value = "NAME=VALUE", .help = "variables for the program", .joined_by = "\n"},
        [](const host& h) { return h.environment; },
        [](host& h, const std::string& given) { h.environment = given; }},

@@ -40,7 +40,9 @@ public:
       require_workers(nodes_.size(), job.run.workers);
     else
       words_.insert(words_.end(), {"--workers", fmt::format("{}", nodes_.size())});
-    require_private("--hosts", fmt::format("{}:0", address_of(nodes_[0])), how.node.insecure);
+    require_private("--hosts", fmt::format("{}:0", address_of(nodes_[0])),
+                    how.node.insecure || !certs_of(nodes_[0]).empty());
+    require_certificates();
     const bool others = !std::ranges::all_of(nodes_, &host::local);
     if (others && is_loopback(address_of(nodes_[0])))
       throw error(
@@ -80,7 +82,7 @@ private:
                                    "--nodes",
                                    fmt::format("{}", nodes_.size()),
                                    "--announce"};
-    add_common(words);
+    add_common(words, nodes_[0]);
     words.emplace_back("--");
     words.insert(words.end(), words_.begin(), words_.end());
     return command_on(nodes_[0], program_.path(), words);
@@ -88,13 +90,25 @@ private:
 
   std::vector<std::string> joining_command(std::size_t k, const std::string& leader) const {
     std::vector<std::string> words{"node", "--join", leader, "--number", fmt::format("{}", k)};
-    add_common(words);
+    add_common(words, nodes_[k]);
     if (!nodes_[k].device.empty())
       words.insert(words.end(), {"--device", nodes_[k].device});
     return command_on(nodes_[k], program_.path(), words);
   }
 
-  void add_common(std::vector<std::string>& words) const {
+  const std::string& certs_of(const host& where) const { return where.certs.empty() ? how_.node.certs : where.certs; }
+
+  void require_certificates() const {
+    const auto without = std::ranges::find_if(nodes_, [this](const host& h) { return certs_of(h).empty(); });
+    const auto with = std::ranges::find_if(nodes_, [this](const host& h) { return !certs_of(h).empty(); });
+    if (without != nodes_.end() && with != nodes_.end())
+      throw error(errc::usage, fmt::format("{} has certificates, and {} has none", with->name, without->name),
+                  "in the hosts file, give every host a folder: certs = \"...\"; or all the same one: --certs DIR");
+  }
+
+  void add_common(std::vector<std::string>& words, const host& where) const {
+    if (const auto& certs = certs_of(where); !certs.empty())
+      words.insert(words.end(), {"--certs", certs});
     if (how_.node.insecure)
       words.emplace_back("--insecure");
     words.insert(words.end(), {"--patience", fmt::format("{}", how_.node.patience_s)});

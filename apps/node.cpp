@@ -30,6 +30,11 @@ actors::node_settings common(const program& p, const node_options& node, const s
   s.patience = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * node.patience_s));
   s.tell = [&p](const std::string& line) { say(p, line); };
   s.interrupted = stop_requested;
+  if (!node.certs.empty()) {
+    const auto identity = std::make_shared<const actors::tls_identity>(node.certs);
+    identity->require_valid();
+    s.identity = identity;
+  }
   return s;
 }
 
@@ -41,7 +46,10 @@ void invite(const program& p, const node_options& node, const actors::endpoint& 
     std::fflush(stdout);
   } else if (node.nodes > 1)
     say(p, fmt::format("waits for {} more node{}; start each of them with\n  {} node --join {}{}", node.nodes - 1,
-                       node.nodes == 2 ? "" : "s", p.name(), address, node.insecure ? " --insecure" : ""));
+                       node.nodes == 2 ? "" : "s", p.name(), address,
+                       !node.certs.empty() ? " --certs DIR"
+                       : node.insecure     ? " --insecure"
+                                           : ""));
 }
 
 void tell_all_are_here(const node_options& node) {
@@ -55,12 +63,12 @@ void tell_all_are_here(const node_options& node) {
 
 bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
 
-void require_private(const std::string& flag, const std::string& address, bool insecure) {
-  if (insecure || is_loopback(actors::parse_endpoint(address).host))
+void require_private(const std::string& flag, const std::string& address, bool allowed) {
+  if (allowed || is_loopback(actors::parse_endpoint(address).host))
     return;
   throw error(errc::usage, fmt::format("{} is {}, which other machines reach, and nothing is encrypted", flag, address),
-              "in a network that you trust, add --insecure; else use an address of this machine alone, such as "
-              "127.0.0.1");
+              "add --certs DIR, with what gossamer certs has made; in a network that you trust, add --insecure; or use "
+              "an address of this machine alone, such as 127.0.0.1");
 }
 
 void require_workers(std::size_t nodes, std::size_t workers) {
@@ -92,7 +100,7 @@ node_options placed(node_options node) {
 
 int lead(const program& p, const node_options& node, const run_options& job, bool json) {
   require_workers(node.nodes, job.run.workers);
-  require_private("--listen", node.listen, node.insecure);
+  require_private("--listen", node.listen, node.insecure || !node.certs.empty());
   actors::leader_settings s{common(p, node, node.listen), node.nodes, std::chrono::seconds(node.wait_s),
                             [&](const actors::endpoint& where) { invite(p, node, where); },
                             [&] { tell_all_are_here(node); }};
@@ -101,7 +109,7 @@ int lead(const program& p, const node_options& node, const run_options& job, boo
 }
 
 int join(const program& p, const node_options& node) {
-  require_private("--join", node.join, node.insecure);
+  require_private("--join", node.join, node.insecure || !node.certs.empty());
   const clean_stop stop;
   actors::joining_settings s{common(p, node, node.join), node.number};
   if (!node.rendezvous.empty()) // nobody says that the leader is there first

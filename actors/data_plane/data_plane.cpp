@@ -3,7 +3,6 @@
 #include "gossamer/actors/data_plane/detail/doorway.hpp"
 #include "gossamer/actors/data_plane/detail/letter_box.hpp"
 #include "gossamer/actors/data_plane/detail/peer.hpp"
-#include "gossamer/actors/data_plane/detail/sockets.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
@@ -66,8 +65,9 @@ private:
 class data_plane::hub {
 public:
   explicit hub(data_plane_setup s)
-      : setup(checked(std::move(s))), arrivals_(*sinks, setup.most), door_(io_, setup.listen_on, setup.run), end_(io_) {
-    door_.open([this](auto socket, const hello& h) { greeted(std::move(socket), h); });
+      : setup(checked(std::move(s))), arrivals_(*sinks, setup.most),
+        door_(io_, setup.listen_on, setup.run, setup.identity), end_(io_) {
+    door_.open([this](auto bytes, const hello& h) { greeted(std::move(bytes), h); });
     thread_ = std::thread{[this] { run(); }};
   }
   hub(const hub&) = delete;
@@ -143,9 +143,9 @@ private:
     }
   }
 
-  void greeted(asio::ip::tcp::socket socket, const hello& h) {
+  void greeted(std::unique_ptr<detail::stream> bytes, const hello& h) {
     if (const auto known = peers_.find(h.node); known != peers_.end())
-      return known->second->accept(std::move(socket), h);
+      return known->second->accept(std::move(bytes), h);
     const hello mine{.run = setup.run,
                      .fingerprint = setup.fingerprint,
                      .node = setup.node,
@@ -154,7 +154,7 @@ private:
                      .meant_incarnation = h.incarnation};
     const auto words =
         farewell(mine, {refusal_code::not_here, fmt::format("node {} does not know node {}", setup.node, h.node)});
-    detail::send_some(socket.native_handle(), std::array{std::span<const std::byte>{words}});
+    bytes->write_some(std::array{std::span<const std::byte>{words}});
   }
 
   void close() {

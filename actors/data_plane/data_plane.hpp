@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/data_plane/endpoint.hpp"
 #include "gossamer/actors/data_plane/limits.hpp"
+#include "gossamer/actors/data_plane/tls/identity.hpp"
 #include "gossamer/actors/runtime/transport.hpp"
 
 #include <map>
@@ -24,6 +25,8 @@ struct data_plane_setup {
   limits most;
   buffer_pool pool; ///< where payloads that arrive are put
   endpoint listen_on{"0.0.0.0", 0};
+  /// Connections are encrypted, and both ends show certificates; null: in the clear.
+  std::shared_ptr<const tls_identity> identity = nullptr;
   /// Called once for a node with which nothing can be exchanged any more: it refuses, was refused, broke a rule, or
   /// could not be reached for `patience`. Frames to it are dropped from then on, until `meet` names its next
   /// incarnation. Runs on the thread of the data plane: it must neither block nor throw.
@@ -34,8 +37,8 @@ struct data_plane_setup {
 /// Carries frames between the processes of a cluster, over one TCP connection for each pair of them, which all workers
 /// of both share. A connection is opened by the first who has something to send, and opened again when it breaks:
 /// frames are neither lost nor repeated, and those of one pair of workers stay in order (see `session`). Frames
-/// between workers of this process are handed over as they are. It guards against damage and mistakes; a hostile
-/// network needs a tunnel.
+/// between workers of this process are handed over as they are. Without an identity it guards against damage and
+/// mistakes only; with one, against a hostile network too.
 ///
 /// Threads: safe. Sinks of frames from other nodes are called on the thread of the data plane; those of frames from
 /// this process on the sender's.

@@ -5,6 +5,7 @@
 #include "gossamer/actors/faults/injector.hpp"
 #include "gossamer/actors/worlds/node_actor.hpp"
 #include "gossamer/actors/worlds/snapshot_frames.hpp"
+#include "gossamer/actors/worlds/tls_middleman.hpp"
 
 #include <caf/io/all.hpp>
 #include <fmt/format.h>
@@ -27,6 +28,43 @@ struct cluster_config : caf::actor_system_config {
     set_scheduler(*this, 0);
     add_cluster_messages(*this);
   }
+};
+
+/// What actors of several processes meet in: an actor system, and a tunnel for its connections where there are
+/// certificates.
+class control_plane {
+public:
+  explicit control_plane(const node_settings& s)
+      : tunnel_(s.identity ? std::make_unique<tls_tunnel>(s.identity) : nullptr), system(config_),
+        secured_(s.identity ? std::make_unique<tls_middleman>(system, *tunnel_) : nullptr) {}
+
+  endpoint publish(const caf::actor& door, const endpoint& where) {
+    if (secured_)
+      return secured_->publish(door, where);
+    const auto port = system.middleman().publish(door, where.port, where.host.c_str());
+    if (!port)
+      throw error(errc::io, fmt::format("cannot listen on {}: {}", to_string(where), system.render(port.error())),
+                  "the port may be in use, or the address not this machine's; port 0 takes any that is free");
+    return {where.host, *port};
+  }
+  caf::io::middleman_actor middleman() { return secured_ ? secured_->handle() : system.middleman().actor_handle(); }
+  /// Why it could not be connected.
+  std::string describe(const caf::error& e) const {
+    if (auto why = tunnel_ ? tunnel_->trouble() : ""; !why.empty())
+      return "it " + why;
+    return e == caf::sec::disconnect_during_handshake ? "it closes the connection, as a leader with certificates does"
+                                                      : system.render(e);
+  }
+
+private:
+  std::unique_ptr<tls_tunnel> tunnel_; // outlives whoever writes into it
+  cluster_config config_;
+
+public:
+  caf::actor_system system;
+
+private:
+  std::unique_ptr<tls_middleman> secured_;
 };
 
 /// A number that nobody guesses: not from the run's seed.
@@ -78,20 +116,21 @@ std::shared_ptr<data_plane> plane_of(const experiment& e, const run_offer& offer
   setup.most = limits_for(e.initial.size());
   setup.pool = e.pool;
   setup.listen_on = {std::move(host), 0};
+  setup.identity = s.identity;
   setup.on_lost = [complain](std::uint32_t node, std::string why) { complain->say({node, std::move(why)}); };
   setup.patience = s.patience;
   return std::make_shared<data_plane>(std::move(setup));
 }
 
-// -- the leader -------------------------------------------------------------------------------------------------------
-
-endpoint publish(caf::actor_system& system, const caf::actor& door, const endpoint& where) {
-  const auto port = system.middleman().publish(door, where.port, where.host.c_str());
-  if (!port)
-    throw error(errc::io, fmt::format("cannot listen on {}: {}", to_string(where), system.render(port.error())),
-                "the port may be in use, or the address not this machine's; port 0 takes any that is free");
-  return {where.host, *port};
+/// Where others connect to. They check that the certificate is for it, so an address may have to become a name.
+endpoint announced(const data_plane& plane, const node_settings& s) {
+  auto where = plane.listens_on();
+  if (s.identity)
+    where.host = s.identity->name_for(where.host);
+  return where;
 }
+
+// -- the leader -------------------------------------------------------------------------------------------------------
 
 assembly wait_for_nodes(caf::scoped_actor& self, const leader_settings& s) {
   const auto until = self->clock().now() + s.wait;
@@ -241,16 +280,16 @@ void check_nodes(const experiment& e, const leader_settings& s) {
 
 // -- who joins --------------------------------------------------------------------------------------------------------
 
-caf::actor connect(caf::scoped_actor& self, const joining_settings& s) {
+caf::actor connect(caf::scoped_actor& self, control_plane& control, const joining_settings& s) {
   const auto until = self->clock().now() + s.wait;
   caf::strong_actor_ptr found;
   std::string why = "nobody answers";
-  const auto middleman = self->system().middleman().actor_handle();
+  const auto middleman = control.middleman();
   while (!found) {
     self->request(middleman, s.patience, caf::connect_atom::value, s.where.host, s.where.port)
         .receive(
             [&](const caf::node_id&, caf::strong_actor_ptr& actor, const std::set<std::string>&) { found = actor; },
-            [&](const caf::error& e) { why = self->system().render(e); });
+            [&](const caf::error& e) { why = control.describe(e); });
     if (!found && (s.interrupted() || self->clock().now() > until))
       throw error(errc::io, fmt::format("nobody leads a run at {}: {}", to_string(s.where), why),
                   "start `gossamer node --listen` there first; it prints the line to use here");
@@ -263,8 +302,9 @@ caf::actor connect(caf::scoped_actor& self, const joining_settings& s) {
 /// What this process does until the leader says that it is over.
 class membership_of_node {
 public:
-  membership_of_node(caf::scoped_actor& self, const joining_settings& s) : self_(self), settings_(s) {
-    door_ = connect(self, s);
+  membership_of_node(caf::scoped_actor& self, control_plane& control, const joining_settings& s)
+      : self_(self), settings_(s) {
+    door_ = connect(self, control, s);
     self->monitor(door_);
   }
 
@@ -306,8 +346,8 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
                          const run_surroundings& around) {
   check_nodes(*e, s);
   require_threads_of(*e, e->settings.workers / s.nodes);
-  cluster_config config;
-  caf::actor_system system{config};
+  control_plane control{s};
+  auto& system = control.system;
   caf::scoped_actor self{system};
   const auto print = fingerprint_of(*e);
   const run_offer offer{.node = 0,
@@ -325,12 +365,12 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
                .tell = s.tell,
                .on_return = [back](const node_ready& m, std::uint32_t incarnation) { back->report(m, incarnation); },
                .client = self})};
-  s.listens(publish(system, door.actor, s.where));
+  s.listens(control.publish(door.actor, s.where));
   const auto all = s.nodes > 1 ? wait_for_nodes(self, s) : assembly{};
   s.begins();
 
   const auto nodes =
-      std::make_shared<run_nodes>(plane, e->participants(), entries_of(*e, all, plane->listens_on(), s.slots), all);
+      std::make_shared<run_nodes>(plane, e->participants(), entries_of(*e, all, announced(*plane, s), s.slots), all);
   farewell at_the_end{self, nodes, s.patience};
   const real_time world{system, e, around, nodes->ranks_of_leader()};
   const scoped_life injector{system.spawn(fault_injector, world.board(), e->participants(), around.workers_per_node,
@@ -361,10 +401,10 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
 }
 
 void join_cluster(const joining_settings& s, const preparation& prepare) {
-  cluster_config config;
-  caf::actor_system system{config};
+  control_plane control{s};
+  auto& system = control.system;
   caf::scoped_actor self{system};
-  membership_of_node here{self, s};
+  membership_of_node here{self, control, s};
   here.tell(join_request{.slots = s.slots, .wanted = s.wanted});
   const auto offer = here.next<run_offer>();
   s.tell(fmt::format("this is node {}, process {}", offer.node, getpid()));
@@ -384,7 +424,7 @@ void join_cluster(const joining_settings& s, const preparation& prepare) {
   const scoped_life node{spawn_node(system, {offer.node, e, world, plane, meet, s.patience, self})};
   complain->send_to(node.actor);
   self->monitor(node.actor);
-  here.tell(node_ready{offer.node, print, plane->listens_on(), node.actor});
+  here.tell(node_ready{offer.node, print, announced(*plane, s), node.actor});
   if (const auto why = here.next<leave_run>().why; !why.empty())
     throw error(errc::failed, "the leader says: " + why, "");
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/data_plane/endpoint.hpp"
+#include "gossamer/actors/data_plane/tls/identity.hpp"
 #include "gossamer/actors/runtime/experiment.hpp"
 #include "gossamer/actors/worlds/run_surroundings.hpp"
 
@@ -16,6 +17,7 @@ struct node_settings {
   std::chrono::milliseconds patience = std::chrono::seconds(10);            ///< with a node that cannot be reached
   std::function<void(const std::string&)> tell = [](const std::string&) {}; ///< a line worth showing. Threads: any
   std::function<bool()> interrupted = [] { return false; };                 ///< asked several times a second
+  std::shared_ptr<const tls_identity> identity = nullptr;                   ///< of all connections; null: in the clear
 };
 
 struct leader_settings : node_settings {
@@ -26,8 +28,8 @@ struct leader_settings : node_settings {
 };
 
 struct joining_settings : node_settings {
-  std::uint32_t wanted = 0;                             ///< the number it would like to have; 0: any
-  std::chrono::seconds wait = std::chrono::seconds(10); ///< for the leader to listen
+  std::uint32_t wanted = 0;                                  ///< the number it would like to have; 0: any
+  std::chrono::milliseconds wait = std::chrono::seconds(10); ///< for the leader to listen
 };
 
 /// Leads a run in several processes, of which this is node 0: waits until all have joined, coordinates, evaluates.

@@ -36,6 +36,16 @@ void list(const program& p, const std::string& kind, bool json);
 /// `gossamer explain NAME`: prints every registry entry of that name. @error errc::usage when there is none
 void explain(const program& p, const std::string& name);
 
+struct certs_options {
+  std::string out = "certs"; ///< folder
+  std::string hosts;         ///< names and addresses, with commas between them
+  std::int64_t days = 365;   ///< until certificates end
+  bool overwrite = false;    ///< pairs that are there
+};
+
+/// `gossamer certs`: makes an authority, and a certificate of it for each host. @error as `actors::write_certificates`
+void make_certificates(const program& p, const certs_options& options);
+
 struct plot_options {
   std::vector<std::string> runs; ///< folders
   std::string x = "seconds", y = "train-loss";

@@ -16,6 +16,7 @@ struct host {
   std::string binary;             ///< default: this program, for localhost; else its name
   std::string directory;          ///< to work in; empty: where ssh begins, or this one
   std::string device;             ///< of its workers; empty: as the run has it
+  std::string certs;              ///< folder of its certificates there; empty: as it is called here
   std::string environment;        ///< NAME=VALUE, a line each
 
   bool local() const { return name == "localhost"; }

@@ -21,6 +21,7 @@ struct node_options {
   std::uint32_t number = 0; ///< wanted; 0: any
   std::size_t wait_s = 600;
   double patience_s = 10;
+  std::string certs;          ///< folder of `gossamer certs` for this host; empty: nothing is encrypted
   bool insecure = false;      ///< also on addresses that other machines reach
   bool announce = false;      ///< where it listens, as the first line of standard output
   std::string device = "cpu"; ///< of a node that joins
@@ -48,7 +49,8 @@ bool is_loopback(const std::string& host);
 /// @error errc::usage unless each node has a worker
 void require_workers(std::size_t nodes, std::size_t workers);
 
-/// @error errc::usage for an address that other machines reach, unless the user insists
-void require_private(const std::string& flag, const std::string& address, bool insecure);
+/// @param allowed by certificates, or because the user insists
+/// @error errc::usage for an address that other machines reach, unless that is allowed
+void require_private(const std::string& flag, const std::string& address, bool allowed);
 
 } // namespace gossamer::apps

@@ -37,7 +37,7 @@ public:
     std::size_t size = 0;
     for (ssize_t got = 1; got > 0 && size<result.size(); size += got> 0 ? static_cast<std::size_t>(got) : 0)
       got = recv(socket_, result.data() + size, result.size() - size, 0);
-    result.resize(size);
+    result.erase(result.begin() + static_cast<std::ptrdiff_t>(size), result.end());
     return result;
   }
 

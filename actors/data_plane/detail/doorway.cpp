@@ -1,9 +1,6 @@
 #include "gossamer/actors/data_plane/detail/doorway.hpp"
 
-#include "gossamer/actors/data_plane/detail/sockets.hpp"
-#include "gossamer/base/error.hpp"
-
-#include <fmt/format.h>
+#include "gossamer/actors/data_plane/detail/listening.hpp"
 
 namespace gossamer::actors::detail {
 
@@ -15,32 +12,11 @@ constexpr std::size_t most_guests = 64;
 constexpr auto longest_hello = 2000ms;
 constexpr auto pause_without_descriptors = 100ms;
 
-error cannot_listen(const endpoint& where, const asio::error_code& e) {
-  const bool taken = e == asio::error::address_in_use;
-  return {
-      errc::io, fmt::format("cannot listen on {}: {}", to_string(where), taken ? "the port is in use" : e.message()),
-      taken ? "give another port, or 0 for any that is free" : "give an address of this machine, or 0.0.0.0 for all"};
-}
-
 } // namespace
 
-doorway::doorway(asio::io_context& io, const endpoint& where, std::uint64_t run)
-    : io_(io), where_(where), run_(run), acceptor_(io), pause_(io) {
-  asio::error_code e;
-  const auto found = tcp::resolver{io}.resolve(where.host, std::to_string(where.port),
-                                               tcp::resolver::passive | tcp::resolver::numeric_service, e);
-  if (e || found.empty())
-    throw cannot_listen(where, e);
-  const auto address = found.begin()->endpoint();
-  acceptor_.open(address.protocol(), e);
-  if (!e)
-    acceptor_.set_option(tcp::acceptor::reuse_address(true), e);
-  if (!e)
-    acceptor_.bind(address, e);
-  if (!e)
-    acceptor_.listen(asio::socket_base::max_listen_connections, e);
-  if (e)
-    throw cannot_listen(where, e);
+doorway::doorway(asio::io_context& io, const endpoint& where, std::uint64_t run,
+                 std::shared_ptr<const tls_identity> identity)
+    : io_(io), where_(where), run_(run), identity_(std::move(identity)), acceptor_(listen_at(io, where)), pause_(io) {
   where_.port = acceptor_.local_endpoint().port();
 }
 
@@ -71,7 +47,7 @@ void doorway::enter(tcp::socket s) {
     return;
   asio::error_code ignored; // whether it blocks does not matter: the calls say that they must not
   s.native_non_blocking(true, ignored);
-  const auto g = std::make_shared<guest>(io_, std::move(s));
+  const auto g = std::make_shared<guest>(io_, accepting_stream(std::move(s), identity_));
   guests_.push_back(g);
   g->patience.set(longest_hello,
                   [this, g = g.get()] { guests_.remove_if([g](const auto& other) { return other.get() == g; }); });
@@ -79,21 +55,21 @@ void doorway::enter(tcp::socket s) {
 }
 
 void doorway::listen_to(const std::shared_ptr<guest>& g) {
-  g->socket.async_wait(tcp::socket::wait_read, [this, waiting = std::weak_ptr{g}](asio::error_code) {
+  g->bytes->socket().async_wait(tcp::socket::wait_read, [this, waiting = std::weak_ptr{g}](asio::error_code) {
     if (const auto still_here = waiting.lock())
       hear(still_here);
   });
 }
 
 void doorway::hear(const std::shared_ptr<guest>& g) {
-  const auto got = receive_some(g->socket.native_handle(), std::span{g->said}.subspan(g->said_bytes));
+  const auto got = g->bytes->read_some(std::span{g->said}.subspan(g->said_bytes));
   g->said_bytes += got.bytes;
   if (!got.gone && g->said_bytes < g->said.size())
     return listen_to(g);
   guests_.remove(g);
   const auto said = read_hello(g->said);
   if (!got.gone && said && said->run == run_)
-    in_(std::move(g->socket), *said);
+    in_(std::move(g->bytes), *said);
 }
 
 } // namespace gossamer::actors::detail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/data_plane/detail/alarm.hpp"
+#include "gossamer/actors/data_plane/detail/stream.hpp"
 #include "gossamer/actors/data_plane/endpoint.hpp"
 #include "gossamer/actors/data_plane/hello.hpp"
 
@@ -10,14 +11,15 @@
 namespace gossamer::actors::detail {
 
 /// Listens, and hears the hello of whoever connects. Strangers cost little: at most 64 at once, two seconds each, and
-/// the bytes of a hello; who does not know the run is not answered. Threads: that of its context.
+/// the bytes of a hello; who does not know the run is not answered, and who has no certificate where that is asked for
+/// is not heard. Threads: that of its context.
 class doorway {
 public:
   using tcp = asio::ip::tcp;
-  using welcome = std::function<void(tcp::socket, const hello&)>;
+  using welcome = std::function<void(std::unique_ptr<stream>, const hello&)>;
 
-  /// Listens at once. @error errc::io
-  doorway(asio::io_context& io, const endpoint& where, std::uint64_t run);
+  /// Listens at once. @param identity null: in the clear @error errc::io
+  doorway(asio::io_context& io, const endpoint& where, std::uint64_t run, std::shared_ptr<const tls_identity> identity);
 
   endpoint listens_on() const { return where_; }
   /// @param in gets the connection of everybody who knows the run
@@ -26,8 +28,8 @@ public:
 
 private:
   struct guest {
-    guest(asio::io_context& io, tcp::socket s) : socket(std::move(s)), patience(io) {}
-    tcp::socket socket;
+    guest(asio::io_context& io, std::unique_ptr<stream> s) : bytes(std::move(s)), patience(io) {}
+    std::unique_ptr<stream> bytes;
     alarm patience;
     written_hello said{};
     std::size_t said_bytes = 0;
@@ -41,6 +43,7 @@ private:
   asio::io_context& io_;
   endpoint where_;
   std::uint64_t run_;
+  std::shared_ptr<const tls_identity> identity_;
   tcp::acceptor acceptor_;
   alarm pause_;
   welcome in_;

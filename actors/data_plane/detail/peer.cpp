@@ -7,6 +7,7 @@
 
 #include <array>
 #include <asio/connect.hpp>
+#include <asio/post.hpp>
 
 namespace gossamer::actors::detail {
 
@@ -74,7 +75,7 @@ void peer::guarded(Action action) {
 }
 
 void peer::connect() {
-  wire_ = std::make_shared<wire>(tcp::socket{around_.io});
+  wire_ = std::make_shared<wire>(opening_stream(tcp::socket{around_.io}, around_.setup.identity, address_.where.host));
   attempt_.set(longest_attempt, [this] { trouble("does not answer"); });
   if (!patience_.is_set())
     patience_.set(around_.setup.patience, [this] {
@@ -99,7 +100,7 @@ void peer::connect() {
 }
 
 void peer::connect_to(const tcp::resolver::results_type& where) {
-  asio::async_connect(wire_->socket, where,
+  asio::async_connect(wire_->bytes->socket(), where,
                       [this, trying = std::weak_ptr{wire_}](asio::error_code e, const tcp::endpoint&) {
                         if (trying.expired())
                           return;
@@ -111,19 +112,20 @@ void peer::connect_to(const tcp::resolver::results_type& where) {
 
 void peer::connected() {
   guarded([&] {
-    wire_->socket.native_non_blocking(true);
-    tune(wire_->socket.native_handle(), around_.setup.patience);
+    auto& socket = wire_->bytes->socket();
+    socket.native_non_blocking(true);
+    tune(socket.native_handle(), around_.setup.patience);
     talk_->begin();
   });
   wait_to_read();
   write();
 }
 
-void peer::accept(tcp::socket s, const hello& theirs) {
+void peer::accept(std::unique_ptr<stream> s, const hello& theirs) {
   const auto objected = given_up_ ? given_up_ : objection(mine(), theirs);
   if (objected) {
     const auto words = farewell(mine(), *objected);
-    send_some(s.native_handle(), std::array{std::span<const std::byte>{words}});
+    s->write_some(std::array{std::span<const std::byte>{words}});
     if (!given_up_ && objected->code == refusal_code::incompatible && theirs.incarnation == address_.incarnation)
       lose(*objected);
     return;
@@ -136,7 +138,7 @@ void peer::accept(tcp::socket s, const hello& theirs) {
   attempt_.cancel();
   wire_ = std::make_shared<wire>(std::move(s));
   guarded([&] {
-    tune(wire_->socket.native_handle(), around_.setup.patience);
+    tune(wire_->bytes->socket().native_handle(), around_.setup.patience);
     talk_->answer(theirs);
   });
   if (!wire_)
@@ -150,18 +152,22 @@ void peer::accept(tcp::socket s, const hello& theirs) {
 void peer::wait_to_read() {
   if (!wire_ || std::exchange(wire_->waits_to_read, true))
     return;
-  wire_->socket.async_wait(tcp::socket::wait_read, [this, on = std::weak_ptr{wire_}](asio::error_code) {
+  const auto ready = [this, on = std::weak_ptr{wire_}](asio::error_code = {}) {
     if (const auto still_here = on.lock()) {
       still_here->waits_to_read = false;
       guarded([this] { read(); });
     }
-  });
+  };
+  if (wire_->bytes->has_unread())
+    asio::post(around_.io, ready);
+  else
+    wire_->bytes->socket().async_wait(tcp::socket::wait_read, ready);
 }
 
 void peer::wait_to_write() {
   if (std::exchange(wire_->waits_to_write, true))
     return;
-  wire_->socket.async_wait(tcp::socket::wait_write, [this, on = std::weak_ptr{wire_}](asio::error_code) {
+  wire_->bytes->socket().async_wait(tcp::socket::wait_write, [this, on = std::weak_ptr{wire_}](asio::error_code) {
     if (const auto still_here = on.lock()) {
       still_here->waits_to_write = false;
       guarded([this] { write(); });
@@ -172,11 +178,9 @@ void peer::wait_to_write() {
 void peer::read() {
   for (std::uint64_t bytes = 0; bytes < bytes_a_turn;) {
     const auto room = talk_->room();
-    const auto got = receive_some(wire_->socket.native_handle(), room);
+    const auto got = wire_->bytes->read_some(room);
     if (got.gone)
-      return trouble(talk_->now() == session::phase::greeting
-                         ? "closes connections without a word, as a node of another run does"
-                         : "closed the connection");
+      return connection_gone();
     if (got.bytes == 0)
       break;
     bytes += got.bytes;
@@ -209,16 +213,15 @@ void peer::heard(session::phase before) {
 
 void peer::write() {
   for (std::uint64_t bytes = 0; wire_;) {
-    const auto pieces = talk_->gather();
-    if (pieces.empty())
-      return;
-    const auto sent = send_some(wire_->socket.native_handle(), pieces);
+    const auto sent = wire_->bytes->write_some(talk_->gather());
     if (sent.gone)
-      return trouble("closed the connection");
+      return connection_gone();
     talk_->wrote(sent.bytes);
     bytes += sent.bytes;
-    if (sent.bytes == 0 || bytes >= bytes_a_turn)
+    if (sent.waits || bytes >= bytes_a_turn)
       return wait_to_write();
+    if (sent.bytes == 0) // all is said, or the peer's part of the handshake comes first
+      return;
   }
 }
 
@@ -231,8 +234,17 @@ void peer::acknowledge() {
     acknowledgement_.set(acknowledgement_delay, [this] { acknowledge(); });
 }
 
+void peer::connection_gone() {
+  if (const auto why = wire_->bytes->trouble(); !why.empty())
+    trouble(why);
+  else
+    trouble(talk_->now() == session::phase::greeting
+                ? "closes connections without a word, as a node of another run does"
+                : "closed the connection");
+}
+
 void peer::closing_words() {
-  send_some(wire_->socket.native_handle(), talk_->gather());
+  wire_->bytes->write_some(talk_->gather());
   const auto end = *talk_->ended();
   if (end.is_final)
     lose(end.why);
@@ -243,7 +255,7 @@ void peer::closing_words() {
 void peer::break_connection() {
   if (!wire_)
     return;
-  make_abrupt(wire_->socket.native_handle());
+  make_abrupt(wire_->bytes->socket().native_handle());
   trouble("was disconnected");
 }
 

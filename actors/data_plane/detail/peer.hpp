@@ -3,6 +3,7 @@
 #include "gossamer/actors/data_plane/arrivals.hpp"
 #include "gossamer/actors/data_plane/data_plane.hpp"
 #include "gossamer/actors/data_plane/detail/alarm.hpp"
+#include "gossamer/actors/data_plane/detail/stream.hpp"
 #include "gossamer/actors/data_plane/session.hpp"
 
 #include <asio/ip/tcp.hpp>
@@ -32,7 +33,7 @@ public:
   void push(std::shared_ptr<const outgoing_frame> f);
   void carry_on();
   /// The peer has opened a connection and said this.
-  void accept(tcp::socket s, const hello& theirs);
+  void accept(std::unique_ptr<stream> s, const hello& theirs);
 
   void break_connection();
   /// Tells the peer at once what has arrived.
@@ -44,8 +45,8 @@ public:
 
 private:
   struct wire {
-    explicit wire(tcp::socket s) : socket(std::move(s)) {}
-    tcp::socket socket;
+    explicit wire(std::unique_ptr<stream> s) : bytes(std::move(s)) {}
+    std::unique_ptr<stream> bytes;
     bool waits_to_read = false, waits_to_write = false;
   };
 
@@ -59,6 +60,7 @@ private:
   void wait_to_read();
   void wait_to_write();
   void heard(session::phase before);
+  void connection_gone();
   void closing_words();
   void trouble(const std::string& what);
   template <class Action>

@@ -17,8 +17,8 @@ constexpr int most_unsent_bytes = 256 << 10;
 
 transfer result_of(ssize_t moved) noexcept {
   if (moved >= 0)
-    return {static_cast<std::size_t>(moved), false};
-  return {0, errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR};
+    return {.bytes = static_cast<std::size_t>(moved)};
+  return {.gone = errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR};
 }
 
 void set(int socket, int level, int option, int value) noexcept {
@@ -29,7 +29,7 @@ void set(int socket, int level, int option, int value) noexcept {
 
 transfer receive_some(int socket, std::span<std::byte> to) noexcept {
   const auto moved = recv(socket, to.data(), to.size(), MSG_DONTWAIT);
-  return moved == 0 ? transfer{0, true} : result_of(moved);
+  return moved == 0 ? transfer{.gone = true} : result_of(moved);
 }
 
 transfer send_some(int socket, std::span<const std::span<const std::byte>> pieces) noexcept {

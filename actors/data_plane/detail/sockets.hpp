@@ -11,6 +11,7 @@ namespace gossamer::actors::detail {
 struct transfer {
   std::size_t bytes = 0;
   bool gone = false;
+  bool waits = false; ///< of a `stream`: more can be written when the socket is ready for it
 };
 
 /// Moves what can be moved at once, in one system call; none when the socket is not ready.

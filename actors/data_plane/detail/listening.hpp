@@ -1,0 +1,12 @@
+#pragma once
+
+#include "gossamer/actors/data_plane/endpoint.hpp"
+
+#include <asio/ip/tcp.hpp>
+
+namespace gossamer::actors::detail {
+
+/// Listens at once. @error errc::io when it cannot listen there, with the reason
+asio::ip::tcp::acceptor listen_at(asio::io_context& io, const endpoint& where);
+
+} // namespace gossamer::actors::detail

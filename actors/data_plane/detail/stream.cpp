@@ -1,0 +1,38 @@
+#include "gossamer/actors/data_plane/detail/stream.hpp"
+
+#include "gossamer/actors/data_plane/detail/tls_stream.hpp"
+
+namespace gossamer::actors::detail {
+
+namespace {
+
+class plain_stream final : public stream {
+public:
+  using stream::stream;
+
+  transfer read_some(std::span<std::byte> to) override { return receive_some(handle(), to); }
+  transfer write_some(pieces what) override {
+    if (what.empty())
+      return {};
+    auto sent = send_some(handle(), what);
+    sent.waits = sent.bytes == 0;
+    return sent;
+  }
+};
+
+} // namespace
+
+std::unique_ptr<stream> accepting_stream(asio::ip::tcp::socket s, const std::shared_ptr<const tls_identity>& identity) {
+  if (!identity)
+    return std::make_unique<plain_stream>(std::move(s));
+  return std::make_unique<tls_stream>(std::move(s), identity);
+}
+
+std::unique_ptr<stream> opening_stream(asio::ip::tcp::socket s, const std::shared_ptr<const tls_identity>& identity,
+                                       const std::string& host) {
+  if (!identity)
+    return std::make_unique<plain_stream>(std::move(s));
+  return std::make_unique<tls_stream>(std::move(s), identity, host);
+}
+
+} // namespace gossamer::actors::detail

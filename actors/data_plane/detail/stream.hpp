@@ -1,0 +1,59 @@
+#pragma once
+
+#include "gossamer/actors/data_plane/detail/sockets.hpp"
+
+#include <asio/ip/tcp.hpp>
+#include <memory>
+#include <string>
+
+namespace gossamer::actors {
+class tls_identity;
+}
+
+namespace gossamer::actors::detail {
+
+/// The bytes of a connection, as they are or under TLS. It moves what can be moved at once, and says what to wait for.
+/// Threads: one.
+class stream {
+public:
+  using tcp = asio::ip::tcp;
+  using pieces = std::span<const std::span<const std::byte>>;
+
+  explicit stream(tcp::socket s) : socket_(std::move(s)) {}
+  stream(const stream&) = delete;
+  stream& operator=(const stream&) = delete;
+  virtual ~stream() = default;
+
+  tcp::socket& socket() noexcept { return socket_; }
+
+  /// Reads until there is nothing, or the span is full.
+  virtual transfer read_some(std::span<std::byte> to) = 0;
+  /// Takes the first bytes of the pieces, of which there are 256 at most, and writes them. To be called again when the
+  /// socket can be written, if the result says so, also with nothing to say; else when something was read.
+  virtual transfer write_some(pieces what) = 0;
+  /// Whether `read_some` may give more before the socket is ready again.
+  virtual bool has_unread() const noexcept { return false; }
+
+  /// Whether both sides have shown who they are; until then, reading makes progress with that.
+  virtual bool is_established() const noexcept { return true; }
+
+  /// What to say of a peer whose connection is gone, behind its name; empty when it has just closed it.
+  const std::string& trouble() const noexcept { return trouble_; }
+
+protected:
+  int handle() { return socket_.native_handle(); }
+  std::string trouble_;
+
+private:
+  tcp::socket socket_;
+};
+
+/// For a connection that was accepted; without an identity in the clear.
+std::unique_ptr<stream> accepting_stream(asio::ip::tcp::socket s, const std::shared_ptr<const tls_identity>& identity);
+
+/// For a connection that is opened.
+/// @param host what the peer's certificate must be for
+std::unique_ptr<stream> opening_stream(asio::ip::tcp::socket s, const std::shared_ptr<const tls_identity>& identity,
+                                       const std::string& host);
+
+} // namespace gossamer::actors::detail

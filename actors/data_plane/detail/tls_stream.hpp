@@ -1,0 +1,49 @@
+#pragma once
+
+#include "gossamer/actors/data_plane/detail/stream.hpp"
+#include "gossamer/actors/data_plane/tls/detail/openssl.hpp"
+
+#include <vector>
+
+namespace gossamer::actors::detail {
+
+/// Both sides show a certificate before anything else is said. Many small pieces become one record, and many records
+/// one system call; what TLS has sealed and the socket has not taken yet is at most a few records, so that it holds up
+/// small frames as little as what waits in the socket.
+class tls_stream final : public stream {
+public:
+  /// A connection that was accepted.
+  tls_stream(tcp::socket s, std::shared_ptr<const tls_identity> identity);
+  /// One that is opened. @param host what the peer's certificate must be for
+  tls_stream(tcp::socket s, std::shared_ptr<const tls_identity> identity, const std::string& host);
+
+  transfer read_some(std::span<std::byte> to) override;
+  transfer write_some(pieces what) override;
+  bool has_unread() const noexcept override;
+  bool is_established() const noexcept override;
+
+private:
+  /// What OpenSSL reads and writes instead of a socket.
+  struct bio;
+
+  /// @returns whether bytes may be exchanged
+  bool shake_hands();
+  bool seal(std::span<const std::byte> record);
+  void flush();
+  /// @param result of a call of OpenSSL that did not succeed
+  void look_at(int result);
+  std::string reason() const;
+  int take(std::span<std::byte> to) noexcept;
+
+  std::shared_ptr<const tls_identity> identity_;
+  std::vector<std::byte> sealed_; ///< for the socket
+  std::size_t sealed_begin_ = 0;
+  std::vector<std::byte> received_; ///< from it
+  std::size_t received_begin_ = 0, received_end_ = 0;
+  std::vector<std::byte> record_; ///< of small pieces
+  std::uint64_t under_this_key_ = 0;
+  bool has_spoken_ = false, at_end_ = false, gone_ = false;
+  ssl_ptr ssl_; ///< refers to the rest
+};
+
+} // namespace gossamer::actors::detail

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "gossamer/actors/data_plane/detail/alarm.hpp"
+#include "gossamer/actors/data_plane/detail/stream.hpp"
+
+#include <array>
+#include <asio/local/stream_protocol.hpp>
+#include <functional>
+
+namespace gossamer::actors::detail {
+
+/// One connection of a tunnel: a stream to another process, and a local socket. Threads: that of its context.
+class lane : public std::enable_shared_from_this<lane> {
+public:
+  struct owner {
+    std::function<void(int)> opened;               ///< gets the local end
+    std::function<void(const std::string&)> ended; ///< why, if there is something to say; forgets the lane
+  };
+
+  lane(asio::io_context& io, std::unique_ptr<stream> far, owner whose)
+      : io_(io), far_(std::move(far)), near_(io), patience_(io), owner_(std::move(whose)) {}
+
+  stream& far() noexcept { return *far_; }
+  /// The other side must have shown who it is after so long.
+  void expect(std::chrono::milliseconds patience);
+  /// The stream is connected: from here on bytes move until one end is gone.
+  void begin();
+  void end(const std::string& why);
+  bool is_open() const noexcept { return near_.is_open(); }
+
+private:
+  /// Bytes on their way in one direction.
+  struct cargo {
+    std::array<std::byte, 64 << 10> bytes;
+    std::size_t begin = 0, end = 0;
+
+    bool empty() const noexcept { return begin == end; }
+    std::span<const std::byte> left() const noexcept { return std::span{bytes}.subspan(begin, end - begin); }
+    /// Asks for more if there is none. @returns whether some has come; notes when none ever will
+    template <class Source>
+    bool fill(Source source, bool& gone) {
+      if (!empty() || gone)
+        return false;
+      const transfer got = source(std::span{bytes});
+      begin = 0;
+      end = got.bytes;
+      gone = got.gone;
+      return got.bytes > 0;
+    }
+  };
+
+  void advance();
+  bool open();
+  bool move();
+  void wait(std::size_t which, std::function<void(std::function<void()>)> how);
+  void wait_for_more();
+
+  asio::io_context& io_;
+  std::unique_ptr<stream> far_;
+  asio::local::stream_protocol::socket near_;
+  alarm patience_;
+  owner owner_;
+  cargo in_, out_; ///< from and to the other process
+  bool far_gone_ = false, near_gone_ = false, far_waits_ = false, ended_ = false;
+  std::array<bool, 5> waits_{};
+};
+
+} // namespace gossamer::actors::detail

@@ -1,0 +1,193 @@
+#include "gossamer/actors/data_plane/tls/tunnel.hpp"
+
+#include "gossamer/actors/data_plane/detail/listening.hpp"
+#include "gossamer/actors/data_plane/tls/detail/lane.hpp"
+
+#include <algorithm>
+#include <asio/connect.hpp>
+#include <asio/executor_work_guard.hpp>
+#include <asio/post.hpp>
+#include <future>
+#include <list>
+#include <mutex>
+#include <thread>
+#include <unistd.h>
+
+namespace gossamer::actors {
+
+using namespace detail;
+using namespace std::chrono_literals;
+using asio::ip::tcp;
+
+namespace {
+
+constexpr std::ptrdiff_t most_guests = 64;
+constexpr auto longest_greeting = 2000ms, longest_attempt = 5000ms, longest_flush = 1000ms;
+constexpr auto pause_without_descriptors = 100ms;
+
+} // namespace
+
+/// What the thread of a tunnel does.
+class tls_tunnel::hub {
+public:
+  explicit hub(std::shared_ptr<const tls_identity> identity)
+      : identity_(std::move(identity)), acceptor_(io_), pause_(io_), end_(io_), thread_([this] { run(); }) {}
+  hub(const hub&) = delete;
+  hub& operator=(const hub&) = delete;
+  ~hub() {
+    asio::post(io_, [this] { close(); });
+    thread_.join();
+  }
+
+  endpoint listen(const endpoint& where, std::function<void(int)> in) {
+    auto listening = std::make_shared<tcp::acceptor>(listen_at(io_, where));
+    const auto port = listening->local_endpoint().port();
+    asio::post(io_, [this, listening, in = std::move(in)] {
+      acceptor_ = std::move(*listening);
+      in_ = in;
+      accept();
+    });
+    return {where.host, port};
+  }
+
+  std::future<int> connect(const endpoint& where) {
+    const auto result = std::make_shared<std::promise<int>>();
+    asio::post(io_, [this, where, result] {
+      try {
+        connect(where, result);
+      } catch (...) {
+        result->set_exception(std::current_exception());
+      }
+    });
+    return result->get_future();
+  }
+
+  std::string trouble() const {
+    const std::scoped_lock lock{mutex_};
+    return trouble_;
+  }
+
+private:
+  void run() {
+    while (!io_.stopped())
+      try {
+        io_.run();
+      } catch (const std::exception& e) { // no memory is left; patience ends what has stopped for it
+        note(e.what());
+      }
+  }
+
+  std::shared_ptr<lane> add(std::unique_ptr<stream> far, std::function<void(int)> opened,
+                            std::function<void(const std::string&)> ended) {
+    const auto place = lanes_.emplace(lanes_.end());
+    *place = std::make_shared<lane>(io_, std::move(far),
+                                    lane::owner{std::move(opened), [this, place, ended](const std::string& why) {
+                                                  ended(why);
+                                                  lanes_.erase(place);
+                                                  stop_if_over();
+                                                }});
+    return *place;
+  }
+
+  void accept() {
+    acceptor_.async_accept([this](asio::error_code e, tcp::socket s) {
+      if (!acceptor_.is_open())
+        return;
+      if (e) // no descriptors are left, or the guest is gone already
+        return pause_.set(pause_without_descriptors, [this] { accept(); });
+      greet(std::move(s));
+      accept();
+    });
+  }
+
+  void greet(tcp::socket s) {
+    if (std::ranges::count_if(lanes_, [](const auto& l) { return !l->is_open(); }) >= most_guests)
+      return;
+    try {
+      const auto guest = add(accepting_stream(std::move(s), identity_), in_, [](const std::string&) {});
+      guest->expect(longest_greeting);
+      guest->begin();
+    } catch (const std::exception& e) { // costs this guest, and nobody else
+      note(e.what());
+    }
+  }
+
+  void connect(const endpoint& where, const std::shared_ptr<std::promise<int>>& result) {
+    const auto once = std::make_shared<bool>(false);
+    const auto answer = [result, once](int socket) {
+      if (!std::exchange(*once, true))
+        result->set_value(socket);
+    };
+    const auto made =
+        add(opening_stream(tcp::socket{io_}, identity_, where.host), answer, [this, answer](const std::string& why) {
+          note(why);
+          answer(-1);
+        });
+    made->expect(longest_attempt);
+    const auto resolver = std::make_shared<tcp::resolver>(io_);
+    resolver->async_resolve(
+        where.host, std::to_string(where.port),
+        [made = std::weak_ptr{made}, resolver](asio::error_code e, const tcp::resolver::results_type& found) {
+          const auto l = made.lock();
+          if (!l)
+            return;
+          if (e)
+            return l->end("has a name that is not known: " + e.message());
+          asio::async_connect(l->far().socket(), found, [l](asio::error_code failure, const tcp::endpoint&) {
+            if (failure)
+              l->end("cannot be connected to: " + failure.message());
+            else
+              l->begin();
+          });
+        });
+  }
+
+  void note(std::string why) {
+    const std::scoped_lock lock{mutex_};
+    if (!why.empty())
+      trouble_ = std::move(why);
+  }
+
+  void close() {
+    closing_ = true;
+    pause_.cancel();
+    asio::error_code ignored;
+    acceptor_.close(ignored);
+    for (const auto& l : std::list{lanes_})
+      if (!l->is_open())
+        l->end("");
+    end_.set(longest_flush, [this] { io_.stop(); });
+    stop_if_over();
+  }
+
+  void stop_if_over() {
+    if (closing_ && lanes_.empty())
+      io_.stop();
+  }
+
+  const std::shared_ptr<const tls_identity> identity_;
+  asio::io_context io_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(io_);
+  tcp::acceptor acceptor_;
+  alarm pause_, end_;
+  std::function<void(int)> in_;
+  std::list<std::shared_ptr<lane>> lanes_;
+  bool closing_ = false;
+  mutable std::mutex mutex_;
+  std::string trouble_;
+  std::thread thread_;
+};
+
+tls_tunnel::tls_tunnel(std::shared_ptr<const tls_identity> identity)
+    : hub_(std::make_unique<hub>(std::move(identity))) {}
+tls_tunnel::~tls_tunnel() = default;
+
+endpoint tls_tunnel::listen(const endpoint& where, std::function<void(int)> in) {
+  return hub_->listen(where, std::move(in));
+}
+
+int tls_tunnel::connect(const endpoint& where) { return hub_->connect(where).get(); }
+
+std::string tls_tunnel::trouble() const { return hub_->trouble(); }
+
+} // namespace gossamer::actors

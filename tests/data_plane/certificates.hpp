@@ -1,0 +1,63 @@
+#pragma once
+
+#include "gossamer/actors/data_plane/tls/certificate_folder.hpp"
+#include "gossamer/actors/data_plane/tls/identity.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <fstream>
+#include <memory>
+#include <unistd.h>
+
+namespace gossamer::actors::test {
+
+/// A folder of its own, which ends with it.
+class scratch_folder {
+public:
+  scratch_folder() {
+    static std::atomic<int> number{0};
+    path = std::filesystem::path(testing::TempDir())
+           / ("gossamer-certificates-" + std::to_string(getpid()) + "-" + std::to_string(++number));
+    std::filesystem::create_directories(path);
+  }
+  scratch_folder(const scratch_folder&) = delete;
+  scratch_folder& operator=(const scratch_folder&) = delete;
+  ~scratch_folder() { std::filesystem::remove_all(path); }
+
+  std::filesystem::path path;
+};
+
+inline void write_text(const std::filesystem::path& where, const std::string& text) {
+  std::filesystem::create_directories(where.parent_path());
+  std::ofstream(where, std::ios::binary) << text;
+}
+
+inline constexpr validity expired{.from = -std::chrono::hours(48), .until = -std::chrono::hours(24)};
+
+/// Certificates of one authority, for what a test needs.
+class certificates {
+public:
+  std::shared_ptr<const tls_identity> identity(const std::string& host = "127.0.0.1", const validity& holds = {}) {
+    return identity(make_member(authority_, host, holds), authority_.certificate);
+  }
+  /// What somebody has who believes in this authority, but is not of it.
+  std::shared_ptr<const tls_identity> believer(const certificates& other) {
+    return identity(make_member(other.authority_, "127.0.0.1"), authority_.certificate);
+  }
+
+private:
+  std::shared_ptr<const tls_identity> identity(const key_pair& own, const std::string& authority) {
+    const auto folder = folder_.path / std::to_string(++count_);
+    write_text(folder / node_certificate, own.certificate);
+    write_text(folder / node_key, own.key);
+    write_text(folder / authority_certificate, authority);
+    return std::make_shared<const tls_identity>(folder);
+  }
+
+  scratch_folder folder_;
+  key_pair authority_ = make_authority();
+  int count_ = 0;
+};
+
+} // namespace gossamer::actors::test

@@ -1,0 +1,135 @@
+// Several nodes in one process, over TLS on 127.0.0.1.
+#include "data_plane/certificates.hpp"
+#include "data_plane/live_planes.hpp"
+
+namespace gossamer::actors {
+namespace {
+
+using namespace std::chrono_literals;
+using test::ledger;
+using testing::HasSubstr;
+
+class tls_test : public test::data_plane_test {
+protected:
+  /// Two nodes, of which 0 sends to 1. @returns why 0 gives up
+  std::string why_lost_with(std::shared_ptr<const tls_identity> sender, std::shared_ptr<const tls_identity> receiver) {
+    auto mine = setup(0), theirs = setup(1);
+    mine.identity = std::move(sender);
+    mine.patience = 300ms;
+    theirs.identity = std::move(receiver);
+    add(mine);
+    add(theirs);
+    meet();
+    send(0, 0, 4, 1);
+    const auto why = why_lost(0, 1);
+    seen.note([](const ledger& l) { EXPECT_EQ(l.frames, 0u); });
+    return why;
+  }
+
+  test::certificates ours, others;
+};
+
+TEST_F(tls_test, carries_every_frame_once_and_in_order_while_connections_break) {
+  identity = ours.identity();
+  exchange_while_connections_break();
+}
+
+TEST_F(tls_test, is_not_disturbed_by_strangers) {
+  identity = ours.identity();
+  exchange_among_strangers();
+}
+
+TEST_F(tls_test, tells_nothing_to_who_knows_the_run_and_has_no_certificate) {
+  identity = ours.identity();
+  start(2);
+  test::raw_connection stranger{planes[0]->listens_on().port};
+  stranger.send(write(hello{.run = test::run, .fingerprint = 7, .node = 1, .meant_node = 0}));
+  EXPECT_EQ(stranger.receive_until_closed().size(), 0u);
+}
+
+TEST_F(tls_test, carries_frames_that_fill_no_record_and_frames_that_fill_many) {
+  identity = ours.identity();
+  start(2);
+  std::uint64_t number = 0;
+  for (const std::size_t bytes : {0, 1, 16'000, 16'383, 16'384, 16'385, 65'536, 262'144, 262'145, 3'000'000})
+    send(0, 0, 4, ++number, bytes);
+  EXPECT_TRUE(seen.wait([&](const ledger& l) { return l.frames == number; }));
+  seen.note([](const ledger& l) { EXPECT_EQ(l.wrong, 0u); });
+}
+
+TEST_F(tls_test, changes_keys_on_the_way) {
+  identity = ours.identity();
+  start(2);
+  constexpr std::uint64_t count = 180; // of 3 MB: the key changes after 256 MiB
+  for (std::uint64_t number = 1; number <= count; ++number) {
+    send(0, 0, 4, number, 3'000'000);
+    ASSERT_TRUE(seen.wait([&](const ledger& l) { return l.frames + 8 >= number; }));
+  }
+  EXPECT_TRUE(seen.wait([&](const ledger& l) { return l.frames == count; }));
+  seen.note([](const ledger& l) { EXPECT_EQ(l.wrong, 0u); });
+}
+
+TEST_F(tls_test, gives_up_a_node_of_another_authority) {
+  EXPECT_THAT(why_lost_with(ours.identity(), others.identity()),
+              HasSubstr("it shows a certificate that is not of this authority"));
+}
+
+TEST_F(tls_test, hears_that_its_certificate_is_not_of_the_authority) {
+  EXPECT_THAT(why_lost_with(ours.believer(others), ours.identity()),
+              HasSubstr("it says that this node's certificate is not of its authority"));
+}
+
+TEST_F(tls_test, gives_up_a_node_whose_certificate_has_expired) {
+  EXPECT_THAT(why_lost_with(ours.identity(), ours.identity("127.0.0.1", test::expired)),
+              HasSubstr("it shows a certificate that has expired"));
+}
+
+TEST_F(tls_test, hears_that_its_certificate_has_expired) {
+  EXPECT_THAT(why_lost_with(ours.identity("127.0.0.1", test::expired), ours.identity()),
+              HasSubstr("it says that this node's certificate has expired"));
+}
+
+TEST_F(tls_test, gives_up_a_node_whose_certificate_is_not_valid_yet) {
+  EXPECT_THAT(why_lost_with(ours.identity(), ours.identity("127.0.0.1", {.from = 24h, .until = 48h})),
+              HasSubstr("it shows a certificate that is not valid yet: compare the clocks"));
+}
+
+TEST_F(tls_test, gives_up_a_node_that_is_not_the_host_it_was_looked_for_at) {
+  EXPECT_THAT(why_lost_with(ours.identity(), ours.identity("192.0.2.7")),
+              HasSubstr("it shows a certificate that is for another host"));
+}
+
+TEST_F(tls_test, lets_in_whoever_is_of_the_authority_from_anywhere) {
+  auto mine = setup(0), theirs = setup(1);
+  mine.identity = ours.identity("192.0.2.7");
+  theirs.identity = ours.identity();
+  add(mine);
+  add(theirs);
+  meet();
+  attach(1, 4);
+  send(0, 0, 4, 1);
+  EXPECT_TRUE(seen.wait([](const ledger& l) { return l.frames == 1; }));
+}
+
+TEST_F(tls_test, gives_up_a_node_without_certificates) {
+  EXPECT_THAT(why_lost_with(ours.identity(), nullptr), HasSubstr("as a node without certificates does"));
+}
+
+TEST_F(tls_test, gives_up_a_node_that_asks_for_a_certificate_it_has_not) {
+  EXPECT_THAT(why_lost_with(nullptr, ours.identity()), HasSubstr("closes connections without a word"));
+}
+
+TEST_F(tls_test, finds_a_node_by_its_name) {
+  identity = ours.identity("localhost");
+  auto mine = setup(0), theirs = setup(1);
+  theirs.listen_on.host = "localhost";
+  add(mine);
+  add(theirs);
+  meet();
+  attach(1, 4);
+  send(0, 0, 4, 1);
+  EXPECT_TRUE(seen.wait([](const ledger& l) { return l.frames == 1; }));
+}
+
+} // namespace
+} // namespace gossamer::actors
