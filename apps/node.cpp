@@ -112,8 +112,8 @@ int join(const program& p, const node_options& node) {
   require_private("--join", node.join, node.insecure || !node.certs.empty());
   const clean_stop stop;
   actors::joining_settings s{common(p, node, node.join), node.number};
-  if (!node.rendezvous.empty()) // nobody says that the leader is there first
-    s.wait = std::chrono::seconds(node.wait_s);
+  // Where all are started alike, nobody says that the leader is there first.
+  s.wait = node.rendezvous.empty() ? s.patience : std::chrono::seconds(node.wait_s);
   try {
     actors::join_cluster(s, [&](const std::string& settings) {
       auto own = actors::parse_run_settings(settings, "the leader's settings");
