@@ -180,7 +180,7 @@ TEST_F(several_processes, are_launched_from_the_file_that_the_documentation_show
   const std::string text{std::istreambuf_iterator<char>(page), {}}, fence = "```toml\n";
   const auto begin = text.find(fence) + fence.size();
   write("hosts.toml", text.substr(begin, text.find("```", begin) - begin));
-  const auto ended = run({"launch", "--hosts", "hosts.toml", "--insecure", "--dry-run", "--", "train"});
+  const auto ended = run({"launch", "--hosts", "hosts.toml", "--certs", "certs", "--dry-run", "--", "train"});
   EXPECT_EQ(ended.status, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("trainer@beta"));
 }
