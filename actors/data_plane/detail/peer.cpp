@@ -100,14 +100,15 @@ void peer::connect() {
 }
 
 void peer::connect_to(const tcp::resolver::results_type& where) {
-  asio::async_connect(wire_->bytes->socket(), where,
-                      [this, trying = std::weak_ptr{wire_}](asio::error_code e, const tcp::endpoint&) {
-                        if (trying.expired())
-                          return;
-                        if (e)
-                          return trouble("cannot be connected to: " + e.message());
-                        connected();
-                      });
+  asio::async_connect(
+      wire_->bytes->socket(), where,
+      [this, trying = std::weak_ptr{wire_}, kept = wire_->bytes](asio::error_code e, const tcp::endpoint&) {
+        if (trying.expired())
+          return;
+        if (e)
+          return trouble("cannot be connected to: " + e.message());
+        connected();
+      });
 }
 
 void peer::connected() {

@@ -46,7 +46,13 @@ public:
 private:
   struct wire {
     explicit wire(std::unique_ptr<stream> s) : bytes(std::move(s)) {}
-    std::unique_ptr<stream> bytes;
+    wire(const wire&) = delete;
+    wire& operator=(const wire&) = delete;
+    ~wire() {
+      asio::error_code ignored;
+      bytes->socket().close(ignored);
+    }
+    std::shared_ptr<stream> bytes; ///< also of an attempt to connect, which ends a little later
     bool waits_to_read = false, waits_to_write = false;
   };
 
