@@ -1,13 +1,10 @@
 #include "gossamer/actors/worlds/cluster_world.hpp"
 
-#include "gossamer/actors/data_plane/data_plane.hpp"
-#include "gossamer/actors/data_plane/local_address.hpp"
 #include "gossamer/actors/faults/injector.hpp"
-#include "gossamer/actors/worlds/node_actor.hpp"
+#include "gossamer/actors/worlds/detail/cluster_parts.hpp"
+#include "gossamer/actors/worlds/real_time.hpp"
 #include "gossamer/actors/worlds/snapshot_frames.hpp"
-#include "gossamer/actors/worlds/tls_middleman.hpp"
 
-#include <caf/io/all.hpp>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -17,55 +14,9 @@
 
 namespace gossamer::actors {
 
+using namespace detail;
+
 namespace {
-
-constexpr auto look_every = std::chrono::milliseconds(100); // for interrupts
-
-struct cluster_config : caf::actor_system_config {
-  cluster_config() {
-    load<caf::io::middleman>();
-    set("middleman.workers", std::size_t{0}); // which hand messages over once more
-    set_scheduler(*this, 0);
-    add_cluster_messages(*this);
-  }
-};
-
-/// What actors of several processes meet in: an actor system, and a tunnel for its connections where there are
-/// certificates.
-class control_plane {
-public:
-  explicit control_plane(const node_settings& s)
-      : tunnel_(s.identity ? std::make_unique<tls_tunnel>(s.identity) : nullptr), system(config_),
-        secured_(s.identity ? std::make_unique<tls_middleman>(system, *tunnel_) : nullptr) {}
-
-  endpoint publish(const caf::actor& door, const endpoint& where) {
-    if (secured_)
-      return secured_->publish(door, where);
-    const auto port = system.middleman().publish(door, where.port, where.host.c_str());
-    if (!port)
-      throw error(errc::io, fmt::format("cannot listen on {}: {}", to_string(where), system.render(port.error())),
-                  "the port may be in use, or the address not this machine's; port 0 takes any that is free");
-    return {where.host, *port};
-  }
-  caf::io::middleman_actor middleman() { return secured_ ? secured_->handle() : system.middleman().actor_handle(); }
-  /// Why it could not be connected.
-  std::string describe(const caf::error& e) const {
-    if (auto why = tunnel_ ? tunnel_->trouble() : ""; !why.empty())
-      return "it " + why;
-    return e == caf::sec::disconnect_during_handshake ? "it closes the connection, as a leader with certificates does"
-                                                      : system.render(e);
-  }
-
-private:
-  std::unique_ptr<tls_tunnel> tunnel_; // outlives whoever writes into it
-  cluster_config config_;
-
-public:
-  caf::actor_system system;
-
-private:
-  std::unique_ptr<tls_middleman> secured_;
-};
 
 /// A number that nobody guesses: not from the run's seed.
 std::uint64_t drawn_run() {
@@ -74,63 +25,6 @@ std::uint64_t drawn_run() {
     throw error(errc::io, fmt::format("the system gives no random number: {}", std::strerror(errno)));
   return run;
 }
-
-/// Where the nodes are, for the data plane.
-std::map<std::uint32_t, node_address> addresses_of(const std::vector<node_entry>& nodes, std::size_t participants) {
-  std::map<std::uint32_t, node_address> result;
-  for (std::uint32_t k = 0; k < nodes.size(); ++k)
-    result[k] = {.incarnation = nodes[k].incarnation, .where = nodes[k].data, .ranks = nodes[k].ranks};
-  result[0].ranks.push_back(evaluating_life(participants).who);
-  return result;
-}
-
-/// Whoever complains before there is somebody to complain to is heard later.
-class complaints {
-public:
-  void say(node_lost m) {
-    const std::scoped_lock lock{mutex_};
-    to_ ? caf::anon_send(to_, std::move(m)) : early_.push_back(std::move(m));
-  }
-  void send_to(const caf::actor& to) {
-    const std::scoped_lock lock{mutex_};
-    to_ = to;
-    for (auto& m : std::exchange(early_, {}))
-      caf::anon_send(to_, std::move(m));
-  }
-
-private:
-  std::mutex mutex_;
-  caf::actor to_;
-  std::vector<node_lost> early_;
-};
-
-/// A data plane of this process. @param complain hears which node cannot be reached any more, and why
-std::shared_ptr<data_plane> plane_of(const experiment& e, const run_offer& offer, const fingerprint& print,
-                                     const node_settings& s, std::string host,
-                                     const std::shared_ptr<complaints>& complain) {
-  data_plane_setup setup;
-  setup.run = offer.run;
-  setup.fingerprint = print.data ^ print.initial;
-  setup.node = offer.node;
-  setup.incarnation = offer.incarnation;
-  setup.most = limits_for(e.initial.size());
-  setup.pool = e.pool;
-  setup.listen_on = {std::move(host), 0};
-  setup.identity = s.identity;
-  setup.on_lost = [complain](std::uint32_t node, std::string why) { complain->say({node, std::move(why)}); };
-  setup.patience = s.patience;
-  return std::make_shared<data_plane>(std::move(setup));
-}
-
-/// Where others connect to. They check that the certificate is for it, so an address may have to become a name.
-endpoint announced(const data_plane& plane, const node_settings& s) {
-  auto where = plane.listens_on();
-  if (s.identity)
-    where.host = s.identity->name_for(where.host);
-  return where;
-}
-
-// -- the leader -------------------------------------------------------------------------------------------------------
 
 assembly wait_for_nodes(caf::scoped_actor& self, const leader_settings& s) {
   const auto until = self->clock().now() + s.wait;
@@ -278,68 +172,6 @@ void check_nodes(const experiment& e, const leader_settings& s) {
                 "each node has at least one: use fewer nodes or more --workers");
 }
 
-// -- who joins --------------------------------------------------------------------------------------------------------
-
-caf::actor connect(caf::scoped_actor& self, control_plane& control, const joining_settings& s) {
-  const auto until = self->clock().now() + s.wait;
-  caf::strong_actor_ptr found;
-  std::string why = "nobody answers";
-  const auto middleman = control.middleman();
-  while (!found) {
-    self->request(middleman, s.patience, caf::connect_atom::value, s.where.host, s.where.port)
-        .receive(
-            [&](const caf::node_id&, caf::strong_actor_ptr& actor, const std::set<std::string>&) { found = actor; },
-            [&](const caf::error& e) { why = control.describe(e); });
-    if (!found && (s.interrupted() || self->clock().now() > until))
-      throw error(errc::io, fmt::format("nobody leads a run at {}: {}", to_string(s.where), why),
-                  "start `gossamer node --listen` there first; it prints the line to use here");
-    if (!found) // the leader may be a little later
-      self->receive([](caf::unit_t) {}, caf::after(look_every) >> [] {});
-  }
-  return caf::actor_cast<caf::actor>(found);
-}
-
-/// What this process does until the leader says that it is over.
-class membership_of_node {
-public:
-  membership_of_node(caf::scoped_actor& self, control_plane& control, const joining_settings& s)
-      : self_(self), settings_(s) {
-    door_ = connect(self, control, s);
-    self->monitor(door_);
-  }
-
-  /// The next message of one type. @error what else comes instead
-  template <class Message>
-  Message next() {
-    std::optional<Message> result;
-    while (!result) {
-      self_->receive([&](Message& m) { result = std::move(m); },
-                     [&](const run_failed& f) { throw error(f.code, "the leader says: " + f.sentence, f.remedy); },
-                     [&](const caf::down_msg& m) { lose(m); }, caf::after(look_every) >> [] {});
-      if (!result && settings_.interrupted())
-        throw error(errc::failed, "interrupted; the run goes on without this node", "");
-    }
-    return std::move(*result);
-  }
-
-  template <class Message>
-  void tell(Message m) {
-    self_->send(door_, std::move(m));
-  }
-
-private:
-  [[noreturn]] void lose(const caf::down_msg& m) const {
-    if (m.source == door_.address())
-      throw error(errc::failed, fmt::format("the leader at {} is lost", to_string(settings_.where)),
-                  "what it has written is in its run folder");
-    throw error(errc::failed, "the run goes on without this node", "its leader has given it up, or it has failed");
-  }
-
-  caf::scoped_actor& self_;
-  const joining_settings& settings_;
-  caf::actor door_;
-};
-
 } // namespace
 
 run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_settings& s,
@@ -398,35 +230,6 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
     at_the_end.why = problem.what();
     throw;
   }
-}
-
-void join_cluster(const joining_settings& s, const preparation& prepare) {
-  control_plane control{s};
-  auto& system = control.system;
-  caf::scoped_actor self{system};
-  membership_of_node here{self, control, s};
-  here.tell(join_request{.slots = s.slots, .wanted = s.wanted});
-  const auto offer = here.next<run_offer>();
-  s.tell(fmt::format("this is node {}, process {}", offer.node, getpid()));
-  const auto e = prepare(offer.settings);
-  const auto print = fingerprint_of(*e);
-  run_surroundings around;
-  if (!offer.faults.empty())
-    around.faults = parse_plan(offer.faults, "the leader's plan of faults");
-  around.workers_per_node = offer.workers_per_node;
-
-  const auto complain = std::make_shared<complaints>();
-  const auto plane = plane_of(*e, offer, print, s, local_address_towards(s.where), complain);
-  const auto meet = [plane, e](const std::vector<node_entry>& nodes) {
-    plane->meet(addresses_of(nodes, e->participants()));
-  };
-  const auto world = std::make_shared<const real_time>(system, e, around, e->settings.workers);
-  const scoped_life node{spawn_node(system, {offer.node, e, world, plane, meet, s.patience, self})};
-  complain->send_to(node.actor);
-  self->monitor(node.actor);
-  here.tell(node_ready{offer.node, print, announced(*plane, s), node.actor});
-  if (const auto why = here.next<leave_run>().why; !why.empty())
-    throw error(errc::failed, "the leader says: " + why, "");
 }
 
 } // namespace gossamer::actors

@@ -1,0 +1,74 @@
+#include "gossamer/actors/worlds/detail/cluster_parts.hpp"
+
+#include "gossamer/actors/worlds/real_time.hpp"
+#include "gossamer/actors/worlds/snapshot_frames.hpp"
+
+#include <fmt/format.h>
+
+namespace gossamer::actors::detail {
+
+cluster_config::cluster_config() {
+  load<caf::io::middleman>();
+  set("middleman.workers", std::size_t{0}); // which hand messages over once more
+  set_scheduler(*this, 0);
+  add_cluster_messages(*this);
+}
+
+control_plane::control_plane(const node_settings& s)
+    : tunnel_(s.identity ? std::make_unique<tls_tunnel>(s.identity) : nullptr), system(config_),
+      secured_(s.identity ? std::make_unique<tls_middleman>(system, *tunnel_) : nullptr) {}
+
+endpoint control_plane::publish(const caf::actor& door, const endpoint& where) {
+  if (secured_)
+    return secured_->publish(door, where);
+  const auto port = system.middleman().publish(door, where.port, where.host.c_str());
+  if (!port)
+    throw error(errc::io, fmt::format("cannot listen on {}: {}", to_string(where), system.render(port.error())),
+                "the port may be in use, or the address not this machine's; port 0 takes any that is free");
+  return {where.host, *port};
+}
+
+caf::io::middleman_actor control_plane::middleman() {
+  return secured_ ? secured_->handle() : system.middleman().actor_handle();
+}
+
+std::string control_plane::describe(const caf::error& e) const {
+  if (auto why = tunnel_ ? tunnel_->trouble() : ""; !why.empty())
+    return "it " + why;
+  return e == caf::sec::disconnect_during_handshake ? "it closes the connection, as a leader with certificates does"
+                                                    : system.render(e);
+}
+
+std::map<std::uint32_t, node_address> addresses_of(const std::vector<node_entry>& nodes, std::size_t participants) {
+  std::map<std::uint32_t, node_address> result;
+  for (std::uint32_t k = 0; k < nodes.size(); ++k)
+    result[k] = {.incarnation = nodes[k].incarnation, .where = nodes[k].data, .ranks = nodes[k].ranks};
+  result[0].ranks.push_back(evaluating_life(participants).who);
+  return result;
+}
+
+std::shared_ptr<data_plane> plane_of(const experiment& e, const run_offer& offer, const fingerprint& print,
+                                     const node_settings& s, std::string host,
+                                     const std::shared_ptr<complaints>& complain) {
+  data_plane_setup setup;
+  setup.run = offer.run;
+  setup.fingerprint = print.data ^ print.initial;
+  setup.node = offer.node;
+  setup.incarnation = offer.incarnation;
+  setup.most = limits_for(e.initial.size());
+  setup.pool = e.pool;
+  setup.listen_on = {std::move(host), 0};
+  setup.identity = s.identity;
+  setup.on_lost = [complain](std::uint32_t node, std::string why) { complain->say({node, std::move(why)}); };
+  setup.patience = s.patience;
+  return std::make_shared<data_plane>(std::move(setup));
+}
+
+endpoint announced(const data_plane& plane, const node_settings& s) {
+  auto where = plane.listens_on();
+  if (s.identity)
+    where.host = s.identity->name_for(where.host);
+  return where;
+}
+
+} // namespace gossamer::actors::detail

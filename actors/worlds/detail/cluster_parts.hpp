@@ -1,0 +1,75 @@
+#pragma once
+
+#include "gossamer/actors/data_plane/data_plane.hpp"
+#include "gossamer/actors/worlds/cluster_world.hpp"
+#include "gossamer/actors/worlds/rendezvous.hpp"
+#include "gossamer/actors/worlds/tls_middleman.hpp"
+
+#include <caf/io/all.hpp>
+
+#include <mutex>
+
+// What the process that leads and those that join have in common.
+namespace gossamer::actors::detail {
+
+inline constexpr auto look_every = std::chrono::milliseconds(100); ///< for interrupts
+
+struct cluster_config : caf::actor_system_config {
+  cluster_config();
+};
+
+/// What actors of several processes meet in: an actor system, and a tunnel for its connections where there are
+/// certificates.
+class control_plane {
+public:
+  explicit control_plane(const node_settings& s);
+
+  /// @returns with the port that was found @error errc::io
+  endpoint publish(const caf::actor& door, const endpoint& where);
+  caf::io::middleman_actor middleman();
+  /// Why it could not be connected.
+  std::string describe(const caf::error& e) const;
+
+private:
+  std::unique_ptr<tls_tunnel> tunnel_; // outlives whoever writes into it
+  cluster_config config_;
+
+public:
+  caf::actor_system system;
+
+private:
+  std::unique_ptr<tls_middleman> secured_;
+};
+
+/// Where the nodes are, for the data plane.
+std::map<std::uint32_t, node_address> addresses_of(const std::vector<node_entry>& nodes, std::size_t participants);
+
+/// Whoever complains before there is somebody to complain to is heard later.
+class complaints {
+public:
+  void say(node_lost m) {
+    const std::scoped_lock lock{mutex_};
+    to_ ? caf::anon_send(to_, std::move(m)) : early_.push_back(std::move(m));
+  }
+  void send_to(const caf::actor& to) {
+    const std::scoped_lock lock{mutex_};
+    to_ = to;
+    for (auto& m : std::exchange(early_, {}))
+      caf::anon_send(to_, std::move(m));
+  }
+
+private:
+  std::mutex mutex_;
+  caf::actor to_;
+  std::vector<node_lost> early_;
+};
+
+/// A data plane of this process. @param complain hears which node cannot be reached any more, and why
+std::shared_ptr<data_plane> plane_of(const experiment& e, const run_offer& offer, const fingerprint& print,
+                                     const node_settings& s, std::string host,
+                                     const std::shared_ptr<complaints>& complain);
+
+/// Where others connect to. They check that the certificate is for it, so an address may have to become a name.
+endpoint announced(const data_plane& plane, const node_settings& s);
+
+} // namespace gossamer::actors::detail

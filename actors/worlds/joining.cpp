@@ -1,0 +1,107 @@
+// The side of the cluster world that joins.
+#include "gossamer/actors/data_plane/local_address.hpp"
+#include "gossamer/actors/worlds/detail/cluster_parts.hpp"
+#include "gossamer/actors/worlds/node_actor.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+namespace gossamer::actors {
+
+using namespace detail;
+
+namespace {
+
+caf::actor connect(caf::scoped_actor& self, control_plane& control, const joining_settings& s) {
+  const auto until = self->clock().now() + s.wait;
+  caf::strong_actor_ptr found;
+  std::string why = "nobody answers";
+  const auto middleman = control.middleman();
+  while (!found) {
+    self->request(middleman, s.patience, caf::connect_atom::value, s.where.host, s.where.port)
+        .receive(
+            [&](const caf::node_id&, caf::strong_actor_ptr& actor, const std::set<std::string>&) { found = actor; },
+            [&](const caf::error& e) { why = control.describe(e); });
+    if (!found && (s.interrupted() || self->clock().now() > until))
+      throw error(errc::io, fmt::format("nobody leads a run at {}: {}", to_string(s.where), why),
+                  "start `gossamer node --listen` there first; it prints the line to use here");
+    if (!found) // the leader may be a little later
+      self->receive([](caf::unit_t) {}, caf::after(look_every) >> [] {});
+  }
+  return caf::actor_cast<caf::actor>(found);
+}
+
+/// What this process does until the leader says that it is over.
+class membership_of_node {
+public:
+  membership_of_node(caf::scoped_actor& self, control_plane& control, const joining_settings& s)
+      : self_(self), settings_(s) {
+    door_ = connect(self, control, s);
+    self->monitor(door_);
+  }
+
+  /// The next message of one type. @error what else comes instead
+  template <class Message>
+  Message next() {
+    std::optional<Message> result;
+    while (!result) {
+      self_->receive([&](Message& m) { result = std::move(m); },
+                     [&](const run_failed& f) { throw error(f.code, "the leader says: " + f.sentence, f.remedy); },
+                     [&](const caf::down_msg& m) { lose(m); }, caf::after(look_every) >> [] {});
+      if (!result && settings_.interrupted())
+        throw error(errc::failed, "interrupted; the run goes on without this node", "");
+    }
+    return std::move(*result);
+  }
+
+  template <class Message>
+  void tell(Message m) {
+    self_->send(door_, std::move(m));
+  }
+
+private:
+  [[noreturn]] void lose(const caf::down_msg& m) const {
+    if (m.source == door_.address())
+      throw error(errc::failed, fmt::format("the leader at {} is lost", to_string(settings_.where)),
+                  "what it has written is in its run folder");
+    throw error(errc::failed, "the run goes on without this node", "its leader has given it up, or it has failed");
+  }
+
+  caf::scoped_actor& self_;
+  const joining_settings& settings_;
+  caf::actor door_;
+};
+
+} // namespace
+
+void join_cluster(const joining_settings& s, const preparation& prepare) {
+  control_plane control{s};
+  auto& system = control.system;
+  caf::scoped_actor self{system};
+  membership_of_node here{self, control, s};
+  here.tell(join_request{.slots = s.slots, .wanted = s.wanted});
+  const auto offer = here.next<run_offer>();
+  s.tell(fmt::format("this is node {}, process {}", offer.node, getpid()));
+  const auto e = prepare(offer.settings);
+  const auto print = fingerprint_of(*e);
+  run_surroundings around;
+  if (!offer.faults.empty())
+    around.faults = parse_plan(offer.faults, "the leader's plan of faults");
+  around.workers_per_node = offer.workers_per_node;
+
+  const auto complain = std::make_shared<complaints>();
+  const auto plane = plane_of(*e, offer, print, s, local_address_towards(s.where), complain);
+  const auto meet = [plane, e](const std::vector<node_entry>& nodes) {
+    plane->meet(addresses_of(nodes, e->participants()));
+  };
+  const auto world = std::make_shared<const real_time>(system, e, around, e->settings.workers);
+  const scoped_life node{spawn_node(system, {offer.node, e, world, plane, meet, s.patience, self})};
+  complain->send_to(node.actor);
+  self->monitor(node.actor);
+  here.tell(node_ready{offer.node, print, announced(*plane, s), node.actor});
+  if (const auto why = here.next<leave_run>().why; !why.empty())
+    throw error(errc::failed, "the leader says: " + why, "");
+}
+
+} // namespace gossamer::actors
