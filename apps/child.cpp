@@ -28,6 +28,7 @@ constexpr int not_found = 127; // as a shell says it
   if (with_errors)
     dup2(output, STDERR_FILENO);
   std::vector<char*> words;
+  words.reserve(command.size() + 1);
   for (const auto& word : command)
     words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);

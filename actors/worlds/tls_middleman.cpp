@@ -108,7 +108,7 @@ tls_middleman::~tls_middleman() {
 }
 
 endpoint tls_middleman::publish(const caf::actor& door, const endpoint& where) {
-  const auto found = tunnel_.listen(where, [entrance = entrance_](int socket) {
+  auto found = tunnel_.listen(where, [entrance = entrance_](int socket) {
     if (send(*entrance, &socket, sizeof socket, MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof socket)
       close(socket);
   });

@@ -51,7 +51,8 @@ TEST_F(tls_test, carries_frames_that_fill_no_record_and_frames_that_fill_many) {
   identity = ours.identity();
   start(2);
   std::uint64_t number = 0;
-  for (const std::size_t bytes : {0, 1, 16'000, 16'383, 16'384, 16'385, 65'536, 262'144, 262'145, 3'000'000})
+  for (const std::size_t bytes :
+       std::initializer_list<std::size_t>{0, 1, 16'000, 16'383, 16'384, 16'385, 65'536, 262'144, 262'145, 3'000'000})
     send(0, 0, 4, ++number, bytes);
   EXPECT_TRUE(seen.wait([&](const ledger& l) { return l.frames == number; }));
   seen.note([](const ledger& l) { EXPECT_EQ(l.wrong, 0u); });
