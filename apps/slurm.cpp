@@ -24,7 +24,7 @@ std::uint64_t number_of(const std::function<std::string(const char*)>& variable,
 
 std::string first_host(const std::string& list) {
   const auto bracket = list.find('[');
-  const auto prefix = list.substr(0, std::min(bracket, list.find(',')));
+  auto prefix = list.substr(0, std::min(bracket, list.find(',')));
   if (bracket == std::string::npos || prefix.size() < bracket)
     return prefix;
   return prefix + list.substr(bracket + 1, list.find_first_of("-,]", bracket) - bracket - 1);
