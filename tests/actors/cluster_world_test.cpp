@@ -126,6 +126,21 @@ private:
   std::vector<std::jthread> threads_;
 };
 
+/// Notices that training has begun, that something has happened, and that training has gone on since.
+struct event_watch final : run_observer {
+  explicit event_watch(std::string words) : words_(std::move(words)) {}
+  void on_evaluation(const evaluation_record& r) override {
+    begun = begun || r.step > 0;
+    gone_on = gone_on || happened_;
+  }
+  void on_event(double, const std::string& what) override { happened_ = happened_ || what.find(words_) != what.npos; }
+  std::atomic<bool> begun{false}, gone_on{false};
+
+private:
+  std::string words_;
+  bool happened_ = false;
+};
+
 auto what_it_comes_to(const evaluation_record& r) {
   return std::tuple{r.step, r.epoch, r.train_loss, r.test_loss, r.test_accuracy, r.consensus_distance, r.payload_bits};
 }
@@ -180,14 +195,7 @@ TEST(cluster_world, goes_on_when_a_node_leaves) {
     SCOPED_TRACE(algorithm);
     auto settings = small_run(algorithm);
     settings.epochs = 1e6; // until the others have gone on for a while
-    struct observer final : run_observer {
-      void on_evaluation(const evaluation_record& r) override {
-        begun = begun || r.step > 0;
-        gone_on = gone_on || lost;
-      }
-      void on_event(double, const std::string& what) override { lost = lost || what.find("lost") != what.npos; }
-      std::atomic<bool> begun{false}, lost{false}, gone_on{false};
-    } seen;
+    event_watch seen{"lost"};
     settings.eval_every = 1;
     cluster nodes{{{}, {.leaves = [&] { return seen.begun.load(); }}}};
     const auto summary =
@@ -206,14 +214,7 @@ TEST(cluster_world, takes_back_a_node_that_is_started_again) {
     auto settings = small_run(algorithm);
     settings.epochs = 1e6;
     settings.eval_every = 1;
-    struct observer final : run_observer {
-      void on_evaluation(const evaluation_record& r) override {
-        begun = begun || r.step > 0;
-        gone_on = gone_on || back;
-      }
-      void on_event(double, const std::string& what) override { back = back || what.find("comes back") != what.npos; }
-      std::atomic<bool> begun{false}, back{false}, gone_on{false};
-    } seen;
+    event_watch seen{"comes back"};
     joiner leaves_once{.leaves = [&] { return seen.begun.load(); }, .then = joiner{}.leaves};
     cluster nodes{{{}, leaves_once}};
     const auto summary =
@@ -366,14 +367,7 @@ TEST(cluster_with_certificates, goes_on_when_a_node_leaves) {
   auto settings = small_run("all-reduce-sgd");
   settings.epochs = 1e6; // until the others have gone on for a while
   settings.eval_every = 1;
-  struct observer final : run_observer {
-    void on_evaluation(const evaluation_record& r) override {
-      begun = begun || r.step > 0;
-      gone_on = gone_on || lost;
-    }
-    void on_event(double, const std::string& what) override { lost = lost || what.find("lost") != what.npos; }
-    std::atomic<bool> begun{false}, lost{false}, gone_on{false};
-  } seen;
+  event_watch seen{"lost"};
   test::certificates authority;
   cluster nodes{{{.identity = authority.identity()},
                  {.leaves = [&] { return seen.begun.load(); }, .identity = authority.identity()}}};
