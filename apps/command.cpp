@@ -1,5 +1,6 @@
 #include "gossamer/apps/command.hpp"
 
+#include "gossamer/actors/runtime/allowed.hpp"
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/apps/detail/launch.hpp"
 #include "gossamer/base/error.hpp"
@@ -174,10 +175,13 @@ private:
         ->type_name("S")
         ->capture_default_str()
         ->check(CLI::Range(1, 1'000'000));
-    node_->add_option("--device", node_options_.device, "of one that joins: where its gradients are computed")
-        ->type_name("DEVICE")
-        ->capture_default_str();
-    node_->add_option("--threads", node_options_.threads, "of one that joins: scheduler threads")->type_name("N");
+    node_
+        ->add_option("--device", node_options_.device,
+                     "of one that joins: where its gradients are computed (default: as the job says)")
+        ->type_name("DEVICE");
+    node_->add_option("--threads", node_options_.threads, "of one that joins: threads for messages")
+        ->type_name("N")
+        ->check(CLI::Range(actors::allowed::threads.min, actors::allowed::threads.max));
     node_->add_flag("--announce", node_options_.announce, "say on standard output where it listens, for programs");
     add_node(node_, node_options_);
     node_->footer("What one that leads is to train follows behind --, e.g. -- train --workers 8");

@@ -35,7 +35,8 @@ std::string address_of(const host& where) {
 class launcher {
 public:
   launcher(const program& p, const launch_options& how, const run_options& job, std::vector<std::string> words)
-      : program_(p), how_(how), nodes_(slots_of(read_hosts(how.hosts))), words_(std::move(words)) {
+      : program_(p), how_(how), nodes_(slots_of(read_hosts(how.hosts))), words_(std::move(words)),
+        threads_(job.run.threads) {
     if (job.workers_given)
       require_workers(nodes_.size(), job.run.workers);
     else
@@ -91,6 +92,8 @@ private:
   std::vector<std::string> joining_command(std::size_t k, const std::string& leader) const {
     std::vector<std::string> words{"node", "--join", leader, "--number", fmt::format("{}", k)};
     add_common(words, nodes_[k]);
+    if (threads_ > 0)
+      words.insert(words.end(), {"--threads", fmt::format("{}", threads_)});
     if (!nodes_[k].device.empty())
       words.insert(words.end(), {"--device", nodes_[k].device});
     return command_on(nodes_[k], program_.path(), words);
@@ -173,6 +176,7 @@ private:
   const launch_options& how_;
   std::vector<host> nodes_;
   std::vector<std::string> words_;
+  std::size_t threads_;         // of each
   std::vector<child> children_; // by the number of the node
   std::string leader_;          // where it listens
   std::size_t restarts_ = 0;

@@ -27,6 +27,7 @@ actors::node_settings common(const program& p, const node_options& node, const s
   actors::node_settings s;
   s.where = actors::parse_endpoint(where);
   s.slots = node.slots;
+  s.threads = node.threads;
   s.patience = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * node.patience_s));
   s.tell = [&p](const std::string& line) { say(p, line); };
   s.interrupted = stop_requested;
@@ -104,6 +105,7 @@ int lead(const program& p, const node_options& node, const run_options& job, boo
   actors::leader_settings s{common(p, node, node.listen), node.nodes, std::chrono::seconds(node.wait_s),
                             [&](const actors::endpoint& where) { invite(p, node, where); },
                             [&] { tell_all_are_here(node); }};
+  s.threads = job.run.threads;
   return train_in(p, job, json,
                   [&](const auto& run, const auto& around) { return actors::lead_cluster(run.experiment, s, around); });
 }
@@ -117,8 +119,8 @@ int join(const program& p, const node_options& node) {
   try {
     actors::join_cluster(s, [&](const std::string& settings) {
       auto own = actors::parse_run_settings(settings, "the leader's settings");
-      own.device = node.device;
-      own.threads = node.threads;
+      if (!node.device.empty())
+        own.device = node.device;
       return actors::prepare(std::move(own), p.algorithms());
     });
   } catch (const error&) {

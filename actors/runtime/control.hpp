@@ -94,7 +94,6 @@ struct heartbeat {};
 
 /// node -> coordinator: what its workers reported since the last one, in their order
 struct work_report {
-  std::uint32_t node = 0;
   std::vector<step_report> steps;
   std::map<std::uint64_t, std::uint64_t> staleness; ///< how many `gradient_applied` of each
 };
@@ -134,7 +133,7 @@ decltype(auto) inspect(Inspector& f, node_lost& m) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, work_report& r) {
-  return f(r.node, r.steps, r.staleness);
+  return f(r.steps, r.staleness);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, heartbeat&) {

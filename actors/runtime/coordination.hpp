@@ -82,7 +82,10 @@ public:
   bool running() const noexcept { return phase_ == phase::running; }
   /// Whether this model is one of the final ones, and has not come yet.
   bool awaits(const model_came& m) const;
-  bool is_current(rank i, std::uint32_t life) const { return members_.alive(i) && members_.incarnation(i) == life; }
+  /// False, too, for a rank that there is not: other processes are not trusted.
+  bool is_current(rank i, std::uint32_t life) const {
+    return i < run_->participants() && members_.alive(i) && members_.incarnation(i) == life;
+  }
   const membership& members() const noexcept { return members_; }
   /// The view that a decision speaks of.
   std::shared_ptr<const view> view_of(const view_change& change) { return members_.view_of(change); }

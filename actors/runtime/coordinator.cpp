@@ -2,7 +2,6 @@
 
 #include "gossamer/actors/runtime/coordination.hpp"
 #include "gossamer/actors/runtime/evaluator.hpp"
-#include "gossamer/actors/runtime/failure_detector.hpp"
 #include "gossamer/actors/runtime/local_node.hpp"
 #include "gossamer/actors/runtime/progress_meter.hpp"
 #include "gossamer/actors/runtime/snapshot_round.hpp"
@@ -36,7 +35,7 @@ public:
     const auto& run = *setup_.run;
     coordination_.emplace(run);
     progress_.emplace(run);
-    nodes_heard_.emplace(setup_.patience);
+    others_.emplace(setup_.others, setup_.patience);
     summary_.algorithm = run.algorithm->about.name;
     summary_.workers = workers();
     summary_.seed = run.settings.seed;
@@ -48,18 +47,15 @@ public:
         local_node::parts{.participants = run.participants(),
                           .spawn = [this](rank i, std::uint32_t life) { return setup_.spawn_worker(i, life, self_); },
                           .view_of = [this](const view_change& v) { return coordination_->view_of(v); }});
-    for (std::size_t k = 0; k < setup_.others.size(); ++k)
-      for (const auto i : setup_.others[k].ranks)
-        elsewhere_[i] = k;
   }
 
   void start() {
     began_ = self_->clock().now();
     evaluator_ = setup_.spawn_evaluator(self_);
     self_->monitor(evaluator_);
-    for (const auto& other : setup_.others) {
+    for (const auto& other : *others_) {
       self_->monitor(other.handle);
-      nodes_heard_->heard(other.number, now());
+      others_->heard().heard(other.number, now());
     }
     for (rank i = 0; i < setup_.run->participants(); ++i)
       tell_node_of(i, start_worker{i, 0});
@@ -90,7 +86,10 @@ public:
   }
 
   void on_report(const work_report& r) {
-    nodes_heard_->heard(r.node, now());
+    const auto* from = others_->speaking(self_->current_sender());
+    if (from == nullptr)
+      return;
+    others_->heard().heard(from->number, now());
     for (const auto& step : r.steps)
       on_step(step);
     for (const auto& [age, count] : r.staleness)
@@ -164,31 +163,34 @@ public:
   void on_down(const caf::down_msg& down) {
     if (const auto loss = own_node_->died(down))
       return notice(*loss);
-    for (auto& other : setup_.others)
-      if (other.handle.address() == down.source)
-        return lose(other, "its process is gone");
+    if (auto* other = others_->behind(down.source))
+      return lose(*other, "its process is gone");
     if (evaluator_.address() == down.source)
       fail({errc::failed, "the evaluation died: " + to_string(down.reason), {}});
   }
 
   /// Of two nodes that do not reach each other, the one is lost that the other has complained of first; never this one.
-  void on_lost(const node_lost& m) {
-    for (auto& other : setup_.others)
-      if (m.node == 0 ? other.handle == self_->current_sender() : other.number == m.node)
-        return lose(other, m.why);
+  void on_complaint(const node_lost& m) {
+    auto* from = others_->speaking(self_->current_sender()); // none: the leader's own data plane
+    if (from == nullptr && self_->current_sender() != nullptr)
+      return;
+    if (m.node == 0 && from != nullptr)
+      return lose(*from, m.why);
+    if (auto* accused = others_->numbered(m.node))
+      lose(*accused, m.why);
   }
 
   /// Its workers begin their next lives.
   void on_returned(const node_returned& m) {
-    const auto found = std::ranges::find(setup_.others, m.number, &remote_node::number);
-    lose(*found, "its process has been started again"); // if that has not been noticed
-    found->handle = m.handle;
-    found->lost = false;
+    auto* node = others_->numbered(m.number);
+    lose(*node, "its process has been started again"); // if that has not been noticed
+    node->handle = m.handle;
+    node->lost = false;
     self_->monitor(m.handle);
-    nodes_heard_->heard(m.number, now());
+    others_->heard().heard(m.number, now());
     tell_observer(fmt::format("node {} is back", m.number));
     self_->send(m.handle, begin_run{});
-    for (const auto i : found->ranks)
+    for (const auto i : node->ranks)
       on(restart_worker{i});
   }
 
@@ -214,14 +216,14 @@ private:
   template <class Order>
   void tell_nodes(const Order& m) {
     own_node_->obey(m);
-    for (const auto& other : setup_.others)
+    for (const auto& other : *others_)
       self_->send(other.handle, m);
   }
 
   template <class Order>
   void tell_node_of(rank i, const Order& m) {
-    if (const auto found = elsewhere_.find(i); found != elsewhere_.end())
-      self_->send(setup_.others[found->second].handle, m);
+    if (const auto* elsewhere = others_->home_of(i))
+      self_->send(elsewhere->handle, m);
     else
       own_node_->obey(m);
   }
@@ -235,18 +237,19 @@ private:
 
   /// Those that are silent are lost; all others hear that this one is there.
   void watch_nodes() {
-    for (const auto number : nodes_heard_->silent(now()))
-      on_lost({number,
-               fmt::format("nothing has been heard of it for {:.3g} s", seconds{nodes_heard_->patience()}.count())});
-    if (!setup_.others.empty() && now() - last_heartbeat_ >= heartbeat_every) {
+    const auto& heard = others_->heard();
+    for (const auto number : heard.silent(now()))
+      lose(*others_->numbered(number),
+           fmt::format("nothing has been heard of it for {:.3g} s", seconds{heard.patience()}.count()));
+    if (now() - last_heartbeat_ >= heartbeat_every) {
       last_heartbeat_ = now();
-      for (const auto& other : setup_.others)
+      for (const auto& other : *others_)
         self_->send(other.handle, heartbeat{});
     }
   }
 
   void lose(remote_node& other, const std::string& why) {
-    nodes_heard_->forget(other.number);
+    others_->heard().forget(other.number);
     if (std::exchange(other.lost, true))
       return;
     tell_observer(fmt::format("node {} is lost: {}", other.number, why));
@@ -333,11 +336,10 @@ private:
 
   caf::event_based_actor* self_ = nullptr;
   coordinator_setup setup_;
-  std::map<rank, std::size_t> elsewhere_; // on which of the other nodes
   caf::actor evaluator_;
   std::optional<coordination> coordination_;
   std::optional<local_node> own_node_;
-  std::optional<failure_detector> nodes_heard_;
+  std::optional<remote_nodes> others_;
   failure_detector::time last_heartbeat_{};
   caf::actor_clock::time_point began_;
 
@@ -368,7 +370,7 @@ caf::behavior coordinator_actor(caf::stateful_actor<coordinator_state>* self, co
       [&state](const holding& h) { state.on(h); },
       [&state](const worker_joined& m) { state.on_joined(m); },
       [&state](const worker_lost& m) { state.on(m); },
-      [&state](const node_lost& m) { state.on_lost(m); },
+      [&state](const node_lost& m) { state.on_complaint(m); },
       [&state](const node_returned& m) { state.on_returned(m); },
       [&state](const kill_worker& m) { state.on(m); },
       [&state](const restart_worker& m) { state.on(m); },

@@ -2,18 +2,11 @@
 
 #include "gossamer/actors/runtime/experiment.hpp"
 #include "gossamer/actors/runtime/messages.hpp"
+#include "gossamer/actors/runtime/remote_nodes.hpp"
 
 #include <functional>
 
 namespace gossamer::actors {
-
-/// A process with workers besides the coordinator's own.
-struct remote_node {
-  std::uint32_t number = 1; ///< that of the coordinator's own is 0
-  caf::actor handle;        ///< obeys what a `local_node` does; its end is that of its workers
-  std::vector<rank> ranks;
-  bool lost = false;
-};
 
 struct coordinator_setup {
   std::shared_ptr<const experiment> run;

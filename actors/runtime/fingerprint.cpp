@@ -60,6 +60,11 @@ fingerprint fingerprint_of(const experiment& e) {
   return result;
 }
 
+std::uint64_t digest_of(const fingerprint& f) {
+  const std::uint64_t numbers[] = {f.control, f.wire, f.samples, f.features, f.classes, f.dimension, f.data, f.initial};
+  return XXH3_64bits_withSeed(f.settings.data(), f.settings.size(), XXH3_64bits(numbers, sizeof numbers));
+}
+
 std::vector<std::string> differences(const fingerprint& here, const fingerprint& there) {
   std::vector<std::string> result;
   const auto compare = [&](std::string_view what, const auto& mine, const auto& theirs) {

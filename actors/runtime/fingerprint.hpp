@@ -33,6 +33,9 @@ decltype(auto) inspect(Inspector& f, fingerprint& p) {
 /// O(data): 5 to 10 GB a second.
 fingerprint fingerprint_of(const experiment& e);
 
+/// All of it in one number.
+std::uint64_t digest_of(const fingerprint& f);
+
 /// In which ways they differ, for people: "lr is 0.1 here and 0.2 there". Empty exactly when they are equal. The text
 /// of the other one is not trusted.
 std::vector<std::string> differences(const fingerprint& here, const fingerprint& there);

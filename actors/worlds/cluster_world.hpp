@@ -14,6 +14,7 @@ namespace gossamer::actors {
 struct node_settings {
   endpoint where;          ///< the leader listens here, for control messages; port 0: any. Others join it there
   std::uint32_t slots = 1; ///< of this node: workers are dealt out in proportion
+  std::size_t threads = 0; ///< of its scheduler; 0: one for each processor
   std::chrono::milliseconds patience = std::chrono::seconds(10);            ///< with a node that cannot be reached
   std::function<void(const std::string&)> tell = [](const std::string&) {}; ///< a line worth showing. Threads: any
   std::function<bool()> interrupted = [] { return false; };                 ///< asked several times a second

@@ -59,7 +59,6 @@ public:
     if (nothing && now() - last_report_ < heartbeat_every)
       return;
     last_report_ = now();
-    news_.node = setup_.number;
     self_->send(coordinator_, std::exchange(news_, {}));
   }
 

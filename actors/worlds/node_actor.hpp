@@ -6,7 +6,6 @@
 namespace gossamer::actors {
 
 struct node_setup {
-  std::uint32_t number = 0;
   std::shared_ptr<const experiment> run;
   std::shared_ptr<const real_time> world;
   std::shared_ptr<transport> net;                                 ///< without faults

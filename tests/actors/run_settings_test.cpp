@@ -48,6 +48,7 @@ TEST(fingerprint, is_that_of_a_run_prepared_from_the_text) {
   const auto there = prepare(parse_run_settings(to_text(e->settings), "there"));
   EXPECT_EQ(fingerprint_of(*there), fingerprint_of(*e));
   EXPECT_THAT(differences(fingerprint_of(*there), fingerprint_of(*e)), IsEmpty());
+  EXPECT_EQ(digest_of(fingerprint_of(*there)), digest_of(fingerprint_of(*e)));
   EXPECT_EQ(there->initial, e->initial);
 }
 
@@ -61,6 +62,7 @@ TEST(fingerprint, tells_in_which_settings_two_differ) {
   auto other = small();
   other.lr = 0.5;
   other.slow.clear();
+  EXPECT_NE(digest_of(of(small())), digest_of(of(other)));
   EXPECT_THAT(differences(of(small()), of(other)), ElementsAre("lr is 0.03333333333333333 here and 0.5 there",
                                                                "slow is '1:2.5x,4:1000x' here and not given there"));
 }

@@ -26,6 +26,16 @@ protected:
     return why;
   }
 
+  /// Node 0 sends to node 1, and is heard.
+  void expect_a_frame_between(const data_plane_setup& mine, const data_plane_setup& theirs) {
+    add(mine);
+    add(theirs);
+    meet();
+    attach(1, 4);
+    send(0, 0, 4, 1);
+    EXPECT_TRUE(seen.wait([](const ledger& l) { return l.frames == 1; }));
+  }
+
   test::certificates ours, others;
 };
 
@@ -104,12 +114,7 @@ TEST_F(tls_test, lets_in_whoever_is_of_the_authority_from_anywhere) {
   auto mine = setup(0), theirs = setup(1);
   mine.identity = ours.identity("192.0.2.7");
   theirs.identity = ours.identity();
-  add(mine);
-  add(theirs);
-  meet();
-  attach(1, 4);
-  send(0, 0, 4, 1);
-  EXPECT_TRUE(seen.wait([](const ledger& l) { return l.frames == 1; }));
+  expect_a_frame_between(mine, theirs);
 }
 
 TEST_F(tls_test, gives_up_a_node_without_certificates) {
@@ -124,12 +129,7 @@ TEST_F(tls_test, finds_a_node_by_its_name) {
   identity = ours.identity("localhost");
   auto mine = setup(0), theirs = setup(1);
   theirs.listen_on.host = "localhost";
-  add(mine);
-  add(theirs);
-  meet();
-  attach(1, 4);
-  send(0, 0, 4, 1);
-  EXPECT_TRUE(seen.wait([](const ledger& l) { return l.frames == 1; }));
+  expect_a_frame_between(mine, theirs);
 }
 
 } // namespace

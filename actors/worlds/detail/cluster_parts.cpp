@@ -7,15 +7,15 @@
 
 namespace gossamer::actors::detail {
 
-cluster_config::cluster_config() {
+cluster_config::cluster_config(std::size_t threads) {
   load<caf::io::middleman>();
   set("middleman.workers", std::size_t{0}); // which hand messages over once more
-  set_scheduler(*this, 0);
+  set_scheduler(*this, threads);
   add_cluster_messages(*this);
 }
 
 control_plane::control_plane(const node_settings& s)
-    : tunnel_(s.identity ? std::make_unique<tls_tunnel>(s.identity) : nullptr), system(config_),
+    : tunnel_(s.identity ? std::make_unique<tls_tunnel>(s.identity) : nullptr), config_(s.threads), system(config_),
       secured_(s.identity ? std::make_unique<tls_middleman>(system, *tunnel_) : nullptr) {}
 
 endpoint control_plane::publish(const caf::actor& door, const endpoint& where) {
@@ -52,7 +52,7 @@ std::shared_ptr<data_plane> plane_of(const experiment& e, const run_offer& offer
                                      const std::shared_ptr<complaints>& complain) {
   data_plane_setup setup;
   setup.run = offer.run;
-  setup.fingerprint = print.data ^ print.initial;
+  setup.fingerprint = digest_of(print);
   setup.node = offer.node;
   setup.incarnation = offer.incarnation;
   setup.most = limits_for(e.initial.size());

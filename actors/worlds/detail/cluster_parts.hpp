@@ -15,7 +15,7 @@ namespace gossamer::actors::detail {
 inline constexpr auto look_every = std::chrono::milliseconds(100); ///< for interrupts
 
 struct cluster_config : caf::actor_system_config {
-  cluster_config();
+  explicit cluster_config(std::size_t threads);
 };
 
 /// What actors of several processes meet in: an actor system, and a tunnel for its connections where there are

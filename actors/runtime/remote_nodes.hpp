@@ -1,0 +1,67 @@
+#pragma once
+
+#include "gossamer/actors/runtime/failure_detector.hpp"
+#include "gossamer/topology/graph.hpp"
+
+#include <caf/actor.hpp>
+#include <caf/actor_control_block.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace gossamer::actors {
+
+using topology::rank;
+
+/// A process with workers besides the coordinator's own.
+struct remote_node {
+  std::uint32_t number = 1; ///< that of the coordinator's own is 0
+  caf::actor handle;        ///< obeys what a `local_node` does; its end is that of its workers
+  std::vector<rank> ranks;
+  bool lost = false;
+};
+
+/// All of them: who has which worker, who says something, and who is silent. Threads: actor-confined.
+class remote_nodes {
+public:
+  remote_nodes(std::vector<remote_node> nodes, failure_detector::time patience)
+      : nodes_(std::move(nodes)), heard_(patience) {
+    for (std::size_t k = 0; k < nodes_.size(); ++k)
+      for (const auto i : nodes_[k].ranks)
+        homes_[i] = k;
+  }
+
+  auto begin() { return nodes_.begin(); }
+  auto end() { return nodes_.end(); }
+
+  /// Null: the coordinator's own process has it.
+  remote_node* home_of(rank i) {
+    const auto found = homes_.find(i);
+    return found == homes_.end() ? nullptr : &nodes_[found->second];
+  }
+  remote_node* numbered(std::uint32_t number) {
+    return find([=](const auto& n) { return n.number == number; });
+  }
+  remote_node* behind(const caf::actor_addr& handle) {
+    return find([&](const auto& n) { return n.handle.address() == handle; });
+  }
+  /// Null when it is none of those that are there: what the lost still say is not heard.
+  remote_node* speaking(const caf::strong_actor_ptr& sender) {
+    return find([&](const auto& n) { return !n.lost && n.handle == sender; });
+  }
+
+  failure_detector& heard() noexcept { return heard_; }
+
+private:
+  template <class Condition>
+  remote_node* find(Condition is_it) {
+    const auto found = std::ranges::find_if(nodes_, is_it);
+    return found == nodes_.end() ? nullptr : &*found;
+  }
+
+  std::vector<remote_node> nodes_;
+  failure_detector heard_;
+  std::map<rank, std::size_t> homes_;
+};
+
+} // namespace gossamer::actors
