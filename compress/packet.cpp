@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <xxhash.h>
@@ -27,12 +28,6 @@ struct header {
 static_assert(sizeof(header) == 8 && offsetof(header, checksum) == 4);
 
 /// The hash of what follows, with the hash of the first four bytes as seed, so that neither needs a copy.
-std::uint32_t checksum_of(const header& h, std::span<const std::byte> rest, std::uint64_t prefix) {
-  const auto seed = XXH3_64bits_withSeed(&h, offsetof(header, checksum), prefix);
-  return static_cast<std::uint32_t>(XXH3_64bits_withSeed(rest.data(), rest.size(), seed));
-}
-
-/// The same of a payload that lies elsewhere.
 std::uint32_t checksum_of(const header& h, std::span<const std::byte> rest_of_head, std::span<const std::byte> payload,
                           std::uint64_t prefix) {
   thread_local const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state{XXH3_createState(),
@@ -45,6 +40,15 @@ std::uint32_t checksum_of(const header& h, std::span<const std::byte> rest_of_he
   return static_cast<std::uint32_t>(XXH3_64bits_digest(state.get()));
 }
 
+header header_of(const packet& p) noexcept {
+  return {packet_version, p.codec, p.parameter, static_cast<std::uint8_t>(p.recipe.size()), 0};
+}
+
+/// What stands between the header and the payload.
+std::byte* write_rest_of_head(const packet& p, std::byte* to) {
+  return std::ranges::copy(std::as_bytes(std::span{p.recipe}), put_varint(put_varint(to, p.elements), p.bits)).out;
+}
+
 std::uint64_t take(std::span<const std::byte>& bytes) {
   const auto n = take_varint(bytes);
   if (!n)
@@ -52,7 +56,7 @@ std::uint64_t take(std::span<const std::byte>& bytes) {
   return *n;
 }
 
-void check_size(std::uint64_t bits, std::size_t present) {
+void check_size(std::uint64_t bits, std::uint64_t present) {
   const auto promised = whole_bytes(bits);
   if (present < promised)
     throw detail::bad_packet(
@@ -66,6 +70,55 @@ void check_padding(std::uint64_t bits, std::span<const std::byte> payload) {
     throw detail::bad_packet("packet has bits set behind its last bit");
 }
 
+/// All that stands before a payload.
+struct head {
+  header first;
+  std::uint64_t elements = 0, bits = 0;
+  std::span<const std::byte> recipe;
+  std::size_t bytes = 0;
+};
+
+/// @param size of the whole packet, of which `bytes` are there
+head parse(std::span<const std::byte> bytes, std::uint64_t size, std::uint64_t most_elements) {
+  head h;
+  if (bytes.size() < sizeof h.first)
+    throw detail::bad_packet(
+        fmt::format("packet of {} bytes is shorter than its header of at least {}", bytes.size(), sizeof h.first + 2));
+  std::memcpy(&h.first, bytes.data(), sizeof h.first);
+  if (h.first.version != packet_version)
+    throw detail::bad_packet(
+        fmt::format("packet has version {}, this program reads version {}", h.first.version, packet_version));
+  auto rest = bytes.subspan(sizeof h.first);
+  h.elements = take(rest);
+  h.bits = take(rest);
+  const std::size_t recipe_bytes = sizeof(std::uint64_t) * h.first.recipe_words;
+  if (rest.size() < recipe_bytes)
+    throw detail::bad_packet(fmt::format("packet is cut short: its recipe has {} words, {} bytes are there",
+                                         h.first.recipe_words, rest.size()));
+  h.recipe = rest.first(recipe_bytes);
+  h.bytes = bytes.size() - rest.size() + recipe_bytes;
+  check_size(h.bits, size - h.bytes);
+  if (h.elements > most_elements)
+    throw detail::bad_packet(
+        fmt::format("packet has {} elements, more than the {} allowed", h.elements, most_elements));
+  return h;
+}
+
+/// With a payload that is still to be filled.
+packet announced(const head& h, buffer_pool& pool, std::uint64_t payload_bytes) {
+  packet p{h.first.codec, h.first.parameter, h.elements, h.bits, pool.allocate(payload_bytes), {}};
+  p.recipe.resize(h.first.recipe_words);
+  std::ranges::copy(h.recipe, std::as_writable_bytes(std::span{p.recipe}).data());
+  return p;
+}
+
+void check_payload(const header& first, std::span<const std::byte> rest_of_head, std::span<const std::byte> payload,
+                   std::uint64_t bits, std::uint64_t prefix) {
+  if (first.checksum != checksum_of(first, rest_of_head, payload, prefix))
+    throw detail::bad_packet("packet has a wrong checksum");
+  check_padding(bits, payload);
+}
+
 } // namespace
 
 std::size_t packet::wire_bytes() const noexcept {
@@ -76,10 +129,9 @@ std::size_t packet::wire_bytes() const noexcept {
 std::byte* write_head(const packet& p, std::byte* to, std::uint64_t prefix) {
   GOSSAMER_ASSERT(p.payload.size() == whole_bytes(p.bits), "a codec fills the payload that it declares");
   GOSSAMER_ASSERT(p.recipe.size() <= most_recipe_words, "a recipe is short");
-  header h{packet_version, p.codec, p.parameter, static_cast<std::uint8_t>(p.recipe.size()), 0};
+  auto h = header_of(p);
   const auto rest = to + sizeof h;
-  const auto end =
-      std::ranges::copy(std::as_bytes(std::span{p.recipe}), put_varint(put_varint(rest, p.elements), p.bits)).out;
+  const auto end = write_rest_of_head(p, rest);
   h.checksum = checksum_of(h, {rest, end}, p.payload.bytes(), prefix);
   std::memcpy(to, &h, sizeof h);
   return end;
@@ -104,35 +156,28 @@ buffer write(const packet& p) {
 }
 
 packet read(buffer_pool& pool, std::span<const std::byte> bytes, std::uint64_t most_elements, std::uint64_t prefix) {
-  header h;
-  if (bytes.size() < sizeof h)
-    throw detail::bad_packet(
-        fmt::format("packet of {} bytes is shorter than its header of at least {}", bytes.size(), sizeof h + 2));
-  std::memcpy(&h, bytes.data(), sizeof h);
-  if (h.version != packet_version)
-    throw detail::bad_packet(
-        fmt::format("packet has version {}, this program reads version {}", h.version, packet_version));
-  const auto guarded = bytes.subspan(sizeof h);
-  auto rest = guarded;
-  const auto elements = take(rest);
-  const auto bits = take(rest);
-  const std::size_t recipe_bytes = sizeof(std::uint64_t) * h.recipe_words;
-  if (rest.size() < recipe_bytes)
-    throw detail::bad_packet(
-        fmt::format("packet is cut short: its recipe has {} words, {} bytes are there", h.recipe_words, rest.size()));
-  const auto payload = rest.subspan(recipe_bytes);
-  check_size(bits, payload.size());
-  if (elements > most_elements)
-    throw detail::bad_packet(fmt::format("packet has {} elements, more than the {} allowed", elements, most_elements));
-  if (h.checksum != checksum_of(h, guarded, prefix))
-    throw detail::bad_packet("packet has a wrong checksum");
-  check_padding(bits, payload);
-
-  packet p{h.codec, h.parameter, elements, bits, pool.allocate(payload.size()), {}};
-  p.recipe.resize(h.recipe_words);
-  std::ranges::copy(rest.first(recipe_bytes), std::as_writable_bytes(std::span{p.recipe}).data());
+  const auto h = parse(bytes, bytes.size(), most_elements);
+  const auto payload = bytes.subspan(h.bytes);
+  check_payload(h.first, bytes.subspan(sizeof h.first, h.bytes - sizeof h.first), payload, h.bits, prefix);
+  auto p = announced(h, pool, payload.size());
   std::ranges::copy(payload, p.payload.data());
   return p;
+}
+
+arriving_packet read_head(buffer_pool& pool, std::span<const std::byte>& bytes, std::uint64_t size,
+                          std::uint64_t most_elements) {
+  const auto h = parse(bytes, size, most_elements);
+  bytes = bytes.subspan(h.bytes);
+  return {announced(h, pool, size - h.bytes), h.first.checksum};
+}
+
+packet complete(arriving_packet p, std::uint64_t prefix) {
+  std::array<std::byte, longest_head> rest_of_head;
+  auto first = header_of(p.content);
+  first.checksum = p.checksum;
+  check_payload(first, {rest_of_head.data(), write_rest_of_head(p.content, rest_of_head.data())},
+                p.content.payload.bytes(), p.content.bits, prefix);
+  return std::move(p.content);
 }
 
 } // namespace gossamer::compress

@@ -58,4 +58,21 @@ inline constexpr std::uint64_t packet_most_elements = std::uint64_t{1} << 32;
 packet read(buffer_pool& pool, std::span<const std::byte> bytes, std::uint64_t most_elements = packet_most_elements,
             std::uint64_t prefix = 0);
 
+/// A packet whose head has been read; its payload is still to come, to where it stays.
+struct arriving_packet {
+  packet content; ///< with a payload of the right size
+  std::uint32_t checksum = 0;
+};
+
+/// Of what stands before a payload.
+inline constexpr std::size_t longest_head = 8 + 2 * 10 + 255 * sizeof(std::uint64_t);
+
+/// Does what `read` does until the payload is needed.
+/// @param bytes the packet as far as it is there: at least `longest_head` bytes, or all; what it takes is gone after it
+/// @param size of the whole packet
+arriving_packet read_head(buffer_pool& pool, std::span<const std::byte>& bytes, std::uint64_t size,
+                          std::uint64_t most_elements = packet_most_elements);
+/// The payload has come: does the rest of what `read` does.
+packet complete(arriving_packet p, std::uint64_t prefix = 0);
+
 } // namespace gossamer::compress

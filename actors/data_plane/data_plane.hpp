@@ -27,6 +27,8 @@ struct data_plane_setup {
   endpoint listen_on{"0.0.0.0", 0};
   /// Connections are encrypted, and both ends show certificates; null: in the clear.
   std::shared_ptr<const tls_identity> identity = nullptr;
+  /// Between nodes of one machine and one user, bytes go through memory that both see instead of through sockets.
+  bool share_memory = true;
   /// Called once for a node with which nothing can be exchanged any more: it refuses, was refused, broke a rule, or
   /// could not be reached for `patience`. Frames to it are dropped from then on, until `meet` names its next
   /// incarnation. Runs on the thread of the data plane: it must neither block nor throw.

@@ -45,7 +45,8 @@ written_hello write(const hello& h) noexcept {
   end = put_number(put_number(end, h.version), std::uint32_t{0});
   end = put_number(put_number(put_number(end, h.run), h.fingerprint), h.received);
   end = put_number(put_number(end, h.node), h.incarnation);
-  put_number(put_number(end, h.meant_node), h.meant_incarnation);
+  end = put_number(put_number(end, h.meant_node), h.meant_incarnation);
+  put_number(put_number(end, h.memory.process), h.memory.file);
   put_number(result.data() + checksum_at, checksum_of(result));
   return result;
 }
@@ -60,7 +61,7 @@ std::optional<hello> read_hello(std::span<const std::byte, hello_bytes> bytes) n
     return std::nullopt;
   for (auto* number : {&h.run, &h.fingerprint, &h.received})
     *number = take_number<std::uint64_t>(rest);
-  for (auto* number : {&h.node, &h.incarnation, &h.meant_node, &h.meant_incarnation})
+  for (auto* number : {&h.node, &h.incarnation, &h.meant_node, &h.meant_incarnation, &h.memory.process, &h.memory.file})
     *number = take_number<std::uint32_t>(rest);
   return h;
 }

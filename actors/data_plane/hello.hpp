@@ -11,7 +11,15 @@
 namespace gossamer::actors {
 
 /// Of hellos and records, see docs/wire-format.md.
-inline constexpr std::uint32_t connection_version = 1;
+inline constexpr std::uint32_t connection_version = 2;
+
+/// Where memory is to be found that both ends of a connection could see: a file that a process has open.
+struct memory_place {
+  std::uint32_t process = 0; ///< 0: there is none
+  std::uint32_t file = 0;
+
+  friend bool operator==(const memory_place&, const memory_place&) = default;
+};
 
 /// What both ends of a connection say first. Its layout stays the same in all versions, so that each can tell the other
 /// which one it speaks.
@@ -24,11 +32,14 @@ struct hello {
   std::uint32_t incarnation = 0; ///< how often it was started before
   std::uint32_t meant_node = 0;  ///< to whom
   std::uint32_t meant_incarnation = 0;
+  /// Offered by who opens the connection; repeated by the other when it sees that memory: then all that follows goes
+  /// through it, in both directions.
+  memory_place memory = {};
 
   friend bool operator==(const hello&, const hello&) = default;
 };
 
-inline constexpr std::size_t hello_bytes = 56;
+inline constexpr std::size_t hello_bytes = 64;
 using written_hello = std::array<std::byte, hello_bytes>;
 
 written_hello write(const hello& h) noexcept;

@@ -25,10 +25,8 @@ intake::intake(const limits& most, buffer_pool pool, owner whose)
     : most_(most), pool_(std::move(pool)), owner_(std::move(whose)), stage_(stage_bytes) {}
 
 std::span<std::byte> intake::room() {
-  if (target_ != halves_.end() && begin_ == end_ && chunk_bytes_ - chunk_filled_ > short_rest) {
-    auto& half = target_->second;
-    return half.bytes.bytes().subspan(half.filled + chunk_filled_, chunk_bytes_ - chunk_filled_);
-  }
+  if (target_ != halves_.end() && begin_ == end_ && chunk_bytes_ - chunk_filled_ > short_rest)
+    return missing_of_chunk();
   std::ranges::copy(staged(), stage_.begin());
   end_ -= std::exchange(begin_, 0);
   return std::span{stage_}.subspan(end_);
@@ -50,15 +48,21 @@ void intake::commit(std::size_t bytes) {
 bool intake::step() {
   if (target_ == halves_.end())
     return begin_record();
-  auto& half = target_->second;
-  const auto now = std::min<std::uint64_t>(end_ - begin_, chunk_bytes_ - chunk_filled_);
-  std::ranges::copy(staged().first(now), half.bytes.data() + half.filled + chunk_filled_);
+  const auto missing = missing_of_chunk();
+  const auto now = std::min<std::uint64_t>(end_ - begin_, missing.size());
+  std::ranges::copy(staged().first(now), missing.begin());
   begin_ += now;
   chunk_filled_ += now;
   if (chunk_filled_ < chunk_bytes_)
     return false;
   end_chunk();
   return true;
+}
+
+std::span<std::byte> intake::missing_of_chunk() {
+  auto& half = target_->second;
+  return half.frame.content.body.payload.bytes().subspan(half.filled + chunk_filled_ - half.head_bytes,
+                                                         chunk_bytes_ - chunk_filled_);
 }
 
 bool intake::begin_record() {
@@ -102,19 +106,23 @@ bool intake::begin_chunk(std::uint64_t body) {
   const auto c = read_chunk_head(staged().subspan(record_head_bytes));
   const auto size = body - chunk_head_bytes;
   check(c, size);
-  chunk_ = c;
-  if (size == c.left && staged().size() >= head + size && !halves_.contains({c.source, c.to})) {
-    deliver(staged().subspan(head, size));
-    begin_ += head + size;
-    arrived(size);
-    return true;
+  const auto there = staged().subspan(head, std::min<std::uint64_t>(staged().size() - head, size));
+  auto target = halves_.find({c.source, c.to});
+  std::uint64_t head_of_frame = 0;
+  if (target == halves_.end()) {
+    if (there.size() < std::min<std::uint64_t>(size, longest_frame_head))
+      return false;
+    auto rest = there;
+    auto begun = read_frame_head(pool_, rest, c.left, most_.most_elements);
+    if (const auto source = begun.content.source; source != c.source)
+      throw broken_rule(fmt::format("a frame of rank {} says that it comes from rank {}", c.source, source));
+    head_of_frame = there.size() - rest.size();
+    target = halves_.try_emplace({c.source, c.to}, std::move(begun), head_of_frame).first;
   }
-  begin_ += head;
+  begin_ += head + head_of_frame;
+  target_ = target;
   chunk_bytes_ = size;
-  chunk_filled_ = 0;
-  target_ = halves_.try_emplace({c.source, c.to}).first;
-  if (target_->second.filled == 0)
-    target_->second.bytes = pool_.allocate(c.left);
+  chunk_filled_ = head_of_frame;
   return true;
 }
 
@@ -131,7 +139,7 @@ void intake::check(const chunk_head& c, std::uint64_t size) const {
       throw broken_rule(fmt::format("more than {} frames have begun and not ended", most_.most_half_frames));
     return;
   }
-  const auto missing = half->second.bytes.size() - half->second.filled;
+  const auto missing = half->second.bytes() - half->second.filled;
   if (c.left != missing)
     throw broken_rule(fmt::format("a frame misses {} bytes, and goes on with {}", missing, c.left));
 }
@@ -141,10 +149,11 @@ void intake::end_chunk() {
   const auto bytes = std::exchange(chunk_bytes_, 0);
   half.filled += bytes;
   const auto done = std::exchange(target_, halves_.end());
-  if (half.filled == half.bytes.size()) {
-    const auto whole = std::move(half.bytes);
+  if (half.filled == half.bytes()) {
+    const auto to = done->first.second;
+    auto whole = complete(std::move(half.frame));
     halves_.erase(done);
-    deliver(whole.bytes());
+    owner_.deliver(to, std::move(whole));
   }
   arrived(bytes);
 }
@@ -152,13 +161,6 @@ void intake::end_chunk() {
 void intake::arrived(std::uint64_t bytes) {
   ++received_;
   bytes_since_told_ += bytes;
-}
-
-void intake::deliver(std::span<const std::byte> bytes) {
-  auto f = read_frame(pool_, bytes, most_.most_elements);
-  if (f.source != chunk_.source)
-    throw broken_rule(fmt::format("a frame of rank {} says that it comes from rank {}", chunk_.source, f.source));
-  owner_.deliver(chunk_.to, std::move(f));
 }
 
 void intake::lost() {

@@ -12,8 +12,8 @@ namespace gossamer::actors {
 /// Makes frames of what one node sends to another, over any number of successive connections; the counterpart of
 /// `outbox`. The bytes are not trusted: everything is checked before memory is taken for it.
 ///
-/// It knows no socket: `room` says where the next bytes go, `commit` how many came. Long chunks are read into the
-/// buffer where their frame is put together, short ones through a stage. Threads: one.
+/// It knows no socket: `room` says where the next bytes go, `commit` how many came. Long payloads are read to where
+/// they stay, and all else through a stage. Threads: one.
 class intake {
 public:
   /// What follows from a peer's bytes.
@@ -48,8 +48,11 @@ public:
 
 private:
   struct half_frame {
-    buffer bytes;
-    std::uint64_t filled = 0; ///< by whole chunks
+    arriving_frame frame;
+    std::uint64_t head_bytes;
+    std::uint64_t filled = 0; ///< by whole chunks, which begin with the head
+
+    std::uint64_t bytes() const noexcept { return head_bytes + frame.content.body.payload.size(); }
   };
   using half_frames = std::map<std::pair<rank, life>, half_frame>;
 
@@ -58,9 +61,9 @@ private:
   bool begin_chunk(std::uint64_t body);
   bool read_control(record_kind kind, std::uint64_t body);
   void check(const chunk_head& c, std::uint64_t size) const;
+  std::span<std::byte> missing_of_chunk();
   void end_chunk();
   void arrived(std::uint64_t bytes);
-  void deliver(std::span<const std::byte> bytes);
   std::span<const std::byte> staged() const noexcept { return std::span{stage_}.subspan(begin_, end_ - begin_); }
 
   limits most_;
@@ -71,7 +74,6 @@ private:
   std::vector<std::byte> stage_;
   std::size_t begin_ = 0, end_ = 0; ///< of what is in the stage and not yet used
 
-  chunk_head chunk_;
   half_frames::iterator target_ = halves_.end(); ///< the frame of the chunk that is under way
   std::uint64_t chunk_bytes_ = 0, chunk_filled_ = 0;
 

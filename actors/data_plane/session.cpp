@@ -8,26 +8,28 @@
 
 namespace gossamer::actors {
 
-void session::say_hello() {
+void session::say_hello(memory_place memory) {
   GOSSAMER_ASSERT(phase_ == phase::apart, "a session has one connection at a time");
   ending_.reset();
   mine_.received = in_.received();
+  mine_.memory = memory;
   out_.say(write(mine_));
 }
 
-void session::begin() {
-  say_hello();
+void session::begin(memory_place offered) {
+  say_hello(offered);
   heard_bytes_ = 0;
   phase_ = phase::greeting;
 }
 
-void session::answer(const hello& theirs) {
-  say_hello();
+void session::answer(const hello& theirs, memory_place found) {
+  say_hello(found);
   hear(theirs);
 }
 
 void session::hear(const hello& theirs) {
   phase_ = phase::open;
+  shares_memory_ = mine_.memory.process != 0 && theirs.memory == mine_.memory;
   if (const auto o = objection(mine_, theirs))
     return refuse(o->code, o->sentence);
   try {

@@ -33,11 +33,17 @@ public:
   session& operator=(const session&) = delete;
 
   phase now() const noexcept { return phase_; }
+  /// Whether both ends see the same memory. Requires `open`.
+  bool shares_memory() const noexcept { return shares_memory_; }
+  /// What is, or was, said on this connection.
+  const hello& own_hello() const noexcept { return mine_; }
 
   /// A connection that this end opened is up. Requires `apart`.
-  void begin();
+  /// @param offered where the peer may find memory for what follows
+  void begin(memory_place offered = {});
   /// The peer has opened a connection, and said this. Requires `apart`.
-  void answer(const hello& theirs);
+  /// @param found the memory that it offers, where this end sees it
+  void answer(const hello& theirs, memory_place found = {});
   /// The connection is gone.
   void lost();
 
@@ -58,12 +64,13 @@ public:
   const std::optional<ending>& ended() const noexcept { return ending_; }
 
 private:
-  void say_hello();
+  void say_hello(memory_place memory);
   void hear(const hello& theirs);
   void refuse(refusal_code code, std::string sentence);
 
   hello mine_;
   phase phase_ = phase::apart;
+  bool shares_memory_ = false;
   written_hello heard_{}; ///< of the peer's hello
   std::size_t heard_bytes_ = 0;
   outbox out_;

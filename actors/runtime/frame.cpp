@@ -76,6 +76,30 @@ std::byte* write_head(const frame& f, std::byte* const to) {
   return compress::write_head(f.body, end, XXH3_64bits(to, static_cast<std::size_t>(end - to)));
 }
 
+/// All that stands before the packet.
+frame take_numbers(std::span<const std::byte>& bytes) {
+  if (bytes.empty())
+    throw bad_frame("frame is empty");
+  const auto kind = static_cast<frame_kind>(bytes.front());
+  if (!is_known(kind))
+    throw bad_frame(fmt::format("frame is of the unknown kind {}", static_cast<unsigned>(kind)));
+  bytes = bytes.subspan(1);
+  const auto take = [&](std::uint64_t most) {
+    const auto n = take_varint(bytes);
+    if (!n || *n > most)
+      throw bad_frame("frame has no proper numbers in its header");
+    return *n;
+  };
+  const auto take_short = [&] { return static_cast<std::uint32_t>(take(std::numeric_limits<std::uint32_t>::max())); };
+  frame f;
+  f.source = take_short();
+  f.incarnation = take_short();
+  f.sequence = take_short();
+  f.label = {.kind = kind, .part = take_short(), .view = take_short()};
+  f.label.step = take(std::numeric_limits<std::uint64_t>::max());
+  return f;
+}
+
 } // namespace
 
 buffer write_head(buffer_pool& pool, const frame& f) {
@@ -91,27 +115,25 @@ buffer write(buffer_pool& pool, const frame& f) {
 }
 
 frame read_frame(buffer_pool& pool, std::span<const std::byte> bytes, std::uint64_t most_elements) {
-  if (bytes.empty())
-    throw bad_frame("frame is empty");
-  const auto kind = static_cast<frame_kind>(bytes.front());
-  if (!is_known(kind))
-    throw bad_frame(fmt::format("frame is of the unknown kind {}", static_cast<unsigned>(kind)));
-  auto rest = bytes.subspan(1);
-  const auto take = [&](std::uint64_t most) {
-    const auto n = take_varint(rest);
-    if (!n || *n > most)
-      throw bad_frame("frame has no proper numbers in its header");
-    return *n;
-  };
-  const auto take_short = [&] { return static_cast<std::uint32_t>(take(std::numeric_limits<std::uint32_t>::max())); };
-  frame f;
-  f.source = take_short();
-  f.incarnation = take_short();
-  f.sequence = take_short();
-  f.label = {.kind = kind, .part = take_short(), .view = take_short()};
-  f.label.step = take(std::numeric_limits<std::uint64_t>::max());
-  f.body = compress::read(pool, rest, most_elements, XXH3_64bits(bytes.data(), bytes.size() - rest.size()));
+  const auto all = bytes;
+  auto f = take_numbers(bytes);
+  f.body = compress::read(pool, bytes, most_elements, XXH3_64bits(all.data(), all.size() - bytes.size()));
   return f;
+}
+
+arriving_frame read_frame_head(buffer_pool& pool, std::span<const std::byte>& bytes, std::uint64_t size,
+                               std::uint64_t most_elements) {
+  const auto there = bytes;
+  auto f = take_numbers(bytes);
+  const auto before = there.size() - bytes.size();
+  auto body = compress::read_head(pool, bytes, size - before, most_elements);
+  f.body = std::move(body.content);
+  return {std::move(f), XXH3_64bits(there.data(), before), body.checksum};
+}
+
+frame complete(arriving_frame f) {
+  f.content.body = compress::complete({std::move(f.content.body), f.checksum}, f.prefix);
+  return std::move(f.content);
 }
 
 } // namespace gossamer::actors

@@ -72,6 +72,25 @@ buffer write_head(buffer_pool& pool, const frame& f);
 frame read_frame(buffer_pool& pool, std::span<const std::byte> bytes,
                  std::uint64_t most_elements = compress::packet_most_elements);
 
+/// A frame whose head has been read; the payload of its packet is still to come, to where it stays.
+struct arriving_frame {
+  frame content; ///< with a payload of the right size
+  std::uint64_t prefix = 0;
+  std::uint32_t checksum = 0;
+};
+
+/// Of what stands before a payload.
+inline constexpr std::size_t longest_frame_head = 1 + 5 * 5 + 10 + compress::longest_head;
+
+/// Does what `read_frame` does until the payload is needed.
+/// @param bytes the frame as far as it is there: at least `longest_frame_head` bytes, or all; what it takes is gone
+///        after it
+/// @param size of the whole frame
+arriving_frame read_frame_head(buffer_pool& pool, std::span<const std::byte>& bytes, std::uint64_t size,
+                               std::uint64_t most_elements = compress::packet_most_elements);
+/// The payload has come: does the rest of what `read_frame` does.
+frame complete(arriving_frame f);
+
 /// How much went over a link, or over several.
 struct traffic {
   std::uint64_t frames = 0;

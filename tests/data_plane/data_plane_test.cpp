@@ -13,6 +13,11 @@ TEST_F(data_plane_test, carries_every_frame_once_and_in_order_while_connections_
   exchange_while_connections_break();
 }
 
+TEST_F(data_plane_test, carries_every_frame_over_sockets_too) {
+  share_memory = false;
+  exchange_while_connections_break();
+}
+
 TEST_F(data_plane_test, is_not_disturbed_by_strangers) { exchange_among_strangers(); }
 
 TEST_F(data_plane_test, tells_nothing_to_who_does_not_know_the_run) {

@@ -26,6 +26,11 @@ protected:
     return {written.bytes().begin(), written.bytes().end()};
   }
 
+  std::vector<std::byte> half_of_a_frame(rank source) {
+    const auto bytes = frame_bytes(source, 5000);
+    return record({source, {2, 0}, bytes.size()}, std::span{bytes}.first(3000));
+  }
+
   buffer_pool frames, pool;
   std::vector<std::pair<life, frame>> arrived;
   intake in{{.most_elements = 1000, .most_frame_bytes = 1 << 20, .most_half_frames = 3},
@@ -51,11 +56,13 @@ TEST_F(intake_test, reads_a_frame_cut_at_every_byte) {
 TEST_F(intake_test, reads_long_chunks_to_where_they_stay) {
   const auto bytes = frame_bytes(1, 200'000);
   const auto whole = record({1, {2, 0}, bytes.size()}, bytes);
-  test::feed(in, std::span{whole}.first(100));
-  EXPECT_EQ(in.room().size(), whole.size() - 100);
-  test::feed(in, std::span{whole}.subspan(100));
+  test::feed(in, std::span{whole}.first(4000));
+  const auto room = in.room();
+  EXPECT_EQ(room.size(), whole.size() - 4000);
+  test::feed(in, std::span{whole}.subspan(4000));
   ASSERT_EQ(arrived.size(), 1u);
   EXPECT_TRUE(test::is_intact(frames, arrived[0].second));
+  EXPECT_EQ(room.data() + room.size(), arrived[0].second.body.payload.data() + 200'000);
 }
 
 TEST_F(intake_test, refuses_records_of_impossible_length_or_kind) {
@@ -103,18 +110,23 @@ TEST_F(intake_test, refuses_a_frame_of_another_source_than_its_chunks) {
 }
 
 TEST_F(intake_test, refuses_too_many_half_frames) {
-  const std::vector<std::byte> some(100);
   for (rank source = 0; source < 3; ++source)
-    test::feed(in, record({source, {2, 0}, 1000}, some));
+    test::feed(in, half_of_a_frame(source));
   EXPECT_EQ(pool.blocks_in_use(), 3u);
-  EXPECT_THAT(refusal(record({3, {2, 0}, 1000}, some)), HasSubstr("more than 3 frames"));
+  EXPECT_THAT(refusal(half_of_a_frame(3)), HasSubstr("more than 3 frames"));
   EXPECT_EQ(pool.blocks_in_use(), 3u);
 }
 
 TEST_F(intake_test, refuses_a_frame_that_goes_on_otherwise_than_it_began) {
-  const std::vector<std::byte> some(100);
-  test::feed(in, record({1, {2, 0}, 1000}, some));
-  EXPECT_THAT(refusal(record({1, {2, 0}, 1000}, some)), HasSubstr("misses 900 bytes, and goes on with 1000"));
+  test::feed(in, half_of_a_frame(1));
+  EXPECT_THAT(refusal(record({1, {2, 0}, 1000}, std::vector<std::byte>(100))),
+              HasSubstr("bytes, and goes on with 1000"));
+}
+
+TEST_F(intake_test, refuses_a_first_chunk_that_ends_within_the_head) {
+  const auto bytes = frame_bytes(1, 100);
+  EXPECT_THAT(refusal(record({1, {2, 0}, bytes.size()}, std::span{bytes}.first(10))), HasSubstr("packet"));
+  EXPECT_EQ(pool.blocks_created(), 0u);
 }
 
 TEST_F(intake_test, refuses_a_chunk_longer_than_its_frame) {

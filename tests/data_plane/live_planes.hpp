@@ -63,6 +63,7 @@ protected:
             .pool = pool,
             .listen_on = {"127.0.0.1", 0},
             .identity = identity,
+            .share_memory = share_memory,
             .on_lost = [this, node](std::uint32_t whom, const std::string& why) {
               seen.note([&](ledger& l) {
                 l.lost[{node, whom}] = why;
@@ -159,6 +160,7 @@ protected:
   }
 
   std::shared_ptr<const tls_identity> identity; ///< of all nodes that are set up
+  bool share_memory = true;                     ///< likewise
   buffer_pool pool;
   ledger seen;
   nodes addresses;

@@ -11,6 +11,8 @@ using testing::HasSubstr;
 
 class tls_test : public test::data_plane_test {
 protected:
+  tls_test() { share_memory = false; }
+
   /// Two nodes, of which 0 sends to 1. @returns why 0 gives up
   std::string why_lost_with(std::shared_ptr<const tls_identity> sender, std::shared_ptr<const tls_identity> receiver) {
     auto mine = setup(0), theirs = setup(1);
@@ -40,6 +42,12 @@ protected:
 };
 
 TEST_F(tls_test, carries_every_frame_once_and_in_order_while_connections_break) {
+  identity = ours.identity();
+  exchange_while_connections_break();
+}
+
+TEST_F(tls_test, gives_way_to_memory_once_both_have_shown_who_they_are) {
+  share_memory = true;
   identity = ours.identity();
   exchange_while_connections_break();
 }

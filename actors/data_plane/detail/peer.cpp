@@ -116,10 +116,23 @@ void peer::connected() {
     auto& socket = wire_->bytes->socket();
     socket.native_non_blocking(true);
     tune(socket.native_handle(), around_.setup.patience);
-    talk_->begin();
+    wire_->offered = may_share_memory() ? shared_memory::make() : nullptr;
+    talk_->begin(wire_->offered ? wire_->offered->place() : memory_place{});
+    if (wire_->offered)
+      wire_->offered->belongs_to(talk_->own_hello());
   });
   wait_to_read();
   write();
+}
+
+bool peer::may_share_memory() {
+  asio::error_code e; // of a connection that is gone already
+  const auto& socket = wire_->bytes->socket();
+  return around_.setup.share_memory && socket.local_endpoint(e).address() == socket.remote_endpoint(e).address() && !e;
+}
+
+void peer::go_on_in_memory(std::unique_ptr<shared_memory> memory, memory_stream::side whose) {
+  wire_->bytes = std::make_shared<memory_stream>(wire_->bytes, std::move(memory), whose);
 }
 
 void peer::accept(std::unique_ptr<stream> s, const hello& theirs) {
@@ -140,7 +153,10 @@ void peer::accept(std::unique_ptr<stream> s, const hello& theirs) {
   wire_ = std::make_shared<wire>(std::move(s));
   guarded([&] {
     tune(wire_->bytes->socket().native_handle(), around_.setup.patience);
-    talk_->answer(theirs);
+    auto memory = may_share_memory() ? shared_memory::of(theirs) : nullptr;
+    talk_->answer(theirs, memory ? theirs.memory : memory_place{});
+    if (memory)
+      go_on_in_memory(std::move(memory), memory_stream::side::accepted);
   });
   if (!wire_)
     return;
@@ -205,6 +221,8 @@ void peer::heard(session::phase before) {
   if (talk_->now() != session::phase::open)
     return;
   attempt_.cancel();
+  if (auto memory = std::move(wire_->offered); memory && talk_->shares_memory())
+    go_on_in_memory(std::move(memory), memory_stream::side::opened);
   if (before == session::phase::greeting)
     return;
   patience_.cancel();

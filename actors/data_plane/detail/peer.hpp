@@ -3,7 +3,7 @@
 #include "gossamer/actors/data_plane/arrivals.hpp"
 #include "gossamer/actors/data_plane/data_plane.hpp"
 #include "gossamer/actors/data_plane/detail/alarm.hpp"
-#include "gossamer/actors/data_plane/detail/stream.hpp"
+#include "gossamer/actors/data_plane/detail/memory_stream.hpp"
 #include "gossamer/actors/data_plane/session.hpp"
 
 #include <asio/ip/tcp.hpp>
@@ -52,7 +52,8 @@ private:
       asio::error_code ignored;
       bytes->socket().close(ignored);
     }
-    std::shared_ptr<stream> bytes; ///< also of an attempt to connect, which ends a little later
+    std::shared_ptr<stream> bytes;          ///< also of an attempt to connect, which ends a little later
+    std::unique_ptr<shared_memory> offered; ///< until the peer has answered
     bool waits_to_read = false, waits_to_write = false;
   };
 
@@ -61,6 +62,8 @@ private:
   void connect();
   void connect_to(const tcp::resolver::results_type& where);
   void connected();
+  void go_on_in_memory(std::unique_ptr<shared_memory> memory, memory_stream::side whose);
+  bool may_share_memory();
   void read();
   void write();
   void wait_to_read();

@@ -6,9 +6,9 @@ namespace gossamer::actors::detail {
 
 namespace {
 
-class plain_stream final : public stream {
+class plain_stream final : public socket_stream {
 public:
-  using stream::stream;
+  using socket_stream::socket_stream;
 
   transfer read_some(std::span<std::byte> to) override { return receive_some(handle(), to); }
   transfer write_some(pieces what) override {

@@ -12,19 +12,19 @@ class tls_identity;
 
 namespace gossamer::actors::detail {
 
-/// The bytes of a connection, as they are or under TLS. It moves what can be moved at once, and says what to wait for.
-/// Threads: one.
+/// The bytes of a connection: as they are, under TLS, or through memory. It moves what can be moved at once, and says
+/// what to wait for. Threads: one.
 class stream {
 public:
   using tcp = asio::ip::tcp;
   using pieces = std::span<const std::span<const std::byte>>;
 
-  explicit stream(tcp::socket s) : socket_(std::move(s)) {}
+  stream() = default;
   stream(const stream&) = delete;
   stream& operator=(const stream&) = delete;
   virtual ~stream() = default;
 
-  tcp::socket& socket() noexcept { return socket_; }
+  virtual tcp::socket& socket() noexcept = 0;
 
   /// Reads until there is nothing, or the span is full.
   virtual transfer read_some(std::span<std::byte> to) = 0;
@@ -32,7 +32,7 @@ public:
   /// socket can be written, if the result says so, also with nothing to say; else when something was read.
   virtual transfer write_some(pieces what) = 0;
   /// Whether `read_some` may give more before the socket is ready again.
-  virtual bool has_unread() const noexcept { return false; }
+  virtual bool has_unread() noexcept { return false; }
 
   /// Whether both sides have shown who they are; until then, reading makes progress with that.
   virtual bool is_established() const noexcept { return true; }
@@ -41,8 +41,17 @@ public:
   const std::string& trouble() const noexcept { return trouble_; }
 
 protected:
-  int handle() { return socket_.native_handle(); }
   std::string trouble_;
+};
+
+/// One that has a socket of its own.
+class socket_stream : public stream {
+public:
+  explicit socket_stream(tcp::socket s) : socket_(std::move(s)) {}
+  tcp::socket& socket() noexcept override { return socket_; }
+
+protected:
+  int handle() { return socket_.native_handle(); }
 
 private:
   tcp::socket socket_;

@@ -93,7 +93,7 @@ struct tls_stream::bio {
 };
 
 tls_stream::tls_stream(tcp::socket s, std::shared_ptr<const tls_identity> identity)
-    : stream(std::move(s)), identity_(std::move(identity)), received_(received_at_once),
+    : socket_stream(std::move(s)), identity_(std::move(identity)), received_(received_at_once),
       ssl_(SSL_new(identity_->context())) {
   bio_ptr b{BIO_new(bio::method())};
   require(ssl_ && b, "begin TLS");
@@ -130,7 +130,7 @@ int tls_stream::take(std::span<std::byte> to) noexcept {
   return now > 0 ? static_cast<int>(now) : at_end_ ? 0 : -1;
 }
 
-bool tls_stream::has_unread() const noexcept {
+bool tls_stream::has_unread() noexcept {
   return gone_ || at_end_ || received_begin_ < received_end_ || SSL_has_pending(ssl_.get()) == 1;
 }
 

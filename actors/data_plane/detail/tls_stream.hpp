@@ -10,7 +10,7 @@ namespace gossamer::actors::detail {
 /// Both sides show a certificate before anything else is said. Many small pieces become one record, and many records
 /// one system call; what TLS has sealed and the socket has not taken yet is at most a few records, so that it holds up
 /// small frames as little as what waits in the socket.
-class tls_stream final : public stream {
+class tls_stream final : public socket_stream {
 public:
   /// A connection that was accepted.
   tls_stream(tcp::socket s, std::shared_ptr<const tls_identity> identity);
@@ -19,7 +19,7 @@ public:
 
   transfer read_some(std::span<std::byte> to) override;
   transfer write_some(pieces what) override;
-  bool has_unread() const noexcept override;
+  bool has_unread() noexcept override;
   bool is_established() const noexcept override;
 
 private:

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "gossamer/actors/data_plane/detail/shared_memory.hpp"
+#include "gossamer/actors/data_plane/detail/stream.hpp"
+
+namespace gossamer::actors::detail {
+
+/// The bytes of a connection within one machine: through memory that both ends see. The connection itself carries the
+/// answer to the hello, and then only bytes that mean nothing but that the other end is to look.
+class memory_stream final : public stream {
+public:
+  enum class side : std::uint8_t { opened, accepted };
+
+  /// @param before what has carried the connection so far; that of the side that has accepted it still carries the
+  ///        first `hello_bytes`
+  memory_stream(std::shared_ptr<stream> before, std::unique_ptr<shared_memory> memory, side whose);
+
+  tcp::socket& socket() noexcept override { return before_->socket(); }
+  transfer read_some(std::span<std::byte> to) override;
+  transfer write_some(pieces what) override;
+  bool has_unread() noexcept override { return !in_.wait_for_bytes(); }
+
+private:
+  transfer write_before(pieces what);
+  std::optional<std::size_t> write_to_memory(pieces what);
+  void wake();
+  transfer distrust();
+
+  std::shared_ptr<stream> before_;
+  std::unique_ptr<shared_memory> memory_;
+  byte_ring in_, out_;
+  std::size_t still_before_; ///< bytes to be written as before
+};
+
+} // namespace gossamer::actors::detail
