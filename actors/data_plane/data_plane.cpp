@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <asio/post.hpp>
+#include <csignal>
 #include <thread>
 
 namespace gossamer::actors {
@@ -19,6 +20,14 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto longest_flush = 1000ms;
+
+/// In this thread: what is written behind them says so.
+void ignore_broken_pipes() {
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &one, nullptr);
+}
 
 /// To a worker of this process.
 class near_link final : public link {
@@ -92,6 +101,7 @@ private:
   }
 
   void run() {
+    ignore_broken_pipes();
     const auto work = asio::make_work_guard(io_);
     while (!io_.stopped())
       try {

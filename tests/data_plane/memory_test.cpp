@@ -122,12 +122,36 @@ TEST(shared_memory, is_seen_by_who_hears_the_hello_that_offers_it) {
   mine->belongs_to(h);
   const auto theirs = shared_memory::of(h);
   ASSERT_TRUE(theirs);
-  auto out = mine->from_opener(), in = theirs->from_opener();
-  const auto bytes = counted(0, 5000);
-  EXPECT_EQ(out.write(bytes), bytes.size());
-  std::vector<std::byte> got(bytes.size());
-  EXPECT_EQ(in.read(got), bytes.size());
-  EXPECT_EQ(got, bytes);
+  mine->was_found();
+  for (const auto& [from, to] : {std::pair{mine.get(), theirs.get()}, std::pair{theirs.get(), mine.get()}}) {
+    auto out = from->out(), in = to->in();
+    const auto bytes = counted(0, 5000);
+    EXPECT_EQ(out.write(bytes), bytes.size());
+    std::vector<std::byte> got(bytes.size());
+    EXPECT_EQ(in.read(got), bytes.size());
+    EXPECT_EQ(got, bytes);
+  }
+}
+
+TEST(shared_memory, lets_its_ends_call_each_other_and_see_each_other_go) {
+  auto mine = shared_memory::make();
+  ASSERT_TRUE(mine);
+  const auto h = offering(*mine);
+  mine->belongs_to(h);
+  auto theirs = shared_memory::of(h);
+  ASSERT_TRUE(theirs);
+  mine->was_found();
+  const auto calls_to_me = mine->take_calls(), calls_to_them = theirs->take_calls();
+  std::array<char, 8> some{};
+  EXPECT_EQ(read(calls_to_me.get(), some.data(), some.size()), -1);
+  theirs->call();
+  EXPECT_EQ(read(calls_to_me.get(), some.data(), some.size()), 1);
+  mine->call();
+  EXPECT_EQ(read(calls_to_them.get(), some.data(), some.size()), 1);
+  mine.reset();
+  EXPECT_EQ(read(calls_to_them.get(), some.data(), some.size()), 0);
+  theirs.reset();
+  EXPECT_EQ(read(calls_to_me.get(), some.data(), some.size()), 0);
 }
 
 TEST(shared_memory, is_not_that_of_another_hello) {

@@ -55,7 +55,7 @@ void doorway::enter(tcp::socket s) {
 }
 
 void doorway::listen_to(const std::shared_ptr<guest>& g) {
-  g->bytes->socket().async_wait(tcp::socket::wait_read, [this, waiting = std::weak_ptr{g}](asio::error_code) {
+  g->bytes->wait_to_read([this, waiting = std::weak_ptr{g}] {
     if (const auto still_here = waiting.lock())
       hear(still_here);
   });

@@ -1,25 +1,44 @@
 #include "gossamer/actors/data_plane/detail/memory_stream.hpp"
 
 #include <array>
+#include <asio/post.hpp>
+#include <cerrno>
+#include <unistd.h>
 
 namespace gossamer::actors::detail {
 
 memory_stream::memory_stream(std::shared_ptr<stream> before, std::unique_ptr<shared_memory> memory, side whose)
-    : before_(std::move(before)), memory_(std::move(memory)),
-      in_(whose == side::opened ? memory_->to_opener() : memory_->from_opener()),
-      out_(whose == side::opened ? memory_->from_opener() : memory_->to_opener()),
-      still_before_(whose == side::opened ? 0 : hello_bytes) {}
+    : before_(std::move(before)), memory_(std::move(memory)), in_(memory_->in()), out_(memory_->out()),
+      calls_(before_->socket().get_executor(), memory_->take_calls().release()),
+      still_before_(whose == side::opened ? 0 : hello_bytes) {
+  if (whose == side::opened)
+    memory_->was_found();
+}
+
+void memory_stream::wait_to_read(waiter then) {
+  calls_.async_wait(asio::posix::stream_descriptor::wait_read, [then = std::move(then)](asio::error_code) { then(); });
+}
+
+void memory_stream::wait_to_write(waiter then) {
+  if (still_before_ > 0)
+    return before_->wait_to_write(std::move(then));
+  asio::post(calls_.get_executor(), std::move(then));
+}
 
 transfer memory_stream::read_some(std::span<std::byte> to) {
   const auto got = in_.read(to);
   if (!got)
     return distrust();
   if (in_.must_wake_writer())
-    wake();
-  if (*got > 0)
-    return {.bytes = *got};
+    memory_->call();
+  return *got > 0 ? transfer{.bytes = *got} : hear_calls();
+}
+
+/// Nothing is in the ring any more.
+transfer memory_stream::hear_calls() {
   std::array<std::byte, 64> calls;
-  return {.gone = receive_some(socket().native_handle(), calls).gone};
+  const auto heard = ::read(calls_.native_handle(), calls.data(), calls.size());
+  return {.gone = heard == 0 || (heard < 0 && errno != EAGAIN && errno != EINTR)};
 }
 
 transfer memory_stream::write_some(pieces what) {
@@ -29,7 +48,7 @@ transfer memory_stream::write_some(pieces what) {
   if (!taken)
     return distrust();
   if (out_.must_wake_reader())
-    wake();
+    memory_->call();
   if (*taken == 0 && !what.empty() && !out_.wait_for_room())
     return write_some(what);
   return {.bytes = *taken};
@@ -54,12 +73,6 @@ std::optional<std::size_t> memory_stream::write_to_memory(pieces what) {
       break;
   }
   return taken;
-}
-
-/// When the connection takes no more such bytes, enough are under way.
-void memory_stream::wake() {
-  static constexpr std::byte call{};
-  send_some(socket().native_handle(), std::array{std::span{&call, 1}});
 }
 
 transfer memory_stream::distrust() {

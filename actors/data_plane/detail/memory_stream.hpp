@@ -3,10 +3,12 @@
 #include "gossamer/actors/data_plane/detail/shared_memory.hpp"
 #include "gossamer/actors/data_plane/detail/stream.hpp"
 
+#include <asio/posix/stream_descriptor.hpp>
+
 namespace gossamer::actors::detail {
 
-/// The bytes of a connection within one machine: through memory that both ends see. The connection itself carries the
-/// answer to the hello, and then only bytes that mean nothing but that the other end is to look.
+/// The bytes of a connection within one machine: through memory that both ends see. The socket is kept, and carries
+/// nothing but the answer to the hello.
 class memory_stream final : public stream {
 public:
   enum class side : std::uint8_t { opened, accepted };
@@ -16,6 +18,8 @@ public:
   memory_stream(std::shared_ptr<stream> before, std::unique_ptr<shared_memory> memory, side whose);
 
   tcp::socket& socket() noexcept override { return before_->socket(); }
+  void wait_to_read(waiter then) override;
+  void wait_to_write(waiter then) override;
   transfer read_some(std::span<std::byte> to) override;
   transfer write_some(pieces what) override;
   bool has_unread() noexcept override { return !in_.wait_for_bytes(); }
@@ -23,12 +27,13 @@ public:
 private:
   transfer write_before(pieces what);
   std::optional<std::size_t> write_to_memory(pieces what);
-  void wake();
+  transfer hear_calls();
   transfer distrust();
 
   std::shared_ptr<stream> before_;
   std::unique_ptr<shared_memory> memory_;
   byte_ring in_, out_;
+  asio::posix::stream_descriptor calls_;
   std::size_t still_before_; ///< bytes to be written as before
 };
 

@@ -169,7 +169,7 @@ void peer::accept(std::unique_ptr<stream> s, const hello& theirs) {
 void peer::wait_to_read() {
   if (!wire_ || std::exchange(wire_->waits_to_read, true))
     return;
-  const auto ready = [this, on = std::weak_ptr{wire_}](asio::error_code = {}) {
+  const auto ready = [this, on = std::weak_ptr{wire_}] {
     if (const auto still_here = on.lock()) {
       still_here->waits_to_read = false;
       guarded([this] { read(); });
@@ -178,13 +178,13 @@ void peer::wait_to_read() {
   if (wire_->bytes->has_unread())
     asio::post(around_.io, ready);
   else
-    wire_->bytes->socket().async_wait(tcp::socket::wait_read, ready);
+    wire_->bytes->wait_to_read(ready);
 }
 
 void peer::wait_to_write() {
   if (std::exchange(wire_->waits_to_write, true))
     return;
-  wire_->bytes->socket().async_wait(tcp::socket::wait_write, [this, on = std::weak_ptr{wire_}](asio::error_code) {
+  wire_->bytes->wait_to_write([this, on = std::weak_ptr{wire_}] {
     if (const auto still_here = on.lock()) {
       still_here->waits_to_write = false;
       guarded([this] { write(); });

@@ -1,15 +1,18 @@
 #pragma once
 
 #include "gossamer/actors/data_plane/detail/byte_ring.hpp"
+#include "gossamer/actors/data_plane/detail/descriptor.hpp"
 #include "gossamer/actors/data_plane/hello.hpp"
 
+#include <array>
 #include <memory>
 
 namespace gossamer::actors::detail {
 
-/// Memory that two processes of one machine and one user see: two rings, one for each direction. Who opens a connection
-/// makes it and says in its hello where it is; it begins with that hello, by which the other knows that it has found
-/// the right one. It cannot shrink, and is gone with the last of the two. Threads: one.
+/// Memory that two processes of one machine and one user see: two rings, one for each direction, and beside each a pipe
+/// by which its ends call each other. Who opens a connection makes it and says in its hello where it is; it begins with
+/// that hello, by which the other knows that it has found the right one. It cannot shrink, and is gone with the last of
+/// the two. Threads: one.
 class shared_memory {
 public:
   /// @returns null where the system has none to give
@@ -24,17 +27,28 @@ public:
   memory_place place() const noexcept;
   /// The hello that tells of it.
   void belongs_to(const hello& mine) noexcept;
+  /// The other one has it: from now on the end of one is seen by the other.
+  void was_found() noexcept { for_the_other_ = {}; }
 
-  byte_ring to_opener() const noexcept;
-  byte_ring from_opener() const noexcept;
+  byte_ring in() const noexcept;
+  byte_ring out() const noexcept;
+  /// What can be read of this says that the other one calls; its end, that the other one is gone.
+  descriptor take_calls() noexcept { return std::move(calls_); }
+  /// Raises SIGPIPE in the thread when the other one is gone. When there are many unheard calls, this is not one more.
+  void call() noexcept;
 
 private:
   struct layout;
-  shared_memory(int file, layout* where) noexcept : file_(file), where_(where) {}
-  static std::unique_ptr<shared_memory> mapped(int file);
+  shared_memory(descriptor file, layout* where, bool is_mine) noexcept
+      : file_(std::move(file)), where_(where), is_mine_(is_mine) {}
+  static std::unique_ptr<shared_memory> mapped(descriptor file, bool is_mine);
+  bool make_pipes();
+  bool open_pipes(std::uint32_t process);
 
-  int file_;
+  descriptor file_, calls_, caller_;
+  std::array<descriptor, 2> for_the_other_; ///< what it reads, what it writes
   layout* where_;
+  bool is_mine_;
 };
 
 } // namespace gossamer::actors::detail

@@ -22,6 +22,14 @@ public:
 
 } // namespace
 
+void socket_stream::wait_to_read(waiter then) {
+  socket_.async_wait(tcp::socket::wait_read, [then = std::move(then)](asio::error_code) { then(); });
+}
+
+void socket_stream::wait_to_write(waiter then) {
+  socket_.async_wait(tcp::socket::wait_write, [then = std::move(then)](asio::error_code) { then(); });
+}
+
 std::unique_ptr<stream> accepting_stream(asio::ip::tcp::socket s, const std::shared_ptr<const tls_identity>& identity) {
   if (!identity)
     return std::make_unique<plain_stream>(std::move(s));

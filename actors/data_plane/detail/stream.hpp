@@ -3,6 +3,7 @@
 #include "gossamer/actors/data_plane/detail/sockets.hpp"
 
 #include <asio/ip/tcp.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -26,10 +27,16 @@ public:
 
   virtual tcp::socket& socket() noexcept = 0;
 
+  using waiter = std::function<void()>;
+  /// Called once, when there may be something to read; or not, when the stream is closed before.
+  virtual void wait_to_read(waiter then) = 0;
+  /// Likewise, of writing.
+  virtual void wait_to_write(waiter then) = 0;
+
   /// Reads until there is nothing, or the span is full.
   virtual transfer read_some(std::span<std::byte> to) = 0;
-  /// Takes the first bytes of the pieces, of which there are 256 at most, and writes them. To be called again when the
-  /// socket can be written, if the result says so, also with nothing to say; else when something was read.
+  /// Takes the first bytes of the pieces, of which there are 256 at most, and writes them. To be called again after
+  /// `wait_to_write`, if the result says so, also with nothing to say; else after `wait_to_read`.
   virtual transfer write_some(pieces what) = 0;
   /// Whether `read_some` may give more before the socket is ready again.
   virtual bool has_unread() noexcept { return false; }
@@ -49,6 +56,8 @@ class socket_stream : public stream {
 public:
   explicit socket_stream(tcp::socket s) : socket_(std::move(s)) {}
   tcp::socket& socket() noexcept override { return socket_; }
+  void wait_to_read(waiter then) override;
+  void wait_to_write(waiter then) override;
 
 protected:
   int handle() { return socket_.native_handle(); }
