@@ -149,6 +149,8 @@ private:
         ->type_name("DIR");
     command->add_flag("--insecure", n.insecure,
                       "use addresses that other machines reach, although nothing is encrypted without --certs");
+    command->add_flag("!--no-shared-memory", n.share_memory,
+                      "use sockets also between nodes of one machine, as between machines");
   }
 
   void add_cluster() {

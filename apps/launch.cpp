@@ -114,6 +114,8 @@ private:
       words.insert(words.end(), {"--certs", certs});
     if (how_.node.insecure)
       words.emplace_back("--insecure");
+    if (!how_.node.share_memory)
+      words.emplace_back("--no-shared-memory");
     words.insert(words.end(), {"--patience", fmt::format("{}", how_.node.patience_s)});
   }
 

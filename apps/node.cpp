@@ -28,6 +28,7 @@ actors::node_settings common(const program& p, const node_options& node, const s
   s.where = actors::parse_endpoint(where);
   s.slots = node.slots;
   s.threads = node.threads;
+  s.share_memory = node.share_memory;
   s.patience = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * node.patience_s));
   s.tell = [&p](const std::string& line) { say(p, line); };
   s.interrupted = stop_requested;

@@ -19,6 +19,7 @@ struct node_settings {
   std::function<void(const std::string&)> tell = [](const std::string&) {}; ///< a line worth showing. Threads: any
   std::function<bool()> interrupted = [] { return false; };                 ///< asked several times a second
   std::shared_ptr<const tls_identity> identity = nullptr;                   ///< of all connections; null: in the clear
+  bool share_memory = true; ///< between nodes of one machine and user; else sockets
 };
 
 struct leader_settings : node_settings {

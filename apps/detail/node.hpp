@@ -21,11 +21,12 @@ struct node_options {
   std::uint32_t number = 0; ///< wanted; 0: any
   std::size_t wait_s = 600;
   double patience_s = 10;
-  std::string certs;       ///< folder of `gossamer certs` for this host; empty: nothing is encrypted
-  bool insecure = false;   ///< also on addresses that other machines reach
-  bool announce = false;   ///< where it listens, as the first line of standard output
-  std::string device;      ///< of a node that joins; empty: as the job says
-  std::size_t threads = 0; ///< of its scheduler; 0: one for each processor
+  std::string certs;        ///< folder of `gossamer certs` for this host; empty: nothing is encrypted
+  bool insecure = false;    ///< also on addresses that other machines reach
+  bool share_memory = true; ///< with nodes of the same machine
+  bool announce = false;    ///< where it listens, as the first line of standard output
+  std::string device;       ///< of a node that joins; empty: as the job says
+  std::size_t threads = 0;  ///< of its scheduler; 0: one for each processor
 };
 
 /// Where a node that was started like all others leads or joins.

@@ -59,6 +59,7 @@ std::shared_ptr<data_plane> plane_of(const experiment& e, const run_offer& offer
   setup.pool = e.pool;
   setup.listen_on = {std::move(host), 0};
   setup.identity = s.identity;
+  setup.share_memory = s.share_memory;
   setup.on_lost = [complain](std::uint32_t node, std::string why) { complain->say({node, std::move(why)}); };
   setup.patience = s.patience;
   return std::make_shared<data_plane>(std::move(setup));

@@ -1,0 +1,146 @@
+// Times all-reduces of vectors among the workers of a run, with nothing between them. The same flags as gossamer:
+//
+//   all_reduce launch --hosts localhost:4 -- train --algorithm all-reduce:kib=1024,code=dense --steps 1
+//       --data digits:samples=40,test=10 --model mlp:hidden=16000
+//
+// The model must have at least as many elements as the vector. Worker 0 prints a line for each batch, behind "R": the
+// name, workers, bytes of the vector in 32-bit floats, microseconds an all-reduce, and microseconds of processor that
+// all workers together have used for it.
+#include "gossamer/actors/collectives/dense_sum.hpp"
+#include "gossamer/actors/collectives/one_bit_merge.hpp"
+#include "gossamer/actors/collectives/ring_all_gather.hpp"
+#include "gossamer/apps/command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <sys/resource.h>
+
+namespace {
+
+using namespace gossamer;
+using namespace gossamer::actors;
+
+constexpr double batch_us = 20'000;
+constexpr int batches = 15;
+
+double now_us() {
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double processor_us() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  const auto us = [](const timeval& t) { return 1e6 * static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec); };
+  return us(used.ru_utime) + us(used.ru_stime);
+}
+
+class measurement final : public algorithm {
+public:
+  measurement(vec initial, const arguments& given)
+      : x_(std::move(initial)), elements_(static_cast<std::size_t>(given.integer("kib")) * 1024 / sizeof(float)),
+        code_(given.text("code")) {}
+
+  task<> run(worker& w) override {
+    for (; co_await w.next_step(t_); ++t_) {
+      const vec still = 0.0f * x_; // g++ 12 needs a variable here: docs/architecture.md
+      co_await measure(w);
+      w.update(x_, still, t_);
+    }
+  }
+  const vec& model() const override { return x_; }
+  void fields(archive& a) override { a(x_)(t_); }
+
+private:
+  task<> measure(worker& w) {
+    auto pool = x_.pool();
+    vec v{pool, elements_};
+    auto values = v.overwrite();
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(w.id() + 1) * static_cast<float>(i % 1000);
+    if (code_ == "dense")
+      co_await check(w, v);
+    std::ranges::fill(v.overwrite(), 0.0f);
+    const double start = now_us();
+    for (int i = 0; i < 3; ++i)
+      co_await reduce(w, v);
+    const double each = co_await total(w, w.id() == 0 ? (now_us() - start) / 3 : 0.0);
+    const int rounds = std::clamp(static_cast<int>(batch_us / each), 2, 400);
+    for (int batch = 0; batch < batches; ++batch) {
+      co_await total(w, 0);
+      const double began = now_us(), used = processor_us();
+      for (int i = 0; i < rounds; ++i)
+        co_await reduce(w, v);
+      const double took = (now_us() - began) / rounds;
+      const double processors = co_await total(w, (processor_us() - used) / rounds);
+      if (w.id() == 0)
+        fmt::print("R {} {} {} {:.2f} {:.2f}\n", code_, w.workers(), sizeof(float) * elements_, took, processors);
+    }
+    std::fflush(stdout);
+  }
+
+  task<> check(worker& w, const vec& v) {
+    const vec sum = co_await sum_of_all(w, v, route::ring, calls_++);
+    const auto n = static_cast<float>(w.workers());
+    for (std::size_t i = 0; i < sum.size(); ++i)
+      GOSSAMER_ASSERT(sum.view()[i] == n * (n + 1) / 2 * static_cast<float>(i % 1000), "the sum is that of all");
+  }
+
+  task<> reduce(worker& w, const vec& v) {
+    const auto t = calls_++;
+    if (code_ == "dense") {
+      co_await sum_of_all(w, v, route::ring, t);
+    } else if (code_ == "gathered") {
+      const auto packets = co_await ring_all_gather(w, w.encode(v), t);
+      mean_of(w, packets, v.size());
+    } else {
+      one_bit_merge signs{w, v, t};
+      co_await all_reduce(w, signs, route::ring, t);
+      signs.values();
+    }
+  }
+
+  task<double> total(worker& w, double mine) {
+    auto pool = x_.pool();
+    vec v{pool, 8};
+    std::ranges::fill(v.overwrite(), 0.0f);
+    v.overwrite()[0] = static_cast<float>(mine);
+    const vec sum = co_await sum_of_all(w, v, route::ring, calls_++);
+    co_return static_cast<double>(sum.view()[0]);
+  }
+
+  vec x_;
+  std::uint64_t t_ = 0, calls_ = 0;
+  std::size_t elements_;
+  std::string code_;
+};
+
+const algorithm_entry entry{
+    .about = {.name = "all-reduce",
+              .summary = "times all-reduces, and trains nothing",
+              .maths = "sum_i v_i",
+              .reference = "none",
+              .cost = "what it measures",
+              .parameters = {{.key = "kib",
+                              .kind = parameter::type::integer,
+                              .fallback = "1024",
+                              .meaning = "of a vector of 32-bit floats",
+                              .min = 1,
+                              .max = 1e6},
+                             {.key = "code",
+                              .kind = parameter::type::choice,
+                              .fallback = "dense",
+                              .meaning = "sums as they are, packets of --codec gathered and added, or signs merged",
+                              .choices = {"dense", "gathered", "one-bit"}}}},
+    .traits = {.exchange = exchange_pattern::all, .synchronous = true, .on_loss = interrupted_round::repeat},
+    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+      return std::make_unique<measurement>(s.initial, s.given);
+    },
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return gossamer::apps::run_command(argc, argv, {&entry, 1}); }
