@@ -2,42 +2,63 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace gossamer::actors {
 
 namespace {
 
-/// One reduction among the members of a view. Its coroutines give false when that view has ended.
+/// One of the slices into which segments are cut.
+struct slice {
+  std::size_t number = 0, count = 1;
+};
+
+/// The segments that travel round a ring.
+struct division {
+  segment whole;
+  std::size_t parts;
+  std::size_t grain;
+  slice cut = {};
+
+  segment operator[](std::size_t k) const noexcept {
+    return whole.part(k, parts, grain).part(cut.number, cut.count, grain);
+  }
+  /// The segment that has come to its last member after reduce-scatter.
+  segment complete_by(const ring& here) const noexcept { return (*this)[here.position + 1]; }
+};
+
+/// One slice of one reduction among the members of a view. Its coroutines give false when that view has ended.
 class passage {
 public:
   /// @param first the label of its first frames
-  passage(worker& w, reduction& r, tag first) : worker_(w), reduction_(r), first_(first) {}
+  passage(worker& w, reduction& r, tag first, slice cut) : worker_(w), reduction_(r), first_(first), cut_(cut) {}
 
   task<bool> go(ring row, ring column) {
-    const segment all{0, reduction_.size()};
-    const auto mine = complete_by(row, all);
-    const bool row_is_summed = co_await reduce_scatter(row, all, 1);
+    const division in_row{{0, reduction_.size()}, row.size, reduction_.grain(), cut_};
+    const division in_column{in_row.complete_by(row), column.size, reduction_.grain()};
+    const bool row_is_summed = co_await reduce_scatter(row, in_row, 1);
     if (!row_is_summed)
       co_return false;
-    const bool all_is_summed = co_await reduce_scatter(column, mine, static_cast<std::uint32_t>(row.size));
+    const bool all_is_summed = co_await reduce_scatter(column, in_column, static_cast<std::uint32_t>(row.size));
     if (!all_is_summed)
       co_return false;
-    reduction_.complete(complete_by(column, mine));
-    const bool column_knows = co_await all_gather(column, mine);
+    reduction_.complete(in_column.complete_by(column));
+    const bool column_knows = co_await all_gather(column, in_column);
     if (!column_knows)
       co_return false;
-    co_return co_await all_gather(row, all);
+    co_return co_await all_gather(row, in_row);
   }
 
 private:
   /// @param weight each member's value stands for so many workers
-  task<bool> reduce_scatter(ring here, segment whole, std::uint32_t weight) {
+  task<bool> reduce_scatter(ring here, division parts, std::uint32_t weight) {
     const auto M = here.size, m = here.position;
-    load(part(whole, m, M), weight);
+    load(parts[m], weight);
     for (std::size_t s = 0; s + 1 < M; ++s) {
       const contributors of{static_cast<std::uint32_t>(s + 1) * weight, weight};
-      const auto next = part(whole, m + 2 * M - s - 1, M);
+      const auto next = parts[m + 2 * M - s - 1];
       const auto hop = label(frame_kind::reduce_segment, of.received);
-      worker_.send(here.next, hop, reduction_.partial(part(whole, m + M - s, M), of.received));
+      worker_.send(here.next, hop, reduction_.partial(parts[m + M - s], of.received));
       load(next, weight);
       reduction_.expect(next, of);
       const auto received = co_await worker_.receive(here.previous, hop);
@@ -48,26 +69,20 @@ private:
     co_return true;
   }
 
-  task<bool> all_gather(ring here, segment whole) {
+  task<bool> all_gather(ring here, division parts) {
     const auto M = here.size, m = here.position;
-    packet carried = reduction_.result(complete_by(here, whole));
+    packet carried = reduction_.result(parts.complete_by(here));
     for (std::size_t s = 0; s + 1 < M; ++s) {
       const auto hop = label(frame_kind::gather_segment, static_cast<std::uint32_t>(s));
       worker_.send(here.next, hop, carried);
       const auto received = co_await worker_.receive(here.previous, hop);
       if (!received)
         co_return false;
-      reduction_.store(part(whole, m + M - s, M), received->body);
+      reduction_.store(parts[m + M - s], received->body);
       carried = received->body;
     }
     co_return true;
   }
-
-  segment part(segment whole, std::size_t k, std::size_t count) const {
-    return whole.part(k, count, reduction_.grain());
-  }
-  /// The segment that has come to its last member after reduce-scatter.
-  segment complete_by(const ring& here, segment whole) const { return part(whole, here.position + 1, here.size); }
 
   /// Values that already stand for several workers are not the worker's own part.
   void load(segment s, std::uint32_t weight) {
@@ -76,13 +91,21 @@ private:
   }
 
   tag label(frame_kind kind, std::uint32_t place) const {
-    return {kind, first_.step, first_.part + place, first_.view};
+    const auto number = place * cut_.count + cut_.number;
+    return {kind, first_.step, first_.part + static_cast<std::uint32_t>(number), first_.view};
   }
 
   worker& worker_;
   reduction& reduction_;
   tag first_;
+  slice cut_;
 };
+
+/// So many that each is about as long as the reduction asks for.
+std::size_t slices_of(const reduction& r, std::size_t parts) {
+  constexpr std::size_t most = 16; // with 2^20 workers the places of a reduction's frames are below 2^24
+  return std::clamp(r.size() / parts / r.slice_elements(), std::size_t{1}, most);
+}
 
 /// Rows and columns that this worker is in, as long as the view.
 std::pair<ring, ring> lanes(const worker& w, route way) {
@@ -106,8 +129,10 @@ task<bool> attempt(worker& w, std::span<reduction* const> together, route way, s
   tag first{frame_kind::reduce_segment, t, 0, w.present().number};
   std::vector<passage> passages;
   for (auto* r : together) {
-    passages.emplace_back(w, *r, first);
-    first.part += 1u << 24; // more than there can be workers
+    const auto slices = slices_of(*r, row.size);
+    for (std::size_t k = 0; k < slices; ++k)
+      passages.emplace_back(w, *r, first, slice{k, slices});
+    first.part += 1u << 24; // more than the places of one
   }
   std::vector<task<bool>> under_way;
   for (auto& p : passages) {

@@ -3,6 +3,7 @@
 #include "gossamer/actors/collectives/ring.hpp"
 #include "gossamer/actors/runtime/worker.hpp"
 
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,10 @@ public:
   virtual std::size_t size() const = 0;
   /// Segments begin at multiples of so many elements.
   virtual std::size_t grain() const { return 1; }
+  /// Segments that are at least twice as long are cut into so many slices of about this length, 16 at most, that travel
+  /// side by side: one is merged while the next is on its way. For reductions whose merges are independent of each
+  /// other.
+  virtual std::size_t slice_elements() const { return std::numeric_limits<std::size_t>::max(); }
 
   /// A round begins, maybe not for the first time: everything starts from the worker's own vector.
   virtual void begin(std::uint32_t members) = 0;
@@ -68,7 +73,8 @@ std::pair<std::size_t, std::size_t> torus_shape(std::size_t members, std::size_t
 ///
 /// Weights: a reduce frame is labelled with the number of workers it stands for, and taken only for that.
 /// Determinism: who merges what with what depends on the members alone, never on timing.
-/// Cost: 2 (M - 1) messages (ring) and the payload of 2 (M - 1) / M D elements sent by each member.
+/// Cost: 2 (M - 1) messages (ring), or as many of each slice, and the payload of 2 (M - 1) / M D elements sent by each
+/// member.
 ///
 /// When a member is lost, the others do the round again, from `begin`, along the rings of the new view: all reductions
 /// of the call, so that nobody waits in the first of them for one who has gone on to the second. For algorithms that

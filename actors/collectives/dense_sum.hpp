@@ -12,6 +12,7 @@ public:
   dense_sum(const worker& w, const vec& v) : worker_(w), own_(v) {}
 
   std::size_t size() const override { return own_.size(); }
+  std::size_t slice_elements() const override { return 128 << 10; } // half a megabyte
   void begin(std::uint32_t) override { sum_ = own_; }
   packet partial(segment s, std::uint32_t) override { return result(s); }
   void merge(segment s, const packet& received, contributors) override;

@@ -123,6 +123,30 @@ TEST(all_reduce, does_not_depend_on_timing) {
     }
 }
 
+class sliced_sum final : public dense_sum {
+public:
+  using dense_sum::dense_sum;
+  std::size_t slice_elements() const override { return 10; }
+};
+
+task<> add_slices(worker& w, vec& x, route way) {
+  sliced_sum sum{w, x};
+  co_await all_reduce(w, sum, way, 0);
+  x = sum.sum();
+}
+
+TEST(all_reduce, of_slices_comes_to_the_same_sum) {
+  for (const auto workers : crowds)
+    for (const std::size_t length : {1, 59, 60, 61, 5000}) {
+      const auto whole = let_live({workers, length}, [](worker& w, vec& x) { return add_up(w, x, route::ring); });
+      const auto sliced = let_live({workers, length}, [](worker& w, vec& x) { return add_slices(w, x, route::ring); });
+      expect_agreement(*sliced, workers);
+      EXPECT_EQ(sliced->model(0), whole->model(0)) << workers << " workers, " << length << " elements";
+      expect_agreement(*let_live({workers, length}, [](worker& w, vec& x) { return add_slices(w, x, route::torus); }),
+                       workers);
+    }
+}
+
 task<> add_and_merge(worker& w, vec& x) {
   dense_sum sum{w, x};
   one_bit_merge bits{w, x, 0};
