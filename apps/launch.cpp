@@ -199,8 +199,11 @@ private:
   }
 
   void pass_on_interrupt() {
-    if (clean_stop::requested() != 0 && !std::exchange(interrupted_, true))
-      end_leader(SIGINT);
+    if (clean_stop::requested() == 0 || std::exchange(interrupted_, true))
+      return;
+    record_.stops = true;
+    folder_.keep(record_);
+    end_leader(SIGINT);
   }
 
   /// A signal gets to processes of this machine: to that of ssh, which would break off what the leader still says.

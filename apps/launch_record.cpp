@@ -29,6 +29,7 @@ const settings_table<launch_record>& record_table() {
       text_setting({"boot", "ID", "of the machine"}, &launch_record::boot),
       text_setting({"leader", "HOST:PORT", "where it is led"}, &launch_record::leader),
       text_setting({"progress", "TEXT", "how far it is"}, &launch_record::progress),
+      switch_setting({"stops", "", "whether it has been asked to"}, &launch_record::stops),
       number_setting({"status", "N", "exit status"}, &launch_record::status, any_number)};
   return table;
 }

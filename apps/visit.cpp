@@ -139,7 +139,8 @@ int show_status(const program& p, const visit_options& o) {
   const auto folder = folder_of(o);
   const auto [runs, r] = look_at(folder);
   if (runs)
-    fmt::print("{} runs as process {}, and is led at {}\n", shown(folder), r.process, r.leader);
+    fmt::print("{} {} as process {}, and is led at {}\n", shown(folder), r.stops ? "stops" : "runs", r.process,
+               r.leader);
   else
     fmt::print("{}\n", end_of(folder, r));
   if (!r.progress.empty())
@@ -167,7 +168,7 @@ int stop_run(const program& p, const visit_options& o) {
   const auto [runs, r] = look_at(folder);
   if (!runs)
     throw error(errc::failed, end_of(folder, r), "there is nothing to stop");
-  if (kill(static_cast<pid_t>(r.process), SIGINT) != 0)
+  if (!r.stops && kill(static_cast<pid_t>(r.process), SIGINT) != 0)
     throw error(errc::io, fmt::format("cannot stop process {}: {}", r.process, std::strerror(errno)),
                 "whoever launched the run can");
   fmt::print("{}\n", end_of(folder, wait_for_end(folder, [](const launch_record&) {})));

@@ -15,6 +15,7 @@ struct launch_record {
   std::string boot;                    ///< of the machine: ticks come again, and other machines have theirs
   std::string leader;                  ///< HOST:PORT
   std::string progress;                ///< the last line of it
+  bool stops = false;                  ///< it has been asked to
   std::optional<std::uint64_t> status; ///< of the launch, when it has ended
 };
 
