@@ -48,6 +48,7 @@ std::vector<fs::path> entries_in(const fs::path& state) {
   }
   std::ranges::sort(found, std::greater{});
   std::vector<fs::path> result;
+  result.reserve(found.size());
   for (const auto& [written, path] : found)
     result.push_back(path);
   return result;

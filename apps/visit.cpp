@@ -7,6 +7,7 @@
 #include "gossamer/apps/detail/launch_record.hpp"
 #include "gossamer/apps/detail/progress.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/printable.hpp"
 
 #include <fmt/format.h>
 
@@ -118,9 +119,10 @@ actors::node_settings settings_of_visit(const program& p, const visit_options& o
 int show_status_at(const program& p, const visit_options& o) {
   const auto s = actors::ask_leader(settings_of_visit(p, o));
   if (s.begun)
-    fmt::print("{} is led at {}\n{}\n", s.algorithm, o.run, progress_line(progress_of(s)));
+    fmt::print("{} is led at {}\n{}\n", printable(s.algorithm), o.run, progress_line(progress_of(s)));
   else
-    fmt::print("{} is led at {}, and waits for nodes: {} of {} are there\n", s.algorithm, o.run, s.there, s.nodes);
+    fmt::print("{} is led at {}, and waits for nodes: {} of {} are there\n", printable(s.algorithm), o.run, s.there,
+               s.nodes);
   return 0;
 }
 
@@ -140,11 +142,11 @@ int show_status(const program& p, const visit_options& o) {
   const auto [runs, r] = look_at(folder);
   if (runs)
     fmt::print("{} {} as process {}, and is led at {}\n", shown(folder), r.stops ? "stops" : "runs", r.process,
-               r.leader);
+               printable(r.leader));
   else
     fmt::print("{}\n", end_of(folder, r));
   if (!r.progress.empty())
-    fmt::print("{}\n", r.progress);
+    fmt::print("{}\n", printable(r.progress));
   return 0;
 }
 
@@ -187,7 +189,7 @@ int attach(const visit_options& o) {
     const auto clear = [&] { live.clear(); };
     r = wait_for_end(folder, [&](const launch_record& now) {
       output.print_new(clear);
-      live.show(now.progress);
+      live.show(printable(now.progress));
     });
     output.print_new(clear);
   }

@@ -169,6 +169,7 @@ private:
 
 std::vector<node_place> places_of(const std::vector<node_entry>& entries) {
   std::vector<node_place> result;
+  result.reserve(entries.size());
   for (const auto& e : entries)
     result.push_back({e.data, e.ranks});
   return result;

@@ -118,6 +118,19 @@ TEST_F(detached, runs_that_do_not_begin_say_why) {
   EXPECT_FALSE(exists("run"));
 }
 
+TEST_F(detached, runs_are_interrupted_from_the_terminal_until_they_begin) {
+  write("waits.sh", "#!/bin/sh\nexec sleep 100\n");
+  std::filesystem::permissions(folder_ / "waits.sh", std::filesystem::perms::owner_all);
+  write("hosts.toml", "[[host]]\n\n[[host]]\nbinary = '" + (folder_ / "waits.sh").string() + "'\n");
+  std::filesystem::create_directory(folder_ / "run");
+  std::filesystem::create_symlink("/dev/full", folder_ / "run/launch.toml.part"); // and says so
+  support::subprocess run(at_home(words{"launch", "--detach", "--patience", "1", "--hosts", "hosts.toml"} + job));
+  run.signal_after("cannot write", SIGINT);
+  const auto ended = run.finish();
+  EXPECT_EQ(ended.status, 1) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("interrupted while it waited for nodes"));
+}
+
 TEST_F(detached, runs_whose_launch_was_killed_are_told_from_others) {
   ASSERT_EQ(launch().status, 0);
   const auto process = text("process");
