@@ -27,6 +27,7 @@ namespace {
 
 constexpr double longest_farewell_s = 5; // of the others when the leader has ended, but no longer than the patience
 constexpr double keep_progress_every_s = 0.5;
+constexpr std::size_t most_last_words = 500;
 constexpr int first_of_shells = 126; // statuses with which a shell, or ssh, says that a program has not run
 
 class launcher {
@@ -183,7 +184,7 @@ private:
   void give_up(std::size_t k) {
     failure_.emplace(errc::failed,
                      fmt::format("node {} on {} ended with status {}: {}", k, plan_.node(k).name, *children_[k].ended(),
-                                 children_[k].last_line()),
+                                 children_[k].last_line().substr(0, most_last_words)),
                      "its command was " + shell_line(plan_.command(k, "HOST:PORT")));
     end_leader(SIGTERM);
   }

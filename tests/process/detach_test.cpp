@@ -204,6 +204,20 @@ TEST_F(launched_run, keeps_what_each_node_has_said_and_how_it_ended) {
   }
 }
 
+TEST_F(launched_run, takes_bounded_lines_from_its_nodes) {
+  write("endless_line.sh", "#!/bin/sh\nhead -c 1000000 /dev/zero | tr '\\0' x >&2\nexit 3\n");
+  std::filesystem::permissions(folder_ / "endless_line.sh", std::filesystem::perms::owner_all);
+  write("hosts.toml", "[[host]]\n\n[[host]]\nbinary = '" + (folder_ / "endless_line.sh").string() + "'\n");
+  const auto ended = run(words{"launch", "--hosts", "hosts.toml", "--"} + small + words{"--out", "run"});
+  EXPECT_EQ(ended.status, 1);
+  const auto sentence = ended.err.rfind("gossamer: node 1 on localhost ended with status 3: x");
+  ASSERT_NE(sentence, std::string::npos);
+  EXPECT_LT(ended.err.size() - sentence, 2000u);
+  const auto kept = read("run/nodes/1.log");
+  EXPECT_EQ(std::ranges::count(kept, 'x'), 1'000'000);
+  EXPECT_GE(std::ranges::count(kept, '\n'), 1'000'000 / 131'072);
+}
+
 TEST_F(launched_run, goes_on_when_nothing_can_be_kept) {
   std::filesystem::create_directories(folder_ / "run/nodes");
   for (const char* full : {"run/output.log", "run/nodes/0.log", "run/nodes/1.log", "run/nodes/nodes.json.part"})

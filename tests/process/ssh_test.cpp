@@ -71,7 +71,8 @@ protected:
   }
 
   words over_path(const words& given) const {
-    return words{"env", "-C", folder_.string(), "PATH=" + (folder_ / "bin").string() + ":" + std::getenv("PATH")}
+    return words{"env", "-C", folder_.string(), "PATH=" + (folder_ / "bin").string() + ":" + std::getenv("PATH"),
+                 "XDG_STATE_HOME=" + (folder_ / "state").string()}
            + gossamer(given);
   }
   /// Two nodes, behind ssh. Their address is not loopback by its looks, and every machine has it.
@@ -135,6 +136,22 @@ TEST_F(over_ssh, an_interrupt_ends_all_processes) {
   EXPECT_THAT(ended.out, HasSubstr("interrupted after"));
   EXPECT_EQ(json::parse(read("run/summary.json"))["end"], "interrupted");
   EXPECT_THAT(all, SizeIs(2));
+  for (const auto process : all)
+    EXPECT_TRUE(ends(process));
+}
+
+TEST_F(over_ssh, a_run_that_was_left_behind_is_stopped) {
+  auto detached = launch(endless);
+  detached.insert(std::ranges::find(detached, "--insecure"), "--detach");
+  const auto launched = support::subprocess(detached).finish();
+  ASSERT_EQ(launched.status, 0) << launched.err;
+  EXPECT_THAT(launched.out, HasSubstr("gossamer status runs/001-on-node-a"));
+  const auto all = nodes();
+  EXPECT_THAT(all, SizeIs(2));
+  const auto stopped = support::subprocess(over_path({"stop"})).finish();
+  EXPECT_EQ(stopped.status, 0) << stopped.err;
+  EXPECT_EQ(stopped.out, "runs/001-on-node-a has ended with status 130\n");
+  EXPECT_EQ(json::parse(read("run/summary.json"))["end"], "interrupted");
   for (const auto process : all)
     EXPECT_TRUE(ends(process));
 }
