@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -20,13 +19,27 @@ namespace gossamer::apps {
 namespace {
 
 constexpr int not_found = 127; // as a shell says it
+constexpr std::size_t longest_line = 65536;
 
-[[noreturn]] void become(const std::vector<std::string>& command, int output, bool with_errors) {
+/// Both ends of a pipe, by number of the end; closed unless they are taken.
+struct pipe_ends {
+  std::array<int, 2> ends{-1, -1};
+
+  bool open() { return pipe2(ends.data(), O_CLOEXEC) == 0; }
+  int take(std::size_t end) { return std::exchange(ends[end], -1); }
+  ~pipe_ends() {
+    for (const int end : ends)
+      if (end >= 0)
+        close(end);
+  }
+};
+
+[[noreturn]] void become(const std::vector<std::string>& command, int input, int output, int errors) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  dup2(input, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
-  if (with_errors)
-    dup2(output, STDERR_FILENO);
+  dup2(errors, STDERR_FILENO);
   std::vector<char*> words;
   words.reserve(command.size() + 1);
   for (const auto& word : command)
@@ -43,26 +56,26 @@ constexpr int not_found = 127; // as a shell says it
 
 } // namespace
 
-child::child(const std::vector<std::string>& command, bool with_errors) {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0)
+child::child(const std::vector<std::string>& command) {
+  pipe_ends input, output, errors;
+  if (!input.open() || !output.open() || !errors.open())
     refuse();
   std::fflush(nullptr);
   id_ = fork();
   if (id_ == 0)
-    become(command, ends[1], with_errors);
-  close(ends[1]);
-  output_ = ends[0];
-  if (id_ < 0) {
-    close(output_);
+    become(command, input.ends[0], output.ends[1], errors.ends[1]);
+  if (id_ < 0)
     refuse();
-  }
+  input_ = input.take(1);
+  streams_ = {stream{output.take(0)}, stream{errors.take(0)}};
+  for (const int file : outputs())
+    fcntl(file, F_SETFL, O_NONBLOCK);
 }
 
 void child::swap(child& other) noexcept {
   std::swap(id_, other.id_);
-  std::swap(output_, other.output_);
-  std::swap(unfinished_, other.unfinished_);
+  std::swap(input_, other.input_);
+  std::swap(streams_, other.streams_);
   std::swap(last_line_, other.last_line_);
   std::swap(status_, other.status_);
 }
@@ -72,30 +85,44 @@ child::~child() {
     kill(-id_, SIGKILL);
     waitpid(id_, nullptr, 0);
   }
-  if (output_ >= 0)
-    close(output_);
+  end_input();
+  for (const int file : outputs())
+    if (file >= 0)
+      close(file);
 }
 
-bool child::read_lines(const std::function<void(const std::string&)>& on_line) {
+bool child::read_lines(const line_taker& on_line) {
+  const bool output = read_from(streams_[0], false, on_line), errors = read_from(streams_[1], true, on_line);
+  return output || errors;
+}
+
+bool child::read_from(stream& from, bool error, const line_taker& on_line) {
+  if (from.file < 0)
+    return false;
   std::array<char, 65536> bytes{};
-  const auto count = read(output_, bytes.data(), bytes.size());
-  if (count < 0 && errno == EINTR)
-    return true;
+  const auto count = read(from.file, bytes.data(), bytes.size());
+  if (count < 0 && (errno == EINTR || errno == EAGAIN))
+    return false;
+  auto& text = from.unfinished;
   if (count > 0)
-    unfinished_.append(bytes.data(), static_cast<std::size_t>(count));
-  const auto hand_on = [&](std::size_t end) {
-    last_line_ = unfinished_.substr(0, end);
-    unfinished_.erase(0, end + 1);
-    on_line(last_line_);
+    text.append(bytes.data(), static_cast<std::size_t>(count));
+  const auto hand_on = [&](std::size_t end, std::size_t separator) {
+    last_line_ = text.substr(0, end);
+    text.erase(0, end + separator);
+    on_line(error, last_line_);
   };
-  for (std::size_t end = 0; (end = unfinished_.find('\n')) != std::string::npos;)
-    hand_on(end);
-  if (count > 0)
-    return true;
-  if (!unfinished_.empty())
-    hand_on(unfinished_.size());
-  close(std::exchange(output_, -1));
-  return false;
+  for (std::size_t end = 0; (end = text.find('\n')) != std::string::npos;)
+    hand_on(end, 1);
+  if (text.size() >= longest_line || (count <= 0 && !text.empty()))
+    hand_on(text.size(), 0);
+  if (count <= 0)
+    close(std::exchange(from.file, -1));
+  return true;
+}
+
+void child::end_input() {
+  if (input_ >= 0)
+    close(std::exchange(input_, -1));
 }
 
 void child::send_signal(int signal) const {

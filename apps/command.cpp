@@ -1,8 +1,7 @@
 #include "gossamer/apps/command.hpp"
 
-#include "gossamer/actors/runtime/allowed.hpp"
+#include "gossamer/apps/detail/cluster_flags.hpp"
 #include "gossamer/apps/detail/commands.hpp"
-#include "gossamer/apps/detail/launch.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/printable.hpp"
 #include "gossamer/base/settings_text.hpp"
@@ -120,6 +119,14 @@ public:
       return be_node();
     if (*launch_)
       return launch(program_, launching_, job_options(), *job_);
+    if (*status_)
+      return show_status(program_, visit_);
+    if (*logs_)
+      return show_logs(visit_);
+    if (*stop_)
+      return stop_run(program_, visit_);
+    if (*attach_)
+      return attach(visit_);
     const auto options = simulation_.options();
     check_exploration(options);
     return simulate(program_, options, exploration_, json_);
@@ -137,66 +144,15 @@ private:
     }
   }
 
-  void add_node(CLI::App* command, node_options& n) {
-    command->add_option("--patience", n.patience_s, "seconds until a node that cannot be reached is given up")
-        ->type_name("S")
-        ->capture_default_str()
-        ->check(CLI::Range(0.1, 1e6));
-    command
-        ->add_option(
-            "--certs", n.certs,
-            "encrypt, and let in only who shows a certificate of the same authority: a folder of gossamer certs")
-        ->type_name("DIR");
-    command->add_flag("--insecure", n.insecure,
-                      "use addresses that other machines reach, although nothing is encrypted without --certs");
-    command->add_flag("!--no-shared-memory", n.share_memory,
-                      "use sockets also between nodes of one machine, as between machines");
-  }
-
   void add_cluster() {
-    node_->add_option("--listen", node_options_.listen, "lead a run: other nodes join here; port 0: any")
-        ->type_name("HOST:PORT");
-    node_->add_option("--join", node_options_.join, "take part in the run that is led there")->type_name("HOST:PORT");
-    node_
-        ->add_option("--rendezvous", node_options_.rendezvous,
-                     "one of --nodes that are started alike: --number 0 leads there, the others join it")
-        ->type_name("HOST:PORT");
-    node_->add_flag("--slurm", node_options_.slurm, "the same, with what srun says in the environment");
-    node_->add_option("--nodes", node_options_.nodes, "of one that leads: how many there are, with itself")
-        ->type_name("N")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 65'536));
-    node_->add_option("--slots", node_options_.slots, "its share of the workers, in proportion to that of others")
-        ->type_name("N")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 1'000'000));
-    node_->add_option("--number", node_options_.number, "which node it is, or would like to be")
-        ->type_name("K")
-        ->check(CLI::Range(0, 65'535));
-    node_->add_option("--wait", node_options_.wait_s, "seconds until all must have come")
-        ->type_name("S")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 1'000'000));
-    node_
-        ->add_option("--device", node_options_.device,
-                     "of one that joins: where its gradients are computed (default: as the job says)")
-        ->type_name("DEVICE");
-    node_->add_option("--threads", node_options_.threads, "of one that joins: threads for messages")
-        ->type_name("N")
-        ->check(CLI::Range(actors::allowed::threads.min, actors::allowed::threads.max));
-    node_->add_flag("--announce", node_options_.announce, "say on standard output where it listens, for programs");
-    add_node(node_, node_options_);
-    node_->footer("What one that leads is to train follows behind --, e.g. -- train --workers 8");
-    launch_->add_option("--hosts", launching_.hosts, "NAME:SLOTS,... or a file; a slot is a node process")
-        ->type_name("HOSTS")
-        ->capture_default_str();
-    launch_->add_flag("--dry-run", launching_.dry_run, "print the commands that would start the nodes");
-    launch_->add_option("--restart", launching_.restarts, "start nodes that end again, so often all together")
-        ->type_name("N")
-        ->capture_default_str()
-        ->check(CLI::Range(0, 1'000'000));
-    add_node(launch_, launching_.node);
-    launch_->footer("What the nodes are to train follows behind --, e.g. -- train --algorithm d-psgd");
+    add_node_flags(*node_, node_options_);
+    add_launch_flags(*launch_, launching_);
+    for (auto* command : {status_, stop_})
+      add_visit_flags(*command, visit_, true);
+    for (auto* command : {logs_, attach_})
+      add_visit_flags(*command, visit_, false);
+    logs_->add_flag("--follow", visit_.follow, "go on with what comes until the run ends");
+    attach_->footer("Ctrl-C leaves the run alone and ends this command only; gossamer stop ends the run.");
   }
 
   void add_certs() {
@@ -316,6 +272,10 @@ private:
   CLI::App* simulate_ = app_.add_subcommand("simulate", "the same in virtual time, over a network of your choice");
   CLI::App* launch_ = app_.add_subcommand("launch", "train on several machines, or with several processes here");
   CLI::App* node_ = app_.add_subcommand("node", "one process of a run on several machines");
+  CLI::App* status_ = app_.add_subcommand("status", "say how far a run is that was launched");
+  CLI::App* logs_ = app_.add_subcommand("logs", "show what a run has said that was launched");
+  CLI::App* stop_ = app_.add_subcommand("stop", "end a run as Ctrl-C does, and wait until it is written down");
+  CLI::App* attach_ = app_.add_subcommand("attach", "follow a run to its end, and give its exit status");
   CLI::App* certs_ = app_.add_subcommand("certs", "make certificates for the nodes of runs on several machines");
   CLI::App* list_ = app_.add_subcommand("list", "list what there is to choose from");
   CLI::App* explain_ = app_.add_subcommand("explain", "explain an algorithm, codec, topology, model, ...");
@@ -325,6 +285,7 @@ private:
   exploration exploration_;
   node_options node_options_;
   launch_options launching_;
+  visit_options visit_;
   certs_options authority_;
   std::optional<std::vector<std::string>> job_; // what stands behind `--`
   bool json_ = false;

@@ -22,6 +22,7 @@ const settings_table<host>& host_table() {
       number_setting({"port", "N", "of ssh"}, &host::port, interval<std::uint64_t>{1, 65535}),
       text_setting({"binary", "FILE", "the program there"}, &host::binary),
       text_setting({"directory", "DIR", "to work in"}, &host::directory),
+      text_setting({"data_dir", "DIR", "where relative paths of the data begin"}, &host::data_dir),
       text_setting({"device", "DEVICE", "of its workers"}, &host::device),
       text_setting({"certs", "DIR", "its certificates there"}, &host::certs),
       {{.name = "environment", .value = "NAME=VALUE", .help = "variables for the program", .joined_by = "\n"},

@@ -1,11 +1,18 @@
 // gossamer launch: starts the nodes of a run, and shows it as if it were one process.
 #include "gossamer/apps/detail/launch.hpp"
 
+#include "gossamer/actors/telemetry/run_folder.hpp"
 #include "gossamer/apps/detail/child.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
-#include "gossamer/apps/detail/hosts.hpp"
+#include "gossamer/apps/detail/departure.hpp"
+#include "gossamer/apps/detail/detached_runs.hpp"
+#include "gossamer/apps/detail/launch_folder.hpp"
+#include "gossamer/apps/detail/launch_plan.hpp"
+#include "gossamer/apps/detail/progress.hpp"
+#include "gossamer/apps/detail/shell_word.hpp"
 #include "gossamer/apps/detail/stopwatch.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/spec.hpp"
 
 #include <fmt/format.h>
 
@@ -19,180 +26,261 @@ namespace gossamer::apps {
 namespace {
 
 constexpr double longest_farewell_s = 5; // of the others when the leader has ended, but no longer than the patience
-
-/// One for each node.
-std::vector<host> slots_of(const std::vector<host>& hosts) {
-  std::vector<host> result;
-  for (const auto& one : hosts)
-    result.insert(result.end(), one.slots, one);
-  return result;
-}
-
-std::string address_of(const host& where) {
-  return !where.address.empty() ? where.address : where.local() ? "127.0.0.1" : where.name;
-}
+constexpr double keep_progress_every_s = 0.5;
+constexpr std::size_t most_last_words = 500;
+constexpr int first_of_shells = 126; // statuses with which a shell, or ssh, says that a program has not run
 
 class launcher {
 public:
-  launcher(const program& p, const launch_options& how, const run_options& job, std::vector<std::string> words)
-      : program_(p), how_(how), nodes_(slots_of(read_hosts(how.hosts))), words_(std::move(words)),
-        threads_(job.run.threads) {
-    if (job.workers_given)
-      require_workers(nodes_.size(), job.run.workers);
-    else
-      words_.insert(words_.end(), {"--workers", fmt::format("{}", nodes_.size())});
-    require_private("--hosts", fmt::format("{}:0", address_of(nodes_[0])),
-                    how.node.insecure || !certs_of(nodes_[0]).empty());
-    require_certificates();
-    const bool others = !std::ranges::all_of(nodes_, &host::local);
-    if (others && is_loopback(address_of(nodes_[0])))
-      throw error(
-          errc::usage, fmt::format("other machines cannot reach {}", address_of(nodes_[0])),
-          "in the hosts file, give the first host an address = \"...\" that they reach, or a name that they know");
-  }
-
-  void print_commands() const {
-    fmt::print("{}\n", shell_line(leader_command()));
-    for (std::size_t k = 1; k < nodes_.size(); ++k)
-      fmt::print("{}\n", shell_line(joining_command(k, fmt::format("{}:PORT", address_of(nodes_[0])))));
+  /// @param begun called once, when the nodes are there and the folder is open
+  launcher(const program& p, const launch_plan& plan, const launch_options& how, std::function<void(launcher&)> begun)
+      : program_(p), plan_(plan), how_(how), on_begin_(std::move(begun)), known_(plan.nodes()), silent_(plan.nodes()) {
+    for (std::size_t k = 0; k < known_.size(); ++k)
+      known_[k].host = plan.node(k).name;
   }
 
   /// @returns the leader's exit status
   int run() {
     const clean_stop stop;
-    children_.reserve(nodes_.size()); // who polls them refers to them
-    children_.emplace_back(leader_command(), false);
-    stopwatch since_end;
-    while (!children_[0].ended() || children_[0].output() >= 0) {
+    children_.reserve(plan_.nodes());
+    children_.emplace_back(plan_.command(0, {}));
+    while (!silent_[0]) {
       look();
       pass_on_interrupt();
-      since_end = {};
     }
-    while (!all_ended() && since_end.seconds() < std::min(longest_farewell_s, how_.node.patience_s))
+    if (record_.leader.empty() && *children_[0].ended() >= first_of_shells && !interrupted_)
+      give_up(0);
+    const stopwatch since_end;
+    while (!all_are_silent() && since_end.seconds() < std::min(longest_farewell_s, how_.node.patience_s))
       look();
+    note_ends();
     if (failure_)
       throw *failure_;
     return *children_[0].ended();
   }
 
+  void keep_status(int status) {
+    live_.clear();
+    record_.status = static_cast<std::uint64_t>(status);
+    folder_.keep(record_);
+  }
+
+  /// From now on everything goes into the folder, and nothing to the terminal.
+  void leave_terminal() {
+    live_.clear();
+    folder_.take_streams();
+    on_terminal_ = false;
+  }
+
+  const launch_folder& folder() const { return folder_; }
+  const launch_record& record() const { return record_; }
+  void say(const std::string& line) { show(fmt::format("{}: {}", program_.name(), line), stderr); }
+
 private:
-  std::vector<std::string> leader_command() const {
-    std::vector<std::string> words{"node",
-                                   "--listen",
-                                   fmt::format("{}:0", address_of(nodes_[0])),
-                                   "--nodes",
-                                   fmt::format("{}", nodes_.size()),
-                                   "--announce"};
-    add_common(words, nodes_[0]);
-    words.emplace_back("--");
-    words.insert(words.end(), words_.begin(), words_.end());
-    return command_on(nodes_[0], program_.path(), words);
-  }
-
-  std::vector<std::string> joining_command(std::size_t k, const std::string& leader) const {
-    std::vector<std::string> words{"node", "--join", leader, "--number", fmt::format("{}", k)};
-    add_common(words, nodes_[k]);
-    if (threads_ > 0)
-      words.insert(words.end(), {"--threads", fmt::format("{}", threads_)});
-    if (!nodes_[k].device.empty())
-      words.insert(words.end(), {"--device", nodes_[k].device});
-    return command_on(nodes_[k], program_.path(), words);
-  }
-
-  const std::string& certs_of(const host& where) const { return where.certs.empty() ? how_.node.certs : where.certs; }
-
-  void require_certificates() const {
-    const auto without = std::ranges::find_if(nodes_, [this](const host& h) { return certs_of(h).empty(); });
-    const auto with = std::ranges::find_if(nodes_, [this](const host& h) { return !certs_of(h).empty(); });
-    if (without != nodes_.end() && with != nodes_.end())
-      throw error(errc::usage, fmt::format("{} has certificates, and {} has none", with->name, without->name),
-                  "in the hosts file, give every host a folder: certs = \"...\"; or all the same one: --certs DIR");
-  }
-
-  void add_common(std::vector<std::string>& words, const host& where) const {
-    if (const auto& certs = certs_of(where); !certs.empty())
-      words.insert(words.end(), {"--certs", certs});
-    if (how_.node.insecure)
-      words.emplace_back("--insecure");
-    if (!how_.node.share_memory)
-      words.emplace_back("--no-shared-memory");
-    words.insert(words.end(), {"--patience", fmt::format("{}", how_.node.patience_s)});
-  }
-
   /// What the nodes have written, and who of them has ended.
   void look() {
     std::vector<pollfd> polled;
-    for (const auto& one : children_)
-      polled.push_back({one.output(), POLLIN, 0});
+    std::vector<bool> over;
+    for (auto& one : children_) {
+      over.push_back(one.ended().has_value());
+      for (const int file : one.outputs())
+        polled.push_back({file, POLLIN, 0});
+    }
     constexpr int look_every_ms = 100;
     poll(polled.data(), polled.size(), look_every_ms);
-    for (std::size_t k = 0; k < polled.size(); ++k)
-      if ((polled[k].revents & (POLLIN | POLLHUP)) != 0)
-        children_[k].read_lines([&](const std::string& line) { show(k, line); });
-    for (std::size_t k = 1; k < children_.size(); ++k)
-      if (const auto status = children_[k].ended(); status.value_or(0) != 0 && !failure_ && !children_[0].ended())
-        begun_ ? start_again(k) : give_up(k, *status);
-  }
-
-  void show(std::size_t k, const std::string& line) {
-    if (k > 0) {
-      std::fputs(fmt::format("[{} {}] {}\n", k, nodes_[k].name, line).c_str(), stderr);
-    } else if (line.starts_with(announcement)) {
-      leader_ = line.substr(announcement.size());
-      for (std::size_t i = 1; i < nodes_.size(); ++i)
-        children_.emplace_back(joining_command(i, leader_), true);
-    } else if (line == all_have_come) {
-      begun_ = true;
-    } else {
-      fmt::print("{}\n", line);
-      std::fflush(stdout);
+    for (std::size_t k = 0; k < over.size(); ++k) { // the leader's lines may start more
+      const bool spoke = children_[k].read_lines([&](bool error, const std::string& line) { hear(k, error, line); });
+      silent_[k] = over[k] && !spoke;
+      if (k > 0 && silent_[k] && *children_[k].ended() != 0 && !failure_ && !children_[0].ended())
+        begun_ ? start_again(k) : give_up(k);
     }
   }
 
-  void give_up(std::size_t k, int status) {
-    failure_.emplace(
-        errc::failed,
-        fmt::format("node {} on {} ended with status {}: {}", k, nodes_[k].name, status, children_[k].last_line()),
-        "its command was " + shell_line(joining_command(k, "HOST:PORT")));
-    children_[0].send_signal(SIGTERM);
+  void hear(std::size_t k, bool error, const std::string& line) {
+    if (k == 0 && !error && obey(line))
+      return;
+    folder_.keep_line_of(k, line);
+    show(k == 0 ? line : fmt::format("[{} {}] {}", k, plan_.node(k).name, line), k == 0 && !error ? stdout : stderr);
+  }
+
+  /// @returns whether it was one of the lines that a leader writes for programs
+  bool obey(const std::string& line) {
+    const auto after = [&](std::string_view what) { return line.substr(what.size()); };
+    if (line.starts_with(progress_is))
+      on_progress(after(progress_is));
+    else if (line.starts_with(folder_is))
+      open_folder(after(folder_is));
+    else if (line.starts_with(node_is))
+      on_node(split(after(node_is), ' '));
+    else if (line.starts_with(announcement))
+      start_others(after(announcement));
+    else if (line == all_have_come)
+      begin();
+    else
+      return false;
+    return true;
+  }
+
+  /// The folder of a leader on another machine is there; this one has only what is written here.
+  void open_folder(const std::string& leaders) {
+    const auto& leader = plan_.node(0);
+    try {
+      folder_.open(leader.local() ? std::filesystem::path{leaders} : folder_of_other(leader), plan_.nodes());
+    } catch (const error& e) {
+      say(e.what());
+    }
+    folder_.keep(known_);
+  }
+
+  static std::filesystem::path folder_of_other(const host& leader) {
+    auto name = "on-" + leader.name;
+    std::ranges::replace(name, '/', '_');
+    return absolute(actors::run_folder::make_next("runs", name));
+  }
+
+  void start_others(const std::string& leader) {
+    record_.leader = leader;
+    folder_.keep(record_);
+    for (std::size_t k = 1; k < plan_.nodes(); ++k)
+      children_.emplace_back(plan_.command(k, leader));
+  }
+
+  /// "K HOST:PORT 0,1,2"
+  void on_node(const std::vector<std::string>& words) {
+    if (words.size() != 3)
+      return;
+    const auto k = parse_integer("the number of a node", words[0], 0, static_cast<std::int64_t>(known_.size()) - 1);
+    known_[static_cast<std::size_t>(k)].address = words[1];
+    known_[static_cast<std::size_t>(k)].ranks = words[2];
+  }
+
+  void begin() {
+    begun_ = true;
+    folder_.keep(known_);
+    if (on_begin_)
+      on_begin_(*this);
+  }
+
+  void on_progress(const std::string& line) {
+    if (on_terminal_)
+      live_.show(line);
+    record_.progress = line;
+    if (since_kept_.seconds() < keep_progress_every_s)
+      return;
+    folder_.keep(record_);
+    since_kept_ = {};
+  }
+
+  /// Who cannot write to its terminal hears of it in the end, and the run goes on.
+  void show(const std::string& line, std::FILE* stream) {
+    folder_.keep_output(line);
+    if (!on_terminal_)
+      return;
+    live_.clear();
+    std::fputs((line + '\n').c_str(), stream);
+    std::fflush(stream);
+  }
+
+  void give_up(std::size_t k) {
+    failure_.emplace(errc::failed,
+                     fmt::format("node {} on {} ended with status {}: {}", k, plan_.node(k).name, *children_[k].ended(),
+                                 children_[k].last_line().substr(0, most_last_words)),
+                     "its command was " + shell_line(plan_.command(k, "HOST:PORT")));
+    end_leader(SIGTERM);
   }
 
   void start_again(std::size_t k) {
-    if (restarts_ == how_.restarts || children_[k].output() >= 0) // which is read to its end first
+    if (restarts_ == how_.restarts || interrupted_)
       return;
     ++restarts_;
-    show(k, fmt::format("is started again ({} of {})", restarts_, how_.restarts));
-    children_[k] = child{joining_command(k, leader_), true};
+    ++known_[k].restarts;
+    hear(k, true, fmt::format("is started again ({} of {})", restarts_, how_.restarts));
+    children_[k] = child{plan_.command(k, record_.leader)};
+    note_ends();
   }
 
   void pass_on_interrupt() {
-    if (clean_stop::requested() && !std::exchange(interrupted_, true))
-      children_[0].send_signal(SIGINT);
+    if (clean_stop::requested() == 0 || std::exchange(interrupted_, true))
+      return;
+    record_.stops = true;
+    folder_.keep(record_);
+    end_leader(SIGINT);
   }
 
-  bool all_ended() {
-    return std::ranges::all_of(children_, [](child& one) { return one.ended().has_value(); });
+  /// A signal gets to processes of this machine: to that of ssh, which would break off what the leader still says.
+  void end_leader(int signal) {
+    if (plan_.node(0).local())
+      children_[0].send_signal(signal);
+    children_[0].end_input();
+  }
+
+  bool all_are_silent() const { return std::count(silent_.begin(), silent_.end(), true) >= std::ssize(children_); }
+
+  void note_ends() {
+    for (std::size_t k = 0; k < children_.size(); ++k)
+      known_[k].status = children_[k].ended();
+    folder_.keep(known_);
   }
 
   const program& program_;
+  const launch_plan& plan_;
   const launch_options& how_;
-  std::vector<host> nodes_;
-  std::vector<std::string> words_;
-  std::size_t threads_;         // of each
-  std::vector<child> children_; // by the number of the node
-  std::string leader_;          // where it listens
+  std::function<void(launcher&)> on_begin_; // may be empty
+  std::vector<child> children_;             // by the number of the node
+  std::vector<node_record> known_;          // likewise
+  std::vector<bool> silent_;                // likewise: it has ended, and all that it said has been heard
+  launch_record record_ = own_record();
+  live_line live_;
+  launch_folder folder_{[this](const std::string& line) { say(line); }};
+  stopwatch since_kept_;
   std::size_t restarts_ = 0;
-  bool begun_ = false, interrupted_ = false;
+  bool begun_ = false, interrupted_ = false, on_terminal_ = true;
   std::optional<error> failure_;
 };
+
+/// The run is under way, and no terminal is needed any more.
+void go_on_alone(launcher& run, departure& parting) {
+  const auto folder = run.folder().path();
+  try {
+    remember_detached(folder, fmt::format("{}", run.record().process));
+  } catch (const error& e) {
+    run.say(e.what());
+  }
+  run.leave_terminal();
+  const auto name = shell_word(shown(folder));
+  parting.leave(
+      fmt::format("the run goes on by itself, as process {0}; it is led at {1}\n"
+                  "  gossamer status {2}   says how far it is\n"
+                  "  gossamer logs {2}     shows what it has said\n"
+                  "  gossamer attach {2}   follows it to its end; Ctrl-C there leaves it alone\n"
+                  "  gossamer stop {2}     ends it as Ctrl-C would have, and waits until it is written down\n",
+                  run.record().process, run.record().leader, name));
+}
 
 } // namespace
 
 int launch(const program& p, const launch_options& how, const run_options& job, const std::vector<std::string>& words) {
-  launcher all{p, how, job, words};
-  if (how.dry_run)
-    return all.print_commands(), 0;
-  return all.run();
+  const launch_plan plan{p, how, job, words};
+  if (how.dry_run) {
+    for (std::size_t k = 0; k < plan.nodes(); ++k)
+      fmt::print("{}\n", shell_line(plan.command(k, plan.leader_address() + ":PORT")));
+    return 0;
+  }
+  std::optional<departure> parting;
+  if (how.detach && parting.emplace().is_left_behind())
+    return parting->wait();
+  launcher all{p, plan, how, [&](launcher& run) {
+                 if (parting)
+                   go_on_alone(run, *parting);
+               }};
+  try {
+    const int status = all.run();
+    all.keep_status(status);
+    return status;
+  } catch (const error& e) {
+    all.keep_status(e.exit_status());
+    throw;
+  }
 }
 
 } // namespace gossamer::apps

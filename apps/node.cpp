@@ -9,9 +9,12 @@
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <unistd.h>
 
 namespace gossamer::apps {
 
@@ -21,9 +24,72 @@ void say(const program& p, const std::string& line) {
   std::fputs(fmt::format("{}: {}\n", p.name(), line).c_str(), stderr);
 }
 
+void follow(const node_options& node) {
+  if (node.until_input_ends)
+    clean_stop::follow_input();
+}
+
 bool stop_requested() { return clean_stop::requested() != 0; }
 
-actors::node_settings common(const program& p, const node_options& node, const std::string& where) {
+/// A line for the program that has started this one. Whether that still reads is no matter of the run.
+void announce(std::string_view what, const std::string& line = {}) {
+  std::fputs(fmt::format("{}{}\n", what, line).c_str(), stdout);
+  std::fflush(stdout);
+}
+
+/// Announces progress, in place of showing it.
+class announcing_observer final : public actors::run_observer {
+public:
+  explicit announcing_observer(actors::run_observer& inner) : inner_(inner) {}
+  void on_progress(const actors::progress_record& p) override { announce(progress_is, progress_line(p)); }
+  void on_evaluation(const actors::evaluation_record& r) override { inner_.on_evaluation(r); }
+  void on_event(double time_s, const std::string& what) override { inner_.on_event(time_s, what); }
+
+private:
+  actors::run_observer& inner_;
+};
+
+/// The line to paste on another machine.
+void invite(const program& p, const node_options& node, const actors::endpoint& where) {
+  const auto address = to_string(where);
+  if (node.announce)
+    announce(announcement, address);
+  else if (node.nodes > 1)
+    say(p, fmt::format("waits for {} more node{}; start each of them with\n  {} node --join {}{}", node.nodes - 1,
+                       node.nodes == 2 ? "" : "s", p.name(), address,
+                       !node.certs.empty() ? " --certs DIR"
+                       : node.insecure     ? " --insecure"
+                                           : ""));
+}
+
+void tell_all_are_here(const node_options& node, const std::vector<actors::node_place>& places) {
+  if (!node.announce)
+    return;
+  for (std::size_t k = 0; k < places.size(); ++k)
+    announce(node_is, fmt::format("{} {} {}", k, to_string(places[k].data), fmt::join(places[k].ranks, ",")));
+  announce(all_have_come);
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "this host";
+}
+
+/// Files are another matter on each machine, so whoever reads of one that is missing is told where.
+template <class Prepare>
+auto on_this_host(const Prepare& prepare) {
+  try {
+    return prepare();
+  } catch (const error& e) {
+    if (e.code() != errc::io)
+      throw;
+    throw error(e.code(), fmt::format("on {}: {}", host_name(), e.sentence()), e.remedy());
+  }
+}
+
+} // namespace
+
+actors::node_settings settings_of(const program& p, const node_options& node, const std::string& where) {
   actors::node_settings s;
   s.where = actors::parse_endpoint(where);
   s.slots = node.slots;
@@ -39,29 +105,6 @@ actors::node_settings common(const program& p, const node_options& node, const s
   }
   return s;
 }
-
-/// The line to paste on another machine.
-void invite(const program& p, const node_options& node, const actors::endpoint& where) {
-  const auto address = to_string(where);
-  if (node.announce) {
-    fmt::print("{}{}\n", announcement, address);
-    std::fflush(stdout);
-  } else if (node.nodes > 1)
-    say(p, fmt::format("waits for {} more node{}; start each of them with\n  {} node --join {}{}", node.nodes - 1,
-                       node.nodes == 2 ? "" : "s", p.name(), address,
-                       !node.certs.empty() ? " --certs DIR"
-                       : node.insecure     ? " --insecure"
-                                           : ""));
-}
-
-void tell_all_are_here(const node_options& node) {
-  if (!node.announce)
-    return;
-  fmt::print("{}\n", all_have_come);
-  std::fflush(stdout);
-}
-
-} // namespace
 
 bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
 
@@ -100,21 +143,33 @@ node_options placed(node_options node) {
   return node;
 }
 
-int lead(const program& p, const node_options& node, const run_options& job, bool json) {
+int lead(const program& p, const node_options& node, run_options job, bool json) {
   require_workers(node.nodes, job.run.workers);
   require_private("--listen", node.listen, node.insecure || !node.certs.empty());
-  actors::leader_settings s{common(p, node, node.listen), node.nodes, std::chrono::seconds(node.wait_s),
-                            [&](const actors::endpoint& where) { invite(p, node, where); },
-                            [&] { tell_all_are_here(node); }};
+  follow(node);
+  actors::leader_settings s{settings_of(p, node, node.listen), node.nodes, std::chrono::seconds(node.wait_s)};
   s.threads = job.run.threads;
-  return train_in(p, job, json,
-                  [&](const auto& run, const auto& around) { return actors::lead_cluster(run.experiment, s, around); });
+  s.listens = [&](const auto& where) { invite(p, node, where); };
+  s.begins = [&](const auto& places) { tell_all_are_here(node, places); };
+  s.stop = clean_stop::request;
+  job.run.data_dir = node.data_dir;
+  const auto world = [&](const run_setup& run, auto around, actors::run_folder& folder) {
+    s.ends = [&](const auto& summary) { folder.finish(summary); };
+    announcing_observer announcing{*around.observer};
+    if (node.announce) {
+      announce(folder_is, absolute(folder.path()).string());
+      around.observer = &announcing;
+    }
+    return actors::lead_cluster(run.experiment, s, around);
+  };
+  return on_this_host([&] { return train_in(p, job, json, world); });
 }
 
 int join(const program& p, const node_options& node) {
   require_private("--join", node.join, node.insecure || !node.certs.empty());
   const clean_stop stop;
-  actors::joining_settings s{common(p, node, node.join), node.number};
+  follow(node);
+  actors::joining_settings s{settings_of(p, node, node.join), node.number};
   // Where all are started alike, nobody says that the leader is there first.
   s.wait = node.rendezvous.empty() ? s.patience : std::chrono::seconds(node.wait_s);
   try {
@@ -122,7 +177,8 @@ int join(const program& p, const node_options& node) {
       auto own = actors::parse_run_settings(settings, "the leader's settings");
       if (!node.device.empty())
         own.device = node.device;
-      return actors::prepare(std::move(own), p.algorithms());
+      own.data_dir = node.data_dir;
+      return on_this_host([&] { return actors::prepare(std::move(own), p.algorithms()); });
     });
   } catch (const error&) {
     if (!clean_stop::requested())

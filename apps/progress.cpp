@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <unistd.h>
+#include <utility>
 
 namespace gossamer::apps {
 
@@ -36,44 +37,54 @@ std::string seconds(double s) { return s < 1 ? fmt::format("{:.3g} s", s) : fmt:
 
 std::string loss(double value) { return value < 1e5 ? fmt::format("{:.4f}", value) : fmt::format("{:.3e}", value); }
 
+/// "  3 of 4 nodes", where there are several.
+std::string nodes(const actors::progress_record& p) {
+  return p.nodes > 1 ? fmt::format("  {} of {} nodes", p.nodes - p.nodes_lost, p.nodes) : "";
+}
+
 /// A run goes on when nobody can see it: failures are ignored.
-void show(const std::string& text) {
+void show_text(const std::string& text) {
   std::fputs(text.c_str(), stderr);
   std::fflush(stderr);
 }
 
 } // namespace
 
-progress::progress() : terminal_(isatty(STDERR_FILENO) == 1) {}
+live_line::live_line() : terminal_(isatty(STDERR_FILENO) == 1) {}
 
-progress::~progress() { clear(); }
+live_line::~live_line() { clear(); }
 
-void progress::clear() {
-  if (line_is_open_)
-    show("\r\033[K");
-  line_is_open_ = false;
+void live_line::clear() {
+  if (std::exchange(open_, false))
+    show_text("\r\033[K");
 }
 
-void progress::on_progress(const actors::progress_record& p) {
+void live_line::show(const std::string& text) {
   if (!terminal_)
     return;
-  show(fmt::format("\r\033[Kepoch {:.2f}{}  loss {}  accuracy {}  {} steps/s  {}bit/s  {} left", p.epoch,
-                   std::isfinite(p.planned_epochs) ? fmt::format("/{:.4g}", p.planned_epochs) : "", loss(p.loss),
-                   percent(p.accuracy), with_prefix(p.steps_per_second), with_prefix(p.bits_per_second) + " ",
-                   clock(p.remaining_s)));
-  line_is_open_ = true;
+  show_text("\r\033[K" + text);
+  open_ = true;
 }
 
+std::string progress_line(const actors::progress_record& p) {
+  return fmt::format("epoch {:.2f}{}  loss {}  accuracy {}  {} steps/s  {}bit/s  {} left{}", p.epoch,
+                     std::isfinite(p.planned_epochs) ? fmt::format("/{:.4g}", p.planned_epochs) : "", loss(p.loss),
+                     percent(p.accuracy), with_prefix(p.steps_per_second), with_prefix(p.bits_per_second) + " ",
+                     clock(p.remaining_s), nodes(p));
+}
+
+void progress::on_progress(const actors::progress_record& p) { line_.show(progress_line(p)); }
+
 void progress::on_evaluation(const actors::evaluation_record& r) {
-  clear();
-  show(fmt::format("epoch {:6.2f}  {:7.2f} s  training loss {}  test loss {}  test accuracy {:>8}  sent {}bit\n",
-                   r.epoch, r.time_s, loss(r.train_loss), loss(r.test_loss), percent(r.test_accuracy),
-                   with_prefix(static_cast<double>(r.payload_bits)) + " "));
+  line_.clear();
+  show_text(fmt::format("epoch {:6.2f}  {:7.2f} s  training loss {}  test loss {}  test accuracy {:>8}  sent {}bit\n",
+                        r.epoch, r.time_s, loss(r.train_loss), loss(r.test_loss), percent(r.test_accuracy),
+                        with_prefix(static_cast<double>(r.payload_bits)) + " "));
 }
 
 void progress::on_event(double time_s, const std::string& what) {
-  clear();
-  show(fmt::format("{:>14.4g} s  {}\n", time_s, what));
+  line_.clear();
+  show_text(fmt::format("{:>14.4g} s  {}\n", time_s, what));
 }
 
 std::string describe(const actors::run_summary& s) {

@@ -17,13 +17,14 @@ int train_in(const program& p, const run_options& options, bool json, const real
   {
     const clean_stop stop;
     recorder observer{folder};
-    summary = world(run, {.observer = &observer,
-                          .interrupted = [] { return clean_stop::requested() != 0; },
-                          .faults = run.plan,
-                          .workers_per_node = options.world.workers_per_node,
-                          .wrap_link = {}});
+    summary = world(run,
+                    {.observer = &observer,
+                     .interrupted = [] { return clean_stop::requested() != 0; },
+                     .faults = run.plan,
+                     .workers_per_node = options.world.workers_per_node,
+                     .wrap_link = {}},
+                    folder);
   }
-  folder.finish(summary);
   if (json)
     fmt::print("{}\n", to_json(summary));
   else
@@ -33,8 +34,11 @@ int train_in(const program& p, const run_options& options, bool json, const real
 }
 
 int train(const program& p, const run_options& options, bool json) {
-  return train_in(p, options, json,
-                  [](const run_setup& run, const auto& around) { return actors::run_locally(run.experiment, around); });
+  return train_in(p, options, json, [](const run_setup& run, const auto& around, actors::run_folder& folder) {
+    auto summary = actors::run_locally(run.experiment, around);
+    folder.finish(summary);
+    return summary;
+  });
 }
 
 } // namespace gossamer::apps

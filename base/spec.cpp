@@ -80,6 +80,7 @@ void check(const std::string& subject, const parameter& p, const std::string& va
     spec::parse(unfold(value));
     break;
   case parameter::type::text:
+  case parameter::type::path:
     break;
   }
 }
@@ -170,6 +171,7 @@ std::string parameter::range() const {
   case type::spec:
     return "name/key=value/key=value";
   case type::text:
+  case type::path:
     break;
   }
   return "text";

@@ -23,7 +23,7 @@ struct spec {
 
 /// One parameter in a registry entry's schema.
 struct parameter {
-  enum class type { integer, real, integers, text, choice, spec };
+  enum class type { integer, real, integers, text, path, choice, spec };
 
   std::string key;
   type kind = type::real;

@@ -58,9 +58,10 @@ struct data_entry {
 const registry<data_entry>& data_sources();
 
 /// Loads what a user names, e.g. "idx:dir=/data/mnist".
+/// @param folder where relative paths begin; empty: where the process works
 /// @error errc::usage for a wrong name or parameter; errc::io when a file cannot be read;
 /// errc::bad_data when it is
 ///        damaged, with the file and the line or byte
-data_split load_data(std::string_view text, std::uint64_t seed);
+data_split load_data(std::string_view text, std::uint64_t seed, const std::string& folder = {});
 
 } // namespace gossamer::compute

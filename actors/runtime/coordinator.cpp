@@ -148,7 +148,7 @@ public:
     on(time_is{now});
     watch_nodes();
     if (setup_.observer)
-      setup_.observer->on_progress(progress_->at(now, last_record_.test_accuracy));
+      setup_.observer->on_progress(progress(now));
   }
 
   // -- who is there ---------------------------------------------------------------------------------------------------
@@ -257,6 +257,13 @@ private:
     for (const auto i : other.ranks)
       if (coordination_->members().alive(i))
         on(worker_lost{i, coordination_->members().incarnation(i)});
+  }
+
+  progress_record progress(double now) {
+    auto record = progress_->at(now, last_record_.test_accuracy);
+    record.nodes += static_cast<std::size_t>(std::ranges::distance(*others_));
+    record.nodes_lost = static_cast<std::size_t>(std::ranges::count_if(*others_, &remote_node::lost));
+    return record;
   }
 
   // -- orders ---------------------------------------------------------------------------------------------------------

@@ -190,7 +190,7 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   within_memory(fmt::format("building the graph of {} workers", s.workers),
                 "use fewer workers, or a topology with fewer edges", [&] { build_graph(*e); });
 
-  e->data = compute::load_data(s.data, s.seed);
+  e->data = compute::load_data(s.data, s.seed, s.data_dir);
   if (s.batch > e->data.train.samples)
     throw error(errc::usage,
                 fmt::format("--batch is {}, but the training set has {} samples", s.batch, e->data.train.samples),

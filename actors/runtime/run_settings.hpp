@@ -36,6 +36,10 @@ struct run_settings {
   std::size_t threads = 0;          ///< scheduler threads; 0: one for each processor
   std::optional<double> eval_every; ///< epochs between evaluations; default: 20 evaluations a run
   std::map<rank, double> slow;      ///< workers that compute so many times slower
+
+  /// Where relative paths of the data begin, on this machine; empty: where the process works. No part of the text: what
+  /// is found there is compared, not where.
+  std::string data_dir;
 };
 
 /// Everything in `run_settings` that can be said: the flags of commands, the keys of configurations, the lines of

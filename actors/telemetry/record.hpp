@@ -31,6 +31,8 @@ struct progress_record {
   double steps_per_second = 0; ///< gradients of all workers
   double bits_per_second = 0;  ///< payload
   double remaining_s = 0;
+  std::size_t nodes = 1;      ///< processes that share the run
+  std::size_t nodes_lost = 0; ///< of them
 };
 
 enum class run_end { planned, seconds, interrupted };

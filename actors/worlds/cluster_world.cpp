@@ -136,6 +136,45 @@ struct farewell {
   ~farewell() { nodes->part(self, why, patience); }
 };
 
+/// Keeps the last progress, for those who ask. Threads: safe.
+class progress_board final : public run_observer {
+public:
+  explicit progress_board(run_observer* next) : next_(next) {}
+  void on_progress(const progress_record& p) override {
+    {
+      const std::scoped_lock lock{mutex_};
+      last_ = p;
+    }
+    if (next_)
+      next_->on_progress(p);
+  }
+  void on_evaluation(const evaluation_record& r) override {
+    if (next_)
+      next_->on_evaluation(r);
+  }
+  void on_event(double time_s, const std::string& what) override {
+    if (next_)
+      next_->on_event(time_s, what);
+  }
+  progress_record last() const {
+    const std::scoped_lock lock{mutex_};
+    return last_;
+  }
+
+private:
+  run_observer* next_; // may be null
+  mutable std::mutex mutex_;
+  progress_record last_;
+};
+
+std::vector<node_place> places_of(const std::vector<node_entry>& entries) {
+  std::vector<node_place> result;
+  result.reserve(entries.size());
+  for (const auto& e : entries)
+    result.push_back({e.data, e.ranks});
+  return result;
+}
+
 /// Where those who come back are reported, as soon as there is a run.
 class returns {
 public:
@@ -190,19 +229,23 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
   const auto complain = std::make_shared<complaints>();
   const auto plane = plane_of(*e, offer, print, s, s.where.host, complain);
   const auto back = std::make_shared<returns>();
+  const auto board = std::make_shared<progress_board>(around.observer);
   const scoped_life door{spawn_rendezvous(
       system, {.offer = offer,
                .print = print,
                .nodes = s.nodes - 1,
                .tell = s.tell,
                .on_return = [back](const node_ready& m, std::uint32_t incarnation) { back->report(m, incarnation); },
-               .client = self})};
+               .client = self,
+               .progress = [board] { return board->last(); },
+               .algorithm = e->algorithm->about.name,
+               .stop = s.stop})};
   s.listens(control.publish(door.actor, s.where));
   const auto all = s.nodes > 1 ? wait_for_nodes(self, s) : assembly{};
-  s.begins();
+  const auto entries = entries_of(*e, all, announced(*plane, s), s.slots);
+  s.begins(places_of(entries));
 
-  const auto nodes =
-      std::make_shared<run_nodes>(plane, e->participants(), entries_of(*e, all, announced(*plane, s), s.slots), all);
+  const auto nodes = std::make_shared<run_nodes>(plane, e->participants(), entries, all);
   farewell at_the_end{self, nodes, s.patience};
   const real_time world{system, e, around, nodes->ranks_of_leader()};
   const scoped_life injector{system.spawn(fault_injector, world.board(), e->participants(), around.workers_per_node,
@@ -210,7 +253,7 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
                                             nodes->tell(switch_fault{fault, on});
                                           }))};
   const scoped_life coordinator{spawn_run(system, e, world.parts(plane),
-                                          {.observer = around.observer,
+                                          {.observer = board.get(),
                                            .interrupted = around.interrupted,
                                            .client = self,
                                            .steps_to = around.faults.needs_steps() ? injector.actor : caf::actor{},
@@ -224,6 +267,7 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
   self->send(injector.actor, start_faults{coordinator.actor});
   try {
     auto summary = outcome(self);
+    s.ends(summary);
     at_the_end.why.clear();
     return summary;
   } catch (const error& problem) {

@@ -22,11 +22,21 @@ struct node_settings {
   bool share_memory = true; ///< between nodes of one machine and user; else sockets
 };
 
+/// One process of a run.
+struct node_place {
+  endpoint data; ///< where its data plane listens
+  std::vector<topology::rank> ranks;
+};
+
 struct leader_settings : node_settings {
   std::size_t nodes = 2;                                                 ///< with this one
   std::chrono::seconds wait = std::chrono::minutes(10);                  ///< for all of them to come
   std::function<void(const endpoint&)> listens = [](const endpoint&) {}; ///< where the others join
-  std::function<void()> begins = [] {};                                  ///< all have come
+  /// All have come: these, by number.
+  std::function<void(const std::vector<node_place>&)> begins = [](const auto&) {};
+  /// The run is over, and those who wait for its end may hear of it when this returns.
+  std::function<void(const run_summary&)> ends = [](const auto&) {};
+  std::function<void()> stop = [] {}; ///< somebody asks for the end: `interrupted` says so from now on. Threads: any
 };
 
 struct joining_settings : node_settings {

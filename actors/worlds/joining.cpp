@@ -13,31 +13,13 @@ using namespace detail;
 
 namespace {
 
-caf::actor connect(caf::scoped_actor& self, control_plane& control, const joining_settings& s) {
-  const auto until = self->clock().now() + s.wait;
-  caf::strong_actor_ptr found;
-  std::string why = "nobody answers";
-  const auto middleman = control.middleman();
-  while (!found) {
-    self->request(middleman, s.patience, caf::connect_atom::value, s.where.host, s.where.port)
-        .receive(
-            [&](const caf::node_id&, caf::strong_actor_ptr& actor, const std::set<std::string>&) { found = actor; },
-            [&](const caf::error& e) { why = control.describe(e); });
-    if (!found && (s.interrupted() || self->clock().now() > until))
-      throw error(errc::io, fmt::format("nobody leads a run at {}: {}", to_string(s.where), why),
-                  "start `gossamer node --listen` there first; it prints the line to use here");
-    if (!found) // the leader may be a little later
-      self->receive([](caf::unit_t) {}, caf::after(look_every) >> [] {});
-  }
-  return caf::actor_cast<caf::actor>(found);
-}
-
 /// What this process does until the leader says that it is over.
 class membership_of_node {
 public:
   membership_of_node(caf::scoped_actor& self, control_plane& control, const joining_settings& s)
       : self_(self), settings_(s) {
-    door_ = connect(self, control, s);
+    door_ =
+        connect(self, control, s, s.wait, "start `gossamer node --listen` there first; it prints the line to use here");
     self->monitor(door_);
   }
 

@@ -22,13 +22,11 @@ public:
 
   void join(const join_request& m) {
     if (m.control != control_version)
-      return refuse(fmt::format("it speaks version {} of the control messages, and the run's leader version {}",
-                                m.control, control_version),
-                    "use the same version of the program on all nodes");
+      return refuse(other_version(m.control));
     const auto number = free_seat(m.wanted);
     if (number == 0)
-      return refuse(fmt::format("the run has all of its {} nodes", setup_.nodes + 1),
-                    "start a run with more --nodes; a place is free again when its node is lost");
+      return refuse({errc::usage, fmt::format("the run has all of its {} nodes", setup_.nodes + 1),
+                     "start a run with more --nodes; a place is free again when its node is lost"});
     auto& taken = seats_[number];
     taken.who = caf::actor_cast<caf::actor_addr>(self_->current_sender());
     taken.slots = m.slots;
@@ -56,11 +54,35 @@ public:
     seats_[m.node].ready = m;
     if (begun_)
       return setup_.on_return(m, seats_[m.node].incarnation);
-    const auto present =
-        static_cast<std::size_t>(std::ranges::count_if(seats_, [](const seat& s) { return s.ready.has_value(); }));
     setup_.tell(fmt::format("node {} of {} is ready ({})", m.node, setup_.nodes + 1, to_string(m.data)));
-    if (present == setup_.nodes)
+    if (present() == setup_.nodes)
       assemble();
+  }
+
+  void say_status(std::uint32_t control) {
+    if (control != control_version)
+      return answer(other_version(control));
+    const auto p = setup_.progress();
+    run_status s{.algorithm = setup_.algorithm,
+                 .nodes = static_cast<std::uint32_t>(setup_.nodes + 1),
+                 .begun = begun_,
+                 .epoch = p.epoch,
+                 .planned_epochs = p.planned_epochs,
+                 .loss = p.loss,
+                 .time_s = p.time_s,
+                 .steps_per_second = p.steps_per_second,
+                 .bits_per_second = p.bits_per_second,
+                 .remaining_s = p.remaining_s};
+    s.there = begun_ ? s.nodes - static_cast<std::uint32_t>(p.nodes_lost) : static_cast<std::uint32_t>(present() + 1);
+    if (p.accuracy)
+      s.accuracy = *p.accuracy;
+    answer(std::move(s));
+  }
+
+  void stop(std::uint32_t control) {
+    if (control == control_version)
+      setup_.stop();
+    say_status(control);
   }
 
 private:
@@ -82,9 +104,21 @@ private:
     self_->send(caf::actor_cast<caf::actor>(self_->current_sender()), std::move(m));
   }
 
-  void refuse(const std::string& why, const std::string& remedy) {
-    setup_.tell("a node is refused: " + why);
-    answer(run_failed{errc::usage, why, remedy});
+  void refuse(run_failed why) {
+    setup_.tell("a node is refused: " + why.sentence);
+    answer(std::move(why));
+  }
+
+  static run_failed other_version(std::uint32_t control) {
+    return {errc::usage,
+            fmt::format("it speaks version {} of the control messages, and the run's leader version {}", control,
+                        control_version),
+            "use the same version of the program on all nodes"};
+  }
+
+  /// Nodes that are ready, without the leader.
+  std::size_t present() const {
+    return static_cast<std::size_t>(std::ranges::count_if(seats_, [](const seat& s) { return s.ready.has_value(); }));
   }
 
   /// 0 where there is none.
@@ -124,8 +158,9 @@ private:
 
 caf::behavior rendezvous_actor(caf::stateful_actor<rendezvous_state>* self, rendezvous_setup setup) {
   self->state.open(self, std::move(setup));
-  return {[self](const join_request& m) { self->state.join(m); },
-          [self](const node_ready& m) { self->state.ready(m); }};
+  return {[self](const join_request& m) { self->state.join(m); }, [self](const node_ready& m) { self->state.ready(m); },
+          [self](const status_request& m) { self->state.say_status(m.control); },
+          [self](const stop_request& m) { self->state.stop(m.control); }};
 }
 
 } // namespace
@@ -154,6 +189,9 @@ void add_cluster_messages(caf::actor_system_config& config) {
   config.add_message_type<join_request>("gossamer::join_request")
       .add_message_type<run_offer>("gossamer::run_offer")
       .add_message_type<node_ready>("gossamer::node_ready")
+      .add_message_type<status_request>("gossamer::status_request")
+      .add_message_type<stop_request>("gossamer::stop_request")
+      .add_message_type<run_status>("gossamer::run_status")
       .add_message_type<cluster_plan>("gossamer::cluster_plan")
       .add_message_type<switch_fault>("gossamer::switch_fault")
       .add_message_type<leave_run>("gossamer::leave_run")

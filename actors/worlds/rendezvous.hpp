@@ -3,6 +3,7 @@
 #include "gossamer/actors/data_plane/endpoint.hpp"
 #include "gossamer/actors/runtime/coordinator.hpp"
 #include "gossamer/actors/runtime/fingerprint.hpp"
+#include "gossamer/actors/worlds/run_status.hpp"
 
 #include <functional>
 #include <vector>
@@ -115,10 +116,14 @@ struct rendezvous_setup {
   /// The process of a node has been started again within the run. May be empty: then nobody can come back.
   std::function<void(const node_ready&, std::uint32_t incarnation)> on_return;
   caf::actor client; ///< gets the `assembly`
+  /// What a `run_status` says, but for who is there. Threads: any
+  std::function<progress_record()> progress = [] { return progress_record{}; };
+  std::string algorithm = {};         ///< likewise
+  std::function<void()> stop = [] {}; ///< somebody asks for the end of the run. Threads: any
 };
 
 /// The leader's door. Answers a `join_request` with a `run_offer`, or a `run_failed` that says why not; refuses who has
-/// prepared another run.
+/// prepared another run. Answers who asks how the run is, or for its end.
 caf::actor spawn_rendezvous(caf::actor_system& system, rendezvous_setup setup);
 
 /// All that nodes say to each other, made known to an actor system with a middleman.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -9,12 +10,15 @@
 namespace gossamer::apps {
 
 /// Another program under way, in a process group of its own, so that Ctrl-C reaches this process alone. It is killed
-/// when this object, or this process, ends.
+/// when this object, or this process, ends. What it writes is read here, and its standard input is a pipe that ends
+/// with this process, wherever the program has handed it on to.
 class child {
 public:
-  /// @param with_errors its standard error is read as its standard output is; else it is this process's
+  /// @param error whether the line came from standard error
+  using line_taker = std::function<void(bool error, const std::string& line)>;
+
   /// @error errc::io when the system refuses to start a process. A program that is not there ends with status 127
-  child(const std::vector<std::string>& command, bool with_errors);
+  explicit child(const std::vector<std::string>& command);
   child(child&& other) noexcept { swap(other); }
   child& operator=(child&& other) noexcept {
     swap(other); // which kills what it was
@@ -22,21 +26,31 @@ public:
   }
   ~child();
 
-  int output() const noexcept { return output_; } ///< to poll; -1 after its end
-  /// Reads what is there and hands on whole lines. @returns false when it has written its last
-  bool read_lines(const std::function<void(const std::string&)>& on_line);
+  /// Standard output and standard error, to poll; -1 after their ends.
+  std::array<int, 2> outputs() const noexcept { return {streams_[0].file, streams_[1].file}; }
+  /// Reads what is there, without waiting, and hands on whole lines; those of more than 64 KiB in pieces.
+  /// @returns whether there was anything: what has ended and gives nothing will give nothing any more
+  bool read_lines(const line_taker& on_line);
   const std::string& last_line() const noexcept { return last_line_; }
 
+  void end_input();
   void send_signal(int signal) const;
   /// The exit status as a shell reports it, once it has ended.
   std::optional<int> ended();
 
 private:
+  struct stream {
+    int file = -1;
+    std::string unfinished = {};
+  };
+
+  bool read_from(stream& from, bool error, const line_taker& on_line);
   void swap(child& other) noexcept;
 
   pid_t id_ = -1;
-  int output_ = -1;
-  std::string unfinished_, last_line_;
+  int input_ = -1;
+  std::array<stream, 2> streams_;
+  std::string last_line_;
   std::optional<int> status_;
 };
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <csignal>
-
 namespace gossamer::apps {
 
 /// While it lives, the first SIGINT or SIGTERM asks the run to stop after its present step; the second kills as usual.
@@ -12,8 +10,13 @@ public:
   clean_stop(const clean_stop&) = delete;
   clean_stop& operator=(const clean_stop&) = delete;
 
-  /// The signal that asked; 0 if none did.
+  /// The signal that asked; 0 if none did. Threads: safe.
   static int requested() noexcept;
+  /// Asks as SIGINT does. Threads: safe.
+  static void request() noexcept;
+  /// From now on the end of standard input asks as well: whoever started this process is gone, or wants its end, also
+  /// from another machine, where no signal gets. That nobody reads its output is no reason to end at once.
+  static void follow_input() noexcept;
 };
 
 } // namespace gossamer::apps

@@ -14,7 +14,8 @@ struct host {
   std::string user;               ///< of ssh; empty: as ssh has it
   std::uint64_t port = 0;         ///< of ssh; 0: as ssh has it
   std::string binary;             ///< default: this program, for localhost; else its name
-  std::string directory;          ///< to work in; empty: where ssh begins, or this one
+  std::string directory;          ///< to work in: where all relative paths begin; empty: where ssh begins, or this one
+  std::string data_dir;           ///< where relative paths of the data begin; empty: as all others
   std::string device;             ///< of its workers; empty: as the run has it
   std::string certs;              ///< folder of its certificates there; empty: as it is called here
   std::string environment;        ///< NAME=VALUE, a line each

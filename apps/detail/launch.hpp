@@ -9,6 +9,7 @@ struct launch_options {
   std::string hosts = "localhost:2";
   std::size_t restarts = 0; ///< how often nodes that end are started again, all together
   bool dry_run = false;     ///< only say which commands would start the nodes
+  bool detach = false;      ///< leave the run behind when it is under way, and give the terminal back
   node_options node;        ///< of each of them
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/actors/worlds/cluster_world.hpp"
 #include "gossamer/apps/detail/options.hpp"
 #include "gossamer/apps/detail/program.hpp"
 
@@ -21,12 +22,14 @@ struct node_options {
   std::uint32_t number = 0; ///< wanted; 0: any
   std::size_t wait_s = 600;
   double patience_s = 10;
-  std::string certs;        ///< folder of `gossamer certs` for this host; empty: nothing is encrypted
-  bool insecure = false;    ///< also on addresses that other machines reach
-  bool share_memory = true; ///< with nodes of the same machine
-  bool announce = false;    ///< where it listens, as the first line of standard output
-  std::string device;       ///< of a node that joins; empty: as the job says
-  std::size_t threads = 0;  ///< of its scheduler; 0: one for each processor
+  std::string certs;             ///< folder of `gossamer certs` for this host; empty: nothing is encrypted
+  bool insecure = false;         ///< also on addresses that other machines reach
+  bool share_memory = true;      ///< with nodes of the same machine
+  std::string data_dir;          ///< where relative paths of the data begin; empty: where the process works
+  bool announce = false;         ///< what happens, in lines on standard output for the program that has started it
+  bool until_input_ends = false; ///< the end of standard input is an interrupt
+  std::string device;            ///< of a node that joins; empty: as the job says
+  std::size_t threads = 0;       ///< of its scheduler; 0: one for each processor
 };
 
 /// Where a node that was started like all others leads or joins.
@@ -34,15 +37,21 @@ struct node_options {
 node_options placed(node_options node);
 
 /// Leads a run. @param job what the nodes are to train @returns the exit status
-int lead(const program& p, const node_options& node, const run_options& job, bool json);
+int lead(const program& p, const node_options& node, run_options job, bool json);
 
 /// Takes part in one. @returns the exit status
 int join(const program& p, const node_options& node);
 
-/// What precedes the address in the line of a node that announces where it listens.
-inline constexpr std::string_view announcement = "listening on ";
-/// The line that follows when all nodes are there.
-inline constexpr std::string_view all_have_come = "all nodes are ready";
+// How the lines begin that a leader writes to standard output when it announces what happens, in this order.
+inline constexpr std::string_view folder_is = "run folder ";             ///< its absolute path
+inline constexpr std::string_view announcement = "listening on ";        ///< HOST:PORT
+inline constexpr std::string_view node_is = "node ";                     ///< number, HOST:PORT of its data, ranks
+inline constexpr std::string_view all_have_come = "all nodes are ready"; ///< the whole line
+inline constexpr std::string_view progress_is = "progress ";             ///< `progress_line`; several a second
+
+/// What the world of clusters is told. @param where of the leader: HOST:PORT
+/// @error as `parse_endpoint`, and when there are certificates that do not hold
+actors::node_settings settings_of(const program& p, const node_options& node, const std::string& where);
 
 /// Whether only this machine reaches that address.
 bool is_loopback(const std::string& host);

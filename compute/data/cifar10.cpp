@@ -105,7 +105,7 @@ data_entry cifar10_data() {
                     .reference = "Krizhevsky, \"Learning multiple layers of features from tiny images\", 2009",
                     .cost = "memory: 12 KiB a picture",
                     .parameters = {{.key = "dir",
-                                    .kind = parameter::type::text,
+                                    .kind = parameter::type::path,
                                     .fallback = "",
                                     .meaning = "folder of the batches",
                                     .required = true},

@@ -94,7 +94,7 @@ data_entry idx_data() {
                     .parameters =
                         {
                             {.key = "dir",
-                             .kind = parameter::type::text,
+                             .kind = parameter::type::path,
                              .fallback = "",
                              .meaning = "folder of the four files",
                              .required = true},

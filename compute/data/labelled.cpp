@@ -149,14 +149,14 @@ data_split hold_out(const dataset& all, double share, std::uint64_t seed) {
 
 parameter train_parameter() {
   return {.key = "train",
-          .kind = parameter::type::text,
+          .kind = parameter::type::path,
           .fallback = "",
           .meaning = "file of training rows, plain or gzip",
           .required = true};
 }
 
 parameter test_parameter() {
-  return {.key = "test", .kind = parameter::type::text, .fallback = "", .meaning = "file of test rows, if any"};
+  return {.key = "test", .kind = parameter::type::path, .fallback = "", .meaning = "file of test rows, if any"};
 }
 
 parameter task_parameter() {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <filesystem>
 
 namespace gossamer::compute {
 
@@ -15,8 +16,21 @@ const registry<data_entry>& data_sources() {
   return table;
 }
 
-data_split load_data(std::string_view text, std::uint64_t seed) {
-  const auto [entry, values] = data_sources().resolve(text);
+namespace {
+
+/// An absolute path stays.
+spec below(const std::string& folder, spec given) {
+  for (const auto& p : data_sources().find(given.name).about.parameters)
+    for (auto& [key, value] : given.values)
+      if (key == p.key && p.kind == parameter::type::path && !value.empty())
+        value = (std::filesystem::path{folder} / value).string();
+  return given;
+}
+
+} // namespace
+
+data_split load_data(std::string_view text, std::uint64_t seed, const std::string& folder) {
+  const auto [entry, values] = data_sources().resolve(below(folder, spec::parse(text)));
   return within_memory(fmt::format("loading the data '{}'", text), "name less data, or give it more memory",
                        [&entry = entry, &values = values, seed] { return entry.load(values, seed); });
 }

@@ -1,5 +1,6 @@
 // Control messages as they will cross machines.
 #include "gossamer/actors/runtime/control.hpp"
+#include "gossamer/actors/worlds/run_status.hpp"
 
 #include <caf/all.hpp>
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@ namespace {
 
 std::tuple<hold_steps, holding, decision, gradient_applied, worker_joined, worker_finished, worker_lost, start_worker,
            stop_worker, kill_worker, restart_worker, pause_worker, snapshot_request, run_progress, work_report,
-           node_lost>
+           node_lost, status_request, stop_request, run_status>
 samples() {
   const view_change change{
       .number = 7, .first_step = 1'000'000'000'000, .lives = {{0, 0}, {2, 5}, {4, 1}}, .donors = {{2, 0}}};
@@ -32,7 +33,10 @@ samples() {
       {.updates = 42},
       {.steps = {{.source = 5, .incarnation = 1, .step = 9, .loss = 0.5, .sent = {3, 1024, 1200}, .stale_frames = 0}},
        .staleness = {{2, 7}}},
-      {.node = 2, .why = "it does not answer"}};
+      {.node = 2, .why = "it does not answer"},
+      {.control = 9},
+      {.control = 9},
+      {.algorithm = "d-psgd", .nodes = 3, .there = 2, .begun = true, .epoch = 1.5, .accuracy = 0.9}};
 }
 
 template <class Message>
@@ -77,7 +81,7 @@ TEST(control_messages, have_the_sizes_of_their_version) {
   std::vector<std::size_t> sizes;
   std::apply([&](auto&... m) { (sizes.push_back(serialised(system, m).size()), ...); }, all);
   EXPECT_EQ(control_version, 2u);
-  EXPECT_EQ(sizes, (std::vector<std::size_t>{4, 28, 58, 8, 16, 8, 8, 8, 4, 5, 4, 5, 8, 8, 74, 23}));
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{4, 28, 58, 8, 16, 8, 8, 8, 4, 5, 4, 5, 8, 8, 74, 23, 4, 4, 80}));
 }
 
 } // namespace

@@ -5,6 +5,9 @@
 #include <caf/scoped_actor.hpp>
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <variant>
+
 namespace gossamer::actors {
 namespace {
 
@@ -40,6 +43,46 @@ TEST(rendezvous, refuses_other_versions_and_more_than_there_is_room_for) {
   ready.handle = self;
   self->send(door, ready);
   self->receive([](const assembly& all) { EXPECT_EQ(all.nodes.size(), 1u); });
+  caf::anon_send_exit(door, caf::exit_reason::user_shutdown);
+}
+
+TEST(rendezvous, answers_who_asks_how_the_run_is_or_for_its_end) {
+  caf::actor_system_config config;
+  caf::actor_system system{config};
+  caf::scoped_actor self{system};
+  std::atomic<int> stops = 0;
+  rendezvous_setup setup;
+  setup.nodes = 2;
+  setup.client = self;
+  setup.progress = [] {
+    progress_record p;
+    p.epoch = 1.5;
+    p.accuracy = 0.9;
+    return p;
+  };
+  setup.algorithm = "d-psgd";
+  setup.stop = [&] { ++stops; };
+  const auto door = spawn_rendezvous(system, std::move(setup));
+  const auto answer_to = [&](const auto& question) {
+    std::variant<run_status, run_failed> answer;
+    self->send(door, question);
+    self->receive([&](const run_status& s) { answer = s; }, [&](const run_failed& f) { answer = f; });
+    return answer;
+  };
+  const auto status = std::get<run_status>(answer_to(status_request{}));
+  EXPECT_EQ(status.algorithm, "d-psgd");
+  EXPECT_EQ(status.nodes, 3u);
+  EXPECT_EQ(status.there, 1u) << "the leader; nobody has joined";
+  EXPECT_FALSE(status.begun);
+  EXPECT_EQ(progress_of(status).epoch, 1.5);
+  EXPECT_EQ(progress_of(status).accuracy, 0.9);
+  EXPECT_EQ(progress_of(run_status{}).accuracy, std::nullopt);
+
+  EXPECT_THAT(std::get<run_failed>(answer_to(status_request{999})).sentence, HasSubstr("version 999"));
+  EXPECT_THAT(std::get<run_failed>(answer_to(stop_request{999})).sentence, HasSubstr("version 999"));
+  EXPECT_EQ(stops, 0);
+  EXPECT_EQ(std::get<run_status>(answer_to(stop_request{})).nodes, 3u);
+  EXPECT_EQ(stops, 1);
   caf::anon_send_exit(door, caf::exit_reason::user_shutdown);
 }
 

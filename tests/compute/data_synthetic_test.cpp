@@ -27,7 +27,9 @@ TEST(data_sources, describe_themselves) {
     EXPECT_FALSE(entry.about.maths.empty()) << entry.about.name;
     EXPECT_FALSE(entry.about.reference.empty()) << entry.about.name;
     for (const auto& p : entry.about.parameters)
-      EXPECT_TRUE(!p.meaning.empty() && (p.required || !p.fallback.empty() || p.kind == parameter::type::text))
+      EXPECT_TRUE(
+          !p.meaning.empty()
+          && (p.required || !p.fallback.empty() || p.kind == parameter::type::text || p.kind == parameter::type::path))
           << entry.about.name << " " << p.key;
   }
   EXPECT_THAT(load_error(errc::usage, "digit"), HasSubstr("unknown data 'digit'; did you mean 'digits'?"));

@@ -91,6 +91,9 @@ TEST_F(several_processes, take_back_one_that_is_started_again) {
   const auto summary = json::parse(read("run/summary.json"));
   EXPECT_EQ(summary["lost"], 1);
   EXPECT_EQ(summary["returned"], 1);
+  const auto nodes = json::parse(read("run/nodes/nodes.json"));
+  EXPECT_EQ(nodes[1]["restarts"], 1);
+  EXPECT_EQ(nodes[2]["restarts"], 0);
 }
 
 TEST_F(several_processes, go_on_when_one_is_silent) {

@@ -39,6 +39,25 @@ std::string control_plane::describe(const caf::error& e) const {
                                                     : system.render(e);
 }
 
+caf::actor connect(caf::scoped_actor& self, control_plane& control, const node_settings& s,
+                   std::chrono::milliseconds wait, const std::string& remedy) {
+  const auto until = self->clock().now() + wait;
+  caf::strong_actor_ptr found;
+  std::string why = "nobody answers";
+  const auto middleman = control.middleman();
+  while (!found) {
+    self->request(middleman, s.patience, caf::connect_atom::value, s.where.host, s.where.port)
+        .receive(
+            [&](const caf::node_id&, caf::strong_actor_ptr& actor, const std::set<std::string>&) { found = actor; },
+            [&](const caf::error& e) { why = control.describe(e); });
+    if (!found && (s.interrupted() || self->clock().now() > until))
+      throw error(errc::io, fmt::format("nobody leads a run at {}: {}", to_string(s.where), why), remedy);
+    if (!found) // the leader may be a little later
+      self->receive([](caf::unit_t) {}, caf::after(look_every) >> [] {});
+  }
+  return caf::actor_cast<caf::actor>(found);
+}
+
 std::map<std::uint32_t, node_address> addresses_of(const std::vector<node_entry>& nodes, std::size_t participants) {
   std::map<std::uint32_t, node_address> result;
   for (std::uint32_t k = 0; k < nodes.size(); ++k)

@@ -1,0 +1,67 @@
+#include "gossamer/actors/worlds/cluster_client.hpp"
+
+#include "gossamer/actors/worlds/detail/cluster_parts.hpp"
+
+#include <fmt/format.h>
+
+namespace gossamer::actors {
+
+using namespace detail;
+
+namespace {
+
+/// At the door of a leader.
+class visitor {
+public:
+  explicit visitor(const node_settings& s)
+      : settings_(s), control_(s), self_(control_.system),
+        door_(connect(self_, control_, s, std::chrono::milliseconds(0),
+                      "gossamer launch and gossamer node --listen say where they lead")) {
+    self_->monitor(door_);
+  }
+
+  template <class Question>
+  run_status ask(const Question& question) {
+    self_->send(door_, question);
+    std::optional<run_status> answer;
+    self_->receive([&](run_status& m) { answer = std::move(m); },
+                   [&](const run_failed& f) { throw error(f.code, "the leader says: " + f.sentence, f.remedy); },
+                   [&](const caf::down_msg&) { refuse("it is gone"); }, caf::after(settings_.patience) >> [] {});
+    if (!answer)
+      refuse("it does not answer");
+    if (answer->there > answer->nodes)
+      refuse("it speaks nonsense");
+    return std::move(*answer);
+  }
+
+  void wait_for_its_end() {
+    for (bool gone = false; !gone;) {
+      self_->receive([&](const caf::down_msg&) { gone = true; }, caf::after(look_every) >> [] {});
+      if (!gone && settings_.interrupted())
+        throw error(errc::failed, "interrupted; the run ends without being waited for", "");
+    }
+  }
+
+private:
+  [[noreturn]] void refuse(std::string_view why) const {
+    throw error(errc::io, fmt::format("what listens at {} leads no run: {}", to_string(settings_.where), why),
+                "gossamer launch and gossamer node --listen say where they lead");
+  }
+
+  const node_settings& settings_;
+  control_plane control_;
+  caf::scoped_actor self_;
+  caf::actor door_;
+};
+
+} // namespace
+
+run_status ask_leader(const node_settings& s) { return visitor{s}.ask(status_request{}); }
+
+void stop_cluster(const node_settings& s) {
+  visitor at_door{s};
+  at_door.ask(stop_request{});
+  at_door.wait_for_its_end();
+}
+
+} // namespace gossamer::actors

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "gossamer/actors/worlds/cluster_world.hpp"
+#include "gossamer/actors/worlds/run_status.hpp"
+
+namespace gossamer::actors {
+
+/// Asks whoever leads a run at `where` how far it is. Takes part in nothing.
+/// @param s of which `where`, `threads`, `patience`, `interrupted` and `identity` count
+/// @error errc::io when nobody leads a run there, or who listens there does not answer for the patience;
+///        errc::usage when the leader is of another version
+run_status ask_leader(const node_settings& s);
+
+/// Ends the run as an interrupt of its leader does, and waits until its leader has written it down and is gone.
+/// @error as `ask_leader`; errc::failed when the waiting is interrupted: the run ends all the same
+void stop_cluster(const node_settings& s);
+
+} // namespace gossamer::actors

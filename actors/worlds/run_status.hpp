@@ -1,0 +1,51 @@
+#pragma once
+
+#include "gossamer/actors/runtime/control.hpp"
+#include "gossamer/actors/telemetry/record.hpp"
+
+#include <limits>
+#include <string>
+
+namespace gossamer::actors {
+
+// What anybody who reaches the leader of a run may ask it, without taking part: its door answers.
+
+/// any -> leader; answered by `run_status`, or by `run_failed` where the versions differ
+struct status_request {
+  std::uint32_t control = control_version;
+};
+
+/// any -> leader: end the run as an interrupt does; answered as a `status_request` is
+struct stop_request {
+  std::uint32_t control = control_version;
+};
+
+/// leader -> any
+struct run_status {
+  std::string algorithm;
+  std::uint32_t nodes = 1; ///< of the run, with the leader
+  std::uint32_t there = 1; ///< of them; the others have not come yet, or are lost
+  bool begun = false;      ///< all have come
+  double epoch = 0, planned_epochs = 0, loss = 0;
+  double accuracy = std::numeric_limits<double>::quiet_NaN(); ///< of the last evaluation; not a number: none yet
+  double time_s = 0, steps_per_second = 0, bits_per_second = 0, remaining_s = 0;
+};
+
+/// The same as a record of telemetry, for whoever shows it.
+progress_record progress_of(const run_status& s);
+
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, status_request& m) {
+  return f(m.control);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, stop_request& m) {
+  return f(m.control);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, run_status& m) {
+  return f(m.algorithm, m.nodes, m.there, m.begun, m.epoch, m.planned_epochs, m.loss, m.accuracy, m.time_s,
+           m.steps_per_second, m.bits_per_second, m.remaining_s);
+}
+
+} // namespace gossamer::actors

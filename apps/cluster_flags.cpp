@@ -1,0 +1,98 @@
+#include "gossamer/apps/detail/cluster_flags.hpp"
+
+#include "gossamer/actors/runtime/allowed.hpp"
+
+namespace gossamer::apps {
+
+namespace {
+
+/// Of whoever connects to other nodes.
+void add_connection_flags(CLI::App& command, node_options& n) {
+  command.add_option("--patience", n.patience_s, "seconds until a node that cannot be reached is given up")
+      ->type_name("S")
+      ->capture_default_str()
+      ->check(CLI::Range(0.1, 1e6));
+  command
+      .add_option("--certs", n.certs,
+                  "encrypt, and let in only who shows a certificate of the same authority: a folder of gossamer certs")
+      ->type_name("DIR");
+  command.add_flag("--insecure", n.insecure,
+                   "use addresses that other machines reach, although nothing is encrypted without --certs");
+}
+
+void add_node_place(CLI::App& command, node_options& n) {
+  command.add_option("--data-dir", n.data_dir, "where relative paths of --data begin on this machine")
+      ->type_name("DIR");
+  command.add_flag("!--no-shared-memory", n.share_memory,
+                   "use sockets also between nodes of one machine, as between machines");
+}
+
+} // namespace
+
+void add_node_flags(CLI::App& command, node_options& n) {
+  command.add_option("--listen", n.listen, "lead a run: other nodes join here; port 0: any")->type_name("HOST:PORT");
+  command.add_option("--join", n.join, "take part in the run that is led there")->type_name("HOST:PORT");
+  command
+      .add_option("--rendezvous", n.rendezvous,
+                  "one of --nodes that are started alike: --number 0 leads there, the others join it")
+      ->type_name("HOST:PORT");
+  command.add_flag("--slurm", n.slurm, "the same, with what srun says in the environment");
+  command.add_option("--nodes", n.nodes, "of one that leads: how many there are, with itself")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 65'536));
+  command.add_option("--slots", n.slots, "its share of the workers, in proportion to that of others")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1'000'000));
+  command.add_option("--number", n.number, "which node it is, or would like to be")
+      ->type_name("K")
+      ->check(CLI::Range(0, 65'535));
+  command.add_option("--wait", n.wait_s, "seconds until all must have come")
+      ->type_name("S")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1'000'000));
+  command
+      .add_option("--device", n.device,
+                  "of one that joins: where its gradients are computed (default: as the job says)")
+      ->type_name("DEVICE");
+  command.add_option("--threads", n.threads, "of one that joins: threads for messages")
+      ->type_name("N")
+      ->check(CLI::Range(actors::allowed::threads.min, actors::allowed::threads.max));
+  add_node_place(command, n);
+  command.add_flag("--announce", n.announce, "say on standard output what happens, for programs");
+  command.add_flag("--until-input-ends", n.until_input_ends,
+                   "take the end of standard input for an interrupt, for programs");
+  add_connection_flags(command, n);
+  command.footer("What one that leads is to train follows behind --, e.g. -- train --workers 8");
+}
+
+void add_launch_flags(CLI::App& command, launch_options& l) {
+  command.add_option("--hosts", l.hosts, "NAME:SLOTS,... or a file; a slot is a node process")
+      ->type_name("HOSTS")
+      ->capture_default_str();
+  command.add_flag("--dry-run", l.dry_run, "print the commands that would start the nodes");
+  command.add_flag("--detach", l.detach,
+                   "when the run is under way, leave it behind and give the terminal back; gossamer status, logs, stop "
+                   "and attach come back to it");
+  command.add_option("--restart", l.restarts, "start nodes that end again, so often all together")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1'000'000));
+  add_node_place(command, l.node);
+  add_connection_flags(command, l.node);
+  command.footer("What the nodes are to train follows behind --, e.g. -- train --algorithm d-psgd");
+}
+
+void add_visit_flags(CLI::App& command, visit_options& v, bool elsewhere) {
+  command
+      .add_option("run", v.run,
+                  elsewhere ? "folder of a run that was launched here, or HOST:PORT where one is led (default: the "
+                              "last that was detached)"
+                            : "folder of a run that was launched here (default: the last that was detached)")
+      ->type_name(elsewhere ? "RUN|HOST:PORT" : "RUN");
+  if (elsewhere)
+    add_connection_flags(command, v.node);
+}
+
+} // namespace gossamer::apps

@@ -1,0 +1,83 @@
+#include "gossamer/apps/detail/detached_runs.hpp"
+
+#include "gossamer/base/error.hpp"
+#include "gossamer/base/file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <vector>
+
+namespace gossamer::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_entries = 100;
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+fs::path state_folder() {
+  const fs::path state = variable("XDG_STATE_HOME"), home = variable("HOME");
+  if (state.is_absolute()) // the others do not count, says their specification
+    return state / "gossamer";
+  if (home.is_absolute())
+    return home / ".local" / "state" / "gossamer";
+  throw error(errc::usage, "neither XDG_STATE_HOME nor HOME says where the state of programs is kept",
+              "set one of them, or name the run's folder");
+}
+
+/// The newest first.
+std::vector<fs::path> entries_in(const fs::path& state) {
+  std::vector<std::pair<fs::file_time_type, fs::path>> found;
+  std::error_code problem;
+  const fs::directory_iterator end;
+  for (fs::directory_iterator at(state, problem); !problem && at != end; at.increment(problem)) {
+    std::error_code gone;
+    const auto written = at->last_write_time(gone);
+    if (!gone && at->is_regular_file(gone) && at->path().extension() == ".run")
+      found.emplace_back(written, at->path());
+  }
+  std::ranges::sort(found, std::greater{});
+  std::vector<fs::path> result;
+  result.reserve(found.size());
+  for (const auto& [written, path] : found)
+    result.push_back(path);
+  return result;
+}
+
+} // namespace
+
+void remember_detached(const fs::path& folder, const std::string& process) {
+  const auto state = state_folder();
+  std::error_code problem;
+  fs::create_directories(state, problem);
+  const auto entries = entries_in(state);
+  for (auto k = most_entries - 1; k < entries.size(); ++k)
+    fs::remove(entries[k], problem);
+  const auto file = state / (process + ".run");
+  if (!(std::ofstream{file} << folder.string() << std::endl))
+    throw error(errc::io, fmt::format("cannot write {}: {}", file.string(), std::strerror(errno)),
+                "name the run's folder to come back to it");
+}
+
+fs::path latest_detached() {
+  const auto state = state_folder();
+  const auto entries = entries_in(state);
+  if (entries.empty())
+    throw error(errc::usage, fmt::format("no run was detached: {} knows none", state.string()),
+                "name the folder of a run, or the HOST:PORT where one is led");
+  constexpr std::uint64_t most_bytes = 65536;
+  const auto text = read_text(entries.front().string(), {"entry of a run", most_bytes, "it names a folder"});
+  return text.substr(0, text.find('\n'));
+}
+
+} // namespace gossamer::apps

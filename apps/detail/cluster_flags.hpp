@@ -1,0 +1,17 @@
+#pragma once
+
+#include "gossamer/apps/detail/launch.hpp"
+#include "gossamer/apps/detail/visit.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace gossamer::apps {
+
+// The flags of the commands about runs of several processes. What they set outlives the command.
+
+void add_node_flags(CLI::App& command, node_options& n);
+void add_launch_flags(CLI::App& command, launch_options& l);
+/// @param where whether the run may also be one elsewhere
+void add_visit_flags(CLI::App& command, visit_options& v, bool elsewhere);
+
+} // namespace gossamer::apps

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "gossamer/apps/detail/launch_record.hpp"
+
+#include <functional>
+
+namespace gossamer::apps {
+
+/// The part of a run's folder that its launch writes: output.log, what the launch shows; nodes/K.log, what each node
+/// has written; nodes/nodes.json, and launch.toml. A run goes on when nothing can be kept: that is said once.
+class launch_folder {
+public:
+  using complaint = std::function<void(const std::string&)>;
+
+  explicit launch_folder(complaint complain) : complain_(std::move(complain)) {}
+  launch_folder(const launch_folder&) = delete;
+  launch_folder& operator=(const launch_folder&) = delete;
+  ~launch_folder();
+
+  /// From now on everything is kept there. Before, it is not.
+  void open(const std::filesystem::path& folder, std::size_t nodes);
+  bool is_open() const noexcept { return !path_.empty(); }
+  const std::filesystem::path& path() const noexcept { return path_; } ///< absolute
+
+  void keep_output(const std::string& line);
+  void keep_line_of(std::size_t node, const std::string& line);
+  void keep(const launch_record& r);
+  void keep(const std::vector<node_record>& nodes);
+  /// What this process writes to standard output and standard error goes into output.log.
+  void take_streams();
+
+private:
+  int open_file(const std::filesystem::path& file);
+  void write_line(int file, const std::string& name, const std::string& line);
+  void look_at(int problem, const std::string& file);
+
+  complaint complain_;
+  std::filesystem::path path_;
+  int output_ = -1;
+  std::vector<int> nodes_; // by number
+  bool complained_ = false;
+};
+
+} // namespace gossamer::apps

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "gossamer/apps/detail/hosts.hpp"
+#include "gossamer/apps/detail/launch.hpp"
+
+namespace gossamer::apps {
+
+/// Which processes a launch starts, where, and by which commands. Numbered as the nodes are: 0 leads.
+class launch_plan {
+public:
+  /// @param job what stands behind `--`, read; `words` is it as it was written
+  /// @error errc::usage when it cannot be, and as `read_hosts`
+  launch_plan(const program& p, const launch_options& how, const run_options& job, std::vector<std::string> words);
+
+  std::size_t nodes() const noexcept { return nodes_.size(); }
+  const host& node(std::size_t k) const { return nodes_[k]; }
+  /// Of the leader, without the port that it will find.
+  std::string leader_address() const;
+  /// @param leader HOST:PORT, of those that join
+  std::vector<std::string> command(std::size_t k, const std::string& leader) const;
+
+private:
+  std::vector<std::string> leader_words() const;
+  std::vector<std::string> joining_words(std::size_t k, const std::string& leader) const;
+  const std::string& certs_of(const host& where) const { return where.certs.empty() ? how_.node.certs : where.certs; }
+  void require_certificates() const;
+  void require_reachable_leader() const;
+
+  const program& program_;
+  const launch_options& how_;
+  std::vector<host> nodes_; // one for each slot
+  std::vector<std::string> words_;
+  std::size_t threads_; // of each
+};
+
+} // namespace gossamer::apps

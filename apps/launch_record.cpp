@@ -1,0 +1,127 @@
+#include "gossamer/apps/detail/launch_record.hpp"
+
+#include "gossamer/base/file.hpp"
+#include "gossamer/base/settings_text.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <limits>
+#include <sstream>
+#include <unistd.h>
+
+namespace gossamer::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* file_name = "launch.toml";
+constexpr auto any_number = interval<std::uint64_t>{0, std::numeric_limits<std::int64_t>::max()};
+
+const settings_table<launch_record>& record_table() {
+  static const settings_table<launch_record> table{
+      number_setting({"process", "N", "which launches it"}, &launch_record::process, any_number),
+      number_setting({"started", "N", "when that began"}, &launch_record::started, any_number),
+      text_setting({"boot", "ID", "of the machine"}, &launch_record::boot),
+      text_setting({"leader", "HOST:PORT", "where it is led"}, &launch_record::leader),
+      text_setting({"progress", "TEXT", "how far it is"}, &launch_record::progress),
+      switch_setting({"stops", "", "whether it has been asked to"}, &launch_record::stops),
+      number_setting({"status", "N", "exit status"}, &launch_record::status, any_number)};
+  return table;
+}
+
+/// Files of the system have no size to ask for.
+std::string first_line_of(const std::string& file) {
+  std::string line;
+  std::getline(std::ifstream{file}, line);
+  return line;
+}
+
+/// When a process began, in ticks; 0 when it is not there, or only waits to be buried.
+std::uint64_t start_of(std::uint64_t process) {
+  const auto line = first_line_of(fmt::format("/proc/{}/stat", process));
+  const auto name_ends = line.rfind(')'); // names may hold anything
+  if (name_ends == std::string::npos)
+    return 0;
+  std::istringstream words{line.substr(name_ends + 1)};
+  std::string state, skipped;
+  words >> state;
+  constexpr int between = 18; // the state and the start
+  for (int k = 0; k < between; ++k)
+    words >> skipped;
+  std::uint64_t start = 0;
+  words >> start;
+  return state == "Z" || state == "X" ? 0 : start;
+}
+
+std::string present_boot() { return first_line_of("/proc/sys/kernel/random/boot_id"); }
+
+int replace(const fs::path& file, const std::string& text) {
+  const auto beside = file.string() + ".part";
+  std::FILE* out = std::fopen(beside.c_str(), "w");
+  if (out == nullptr)
+    return errno;
+  const bool written = std::fwrite(text.data(), 1, text.size(), out) == text.size();
+  if (std::fclose(out) != 0 || !written || std::rename(beside.c_str(), file.c_str()) != 0) {
+    const int why = errno;
+    std::remove(beside.c_str());
+    return why;
+  }
+  return 0;
+}
+
+} // namespace
+
+launch_record own_record() {
+  launch_record r;
+  r.process = static_cast<std::uint64_t>(getpid());
+  r.started = start_of(r.process);
+  r.boot = present_boot();
+  return r;
+}
+
+bool is_alive(const launch_record& r) {
+  return r.process > 0 && r.started > 0 && r.boot == present_boot() && start_of(r.process) == r.started;
+}
+
+launch_record read_launch(const fs::path& folder) {
+  const auto file = folder / file_name;
+  std::error_code ignored;
+  if (!fs::exists(file, ignored))
+    throw error(errc::usage, fmt::format("{} holds no run that was launched", folder.string()),
+                "name the folder of one, or the HOST:PORT where one is led; gossamer launch says both");
+  launch_record result;
+  constexpr std::uint64_t most_bytes = 65536;
+  const auto text = read_text(file.string(), {"record of a launch", most_bytes, "gossamer launch wrote a few lines"});
+  for (const auto& given : parse_settings(text, file.string(), keys_of(record_table())))
+    apply(given, record_table(), result);
+  return result;
+}
+
+std::string shown(const fs::path& folder) {
+  std::error_code problem;
+  const auto near = fs::proximate(folder, problem).string();
+  return problem || near.starts_with("..") ? folder.string() : near;
+}
+
+int write_launch(const fs::path& folder, const launch_record& r) {
+  return replace(folder / file_name, to_text(record_table(), r));
+}
+
+int write_nodes(const fs::path& folder, const std::vector<node_record>& nodes) {
+  std::string lines;
+  for (std::size_t k = 0; k < nodes.size(); ++k) {
+    const auto& n = nodes[k];
+    nlohmann::ordered_json line{{"node", k}, {"host", n.host}, {"address", n.address}, {"ranks", n.ranks}};
+    line["status"] = n.status ? nlohmann::ordered_json(*n.status) : nlohmann::ordered_json();
+    line["restarts"] = n.restarts;
+    lines += (lines.empty() ? "[" : ",\n ") + line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+  return replace(folder / "nodes" / "nodes.json", lines + "]\n");
+}
+
+} // namespace gossamer::apps

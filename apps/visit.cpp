@@ -1,0 +1,200 @@
+// gossamer status, logs, stop and attach: how to come back to a run.
+#include "gossamer/apps/detail/visit.hpp"
+
+#include "gossamer/actors/worlds/cluster_client.hpp"
+#include "gossamer/apps/detail/clean_stop.hpp"
+#include "gossamer/apps/detail/detached_runs.hpp"
+#include "gossamer/apps/detail/launch_record.hpp"
+#include "gossamer/apps/detail/progress.hpp"
+#include "gossamer/base/error.hpp"
+#include "gossamer/base/printable.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <poll.h>
+#include <sys/types.h>
+
+namespace gossamer::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int look_every_ms = 200;
+
+/// Of no folder here, but perhaps of a run elsewhere.
+bool is_address(const std::string& run) {
+  std::error_code ignored;
+  return run.find(':') != std::string::npos && !fs::exists(run, ignored);
+}
+
+void require_folder(const visit_options& o, const char* what) {
+  if (is_address(o.run))
+    throw error(errc::usage, fmt::format("{} is no folder, and {} is kept where a run was launched", o.run, what),
+                "of a run elsewhere, gossamer status and gossamer stop can ask");
+}
+
+fs::path folder_of(const visit_options& o) { return o.run.empty() ? latest_detached() : fs::path{o.run}; }
+
+error gone(const fs::path& folder, const launch_record& r) {
+  return {errc::failed,
+          fmt::format("the launch of {}, process {}, is gone and has not said how it ended", shown(folder), r.process),
+          "it was killed, or its machine was started again, or is another one than this"};
+}
+
+std::string end_of(const fs::path& folder, const launch_record& r) {
+  if (!r.status)
+    throw gone(folder, r);
+  return fmt::format("{} has ended with status {}", shown(folder), *r.status);
+}
+
+/// Whether the run goes on, and what its launch has written: that is the last of it when the process is gone.
+std::pair<bool, launch_record> look_at(const fs::path& folder) {
+  auto r = read_launch(folder);
+  if (is_alive(r))
+    return {true, std::move(r)};
+  return {false, read_launch(folder)};
+}
+
+void wait_a_moment() { poll(nullptr, 0, look_every_ms); }
+
+launch_record wait_for_end(const fs::path& folder, const std::function<void(const launch_record&)>& meanwhile) {
+  for (;;) {
+    auto [runs, r] = look_at(folder);
+    if (!runs)
+      return r;
+    meanwhile(r);
+    wait_a_moment();
+  }
+}
+
+/// A file that grows.
+class growing_file {
+public:
+  explicit growing_file(const fs::path& file) : in_(file, std::ios::binary) {
+    if (!in_)
+      throw error(errc::io, fmt::format("cannot read {}: {}", file.string(), std::strerror(errno)), "");
+  }
+  /// Leaves out what is longer ago than about so many bytes.
+  void skip_to_last(std::streamoff bytes) {
+    in_.seekg(0, std::ios::end);
+    if (in_.tellg() <= bytes)
+      return static_cast<void>(in_.seekg(0));
+    in_.seekg(-bytes, std::ios::end);
+    std::string rest_of_line;
+    std::getline(in_, rest_of_line);
+  }
+  /// @param before called when there is something
+  void print_new(const std::function<void()>& before = [] {}) {
+    std::array<char, 65536> bytes{};
+    in_.clear();
+    while (in_.read(bytes.data(), bytes.size()) || in_.gcount() > 0) {
+      before();
+      std::fwrite(bytes.data(), 1, static_cast<std::size_t>(in_.gcount()), stdout);
+    }
+    std::fflush(stdout);
+  }
+
+private:
+  std::ifstream in_;
+};
+
+fs::path output_of(const fs::path& folder) { return folder / "output.log"; }
+
+actors::node_settings settings_of_visit(const program& p, const visit_options& o) {
+  require_private("the run", o.run, o.node.insecure || !o.node.certs.empty());
+  auto s = settings_of(p, o.node, o.run);
+  s.threads = 1;
+  return s;
+}
+
+int show_status_at(const program& p, const visit_options& o) {
+  const auto s = actors::ask_leader(settings_of_visit(p, o));
+  if (s.begun)
+    fmt::print("{} is led at {}\n{}\n", printable(s.algorithm), o.run, progress_line(progress_of(s)));
+  else
+    fmt::print("{} is led at {}, and waits for nodes: {} of {} are there\n", printable(s.algorithm), o.run, s.there,
+               s.nodes);
+  return 0;
+}
+
+int stop_run_at(const program& p, const visit_options& o) {
+  const clean_stop stop;
+  actors::stop_cluster(settings_of_visit(p, o));
+  fmt::print("the run that was led at {} has ended\n", o.run);
+  return 0;
+}
+
+} // namespace
+
+int show_status(const program& p, const visit_options& o) {
+  if (is_address(o.run))
+    return show_status_at(p, o);
+  const auto folder = folder_of(o);
+  const auto [runs, r] = look_at(folder);
+  if (runs)
+    fmt::print("{} {} as process {}, and is led at {}\n", shown(folder), r.stops ? "stops" : "runs", r.process,
+               printable(r.leader));
+  else
+    fmt::print("{}\n", end_of(folder, r));
+  if (!r.progress.empty())
+    fmt::print("{}\n", printable(r.progress));
+  return 0;
+}
+
+int show_logs(const visit_options& o) {
+  require_folder(o, "what it says");
+  const auto folder = folder_of(o);
+  read_launch(folder); // is there one?
+  growing_file output{output_of(folder)};
+  output.print_new();
+  if (o.follow) {
+    wait_for_end(folder, [&](const launch_record&) { output.print_new(); });
+    output.print_new();
+  }
+  return 0;
+}
+
+int stop_run(const program& p, const visit_options& o) {
+  if (is_address(o.run))
+    return stop_run_at(p, o);
+  const auto folder = folder_of(o);
+  const auto [runs, r] = look_at(folder);
+  if (!runs)
+    throw error(errc::failed, end_of(folder, r), "there is nothing to stop");
+  if (!r.stops && kill(static_cast<pid_t>(r.process), SIGINT) != 0)
+    throw error(errc::io, fmt::format("cannot stop process {}: {}", r.process, std::strerror(errno)),
+                "whoever launched the run can");
+  fmt::print("{}\n", end_of(folder, wait_for_end(folder, [](const launch_record&) {})));
+  return 0;
+}
+
+int attach(const visit_options& o) {
+  require_folder(o, "what it says");
+  const auto folder = folder_of(o);
+  auto [runs, r] = look_at(folder);
+  if (runs) {
+    growing_file output{output_of(folder)};
+    constexpr std::streamoff a_screen = 2000;
+    output.skip_to_last(a_screen);
+    live_line live;
+    const auto clear = [&] { live.clear(); };
+    r = wait_for_end(folder, [&](const launch_record& now) {
+      output.print_new(clear);
+      live.show(printable(now.progress));
+    });
+    output.print_new(clear);
+  }
+  std::fputs((end_of(folder, r) + '\n').c_str(), stderr);
+  return static_cast<int>(*r.status);
+}
+
+} // namespace gossamer::apps

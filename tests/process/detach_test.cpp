@@ -1,0 +1,232 @@
+// Runs that are left behind, and how their users come back to them.
+#include <arpa/inet.h>
+#include <csignal>
+#include <sys/socket.h>
+
+#include "command.hpp"
+
+namespace gossamer {
+namespace {
+
+using testing::AllOf;
+using testing::AnyOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class detached : public command {
+protected:
+  /// Longer than any of these tests.
+  static inline const words job{"--",           "train",  "--data",    "digits:samples=600,test=200",
+                                "--algorithm",  "d-psgd", "--out",     "run",
+                                "--epochs",     "1e8",    "--seconds", "100",
+                                "--eval-every", "5"};
+
+  void TearDown() override {
+    const auto process = exists("run/launch.toml") && text("status").empty() ? text("process") : "";
+    if (std::atoi(process.c_str()) > 1 && process != std::to_string(getpid()))
+      kill(std::atoi(process.c_str()), SIGKILL); // it has not ended, so nobody else has its number
+    command::TearDown();
+  }
+
+  words at_home(const words& given) const {
+    return words{"env", "-C", folder_.string(), "XDG_STATE_HOME=" + (folder_ / "state").string()} + gossamer(given);
+  }
+  support::outcome here(const words& given) const { return support::subprocess(at_home(given)).finish(); }
+
+  support::outcome launch(const words& flags = {}, const words& more = {}) const {
+    return here(words{"launch", "--detach", "--hosts", "localhost:2"} + flags + job + more);
+  }
+
+  /// A value of launch.toml; empty where there is none.
+  std::string text(const std::string& key) const {
+    const auto all = "\n" + read("run/launch.toml"), before = "\n" + key + " = ";
+    const auto at = all.find(before);
+    auto value = at == std::string::npos ? "" : all.substr(at + before.size());
+    value = value.substr(0, value.find('\n'));
+    std::erase_if(value, [](char c) { return c == '"' || c == '\''; });
+    return value;
+  }
+};
+
+TEST_F(detached, runs_are_left_behind_and_stopped) {
+  const auto launched = launch();
+  ASSERT_EQ(launched.status, 0) << launched.err;
+  EXPECT_THAT(launched.out, AllOf(HasSubstr("goes on by itself"), HasSubstr("gossamer status run"),
+                                  HasSubstr("gossamer attach run"), HasSubstr("gossamer stop run")));
+  for (const words& named : {words{"run"}, words{}}) {
+    const auto status = here(words{"status"} + named);
+    EXPECT_EQ(status.status, 0) << status.err;
+    EXPECT_THAT(status.out, AllOf(HasSubstr("run runs as process "), HasSubstr("is led at 127.0.0.1:")));
+  }
+  const auto stopped = here({"stop"});
+  EXPECT_EQ(stopped.status, 0) << stopped.err;
+  EXPECT_EQ(stopped.out, "run has ended with status 130\n");
+  EXPECT_EQ(json::parse(read("run/summary.json"))["end"], "interrupted");
+
+  const auto after = here({"status", "run"});
+  EXPECT_EQ(after.status, 0) << after.err;
+  EXPECT_THAT(after.out, HasSubstr("run has ended with status 130"));
+  const auto again = here({"stop", "run"});
+  EXPECT_EQ(again.status, 1);
+  EXPECT_THAT(again.err, HasSubstr("run has ended with status 130; there is nothing to stop"));
+  EXPECT_EQ(here({"attach"}).status, 130);
+  EXPECT_THAT(here({"logs"}).out, AllOf(HasSubstr("[1 localhost] gossamer: this is node 1"), HasSubstr("epoch ")));
+}
+
+TEST_F(detached, runs_are_followed_to_their_end) {
+  ASSERT_EQ(launch({}, {"--seconds", "3"}).status, 0);
+  support::outcome shown;
+  support::subprocess left(at_home({"attach"}));
+  left.signal_after("epoch ", SIGINT);
+  EXPECT_EQ(left.finish().status, 130);
+  const auto ended = here({"attach"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("run holds config.toml"));
+  EXPECT_EQ(ended.err, "run has ended with status 0\n");
+  EXPECT_EQ(here({"logs", "--follow"}).out, read("run/output.log"));
+  EXPECT_EQ(json::parse(read("run/summary.json"))["end"], "seconds");
+}
+
+TEST_F(detached, runs_answer_at_their_leaders_address) {
+  ASSERT_EQ(launch().status, 0);
+  const auto leader = text("leader");
+  const auto status = here({"status", leader});
+  EXPECT_EQ(status.status, 0) << status.err;
+  EXPECT_THAT(status.out, AllOf(HasSubstr("d-psgd is led at " + leader), HasSubstr("2 of 2 nodes")));
+  const auto stopped = here({"stop", leader});
+  EXPECT_EQ(stopped.status, 0) << stopped.err;
+  EXPECT_THAT(stopped.out, HasSubstr(leader + " has ended"));
+  EXPECT_EQ(json::parse(read("run/summary.json"))["end"], "interrupted");
+  EXPECT_EQ(here({"attach"}).status, 130);
+}
+
+TEST_F(detached, runs_answer_whoever_has_a_certificate) {
+  ASSERT_EQ(here({"certs", "--hosts", "127.0.0.1"}).status, 0);
+  ASSERT_EQ(launch({"--certs", "certs/127.0.0.1"}).status, 0);
+  const auto leader = text("leader");
+  EXPECT_THAT(here({"status", leader, "--certs", "certs/127.0.0.1"}).out, HasSubstr("2 of 2 nodes"));
+  const auto stranger = here({"stop", leader, "--patience", "0.5"});
+  EXPECT_EQ(stranger.status, 1);
+  EXPECT_THAT(stranger.err, HasSubstr("nobody leads a run at " + leader));
+  EXPECT_EQ(here({"stop", leader, "--certs", "certs/127.0.0.1"}).status, 0);
+}
+
+TEST_F(detached, runs_that_do_not_begin_say_why) {
+  const auto ended = launch({}, {"--codec", "unifrom"});
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.err, HasSubstr("unknown codec 'unifrom'"));
+  EXPECT_FALSE(exists("run"));
+}
+
+TEST_F(detached, runs_are_interrupted_from_the_terminal_until_they_begin) {
+  write("waits.sh", "#!/bin/sh\nexec sleep 100\n");
+  std::filesystem::permissions(folder_ / "waits.sh", std::filesystem::perms::owner_all);
+  write("hosts.toml", "[[host]]\n\n[[host]]\nbinary = '" + (folder_ / "waits.sh").string() + "'\n");
+  std::filesystem::create_directory(folder_ / "run");
+  std::filesystem::create_symlink("/dev/full", folder_ / "run/launch.toml.part"); // and says so
+  support::subprocess run(at_home(words{"launch", "--detach", "--patience", "1", "--hosts", "hosts.toml"} + job));
+  run.signal_after("cannot write", SIGINT);
+  const auto ended = run.finish();
+  EXPECT_EQ(ended.status, 1) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("interrupted while it waited for nodes"));
+}
+
+TEST_F(detached, runs_whose_launch_was_killed_are_told_from_others) {
+  ASSERT_EQ(launch().status, 0);
+  const auto process = text("process");
+  kill(static_cast<pid_t>(std::stol(process)), SIGKILL);
+  const auto status = here({"attach"});
+  EXPECT_EQ(status.status, 1);
+  EXPECT_THAT(status.err, HasSubstr("process " + process + ", is gone and has not said how it ended"));
+  write("run/launch.toml",
+        "process = " + std::to_string(getpid()) + "\nstarted = 1\nboot = \"" + text("boot") + "\"\n");
+  const auto reused = here({"stop"});
+  EXPECT_EQ(reused.status, 1) << "another process has the number";
+  EXPECT_THAT(reused.err, HasSubstr("is gone"));
+}
+
+TEST_F(detached, what_is_no_run_gets_one_sentence) {
+  const auto expect = [&](const words& given, int status, const std::string& said) {
+    const auto ended = here(given);
+    EXPECT_EQ(ended.status, status) << testing::PrintToString(given);
+    EXPECT_THAT(ended.err, HasSubstr(said));
+    EXPECT_EQ(std::ranges::count(ended.err, '\n'), 1) << ended.err;
+  };
+  expect({"status"}, 2, "no run was detached");
+  expect({"stop", "absent"}, 2, "absent holds no run that was launched");
+  expect({"attach", "127.0.0.1:1"}, 2, "gossamer status and gossamer stop");
+  expect({"status", "127.0.0.1:1"}, 1, "nobody leads a run at 127.0.0.1:1");
+  expect({"stop", "127.0.0.1:99999"}, 2, "its port is no number");
+  expect({"status", "10.0.0.1:1"}, 2, "--insecure");
+  write("run/launch.toml", "process = \"x\"\n");
+  expect({"status", "run"}, 2, "launch.toml:1");
+}
+
+TEST_F(detached, a_strangers_port_is_told_from_a_leader) {
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in where{};
+  where.sin_family = AF_INET;
+  where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof where;
+  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&where), size), 0);
+  ASSERT_EQ(listen(listener, 8), 0); // and says nothing
+  ASSERT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&where), &size), 0);
+  const auto address = "127.0.0.1:" + std::to_string(ntohs(where.sin_port));
+  const auto ended = here({"status", address, "--patience", "0.5"});
+  close(listener);
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_THAT(ended.err, HasSubstr("nobody leads a run at " + address));
+}
+
+class launched_run : public command {
+protected:
+  support::outcome launch(const words& more = {}) const {
+    return run(words{"launch", "--hosts", "localhost:2", "--"} + small
+               + words{"--algorithm", "d-psgd", "--workers", "4", "--out", "run"} + more);
+  }
+};
+
+TEST_F(launched_run, keeps_what_each_node_has_said_and_how_it_ended) {
+  const auto ended = launch();
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(read("run/nodes/0.log"), AllOf(HasSubstr("node 1 of 2 is ready"), HasSubstr("epoch "),
+                                             HasSubstr("test accuracy"), Not(HasSubstr("progress "))));
+  EXPECT_THAT(read("run/nodes/1.log"), AllOf(HasSubstr("this is node 1"), HasSubstr("the run is over")));
+  const auto nodes = json::parse(read("run/nodes/nodes.json"));
+  ASSERT_EQ(nodes.size(), 2u);
+  EXPECT_EQ(nodes[0]["ranks"], "0,1");
+  EXPECT_EQ(nodes[1]["ranks"], "2,3");
+  for (const auto& node : nodes) {
+    EXPECT_EQ(node["host"], "localhost");
+    EXPECT_THAT(node["address"], testing::StartsWith("127.0.0.1:"));
+    EXPECT_EQ(node["status"], 0);
+    EXPECT_EQ(node["restarts"], 0);
+  }
+}
+
+TEST_F(launched_run, takes_bounded_lines_from_its_nodes) {
+  write("endless_line.sh", "#!/bin/sh\nhead -c 1000000 /dev/zero | tr '\\0' x >&2\nexit 3\n");
+  std::filesystem::permissions(folder_ / "endless_line.sh", std::filesystem::perms::owner_all);
+  write("hosts.toml", "[[host]]\n\n[[host]]\nbinary = '" + (folder_ / "endless_line.sh").string() + "'\n");
+  const auto ended = run(words{"launch", "--hosts", "hosts.toml", "--"} + small + words{"--out", "run"});
+  EXPECT_EQ(ended.status, 1);
+  const auto sentence = ended.err.rfind("gossamer: node 1 on localhost ended with status 3: x");
+  ASSERT_NE(sentence, std::string::npos);
+  EXPECT_LT(ended.err.size() - sentence, 2000u);
+  const auto kept = read("run/nodes/1.log");
+  EXPECT_EQ(std::ranges::count(kept, 'x'), 1'000'000);
+  EXPECT_GE(std::ranges::count(kept, '\n'), 1'000'000 / 131'072);
+}
+
+TEST_F(launched_run, goes_on_when_nothing_can_be_kept) {
+  std::filesystem::create_directories(folder_ / "run/nodes");
+  for (const char* full : {"run/output.log", "run/nodes/0.log", "run/nodes/1.log", "run/nodes/nodes.json.part"})
+    std::filesystem::create_symlink("/dev/full", folder_ / full);
+  const auto ended = launch();
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("No space left on device; the run goes on"), HasSubstr("epoch ")));
+  EXPECT_TRUE(exists("run/summary.json"));
+}
+
+} // namespace
+} // namespace gossamer
