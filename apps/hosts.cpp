@@ -13,20 +13,30 @@ namespace {
 
 constexpr std::size_t most_slots = 65'536;
 
+/// A list of words, which is kept as a text with a line for each.
+setting<host> list_setting(setting_key key, std::string host::*at) {
+  key.joined_by = "\n";
+  return text_setting(std::move(key), at);
+}
+
 const settings_table<host>& host_table() {
   static const settings_table<host> table{
       text_setting({"host", "NAME", "as ssh calls it; localhost: this machine, without ssh"}, &host::name),
       number_setting({"slots", "N", "node processes there"}, &host::slots, interval<std::size_t>{1, most_slots}),
       text_setting({"address", "ADDRESS", "where the others reach it"}, &host::address),
       text_setting({"user", "NAME", "of ssh"}, &host::user),
-      number_setting({"port", "N", "of ssh"}, &host::port, interval<std::uint64_t>{1, 65535}),
+      number_setting({.name = "port", .value = "N", .help = "of ssh", .excludes = "through"}, &host::port,
+                     interval<std::uint64_t>{1, 65535}),
+      list_setting({.name = "through",
+                    .value = "WORD",
+                    .help = "instead of ssh: words that take a command line as their last",
+                    .excludes = "user"},
+                   &host::through),
       text_setting({"binary", "FILE", "the program there"}, &host::binary),
       text_setting({"directory", "DIR", "to work in"}, &host::directory),
       text_setting({"device", "DEVICE", "of its workers"}, &host::device),
       text_setting({"certs", "DIR", "its certificates there"}, &host::certs),
-      {{.name = "environment", .value = "NAME=VALUE", .help = "variables for the program", .joined_by = "\n"},
-       [](const host& h) { return h.environment; },
-       [](host& h, const std::string& given) { h.environment = given; }},
+      list_setting({"environment", "NAME=VALUE", "variables for the program"}, &host::environment),
   };
   return table;
 }
@@ -76,6 +86,19 @@ std::vector<std::string> lines_of(std::string_view text) {
   return result;
 }
 
+/// The words before a line for the shell there.
+std::vector<std::string> way_to(const host& where) {
+  if (!where.through.empty())
+    return lines_of(where.through);
+  if (where.local())
+    return {"sh", "-c"};
+  std::vector<std::string> ssh{"ssh", "-o", "BatchMode=yes"};
+  if (where.port != 0)
+    ssh.insert(ssh.end(), {"-p", fmt::format("{}", where.port)});
+  ssh.push_back(where.user.empty() ? where.name : fmt::format("{}@{}", where.user, where.name));
+  return ssh;
+}
+
 } // namespace
 
 std::vector<host> read_hosts(const std::string& given) {
@@ -102,12 +125,7 @@ std::vector<std::string> command_on(const host& where, const std::string& binary
     return command;
   const auto line =
       (where.directory.empty() ? "" : "cd " + shell_word(where.directory) + " && ") + "exec " + shell_line(command);
-  if (where.local())
-    return {"sh", "-c", line};
-  std::vector<std::string> result{"ssh", "-o", "BatchMode=yes"};
-  if (where.port != 0)
-    result.insert(result.end(), {"-p", fmt::format("{}", where.port)});
-  result.push_back(where.user.empty() ? where.name : fmt::format("{}@{}", where.user, where.name));
+  auto result = way_to(where);
   result.push_back(line);
   return result;
 }

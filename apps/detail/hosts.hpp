@@ -13,13 +13,14 @@ struct host {
   std::string address;            ///< where the others reach it; default: the name
   std::string user;               ///< of ssh; empty: as ssh has it
   std::uint64_t port = 0;         ///< of ssh; 0: as ssh has it
+  std::string through;            ///< instead of ssh: the words before a line for the shell there, a line each
   std::string binary;             ///< default: this program, for localhost; else its name
   std::string directory;          ///< to work in; empty: where ssh begins, or this one
   std::string device;             ///< of its workers; empty: as the run has it
   std::string certs;              ///< folder of its certificates there; empty: as it is called here
   std::string environment;        ///< NAME=VALUE, a line each
 
-  bool local() const { return name == "localhost"; }
+  bool local() const { return name == "localhost" && through.empty(); }
   friend bool operator==(const host&, const host&) = default;
 };
 
@@ -27,7 +28,8 @@ struct host {
 /// @error errc::usage with the place and what is allowed; errc::io
 std::vector<host> read_hosts(const std::string& given);
 
-/// The program and its arguments that run `arguments` there: themselves, or ssh and a line for the shell.
+/// The program and its arguments that run `arguments` there: themselves, or ssh, or what is used instead, and
+/// a line for the shell.
 std::vector<std::string> command_on(const host& where, const std::string& binary,
                                     const std::vector<std::string>& arguments);
 
