@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
@@ -21,9 +23,11 @@ namespace {
 
 constexpr int not_found = 127; // as a shell says it
 
-[[noreturn]] void become(const std::vector<std::string>& command, int output, bool with_errors) {
+[[noreturn]] void become(const std::vector<std::string>& command, int input, int output, bool with_errors) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (input >= 0)
+    dup2(input, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   if (with_errors)
     dup2(output, STDERR_FILENO);
@@ -37,31 +41,42 @@ constexpr int not_found = 127; // as a shell says it
   _exit(not_found);
 }
 
-[[noreturn]] void refuse() {
-  throw error(errc::io, fmt::format("cannot start a process: {}", std::strerror(errno)), "start fewer nodes here");
+void close_open(int file) {
+  if (file >= 0)
+    close(file);
+}
+
+[[noreturn]] void refuse(int problem) {
+  throw error(errc::io, fmt::format("cannot start a process: {}", std::strerror(problem)), "start fewer nodes here");
 }
 
 } // namespace
 
-child::child(const std::vector<std::string>& command, bool with_errors) {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0)
-    refuse();
+child::child(const std::vector<std::string>& command, bool with_errors, bool with_input) {
+  std::array<int, 2> out{-1, -1}, in{-1, -1};
+  // A socket, because a signal kills who writes into a pipe that nobody reads any more.
+  const bool ready = pipe2(out.data(), O_CLOEXEC) == 0
+                     && (!with_input || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in.data()) == 0);
   std::fflush(nullptr);
-  id_ = fork();
+  id_ = ready ? fork() : -1;
   if (id_ == 0)
-    become(command, ends[1], with_errors);
-  close(ends[1]);
-  output_ = ends[0];
+    become(command, in[0], out[1], with_errors);
+  const int problem = errno;
+  close_open(out[1]);
+  close_open(in[0]);
   if (id_ < 0) {
-    close(output_);
-    refuse();
+    close_open(out[0]);
+    close_open(in[1]);
+    refuse(problem);
   }
+  output_ = out[0];
+  input_ = in[1];
 }
 
 void child::swap(child& other) noexcept {
   std::swap(id_, other.id_);
   std::swap(output_, other.output_);
+  std::swap(input_, other.input_);
   std::swap(unfinished_, other.unfinished_);
   std::swap(last_line_, other.last_line_);
   std::swap(status_, other.status_);
@@ -72,8 +87,8 @@ child::~child() {
     kill(-id_, SIGKILL);
     waitpid(id_, nullptr, 0);
   }
-  if (output_ >= 0)
-    close(output_);
+  close_open(output_);
+  close_open(input_);
 }
 
 bool child::read_lines(const std::function<void(const std::string&)>& on_line) {
@@ -96,6 +111,16 @@ bool child::read_lines(const std::function<void(const std::string&)>& on_line) {
     hand_on(unfinished_.size());
   close(std::exchange(output_, -1));
   return false;
+}
+
+void child::write_line(const std::string& line) const {
+  const auto whole = line + '\n';
+  for (std::string_view rest = whole; !rest.empty();) {
+    const auto count = send(input_, rest.data(), rest.size(), MSG_NOSIGNAL);
+    if (count < 0 && errno != EINTR)
+      return; // its end says more
+    rest.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  }
 }
 
 void child::send_signal(int signal) const {

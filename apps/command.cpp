@@ -2,14 +2,13 @@
 
 #include "gossamer/actors/runtime/allowed.hpp"
 #include "gossamer/apps/detail/commands.hpp"
-#include "gossamer/apps/detail/launch.hpp"
+#include "gossamer/apps/detail/measure.hpp"
+#include "gossamer/apps/detail/table_flags.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/printable.hpp"
-#include "gossamer/base/settings_text.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <spdlog/cfg/env.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
@@ -18,52 +17,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <map>
 #include <system_error>
 
 namespace gossamer::apps {
 
 namespace {
-
-/// The flags of one command that come from a table.
-class table_flags {
-public:
-  table_flags(CLI::App& command, const std::vector<option>& table) : table_(table) {
-    const run_options defaults;
-    for (const auto& o : table_) {
-      auto* flag = command.add_option("--" + o.name, given_[o.name], o.help)->type_name(o.value);
-      flag->expected(1)->default_str(o.get(defaults));
-      o.repeatable() ? flag->take_all() : flag->take_last();
-    }
-    command.add_option("--config", config_, "read settings from a TOML file; flags win")->type_name("FILE");
-    command.add_flag("--overwrite", overwrite_, "replace the run that --out already holds");
-  }
-  table_flags(const table_flags&) = delete;
-  table_flags& operator=(const table_flags&) = delete;
-
-  run_options options() const {
-    check_exclusions(keys_of(table_), [this](const std::string& name) { return given(name); }, {});
-    run_options result;
-    result.overwrite = overwrite_;
-    if (!config_.empty())
-      read_config(config_, table_, result);
-    for (const auto& o : table_)
-      if (given(o.name))
-        o.set(result, fmt::format("{}", fmt::join(given_.at(o.name), o.joined_by)));
-    if (result.horizon_s && !result.chaos)
-      throw error(errc::usage, "--horizon is given, but no --chaos, whose plan it is for",
-                  "add --chaos, or leave --horizon out");
-    return result;
-  }
-
-private:
-  bool given(const std::string& name) const { return !given_.at(name).empty(); }
-
-  const std::vector<option>& table_;
-  std::map<std::string, std::vector<std::string>> given_;
-  std::string config_;
-  bool overwrite_ = false;
-};
 
 /// What can be said to the program, and what was said.
 class command_line {
@@ -78,6 +36,7 @@ public:
       command->add_flag("--json", json_, "print the summary as JSON on standard output");
     add_exploration();
     add_cluster();
+    add_measure();
     add_certs();
     list_->add_flag("--json", json_, "print as JSON");
     list_
@@ -104,7 +63,7 @@ public:
     } catch (const CLI::ParseError& e) {
       return app_.exit(e); // --help and --version
     }
-    if (job_ && !*node_ && !*launch_)
+    if (job_ && !*node_ && !*launch_ && !*measure_)
       throw error(errc::usage, "'--' is given, and no job may follow here", help());
     if (*list_)
       return list(program_, kind_, json_), 0;
@@ -120,6 +79,8 @@ public:
       return be_node();
     if (*launch_)
       return launch(program_, launching_, job_options(), *job_);
+    if (*measure_)
+      return measure_hosts(), 0;
     const auto options = simulation_.options();
     check_exploration(options);
     return simulate(program_, options, exploration_, json_);
@@ -183,6 +144,7 @@ private:
         ->type_name("N")
         ->check(CLI::Range(actors::allowed::threads.min, actors::allowed::threads.max));
     node_->add_flag("--announce", node_options_.announce, "say on standard output where it listens, for programs");
+    node_->add_flag("--probe", node_options_.probe, "obey gossamer measure, and train nothing")->group("");
     add_node(node_, node_options_);
     node_->footer("What one that leads is to train follows behind --, e.g. -- train --workers 8");
     launch_->add_option("--hosts", launching_.hosts, "NAME:SLOTS,... or a file; a slot is a node process")
@@ -195,6 +157,17 @@ private:
         ->check(CLI::Range(0, 1'000'000));
     add_node(launch_, launching_.node);
     launch_->footer("What the nodes are to train follows behind --, e.g. -- train --algorithm d-psgd");
+  }
+
+  void add_measure() {
+    measure_->add_option("--hosts", measuring_.hosts, "NAME,NAME,... or a file of hosts")
+        ->type_name("HOSTS")
+        ->required();
+    measure_->add_option("--out", measuring_.out, "the file of hosts to write, with what was measured")
+        ->type_name("FILE")
+        ->capture_default_str();
+    add_node(measure_, measuring_.node);
+    measure_->footer("Whose model and data to compute with follows behind --, e.g. -- train --model mlp:hidden=50");
   }
 
   void add_certs() {
@@ -212,8 +185,17 @@ private:
     certs_->footer("An authority that is there already signs for more hosts.");
   }
 
+  void measure_hosts() {
+    if (!job_)
+      job_ = {"train"};
+    job_options();
+    measure(program_, measuring_, *job_);
+  }
+
   int be_node() {
     const auto n = placed(node_options_);
+    if (n.probe)
+      return probe(program_, n, job_options());
     if (n.join.empty()) {
       const auto job = job_options(); // which also says whether the summary is to be JSON
       return lead(program_, n, job, json_);
@@ -314,6 +296,7 @@ private:
   CLI::App* simulate_ = app_.add_subcommand("simulate", "the same in virtual time, over a network of your choice");
   CLI::App* launch_ = app_.add_subcommand("launch", "train on several machines, or with several processes here");
   CLI::App* node_ = app_.add_subcommand("node", "one process of a run on several machines");
+  CLI::App* measure_ = app_.add_subcommand("measure", "measure the links between hosts, and how long they compute");
   CLI::App* certs_ = app_.add_subcommand("certs", "make certificates for the nodes of runs on several machines");
   CLI::App* list_ = app_.add_subcommand("list", "list what there is to choose from");
   CLI::App* explain_ = app_.add_subcommand("explain", "explain an algorithm, codec, topology, model, ...");
@@ -323,6 +306,7 @@ private:
   exploration exploration_;
   node_options node_options_;
   launch_options launching_;
+  measure_options measuring_;
   certs_options authority_;
   std::optional<std::vector<std::string>> job_; // what stands behind `--`
   bool json_ = false;

@@ -37,6 +37,8 @@ const settings_table<host>& host_table() {
       text_setting({"device", "DEVICE", "of its workers"}, &host::device),
       text_setting({"certs", "DIR", "its certificates there"}, &host::certs),
       list_setting({"environment", "NAME=VALUE", "variables for the program"}, &host::environment),
+      number_setting({"seconds_per_sample", "S", "of a minibatch, as gossamer measure has found"},
+                     &host::seconds_per_sample, interval<double>{0, 1e6}),
   };
   return table;
 }
@@ -70,8 +72,11 @@ std::vector<host> read_file_of_hosts(const std::string& file) {
   std::vector<host> result;
   constexpr std::uint64_t most_bytes = std::uint64_t{1} << 24;
   const auto text = read_text(file, {"hosts file", most_bytes, "it has a few lines for each host"});
-  for (const auto& table : parse_tables(text, file, "host", keys_of(host_table())))
-    for (auto& one = result.emplace_back(); const auto& given : table)
+  // What is known of links matters to simulations only, which read it by themselves.
+  const auto tables =
+      parse_tables(text, file, {{"host", keys_of(host_table())}, {.name = "link", .known = {}, .open = true}});
+  for (const auto& table : tables.front())
+    for (auto& one = result.emplace_back(); const auto& given : table.settings)
       apply(given, host_table(), one);
   if (result.empty())
     throw error(errc::usage, fmt::format("{} names no hosts", file), "it has a table [[host]] for each of them");
@@ -93,8 +98,8 @@ std::vector<std::string> way_to(const host& where) {
   if (where.local())
     return {"sh", "-c"};
   std::vector<std::string> ssh{"ssh", "-o", "BatchMode=yes"};
-  if (where.port != 0)
-    ssh.insert(ssh.end(), {"-p", fmt::format("{}", where.port)});
+  if (where.port)
+    ssh.insert(ssh.end(), {"-p", fmt::format("{}", *where.port)});
   ssh.push_back(where.user.empty() ? where.name : fmt::format("{}@{}", where.user, where.name));
   return ssh;
 }
@@ -103,6 +108,12 @@ std::vector<std::string> way_to(const host& where) {
 
 std::vector<host> read_hosts(const std::string& given) {
   return given.ends_with(".toml") ? read_file_of_hosts(given) : parse_list(given);
+}
+
+std::string to_text(const host& h) { return "[[host]]\n" + gossamer::to_text(host_table(), h); }
+
+std::string address_of(const host& where) {
+  return !where.address.empty() ? where.address : where.local() ? "127.0.0.1" : where.name;
 }
 
 std::string shell_line(const std::vector<std::string>& words) {

@@ -28,8 +28,16 @@ std::vector<host> slots_of(const std::vector<host>& hosts) {
   return result;
 }
 
-std::string address_of(const host& where) {
-  return !where.address.empty() ? where.address : where.local() ? "127.0.0.1" : where.name;
+const std::string& certs_of(const host& where, const node_options& node) {
+  return where.certs.empty() ? node.certs : where.certs;
+}
+
+void require_certificates(const std::vector<host>& hosts, const node_options& node) {
+  const auto has = [&](const host& h) { return !certs_of(h, node).empty(); };
+  const auto with = std::ranges::find_if(hosts, has), without = std::ranges::find_if_not(hosts, has);
+  if (without != hosts.end() && with != hosts.end())
+    throw error(errc::usage, fmt::format("{} has certificates, and {} has none", with->name, without->name),
+                "in the hosts file, give every host a folder: certs = \"...\"; or all the same one: --certs DIR");
 }
 
 class launcher {
@@ -41,14 +49,7 @@ public:
       require_workers(nodes_.size(), job.run.workers);
     else
       words_.insert(words_.end(), {"--workers", fmt::format("{}", nodes_.size())});
-    require_private("--hosts", fmt::format("{}:0", address_of(nodes_[0])),
-                    how.node.insecure || !certs_of(nodes_[0]).empty());
-    require_certificates();
-    const bool others = !std::ranges::all_of(nodes_, &host::local);
-    if (others && is_loopback(address_of(nodes_[0])))
-      throw error(
-          errc::usage, fmt::format("other machines cannot reach {}", address_of(nodes_[0])),
-          "in the hosts file, give the first host an address = \"...\" that they reach, or a name that they know");
+    require_reachable(nodes_, how.node);
   }
 
   void print_commands() const {
@@ -83,7 +84,7 @@ private:
                                    "--nodes",
                                    fmt::format("{}", nodes_.size()),
                                    "--announce"};
-    add_common(words, nodes_[0]);
+    add_common(words, nodes_[0], how_.node);
     words.emplace_back("--");
     words.insert(words.end(), words_.begin(), words_.end());
     return command_on(nodes_[0], program_.path(), words);
@@ -91,30 +92,12 @@ private:
 
   std::vector<std::string> joining_command(std::size_t k, const std::string& leader) const {
     std::vector<std::string> words{"node", "--join", leader, "--number", fmt::format("{}", k)};
-    add_common(words, nodes_[k]);
+    add_common(words, nodes_[k], how_.node);
     if (threads_ > 0)
       words.insert(words.end(), {"--threads", fmt::format("{}", threads_)});
     if (!nodes_[k].device.empty())
       words.insert(words.end(), {"--device", nodes_[k].device});
     return command_on(nodes_[k], program_.path(), words);
-  }
-
-  const std::string& certs_of(const host& where) const { return where.certs.empty() ? how_.node.certs : where.certs; }
-
-  void require_certificates() const {
-    const auto without = std::ranges::find_if(nodes_, [this](const host& h) { return certs_of(h).empty(); });
-    const auto with = std::ranges::find_if(nodes_, [this](const host& h) { return !certs_of(h).empty(); });
-    if (without != nodes_.end() && with != nodes_.end())
-      throw error(errc::usage, fmt::format("{} has certificates, and {} has none", with->name, without->name),
-                  "in the hosts file, give every host a folder: certs = \"...\"; or all the same one: --certs DIR");
-  }
-
-  void add_common(std::vector<std::string>& words, const host& where) const {
-    if (const auto& certs = certs_of(where); !certs.empty())
-      words.insert(words.end(), {"--certs", certs});
-    if (how_.node.insecure)
-      words.emplace_back("--insecure");
-    words.insert(words.end(), {"--patience", fmt::format("{}", how_.node.patience_s)});
   }
 
   /// What the nodes have written, and who of them has ended.
@@ -185,6 +168,24 @@ private:
 };
 
 } // namespace
+
+void require_reachable(const std::vector<host>& hosts, const node_options& node) {
+  const auto leader = address_of(hosts[0]);
+  require_private("--hosts", fmt::format("{}:0", leader), node.insecure || !certs_of(hosts[0], node).empty());
+  require_certificates(hosts, node);
+  if (is_loopback(leader) && !std::ranges::all_of(hosts, [](const host& h) { return is_loopback(address_of(h)); }))
+    throw error(
+        errc::usage, fmt::format("other machines cannot reach {}", leader),
+        "in the hosts file, give the first host an address = \"...\" that they reach, or a name that they know");
+}
+
+void add_common(std::vector<std::string>& words, const host& where, const node_options& node) {
+  if (const auto& certs = certs_of(where, node); !certs.empty())
+    words.insert(words.end(), {"--certs", certs});
+  if (node.insecure)
+    words.emplace_back("--insecure");
+  words.insert(words.end(), {"--patience", fmt::format("{}", node.patience_s)});
+}
 
 int launch(const program& p, const launch_options& how, const run_options& job, const std::vector<std::string>& words) {
   launcher all{p, how, job, words};

@@ -13,8 +13,10 @@ namespace gossamer::apps {
 class child {
 public:
   /// @param with_errors its standard error is read as its standard output is; else it is this process's
+  /// @param with_input `write_line` writes to its standard input, which ends with this object; else it is this
+  /// process's
   /// @error errc::io when the system refuses to start a process. A program that is not there ends with status 127
-  child(const std::vector<std::string>& command, bool with_errors);
+  child(const std::vector<std::string>& command, bool with_errors, bool with_input = false);
   child(child&& other) noexcept { swap(other); }
   child& operator=(child&& other) noexcept {
     swap(other); // which kills what it was
@@ -27,6 +29,8 @@ public:
   bool read_lines(const std::function<void(const std::string&)>& on_line);
   const std::string& last_line() const noexcept { return last_line_; }
 
+  /// What has ended does not read it.
+  void write_line(const std::string& line) const;
   void send_signal(int signal) const;
   /// The exit status as a shell reports it, once it has ended.
   std::optional<int> ended();
@@ -36,6 +40,7 @@ private:
 
   pid_t id_ = -1;
   int output_ = -1;
+  int input_ = -1;
   std::string unfinished_, last_line_;
   std::optional<int> status_;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/actors/data_plane/tls/identity.hpp"
 #include "gossamer/apps/detail/options.hpp"
 #include "gossamer/apps/detail/program.hpp"
 
@@ -24,6 +25,7 @@ struct node_options {
   std::string certs;       ///< folder of `gossamer certs` for this host; empty: nothing is encrypted
   bool insecure = false;   ///< also on addresses that other machines reach
   bool announce = false;   ///< where it listens, as the first line of standard output
+  bool probe = false;      ///< obeys `gossamer measure`, and trains nothing
   std::string device;      ///< of a node that joins; empty: as the job says
   std::size_t threads = 0; ///< of its scheduler; 0: one for each processor
 };
@@ -42,6 +44,9 @@ int join(const program& p, const node_options& node);
 inline constexpr std::string_view announcement = "listening on ";
 /// The line that follows when all nodes are there.
 inline constexpr std::string_view all_have_come = "all nodes are ready";
+
+/// What it shows to others; null without certificates. @error errc::io, errc::bad_data
+std::shared_ptr<const actors::tls_identity> identity_of(const node_options& node);
 
 /// Whether only this machine reaches that address.
 bool is_loopback(const std::string& host);
