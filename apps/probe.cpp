@@ -126,17 +126,17 @@ double latency_to(echo& here, rank to) {
   return median(seconds) / 2;
 }
 
-/// Of frames as large as it takes.
+/// Of frames so large that even the fastest of some takes long: one alone may only have met a lost packet.
 double bits_per_second_to(echo& here, rank to, double latency_s) {
-  const auto transmission = [&](std::size_t bytes) {
-    return std::max(here.round_trip(to, bytes) - 2 * latency_s, 1e-9);
-  };
-  auto bytes = first_bytes;
-  while (transmission(bytes) < long_enough_s && bytes < most_bytes)
-    bytes *= 2;
   std::vector<double> seconds;
-  while (seconds.size() < large_frames)
-    seconds.push_back(transmission(bytes));
+  auto bytes = first_bytes;
+  while (seconds.size() < large_frames) {
+    seconds.push_back(std::max(here.round_trip(to, bytes) - 2 * latency_s, 1e-9));
+    if (seconds.back() < long_enough_s && bytes < most_bytes) {
+      seconds.clear();
+      bytes *= 2;
+    }
+  }
   return 8 * static_cast<double>(here.frame_of({question}, bytes).wire_bytes()) / median(seconds);
 }
 

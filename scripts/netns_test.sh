@@ -12,6 +12,7 @@
 #   healed    a host is cut off for less than the patience: nobody is lost
 #   cut       a host is cut off for longer: its worker is lost, the others go on
 #   one-way   what one host sends to another is dropped: one of the two is lost, the others go on
+#   predicted `gossamer measure` finds the rate of slow links, and `gossamer simulate` how long runs over them take
 set -euo pipefail
 
 hosts=(alpha beta gamma delta)
@@ -29,7 +30,7 @@ skip() {
 gossamer=$(realpath "$1")
 shift
 cases=("$@")
-((${#cases[@]} > 0)) || cases=(fast slow healed cut one-way)
+((${#cases[@]} > 0)) || cases=(fast slow healed cut one-way predicted)
 
 ((EUID == 0)) || skip "only root makes network namespaces"
 command -v ip > /dev/null && command -v tc > /dev/null || skip "there is no ip or no tc"
@@ -129,7 +130,7 @@ await_steps() { # CASE
 }
 
 # Waits for the end of the run. What must hold then is said in Python: of its exit `status`, its summary `s`, its
-# evaluations `e`, and what it printed, `log`.
+# evaluations `e`, what it printed, `log`, and the summary of another run, `beside(WHICH)`.
 expect() { # CASE CONDITION...
   local name=$1 status=0
   shift
@@ -143,7 +144,13 @@ import sys
 folder, case, status, *conditions = sys.argv[1:]
 run = pathlib.Path(folder) / case
 log = run.with_suffix(".log").read_text()
-names = {"status": int(status), "log": log, "s": {}, "e": []}
+
+
+def beside(which: str) -> dict:
+    return json.loads((run.with_name(f"{case}-{which}") / "summary.json").read_text())
+
+
+names = {"status": int(status), "log": log, "s": {}, "e": [], "beside": beside}
 if (run / "summary.json").exists():
     names["s"] = json.loads((run / "summary.json").read_text())
     names["e"] = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
@@ -153,13 +160,16 @@ if (run / "summary.json").exists():
 def holds(condition: str) -> bool:
     try:
         return bool(eval(condition, names))
-    except (KeyError, NameError):  # there is no summary
+    except (KeyError, NameError, OSError):  # there is no summary
         return False
 
 
 broken = [condition for condition in conditions if not holds(condition)]
 figures = {key: names["s"].get(key) for key in ("time_s", "test_accuracy", "wire_bits", "steps_per_worker", "lost")}
 print(f"{case}: {'failed' if broken else 'passed'}: {figures}", flush=True)
+if run.with_name(f"{case}-predicted").exists() and names["s"]:
+    predicted_s = beside("predicted")["time_s"]
+    print(f"  predicted {predicted_s:.2f} s, took {names['s']['time_s']:.2f} s: {predicted_s / names['s']['time_s']:.2f}")
 for condition in broken:
     print(f"  does not hold: {condition}")
 if broken:
@@ -212,6 +222,33 @@ case_one-way() {
   expect one-way 'status == 0' 's["end"] == "seconds"' 's["lost"] == 1' \
     '("worker 2 is lost" in log) + ("worker 3 is lost" in log) == 1' 's["unfinished"] == 0' 's["test_accuracy"] > 0.5'
   ip -n "$mine-gamma" neighbour del "$(address_of 3)" dev eth0
+}
+
+here() { # COMMAND...
+  (cd "$work" && "$@" > last.log 2>&1) || { cat "$work/last.log"; failed=1; }
+}
+
+# A run as it is, beside one as the measured hosts let expect it. Evaluations, which take no time in simulations, are
+# left out but for the first and the last.
+compare() { # ALGORITHM FLAGS...
+  local name=$1
+  local job=(--algorithm "$@" "${small[@]}" --epochs 4 --eval-every 4)
+  here "$gossamer" simulate --network hosts:file=measured.toml --trace no --out "$name-predicted" "${job[@]}"
+  begin "$name" "$patience_s" "${job[@]}"
+  # On a busy machine a run takes longer than its network does.
+  expect "$name" 'status == 0' 's["wire_bits"] == beside("predicted")["wire_bits"]' \
+    's["test_accuracy"] == beside("predicted")["test_accuracy"]' \
+    '0.5 < beside("predicted")["time_s"] / s["time_s"] < 1.15'
+}
+
+case_predicted() {
+  set_rate 20mbit
+  here "$gossamer" measure --hosts hosts.toml --insecure -- train "${small[@]}"
+  grep -E '^(alpha|beta|gamma|delta)' "$work/last.log" || true
+  compare d-psgd
+  compare all-reduce-sgd
+  compare dcd-psgd --codec uniform:bits=8
+  set_rate 1gbit
 }
 
 make_network > "$work/setup.log" 2>&1 || skip "namespaces or tc do not work here: $(tail -n 1 "$work/setup.log")"
