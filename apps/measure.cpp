@@ -71,10 +71,10 @@ public:
       });
     }
     if (!result)
-      throw error(
-          errc::failed,
-          fmt::format("{} does not say '{}' when it is told '{}': {}", hosts_[k].name, reply, order, asked.last_line()),
-          "its command was " + shell_line(command(k, {"HOST:PORT"})));
+      throw error(errc::failed,
+                  fmt::format("{} ended before it answered '{}': {}", hosts_[k].name, order.substr(0, order.find(' ')),
+                              asked.last_line()),
+                  "its command was " + shell_line(command(k, {"HOST:PORT"})));
     return *result;
   }
 
