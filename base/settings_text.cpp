@@ -89,8 +89,8 @@ toml::array array_of(std::string_view joined_by, std::string_view text) {
 /// "[[host]], [[link]]"
 std::string names_of(const std::vector<table_kind>& kinds) {
   std::vector<std::string> names;
-  for (const auto& kind : kinds)
-    names.push_back(fmt::format("[[{}]]", kind.name));
+  std::ranges::transform(kinds, std::back_inserter(names),
+                         [](const table_kind& kind) { return fmt::format("[[{}]]", kind.name); });
   return fmt::format("{}", fmt::join(names, ", "));
 }
 

@@ -41,7 +41,8 @@ launched=
 
 clean_up() {
   trap - EXIT INT TERM
-  [[ -z $launched ]] || kill -9 "$launched" 2> /dev/null || true
+  # `timeout` hands the signal on, and kills what does not end by it.
+  [[ -z $launched ]] || { kill "$launched" && wait "$launched"; } 2> /dev/null || true
   for name in "${hosts[@]}" switch; do
     ip netns del "$mine-$name" 2> /dev/null || true
   done

@@ -31,17 +31,17 @@ std::shared_ptr<const network> network_of(const experiment& e, const simulation_
 
 /// As `launch` deals them out to the processes of its hosts.
 std::vector<rank> homes_on(const hosts_file& file, const experiment& e, const simulation_settings& s) {
-  std::vector<rank> nodes;
-  for (rank h = 0; h < file.hosts.size(); ++h)
-    nodes.insert(nodes.end(), file.hosts[h].slots, h);
-  if (nodes.size() > e.settings.workers)
-    throw error(errc::usage, fmt::format("{} nodes cannot share {} workers", nodes.size(), e.settings.workers),
+  if (file.slots() > e.settings.workers)
+    throw error(errc::usage, fmt::format("{} nodes cannot share {} workers", file.slots(), e.settings.workers),
                 "each slot of a host has at least one: use more --workers");
   if (s.workers_per_node != 1)
     throw error(
         errc::usage,
         fmt::format("--workers-per-node is {}, but the hosts say who shares a network card", s.workers_per_node),
         "leave it out");
+  std::vector<rank> nodes;
+  for (rank h = 0; h < file.hosts.size(); ++h)
+    nodes.insert(nodes.end(), file.hosts[h].slots, h);
   const auto dealt = deal_ranks(e.settings.workers, e.masters, std::vector<std::uint32_t>(nodes.size(), 1));
   std::vector<rank> result(e.participants());
   for (std::size_t k = 0; k < nodes.size(); ++k)
