@@ -21,9 +21,7 @@ namespace {
 
 using actors::endpoint, actors::frame, actors::rank;
 
-constexpr auto question = actors::first_own_kind;
-constexpr auto answer = actors::frame_kind{129};
-
+constexpr auto question = actors::frame_kind::request, answer = actors::frame_kind::reply;
 constexpr std::size_t small_bytes = 8, first_bytes = std::size_t{1} << 16, most_bytes = std::size_t{1} << 26;
 constexpr std::size_t round_trips = 101, large_frames = 3;
 constexpr double long_enough_s = 0.3; // for a frame beside which latencies, bursts and clocks are small

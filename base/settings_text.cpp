@@ -75,14 +75,10 @@ std::vector<given_setting> settings_of(const toml::table& table, const std::stri
   return result;
 }
 
-/// The items of a text that they were joined to.
-toml::array array_of(std::string_view joined_by, std::string_view text) {
+toml::array array_of(std::string_view lines) {
   toml::array result;
-  for (auto end = text.find(joined_by); end != std::string_view::npos; end = text.find(joined_by)) {
-    result.push_back(std::string{text.substr(0, end)});
-    text.remove_prefix(end + joined_by.size());
-  }
-  result.push_back(std::string{text});
+  for (auto& line : split(lines, '\n'))
+    result.push_back(std::move(line));
   return result;
 }
 
@@ -143,8 +139,8 @@ std::string settings_line(const setting_key& key, std::string_view value) {
   if (key.number)
     return fmt::format("{} = {}\n", key.name, value);
   std::stringstream line;
-  if (key.repeatable() && value.find(key.joined_by) != std::string_view::npos)
-    line << array_of(key.joined_by, value);
+  if (key.joined_by == "\n" && value.find('\n') != std::string_view::npos) // else one text is easier to read
+    line << array_of(value);
   else
     line << toml::value<std::string>{std::string{value}};
   return fmt::format("{} = {}\n", key.name, line.str());

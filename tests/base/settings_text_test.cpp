@@ -54,10 +54,10 @@ TEST(settings_text, is_read_back_to_the_last_bit) {
   EXPECT_EQ(back.garden, from.garden);
 }
 
-TEST(settings_text, writes_what_was_an_array_as_one) {
-  const setting_key words{.name = "words", .value = "WORD", .help = "", .joined_by = ";"};
-  EXPECT_EQ(settings_line(words, "a;b c;d"), "words = [ 'a', 'b c', 'd' ]\n");
-  EXPECT_EQ(parse_settings(settings_line(words, "a;b c;d"), "x", {words})[0].value, "a;b c;d");
+TEST(settings_text, writes_lines_as_an_array) {
+  const setting_key words{.name = "words", .value = "WORD", .help = "", .joined_by = "\n"};
+  EXPECT_EQ(settings_line(words, "a\nb c\nd"), "words = [ 'a', 'b c', 'd' ]\n");
+  EXPECT_EQ(parse_settings(settings_line(words, "a\nb c\nd"), "x", {words})[0].value, "a\nb c\nd");
   EXPECT_EQ(settings_line(words, "alone"), "words = 'alone'\n");
 }
 
