@@ -5,10 +5,10 @@
 #include "gossamer/apps/detail/child.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/file.hpp"
+#include "gossamer/base/printable.hpp"
 #include "gossamer/base/settings_text.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -115,7 +115,7 @@ void measure(const program& p, const measure_options& how, const std::vector<std
   auto hosts = distinct_hosts(how.hosts);
   require_reachable(hosts, how.node);
   probes all{p, how, hosts, job};
-  auto text = fmt::format("# written by {} measure; a sample of: {}\n\n", p.name(), shell_line(job));
+  auto text = fmt::format("# written by {} measure; a sample of: {}\n\n", p.name(), printable(shell_line(job)));
   fmt::print("{:20} {:>16}\n", "host", "us a sample");
   for (std::size_t k = 0; k < hosts.size(); ++k) {
     hosts[k].seconds_per_sample = rounded(all.ask(k, "sample", "sample "));
