@@ -4,12 +4,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
@@ -21,13 +23,15 @@ namespace {
 constexpr int not_found = 127; // as a shell says it
 constexpr std::size_t longest_line = 65536;
 
-/// Both ends of a pipe, by number of the end; closed unless they are taken.
-struct pipe_ends {
+/// Both ends of a way, by number of the end; closed unless they are taken.
+struct both_ends {
   std::array<int, 2> ends{-1, -1};
 
-  bool open() { return pipe2(ends.data(), O_CLOEXEC) == 0; }
+  bool open_pipe() { return pipe2(ends.data(), O_CLOEXEC) == 0; }
+  /// Because a signal kills who writes into a pipe that nobody reads any more.
+  bool open_socket() { return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0; }
   int take(std::size_t end) { return std::exchange(ends[end], -1); }
-  ~pipe_ends() {
+  ~both_ends() {
     for (const int end : ends)
       if (end >= 0)
         close(end);
@@ -57,8 +61,8 @@ struct pipe_ends {
 } // namespace
 
 child::child(const std::vector<std::string>& command) {
-  pipe_ends input, output, errors;
-  if (!input.open() || !output.open() || !errors.open())
+  both_ends input, output, errors;
+  if (!input.open_socket() || !output.open_pipe() || !errors.open_pipe())
     refuse();
   std::fflush(nullptr);
   id_ = fork();
@@ -123,6 +127,16 @@ bool child::read_from(stream& from, bool error, const line_taker& on_line) {
 void child::end_input() {
   if (input_ >= 0)
     close(std::exchange(input_, -1));
+}
+
+void child::write_line(const std::string& line) const {
+  const auto whole = line + '\n';
+  for (std::string_view rest = whole; !rest.empty();) {
+    const auto count = send(input_, rest.data(), rest.size(), MSG_NOSIGNAL);
+    if (count < 0 && errno != EINTR)
+      return; // its end says more
+    rest.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  }
 }
 
 void child::send_signal(int signal) const {

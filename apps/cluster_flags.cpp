@@ -60,6 +60,7 @@ void add_node_flags(CLI::App& command, node_options& n) {
       ->type_name("N")
       ->check(CLI::Range(actors::allowed::threads.min, actors::allowed::threads.max));
   add_node_place(command, n);
+  command.add_flag("--probe", n.probe, "obey gossamer measure, and train nothing")->group("");
   command.add_flag("--announce", n.announce, "say on standard output what happens, for programs");
   command.add_flag("--until-input-ends", n.until_input_ends,
                    "take the end of standard input for an interrupt, for programs");
@@ -82,6 +83,16 @@ void add_launch_flags(CLI::App& command, launch_options& l) {
   add_node_place(command, l.node);
   add_connection_flags(command, l.node);
   command.footer("What the nodes are to train follows behind --, e.g. -- train --algorithm d-psgd");
+}
+
+void add_measure_flags(CLI::App& command, measure_options& m) {
+  command.add_option("--hosts", m.hosts, "NAME,NAME,... or a file of hosts")->type_name("HOSTS")->required();
+  command.add_option("--out", m.out, "the file of hosts to write, with what was measured")
+      ->type_name("FILE")
+      ->capture_default_str();
+  add_connection_flags(command, m.node);
+  add_node_place(command, m.node);
+  command.footer("Whose model and data to compute with follows behind --, e.g. -- train --model mlp:hidden=50");
 }
 
 void add_visit_flags(CLI::App& command, visit_options& v, bool elsewhere) {

@@ -2,13 +2,13 @@
 
 #include "gossamer/apps/detail/cluster_flags.hpp"
 #include "gossamer/apps/detail/commands.hpp"
+#include "gossamer/apps/detail/measure.hpp"
+#include "gossamer/apps/detail/table_flags.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/printable.hpp"
-#include "gossamer/base/settings_text.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <spdlog/cfg/env.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
@@ -17,52 +17,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <map>
 #include <system_error>
 
 namespace gossamer::apps {
 
 namespace {
-
-/// The flags of one command that come from a table.
-class table_flags {
-public:
-  table_flags(CLI::App& command, const std::vector<option>& table) : table_(table) {
-    const run_options defaults;
-    for (const auto& o : table_) {
-      auto* flag = command.add_option("--" + o.name, given_[o.name], o.help)->type_name(o.value);
-      flag->expected(1)->default_str(o.get(defaults));
-      o.repeatable() ? flag->take_all() : flag->take_last();
-    }
-    command.add_option("--config", config_, "read settings from a TOML file; flags win")->type_name("FILE");
-    command.add_flag("--overwrite", overwrite_, "replace the run that --out already holds");
-  }
-  table_flags(const table_flags&) = delete;
-  table_flags& operator=(const table_flags&) = delete;
-
-  run_options options() const {
-    check_exclusions(keys_of(table_), [this](const std::string& name) { return given(name); }, {});
-    run_options result;
-    result.overwrite = overwrite_;
-    if (!config_.empty())
-      read_config(config_, table_, result);
-    for (const auto& o : table_)
-      if (given(o.name))
-        o.set(result, fmt::format("{}", fmt::join(given_.at(o.name), o.joined_by)));
-    if (result.horizon_s && !result.chaos)
-      throw error(errc::usage, "--horizon is given, but no --chaos, whose plan it is for",
-                  "add --chaos, or leave --horizon out");
-    return result;
-  }
-
-private:
-  bool given(const std::string& name) const { return !given_.at(name).empty(); }
-
-  const std::vector<option>& table_;
-  std::map<std::string, std::vector<std::string>> given_;
-  std::string config_;
-  bool overwrite_ = false;
-};
 
 /// What can be said to the program, and what was said.
 class command_line {
@@ -103,7 +62,7 @@ public:
     } catch (const CLI::ParseError& e) {
       return app_.exit(e); // --help and --version
     }
-    if (job_ && !*node_ && !*launch_)
+    if (job_ && !*node_ && !*launch_ && !*measure_)
       throw error(errc::usage, "'--' is given, and no job may follow here", help());
     if (*list_)
       return list(program_, kind_, json_), 0;
@@ -127,6 +86,8 @@ public:
       return stop_run(program_, visit_);
     if (*attach_)
       return attach(visit_);
+    if (*measure_)
+      return measure_hosts(), 0;
     const auto options = simulation_.options();
     check_exploration(options);
     return simulate(program_, options, exploration_, json_);
@@ -147,6 +108,7 @@ private:
   void add_cluster() {
     add_node_flags(*node_, node_options_);
     add_launch_flags(*launch_, launching_);
+    add_measure_flags(*measure_, measuring_);
     for (auto* command : {status_, stop_})
       add_visit_flags(*command, visit_, true);
     for (auto* command : {logs_, attach_})
@@ -170,8 +132,17 @@ private:
     certs_->footer("An authority that is there already signs for more hosts.");
   }
 
+  void measure_hosts() {
+    if (!job_)
+      job_ = {"train"};
+    job_options();
+    measure(program_, measuring_, *job_);
+  }
+
   int be_node() {
     const auto n = placed(node_options_);
+    if (n.probe)
+      return probe(program_, n, job_options());
     if (n.join.empty()) {
       const auto job = job_options(); // which also says whether the summary is to be JSON
       return lead(program_, n, job, json_);
@@ -276,6 +247,7 @@ private:
   CLI::App* logs_ = app_.add_subcommand("logs", "show what a run has said that was launched");
   CLI::App* stop_ = app_.add_subcommand("stop", "end a run as Ctrl-C does, and wait until it is written down");
   CLI::App* attach_ = app_.add_subcommand("attach", "follow a run to its end, and give its exit status");
+  CLI::App* measure_ = app_.add_subcommand("measure", "measure the links between hosts, and how long they compute");
   CLI::App* certs_ = app_.add_subcommand("certs", "make certificates for the nodes of runs on several machines");
   CLI::App* list_ = app_.add_subcommand("list", "list what there is to choose from");
   CLI::App* explain_ = app_.add_subcommand("explain", "explain an algorithm, codec, topology, model, ...");
@@ -286,6 +258,7 @@ private:
   node_options node_options_;
   launch_options launching_;
   visit_options visit_;
+  measure_options measuring_;
   certs_options authority_;
   std::optional<std::vector<std::string>> job_; // what stands behind `--`
   bool json_ = false;

@@ -13,21 +13,33 @@ namespace {
 
 constexpr std::size_t most_slots = 65'536;
 
+/// A list of words, which is kept as a text with a line for each.
+setting<host> list_setting(setting_key key, std::string host::*at) {
+  key.joined_by = "\n";
+  return text_setting(std::move(key), at);
+}
+
 const settings_table<host>& host_table() {
   static const settings_table<host> table{
       text_setting({"host", "NAME", "as ssh calls it; localhost: this machine, without ssh"}, &host::name),
       number_setting({"slots", "N", "node processes there"}, &host::slots, interval<std::size_t>{1, most_slots}),
       text_setting({"address", "ADDRESS", "where the others reach it"}, &host::address),
       text_setting({"user", "NAME", "of ssh"}, &host::user),
-      number_setting({"port", "N", "of ssh"}, &host::port, interval<std::uint64_t>{1, 65535}),
+      number_setting({.name = "port", .value = "N", .help = "of ssh", .excludes = "through"}, &host::port,
+                     interval<std::uint64_t>{1, 65535}),
+      list_setting({.name = "through",
+                    .value = "WORD",
+                    .help = "instead of ssh: words that take a command line as their last",
+                    .excludes = "user"},
+                   &host::through),
       text_setting({"binary", "FILE", "the program there"}, &host::binary),
       text_setting({"directory", "DIR", "to work in"}, &host::directory),
       text_setting({"data_dir", "DIR", "where relative paths of the data begin"}, &host::data_dir),
       text_setting({"device", "DEVICE", "of its workers"}, &host::device),
       text_setting({"certs", "DIR", "its certificates there"}, &host::certs),
-      {{.name = "environment", .value = "NAME=VALUE", .help = "variables for the program", .joined_by = "\n"},
-       [](const host& h) { return h.environment; },
-       [](host& h, const std::string& given) { h.environment = given; }},
+      list_setting({"environment", "NAME=VALUE", "variables for the program"}, &host::environment),
+      number_setting({"seconds_per_sample", "S", "of a minibatch, as gossamer measure has found"},
+                     &host::seconds_per_sample, interval<double>{0, 1e6}),
   };
   return table;
 }
@@ -61,8 +73,11 @@ std::vector<host> read_file_of_hosts(const std::string& file) {
   std::vector<host> result;
   constexpr std::uint64_t most_bytes = std::uint64_t{1} << 24;
   const auto text = read_text(file, {"hosts file", most_bytes, "it has a few lines for each host"});
-  for (const auto& table : parse_tables(text, file, "host", keys_of(host_table())))
-    for (auto& one = result.emplace_back(); const auto& given : table)
+  // What is known of links matters to simulations only, which read it by themselves.
+  const auto tables =
+      parse_tables(text, file, {{"host", keys_of(host_table())}, {.name = "link", .known = {}, .open = true}});
+  for (const auto& table : tables.front())
+    for (auto& one = result.emplace_back(); const auto& given : table.settings)
       apply(given, host_table(), one);
   if (result.empty())
     throw error(errc::usage, fmt::format("{} names no hosts", file), "it has a table [[host]] for each of them");
@@ -77,10 +92,29 @@ std::vector<std::string> lines_of(std::string_view text) {
   return result;
 }
 
+/// The words before a line for the shell there.
+std::vector<std::string> way_to(const host& where) {
+  if (!where.through.empty())
+    return lines_of(where.through);
+  if (where.local())
+    return {"sh", "-c"};
+  std::vector<std::string> ssh{"ssh", "-o", "BatchMode=yes"};
+  if (where.port)
+    ssh.insert(ssh.end(), {"-p", fmt::format("{}", *where.port)});
+  ssh.push_back(where.user.empty() ? where.name : fmt::format("{}@{}", where.user, where.name));
+  return ssh;
+}
+
 } // namespace
 
 std::vector<host> read_hosts(const std::string& given) {
   return given.ends_with(".toml") ? read_file_of_hosts(given) : parse_list(given);
+}
+
+std::string to_text(const host& h) { return "[[host]]\n" + gossamer::to_text(host_table(), h); }
+
+std::string address_of(const host& where) {
+  return !where.address.empty() ? where.address : where.local() ? "127.0.0.1" : where.name;
 }
 
 std::string shell_line(const std::vector<std::string>& words) {
@@ -103,12 +137,7 @@ std::vector<std::string> command_on(const host& where, const std::string& binary
     return command;
   const auto line =
       (where.directory.empty() ? "" : "cd " + shell_word(where.directory) + " && ") + "exec " + shell_line(command);
-  if (where.local())
-    return {"sh", "-c", line};
-  std::vector<std::string> result{"ssh", "-o", "BatchMode=yes"};
-  if (where.port != 0)
-    result.insert(result.end(), {"-p", fmt::format("{}", where.port)});
-  result.push_back(where.user.empty() ? where.name : fmt::format("{}@{}", where.user, where.name));
+  auto result = way_to(where);
   result.push_back(line);
   return result;
 }

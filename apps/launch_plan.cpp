@@ -17,11 +17,41 @@ std::vector<host> slots_of(const std::vector<host>& hosts) {
   return result;
 }
 
-std::string address_of(const host& where) {
-  return !where.address.empty() ? where.address : where.local() ? "127.0.0.1" : where.name;
+const std::string& certs_of(const host& where, const node_options& node) {
+  return where.certs.empty() ? node.certs : where.certs;
+}
+
+void require_certificates(const std::vector<host>& hosts, const node_options& node) {
+  const auto has = [&](const host& h) { return !certs_of(h, node).empty(); };
+  const auto with = std::ranges::find_if(hosts, has), without = std::ranges::find_if_not(hosts, has);
+  if (without != hosts.end() && with != hosts.end())
+    throw error(errc::usage, fmt::format("{} has certificates, and {} has none", with->name, without->name),
+                "in the hosts file, give every host a folder: certs = \"...\"; or all the same one: --certs DIR");
 }
 
 } // namespace
+
+void require_reachable(const std::vector<host>& hosts, const node_options& node) {
+  const auto leader = address_of(hosts[0]);
+  require_private("--hosts", fmt::format("{}:0", leader), node.insecure || !certs_of(hosts[0], node).empty());
+  require_certificates(hosts, node);
+  if (is_loopback(leader) && !std::ranges::all_of(hosts, [](const host& h) { return is_loopback(address_of(h)); }))
+    throw error(
+        errc::usage, fmt::format("other machines cannot reach {}", leader),
+        "in the hosts file, give the first host an address = \"...\" that they reach, or a name that they know");
+}
+
+void add_common(std::vector<std::string>& words, const host& where, const node_options& node) {
+  if (const auto& certs = certs_of(where, node); !certs.empty())
+    words.insert(words.end(), {"--certs", certs});
+  if (node.insecure)
+    words.emplace_back("--insecure");
+  if (!node.share_memory)
+    words.emplace_back("--no-shared-memory");
+  words.insert(words.end(), {"--patience", fmt::format("{}", node.patience_s)});
+  if (const auto& data = where.data_dir.empty() ? node.data_dir : where.data_dir; !data.empty())
+    words.insert(words.end(), {"--data-dir", data});
+}
 
 launch_plan::launch_plan(const program& p, const launch_options& how, const run_options& job,
                          std::vector<std::string> words)
@@ -31,10 +61,7 @@ launch_plan::launch_plan(const program& p, const launch_options& how, const run_
     require_workers(nodes_.size(), job.run.workers);
   else
     words_.insert(words_.end(), {"--workers", fmt::format("{}", nodes_.size())});
-  require_private("--hosts", fmt::format("{}:0", address_of(nodes_[0])),
-                  how.node.insecure || !certs_of(nodes_[0]).empty());
-  require_certificates();
-  require_reachable_leader();
+  require_reachable(nodes_, how.node);
 }
 
 std::string launch_plan::leader_address() const { return address_of(nodes_[0]); }
@@ -43,15 +70,7 @@ std::vector<std::string> launch_plan::command(std::size_t k, const std::string& 
   const auto& where = nodes_[k];
   auto words = k == 0 ? leader_words() : joining_words(k, leader);
   words.emplace_back("--until-input-ends");
-  if (const auto& certs = certs_of(where); !certs.empty())
-    words.insert(words.end(), {"--certs", certs});
-  if (how_.node.insecure)
-    words.emplace_back("--insecure");
-  if (!how_.node.share_memory)
-    words.emplace_back("--no-shared-memory");
-  words.insert(words.end(), {"--patience", fmt::format("{}", how_.node.patience_s)});
-  if (const auto& data = where.data_dir.empty() ? how_.node.data_dir : where.data_dir; !data.empty())
-    words.insert(words.end(), {"--data-dir", data});
+  add_common(words, where, how_.node);
   if (k == 0) {
     words.emplace_back("--");
     words.insert(words.end(), words_.begin(), words_.end());
@@ -71,22 +90,6 @@ std::vector<std::string> launch_plan::joining_words(std::size_t k, const std::st
   if (!nodes_[k].device.empty())
     words.insert(words.end(), {"--device", nodes_[k].device});
   return words;
-}
-
-void launch_plan::require_certificates() const {
-  const auto without = std::ranges::find_if(nodes_, [this](const host& h) { return certs_of(h).empty(); });
-  const auto with = std::ranges::find_if(nodes_, [this](const host& h) { return !certs_of(h).empty(); });
-  if (without != nodes_.end() && with != nodes_.end())
-    throw error(errc::usage, fmt::format("{} has certificates, and {} has none", with->name, without->name),
-                "in the hosts file, give every host a folder: certs = \"...\"; or all the same one: --certs DIR");
-}
-
-void launch_plan::require_reachable_leader() const {
-  const bool others = !std::ranges::all_of(nodes_, &host::local);
-  if (others && is_loopback(leader_address()))
-    throw error(
-        errc::usage, fmt::format("other machines cannot reach {}", leader_address()),
-        "in the hosts file, give the first host an address = \"...\" that they reach, or a name that they know");
 }
 
 } // namespace gossamer::apps

@@ -98,12 +98,16 @@ actors::node_settings settings_of(const program& p, const node_options& node, co
   s.patience = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * node.patience_s));
   s.tell = [&p](const std::string& line) { say(p, line); };
   s.interrupted = stop_requested;
-  if (!node.certs.empty()) {
-    const auto identity = std::make_shared<const actors::tls_identity>(node.certs);
-    identity->require_valid();
-    s.identity = identity;
-  }
+  s.identity = identity_of(node);
   return s;
+}
+
+std::shared_ptr<const actors::tls_identity> identity_of(const node_options& node) {
+  if (node.certs.empty())
+    return nullptr;
+  auto identity = std::make_shared<const actors::tls_identity>(node.certs);
+  identity->require_valid();
+  return identity;
 }
 
 bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }

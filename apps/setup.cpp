@@ -2,7 +2,7 @@
 
 #include "gossamer/actors/faults/chaos.hpp"
 #include "gossamer/actors/simulation/compute_cost.hpp"
-#include "gossamer/actors/simulation/network.hpp"
+#include "gossamer/actors/simulation/hosts_file.hpp"
 
 #include <algorithm>
 #include <thread>
@@ -33,13 +33,16 @@ double shared_sample_time(const actors::experiment& e) {
   return actors::measure_sample_time(e) * std::max(1.0, static_cast<double>(e.settings.workers) / processors);
 }
 
-void check_world(const program& p, const run_options& o) {
+/// Without a number of workers there is one for each process on hosts that the network knows, as `launch` has it.
+void check_world(const program& p, run_options& o) {
   const auto& s = o.world;
   const auto [algorithm, given] = p.algorithms().resolve(o.run.algorithm);
   const auto masters = algorithm.masters ? algorithm.masters(given) : 0;
   const auto nodes = (o.run.workers + s.workers_per_node - 1) / s.workers_per_node + masters;
-  actors::make_network(s.network, nodes,
-                       s.links.empty() ? std::vector<actors::link_override>{} : actors::parse_link_overrides(s.links));
+  const auto net = actors::make_network(
+      s.network, nodes, s.links.empty() ? std::vector<actors::link_override>{} : actors::parse_link_overrides(s.links));
+  if (net->hosts() != nullptr && !o.workers_given)
+    o.run.workers = net->hosts()->slots();
   actors::make_compute_jitter(s.jitter);
 }
 

@@ -83,6 +83,15 @@ std::string read_file(const std::string& path, const file_kind& kind) {
   });
 }
 
+void write_text(const std::string& path, const std::string& text, const std::string& remedy) {
+  std::FILE* out = std::fopen(path.c_str(), "w");
+  const bool written = out != nullptr && std::fwrite(text.data(), 1, text.size(), out) == text.size();
+  const int reason = errno;
+  const bool closed = out != nullptr && std::fclose(out) == 0;
+  if (!written || !closed)
+    throw error(errc::io, fmt::format("cannot write {}: {}", path, std::strerror(written ? errno : reason)), remedy);
+}
+
 std::string_view without_byte_order_mark(std::string_view text) noexcept {
   constexpr std::string_view mark = "\xEF\xBB\xBF";
   return text.starts_with(mark) ? text.substr(mark.size()) : text;

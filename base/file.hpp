@@ -21,6 +21,8 @@ std::string read_file(const std::string& path, const file_kind& kind);
 
 /// The same for text, without the byte order mark that some editors write in front of it.
 std::string read_text(const std::string& path, const file_kind& kind);
+/// Replaces the file. @param remedy what to do when that fails @error errc::io
+void write_text(const std::string& path, const std::string& text, const std::string& remedy);
 std::string_view without_byte_order_mark(std::string_view text) noexcept;
 
 /// Takes the next line off the front of a text; the newline is not part of it.

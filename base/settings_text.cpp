@@ -60,17 +60,34 @@ const setting_key& find_key(const std::vector<setting_key>& known, std::string_v
 }
 
 std::vector<given_setting> settings_of(const toml::table& table, const std::string& source,
-                                       const std::vector<setting_key>& known) {
+                                       const std::vector<setting_key>& known, bool open = false) {
   check_exclusions(
       known, [&](const std::string& name) { return table.contains(name); }, source);
   std::vector<given_setting> result;
   const auto file = source.substr(0, source.rfind(':'));
   for (const auto& [key, node] : table) {
     const auto where = location(file, node.source());
+    if (open && std::ranges::find(known, key.str(), &setting_key::name) == known.end())
+      continue;
     const auto& found = find_key(known, key.str(), where);
     result.push_back({found.name, as_value(found, node, where), where});
   }
   return result;
+}
+
+toml::array array_of(std::string_view lines) {
+  toml::array result;
+  for (auto& line : split(lines, '\n'))
+    result.push_back(std::move(line));
+  return result;
+}
+
+/// "[[host]], [[link]]"
+std::string names_of(const std::vector<table_kind>& kinds) {
+  std::vector<std::string> names;
+  std::ranges::transform(kinds, std::back_inserter(names),
+                         [](const table_kind& kind) { return fmt::format("[[{}]]", kind.name); });
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 } // namespace
@@ -89,17 +106,21 @@ std::vector<given_setting> parse_settings(std::string_view text, const std::stri
   return settings_of(parse(text, source), source, known);
 }
 
-std::vector<std::vector<given_setting>> parse_tables(std::string_view text, const std::string& source,
-                                                     std::string_view name, const std::vector<setting_key>& known) {
+std::vector<std::vector<given_table>> parse_tables(std::string_view text, const std::string& source,
+                                                   const std::vector<table_kind>& kinds) {
   const auto whole = parse(text, source);
-  std::vector<std::vector<given_setting>> result;
+  std::vector<std::vector<given_table>> result(kinds.size());
   for (const auto& [key, node] : whole) {
+    const auto kind = std::ranges::find(kinds, key.str(), &table_kind::name);
     const auto* tables = node.as_array();
-    if (key.str() != name || tables == nullptr || !tables->is_array_of_tables())
+    if (kind == kinds.end() || tables == nullptr || !tables->is_array_of_tables())
       throw error(errc::usage, fmt::format("{}: unexpected '{}'", location(source, node.source()), key.str()),
-                  fmt::format("the file has tables [[{}]] and nothing else", name));
-    for (const auto& table : *tables)
-      result.push_back(settings_of(*table.as_table(), location(source, table.source()), known));
+                  fmt::format("the file has tables {} and nothing else", names_of(kinds)));
+    for (const auto& table : *tables) {
+      const auto where = location(source, table.source());
+      result[static_cast<std::size_t>(kind - kinds.begin())].push_back(
+          {settings_of(*table.as_table(), where, kind->known, kind->open), where});
+    }
   }
   return result;
 }
@@ -117,9 +138,12 @@ void check_exclusions(const std::vector<setting_key>& known, const std::function
 std::string settings_line(const setting_key& key, std::string_view value) {
   if (key.number)
     return fmt::format("{} = {}\n", key.name, value);
-  std::stringstream quoted;
-  quoted << toml::value<std::string>{std::string{value}};
-  return fmt::format("{} = {}\n", key.name, quoted.str());
+  std::stringstream line;
+  if (key.joined_by == "\n" && value.find('\n') != std::string_view::npos) // else one text is easier to read
+    line << array_of(value);
+  else
+    line << toml::value<std::string>{std::string{value}};
+  return fmt::format("{} = {}\n", key.name, line.str());
 }
 
 } // namespace gossamer

@@ -24,9 +24,23 @@ struct given_setting {
 std::vector<given_setting> parse_settings(std::string_view text, const std::string& source,
                                           const std::vector<setting_key>& known);
 
-/// The same for a text of tables `[[name]]`, each with such lines, and nothing else.
-std::vector<std::vector<given_setting>> parse_tables(std::string_view text, const std::string& source,
-                                                     std::string_view name, const std::vector<setting_key>& known);
+/// One kind of tables, `[[name]]`, that a text may have.
+struct table_kind {
+  std::string name;
+  std::vector<setting_key> known;
+  bool open = false; ///< other keys are left out: they are for another reader
+};
+
+/// What one table says, ascending by key.
+struct given_table {
+  std::vector<given_setting> settings;
+  std::string where; ///< "hosts.toml:3", for messages
+};
+
+/// The same for a text of such tables, each with such lines, and nothing else.
+/// @returns for each kind its tables, in their order
+std::vector<std::vector<given_table>> parse_tables(std::string_view text, const std::string& source,
+                                                   const std::vector<table_kind>& kinds);
 
 /// @param given whether a setting of this name is given, at one place
 /// @param where that place, for the message; empty: a command line

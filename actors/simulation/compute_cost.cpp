@@ -28,9 +28,11 @@ compute_cost::compute_cost(compute_settings settings, std::uint64_t seed)
 virtual_time compute_cost::of(rank worker, std::uint64_t step, double slow_down) const {
   GOSSAMER_ASSERT(slow_down >= 0, "time does not run backwards");
   const auto slow = settings_.slow.find(worker);
+  const auto measured = settings_.measured.find(worker);
   random_sequence draws{random_stream{seed_, worker, purpose::timing}, step};
-  return from_seconds(settings_.seconds_per_sample * static_cast<double>(settings_.batch)
-                      * (slow == settings_.slow.end() ? 1 : slow->second) * slow_down * jitter_->factor(draws));
+  return from_seconds((measured == settings_.measured.end() ? settings_.seconds_per_sample : measured->second)
+                      * static_cast<double>(settings_.batch) * (slow == settings_.slow.end() ? 1 : slow->second)
+                      * slow_down * jitter_->factor(draws));
 }
 
 } // namespace gossamer::actors

@@ -33,8 +33,9 @@ std::unique_ptr<compute_jitter> make_compute_jitter(std::string_view text);
 struct compute_settings {
   double seconds_per_sample = 1e-4;
   std::size_t batch = 1;
-  std::map<rank, double> slow = {}; ///< workers that compute so many times slower
-  std::string jitter = "none";      ///< a spec of `compute_jitters()`
+  std::map<rank, double> measured = {}; ///< seconds a sample of single workers, in place of the above
+  std::map<rank, double> slow = {};     ///< workers that compute so many times slower
+  std::string jitter = "none";          ///< a spec of `compute_jitters()`
 };
 
 /// How long a gradient takes in virtual time: seconds per sample * batch * slow factor * jitter.

@@ -29,6 +29,8 @@ struct card_rates {
   friend bool operator==(const card_rates&, const card_rates&) = default;
 };
 
+struct hosts_file;
+
 /// Which links join the nodes of a simulated run. Every node reaches every other; a link is never faster than the cards
 /// at its ends. Immutable. Threads: safe.
 class network {
@@ -37,6 +39,8 @@ public:
   /// Requires two different nodes.
   virtual link_quality link(rank from, rank to) const = 0;
   virtual card_rates card(rank node) const = 0;
+  /// The machines that its nodes are, of a network that knows them: then workers live where `launch` would put them.
+  virtual const hosts_file* hosts() const { return nullptr; }
 };
 
 /// The largest number of nodes of a network: workers, and masters if there are any.
@@ -52,7 +56,7 @@ struct network_entry {
   std::shared_ptr<const network> (*make)(const arguments&, std::size_t nodes);
 };
 
-/// All networks: ideal, uniform, datacentre, the grid of Tang et al., wan, matrix.
+/// All networks: ideal, uniform, datacentre, the grid of Tang et al., wan, matrix, hosts.
 const registry<network_entry>& networks();
 
 /// What a user changes about single links; what is not given stays.

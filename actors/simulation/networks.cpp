@@ -79,6 +79,7 @@ const registry<network_entry>& networks() {
       tang("both", "a high latency and a low bandwidth: 5 Mb/s, 20 ms", "0.02", "5e6"),
       detail::wan_network(),
       detail::matrix_network(),
+      detail::hosts_network(),
   };
   static const registry<network_entry> table{"network", entries};
   return table;
@@ -91,6 +92,8 @@ std::shared_ptr<const network> make_network(std::string_view text, std::size_t n
     throw error(errc::usage, fmt::format("network '{}' cannot have {} nodes", text, nodes),
                 fmt::format("allowed: 1 to {}", max_nodes));
   auto result = entry.make(values, nodes);
+  if (result->hosts() != nullptr)
+    nodes = result->hosts()->hosts.size();
   return overrides.empty() ? result : with_overrides(std::move(result), nodes, overrides);
 }
 

@@ -50,6 +50,8 @@ public:
     return rates;
   }
 
+  const hosts_file* hosts() const override { return base_->hosts(); }
+
 private:
   void add(const link_override& o) {
     const auto [first_from, end_from] = range(o.from);

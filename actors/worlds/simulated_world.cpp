@@ -1,6 +1,8 @@
 #include "gossamer/actors/worlds/simulated_world.hpp"
 
+#include "gossamer/actors/simulation/hosts_file.hpp"
 #include "gossamer/actors/worlds/detail/simulation.hpp"
+#include "gossamer/actors/worlds/rendezvous.hpp"
 
 #include <fmt/format.h>
 
@@ -22,6 +24,56 @@ std::size_t nodes_of_workers(const experiment& e, const simulation_settings& s) 
 /// Each master has a node of its own, behind those of the workers.
 std::size_t nodes_of(const experiment& e, const simulation_settings& s) { return nodes_of_workers(e, s) + e.masters; }
 
+std::shared_ptr<const network> network_of(const experiment& e, const simulation_settings& s) {
+  return make_network(s.network, nodes_of(e, s),
+                      s.links.empty() ? std::vector<link_override>{} : parse_link_overrides(s.links));
+}
+
+/// As `launch` deals them out to the processes of its hosts.
+std::vector<rank> homes_on(const hosts_file& file, const experiment& e, const simulation_settings& s) {
+  if (file.slots() > e.settings.workers)
+    throw error(errc::usage, fmt::format("{} nodes cannot share {} workers", file.slots(), e.settings.workers),
+                "each slot of a host has at least one: use more --workers");
+  if (s.workers_per_node != 1)
+    throw error(
+        errc::usage,
+        fmt::format("--workers-per-node is {}, but the hosts say who shares a network card", s.workers_per_node),
+        "leave it out");
+  std::vector<rank> nodes;
+  for (rank h = 0; h < file.hosts.size(); ++h)
+    nodes.insert(nodes.end(), file.hosts[h].slots, h);
+  const auto dealt = deal_ranks(e.settings.workers, e.masters, std::vector<std::uint32_t>(nodes.size(), 1));
+  std::vector<rank> result(e.participants());
+  for (std::size_t k = 0; k < nodes.size(); ++k)
+    for (const auto who : dealt[k])
+      result[who] = nodes[k];
+  return result;
+}
+
+std::vector<rank> homes_of(const network& net, const experiment& e, const simulation_settings& s) {
+  if (net.hosts() != nullptr)
+    return homes_on(*net.hosts(), e, s);
+  std::vector<rank> result(e.participants());
+  for (rank i = 0; i < result.size(); ++i)
+    result[i] = static_cast<rank>(i < e.settings.workers ? i / s.workers_per_node
+                                                         : nodes_of_workers(e, s) + i - e.settings.workers);
+  return result;
+}
+
+std::size_t size_of(const network& net, const experiment& e, const simulation_settings& s) {
+  return net.hosts() != nullptr ? net.hosts()->hosts.size() : nodes_of(e, s);
+}
+
+/// Seconds a sample of those workers whose hosts have been measured.
+std::map<rank, double> measured_times(const network& net, std::span<const rank> homes) {
+  std::map<rank, double> result;
+  if (net.hosts() != nullptr)
+    for (rank i = 0; i < homes.size(); ++i)
+      if (const auto& time = net.hosts()->hosts[homes[i]].seconds_per_sample)
+        result[i] = *time;
+  return result;
+}
+
 void check_settings(const simulation_settings& s) {
   const auto require = [](bool holds, const char* flag, auto value, const char* allowed) {
     if (!holds)
@@ -39,22 +91,20 @@ caf::actor_system_config& with_virtual_time(caf::actor_system_config& config) {
 
 } // namespace
 
-rank simulation::node_of(rank i) const {
-  const auto workers = run_->settings.workers;
-  return static_cast<rank>(i < workers ? i / settings_.workers_per_node
-                                       : nodes_of_workers(*run_, settings_) + i - workers);
-}
+simulation::simulation(const std::shared_ptr<const experiment>& e, const simulation_settings& s,
+                       const run_surroundings& around)
+    : simulation(e, s, around, network_of(*e, s)) {}
 
 simulation::simulation(std::shared_ptr<const experiment> e, const simulation_settings& s,
-                       const run_surroundings& around)
+                       const run_surroundings& around, const std::shared_ptr<const network>& net)
     : run_(std::move(e)), settings_(s), around_(around),
       board_(
           std::make_shared<fault_board>(around.faults, run_->participants(), s.workers_per_node, run_->settings.seed)),
-      network_(make_network(s.network, nodes_of(*run_, s),
-                            s.links.empty() ? std::vector<link_override>{} : parse_link_overrides(s.links)),
-               nodes_of(*run_, s), run_->settings.seed ^ s.interleaving << 32),
+      homes_(homes_of(*net, *run_, s)),
+      network_(net, size_of(*net, *run_, s), run_->settings.seed ^ s.interleaving << 32),
       cost_({.seconds_per_sample = s.sample_time_s,
              .batch = run_->settings.batch,
+             .measured = measured_times(*net, homes_),
              .slow = run_->settings.slow,
              .jitter = s.jitter},
             run_->settings.seed ^ s.interleaving << 32),
@@ -223,10 +273,10 @@ void simulation::look_for_interrupt() {
 
 } // namespace detail
 
-simulation_result simulate(std::shared_ptr<const experiment> e, const simulation_settings& s,
+simulation_result simulate(const std::shared_ptr<const experiment>& e, const simulation_settings& s,
                            const run_surroundings& around) {
   detail::check_settings(s);
-  return detail::simulation{std::move(e), s, around}.run();
+  return detail::simulation{e, s, around}.run();
 }
 
 } // namespace gossamer::actors

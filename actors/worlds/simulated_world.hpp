@@ -47,7 +47,7 @@ struct simulation_result {
 /// @param around its plan is injected; its wrappers of links work as in the local world
 /// @error as `run_locally`; and errc::failed when a promise is broken (auditor.hpp) or the run hangs, which names who
 ///        waits for whom
-simulation_result simulate(std::shared_ptr<const experiment> e, const simulation_settings& s,
+simulation_result simulate(const std::shared_ptr<const experiment>& e, const simulation_settings& s,
                            const run_surroundings& around = {});
 
 /// How long this machine takes for one sample of a minibatch: the least of several gradients, in processor time.

@@ -10,7 +10,7 @@
 namespace gossamer::apps {
 
 /// Another program under way, in a process group of its own, so that Ctrl-C reaches this process alone. It is killed
-/// when this object, or this process, ends. What it writes is read here, and its standard input is a pipe that ends
+/// when this object, or this process, ends. What it writes is read here, and its standard input is a socket that ends
 /// with this process, wherever the program has handed it on to.
 class child {
 public:
@@ -33,6 +33,8 @@ public:
   bool read_lines(const line_taker& on_line);
   const std::string& last_line() const noexcept { return last_line_; }
 
+  /// To its standard input. What has ended does not read it.
+  void write_line(const std::string& line) const;
   void end_input();
   void send_signal(int signal) const;
   /// The exit status as a shell reports it, once it has ended.

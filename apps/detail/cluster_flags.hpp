@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/apps/detail/launch.hpp"
+#include "gossamer/apps/detail/measure.hpp"
 #include "gossamer/apps/detail/visit.hpp"
 
 #include <CLI/CLI.hpp>
@@ -11,6 +12,7 @@ namespace gossamer::apps {
 
 void add_node_flags(CLI::App& command, node_options& n);
 void add_launch_flags(CLI::App& command, launch_options& l);
+void add_measure_flags(CLI::App& command, measure_options& m);
 /// @param where whether the run may also be one elsewhere
 void add_visit_flags(CLI::App& command, visit_options& v, bool elsewhere);
 

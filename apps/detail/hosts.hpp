@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,19 +9,22 @@ namespace gossamer::apps {
 
 /// A machine that takes part in a run.
 struct host {
-  std::string name = "localhost"; ///< as ssh calls it; localhost: this machine, without ssh
-  std::size_t slots = 1;          ///< node processes, each with its share of the workers
-  std::string address;            ///< where the others reach it; default: the name
-  std::string user;               ///< of ssh; empty: as ssh has it
-  std::uint64_t port = 0;         ///< of ssh; 0: as ssh has it
-  std::string binary;             ///< default: this program, for localhost; else its name
-  std::string directory;          ///< to work in: where all relative paths begin; empty: where ssh begins, or this one
-  std::string data_dir;           ///< where relative paths of the data begin; empty: as all others
-  std::string device;             ///< of its workers; empty: as the run has it
-  std::string certs;              ///< folder of its certificates there; empty: as it is called here
-  std::string environment;        ///< NAME=VALUE, a line each
+  std::string name = "localhost";    ///< as ssh calls it; localhost: this machine, without ssh
+  std::size_t slots = 1;             ///< node processes, each with its share of the workers
+  std::string address;               ///< where the others reach it; default: the name
+  std::string user;                  ///< of ssh; empty: as ssh has it
+  std::optional<std::uint64_t> port; ///< of ssh; nothing: as ssh has it
+  std::string through;               ///< instead of ssh: the words before a line for the shell there, a line each
+  std::string binary;                ///< default: this program, for localhost; else its name
+  std::string directory;   ///< to work in: where all relative paths begin; empty: where ssh begins, or this one
+  std::string data_dir;    ///< where relative paths of the data begin; empty: as all others
+  std::string device;      ///< of its workers; empty: as the run has it
+  std::string certs;       ///< folder of its certificates there; empty: as it is called here
+  std::string environment; ///< NAME=VALUE, a line each
 
-  bool local() const { return name == "localhost"; }
+  std::optional<double> seconds_per_sample; ///< of a minibatch, as it was measured
+
+  bool local() const { return name == "localhost" && through.empty(); }
   friend bool operator==(const host&, const host&) = default;
 };
 
@@ -28,7 +32,14 @@ struct host {
 /// @error errc::usage with the place and what is allowed; errc::io
 std::vector<host> read_hosts(const std::string& given);
 
-/// The program and its arguments that run `arguments` there: themselves, or ssh and a line for the shell.
+/// The lines of a table `[[host]]` that `read_hosts` reads back.
+std::string to_text(const host& h);
+
+/// Where the others reach it.
+std::string address_of(const host& where);
+
+/// The program and its arguments that run `arguments` there: themselves, or ssh, or what is used instead, and
+/// a line for the shell.
 std::vector<std::string> command_on(const host& where, const std::string& binary,
                                     const std::vector<std::string>& arguments);
 

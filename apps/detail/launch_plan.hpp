@@ -5,6 +5,12 @@
 
 namespace gossamer::apps {
 
+/// @error errc::usage unless the first host can be reached, in a way that is safe or that the user insists on
+void require_reachable(const std::vector<host>& hosts, const node_options& node);
+
+/// Adds the flags that a node on that host is given, whatever it does there.
+void add_common(std::vector<std::string>& words, const host& where, const node_options& node);
+
 /// Which processes a launch starts, where, and by which commands. Numbered as the nodes are: 0 leads.
 class launch_plan {
 public:
@@ -22,9 +28,6 @@ public:
 private:
   std::vector<std::string> leader_words() const;
   std::vector<std::string> joining_words(std::size_t k, const std::string& leader) const;
-  const std::string& certs_of(const host& where) const { return where.certs.empty() ? how_.node.certs : where.certs; }
-  void require_certificates() const;
-  void require_reachable_leader() const;
 
   const program& program_;
   const launch_options& how_;

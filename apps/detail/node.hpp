@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/actors/data_plane/tls/identity.hpp"
 #include "gossamer/actors/worlds/cluster_world.hpp"
 #include "gossamer/apps/detail/options.hpp"
 #include "gossamer/apps/detail/program.hpp"
@@ -28,6 +29,7 @@ struct node_options {
   std::string data_dir;          ///< where relative paths of the data begin; empty: where the process works
   bool announce = false;         ///< what happens, in lines on standard output for the program that has started it
   bool until_input_ends = false; ///< the end of standard input is an interrupt
+  bool probe = false;            ///< obeys `gossamer measure`, and trains nothing
   std::string device;            ///< of a node that joins; empty: as the job says
   std::size_t threads = 0;       ///< of its scheduler; 0: one for each processor
 };
@@ -52,6 +54,9 @@ inline constexpr std::string_view progress_is = "progress ";             ///< `p
 /// What the world of clusters is told. @param where of the leader: HOST:PORT
 /// @error as `parse_endpoint`, and when there are certificates that do not hold
 actors::node_settings settings_of(const program& p, const node_options& node, const std::string& where);
+
+/// What it shows to others; null without certificates. @error errc::io, errc::bad_data
+std::shared_ptr<const actors::tls_identity> identity_of(const node_options& node);
 
 /// Whether only this machine reaches that address.
 bool is_loopback(const std::string& host);

@@ -13,30 +13,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <cstdio>
-#include <sys/resource.h>
+#include "measure.hpp"
 
 namespace {
 
 using namespace gossamer;
 using namespace gossamer::actors;
-
-constexpr double batch_us = 20'000;
-constexpr int batches = 15;
-
-double now_us() {
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-double processor_us() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  const auto us = [](const timeval& t) { return 1e6 * static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec); };
-  return us(used.ru_utime) + us(used.ru_stime);
-}
 
 class measurement final : public algorithm {
 public:
@@ -64,18 +46,18 @@ private:
     if (code_ == "dense")
       co_await check(w, v);
     std::ranges::fill(v.overwrite(), 0.0f);
-    const double start = now_us();
+    const double start = bench::now_us();
     for (int i = 0; i < 3; ++i)
       co_await reduce(w, v);
-    const double each = co_await total(w, w.id() == 0 ? (now_us() - start) / 3 : 0.0);
-    const int rounds = std::clamp(static_cast<int>(batch_us / each), 2, 400);
-    for (int batch = 0; batch < batches; ++batch) {
+    const double each = co_await total(w, w.id() == 0 ? (bench::now_us() - start) / 3 : 0.0);
+    const int rounds = bench::rounds_of(each);
+    for (int batch = 0; batch < bench::batches; ++batch) {
       co_await total(w, 0);
-      const double began = now_us(), used = processor_us();
+      const double began = bench::now_us(), used = bench::processor_us();
       for (int i = 0; i < rounds; ++i)
         co_await reduce(w, v);
-      const double took = (now_us() - began) / rounds;
-      const double processors = co_await total(w, (processor_us() - used) / rounds);
+      const double took = (bench::now_us() - began) / rounds;
+      const double processors = co_await total(w, (bench::processor_us() - used) / rounds);
       if (w.id() == 0)
         fmt::print("R {} {} {} {:.2f} {:.2f}\n", code_, w.workers(), sizeof(float) * elements_, took, processors);
     }

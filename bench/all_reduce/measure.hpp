@@ -22,10 +22,16 @@ inline double processor_us() {
   return us(used.ru_utime) + us(used.ru_stime);
 }
 
+inline constexpr int batches = 15;
+
+/// How many all-reduces make a batch, when each takes so many microseconds.
+inline int rounds_of(double each) {
+  constexpr double batch_us = 20'000;
+  return std::clamp(static_cast<int>(batch_us / each), 2, 400);
+}
+
 /// @param all_reduce sums so many floats in place
 inline void measure(int rank, int n, std::size_t kib, const std::function<void(float*, std::size_t)>& all_reduce) {
-  constexpr double batch_us = 20'000;
-  constexpr int batches = 15;
   const auto count = kib * 1024 / sizeof(float);
   std::vector<float> v(count);
   for (std::size_t i = 0; i < count; ++i)
@@ -46,7 +52,7 @@ inline void measure(int rank, int n, std::size_t kib, const std::function<void(f
   for (int i = 0; i < 3; ++i)
     all_reduce(v.data(), count);
   const double each = total(rank == 0 ? (now_us() - start) / 3 : 0.0);
-  const int rounds = std::clamp(static_cast<int>(batch_us / each), 2, 400);
+  const int rounds = rounds_of(each);
   for (int batch = 0; batch < batches; ++batch) {
     total(0);
     const double began = now_us(), used = processor_us();

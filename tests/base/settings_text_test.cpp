@@ -54,6 +54,30 @@ TEST(settings_text, is_read_back_to_the_last_bit) {
   EXPECT_EQ(back.garden, from.garden);
 }
 
+TEST(settings_text, writes_lines_as_an_array) {
+  const setting_key words{.name = "words", .value = "WORD", .help = "", .joined_by = "\n"};
+  EXPECT_EQ(settings_line(words, "a\nb c\nd"), "words = [ 'a', 'b c', 'd' ]\n");
+  EXPECT_EQ(parse_settings(settings_line(words, "a\nb c\nd"), "x", {words})[0].value, "a\nb c\nd");
+  EXPECT_EQ(settings_line(words, "alone"), "words = 'alone'\n");
+}
+
+TEST(settings_text, tells_tables_of_several_kinds_apart) {
+  const auto keys = keys_of(house_table());
+  const std::string text = "[[house]]\nrooms = 1\n[[shed]]\nrooms = 2\nspade = 1\n[[house]]\ncolour = 'blue'\n";
+  const auto tables = parse_tables(text, "street.toml", {{"house", keys}, {"shed", keys, true}});
+  ASSERT_EQ(tables.size(), 2u);
+  ASSERT_EQ(tables[0].size(), 2u);
+  ASSERT_EQ(tables[1].size(), 1u);
+  EXPECT_EQ(tables[0][1].where, "street.toml:6");
+  ASSERT_EQ(tables[1][0].settings.size(), 1u) << "the spade is for another reader";
+  EXPECT_EQ(tables[1][0].settings[0].value, "2");
+  const auto refusal = [&](const std::vector<table_kind>& kinds) {
+    return usage_error([&] { parse_tables(text, "street.toml", kinds); });
+  };
+  EXPECT_THAT(refusal({{"house", keys}}), HasSubstr("unexpected 'shed'; the file has tables [[house]] and nothing"));
+  EXPECT_THAT(refusal({{"house", keys}, {"shed", keys}}), HasSubstr("street.toml:5: unknown key 'spade'"));
+}
+
 TEST(settings_text, lets_what_is_said_later_count) {
   house h{.storeys = 2};
   apply({"height", "7", "here:1"}, house_table(), h);

@@ -102,6 +102,16 @@ void configurations(seed_folders& seeds) {
   }
 }
 
+void hosts(seed_folders& seeds) {
+  const auto host = [](const std::string& name) { return "[[host]]\nhost = '" + name + "'\n"; };
+  const auto link = [](const std::string& from, const std::string& to) {
+    return "[[link]]\nfrom = '" + from + "'\nto = '" + to + "'\nlatency = 1e-3\nbandwidth = 1e6\n";
+  };
+  seeds.add("hosts_fuzz", host("a") + "slots = 2\nuser = 'b'\nport = 22\nenvironment = ['A=1', 'B=2']\n");
+  seeds.add("hosts_fuzz", host("a") + "seconds_per_sample = 1e-5\nthrough = ['sh', '-c']\n" + host("b") + link("a", "b")
+                              + link("b", "a"));
+}
+
 void data_files(seed_folders& seeds) {
   using namespace std::literals;
   const auto labels = "\0\0\x8\x1\0\0\0\x2\x3\x9"sv, images = "\0\0\x8\x3\0\0\0\x2\0\0\0\x1\0\0\0\x2\0\x7f\x80\xff"sv;
@@ -140,5 +150,6 @@ int main(int argc, char** argv) {
   fuzz::specs(seeds, actors::algorithms());
   fuzz::plans(seeds);
   fuzz::configurations(seeds);
+  fuzz::hosts(seeds);
   fuzz::data_files(seeds);
 }

@@ -10,6 +10,7 @@ using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 class several_processes : public command {
 protected:
@@ -176,6 +177,23 @@ TEST_F(several_processes, say_which_commands_start_them) {
   EXPECT_THAT(ended.out, HasSubstr("ssh -o BatchMode=yes -p 2222 me@b 'cd /tmp/work && exec env A=1 "));
   EXPECT_THAT(ended.out, HasSubstr("--join 10.0.0.1:PORT --number 2 "));
   EXPECT_FALSE(exists("runs"));
+}
+
+TEST_F(several_processes, are_started_through_something_else_than_ssh) {
+  const std::string alpha = "[[host]]\nhost = 'alpha'\naddress = '10.0.0.1'\nthrough = ['ip', 'netns', 'exec', 'a b', "
+                            "'sh', '-c']\n";
+  write("hosts.toml", alpha + "directory = '/tmp'\n\n[[host]]\nhost = 'localhost'\nthrough = 'sudo sh'\n");
+  const words launch{"launch", "--hosts", "hosts.toml", "--insecure", "--dry-run", "--", "train"};
+  const auto ended = run(launch);
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.out, StartsWith("ip netns exec 'a b' sh -c 'cd /tmp && exec gossamer node --listen 10.0.0.1:0 "));
+  EXPECT_THAT(ended.out, HasSubstr("\n'sudo sh' 'exec gossamer node --join 10.0.0.1:PORT --number 1 "));
+  for (const char* of_ssh : {"user = 'me'\n", "port = 22\n"}) {
+    write("hosts.toml", alpha + of_ssh);
+    const auto refused = run(launch);
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("hosts.toml:1: both "), HasSubstr("through"), HasSubstr("leave one")));
+  }
 }
 
 TEST_F(several_processes, are_launched_from_the_file_that_the_documentation_shows) {

@@ -93,10 +93,10 @@ protected:
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
       const auto name = entry.path().filename().string();
       std::ifstream in(entry.path() / "cmdline", std::ios::binary);
-      const std::string command{std::istreambuf_iterator<char>(in), {}};
+      const std::string line{std::istreambuf_iterator<char>(in), {}};
       std::error_code gone;
       const auto works_in = std::filesystem::read_symlink(entry.path() / "cwd", gone);
-      const auto has = [&](const std::string& word) { return command.find(word) != std::string::npos; };
+      const auto has = [&](const std::string& word) { return line.find(word) != std::string::npos; };
       if (std::isdigit(name[0]) != 0 && works_in == folder_ && std::ranges::all_of(having, has))
         result.push_back(std::stoi(name));
     }

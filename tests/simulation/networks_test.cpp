@@ -18,6 +18,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 std::vector<std::string> names() {
   auto all = networks().names();
   std::erase(all, "matrix");
+  std::erase(all, "hosts");
   return all;
 }
 

@@ -1,12 +1,13 @@
 #pragma once
 
-#include "gossamer/actors/simulation/network.hpp"
+#include "gossamer/actors/simulation/hosts_file.hpp"
 
 namespace gossamer::actors::detail {
 
 // Functions rather than objects, so that the table does not depend on the order in which files are initialised.
 network_entry wan_network();
 network_entry matrix_network();
+network_entry hosts_network();
 
 /// The same link between any two nodes.
 std::shared_ptr<const network> uniform_network(const link_quality& everywhere);

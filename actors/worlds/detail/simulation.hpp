@@ -48,7 +48,7 @@ using event = std::variant<std::monostate, frame_leaves, frame_comes, frame_is_i
 /// Everything that the actors of one simulated run share. One thread, so nothing is locked.
 class simulation final : public transport {
 public:
-  simulation(std::shared_ptr<const experiment> e, const simulation_settings& s, const run_surroundings& around);
+  simulation(const std::shared_ptr<const experiment>& e, const simulation_settings& s, const run_surroundings& around);
   ~simulation() override;
   simulation(const simulation&) = delete;
   simulation& operator=(const simulation&) = delete;
@@ -58,7 +58,7 @@ public:
   void attach(life who, frame_sink sink) override { sinks_.attach(who, std::move(sink)); }
   std::unique_ptr<link> link_to(rank from, life to) override;
 
-  rank node_of(rank i) const;
+  rank node_of(rank i) const { return homes_[i]; }
   std::size_t batch() const { return run_->settings.batch; }
   virtual_time now() const noexcept { return now_; }
   cost_meter& meter() noexcept { return meter_; }
@@ -76,6 +76,8 @@ public:
   void on_failure(run_failed f) { failure_ = std::move(f); }
 
 private:
+  simulation(std::shared_ptr<const experiment> e, const simulation_settings& s, const run_surroundings& around,
+             const std::shared_ptr<const network>& net);
   void spawn_actors();
   world_parts parts();
   bool over() const { return summary_ || failure_; }
@@ -99,6 +101,7 @@ private:
 
   virtual_time now_{};
   event_queue<event> events_;
+  std::vector<rank> homes_; // the node of each worker and master
   network_model network_;
   compute_cost cost_;
   std::optional<random_sequence> choice_; // which actor runs next

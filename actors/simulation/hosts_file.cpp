@@ -1,0 +1,132 @@
+#include "gossamer/actors/simulation/hosts_file.hpp"
+
+#include "gossamer/base/file.hpp"
+#include "gossamer/base/settings_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace gossamer::actors {
+
+namespace {
+
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 28;
+constexpr double longest_s = 1e6;
+
+template <class Settings>
+setting<Settings> real_setting(setting_key key, double Settings::*at, interval<double> allowed) {
+  key.number = true;
+  const auto name = key.name;
+  return {std::move(key), [at](const Settings& s) { return number_text(s.*at); },
+          [=](Settings& s, const std::string& given) { s.*at = parse_real(name, given, allowed.min, allowed.max); }};
+}
+
+const settings_table<measured_host>& measured_host_table() {
+  static const settings_table<measured_host> table{
+      text_setting({"host", "NAME", "what links call it"}, &measured_host::name),
+      number_setting({"slots", "N", "processes there"}, &measured_host::slots, {1, 65'536}),
+      number_setting({"seconds_per_sample", "S", "of a minibatch"}, &measured_host::seconds_per_sample,
+                     interval<double>{0, longest_s}),
+  };
+  return table;
+}
+
+template <class Settings>
+Settings made_of(const given_table& given, const settings_table<Settings>& table) {
+  Settings result;
+  for (const auto& one : given.settings)
+    apply(one, table, result);
+  return result;
+}
+
+/// Puts together what the tables of one file say.
+class hosts_reader {
+public:
+  explicit hosts_reader(std::string path) : path_(std::move(path)) {}
+
+  hosts_file read() {
+    const auto text = read_text(path_, {"hosts file", most_bytes, "it has a few lines for each host and link"});
+    const auto tables =
+        parse_tables(text, path_, {{"host", keys_of(measured_host_table()), true}, {"link", keys_of(link_table())}});
+    for (const auto& one : tables[0])
+      add_host(one);
+    for (const auto& one : tables[1])
+      add_link(one);
+    require_all();
+    return std::move(result_);
+  }
+
+private:
+  void add_host(const given_table& given) {
+    auto one = made_of(given, measured_host_table());
+    if (one.name.empty())
+      one.name = "localhost";
+    if (std::ranges::find(names_, one.name) != names_.end())
+      throw error(errc::usage, fmt::format("{}: there is a second host '{}'", given.where, one.name),
+                  "links name hosts, so each needs a name of its own");
+    names_.push_back(one.name);
+    result_.hosts.push_back(std::move(one));
+  }
+
+  void add_link(const given_table& given) {
+    for (const auto& key : link_table())
+      if (std::ranges::find(given.settings, key.name, &given_setting::name) == given.settings.end())
+        throw error(errc::usage, fmt::format("{}: the link has no {}", given.where, key.name),
+                    fmt::format("add {} = {}: {}", key.name, key.value, key.help));
+    const auto one = made_of(given, link_table());
+    const auto from = number_of(one.from, given.where, "from"), to = number_of(one.to, given.where, "to");
+    if (from == to)
+      throw error(errc::usage, fmt::format("{}: '{}' is linked to itself", given.where, one.from),
+                  "leave the link out; that takes no time");
+    if (!result_.links.emplace(link_number(from, to), link_quality{one.latency_s, one.bits_per_second}).second)
+      throw error(errc::usage, fmt::format("{}: a second link leads from '{}' to '{}'", given.where, one.from, one.to),
+                  "leave one of them out");
+  }
+
+  rank number_of(const std::string& name, const std::string& where, std::string_view key) const {
+    const auto found = std::ranges::find(names_, name);
+    if (found != names_.end())
+      return static_cast<rank>(found - names_.begin());
+    const auto problem = unknown_name("host", name, names_);
+    throw error(errc::usage, fmt::format("{}: {}: {}", where, key, problem.sentence()), problem.remedy());
+  }
+
+  void require_all() const {
+    if (names_.empty())
+      throw error(errc::usage, fmt::format("{} names no hosts", path_), "it has a table [[host]] for each of them");
+    for (rank from = 0; from < names_.size(); ++from)
+      for (rank to = 0; to < names_.size(); ++to)
+        if (from != to && !result_.links.contains(link_number(from, to)))
+          throw error(errc::usage,
+                      fmt::format("{}: no [[link]] leads from '{}' to '{}'", path_, names_[from], names_[to]),
+                      "gossamer measure writes one for each two hosts, in both directions");
+  }
+
+  std::string path_;
+  std::vector<std::string> names_;
+  hosts_file result_;
+};
+
+} // namespace
+
+std::size_t hosts_file::slots() const {
+  return std::accumulate(hosts.begin(), hosts.end(), std::size_t{0},
+                         [](std::size_t sum, const measured_host& h) { return sum + h.slots; });
+}
+
+const settings_table<measured_link>& link_table() {
+  static const settings_table<measured_link> table{
+      text_setting({"from", "NAME", "the host that sends"}, &measured_link::from),
+      text_setting({"to", "NAME", "the host that receives"}, &measured_link::to),
+      real_setting({"latency", "S", "seconds one way"}, &measured_link::latency_s, {0, longest_s}),
+      real_setting({"bandwidth", "BITS", "bits per second"}, &measured_link::bits_per_second,
+                   {1, std::numeric_limits<double>::infinity()}),
+  };
+  return table;
+}
+
+hosts_file read_hosts_file(const std::string& file) { return hosts_reader{file}.read(); }
+
+} // namespace gossamer::actors

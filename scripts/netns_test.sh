@@ -1,0 +1,263 @@
+#!/usr/bin/env bash
+# Trains over four hosts that are network namespaces of this machine, whose links are slow and break.
+#
+# usage: netns_test.sh GOSSAMER [CASE...]
+#
+# The hosts hang on a bridge that has a namespace of its own, so nothing of the machine's own network is touched, and
+# nothing is left at the end. Needs root, `ip netns` and `tc`; elsewhere it says so and ends with status 77.
+#
+# cases, all of them if none is named:
+#   fast      1 Gb/s
+#   slow      20 Mb/s
+#   healed    a host is cut off for less than the patience: nobody is lost
+#   cut       a host is cut off for longer: its worker is lost, the others go on
+#   one-way   what one host sends to another is dropped: one of the two is lost, the others go on
+#   predicted `gossamer measure` finds the rate of slow links, and `gossamer simulate` how long runs over them take
+set -euo pipefail
+
+hosts=(alpha beta gamma delta)
+patience_s=10        # of the case that is to outlast a cut
+short_patience_s=3   # of those that are not
+cut_s=5
+most_s=90            # of any run
+
+skip() {
+  echo "netns_test.sh: skipped: $1"
+  exit 77
+}
+
+(($# > 0)) || { sed -n '4p' "$0" | cut -c3- >&2; exit 2; }
+gossamer=$(realpath "$1")
+shift
+cases=("$@")
+((${#cases[@]} > 0)) || cases=(fast slow healed cut one-way predicted)
+
+((EUID == 0)) || skip "only root makes network namespaces"
+command -v ip > /dev/null && command -v tc > /dev/null || skip "there is no ip or no tc"
+
+work=$(mktemp -d)
+mine=gossamer-$$ # begins the names of all namespaces
+launched=
+
+clean_up() {
+  trap - EXIT INT TERM
+  # `timeout` hands the signal on, and kills what does not end by it.
+  [[ -z $launched ]] || { kill "$launched" && wait "$launched"; } 2> /dev/null || true
+  for name in "${hosts[@]}" switch; do
+    ip netns del "$mine-$name" 2> /dev/null || true
+  done
+  rm -rf "$work"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# -- the network ------------------------------------------------------------------------------------------------------
+
+inside() { # HOST COMMAND...
+  local name=$1
+  shift
+  ip netns exec "$mine-$name" "$@"
+}
+
+address_of() { # NUMBER
+  echo "10.77.0.$(($1 + 1))"
+}
+
+make_network() {
+  ip netns add "$mine-switch" && ip -n "$mine-switch" link add bridge type bridge &&
+    ip -n "$mine-switch" link set bridge up || return 1
+  local k name
+  for k in "${!hosts[@]}"; do
+    name=${hosts[k]}
+    ip netns add "$mine-$name" &&
+      ip -n "$mine-switch" link add "$name" type veth peer name eth0 netns "$mine-$name" &&
+      ip -n "$mine-switch" link set "$name" master bridge up &&
+      ip -n "$mine-$name" address add "$(address_of "$k")/24" dev eth0 &&
+      ip -n "$mine-$name" link set eth0 up &&
+      ip -n "$mine-$name" link set lo up || return 1
+  done
+  set_rate 1gbit
+}
+
+# Of the network card of every host, in both directions.
+set_rate() { # RATE
+  local name
+  for name in "${hosts[@]}"; do
+    inside "$name" tc qdisc replace dev eth0 root tbf rate "$1" burst 64kb latency 50ms &&
+      inside switch tc qdisc replace dev "$name" root tbf rate "$1" burst 64kb latency 50ms || return 1
+  done
+}
+
+cut_off() { # HOST
+  ip -n "$mine-switch" link set "$1" nomaster
+}
+
+heal() { # HOST
+  ip -n "$mine-switch" link set "$1" master bridge
+}
+
+# What the one sends to the other goes to a card that nobody has.
+drop_one_way() { # FROM, TO'S NUMBER
+  ip -n "$mine-$1" neighbour replace "$(address_of "$2")" lladdr 02:00:00:00:00:77 nud permanent dev eth0
+}
+
+# -- runs -------------------------------------------------------------------------------------------------------------
+
+write_hosts() {
+  local k
+  for k in "${!hosts[@]}"; do
+    printf '[[host]]\nhost = "%s"\naddress = "%s"\nbinary = "%s"\n' "${hosts[k]}" "$(address_of "$k")" "$gossamer"
+    printf 'through = ["ip", "netns", "exec", "%s", "sh", "-c"]\n\n' "$mine-${hosts[k]}"
+  done > "$work/hosts.toml"
+}
+
+# Begins a run in the background. Its output is in CASE.log, its folder is CASE.
+begin() { # CASE PATIENCE_S FLAGS...
+  local name=$1 patience=$2
+  shift 2
+  (cd "$work" && exec timeout --kill-after 5 "$most_s" "$gossamer" launch --hosts hosts.toml --insecure \
+    --patience "$patience" -- train --out "$name" "$@") > "$work/$name.log" 2>&1 &
+  launched=$!
+}
+
+# Waits until the run has made its first steps.
+await_steps() { # CASE
+  local until=$((SECONDS + most_s))
+  until [[ $(grep -c "^epoch" "$work/$1.log" 2> /dev/null) -ge 2 ]]; do
+    kill -0 "$launched" 2> /dev/null && ((SECONDS < until)) || return 0 # what is wrong is found at its end
+    sleep 0.1
+  done
+}
+
+# Waits for the end of the run. What must hold then is said in Python: of its exit `status`, its summary `s`, its
+# evaluations `e`, what it printed, `log`, and the summary of another run, `beside(WHICH)`.
+expect() { # CASE CONDITION...
+  local name=$1 status=0
+  shift
+  wait "$launched" || status=$?
+  launched=
+  python3 - "$work" "$name" "$status" "$@" << 'PY' || failed=1
+import json
+import pathlib
+import sys
+
+folder, case, status, *conditions = sys.argv[1:]
+run = pathlib.Path(folder) / case
+log = run.with_suffix(".log").read_text()
+
+
+def beside(which: str) -> dict:
+    return json.loads((run.with_name(f"{case}-{which}") / "summary.json").read_text())
+
+
+names = {"status": int(status), "log": log, "s": {}, "e": [], "beside": beside}
+if (run / "summary.json").exists():
+    names["s"] = json.loads((run / "summary.json").read_text())
+    names["e"] = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    names["longest_gap_s"] = max(b["time_s"] - a["time_s"] for a, b in zip(names["e"], names["e"][1:]))
+
+
+def holds(condition: str) -> bool:
+    try:
+        return bool(eval(condition, names))
+    except (KeyError, NameError, OSError):  # there is no summary
+        return False
+
+
+broken = [condition for condition in conditions if not holds(condition)]
+figures = {key: names["s"].get(key) for key in ("time_s", "test_accuracy", "wire_bits", "steps_per_worker", "lost")}
+print(f"{case}: {'failed' if broken else 'passed'}: {figures}", flush=True)
+if run.with_name(f"{case}-predicted").exists() and names["s"]:
+    predicted_s = beside("predicted")["time_s"]
+    print(f"  predicted {predicted_s:.2f} s, took {names['s']['time_s']:.2f} s: {predicted_s / names['s']['time_s']:.2f}")
+for condition in broken:
+    print(f"  does not hold: {condition}")
+if broken:
+    print(log + json.dumps(names["s"]))
+sys.exit(bool(broken))
+PY
+}
+
+small=(--data "digits:samples=2000,test=500" --model mlp:hidden=32 --lr 0.1)
+forever=("${small[@]}" --epochs 1e6 --eval-every 2)
+
+case_fast() {
+  begin fast "$patience_s" --algorithm d-psgd "${small[@]}" --epochs 8
+  expect fast 'status == 0' 's["lost"] == 0' 's["test_accuracy"] > 0.5' 's["steps_per_worker"] == [125] * 4'
+}
+
+case_slow() {
+  set_rate 20mbit
+  begin slow "$patience_s" --algorithm d-psgd "${small[@]}" --epochs 8 --eval-every 4
+  # It can be no faster than four cards of 20 Mb/s.
+  expect slow 'status == 0' 's["lost"] == 0' 's["test_accuracy"] > 0.5' '2e7 < s["wire_bits"] / s["time_s"] < 8e7'
+  set_rate 1gbit
+}
+
+case_healed() {
+  begin healed "$patience_s" --algorithm d-psgd "${forever[@]}" --seconds 15
+  await_steps healed
+  cut_off gamma
+  sleep "$cut_s"
+  heal gamma
+  # Synchronous workers wait for the one that is cut off, and go on together.
+  expect healed 'status == 0' 's["end"] == "seconds"' 's["lost"] == 0' 's["views"] == 0' 's["unfinished"] == 0' \
+    "longest_gap_s > $cut_s - 1" 'e[-1]["time_s"] > 14' 'len(set(s["steps_per_worker"])) == 1' \
+    's["test_accuracy"] > 0.5'
+}
+
+case_cut() {
+  begin cut "$short_patience_s" --algorithm d-psgd "${forever[@]}" --seconds 12
+  await_steps cut
+  cut_off gamma
+  expect cut 'status == 0' 's["end"] == "seconds"' 's["lost"] == 1' 'log.count("worker 2 is lost; 3 go on") == 1' \
+    's["steps_per_worker"][2] < s["steps_per_worker"][0]' 's["test_accuracy"] > 0.5'
+  heal gamma
+}
+
+case_one-way() {
+  begin one-way "$short_patience_s" --algorithm d-psgd "${forever[@]}" --seconds 12
+  await_steps one-way
+  drop_one_way gamma 3
+  expect one-way 'status == 0' 's["end"] == "seconds"' 's["lost"] == 1' \
+    '("worker 2 is lost" in log) + ("worker 3 is lost" in log) == 1' 's["unfinished"] == 0' 's["test_accuracy"] > 0.5'
+  ip -n "$mine-gamma" neighbour del "$(address_of 3)" dev eth0
+}
+
+here() { # COMMAND...
+  (cd "$work" && "$@" > last.log 2>&1) || { cat "$work/last.log"; failed=1; }
+}
+
+# A run as it is, beside one as the measured hosts let expect it. Evaluations take no time in simulations, so there are
+# two, at the beginning and at the end, and the run lasts some seconds.
+compare() { # EPOCHS ALGORITHM FLAGS...
+  local epochs=$1 name=$2
+  shift
+  local job=(--algorithm "$@" "${small[@]}" --epochs "$epochs" --eval-every "$epochs")
+  here "$gossamer" simulate --network hosts:file=measured.toml --trace no --out "$name-predicted" "${job[@]}"
+  begin "$name" "$patience_s" "${job[@]}"
+  # On a busy machine a run takes longer than its network does.
+  expect "$name" 'status == 0' 's["wire_bits"] == beside("predicted")["wire_bits"]' \
+    's["test_accuracy"] == beside("predicted")["test_accuracy"]' \
+    '0.5 < beside("predicted")["time_s"] / s["time_s"] < 1.15'
+}
+
+case_predicted() {
+  set_rate 20mbit
+  here "$gossamer" measure --hosts hosts.toml --insecure -- train "${small[@]}"
+  cat "$work/last.log"
+  compare 4 d-psgd
+  compare 4 all-reduce-sgd
+  compare 16 dcd-psgd --codec uniform:bits=8
+  set_rate 1gbit
+}
+
+make_network > "$work/setup.log" 2>&1 || skip "namespaces or tc do not work here: $(tail -n 1 "$work/setup.log")"
+write_hosts
+failed=0
+for one in "${cases[@]}"; do
+  declare -F "case_$one" > /dev/null || { echo "netns_test.sh: there is no case $one" >&2; exit 2; }
+  "case_$one"
+done
+exit "$failed"
