@@ -28,6 +28,7 @@ namespace {
 constexpr double longest_farewell_s = 5; // of the others when the leader has ended, but no longer than the patience
 constexpr double keep_progress_every_s = 0.5;
 constexpr std::size_t most_last_words = 500;
+constexpr int killed = 128;          // and the number of the signal, as a status
 constexpr int first_of_shells = 126; // statuses with which a shell, or ssh, says that a program has not run
 
 class launcher {
@@ -92,7 +93,7 @@ private:
       const bool spoke = children_[k].read_lines([&](bool error, const std::string& line) { hear(k, error, line); });
       silent_[k] = over[k] && !spoke;
       if (k > 0 && silent_[k] && *children_[k].ended() != 0 && !failure_ && !children_[0].ended())
-        begun_ ? start_again(k) : give_up(k);
+        may_come_back(k) ? start_again(k) : give_up(k);
     }
   }
 
@@ -187,6 +188,12 @@ private:
                                  children_[k].last_line().substr(0, most_last_words)),
                      "its command was " + shell_line(plan_.command(k, "HOST:PORT")));
     end_leader(SIGTERM);
+  }
+
+  /// What cannot be started, or is refused, will not do better before the run has begun; what was killed will.
+  bool may_come_back(std::size_t k) {
+    const auto status = *children_[k].ended();
+    return begun_ || (status > killed && status < killed + NSIG && restarts_ < how_.restarts);
   }
 
   void start_again(std::size_t k) {

@@ -237,7 +237,7 @@ private:
 
   /// Those that are silent are lost; all others hear that this one is there.
   void watch_nodes() {
-    const auto& heard = others_->heard();
+    auto& heard = others_->heard();
     for (const auto number : heard.silent(now()))
       lose(*others_->numbered(number),
            fmt::format("nothing has been heard of it for {:.3g} s", seconds{heard.patience()}.count()));

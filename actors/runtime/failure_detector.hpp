@@ -1,15 +1,18 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace gossamer::actors {
 
 /// Suspects who has been silent for too long: a process that is stopped or cut off breaks no connection. Whoever is
-/// watched says something at least every `heartbeat_every`. Knows no clock: its owner tells the time, since whenever.
-/// Threads: as a value.
+/// watched says something at least every `heartbeat_every`. Knows no clock: its owner tells the time, since whenever,
+/// and looks as often. Time in which the owner itself stood still counts for nobody: what came meanwhile has not been
+/// heard yet. Threads: as a value.
 class failure_detector {
 public:
   using time = std::chrono::nanoseconds;
@@ -20,7 +23,10 @@ public:
   void heard(std::uint32_t who, time now) { last_[who] = now; }
   void forget(std::uint32_t who) { last_.erase(who); }
   /// Who has said nothing for longer than the patience.
-  std::vector<std::uint32_t> silent(time now) const {
+  std::vector<std::uint32_t> silent(time now) {
+    if (const auto away = now - std::min(std::exchange(looked_, now), now); away > longest_between_looks)
+      for (auto& [_, when] : last_)
+        when = std::min(when + away, now);
     std::vector<std::uint32_t> result;
     for (const auto& [who, when] : last_)
       if (now - when > patience_)
@@ -31,7 +37,10 @@ public:
   time patience() const noexcept { return patience_; }
 
 private:
+  static constexpr time longest_between_looks = std::chrono::seconds(1);
+
   time patience_;
+  time looked_ = time::max();
   std::map<std::uint32_t, time> last_;
 };
 

@@ -9,15 +9,35 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+/// Looks every half second. @returns who is suspected in the end
+std::vector<std::uint32_t> watched(failure_detector& d, failure_detector::time from, failure_detector::time to) {
+  for (auto now = from; now < to; now += heartbeat_every)
+    EXPECT_THAT(d.silent(now), IsEmpty());
+  return d.silent(to);
+}
+
 TEST(failure_detector, suspects_who_is_silent_for_longer_than_the_patience) {
   failure_detector d{10s};
   d.heard(1, 0s);
   d.heard(2, 3s);
-  EXPECT_THAT(d.silent(10s), IsEmpty());
+  EXPECT_THAT(watched(d, 0s, 10s), IsEmpty());
   EXPECT_THAT(d.silent(10s + 1ns), ElementsAre(1));
-  EXPECT_THAT(d.silent(14s), ElementsAre(1, 2));
+  for (auto now = 10s; now < 13s; now += 1s)
+    d.silent(now);
+  EXPECT_THAT(d.silent(13s + 1ns), ElementsAre(1, 2));
   d.heard(1, 14s);
   EXPECT_THAT(d.silent(14s), ElementsAre(2));
+}
+
+TEST(failure_detector, does_not_suspect_others_when_it_has_stood_still_itself) {
+  failure_detector d{10s};
+  d.heard(1, 0s);
+  d.heard(2, 5s);
+  EXPECT_THAT(watched(d, 0s, 8s), IsEmpty());
+  EXPECT_THAT(d.silent(60s), IsEmpty()) << "what they have said meanwhile comes next";
+  d.heard(2, 60s);
+  EXPECT_THAT(watched(d, 60s, 62s), IsEmpty());
+  EXPECT_THAT(d.silent(62s + 1ns), ElementsAre(1)) << "the patience goes on where it was";
 }
 
 TEST(failure_detector, watches_nobody_of_whom_it_has_not_heard_or_who_is_forgotten) {
