@@ -31,14 +31,15 @@ transfer memory_stream::read_some(std::span<std::byte> to) {
     return distrust();
   if (in_.must_wake_writer())
     memory_->call();
-  return *got > 0 ? transfer{.bytes = *got} : hear_calls();
+  const bool over = *got < to.size() && is_over(); // a call that has been answered wakes nobody any more
+  return {.bytes = *got, .gone = *got == 0 && over};
 }
 
-/// Nothing is in the ring any more.
-transfer memory_stream::hear_calls() {
+/// Nothing is in the ring: hears the calls that have come. @returns whether there will be none any more
+bool memory_stream::is_over() {
   std::array<std::byte, 64> calls;
   const auto heard = ::read(calls_.native_handle(), calls.data(), calls.size());
-  return {.gone = heard == 0 || (heard < 0 && errno != EAGAIN && errno != EINTR)};
+  return heard == 0 || (heard < 0 && errno != EAGAIN && errno != EINTR);
 }
 
 transfer memory_stream::write_some(pieces what) {

@@ -27,7 +27,7 @@ public:
 private:
   transfer write_before(pieces what);
   std::optional<std::size_t> write_to_memory(pieces what);
-  transfer hear_calls();
+  bool is_over();
   transfer distrust();
 
   std::shared_ptr<stream> before_;
