@@ -117,7 +117,7 @@ bool intake::begin_chunk(std::uint64_t body) {
     if (const auto source = begun.content.source; source != c.source)
       throw broken_rule(fmt::format("a frame of rank {} says that it comes from rank {}", c.source, source));
     head_of_frame = there.size() - rest.size();
-    target = halves_.try_emplace({c.source, c.to}, std::move(begun), head_of_frame).first;
+    target = halves_.emplace(std::pair{c.source, c.to}, half_frame{std::move(begun), head_of_frame}).first;
   }
   begin_ += head + head_of_frame;
   target_ = target;

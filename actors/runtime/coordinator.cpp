@@ -1,5 +1,6 @@
 #include "gossamer/actors/runtime/coordinator.hpp"
 
+#include "gossamer/actors/runtime/conflicts.hpp"
 #include "gossamer/actors/runtime/coordination.hpp"
 #include "gossamer/actors/runtime/evaluator.hpp"
 #include "gossamer/actors/runtime/local_node.hpp"
@@ -169,15 +170,13 @@ public:
       fail({errc::failed, "the evaluation died: " + to_string(down.reason), {}});
   }
 
-  /// Of two nodes that do not reach each other, the one is lost that the other has complained of first; never this one.
+  /// Two nodes do not reach each other.
   void on_complaint(const node_lost& m) {
-    auto* from = others_->speaking(self_->current_sender()); // none: the leader's own data plane
-    if (from == nullptr && self_->current_sender() != nullptr)
-      return;
-    if (m.node == 0 && from != nullptr)
-      return lose(*from, m.why);
-    if (auto* accused = others_->numbered(m.node))
-      lose(*accused, m.why);
+    const auto* from = others_->speaking(self_->current_sender());
+    const auto* about = others_->numbered(m.node);
+    const bool is_heard = from != nullptr || self_->current_sender() == nullptr; // the leader's own data plane
+    if (is_heard && (m.node == 0 || (about != nullptr && !about->lost)))
+      conflicts_.add(from == nullptr ? 0 : from->number, m.node, m.why, now());
   }
 
   /// Its workers begin their next lives.
@@ -241,6 +240,8 @@ private:
     for (const auto number : heard.silent(now()))
       lose(*others_->numbered(number),
            fmt::format("nothing has been heard of it for {:.3g} s", seconds{heard.patience()}.count()));
+    for (const auto& [number, why] : conflicts_.settle(now()))
+      lose(*others_->numbered(number), why);
     if (now() - last_heartbeat_ >= heartbeat_every) {
       last_heartbeat_ = now();
       for (const auto& other : *others_)
@@ -250,6 +251,7 @@ private:
 
   void lose(remote_node& other, const std::string& why) {
     others_->heard().forget(other.number);
+    conflicts_.forget(other.number);
     if (std::exchange(other.lost, true))
       return;
     tell_observer(fmt::format("node {} is lost: {}", other.number, why));
@@ -347,6 +349,7 @@ private:
   std::optional<coordination> coordination_;
   std::optional<local_node> own_node_;
   std::optional<remote_nodes> others_;
+  conflicts conflicts_;
   failure_detector::time last_heartbeat_{};
   caf::actor_clock::time_point began_;
 
