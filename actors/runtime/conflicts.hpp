@@ -62,7 +62,7 @@ private:
     const auto count = [&](std::uint32_t node) -> std::ptrdiff_t {
       auto& others = unreached[node];
       std::ranges::sort(others);
-      return node == 0 ? -1 : std::ranges::unique(others).begin() - others.begin();
+      return node == 0 ? -1 : std::unique(others.begin(), others.end()) - others.begin();
     };
     std::optional<loss> result;
     std::ptrdiff_t most = -1;

@@ -4,6 +4,7 @@
 #include "gossamer/topology/graph.hpp"
 
 #include <caf/actor.hpp>
+#include <caf/actor_addr.hpp>
 #include <caf/actor_control_block.hpp>
 
 #include <algorithm>

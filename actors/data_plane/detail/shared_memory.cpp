@@ -94,11 +94,11 @@ void shared_memory::call() noexcept {
 }
 
 byte_ring shared_memory::in() const noexcept {
-  const auto i = is_mine_ ? 1 : 0;
+  const std::size_t i = is_mine_ ? 1 : 0;
   return {where_->states[i], where_->rings[i]};
 }
 byte_ring shared_memory::out() const noexcept {
-  const auto i = is_mine_ ? 0 : 1;
+  const std::size_t i = is_mine_ ? 0 : 1;
   return {where_->states[i], where_->rings[i]};
 }
 
