@@ -137,7 +137,7 @@ task<> add_slices(worker& w, vec& x, route way) {
 
 TEST(all_reduce, of_slices_comes_to_the_same_sum) {
   for (const auto workers : crowds)
-    for (const std::size_t length : {1, 59, 60, 61, 5000}) {
+    for (const std::size_t length : {1u, 59u, 60u, 61u, 5000u}) {
       const auto whole = let_live({workers, length}, [](worker& w, vec& x) { return add_up(w, x, route::ring); });
       const auto sliced = let_live({workers, length}, [](worker& w, vec& x) { return add_slices(w, x, route::ring); });
       expect_agreement(*sliced, workers);

@@ -72,7 +72,7 @@ TEST(byte_ring, does_not_believe_counts_that_cannot_be) {
     both.shared.written = lie;
     EXPECT_EQ(both.reader.read(got), std::nullopt);
   }
-  for (const std::uint64_t lie : {1, 1001}) {
+  for (const std::uint64_t lie : {1u, 1001u}) {
     two_ends both;
     both.shared.read = lie;
     EXPECT_EQ(both.writer.write(got), std::nullopt);
