@@ -41,10 +41,17 @@ using settings_table = std::vector<setting<Settings>>;
 
 // -- one of each kind -------------------------------------------------------------------------------------------------
 
+/// @error errc::usage when the text is empty: that means "not set", which is said by leaving the setting out
+void expect_text(const std::string& name, const std::string& text);
+
 template <class Settings>
 setting<Settings> text_setting(setting_key key, std::string Settings::*at) {
+  const auto name = key.name;
   return {std::move(key), [at](const Settings& s) { return s.*at; },
-          [at](Settings& s, const std::string& given) { s.*at = given; }};
+          [=](Settings& s, const std::string& given) {
+            expect_text(name, given);
+            s.*at = given;
+          }};
 }
 
 /// @error errc::usage unless the text is a number within the limits

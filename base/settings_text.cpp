@@ -95,6 +95,11 @@ std::string names_of(const std::vector<table_kind>& kinds) {
 std::string number_text(std::uint64_t value) { return fmt::format("{}", value); }
 std::string number_text(double value) { return fmt::format("{}", value); }
 
+void expect_text(const std::string& name, const std::string& text) {
+  if (text.empty())
+    throw error(errc::usage, fmt::format("--{} is empty", name), "give it a value, or leave it out for its default");
+}
+
 bool parse_switch(const std::string& name, const std::string& text) {
   if (text != "yes" && text != "no")
     throw error(errc::usage, fmt::format("--{} is '{}'", name, text), "allowed: yes or no");

@@ -62,6 +62,9 @@ TEST_F(bad_input, says_what_is_allowed) {
   for (const char* rate : {"0", "-1", "nan", "inf", "abc", "1e7", ""})
     expect_usage({"--lr", rate}, {"--lr is "});
   expect_line(run({"train", "--steps", "0", "--out", "run"}), 2, {"--steps is 0", "allowed"});
+  expect_usage({"--topology", ""}, {"--topology is empty", "leave it out"});
+  write("empty.toml", "seed = 1\ntopology = ''\n");
+  expect_usage({"--config", "empty.toml"}, {"empty.toml:2: --topology is empty", "leave it out"});
   expect_usage({"--codec", "uniform:bits=17"}, {"bits of codec 'uniform' is 17", "integer in [1, 16]"});
   expect_usage({"--mixing", "fair"}, {"'fair'", "metropolis"});
   expect_usage({"--device", "gpu"}, {"unknown device 'gpu'", "cpu, cuda:NUMBER and cuda:all"});
