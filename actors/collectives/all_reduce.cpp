@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace gossamer::actors {
 
@@ -33,20 +34,27 @@ public:
   /// @param first the label of its first frames
   passage(worker& w, reduction& r, tag first, slice cut) : worker_(w), reduction_(r), first_(first), cut_(cut) {}
 
-  task<bool> go(ring row, ring column) {
-    const division in_row{{0, reduction_.size()}, row.size, reduction_.grain(), cut_};
-    const division in_column{in_row.complete_by(row), column.size, reduction_.grain()};
-    const bool row_is_summed = co_await reduce_scatter(row, in_row, 1);
-    if (!row_is_summed)
-      co_return false;
-    const bool all_is_summed = co_await reduce_scatter(column, in_column, static_cast<std::uint32_t>(row.size));
-    if (!all_is_summed)
-      co_return false;
-    reduction_.complete(in_column.complete_by(column));
-    const bool column_knows = co_await all_gather(column, in_column);
-    if (!column_knows)
-      co_return false;
-    co_return co_await all_gather(row, in_row);
+  /// Reduce-scatter along each lane, of what the one before has left, and all-gather back.
+  task<bool> go(std::span<const ring> lanes) {
+    std::vector<division> divisions;
+    segment left{0, reduction_.size()};
+    std::uint32_t weight = 1;
+    slice cut = cut_;
+    for (const auto& lane : lanes) {
+      divisions.push_back({left, lane.size, reduction_.grain(), std::exchange(cut, {})});
+      const bool summed = co_await reduce_scatter(lane, divisions.back(), weight);
+      if (!summed)
+        co_return false;
+      left = divisions.back().complete_by(lane);
+      weight *= static_cast<std::uint32_t>(lane.size);
+    }
+    reduction_.complete(left);
+    for (auto k = lanes.size(); k-- > 0;) {
+      const bool known = co_await all_gather(lanes[k], divisions[k]);
+      if (!known)
+        co_return false;
+    }
+    co_return true;
   }
 
 private:
@@ -107,36 +115,49 @@ std::size_t slices_of(const reduction& r, std::size_t parts) {
   return std::clamp(r.size() / parts / r.slice_elements(), std::size_t{1}, most);
 }
 
-/// Rows and columns that this worker is in, as long as the view.
-std::pair<ring, ring> lanes(const worker& w, route way) {
+/// How many members the lanes of each direction have. Their product is `members`.
+std::vector<std::size_t> directions(std::size_t members, route way) {
+  if (way == route::halving)
+    return prime_factors(members);
+  const auto [rows, columns] = torus_shape(members, static_cast<std::size_t>(way));
+  return {columns, rows};
+}
+
+/// The lanes that this worker is in, as long as the view: one in each direction.
+std::vector<ring> lanes(const worker& w, route way) {
   const auto members = w.members();
   const auto rows = static_cast<std::size_t>(way);
-  if (rows > 1 && members.size() == w.workers() && members.size() % rows != 0)
+  if (way != route::halving && rows > 1 && members.size() == w.workers() && members.size() % rows != 0)
     throw error(errc::usage, fmt::format("{} workers do not make a torus of {} rows", members.size(), rows),
                 "choose rows that divides --workers, or rows=0 for the most square torus");
-  const auto columns = torus_shape(members.size(), rows).second;
   const auto place = static_cast<std::size_t>(std::ranges::lower_bound(members, w.id()) - members.begin());
-  std::vector<rank> column;
-  for (auto k = place % columns; k < members.size(); k += columns)
-    column.push_back(members[k]);
-  return {ring{w.id(), members.subspan(place / columns * columns, columns)}, ring{w.id(), column}};
+  std::vector<ring> result;
+  std::size_t stride = 1; // from one member of a lane to the next
+  for (const auto size : directions(members.size(), way)) {
+    std::vector<rank> lane;
+    for (std::size_t k = 0; k < size; ++k)
+      lane.push_back(members[place - place / stride % size * stride + k * stride]);
+    result.emplace_back(w.id(), lane);
+    stride *= size;
+  }
+  return result;
 }
 
 task<bool> attempt(worker& w, std::span<reduction* const> together, route way, std::uint64_t t) {
-  const auto [row, column] = lanes(w, way);
+  const auto along = lanes(w, way);
   for (auto* r : together)
     r->begin(static_cast<std::uint32_t>(w.members().size()));
   tag first{frame_kind::reduce_segment, t, 0, w.present().number};
   std::vector<passage> passages;
   for (auto* r : together) {
-    const auto slices = slices_of(*r, row.size);
+    const auto slices = slices_of(*r, along.front().size);
     for (std::size_t k = 0; k < slices; ++k)
       passages.emplace_back(w, *r, first, slice{k, slices});
     first.part += 1u << 24; // more than the places of one
   }
   std::vector<task<bool>> under_way;
   for (auto& p : passages) {
-    under_way.push_back(p.go(row, column));
+    under_way.push_back(p.go(along));
     under_way.back().start();
   }
   bool done = true;
@@ -159,6 +180,16 @@ std::pair<std::size_t, std::size_t> torus_shape(std::size_t members, std::size_t
   return {rows, members / rows};
 }
 
+std::vector<std::size_t> prime_factors(std::size_t n) {
+  std::vector<std::size_t> result;
+  for (std::size_t p = 2; p * p <= n; ++p)
+    for (; n % p == 0; n /= p)
+      result.push_back(p);
+  if (n > 1 || result.empty())
+    result.push_back(n);
+  return result;
+}
+
 task<> all_reduce(worker& w, std::span<reduction* const> together, route way, std::uint64_t t) {
   for (;;) {
     const bool done = co_await attempt(w, together, way, t);
@@ -176,8 +207,9 @@ std::vector<parameter> with_collective(std::vector<parameter> own) {
   own.push_back({.key = "collective",
                  .kind = parameter::type::choice,
                  .fallback = "ring",
-                 .meaning = "the way of the all-reduce: one ring, or rows and columns of a grid",
-                 .choices = {"ring", "torus"}});
+                 .meaning = "the way of the all-reduce: one ring, rows and columns of a grid, or recursive halving and "
+                            "doubling",
+                 .choices = {"ring", "torus", "halving"}});
   own.push_back({.key = "rows",
                  .kind = parameter::type::integer,
                  .fallback = "0",
@@ -194,10 +226,10 @@ route collective_of(const arguments& given) {
     return rows;
   if (rows != route::torus)
     throw error(errc::usage,
-                fmt::format("algorithm '{}' is given rows={}, and its collective is a ring", given.resolved().name,
+                fmt::format("algorithm '{}' is given rows={}, and its collective is no torus", given.resolved().name,
                             given.integer("rows")),
                 "add collective=torus, or leave rows out");
-  return route::ring;
+  return given.is("collective", "halving") ? route::halving : route::ring;
 }
 
 } // namespace gossamer::actors

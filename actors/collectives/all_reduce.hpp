@@ -47,15 +47,19 @@ public:
   virtual void store(segment s, const packet& received) = 0;
 };
 
-/// The way that segments take: along the rows and columns of a grid with so many rows.
+/// The way that segments take: along the rows and columns of a grid with so many rows, or
 enum class route : std::size_t {
-  torus = 0, ///< as many as make the grid most square
-  ring = 1,  ///< one ring of all members
+  torus = 0,                                         ///< as many as make the grid most square
+  ring = 1,                                          ///< one ring of all members
+  halving = std::numeric_limits<std::size_t>::max(), ///< a grid of as many dimensions as there can be
 };
 
 /// R rows and C columns with R C = members.
 /// @param rows R; where that is 0 or does not divide `members`, the largest R <= C: one row where `members` is prime
 std::pair<std::size_t, std::size_t> torus_shape(std::size_t members, std::size_t rows = 0) noexcept;
+
+/// Ascending; their product is n. Of 1 it is 1 alone.
+std::vector<std::size_t> prime_factors(std::size_t n);
 
 /// Reduces vectors over all members; every member ends up with the same bits.
 ///
@@ -68,13 +72,18 @@ std::pair<std::size_t, std::size_t> torus_shape(std::size_t members, std::size_t
 /// along the rows, ring all-reduce of what that leaves along the columns, all-gather along the rows. The same volume in
 /// 2 (R - 1) + 2 (C - 1) instead of 2 (R C - 1) hops.
 ///
+/// Halving (recursive halving and doubling: Thakur, Rabenseifner and Gropp, "Optimization of collective communication
+/// operations in MPICH", 2005): the same on a grid of as many dimensions as M has prime factors. With 2^k members k
+/// times half of what is left goes to one partner, and comes back: the same volume in 2 k hops. The paper leaves out
+/// members beyond a power of two; here M may be any number, and a prime M takes the ring.
+///
 /// Any length, also shorter than M: segments may be empty. Each worker loads the segment that it will merge next, and
 /// prepares the merge, after it has sent one message and before it waits for the other.
 ///
 /// Weights: a reduce frame is labelled with the number of workers it stands for, and taken only for that.
 /// Determinism: who merges what with what depends on the members alone, never on timing.
-/// Cost: 2 (M - 1) messages (ring), or as many of each slice, and the payload of 2 (M - 1) / M D elements sent by each
-/// member.
+/// Cost: 2 (M - 1) messages (ring), 2 sum_p (p - 1) over the sides p of the grid, or as many of each slice, and the
+/// payload of 2 (M - 1) / M D elements sent by each member.
 ///
 /// When a member is lost, the others do the round again, from `begin`, along the rings of the new view: all reductions
 /// of the call, so that nobody waits in the first of them for one who has gone on to the second. For algorithms that

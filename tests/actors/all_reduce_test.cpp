@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "reduction_world.hpp"
 
@@ -25,7 +26,7 @@ TEST(segment, parts_cover_the_whole_and_begin_at_whole_grains) {
 }
 
 TEST(dense_sum, equals_the_sum_on_every_route_for_every_length) {
-  for (const auto way : both_routes)
+  for (const auto way : all_routes)
     for (const auto workers : crowds)
       for (const auto length : lengths) {
         const auto world = let_live({workers, length}, [way](worker& w, vec& x) { return add_up(w, x, way); });
@@ -40,7 +41,7 @@ TEST(dense_sum, equals_the_sum_on_every_route_for_every_length) {
 }
 
 TEST(sign_sum, equals_the_sum_of_signs_on_every_route_in_every_code) {
-  for (const auto way : both_routes)
+  for (const auto way : all_routes)
     for (const auto code : {sign_sum_code::fixed, sign_sum_code::elias, sign_sum_code::shorter})
       for (const auto workers : crowds)
         for (const auto length : lengths) {
@@ -53,7 +54,7 @@ TEST(sign_sum, equals_the_sum_of_signs_on_every_route_in_every_code) {
 }
 
 TEST(sign_majority, is_the_sign_of_the_sum_and_a_tie_is_plus) {
-  for (const auto way : both_routes)
+  for (const auto way : all_routes)
     for (const auto workers : crowds)
       for (const auto length : lengths) {
         const auto world = let_live({workers, length}, [=](worker& w, vec& x) {
@@ -66,7 +67,7 @@ TEST(sign_majority, is_the_sign_of_the_sum_and_a_tie_is_plus) {
 }
 
 TEST(one_bit_merge, takes_each_bit_from_some_worker_and_keeps_what_all_agree_on) {
-  for (const auto way : both_routes)
+  for (const auto way : all_routes)
     for (const auto workers : crowds)
       for (const auto length : lengths) {
         const auto world = let_live({workers, length}, [way](worker& w, vec& x) { return merge(w, x, way); });
@@ -98,7 +99,7 @@ vec moved_away(const vec& v) { return vec{std::make_shared<far_elements>(v)}; }
 
 TEST(all_reduce, of_signs_does_not_depend_on_where_vectors_are) {
   const auto fixed = sign_sum_code::fixed;
-  for (const auto way : both_routes)
+  for (const auto way : all_routes)
     for (const auto& life :
          std::vector<script::life>{[way](worker&w, vec&x) { return merge(w, x, way); },
                                    [=](worker&w, vec&x) { return count<sign_sum>(w, x, way, fixed); },
@@ -113,7 +114,7 @@ TEST(all_reduce, of_signs_does_not_depend_on_where_vectors_are) {
 }
 
 TEST(all_reduce, does_not_depend_on_timing) {
-  for (const auto way : both_routes)
+  for (const auto way : all_routes)
     for (const auto& life : std::vector<script::life>{
              [way](worker&w, vec&x) { return add_up(w, x, way); }, [way](worker&w, vec&x) { return merge(w, x, way); },
              [way](worker&w, vec&x) { return count<sign_majority>(w, x, way, sign_sum_code::fixed); }}) {
@@ -173,6 +174,16 @@ TEST(all_reduce, does_several_reductions_side_by_side) {
     EXPECT_EQ(world.model(0)[k], world.model(1)[k]);
 }
 
+/// 2 sum_p (p - 1) over the sides of the grid.
+std::size_t hops_of(route way, std::size_t workers) {
+  std::vector<std::size_t> sides{workers};
+  if (way == route::torus)
+    sides = {torus_shape(workers).first, torus_shape(workers).second};
+  if (way == route::halving)
+    sides = prime_factors(workers);
+  return 2 * (std::accumulate(sides.begin(), sides.end(), std::size_t{0}) - sides.size());
+}
+
 TEST(all_reduce, sends_what_it_promises) {
   constexpr std::size_t length = 1000;
   for (const auto workers : {2u, 4u, 7u, 8u, 9u}) {
@@ -184,9 +195,8 @@ TEST(all_reduce, sends_what_it_promises) {
         total += world->sent(i);
       return total;
     };
-    for (const auto way : both_routes) {
-      const auto [rows, columns] = torus_shape(workers);
-      const auto frames = workers * (way == route::ring ? hops : 2 * (rows - 1) + 2 * (columns - 1));
+    for (const auto way : all_routes) {
+      const auto frames = workers * hops_of(way, workers);
       const auto dense = volume([way](worker& w, vec& x) { return add_up(w, x, way); });
       const auto bits = volume([way](worker& w, vec& x) { return merge(w, x, way); });
       EXPECT_EQ(dense.frames, frames);
@@ -300,7 +310,9 @@ TEST(one_bit_merge, is_the_mean_sign_on_average) {
                                      {6u, route::torus},
                                      {8u, route::torus},
                                      {8u, four_rows},
-                                     {9u, route::torus}})
+                                     {9u, route::torus},
+                                     {8u, route::halving},
+                                     {6u, route::halving}})
     EXPECT_LT(deviation<one_bit_merge>(workers, way).first, 4.5) << workers << " workers";
 }
 

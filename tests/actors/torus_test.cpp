@@ -48,6 +48,16 @@ TEST(all_reduce, goes_along_as_many_rows_as_are_asked_for) {
   }
 }
 
+TEST(all_reduce, halves_with_one_partner_after_the_other) {
+  EXPECT_EQ(prime_factors(1), std::vector<std::size_t>{1});
+  EXPECT_EQ(prime_factors(12), (std::vector<std::size_t>{2, 2, 3}));
+  EXPECT_EQ(prime_factors(7), std::vector<std::size_t>{7});
+  const auto world = let_live({8, 1000}, [](worker& w, vec& x) { return add_up(w, x, route::halving); });
+  EXPECT_EQ(world->sent(0).frames, 6u);
+  for (const rank partner : {1, 2, 4})
+    EXPECT_EQ(world->frames_from_to(0, partner), 2u) << partner; // out and back
+}
+
 TEST(all_reduce, refuses_rows_that_the_workers_do_not_fill) {
   try {
     let_live({6, 10}, [](worker& w, vec& x) { return add_up(w, x, four_rows); });
