@@ -23,11 +23,11 @@ struct header {
   std::uint8_t codec;
   std::uint8_t parameter;
   std::uint8_t recipe_words;
-  std::uint32_t checksum;
+  std::uint32_t checksum; ///< 0: there is none
 };
 static_assert(sizeof(header) == 8 && offsetof(header, checksum) == 4);
 
-/// The hash of what follows, with the hash of the first four bytes as seed, so that neither needs a copy.
+/// Never 0. The hash of what follows, with the hash of the first four bytes as seed, so that neither needs a copy.
 std::uint32_t checksum_of(const header& h, std::span<const std::byte> rest_of_head, std::span<const std::byte> payload,
                           std::uint64_t prefix) {
   thread_local const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state{XXH3_createState(),
@@ -37,7 +37,7 @@ std::uint32_t checksum_of(const header& h, std::span<const std::byte> rest_of_he
   XXH3_64bits_reset_withSeed(state.get(), XXH3_64bits_withSeed(&h, offsetof(header, checksum), prefix));
   XXH3_64bits_update(state.get(), rest_of_head.data(), rest_of_head.size());
   XXH3_64bits_update(state.get(), payload.data(), payload.size());
-  return static_cast<std::uint32_t>(XXH3_64bits_digest(state.get()));
+  return std::max(std::uint32_t{1}, static_cast<std::uint32_t>(XXH3_64bits_digest(state.get())));
 }
 
 header header_of(const packet& p) noexcept {
@@ -112,11 +112,10 @@ packet announced(const head& h, buffer_pool& pool, std::uint64_t payload_bytes) 
   return p;
 }
 
-void check_payload(const header& first, std::span<const std::byte> rest_of_head, std::span<const std::byte> payload,
-                   std::uint64_t bits, std::uint64_t prefix) {
+void check_checksum(const header& first, std::span<const std::byte> rest_of_head, std::span<const std::byte> payload,
+                    std::uint64_t prefix) {
   if (first.checksum != checksum_of(first, rest_of_head, payload, prefix))
     throw detail::bad_packet("packet has a wrong checksum");
-  check_padding(bits, payload);
 }
 
 } // namespace
@@ -126,13 +125,14 @@ std::size_t packet::wire_bytes() const noexcept {
          + payload.size();
 }
 
-std::byte* write_head(const packet& p, std::byte* to, std::uint64_t prefix) {
+std::byte* write_head(const packet& p, std::byte* to, std::uint64_t prefix, guard by) {
   GOSSAMER_ASSERT(p.payload.size() == whole_bytes(p.bits), "a codec fills the payload that it declares");
   GOSSAMER_ASSERT(p.recipe.size() <= most_recipe_words, "a recipe is short");
   auto h = header_of(p);
   const auto rest = to + sizeof h;
   const auto end = write_rest_of_head(p, rest);
-  h.checksum = checksum_of(h, {rest, end}, p.payload.bytes(), prefix);
+  if (by == guard::checksum)
+    h.checksum = checksum_of(h, {rest, end}, p.payload.bytes(), prefix);
   std::memcpy(to, &h, sizeof h);
   return end;
 }
@@ -158,7 +158,8 @@ buffer write(const packet& p) {
 packet read(buffer_pool& pool, std::span<const std::byte> bytes, std::uint64_t most_elements, std::uint64_t prefix) {
   const auto h = parse(bytes, bytes.size(), most_elements);
   const auto payload = bytes.subspan(h.bytes);
-  check_payload(h.first, bytes.subspan(sizeof h.first, h.bytes - sizeof h.first), payload, h.bits, prefix);
+  check_checksum(h.first, bytes.subspan(sizeof h.first, h.bytes - sizeof h.first), payload, prefix);
+  check_padding(h.bits, payload);
   auto p = announced(h, pool, payload.size());
   std::ranges::copy(payload, p.payload.data());
   return p;
@@ -172,11 +173,14 @@ arriving_packet read_head(buffer_pool& pool, std::span<const std::byte>& bytes, 
 }
 
 packet complete(arriving_packet p, std::uint64_t prefix) {
-  std::array<std::byte, longest_head> rest_of_head;
-  auto first = header_of(p.content);
-  first.checksum = p.checksum;
-  check_payload(first, {rest_of_head.data(), write_rest_of_head(p.content, rest_of_head.data())},
-                p.content.payload.bytes(), p.content.bits, prefix);
+  const auto payload = p.content.payload.bytes();
+  if (p.checksum != 0) {
+    std::array<std::byte, longest_head> rest_of_head;
+    auto first = header_of(p.content);
+    first.checksum = p.checksum;
+    check_checksum(first, {rest_of_head.data(), write_rest_of_head(p.content, rest_of_head.data())}, payload, prefix);
+  }
+  check_padding(p.content.bits, payload);
   return std::move(p.content);
 }
 

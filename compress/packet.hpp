@@ -40,10 +40,15 @@ buffer write(const packet& p);
 /// Writes into `wire_bytes()` bytes.
 /// @param prefix a hash of what stands before the packet and is to be guarded by the same checksum; 0: nothing
 void write(const packet& p, std::byte* to, std::uint64_t prefix);
+/// What tells a reader of damage on the way.
+enum class guard : std::uint8_t {
+  checksum, ///< of the packet itself
+  carrier,  ///< whatever carries it: memory that both ends see, or a connection under TLS
+};
 /// Writes what stands before the payload, `wire_bytes()` less the payload's: who can send both from where they are
 /// need not copy the payload.
 /// @returns the place behind it
-std::byte* write_head(const packet& p, std::byte* to, std::uint64_t prefix);
+std::byte* write_head(const packet& p, std::byte* to, std::uint64_t prefix, guard by = guard::checksum);
 
 /// 16 GiB of floats.
 inline constexpr std::uint64_t packet_most_elements = std::uint64_t{1} << 32;
@@ -60,14 +65,15 @@ packet read(buffer_pool& pool, std::span<const std::byte> bytes, std::uint64_t m
 
 /// A packet whose head has been read; its payload is still to come, to where it stays.
 struct arriving_packet {
-  packet content; ///< with a payload of the right size
-  std::uint32_t checksum = 0;
+  packet content;             ///< with a payload of the right size
+  std::uint32_t checksum = 0; ///< 0: there is none
 };
 
 /// Of what stands before a payload.
 inline constexpr std::size_t longest_head = 8 + 2 * 10 + 255 * sizeof(std::uint64_t);
 
-/// Does what `read` does until the payload is needed.
+/// Does what `read` does until the payload is needed. Takes packets without a checksum, too: for bytes that a carrier
+/// may guard.
 /// @param bytes the packet as far as it is there: at least `longest_head` bytes, or all; what it takes is gone after it
 /// @param size of the whole packet
 arriving_packet read_head(buffer_pool& pool, std::span<const std::byte>& bytes, std::uint64_t size,

@@ -46,7 +46,7 @@ private:
   sink_table::entry target_;
 };
 
-/// To a worker of another. The checksum is made here, on the sender's thread.
+/// To a worker of another. The checksum, if one is needed, is made here, on the sender's thread.
 class far_link final : public link {
 public:
   far_link(std::shared_ptr<detail::letter_box> box, buffer_pool pool, std::uint64_t most_bytes, life to)
@@ -56,7 +56,7 @@ public:
       throw error(errc::failed,
                   fmt::format("a frame of rank {} to rank {} has {} bytes, more than the {} that nodes accept",
                               f.source, to_.who, f.wire_bytes(), most_bytes_));
-    auto head = write_head(pool_, f);
+    auto head = write_head(pool_, f, box_->guard_of(to_.who));
     box_->push(std::make_shared<const outgoing_frame>(
         outgoing_frame{f.source, to_, std::move(head), std::move(f.body.payload)}));
   }
@@ -147,7 +147,9 @@ private:
         p->meet(address);
       else
         p = std::make_unique<detail::peer>(
-            detail::peer::surroundings{io_, setup, arrivals_, [this] { stop_if_settled(); }}, node, address);
+            detail::peer::surroundings{io_, setup, arrivals_, [this] { stop_if_settled(); },
+                                       [this, node](compress::guard by) { box->guard(node, by); }},
+            node, address);
       for (const auto r : address.ranks)
         homes_[r] = p.get();
     }

@@ -10,7 +10,7 @@ namespace gossamer::actors {
 
 namespace {
 
-constexpr std::size_t stage_bytes = 64 << 10;
+constexpr std::size_t stage_bytes = 8 << 10;  // some heads: what is more of a payload has to be moved again
 constexpr std::uint64_t short_rest = 4 << 10; // of a chunk: with what follows it, it is worth a copy
 
 constexpr std::uint64_t most_unacknowledged_chunks = 64, most_unacknowledged_bytes = 1 << 20;

@@ -68,12 +68,12 @@ std::size_t frame::wire_bytes() const noexcept {
 
 namespace {
 
-std::byte* write_head(const frame& f, std::byte* const to) {
+std::byte* write_head(const frame& f, std::byte* const to, compress::guard by = compress::guard::checksum) {
   auto end = to;
   *end++ = static_cast<std::byte>(f.label.kind);
   for (const auto n : numbers_of(f))
     end = put_varint(end, n);
-  return compress::write_head(f.body, end, XXH3_64bits(to, static_cast<std::size_t>(end - to)));
+  return compress::write_head(f.body, end, XXH3_64bits(to, static_cast<std::size_t>(end - to)), by);
 }
 
 /// All that stands before the packet.
@@ -102,9 +102,9 @@ frame take_numbers(std::span<const std::byte>& bytes) {
 
 } // namespace
 
-buffer write_head(buffer_pool& pool, const frame& f) {
+buffer write_head(buffer_pool& pool, const frame& f, compress::guard by) {
   auto result = pool.allocate(f.wire_bytes() - f.body.payload.size());
-  write_head(f, result.data());
+  write_head(f, result.data(), by);
   return result;
 }
 

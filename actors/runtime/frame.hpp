@@ -64,7 +64,7 @@ struct frame {
 /// The bytes of a frame on a wire.
 buffer write(buffer_pool& pool, const frame& f);
 /// Those before the payload: behind them the payload follows as it is, and need not be copied to be sent.
-buffer write_head(buffer_pool& pool, const frame& f);
+buffer write_head(buffer_pool& pool, const frame& f, compress::guard by = compress::guard::checksum);
 
 /// Reads what `write` made, and nothing else: the bytes are not trusted. One checksum, the packet's, guards both.
 /// @param most_elements see compress::read
@@ -76,7 +76,7 @@ frame read_frame(buffer_pool& pool, std::span<const std::byte> bytes,
 struct arriving_frame {
   frame content; ///< with a payload of the right size
   std::uint64_t prefix = 0;
-  std::uint32_t checksum = 0;
+  std::uint32_t checksum = 0; ///< 0: there is none
 };
 
 /// Of what stands before a payload.

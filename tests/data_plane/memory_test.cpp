@@ -65,6 +65,21 @@ TEST(byte_ring, wakes_who_waits_once) {
   EXPECT_FALSE(both.reader.must_wake_writer());
 }
 
+TEST(byte_ring, wakes_nobody_for_nothing) {
+  two_ends both;
+  EXPECT_TRUE(both.reader.wait_for_bytes());
+  EXPECT_FALSE(both.writer.must_wake_reader()) << "nothing was written";
+  both.writer.write(counted(0, 1000));
+  EXPECT_TRUE(both.writer.must_wake_reader());
+  EXPECT_TRUE(both.writer.wait_for_room());
+  EXPECT_FALSE(both.reader.must_wake_writer()) << "nothing was read";
+  std::vector<std::byte> got(1000);
+  both.reader.read(got);
+  EXPECT_TRUE(both.reader.must_wake_writer());
+  EXPECT_TRUE(both.reader.wait_for_bytes());
+  EXPECT_FALSE(both.writer.must_wake_reader()) << "nothing was written since";
+}
+
 TEST(byte_ring, does_not_believe_counts_that_cannot_be) {
   std::vector<std::byte> got(10);
   for (const std::uint64_t lie : {std::uint64_t{1001}, ~std::uint64_t{0}}) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <utility>
 
 namespace gossamer::actors::detail {
 
@@ -43,9 +44,9 @@ public:
     shared_->written.store(position_); // seq_cst, as all that decides about waiting
     return now;
   }
-  /// To be asked after writing; true once for each time that it waits.
+  /// To be asked after writing; true once for each time that it waits, if something was written since the last answer.
   bool must_wake_reader() noexcept {
-    return shared_->reader_waits.load() != 0 && shared_->reader_waits.exchange(0) != 0;
+    return has_moved() && shared_->reader_waits.load() != 0 && shared_->reader_waits.exchange(0) != 0;
   }
   /// @returns false when there is room after all
   bool wait_for_room() noexcept {
@@ -67,9 +68,9 @@ public:
     shared_->read.store(position_);
     return now;
   }
-  /// To be asked after reading; true once for each time that it waits, and not before half of the ring is free.
+  /// The same after reading, and not before half of the ring is free.
   bool must_wake_writer() noexcept {
-    return shared_->writer_waits.load() != 0 && unread().value_or(0) <= bytes_.size() / 2
+    return has_moved() && shared_->writer_waits.load() != 0 && unread().value_or(0) <= bytes_.size() / 2
            && shared_->writer_waits.exchange(0) != 0;
   }
   /// @returns false when there is something to read after all
@@ -79,6 +80,8 @@ public:
   }
 
 private:
+  /// Two ends that have nothing to say, and both wait, must not wake each other for ever.
+  bool has_moved() noexcept { return std::exchange(asked_at_, position_) != position_; }
   std::optional<std::size_t> room_left() const noexcept {
     const auto full = position_ - shared_->read.load();
     return full > bytes_.size() ? std::nullopt : std::optional{bytes_.size() - full};
@@ -96,6 +99,7 @@ private:
   ring_state* shared_;
   std::span<std::byte> bytes_;
   std::uint64_t position_ = 0; ///< how many this end has written, or read
+  std::uint64_t asked_at_ = 0; ///< the position when it was last asked whether to wake the other
 };
 
 } // namespace gossamer::actors::detail

@@ -48,6 +48,18 @@ public:
     leave([this](contents& c) { c.close = closed_ = true; });
   }
 
+  /// What is sent to this node needs a checksum, or does not.
+  void guard(std::uint32_t node, compress::guard by) {
+    const std::scoped_lock lock{mutex_};
+    guards_[node] = by;
+  }
+  compress::guard guard_of(rank who) const {
+    const std::scoped_lock lock{mutex_};
+    const auto home = homes_.find(who);
+    const auto found = home == homes_.end() ? guards_.end() : guards_.find(home->second);
+    return found == guards_.end() ? compress::guard::checksum : found->second;
+  }
+
   contents take() {
     const std::scoped_lock lock{mutex_};
     woken_ = false;
@@ -73,6 +85,7 @@ private:
   mutable std::mutex mutex_;
   contents contents_;
   std::map<rank, std::uint32_t> homes_;
+  std::map<std::uint32_t, compress::guard> guards_; ///< of other nodes
   bool woken_ = false, closed_ = false;
   std::function<void()> wake_;
 };

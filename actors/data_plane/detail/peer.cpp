@@ -160,6 +160,7 @@ void peer::accept(std::unique_ptr<stream> s, const hello& theirs) {
   });
   if (!wire_)
     return;
+  around_.guards(wire_->bytes->guards());
   if (talk_->ended())
     return closing_words();
   wait_to_read();
@@ -224,7 +225,7 @@ void peer::heard(session::phase before) {
   if (auto memory = std::move(wire_->offered); memory && talk_->shares_memory())
     go_on_in_memory(std::move(memory), memory_stream::side::opened);
   if (before == session::phase::greeting)
-    return;
+    return around_.guards(wire_->bytes->guards());
   patience_.cancel();
   backoff_ = first_backoff;
   last_trouble_.clear();
@@ -281,6 +282,7 @@ void peer::break_connection() {
 /// The connection, or the attempt at one, is over.
 void peer::trouble(const std::string& what) {
   wire_.reset();
+  around_.guards(compress::guard::checksum);
   resolver_.cancel();
   attempt_.cancel();
   acknowledgement_.cancel();

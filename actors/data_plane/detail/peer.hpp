@@ -20,7 +20,8 @@ public:
     asio::io_context& io;
     const data_plane_setup& setup;
     arrivals& in;
-    std::function<void()> settled; ///< called when `is_settled` may have become true
+    std::function<void()> settled;               ///< called when `is_settled` may have become true
+    std::function<void(compress::guard)> guards; ///< called when another guard is needed for what will be sent
   };
 
   peer(const surroundings& around, std::uint32_t node, const node_address& address);

@@ -18,6 +18,7 @@ public:
     sent.waits = sent.bytes == 0;
     return sent;
   }
+  compress::guard guards() const noexcept override { return compress::guard::checksum; }
 };
 
 } // namespace

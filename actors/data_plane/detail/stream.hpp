@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/data_plane/detail/sockets.hpp"
+#include "gossamer/compress/packet.hpp"
 
 #include <asio/ip/tcp.hpp>
 #include <functional>
@@ -40,6 +41,9 @@ public:
   virtual transfer write_some(pieces what) = 0;
   /// Whether `read_some` may give more before the socket is ready again.
   virtual bool has_unread() noexcept { return false; }
+
+  /// What guards the bytes against damage on the way.
+  virtual compress::guard guards() const noexcept { return compress::guard::carrier; }
 
   /// Whether both sides have shown who they are; until then, reading makes progress with that.
   virtual bool is_established() const noexcept { return true; }
