@@ -72,7 +72,7 @@ private:
       const auto received = co_await worker_.receive(here.previous, hop);
       if (!received)
         co_return false;
-      reduction_.merge(next, received->body, of);
+      reduction_.merge(next, std::move(received->body), of);
     }
     co_return true;
   }

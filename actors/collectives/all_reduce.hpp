@@ -39,7 +39,7 @@ public:
   /// A message is under way: does whatever of `merge` does not depend on it.
   virtual void expect(segment, contributors) {}
   /// The value becomes the two sides together.
-  virtual void merge(segment s, const packet& received, contributors of) = 0;
+  virtual void merge(segment s, packet received, contributors of) = 0;
   /// The value stands for all members: makes the result out of it.
   virtual void complete(segment) {}
   /// The result, for the others. It may have been completed, or stored, in several parts.

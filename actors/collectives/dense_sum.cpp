@@ -1,14 +1,56 @@
 #include "gossamer/actors/collectives/dense_sum.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace gossamer::actors {
 
-packet dense_sum::result(segment s) {
-  auto pool = sum_.pool();
-  return worker_.encode_exactly(vec{pool, s.of(sum_)});
+void dense_sum::begin(std::uint32_t) {
+  pieces_.clear();
+  complete_.clear();
+  sum_ = vec{own_.pool().allocate(size() * sizeof(float))};
 }
 
-void dense_sum::merge(segment s, const packet& received, contributors) {
-  add(s.of(sum_), worker_.decode(received, s.size).view());
+std::span<const float> dense_sum::value(segment s) const {
+  const auto found = std::find_if(pieces_.rbegin(), pieces_.rend(), [s](const piece& p) { return p.where.holds(s); });
+  return found == pieces_.rend() ? s.of(own_) : found->sum.view().subspan(s.begin - found->where.begin, s.size);
+}
+
+std::optional<vec> dense_sum::take_piece(segment s) {
+  const auto found = std::find_if(pieces_.rbegin(), pieces_.rend(), [s](const piece& p) { return p.where == s; });
+  if (found == pieces_.rend())
+    return std::nullopt;
+  auto sum = std::move(found->sum);
+  pieces_.erase(std::next(found).base());
+  return sum;
+}
+
+packet dense_sum::copy(std::span<const float> values) const {
+  auto pool = own_.pool();
+  return worker_.encode_exactly(vec{pool, values});
+}
+
+packet dense_sum::partial(segment s, std::uint32_t) {
+  const auto whole = take_piece(s);
+  return whole ? worker_.encode_exactly(*whole) : copy(value(s));
+}
+
+void dense_sum::merge(segment s, packet received, contributors) {
+  vec sum = worker_.decode(received, s.size);
+  received = {}; // or `sum` would not be the only one to have the elements
+  add(sum.mutate(), value(s));
+  pieces_.push_back({s, std::move(sum)});
+}
+
+void dense_sum::complete(segment s) {
+  std::ranges::copy(value(s), s.of(sum_).begin());
+  if (auto whole = take_piece(s))
+    complete_.push_back({s, *std::move(whole)});
+}
+
+packet dense_sum::result(segment s) {
+  const auto found = std::ranges::find(complete_, s, &piece::where);
+  return found == complete_.end() ? copy(s.of(sum())) : worker_.encode_exactly(found->sum);
 }
 
 void dense_sum::store(segment s, const packet& received) {

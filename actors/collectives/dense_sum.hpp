@@ -2,6 +2,8 @@
 
 #include "gossamer/actors/collectives/all_reduce.hpp"
 
+#include <optional>
+
 namespace gossamer::actors {
 
 /// The sum of all members' vectors in 32-bit floats. Partial sums travel uncompressed: in a lossy code they would be
@@ -13,17 +15,29 @@ public:
 
   std::size_t size() const override { return own_.size(); }
   std::size_t slice_elements() const override { return 128 << 10; } // half a megabyte
-  void begin(std::uint32_t) override { sum_ = own_; }
-  packet partial(segment s, std::uint32_t) override { return result(s); }
-  void merge(segment s, const packet& received, contributors) override;
+  void begin(std::uint32_t) override;
+  packet partial(segment s, std::uint32_t) override;
+  void merge(segment s, packet received, contributors) override;
+  void complete(segment s) override;
   packet result(segment s) override;
   void store(segment s, const packet& received) override;
 
   const vec& sum() const noexcept { return sum_; }
 
 private:
+  /// What has come in, and the worker's part added to it where it lies: it is sent on without a copy.
+  struct piece {
+    segment where;
+    vec sum;
+  };
+  std::span<const float> value(segment s) const;
+  std::optional<vec> take_piece(segment s);
+  packet copy(std::span<const float> values) const;
+
   const worker& worker_;
   vec own_, sum_;
+  std::vector<piece> pieces_; ///< the later ones are in force
+  std::vector<piece> complete_;
 };
 
 /// The sum of all members' v, the same bits on every member: see `all_reduce`.

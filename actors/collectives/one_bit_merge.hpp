@@ -11,9 +11,9 @@ namespace gossamer::actors {
 /// Marsit's one-bit all-reduce (compress/sign_bits.hpp has the merge and the reference). A worker draws the random half
 /// of a merge before the other side has come. Segments begin at multiples of 64 elements, whose signs share a word.
 ///
-/// The numbers drawn belong to (worker, round, element), those of a torus' columns to element D + i. A round that is
-/// repeated after a loss uses the same ones, and nobody has seen what came of them before.
-/// Cost: one bit an element and message.
+/// The numbers drawn belong to (worker, round, element), those of the k-th direction after the first to element k D +
+/// i. A round that is repeated after a loss uses the same ones, and nobody has seen what came of them before. Cost: one
+/// bit an element and message.
 class one_bit_merge final : public reduction {
 public:
   /// @param v finite. @error errc::diverged here or by `all_reduce` where it is not
@@ -21,11 +21,15 @@ public:
 
   std::size_t size() const override { return own_.size(); }
   std::size_t grain() const override { return 64; }
-  void begin(std::uint32_t) override { signs_ = packed_signs{size()}; }
+  void begin(std::uint32_t) override {
+    signs_ = packed_signs{size()};
+    weight_ = 1;
+    direction_ = 0;
+  }
   void load(segment s) override { own_.pack(s, signs_.of(s)); }
   packet partial(segment s, std::uint32_t) override { return result(s); }
   void expect(segment s, contributors of) override;
-  void merge(segment s, const packet& received, contributors) override;
+  void merge(segment s, packet received, contributors) override;
   packet result(segment s) override { return signs_.encode(s, own_.pool()); }
   void store(segment s, const packet& received) override { signs_.decode(s, received); }
 
@@ -37,6 +41,8 @@ private:
   std::uint64_t step_;
   own_signs own_;
   packed_signs signs_;
+  std::uint32_t weight_ = 1; ///< of the worker's side, in this direction
+  std::uint64_t direction_ = 0;
   std::vector<std::uint64_t> transient_, received_; ///< of the merge that is under way
 };
 

@@ -23,6 +23,8 @@ struct segment {
     return {begin + edge(k % count), edge(k % count + 1) - edge(k % count)};
   }
 
+  bool holds(segment other) const noexcept { return begin <= other.begin && other.begin + other.size <= begin + size; }
+
   std::span<const float> of(const vec& v) const { return v.view().subspan(begin, size); }
   std::span<float> of(vec& v) const { return v.mutate().subspan(begin, size); }
 

@@ -21,13 +21,11 @@ void sign_reduction::load(segment s) {
 sign_sums sign_reduction::value(segment s, std::uint32_t weight) const {
   if (s.size == 0)
     return {own_.pool(), 0, weight};
-  const auto found = std::find_if(pieces_.rbegin(), pieces_.rend(), [s](const piece& p) {
-    return p.where.begin <= s.begin && s.begin + s.size <= p.where.begin + p.where.size;
-  });
+  const auto found = std::find_if(pieces_.rbegin(), pieces_.rend(), [s](const piece& p) { return p.where.holds(s); });
   return found->sums.slice(s.begin - found->where.begin, s.size);
 }
 
-void sign_reduction::merge(segment s, const packet& received, contributors of) {
+void sign_reduction::merge(segment s, packet received, contributors of) {
   auto sums = sign_sums::decode(received, s.size, of.received);
   sums += value(s, of.own);
   pieces_.push_back({s, std::move(sums)});

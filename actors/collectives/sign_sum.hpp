@@ -22,7 +22,7 @@ public:
   void begin(std::uint32_t members) override;
   void load(segment s) override;
   packet partial(segment s, std::uint32_t weight) override { return value(s, weight).encode(code_); }
-  void merge(segment s, const packet& received, contributors of) override;
+  void merge(segment s, packet received, contributors of) override;
 
   /// What this worker puts in: +1 or -1.
   vec own_values() const;

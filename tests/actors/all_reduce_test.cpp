@@ -264,7 +264,7 @@ public:
   void load(segment s) override { merge_.load(s); }
   packet partial(segment s, std::uint32_t weight) override { return merge_.partial(s, weight); }
   void expect(segment s, contributors of) override { merge_.expect(s, {rank_, of.own}); }
-  void merge(segment s, const packet& p, contributors of) override { merge_.merge(s, p, of); }
+  void merge(segment s, packet p, contributors of) override { merge_.merge(s, std::move(p), of); }
   packet result(segment s) override { return merge_.result(s); }
   void store(segment s, const packet& p) override { merge_.store(s, p); }
   vec values() const { return merge_.values(); }
