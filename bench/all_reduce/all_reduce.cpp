@@ -24,7 +24,7 @@ class measurement final : public algorithm {
 public:
   measurement(vec initial, const arguments& given)
       : x_(std::move(initial)), elements_(static_cast<std::size_t>(given.integer("kib")) * 1024 / sizeof(float)),
-        code_(given.text("code")) {}
+        code_(given.text("code")), way_(elements_ < 64 << 10 ? route::halving : route::ring) {}
 
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
@@ -65,7 +65,7 @@ private:
   }
 
   task<> check(worker& w, const vec& v) {
-    const vec sum = co_await sum_of_all(w, v, route::ring, calls_++);
+    const vec sum = co_await sum_of_all(w, v, way_, calls_++);
     const auto n = static_cast<float>(w.workers());
     for (std::size_t i = 0; i < sum.size(); ++i)
       GOSSAMER_ASSERT(sum.view()[i] == n * (n + 1) / 2 * static_cast<float>(i % 1000), "the sum is that of all");
@@ -74,13 +74,13 @@ private:
   task<> reduce(worker& w, const vec& v) {
     const auto t = calls_++;
     if (code_ == "dense") {
-      co_await sum_of_all(w, v, route::ring, t);
+      co_await sum_of_all(w, v, way_, t);
     } else if (code_ == "gathered") {
       const auto packets = co_await ring_all_gather(w, w.encode(v), t);
       mean_of(w, packets, v.size());
     } else {
       one_bit_merge signs{w, v, t};
-      co_await all_reduce(w, signs, route::ring, t);
+      co_await all_reduce(w, signs, way_, t);
       signs.values();
     }
   }
@@ -90,7 +90,7 @@ private:
     vec v{pool, 8};
     std::ranges::fill(v.overwrite(), 0.0f);
     v.overwrite()[0] = static_cast<float>(mine);
-    const vec sum = co_await sum_of_all(w, v, route::ring, calls_++);
+    const vec sum = co_await sum_of_all(w, v, way_, calls_++);
     co_return static_cast<double>(sum.view()[0]);
   }
 
@@ -98,6 +98,7 @@ private:
   std::uint64_t t_ = 0, calls_ = 0;
   std::size_t elements_;
   std::string code_;
+  route way_; ///< what little has to go waits for hops, not for bytes
 };
 
 const algorithm_entry entry{

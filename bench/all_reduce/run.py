@@ -87,12 +87,14 @@ def main():
     ways = {name: way for name, way in WAYS.items()
             if re.search(given.only, name) and not any(name.startswith(peer) for peer in missing)}
     cells = collections.defaultdict(list)
-    for _ in range(given.rounds):
+    for turn in range(given.rounds):
         for n in given.nodes:
             for kib in given.kib:
                 for name, way in ways.items():
+                    print(f"\rround {turn + 1}: {n} processes, {kib} KiB, {name}        ", end="", file=sys.stderr)
                     with tempfile.TemporaryDirectory() as folder:
                         cells[name, n, kib] += batches(way(bins, n, kib, folder), folder)
+    print(file=sys.stderr)
     print("| processes | | " + " | ".join(f"{kib} KiB" if kib < 1024 else f"{kib // 1024} MiB" for kib in given.kib)
           + " |\n|---|---|" + "---|" * len(given.kib))
     for n in given.nodes:
