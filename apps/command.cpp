@@ -228,6 +228,9 @@ private:
     if (const auto name = word.substr(2, word.find('=') - 2); flag && *train_ && is_of_simulations(name))
       return {errc::usage, fmt::format("--{} is a flag of simulations only", name),
               fmt::format("{} simulate has it; in training the network is this machine's memory", program_.name())};
+    if (word == train_->get_name() && (*launch_ || *node_ || *measure_))
+      return {errc::usage, fmt::format("'{}' stands before --", word),
+              "what the nodes are to train follows behind it: -- train ..."};
     const auto meant = flag ? nearest(word.substr(2, word.find('=') - 2), names) : nearest(word, names);
     return {errc::usage, fmt::format("{} '{}'", flag ? "unknown flag" : "unexpected argument", word),
             meant.empty() ? help() : fmt::format("did you mean {}?", flag ? "--" + meant : "'" + meant + "'")};

@@ -35,6 +35,8 @@ caf::io::middleman_actor control_plane::middleman() {
 std::string control_plane::describe(const caf::error& e) const {
   if (auto why = tunnel_ ? tunnel_->trouble() : ""; !why.empty())
     return "it " + why;
+  if (e == caf::sec::cannot_connect_to_node)
+    return "no connection can be made: nothing listens there, or the name is not known here";
   return e == caf::sec::disconnect_during_handshake ? "it closes the connection, as a leader with certificates does"
                                                     : system.render(e);
 }
