@@ -27,7 +27,7 @@ public:
 
   packet partial(segment s, std::uint32_t) override {
     auto pool = sum().pool();
-    return worker_.encode(codec_, vec{pool, s.of(sum())});
+    return worker_.encode(codec_, vec{pool, value(s)});
   }
   void complete(segment s) override {
     final_ = partial(s, 0);

@@ -22,7 +22,12 @@ public:
   packet result(segment s) override;
   void store(segment s, const packet& received) override;
 
+  /// Of the segments that are complete or stored; what the others hold is unspecified.
   const vec& sum() const noexcept { return sum_; }
+
+protected:
+  /// What the segment has come to so far; the worker's own part, to begin with.
+  std::span<const float> value(segment s) const;
 
 private:
   /// What has come in, and the worker's part added to it where it lies: it is sent on without a copy.
@@ -30,7 +35,6 @@ private:
     segment where;
     vec sum;
   };
-  std::span<const float> value(segment s) const;
   std::optional<vec> take_piece(segment s);
   packet copy(std::span<const float> values) const;
 
