@@ -51,7 +51,7 @@ public:
 
   void begin(evaluate_models& m) {
     record_ = m.record;
-    if (setup_.run->masters > 0)
+    if (setup_.node == 0 && setup_.run->masters > 0) // whose parts are all here
       return evaluate(m.what.number, joined(m.what.models, setup_.run->pool));
     gathering_.begin(std::move(m.what));
     hand_on();
