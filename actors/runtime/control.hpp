@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/actors/runtime/life_range.hpp"
 #include "gossamer/actors/runtime/view_change.hpp"
 #include "gossamer/actors/runtime/worker_host.hpp"
 #include "gossamer/actors/telemetry/record.hpp"
@@ -13,7 +14,7 @@ namespace gossamer::actors {
 // describes each of them, as CAF asks for it.
 
 /// Nodes that differ in it must not talk to each other. Raised with every change of a message below.
-inline constexpr std::uint32_t control_version = 2;
+inline constexpr std::uint32_t control_version = 3;
 
 /// coordinator -> worker, see worker::hold; answered by holding
 struct hold_steps {
@@ -101,6 +102,24 @@ struct work_report {
 /// coordinator -> worker; answered by snapshot
 struct snapshot_request {
   std::uint64_t evaluation = 0;
+};
+
+/// node -> coordinator: all of a snapshot but the model, which has been put aside there
+struct snapshot_taken {
+  rank source = 0;
+  std::uint32_t incarnation = 0;
+  std::uint64_t evaluation = 0, gradients = 0;
+  traffic sent;
+};
+inline snapshot_taken without_model(const snapshot& s) {
+  return {s.source, s.incarnation, s.evaluation, s.gradients, s.sent};
+}
+
+/// coordinator -> node: the mean of the models of these lives shall be formed, see `mean_gathering`
+struct mean_request {
+  std::uint64_t number = 0; ///< ascending; an evaluation is asked for again when nodes are lost
+  std::uint64_t evaluation = 0;
+  std::vector<life_range> lives;
 };
 
 /// coordinator -> worker: how many updates all workers have done
@@ -194,6 +213,18 @@ decltype(auto) inspect(Inspector& f, pause_worker& m) {
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, snapshot_request& m) {
   return f(m.evaluation);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, snapshot_taken& m) {
+  return f(m.source, m.incarnation, m.evaluation, m.gradients, m.sent);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, life_range& r) {
+  return f(r.first, r.ranks, r.incarnation);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, mean_request& m) {
+  return f(m.number, m.evaluation, m.lives);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, run_progress& m) {

@@ -10,11 +10,11 @@ constexpr double longest_wait_for_steps_s = 10;
 constexpr double longest_wait_for_models_s = 1; // without those that are missing,
 constexpr double longest_wait_s = 10;           // and if they are needed
 
+} // namespace
+
 run_failed extinction() {
   return {errc::failed, "every worker that had the model has died", "a run goes on while one of them lives"};
 }
-
-} // namespace
 
 coordination::coordination(const experiment& e) : run_(&e), members_(e) {
   last_.limit = e.algorithm->traits.synchronous ? e.steps_per_worker : e.steps_per_worker * e.settings.workers;

@@ -46,6 +46,9 @@ using order =
     std::variant<hold_steps, decision, snapshot_request, start_worker, stop_worker, forget_worker, end_run, run_failed>;
 using orders = std::vector<order>;
 
+/// Nobody is left who has the model.
+run_failed extinction();
+
 /// What workers and masters agree on, as a state machine without actors, threads and clocks: events in, orders out.
 ///
 ///     running  --everybody has finished, or nobody waits any longer-->  collecting  --final models are in-->  over

@@ -2,10 +2,10 @@
 
 #include "gossamer/actors/runtime/conflicts.hpp"
 #include "gossamer/actors/runtime/coordination.hpp"
-#include "gossamer/actors/runtime/evaluator.hpp"
+#include "gossamer/actors/runtime/evaluations.hpp"
+#include "gossamer/actors/runtime/kept_models.hpp"
 #include "gossamer/actors/runtime/local_node.hpp"
 #include "gossamer/actors/runtime/progress_meter.hpp"
-#include "gossamer/actors/runtime/snapshot_round.hpp"
 
 #include <fmt/format.h>
 
@@ -41,7 +41,7 @@ public:
     summary_.workers = workers();
     summary_.seed = run.settings.seed;
     summary_.steps_per_worker.assign(workers(), 0);
-    next_evaluation_ = run.evaluation_steps * workers();
+    evaluations_.emplace(run);
     updates_seen_.assign(workers(), 0);
     own_node_.emplace(
         self,
@@ -82,8 +82,10 @@ public:
     if (progress_->worth_announcing())
       tell_nodes(run_progress{updates});
     on(run_progress{updates});
-    if (updates >= next_evaluation_ && coordination_->running() && collecting_.empty() && !near_the_end())
-      request_snapshots(updates);
+    if (coordination_->running() && evaluations_->due(updates)) {
+      evaluations_->open(updates, coordination_->members());
+      tell_nodes(snapshot_request{updates});
+    }
   }
 
   void on_report(const work_report& r) {
@@ -106,24 +108,31 @@ public:
   }
 
   void on_snapshot(snapshot& s) {
+    const auto news = without_model(s);
+    if (coordination_->is_current(s.source, s.incarnation) && setup_.run->is_evaluated(s.source))
+      kept_.keep(std::move(s));
+    on_taken(news);
+  }
+
+  void on_taken(const snapshot_taken& s) {
     if (!coordination_->is_current(s.source, s.incarnation))
       return;
     if (s.evaluation >= coordination::first_final) {
       const model_came news{s.source, s.incarnation, s.evaluation};
       if (coordination_->awaits(news))
-        final_snapshots_.push_back(std::move(s));
+        evaluations_->add_final(s);
       return on(news);
     }
-    if (coordination_->over() || collecting_.is_late(s))
+    if (coordination_->over())
       return;
-    auto& round = collect(s.evaluation);
-    round.add(std::move(s));
+    evaluations_->add(s, coordination_->members());
     evaluate_what_is_complete();
   }
 
-  void on_evaluation(const evaluation_record& record) {
-    --evaluating_;
-    last_record_ = record;
+  void on_evaluation(const evaluated& m) {
+    if (!evaluations_->finish(m.number))
+      return;
+    const auto& record = last_record_ = m.record;
     if (setup_.observer)
       setup_.observer->on_evaluation(record);
     if (!std::isfinite(record.train_loss) || !std::isfinite(record.consensus_distance)) {
@@ -131,10 +140,12 @@ public:
             fmt::format("training diverged: at epoch {:.3g} the training loss is {} and the models are {} apart",
                         record.epoch, record.train_loss, record.consensus_distance),
             "lower --lr, or the momentum of --optimiser"});
-    } else if (coordination_->over() && evaluating_ == 0) {
+    } else if (coordination_->over() && evaluations_->done()) {
       summarise();
       self_->send(setup_.client, summary_);
       self_->quit();
+    } else {
+      evaluate_next();
     }
   }
 
@@ -207,8 +218,6 @@ public:
 
 private:
   std::size_t workers() const { return setup_.run->settings.workers; }
-  /// The final evaluation follows so soon that another before it would say nothing new.
-  bool near_the_end() const { return progress_->left() <= setup_.run->evaluation_steps * workers() / 2; }
   failure_detector::time now() const { return self_->clock().now() - began_; }
   double elapsed() const { return seconds{now()}.count(); }
 
@@ -257,8 +266,14 @@ private:
     tell_observer(fmt::format("node {} is lost: {}", other.number, why));
     caf::anon_send_exit(other.handle, caf::exit_reason::kill);
     for (const auto i : other.ranks)
+      if (i < workers()) // a master's model has come here, or does not count
+        evaluations_->lose(i);
+    for (const auto i : other.ranks)
       if (coordination_->members().alive(i))
         on(worker_lost{i, coordination_->members().incarnation(i)});
+    evaluate_next();
+    if (coordination_->over() && evaluations_->done())
+      fail(extinction()); // the last models were there
   }
 
   progress_record progress(double now) {
@@ -274,7 +289,7 @@ private:
   void obey(const decision& m) { tell_nodes(m); }
 
   void obey(const snapshot_request& m) {
-    final_snapshots_.clear();
+    evaluations_->open_final();
     tell_nodes(m);
   }
 
@@ -288,7 +303,7 @@ private:
 
   void obey(const forget_worker& m) {
     progress_->ledger().close(m.who, coordination_->members().incarnation(m.who));
-    collecting_.forget(m.who);
+    evaluations_->forget(m.who);
     tell_observer(fmt::format("{} is lost; {} go on", setup_.run->name_of(m.who), m.left));
     evaluate_what_is_complete();
   }
@@ -298,40 +313,26 @@ private:
       tell_observer(fmt::format("{} does not answer; its model is left out", setup_.run->name_of(i)));
     summary_.end = m.why;
     summary_.unfinished = m.unfinished;
-    std::ranges::sort(final_snapshots_, {}, &snapshot::source);
-    const bool possible = evaluate(progress_->ledger(), std::move(final_snapshots_));
-    GOSSAMER_ASSERT(possible, "the coordination ends a run when the models are there");
+    if (!evaluations_->close_final(progress_->ledger(), elapsed()))
+      return fail(extinction());
+    evaluate_next();
   }
 
   void obey(const run_failed& m) { fail(m); }
 
   // -- evaluations ----------------------------------------------------------------------------------------------------
 
-  snapshot_round& collect(std::uint64_t evaluation) {
-    return collecting_.open(evaluation, [this] { return coordination_->members().who_is_ready(); });
-  }
-
-  void request_snapshots(std::uint64_t evaluation) {
-    collect(evaluation);
-    tell_nodes(snapshot_request{evaluation});
-  }
-
   void evaluate_what_is_complete() {
-    if (auto complete = collecting_.take_complete()) {
-      auto seen = progress_->ledger(); // by the models: the coordinator's own count runs behind
-      evaluate(seen, complete->second.take());
-    }
+    evaluations_->close_complete(progress_->ledger(), elapsed());
+    evaluate_next();
   }
 
-  /// @returns false when those with the models have died meanwhile
-  bool evaluate(ledger& seen, std::vector<snapshot> snapshots) {
-    auto job = evaluation_of(*setup_.run, seen, std::move(snapshots), elapsed());
-    if (!job)
-      return false;
-    next_evaluation_ = job->record.step + setup_.run->evaluation_steps * workers();
-    ++evaluating_;
-    self_->send(evaluator_, std::move(*job));
-    return true;
+  void evaluate_next() {
+    if (const auto* e = evaluations_->begin()) {
+      for (const auto& other : *others_)
+        self_->send(other.handle, mean_request{e->request, e->number, ranges_of(e->everybody)});
+      self_->send(evaluator_, evaluate_models{kept_.take(e->request, e->number, e->everybody), e->record});
+    }
   }
 
   void summarise() {
@@ -357,11 +358,9 @@ private:
   std::vector<std::uint64_t> updates_seen_; // by each worker, when it last read its model: with its last report
   run_summary summary_;
 
-  std::uint64_t next_evaluation_ = 0;
-  snapshot_rounds collecting_;
-  std::size_t evaluating_ = 0;
+  kept_models kept_; // of this process
+  std::optional<evaluations> evaluations_;
   evaluation_record last_record_;
-  std::vector<snapshot> final_snapshots_;
 };
 
 caf::behavior coordinator_actor(caf::stateful_actor<coordinator_state>* self, const coordinator_setup& setup) {
@@ -376,7 +375,8 @@ caf::behavior coordinator_actor(caf::stateful_actor<coordinator_state>* self, co
       [&state](const work_report& r) { state.on_report(r); },
       [&state](snapshot& s) { state.on_snapshot(s); },
       [&state](const worker_finished& f) { state.on(f); },
-      [&state](const evaluation_record& r) { state.on_evaluation(r); },
+      [&state](const snapshot_taken& s) { state.on_taken(s); },
+      [&state](const evaluated& m) { state.on_evaluation(m); },
       [&state](const holding& h) { state.on(h); },
       [&state](const worker_joined& m) { state.on_joined(m); },
       [&state](const worker_lost& m) { state.on(m); },

@@ -1,22 +1,23 @@
 #pragma once
 
 #include "gossamer/actors/runtime/experiment.hpp"
-#include "gossamer/actors/runtime/ledger.hpp"
 #include "gossamer/actors/runtime/messages.hpp"
 
 namespace gossamer::actors {
 
-/// Evaluates the mean of all workers' models, in a thread of its own so that training goes on meanwhile.
-/// Answers each `evaluate_models` with the completed `evaluation_record`, in order.
-caf::behavior evaluator_actor(caf::event_based_actor* self, std::shared_ptr<const experiment> e, caf::actor supervisor);
+struct evaluator_setup {
+  std::shared_ptr<const experiment> run;
+  std::uint32_t node = 0;
+  std::vector<std::uint32_t> homes = {};    ///< see `mean_place`; empty: all in this one
+  std::shared_ptr<transport> net = nullptr; ///< to the node above; node 0 has none
+  /// Gets all `evaluated`, the `snapshot`s of masters elsewhere, and a `node_lost` or `worker_lost` about whoever sends
+  /// what makes no sense.
+  caf::actor supervisor;
+  bool own_thread = false; ///< so that training goes on meanwhile
+};
 
-/// What the evaluator is to do, given everybody's snapshots. Nothing when there are no models, or a master's is
-/// missing.
-/// @param seen the work and traffic that belong to these models are added
-std::optional<evaluate_models> evaluation_of(const experiment& run, ledger& seen, std::vector<snapshot> snapshots,
-                                             double time_s);
-
-/// The mean of the models, and the root mean square of their distances from it.
-std::pair<vec, double> consensus(std::span<const vec> models);
+/// Of each node the one who forms means of models with the other nodes (`mean_gathering`); that of node 0 evaluates
+/// them. Takes `evaluate_models`, and the frames for the node's `evaluating_life`.
+caf::actor spawn_evaluator(caf::actor_system& system, evaluator_setup setup);
 
 } // namespace gossamer::actors

@@ -48,6 +48,8 @@ struct experiment {
   }
   /// Workers and masters; their ranks in this order.
   std::size_t participants() const noexcept { return settings.workers + masters; }
+  /// Whether this one's model is one of those that are evaluated: the parts of the masters, where there are any.
+  bool is_evaluated(rank i) const noexcept { return (i >= settings.workers) == (masters > 0); }
   /// "worker 3", "master 0"
   std::string name_of(rank i) const;
   const device_parts& device_of(rank i) const { return i < settings.workers ? devices[i % devices.size()] : host; }

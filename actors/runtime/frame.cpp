@@ -53,6 +53,8 @@ std::string_view to_string(frame_kind kind) noexcept {
     return "invitation";
   case frame_kind::snapshot:
     return "snapshot";
+  case frame_kind::partial_means:
+    return "partial-means";
   }
   return kind >= first_own_kind ? "own" : "unknown";
 }

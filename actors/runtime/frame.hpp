@@ -26,7 +26,8 @@ enum class frame_kind : std::uint8_t {
   request = 11,        ///< to a master: number `step` of this worker
   reply = 12,          ///< a master's answer to the request of this number
   invitation = 13,     ///< pairwise averaging: the passive side has a gradient, and wants to be asked
-  snapshot = 14,       ///< to the node that evaluates: a worker's model; never counted
+  snapshot = 14,       ///< to the node that evaluates: a master's model; never counted
+  partial_means = 15,  ///< from node to node: what their workers' models come to; never counted
 };
 /// From here on, kinds are for programs with algorithms of their own: ours will never use them.
 inline constexpr auto first_own_kind = frame_kind{128};

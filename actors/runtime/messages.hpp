@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/runtime/control.hpp"
+#include "gossamer/actors/runtime/mean_gathering.hpp"
 #include "gossamer/actors/runtime/roster.hpp"
 #include "gossamer/actors/runtime/worker.hpp"
 
@@ -44,11 +45,16 @@ struct postponed {
 /// worker -> itself: the work is done that messages have waited for
 struct work_done {};
 
-/// coordinator -> evaluator; answered by evaluation_record
+/// coordinator or node -> evaluator; answered by `evaluated` where the coordinator is
 struct evaluate_models {
+  mean_job what;
+  evaluation_record record = {}; ///< what is known before
+};
+
+/// evaluator -> coordinator
+struct evaluated {
+  std::uint64_t number = 0; ///< of the job
   evaluation_record record;
-  std::vector<vec> models; ///< of all workers; or of all masters, the parts of one model
-  bool parts = false;
 };
 
 /// leader -> coordinator: the process of a node has been started again; none of its workers lives
@@ -80,7 +86,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::gradient_result)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::step_report)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::snapshot)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::run_summary)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::evaluation_record)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::evaluated)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::start_run)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::gradient_job)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::gradient_done)

@@ -1,23 +1,30 @@
 #pragma once
 
-#include "gossamer/actors/runtime/worker.hpp"
+#include "gossamer/actors/runtime/control.hpp"
 
+#include <algorithm>
 #include <map>
+#include <optional>
 
 namespace gossamer::actors {
 
-/// The models of one evaluation, as they come in.
+/// The models of one evaluation, as they are put aside.
 class snapshot_round {
 public:
   /// @param awaited which workers are asked
   explicit snapshot_round(std::vector<bool> awaited)
       : awaited_(std::move(awaited)), missing_(static_cast<std::size_t>(std::ranges::count(awaited_, true))) {}
 
-  void add(snapshot s) {
+  void add(const snapshot_taken& s) {
     if (forget(s.source))
-      snapshots_.push_back(std::move(s));
+      taken_.push_back(s);
   }
-  /// Nothing will come from this worker. @returns whether something was awaited
+  /// Its node is lost, and its model with it.
+  void lose(rank i) {
+    forget(i);
+    std::erase_if(taken_, [i](const auto& s) { return s.source == i; });
+  }
+  /// Nothing more will come from this worker. @returns whether something was awaited
   bool forget(rank i) {
     const bool awaited = awaited_[i];
     awaited_[i] = false;
@@ -26,16 +33,12 @@ public:
   }
 
   bool complete() const noexcept { return missing_ == 0; }
-  /// In the order of the workers, so that their mean does not depend on who was first.
-  std::vector<snapshot> take() {
-    std::ranges::sort(snapshots_, {}, &snapshot::source);
-    return std::move(snapshots_);
-  }
+  const std::vector<snapshot_taken>& taken() const noexcept { return taken_; }
 
 private:
   std::vector<bool> awaited_;
   std::size_t missing_;
-  std::vector<snapshot> snapshots_;
+  std::vector<snapshot_taken> taken_;
 };
 
 /// The evaluations that are under way, by number.
@@ -46,7 +49,7 @@ class snapshot_rounds {
 public:
   bool empty() const noexcept { return open_.empty(); }
   /// Of an evaluation that was complete, or dropped.
-  bool is_late(const snapshot& s) const noexcept { return s.evaluation < first_open_; }
+  bool is_late(const snapshot_taken& s) const noexcept { return s.evaluation < first_open_; }
 
   /// @param awaited says which workers are asked; called when the evaluation is new
   template <class Awaited>
@@ -58,13 +61,17 @@ public:
     for (auto& [evaluation, c] : open_)
       c.forget(i);
   }
+  void lose(rank i) {
+    for (auto& [evaluation, c] : open_)
+      c.lose(i);
+  }
 
-  /// The newest evaluation for which nothing is missing, and its number.
-  std::optional<std::pair<std::uint64_t, snapshot_round>> take_complete() {
+  /// The newest evaluation for which nothing is missing.
+  std::optional<snapshot_round> take_complete() {
     for (auto c = open_.rbegin(); c != open_.rend(); ++c)
       if (c->second.complete()) {
-        std::pair result{c->first, std::move(c->second)};
-        first_open_ = result.first + 1;
+        std::optional result{std::move(c->second)};
+        first_open_ = c->first + 1;
         open_.erase(open_.begin(), c.base());
         return result;
       }

@@ -3,10 +3,8 @@
 #include "gossamer/actors/faults/injector.hpp"
 #include "gossamer/actors/worlds/detail/cluster_parts.hpp"
 #include "gossamer/actors/worlds/real_time.hpp"
-#include "gossamer/actors/worlds/snapshot_frames.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <cerrno>
 #include <cstring>
@@ -193,18 +191,6 @@ private:
   std::shared_ptr<run_nodes> nodes_;
 };
 
-/// What comes from other nodes goes to the coordinator, or costs its sender.
-frame_sink snapshots_to(const caf::actor& coordinator, const std::shared_ptr<const experiment>& e) {
-  return [coordinator, e](const frame& f) {
-    try {
-      caf::anon_send(coordinator, read_snapshot(f, e->initial.size(), e->pool));
-    } catch (const error& problem) {
-      spdlog::error("{}: {}; it is given up", e->name_of(f.source), problem.what());
-      caf::anon_send(coordinator, worker_lost{f.source, f.incarnation});
-    }
-  };
-}
-
 void check_nodes(const experiment& e, const leader_settings& s) {
   if (s.nodes < 1 || s.nodes > e.settings.workers)
     throw error(errc::usage, fmt::format("{} nodes cannot share {} workers", s.nodes, e.settings.workers),
@@ -252,15 +238,15 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
                                           std::function([nodes](std::size_t fault, bool on) {
                                             nodes->tell(switch_fault{fault, on});
                                           }))};
-  const scoped_life coordinator{spawn_run(system, e, world.parts(plane),
-                                          {.observer = board.get(),
-                                           .interrupted = around.interrupted,
-                                           .client = self,
-                                           .steps_to = around.faults.needs_steps() ? injector.actor : caf::actor{},
-                                           .others = nodes->remote(),
-                                           .patience = s.patience})};
+  const scoped_life coordinator{
+      spawn_run(system, e, world.parts(plane, 0, homes_of(entries, e->settings.workers, e->participants())),
+                {.observer = board.get(),
+                 .interrupted = around.interrupted,
+                 .client = self,
+                 .steps_to = around.faults.needs_steps() ? injector.actor : caf::actor{},
+                 .others = nodes->remote(),
+                 .patience = s.patience})};
   complain->send_to(coordinator.actor);
-  plane->attach(evaluating_life(e->participants()), snapshots_to(coordinator.actor, e));
   nodes->begin(coordinator.actor);
   back->report_to(nodes);
   self->send(coordinator.actor, start_run{});

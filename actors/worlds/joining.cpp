@@ -78,7 +78,7 @@ void join_cluster(const joining_settings& s, const preparation& prepare) {
     plane->meet(addresses_of(nodes, e->participants()));
   };
   const auto world = std::make_shared<const real_time>(system, e, around, e->settings.workers);
-  const scoped_life node{spawn_node(system, {e, world, plane, meet, s.patience, self})};
+  const scoped_life node{spawn_node(system, {offer.node, e, world, plane, meet, s.patience, self})};
   complain->send_to(node.actor);
   self->monitor(node.actor);
   here.tell(node_ready{offer.node, print, announced(*plane, s), node.actor});

@@ -1,9 +1,9 @@
 #include "gossamer/actors/worlds/node_actor.hpp"
 
+#include "gossamer/actors/runtime/evaluation_frames.hpp"
 #include "gossamer/actors/runtime/failure_detector.hpp"
 #include "gossamer/actors/runtime/local_node.hpp"
 #include "gossamer/actors/runtime/view_maker.hpp"
-#include "gossamer/actors/worlds/snapshot_frames.hpp"
 
 #include <fmt/format.h>
 
@@ -16,6 +16,12 @@ constexpr auto between_reports = std::chrono::milliseconds(50);
 class node_state {
 public:
   node_state() = default;
+  node_state(const node_state&) = delete;
+  node_state& operator=(const node_state&) = delete;
+  ~node_state() {
+    if (evaluator_)
+      caf::anon_send_exit(evaluator_, caf::exit_reason::user_shutdown);
+  }
 
   void open(caf::event_based_actor* self, node_setup setup) {
     self_ = self;
@@ -28,9 +34,12 @@ public:
     coordinator_ = plan.coordinator;
     on_heartbeat();
     meet(plan);
-    const auto parts = setup_.world->parts(setup_.net);
+    const auto& run = *setup_.run;
+    const auto parts =
+        setup_.world->parts(setup_.net, setup_.number, homes_of(plan.nodes, run.settings.workers, run.participants()));
+    evaluator_ = parts.spawn_evaluator(self_);
     own_.emplace(self_, local_node::parts{
-                            .participants = setup_.run->participants(),
+                            .participants = run.participants(),
                             .spawn = [self = caf::actor{self_}, start = starter_of(self_->system(), setup_.run, parts)](
                                          rank i, std::uint32_t life) { return start(i, life, self); },
                             .view_of = [this](const view_change& v) { return views_->make(v); }});
@@ -69,11 +78,24 @@ public:
     self_->send(coordinator_, m);
   }
 
-  void hand_on_model(const snapshot& s) {
-    auto& way = to_evaluator_[s.source];
-    if (!way)
-      way = setup_.net->link_to(s.source, evaluating_life(setup_.run->participants()));
-    way->send(to_frame(s, setup_.run->pool));
+  /// A worker's model stays here, and a master's belongs to the leader.
+  void put_aside(snapshot& s) {
+    const auto& run = *setup_.run;
+    if (s.source >= run.settings.workers) {
+      auto& way = to_leader_[s.source];
+      if (!way)
+        way = setup_.net->link_to(s.source, evaluating_life(run.participants(), 0));
+      return way->send(to_frame(s, run.pool));
+    }
+    const auto news = without_model(s);
+    if (run.is_evaluated(s.source))
+      kept_.keep(std::move(s));
+    hand_on(news);
+  }
+
+  void obey(const mean_request& m) {
+    const auto everybody = lives_in(m.lives, setup_.run->participants());
+    self_->send(evaluator_, evaluate_models{kept_.take(m.number, m.evaluation, everybody)});
   }
 
   void on_tick() {
@@ -109,7 +131,9 @@ private:
   failure_detector::time last_report_{};
   caf::actor coordinator_;
   work_report news_; // since the last report
-  std::map<rank, std::unique_ptr<link>> to_evaluator_;
+  std::map<rank, std::unique_ptr<link>> to_leader_;
+  kept_models kept_;
+  caf::actor evaluator_;
   std::optional<view_maker> views_;
   std::optional<local_node> own_;
 };
@@ -121,26 +145,17 @@ caf::behavior node_actor(caf::stateful_actor<node_state>* self, node_setup setup
   self->set_down_handler([&state](const caf::down_msg& m) { state.on_down(m); });
   self->set_default_handler(caf::skip); // orders may come before the plan
   const caf::behavior working{
-      [&state](const begin_run& m) { state.obey(m); },
-      [&state](const start_worker& m) { state.obey(m); },
-      [&state](const stop_worker& m) { state.obey(m); },
-      [&state](const pause_worker& m) { state.obey(m); },
-      [&state](const hold_steps& m) { state.obey(m); },
-      [&state](const decision& m) { state.obey(m); },
-      [&state](const snapshot_request& m) { state.obey(m); },
-      [&state](const run_progress& m) { state.obey(m); },
-      [&state](const switch_fault& m) { state.obey(m); },
-      [&state](const step_report& m) { state.add(m); },
-      [&state](const gradient_applied& m) { state.add(m); },
-      [&state](const snapshot& m) { state.hand_on_model(m); },
-      [&state](const holding& m) { state.hand_on(m); },
-      [&state](const worker_joined& m) { state.hand_on(m); },
-      [&state](const worker_finished& m) { state.hand_on(m); },
-      [&state](const run_failed& m) { state.hand_on(m); },
-      [&state](const node_lost& m) { state.hand_on(m); },
-      [&state](tick) { state.on_tick(); },
-      [&state](heartbeat) { state.on_heartbeat(); },
-      [&state](const cluster_plan& m) { state.meet(m); },
+      [&state](const begin_run& m) { state.obey(m); },        [&state](const start_worker& m) { state.obey(m); },
+      [&state](const stop_worker& m) { state.obey(m); },      [&state](const pause_worker& m) { state.obey(m); },
+      [&state](const hold_steps& m) { state.obey(m); },       [&state](const decision& m) { state.obey(m); },
+      [&state](const snapshot_request& m) { state.obey(m); }, [&state](const run_progress& m) { state.obey(m); },
+      [&state](const switch_fault& m) { state.obey(m); },     [&state](const step_report& m) { state.add(m); },
+      [&state](const gradient_applied& m) { state.add(m); },  [&state](const mean_request& m) { state.obey(m); },
+      [&state](snapshot& m) { state.put_aside(m); },          [&state](const holding& m) { state.hand_on(m); },
+      [&state](const worker_joined& m) { state.hand_on(m); }, [&state](const worker_finished& m) { state.hand_on(m); },
+      [&state](const worker_lost& m) { state.hand_on(m); },   [&state](const run_failed& m) { state.hand_on(m); },
+      [&state](const node_lost& m) { state.hand_on(m); },     [&state](tick) { state.on_tick(); },
+      [&state](heartbeat) { state.on_heartbeat(); },          [&state](const cluster_plan& m) { state.meet(m); },
       [&state](const leave_run& m) { state.leave(m); },
   };
   return {[self, working](const cluster_plan& plan) {

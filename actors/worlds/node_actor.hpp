@@ -6,6 +6,7 @@
 namespace gossamer::actors {
 
 struct node_setup {
+  std::uint32_t number = 0; ///< of this node
   std::shared_ptr<const experiment> run;
   std::shared_ptr<const real_time> world;
   std::shared_ptr<transport> net;                                 ///< without faults
@@ -15,7 +16,8 @@ struct node_setup {
 };
 
 /// A process of workers that another one coordinates. Begins with a `cluster_plan`; then obeys the coordinator's orders
-/// and hands on what its workers say: reports together, at most 20 times a second, models over the data plane.
+/// and hands on what its workers say: reports together, at most 20 times a second. It keeps their models until
+/// their mean is asked for; those of masters go to the leader at once.
 caf::actor spawn_node(caf::actor_system& system, node_setup setup);
 
 } // namespace gossamer::actors

@@ -1,6 +1,7 @@
 #include "gossamer/actors/worlds/real_time.hpp"
 
 #include "gossamer/actors/faults/faulty_link.hpp"
+#include "gossamer/actors/runtime/evaluation_frames.hpp"
 #include "gossamer/actors/runtime/evaluator.hpp"
 #include "gossamer/actors/worlds/threads.hpp"
 
@@ -81,7 +82,8 @@ void real_time::switch_fault(std::size_t index, bool on) const {
   on ? board_->begin(index, lasts ? now() + *lasts : fault_board::for_ever) : board_->end(index);
 }
 
-world_parts real_time::parts(std::shared_ptr<transport> net) const {
+world_parts real_time::parts(std::shared_ptr<transport> net, std::uint32_t node,
+                             std::vector<std::uint32_t> homes) const {
   world_parts parts;
   parts.spawn_compute = [e = run_, board = board_, share = fair_share(workers_)](caf::local_actor* parent, rank i,
                                                                                  std::uint32_t incarnation) {
@@ -95,8 +97,12 @@ world_parts real_time::parts(std::shared_ptr<transport> net) const {
                                      .supervisor = caf::actor_cast<caf::actor>(parent),
                                      .who = fmt::format("the compute actor of worker {}", i)});
   };
-  parts.spawn_evaluator = [system = &system_, e = run_](const caf::actor& coordinator) {
-    return system->spawn<caf::detached>(evaluator_actor, e, coordinator);
+  parts.spawn_evaluator = [system = &system_, e = run_, net, node, homes](const caf::actor& supervisor) {
+    const auto started = spawn_evaluator(
+        *system, {.run = e, .node = node, .homes = homes, .net = net, .supervisor = supervisor, .own_thread = true});
+    net->attach(evaluating_life(e->participants(), node),
+                [started](frame f) { caf::anon_send(started, std::move(f)); });
+    return started;
   };
   const auto now = [system = &system_, began = began_] {
     return std::chrono::duration<double>(system->clock().now() - began).count();

@@ -24,7 +24,9 @@ public:
             std::size_t workers);
 
   /// @param net carries the frames of this process
-  world_parts parts(std::shared_ptr<transport> net) const;
+  /// @param node the number of this one @param homes see `mean_place`; empty: this process is all
+  world_parts parts(std::shared_ptr<transport> net, std::uint32_t node = 0,
+                    std::vector<std::uint32_t> homes = {}) const;
   const std::shared_ptr<fault_board>& board() const noexcept { return board_; }
   /// A fault that the injector of another process switches.
   void switch_fault(std::size_t index, bool on) const;

@@ -181,6 +181,16 @@ std::vector<std::vector<rank>> deal_ranks(std::size_t workers, std::size_t maste
   return result;
 }
 
+std::vector<std::uint32_t> homes_of(const std::vector<node_entry>& nodes, std::size_t workers,
+                                    std::size_t participants) {
+  std::vector<std::uint32_t> result(participants);
+  for (std::uint32_t k = 0; k < nodes.size(); ++k)
+    for (const auto i : nodes[k].ranks)
+      if (i < workers)
+        result[i] = k;
+  return result;
+}
+
 caf::actor spawn_rendezvous(caf::actor_system& system, rendezvous_setup setup) {
   return system.spawn(rendezvous_actor, std::move(setup));
 }
@@ -206,6 +216,8 @@ void add_cluster_messages(caf::actor_system_config& config) {
       .add_message_type<stop_worker>("gossamer::stop_worker")
       .add_message_type<pause_worker>("gossamer::pause_worker")
       .add_message_type<snapshot_request>("gossamer::snapshot_request")
+      .add_message_type<snapshot_taken>("gossamer::snapshot_taken")
+      .add_message_type<mean_request>("gossamer::mean_request")
       .add_message_type<run_progress>("gossamer::run_progress")
       .add_message_type<heartbeat>("gossamer::heartbeat")
       .add_message_type<node_lost>("gossamer::node_lost")

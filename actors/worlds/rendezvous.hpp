@@ -99,6 +99,11 @@ decltype(auto) inspect(Inspector& f, leave_run& m) {
 std::vector<std::vector<rank>> deal_ranks(std::size_t workers, std::size_t masters,
                                           std::span<const std::uint32_t> slots);
 
+/// On which node the model of each worker and master is put aside for evaluations: its own, but those of masters on
+/// node 0.
+std::vector<std::uint32_t> homes_of(const std::vector<node_entry>& nodes, std::size_t workers,
+                                    std::size_t participants);
+
 /// Who has joined. Sent to the client when all nodes are ready.
 struct assembly {
   struct member {

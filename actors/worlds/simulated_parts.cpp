@@ -69,7 +69,7 @@ world_parts simulation::parts() {
     return parent->spawn(simulated_compute, this, std::move(source), who, caf::actor_cast<caf::actor>(parent));
   };
   parts.spawn_evaluator = [this](const caf::actor& coordinator) {
-    return system_.spawn(evaluator_actor, run_, coordinator);
+    return spawn_evaluator(system_, {.run = run_, .supervisor = coordinator});
   };
   parts.transport = std::shared_ptr<transport>{std::shared_ptr<transport>{}, this}; // which outlives its actors
   parts.acknowledged = !around_.faults.faults.empty();

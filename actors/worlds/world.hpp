@@ -10,7 +10,7 @@ namespace gossamer::actors {
 struct world_parts {
   /// Starts the compute actor of a worker.
   std::function<caf::actor(caf::local_actor* parent, rank worker, std::uint32_t incarnation)> spawn_compute;
-  std::function<caf::actor(const caf::actor& coordinator)> spawn_evaluator;
+  std::function<caf::actor(const caf::actor& supervisor)> spawn_evaluator;
   std::shared_ptr<actors::transport> transport;
   bool may_wait = false;                 ///< workers on a GPU may wait for it, each in a thread of its own
   bool acknowledged = false;             ///< links may lose frames, see channel.hpp

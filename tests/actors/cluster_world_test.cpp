@@ -190,6 +190,40 @@ TEST(cluster_world, deals_ranks_in_proportion_to_slots) {
   EXPECT_THAT(deal_ranks(3, 2, slots), testing::ElementsAre(ranks{3}, ranks{0, 1, 4}, ranks{2}));
 }
 
+TEST(cluster_world, evaluates_over_many_nodes_as_it_does_in_one_process) {
+  auto settings = small_run("d-psgd");
+  settings.workers = 13; // so that nodes have one or two
+  settings.epochs = 1;
+  const auto e = prepare(settings);
+  recorder here, across;
+  run_locally(e, {.observer = &here});
+  cluster nodes{std::vector<joiner>(8)};
+  nodes.run(e, {.observer = &across});
+  EXPECT_THAT(nodes.ends(), testing::Each(""));
+  ASSERT_EQ(across.records.size(), here.records.size());
+  for (std::size_t k = 0; k < here.records.size(); ++k)
+    EXPECT_EQ(what_it_comes_to(across.records[k]), what_it_comes_to(here.records[k])) << "evaluation " << k;
+}
+
+TEST(cluster_world, ends_when_nodes_leave_at_any_moment_of_an_evaluation_or_after) {
+  for (int after = 0; after < 6; ++after) { // evaluations; the last ones are near the end
+    auto settings = small_run(after % 2 == 0 ? "d-psgd" : "ad-psgd");
+    settings.epochs = 1;
+    settings.eval_every = 0.2;
+    struct observer final : run_observer {
+      explicit observer(int after) : left(after) {}
+      void on_evaluation(const evaluation_record&) override { --left; }
+      std::atomic<int> left;
+    } seen{after};
+    const joiner leaves{.leaves = [&] { return seen.left < 0; }};
+    cluster nodes{{{}, leaves, leaves}};
+    const auto summary = nodes.run(prepare(settings), {.observer = &seen});
+    EXPECT_EQ(summary.end, run_end::planned);
+    EXPECT_TRUE(std::isfinite(summary.final.train_loss));
+    EXPECT_THAT(nodes.ends()[1], "");
+  }
+}
+
 TEST(cluster_world, goes_on_when_a_node_leaves) {
   for (const char* algorithm : {"all-reduce-sgd", "ad-psgd", "cser"}) {
     SCOPED_TRACE(algorithm);

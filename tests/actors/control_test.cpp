@@ -11,8 +11,8 @@ namespace gossamer::actors {
 namespace {
 
 std::tuple<hold_steps, holding, decision, gradient_applied, worker_joined, worker_finished, worker_lost, start_worker,
-           stop_worker, kill_worker, restart_worker, pause_worker, snapshot_request, run_progress, work_report,
-           node_lost, status_request, stop_request, run_status>
+           stop_worker, kill_worker, restart_worker, pause_worker, snapshot_request, snapshot_taken, mean_request,
+           run_progress, work_report, node_lost, status_request, stop_request, run_status>
 samples() {
   const view_change change{
       .number = 7, .first_step = 1'000'000'000'000, .lives = {{0, 0}, {2, 5}, {4, 1}}, .donors = {{2, 0}}};
@@ -30,6 +30,8 @@ samples() {
       {.who = 3},
       {.who = 1, .paused = true},
       {.evaluation = std::uint64_t{1} << 63},
+      {.source = 4, .incarnation = 1, .evaluation = 99, .gradients = 7, .sent = {3, 1024, 1200}},
+      {.number = 8, .evaluation = 99, .lives = {{0, 3, 0}, {4, 1, 2}}},
       {.updates = 42},
       {.steps = {{.source = 5, .incarnation = 1, .step = 9, .loss = 0.5, .sent = {3, 1024, 1200}, .stale_frames = 0}},
        .staleness = {{2, 7}}},
@@ -80,8 +82,8 @@ TEST(control_messages, have_the_sizes_of_their_version) {
   auto all = samples();
   std::vector<std::size_t> sizes;
   std::apply([&](auto&... m) { (sizes.push_back(serialised(system, m).size()), ...); }, all);
-  EXPECT_EQ(control_version, 2u);
-  EXPECT_EQ(sizes, (std::vector<std::size_t>{4, 28, 58, 8, 16, 8, 8, 8, 4, 5, 4, 5, 8, 8, 74, 23, 4, 4, 80}));
+  EXPECT_EQ(control_version, 3u);
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{4, 28, 58, 8, 16, 8, 8, 8, 4, 5, 4, 5, 8, 48, 41, 8, 74, 23, 4, 4, 80}));
 }
 
 } // namespace

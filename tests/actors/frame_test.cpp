@@ -10,13 +10,11 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr frame_kind all_kinds[] = {frame_kind::model,           frame_kind::reduce_segment,
-                                    frame_kind::gather_segment,  frame_kind::average_request,
-                                    frame_kind::average_reply,   frame_kind::state,
-                                    frame_kind::acknowledgement, frame_kind::difference,
-                                    frame_kind::gather_packet,   frame_kind::request,
-                                    frame_kind::reply,           frame_kind::invitation,
-                                    frame_kind::snapshot,        first_own_kind};
+constexpr frame_kind all_kinds[] = {frame_kind::model,           frame_kind::reduce_segment, frame_kind::gather_segment,
+                                    frame_kind::average_request, frame_kind::average_reply,  frame_kind::state,
+                                    frame_kind::acknowledgement, frame_kind::difference,     frame_kind::gather_packet,
+                                    frame_kind::request,         frame_kind::reply,          frame_kind::invitation,
+                                    frame_kind::snapshot,        frame_kind::partial_means,  first_own_kind};
 
 packet vector_body(std::size_t size, const char* codec = "uniform:bits=3") {
   buffer_pool pool;

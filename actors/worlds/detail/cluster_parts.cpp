@@ -1,7 +1,7 @@
 #include "gossamer/actors/worlds/detail/cluster_parts.hpp"
 
+#include "gossamer/actors/runtime/evaluation_frames.hpp"
 #include "gossamer/actors/worlds/real_time.hpp"
-#include "gossamer/actors/worlds/snapshot_frames.hpp"
 
 #include <fmt/format.h>
 
@@ -62,9 +62,10 @@ caf::actor connect(caf::scoped_actor& self, control_plane& control, const node_s
 
 std::map<std::uint32_t, node_address> addresses_of(const std::vector<node_entry>& nodes, std::size_t participants) {
   std::map<std::uint32_t, node_address> result;
-  for (std::uint32_t k = 0; k < nodes.size(); ++k)
+  for (std::uint32_t k = 0; k < nodes.size(); ++k) {
     result[k] = {.incarnation = nodes[k].incarnation, .where = nodes[k].data, .ranks = nodes[k].ranks};
-  result[0].ranks.push_back(evaluating_life(participants).who);
+    result[k].ranks.push_back(evaluating_life(participants, k).who);
+  }
   return result;
 }
 
