@@ -80,6 +80,10 @@ void add_launch_flags(CLI::App& command, launch_options& l) {
       ->type_name("N")
       ->capture_default_str()
       ->check(CLI::Range(0, 1'000'000));
+  command.add_option("--restart-delay", l.restart_delay_s, "seconds from the end of a node to its next start")
+      ->type_name("S")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1e6));
   add_node_place(command, l.node);
   add_connection_flags(command, l.node);
   command.footer("What the nodes are to train follows behind --, e.g. -- train --algorithm d-psgd");
@@ -90,6 +94,10 @@ void add_measure_flags(CLI::App& command, measure_options& m) {
   command.add_option("--out", m.out, "the file of hosts to write, with what was measured")
       ->type_name("FILE")
       ->capture_default_str();
+  command.add_option("--wait", m.wait_s, "seconds until a host must have answered: started, and each time it measures")
+      ->type_name("S")
+      ->capture_default_str()
+      ->check(CLI::Range(0.1, 1e6));
   add_connection_flags(command, m.node);
   add_node_place(command, m.node);
   command.footer("Whose model and data to compute with follows behind --, e.g. -- train --model mlp:hidden=50");

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <map>
 #include <poll.h>
 
 namespace gossamer::apps {
@@ -197,8 +198,10 @@ private:
   }
 
   void start_again(std::size_t k) {
-    if (restarts_ == how_.restarts || interrupted_)
+    if (restarts_ == how_.restarts || interrupted_
+        || ended_.try_emplace(k).first->second.seconds() < how_.restart_delay_s)
       return;
+    ended_.erase(k);
     ++restarts_;
     ++known_[k].restarts;
     hear(k, true, fmt::format("is started again ({} of {})", restarts_, how_.restarts));
@@ -240,6 +243,7 @@ private:
   live_line live_;
   launch_folder folder_{[this](const std::string& line) { say(line); }};
   stopwatch since_kept_;
+  std::map<std::size_t, stopwatch> ended_; // who is to be started again
   std::size_t restarts_ = 0;
   bool begun_ = false, interrupted_ = false, on_terminal_ = true;
   std::optional<error> failure_;

@@ -4,6 +4,7 @@
 #include "gossamer/actors/simulation/hosts_file.hpp"
 #include "gossamer/apps/detail/child.hpp"
 #include "gossamer/apps/detail/launch_plan.hpp"
+#include "gossamer/apps/detail/stopwatch.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/file.hpp"
 #include "gossamer/base/printable.hpp"
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <poll.h>
@@ -62,25 +64,34 @@ public:
   std::string ask(std::size_t k, const std::string& order, std::string_view reply) {
     auto& asked = children_[k];
     asked.write_line(order);
+    const stopwatch waits;
     std::optional<std::string> result;
     while (!result && asked.outputs() != std::array{-1, -1}) {
       const auto [out, err] = asked.outputs();
       std::array<pollfd, 2> polled{pollfd{out, POLLIN, 0}, pollfd{err, POLLIN, 0}};
-      poll(polled.data(), polled.size(), -1); // it gives up by itself, and ends when this process does
+      const double left_s = how_.wait_s - waits.seconds();
+      if (left_s <= 0)
+        throw no_answer(k, fmt::format("has not answered '{}' within {} s", word_of(order), how_.wait_s));
+      poll(polled.data(), polled.size(), static_cast<int>(std::ceil(1000 * left_s)));
       asked.read_lines([&](bool error, const std::string& line) {
         if (!error && line.starts_with(reply))
           result = line.substr(reply.size());
       });
     }
     if (!result)
-      throw error(errc::failed,
-                  fmt::format("{} ended before it answered '{}': {}", hosts_[k].name, order.substr(0, order.find(' ')),
-                              asked.last_line()),
-                  "its command was " + shell_line(command(k, {"HOST:PORT"})));
+      throw no_answer(k, fmt::format("ended before it answered '{}'", word_of(order)));
     return *result;
   }
 
 private:
+  static std::string word_of(const std::string& order) { return order.substr(0, order.find(' ')); }
+
+  error no_answer(std::size_t k, const std::string& what) const {
+    const auto& said = children_[k].last_line();
+    return {errc::failed, fmt::format("{} {}{}{}", hosts_[k].name, what, said.empty() ? "" : ": ", said),
+            "its command was " + shell_line(command(k, {"HOST:PORT"}))};
+  }
+
   /// @param places of those before it
   std::vector<std::string> command(std::size_t k, const std::vector<std::string>& places) const {
     std::vector<std::string> words{"node", "--probe", "--number", fmt::format("{}", k)};

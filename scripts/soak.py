@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 """Kills nodes of a run at random while it goes on, and compares what it comes to with a run that is left alone.
 
-usage: soak.py GOSSAMER [--nodes N] [--seconds S] [--alone S] [--every S] [--tolerance A] [--seed K] -- train FLAGS...
+usage: soak.py GOSSAMER [--nodes N] [--seconds S] [--alone S] [--every S] [--restart-after S] [--tolerance A] [--seed K]
+               -- train FLAGS...
 
 Starts `gossamer launch --hosts localhost:N --restart ...` twice: alone, and for so many seconds while a node other than
-the leader is killed (SIGKILL) every few seconds, and launch starts it again. Fails when the run does not end by itself,
-when a node was started again that nobody had killed, or when its accuracy is lower than the undisturbed one's by more
-than the tolerance. Says how long the run stood still at most, as the median over deaths: as many of the longest times
-between two evaluations as there were deaths.
+the leader is killed (SIGKILL) every few seconds, and launch starts it again, --restart-after seconds later. Fails when
+the run does not end by itself, when a node was started again that nobody had killed, or when its accuracy is lower than
+the undisturbed one's by more than the tolerance. Says how long the run stood still around deaths (median, 95th
+percentile, maximum): these are as many of the longest times between two evaluations as there were deaths.
 """
 
 import argparse
 import itertools
 import json
+import math
 import os
 import random
 import re
@@ -37,8 +39,9 @@ class Run:
         self.restarted = 0
         self.processes: dict[int, int] = {}
         self.process = subprocess.Popen(
-            [arguments.gossamer, "launch", "--hosts", f"localhost:{arguments.nodes}", "--restart", "1000000", "--",
-             *arguments.job, "--out", str(folder), "--seconds", str(seconds)],
+            [arguments.gossamer, "launch", "--hosts", f"localhost:{arguments.nodes}", "--restart", "1000000",
+             "--restart-delay", str(arguments.restart_after), "--", *arguments.job, "--out", str(folder),
+             "--seconds", str(seconds)],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.reader = threading.Thread(target=self.read)
         self.reader.start()
@@ -71,9 +74,9 @@ class Run:
             sys.exit(f"soak: the run ended with status {status}")
         return json.loads((self.folder / "summary.json").read_text())
 
-    def longest_gaps_s(self) -> list[float]:
+    def pauses_s(self) -> list[float]:
         times = [json.loads(line)["time_s"] for line in (self.folder / "metrics.jsonl").read_text().splitlines()]
-        return sorted((b - a for a, b in itertools.pairwise(times)), reverse=True)[:max(self.killed, 1)]
+        return sorted(b - a for a, b in itertools.pairwise(times))[-max(self.killed, 1):]
 
 
 def main() -> None:
@@ -83,6 +86,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--alone", type=float, help="seconds of the undisturbed run, if not as many")
     parser.add_argument("--every", type=float, default=5)
+    parser.add_argument("--restart-after", type=float, default=0, help="seconds from a death to the node's next start")
     parser.add_argument("--tolerance", type=float, default=0.01)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("job", nargs="+", help="train FLAGS...")
@@ -99,10 +103,12 @@ def main() -> None:
             time.sleep(arguments.every)
             run.kill_one(chance)
         soaked = run.finish(arguments.seconds + LONGEST_END_S)
-        gap = statistics.median(run.longest_gaps_s())
+        pauses = run.pauses_s()
     print(f"accuracy {soaked['test_accuracy']:.4f} after {run.killed} deaths ({soaked['lost']} lives lost, "
           f"{soaked['returned']} begun anew), {alone['test_accuracy']:.4f} undisturbed; "
-          f"{soaked['step']} and {alone['step']} steps; at most {gap:.2f} s between evaluations around a death")
+          f"{soaked['step']} and {alone['step']} steps; between evaluations around a death "
+          f"{statistics.median(pauses):.2f} s (median), {pauses[math.ceil(0.95 * len(pauses)) - 1]:.2f} s (p95), "
+          f"{pauses[-1]:.2f} s (maximum)")
     if run.restarted > run.killed:
         sys.exit(f"soak: {run.restarted} nodes were started again, and only {run.killed} had been killed")
     if soaked["test_accuracy"] < alone["test_accuracy"] - arguments.tolerance:

@@ -58,7 +58,7 @@ public:
                               f.source, to_.who, f.wire_bytes(), most_bytes_));
     auto head = write_head(pool_, f, box_->guard_of(to_.who));
     box_->push(std::make_shared<const outgoing_frame>(
-        outgoing_frame{f.source, to_, std::move(head), std::move(f.body.payload)}));
+        outgoing_frame{f.source, to_, std::move(head), std::move(f.body.payload), std::move(f.on_the_way)}));
   }
 
 private:

@@ -14,6 +14,7 @@ struct outgoing_frame {
   life to;
   buffer head;
   buffer payload;
+  std::shared_ptr<const void> on_the_way = {}; ///< the frame's, see under_way.hpp
 
   std::uint64_t size() const noexcept { return head.size() + payload.size(); }
 };

@@ -18,6 +18,7 @@ inline constexpr interval<std::uint64_t> steps{1, 1'000'000'000'000};
 inline constexpr interval<double> seconds{1e-3, 1e9};
 inline constexpr interval<double> eval_every{1e-9, 1e9};
 inline constexpr interval<std::size_t> threads{0, 1024};
+inline constexpr interval<std::uint64_t> under_way{1, 1'000'000'000'000'000};
 inline constexpr interval<double> slow{1, 1e6};
 /// What an integer of TOML can be.
 inline constexpr interval<std::uint64_t> seed{0, std::numeric_limits<std::int64_t>::max()};

@@ -18,8 +18,19 @@ std::vector<frame> connections::meet(std::shared_ptr<const roster> who) {
 
 void connections::send(rank to, frame f, time now) {
   auto& p = peers_[to];
+  if (!p.load)
+    p.load = std::make_shared<under_way>(room_.more);
+  f.on_the_way = under_way::share(p.load, f.wire_bytes());
   p.ends.number(f, now, acknowledged_);
   send_over_link(to, p, std::move(f));
+}
+
+bool connections::has_room(std::optional<rank> to) const {
+  const auto exceeds = [](const peer& p, std::uint64_t most) { return p.load && p.load->exceeds(most); };
+  if (!to)
+    return std::ranges::none_of(peers_, [&](const auto& p) { return exceeds(p.second, room_.most_bytes); });
+  const auto found = peers_.find(*to);
+  return found == peers_.end() || !exceeds(found->second, room_.most_bytes / 2);
 }
 
 connections::peer* connections::accept(frame& f, time now) {

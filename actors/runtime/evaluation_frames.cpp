@@ -56,7 +56,7 @@ std::map<rank_block, partial_mean> read_partial_means(const frame& f, const std:
     auto& part = parts[where];
     part.models = count.models;
     visit(bytes, part);
-    if (part.mean.size() != dimension || part.spread < 0)
+    if (part.mean.size() != dimension || !(part.spread >= 0))
       throw error(errc::bad_packet, fmt::format("a mean has {} elements and a spread of {}, and the model {} elements",
                                                 part.mean.size(), part.spread, dimension));
   }

@@ -21,6 +21,7 @@ namespace {
 
 constexpr double default_epochs = 30;
 constexpr double evaluations_per_run = 20;
+constexpr std::uint64_t models_under_way = 8, least_model_bytes = 1 << 20; // to one peer
 constexpr std::uint64_t endless_steps = 1'000'000'000'000'000; // years, and no overflow when multiplied by the workers
 
 template <class T>
@@ -46,6 +47,8 @@ void check_numbers(const run_settings& s) {
   if (s.eval_every)
     require_range("eval-every", *s.eval_every, allowed::eval_every);
   require_range("threads", s.threads, allowed::threads);
+  if (s.under_way)
+    require_range("under-way", *s.under_way, allowed::under_way);
   for (const auto& [slow, factor] : s.slow) {
     require_range("slow (factor)", factor, allowed::slow);
     if (slow >= s.workers)
@@ -147,6 +150,10 @@ std::unique_ptr<actors::algorithm> experiment::make_algorithm(rank i, const comp
     return algorithm->make(setup);
   setup.master = i - settings.workers;
   return algorithm->make_master(setup);
+}
+
+std::uint64_t experiment::most_under_way() const {
+  return settings.under_way.value_or(models_under_way * std::max(least_model_bytes, sizeof(float) * initial.size()));
 }
 
 std::string experiment::name_of(rank i) const {

@@ -46,6 +46,9 @@ struct experiment {
   double updates_per_epoch() const {
     return static_cast<double>(data.train.samples) / static_cast<double>(settings.batch);
   }
+  /// Bytes from one worker to another, before its steps wait: as the settings say, or else more than algorithms have
+  /// under way that wait for their neighbours.
+  std::uint64_t most_under_way() const;
   /// Workers and masters; their ranks in this order.
   std::size_t participants() const noexcept { return settings.workers + masters; }
   /// Whether this one's model is one of those that are evaluated: the parts of the masters, where there are any.

@@ -5,6 +5,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 namespace gossamer::actors {
@@ -57,6 +58,7 @@ struct frame {
   std::uint32_t sequence = 0;    ///< number on its channel, from 1; 0: not numbered
   tag label{frame_kind::model};
   packet body;
+  std::shared_ptr<const void> on_the_way = {}; ///< a share of what is, see under_way.hpp; null: nobody counts it
 
   /// Bytes on a wire: the frame's header, 7 to 32 of them, and the packet (docs/wire-format.md).
   std::size_t wire_bytes() const noexcept;

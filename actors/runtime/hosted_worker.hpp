@@ -23,6 +23,8 @@ public:
   using worker::next_exchange;
   /// Second half. @param limit no step from this one on begins
   void proceed(std::uint64_t limit);
+  /// Less is under way than when the host said that there was no room.
+  void more_room();
   /// Peer lost, peer back: takes over a later view, now or when its first step comes.
   void adopt(std::shared_ptr<const view> next);
   /// False while the state of another worker is awaited. A view that no longer promises one bids it go on from its own.

@@ -37,6 +37,9 @@ struct gradient_done {};
 /// worker -> itself: look which frames have to be sent again
 struct repeat_frames {};
 
+/// whoever carries frames -> worker: fewer of its bytes are under way
+struct more_room {};
+
 /// a world's clock -> the actor that does what was put off
 struct postponed {
   std::function<void()> what;
@@ -94,6 +97,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::proceed_with)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::pause_work)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::resume_work)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::repeat_frames)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::more_room)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::postponed)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::work_done)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::evaluate_models)

@@ -79,6 +79,10 @@ const settings_table<settings>& run_settings_table() {
       number_setting(
           {"eval-every", "E", "epochs between evaluations (default: 20 evaluations a run; 1 with --seconds alone)"},
           &settings::eval_every, allowed::eval_every),
+      number_setting(
+          {"under-way", "BYTES",
+           "of one worker's frames to another, before its next step waits (default: 8 models, at least 8 MiB)"},
+          &settings::under_way, allowed::under_way),
       {{.name = "slow",
         .value = "RANK:FACTORx",
         .help = "make a worker compute so many times slower; may be repeated",

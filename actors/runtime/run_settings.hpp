@@ -35,7 +35,10 @@ struct run_settings {
   std::uint64_t seed = 1;
   std::size_t threads = 0;          ///< scheduler threads; 0: one for each processor
   std::optional<double> eval_every; ///< epochs between evaluations; default: 20 evaluations a run
-  std::map<rank, double> slow;      ///< workers that compute so many times slower
+  /// Bytes from one worker to another that may be under way before its next step waits; absent: 8 models or MiB,
+  /// whichever is more.
+  std::optional<std::uint64_t> under_way;
+  std::map<rank, double> slow; ///< workers that compute so many times slower
 
   /// Where relative paths of the data begin, on this machine; empty: where the process works. No part of the text: what
   /// is found there is compared, not where.

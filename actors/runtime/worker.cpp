@@ -144,6 +144,11 @@ void worker::send_to_neighbours(tag label, const packet& body) {
     send(all[(behind + k) % all.size()], label, body);
 }
 
+task<> worker::room(rank to) {
+  while (is_present(to) && !over() && !has_room(to))
+    co_await more_room_.wait();
+}
+
 void hosted_worker::deliver(frame f) {
   if (settings_.witness)
     settings_.witness->delivered(id(), f);
@@ -204,9 +209,15 @@ void hosted_worker::proceed(std::uint64_t limit) {
   limit_ = std::min(limit_, limit);
   held_ = false;
   inbox_.thaw();
-  gate_.notify();
+  more_room();
   if (over())
     change_.notify();
+}
+
+void hosted_worker::more_room() {
+  if (is_open(step_))
+    gate_.notify();
+  more_room_.notify();
 }
 
 void worker::take_snapshot(std::uint64_t evaluation) {

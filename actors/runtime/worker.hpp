@@ -66,7 +66,9 @@ public:
   // -- progress -------------------------------------------------------------------------------------------------------
 
   class step_gate;
-  /// `co_await next_step(t)`: may step t begin? False when training is over. Step t begins after t updates of x.
+  /// `co_await next_step(t)`: may step t begin? False when training is over. Step t begins after t updates of x. Waits
+  /// while more is under way to a peer than may be (`--under-way`): who sends without waiting for answers cannot fill
+  /// the memory.
   step_gate next_step(std::uint64_t t) noexcept;
   /// Training is over: no step begins any more.
   bool over() const noexcept { return limit_ == 0; }
@@ -134,6 +136,12 @@ public:
   /// Nothing is sent to a peer that has been lost.
   void send(rank to, tag label, packet body);
   void send_to_neighbours(tag label, const packet& body);
+  /// Whether so little is under way to this peer, half of what may be, that another frame will not hold up `next_step`:
+  /// for algorithms that rather leave out a slow peer than wait for it.
+  bool has_room(rank to) const { return host_.has_room(to); }
+  /// Waits for that, or for the loss of the peer or the end of training: `co_await room(j)`, where much is sent between
+  /// two steps, or by a coroutine that makes none.
+  task<> room(rank to);
   /// Awaits a frame; gives nothing when the peer has been lost, or the view of the label is over.
   inbox::reception receive(rank from, tag label) { return inbox_.receive(from, label, !expects(from, label)); }
   inbox::any_reception receive_any(frame_kind kind) noexcept { return inbox_.receive_any(kind); }
@@ -165,6 +173,7 @@ private:
   std::vector<std::byte> state() const;
   void take_snapshot(std::uint64_t evaluation);
   // worker_views.cpp has those of them that are about views
+  bool is_open(std::uint64_t t) const { return !held_ && (t >= limit_ || host_.has_room(std::nullopt)); }
   void reach(std::uint64_t t);
   void begin_step(std::uint64_t t);
   const view& view_of(std::uint64_t step) const;
@@ -204,6 +213,7 @@ private:
   std::uint64_t limit_;
   bool held_ = false;
   signal gate_;
+  signal more_room_;
   signal change_;
   vec gradient_;
   bool gradient_ready_ = false;
@@ -217,7 +227,7 @@ private:
 class worker::step_gate {
 public:
   step_gate(worker& w, std::uint64_t t) noexcept : worker_(w), step_(t) {}
-  bool await_ready() const noexcept { return !worker_.held_; }
+  bool await_ready() const { return worker_.is_open(step_); }
   void await_suspend(std::coroutine_handle<> waiting) noexcept { worker_.gate_.resume_on_notify(waiting); }
   bool await_resume() {
     worker_.reach(step_);

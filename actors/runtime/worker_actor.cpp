@@ -23,7 +23,11 @@ public:
     setup_ = std::move(setup);
     const auto& s = setup_.settings;
     queue_.emplace(self, s.place.id, setup_.clock);
-    connections_.emplace(life{s.place.id, s.place.incarnation}, setup_.acknowledged, setup_.transport);
+    connections_.emplace(life{s.place.id, s.place.incarnation}, setup_.acknowledged, setup_.transport,
+                         room_to_send{setup_.most_under_way, [to = self->address()] {
+                                        if (const auto me = caf::actor_cast<caf::actor>(to))
+                                          caf::anon_send(me, actors::more_room{});
+                                      }});
     worker_.emplace(s, std::move(setup_.optimiser), *this);
   }
 
@@ -77,6 +81,8 @@ public:
                                              worker_->next_exchange()});
   }
 
+  void more_room() { worker_->more_room(); }
+
   void repeat_frames() {
     alarm_.reset();
     connections_->repeat(now());
@@ -122,6 +128,7 @@ public:
       set_alarm();
   }
   traffic sent() const override { return connections_->sent(); }
+  bool has_room(std::optional<rank> to) const override { return connections_->has_room(to); }
   void gradient_applied(std::uint64_t staleness) override {
     queue_->send(setup_.coordinator, actors::gradient_applied{staleness});
   }
@@ -211,6 +218,7 @@ caf::behavior worker_actor(caf::stateful_actor<worker_state>* self, std::shared_
       [&state](const snapshot_request& m) { state.take([&state, m] { state.take_snapshot(m); }); },
       [&state](const run_progress& m) { state.take([&state, m] { state.progressed(m); }); },
       [&state](repeat_frames) { state.take([&state] { state.repeat_frames(); }); },
+      [&state](more_room) { state.take([&state] { state.more_room(); }); },
       [&state](work_done) { state.go_on(); },
       [self](pause_work) { pause(self); },
       [](resume_work) {},

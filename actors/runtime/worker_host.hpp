@@ -3,6 +3,8 @@
 #include "gossamer/actors/runtime/frame.hpp"
 #include "gossamer/base/vec.hpp"
 
+#include <optional>
+
 namespace gossamer::actors {
 
 /// What a compute actor is asked for. Of a model with an l2 term, every gradient has its part.
@@ -57,6 +59,8 @@ public:
   virtual void report(snapshot) = 0;
   virtual void send(rank to, frame f) = 0;
   virtual traffic sent() const = 0;
+  /// See `connections::has_room`. After a no, `hosted_worker::more_room` says when to ask again.
+  virtual bool has_room(std::optional<rank> /*to*/) const { return true; }
   /// See `worker::gradient_applied`.
   virtual void gradient_applied(std::uint64_t /*staleness*/) {}
   /// The worker has got the state of another one and goes on.

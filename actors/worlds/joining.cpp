@@ -1,5 +1,6 @@
 // The side of the cluster world that joins.
 #include "gossamer/actors/data_plane/local_address.hpp"
+#include "gossamer/actors/runtime/failure_detector.hpp"
 #include "gossamer/actors/worlds/detail/cluster_parts.hpp"
 #include "gossamer/actors/worlds/node_actor.hpp"
 
@@ -17,10 +18,11 @@ namespace {
 class membership_of_node {
 public:
   membership_of_node(caf::scoped_actor& self, control_plane& control, const joining_settings& s)
-      : self_(self), settings_(s) {
+      : self_(self), settings_(s), leader_(s.patience) {
     door_ =
         connect(self, control, s, s.wait, "start `gossamer node --listen` there first; it prints the line to use here");
     self->monitor(door_);
+    leader_.heard(0, now());
   }
 
   /// The next message of one type. @error what else comes instead
@@ -28,7 +30,8 @@ public:
   Message next() {
     std::optional<Message> result;
     while (!result) {
-      self_->receive([&](Message& m) { result = std::move(m); },
+      watch_leader();
+      self_->receive([&](Message& m) { result = std::move(m); }, [&](const run_status&) { leader_.heard(0, now()); },
                      [&](const run_failed& f) { throw error(f.code, "the leader says: " + f.sentence, f.remedy); },
                      [&](const caf::down_msg& m) { lose(m); }, caf::after(look_every) >> [] {});
       if (!result && settings_.interrupted())
@@ -43,6 +46,21 @@ public:
   }
 
 private:
+  failure_detector::time now() const { return self_->clock().now().time_since_epoch(); }
+
+  /// The node actor hears of the coordinator from the plan on. Before, there is the leader's door alone, which breaks
+  /// no connection when its process is stopped, but says how the run is when it is asked.
+  void watch_leader() {
+    if (now() - asked_ >= heartbeat_every) {
+      asked_ = now();
+      tell(status_request{});
+    }
+    if (leader_.silent(now()).empty())
+      return;
+    const auto why = silent_leader(leader_.patience());
+    throw error(why.code, why.sentence, why.remedy);
+  }
+
   [[noreturn]] void lose(const caf::down_msg& m) const {
     if (m.source == door_.address())
       throw error(errc::failed, fmt::format("the leader at {} is lost", to_string(settings_.where)),
@@ -52,6 +70,8 @@ private:
 
   caf::scoped_actor& self_;
   const joining_settings& settings_;
+  failure_detector leader_;
+  failure_detector::time asked_{};
   caf::actor door_;
 };
 

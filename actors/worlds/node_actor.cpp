@@ -102,10 +102,7 @@ public:
     self_->delayed_send(self_, between_reports, tick{});
     hand_on_news();
     if (!leader_.silent(now()).empty())
-      fail({errc::failed,
-            fmt::format("nothing has been heard of the leader for {:.3g} s",
-                        std::chrono::duration<double>{leader_.patience()}.count()),
-            "it may have been stopped, or be cut off; --patience says for how long that is borne"});
+      fail(silent_leader(leader_.patience()));
   }
 
   void on_heartbeat() { leader_.heard(0, now()); }
@@ -167,6 +164,13 @@ caf::behavior node_actor(caf::stateful_actor<node_state>* self, node_setup setup
 }
 
 } // namespace
+
+run_failed silent_leader(std::chrono::nanoseconds patience) {
+  return {
+      errc::failed,
+      fmt::format("nothing has been heard of the leader for {:.3g} s", std::chrono::duration<double>{patience}.count()),
+      "it may have been stopped, or be cut off; --patience says for how long that is borne"};
+}
 
 caf::actor spawn_node(caf::actor_system& system, node_setup setup) {
   return system.spawn(node_actor, std::move(setup));

@@ -15,6 +15,9 @@ struct node_setup {
   caf::actor client;                                              ///< gets the `leave_run`, or a `run_failed`
 };
 
+/// What a node says that has heard nothing of its leader for so long.
+run_failed silent_leader(std::chrono::nanoseconds patience);
+
 /// A process of workers that another one coordinates. Begins with a `cluster_plan`; then obeys the coordinator's orders
 /// and hands on what its workers say: reports together, at most 20 times a second. It keeps their models until
 /// their mean is asked for; those of masters go to the leader at once.

@@ -18,6 +18,7 @@ worker_starter starter_of(caf::actor_system& system, std::shared_ptr<const exper
       };
     setup.transport = parts.transport;
     setup.acknowledged = parts.acknowledged;
+    setup.most_under_way = e->most_under_way();
     if (parts.acknowledged && i >= e->settings.workers) {
       setup.kept = kept;
       setup.settings.place.saved = kept->last_of(i);

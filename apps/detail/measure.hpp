@@ -8,7 +8,8 @@ namespace gossamer::apps {
 struct measure_options {
   std::string hosts;
   std::string out = "measured.toml";
-  node_options node; ///< of each of them
+  double wait_s = 300; ///< for each answer of a host: longer than a probe waits for a slow link
+  node_options node;   ///< of each of them
 };
 
 /// Starts a probe on each host, has them measure one after another, prints a table and writes the file of hosts again,
@@ -16,7 +17,7 @@ struct measure_options {
 /// @param job whose model and data are to be computed with: the words of a command line
 /// @error errc::usage when hosts are not two or more of different names, or as `launch`; errc::failed when a host
 /// cannot
-///        be started or reached, which says why; errc::io
+///        be started or reached, which says why, or does not answer in time; errc::io
 void measure(const program& p, const measure_options& how, const std::vector<std::string>& job);
 
 /// The part of one host, which obeys lines on standard input until it ends: `run NUMBER`, which it answers with where

@@ -16,6 +16,7 @@
 
 #include "data_plane/certificates.hpp"
 #include "data_plane/raw_connection.hpp"
+#include "support/push_gossip.hpp"
 
 namespace gossamer::actors {
 namespace {
@@ -182,6 +183,19 @@ INSTANTIATE_TEST_SUITE_P(algorithms, every_algorithm_across_nodes, testing::Valu
   std::ranges::replace(name, '-', '_');
   return name;
 });
+
+TEST(cluster_world, takes_what_is_sent_without_waiting_for_answers) {
+  auto s = small_run("push-gossip");
+  s.under_way = 1;
+  const auto prepare_run = [](const std::string& settings) {
+    return prepare(parse_run_settings(settings, "the leader's settings"), testing_support::push_gossips());
+  };
+  cluster nodes{std::vector(3, joiner{.prepare_run = prepare_run})};
+  const auto summary = nodes.run(prepare(s, testing_support::push_gossips()));
+  EXPECT_THAT(nodes.ends(), testing::Each(""));
+  EXPECT_EQ(summary.end, run_end::planned);
+  EXPECT_EQ(summary.lost, 0u);
+}
 
 TEST(cluster_world, deals_ranks_in_proportion_to_slots) {
   using ranks = std::vector<rank>;

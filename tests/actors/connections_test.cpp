@@ -33,8 +33,9 @@ frame acknowledgement(rank source, std::uint64_t up_to, std::uint32_t incarnatio
 
 /// One worker's connections, on links that only write down what they are given.
 struct fixture {
-  explicit fixture(bool acknowledged, std::uint32_t incarnation = 0)
-      : ends({self, incarnation}, acknowledged, std::make_shared<recording_transport>(*this)) {}
+  explicit fixture(bool acknowledged, std::uint32_t incarnation = 0, std::uint64_t most_under_way = 1 << 20)
+      : ends({self, incarnation}, acknowledged, std::make_shared<recording_transport>(*this),
+             {most_under_way, [this] { ++woken; }}) {}
 
   struct recording_link final : link {
     explicit recording_link(std::vector<frame>& frames) : sent(frames) {}
@@ -68,6 +69,7 @@ struct fixture {
 
   std::map<rank, std::vector<frame>> sent_to;
   std::vector<life> linked; ///< for each link that was made, to whom
+  int woken = 0;            ///< because less is under way
   connections ends;
 };
 
@@ -187,6 +189,51 @@ TEST(connections, send_nothing_more_to_a_peer_that_has_been_lost) {
   EXPECT_FALSE(f.ends.timeout()) << "what it has not acknowledged is not repeated for ever";
   EXPECT_EQ(f.ends.sent(), before) << "but it stays in the ledger";
   f.ends.arrived(from(peer, 1), 1s, [](const frame&) { FAIL() << "a frame of a life that is over"; });
+}
+
+TEST(connections, have_room_until_too_much_is_under_way_to_a_peer) {
+  const auto bytes = from(self, 0).wire_bytes();
+  fixture f{false, 0, 4 * bytes};
+  f.ends.meet(roster_of({0, 0, 0}));
+  for (int k = 0; k < 5; ++k) {
+    EXPECT_EQ(f.ends.has_room(peer), k < 3) << k;
+    EXPECT_TRUE(f.ends.has_room()) << k;
+    f.ends.send(peer, from(self, 0), 0s);
+  }
+  EXPECT_FALSE(f.ends.has_room());
+  EXPECT_TRUE(f.ends.has_room(other)) << "each peer has room of its own";
+  auto& carried = f.sent_to[peer];
+  EXPECT_THAT(f.arrived(std::exchange(carried.back(), frame{.body = {}})), IsEmpty()) << "of a rank that is not peer's";
+  EXPECT_EQ(f.woken, 1) << "wherever a frame ends";
+  EXPECT_TRUE(f.ends.has_room());
+  EXPECT_FALSE(f.ends.has_room(peer));
+  carried.erase(carried.begin(), carried.begin() + 2);
+  EXPECT_EQ(f.woken, 2);
+  EXPECT_TRUE(f.ends.has_room(peer));
+}
+
+TEST(connections, count_as_under_way_what_is_not_acknowledged_and_repetitions_once) {
+  fixture f{true, 0, 1};
+  f.ends.meet(roster_of({0, 0, 0}));
+  f.ends.send(peer, from(self, 0), 0s);
+  f.sent_to[peer].clear(); // lost
+  EXPECT_FALSE(f.ends.has_room());
+  f.ends.repeat(1s);
+  f.sent_to[peer].clear();
+  EXPECT_EQ(f.woken, 0);
+  f.arrived(acknowledgement(peer, 1), 2s);
+  EXPECT_EQ(f.woken, 1);
+  EXPECT_TRUE(f.ends.has_room());
+}
+
+TEST(connections, have_room_when_the_peer_that_kept_them_has_been_lost) {
+  fixture f{false, 0, 1};
+  f.ends.meet(roster_of({0, 0, 0}));
+  f.ends.send(peer, from(self, 0), 0s);
+  EXPECT_FALSE(f.ends.has_room());
+  f.ends.meet(roster_of({0, 1, 0}));
+  EXPECT_TRUE(f.ends.has_room()) << "though the frame to its former life is still on the way";
+  EXPECT_EQ(f.sent_to[peer].size(), 1u);
 }
 
 TEST(connections, begin_anew_with_a_peer_that_was_started_anew_and_keep_the_old_traffic) {

@@ -10,6 +10,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "push_gossip.hpp"
+
 namespace gossamer::actors {
 namespace {
 
@@ -248,6 +250,15 @@ TEST(supervision, an_observer_that_throws_ends_the_run) {
   } catch (const error& e) {
     EXPECT_EQ(e.code(), errc::io);
   }
+}
+
+TEST(local_world, lets_nobody_send_more_than_its_receivers_take_out_of_their_mailboxes) {
+  run_settings s = small_run("push-gossip");
+  s.under_way = 1;
+  testing_support::push_gossip::count_anew();
+  run_locally(prepare(s, testing_support::push_gossips()));
+  EXPECT_GE(testing_support::push_gossip::most_under_way(), 1);
+  EXPECT_LE(testing_support::push_gossip::most_under_way(), 2) << "one more while the last is being handled";
 }
 
 TEST(local_world, wraps_every_link_for_fault_injection) {

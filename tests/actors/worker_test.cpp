@@ -38,7 +38,9 @@ struct silent_host final : worker_host {
   void report(snapshot s) override { snapshots.push_back(s.evaluation); }
   void send(rank, frame) override { throw std::logic_error("no links here"); }
   traffic sent() const override { return {}; }
+  bool has_room(std::optional<rank>) const override { return room; }
 
+  bool room = true;
   int jobs = 0, reports = 0;
   std::uint64_t stale_frames = 0;
   std::vector<std::uint64_t> snapshots;
@@ -96,6 +98,81 @@ TEST(worker, holds_behind_its_present_step_until_it_is_told_where_to_stop) {
   f.program.advance.notify();
   EXPECT_TRUE(f.w.finished());
   EXPECT_EQ(f.program.steps(), 4u);
+}
+
+TEST(worker, begins_no_step_while_there_is_no_room_for_what_it_sends) {
+  fixture f{settings_with(1000)};
+  f.w.run(f.program);
+  f.host.room = false;
+  f.program.advance.notify(); // step 0 is done
+  f.program.advance.notify();
+  EXPECT_EQ(f.program.steps(), 1u);
+  f.w.more_room(); // but still too little
+  f.program.advance.notify();
+  EXPECT_EQ(f.program.steps(), 1u);
+  f.host.room = true;
+  f.w.more_room();
+  f.program.advance.notify();
+  EXPECT_EQ(f.program.steps(), 2u);
+}
+
+TEST(worker, waits_for_room_neither_while_it_is_held_nor_at_the_end) {
+  fixture f{settings_with(1000)};
+  f.w.run(f.program);
+  f.host.room = false;
+  f.program.advance.notify();
+  EXPECT_EQ(f.w.hold(), 1u) << "about to begin";
+  f.host.room = true;
+  f.w.more_room();
+  f.program.advance.notify();
+  EXPECT_EQ(f.program.steps(), 1u) << "it is held";
+  f.host.room = false;
+  f.w.proceed(5);
+  EXPECT_FALSE(f.w.finished());
+  EXPECT_EQ(f.w.hold(), 1u);
+  f.w.proceed(1);
+  EXPECT_TRUE(f.w.finished()) << "there is nothing left that could wait for room";
+}
+
+/// Waits for room to send to worker 1, beside its steps.
+struct pusher final : algorithm {
+  task<> run(worker& w) override {
+    co_await w.room(1);
+    ended = true;
+  }
+  const vec& model() const override { return x; }
+  void fields(archive&) override {}
+  vec x;
+  bool ended = false;
+};
+
+TEST(worker, waits_for_room_until_there_is_some_or_nobody_is_there_or_training_is_over) {
+  const auto without_peer = [](hosted_worker& w) {
+    auto alone = w.present();
+    alone.number = 2;
+    alone.members = {0};
+    alone.incarnations[1] = std::nullopt;
+    w.adopt(std::make_shared<const view>(std::move(alone)));
+    w.proceed(1000);
+  };
+  const std::vector<std::function<void(silent_host&, hosted_worker&)>> ends{
+      [](silent_host& host, hosted_worker& w) {
+        host.room = true;
+        w.more_room();
+      },
+      [&](silent_host&, hosted_worker& w) { without_peer(w); }, [](silent_host&, hosted_worker& w) { w.proceed(0); }};
+  for (std::size_t k = 0; k < ends.size(); ++k) {
+    silent_host host;
+    pusher program;
+    hosted_worker w{settings_with(1000), compute::make_optimiser("sgd"), host};
+    host.room = false;
+    w.run(program);
+    w.more_room();
+    w.proceed(1000);
+    EXPECT_FALSE(program.ended) << k;
+    ends[k](host, w);
+    EXPECT_TRUE(program.ended) << k;
+  }
 }
 
 TEST(worker, reads_the_schedule_at_the_progress_of_all) {

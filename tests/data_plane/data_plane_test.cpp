@@ -1,4 +1,6 @@
 // Several nodes in one process, over real sockets on 127.0.0.1.
+#include "gossamer/actors/runtime/connections.hpp"
+
 #include "data_plane/live_planes.hpp"
 
 namespace gossamer::actors {
@@ -150,6 +152,57 @@ TEST_F(data_plane_test, says_when_the_port_is_in_use) {
   second.listen_on = first.listens_on();
   const auto sentence = test::refusal_of([&] { data_plane{second}; }, errc::io);
   EXPECT_EQ(sentence, "cannot listen on " + to_string(first.listens_on()) + ": the port is in use");
+}
+
+/// A worker of node 0 that sends to rank 4, of node 1, and what it hears about room.
+class sender_to_another_node : public data_plane_test {
+protected:
+  static constexpr std::uint64_t most = 1 << 20;
+
+  /// Sends until there is no room.
+  void fill() {
+    roster all;
+    all.incarnations.assign(2 * test::ranks_a_node, 0);
+    all.present.assign(2 * test::ranks_a_node, true);
+    ends.emplace(life{0, 0}, false, std::shared_ptr<transport>{std::shared_ptr<transport>{}, planes[0].get()},
+                 room_to_send{most, [this] { seen.note([this](ledger&) { more_room = true; }); }});
+    ends->meet(std::make_shared<const roster>(std::move(all)));
+    while (ends->has_room())
+      ends->send(4, test::numbered_frame(pool, 0, ++sent, 100'000), {});
+  }
+
+  std::optional<connections> ends;
+  std::uint64_t sent = 0;
+  bool more_room = false; ///< guarded by `seen`
+};
+
+TEST_F(sender_to_another_node, has_room_again_when_the_other_node_has_taken_what_was_sent) {
+  add(setup(0));
+  add(setup(1));
+  planes[0]->meet(addresses); // node 1 refuses everybody as yet
+  fill();
+  EXPECT_EQ(sent, most / 100'000 + 1);
+  attach(1, 4);
+  seen.note([this](const ledger& l) {
+    EXPECT_FALSE(more_room);
+    EXPECT_EQ(l.frames, 0u);
+  });
+  planes[1]->meet(addresses);
+  EXPECT_TRUE(seen.wait([this](const ledger&) { return more_room; }));
+  EXPECT_TRUE(ends->has_room());
+  EXPECT_TRUE(seen.wait([this](const ledger& l) { return l.frames == sent; }));
+}
+
+TEST_F(sender_to_another_node, has_room_again_when_the_other_node_is_lost) {
+  auto mine = setup(0);
+  mine.patience = 300ms;
+  add(mine);
+  add(setup(1));
+  planes[0]->meet(addresses);
+  fill();
+  EXPECT_NE(why_lost(0, 1), "");
+  EXPECT_TRUE(seen.wait([this](const ledger&) { return more_room; }));
+  EXPECT_TRUE(ends->has_room());
 }
 
 } // namespace

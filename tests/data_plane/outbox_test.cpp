@@ -1,4 +1,5 @@
 #include "gossamer/actors/data_plane/outbox.hpp"
+#include "gossamer/actors/runtime/under_way.hpp"
 
 #include <gmock/gmock.h>
 
@@ -102,6 +103,28 @@ TEST_F(outbox_test, forgets_what_is_acknowledged_and_nothing_else) {
   EXPECT_TRUE(out.has_frames());
   out.acknowledged(2);
   EXPECT_FALSE(out.has_frames());
+}
+
+TEST_F(outbox_test, has_a_frame_under_way_until_its_last_chunk_is_acknowledged) {
+  const auto count = std::make_shared<under_way>([] {});
+  for (std::uint64_t number = 1; number <= 2; ++number) {
+    auto f = *test::outgoing(pool, {2, 0}, test::numbered_frame(pool, 1, number, largest_chunk));
+    f.on_the_way = under_way::share(count, f.size());
+    out.push(std::make_shared<const outgoing_frame>(std::move(f)));
+  }
+  const auto both = count->bytes();
+  out.resume(0);
+  drained(out); // two chunks each
+  out.acknowledged(1);
+  EXPECT_EQ(count->bytes(), both) << "half a frame may have to be sent again";
+  out.lost();
+  out.resume(1);
+  EXPECT_EQ(count->bytes(), both);
+  drained(out);
+  out.acknowledged(2);
+  EXPECT_EQ(count->bytes(), both / 2);
+  out = outbox{many}; // as where a peer is given up
+  EXPECT_EQ(count->bytes(), 0u);
 }
 
 TEST_F(outbox_test, refuses_counts_that_cannot_be) {

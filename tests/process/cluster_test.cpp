@@ -145,6 +145,22 @@ TEST_F(several_processes, can_be_started_by_hand) {
   EXPECT_TRUE(exists("run/summary.json"));
 }
 
+TEST_F(several_processes, do_not_wait_for_a_leader_that_is_stopped_before_the_run_begins) {
+  support::outcome joined;
+  support::subprocess leader(words{"env", "-C", folder_.string()}
+                             + gossamer({"node", "--listen", "127.0.0.1:0", "--nodes", "3", "--", "train"}));
+  leader.when("--join", [&](const support::outcome& so_far) {
+    const auto address = so_far.err.substr(so_far.err.find("--join ") + 7);
+    joined = support::subprocess(gossamer({"node", "--join", address.substr(0, address.find('\n')), "--patience", "1"}))
+                 .when("this is node 1", [&](const auto&) { leader.send_signal(SIGSTOP); })
+                 .finish();
+    leader.send_signal(SIGKILL);
+  });
+  EXPECT_EQ(leader.finish().status, 128 + SIGKILL);
+  EXPECT_EQ(joined.status, 1);
+  EXPECT_THAT(joined.err, AllOf(HasSubstr("nothing has been heard of the leader for 1 s"), HasSubstr("--patience")));
+}
+
 TEST_F(several_processes, are_started_alike_by_slurm) {
   const auto job = std::to_string(getpid()); // which says on which port they meet
   const auto task = [&](int number) {

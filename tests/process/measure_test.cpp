@@ -53,5 +53,21 @@ TEST_F(measured_hosts, are_refused_in_one_sentence) {
   EXPECT_THAT(wrong.err, HasSubstr("did you mean --algorithm?"));
 }
 
+TEST_F(measured_hosts, are_not_waited_for_without_end) {
+  const auto expect = [&](const std::string& script, const std::string& wait_s, const std::string& said) {
+    for (const char* name : {"alpha", "beta"})
+      write(std::string{name} + ".toml", std::string{"[[host]]\nhost = '"} + name
+                                             + "'\naddress = '127.0.0.1'\nthrough = ['sh', '-c', '" + script + "']\n");
+    write("hosts.toml", read("alpha.toml") + read("beta.toml"));
+    const auto ended = run({"measure", "--hosts", "hosts.toml", "--wait", wait_s});
+    EXPECT_EQ(ended.status, 1);
+    EXPECT_THAT(ended.err, AllOf(HasSubstr(said), HasSubstr("its command was sh -c")));
+    EXPECT_FALSE(exists("measured.toml"));
+  };
+  expect("cat", "0.2", "alpha has not answered 'run' within 0.2 s"); // like an ssh that hangs
+  expect("read run; echo listening on 127.0.0.1:1; exec cat > /dev/null", "5",
+         "alpha has not answered 'meet' within 5 s: listening on 127.0.0.1:1");
+}
+
 } // namespace
 } // namespace gossamer

@@ -74,6 +74,8 @@ public:
     return when(std::move(text), [this, signal](const outcome&) { kill(id_, signal); });
   }
 
+  void send_signal(int signal) const { kill(id_, signal); }
+
   /// Reads until the program has ended.
   outcome finish() {
     const auto deadline = std::chrono::steady_clock::now() + patience;
