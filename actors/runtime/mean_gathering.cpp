@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <ranges>
-
 namespace gossamer::actors {
 
 void mean_gathering::begin(mean_job job) {
@@ -28,8 +26,10 @@ void mean_gathering::begin(mean_job job) {
 
 void mean_gathering::merge_own(mean_job& job) {
   evaluation_.reset();
-  const auto here = [this](rank i) { return here_.homes[i] == here_.node; };
-  if (!std::ranges::equal(job.models, std::views::filter(job.everybody, here), {}, &owned_model::who))
+  std::vector<rank> asked;
+  std::ranges::copy_if(job.everybody, std::back_inserter(asked),
+                       [this](rank i) { return here_.homes[i] == here_.node; });
+  if (!std::ranges::equal(job.models, asked, {}, &owned_model::who))
     throw error(errc::failed, fmt::format("node {} is asked for models that it does not have", here_.node), "");
   rank_tree<partial_mean> own{job.everybody};
   for (auto& one : job.models)

@@ -1,21 +1,12 @@
-// Several nodes, each with an actor system and a data plane of its own, on sockets of this machine. They stand in one
-// process here; tests/process has them in several.
+// Runs among several nodes, whatever becomes of them.
 #include "gossamer/actors/faults/plan.hpp"
-#include "gossamer/actors/worlds/cluster_world.hpp"
 #include "gossamer/actors/worlds/local_world.hpp"
 #include "gossamer/actors/worlds/rendezvous.hpp"
-#include "gossamer/base/error.hpp"
 
-#include <gmock/gmock.h>
-
-#include <atomic>
 #include <cmath>
-#include <mutex>
 #include <numeric>
-#include <thread>
 
-#include "data_plane/certificates.hpp"
-#include "data_plane/raw_connection.hpp"
+#include "cluster.hpp"
 #include "support/push_gossip.hpp"
 
 namespace gossamer::actors {
@@ -24,127 +15,6 @@ namespace {
 using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
-
-run_settings small_run(const std::string& algorithm) {
-  run_settings s;
-  s.algorithm = algorithm;
-  s.data = "digits:samples=600,test=100";
-  s.model = "mlp:hidden=16";
-  s.epochs = 3;
-  return s;
-}
-
-struct recorder final : run_observer {
-  void on_evaluation(const evaluation_record& r) override { records.push_back(r); }
-  void on_event(double, const std::string& what) override { events.push_back(what); }
-  std::vector<evaluation_record> records;
-  std::vector<std::string> events;
-};
-
-/// What a node that has joined does.
-struct joiner {
-  std::function<std::shared_ptr<const experiment>(const std::string&)> prepare_run = [](const std::string& settings) {
-    return prepare(parse_run_settings(settings, "the leader's settings"));
-  };
-  std::function<bool()> leaves = [] { return false; };
-  std::function<bool()> then = {}; ///< when it is started again after that, if it is
-  std::shared_ptr<const tls_identity> identity = nullptr;
-  std::chrono::milliseconds patience = std::chrono::seconds(10);
-};
-
-/// A run among nodes that join over loopback.
-class cluster {
-public:
-  explicit cluster(std::vector<joiner> joiners) : joiners_(std::move(joiners)) {}
-
-  run_summary run(const std::shared_ptr<const experiment>& e, const run_surroundings& around = {}) {
-    leader_settings s;
-    s.where = {"127.0.0.1", 0};
-    s.nodes = joiners_.size() + 1;
-    s.wait = wait;
-    s.tell = [this](const std::string& line) { say(line); };
-    s.identity = identity;
-    s.listens = [this](const endpoint& where) {
-      port = where.port;
-      for (std::uint32_t k = 1; k <= joiners_.size(); ++k)
-        threads_.emplace_back([this, where, k] { join(where, k); });
-    };
-    const auto summary = lead_cluster(e, s, around);
-    threads_.clear(); // until all have left
-    return summary;
-  }
-
-  std::vector<std::string> said() const {
-    const std::scoped_lock lock{mutex_};
-    return said_;
-  }
-  /// Waits until all have left. @returns how that came, by node; empty: as planned
-  std::vector<std::string> ends() {
-    threads_.clear();
-    return ends_;
-  }
-
-  std::chrono::seconds wait = std::chrono::minutes(1);
-  std::shared_ptr<const tls_identity> identity = nullptr; ///< of the leader
-  std::uint16_t port = 0;                                 ///< for control messages
-
-private:
-  void say(const std::string& line) {
-    const std::scoped_lock lock{mutex_};
-    said_.push_back(line);
-  }
-
-  void join(const endpoint& where, std::uint32_t k) {
-    joining_settings s;
-    s.where = where;
-    s.wanted = k;
-    const auto& how = joiners_[k - 1];
-    s.identity = how.identity;
-    s.wait = s.patience = how.patience;
-    s.interrupted = how.leaves;
-    auto end = end_of(s, how);
-    if (how.then) {
-      s.interrupted = how.then;
-      end = end_of(s, how);
-    }
-    const std::scoped_lock lock{mutex_};
-    ends_.resize(joiners_.size() + 1);
-    ends_[k] = end;
-  }
-
-  static std::string end_of(const joining_settings& s, const joiner& how) {
-    try {
-      join_cluster(s, how.prepare_run);
-      return "";
-    } catch (const error& e) {
-      return e.what();
-    }
-  }
-
-  std::vector<joiner> joiners_;
-  mutable std::mutex mutex_;
-  std::vector<std::string> said_, ends_;
-  std::vector<std::jthread> threads_;
-};
-
-/// Notices that training has begun, that something has happened, and that training has gone on since.
-struct event_watch final : run_observer {
-  explicit event_watch(std::string words) : words_(std::move(words)) {}
-  void on_evaluation(const evaluation_record& r) override {
-    begun = begun || r.step > 0;
-    gone_on = gone_on || happened_;
-  }
-  void on_event(double, const std::string& what) override { happened_ = happened_ || what.find(words_) != what.npos; }
-  std::atomic<bool> begun{false}, gone_on{false};
-
-private:
-  std::string words_;
-  bool happened_ = false;
-};
-
-auto what_it_comes_to(const evaluation_record& r) {
-  return std::tuple{r.step, r.epoch, r.train_loss, r.test_loss, r.test_accuracy, r.consensus_distance, r.payload_bits};
-}
 
 class every_algorithm_across_nodes : public testing::TestWithParam<std::string> {};
 
@@ -164,9 +34,7 @@ TEST_P(every_algorithm_across_nodes, comes_to_what_it_comes_to_in_one_process) {
   EXPECT_GE(summary.final.step, e->steps_per_worker * e->settings.workers);
   if (!e->algorithm->traits.synchronous)
     return; // what it comes to is up to threads and networks
-  ASSERT_EQ(across.records.size(), here.records.size());
-  for (std::size_t k = 0; k < here.records.size(); ++k)
-    EXPECT_EQ(what_it_comes_to(across.records[k]), what_it_comes_to(here.records[k])) << "evaluation " << k;
+  expect_alike(across.records, here.records);
   EXPECT_EQ(summary.final.wire_bits, local.final.wire_bits);
   EXPECT_EQ(summary.steps_per_worker, local.steps_per_worker);
 }
@@ -214,9 +82,7 @@ TEST(cluster_world, evaluates_over_many_nodes_as_it_does_in_one_process) {
   cluster nodes{std::vector<joiner>(8)};
   nodes.run(e, {.observer = &across});
   EXPECT_THAT(nodes.ends(), testing::Each(""));
-  ASSERT_EQ(across.records.size(), here.records.size());
-  for (std::size_t k = 0; k < here.records.size(); ++k)
-    EXPECT_EQ(what_it_comes_to(across.records[k]), what_it_comes_to(here.records[k])) << "evaluation " << k;
+  expect_alike(across.records, here.records);
 }
 
 TEST(cluster_world, ends_when_nodes_leave_at_any_moment_of_an_evaluation_or_after) {
@@ -351,80 +217,6 @@ TEST(cluster_world, kills_and_starts_workers_of_other_nodes_as_a_plan_says) {
     EXPECT_EQ(summary.returned, 1u);
     EXPECT_THAT(nodes.ends(), testing::Each(""));
   }
-}
-
-TEST(cluster_with_certificates, comes_to_what_it_comes_to_in_one_process_and_hears_no_strangers) {
-  const auto e = prepare(small_run("d-psgd"));
-  recorder here;
-  run_locally(e, {.observer = &here});
-  test::certificates authority;
-  cluster nodes{{{.identity = authority.identity("localhost")}, {.identity = authority.identity()}}};
-  nodes.identity = authority.identity();
-  struct observer final : run_observer {
-    explicit observer(const cluster& c) : all(c) {}
-    void on_evaluation(const evaluation_record& r) override {
-      records.push_back(r);
-      for (std::uint8_t k = 0; k < 10; ++k) {
-        strangers.emplace_back(all.port);
-        strangers.back().send(std::vector(100U * k, std::byte{k}));
-      }
-    }
-    const cluster& all;
-    std::vector<evaluation_record> records;
-    std::vector<test::raw_connection> strangers;
-  } across{nodes};
-  const auto summary = nodes.run(e, {.observer = &across});
-  EXPECT_THAT(nodes.ends(), testing::Each(""));
-  EXPECT_EQ(summary.lost, 0u);
-  ASSERT_EQ(across.records.size(), here.records.size());
-  for (std::size_t k = 0; k < here.records.size(); ++k)
-    EXPECT_EQ(what_it_comes_to(across.records[k]), what_it_comes_to(here.records[k])) << "evaluation " << k;
-}
-
-/// What a node hears that comes with one identity to a leader with another.
-std::string end_of_stranger(std::shared_ptr<const tls_identity> leader, std::shared_ptr<const tls_identity> stranger) {
-  cluster nodes{{{.identity = std::move(stranger), .patience = std::chrono::milliseconds(300)}}};
-  nodes.identity = std::move(leader);
-  nodes.wait = std::chrono::seconds(1);
-  EXPECT_THROW(nodes.run(prepare(small_run("d-psgd"))), error) << "nobody has come";
-  EXPECT_THAT(nodes.said(), testing::IsEmpty());
-  return nodes.ends()[1];
-}
-
-TEST(cluster_with_certificates, lets_nobody_in_without_one_of_its_authority) {
-  test::certificates ours, others;
-  EXPECT_THAT(end_of_stranger(ours.identity(), ours.believer(others)),
-              HasSubstr("it says that this node's certificate is not of its authority"));
-  EXPECT_THAT(end_of_stranger(ours.identity(), ours.identity("127.0.0.1", test::expired)),
-              HasSubstr("it says that this node's certificate has expired"));
-  EXPECT_THAT(end_of_stranger(ours.identity(), nullptr), HasSubstr("as a leader with certificates does"));
-}
-
-TEST(cluster_with_certificates, joins_nobody_without_one_of_its_authority_for_that_host) {
-  test::certificates ours, others;
-  EXPECT_THAT(end_of_stranger(others.identity(), ours.identity()),
-              HasSubstr("it shows a certificate that is not of this authority"));
-  EXPECT_THAT(end_of_stranger(ours.identity("127.0.0.1", test::expired), ours.identity()),
-              HasSubstr("it shows a certificate that has expired"));
-  EXPECT_THAT(end_of_stranger(ours.identity("192.0.2.7"), ours.identity()),
-              HasSubstr("it shows a certificate that is for another host"));
-  EXPECT_THAT(end_of_stranger(nullptr, ours.identity()), HasSubstr("it does not speak TLS"));
-}
-
-TEST(cluster_with_certificates, goes_on_when_a_node_leaves) {
-  auto settings = small_run("all-reduce-sgd");
-  settings.epochs = 1e6; // until the others have gone on for a while
-  settings.eval_every = 1;
-  event_watch seen{"lost"};
-  test::certificates authority;
-  cluster nodes{{{.identity = authority.identity()},
-                 {.leaves = [&] { return seen.begun.load(); }, .identity = authority.identity()}}};
-  nodes.identity = authority.identity();
-  const auto summary =
-      nodes.run(prepare(settings), {.observer = &seen, .interrupted = [&] { return seen.gone_on.load(); }});
-  EXPECT_GE(summary.lost, 1u);
-  EXPECT_THAT(nodes.ends()[1], "");
-  EXPECT_THAT(nodes.ends()[2], HasSubstr("interrupted"));
 }
 
 } // namespace

@@ -233,12 +233,13 @@ TEST(node_tree, is_neither_wide_nor_deep) {
 }
 
 TEST(mean_gathering, brings_one_model_of_each_child_to_the_root_where_nodes_are_equal) {
-  for (const std::size_t nodes : {8u, 16u}) {
+  for (const std::uint64_t depth : {3u, 4u}) {
+    const std::uint64_t nodes = 1u << depth;
     nodes_of_a_run world{16, std::vector<std::uint32_t>(nodes, 1)};
     for (std::uint64_t evaluation = 1; evaluation <= 3; ++evaluation) {
       world.put_aside(evaluation);
       world.run_out();
-      EXPECT_EQ(world.at(0).heard, std::log2(nodes) * evaluation) << "not one of each worker";
+      EXPECT_EQ(world.at(0).heard, depth * evaluation) << "not one of each worker";
     }
     EXPECT_THAT(world.done, ElementsAre(1, 2, 3));
     EXPECT_EQ(world.sizes.size(), 3 * (nodes - 1)) << "each node sends once";

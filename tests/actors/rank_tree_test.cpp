@@ -61,7 +61,7 @@ TEST(rank_tree, forms_the_mean_and_the_distance_that_double_precision_does) {
       std::vector<double> mean(dimension);
       for (rank i = 0; i < n; ++i)
         for (std::size_t k = 0; k < dimension; ++k)
-          mean[k] += model_of(i, dimension)[k] / double{n};
+          mean[k] += model_of(i, dimension)[k] / static_cast<double>(n);
       double spread = 0;
       for (rank i = 0; i < n; ++i)
         for (std::size_t k = 0; k < dimension; ++k)

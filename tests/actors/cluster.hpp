@@ -1,0 +1,143 @@
+#pragma once
+
+#include "gossamer/actors/worlds/cluster_world.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+// Several nodes, each with an actor system and a data plane of its own, on sockets of this machine. They stand in one
+// process here; tests/process has them in several.
+namespace gossamer::actors {
+
+inline run_settings small_run(const std::string& algorithm) {
+  run_settings s;
+  s.algorithm = algorithm;
+  s.data = "digits:samples=600,test=100";
+  s.model = "mlp:hidden=16";
+  s.epochs = 3;
+  return s;
+}
+
+struct recorder final : run_observer {
+  void on_evaluation(const evaluation_record& r) override { records.push_back(r); }
+  void on_event(double, const std::string& what) override { events.push_back(what); }
+  std::vector<evaluation_record> records;
+  std::vector<std::string> events;
+};
+
+/// What a node that has joined does.
+struct joiner {
+  std::function<std::shared_ptr<const experiment>(const std::string&)> prepare_run = [](const std::string& settings) {
+    return prepare(parse_run_settings(settings, "the leader's settings"));
+  };
+  std::function<bool()> leaves = [] { return false; };
+  std::function<bool()> then = {}; ///< when it is started again after that, if it is
+  std::shared_ptr<const tls_identity> identity = nullptr;
+  std::chrono::milliseconds patience = std::chrono::seconds(10);
+};
+
+/// A run among nodes that join over loopback.
+class cluster {
+public:
+  explicit cluster(std::vector<joiner> joiners) : joiners_(std::move(joiners)) {}
+
+  run_summary run(const std::shared_ptr<const experiment>& e, const run_surroundings& around = {}) {
+    leader_settings s;
+    s.where = {"127.0.0.1", 0};
+    s.nodes = joiners_.size() + 1;
+    s.wait = wait;
+    s.tell = [this](const std::string& line) { say(line); };
+    s.identity = identity;
+    s.listens = [this](const endpoint& where) {
+      port = where.port;
+      for (std::uint32_t k = 1; k <= joiners_.size(); ++k)
+        threads_.emplace_back([this, where, k] { join(where, k); });
+    };
+    const auto summary = lead_cluster(e, s, around);
+    threads_.clear(); // until all have left
+    return summary;
+  }
+
+  std::vector<std::string> said() const {
+    const std::scoped_lock lock{mutex_};
+    return said_;
+  }
+  /// Waits until all have left. @returns how that came, by node; empty: as planned
+  std::vector<std::string> ends() {
+    threads_.clear();
+    return ends_;
+  }
+
+  std::chrono::seconds wait = std::chrono::minutes(1);
+  std::shared_ptr<const tls_identity> identity = nullptr; ///< of the leader
+  std::uint16_t port = 0;                                 ///< for control messages
+
+private:
+  void say(const std::string& line) {
+    const std::scoped_lock lock{mutex_};
+    said_.push_back(line);
+  }
+
+  void join(const endpoint& where, std::uint32_t k) {
+    joining_settings s;
+    s.where = where;
+    s.wanted = k;
+    const auto& how = joiners_[k - 1];
+    s.identity = how.identity;
+    s.wait = s.patience = how.patience;
+    s.interrupted = how.leaves;
+    auto end = end_of(s, how);
+    if (how.then) {
+      s.interrupted = how.then;
+      end = end_of(s, how);
+    }
+    const std::scoped_lock lock{mutex_};
+    ends_.resize(joiners_.size() + 1);
+    ends_[k] = end;
+  }
+
+  static std::string end_of(const joining_settings& s, const joiner& how) {
+    try {
+      join_cluster(s, how.prepare_run);
+      return "";
+    } catch (const error& e) {
+      return e.what();
+    }
+  }
+
+  std::vector<joiner> joiners_;
+  mutable std::mutex mutex_;
+  std::vector<std::string> said_, ends_;
+  std::vector<std::jthread> threads_;
+};
+
+/// Notices that training has begun, that something has happened, and that training has gone on since.
+struct event_watch final : run_observer {
+  explicit event_watch(std::string words) : words_(std::move(words)) {}
+  void on_evaluation(const evaluation_record& r) override {
+    begun = begun || r.step > 0;
+    gone_on = gone_on || happened_;
+  }
+  void on_event(double, const std::string& what) override { happened_ = happened_ || what.find(words_) != what.npos; }
+  std::atomic<bool> begun{false}, gone_on{false};
+
+private:
+  std::string words_;
+  bool happened_ = false;
+};
+
+inline auto what_it_comes_to(const evaluation_record& r) {
+  return std::tuple{r.step, r.epoch, r.train_loss, r.test_loss, r.test_accuracy, r.consensus_distance, r.payload_bits};
+}
+
+inline void expect_alike(const std::vector<evaluation_record>& across, const std::vector<evaluation_record>& here) {
+  ASSERT_EQ(across.size(), here.size());
+  for (std::size_t k = 0; k < here.size(); ++k)
+    EXPECT_EQ(what_it_comes_to(across[k]), what_it_comes_to(here[k])) << "evaluation " << k;
+}
+
+} // namespace gossamer::actors
