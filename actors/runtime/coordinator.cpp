@@ -368,7 +368,7 @@ caf::behavior coordinator_actor(caf::stateful_actor<coordinator_state>* self, co
   report_exceptions_to(self, setup.client, "the coordinator");
   state.open(self, setup);
   self->set_down_handler([&state](caf::down_msg& down) { state.on_down(down); });
-  return {
+  return coordinator_interface::behaviour(std::tuple{
       [&state](start_run) { state.start(); },
       [&state](const step_report& r) { state.on_step(r); },
       [&state](const gradient_applied& m) { state.on_applied(m); },
@@ -388,7 +388,7 @@ caf::behavior coordinator_actor(caf::stateful_actor<coordinator_state>* self, co
       [&state](const run_event& m) { state.tell_observer(m.what); },
       [&state](tick) { state.on_tick(); },
       [&state](const run_failed& failure) { state.fail(failure); },
-  };
+  });
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/runtime/control.hpp"
+#include "gossamer/actors/runtime/interface.hpp"
 #include "gossamer/actors/runtime/mean_gathering.hpp"
 #include "gossamer/actors/runtime/roster.hpp"
 #include "gossamer/actors/runtime/worker.hpp"
@@ -63,7 +63,7 @@ struct evaluated {
 /// leader -> coordinator: the process of a node has been started again; none of its workers lives
 struct node_returned {
   std::uint32_t number = 0;
-  caf::actor handle;
+  ordered_interface::handle handle;
 };
 
 /// coordinator -> itself

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "gossamer/actors/runtime/failure_detector.hpp"
+#include "gossamer/actors/runtime/interface.hpp"
 #include "gossamer/topology/graph.hpp"
 
-#include <caf/actor.hpp>
 #include <caf/actor_addr.hpp>
 #include <caf/actor_control_block.hpp>
 
@@ -16,8 +16,8 @@ using topology::rank;
 
 /// A process with workers besides the coordinator's own.
 struct remote_node {
-  std::uint32_t number = 1; ///< that of the coordinator's own is 0
-  caf::actor handle;        ///< obeys what a `local_node` does; its end is that of its workers
+  std::uint32_t number = 1;         ///< that of the coordinator's own is 0
+  ordered_interface::handle handle; ///< its end is that of its workers
   std::vector<rank> ranks;
   bool lost = false;
 };

@@ -51,7 +51,7 @@ private:
   const node_settings& settings_;
   control_plane control_;
   caf::scoped_actor self_;
-  caf::actor door_;
+  door_interface::handle door_;
 };
 
 } // namespace

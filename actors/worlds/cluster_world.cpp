@@ -73,7 +73,7 @@ public:
   void begin(const caf::actor& coordinator) {
     const std::scoped_lock lock{mutex_};
     coordinator_ = coordinator;
-    tell_all(cluster_plan{entries_, coordinator_});
+    tell_all(plan());
   }
   void come_back(const node_ready& m, std::uint32_t incarnation) {
     const std::scoped_lock lock{mutex_};
@@ -84,7 +84,7 @@ public:
     entry.data = m.data;
     handles_[m.node] = m.handle;
     plane_->meet(addresses_of(entries_, participants_));
-    tell_all(cluster_plan{entries_, coordinator_});
+    tell_all(plan());
     caf::anon_send(coordinator_, node_returned{m.node, m.handle});
   }
 
@@ -109,6 +109,7 @@ public:
   }
 
 private:
+  cluster_plan plan() const { return {entries_, caf::actor_cast<coordinator_interface::handle>(coordinator_)}; }
   template <class Message>
   void tell_all(const Message& m) const {
     for (const auto& [number, handle] : handles_)
@@ -119,7 +120,7 @@ private:
   std::size_t participants_;
   mutable std::mutex mutex_;
   std::vector<node_entry> entries_; // by number
-  std::map<std::uint32_t, caf::actor> handles_;
+  std::map<std::uint32_t, node_interface::handle> handles_;
   caf::actor coordinator_;
   bool over_ = false;
 };

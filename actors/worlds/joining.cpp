@@ -72,7 +72,7 @@ private:
   const joining_settings& settings_;
   failure_detector leader_;
   failure_detector::time asked_{};
-  caf::actor door_;
+  door_interface::handle door_;
 };
 
 } // namespace
@@ -101,7 +101,7 @@ void join_cluster(const joining_settings& s, const preparation& prepare) {
   const scoped_life node{spawn_node(system, {offer.node, e, world, plane, meet, s.patience, self})};
   complain->send_to(node.actor);
   self->monitor(node.actor);
-  here.tell(node_ready{offer.node, print, announced(*plane, s), node.actor});
+  here.tell(node_ready{offer.node, print, announced(*plane, s), caf::actor_cast<node_interface::handle>(node.actor)});
   if (const auto why = here.next<leave_run>().why; !why.empty())
     throw error(errc::failed, "the leader says: " + why, "");
 }

@@ -126,7 +126,7 @@ private:
   node_setup setup_;
   failure_detector leader_{std::chrono::seconds(10)};
   failure_detector::time last_report_{};
-  caf::actor coordinator_;
+  coordinator_interface::handle coordinator_;
   work_report news_; // since the last report
   std::map<rank, std::unique_ptr<link>> to_leader_;
   kept_models kept_;
@@ -141,7 +141,7 @@ caf::behavior node_actor(caf::stateful_actor<node_state>* self, node_setup setup
   state.open(self, std::move(setup));
   self->set_down_handler([&state](const caf::down_msg& m) { state.on_down(m); });
   self->set_default_handler(caf::skip); // orders may come before the plan
-  const caf::behavior working{
+  const caf::behavior working = node_interface::behaviour(std::tuple{
       [&state](const begin_run& m) { state.obey(m); },        [&state](const start_worker& m) { state.obey(m); },
       [&state](const stop_worker& m) { state.obey(m); },      [&state](const pause_worker& m) { state.obey(m); },
       [&state](const hold_steps& m) { state.obey(m); },       [&state](const decision& m) { state.obey(m); },
@@ -154,7 +154,7 @@ caf::behavior node_actor(caf::stateful_actor<node_state>* self, node_setup setup
       [&state](const node_lost& m) { state.hand_on(m); },     [&state](tick) { state.on_tick(); },
       [&state](heartbeat) { state.on_heartbeat(); },          [&state](const cluster_plan& m) { state.meet(m); },
       [&state](const leave_run& m) { state.leave(m); },
-  };
+  });
   return {[self, working](const cluster_plan& plan) {
             self->state.begin(plan);
             self->set_default_handler(caf::print_and_drop);

@@ -158,9 +158,12 @@ private:
 
 caf::behavior rendezvous_actor(caf::stateful_actor<rendezvous_state>* self, rendezvous_setup setup) {
   self->state.open(self, std::move(setup));
-  return {[self](const join_request& m) { self->state.join(m); }, [self](const node_ready& m) { self->state.ready(m); },
-          [self](const status_request& m) { self->state.say_status(m.control); },
-          [self](const stop_request& m) { self->state.stop(m.control); }};
+  return door_interface::behaviour(std::tuple{
+      [self](const join_request& m) { self->state.join(m); },
+      [self](const node_ready& m) { self->state.ready(m); },
+      [self](const status_request& m) { self->state.say_status(m.control); },
+      [self](const stop_request& m) { self->state.stop(m.control); },
+  });
 }
 
 } // namespace

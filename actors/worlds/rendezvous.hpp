@@ -3,6 +3,7 @@
 #include "gossamer/actors/data_plane/endpoint.hpp"
 #include "gossamer/actors/runtime/coordinator.hpp"
 #include "gossamer/actors/runtime/fingerprint.hpp"
+#include "gossamer/actors/runtime/interface.hpp"
 #include "gossamer/actors/worlds/run_status.hpp"
 
 #include <functional>
@@ -29,12 +30,27 @@ struct run_offer {
   std::uint64_t workers_per_node = 1; ///< for faults of nodes
 };
 
+/// leader -> node: this fault of the plan begins or ends
+struct switch_fault {
+  std::uint64_t index = 0;
+  bool on = false;
+};
+
+/// leader -> node: the run is over, as planned unless `why` says otherwise
+struct leave_run {
+  std::string why;
+};
+
+struct cluster_plan;
+/// A node, as its leader and its coordinator see it.
+using node_interface = ordered_interface::with<cluster_plan, switch_fault, leave_run>;
+
 /// node -> leader: it has prepared the run
 struct node_ready {
   std::uint32_t node = 0;
   fingerprint print;
   endpoint data; ///< where its data plane listens
-  caf::actor handle;
+  node_interface::handle handle;
 };
 
 /// One process of a run: where its data plane listens, and who lives there.
@@ -47,19 +63,11 @@ struct node_entry {
 /// leader -> node: all are there; again when one has come back
 struct cluster_plan {
   std::vector<node_entry> nodes; ///< by number; 0 leads
-  caf::actor coordinator;
+  coordinator_interface::handle coordinator;
 };
 
-/// leader -> node: this fault of the plan begins or ends
-struct switch_fault {
-  std::uint64_t index = 0;
-  bool on = false;
-};
-
-/// leader -> node: the run is over, as planned unless `why` says otherwise
-struct leave_run {
-  std::string why;
-};
+/// The leader's door, as everybody sees it.
+using door_interface = interface<join_request, node_ready, status_request, stop_request>;
 
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, join_request& m) {

@@ -40,10 +40,25 @@ TEST(rendezvous, refuses_other_versions_and_more_than_there_is_room_for) {
   ready.node = 9; // a place that there is not
   self->send(door, ready);
   ready.node = 1;
-  ready.handle = self;
+  ready.handle = caf::actor_cast<node_interface::handle>(self);
   self->send(door, ready);
   self->receive([](const assembly& all) { EXPECT_EQ(all.nodes.size(), 1u); });
   caf::anon_send_exit(door, caf::exit_reason::user_shutdown);
+}
+
+TEST(interfaces, accept_their_messages_and_no_others) {
+  const auto accepts = []<class Handle, class Message>(const Handle&, const Message&) {
+    return caf::response_type_unbox<typename Handle::signatures, caf::detail::type_list<Message>>::valid;
+  };
+  const node_interface::handle node;
+  EXPECT_TRUE(accepts(node, begin_run{}));
+  EXPECT_TRUE(accepts(node, cluster_plan{}));
+  EXPECT_FALSE(accepts(node, work_report{}));
+  EXPECT_FALSE(accepts(ordered_interface::handle{node}, cluster_plan{})) << "which its leader alone sends";
+  EXPECT_TRUE(accepts(coordinator_interface::handle{}, work_report{}));
+  EXPECT_FALSE(accepts(coordinator_interface::handle{}, tick{})) << "which stays in its process";
+  EXPECT_TRUE(accepts(door_interface::handle{}, join_request{}));
+  EXPECT_FALSE(accepts(door_interface::handle{}, run_offer{}));
 }
 
 TEST(rendezvous, answers_who_asks_how_the_run_is_or_for_its_end) {

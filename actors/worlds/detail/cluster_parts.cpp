@@ -41,8 +41,8 @@ std::string control_plane::describe(const caf::error& e) const {
                                                     : system.render(e);
 }
 
-caf::actor connect(caf::scoped_actor& self, control_plane& control, const node_settings& s,
-                   std::chrono::milliseconds wait, const std::string& remedy) {
+door_interface::handle connect(caf::scoped_actor& self, control_plane& control, const node_settings& s,
+                               std::chrono::milliseconds wait, const std::string& remedy) {
   const auto until = self->clock().now() + wait;
   caf::strong_actor_ptr found;
   std::string why = "nobody answers";
@@ -57,7 +57,7 @@ caf::actor connect(caf::scoped_actor& self, control_plane& control, const node_s
     if (!found) // the leader may be a little later
       self->receive([](caf::unit_t) {}, caf::after(look_every) >> [] {});
   }
-  return caf::actor_cast<caf::actor>(found);
+  return caf::actor_cast<door_interface::handle>(found);
 }
 
 std::map<std::uint32_t, node_address> addresses_of(const std::vector<node_entry>& nodes, std::size_t participants) {

@@ -43,8 +43,8 @@ private:
 
 /// The door of whoever leads a run at `s.where`, once there is one.
 /// @error errc::io when there is none for so long, with the remedy
-caf::actor connect(caf::scoped_actor& self, control_plane& control, const node_settings& s,
-                   std::chrono::milliseconds wait, const std::string& remedy);
+door_interface::handle connect(caf::scoped_actor& self, control_plane& control, const node_settings& s,
+                               std::chrono::milliseconds wait, const std::string& remedy);
 
 /// Where the nodes are, for the data plane.
 std::map<std::uint32_t, node_address> addresses_of(const std::vector<node_entry>& nodes, std::size_t participants);
