@@ -111,16 +111,14 @@ public:
     coordinator_setup setup;
     setup.run = run_;
     setup.client = self_;
-    for (std::uint32_t k = 1; k <= nodes.size(); ++k)
+    for (std::uint32_t k = 1; k <= nodes.size(); ++k) {
+      nodes_.push_back(system_.spawn(node_with_one_worker, node_parts{run_, net_, homes, k, nodes[k - 1]}));
       setup.others.push_back(
-          {.number = k,
-           .handle = system_.spawn(node_with_one_worker, node_parts{run_, net_, homes, k, nodes[k - 1]}),
-           .ranks = {k - 1}});
+          {.number = k, .handle = caf::actor_cast<ordered_interface::handle>(nodes_.back()), .ranks = {k - 1}});
+    }
     setup.spawn_evaluator = [this, homes](const caf::actor& coordinator) {
       return spawn_evaluator_of(system_, {run_, net_, homes}, coordinator);
     };
-    for (const auto& node : setup.others)
-      nodes_.push_back(node.handle);
     coordinator_ = spawn_coordinator(system_, std::move(setup));
     self_->send(coordinator_, start_run{});
   }
