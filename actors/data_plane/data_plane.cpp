@@ -148,7 +148,7 @@ private:
       else
         p = std::make_unique<detail::peer>(
             detail::peer::surroundings{io_, setup, arrivals_, [this] { stop_if_settled(); },
-                                       [this, node](compress::guard by) { box->guard(node, by); }},
+                                       [this, node = node](compress::guard by) { box->guard(node, by); }},
             node, address);
       for (const auto r : address.ranks)
         homes_[r] = p.get();
