@@ -54,7 +54,7 @@ TEST(all_reduce, halves_with_one_partner_after_the_other) {
   EXPECT_EQ(prime_factors(7), std::vector<std::size_t>{7});
   const auto world = let_live({8, 1000}, [](worker& w, vec& x) { return add_up(w, x, route::halving); });
   EXPECT_EQ(world->sent(0).frames, 6u);
-  for (const rank partner : {1, 2, 4})
+  for (const rank partner : {1u, 2u, 4u})
     EXPECT_EQ(world->frames_from_to(0, partner), 2u) << partner; // out and back
 }
 
