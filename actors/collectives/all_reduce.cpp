@@ -69,7 +69,7 @@ private:
       worker_.send(here.next, hop, reduction_.partial(parts[m + M - s], of.received));
       load(next, weight);
       reduction_.expect(next, of);
-      const auto received = co_await worker_.receive(here.previous, hop);
+      auto received = co_await worker_.receive(here.previous, hop);
       if (!received)
         co_return false;
       reduction_.merge(next, std::move(received->body), of);
