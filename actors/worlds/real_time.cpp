@@ -98,7 +98,7 @@ world_parts real_time::parts(std::shared_ptr<transport> net, std::uint32_t node,
                                      .who = fmt::format("the compute actor of worker {}", i)});
   };
   parts.spawn_evaluator = [system = &system_, e = run_, net, node, homes](const caf::actor& supervisor) {
-    const auto started = spawn_evaluator(
+    auto started = spawn_evaluator(
         *system, {.run = e, .node = node, .homes = homes, .net = net, .supervisor = supervisor, .own_thread = true});
     net->attach(evaluating_life(e->participants(), node),
                 [started](frame f) { caf::anon_send(started, std::move(f)); });
