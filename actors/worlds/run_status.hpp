@@ -3,6 +3,7 @@
 #include "gossamer/actors/runtime/control.hpp"
 #include "gossamer/actors/telemetry/record.hpp"
 
+#include <bit>
 #include <limits>
 #include <string>
 
@@ -20,15 +21,30 @@ struct stop_request {
   std::uint32_t control = control_version;
 };
 
+/// A number that travels as its bits: CAF 0.17.6 does not come to an end with writing one that is infinite.
+class real {
+public:
+  real(double value) noexcept : bits_(std::bit_cast<std::uint64_t>(value)) {} // NOLINT(google-explicit-constructor)
+  operator double() const noexcept { return std::bit_cast<double>(bits_); }   // NOLINT(google-explicit-constructor)
+
+  template <class Inspector>
+  friend decltype(auto) inspect(Inspector& f, real& r) {
+    return f(r.bits_);
+  }
+
+private:
+  std::uint64_t bits_;
+};
+
 /// leader -> any
 struct run_status {
   std::string algorithm;
   std::uint32_t nodes = 1; ///< of the run, with the leader
   std::uint32_t there = 1; ///< of them; the others have not come yet, or are lost
   bool begun = false;      ///< all have come
-  double epoch = 0, planned_epochs = 0, loss = 0;
-  double accuracy = std::numeric_limits<double>::quiet_NaN(); ///< of the last evaluation; not a number: none yet
-  double time_s = 0, steps_per_second = 0, bits_per_second = 0, remaining_s = 0;
+  real epoch = 0.0, planned_epochs = 0.0, loss = 0.0;
+  real accuracy = std::numeric_limits<double>::quiet_NaN(); ///< of the last evaluation; not a number: none yet
+  real time_s = 0.0, steps_per_second = 0.0, bits_per_second = 0.0, remaining_s = 0.0;
 };
 
 /// The same as a record of telemetry, for whoever shows it.
