@@ -5,6 +5,7 @@
 #include <caf/all.hpp>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <tuple>
 
 namespace gossamer::actors {
@@ -38,7 +39,13 @@ samples() {
       {.node = 2, .why = "it does not answer"},
       {.control = 9},
       {.control = 9},
-      {.algorithm = "d-psgd", .nodes = 3, .there = 2, .begun = true, .epoch = 1.5, .accuracy = 0.9}};
+      {.algorithm = "d-psgd",
+       .nodes = 3,
+       .there = 2,
+       .begun = true,
+       .epoch = 1.5,
+       .planned_epochs = HUGE_VAL,
+       .accuracy = 0.9}};
 }
 
 template <class Message>
