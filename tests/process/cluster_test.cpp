@@ -51,6 +51,13 @@ TEST_F(several_processes, come_to_what_one_comes_to) {
   }
 }
 
+TEST_F(several_processes, train_for_a_time_without_an_end_of_their_own) {
+  const auto ended = run({"launch", "--hosts", "localhost:2", "--", "train", "--data", "digits:samples=600,test=200",
+                          "--algorithm", "d-psgd", "--seconds", "1", "--out", "run"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_EQ(json::parse(read("run/summary.json"))["workers"], 2);
+}
+
 TEST_F(several_processes, train_asynchronously) {
   const auto ended = run(words{"launch", "--hosts", "localhost:2", "--"} + small
                          + words{"--algorithm", "ad-psgd", "--workers", "6", "--out", "run"});
