@@ -47,7 +47,7 @@ public:
   virtual void store(segment s, const packet& received) = 0;
 };
 
-/// The way that segments take: along the rows and columns of a grid with so many rows, or
+/// The way that segments take: along the rows and columns of a grid with so many rows. Some have names:
 enum class route : std::size_t {
   torus = 0,                                         ///< as many as make the grid most square
   ring = 1,                                          ///< one ring of all members

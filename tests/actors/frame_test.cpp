@@ -82,6 +82,27 @@ TEST(frame, is_its_head_and_its_payload) {
   }
 }
 
+TEST(frame, without_a_checksum_is_taken_by_who_reads_from_a_carrier_alone) {
+  buffer_pool pool;
+  const auto f = frame_of(frame_kind::model, vector_body(33));
+  const auto head = write_head(pool, f, compress::guard::carrier);
+  std::vector<std::byte> bytes{head.bytes().begin(), head.bytes().end()};
+  bytes.insert(bytes.end(), f.body.payload.bytes().begin(), f.body.payload.bytes().end());
+  EXPECT_THAT(refusal(bytes), HasSubstr("checksum"));
+
+  std::span<const std::byte> rest{bytes};
+  auto arriving = read_frame_head(pool, rest, bytes.size());
+  std::ranges::copy(rest, arriving.content.body.payload.data());
+  const auto damaged = [&] {
+    auto other = arriving;
+    other.content.body.payload = pool.allocate(rest.size());
+    std::ranges::fill(other.content.body.payload.bytes(), std::byte{0xff}); // also behind the last bit
+    return other;
+  }();
+  EXPECT_EQ(bytes_of(complete(std::move(arriving))), bytes_of(f));
+  EXPECT_THROW(complete(damaged), error);
+}
+
 TEST(frame, has_the_bytes_that_it_always_had) {
   test::expect_golden("frame/model.hex", bytes_of(frame_of(frame_kind::model, vector_body(5))));
   test::expect_golden("frame/acknowledgement.hex", bytes_of(frame_of(frame_kind::acknowledgement, {})));

@@ -46,7 +46,7 @@ public:
   }
   /// To be asked after writing; true once for each time that it waits, if something was written since the last answer.
   bool must_wake_reader() noexcept {
-    return has_moved() && shared_->reader_waits.load() != 0 && shared_->reader_waits.exchange(0) != 0;
+    return has_moved_since_asked() && shared_->reader_waits.load() != 0 && shared_->reader_waits.exchange(0) != 0;
   }
   /// @returns false when there is room after all
   bool wait_for_room() noexcept {
@@ -70,7 +70,7 @@ public:
   }
   /// The same after reading, and not before half of the ring is free.
   bool must_wake_writer() noexcept {
-    return has_moved() && shared_->writer_waits.load() != 0 && unread().value_or(0) <= bytes_.size() / 2
+    return has_moved_since_asked() && shared_->writer_waits.load() != 0 && unread().value_or(0) <= bytes_.size() / 2
            && shared_->writer_waits.exchange(0) != 0;
   }
   /// @returns false when there is something to read after all
@@ -81,7 +81,7 @@ public:
 
 private:
   /// Two ends that have nothing to say, and both wait, must not wake each other for ever.
-  bool has_moved() noexcept { return std::exchange(asked_at_, position_) != position_; }
+  bool has_moved_since_asked() noexcept { return std::exchange(asked_at_, position_) != position_; }
   std::optional<std::size_t> room_left() const noexcept {
     const auto full = position_ - shared_->read.load();
     return full > bytes_.size() ? std::nullopt : std::optional{bytes_.size() - full};

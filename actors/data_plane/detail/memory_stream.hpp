@@ -23,6 +23,7 @@ public:
   transfer read_some(std::span<std::byte> to) override;
   transfer write_some(pieces what) override;
   bool has_unread() noexcept override { return !in_.wait_for_bytes(); }
+  compress::guard guards() const noexcept override { return compress::guard::carrier; }
 
 private:
   transfer write_before(pieces what);

@@ -18,7 +18,6 @@ public:
     sent.waits = sent.bytes == 0;
     return sent;
   }
-  compress::guard guards() const noexcept override { return compress::guard::checksum; }
 };
 
 } // namespace

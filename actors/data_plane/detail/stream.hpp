@@ -43,7 +43,7 @@ public:
   virtual bool has_unread() noexcept { return false; }
 
   /// What guards the bytes against damage on the way.
-  virtual compress::guard guards() const noexcept { return compress::guard::carrier; }
+  virtual compress::guard guards() const noexcept { return compress::guard::checksum; }
 
   /// Whether both sides have shown who they are; until then, reading makes progress with that.
   virtual bool is_established() const noexcept { return true; }

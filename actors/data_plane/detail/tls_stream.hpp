@@ -20,6 +20,7 @@ public:
   transfer read_some(std::span<std::byte> to) override;
   transfer write_some(pieces what) override;
   bool has_unread() noexcept override;
+  compress::guard guards() const noexcept override { return compress::guard::carrier; }
   bool is_established() const noexcept override;
 
 private:
