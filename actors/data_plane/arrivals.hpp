@@ -22,6 +22,8 @@ public:
 
   /// @error errc::bad_packet when too much of this node is waiting
   void deliver(std::uint32_t from_node, life to, frame f);
+  /// Whether the last frame was a short one: what follows it comes soon.
+  bool last_was_short() const noexcept { return last_was_short_; }
   /// What waited for this rank is handed on, or dropped if its life is over. Call it after a sink was attached;
   /// `deliver` sees to it that nothing overtakes.
   void attached(rank who);
@@ -43,6 +45,7 @@ private:
   std::set<rank> here_;
   std::map<life, std::deque<waiting_frame>> waiting_;
   std::map<std::uint32_t, waiting_total> totals_;
+  bool last_was_short_ = false;
 };
 
 } // namespace gossamer::actors

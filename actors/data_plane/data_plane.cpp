@@ -20,6 +20,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto longest_flush = 1000ms;
+constexpr auto sleepless = 50us;
 
 /// In this thread: what is written behind them says so.
 void ignore_broken_pipes() {
@@ -81,9 +82,12 @@ public:
   }
   hub(const hub&) = delete;
   hub& operator=(const hub&) = delete;
-  ~hub() {
+  ~hub() { close(); }
+
+  void close() {
     box->close();
-    thread_.join();
+    if (thread_.joinable())
+      thread_.join();
   }
 
   endpoint listens_on() const { return door_.listens_on(); }
@@ -102,15 +106,28 @@ private:
 
   void run() {
     ignore_broken_pipes();
+    const auto companion = setup.on_thread ? setup.on_thread() : nullptr;
     const auto work = asio::make_work_guard(io_);
     while (!io_.stopped())
       try {
-        io_.run();
+        io_.run_one();
+        look_again();
       } catch (const std::exception& e) { // no memory is left, or a sink has thrown for a frame that had waited
         for (const auto& [_, p] : peers_)
           p->lose(
               {refusal_code::nonsense, fmt::format("the data plane of node {} has failed: {}", setup.node, e.what())});
       }
+  }
+
+  /// Short frames seldom come alone, and who sleeps between them has to be woken. (Where frames are long, others of
+  /// this machine have work to do meanwhile.)
+  void look_again() {
+    using clock = asio::steady_timer::clock_type;
+    for (auto since = clock::now(); arrivals_.last_was_short() && !io_.stopped() && clock::now() - since < sleepless;)
+      if (io_.poll() > 0)
+        since = clock::now();
+      else
+        std::this_thread::yield();
   }
 
   void read_letters() {
@@ -128,7 +145,7 @@ private:
     for (const auto& [_, p] : peers_)
       p->carry_on();
     if (letters.close)
-      close();
+      close_connections();
   }
 
   void meet(const detail::letter_box::nodes& who) {
@@ -169,7 +186,7 @@ private:
     bytes->write_some(std::array{std::span<const std::byte>{words}});
   }
 
-  void close() {
+  void close_connections() {
     closing_ = true;
     door_.close();
     end_.set(longest_flush, [this] { io_.stop(); });
@@ -195,6 +212,8 @@ private:
 
 data_plane::data_plane(data_plane_setup setup) : hub_(std::make_unique<hub>(std::move(setup))) {}
 data_plane::~data_plane() = default;
+
+void data_plane::close() { hub_->close(); }
 
 endpoint data_plane::listens_on() const { return hub_->listens_on(); }
 

@@ -34,6 +34,8 @@ struct data_plane_setup {
   /// incarnation. Runs on the thread of the data plane: it must neither block nor throw.
   std::function<void(std::uint32_t node, std::string why)> on_lost;
   std::chrono::milliseconds patience{10'000};
+  /// What the thread of the data plane does first; what it returns ends with the thread. May be empty.
+  std::function<std::shared_ptr<void>()> on_thread = nullptr;
 };
 
 /// Carries frames between the processes of a cluster, over one TCP connection for each pair of them, which all workers
@@ -49,9 +51,10 @@ public:
   /// Listens from now on, and refuses everybody until `meet`.
   /// @error errc::io when it cannot listen there: the port is in use, or the address is not of this machine
   explicit data_plane(data_plane_setup setup);
-  /// Waits at most a second for what has been sent to arrive, then closes all connections. Links may live longer: what
-  /// is sent over them is dropped.
-  ~data_plane() override;
+  ~data_plane() override; ///< closes
+  /// Waits at most a second for what has been sent to arrive, then closes all connections, and ends the thread. Links
+  /// may live longer: what is sent over them is dropped. Not to be called on the thread of the data plane.
+  void close();
 
   /// With the port that was found.
   endpoint listens_on() const;

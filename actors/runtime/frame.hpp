@@ -64,6 +64,9 @@ struct frame {
   std::size_t wire_bytes() const noexcept;
 };
 
+/// A frame of so many bytes takes as long to copy as a thread to wake.
+inline constexpr std::size_t longest_short_frame = 64 << 10;
+
 /// The bytes of a frame on a wire.
 buffer write(buffer_pool& pool, const frame& f);
 /// Those before the payload: behind them the payload follows as it is, and need not be copied to be sent.

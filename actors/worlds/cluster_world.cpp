@@ -214,7 +214,7 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
                         .faults = around.faults.faults.empty() ? "" : to_toml(around.faults),
                         .workers_per_node = around.workers_per_node};
   const auto complain = std::make_shared<complaints>();
-  const auto plane = plane_of(*e, offer, print, s, s.where.host, complain);
+  const scoped_plane plane{control, *e, offer, print, s, s.where.host, complain};
   const auto back = std::make_shared<returns>();
   const auto board = std::make_shared<progress_board>(around.observer);
   const scoped_life door{spawn_rendezvous(
@@ -229,10 +229,10 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
                .stop = s.stop})};
   s.listens(control.publish(door.actor, s.where));
   const auto all = s.nodes > 1 ? wait_for_nodes(self, s) : assembly{};
-  const auto entries = entries_of(*e, all, announced(*plane, s), s.slots);
+  const auto entries = entries_of(*e, all, announced(*plane.shared, s), s.slots);
   s.begins(places_of(entries));
 
-  const auto nodes = std::make_shared<run_nodes>(plane, e->participants(), entries, all);
+  const auto nodes = std::make_shared<run_nodes>(plane.shared, e->participants(), entries, all);
   farewell at_the_end{self, nodes, s.patience};
   const real_time world{system, e, around, nodes->ranks_of_leader()};
   const scoped_life injector{system.spawn(fault_injector, world.board(), e->participants(), around.workers_per_node,
@@ -240,7 +240,7 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
                                             nodes->tell(switch_fault{fault, on});
                                           }))};
   const scoped_life coordinator{
-      spawn_run(system, e, world.parts(plane, 0, homes_of(entries, e->settings.workers, e->participants())),
+      spawn_run(system, e, world.parts(plane.shared, 0, homes_of(entries, e->settings.workers, e->participants())),
                 {.observer = board.get(),
                  .interrupted = around.interrupted,
                  .client = self,

@@ -93,15 +93,16 @@ void join_cluster(const joining_settings& s, const preparation& prepare) {
   around.workers_per_node = offer.workers_per_node;
 
   const auto complain = std::make_shared<complaints>();
-  const auto plane = plane_of(*e, offer, print, s, local_address_towards(s.where), complain);
-  const auto meet = [plane, e](const std::vector<node_entry>& nodes) {
+  const scoped_plane plane{control, *e, offer, print, s, local_address_towards(s.where), complain};
+  const auto meet = [plane = plane.shared, e](const std::vector<node_entry>& nodes) {
     plane->meet(addresses_of(nodes, e->participants()));
   };
   const auto world = std::make_shared<const real_time>(system, e, around, e->settings.workers);
-  const scoped_life node{spawn_node(system, {offer.node, e, world, plane, meet, s.patience, self})};
+  const scoped_life node{spawn_node(system, {offer.node, e, world, plane.shared, meet, s.patience, self})};
   complain->send_to(node.actor);
   self->monitor(node.actor);
-  here.tell(node_ready{offer.node, print, announced(*plane, s), caf::actor_cast<node_interface::handle>(node.actor)});
+  here.tell(
+      node_ready{offer.node, print, announced(*plane.shared, s), caf::actor_cast<node_interface::handle>(node.actor)});
   if (const auto why = here.next<leave_run>().why; !why.empty())
     throw error(errc::failed, "the leader says: " + why, "");
 }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <thread>
 
 namespace gossamer::actors {
@@ -117,6 +118,7 @@ world_parts real_time::parts(std::shared_ptr<transport> net, std::uint32_t node,
         return wrap ? wrap(from, to, std::move(made)) : std::move(made);
       });
   parts.may_wait = true;
+  parts.alone = std::ranges::count(homes, node) == 1;
   parts.acknowledged = !around_.faults.faults.empty();
   return parts;
 }

@@ -1,5 +1,7 @@
 #include "gossamer/actors/worlds/world.hpp"
 
+#include "gossamer/actors/runtime/delivery_thread.hpp"
+
 namespace gossamer::actors {
 
 worker_starter starter_of(caf::actor_system& system, std::shared_ptr<const experiment> e, world_parts parts) {
@@ -27,7 +29,9 @@ worker_starter starter_of(caf::actor_system& system, std::shared_ptr<const exper
     setup.name = e->name_of(i);
     setup.coordinator = coordinator;
     auto started = spawn_worker(system, std::move(setup));
-    parts.transport->attach({i, incarnation}, [started](frame f) { caf::anon_send(started, std::move(f)); });
+    parts.transport->attach({i, incarnation}, [started, alone = parts.alone](frame f) {
+      alone ? deliver(started, std::move(f)) : caf::anon_send(started, std::move(f));
+    });
     return started;
   };
 }

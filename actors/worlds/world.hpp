@@ -17,6 +17,8 @@ struct world_parts {
   std::chrono::nanoseconds detection{0}; ///< see coordinator_setup
   actors::witness* witness = nullptr;    ///< outlives the run; may be null
   work_clock* clock = nullptr;           ///< likewise
+  /// A worker that nobody else of this process waits for may run on the thread that brings its frames.
+  bool alone = false;
 };
 
 /// Who watches and ends a run.

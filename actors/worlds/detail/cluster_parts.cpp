@@ -1,5 +1,6 @@
 #include "gossamer/actors/worlds/detail/cluster_parts.hpp"
 
+#include "gossamer/actors/runtime/delivery_thread.hpp"
 #include "gossamer/actors/runtime/evaluation_frames.hpp"
 #include "gossamer/actors/worlds/real_time.hpp"
 
@@ -69,9 +70,9 @@ std::map<std::uint32_t, node_address> addresses_of(const std::vector<node_entry>
   return result;
 }
 
-std::shared_ptr<data_plane> plane_of(const experiment& e, const run_offer& offer, const fingerprint& print,
-                                     const node_settings& s, std::string host,
-                                     const std::shared_ptr<complaints>& complain) {
+scoped_plane::scoped_plane(control_plane& control, const experiment& e, const run_offer& offer,
+                           const fingerprint& print, const node_settings& s, std::string host,
+                           const std::shared_ptr<complaints>& complain) {
   data_plane_setup setup;
   setup.run = offer.run;
   setup.fingerprint = digest_of(print);
@@ -84,7 +85,8 @@ std::shared_ptr<data_plane> plane_of(const experiment& e, const run_offer& offer
   setup.share_memory = s.share_memory;
   setup.on_lost = [complain](std::uint32_t node, std::string why) { complain->say({node, std::move(why)}); };
   setup.patience = s.patience;
-  return std::make_shared<data_plane>(std::move(setup));
+  setup.on_thread = [&control] { return std::make_shared<delivery_thread>(control.system); };
+  shared = std::make_shared<data_plane>(std::move(setup));
 }
 
 endpoint announced(const data_plane& plane, const node_settings& s) {

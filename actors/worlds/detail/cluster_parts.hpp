@@ -69,10 +69,18 @@ private:
   std::vector<node_lost> early_;
 };
 
-/// A data plane of this process. @param complain hears which node cannot be reached any more, and why
-std::shared_ptr<data_plane> plane_of(const experiment& e, const run_offer& offer, const fingerprint& print,
-                                     const node_settings& s, std::string host,
-                                     const std::shared_ptr<complaints>& complain);
+/// A data plane of this process, for the length of a scope: its thread runs workers, and can be waited for here only.
+class scoped_plane {
+public:
+  /// @param complain hears which node cannot be reached any more, and why
+  scoped_plane(control_plane& control, const experiment& e, const run_offer& offer, const fingerprint& print,
+               const node_settings& s, std::string host, const std::shared_ptr<complaints>& complain);
+  scoped_plane(const scoped_plane&) = delete;
+  scoped_plane& operator=(const scoped_plane&) = delete;
+  ~scoped_plane() { shared->close(); }
+
+  std::shared_ptr<data_plane> shared; ///< workers may hold it longer
+};
 
 /// Where others connect to. They check that the certificate is for it, so an address may have to become a name.
 endpoint announced(const data_plane& plane, const node_settings& s);
