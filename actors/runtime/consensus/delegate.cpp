@@ -1,0 +1,202 @@
+// What every node does: promise, answer, accept, and follow what has been resolved.
+#include "gossamer/actors/runtime/consensus/delegate.hpp"
+
+#include "gossamer/actors/runtime/consensus/validation.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gossamer::actors::consensus {
+
+delegate::delegate(const charter& rules, node_number self, const resolution& first) : delegate(rules, self, 0, first) {
+  for (auto& [i, w] : workers_)
+    w.line = first.number();
+}
+
+delegate::delegate(const charter& rules, node_number self, std::uint32_t life)
+    : delegate(rules, self, life, resolution{}) {
+  nodes_[self] = {self, life, health::state::well};
+}
+
+delegate::delegate(const charter& rules, node_number self, std::uint32_t life, const resolution& last)
+    : rules_(&rules), self_(self), life_(life), last_(last) {
+  for (rank i = 0; i < rules.homes.size(); ++i)
+    if (rules.homes[i] == self)
+      workers_[i].who = i;
+  for (node_number n = 0; n < rules.nodes; ++n)
+    nodes_.push_back({n, 0, last.nodes.contains(n) ? health::state::well : health::state::gone});
+}
+
+// -- messages ---------------------------------------------------------------------------------------------------------
+
+orders delegate::on(const message& m) {
+  orders out;
+  std::visit(
+      [&](const auto& one) {
+        validate(one, *rules_, last_);
+        receive(one, out);
+      },
+      m);
+  return out;
+}
+
+void delegate::receive(const hold& m, orders& out) {
+  learn(m.last, out);
+  if (refuses(m.by, m.last, out))
+    return;
+  promise(m.by);
+  if (!std::exchange(held_, true)) {
+    held_since_s_ = now_s_;
+    if (!can_answer())
+      out.emplace_back(freeze_workers{});
+  }
+  answer(out);
+}
+
+/// A proposal is accepted also by a voter that has not heard the question: it was not counted among those who hold.
+void delegate::receive(const propose& m, orders& out) {
+  learn(m.last, out);
+  if (refuses(m.by, m.last, out) || !votes())
+    return;
+  promise(m.by);
+  accepted_ = {m.by, m.next};
+  say(m.by.node, accepted{m.by, self_, life_, m.next.number()}, out);
+}
+
+void delegate::receive(const proceed& m, orders& out) { learn(m.last, out); }
+
+/// Whether the chair has a successor, or has missed a resolution. It is told.
+bool delegate::refuses(const ballot& by, const resolution& last, orders& out) const {
+  if (by >= promised_ && last.number() >= last_.number())
+    return false;
+  mail({by.node}, refused{by, promised_, last_}, out);
+  return true;
+}
+
+void delegate::promise(const ballot& by) {
+  if (by == promised_)
+    return;
+  promised_ = by;
+  held_since_s_ = now_s_; // a new chair has its own time to conclude
+  highest_term_ = std::max(highest_term_, by.term);
+  if (by != mine_)
+    give_up();
+}
+
+void delegate::answer(orders& out) {
+  if (!can_answer())
+    return;
+  holding m{promised_, self_, life_, last_.number(), accepted_, {}};
+  for (const auto& [i, w] : workers_)
+    m.workers.push_back(w);
+  say(promised_.node, m, out);
+}
+
+// -- what has been resolved -------------------------------------------------------------------------------------------
+
+/// Also under a question of a newer chair: what has been decided will be what that one finds.
+void delegate::learn(const resolution& r, orders& out) {
+  if (r.number() <= last_.number())
+    return;
+  for (auto& [i, w] : workers_)
+    follow(w, r);
+  if (as_wished_ && r == next_)
+    wished_ = false;
+  stop_wished_ = stop_wished_ && !r.stopping;
+  last_ = r;
+  accepted_ = {};
+  held_ = stand_still_ = false;
+  give_up();
+  out.emplace_back(adopt{r});
+}
+
+/// Who takes part in a resolution has answered a question after the last one before it, so none has been skipped.
+void delegate::follow(standing& w, const resolution& next) const {
+  const auto& view = next.what.view;
+  const auto found = view.lives.find(w.who);
+  if (found == view.lives.end() || !next.knows(self_, life_))
+    return; // left out, or the former life of this node is meant: the model stays of the line that it is
+  const bool gets_state = view.donors.contains(w.who);
+  if (found->second != w.incarnation && gets_state) {
+    w = {.who = w.who, .incarnation = found->second};
+    return;
+  }
+  w.incarnation = found->second;
+  const bool has_it_already =
+      w.line == last_.number() && (view.number == last_.what.view.number || !rules_->synchronous);
+  if (!gets_state || has_it_already)
+    w.line = next.number();
+}
+
+bool delegate::is_abreast(rank i) const {
+  const auto own = workers_.find(i);
+  const auto member = last_.what.view.lives.find(i);
+  return own != workers_.end() && member != last_.what.view.lives.end() && last_.knows(self_, life_)
+         && own->second.incarnation == member->second && own->second.line == last_.number();
+}
+
+// -- this node's workers ----------------------------------------------------------------------------------------------
+
+orders delegate::on(const workers_stand& w) {
+  orders out;
+  if (rules_->synchronous && !held_)
+    return out; // the question has been settled meanwhile
+  std::map<rank, standing> now;
+  for (const auto& one : w.where) {
+    const auto known = workers_.find(one.who);
+    const bool same = known != workers_.end() && known->second.incarnation == one.incarnation;
+    now[one.who] = same ? standing{one.who, one.incarnation, known->second.line, one.step, one.next_exchange}
+                        : standing{.who = one.who}; // one that died, and may be started anew
+  }
+  workers_ = std::move(now);
+  if (rules_->synchronous) {
+    stand_still_ = true;
+    answer(out);
+  }
+  return out;
+}
+
+orders delegate::on(const state_taken& s) {
+  GOSSAMER_ASSERT(!held_ || !rules_->synchronous, "a worker that holds takes no state");
+  const auto own = workers_.find(s.who);
+  if (own == workers_.end() || own->second.incarnation != s.incarnation || !last_.knows(self_, life_))
+    return {};
+  own->second.line = last_.number();
+  own->second.step = own->second.next_exchange = s.step;
+  return {};
+}
+
+bool delegate::hosts_workers(node_number node) const {
+  return std::ranges::find(rules_->homes, node) != rules_->homes.end();
+}
+
+bool delegate::takes_part(node_number node) const {
+  return std::ranges::any_of(last_.what.view.lives, [&](const auto& l) { return rules_->homes[l.first] == node; });
+}
+
+// -- mail -------------------------------------------------------------------------------------------------------------
+
+void delegate::mail(std::vector<node_number> to, const message& m, orders& out) {
+  if (to.empty())
+    return;
+  auto& letter = std::get<post>(out.emplace_back(std::in_place_type<post>));
+  letter.to = std::move(to);
+  letter.what = m;
+}
+
+void delegate::say(node_number to, const message& m, orders& out) {
+  if (to == self_)
+    std::visit([&](const auto& one) { receive(one, out); }, m);
+  else
+    mail({to}, m, out);
+}
+
+void delegate::say_to_all(const message& m, orders& out) const {
+  std::vector<node_number> to;
+  for (const auto& other : nodes_)
+    if (other.node != self_ && other.is != health::state::gone)
+      to.push_back(other.node);
+  mail(std::move(to), m, out);
+}
+
+} // namespace gossamer::actors::consensus

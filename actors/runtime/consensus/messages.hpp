@@ -1,0 +1,110 @@
+#pragma once
+
+#include "gossamer/actors/runtime/consensus/resolution.hpp"
+
+#include <variant>
+
+namespace gossamer::actors::consensus {
+
+// What nodes tell each other to agree. Plain data, as in control.hpp. Whoever speaks to those who may have missed
+// something says what was resolved last, so every message lets them catch up.
+
+/// How far a worker is.
+struct standing {
+  rank who = 0;
+  std::uint32_t incarnation = 0; ///< the number of the resolution that started it anew; 0: of the run's beginning
+  /// The number of the last resolution that its model belongs to. A step alone is no version of a model: one that was
+  /// left out and lives on may be in the same step, with another model. 0: it has none.
+  std::uint32_t line = 0;
+  std::uint64_t step = 0;          ///< that it is in, or about to begin
+  std::uint64_t next_exchange = 0; ///< algorithm::next_exchange
+
+  friend bool operator==(const standing&, const standing&) = default;
+};
+
+/// chair -> all: begin no step, listen to no older chair, and answer.
+struct hold {
+  ballot by;
+  resolution last; ///< that the chair knows
+
+  friend bool operator==(const hold&, const hold&) = default;
+};
+
+/// any -> chair, when its workers hold
+struct holding {
+  ballot by; ///< as in the question
+  node_number node = 0;
+  std::uint32_t life = 0;
+  std::uint32_t number = 0; ///< of the last resolution that it knows: the chair's, or it would have refused
+  proposal accepted;        ///< as the successor of that
+  std::vector<standing> workers;
+
+  friend bool operator==(const holding&, const holding&) = default;
+};
+
+/// chair -> voters
+struct propose {
+  ballot by;
+  resolution last, next;
+
+  friend bool operator==(const propose&, const propose&) = default;
+};
+
+/// voter -> chair: it will tell every later chair
+struct accepted {
+  ballot by;
+  node_number node = 0;
+  std::uint32_t life = 0;
+  std::uint32_t number = 0; ///< of what was proposed
+
+  friend bool operator==(const accepted&, const accepted&) = default;
+};
+
+/// any -> any: this has been decided
+struct proceed {
+  resolution last;
+
+  friend bool operator==(const proceed&, const proceed&) = default;
+};
+
+/// any -> chair: there is a newer chair, or a newer resolution
+struct refused {
+  ballot by; ///< whose question it was
+  ballot promised;
+  resolution last;
+
+  friend bool operator==(const refused&, const refused&) = default;
+};
+
+using message = std::variant<hold, holding, propose, accepted, proceed, refused>;
+
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, standing& s) {
+  return f(s.who, s.incarnation, s.line, s.step, s.next_exchange);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, hold& m) {
+  return f(m.by, m.last);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, holding& m) {
+  return f(m.by, m.node, m.life, m.number, m.accepted, m.workers);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, propose& m) {
+  return f(m.by, m.last, m.next);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, accepted& m) {
+  return f(m.by, m.node, m.life, m.number);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, proceed& m) {
+  return f(m.last);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, refused& m) {
+  return f(m.by, m.promised, m.last);
+}
+
+} // namespace gossamer::actors::consensus

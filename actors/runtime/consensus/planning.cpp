@@ -1,0 +1,126 @@
+#include "gossamer/actors/runtime/consensus/planning.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace gossamer::actors::consensus {
+
+namespace {
+
+enum class rounds { finish, repeat, none };
+
+rounds rounds_of(const algorithm_traits& traits) {
+  if (!traits.synchronous)
+    return rounds::none;
+  return traits.on_loss == interrupted_round::finish ? rounds::finish : rounds::repeat;
+}
+
+/// One decision in the making.
+class draft {
+public:
+  draft(rounds what, const findings& found) : rounds_(what), found_(found), next_(found.last.what) {
+    for (const auto& w : found_.workers) {
+      if (is_current(w) && has_model(w))
+        abreast_.push_back(&w);
+      if (w.line != 0 && (best_ == nullptr || std::tie(best_->line, best_->step) < std::tie(w.line, w.step)))
+        best_ = &w;
+    }
+    ++next_.number;
+  }
+
+  std::optional<decision> finish() {
+    if (best_ == nullptr)
+      return std::nullopt;
+    if (found_.stop)
+      next_.limit = rounds_ == rounds::none ? 0 : std::min(next_.limit, last_step() + 1);
+    if (changed())
+      change_view();
+    return next_;
+  }
+
+private:
+  const view_change& last_view() const { return found_.last.what.view; }
+  bool has_model(const standing& w) const { return w.line == found_.last.number(); }
+  bool is_member(rank i, std::uint32_t incarnation) const {
+    const auto found = last_view().lives.find(i);
+    return found != last_view().lives.end() && found->second == incarnation;
+  }
+  /// A process that was just started says 0 of its workers' incarnations and lines; a founder has a model.
+  bool is_current(const standing& w) const {
+    return is_member(w.who, w.incarnation) && (w.incarnation != 0 || w.line != 0);
+  }
+
+  bool changed() const {
+    if (found_.workers.size() != last_view().lives.size())
+      return true;
+    return !std::ranges::all_of(found_.workers,
+                                [this](const auto& w) { return is_current(w) && (has_model(w) || is_served(w)); });
+  }
+  /// It waits for a state, and its donor lives.
+  bool is_served(const standing& w) const {
+    const auto donor = last_view().donors.find(w.who);
+    return donor != last_view().donors.end()
+           && std::ranges::any_of(abreast_, [&](const auto* other) { return other->who == donor->second; });
+  }
+
+  std::uint64_t last_step() const {
+    std::uint64_t result = abreast_.empty() ? best_->step : 0;
+    for (const auto* w : abreast_)
+      result = std::max(result, w->step);
+    return result;
+  }
+  static std::uint64_t progress(const standing& w) { return std::max(w.step, w.next_exchange); }
+  std::uint64_t first_step() const {
+    if (rounds_ == rounds::none)
+      return 0;
+    if (abreast_.empty())
+      return best_->step;
+    if (rounds_ == rounds::finish)
+      return last_step() + 1;
+    std::uint64_t result = 0;
+    for (const auto* w : abreast_)
+      result = std::max(result, progress(*w));
+    return result;
+  }
+
+  void change_view() {
+    auto& view = next_.view;
+    ++view.number;
+    view.first_step = std::min(first_step(), next_.limit);
+    view.lives.clear();
+    view.donors.clear();
+    std::vector<rank> donors;
+    for (const auto& w : found_.workers) {
+      view.lives.emplace(w.who, keeps_its_life(w) ? w.incarnation : next_.number);
+      if (goes_on(w))
+        donors.push_back(w.who);
+    }
+    for (const auto& w : found_.workers)
+      if (!goes_on(w)) // in turn, so that no donor serves all
+        view.donors.emplace(w.who, donors[view.donors.size() % donors.size()]);
+  }
+  /// From the state that it has.
+  bool goes_on(const standing& w) const {
+    if (abreast_.empty())
+      return &w == best_;
+    return is_current(w) && has_model(w) && (rounds_ != rounds::repeat || progress(w) >= next_.view.first_step);
+  }
+  /// One that had been promised a state may be waited for in a round that is to be finished: its old life is over.
+  bool keeps_its_life(const standing& w) const {
+    return is_current(w) && (rounds_ != rounds::finish || has_model(w) || goes_on(w));
+  }
+
+  rounds rounds_;
+  const findings& found_;
+  decision next_;
+  std::vector<const standing*> abreast_; ///< members that have the model of the last resolution
+  const standing* best_ = nullptr;
+};
+
+} // namespace
+
+planning membership_rules(const algorithm_traits& traits) {
+  return [what = rounds_of(traits)](const findings& found) { return draft{what, found}.finish(); };
+}
+
+} // namespace gossamer::actors::consensus

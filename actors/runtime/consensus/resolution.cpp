@@ -1,0 +1,38 @@
+#include "gossamer/actors/runtime/consensus/resolution.hpp"
+
+#include <algorithm>
+
+namespace gossamer::actors::consensus {
+
+bool resolution::knows(node_number node, std::uint32_t life) const {
+  const auto found = nodes.find(node);
+  return found != nodes.end() && found->second == life;
+}
+
+bool resolution::elected_by(const std::set<node_number>& some) const {
+  const auto votes = 2 * std::ranges::count_if(voters, [&](auto v) { return some.contains(v); });
+  const auto all = std::ssize(voters);
+  return votes > all || (votes == all && all > 0 && some.contains(*voters.begin()));
+}
+
+bool operator==(const resolution& a, const resolution& b) {
+  return a.what.number == b.what.number && a.what.view == b.what.view && a.what.limit == b.what.limit
+         && a.stopping == b.stopping && a.why == b.why && a.nodes == b.nodes && a.voters == b.voters;
+}
+
+resolution founding(const std::vector<node_number>& homes, const std::set<node_number>& voters, std::uint64_t limit) {
+  GOSSAMER_ASSERT(!voters.empty() && voters.size() <= most_voters, "a run begins with one to seven voters");
+  resolution first;
+  first.what.number = 1;
+  first.what.limit = limit;
+  for (rank i = 0; i < homes.size(); ++i) {
+    first.what.view.lives.emplace(i, 0);
+    first.nodes.emplace(homes[i], 0);
+  }
+  for (const auto v : voters)
+    first.nodes.emplace(v, 0);
+  first.voters = voters;
+  return first;
+}
+
+} // namespace gossamer::actors::consensus

@@ -1,0 +1,374 @@
+// Single stories of nodes that agree, over a network that only breaks where it is told to.
+#include "gossamer/actors/runtime/consensus/delegate.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <gmock/gmock.h>
+
+#include <deque>
+
+namespace gossamer::actors::consensus {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+using testing::SizeIs;
+using testing::UnorderedElementsAre;
+
+algorithm_traits traits_of(bool synchronous, interrupted_round on_loss) {
+  algorithm_traits t;
+  t.synchronous = synchronous;
+  t.on_loss = on_loss;
+  return t;
+}
+
+/// Nodes with one worker each, after which come those without.
+class parliament {
+public:
+  explicit parliament(node_number hosts, node_number launchers = 0, bool synchronous = true) {
+    rules_ = {.nodes = hosts + launchers, .homes = {}, .synchronous = synchronous, .plan = {}};
+    rules_.plan = membership_rules(traits_of(synchronous, interrupted_round::repeat));
+    std::set<node_number> voters;
+    for (node_number i = 0; i < hosts; ++i)
+      rules_.homes.push_back(i);
+    for (node_number i = 0; i < rules_.nodes && i < most_voters; ++i)
+      voters.insert(i);
+    first_ = founding(rules_.homes, voters, 1000);
+    for (node_number i = 0; i < rules_.nodes; ++i)
+      nodes_.emplace(i, delegate{rules_, i, first_});
+  }
+
+  delegate& operator[](node_number i) { return nodes_.at(i); }
+  const charter& rules() const { return rules_; }
+  const resolution& first() const { return first_; }
+
+  void cut_off(node_number i) { cut_off_.insert(i); }
+  void reconnect(node_number i) { cut_off_.erase(i); }
+  void die(node_number i) {
+    nodes_.erase(i);
+    for (auto& [j, d] : nodes_)
+      d.on(health{i, lives_[i], health::state::gone});
+  }
+  void come_back(node_number i) {
+    nodes_.emplace(i, delegate{rules_, i, ++lives_[i]});
+    for (auto& [j, d] : nodes_) {
+      d.on(health{i, lives_[i], health::state::well});
+      nodes_.at(i).on(health{j, lives_[j], health::state::well});
+    }
+  }
+
+  /// An event at a node, and all that follows from it.
+  template <class Event>
+  void on(node_number i, const Event& e) {
+    obey(i, (*this)[i].on(e));
+    deliver();
+  }
+  void stand(node_number i) {
+    obey(i, (*this)[i].stand());
+    deliver();
+  }
+  void pass(double seconds) {
+    for (const auto end = now_ + seconds; now_ < end; now_ += 0.125)
+      for (node_number i = 0; i < rules_.nodes; ++i)
+        if (nodes_.contains(i))
+          on(i, clock_says{now_});
+  }
+
+  std::map<rank, std::uint64_t> steps; ///< that workers are in
+  std::map<node_number, std::uint64_t> frozen, adopted;
+  std::uint64_t posts = 0;
+
+private:
+  void obey(node_number i, const orders& all) {
+    for (const auto& one : all) {
+      if (const auto* p = std::get_if<post>(&one)) {
+        for (const auto to : p->to)
+          if (!cut_off_.contains(i) && !cut_off_.contains(to))
+            mail_.emplace_back(to, p->what);
+      } else if (std::holds_alternative<freeze_workers>(one)) {
+        ++frozen[i];
+        obey(i, (*this)[i].on(workers_stand{{{.who = i, .incarnation = incarnations_[i], .step = steps[i]}}}));
+      } else if (const auto* a = std::get_if<adopt>(&one)) {
+        ++adopted[i];
+        if (const auto mine = a->what.what.view.lives.find(i); mine != a->what.what.view.lives.end())
+          incarnations_[i] = mine->second;
+      }
+    }
+  }
+  void deliver() {
+    for (; !mail_.empty(); mail_.pop_front()) {
+      const auto [to, what] = mail_.front();
+      ++posts;
+      if (nodes_.contains(to))
+        obey(to, nodes_.at(to).on(what));
+    }
+  }
+
+  charter rules_;
+  resolution first_;
+  std::map<node_number, delegate> nodes_;
+  std::map<node_number, std::uint32_t> lives_, incarnations_;
+  std::deque<std::pair<node_number, message>> mail_;
+  std::set<node_number> cut_off_;
+  double now_ = 0;
+};
+
+std::vector<std::byte> bytes(delegate d) {
+  archive_writer all;
+  d.fields(all);
+  return all.bytes();
+}
+
+// -- how it goes ------------------------------------------------------------------------------------------------------
+
+TEST(nodes, resolve_what_the_chair_is_asked_for_in_a_handful_of_messages) {
+  parliament p{4};
+  EXPECT_EQ(p[3].chair(), 0u);
+  p.on(0, wish{});
+  p.on(0, clock_says{});
+  for (node_number i = 0; i < 4; ++i) {
+    EXPECT_EQ(p[i].last().number(), 2u);
+    EXPECT_EQ(p[i].last().what.view, p.first().what.view) << "nobody came, nobody is missing";
+    EXPECT_TRUE(p[i].is_abreast(i));
+    EXPECT_FALSE(p[i].holds());
+    EXPECT_EQ(p.frozen[i], 1u);
+  }
+  EXPECT_EQ(p.posts, 3u * 3 + 2 * 3) << "hold, holding, proceed; propose, accepted";
+}
+
+TEST(nodes, give_the_chair_to_the_first_voter_that_is_not_suspected) {
+  parliament p{3};
+  p.on(2, health{0, 0, health::state::suspected});
+  EXPECT_EQ(p[2].chair(), 1u);
+  EXPECT_EQ(p[1].chair(), 0u) << "everybody has its own beliefs";
+  p.die(0);
+  p.pass(0.25);
+  EXPECT_EQ(p[1].last().number(), 2u);
+  EXPECT_THAT(p[2].last().what.view.lives, UnorderedElementsAre(Pair(1, 0), Pair(2, 0)));
+  EXPECT_THAT(p[2].last().voters, ElementsAre(1, 2));
+}
+
+TEST(nodes, stop_after_the_step_that_the_furthest_is_in) {
+  parliament p{3};
+  p.steps = {{0, 4}, {1, 5}, {2, 4}};
+  p.on(0, wish{true, run_end::seconds});
+  p.pass(0.25);
+  EXPECT_EQ(p[1].last().what.limit, 6u);
+  EXPECT_TRUE(p[1].last().stopping);
+  EXPECT_EQ(p[1].last().why, run_end::seconds);
+  EXPECT_EQ(p[1].last().what.view, p.first().what.view);
+  p.pass(1);
+  EXPECT_EQ(p[1].last().number(), 2u) << "the wish has come true";
+}
+
+TEST(nodes, of_an_asynchronous_run_decide_without_a_pause) {
+  parliament p{3, 0, false};
+  p.on(0, wish{true, run_end::planned});
+  p.pass(0.25);
+  EXPECT_THAT(p.frozen, IsEmpty());
+  EXPECT_EQ(p[2].last().what.limit, 0u);
+}
+
+// -- who is behind ----------------------------------------------------------------------------------------------------
+
+TEST(a_laggard, learns_from_the_next_question_what_it_has_missed) {
+  parliament p{3};
+  p.cut_off(2);
+  p[0].on(health{2, 0, health::state::suspected});
+  p.pass(0.25);
+  EXPECT_EQ(p[1].last().number(), 2u);
+  EXPECT_EQ(p[2].last().number(), 1u);
+  EXPECT_THAT(p[1].last().voters, ElementsAre(0, 1, 2)) << "it is silent, but may live";
+  p.reconnect(2);
+  p.on(0, health{2, 0, health::state::well});
+  p.pass(0.25);
+  EXPECT_EQ(p[2].last().number(), 3u);
+  EXPECT_THAT(p[2].last().what.view.lives, UnorderedElementsAre(Pair(0, 0), Pair(1, 0), Pair(2, 3)))
+      << "its old life is over";
+  EXPECT_THAT(p[2].last().what.view.donors, SizeIs(1));
+  EXPECT_FALSE(p[2].is_abreast(2));
+  p.on(2, state_taken{2, 3, 7});
+  EXPECT_TRUE(p[2].is_abreast(2));
+}
+
+TEST(a_laggard, that_holds_asks_the_voters_what_has_become_of_it) {
+  parliament p{3};
+  p.on(2, message{hold{{1, 0, 0}, p.first()}});
+  EXPECT_TRUE(p[2].holds());
+  p.cut_off(2);
+  p[0].on(health{2, 0, health::state::suspected});
+  p.pass(0.25);
+  EXPECT_TRUE(p[2].holds()) << "time does not thaw it";
+  p.reconnect(2);
+  p.pass(0.25);
+  EXPECT_EQ(p[2].last().number(), 2u);
+  EXPECT_FALSE(p[2].holds());
+}
+
+TEST(a_voter, that_holds_for_long_takes_the_chair) {
+  parliament p{3};
+  for (const node_number i : {1u, 2u})
+    p.on(i, message{hold{{1, 0, 0}, p.first()}});
+  p.cut_off(0);
+  p.pass(4.5);
+  EXPECT_TRUE(p[1].holds());
+  for (const node_number i : {1u, 2u})
+    p[i].on(health{0, 0, health::state::suspected});
+  p.pass(0.5);
+  EXPECT_EQ(p[2].last().number(), 2u) << "the chair is suspected: the next one does not wait";
+}
+
+TEST(a_voter, takes_the_chair_also_if_nobody_is_suspected) {
+  parliament p{3};
+  for (const node_number i : {0u, 1u})
+    p.on(i, message{hold{{1, 2, 0}, p.first()}}); // which 2 has forgotten, and never asked with that ballot
+  p.cut_off(2);
+  p.pass(p.rules().longest_hold_s - 0.5);
+  EXPECT_FALSE(p[0].asks()) << "the chair may be slow";
+  p.reconnect(2);
+  p.pass(1);
+  EXPECT_EQ(p[2].last().number(), 2u);
+}
+
+TEST(a_chair, that_is_refused_tries_above_whom_it_has_lost_to) {
+  parliament p{3};
+  p.cut_off(2);
+  for (int i = 0; i < 5; ++i)
+    p.stand(2);
+  p.reconnect(2);
+  p.on(1, message{hold{p[2].own_ballot(), p.first()}});
+  p.stand(0);
+  EXPECT_FALSE(p[0].asks());
+  EXPECT_EQ(p[0].last().number(), 1u);
+  p.pass(1);
+  EXPECT_GT(p[0].own_ballot().term, p[2].own_ballot().term);
+  EXPECT_EQ(p[0].last().number(), 2u);
+}
+
+// -- who votes --------------------------------------------------------------------------------------------------------
+
+TEST(a_minority, never_decides) {
+  parliament p{3};
+  for (const node_number i : {1u, 2u})
+    p.die(i);
+  p.pass(100);
+  EXPECT_EQ(p[0].last().number(), 1u);
+  EXPECT_TRUE(p[0].holds());
+}
+
+TEST(two_hosts, survive_either_with_a_launcher_that_votes) {
+  for (const node_number dies : {0u, 1u, 2u}) {
+    parliament p{2, 1};
+    p.die(dies);
+    p.pass(1);
+    const node_number other = dies == 0 ? 1 : 0;
+    EXPECT_EQ(p[other].last().number(), 2u);
+    EXPECT_EQ(p[other].last().what.view.lives.size(), dies == 2 ? 2u : 1u);
+  }
+}
+
+TEST(one_that_comes_back, votes_when_it_has_the_model) {
+  parliament p{3};
+  p.die(2);
+  p.pass(0.25);
+  p.come_back(2);
+  p.pass(0.25);
+  EXPECT_EQ(p[2].last().number(), 3u);
+  EXPECT_FALSE(p[2].votes());
+  EXPECT_THAT(p[2].last().what.view.lives, testing::Contains(Pair(2, 3)));
+  p.on(2, state_taken{2, 3, 0});
+  p.on(0, wish{});
+  p.pass(0.25);
+  EXPECT_TRUE(p[2].votes());
+  EXPECT_EQ(p[0].last().number(), 4u);
+}
+
+TEST(voters, are_seven_at_most_and_renewed) {
+  parliament p{9};
+  EXPECT_THAT(p[8].last().voters, SizeIs(7));
+  p.die(1);
+  p.die(0);
+  p.pass(1);
+  EXPECT_THAT(p[8].last().voters, ElementsAre(2, 3, 4, 5, 6, 7, 8));
+}
+
+// -- what peers say that cannot be ------------------------------------------------------------------------------------
+
+std::string refusal(delegate& d, const message& m, errc code = errc::bad_packet) {
+  const auto before = bytes(d);
+  try {
+    d.on(m);
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), code);
+    EXPECT_EQ(bytes(d), before) << "nothing has changed";
+    return e.what();
+  }
+  ADD_FAILURE() << "it has been believed";
+  return {};
+}
+
+TEST(a_delegate, refuses_what_cannot_be_and_says_why) {
+  parliament p{3};
+  auto& d = p[0];
+  const auto last = p.first();
+  const ballot by{1, 1, 0};
+  EXPECT_THAT(refusal(d, hold{{1, 7, 0}, last}), HasSubstr("a chair that is no node of this run"));
+  EXPECT_THAT(refusal(d, hold{{~std::uint64_t{0}, 1, 0}, last}), HasSubstr("an attempt that nobody makes"));
+  EXPECT_THAT(refusal(d, hold{{0, 1, 0}, last}), HasSubstr("an attempt that nobody makes"));
+  EXPECT_THAT(refusal(d, hold{by, {}}), HasSubstr("resolves nothing"));
+  EXPECT_THAT(refusal(d, accepted{by, 3, 0, 2}), HasSubstr("no node of this run"));
+  EXPECT_THAT(refusal(d, propose{by, last, last}), HasSubstr("does not come next"));
+  const auto one = [&](standing s) {
+    holding m{by, 1, 0, 1, {}, {}};
+    m.workers.push_back(s);
+    return m;
+  };
+  EXPECT_THAT(refusal(d, one({.who = 9})), HasSubstr("a worker of another node"));
+  EXPECT_THAT(refusal(d, one({.who = 2})), HasSubstr("a worker of another node"));
+  EXPECT_THAT(refusal(d, one({.who = 1, .line = 2})), HasSubstr("still to come"));
+  EXPECT_THAT(refusal(d, one({.who = 1, .step = ~std::uint64_t{0}})), HasSubstr("a step that nobody reaches"));
+  EXPECT_THAT(refusal(d, holding{by, 1, 0, 1, {}, {{.who = 1}, {.who = 1}}}), HasSubstr("twice"));
+}
+
+TEST(a_delegate, refuses_resolutions_that_cannot_be) {
+  parliament p{3};
+  const auto refused_if = [&](auto&& change) {
+    auto next = p.first();
+    ++next.what.number;
+    change(next);
+    return refusal(p[0], proceed{next});
+  };
+  EXPECT_THAT(refused_if([](auto& r) { r.what.view.lives[5] = 0; }), HasSubstr("a worker that cannot be"));
+  EXPECT_THAT(refused_if([](auto& r) { r.what.view.lives.clear(); }), HasSubstr("everybody out"));
+  EXPECT_THAT(refused_if([](auto& r) { r.what.view.number = 3; }), HasSubstr("a view that cannot be"));
+  EXPECT_THAT(refused_if([](auto& r) { r.what.view.donors = {{0, 1}, {1, 0}}; }), HasSubstr("nothing to give"));
+  EXPECT_THAT(refused_if([](auto& r) { r.voters.clear(); }), HasSubstr("to nobody"));
+  EXPECT_THAT(refused_if([](auto& r) { r.voters.insert(9); }), HasSubstr("without its life"));
+  EXPECT_THAT(refused_if([](auto& r) { r.nodes.erase(2), r.voters.erase(2); }), HasSubstr("takes no part"));
+}
+
+TEST(a_delegate, notices_when_the_protocol_is_broken) {
+  parliament p{3};
+  auto other = p.first();
+  other.what.limit = 7;
+  EXPECT_THAT(refusal(p[0], proceed{other}, errc::failed), HasSubstr("decided differently"));
+}
+
+TEST(a_delegate, goes_on_from_what_was_saved) {
+  parliament p{3};
+  p[0].stand();
+  p[1].on(message{hold{p[0].own_ballot(), p.first()}});
+  for (const node_number i : {0u, 1u}) {
+    const auto saved = bytes(p[i]);
+    delegate other{p.rules(), 2, 9};
+    archive_reader reader{saved, buffer_pool{}};
+    other.fields(reader);
+    reader.finish();
+    EXPECT_EQ(bytes(other), saved);
+    EXPECT_EQ(other.holds(), p[i].holds());
+  }
+}
+
+} // namespace
+} // namespace gossamer::actors::consensus
