@@ -1,4 +1,6 @@
 // The workers of the world, and what must hold among them.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -207,7 +209,20 @@ std::string world::calm(bool come_back) {
     return "too many voters have died: nobody goes on";
   if (std::ranges::none_of(processes_, [](const auto& p) { return p.mind && p.worker.has_model; }))
     return "nobody has a model any more";
-  throw broken{"the run is stuck"};
+  std::string how = "the run is stuck";
+  for (node_number i = 0; i < processes_.size(); ++i)
+    how += "\n  " + state_of(i);
+  throw broken{how};
+}
+
+std::string world::state_of(node_number i) const {
+  const auto& [mind, life, w, hash] = processes_[i];
+  if (!mind)
+    return fmt::format("{} is down", i);
+  return fmt::format("{}, life {}: knows resolution {} of {}, {}{}{}{}; model {}, active {}, frozen {}, step {} of {}", i,
+                     life, mind->last().number(), decided_.size(), mind->votes() ? "votes" : "does not vote",
+                     mind->holds() ? ", holds" : "", mind->asks() ? ", asks" : "", mind->proposes() ? ", proposes" : "",
+                     w.has_model, w.active, w.frozen, w.step, w.limit);
 }
 
 void world::believe_the_truth(node_number i) {

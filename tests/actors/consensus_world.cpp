@@ -165,15 +165,30 @@ std::string world::describe(const action& a) const {
 
 // -- what may happen --------------------------------------------------------------------------------------------------
 
+/// Whether it would change anything to deliver this: worlds that stay as they are need not be looked at.
 bool world::is_for(const letter& l, node_number i) const {
   const auto& d = *processes_[i].mind;
   if (const auto* m = std::get_if<proceed>(&l.what))
     return m->last.number() > d.last().number();
   if (const auto* m = std::get_if<hold>(&l.what))
-    return m->by.node != i;
+    return m->by.node != i && !is_moot(*m, d) && !(d.holds() && m->by == d.promised());
   if (const auto* m = std::get_if<propose>(&l.what))
-    return m->by.node != i;
+    return m->by.node != i && !is_moot(*m, d) && m->by != d.accepted_proposal().by;
+  if (const auto* m = std::get_if<holding>(&l.what); m != nullptr && l.to == i && synchronous()) {
+    const auto& known = d.health_of(m->node);
+    const bool awaited = std::ranges::count(d.awaited(), m->node) != 0;
+    return awaited || !d.asks() || known.is != health::state::well || known.life != m->life;
+  }
   return l.to == i;
+}
+
+/// It would be refused, and nobody would hear that.
+template <class Question>
+bool world::is_moot(const Question& m, const delegate& d) const {
+  if (m.last.number() > d.last().number() || (m.by >= d.promised() && m.last.number() == d.last().number()))
+    return false;
+  const auto& chair = processes_[m.by.node].mind;
+  return !chair || chair->own_ballot() != m.by || (!chair->asks() && !chair->proposes());
 }
 
 /// An answer that nobody waits for any more.

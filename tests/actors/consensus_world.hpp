@@ -145,6 +145,8 @@ private:
   bool synchronous() const { return setting_->kind != rounds::none; }
   bool leaves_out(rule r) const { return setting_->left_out == r; }
   bool is_for(const letter& l, node_number i) const;
+  template <class Question>
+  bool is_moot(const Question& m, const delegate& d) const;
   bool is_dead_letter(const letter& l) const;
   bool may_complete(node_number i) const;
   bool may_take(node_number i) const;
@@ -180,6 +182,7 @@ private:
   void believe_the_truth(node_number i);
   void deliver_everything();
   bool goes_on(std::uint64_t goal) const;
+  std::string state_of(node_number i) const;
 
   const setting* setting_;
   std::vector<process> processes_;

@@ -176,9 +176,8 @@ orders delegate::on(const health& h) {
   orders out;
   if (h.node >= nodes_.size() || h.node == self_ || h.life < nodes_[h.node].life)
     return out;
-  const auto before = std::exchange(nodes_[h.node], h);
-  if (h.is == health::state::well && before != h && !(takes_part(h.node) && last_.knows(h.node, h.life)))
-    wished_ = true; // it may come
+  if (std::exchange(nodes_[h.node], h) != h)
+    declined_.erase(h.node);
   if (const auto found = answers_.find(h.node); found != answers_.end() && found->second.life < h.life)
     answers_.erase(found);
   conclude(out);
@@ -214,15 +213,33 @@ bool delegate::should_stand() const {
   return is_first && (held_ ? chair_is_lost || promised_ == mine_ : is_wanted());
 }
 
-/// Somebody is to be lost; or as the shell wishes.
+/// Somebody is to be lost, or may come; or as the shell wishes.
 bool delegate::is_wanted() const {
   if (wished_ || stop_wished_)
     return true;
-  return std::ranges::any_of(last_.nodes, [this](const auto& n) {
-    const auto& [node, life] = n;
-    const bool gone = nodes_[node].is == health::state::gone || nodes_[node].life != life;
-    return node != self_ && (gone || (!is_well(node, life) && takes_part(node)));
+  const auto present = nodes_with_members(last_);
+  const bool somebody_is_lost = std::ranges::any_of(last_.nodes, [&](const auto& n) {
+    const bool is_gone = nodes_[n.first].is == health::state::gone || nodes_[n.first].life != n.second;
+    return n.first != self_ && (is_gone || (!is_well(n.first, n.second) && present.contains(n.first)));
   });
+  return somebody_is_lost || std::ranges::any_of(rules_->homes, [&](node_number n) {
+           return nodes_[n].is == health::state::well && !present.contains(n) && !declined_.contains(n);
+         });
+}
+
+std::set<node_number> delegate::nodes_with_members(const resolution& r) const {
+  std::set<node_number> result;
+  for (const auto& [i, life] : r.what.view.lives)
+    result.insert(rules_->homes[i]);
+  return result;
+}
+
+/// Who was asked, and is left out nevertheless, is not to be asked again and again: it offers no workers.
+void delegate::remember_who_declined(const resolution& r) {
+  const auto present = nodes_with_members(r);
+  for (const auto& [n, m] : answers_)
+    if (is_well(n, m.life) && !present.contains(n))
+      declined_.insert(n);
 }
 
 /// Voters take turns, so that they do not stand for the chair at the same moment.

@@ -100,8 +100,10 @@ void delegate::learn(const resolution& r, orders& out) {
     return;
   for (auto& [i, w] : workers_)
     follow(w, r);
-  if (as_wished_ && r == next_)
+  if (as_wished_ && r == next_) {
     wished_ = false;
+    remember_who_declined(r);
+  }
   stop_wished_ = stop_wished_ && !r.stopping;
   last_ = r;
   accepted_ = {};
@@ -168,10 +170,6 @@ orders delegate::on(const state_taken& s) {
 
 bool delegate::hosts_workers(node_number node) const {
   return std::ranges::find(rules_->homes, node) != rules_->homes.end();
-}
-
-bool delegate::takes_part(node_number node) const {
-  return std::ranges::any_of(last_.what.view.lives, [&](const auto& l) { return rules_->homes[l.first] == node; });
 }
 
 // -- mail -------------------------------------------------------------------------------------------------------------

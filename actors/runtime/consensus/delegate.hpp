@@ -33,8 +33,8 @@ struct health {
 
   friend bool operator==(const health&, const health&) = default;
 };
-/// The chair shall see to another resolution, whoever it believes to be there: somebody wants to come, or has got the
-/// model and may vote. `stop`: no more steps than are under way.
+/// The chair shall see to another resolution, whoever it believes to be there: somebody has got the model and may vote,
+/// or a worker shall be started anew. `stop`: no more steps than are under way.
 struct wish {
   bool stop = false;
   run_end why = run_end::planned;
@@ -152,6 +152,8 @@ public:
   const health& health_of(node_number node) const { return nodes_[node]; }
   /// The ballot under which this node is the chair now, or was last.
   const ballot& own_ballot() const noexcept { return mine_; }
+  /// The newest chair that it listens to.
+  const ballot& promised() const noexcept { return promised_; }
   /// What it has accepted as the successor of the last resolution.
   const proposal& accepted_proposal() const noexcept { return accepted_; }
   /// Whether this worker may make steps: it is a member of the last resolution, and has its model.
@@ -178,7 +180,6 @@ private:
   bool can_answer() const { return stand_still_ || !rules_->synchronous || !hosts_workers(self_); }
   void answer(orders& out);
   bool hosts_workers(node_number node) const;
-  bool takes_part(node_number node) const;
 
   // the chair
   void ask(orders& out);
@@ -191,6 +192,8 @@ private:
   void count(orders& out);
   void give_up();
   bool is_wanted() const;
+  std::set<node_number> nodes_with_members(const resolution& r) const;
+  void remember_who_declined(const resolution& r);
   bool should_stand() const;
   double turn() const;
   void repeat(orders& out);
@@ -221,6 +224,7 @@ private:
   bool as_wished_ = false; // what is proposed is its own plan, and it knew every wish when it made it
 
   std::vector<health> nodes_;
+  std::set<node_number> declined_; // to take part, since this node believes what it does of them
   bool wished_ = false, stop_wished_ = false;
   run_end why_ = run_end::planned;
 
