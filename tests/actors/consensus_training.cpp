@@ -219,8 +219,8 @@ std::string world::state_of(node_number i) const {
   const auto& [mind, life, w, hash] = processes_[i];
   if (!mind)
     return fmt::format("{} is down", i);
-  return fmt::format("{}, life {}: knows resolution {} of {}, {}{}{}{}; model {}, active {}, frozen {}, step {} of {}", i,
-                     life, mind->last().number(), decided_.size(), mind->votes() ? "votes" : "does not vote",
+  return fmt::format("{}, life {}: knows resolution {} of {}, {}{}{}{}; model {}, active {}, frozen {}, step {} of {}",
+                     i, life, mind->last().number(), decided_.size(), mind->votes() ? "votes" : "does not vote",
                      mind->holds() ? ", holds" : "", mind->asks() ? ", asks" : "", mind->proposes() ? ", proposes" : "",
                      w.has_model, w.active, w.frozen, w.step, w.limit);
 }

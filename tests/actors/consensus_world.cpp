@@ -145,9 +145,15 @@ std::uint64_t world::hash() const {
 }
 
 std::string world::describe(const action& a) const {
-  static constexpr std::array what = {
-      "hears",         "stands for the chair", "stands, to stop the run", "leaves out the silent", "buries the silent",
-      "ends its step", "takes a state",        "dies",                    "comes back"};
+  static constexpr std::array what = {"hears",
+                                      "stands for the chair",
+                                      "stands, to stop the run",
+                                      "leaves out the silent",
+                                      "buries the silent",
+                                      "ends its step",
+                                      "takes a state",
+                                      "dies",
+                                      "comes back"};
   if (a.what != action::kind::deliver)
     return fmt::format("{} {}", a.who, what[static_cast<std::size_t>(a.what)]);
   const auto& l = *sent_[a.which];
@@ -386,7 +392,7 @@ void world::crash(node_number i) {
 
 void world::restart(node_number i) {
   auto& p = processes_[i];
-  p.life += has_worker(i) || !leaves_out(rule::lives); // what a worker forgets is found out too easily
+  p.life += !leaves_out(rule::lives);
   p.mind = std::make_shared<const delegate>(setting_->rules, i, p.life);
 }
 

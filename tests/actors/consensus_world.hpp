@@ -4,6 +4,7 @@
 #include "gossamer/base/error.hpp"
 
 #include <array>
+#include <bit>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,7 +52,10 @@ private:
     sum_ = (sum_ ^ word) * 0x9e37'79b9'7f4a'7c15;
     sum_ ^= sum_ >> 29;
   }
-  void visit(double& real) override { (*this)(*reinterpret_cast<std::uint64_t*>(&real)); }
+  void visit(double& real) override {
+    auto word = std::bit_cast<std::uint64_t>(real);
+    visit(word);
+  }
 
   std::uint64_t sum_;
 };

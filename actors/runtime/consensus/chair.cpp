@@ -101,7 +101,7 @@ void delegate::conclude(orders& out) {
   phase_ = phase::proposing;
   said_s_ = now_s_;
   const propose proposal{mine_, last_, next_};
-  say_to_all(proposal, out);
+  mail(voters_not_among({self_}), proposal, out);
   receive(proposal, out);
 }
 
@@ -252,25 +252,23 @@ double delegate::turn() const {
 void delegate::repeat(orders& out) {
   said_s_ = now_s_;
   if (phase_ == phase::none && held_ && can_answer()) {
-    holding m{promised_, self_, life_, last_.number(), accepted_, {}};
-    for (const auto& [i, w] : workers_)
-      m.workers.push_back(w);
-    std::vector<node_number> to;
-    std::ranges::copy_if(last_.voters, std::back_inserter(to), [this](auto v) { return v != self_; });
-    mail(std::move(to), m, out);
-    return;
-  }
-  if (phase_ == phase::asking) {
+    mail(voters_not_among({self_}), standing_here(), out);
+  } else if (phase_ == phase::asking) {
     std::vector<node_number> to;
     for (const auto& n : nodes_)
       if (n.node != self_ && n.is != health::state::gone && !answers_.contains(n.node))
         to.push_back(n.node);
     mail(std::move(to), hold{mine_, last_}, out);
   } else if (phase_ == phase::proposing) {
-    std::vector<node_number> to;
-    std::ranges::copy_if(last_.voters, std::back_inserter(to), [this](auto v) { return !agree_.contains(v); });
-    mail(std::move(to), propose{mine_, last_, next_}, out);
+    mail(voters_not_among(agree_), propose{mine_, last_, next_}, out);
   }
+}
+
+/// @param some this node among them
+std::vector<node_number> delegate::voters_not_among(const std::set<node_number>& some) const {
+  std::vector<node_number> result;
+  std::ranges::set_difference(last_.voters, some, std::back_inserter(result));
+  return result;
 }
 
 } // namespace gossamer::actors::consensus

@@ -84,12 +84,15 @@ void delegate::promise(const ballot& by) {
 }
 
 void delegate::answer(orders& out) {
-  if (!can_answer())
-    return;
+  if (can_answer())
+    say(promised_.node, standing_here(), out);
+}
+
+holding delegate::standing_here() const {
   holding m{promised_, self_, life_, last_.number(), accepted_, {}};
   for (const auto& [i, w] : workers_)
     m.workers.push_back(w);
-  say(promised_.node, m, out);
+  return m;
 }
 
 // -- what has been resolved -------------------------------------------------------------------------------------------

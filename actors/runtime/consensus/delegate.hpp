@@ -33,8 +33,9 @@ struct health {
 
   friend bool operator==(const health&, const health&) = default;
 };
-/// The chair shall see to another resolution, whoever it believes to be there: somebody has got the model and may vote,
-/// or a worker shall be started anew. `stop`: no more steps than are under way.
+/// The chair shall see to another resolution, whoever it believes to be there: a worker has died although its node
+/// lives, or shall be started anew, or has got the model, so that its node may vote. `stop`: no more steps than are
+/// under way.
 struct wish {
   bool stop = false;
   run_end why = run_end::planned;
@@ -179,6 +180,7 @@ private:
   void promise(const ballot& by);
   bool can_answer() const { return stand_still_ || !rules_->synchronous || !hosts_workers(self_); }
   void answer(orders& out);
+  holding standing_here() const;
   bool hosts_workers(node_number node) const;
 
   // the chair
@@ -197,6 +199,7 @@ private:
   bool should_stand() const;
   double turn() const;
   void repeat(orders& out);
+  std::vector<node_number> voters_not_among(const std::set<node_number>& some) const;
 
   static void mail(std::vector<node_number> to, const message& m, orders& out);
   void say(node_number to, const message& m, orders& out);
