@@ -268,6 +268,17 @@ TEST(two_hosts, survive_either_with_a_launcher_that_votes) {
   }
 }
 
+TEST(a_launcher, that_comes_back_votes_again) {
+  parliament p{2, 1};
+  p.die(2);
+  p.pass(0.25);
+  EXPECT_THAT(p[0].last().voters, ElementsAre(0, 1));
+  p.come_back(2);
+  p.pass(0.5);
+  EXPECT_TRUE(p[2].votes());
+  EXPECT_EQ(p[0].last().number(), 3u) << "and then there is peace";
+}
+
 TEST(one_that_comes_back, votes_when_it_has_the_model) {
   parliament p{3};
   p.die(2);

@@ -222,9 +222,15 @@ bool delegate::is_wanted() const {
     const bool is_gone = nodes_[n.first].is == health::state::gone || nodes_[n.first].life != n.second;
     return n.first != self_ && (is_gone || (!is_well(n.first, n.second) && present.contains(n.first)));
   });
-  return somebody_is_lost || std::ranges::any_of(rules_->homes, [&](node_number n) {
-           return nodes_[n].is == health::state::well && !present.contains(n) && !declined_.contains(n);
+  return somebody_is_lost || std::ranges::any_of(nodes_, [&](const health& n) {
+           const bool comes = hosts_workers(n.node) ? !present.contains(n.node) : may_witness(n);
+           return n.is == health::state::well && comes && !declined_.contains(n.node);
          });
+}
+
+/// A process without workers has nothing to do but vote.
+bool delegate::may_witness(const health& n) const {
+  return !last_.votes(n.node, n.life) && last_.voters.size() < most_voters;
 }
 
 std::set<node_number> delegate::nodes_with_members(const resolution& r) const {
@@ -234,7 +240,7 @@ std::set<node_number> delegate::nodes_with_members(const resolution& r) const {
   return result;
 }
 
-/// Who was asked, and is left out nevertheless, is not to be asked again and again: it offers no workers.
+/// Who has answered, and is left out nevertheless, is not to be asked again and again: it offers no workers.
 void delegate::remember_who_declined(const resolution& r) {
   const auto present = nodes_with_members(r);
   for (const auto& [n, m] : answers_)

@@ -194,6 +194,7 @@ private:
   void count(orders& out);
   void give_up();
   bool is_wanted() const;
+  bool may_witness(const health& n) const;
   std::set<node_number> nodes_with_members(const resolution& r) const;
   void remember_who_declined(const resolution& r);
   bool should_stand() const;
