@@ -120,7 +120,7 @@ TEST(every_schedule, lets_rounds_be_finished) {
 
 TEST(every_schedule, never_stops_asynchronous_workers) {
   for (const auto& w : {small_world{{.chairs = 2, .steps = 0}, rounds::none},
-                        {{.chairs = 2, .crashes = 1, .restarts = 1, .steps = 0}, rounds::none, 300}})
+                        {{.chairs = 2, .crashes = 1, .restarts = 1, .steps = 0}, rounds::none}})
     hold_to_promises(w);
 }
 

@@ -44,57 +44,9 @@ std::uint64_t hash_of_message(const message& m) {
   return hash_of(m.index(), std::visit([](const auto& one) { return hash_of_fields(one); }, m));
 }
 
-/// In which the step alone is the version of a model.
-planning by_steps_alone(planning given) {
-  return [given](const findings& found) {
-    auto last = found.last;
-    std::vector<standing> workers(found.workers.begin(), found.workers.end());
-    for (auto& w : workers)
-      if (w.line != 0) {
-        w.line = last.number();
-        last.what.view.lives[w.who] = w.incarnation;
-      }
-    auto result = given({last, workers, found.stop});
-    if (result && result->view.number == found.last.what.view.number)
-      ++result->view.number; // who was left out is back
-    return result;
-  };
-}
-
-planning rules_of(rounds kind, rule left_out) {
-  algorithm_traits traits;
-  traits.synchronous = kind != rounds::none;
-  traits.on_loss = kind == rounds::finish ? interrupted_round::finish : interrupted_round::repeat;
-  const auto rules = membership_rules(traits);
-  if (left_out == rule::line)
-    return by_steps_alone(rules);
-  if (left_out != rule::later && left_out != rule::limit)
-    return rules;
-  return [rules, left_out](const findings& found) {
-    auto result = rules(found);
-    if (result && left_out == rule::limit && found.stop)
-      --result->limit;
-    if (result && left_out == rule::later && result->view.number != found.last.what.view.number)
-      --result->view.first_step;
-    return result;
-  };
-}
-
 } // namespace
 
 std::uint64_t hash_of(const resolution& r) { return hash_of_fields(r); }
-
-setting::setting(const bounds& b, rounds k, rule r) : may(b), kind(k), left_out(r) {
-  rules.nodes = b.processes + b.launcher;
-  std::set<node_number> voters;
-  for (node_number i = 0; i < rules.nodes; ++i)
-    voters.insert(i);
-  for (node_number i = 0; i < b.processes; ++i)
-    rules.homes.push_back(i);
-  rules.synchronous = k != rounds::none;
-  rules.plan = rules_of(k, r);
-  first = founding(rules.homes, voters, 1'000'000);
-}
 
 world::world(const setting& s) : setting_(&s), processes_(s.rules.nodes) {
   decided_.push_back(std::make_shared<const resolution>(s.first));
@@ -328,7 +280,9 @@ void world::obey(node_number i, delegate& d, const orders& all) {
 
 workers_stand world::where(node_number i) const {
   const auto& w = processes_[i].worker;
-  return {{{.who = i, .incarnation = w.incarnation, .step = w.step, .next_exchange = w.step}}};
+  if (!w.has_model && w.awaits == 0)
+    return {{}, {i}};
+  return {{{.who = i, .incarnation = w.incarnation, .line = 0, .step = w.step, .next_exchange = w.step}}, {}};
 }
 
 void world::carry(const post& p) {

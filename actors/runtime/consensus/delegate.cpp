@@ -129,7 +129,8 @@ void delegate::follow(standing& w, const resolution& next) const {
   w.incarnation = found->second;
   const bool has_it_already =
       w.line == last_.number() && (view.number == last_.what.view.number || !rules_->synchronous);
-  if (!gets_state || has_it_already)
+  const bool keeps_model = !gets_state && w.line != 0; // or it has died since it answered
+  if (keeps_model || has_it_already)
     w.line = next.number();
 }
 
@@ -147,11 +148,13 @@ orders delegate::on(const workers_stand& w) {
   if (rules_->synchronous && !held_)
     return out; // the question has been settled meanwhile
   std::map<rank, standing> now;
+  for (const auto i : w.anew)
+    now[i].who = i;
   for (const auto& one : w.where) {
     const auto known = workers_.find(one.who);
-    const bool same = known != workers_.end() && known->second.incarnation == one.incarnation;
-    now[one.who] = same ? standing{one.who, one.incarnation, known->second.line, one.step, one.next_exchange}
-                        : standing{.who = one.who}; // one that died, and may be started anew
+    now[one.who] = {.who = one.who};
+    if (known != workers_.end() && known->second.incarnation == one.incarnation)
+      now[one.who] = {one.who, one.incarnation, known->second.line, one.step, one.next_exchange};
   }
   workers_ = std::move(now);
   if (rules_->synchronous) {

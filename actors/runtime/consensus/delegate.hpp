@@ -40,10 +40,11 @@ struct wish {
   bool stop = false;
   run_end why = run_end::planned;
 };
-/// The workers of this node; all of them. Synchronous algorithms: they hold since `freeze_workers`. Others: whenever
-/// somebody has got the model, or goes.
+/// All workers of this node. Synchronous algorithms: they hold since `freeze_workers`. Others: whenever one has died,
+/// or shall be started anew.
 struct workers_stand {
-  std::vector<standing> where; ///< lines are left out: the delegate knows them
+  std::vector<standing> where; ///< who lives; lines are left out: the delegate knows them
+  std::vector<rank> anew = {}; ///< whose workers do not live, and may be started
 };
 /// A worker of this node has got the state that the last resolution promised. Not while it holds.
 struct state_taken {
