@@ -62,7 +62,7 @@ attempt understood(const process_end& end) {
 actors::simulation_result simulate_silently(const run_setup& run) {
   auto world = run.options.world;
   world.trace.reset();
-  return actors::simulate(run.experiment, world, {.faults = run.plan});
+  return actors::simulate(run.experiment, world, {.faults = run.plan, .from = run.from});
 }
 
 void expect_same_hash(std::uint64_t first, std::uint64_t second) {

@@ -157,6 +157,7 @@ int lead(const program& p, const node_options& node, run_options job, bool json)
   s.begins = [&](const auto& places) { tell_all_are_here(node, places); };
   s.stop = clean_stop::request;
   job.run.data_dir = node.data_dir;
+  job.parts_elsewhere = node.nodes > 1;
   const auto world = [&](const run_setup& run, auto around, actors::run_folder& folder) {
     s.ends = [&](const auto& summary) { folder.finish(summary); };
     announcing_observer announcing{*around.observer};

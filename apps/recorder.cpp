@@ -1,6 +1,7 @@
 #include "gossamer/apps/detail/recorder.hpp"
 
 #include "gossamer/actors/runtime/fingerprint.hpp"
+#include "gossamer/actors/telemetry/comparison.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 
 #include <fmt/format.h>
@@ -40,6 +41,14 @@ actors::run_folder open_folder(const run_setup& run, const std::string& command,
     throw;
   }
   return folder;
+}
+
+void bring_metrics(const run_setup& run, actors::run_folder& into) {
+  if (!run.from)
+    return;
+  for (const auto& r : actors::read_run(run.options.resume).evaluations)
+    if (r.step < run.from->all.updates()) // the one at the checkpoint itself is made again
+      into.on_evaluation(r);
 }
 
 int exit_status(const actors::run_summary& s) {

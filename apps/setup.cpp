@@ -3,6 +3,9 @@
 #include "gossamer/actors/faults/chaos.hpp"
 #include "gossamer/actors/simulation/compute_cost.hpp"
 #include "gossamer/actors/simulation/hosts_file.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <thread>
@@ -53,7 +56,38 @@ actors::work_costs costs_of(const std::string& named) {
   return names_a_file(named) ? actors::read_costs(named) : actors::default_costs();
 }
 
+/// What decides whether a state is one of this run's.
+void check_same(const std::string& what, const std::string& before, const std::string& now, const std::string& run) {
+  if (before != now)
+    throw error(errc::usage, fmt::format("--{} is {}, and the run in {} was one of {}", what, now, run, before),
+                "a run goes on as what it was: leave the flag out");
+}
+
+/// @returns null where no run is gone on with
+std::shared_ptr<const actors::resumption> resumption_of(const run_options& o, const actors::experiment& e) {
+  if (o.resume.empty())
+    return nullptr;
+  run_options before;
+  read_config((std::filesystem::path{o.resume} / "config.toml").string(), simulate_options(), before);
+  const auto &was = before.run, &is = e.settings;
+  check_same("algorithm", was.algorithm, is.algorithm, o.resume);
+  check_same("model", was.model, is.model, o.resume);
+  check_same("data", was.data, is.data, o.resume);
+  check_same("optimiser", was.optimiser, is.optimiser, o.resume);
+  const auto complain = [](const std::string& what) { std::fputs(fmt::format("{}\n", what).c_str(), stderr); };
+  const auto folder = checkpoints_in(o.resume);
+  auto from = o.parts_elsewhere ? folder.newest_of_many(complain) : folder.newest(complain);
+  if (from.all.masters != e.masters)
+    throw error(errc::bad_data, fmt::format("the checkpoint in {} is of a run with {} masters, this one has {}",
+                                            o.resume, from.all.masters, e.masters));
+  return std::make_shared<const actors::resumption>(std::move(from));
+}
+
 } // namespace
+
+actors::checkpoint_folder checkpoints_in(const std::filesystem::path& run) {
+  return actors::checkpoint_folder{run / "checkpoints"};
+}
 
 run_options run_setup::resolved() const {
   auto result = options;
@@ -78,7 +112,7 @@ run_setup set_up_local(const program& p, run_options o) {
   const auto e = actors::prepare(o.run, p.algorithms());
   if (o.chaos && !o.horizon_s)
     o.horizon_s = estimated_seconds(*e, shared_sample_time(*e));
-  return {o, e, plan_of(o, *e)};
+  return {o, e, plan_of(o, *e), resumption_of(o, *e)};
 }
 
 run_setup set_up_simulation(const program& p, run_options o) {
@@ -91,7 +125,7 @@ run_setup set_up_simulation(const program& p, run_options o) {
     o.world.cost = actors::measure_costs(*e);
   if (o.chaos && !o.horizon_s)
     o.horizon_s = estimated_seconds(*e, o.world.sample_time_s);
-  return {o, e, plan_of(o, *e)};
+  return {o, e, plan_of(o, *e), resumption_of(o, *e)};
 }
 
 } // namespace gossamer::apps

@@ -47,9 +47,12 @@ std::string describe(const actors::simulation_result& r, double real_s) {
 actors::simulation_result simulate_into(actors::run_folder& folder, const run_setup& run) {
   const clean_stop stop;
   recorder observer{folder};
-  return actors::simulate(
-      run.experiment, run.options.world,
-      {.observer = &observer, .interrupted = [] { return clean_stop::requested() != 0; }, .faults = run.plan});
+  return actors::simulate(run.experiment, run.options.world,
+                          {.observer = &observer,
+                           .interrupted = [] { return clean_stop::requested() != 0; },
+                           .faults = run.plan,
+                           .checkpoints = checkpoints_in(folder.path()),
+                           .from = run.from});
 }
 
 void write_results(actors::run_folder& folder, const actors::simulation_result& r, const std::string& summary) {
@@ -94,6 +97,7 @@ int simulate(const program& p, const run_options& options, const exploration& wa
   if (run.options.trace)
     run.options.world.trace = std::make_shared<actors::trace_recorder>();
   auto folder = open_folder(run, p.name() + " simulate", simulate_options());
+  bring_metrics(run, folder);
   try {
     return simulate_one(run, folder, wanted.each.twice, json);
   } catch (const error& e) {

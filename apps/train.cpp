@@ -13,6 +13,7 @@ namespace gossamer::apps {
 int train_in(const program& p, const run_options& options, bool json, const real_world& world) {
   const auto run = set_up_local(p, options);
   auto folder = open_folder(run, p.name() + " train", train_options());
+  bring_metrics(run, folder);
   actors::run_summary summary;
   {
     const clean_stop stop;
@@ -22,7 +23,9 @@ int train_in(const program& p, const run_options& options, bool json, const real
                      .interrupted = [] { return clean_stop::requested() != 0; },
                      .faults = run.plan,
                      .workers_per_node = options.world.workers_per_node,
-                     .wrap_link = {}},
+                     .wrap_link = {},
+                     .checkpoints = checkpoints_in(folder.path()),
+                     .from = run.from},
                     folder);
   }
   if (json)

@@ -92,6 +92,52 @@ void write_text(const std::string& path, const std::string& text, const std::str
     throw error(errc::io, fmt::format("cannot write {}: {}", path, std::strerror(written ? errno : reason)), remedy);
 }
 
+namespace {
+
+/// A descriptor that closes itself.
+struct open_file {
+  open_file(const std::string& path, int flags) : number(open(path.c_str(), flags | O_CLOEXEC, 0644)) {}
+  open_file(const open_file&) = delete;
+  open_file& operator=(const open_file&) = delete;
+  ~open_file() {
+    if (number >= 0)
+      close(number);
+  }
+  bool write_all(std::span<const std::byte> bytes) const {
+    while (!bytes.empty()) {
+      const auto now = write(number, bytes.data(), bytes.size());
+      if (now < 0 && errno != EINTR)
+        return false;
+      bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(now, 0)));
+    }
+    return true;
+  }
+
+  const int number;
+};
+
+/// @returns whether all went well; otherwise errno says what did not
+bool write_beside(const std::string& beside, std::span<const std::byte> bytes) {
+  const open_file out{beside, O_WRONLY | O_CREAT | O_TRUNC};
+  return out.number >= 0 && out.write_all(bytes) && fsync(out.number) == 0;
+}
+
+} // namespace
+
+void replace_durably(const std::string& path, std::span<const std::byte> bytes, const std::string& remedy) {
+  const auto beside = fmt::format("{}.part-{}", path, getpid()); // others may write the same
+  const auto slash = path.rfind('/');
+  const auto folder = slash == std::string::npos ? std::string{"."} : path.substr(0, slash + 1);
+  if (!write_beside(beside, bytes) || std::rename(beside.c_str(), path.c_str()) != 0) {
+    const int reason = errno;
+    unlink(beside.c_str());
+    throw error(errc::io, fmt::format("cannot write {}: {}", path, std::strerror(reason)), remedy);
+  }
+  const open_file parent{folder, O_RDONLY | O_DIRECTORY};
+  if (parent.number < 0 || fsync(parent.number) != 0)
+    throw error(errc::io, fmt::format("cannot flush {} to the disk: {}", folder, std::strerror(errno)), remedy);
+}
+
 std::string_view without_byte_order_mark(std::string_view text) noexcept {
   constexpr std::string_view mark = "\xEF\xBB\xBF";
   return text.starts_with(mark) ? text.substr(mark.size()) : text;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -23,6 +25,9 @@ std::string read_file(const std::string& path, const file_kind& kind);
 std::string read_text(const std::string& path, const file_kind& kind);
 /// Replaces the file. @param remedy what to do when that fails @error errc::io
 void write_text(const std::string& path, const std::string& text, const std::string& remedy);
+/// Replaces the file such that, whenever the machine stops, there is the old one or the new one, whole: written beside
+/// its place, flushed to the disk, moved, and the folder flushed. @error errc::io; the old one is still there then
+void replace_durably(const std::string& path, std::span<const std::byte> bytes, const std::string& remedy);
 std::string_view without_byte_order_mark(std::string_view text) noexcept;
 
 /// Takes the next line off the front of a text; the newline is not part of it.

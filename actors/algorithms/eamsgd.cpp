@@ -35,10 +35,10 @@ public:
   task<> run(worker& w) override {
     const auto master = w.master(0);
     const float alpha = moving_rate_ > 0 ? moving_rate_ : 0.9f / static_cast<float>(w.workers());
-    for (; co_await w.next_step(t_); ++t_) {
-      const bool exchange = t_ % period_ == 0;
+    while (co_await w.next_step(t_)) {
+      const bool exchanges = t_ % period_ == 0;
       packet move;
-      if (exchange) {
+      if (exchanges) {
         const packet nothing;
         const auto centre = co_await ask(w, master, ++requests_, ask_centre, nothing);
         vec e = alpha * (x_ - w.decode(centre.body));
@@ -46,19 +46,24 @@ public:
       }
       const vec ahead = x_ + momentum_ * v_;
       auto gradient = w.start_gradient(ahead, t_);
-      if (exchange)
+      std::optional<worker::exchange> both_halves;
+      if (exchanges) {
+        both_halves.emplace(w, master);
         co_await ask(w, master, ++requests_, move_centre, move);
+        both_halves->answered();
+      }
       const vec g = co_await gradient;
       v_ *= momentum_;
       v_ -= w.direction(ahead, g, t_);
       x_ += v_;
       w.prox(x_, t_);
       w.gradient_applied(0); // x is the worker's own
-      if (exchange) {
+      if (exchanges) {
         const vec e = -1 * w.decode(move);
         x_ += e;
         w.claim_opposite(master, true, requests_, e);
       }
+      ++t_; // before a checkpoint that has waited for the exchange
     }
   }
 

@@ -71,7 +71,9 @@ private:
     auto pool = x_.pool();
     for (std::size_t k = 0; k < parts.size() && !gradient_.empty(); ++k)
       parts[k] = w.encode(vec{pool, part(w, k).of(gradient_)});
-    return ask_all(w, ++requests_, what, std::move(parts));
+    auto answers = co_await ask_all(w, requests_ + 1, what, std::move(parts));
+    ++requests_; // now: a run that goes on from a checkpoint asks what was not answered again
+    co_return answers;
   }
 
   vec x_;

@@ -3,6 +3,7 @@
 namespace gossamer::actors {
 
 task<> ask_for_average(worker& w, vec& x, rank peer, std::uint64_t exchange) {
+  const worker::exchange both_halves{w, peer};
   const auto question = w.encode(x);
   const vec mine = w.decode(question);
   w.send(peer, {frame_kind::average_request, exchange}, question);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/actors/runtime/checkpoint.hpp"
 #include "gossamer/actors/runtime/life_range.hpp"
 #include "gossamer/actors/runtime/view_change.hpp"
 #include "gossamer/actors/runtime/worker_host.hpp"
@@ -14,7 +15,7 @@ namespace gossamer::actors {
 // describes each of them, as CAF asks for it.
 
 /// Nodes that differ in it must not talk to each other. Raised with every change of a message below.
-inline constexpr std::uint32_t control_version = 3;
+inline constexpr std::uint32_t control_version = 4;
 
 /// coordinator -> worker, see worker::hold; answered by holding
 struct hold_steps {
@@ -33,6 +34,30 @@ struct decision {
   std::uint32_t number = 0;
   view_change view;        ///< the one that was known, when its number was
   std::uint64_t limit = 0; ///< no step from this one on begins
+  /// Before this step begins, synchronous workers save their states for a checkpoint of this number; 0: nowhere.
+  std::uint64_t save_at = 0;
+};
+
+/// coordinator -> worker: a checkpoint of this number is wanted now
+struct save_checkpoint {
+  std::uint64_t number = 0;
+};
+/// node -> coordinator: this worker's part of a checkpoint is on its disk
+struct part_saved {
+  rank source = 0;
+  std::uint32_t incarnation = 0;
+  std::uint64_t checkpoint = 0;
+  part_account part;
+};
+/// node -> coordinator: or cannot be
+struct part_not_saved {
+  std::uint64_t checkpoint = 0;
+  std::string why;
+};
+/// coordinator -> node: this checkpoint is complete; what is older than the one before may go
+struct checkpoint_complete {
+  manifest whole; ///< kept on each machine
+  std::uint64_t before = 0;
 };
 
 /// worker or master -> coordinator, see worker::gradient_applied
@@ -172,7 +197,31 @@ decltype(auto) inspect(Inspector& f, holding& m) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, decision& m) {
-  return f(m.number, m.view, m.limit);
+  return f(m.number, m.view, m.limit, m.save_at);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, save_checkpoint& m) {
+  return f(m.number);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, part_account& p) {
+  return f(p.digest, p.gradients, p.sent);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, manifest& m) {
+  return f(m.checkpoint, m.workers, m.masters, m.time_s, m.former_gradients, m.former_sent, m.parts);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, part_saved& m) {
+  return f(m.source, m.incarnation, m.checkpoint, m.part);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, part_not_saved& m) {
+  return f(m.checkpoint, m.why);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, checkpoint_complete& m) {
+  return f(m.whole, m.before);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, gradient_applied& m) {

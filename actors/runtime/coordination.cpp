@@ -16,7 +16,8 @@ run_failed extinction() {
   return {errc::failed, "every worker that had the model has died", "a run goes on while one of them lives"};
 }
 
-coordination::coordination(const experiment& e) : run_(&e), members_(e) {
+coordination::coordination(const experiment& e, std::uint64_t checkpoint)
+    : run_(&e), members_(e), checkpoint_(checkpoint) {
   last_.limit = e.algorithm->traits.synchronous ? e.steps_per_worker : e.steps_per_worker * e.settings.workers;
   for (rank i = 0; i < e.participants(); ++i)
     last_.view.lives.emplace(i, 0);
@@ -87,6 +88,8 @@ orders coordination::on(const holding& m) {
   }
   if (members_.changed())
     last_.view = members_.next_view(last_.limit);
+  if (std::exchange(saving_, false))
+    last_.save_at = members_.last_step() + 1;
   decide(out);
   return out;
 }
@@ -97,6 +100,20 @@ orders coordination::on(const worker_finished& m) {
     return out;
   finished_.insert(m.source);
   collect_when_finished(out);
+  return out;
+}
+
+/// Asynchronous workers save at once (see `cut`); synchronous ones before the first step that nobody has begun.
+orders coordination::on(const checkpoint_due&) {
+  orders out;
+  if (!running() || stopping_)
+    return out; // the last one comes when all have finished
+  if (run_->algorithm->traits.synchronous) {
+    saving_ = true;
+    hold(out);
+  } else {
+    out.emplace_back(save_checkpoint{++checkpoint_});
+  }
   return out;
 }
 
@@ -233,8 +250,10 @@ void coordination::change_view_at_once(orders& out) {
 
 /// When nobody does anything any more, the models are final: no exchange is under way.
 void coordination::collect_when_finished(orders& out) {
-  if (members_.masters_live() && finished_.size() == members_.population())
-    collect(out);
+  if (!members_.masters_live() || finished_.size() != members_.population())
+    return;
+  out.emplace_back(save_checkpoint{run_->algorithm->traits.synchronous ? last_.limit : ++checkpoint_});
+  collect(out);
 }
 
 void coordination::collect(orders& out) {
@@ -271,8 +290,10 @@ void coordination::fields(archive& a) {
     one = static_cast<std::remove_reference_t<decltype(one)>>(word);
   };
   members_.fields(a);
-  a(last_.number)(last_.view.number)(last_.view.first_step)(last_.view.lives)(last_.view.donors)(last_.limit);
-  a(finished_)(away_)(stopping_)(since_s_)(given_up_)(collections_)(awaited_)(came_)(lost_)(returned_);
+  a(last_.number)(last_.view.number)(last_.view.first_step)(last_.view.lives)(last_.view.donors)(last_.limit)(
+      last_.save_at);
+  a(finished_)(away_)(
+      stopping_)(since_s_)(given_up_)(saving_)(checkpoint_)(collections_)(awaited_)(came_)(lost_)(returned_);
   as_word(phase_);
   as_word(why_);
   as_word(hurry_);

@@ -27,6 +27,9 @@ struct model_came {
   std::uint64_t evaluation = 0;
 };
 
+/// It is time for a checkpoint.
+struct checkpoint_due {};
+
 // -- orders that are no control messages ------------------------------------------------------------------------------
 
 /// A life is over: nothing more is to be expected of it.
@@ -42,8 +45,8 @@ struct end_run {
 };
 
 /// What is to be done next. `hold_steps`, `decision` and `snapshot_request` are for all who live.
-using order =
-    std::variant<hold_steps, decision, snapshot_request, start_worker, stop_worker, forget_worker, end_run, run_failed>;
+using order = std::variant<hold_steps, decision, snapshot_request, save_checkpoint, start_worker, stop_worker,
+                           forget_worker, end_run, run_failed>;
 using orders = std::vector<order>;
 
 /// Nobody is left who has the model.
@@ -68,7 +71,8 @@ public:
   static constexpr std::uint64_t first_final = std::uint64_t{1} << 63;
 
   /// View 1, in which everybody is there. @param e outlives this object
-  explicit coordination(const experiment& e);
+  /// @param checkpoint from which the run goes on; 0: it begins
+  explicit coordination(const experiment& e, std::uint64_t checkpoint = 0);
 
   orders on(const run_progress& m); ///< of all workers; needed in asynchronous runs, which it ends
   orders on(const holding& m);
@@ -78,6 +82,7 @@ public:
   orders on(const kill_worker& m);
   orders on(const restart_worker& m);
   orders on(const model_came& m);
+  orders on(const checkpoint_due& m);
   orders on(const stop_run& m);
   orders on(const time_is& m);
 
@@ -130,6 +135,9 @@ private:
   run_end hurry_ = run_end::planned; // the time or the user, who do not wait for ever,
   double since_s_ = 0;               // since this moment; then, since that when steps were given up
   bool given_up_ = false;
+
+  bool saving_ = false;      // when all have answered
+  std::uint64_t checkpoint_; // the last that was ordered, where steps do not number them
 
   std::uint64_t collections_ = 0;
   std::set<rank> awaited_, came_; // of the present collection

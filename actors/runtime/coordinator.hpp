@@ -18,8 +18,11 @@ struct coordinator_setup {
   std::vector<remote_node> others; ///< all ranks that none of them has live in this process
   std::chrono::nanoseconds patience = std::chrono::seconds(10); ///< with a node that is silent
   std::function<caf::actor(const caf::actor& coordinator)> spawn_evaluator;
-  caf::actor steps_to; ///< gets a copy of each `step_report`; may be null
-  caf::actor client;   ///< gets the `run_summary` or the `run_failed`
+  /// See checkpoint_writer.hpp; may be empty: nothing is saved.
+  std::function<caf::actor(const caf::actor& coordinator)> spawn_checkpoint_writer = {};
+  std::shared_ptr<const resumption> from = nullptr; ///< where the run goes on; null: it begins
+  caf::actor steps_to;                              ///< gets a copy of each `step_report`; may be null
+  caf::actor client;                                ///< gets the `run_summary` or the `run_failed`
 };
 
 /// Starts the workers, counts their steps, decides when the run ends, collects snapshots for evaluations, and ends the

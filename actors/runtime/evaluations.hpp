@@ -22,7 +22,9 @@ struct evaluation {
 class evaluations {
 public:
   /// @param e outlives this object
-  explicit evaluations(const experiment& e) : run_(&e), next_(e.evaluation_steps * e.settings.workers) {}
+  /// @param updates of a run that goes on
+  explicit evaluations(const experiment& e, std::uint64_t updates = 0)
+      : run_(&e), next_(updates + e.evaluation_steps * e.settings.workers) {}
 
   /// Whether it is time for another, after so many updates of all workers. Not when the final one follows so soon that
   /// it would say nothing new.

@@ -55,6 +55,8 @@ std::string_view to_string(frame_kind kind) noexcept {
     return "snapshot";
   case frame_kind::partial_means:
     return "partial-means";
+  case frame_kind::checkpoint:
+    return "checkpoint";
   }
   return kind >= first_own_kind ? "own" : "unknown";
 }

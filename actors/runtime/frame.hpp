@@ -29,6 +29,7 @@ enum class frame_kind : std::uint8_t {
   invitation = 13,     ///< pairwise averaging: the passive side has a gradient, and wants to be asked
   snapshot = 14,       ///< to the node that evaluates: a master's model; never counted
   partial_means = 15,  ///< from node to node: what their workers' models come to; never counted
+  checkpoint = 16,     ///< the sender's state has been saved for the checkpoint of this number, before what follows
 };
 /// From here on, kinds are for programs with algorithms of their own: ours will never use them.
 inline constexpr auto first_own_kind = frame_kind{128};

@@ -11,13 +11,14 @@ namespace gossamer::actors {
 /// A job is started and then finished; a model on a GPU works on it in between.
 class gradient_source {
 public:
-  gradient_source(std::shared_ptr<const experiment> e, rank worker, std::uint32_t incarnation)
-      : gradient_source(e, worker, incarnation, e->model_for(worker)) {}
+  /// @param random_life see worker_place
+  gradient_source(std::shared_ptr<const experiment> e, rank worker, std::uint32_t random_life)
+      : gradient_source(e, worker, random_life, e->model_for(worker)) {}
   /// @param model may be shared by sources of the same thread: it keeps nothing between calls but memory
-  gradient_source(std::shared_ptr<const experiment> e, rank worker, std::uint32_t incarnation,
+  gradient_source(std::shared_ptr<const experiment> e, rank worker, std::uint32_t random_life,
                   std::shared_ptr<compute::model> model)
-      : experiment_(std::move(e)), model_(std::move(model)), drawn_(stream(worker, incarnation, purpose::draw)),
-        sampler_(experiment_->shards[worker], experiment_->settings.batch, stream(worker, incarnation, purpose::data)) {
+      : experiment_(std::move(e)), model_(std::move(model)), drawn_(stream(worker, random_life, purpose::draw)),
+        sampler_(experiment_->shards[worker], experiment_->settings.batch, stream(worker, random_life, purpose::data)) {
   }
 
   void start(const gradient_job& job);
@@ -38,8 +39,8 @@ private:
   pending start_at(const vec& x, std::span<const std::uint32_t> samples) {
     return model_->start_gradient(x, {experiment_->data.train, samples});
   }
-  random_stream stream(rank worker, std::uint32_t incarnation, purpose use) const {
-    return stream_of_life({experiment_->settings.seed, worker, use}, experiment_->random_life(worker, incarnation));
+  random_stream stream(rank worker, std::uint32_t random_life, purpose use) const {
+    return stream_of_life({experiment_->settings.seed, worker, use}, random_life);
   }
   std::vector<std::uint32_t> draw_from_all(std::uint64_t step) const;
   std::vector<std::uint32_t> part_of_all(std::uint32_t part, std::uint32_t parts) const;

@@ -22,7 +22,10 @@ public:
   /// The first step from there on in which it exchanges something.
   using worker::next_exchange;
   /// Second half. @param limit no step from this one on begins
-  void proceed(std::uint64_t limit);
+  /// @param save_at where this step begins, the state belongs to a checkpoint of its number; 0: nowhere
+  void proceed(std::uint64_t limit, std::uint64_t save_at = 0);
+  /// A checkpoint is wanted now: of an asynchronous worker, or of one that has finished.
+  void checkpoint(std::uint64_t number);
   /// Less is under way than when the host said that there was no room.
   void more_room();
   /// Peer lost, peer back: takes over a later view, now or when its first step comes.
@@ -39,7 +42,12 @@ public:
   /// of them
   bool finished();
   std::uint64_t gradients_done() const noexcept { return gradients_; }
+  /// What has been sent, also before the checkpoint from which the run goes on.
   using worker::model;
+  using worker::sent;
+
+private:
+  void hear_of_cut(const frame& marker);
 };
 
 } // namespace gossamer::actors

@@ -35,10 +35,11 @@ private:
 };
 
 /// The coordinator, as nodes report to it.
-using coordinator_interface =
-    interface<work_report, snapshot_taken, holding, worker_joined, worker_finished, worker_lost, node_lost, run_failed>;
+using coordinator_interface = interface<work_report, snapshot_taken, holding, worker_joined, worker_finished,
+                                        worker_lost, node_lost, run_failed, part_saved, part_not_saved>;
 /// A node, as the coordinator gives it orders: those that a `local_node` obeys, and that it is there.
-using ordered_interface = interface<begin_run, start_worker, stop_worker, pause_worker, hold_steps, decision,
-                                    snapshot_request, mean_request, run_progress, heartbeat>;
+using ordered_interface =
+    interface<begin_run, start_worker, stop_worker, pause_worker, hold_steps, decision, snapshot_request, mean_request,
+              run_progress, heartbeat, save_checkpoint, checkpoint_complete>;
 
 } // namespace gossamer::actors

@@ -25,6 +25,24 @@ public:
     of_[i].former_sent += std::exchange(of_[i].sent, {});
   }
 
+  /// Of a run that goes on: lives that were over when it was saved.
+  void bring(std::uint64_t former_steps, const traffic& former_sent) {
+    of_.front().former_steps += former_steps;
+    of_.front().former_sent += former_sent;
+  }
+  std::uint64_t former_steps() const {
+    std::uint64_t total = 0;
+    for (const auto& one : of_)
+      total += one.former_steps;
+    return total;
+  }
+  traffic former_sent() const {
+    traffic total;
+    for (const auto& one : of_)
+      total += one.former_sent;
+    return total;
+  }
+
   std::uint64_t steps(rank i) const { return of_[i].former_steps + of_[i].steps; }
   std::uint64_t steps() const {
     std::uint64_t total = 0;

@@ -34,14 +34,15 @@ void local_node::obey(const pause_worker& m) {
 
 void local_node::obey(const decision& m) {
   if (std::exchange(known_view_, m.view.number) == m.view.number)
-    return tell(proceed_with{nullptr, nullptr, m.limit});
+    return tell(proceed_with{nullptr, nullptr, m.limit, m.save_at});
   for (rank i = 0; i < roster_.present.size(); ++i) {
     const auto found = m.view.lives.find(i);
     roster_.present[i] = found != m.view.lives.end();
     if (roster_.present[i])
       roster_.incarnations[i] = found->second;
   }
-  const proceed_with plain{nullptr, nullptr, m.limit}, all{given_.view_of(m.view), shared_roster(), m.limit};
+  const proceed_with plain{nullptr, nullptr, m.limit, m.save_at};
+  const proceed_with all{given_.view_of(m.view), shared_roster(), m.limit, m.save_at};
   for (const auto& [i, one] : residents_)
     if (one.lives) { // on a node that has come back, one may wait for a later view, of which it is a member
       const auto member = m.view.lives.find(i);

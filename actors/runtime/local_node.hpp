@@ -32,6 +32,7 @@ public:
   void obey(const hold_steps& m) { tell(m); }
   void obey(const snapshot_request& m) { tell(m); }
   void obey(const run_progress& m) { tell(m); }
+  void obey(const save_checkpoint& m) { tell(m); }
 
   /// Whose end that was, if it was one of its workers.
   std::optional<worker_lost> died(const caf::down_msg& down);

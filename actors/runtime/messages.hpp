@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/actors/runtime/checkpoint.hpp"
 #include "gossamer/actors/runtime/interface.hpp"
 #include "gossamer/actors/runtime/mean_gathering.hpp"
 #include "gossamer/actors/runtime/roster.hpp"
@@ -24,7 +25,8 @@ struct meet_peers {
 struct proceed_with {
   std::shared_ptr<const view> next; ///< may be null: nothing changes
   std::shared_ptr<const roster> who;
-  std::uint64_t limit; ///< no step from this one on begins
+  std::uint64_t limit;       ///< no step from this one on begins
+  std::uint64_t save_at = 0; ///< see decision
 };
 
 /// coordinator -> worker: neither compute nor answer until told to resume
@@ -60,6 +62,11 @@ struct evaluated {
   evaluation_record record;
 };
 
+/// writer of checkpoints -> coordinator: this one is complete
+struct manifest_saved {
+  manifest whole;
+};
+
 /// leader -> coordinator: the process of a node has been started again; none of its workers lives
 struct node_returned {
   std::uint32_t number = 0;
@@ -88,6 +95,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::frame)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::gradient_result)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::step_report)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::snapshot)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::saved_worker)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::manifest_saved)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::run_summary)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::evaluated)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::start_run)

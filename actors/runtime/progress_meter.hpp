@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/actors/runtime/checkpoint.hpp"
 #include "gossamer/actors/runtime/experiment.hpp"
 #include "gossamer/actors/runtime/ledger.hpp"
 #include "gossamer/actors/telemetry/record.hpp"
@@ -14,10 +15,22 @@ public:
       : run_(&e), ledger_(e.participants()),
         announce_every_(std::max<std::uint64_t>(e.settings.workers, planned_updates() / announcements_per_run)) {}
 
+  /// The run goes on from here. What is known of ranks that it has no more counts as that of former lives.
+  void go_on_from(const manifest& m) {
+    updates_ = m.updates();
+    ledger_.bring(m.former_gradients, m.former_sent);
+    for (const auto& [who, part] : m.parts)
+      if (const auto i = rank_in(m, who))
+        ledger_.record(*i, 0, part.gradients, part.sent);
+      else
+        ledger_.bring(part.gradients, part.sent);
+  }
+
   void count(const step_report& r) {
+    const bool is_first = reports_++ == 0;
     ++updates_;
     ledger_.record(r.source, r.incarnation, r.step, r.sent);
-    smoothed_loss_ = updates_ == 1 ? r.loss : loss_memory * smoothed_loss_ + (1 - loss_memory) * r.loss;
+    smoothed_loss_ = is_first ? r.loss : loss_memory * smoothed_loss_ + (1 - loss_memory) * r.loss;
   }
 
   std::uint64_t updates() const noexcept { return updates_; } ///< of all workers
@@ -47,9 +60,16 @@ private:
   static constexpr double loss_memory = 0.95; // share of the smoothed loss that is kept per report
   static constexpr std::uint64_t announcements_per_run = 200;
 
+  /// Whose the account of this rank of a checkpoint is now.
+  std::optional<rank> rank_in(const manifest& m, rank who) const {
+    const auto role = who < m.workers ? std::uint64_t{who} : run_->settings.workers + who - m.workers;
+    const bool is_there = who < m.workers ? role < run_->settings.workers : role < run_->participants();
+    return is_there ? std::optional{static_cast<rank>(role)} : std::nullopt;
+  }
+
   const experiment* run_;
   actors::ledger ledger_;
-  std::uint64_t updates_ = 0;
+  std::uint64_t updates_ = 0, reports_ = 0;
   double smoothed_loss_ = 0;
   std::uint64_t announce_every_;
 };

@@ -40,6 +40,23 @@ std::string get_slow(const settings& s) {
   return result;
 }
 
+/// "30s": every half minute; "1000": every thousand steps.
+void set_checkpoint(settings& s, const std::string& given) {
+  expect_text("checkpoint", given);
+  s.checkpoint = {};
+  if (given.ends_with('s'))
+    s.checkpoint.seconds = parse_number("checkpoint (seconds)", given.substr(0, given.size() - 1), allowed::seconds);
+  else
+    s.checkpoint.steps = parse_number("checkpoint (steps)", given, allowed::steps);
+}
+
+std::string get_checkpoint(const settings& s) {
+  const auto& [seconds, steps] = s.checkpoint;
+  if (seconds > 0)
+    return number_text(seconds) + "s";
+  return steps > 0 ? number_text(steps) : std::string{};
+}
+
 } // namespace
 
 const settings_table<settings>& run_settings_table() {
@@ -79,6 +96,11 @@ const settings_table<settings>& run_settings_table() {
       number_setting(
           {"eval-every", "E", "epochs between evaluations (default: 20 evaluations a run; 1 with --seconds alone)"},
           &settings::eval_every, allowed::eval_every),
+      {{.name = "checkpoint",
+        .value = "SECONDSs|STEPS",
+        .help = "save the state of the run so often, such as 30s or 1000 (steps of each worker), and at its end"},
+       get_checkpoint,
+       set_checkpoint},
       number_setting(
           {"under-way", "BYTES",
            "of one worker's frames to another, before its next step waits (default: 8 models, at least 8 MiB)"},

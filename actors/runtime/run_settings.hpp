@@ -12,6 +12,15 @@ namespace gossamer::actors {
 
 using topology::rank;
 
+/// How often the state of a run is saved: every so many seconds, or every so many steps of each worker (on average, if
+/// asynchronous); never where both are 0.
+struct checkpoint_rhythm {
+  double seconds = 0;
+  std::uint64_t steps = 0;
+
+  bool is_set() const noexcept { return seconds > 0 || steps > 0; }
+};
+
 /// A run as a user asks for it. Every text is a spec (`name:key=value,...`).
 struct run_settings {
   std::string algorithm = "ad-psgd";
@@ -33,7 +42,8 @@ struct run_settings {
   std::optional<double> seconds;      ///< stop after so long, if not before
 
   std::uint64_t seed = 1;
-  std::size_t threads = 0;          ///< scheduler threads; 0: one for each processor
+  std::size_t threads = 0; ///< scheduler threads; 0: one for each processor
+  checkpoint_rhythm checkpoint;
   std::optional<double> eval_every; ///< epochs between evaluations; default: 20 evaluations a run
   /// Bytes from one worker to another that may be under way before its next step waits; absent: 8 models or MiB,
   /// whichever is more.

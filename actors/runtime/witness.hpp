@@ -13,6 +13,8 @@ struct exchange_half {
   rank asker, answerer;
   std::uint32_t asker_incarnation, answerer_incarnation;
   std::uint64_t number; ///< among the asker's exchanges
+  /// Checkpoints have both halves or none (`worker::exchange`); of the asker's half.
+  bool atomic = false;
 };
 
 /// Hears what workers do and what their algorithms claim. The simulated world checks claims and draws waits; elsewhere
@@ -39,6 +41,9 @@ public:
   virtual void delivered(rank /*who*/, const frame& /*f*/) {}
   /// `who` is about to begin step t and has never received this frame, of a step before the last.
   virtual void dropped_stale(rank /*who*/, const frame& /*f*/, std::uint64_t /*t*/) {}
+
+  /// The state of `who` is what the checkpoint of this number has of it.
+  virtual void saves(rank /*who*/, std::uint64_t /*number*/) {}
 
   /// Everybody who claims something of this name and step holds the same bits.
   virtual void claims_equal(rank /*who*/, std::string_view /*what*/, std::uint64_t /*step*/, const vec& /*v*/) {}

@@ -11,7 +11,8 @@ namespace gossamer::actors {
 worker::worker(worker_settings settings, std::unique_ptr<compute::optimiser> optimiser, worker_host& host)
     : settings_(std::move(settings)), optimiser_(std::move(optimiser)), host_(host),
       quantise_(random(purpose::quantise)), inbox_(settings_.place.id, settings_.witness),
-      ready_(settings_.place.everybody != nullptr), limit_(settings_.training.step_limit) {
+      ready_(settings_.place.everybody != nullptr), gradients_(settings_.place.gradients),
+      limit_(settings_.training.step_limit) {
   if (ready_)
     views_.push_back(settings_.place.everybody);
   if (settings_.witness)
@@ -67,11 +68,10 @@ void hosted_worker::gradient_arrived(gradient_result result) {
     throw diverged(fmt::format("its loss is {}", result.loss));
   if (result.update) {
     ++gradients_;
-    const auto sent = host_.sent();
     if (settings_.witness)
-      settings_.witness->reports(id(), sent);
-    host_.report(
-        step_report{id(), settings_.place.incarnation, gradients_, result.loss, sent, std::exchange(stale_frames_, 0)});
+      settings_.witness->reports(id(), host_.sent());
+    host_.report(step_report{id(), settings_.place.incarnation, gradients_, result.loss, sent(),
+                             std::exchange(stale_frames_, 0)});
   }
   gradient_ = std::move(result.gradient);
   gradient_ready_ = true;
@@ -154,8 +154,54 @@ void hosted_worker::deliver(frame f) {
     settings_.witness->delivered(id(), f);
   if (f.label.kind == frame_kind::state)
     take_state(std::move(f));
-  else
+  else if (f.label.kind == frame_kind::checkpoint)
+    hear_of_cut(f);
+  else if (!cut_.keeps(f))
     inbox_.deliver(std::move(f));
+}
+
+traffic worker::sent() const {
+  auto all = settings_.place.sent;
+  return all += host_.sent();
+}
+
+// -- checkpoints ------------------------------------------------------------------------------------------------------
+
+void hosted_worker::hear_of_cut(const frame& marker) {
+  cut_.marker(marker.source, marker.label.step);
+  pass_cut();
+}
+
+void hosted_worker::checkpoint(std::uint64_t number) {
+  if (settings_.training.synchronous)
+    return host_.checkpoint(number);
+  cut_.order(number);
+  pass_cut();
+}
+
+/// With whom this worker of an asynchronous run may have something under way.
+std::vector<rank> worker::cut_peers() const {
+  if (masters() == 0)
+    return {neighbours().begin(), neighbours().end()};
+  std::vector<rank> result;
+  const bool is_master = id() >= workers();
+  for (std::size_t k = 0; k < (is_master ? workers() : masters()); ++k)
+    result.push_back(is_master ? static_cast<rank>(k) : master(k));
+  return result;
+}
+
+void worker::pass_cut() {
+  if (!ready_ || !cut_.is_due())
+    return;
+  if (settings_.witness)
+    settings_.witness->saves(id(), cut_.due());
+  host_.checkpoint(cut_.due());
+  for (const auto i : cut_peers())
+    if (is_present(i))
+      send(i, {frame_kind::checkpoint, cut_.due()}, {});
+  for (auto& f : cut_.saved())
+    if (life_of(f.source) == f.incarnation)
+      inbox_.deliver(std::move(f));
 }
 
 // -- coroutines and steps ---------------------------------------------------------------------------------------------
@@ -176,8 +222,10 @@ void hosted_worker::run(algorithm& a) {
     return;
   if (settings_.place.saved)
     restore(*settings_.place.saved);
-  if (!settings_.training.synchronous)
+  else if (!settings_.training.synchronous)
     take_snapshot(0); // the first of the coordinator's evaluations, before anything has moved
+  if (settings_.place.inherits)
+    a.inherit(*this);
   spawn(a.run(*this));
 }
 
@@ -195,6 +243,8 @@ void worker::begin_step(std::uint64_t t) {
   const bool near_the_end = settings_.training.step_limit - t <= every / 2; // where the final evaluation follows anyway
   if (settings_.training.synchronous && every != 0 && t % every == 0 && !near_the_end)
     take_snapshot(t * settings_.place.workers);
+  if (t != 0 && t == save_at_)
+    host_.checkpoint(t);
 }
 
 std::uint64_t hosted_worker::hold() {
@@ -205,8 +255,9 @@ std::uint64_t hosted_worker::hold() {
   return step_;
 }
 
-void hosted_worker::proceed(std::uint64_t limit) {
+void hosted_worker::proceed(std::uint64_t limit, std::uint64_t save_at) {
   limit_ = std::min(limit_, limit);
+  save_at_ = save_at;
   held_ = false;
   inbox_.thaw();
   more_room();
@@ -221,7 +272,7 @@ void hosted_worker::more_room() {
 }
 
 void worker::take_snapshot(std::uint64_t evaluation) {
-  host_.report(snapshot{id(), settings_.place.incarnation, evaluation, gradients_, on_host(model()), host_.sent()});
+  host_.report(snapshot{id(), settings_.place.incarnation, evaluation, gradients_, on_host(model()), sent()});
 }
 
 bool hosted_worker::finished() {
@@ -251,7 +302,7 @@ void worker::claim_opposite(rank peer, bool asked, std::uint64_t exchange, const
     return i < settings_.place.workers ? views_.back()->incarnations[i].value_or(0) : 0;
   };
   const auto mine = id() < settings_.place.workers ? settings_.place.incarnation : 0;
-  const exchange_half half = asked ? exchange_half{id(), peer, mine, lives(peer), exchange}
+  const exchange_half half = asked ? exchange_half{id(), peer, mine, lives(peer), exchange, cut_.in_exchange()}
                                    : exchange_half{peer, id(), lives(peer), mine, exchange};
   settings_.witness->claims_opposite(id(), half, delta);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/runtime/algorithm.hpp"
+#include "gossamer/actors/runtime/cut.hpp"
 #include "gossamer/actors/runtime/inbox.hpp"
 #include "gossamer/actors/runtime/worker_host.hpp"
 #include "gossamer/actors/runtime/worker_settings.hpp"
@@ -146,6 +147,8 @@ public:
   inbox::reception receive(rank from, tag label) { return inbox_.receive(from, label, !expects(from, label)); }
   inbox::any_reception receive_any(frame_kind kind) noexcept { return inbox_.receive_any(kind); }
 
+  class exchange;
+
   /// Keeps the state for a next life. A master calls it before it answers, so that what others have seen is never
   /// forgotten.
   void save() const { host_.save(); }
@@ -172,6 +175,9 @@ private:
   std::uint64_t next_exchange() const { return algorithm_ ? algorithm_->next_exchange(step_) : step_; }
   std::vector<std::byte> state() const;
   void take_snapshot(std::uint64_t evaluation);
+  traffic sent() const;
+  void pass_cut();
+  std::vector<rank> cut_peers() const;
   // worker_views.cpp has those of them that are about views
   bool is_open(std::uint64_t t) const { return !held_ && (t >= limit_ || host_.has_room(std::nullopt)); }
   void reach(std::uint64_t t);
@@ -211,6 +217,8 @@ private:
   std::uint64_t updates_ = 0; // of all workers, as last heard from the coordinator
   std::uint64_t step_ = 0;    // the step that is under way or about to begin
   std::uint64_t limit_;
+  std::uint64_t save_at_ = 0; // the step of the next checkpoint; 0: none was ordered
+  cut cut_;
   bool held_ = false;
   signal gate_;
   signal more_room_;
@@ -221,6 +229,24 @@ private:
   signal gradient_signal_;
   std::vector<task<>> routines_; // last: their ends take them off the lists of whatever they wait for
   std::vector<task<>> services_;
+};
+
+/// While one of these exists, no checkpoint falls between the two halves of an exchange with a peer: made before the
+/// peer is asked, ended when this worker has done its half, or will not. One at a time; see `cut`.
+class [[nodiscard]] worker::exchange {
+public:
+  exchange(worker& w, rank with) : worker_(w) { worker_.cut_.begin_exchange(with); }
+  exchange(const exchange&) = delete;
+  exchange& operator=(const exchange&) = delete;
+  ~exchange() {
+    worker_.cut_.end_exchange();
+    worker_.pass_cut();
+  }
+  /// The answer is there. To be said where this worker's half is not done in the same breath.
+  void answered() noexcept { worker_.cut_.answered(); }
+
+private:
+  worker& worker_;
 };
 
 /// See `worker::next_step`.

@@ -58,11 +58,12 @@ public:
       waiting = connections_->meet(m.who); // before the view: what it sends goes to those who are there
       worker_->adopt(m.next);
     }
-    worker_->proceed(m.limit);
+    worker_->proceed(m.limit, m.save_at);
     for (auto& f : waiting)
       arrived(std::move(f));
   }
 
+  void checkpoint(const save_checkpoint& m) { worker_->checkpoint(m.number); }
   void take_snapshot(const snapshot_request& m) { worker_->take_snapshot(m.evaluation); }
   void progressed(const run_progress& m) { worker_->progressed(m.updates); }
 
@@ -134,6 +135,16 @@ public:
   }
   void joined(std::uint64_t step) override {
     queue_->send(setup_.coordinator, worker_joined{setup_.settings.place.id, setup_.settings.place.incarnation, step});
+  }
+  void checkpoint(std::uint64_t number) override {
+    const auto& place = setup_.settings.place;
+    queue_->send(setup_.coordinator, saved_worker{.checkpoint = number,
+                                                  .who = place.id,
+                                                  .incarnation = place.incarnation,
+                                                  .random_life = place.random_life,
+                                                  .gradients = worker_->gradients_done(),
+                                                  .sent = worker_->sent(),
+                                                  .state = worker_->state()});
   }
   void save() override {
     if (setup_.kept)
@@ -216,6 +227,7 @@ caf::behavior worker_actor(caf::stateful_actor<worker_state>* self, std::shared_
       [&state](const hold_steps& m) { state.take([&state, m] { state.answer(m); }); },
       [&state](const proceed_with& m) { state.take([&state, m] { state.proceed(m); }); },
       [&state](const snapshot_request& m) { state.take([&state, m] { state.take_snapshot(m); }); },
+      [&state](const save_checkpoint& m) { state.take([&state, m] { state.checkpoint(m); }); },
       [&state](const run_progress& m) { state.take([&state, m] { state.progressed(m); }); },
       [&state](repeat_frames) { state.take([&state] { state.repeat_frames(); }); },
       [&state](more_room) { state.take([&state] { state.more_room(); }); },

@@ -67,6 +67,8 @@ public:
   virtual void joined(std::uint64_t /*step*/) {}
   /// Keeps the worker's state (`hosted_worker::state`) for its next life, where workers may die.
   virtual void save() {}
+  /// The worker's state is now what the checkpoint of this number has of it.
+  virtual void checkpoint(std::uint64_t /*number*/) {}
 };
 
 } // namespace gossamer::actors

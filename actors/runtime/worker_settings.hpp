@@ -22,6 +22,9 @@ struct worker_place {
   std::size_t masters = 0;                             ///< and those of the masters behind them
   std::shared_ptr<const view> everybody;               ///< view 1; null for a worker that joins later
   std::shared_ptr<const std::vector<std::byte>> saved; ///< the state of a former life, to go on from; mostly null
+  bool inherits = false;                               ///< that was the state of another worker
+  std::uint64_t gradients = 0;                         ///< computed before the checkpoint that the run goes on from
+  traffic sent;                                        ///< likewise
 };
 
 /// How long it trains, on what, and at which rate.

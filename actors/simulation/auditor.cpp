@@ -178,7 +178,7 @@ void auditor::claims_opposite(rank who, const exchange_half& half, const vec& de
     return; // the other half went with its worker
   const auto other = halves_.find(key);
   if (other == halves_.end()) {
-    halves_.emplace(key, half_done{who, delta});
+    halves_.emplace(key, half_done{who, delta, half.atomic, workers_[who].saved});
     return;
   }
   const auto about = fmt::format("exchange {} between {} and {}", half.number, half.asker, half.answerer);
@@ -186,6 +186,11 @@ void auditor::claims_opposite(rank who, const exchange_half& half, const vec& de
     complain(fmt::format("worker {} applied its half of {} twice", who, about));
   else if (!std::ranges::equal(delta.view(), other->second.delta.view(), {}, {}, std::negate{}))
     complain(fmt::format("{} changed the sum of their models", about));
+  // Who has come back may have missed checkpoints that others have taken.
+  else if ((half.atomic || other->second.atomic) && half.asker_incarnation + half.answerer_incarnation == 0
+           && other->second.saved != workers_[who].saved)
+    complain(fmt::format("checkpoint {} has one half of {} only", std::max(other->second.saved, workers_[who].saved),
+                         about));
   halves_.erase(other);
 }
 

@@ -28,6 +28,7 @@ public:
 ///  - neighbours of a synchronous algorithm are at most as many steps apart as it promises;
 ///  - every view is the same for all, mixes with a symmetric doubly stochastic matrix, and its graph is connected (and
 ///    two-coloured where exchanges are asked and answered);
+///  - a checkpoint of an asynchronous run has both halves of an exchange or none, where the algorithm says so;
 ///  - what algorithms claim (witness.hpp): equal, conserved, opposite.
 ///
 /// Keeps the first broken promise; whoever runs the world looks after each event. Memory: what is not yet settled.
@@ -52,6 +53,7 @@ public:
   void claims_conserved(rank who, std::string_view what, std::uint64_t step, const view& v, const vec& before,
                         const vec& after);
   void claims_opposite(rank who, const exchange_half& half, const vec& delta);
+  void saves(rank who, std::uint64_t number) { workers_[who].saved = number; }
 
   /// The run has ended and nothing is under way: no exchange between two that live is half applied.
   void check_halves();
@@ -68,6 +70,7 @@ private:
     bool alive = false;
     std::uint32_t incarnation = 0;
     std::optional<std::uint64_t> step;
+    std::uint64_t saved = 0; ///< the last checkpoint it took part in
     traffic carried;
     std::unordered_map<rank, std::pair<std::uint32_t, std::uint32_t>> received; // from: incarnation, last sequence
   };
@@ -79,6 +82,8 @@ private:
   struct half_done {
     rank by;
     vec delta;
+    bool atomic;
+    std::uint64_t saved; ///< the last checkpoint, then
   };
   using exchange = std::tuple<rank, std::uint32_t, rank, std::uint32_t, std::uint64_t>;
 

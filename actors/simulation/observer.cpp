@@ -237,4 +237,9 @@ void simulation_observer::claims_opposite(rank who, const exchange_half& half, c
     check_->claims_opposite(who, half, delta);
 }
 
+void simulation_observer::saves(rank who, std::uint64_t number) {
+  if (check_)
+    check_->saves(who, number);
+}
+
 } // namespace gossamer::actors

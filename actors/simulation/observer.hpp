@@ -69,6 +69,7 @@ public:
   void claims_conserved(rank who, std::string_view what, std::uint64_t step, const view& v, const vec& before,
                         const vec& after) override;
   void claims_opposite(rank who, const exchange_half& half, const vec& delta) override;
+  void saves(rank who, std::uint64_t number) override;
 
 private:
   struct wait {

@@ -25,7 +25,8 @@ std::string read(const fs::path& file) {
 }
 
 std::vector<evaluation_record> read_evaluations(const fs::path& file) {
-  const auto text = read(file);
+  auto text = read(file);
+  text.erase(text.rfind('\n') + 1); // what is not a line yet was being written when the run was killed
   std::vector<evaluation_record> evaluations;
   std::string_view rest = text, line;
   for (std::size_t number = 1; take_line(rest, line); ++number) {

@@ -212,7 +212,10 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
                         .run = drawn_run(),
                         .settings = to_text(e->settings),
                         .faults = around.faults.faults.empty() ? "" : to_toml(around.faults),
-                        .workers_per_node = around.workers_per_node};
+                        .workers_per_node = around.workers_per_node,
+                        .checkpoints = around.checkpoints ? around.checkpoints->path().string() : "",
+                        .resumed = around.from ? around.from->folder : "",
+                        .from = around.from ? around.from->all.checkpoint : 0};
   const auto complain = std::make_shared<complaints>();
   const scoped_plane plane{control, *e, offer, print, s, s.where.host, complain};
   const auto back = std::make_shared<returns>();

@@ -91,6 +91,10 @@ void join_cluster(const joining_settings& s, const preparation& prepare) {
   if (!offer.faults.empty())
     around.faults = parse_plan(offer.faults, "the leader's plan of faults");
   around.workers_per_node = offer.workers_per_node;
+  if (!offer.checkpoints.empty())
+    around.checkpoints = checkpoint_folder{offer.checkpoints};
+  if (offer.from > 0)
+    around.from = std::make_shared<const resumption>(checkpoint_folder{offer.resumed}.parts_here(offer.from, s.tell));
 
   const auto complain = std::make_shared<complaints>();
   const scoped_plane plane{control, *e, offer, print, s, local_address_towards(s.where), complain};

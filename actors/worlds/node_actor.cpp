@@ -19,8 +19,9 @@ public:
   node_state(const node_state&) = delete;
   node_state& operator=(const node_state&) = delete;
   ~node_state() {
-    if (evaluator_)
-      caf::anon_send_exit(evaluator_, caf::exit_reason::user_shutdown);
+    for (const auto& one : {evaluator_, writer_})
+      if (one)
+        caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
   }
 
   void open(caf::event_based_actor* self, node_setup setup) {
@@ -37,7 +38,11 @@ public:
     const auto& run = *setup_.run;
     const auto parts =
         setup_.world->parts(setup_.net, setup_.number, homes_of(plan.nodes, run.settings.workers, run.participants()));
+    if (parts.from)
+      require_states(*parts.from, run, plan.nodes[setup_.number].ranks);
     evaluator_ = parts.spawn_evaluator(self_);
+    if (parts.spawn_checkpoint_writer)
+      writer_ = parts.spawn_checkpoint_writer(self_);
     own_.emplace(self_, local_node::parts{
                             .participants = run.participants(),
                             .spawn = [self = caf::actor{self_}, start = starter_of(self_->system(), setup_.run, parts)](
@@ -93,6 +98,13 @@ public:
     hand_on(news);
   }
 
+  /// A worker's part of a checkpoint, or the news that one is complete.
+  template <class News>
+  void write(News news) {
+    if (writer_)
+      self_->send(writer_, std::move(news));
+  }
+
   void obey(const mean_request& m) {
     const auto everybody = lives_in(m.lives, setup_.run->participants());
     self_->send(evaluator_, evaluate_models{kept_.take(m.number, m.evaluation, everybody)});
@@ -131,6 +143,7 @@ private:
   std::map<rank, std::unique_ptr<link>> to_leader_;
   kept_models kept_;
   caf::actor evaluator_;
+  caf::actor writer_; // of checkpoints; null where there are none
   std::optional<view_maker> views_;
   std::optional<local_node> own_;
 };
@@ -142,21 +155,42 @@ caf::behavior node_actor(caf::stateful_actor<node_state>* self, node_setup setup
   self->set_down_handler([&state](const caf::down_msg& m) { state.on_down(m); });
   self->set_default_handler(caf::skip); // orders may come before the plan
   const caf::behavior working = node_interface::behaviour(std::tuple{
-      [&state](const begin_run& m) { state.obey(m); },        [&state](const start_worker& m) { state.obey(m); },
-      [&state](const stop_worker& m) { state.obey(m); },      [&state](const pause_worker& m) { state.obey(m); },
-      [&state](const hold_steps& m) { state.obey(m); },       [&state](const decision& m) { state.obey(m); },
-      [&state](const snapshot_request& m) { state.obey(m); }, [&state](const run_progress& m) { state.obey(m); },
-      [&state](const switch_fault& m) { state.obey(m); },     [&state](const step_report& m) { state.add(m); },
-      [&state](const gradient_applied& m) { state.add(m); },  [&state](const mean_request& m) { state.obey(m); },
-      [&state](snapshot& m) { state.put_aside(m); },          [&state](const holding& m) { state.hand_on(m); },
-      [&state](const worker_joined& m) { state.hand_on(m); }, [&state](const worker_finished& m) { state.hand_on(m); },
-      [&state](const worker_lost& m) { state.hand_on(m); },   [&state](const run_failed& m) { state.hand_on(m); },
-      [&state](const node_lost& m) { state.hand_on(m); },     [&state](tick) { state.on_tick(); },
-      [&state](heartbeat) { state.on_heartbeat(); },          [&state](const cluster_plan& m) { state.meet(m); },
+      [&state](const begin_run& m) { state.obey(m); },
+      [&state](const start_worker& m) { state.obey(m); },
+      [&state](const stop_worker& m) { state.obey(m); },
+      [&state](const pause_worker& m) { state.obey(m); },
+      [&state](const hold_steps& m) { state.obey(m); },
+      [&state](const decision& m) { state.obey(m); },
+      [&state](const snapshot_request& m) { state.obey(m); },
+      [&state](const run_progress& m) { state.obey(m); },
+      [&state](const switch_fault& m) { state.obey(m); },
+      [&state](const step_report& m) { state.add(m); },
+      [&state](const gradient_applied& m) { state.add(m); },
+      [&state](const mean_request& m) { state.obey(m); },
+      [&state](snapshot& m) { state.put_aside(m); },
+      [&state](const holding& m) { state.hand_on(m); },
+      [&state](const worker_joined& m) { state.hand_on(m); },
+      [&state](const worker_finished& m) { state.hand_on(m); },
+      [&state](const worker_lost& m) { state.hand_on(m); },
+      [&state](const run_failed& m) { state.hand_on(m); },
+      [&state](const node_lost& m) { state.hand_on(m); },
+      [&state](tick) { state.on_tick(); },
+      [&state](heartbeat) { state.on_heartbeat(); },
+      [&state](const cluster_plan& m) { state.meet(m); },
       [&state](const leave_run& m) { state.leave(m); },
+      [&state](const save_checkpoint& m) { state.obey(m); },
+      [&state](saved_worker& m) { state.write(std::move(m)); },
+      [&state](const checkpoint_complete& m) { state.write(m); },
+      [&state](const part_saved& m) { state.hand_on(m); },
+      [&state](const part_not_saved& m) { state.hand_on(m); },
   });
   return {[self, working](const cluster_plan& plan) {
-            self->state.begin(plan);
+            try {
+              self->state.begin(plan);
+            } catch (const error& e) { // the run is told why, too: it lacks what was saved here
+              self->send(plan.coordinator, run_failed{e.code(), e.sentence(), e.remedy()});
+              throw;
+            }
             self->set_default_handler(caf::print_and_drop);
             self->become(working);
           },

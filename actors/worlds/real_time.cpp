@@ -87,12 +87,12 @@ world_parts real_time::parts(std::shared_ptr<transport> net, std::uint32_t node,
                              std::vector<std::uint32_t> homes) const {
   world_parts parts;
   parts.spawn_compute = [e = run_, board = board_, share = fair_share(workers_)](caf::local_actor* parent, rank i,
-                                                                                 std::uint32_t incarnation) {
+                                                                                 std::uint32_t random_life) {
     const auto slow = e->settings.slow.find(i);
     require_threads(1); // also when it is started anew
     const double always = slow == e->settings.slow.end() ? 1.0 : slow->second;
     return parent->spawn<caf::detached>(
-        compute_actor, compute_setup{.make = [=] { return std::make_unique<gradient_source>(e, i, incarnation); },
+        compute_actor, compute_setup{.make = [=] { return std::make_unique<gradient_source>(e, i, random_life); },
                                      .slow_down = [always, board, i] { return always * board->slow_down(i); },
                                      .fair_share = share,
                                      .supervisor = caf::actor_cast<caf::actor>(parent),
@@ -117,6 +117,7 @@ world_parts real_time::parts(std::shared_ptr<transport> net, std::uint32_t node,
           made = make_faulty_link(from, to, std::move(made), faulty);
         return wrap ? wrap(from, to, std::move(made)) : std::move(made);
       });
+  add_checkpoints(parts, system_, *run_, around_, true);
   parts.may_wait = true;
   parts.alone = std::ranges::count(homes, node) == 1;
   parts.acknowledged = !around_.faults.faults.empty();

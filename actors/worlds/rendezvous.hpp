@@ -28,6 +28,9 @@ struct run_offer {
   std::string settings;               ///< `to_text`
   std::string faults;                 ///< `to_toml`; empty: none
   std::uint64_t workers_per_node = 1; ///< for faults of nodes
+  std::string checkpoints;            ///< folder for its parts of them; empty: none
+  std::string resumed;                ///< folder of those that the run goes on from; empty: it begins
+  std::uint64_t from = 0;             ///< which of them
 };
 
 /// leader -> node: this fault of the plan begins or ends
@@ -75,7 +78,7 @@ decltype(auto) inspect(Inspector& f, join_request& m) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, run_offer& m) {
-  return f(m.incarnation, m.node, m.run, m.settings, m.faults, m.workers_per_node);
+  return f(m.incarnation, m.node, m.run, m.settings, m.faults, m.workers_per_node, m.checkpoints, m.resumed, m.from);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, endpoint& e) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/faults/plan.hpp"
+#include "gossamer/actors/runtime/checkpoint_folder.hpp"
 #include "gossamer/actors/runtime/link.hpp"
 #include "gossamer/actors/telemetry/record.hpp"
 
@@ -15,6 +16,9 @@ struct run_surroundings {
   fault_plan faults = {};                 ///< injected; empty: none, and links are trusted
   std::size_t workers_per_node = 1;       ///< for faults of nodes
   link_wrapper wrap_link = {};            ///< for tests that do their own harm; may be empty
+  /// Where checkpoints go, if `run_settings::checkpoint` wants any; absent: nowhere, though they are taken.
+  std::optional<checkpoint_folder> checkpoints = {};
+  std::shared_ptr<const resumption> from = nullptr; ///< the checkpoint to go on from; null: the run begins
 };
 
 } // namespace gossamer::actors

@@ -64,13 +64,14 @@ std::unique_ptr<link> simulation::link_to(rank from, life to) {
 
 world_parts simulation::parts() {
   world_parts parts;
-  parts.spawn_compute = [this](caf::local_actor* parent, rank who, std::uint32_t incarnation) {
-    auto source = std::make_shared<gradient_source>(run_, who, incarnation, models_[who % models_.size()]);
+  parts.spawn_compute = [this](caf::local_actor* parent, rank who, std::uint32_t random_life) {
+    auto source = std::make_shared<gradient_source>(run_, who, random_life, models_[who % models_.size()]);
     return parent->spawn(simulated_compute, this, std::move(source), who, caf::actor_cast<caf::actor>(parent));
   };
   parts.spawn_evaluator = [this](const caf::actor& coordinator) {
     return spawn_evaluator(system_, {.run = run_, .supervisor = coordinator});
   };
+  add_checkpoints(parts, system_, *run_, around_, false);
   parts.transport = std::shared_ptr<transport>{std::shared_ptr<transport>{}, this}; // which outlives its actors
   parts.acknowledged = !around_.faults.faults.empty();
   parts.detection = from_seconds(settings_.detection_s);

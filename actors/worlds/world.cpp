@@ -1,8 +1,59 @@
 #include "gossamer/actors/worlds/world.hpp"
 
+#include "gossamer/actors/runtime/checkpoint_writer.hpp"
 #include "gossamer/actors/runtime/delivery_thread.hpp"
 
+#include <fmt/format.h>
+
 namespace gossamer::actors {
+
+namespace {
+
+/// Whose state this one goes on from: its own, or, of a worker that has none, that of one that is there.
+const saved_worker& state_for(const resumption& from, const experiment& e, rank i) {
+  const auto before = from.all.workers;
+  const bool is_master = i >= e.settings.workers;
+  const auto role = is_master ? before + i - e.settings.workers : i % before;
+  if (const auto own = from.parts.find(static_cast<rank>(role)); own != from.parts.end())
+    return own->second;
+  const auto other = from.parts.begin();
+  if (is_master || from.all.parts.contains(static_cast<rank>(role)) || other == from.parts.end()
+      || other->first >= before)
+    throw error(errc::bad_data, fmt::format("checkpoint {} has no state for {}", from.all.checkpoint, e.name_of(i)),
+                "copy its file from the machine that had it into the folder of the run");
+  return other->second;
+}
+
+void go_on_from(const resumption& from, const experiment& e, worker_place& place) {
+  const auto& saved = state_for(from, e, place.id);
+  const bool is_own = place.id >= e.settings.workers || saved.who == place.id;
+  place.saved = std::make_shared<const std::vector<std::byte>>(saved.state);
+  place.inherits = !is_own || from.all.workers != e.settings.workers;
+  if (!e.algorithm->traits.synchronous) // who goes on from another one's step would draw what it has drawn there
+    place.random_life = is_own ? saved.random_life : static_cast<std::uint32_t>(from.all.checkpoint) + 1;
+  if (is_own) {
+    place.gradients = saved.gradients;
+    place.sent = saved.sent;
+  }
+}
+
+} // namespace
+
+void require_states(const resumption& from, const experiment& e, std::span<const rank> ranks) {
+  for (const auto i : ranks)
+    state_for(from, e, i);
+}
+
+void add_checkpoints(world_parts& parts, caf::actor_system& system, const experiment& e, const run_surroundings& around,
+                     bool own_thread) {
+  parts.from = around.from;
+  if (!e.settings.checkpoint.is_set())
+    return;
+  parts.spawn_checkpoint_writer = [&system, folder = around.checkpoints, workers = e.settings.workers,
+                                   own_thread](const caf::actor& owner) {
+    return spawn_checkpoint_writer(system, {folder, workers, owner, own_thread});
+  };
+}
 
 worker_starter starter_of(caf::actor_system& system, std::shared_ptr<const experiment> e, world_parts parts) {
   const auto kept = std::make_shared<kept_states>();
@@ -10,14 +61,15 @@ worker_starter starter_of(caf::actor_system& system, std::shared_ptr<const exper
     worker_setup setup;
     setup.settings = e->for_worker(i, incarnation);
     setup.settings.witness = parts.witness;
+    if (parts.from && incarnation == 0)
+      go_on_from(*parts.from, *e, setup.settings.place);
     setup.algorithm = e->make_algorithm(i, *setup.settings.packing.coder);
     setup.optimiser = e->device_of(i).optimiser->clone();
     setup.own_thread = parts.may_wait && e->device_of(i).where.on_gpu();
     setup.on_compute_failure = e->algorithm->traits.on_compute_failure;
     if (i < e->settings.workers)
-      setup.spawn_compute = [i, incarnation, start = parts.spawn_compute](caf::local_actor* parent) {
-        return start(parent, i, incarnation);
-      };
+      setup.spawn_compute = [i, life = setup.settings.place.random_life,
+                             start = parts.spawn_compute](caf::local_actor* parent) { return start(parent, i, life); };
     setup.transport = parts.transport;
     setup.acknowledged = parts.acknowledged;
     setup.most_under_way = e->most_under_way();
@@ -47,6 +99,8 @@ caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment
   setup.others = std::move(client.others);
   setup.patience = client.patience;
   setup.spawn_evaluator = parts.spawn_evaluator;
+  setup.spawn_checkpoint_writer = parts.spawn_checkpoint_writer;
+  setup.from = parts.from;
   setup.steps_to = client.steps_to;
   setup.client = client.client;
   return spawn_coordinator(system, std::move(setup));

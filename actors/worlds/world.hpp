@@ -3,14 +3,17 @@
 #include "gossamer/actors/runtime/compute_actor.hpp"
 #include "gossamer/actors/runtime/coordinator.hpp"
 #include "gossamer/actors/runtime/worker_actor.hpp"
+#include "gossamer/actors/worlds/run_surroundings.hpp"
 
 namespace gossamer::actors {
 
 /// What one world does differently from another; the actors of a run are the same in all.
 struct world_parts {
   /// Starts the compute actor of a worker.
-  std::function<caf::actor(caf::local_actor* parent, rank worker, std::uint32_t incarnation)> spawn_compute;
+  std::function<caf::actor(caf::local_actor* parent, rank worker, std::uint32_t random_life)> spawn_compute;
   std::function<caf::actor(const caf::actor& supervisor)> spawn_evaluator;
+  std::function<caf::actor(const caf::actor& owner)> spawn_checkpoint_writer = {}; ///< see coordinator_setup
+  std::shared_ptr<const resumption> from = nullptr;                                ///< likewise
   std::shared_ptr<actors::transport> transport;
   bool may_wait = false;                 ///< workers on a GPU may wait for it, each in a thread of its own
   bool acknowledged = false;             ///< links may lose frames, see channel.hpp
@@ -30,6 +33,13 @@ struct run_client {
   std::vector<remote_node> others = {};                         ///< likewise
   std::chrono::nanoseconds patience = std::chrono::seconds(10); ///< likewise
 };
+
+/// What `around` says of checkpoints, for a world. @param own_thread see checkpoint_writer_setup
+void add_checkpoints(world_parts& parts, caf::actor_system& system, const experiment& e, const run_surroundings& around,
+                     bool own_thread);
+
+/// @error errc::bad_data when the checkpoint has no state for one of these, though there was one
+void require_states(const resumption& from, const experiment& e, std::span<const rank> ranks);
 
 /// Starts a worker of this process. @param coordinator whom it reports to: the run's, or the node that it lives on
 using worker_starter = std::function<caf::actor(rank, std::uint32_t incarnation, const caf::actor& coordinator)>;

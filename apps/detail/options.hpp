@@ -21,7 +21,9 @@ struct run_options {
   std::optional<std::uint64_t> chaos; ///< draw a plan; instead of `faults`
   std::optional<double> horizon_s;    ///< of the drawn plan; default: about the length of the run
   bool trace = true;
-  std::string out; ///< run folder; empty: the next free one under runs/
+  std::string resume;           ///< folder of the run to go on with; empty: none
+  bool parts_elsewhere = false; ///< of its checkpoint: on other machines
+  std::string out;              ///< run folder; empty: the next free one under runs/
   bool overwrite = false;
 };
 

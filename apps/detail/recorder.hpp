@@ -26,6 +26,9 @@ private:
 /// @param command what repeats the run: "gossamer train"
 actors::run_folder open_folder(const run_setup& run, const std::string& command, const std::vector<option>& table);
 
+/// Of a run that goes on: what it had found before its checkpoint begins the metrics of this folder, too.
+void bring_metrics(const run_setup& run, actors::run_folder& into);
+
 /// 0, or 128 + signal as a shell reports a program that a signal ended.
 int exit_status(const actors::run_summary& s);
 

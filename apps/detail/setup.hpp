@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/actors/runtime/checkpoint_folder.hpp"
 #include "gossamer/apps/detail/options.hpp"
 #include "gossamer/apps/detail/program.hpp"
 
@@ -10,6 +11,7 @@ struct run_setup {
   run_options options; ///< as given, but with the sample time and the horizon known
   std::shared_ptr<const actors::experiment> experiment;
   actors::fault_plan plan;
+  std::shared_ptr<const actors::resumption> from = {}; ///< the checkpoint to go on from; null: none
 
   /// With every default written out: what a run folder keeps.
   run_options resolved() const;
@@ -18,6 +20,9 @@ struct run_setup {
 /// @error errc::usage, errc::io, errc::bad_data whatever is wrong with the request: nothing has been written yet
 run_setup set_up_local(const program& p, run_options o);
 run_setup set_up_simulation(const program& p, run_options o);
+
+/// Where the checkpoints of the run in this folder are.
+actors::checkpoint_folder checkpoints_in(const std::filesystem::path& run);
 
 /// The plan that the options ask for: read, drawn, or empty. Requires a horizon where one is drawn.
 /// @error errc::usage, errc::io

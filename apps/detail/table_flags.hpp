@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
 
+#include <filesystem>
 #include <map>
 
 namespace gossamer::apps {
@@ -22,6 +23,10 @@ public:
       o.repeatable() ? flag->take_all() : flag->take_last();
     }
     command.add_option("--config", config_, "read settings from a TOML file; flags win")->type_name("FILE");
+    command
+        .add_option("--resume", resume_,
+                    "go on with the run in this folder from its last checkpoint, with its settings; flags win")
+        ->type_name("RUN");
     command.add_flag("--overwrite", overwrite_, "replace the run that --out already holds");
   }
   table_flags(const table_flags&) = delete;
@@ -31,6 +36,11 @@ public:
     check_exclusions(keys_of(table_), [this](const std::string& name) { return given(name); }, {});
     run_options result;
     result.overwrite = overwrite_;
+    if (!config_.empty() && !resume_.empty())
+      throw error(errc::usage, "both --config and --resume are given", "a run goes on with its own configuration");
+    result.resume = resume_;
+    if (!resume_.empty())
+      read_config((std::filesystem::path{resume_} / "config.toml").string(), table_, result);
     if (!config_.empty())
       read_config(config_, table_, result);
     for (const auto& o : table_)
@@ -47,7 +57,7 @@ private:
 
   const std::vector<option>& table_;
   std::map<std::string, std::vector<std::string>> given_;
-  std::string config_;
+  std::string config_, resume_;
   bool overwrite_ = false;
 };
 

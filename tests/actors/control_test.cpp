@@ -13,7 +13,8 @@ namespace {
 
 std::tuple<hold_steps, holding, decision, gradient_applied, worker_joined, worker_finished, worker_lost, start_worker,
            stop_worker, kill_worker, restart_worker, pause_worker, snapshot_request, snapshot_taken, mean_request,
-           run_progress, work_report, node_lost, status_request, stop_request, run_status>
+           run_progress, work_report, node_lost, status_request, stop_request, run_status, save_checkpoint, part_saved,
+           part_not_saved, checkpoint_complete>
 samples() {
   const view_change change{
       .number = 7, .first_step = 1'000'000'000'000, .lives = {{0, 0}, {2, 5}, {4, 1}}, .donors = {{2, 0}}};
@@ -45,7 +46,21 @@ samples() {
        .begun = true,
        .epoch = 1.5,
        .planned_epochs = HUGE_VAL,
-       .accuracy = 0.9}};
+       .accuracy = 0.9},
+      {.number = 30},
+      {.source = 2,
+       .incarnation = 1,
+       .checkpoint = 30,
+       .part = {.digest = 7, .gradients = 20, .sent = {3, 1024, 1200}}},
+      {.checkpoint = 30, .why = "the disk is full"},
+      {.whole = {.checkpoint = 30,
+                 .workers = 2,
+                 .masters = 1,
+                 .time_s = 1.5,
+                 .former_gradients = 4,
+                 .former_sent = {3, 1024, 1200},
+                 .parts = {{0, {.digest = 7, .gradients = 20, .sent = {}}}}},
+       .before = 15}};
 }
 
 template <class Message>
@@ -89,8 +104,9 @@ TEST(control_messages, have_the_sizes_of_their_version) {
   auto all = samples();
   std::vector<std::size_t> sizes;
   std::apply([&](auto&... m) { (sizes.push_back(serialised(system, m).size()), ...); }, all);
-  EXPECT_EQ(control_version, 3u);
-  EXPECT_EQ(sizes, (std::vector<std::size_t>{4, 28, 58, 8, 16, 8, 8, 8, 4, 5, 4, 5, 8, 48, 41, 8, 74, 23, 4, 4, 80}));
+  EXPECT_EQ(control_version, 4u);
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{4,  28, 66, 8,  16, 8, 8, 8,  4, 5,  4,  5,  8,
+                                             48, 41, 8,  74, 23, 4, 4, 80, 8, 56, 25, 117}));
 }
 
 } // namespace

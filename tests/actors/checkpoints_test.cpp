@@ -1,0 +1,100 @@
+#include "gossamer/actors/runtime/checkpoints.hpp"
+
+#include <gtest/gtest.h>
+
+#include "actors/small_run.hpp"
+
+namespace gossamer::actors {
+
+namespace {
+
+/// Every ten steps of three workers.
+class checkpoints_test : public testing::Test {
+protected:
+  static std::shared_ptr<const experiment> run() {
+    auto s = small_run("ad-psgd", "star", 3, 100)->settings;
+    s.checkpoint.steps = 10;
+    return prepare(s);
+  }
+  std::optional<manifest> add(rank i, std::uint64_t checkpoint, std::uint64_t gradients = 10) {
+    return all_.add({i, 0, checkpoint, {.digest = i, .gradients = gradients, .sent = {}}}, members_, seen_, 2.5);
+  }
+
+  const std::shared_ptr<const experiment> run_ = run();
+  membership members_{*run_};
+  ledger seen_{3};
+  checkpoints all_{*run_};
+};
+
+TEST_F(checkpoints_test, are_due_every_so_many_steps_of_each_worker) {
+  EXPECT_FALSE(all_.due(1, 29));
+  EXPECT_TRUE(all_.due(1, 30));
+}
+
+TEST_F(checkpoints_test, are_due_every_so_many_seconds) {
+  auto s = run_->settings;
+  s.checkpoint = {.seconds = 5, .steps = 0};
+  const auto timed = prepare(s);
+  checkpoints all{*timed};
+  EXPECT_FALSE(all.due(4.9, 1000));
+  EXPECT_TRUE(all.due(5, 1000));
+}
+
+TEST_F(checkpoints_test, are_not_due_while_one_is_under_way) {
+  ASSERT_TRUE(all_.due(1, 30));
+  EXPECT_FALSE(all_.due(1, 60)) << "it has been ordered";
+  add(0, 1);
+  EXPECT_FALSE(all_.due(1, 90)) << "parts are missing";
+  add(1, 1);
+  ASSERT_TRUE(add(2, 1));
+  EXPECT_FALSE(all_.due(1, 120)) << "the manifest is being written";
+  all_.complete(1);
+  EXPECT_TRUE(all_.due(1, 120));
+}
+
+TEST_F(checkpoints_test, are_complete_with_the_last_part) {
+  seen_.bring(7, {});
+  EXPECT_FALSE(add(0, 4));
+  EXPECT_FALSE(add(2, 4, 20));
+  EXPECT_FALSE(add(2, 4)) << "twice";
+  const auto whole = add(1, 4);
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->checkpoint, 4u);
+  EXPECT_EQ(whole->parts.size(), 3u);
+  EXPECT_EQ(whole->updates(), 47u);
+  EXPECT_EQ(whole->time_s, 2.5);
+  EXPECT_TRUE(all_.is_being_written());
+  EXPECT_EQ(all_.complete(4), 0u);
+  EXPECT_FALSE(all_.is_being_written());
+  EXPECT_EQ(all_.complete(9), 4u) << "the one before";
+}
+
+TEST_F(checkpoints_test, are_given_up_when_a_worker_is_lost_whose_part_is_missing) {
+  add(0, 4);
+  all_.lose(0);
+  EXPECT_TRUE(all_.is_being_written()) << "its part is safe";
+  all_.lose(1);
+  EXPECT_FALSE(all_.is_being_written());
+  EXPECT_FALSE(add(1, 4));
+  EXPECT_FALSE(add(2, 4)) << "no manifest for what is not whole";
+}
+
+TEST_F(checkpoints_test, are_given_up_when_a_disk_refuses) {
+  add(0, 4);
+  EXPECT_FALSE(all_.fail(3)) << "an old one";
+  EXPECT_TRUE(all_.fail(4));
+  EXPECT_FALSE(all_.fail(4)) << "no news";
+  EXPECT_FALSE(add(1, 4));
+  EXPECT_FALSE(add(0, 5)) << "the next one begins";
+  EXPECT_TRUE(all_.is_being_written());
+}
+
+TEST_F(checkpoints_test, that_never_come_are_forgotten) {
+  ASSERT_TRUE(all_.due(1, 30));
+  EXPECT_FALSE(all_.due(60, 60));
+  EXPECT_TRUE(all_.due(61, 60));
+}
+
+} // namespace
+
+} // namespace gossamer::actors

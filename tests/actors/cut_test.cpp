@@ -1,0 +1,78 @@
+#include "gossamer/actors/runtime/cut.hpp"
+
+#include <gmock/gmock.h>
+
+namespace gossamer::actors {
+
+namespace {
+
+using testing::IsEmpty;
+using testing::SizeIs;
+
+frame from(rank source) { return {.source = source}; }
+
+TEST(cut, is_due_when_it_is_ordered_and_once) {
+  cut c;
+  EXPECT_FALSE(c.is_due());
+  c.order(3);
+  ASSERT_TRUE(c.is_due());
+  EXPECT_EQ(c.due(), 3u);
+  EXPECT_THAT(c.saved(), IsEmpty());
+  EXPECT_FALSE(c.is_due());
+  c.order(3);
+  c.marker(1, 3);
+  c.order(2);
+  EXPECT_FALSE(c.is_due()) << "it has passed here already";
+}
+
+TEST(cut, is_due_when_a_peer_is_past_it) {
+  cut c;
+  c.marker(1, 5);
+  EXPECT_TRUE(c.is_due());
+  EXPECT_EQ(c.due(), 5u);
+}
+
+TEST(cut, waits_for_the_end_of_an_exchange) {
+  cut c;
+  c.begin_exchange(1);
+  c.order(1);
+  EXPECT_FALSE(c.is_due());
+  c.end_exchange();
+  EXPECT_TRUE(c.is_due());
+}
+
+TEST(cut, does_not_wait_where_the_answer_will_be_one_from_behind_it) {
+  cut c;
+  c.begin_exchange(1);
+  c.marker(1, 1);
+  EXPECT_TRUE(c.is_due());
+}
+
+TEST(cut, waits_where_the_answer_came_before_the_marker) {
+  cut c;
+  c.begin_exchange(1);
+  c.answered();
+  c.marker(1, 1);
+  EXPECT_FALSE(c.is_due());
+  c.end_exchange();
+  EXPECT_TRUE(c.is_due());
+}
+
+TEST(cut, keeps_what_comes_from_behind_it_meanwhile_and_nothing_else) {
+  cut c;
+  auto early = from(2), of_the_asked = from(1), late = from(2);
+  EXPECT_FALSE(c.keeps(early));
+  c.begin_exchange(1);
+  c.marker(2, 1);
+  EXPECT_FALSE(c.is_due());
+  EXPECT_TRUE(c.keeps(late));
+  EXPECT_FALSE(c.keeps(of_the_asked));
+  c.end_exchange();
+  EXPECT_THAT(c.saved(), SizeIs(1));
+  auto next = from(2);
+  EXPECT_FALSE(c.keeps(next));
+}
+
+} // namespace
+
+} // namespace gossamer::actors

@@ -1,0 +1,114 @@
+// Runs that are killed, and go on from their last checkpoint.
+#include <csignal>
+
+#include "command.hpp"
+
+namespace gossamer {
+namespace {
+
+namespace fs = std::filesystem;
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class a_killed_run : public command {
+protected:
+  static inline const words job{
+      "--data", "digits:samples=600,test=200", "--epochs", "60", "--eval-every", "3", "--batch", "8"};
+
+  /// Kills it on the way; later, should the disk not have had a whole checkpoint yet.
+  void kill_when_saved(const words& started, const std::string& out) {
+    for (const char* evaluated : {"epoch  1", "epoch  2", "epoch  4"}) {
+      fs::remove_all(folder_ / out);
+      support::subprocess(words{"env", "-C", folder_.string()} + gossamer(started + words{"--out", out}))
+          .signal_after(evaluated, SIGKILL)
+          .finish();
+      // Nodes whose launch is gone end as by an interrupt, and save once more.
+      ASSERT_NE(exists(out + "/summary.json"), started.front() == "train") << "it had ended before it was killed";
+      if (has_checkpoint(out))
+        return;
+    }
+    FAIL() << "no checkpoint was ever complete";
+  }
+  bool has_checkpoint(const std::string& out) const {
+    std::error_code none;
+    for (fs::directory_iterator one{folder_ / out / "checkpoints", none}, end; !none && one != end; one.increment(none))
+      if (fs::exists(one->path() / "manifest"))
+        return true;
+    return false;
+  }
+  json summary(const std::string& out) const { return json::parse(read(out + "/summary.json")); }
+};
+
+TEST_F(a_killed_run, goes_on_and_comes_to_where_it_would_have_come) {
+  for (const words& how : {words{"train"}, words{"launch", "--hosts", "localhost:2", "--", "train"}})
+    for (const char* algorithm : {"d-psgd", "all-reduce-sgd"}) {
+      SCOPED_TRACE(how.front() + " " + algorithm);
+      for (const auto* old : {"whole", "killed", "resumed"})
+        fs::remove_all(folder_ / old);
+      const auto started = how + job + words{"--algorithm", algorithm};
+      ASSERT_EQ(run(started + words{"--out", "whole"}).status, 0);
+      kill_when_saved(started + words{"--checkpoint", "20"}, "killed");
+      const auto on = run(how + words{"--resume", "killed", "--out", "resumed"});
+      ASSERT_EQ(on.status, 0) << on.err;
+      EXPECT_EQ(summary("resumed")["train_loss"], summary("whole")["train_loss"]);
+      EXPECT_EQ(summary("resumed")["payload_bits"], summary("whole")["payload_bits"]);
+      EXPECT_EQ(summary("resumed")["steps_per_worker"], summary("whole")["steps_per_worker"]);
+      const auto was = metrics("whole"), is = metrics("resumed"); // from the beginning
+      ASSERT_EQ(was.size(), is.size());
+      for (std::size_t k = 0; k < was.size(); ++k)
+        EXPECT_EQ(was[k]["train_loss"], is[k]["train_loss"]) << k;
+    }
+}
+
+TEST_F(a_killed_run, goes_on_asynchronously) {
+  kill_when_saved(words{"train"} + job + words{"--checkpoint", "20"}, "killed");
+  const auto on = run({"train", "--resume", "killed", "--out", "resumed"});
+  ASSERT_EQ(on.status, 0) << on.err;
+  EXPECT_GE(summary("resumed")["test_accuracy"], 0.5);
+}
+
+TEST_F(a_killed_run, goes_on_for_longer_than_was_planned) {
+  ASSERT_EQ(run(small + words{"--algorithm", "d-psgd", "--checkpoint", "1000s", "--out", "first"}).status, 0);
+  const auto on = run({"train", "--resume", "first", "--epochs", "2", "--out", "second"});
+  ASSERT_EQ(on.status, 0) << on.err;
+  EXPECT_GT(summary("second")["step"], summary("first")["step"]);
+  EXPECT_GT(summary("second")["time_s"], summary("first")["time_s"]);
+}
+
+TEST_F(a_killed_run, is_gone_on_with_as_what_it_was) {
+  ASSERT_EQ(run(small + words{"--algorithm", "d-psgd", "--checkpoint", "1000s", "--out", "saved"}).status, 0);
+  const auto refused = [&](const words& more, const std::string& sentence) {
+    const auto ended = run(words{"train", "--resume", "saved", "--out", "other"} + more);
+    EXPECT_NE(ended.status, 0);
+    EXPECT_THAT(ended.err, AllOf(StartsWith("gossamer: "), HasSubstr(sentence)));
+    EXPECT_FALSE(exists("other")) << sentence;
+  };
+  refused({"--algorithm", "ad-psgd"}, "--algorithm is ad-psgd");
+  refused({"--model", "mlp:hidden=7"}, "--model is mlp:hidden=7");
+  refused({"--config", "saved/config.toml"}, "both --config and --resume are given");
+  for (const auto& part : fs::directory_iterator{folder_ / "saved" / "checkpoints"})
+    fs::remove_all(part);
+  refused({}, "holds no checkpoint that is whole; train with --checkpoint to have some");
+  EXPECT_THAT(run({"train", "--resume", "nowhere"}).err, HasSubstr("nowhere/config.toml"));
+}
+
+TEST_F(a_killed_run, names_rhythms_that_there_are_not) {
+  for (const char* rhythm : {"0", "-1", "10m", "s", "0s", "often", ""}) {
+    const auto ended = run(small + words{"--checkpoint", rhythm});
+    EXPECT_EQ(ended.status, 2) << rhythm;
+    EXPECT_THAT(ended.err, HasSubstr("checkpoint")) << rhythm;
+  }
+}
+
+TEST_F(a_killed_run, trains_on_when_nothing_can_be_saved) {
+  write("run/checkpoints", "a file where a folder should be");
+  const auto ended = run(small + words{"--algorithm", "d-psgd", "--checkpoint", "5", "--out", "run"});
+  EXPECT_EQ(ended.status, 0);
+  EXPECT_THAT(ended.err, HasSubstr("cannot make run/checkpoints/"));
+  EXPECT_TRUE(exists("run/summary.json"));
+}
+
+} // namespace
+} // namespace gossamer

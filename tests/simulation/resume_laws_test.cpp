@@ -1,0 +1,119 @@
+// A run that is cut off and goes on from a checkpoint: synchronous algorithms come to the bits of the run that was not,
+// asynchronous ones keep their promises, and checkpoints are consistent however events interleave.
+#include "gossamer/actors/worlds/simulated_world.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "quadratic_run.hpp"
+#include "scratch_folder.hpp"
+#include "spellings.hpp"
+
+namespace gossamer::actors {
+
+namespace {
+
+using testing::Gt;
+using testing::Lt;
+using testing_support::quadratic_run;
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t steps = 24, every = 7;
+
+struct evaluations_seen final : run_observer {
+  void on_evaluation(const evaluation_record& r) override { all.push_back(r); }
+  std::vector<evaluation_record> all;
+};
+
+struct seen_run {
+  run_summary summary;
+  std::vector<evaluation_record> evaluations;
+};
+
+class every_run_that_goes_on : public testing::TestWithParam<std::string> {
+protected:
+  static std::shared_ptr<const experiment> run(std::uint64_t checkpoint_steps, std::size_t workers = 4,
+                                               std::uint64_t of = steps) {
+    auto s = quadratic_run(GetParam(), workers, of);
+    s.data = "quadratic:samples=400,dim=40";
+    s.optimiser = "momentum:beta=0.8";
+    s.checkpoint.steps = checkpoint_steps;
+    s.eval_every = 4 * static_cast<double>(s.batch) / 400; // after each step
+    return prepare(s);
+  }
+  seen_run simulated(const std::shared_ptr<const experiment>& e, std::shared_ptr<const resumption> from = nullptr,
+                     std::uint64_t interleaving = 0) const {
+    evaluations_seen seen;
+    simulation_settings s;
+    s.interleaving = interleaving;
+    auto result = simulate(e, s, {.observer = &seen, .checkpoints = folder(), .from = std::move(from)});
+    return {result.summary, seen.all};
+  }
+  checkpoint_folder folder() const { return checkpoint_folder{fs::path{scratch_.path()} / "checkpoints"}; }
+  /// The last but the one at the end.
+  std::shared_ptr<const resumption> cut_off() const {
+    const auto complain = [](const std::string& what) { ADD_FAILURE() << what; };
+    const auto last = folder().newest(complain).all.checkpoint;
+    fs::remove_all(folder().path() / std::to_string(last));
+    return std::make_shared<const resumption>(folder().newest(complain));
+  }
+  bool synchronous() const { return run(0)->algorithm->traits.synchronous; }
+
+  test::scratch_folder scratch_;
+};
+
+TEST_P(every_run_that_goes_on, comes_to_where_it_would_have_come) {
+  const auto e = run(every);
+  const auto whole = simulated(e);
+  const auto from = cut_off();
+  ASSERT_THAT(from->all.updates(), Gt(0u));
+  ASSERT_THAT(from->all.updates(), Lt(steps * 4));
+  const auto second = simulated(e, from);
+  EXPECT_EQ(second.summary.end, run_end::planned);
+  EXPECT_GE(second.summary.final.step, whole.summary.final.step);
+  // What was sent before the checkpoint counts; asynchronous workers need not send as often as they would have.
+  EXPECT_GE(second.summary.final.payload_bits, whole.summary.final.payload_bits * (synchronous() ? 100 : 80) / 100);
+  EXPECT_GT(second.summary.final.time_s, from->all.time_s);
+  if (!synchronous()) {
+    EXPECT_LT(second.summary.final.train_loss, whole.evaluations.front().train_loss);
+    return;
+  }
+  const auto found = std::ranges::find(whole.evaluations, from->all.updates(), &evaluation_record::step);
+  ASSERT_EQ(static_cast<std::size_t>(whole.evaluations.end() - found), second.evaluations.size());
+  for (const auto& r : second.evaluations) {
+    const auto& was = *(found + (&r - second.evaluations.data()));
+    EXPECT_EQ(r.step, was.step);
+    EXPECT_EQ(r.train_loss, was.train_loss) << "step " << r.step;
+    EXPECT_EQ(r.consensus_distance, was.consensus_distance) << "step " << r.step;
+  }
+}
+
+TEST_P(every_run_that_goes_on, may_have_more_workers_or_fewer) {
+  simulated(run(every));
+  const auto from = cut_off();
+  const auto begun = simulated(run(0)).evaluations.front().train_loss;
+  for (const std::size_t workers : {2u, 6u}) {
+    const auto e = run(0, workers, 2 * steps);
+    const auto on = simulated(e, from);
+    EXPECT_EQ(on.summary.end, run_end::planned) << workers;
+    if (e->algorithm->converges())
+      EXPECT_LT(on.summary.final.train_loss, begun) << workers;
+    EXPECT_GT(on.summary.final.step, from->all.updates()) << workers;
+  }
+}
+
+TEST_P(every_run_that_goes_on, has_consistent_checkpoints_however_events_interleave) {
+  const auto e = run(3); // the auditor throws
+  for (std::uint64_t interleaving = 1; interleaving <= 30; ++interleaving)
+    EXPECT_NO_THROW(simulated(e, nullptr, interleaving)) << interleaving;
+}
+
+INSTANTIATE_TEST_SUITE_P(registry, every_run_that_goes_on, testing::ValuesIn(testing_support::every_spelling()),
+                         [](const auto& named) { return testing_support::as_test_name(named.param); });
+
+} // namespace
+
+} // namespace gossamer::actors
