@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace gossamer::compute {
@@ -46,6 +47,8 @@ public:
   virtual std::size_t dimension() const = 0;
   /// What x consists of, in order; by default one row.
   virtual std::vector<tensor_shape> tensors() const { return {{1, dimension()}}; }
+  /// What they are called, in files of models; by default tensor0, tensor1, ...
+  virtual std::vector<std::string> tensor_names() const;
   /// Writes the point where training starts: 0 for convex models, random otherwise; the same on
   /// every worker that passes the same stream. `x` has `dimension()` elements.
   virtual void initial_point(std::span<float> x, const random_stream& random) const = 0;

@@ -9,7 +9,7 @@ set -euo pipefail
 packages=(
   g++ cmake ninja-build ccache pkg-config python3 git
   libcaf-dev libasio-dev libeigen3-dev libhwy-dev libspdlog-dev libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
-  libgtest-dev libgmock-dev libbenchmark-dev zlib1g-dev libxxhash-dev libssl-dev
+  libgtest-dev libgmock-dev libbenchmark-dev zlib1g-dev libzip-dev libxxhash-dev libssl-dev
 )
 case "${1:-}" in
 "") ;;

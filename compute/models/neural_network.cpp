@@ -64,6 +64,14 @@ neural_network::neural_network(neural_network_options options) : options_(std::m
   chunk_ = std::clamp<std::size_t>((std::size_t{1} << 20) / std::max<std::size_t>(options_.widths[0], 1), 16, 256);
 }
 
+std::vector<std::string> neural_network::tensor_names() const {
+  std::vector<std::string> names;
+  for (std::size_t l = 0; l < layers_.size(); ++l)
+    for (const auto* part : {"weight", "bias"})
+      names.push_back(layers_.size() == 1 ? part : fmt::format("layer{}.{}", l, part));
+  return names;
+}
+
 void neural_network::initial_point(std::span<float> x, const random_stream& random) const {
   std::ranges::fill(x, 0.0f);
   if (layers_.size() == 1)

@@ -18,6 +18,13 @@ std::unique_ptr<model> make_model(std::string_view text, const dataset& train) {
   return entry.make(values, train);
 }
 
+std::vector<std::string> model::tensor_names() const {
+  std::vector<std::string> names(tensors().size());
+  for (std::size_t i = 0; i < names.size(); ++i)
+    names[i] = fmt::format("tensor{}", i);
+  return names;
+}
+
 std::function<gradient_and_loss()> model::start_gradient(const vec& x, const batch& samples) {
   gradient_and_loss result{vec{x.pool().allocate(x.size() * sizeof(float))}};
   result.loss = loss_and_gradient(x.view(), samples, result.gradient.overwrite());

@@ -26,6 +26,7 @@ public:
 
   std::size_t dimension() const override { return model_->dimension(); }
   std::vector<tensor_shape> tensors() const override { return model_->tensors(); }
+  std::vector<std::string> tensor_names() const override { return model_->tensor_names(); }
   void initial_point(std::span<float> x, const random_stream& random) const override {
     model_->initial_point(x, random);
   }

@@ -43,6 +43,7 @@ public:
 
   std::size_t dimension() const override { return host_.dimension(); }
   std::vector<tensor_shape> tensors() const override { return host_.tensors(); }
+  std::vector<std::string> tensor_names() const override { return host_.tensor_names(); }
   void initial_point(std::span<float> x, const random_stream& random) const override { host_.initial_point(x, random); }
   void proximal_step(vec& x, float step) const override {
     const float threshold = step * host_.options().l1;

@@ -62,6 +62,8 @@ public:
     }
     return result;
   }
+  /// "layer0.weight", "layer0.bias", ...; without hidden layers "weight" and "bias".
+  std::vector<std::string> tensor_names() const override;
   /// 0 without hidden layers; otherwise weights ~ N(0, 2 / inputs) and biases 0 (He et al. 2015).
   void initial_point(std::span<float> x, const random_stream& random) const override;
   double loss_and_gradient(std::span<const float> x, const batch& samples, std::span<float> gradient) override;

@@ -1,0 +1,303 @@
+#include "gossamer/compute/npz.hpp"
+
+#include "gossamer/base/error.hpp"
+#include "gossamer/base/file.hpp"
+#include "gossamer/base/within_memory.hpp"
+#include "gossamer/compute/detail/npy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <set>
+#include <zip.h>
+
+namespace gossamer::compute {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "elements are copied as they lie in memory");
+
+constexpr std::string_view suffix = ".npy";
+constexpr std::string_view how_to_write = "write it with numpy.savez, from arrays of float32 or float64";
+constexpr std::string_view fetch_again = "fetch or write the file again";
+constexpr std::uint64_t most_name_bytes = 4096;
+
+struct discard {
+  void operator()(zip_t* archive) const noexcept { zip_discard(archive); }
+};
+struct close_entry {
+  void operator()(zip_file_t* entry) const noexcept { zip_fclose(entry); }
+};
+using archive_handle = std::unique_ptr<zip_t, discard>;
+using entry_handle = std::unique_ptr<zip_file_t, close_entry>;
+
+/// An error of libzip that has no archive yet.
+class zip_problem {
+public:
+  zip_problem() { zip_error_init(&error_); }
+  explicit zip_problem(int code) { zip_error_init_with_code(&error_, code); }
+  zip_problem(const zip_problem&) = delete;
+  zip_problem& operator=(const zip_problem&) = delete;
+  ~zip_problem() { zip_error_fini(&error_); }
+
+  zip_error_t* get() noexcept { return &error_; }
+  int code() const noexcept { return zip_error_code_zip(&error_); }
+  std::string text() { return zip_error_strerror(&error_); }
+
+private:
+  zip_error_t error_{};
+};
+
+// -- writing ----------------------------------------------------------------------------------------------------------
+
+[[noreturn]] void cannot_write(const std::string& path, std::string_view reason) {
+  throw error(errc::io, fmt::format("cannot write '{}': {}", path, reason),
+              "see to it that its folder exists, may be written to and has room");
+}
+
+/// Names the tensor's file in the archive; what it holds is read when the archive is closed.
+/// @param prefix stays where it is until then
+void add(zip_t* archive, const std::string& path, const named_tensor& t, const std::string& prefix) {
+  GOSSAMER_ASSERT(detail::element_count(t.shape, t.values.size()) == t.values.size(),
+                  "the shape is that of the values");
+  const std::array<zip_buffer_fragment_t, 2> parts{
+      {{reinterpret_cast<zip_uint8_t*>(const_cast<char*>(prefix.data())), prefix.size()},
+       {reinterpret_cast<zip_uint8_t*>(const_cast<float*>(t.values.data())), t.values.size() * sizeof(float)}}};
+  constexpr int owned_by_caller = 0;
+  zip_source_t* source = zip_source_buffer_fragment(archive, parts.data(), parts.size(), owned_by_caller);
+  const auto index =
+      source == nullptr ? -1 : zip_file_add(archive, (t.name + std::string{suffix}).c_str(), source, ZIP_FL_ENC_UTF_8);
+  if (index < 0) {
+    const std::string reason = zip_strerror(archive);
+    zip_source_free(source);
+    cannot_write(path, reason);
+  }
+  constexpr zip_uint16_t midnight = 0, first_of_1980 = 1 << 5 | 1; // as NumPy says
+  const auto at = static_cast<zip_uint64_t>(index);
+  if (zip_set_file_compression(archive, at, ZIP_CM_STORE, 0) != 0
+      || zip_file_set_dostime(archive, at, midnight, first_of_1980, 0) != 0)
+    cannot_write(path, zip_strerror(archive));
+}
+
+// -- reading ----------------------------------------------------------------------------------------------------------
+
+/// The bytes of one file in the archive, from its beginning to its end.
+class entry_reader {
+public:
+  entry_reader(zip_t* archive, std::uint64_t index) : file_(zip_fopen_index(archive, index, 0)) {
+    if (!file_)
+      throw error(errc::bad_data, fmt::format("it cannot be unpacked ({})", zip_strerror(archive)),
+                  std::string{fetch_again});
+  }
+
+  /// Fewer bytes than there is room for only at the end, where the checksum is compared.
+  std::size_t read(char* to, std::size_t room) {
+    std::size_t size = 0;
+    while (size < room) {
+      const auto got = zip_fread(file_.get(), to + size, room - size);
+      if (got < 0)
+        throw error(errc::bad_data, fmt::format("it is damaged ({})", zip_file_strerror(file_.get())),
+                    std::string{fetch_again});
+      if (got == 0)
+        break;
+      size += static_cast<std::size_t>(got);
+    }
+    return size;
+  }
+
+  void read_all(char* to, std::size_t size) {
+    if (read(to, size) != size)
+      throw error(errc::bad_data, "it ends before its header or its elements do", std::string{fetch_again});
+  }
+
+  void expect_end() {
+    char more = 0;
+    if (read(&more, 1) != 0)
+      throw error(errc::bad_data, "it goes on after its elements", std::string{fetch_again});
+  }
+
+private:
+  entry_handle file_;
+};
+
+detail::npy_header read_header(entry_reader& from, std::uint64_t& bytes) {
+  std::string prefix(detail::npy_start_bytes, '\0');
+  from.read_all(prefix.data(), prefix.size());
+  bytes = detail::npy_prefix_bytes(prefix);
+  const auto start = prefix.size();
+  prefix.resize(std::max<std::size_t>(bytes, start));
+  from.read_all(prefix.data() + start, prefix.size() - start);
+  return detail::parse_npy_prefix(prefix);
+}
+
+template <class Element>
+std::vector<float> read_elements(entry_reader& from, std::uint64_t count) {
+  std::vector<float> values; // grows with what was really there
+  std::array<Element, 1 << 13> part;
+  while (values.size() < count) {
+    const auto size = std::min<std::uint64_t>(part.size(), count - values.size());
+    from.read_all(reinterpret_cast<char*>(part.data()), size * sizeof(Element));
+    std::ranges::transform(part.begin(), part.begin() + static_cast<std::ptrdiff_t>(size), std::back_inserter(values),
+                           [](Element x) { return static_cast<float>(x); });
+  }
+  from.expect_end();
+  return values;
+}
+
+/// The elements of an array whose first index runs fastest, as one whose last does.
+std::vector<float> row_major(const std::vector<float>& values, const std::vector<std::size_t>& shape) {
+  std::vector<float> result(values.size());
+  std::vector<std::size_t> index(shape.size(), 0), steps(shape.size(), 1); // steps: from one element to the next
+  for (std::size_t k = shape.size() - 1; k-- > 0;)
+    steps[k] = steps[k + 1] * shape[k + 1];
+  std::size_t at = 0;
+  for (const float x : values) {
+    result[at] = x;
+    for (std::size_t k = 0; k < shape.size(); ++k) {
+      at += steps[k];
+      if (++index[k] < shape[k])
+        break;
+      at -= steps[k] * shape[k];
+      index[k] = 0;
+    }
+  }
+  return result;
+}
+
+/// @param bytes what the archive says of its size
+void read_array(entry_reader from, std::uint64_t bytes, named_tensor& t) {
+  std::uint64_t prefix = 0;
+  auto header = read_header(from, prefix);
+  const auto count = detail::element_count(header.shape, bytes / header.element_bytes);
+  if (bytes < prefix || bytes - prefix != count * header.element_bytes)
+    throw error(errc::bad_data,
+                fmt::format("{} is not the size of an array of shape {} and {} bytes an element", byte_count(bytes),
+                            detail::tuple_text(header.shape), header.element_bytes),
+                std::string{fetch_again});
+  t.values =
+      header.element_bytes == sizeof(float) ? read_elements<float>(from, count) : read_elements<double>(from, count);
+  if (header.fortran_order && header.shape.size() > 1)
+    t.values = row_major(t.values, header.shape);
+  t.shape = std::move(header.shape);
+}
+
+/// An .npz file that is in memory.
+class archive_reader {
+public:
+  archive_reader(const std::string& path, const npz_limits& limits)
+      : path_(path), limits_(limits),
+        bytes_(read_file(path, {.noun = {}, .most_bytes = limits.most_bytes, .remedy = "an array may be left out"})) {
+    zip_problem problem;
+    constexpr int owned_by_caller = 0;
+    zip_source_t* source = zip_source_buffer_create(bytes_.data(), bytes_.size(), owned_by_caller, problem.get());
+    if (source == nullptr)
+      refuse(problem);
+    archive_.reset(zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, problem.get()));
+    if (!archive_) {
+      zip_source_free(source);
+      refuse(problem);
+    }
+  }
+
+  std::vector<named_tensor> read() {
+    const auto entries = static_cast<std::uint64_t>(zip_get_num_entries(archive_.get(), 0));
+    if (entries > limits_.most_arrays)
+      refuse(fmt::format("it holds {} arrays; allowed: {}", entries, limits_.most_arrays), "leave some out");
+    std::uint64_t total = 0;
+    for (std::uint64_t i = 0; i < entries; ++i) // before the first is unpacked
+      check(i, total);
+    std::vector<named_tensor> result;
+    for (std::uint64_t i = 0; i < entries; ++i)
+      result.push_back(read_entry(i));
+    return result;
+  }
+
+private:
+  zip_stat_t about(std::uint64_t i) {
+    zip_stat_t about;
+    constexpr auto needed = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_METHOD;
+    if (zip_stat_index(archive_.get(), i, 0, &about) != 0 || (about.valid & needed) != needed)
+      refuse(fmt::format("entry {} of the archive is damaged", i), fetch_again);
+    return about;
+  }
+
+  void check(std::uint64_t i, std::uint64_t& total) {
+    const auto entry = about(i);
+    const std::string_view name{entry.name};
+    if (name.size() > most_name_bytes)
+      refuse(fmt::format("the name of entry {} has {} bytes; allowed: {}", i, name.size(), most_name_bytes),
+             how_to_write);
+    if (!name.ends_with(suffix))
+      refuse(fmt::format("'{}' in it is no array (NAME.npy)", name), how_to_write);
+    if (!names_.insert(std::string{name}).second)
+      refuse(fmt::format("it holds '{}' twice", name), how_to_write);
+    if (entry.comp_method != ZIP_CM_STORE && entry.comp_method != ZIP_CM_DEFLATE)
+      refuse(fmt::format("'{}' in it is packed with method {}; allowed: 0 (stored) and 8 (deflated)", name,
+                         entry.comp_method),
+             how_to_write);
+    if (entry.size > limits_.most_bytes - total)
+      refuse(fmt::format("its arrays are larger than {} when unpacked", byte_count(limits_.most_bytes)),
+             "an array may be left out");
+    total += entry.size;
+  }
+
+  named_tensor read_entry(std::uint64_t i) {
+    const auto entry = about(i);
+    named_tensor result;
+    result.name = entry.name;
+    result.name.resize(result.name.size() - suffix.size());
+    try {
+      read_array(entry_reader{archive_.get(), i}, entry.size, result);
+    } catch (const error& problem) {
+      refuse(fmt::format("array '{}': {}", result.name, problem.sentence()), problem.remedy());
+    }
+    return result;
+  }
+
+  [[noreturn]] void refuse(std::string_view what, std::string_view remedy) const {
+    throw error(errc::bad_data, fmt::format("'{}': {}", path_, what), std::string{remedy});
+  }
+  [[noreturn]] void refuse(zip_problem& problem) const {
+    if (problem.code() == ZIP_ER_MEMORY)
+      throw std::bad_alloc{};
+    if (bytes_.starts_with("\x93NUMPY"))
+      refuse("it is a single array (.npy), not an .npz file", "write it with numpy.savez(FILE, NAME=array, ...)");
+    refuse(fmt::format("it is no .npz file, or a damaged one ({})", problem.text()), how_to_write);
+  }
+
+  const std::string& path_;
+  const npz_limits& limits_;
+  std::string bytes_;
+  archive_handle archive_;
+  std::set<std::string> names_;
+};
+
+} // namespace
+
+void write_npz(const std::string& path, std::span<const named_tensor> tensors) {
+  GOSSAMER_ASSERT(!tensors.empty(), "there is something to write");
+  int reason = 0;
+  archive_handle archive{zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &reason)};
+  if (!archive)
+    cannot_write(path, zip_problem{reason}.text());
+  std::vector<std::string> prefixes;
+  prefixes.reserve(tensors.size()); // so that they stay where they are
+  for (const auto& t : tensors)
+    add(archive.get(), path, t, prefixes.emplace_back(detail::npy_prefix(t.shape)));
+  if (zip_close(archive.get()) != 0) // writes beside the file and renames
+    cannot_write(path, zip_strerror(archive.get()));
+  static_cast<void>(archive.release()); // closed is freed
+}
+
+std::vector<named_tensor> read_npz(const std::string& path, const npz_limits& limits) {
+  return within_memory(fmt::format("reading '{}'", path), "give it more memory, or a smaller file", [&] {
+    return archive_reader{path, limits}.read();
+  });
+}
+
+} // namespace gossamer::compute
