@@ -192,6 +192,8 @@ public:
   archive_reader(const std::string& path, const npz_limits& limits)
       : path_(path), limits_(limits),
         bytes_(read_file(path, {.noun = {}, .most_bytes = limits.most_bytes, .remedy = "an array may be left out"})) {
+    if (bytes_.empty()) // for libzip that is an archive
+      refuse("it is empty", how_to_write);
     zip_problem problem;
     constexpr int owned_by_caller = 0;
     zip_source_t* source = zip_source_buffer_create(bytes_.data(), bytes_.size(), owned_by_caller, problem.get());
