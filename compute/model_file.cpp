@@ -89,7 +89,8 @@ void read_model(const std::string& path, const model& m, std::span<float> x) {
   const auto places = places_in(m);
   for (const auto& t : tensors)
     if (std::ranges::find(places, t.name, &place::name) == places.end())
-      refuse(errc::usage, path, fmt::format("has an array '{}', which the model does not have", t.name), listed(places));
+      refuse(errc::usage, path, fmt::format("has an array '{}', which the model does not have", t.name),
+             listed(places));
   for (const auto& p : places) {
     const auto found = std::ranges::find(tensors, p.name, &named_tensor::name);
     if (found == tensors.end())

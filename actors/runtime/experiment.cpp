@@ -8,12 +8,14 @@
 #include "gossamer/compress/cuda/coder.hpp"
 #include "gossamer/compute/cuda/models.hpp"
 #include "gossamer/compute/cuda/updates.hpp"
+#include "gossamer/compute/model_file.hpp"
 #include "gossamer/topology/bipartition.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 namespace gossamer::actors {
 
@@ -206,7 +208,10 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   const std::shared_ptr<const compute::model> model = compute::make_model(s.model, e->data.train);
   within_memory(fmt::format("making a model of {} parameters", model->dimension()), "choose a smaller --model", [&] {
     vec initial{e->pool, model->dimension()};
-    model->initial_point(initial.mutate(), random_stream{s.seed, 0, purpose::initial});
+    if (s.initial.empty())
+      model->initial_point(initial.mutate(), random_stream{s.seed, 0, purpose::initial});
+    else
+      compute::read_model((std::filesystem::path{s.data_dir} / s.initial).string(), *model, initial.mutate());
     e->initial = std::move(initial);
   });
   e->codec = compress::make_codec(s.codec, model->tensors());

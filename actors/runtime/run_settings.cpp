@@ -71,6 +71,8 @@ const settings_table<settings>& run_settings_table() {
       text_setting({"mixing", "RULE", "weights of gossip: auto, uniform, metropolis or lazy"}, &settings::mixing),
       text_setting({"codec", "NAME", "how vectors are compressed on the way"}, &settings::codec),
       text_setting({"model", "NAME", "what is learnt"}, &settings::model),
+      text_setting({"initial", "FILE", "an .npz file that holds the model to start from (default: as --model says)"},
+                   &settings::initial),
       text_setting({"data", "NAME", "what it is learnt from"}, &settings::data),
       text_setting({"partition", "NAME", "how the samples are dealt out to the workers"}, &settings::partition),
       number_setting({"batch", "N", "samples in a minibatch of one worker"}, &settings::batch, allowed::batch),

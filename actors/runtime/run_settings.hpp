@@ -28,6 +28,7 @@ struct run_settings {
   std::string mixing = "auto";
   std::string codec = "auto"; ///< what the algorithm suggests
   std::string model = "mlp:hidden=200";
+  std::string initial; ///< an .npz file, the point where the model starts; empty: what the model says
   std::string data = "digits";
   std::string partition = "iid";
   std::string optimiser = "auto"; ///< what the algorithm suggests
@@ -50,8 +51,8 @@ struct run_settings {
   std::optional<std::uint64_t> under_way;
   std::map<rank, double> slow; ///< workers that compute so many times slower
 
-  /// Where relative paths of the data begin, on this machine; empty: where the process works. No part of the text: what
-  /// is found there is compared, not where.
+  /// Where relative paths of the data and of `initial` begin, on this machine; empty: where the process works. No part
+  /// of the text: what is found there is compared, not where.
   std::string data_dir;
 };
 

@@ -26,7 +26,7 @@ struct node_options {
   std::string certs;             ///< folder of `gossamer certs` for this host; empty: nothing is encrypted
   bool insecure = false;         ///< also on addresses that other machines reach
   bool share_memory = true;      ///< with nodes of the same machine
-  std::string data_dir;          ///< where relative paths of the data begin; empty: where the process works
+  std::string data_dir;          ///< where relative paths of --data and --initial begin; empty: where the process works
   bool announce = false;         ///< what happens, in lines on standard output for the program that has started it
   bool until_input_ends = false; ///< the end of standard input is an interrupt
   bool probe = false;            ///< obeys `gossamer measure`, and trains nothing

@@ -1,7 +1,9 @@
 #include "gossamer/actors/runtime/fingerprint.hpp"
+#include "gossamer/compute/npz.hpp"
 
 #include <gmock/gmock.h>
 
+#include "scratch_folder.hpp"
 #include "usage_error.hpp"
 
 namespace gossamer::actors {
@@ -80,6 +82,24 @@ TEST(fingerprint, tells_when_the_data_differ) {
   e = *prepare(small());
   e.initial.mutate()[0] += 1;
   EXPECT_THAT(differences(of(small()), fingerprint_of(e)), ElementsAre(HasSubstr("the initial model")));
+}
+
+TEST(fingerprint, tells_when_the_models_to_start_from_differ) {
+  const test::scratch_folder here, there;
+  auto mine = small(), theirs = mine;
+  mine.initial = theirs.initial = "start.npz";
+  mine.data_dir = here.path();
+  theirs.data_dir = there.path();
+  const auto start_at = [](const test::scratch_folder& folder, float x) {
+    compute::write_npz(folder.path() + "/start.npz",
+                       std::vector<compute::named_tensor>{{"tensor0", {5}, {x, 2, 3, 4, 5}}});
+  };
+  start_at(here, 1);
+  start_at(there, 1);
+  EXPECT_THAT(prepare(mine)->initial.view(), ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_EQ(of(mine), of(theirs));
+  start_at(there, 7);
+  EXPECT_THAT(differences(of(mine), of(theirs)), ElementsAre(HasSubstr("the initial model is another one here")));
 }
 
 TEST(fingerprint, is_never_silent_about_a_difference) {

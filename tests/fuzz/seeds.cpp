@@ -14,6 +14,7 @@
 #include "fuzz/target.hpp"
 #include "support/gzip.hpp"
 #include "support/hex.hpp"
+#include "support/npz.hpp"
 
 namespace gossamer::fuzz {
 namespace {
@@ -126,6 +127,9 @@ void data_files(seed_folders& seeds) {
     seeds.add("csv_fuzz", rows);
   for (const auto text : {""sv, "text"sv, labels})
     seeds.add("gzip_fuzz", test::gzipped(text));
+  for (const auto& archive : {test::saved_by_numpy(), test::packed_by_numpy()})
+    seeds.add("npz_fuzz", archive);
+  seeds.add("npz_fuzz", test::saved_by_numpy().substr(67, 128 + 24)); // the array alone
   seeds.add("gzip_fuzz", test::gzipped("one member") + test::gzipped(std::string(5000, 'a')));
 }
 
