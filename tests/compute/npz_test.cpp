@@ -3,9 +3,11 @@
 
 #include <gmock/gmock.h>
 
+#include <csignal>
 #include <filesystem>
 #include <limits>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <zip.h>
 
@@ -105,21 +107,53 @@ TEST(npz, is_written_as_numpy_writes_arrays) {
   EXPECT_EQ(array_in(written), array_in(numpy));
 }
 
-TEST(npz, keeps_the_old_file_when_it_cannot_write) {
-  const npz_file file;
-  const auto refusal = [](const std::string& path) -> std::string {
-    try {
-      write_npz(path, tensors{weight});
-    } catch (const error& e) {
-      EXPECT_EQ(e.code(), errc::io);
-      return e.what();
-    }
-    return "no error";
-  };
-  EXPECT_THAT(refusal(file.folder.path() + "/none/x.npz"),
+std::string refusal_to_write(const std::string& path, const tensors& t) {
+  try {
+    write_npz(path, t);
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::io);
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(npz, says_why_it_cannot_be_written) {
+  const scratch_folder folder;
+  EXPECT_THAT(refusal_to_write(folder.path() + "/none/x.npz", {weight}),
               AllOf(HasSubstr("cannot write '"), HasSubstr("No such file")));
-  EXPECT_THAT(refusal(file.folder.path()), HasSubstr("cannot write '"));
-  EXPECT_THAT(refusal("/dev/full"), HasSubstr("cannot write '/dev/full'"));
+  EXPECT_THAT(refusal_to_write(folder.path(), {weight}), HasSubstr("cannot write '"));
+}
+
+/// Lets no file of this process grow beyond so many bytes: as a full disk does.
+class full_disk {
+public:
+  explicit full_disk(rlim_t bytes) : signal_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit now{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &now);
+  }
+  full_disk(const full_disk&) = delete;
+  full_disk& operator=(const full_disk&) = delete;
+  ~full_disk() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, signal_);
+  }
+
+private:
+  rlimit before_{};
+  void (*signal_)(int);
+};
+
+TEST(npz, keeps_the_old_file_when_the_disk_is_full) {
+  const npz_file file;
+  write_npz(file.path, tensors{weight});
+  const named_tensor large{"large", {20'000}, std::vector<float>(20'000, 1)};
+  for (const rlim_t room : {0u, 100u, 5000u, 79'999u, 80'200u}) {
+    const full_disk disk{room};
+    EXPECT_THAT(refusal_to_write(file.path, {large}), HasSubstr("File too large")) << room;
+  }
+  EXPECT_EQ(read_npz(file.path), tensors{weight});
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(file.folder.path()), {}), 1) << "nothing is left beside";
 }
 
 TEST(npz, holds_what_numpy_saves) {
