@@ -53,16 +53,6 @@ struct model_on_disk {
   }
 };
 
-TEST(model_file, is_read_back_for_every_model) {
-  for (const auto& [text, classes] : std::vector<std::pair<std::string, std::size_t>>{
-           {"quadratic", 2}, {"linear", 0}, {"logistic", 2}, {"softmax", 3}, {"mlp", 3}, {"mlp:hidden=1+4", 0}}) {
-    const model_on_disk file{make_model(text, rows(classes))};
-    const auto x = numbered(*file.m);
-    write_model(file.path, *file.m, x);
-    EXPECT_EQ(file.read(), x) << text;
-  }
-}
-
 TEST(model_file, has_an_array_for_each_tensor) {
   const auto listed = [](const std::string& text, std::size_t classes) {
     const model_on_disk file{make_model(text, rows(classes))};

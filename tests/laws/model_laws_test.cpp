@@ -1,5 +1,5 @@
 // What every model promises, checked for every entry of the registry on dense and on sparse data.
-#include "gossamer/compute/model.hpp"
+#include "gossamer/compute/model_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 #include <ostream>
 
 #include "support/count_allocations.hpp"
+#include "support/scratch_folder.hpp"
 #include "support/small_data.hpp"
 
 namespace gossamer::compute {
@@ -83,6 +84,15 @@ protected:
   std::vector<std::uint32_t> indices_;
   std::vector<float> point_;
 };
+
+TEST_P(every_model, is_read_back_from_a_file) {
+  const test::scratch_folder folder;
+  const auto file = folder.path() + "/model.npz";
+  write_model(file, *model_, point_);
+  std::vector<float> read(point_.size());
+  read_model(file, *model_, read);
+  EXPECT_EQ(read, point_);
+}
 
 TEST_P(every_model, gradient_equals_central_differences) {
   const auto [loss, gradient] = run(*model_, indices_);
