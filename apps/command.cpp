@@ -44,6 +44,8 @@ public:
                      "jitters")
         ->required();
     explain_->add_option("name", name_, "what to explain, e.g. ad-psgd")->required();
+    export_->add_option("run", exported_.run, "run folder, with a checkpoint")->required()->type_name("RUN");
+    export_->add_option("--out", exported_.out, "the .npz file to write")->capture_default_str()->type_name("FILE");
     plot_->add_option("runs", picture_.runs, "run folders")->required()->type_name("RUN");
     plot_->add_option("--x", picture_.x, "seconds, epochs or bits")->capture_default_str()->type_name("WHAT");
     plot_->add_option("--y", picture_.y, "train-loss, test-loss or accuracy")->capture_default_str()->type_name("WHAT");
@@ -70,6 +72,8 @@ public:
       return explain(program_, name_), 0;
     if (*plot_)
       return plot(picture_), 0;
+    if (*export_)
+      return export_model(program_, exported_), 0;
     if (*certs_)
       return make_certificates(program_, authority_), 0;
     if (*train_)
@@ -254,6 +258,7 @@ private:
   CLI::App* certs_ = app_.add_subcommand("certs", "make certificates for the nodes of runs on several machines");
   CLI::App* list_ = app_.add_subcommand("list", "list what there is to choose from");
   CLI::App* explain_ = app_.add_subcommand("explain", "explain an algorithm, codec, topology, model, ...");
+  CLI::App* export_ = app_.add_subcommand("export", "write the model of a run's last checkpoint for NumPy");
   CLI::App* plot_ = app_.add_subcommand("plot", "draw the curves of several runs in one picture");
   table_flags training_{*train_, train_options()};
   table_flags simulation_{*simulate_, simulate_options()};
@@ -266,6 +271,7 @@ private:
   std::optional<std::vector<std::string>> job_; // what stands behind `--`
   bool json_ = false;
   std::string kind_, name_;
+  export_options exported_;
   plot_options picture_;
 };
 

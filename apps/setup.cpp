@@ -63,13 +63,19 @@ void check_same(const std::string& what, const std::string& before, const std::s
                 "a run goes on as what it was: leave the flag out");
 }
 
-/// @returns null where no run is gone on with
+} // namespace
+
+run_options options_of(const std::string& run) {
+  run_options result;
+  read_config((std::filesystem::path{run} / "config.toml").string(), simulate_options(), result);
+  return result;
+}
+
 std::shared_ptr<const actors::resumption> resumption_of(const run_options& o, const actors::experiment& e) {
   if (o.resume.empty())
     return nullptr;
-  run_options before;
-  read_config((std::filesystem::path{o.resume} / "config.toml").string(), simulate_options(), before);
-  const auto &was = before.run, &is = e.settings;
+  const auto was = options_of(o.resume).run;
+  const auto& is = e.settings;
   check_same("algorithm", was.algorithm, is.algorithm, o.resume);
   check_same("model", was.model, is.model, o.resume);
   check_same("data", was.data, is.data, o.resume);
@@ -82,8 +88,6 @@ std::shared_ptr<const actors::resumption> resumption_of(const run_options& o, co
                                             o.resume, from.all.masters, e.masters));
   return std::make_shared<const actors::resumption>(std::move(from));
 }
-
-} // namespace
 
 actors::checkpoint_folder checkpoints_in(const std::filesystem::path& run) {
   return actors::checkpoint_folder{run / "checkpoints"};

@@ -127,7 +127,7 @@ void coordinator_state::lose(remote_node& other, const std::string& why) {
     if (coordination_->members().alive(i))
       on(worker_lost{i, coordination_->members().incarnation(i)});
   evaluate_next();
-  if (coordination_->over() && evaluations_->done())
+  if (coordination_->over() && evaluations_->done() && !final_is_known_)
     fail(extinction()); // the last models were there
 }
 

@@ -20,6 +20,7 @@ worker::worker(worker_settings settings, std::unique_ptr<compute::optimiser> opt
 }
 
 worker::~worker() {
+  ready_ = false; // an exchange that ends with its coroutine is no moment for a checkpoint
   if (settings_.witness)
     settings_.witness->ends(id(), settings_.place.incarnation);
 }

@@ -46,6 +46,15 @@ struct certs_options {
 /// `gossamer certs`: makes an authority, and a certificate of it for each host. @error as `actors::write_certificates`
 void make_certificates(const program& p, const certs_options& options);
 
+struct export_options {
+  std::string run; ///< folder
+  std::string out = "model.npz";
+};
+
+/// `gossamer export RUN`: writes the model of a run's last checkpoint, as evaluations see it, in NumPy's format.
+/// @error errc::usage, errc::io, errc::bad_data
+void export_model(const program& p, const export_options& options);
+
 struct plot_options {
   std::vector<std::string> runs; ///< folders
   std::string x = "seconds", y = "train-loss";

@@ -77,6 +77,21 @@ TEST_F(a_killed_run, goes_on_for_longer_than_was_planned) {
   EXPECT_GT(summary("second")["time_s"], summary("first")["time_s"]);
 }
 
+TEST_F(a_killed_run, gives_its_model_away_and_others_begin_with_it) {
+  for (const char* algorithm : {"d-psgd", "async-sgd:shards=3"}) {
+    SCOPED_TRACE(algorithm);
+    fs::remove_all(folder_ / "first");
+    fs::remove_all(folder_ / "second");
+    ASSERT_EQ(run(small + words{"--algorithm", algorithm, "--checkpoint", "1000s", "--out", "first"}).status, 0);
+    const auto exported = run({"export", "first", "--out", "model.npz"});
+    ASSERT_EQ(exported.status, 0) << exported.err;
+    EXPECT_THAT(exported.out, HasSubstr("model.npz holds the model at checkpoint "));
+    ASSERT_EQ(run(small + words{"--initial", "model.npz", "--out", "second"}).status, 0);
+    EXPECT_NEAR(metrics("second").front()["train_loss"], summary("first")["train_loss"], 1e-4);
+  }
+  EXPECT_THAT(run({"export", "nowhere"}).err, HasSubstr("nowhere/config.toml"));
+}
+
 TEST_F(a_killed_run, is_gone_on_with_as_what_it_was) {
   ASSERT_EQ(run(small + words{"--algorithm", "d-psgd", "--checkpoint", "1000s", "--out", "saved"}).status, 0);
   const auto refused = [&](const words& more, const std::string& sentence) {

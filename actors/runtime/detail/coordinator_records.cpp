@@ -81,6 +81,7 @@ void coordinator_state::on_evaluation(const evaluated& m) {
                       record.epoch, record.train_loss, record.consensus_distance),
           "lower --lr, or the momentum of --optimiser"});
   } else {
+    final_is_known_ = coordination_->over() && evaluations_->done();
     evaluate_next();
     end_when_all_is_done();
   }
@@ -157,7 +158,7 @@ void coordinator_state::evaluate_next() {
 }
 
 void coordinator_state::end_when_all_is_done() {
-  if (!coordination_->over() || !evaluations_->done() || checkpoints_->is_being_written())
+  if (!final_is_known_ || checkpoints_->is_being_written())
     return;
   summarise();
   self_->send(setup_.client, summary_);

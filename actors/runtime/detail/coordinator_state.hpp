@@ -139,6 +139,7 @@ private:
   std::optional<evaluations> evaluations_;
   std::optional<checkpoints> checkpoints_;
   double ended_s_ = 0;
+  bool final_is_known_ = false; // what the run has come to
   evaluation_record last_record_;
 };
 
