@@ -156,7 +156,7 @@ TEST_F(checkpoint_folder_test, does_with_the_parts_that_are_here_when_others_are
 }
 
 TEST_F(checkpoint_folder_test, keeps_two) {
-  for (const std::uint64_t checkpoint : {1, 2, 3, 4})
+  for (const std::uint64_t checkpoint : {1u, 2u, 3u, 4u})
     save(checkpoint);
   folder_.keep_only(4, 2);
   EXPECT_FALSE(fs::exists(folder_.path() / "1"));

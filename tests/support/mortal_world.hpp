@@ -286,6 +286,7 @@ private:
   void obey(const actors::stop_worker& m) { lives_[m.who].reset(); }
   void obey(const actors::forget_worker& m) { roster_.present[m.who] = false; }
   void obey(const actors::end_run& m) { end_ = m; }
+  void obey(const actors::save_checkpoint&) {} // nobody asks for one
   void obey(const actors::run_failed&) { extinct_ = true; }
 
   std::shared_ptr<const actors::experiment> run_;
