@@ -177,7 +177,7 @@ TEST(ad_psgd, goes_on_learning_at_full_speed_while_no_message_gets_through) {
 TEST(ad_psgd, draws_other_minibatches_when_a_worker_comes_back) {
   const auto gradient = [](const char* algorithm, std::uint32_t life) {
     const auto e = prepare(small(algorithm));
-    const auto g = gradient_source{e, 1, life}.compute({.step = 3, .x = e->initial}).gradient;
+    const auto g = gradient_source{e, 1, e->random_life(1, life)}.compute({.step = 3, .x = e->initial}).gradient;
     return std::vector<float>{g.view().begin(), g.view().end()};
   };
   EXPECT_EQ(gradient("ad-psgd", 1), gradient("ad-psgd", 1));
