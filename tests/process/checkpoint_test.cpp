@@ -22,9 +22,9 @@ protected:
     for (const char* evaluated : {"epoch  1", "epoch  2", "epoch  4"}) {
       fs::remove_all(folder_ / out);
       support::subprocess(words{"env", "-C", folder_.string()} + gossamer(started + words{"--out", out}))
-          .signal_after(evaluated, SIGKILL)
+          .signal_after(evaluated, started.front() == "train" ? SIGKILL : SIGINT)
           .finish();
-      // Nodes whose launch is gone end as by an interrupt, and save once more.
+      // Nodes of a launch end as it does, and those that are interrupted save once more.
       ASSERT_NE(exists(out + "/summary.json"), started.front() == "train") << "it had ended before it was killed";
       if (has_checkpoint(out))
         return;
