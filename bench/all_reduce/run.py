@@ -67,7 +67,7 @@ WAYS = {
 
 def batches(command, folder):
     """Pairs of microseconds: of the clock, of processors."""
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=180)
     found = [line.split()[4:] for line in done.stdout.splitlines() if line.startswith("R ")]
     if not found:
         print(" ".join(command), "failed:", done.stderr[-500:], file=sys.stderr)
