@@ -44,7 +44,7 @@ std::string get_slow(const settings& s) {
 void set_checkpoint(settings& s, const std::string& given) {
   expect_text("checkpoint", given);
   s.checkpoint = {};
-  if (given.find_first_not_of("0123456789.s") != std::string::npos)
+  if (given.find_first_not_of("0123456789.e+-s") != std::string::npos)
     throw error(errc::usage, fmt::format("--checkpoint is '{}', which is neither seconds nor a number of steps", given),
                 "for example 30s, or 1000");
   if (given.ends_with('s'))

@@ -112,5 +112,15 @@ TEST(fingerprint, is_never_silent_about_a_difference) {
   EXPECT_THAT(differences(mine, theirs), ElementsAre("the version of packets is 2 here and 3 there"));
 }
 
+TEST(run_settings, read_back_how_often_a_run_is_saved) {
+  for (const char* rhythm : {"30s", "0.001s", "1e+09s", "123456789.5s", "1", "1000000000000"}) {
+    const auto read = parse_run_settings("checkpoint = \"" + std::string{rhythm} + "\"\n", "a test");
+    ASSERT_TRUE(read.checkpoint.is_set()) << rhythm;
+    const auto again = parse_run_settings(to_text(read), "its text");
+    EXPECT_EQ(again.checkpoint.seconds, read.checkpoint.seconds) << rhythm;
+    EXPECT_EQ(again.checkpoint.steps, read.checkpoint.steps) << rhythm;
+  }
+}
+
 } // namespace
 } // namespace gossamer::actors
