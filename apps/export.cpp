@@ -47,7 +47,7 @@ void export_model(const program& p, const export_options& options) {
   o.run.device = "cpu";
   o.resume = options.run;
   const auto e = actors::prepare(o.run, p.algorithms());
-  const auto from = resumption_of(o, *e);
+  const auto from = resumption_of(p, o, *e);
   const auto model = evaluated_model(*e, *from);
   if (model.size() != e->initial.size())
     throw error(errc::bad_data, fmt::format("the checkpoint in {} has a model of {} parameters, and {} has {}",

@@ -3,6 +3,7 @@
 #include "gossamer/actors/runtime/fingerprint.hpp"
 #include "gossamer/actors/telemetry/comparison.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
+#include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
 
@@ -46,7 +47,13 @@ actors::run_folder open_folder(const run_setup& run, const std::string& command,
 void bring_metrics(const run_setup& run, actors::run_folder& into) {
   if (!run.from)
     return;
-  for (const auto& r : actors::read_run(run.options.resume).evaluations)
+  std::vector<actors::evaluation_record> before;
+  try {
+    before = actors::read_run(run.options.resume).evaluations;
+  } catch (const error& e) { // it may have been killed before the first was written
+    std::fputs(fmt::format("the metrics from before the checkpoint are left out: {}\n", e.what()).c_str(), stderr);
+  }
+  for (const auto& r : before)
     if (r.step < run.from->all.updates()) // the one at the checkpoint itself is made again
       into.on_evaluation(r);
 }

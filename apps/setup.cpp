@@ -71,16 +71,23 @@ run_options options_of(const std::string& run) {
   return result;
 }
 
-std::shared_ptr<const actors::resumption> resumption_of(const run_options& o, const actors::experiment& e) {
+std::shared_ptr<const actors::resumption> resumption_of(const program& p, const run_options& o,
+                                                        const actors::experiment& e) {
   if (o.resume.empty())
     return nullptr;
+  std::error_code none;
+  if (std::filesystem::equivalent(o.resume, o.out, none))
+    throw error(errc::usage, fmt::format("--out is {}, the run that is gone on with", o.out),
+                "choose another folder: what was saved must not be overwritten by what may fail");
   const auto was = options_of(o.resume).run;
   const auto& is = e.settings;
   check_same("algorithm", was.algorithm, is.algorithm, o.resume);
   check_same("model", was.model, is.model, o.resume);
   check_same("data", was.data, is.data, o.resume);
   check_same("optimiser", was.optimiser, is.optimiser, o.resume);
-  const auto complain = [](const std::string& what) { std::fputs(fmt::format("{}\n", what).c_str(), stderr); };
+  const auto complain = [&p](const std::string& what) {
+    std::fputs(fmt::format("{}: {}\n", p.name(), what).c_str(), stderr);
+  };
   const auto folder = checkpoints_in(o.resume);
   auto from = o.parts_elsewhere ? folder.newest_of_many(complain) : folder.newest(complain);
   if (from.all.masters != e.masters)
@@ -116,7 +123,7 @@ run_setup set_up_local(const program& p, run_options o) {
   const auto e = actors::prepare(o.run, p.algorithms());
   if (o.chaos && !o.horizon_s)
     o.horizon_s = estimated_seconds(*e, shared_sample_time(*e));
-  return {o, e, plan_of(o, *e), resumption_of(o, *e)};
+  return {o, e, plan_of(o, *e), resumption_of(p, o, *e)};
 }
 
 run_setup set_up_simulation(const program& p, run_options o) {
@@ -129,7 +136,7 @@ run_setup set_up_simulation(const program& p, run_options o) {
     o.world.cost = actors::measure_costs(*e);
   if (o.chaos && !o.horizon_s)
     o.horizon_s = estimated_seconds(*e, o.world.sample_time_s);
-  return {o, e, plan_of(o, *e), resumption_of(o, *e)};
+  return {o, e, plan_of(o, *e), resumption_of(p, o, *e)};
 }
 
 } // namespace gossamer::apps

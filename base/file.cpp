@@ -133,8 +133,12 @@ void replace_durably(const std::string& path, std::span<const std::byte> bytes, 
     unlink(beside.c_str());
     throw error(errc::io, fmt::format("cannot write {}: {}", path, std::strerror(reason)), remedy);
   }
-  const open_file parent{folder, O_RDONLY | O_DIRECTORY};
-  if (parent.number < 0 || fsync(parent.number) != 0)
+  flush_folder(folder, remedy);
+}
+
+void flush_folder(const std::string& folder, const std::string& remedy) {
+  const open_file names{folder, O_RDONLY | O_DIRECTORY};
+  if (names.number < 0 || fsync(names.number) != 0)
     throw error(errc::io, fmt::format("cannot flush {} to the disk: {}", folder, std::strerror(errno)), remedy);
 }
 

@@ -28,6 +28,8 @@ void write_text(const std::string& path, const std::string& text, const std::str
 /// Replaces the file such that, whenever the machine stops, there is the old one or the new one, whole: written beside
 /// its place, flushed to the disk, moved, and the folder flushed. @error errc::io; the old one is still there then
 void replace_durably(const std::string& path, std::span<const std::byte> bytes, const std::string& remedy);
+/// The names in this folder survive when the machine stops. @error errc::io
+void flush_folder(const std::string& folder, const std::string& remedy);
 std::string_view without_byte_order_mark(std::string_view text) noexcept;
 
 /// Takes the next line off the front of a text; the newline is not part of it.

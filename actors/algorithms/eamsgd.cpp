@@ -35,7 +35,7 @@ public:
   task<> run(worker& w) override {
     const auto master = w.master(0);
     const float alpha = moving_rate_ > 0 ? moving_rate_ : 0.9f / static_cast<float>(w.workers());
-    while (co_await w.next_step(t_)) {
+    for (; co_await w.next_step(t_); ++t_) {
       const bool exchanges = t_ % period_ == 0;
       packet move;
       if (exchanges) {
@@ -50,7 +50,6 @@ public:
       if (exchanges) {
         both_halves.emplace(w, master);
         co_await ask(w, master, ++requests_, move_centre, move);
-        both_halves->answered();
       }
       const vec g = co_await gradient;
       v_ *= momentum_;
@@ -63,7 +62,6 @@ public:
         x_ += e;
         w.claim_opposite(master, true, requests_, e);
       }
-      ++t_; // before a checkpoint that has waited for the exchange
     }
   }
 

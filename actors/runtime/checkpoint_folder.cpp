@@ -19,9 +19,11 @@ constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40; // of a part: what 
 
 void make(const fs::path& folder) {
   std::error_code problem;
-  fs::create_directories(folder, problem);
+  const bool is_new = fs::create_directories(folder, problem);
   if (problem)
     throw error(errc::io, fmt::format("cannot make {}: {}", folder.string(), problem.message()), remedy);
+  if (is_new)
+    flush_folder(folder.parent_path().string(), remedy);
 }
 
 std::string read_bytes(const fs::path& file) { return read_file(file.string(), {"checkpoint", most_bytes}); }

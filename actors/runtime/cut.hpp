@@ -59,7 +59,10 @@ public:
     in_exchange_ = true;
     asked_ = with;
   }
-  void answered() noexcept { asked_.reset(); }
+  void answered_by(rank whom) noexcept {
+    if (asked_ == whom)
+      asked_.reset();
+  }
   bool in_exchange() const noexcept { return in_exchange_; }
   void end_exchange() noexcept {
     in_exchange_ = false;

@@ -45,9 +45,6 @@ public:
   /// What has been sent, also before the checkpoint from which the run goes on.
   using worker::model;
   using worker::sent;
-
-private:
-  void hear_of_cut(const frame& marker);
 };
 
 } // namespace gossamer::actors

@@ -64,6 +64,10 @@ public:
   /// The oldest frame of this kind that nobody else waits for.
   any_reception receive_any(frame_kind kind) noexcept { return {*this, std::nullopt, tag{kind}, false}; }
 
+  /// Whether somebody waits for this frame and no other.
+  bool awaits(const frame& f) const {
+    return std::ranges::any_of(waiting_, [&](const reception* r) { return r->from_ && r->accepts(f); });
+  }
   /// Hands a frame to the coroutine that waits for it, which runs at once, or keeps it.
   void deliver(frame f);
 

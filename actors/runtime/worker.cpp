@@ -20,7 +20,6 @@ worker::worker(worker_settings settings, std::unique_ptr<compute::optimiser> opt
 }
 
 worker::~worker() {
-  ready_ = false; // an exchange that ends with its coroutine is no moment for a checkpoint
   if (settings_.witness)
     settings_.witness->ends(id(), settings_.place.incarnation);
 }
@@ -77,6 +76,7 @@ void hosted_worker::gradient_arrived(gradient_result result) {
   gradient_ = std::move(result.gradient);
   gradient_ready_ = true;
   gradient_signal_.notify();
+  pass_cut();
 }
 
 void worker::step(compute::optimiser& o, vec& x, const vec& gradient, std::uint64_t t, const vec& at) const {
@@ -156,9 +156,13 @@ void hosted_worker::deliver(frame f) {
   if (f.label.kind == frame_kind::state)
     take_state(std::move(f));
   else if (f.label.kind == frame_kind::checkpoint)
-    hear_of_cut(f);
-  else if (!cut_.keeps(f))
+    cut_.marker(f.source, f.label.step);
+  else if (!cut_.keeps(f)) {
+    if (inbox_.awaits(f))
+      cut_.answered_by(f.source);
     inbox_.deliver(std::move(f));
+  }
+  pass_cut();
 }
 
 traffic worker::sent() const {
@@ -167,11 +171,6 @@ traffic worker::sent() const {
 }
 
 // -- checkpoints ------------------------------------------------------------------------------------------------------
-
-void hosted_worker::hear_of_cut(const frame& marker) {
-  cut_.marker(marker.source, marker.label.step);
-  pass_cut();
-}
 
 void hosted_worker::checkpoint(std::uint64_t number) {
   if (settings_.training.synchronous)
@@ -191,6 +190,7 @@ std::vector<rank> worker::cut_peers() const {
   return result;
 }
 
+/// To be tried whenever all coroutines wait again.
 void worker::pass_cut() {
   if (!ready_ || !cut_.is_due())
     return;

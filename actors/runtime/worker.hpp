@@ -235,15 +235,13 @@ private:
 /// peer is asked, ended when this worker has done its half, or will not. One at a time; see `cut`.
 class [[nodiscard]] worker::exchange {
 public:
-  exchange(worker& w, rank with) : worker_(w) { worker_.cut_.begin_exchange(with); }
+  exchange(worker& w, rank with) : worker_(w) {
+    worker_.pass_cut(); // or one exchange after the other would put it off for ever
+    worker_.cut_.begin_exchange(with);
+  }
   exchange(const exchange&) = delete;
   exchange& operator=(const exchange&) = delete;
-  ~exchange() {
-    worker_.cut_.end_exchange();
-    worker_.pass_cut();
-  }
-  /// The answer is there. To be said where this worker's half is not done in the same breath.
-  void answered() noexcept { worker_.cut_.answered(); }
+  ~exchange() { worker_.cut_.end_exchange(); }
 
 private:
   worker& worker_;

@@ -63,6 +63,7 @@ void hosted_worker::adopt(std::shared_ptr<const view> next) {
   if (begins_anew)
     spawn(algorithm_->run(*this));
   change_.notify();
+  pass_cut(); // an exchange with the lost is over
 }
 
 /// @returns whether another view is in force now

@@ -50,17 +50,19 @@ run_folder::run_folder(fs::path folder, bool overwrite) : folder_(std::move(fold
   fs::create_directories(folder_, problem);
   if (problem)
     refuse(folder_, problem.message().c_str());
-  for (const auto* name : file_names) {
-    const auto file = folder_ / name;
-    if (!fs::exists(file))
-      continue;
+  const auto make_room = [&](const fs::path& old) {
     if (!overwrite)
       throw error(errc::usage, fmt::format("{} already holds a run", folder_.string()),
                   "choose another folder with --out, or pass --overwrite");
-    fs::remove(file, problem);
+    fs::remove_all(old, problem);
     if (problem)
-      refuse(file, problem.message().c_str());
-  }
+      refuse(old, problem.message().c_str());
+  };
+  for (const auto* name : file_names)
+    if (fs::exists(folder_ / name))
+      make_room(folder_ / name);
+  if (fs::is_directory(folder_ / "checkpoints")) // or this run would be gone on with from one of another run
+    make_room(folder_ / "checkpoints");
   const auto file = folder_ / "metrics.jsonl";
   metrics_.reset(std::fopen(file.c_str(), "w"));
   if (!metrics_)

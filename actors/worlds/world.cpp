@@ -24,13 +24,18 @@ const saved_worker& state_for(const resumption& from, const experiment& e, rank 
   return other->second;
 }
 
+/// Of a worker that is not the one that was saved; not one of those before the checkpoint, unless they were many.
+std::uint32_t later_life(const resumption& from, std::uint32_t incarnation) {
+  return static_cast<std::uint32_t>(from.all.checkpoint) + 1 + incarnation;
+}
+
 void go_on_from(const resumption& from, const experiment& e, worker_place& place) {
   const auto& saved = state_for(from, e, place.id);
   const bool is_own = place.id >= e.settings.workers || saved.who == place.id;
   place.saved = std::make_shared<const std::vector<std::byte>>(saved.state);
   place.inherits = !is_own || from.all.workers != e.settings.workers;
   if (!e.algorithm->traits.synchronous) // who goes on from another one's step would draw what it has drawn there
-    place.random_life = is_own ? saved.random_life : static_cast<std::uint32_t>(from.all.checkpoint) + 1;
+    place.random_life = is_own ? saved.random_life : later_life(from, 0);
   if (is_own) {
     place.gradients = saved.gradients;
     place.sent = saved.sent;
@@ -63,6 +68,8 @@ worker_starter starter_of(caf::actor_system& system, std::shared_ptr<const exper
     setup.settings.witness = parts.witness;
     if (parts.from && incarnation == 0)
       go_on_from(*parts.from, *e, setup.settings.place);
+    else if (parts.from && setup.settings.place.random_life > 0)
+      setup.settings.place.random_life = later_life(*parts.from, incarnation);
     setup.algorithm = e->make_algorithm(i, *setup.settings.packing.coder);
     setup.optimiser = e->device_of(i).optimiser->clone();
     setup.own_thread = parts.may_wait && e->device_of(i).where.on_gpu();

@@ -24,8 +24,10 @@ run_setup set_up_simulation(const program& p, run_options o);
 /// The configuration of the run in a folder, whether it was trained or simulated.
 run_options options_of(const std::string& run);
 /// The newest checkpoint that is whole of the run that shall be gone on with; null where there is none to be.
-/// @error errc::usage when this is another run; errc::bad_data when there is no such checkpoint
-std::shared_ptr<const actors::resumption> resumption_of(const run_options& o, const actors::experiment& e);
+/// @error errc::usage when this is another run, or would be overwritten; errc::bad_data when there is no such
+/// checkpoint
+std::shared_ptr<const actors::resumption> resumption_of(const program& p, const run_options& o,
+                                                        const actors::experiment& e);
 
 /// Where the checkpoints of the run in this folder are.
 actors::checkpoint_folder checkpoints_in(const std::filesystem::path& run);

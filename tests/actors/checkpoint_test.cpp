@@ -27,7 +27,7 @@ saved_worker part_of(rank who, std::uint64_t checkpoint) {
           .state = std::vector<std::byte>(20 + who, std::byte{static_cast<unsigned char>(checkpoint)})};
 }
 
-bool operator_equal(const saved_worker& a, const saved_worker& b) {
+bool are_same(const saved_worker& a, const saved_worker& b) {
   return a.checkpoint == b.checkpoint && a.who == b.who && a.incarnation == b.incarnation
          && a.random_life == b.random_life && a.gradients == b.gradients && a.sent == b.sent && a.state == b.state;
 }
@@ -64,7 +64,7 @@ protected:
 
 TEST(saved_worker_file, is_read_back) {
   const auto part = part_of(7, 12);
-  EXPECT_TRUE(operator_equal(read_saved_worker(write(part), "a file"), part));
+  EXPECT_TRUE(are_same(read_saved_worker(write(part), "a file"), part));
 }
 
 TEST(saved_worker_file, is_refused_wherever_it_is_cut_or_bent) {
@@ -105,7 +105,7 @@ TEST_F(checkpoint_folder_test, gives_the_newest_one_back) {
   const auto found = newest();
   EXPECT_EQ(found.all.checkpoint, 100u);
   ASSERT_THAT(found.parts, SizeIs(3));
-  EXPECT_TRUE(operator_equal(found.parts.at(2), part_of(2, 100)));
+  EXPECT_TRUE(are_same(found.parts.at(2), part_of(2, 100)));
   EXPECT_THAT(complaints_, IsEmpty());
   EXPECT_TRUE(fs::exists(file(100, "worker-1")));
   EXPECT_TRUE(fs::exists(file(100, "master-0")));

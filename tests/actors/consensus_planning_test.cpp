@@ -10,19 +10,12 @@ using testing::IsEmpty;
 using testing::Pair;
 using testing::UnorderedElementsAre;
 
-algorithm_traits traits_of(bool synchronous, interrupted_round on_loss) {
-  algorithm_traits t;
-  t.synchronous = synchronous;
-  t.on_loss = on_loss;
-  return t;
-}
-
 class planned : public testing::Test {
 protected:
   planned() : last_(founding({0, 1, 2, 3}, {0, 1, 2}, 100)) {}
 
   std::optional<decision> plan(interrupted_round on_loss, std::vector<standing> workers, bool stop = false) const {
-    return membership_rules(traits_of(true, on_loss))({last_, workers, stop});
+    return membership_rules({.synchronous = true, .on_loss = on_loss})({last_, workers, stop});
   }
   static standing at(rank who, std::uint64_t step, std::uint64_t next_exchange = 0) {
     return {.who = who, .incarnation = 0, .line = 1, .step = step, .next_exchange = next_exchange};

@@ -16,19 +16,12 @@ using testing::Pair;
 using testing::SizeIs;
 using testing::UnorderedElementsAre;
 
-algorithm_traits traits_of(bool synchronous, interrupted_round on_loss) {
-  algorithm_traits t;
-  t.synchronous = synchronous;
-  t.on_loss = on_loss;
-  return t;
-}
-
 /// Nodes with one worker each, after which come those without.
 class parliament {
 public:
   explicit parliament(node_number hosts, node_number launchers = 0, bool synchronous = true) {
     rules_ = {.nodes = hosts + launchers, .homes = {}, .synchronous = synchronous, .plan = {}};
-    rules_.plan = membership_rules(traits_of(synchronous, interrupted_round::repeat));
+    rules_.plan = membership_rules({.synchronous = synchronous, .on_loss = interrupted_round::repeat});
     std::set<node_number> voters;
     for (node_number i = 0; i < hosts; ++i)
       rules_.homes.push_back(i);

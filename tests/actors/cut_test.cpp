@@ -51,7 +51,8 @@ TEST(cut, does_not_wait_where_the_answer_will_be_one_from_behind_it) {
 TEST(cut, waits_where_the_answer_came_before_the_marker) {
   cut c;
   c.begin_exchange(1);
-  c.answered();
+  c.answered_by(2);
+  c.answered_by(1);
   c.marker(1, 1);
   EXPECT_FALSE(c.is_due());
   c.end_exchange();

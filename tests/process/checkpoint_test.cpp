@@ -102,11 +102,31 @@ TEST_F(a_killed_run, is_gone_on_with_as_what_it_was) {
   };
   refused({"--algorithm", "ad-psgd"}, "--algorithm is ad-psgd");
   refused({"--model", "mlp:hidden=7"}, "--model is mlp:hidden=7");
+  const auto in_place = run({"train", "--resume", "saved", "--out", "saved/", "--overwrite"});
+  EXPECT_EQ(in_place.status, 2);
+  EXPECT_THAT(in_place.err, HasSubstr("--out is saved/, the run that is gone on with"));
+  EXPECT_TRUE(exists("saved/summary.json"));
   refused({"--config", "saved/config.toml"}, "both --config and --resume are given");
   for (const auto& part : fs::directory_iterator{folder_ / "saved" / "checkpoints"})
     fs::remove_all(part);
   refused({}, "holds no checkpoint that is whole; train with --checkpoint to have some");
   EXPECT_THAT(run({"train", "--resume", "nowhere"}).err, HasSubstr("nowhere/config.toml"));
+}
+
+TEST_F(a_killed_run, goes_on_without_the_metrics_that_it_had_not_written) {
+  ASSERT_EQ(run(small + words{"--algorithm", "d-psgd", "--checkpoint", "1000s", "--out", "first"}).status, 0);
+  write("first/metrics.jsonl", "");
+  const auto on = run({"train", "--resume", "first", "--epochs", "2", "--out", "second"});
+  EXPECT_EQ(on.status, 0) << on.err;
+  EXPECT_THAT(on.err, HasSubstr("the metrics from before the checkpoint are left out"));
+}
+
+TEST_F(a_killed_run, that_is_overwritten_leaves_no_checkpoints) {
+  const auto job = small + words{"--algorithm", "d-psgd", "--out", "run"};
+  ASSERT_EQ(run(job + words{"--checkpoint", "1000s"}).status, 0);
+  ASSERT_TRUE(has_checkpoint("run"));
+  ASSERT_EQ(run(job + words{"--overwrite"}).status, 0);
+  EXPECT_FALSE(exists("run/checkpoints")) << "of another run";
 }
 
 TEST_F(a_killed_run, names_rhythms_that_there_are_not) {
