@@ -3,6 +3,8 @@
 #include "gossamer/base/registry.hpp"
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -49,9 +51,15 @@ struct data_split {
   dataset test;
 };
 
+/// The files of a data set: where they lie on this machine, by what each is in the set, which is the same on all.
+using data_files = std::map<std::string, std::string, std::less<>>;
+
 struct data_entry {
   description about;
-  data_split (*load)(const arguments&, std::uint64_t seed);
+  /// Reads these files, and no others.
+  data_split (*load)(const arguments&, const data_files&, std::uint64_t seed);
+  /// Where the arguments say that they are. Null for data that is made: there are none.
+  data_files (*find)(const arguments&) = nullptr;
 };
 
 /// All sources of data. Adding one: a file with its `data_entry` and one line in registry.cpp.
@@ -59,9 +67,14 @@ const registry<data_entry>& data_sources();
 
 /// Loads what a user names, e.g. "idx:dir=/data/mnist".
 /// @param folder where relative paths begin; empty: where the process works
-/// @error errc::usage for a wrong name or parameter; errc::io when a file cannot be read;
-/// errc::bad_data when it is
-///        damaged, with the file and the line or byte
-data_split load_data(std::string_view text, std::uint64_t seed, const std::string& folder = {});
+/// @param elsewhere its files, where they are not where the text says; empty: they are
+/// @error errc::usage for a wrong name or parameter; errc::io when a file cannot be read; errc::bad_data when it is
+///        damaged, with the file and the line or byte, or when `elsewhere` lacks it
+data_split load_data(std::string_view text, std::uint64_t seed, const std::string& folder = {},
+                     const data_files& elsewhere = {});
+
+/// The files that it would read; none of data that is made. They need not all be there.
+/// @error errc::usage as `load_data`; errc::io when a folder has not got what it must hold
+data_files find_data(std::string_view text, const std::string& folder = {});
 
 } // namespace gossamer::compute

@@ -14,7 +14,9 @@ namespace gossamer::compute {
 /// an epoch's last batch takes its missing samples from the next epoch, and a batch that is larger
 /// than the shard holds each sample about equally often.
 ///
-/// The batch of a step depends on the stream and the step alone, so it can be repeated after a restart.
+/// The batch of a step depends on the shard, the stream and the step alone, so it can be repeated after
+/// a restart. Where a worker gets another shard, another sampler begins in the middle: its step t is
+/// where it is in a run that had that shard from the beginning.
 /// Cost: O(batch_size), and O(shard) whenever the epoch changes.
 /// Threads: one thread at a time. Allocates nothing after construction.
 class sampler {

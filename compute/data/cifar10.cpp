@@ -38,8 +38,10 @@ void append(dataset& data, const file_bytes& file) {
   }
 }
 
+constexpr std::string_view train_prefix = "data_batch_", test_prefix = "test_batch";
+
 /// All batches whose name starts so; of a batch that is there twice, the plain one.
-dataset load_part(const std::string& folder, std::string_view prefix, std::uint64_t most_bytes) {
+data_files find_part(const std::string& folder, std::string_view prefix) {
   auto names = file_names(folder);
   for (auto& name : names)
     if (name.ends_with(".bin.gz"))
@@ -49,9 +51,25 @@ dataset load_part(const std::string& folder, std::string_view prefix, std::uint6
   constexpr std::string_view remedy = "the folder must hold data_batch_*.bin and test_batch*.bin, plain or .gz";
   if (names.empty())
     throw error(errc::io, fmt::format("'{}' holds no {}*.bin", folder, prefix), std::string{remedy});
-  auto data = empty_set();
+  data_files files;
   for (const auto& name : names)
-    append(data, file_bytes::read(folder, name, most_bytes, remedy));
+    files.emplace(name, file_bytes::find(folder, name));
+  return files;
+}
+
+data_files find(const arguments& given) {
+  auto files = find_part(given.text("dir"), train_prefix);
+  files.merge(find_part(given.text("dir"), test_prefix));
+  return files;
+}
+
+dataset load_part(const data_files& files, std::string_view prefix, std::uint64_t most_bytes) {
+  auto data = empty_set();
+  for (const auto& [name, path] : files)
+    if (name.starts_with(prefix))
+      append(data, file_bytes::read(path, most_bytes));
+  if (data.samples == 0)
+    path_of(files, prefix); // which is not there
   return data;
 }
 
@@ -83,10 +101,8 @@ void standardise(dataset& data, const std::array<moments, channels>& by) {
       value = (value - by[p % channels].mean) / by[p % channels].deviation;
 }
 
-data_split load(const arguments& given, std::uint64_t) {
-  const auto& folder = given.text("dir");
-  data_split split{load_part(folder, "data_batch_", file_limit(given)),
-                   load_part(folder, "test_batch", file_limit(given))};
+data_split load(const arguments& given, const data_files& files, std::uint64_t) {
+  data_split split{load_part(files, train_prefix, file_limit(given)), load_part(files, test_prefix, file_limit(given))};
   const auto by = measure(split.train);
   standardise(split.train, by);
   standardise(split.test, by);
@@ -110,7 +126,8 @@ data_entry cifar10_data() {
                                     .meaning = "folder of the batches",
                                     .required = true},
                                    file_limit_parameter()}},
-          .load = load};
+          .load = load,
+          .find = find};
 }
 
 } // namespace gossamer::compute::detail

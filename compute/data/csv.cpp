@@ -195,11 +195,11 @@ void standardise(std::vector<float>& train, std::vector<float>& test, std::size_
       (*values)[i] = static_cast<float>(((*values)[i] - mean) * scale);
 }
 
-data_split load(const arguments& given, std::uint64_t seed) {
-  auto train = read_table(given, given.text("train"), file_limit(given));
+data_split load(const arguments& given, const data_files& files, std::uint64_t seed) {
+  auto train = read_table(given, path_of(files, "train"), file_limit(given));
   std::optional<labelled_rows> test_rows;
   if (!given.text("test").empty()) {
-    auto test = read_table(given, given.text("test"), file_limit(given));
+    auto test = read_table(given, path_of(files, "test"), file_limit(given));
     check_alike(train, test);
     test_rows = std::move(test.rows);
   }
@@ -255,7 +255,8 @@ data_entry csv_data() {
                              .meaning = "what is done to the features",
                              .choices = {"standard", "none"}},
                         }},
-          .load = load};
+          .load = load,
+          .find = find_rows};
 }
 
 } // namespace gossamer::compute::detail

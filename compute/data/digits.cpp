@@ -102,7 +102,7 @@ dataset draw(std::size_t samples, const hand& writer, std::uint64_t seed, part w
   return data;
 }
 
-data_split load(const arguments& given, std::uint64_t seed) {
+data_split load(const arguments& given, const data_files&, std::uint64_t seed) {
   const hand writer{given.real32("distortion"), given.real32("noise")};
   return {draw(static_cast<std::size_t>(given.integer("samples")), writer, seed, part::train),
           draw(static_cast<std::size_t>(given.integer("test")), writer, seed, part::test)};

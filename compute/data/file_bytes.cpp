@@ -85,16 +85,28 @@ file_bytes file_bytes::read(std::string path, std::uint64_t most_bytes) {
   return file;
 }
 
-file_bytes file_bytes::read(const std::string& folder, std::string_view name, std::uint64_t most_bytes,
-                            std::string_view remedy) {
-  const auto plain = std::filesystem::path(folder) / name;
-  for (const auto& path : {plain.string(), plain.string() + ".gz"}) {
-    std::error_code ignored; // what cannot be looked at is there: reading it says why
-    if (std::filesystem::status(path, ignored).type() != std::filesystem::file_type::not_found)
-      return read(path, most_bytes);
-  }
-  throw error(errc::io, fmt::format("cannot read '{}' or '{}.gz': {}", plain.string(), name, std::strerror(ENOENT)),
-              std::string{remedy});
+namespace {
+
+/// What cannot be looked at is there: reading it says why.
+bool is_absent(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::status(path, ignored).type() == std::filesystem::file_type::not_found;
+}
+
+} // namespace
+
+std::string file_bytes::find(const std::string& folder, std::string_view name) {
+  const auto plain = (std::filesystem::path(folder) / name).string();
+  return is_absent(plain) && !is_absent(plain + ".gz") ? plain + ".gz" : plain;
+}
+
+file_bytes file_bytes::read_found(std::string path, std::uint64_t most_bytes, std::string_view remedy) {
+  if (is_absent(path))
+    throw error(errc::io,
+                fmt::format("cannot read '{}' or '{}.gz': {}", path, std::filesystem::path(path).filename().string(),
+                            std::strerror(ENOENT)),
+                std::string{remedy});
+  return read(std::move(path), most_bytes);
 }
 
 parameter file_limit_parameter() {

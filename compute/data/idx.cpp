@@ -44,9 +44,20 @@ std::vector<std::size_t> dimensions(const file_bytes& file, std::uint8_t count) 
   return sizes;
 }
 
-dataset load_part(const std::string& folder, std::string_view part, std::size_t classes, std::uint64_t most_bytes) {
-  const auto images = file_bytes::read(folder, fmt::format("{}-images-idx3-ubyte", part), most_bytes, remedy);
-  const auto labels = file_bytes::read(folder, fmt::format("{}-labels-idx1-ubyte", part), most_bytes, remedy);
+std::string images_of(std::string_view part) { return fmt::format("{}-images-idx3-ubyte", part); }
+std::string labels_of(std::string_view part) { return fmt::format("{}-labels-idx1-ubyte", part); }
+
+data_files find(const arguments& given) {
+  data_files files;
+  for (const auto part : {"train", "t10k"})
+    for (const auto& name : {images_of(part), labels_of(part)})
+      files.emplace(name, file_bytes::find(given.text("dir"), name));
+  return files;
+}
+
+dataset load_part(const data_files& files, std::string_view part, std::size_t classes, std::uint64_t most_bytes) {
+  const auto images = file_bytes::read_found(path_of(files, images_of(part)), most_bytes, remedy);
+  const auto labels = file_bytes::read_found(path_of(files, labels_of(part)), most_bytes, remedy);
   const auto shape = dimensions(images, 3);
   const auto count = dimensions(labels, 1)[0];
   if (count != shape[0])
@@ -68,14 +79,13 @@ dataset load_part(const std::string& folder, std::string_view part, std::size_t 
   return data;
 }
 
-data_split load(const arguments& given, std::uint64_t) {
-  const auto& folder = given.text("dir");
+data_split load(const arguments& given, const data_files& files, std::uint64_t) {
   const auto classes = static_cast<std::size_t>(given.integer("classes"));
-  data_split split{load_part(folder, "train", classes, file_limit(given)),
-                   load_part(folder, "t10k", classes, file_limit(given))};
+  data_split split{load_part(files, "train", classes, file_limit(given)),
+                   load_part(files, "t10k", classes, file_limit(given))};
   if (split.train.features != split.test.features)
-    throw error(errc::bad_data, fmt::format("the training images in '{}' have {} pixels, the test images {}", folder,
-                                            split.train.features, split.test.features));
+    throw error(errc::bad_data, fmt::format("the training images in '{}' have {} pixels, the test images {}",
+                                            given.text("dir"), split.train.features, split.test.features));
   return split;
 }
 
@@ -106,7 +116,8 @@ data_entry idx_data() {
                              .max = 256},
                             file_limit_parameter(),
                         }},
-          .load = load};
+          .load = load,
+          .find = find};
 }
 
 } // namespace gossamer::compute::detail

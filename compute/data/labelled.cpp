@@ -177,6 +177,13 @@ parameter holdout_parameter() {
           .max = 0.999};
 }
 
+data_files find_rows(const arguments& given) {
+  data_files files{{"train", given.text("train")}};
+  if (!given.text("test").empty())
+    files.emplace("test", given.text("test"));
+  return files;
+}
+
 data_split with_targets(labelled_rows train, std::optional<labelled_rows> test, const arguments& given,
                         std::uint64_t seed) {
   for (const auto* part : {&train, test ? &*test : &train})

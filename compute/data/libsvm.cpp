@@ -67,13 +67,13 @@ labelled_rows read_rows(const std::string& path, std::uint32_t largest, std::uin
   return result;
 }
 
-data_split load(const arguments& given, std::uint64_t seed) {
+data_split load(const arguments& given, const data_files& files, std::uint64_t seed) {
   const auto features = static_cast<std::uint32_t>(given.integer("features"));
   const auto largest = features == 0 ? UINT32_MAX : features;
-  auto train = read_rows(given.text("train"), largest, file_limit(given));
+  auto train = read_rows(path_of(files, "train"), largest, file_limit(given));
   std::optional<labelled_rows> test;
   if (!given.text("test").empty())
-    test = read_rows(given.text("test"), largest, file_limit(given));
+    test = read_rows(path_of(files, "test"), largest, file_limit(given));
   const auto path = train.path;
   auto split = with_targets(std::move(train), std::move(test), given, seed);
   const auto found = std::max(split.train.features, split.test.features);
@@ -107,7 +107,8 @@ data_entry libsvm_data() {
                              .min = 0,
                              .max = 4294967295.0},
                         }},
-          .load = load};
+          .load = load,
+          .find = find_rows};
 }
 
 } // namespace gossamer::compute::detail

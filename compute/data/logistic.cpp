@@ -82,7 +82,7 @@ dataset draw(const task& t, std::size_t samples, part which, const std::vector<d
   return data;
 }
 
-data_split load(const arguments& given, std::uint64_t seed) {
+data_split load(const arguments& given, const data_files&, std::uint64_t seed) {
   const auto features = static_cast<std::uint32_t>(given.integer("features"));
   const auto stored = static_cast<std::uint32_t>(std::lround(given.real("density") * features));
   const task t{seed, features, std::clamp(stored, 1u, features), given.real("noise")};

@@ -29,7 +29,7 @@ dataset draw(std::span<const float> around, std::size_t samples, double noise, s
   return data;
 }
 
-data_split load(const arguments& given, std::uint64_t seed) {
+data_split load(const arguments& given, const data_files&, std::uint64_t seed) {
   const auto samples = static_cast<std::size_t>(given.integer("samples"));
   const auto dim = static_cast<std::size_t>(given.integer("dim"));
   check_size(samples, dim);

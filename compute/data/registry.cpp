@@ -29,10 +29,25 @@ spec below(const std::string& folder, spec given) {
 
 } // namespace
 
-data_split load_data(std::string_view text, std::uint64_t seed, const std::string& folder) {
+data_split load_data(std::string_view text, std::uint64_t seed, const std::string& folder,
+                     const data_files& elsewhere) {
   const auto [entry, values] = data_sources().resolve(below(folder, spec::parse(text)));
+  const auto files = entry.find && elsewhere.empty() ? entry.find(values) : elsewhere;
   return within_memory(fmt::format("loading the data '{}'", text), "name less data, or give it more memory",
-                       [&entry = entry, &values = values, seed] { return entry.load(values, seed); });
+                       [&entry = entry, &values = values, &files, seed] { return entry.load(values, files, seed); });
+}
+
+data_files find_data(std::string_view text, const std::string& folder) {
+  const auto [entry, values] = data_sources().resolve(below(folder, spec::parse(text)));
+  return entry.find ? entry.find(values) : data_files{};
+}
+
+const std::string& detail::path_of(const data_files& files, std::string_view role) {
+  const auto found = files.find(role);
+  if (found == files.end())
+    throw error(errc::bad_data, fmt::format("the files of the data lack '{}'", role),
+                "they are of another data set, or of another version of the program");
+  return found->second;
 }
 
 } // namespace gossamer::compute

@@ -207,6 +207,59 @@ TEST(cifar10, joins_the_batches_and_standardises_each_channel) {
   EXPECT_THAT(channel(split.test, 0, 2), Each(testing::FloatNear(3, 1e-5f)));
 }
 
+std::vector<std::string> roles_of(const data_files& files) {
+  std::vector<std::string> roles;
+  for (const auto& [role, path] : files)
+    roles.push_back(role);
+  return roles;
+}
+
+/// Reads the files of a set from where nothing of their names is left.
+void expect_loads_from_elsewhere(const std::string& spec) {
+  SCOPED_TRACE(spec);
+  const scratch_folder other;
+  data_files elsewhere;
+  for (const auto& [role, path] : find_data(spec)) {
+    elsewhere[role] = other.path() + "/" + std::to_string(elsewhere.size());
+    std::filesystem::copy_file(path, elsewhere[role]);
+  }
+  const auto here = load_data(spec, 1), there = load_data(spec, 1, "/nowhere", elsewhere);
+  EXPECT_EQ(there.train.dense, here.train.dense);
+  EXPECT_EQ(there.train.values, here.train.values);
+  EXPECT_EQ(there.test.targets, here.test.targets);
+  for (const auto& role : roles_of(elsewhere)) {
+    auto fewer = elsewhere;
+    fewer.erase(role);
+    fewer.emplace("another", "file");
+    try {
+      load_data(spec, 1, {}, fewer);
+      ADD_FAILURE() << role << " is not needed";
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::bad_data);
+      EXPECT_THAT(e.what(), HasSubstr("the files of the data lack '"));
+    }
+  }
+}
+
+TEST(data_files, are_named_alike_wherever_they_lie) {
+  const tiny_mnist pictures;
+  EXPECT_THAT(roles_of(find_data(pictures.spec)), ElementsAre("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte",
+                                                              "train-images-idx3-ubyte", "train-labels-idx1-ubyte"));
+  expect_loads_from_elsewhere(pictures.spec);
+  const scratch_folder folder;
+  folder.write("data_batch_1.bin.gz", gzipped(record(1, 0, 10, 20)));
+  folder.write("test_batch.bin", record(9, 50, 11, 100));
+  expect_loads_from_elsewhere("cifar10:dir=" + folder.path());
+  const auto rows = folder.write("rows", "1,2,a\n3,4,b\n"), sparse = folder.write("sparse", "1 1:2\n-1 2:1\n");
+  for (const auto& spec : {"csv:train=" + rows + ",test=" + rows, "libsvm:train=" + sparse + ",test=" + sparse}) {
+    EXPECT_THAT(roles_of(find_data(spec)), ElementsAre("test", "train"));
+    expect_loads_from_elsewhere(spec);
+  }
+  expect_loads_from_elsewhere("csv:train=" + rows);
+  EXPECT_THAT(find_data("csv:train=rows", "/data").at("train"), "/data/rows");
+  EXPECT_TRUE(find_data("digits").empty());
+}
+
 TEST(cifar10, refuses_what_is_not_whole) {
   const scratch_folder folder;
   const auto spec = "cifar10:dir=" + folder.path();

@@ -14,4 +14,7 @@ data_entry cifar10_data();
 data_entry libsvm_data();
 data_entry csv_data();
 
+/// @error errc::bad_data when there is no such file, which only those have that others named
+const std::string& path_of(const data_files& files, std::string_view role);
+
 } // namespace gossamer::compute::detail

@@ -19,10 +19,10 @@ public:
   ///        errc::bad_data when the gzip stream is truncated or corrupt, with the byte of the packed file, and for more
   ///        bytes than `most_bytes`
   static file_bytes read(std::string path, std::uint64_t most_bytes);
-  /// Reads `folder/name`, or `folder/name.gz` when there is no such file.
-  /// @error errc::io when there is neither; `remedy` says what the folder should hold
-  static file_bytes read(const std::string& folder, std::string_view name, std::uint64_t most_bytes,
-                         std::string_view remedy);
+  /// `folder/name`, or `folder/name.gz` when there is only that.
+  static std::string find(const std::string& folder, std::string_view name);
+  /// Reads what `find` has found. @error also errc::io when that is nothing; `remedy` says what the folder should hold
+  static file_bytes read_found(std::string path, std::uint64_t most_bytes, std::string_view remedy);
 
   const std::string& path() const noexcept { return path_; }
   std::string_view text() const noexcept { return bytes_; }

@@ -21,6 +21,9 @@ parameter test_parameter();
 parameter task_parameter();
 parameter holdout_parameter();
 
+/// The files that these parameters name.
+data_files find_rows(const arguments& given);
+
 /// Gives the rows their targets, and holds some of them out when there is no file of test rows.
 ///
 /// Classes are the labels of the training file in ascending order, or alphabetically when they are
