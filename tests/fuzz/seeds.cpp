@@ -76,6 +76,19 @@ void connections(seed_folders& seeds) {
   }
 }
 
+/// What happens to a fetch: somebody comes, answers, and sends what is wrong.
+void fetches(seed_folders& seeds) {
+  using namespace std::literals;
+  const auto come = "\0\0"sv, answer = "\0\x2"sv, wrong = "\0\x3\x1y"sv, wait = "\0\x5\x20\0"sv;
+  std::string honest{"\0\0"sv};
+  honest += come;
+  for (int k = 0; k < 5; ++k)
+    honest += answer;
+  seeds.add("fetch_fuzz", honest);
+  seeds.add("fetch_fuzz", honest + std::string{wrong} + std::string{wait});
+  seeds.add("fetch_fuzz", "\x2\x3"s + std::string{come} + std::string{wait} + std::string{answer});
+}
+
 template <class Entry>
 void specs(seed_folders& seeds, const registry<Entry>& table) {
   for (const auto& entry : table) {
@@ -145,6 +158,7 @@ int main(int argc, char** argv) {
   fuzz::seed_folders seeds{argv[1]};
   fuzz::packets(seeds);
   fuzz::connections(seeds);
+  fuzz::fetches(seeds);
   fuzz::specs(seeds, topology::topologies());
   fuzz::specs(seeds, compress::codecs());
   fuzz::specs(seeds, compute::models());

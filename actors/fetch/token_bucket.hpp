@@ -1,0 +1,48 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+namespace gossamer::actors {
+
+/// Lets so many bytes a second pass: what has been saved up, a quarter of a second's at most, may pass at once. Knows
+/// no clock: its owner tells the time, since whenever, which never goes back. Threads: as a value.
+class token_bucket {
+public:
+  using time = std::chrono::nanoseconds;
+
+  /// @param bytes_per_second infinite: no limit
+  /// @param least            what can be saved up at least: the most that is ever taken at once
+  token_bucket(double bytes_per_second, double least)
+      : rate_(bytes_per_second), most_(std::max(least, bytes_per_second / 4)), saved_(most_) {}
+
+  /// @returns whether so many bytes may pass now; then they are taken
+  bool take(double bytes, time now) {
+    if (std::isinf(rate_))
+      return true;
+    fill(now);
+    if (saved_ < bytes)
+      return false;
+    saved_ -= bytes;
+    return true;
+  }
+  /// When so many may pass, if nobody takes any before.
+  time ready_at(double bytes, time now) {
+    fill(now);
+    const auto wait = std::ceil(1e9 * std::max(0.0, bytes - saved_) / rate_);
+    return now + time{static_cast<time::rep>(std::min(wait, 1e18))};
+  }
+
+private:
+  void fill(time now) {
+    saved_ = std::min(most_, saved_ + rate_ * std::chrono::duration<double>{now - last_}.count());
+    last_ = now;
+  }
+
+  double rate_, most_, saved_;
+  time last_{0};
+};
+
+} // namespace gossamer::actors

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "gossamer/actors/fetch/catalogue.hpp"
+
+namespace gossamer::actors {
+
+/// Hands the files of a run out to nodes that lack them. In a thread of its own, since it reads from the disk.
+/// @param find says which they are, when somebody asks for the first time
+caf::actor spawn_file_server(caf::actor_system& system, std::function<compute::data_files()> find);
+
+/// All that is said about files, made known to an actor system with a middleman.
+void add_file_messages(caf::actor_system_config& config);
+
+} // namespace gossamer::actors

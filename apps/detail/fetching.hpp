@@ -1,0 +1,17 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace gossamer::apps {
+
+/// Where this user's fetched data is kept, unless a flag says otherwise.
+/// @error errc::usage when the environment does not say where caches are
+std::filesystem::path cache_folder();
+
+/// "8MB/s" is 8e6, "1.5MiB/s" is 1.5 * 2^20, "64kB/s" 64,000; "/s" may be left out, and so may the unit: bytes.
+/// @error errc::usage for anything else, and outside of [1, 1e15]
+double parse_byte_rate(std::string_view flag, std::string_view text);
+
+} // namespace gossamer::apps
