@@ -27,6 +27,21 @@ void add_node_place(CLI::App& command, node_options& n) {
                    "use sockets also between nodes of one machine, as between machines");
 }
 
+/// Of nodes that join.
+void add_fetching(CLI::App& command, node_options& n) {
+  auto* from_peers = command.add_flag("--data-from-peers", n.data_from_peers,
+                                      "of one that joins: fetch the data, and the model of --initial, from the run's "
+                                      "leader where they are not here");
+  command
+      .add_option("--data-cache", n.data_cache,
+                  "where fetched data is kept (default: gossamer in $XDG_CACHE_HOME or ~/.cache)")
+      ->type_name("DIR")
+      ->needs(from_peers);
+  command.add_option("--data-rate", n.data_rate, "fetch it no faster than this, e.g. 8MB/s")
+      ->type_name("RATE")
+      ->needs(from_peers);
+}
+
 } // namespace
 
 void add_node_flags(CLI::App& command, node_options& n) {
@@ -60,6 +75,7 @@ void add_node_flags(CLI::App& command, node_options& n) {
       ->type_name("N")
       ->check(CLI::Range(actors::allowed::threads.min, actors::allowed::threads.max));
   add_node_place(command, n);
+  add_fetching(command, n);
   command.add_flag("--probe", n.probe, "obey gossamer measure, and train nothing")->group("");
   command.add_flag("--announce", n.announce, "say on standard output what happens, for programs");
   command.add_flag("--until-input-ends", n.until_input_ends,
@@ -85,6 +101,7 @@ void add_launch_flags(CLI::App& command, launch_options& l) {
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1e6));
   add_node_place(command, l.node);
+  add_fetching(command, l.node);
   add_connection_flags(command, l.node);
   command.footer("What the nodes are to train follows behind --, e.g. -- train --algorithm d-psgd");
 }

@@ -28,6 +28,9 @@ namespace {
 
 constexpr double longest_farewell_s = 5; // of the others when the leader has ended, but no longer than the patience
 constexpr double keep_progress_every_s = 0.5;
+constexpr double short_life_s = 1;                     // whoever ends so soon would do so again
+constexpr double longest_succession_s = 10;            // after a death has been noticed
+constexpr std::size_t least_that_outlive_a_leader = 3; // of two, the other cannot know that it is alone
 constexpr std::size_t most_last_words = 500;
 constexpr int killed = 128;          // and the number of the signal, as a status
 constexpr int first_of_shells = 126; // statuses with which a shell, or ssh, says that a program has not run
@@ -41,12 +44,12 @@ public:
       known_[k].host = plan.node(k).name;
   }
 
-  /// @returns the leader's exit status
+  /// @returns the exit status of the last that led
   int run() {
     const clean_stop stop;
     children_.reserve(plan_.nodes());
     children_.emplace_back(plan_.command(0, {}));
-    while (!silent_[0]) {
+    while (!is_over()) {
       look();
       pass_on_interrupt();
     }
@@ -58,7 +61,7 @@ public:
     note_ends();
     if (failure_)
       throw *failure_;
-    return *children_[0].ended();
+    return *children_[leads_].ended();
   }
 
   void keep_status(int status) {
@@ -79,6 +82,23 @@ public:
   void say(const std::string& line) { show(fmt::format("{}: {}", program_.name(), line), stderr); }
 
 private:
+  bool was_killed(std::size_t k) {
+    const auto status = children_[k].ended();
+    return status && *status > killed && *status < killed + NSIG;
+  }
+
+  /// When the leader has ended; but if it was killed, another may lead soon.
+  bool is_over() {
+    if (!silent_[leads_])
+      return false;
+    if (!begun_ || interrupted_ || !was_killed(leads_) || plan_.nodes() < least_that_outlive_a_leader)
+      return true;
+    if (!without_leader_)
+      without_leader_.emplace();
+    const auto others = static_cast<std::size_t>(std::count(silent_.begin(), silent_.end(), false));
+    return others == 0 || without_leader_->seconds() > how_.node.patience_s + longest_succession_s;
+  }
+
   /// What the nodes have written, and who of them has ended.
   void look() {
     std::vector<pollfd> polled;
@@ -93,20 +113,21 @@ private:
     for (std::size_t k = 0; k < over.size(); ++k) { // the leader's lines may start more
       const bool spoke = children_[k].read_lines([&](bool error, const std::string& line) { hear(k, error, line); });
       silent_[k] = over[k] && !spoke;
-      if (k > 0 && silent_[k] && *children_[k].ended() != 0 && !failure_ && !children_[0].ended())
+      if (k != leads_ && silent_[k] && *children_[k].ended() != 0 && !failure_ && !children_[leads_].ended())
         may_come_back(k) ? start_again(k) : give_up(k);
     }
   }
 
   void hear(std::size_t k, bool error, const std::string& line) {
-    if (k == 0 && !error && obey(line))
+    if (!error && obey(k, line))
       return;
     folder_.keep_line_of(k, line);
-    show(k == 0 ? line : fmt::format("[{} {}] {}", k, plan_.node(k).name, line), k == 0 && !error ? stdout : stderr);
+    const bool leads = k == leads_;
+    show(leads ? line : fmt::format("[{} {}] {}", k, plan_.node(k).name, line), leads && !error ? stdout : stderr);
   }
 
   /// @returns whether it was one of the lines that a leader writes for programs
-  bool obey(const std::string& line) {
+  bool obey(std::size_t k, const std::string& line) {
     const auto after = [&](std::string_view what) { return line.substr(what.size()); };
     if (line.starts_with(progress_is))
       on_progress(after(progress_is));
@@ -115,7 +136,7 @@ private:
     else if (line.starts_with(node_is))
       on_node(split(after(node_is), ' '));
     else if (line.starts_with(announcement))
-      start_others(after(announcement));
+      k == 0 && !begun_ ? start_others(after(announcement)) : follow(k, after(announcement));
     else if (line == all_have_come)
       begin();
     else
@@ -125,6 +146,8 @@ private:
 
   /// The folder of a leader on another machine is there; this one has only what is written here.
   void open_folder(const std::string& leaders) {
+    if (begun_)
+      return; // what is written here stays here
     const auto& leader = plan_.node(0);
     try {
       folder_.open(leader.local() ? std::filesystem::path{leaders} : folder_of_other(leader), plan_.nodes());
@@ -145,6 +168,16 @@ private:
     folder_.keep(record_);
     for (std::size_t k = 1; k < plan_.nodes(); ++k)
       children_.emplace_back(plan_.command(k, leader));
+  }
+
+  /// The leader is lost, and this node leads from now on.
+  void follow(std::size_t k, const std::string& where) {
+    leads_ = k;
+    without_leader_.reset();
+    record_.leader = where;
+    folder_.keep(record_);
+    if (interrupted_)
+      end_leader(SIGINT);
   }
 
   /// "K HOST:PORT 0,1,2"
@@ -192,20 +225,20 @@ private:
   }
 
   /// What cannot be started, or is refused, will not do better before the run has begun; what was killed will.
-  bool may_come_back(std::size_t k) {
-    const auto status = *children_[k].ended();
-    return begun_ || (status > killed && status < killed + NSIG && restarts_ < how_.restarts);
-  }
+  bool may_come_back(std::size_t k) { return begun_ || (was_killed(k) && restarts_ < how_.restarts); }
 
   void start_again(std::size_t k) {
-    if (restarts_ == how_.restarts || interrupted_
-        || ended_.try_emplace(k).first->second.seconds() < how_.restart_delay_s)
+    const bool has_hardly_begun = started_.contains(k) && started_[k].seconds() < short_life_s;
+    const double delay = std::max(how_.restart_delay_s, has_hardly_begun ? short_life_s : 0);
+    if (restarts_ == how_.restarts || interrupted_ || ended_.try_emplace(k).first->second.seconds() < delay)
       return;
     ended_.erase(k);
+    started_[k] = {};
     ++restarts_;
     ++known_[k].restarts;
     hear(k, true, fmt::format("is started again ({} of {})", restarts_, how_.restarts));
-    children_[k] = child{plan_.command(k, record_.leader)};
+    children_[k] = child{plan_.joining_command(k, record_.leader)};
+    silent_[k] = false;
     note_ends();
   }
 
@@ -219,9 +252,9 @@ private:
 
   /// A signal gets to processes of this machine: to that of ssh, which would break off what the leader still says.
   void end_leader(int signal) {
-    if (plan_.node(0).local())
-      children_[0].send_signal(signal);
-    children_[0].end_input();
+    if (plan_.node(leads_).local())
+      children_[leads_].send_signal(signal);
+    children_[leads_].end_input();
   }
 
   bool all_are_silent() const { return std::count(silent_.begin(), silent_.end(), true) >= std::ssize(children_); }
@@ -243,8 +276,11 @@ private:
   live_line live_;
   launch_folder folder_{[this](const std::string& line) { say(line); }};
   stopwatch since_kept_;
-  std::map<std::size_t, stopwatch> ended_; // who is to be started again
+  std::map<std::size_t, stopwatch> ended_;   // who is to be started again
+  std::map<std::size_t, stopwatch> started_; // again
   std::size_t restarts_ = 0;
+  std::size_t leads_ = 0;                   // the number of the node
+  std::optional<stopwatch> without_leader_; // since it was killed
   bool begun_ = false, interrupted_ = false, on_terminal_ = true;
   std::optional<error> failure_;
 };

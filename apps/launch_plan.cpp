@@ -67,15 +67,21 @@ launch_plan::launch_plan(const program& p, const launch_options& how, const run_
 std::string launch_plan::leader_address() const { return address_of(nodes_[0]); }
 
 std::vector<std::string> launch_plan::command(std::size_t k, const std::string& leader) const {
-  const auto& where = nodes_[k];
-  auto words = k == 0 ? leader_words() : joining_words(k, leader);
+  if (k > 0)
+    return joining_command(k, leader);
+  auto words = leader_words();
   words.emplace_back("--until-input-ends");
-  add_common(words, where, how_.node);
-  if (k == 0) {
-    words.emplace_back("--");
-    words.insert(words.end(), words_.begin(), words_.end());
-  }
-  return command_on(where, program_.path(), words);
+  add_common(words, nodes_[0], how_.node);
+  words.emplace_back("--");
+  words.insert(words.end(), words_.begin(), words_.end());
+  return command_on(nodes_[0], program_.path(), words);
+}
+
+std::vector<std::string> launch_plan::joining_command(std::size_t k, const std::string& leader) const {
+  auto words = joining_words(k, leader);
+  words.emplace_back("--until-input-ends");
+  add_common(words, nodes_[k], how_.node);
+  return command_on(nodes_[k], program_.path(), words);
 }
 
 std::vector<std::string> launch_plan::leader_words() const {
@@ -84,11 +90,18 @@ std::vector<std::string> launch_plan::leader_words() const {
 }
 
 std::vector<std::string> launch_plan::joining_words(std::size_t k, const std::string& leader) const {
-  std::vector<std::string> words{"node", "--join", leader, "--number", fmt::format("{}", k)};
+  std::vector<std::string> words{"node", "--join", leader, "--number", fmt::format("{}", k), "--announce"};
   if (threads_ > 0)
     words.insert(words.end(), {"--threads", fmt::format("{}", threads_)});
   if (!nodes_[k].device.empty())
     words.insert(words.end(), {"--device", nodes_[k].device});
+  const auto& node = how_.node;
+  if (node.data_from_peers)
+    words.emplace_back("--data-from-peers");
+  if (!node.data_cache.empty())
+    words.insert(words.end(), {"--data-cache", node.data_cache});
+  if (!node.data_rate.empty())
+    words.insert(words.end(), {"--data-rate", node.data_rate});
   return words;
 }
 

@@ -3,6 +3,7 @@
 
 #include "gossamer/actors/worlds/cluster_world.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
+#include "gossamer/apps/detail/fetching.hpp"
 #include "gossamer/apps/detail/recorder.hpp"
 #include "gossamer/apps/detail/slurm.hpp"
 #include "gossamer/apps/detail/training.hpp"
@@ -76,15 +77,75 @@ std::string host_name() {
 }
 
 /// Files are another matter on each machine, so whoever reads of one that is missing is told where.
+/// @param besides the remedy of the problem: what else can be done
 template <class Prepare>
-auto on_this_host(const Prepare& prepare) {
+auto on_this_host(const Prepare& prepare, std::string_view besides = {}) {
   try {
     return prepare();
   } catch (const error& e) {
     if (e.code() != errc::io)
       throw;
-    throw error(e.code(), fmt::format("on {}: {}", host_name(), e.sentence()), e.remedy());
+    const auto* both = e.remedy().empty() || besides.empty() ? "" : "; or ";
+    throw error(e.code(), fmt::format("on {}: {}", host_name(), e.sentence()),
+                fmt::format("{}{}{}", e.remedy(), both, besides));
   }
+}
+
+/// Shows and writes down a run whose leader has died, and which this node leads from now on.
+class successor final {
+public:
+  successor(const program& p, const node_options& node, const actors::succession& s)
+      : program_(p), folder_(folder_for(s)), recording_(folder_), announcing_(recording_) {
+    if (node.announce) {
+      announce(folder_is, absolute(folder_.path()).string());
+      announce(announcement, to_string(s.where));
+    } else {
+      say(p, fmt::format("this node leads the run from now on, at {}", to_string(s.where)));
+    }
+    announces_ = node.announce;
+  }
+  actors::run_observer* observer() {
+    return announces_ ? static_cast<actors::run_observer*>(&announcing_) : &recording_;
+  }
+  void finish(const actors::run_summary& summary) {
+    status_ = exit_status(summary);
+    folder_.finish(summary);
+    fmt::print("{}{} holds metrics.jsonl, summary.json and plot.svg\n", describe(summary), folder_.path().string());
+    std::fflush(stdout);
+  }
+
+  int status() const noexcept { return status_; }
+
+private:
+  /// Where the leader wrote, if this machine sees that; else a folder of its own, which begins now.
+  actors::run_folder folder_for(const actors::succession& s) const {
+    try {
+      return actors::run_folder::taken_over(s.folder);
+    } catch (const error& e) {
+      const auto own = actors::run_folder::make_next("runs", s.run->algorithm->about.name);
+      say(program_, fmt::format("{}; the rest of the run is written to {}", e.what(), own.string()));
+      actors::run_folder folder{own, false};
+      folder.write("settings.toml", to_text(s.run->settings));
+      return folder;
+    }
+  }
+
+  const program& program_;
+  actors::run_folder folder_;
+  recorder recording_;
+  announcing_observer announcing_;
+  bool announces_ = false;
+  int status_ = 0;
+};
+
+std::optional<actors::fetching_settings> fetching_of(const node_options& node) {
+  if (!node.data_from_peers)
+    return std::nullopt;
+  actors::fetching_settings s;
+  s.cache = node.data_cache.empty() ? cache_folder() : std::filesystem::path{node.data_cache};
+  if (!node.data_rate.empty())
+    s.bytes_per_second = parse_byte_rate("--data-rate", node.data_rate);
+  return s;
 }
 
 } // namespace
@@ -160,6 +221,7 @@ int lead(const program& p, const node_options& node, run_options job, bool json)
   job.parts_elsewhere = node.nodes > 1;
   const auto world = [&](const run_setup& run, auto around, actors::run_folder& folder) {
     s.ends = [&](const auto& summary) { folder.finish(summary); };
+    s.folder = absolute(folder.path()).string();
     announcing_observer announcing{*around.observer};
     if (node.announce) {
       announce(folder_is, absolute(folder.path()).string());
@@ -177,13 +239,23 @@ int join(const program& p, const node_options& node) {
   actors::joining_settings s{settings_of(p, node, node.join), node.number};
   // Where all are started alike, nobody says that the leader is there first.
   s.wait = node.rendezvous.empty() ? s.patience : std::chrono::seconds(node.wait_s);
+  std::shared_ptr<successor> leads; // used by one thread at a time
+  s.leads = [&](const actors::succession& run) {
+    leads = std::make_shared<successor>(p, node, run);
+    return std::shared_ptr<actors::run_observer>{leads, leads->observer()};
+  };
+  s.ends = [&](const auto& summary) { leads->finish(summary); };
+  s.stop = clean_stop::request;
+  s.fetching = fetching_of(node);
   try {
-    actors::join_cluster(s, [&](const std::string& settings) {
+    actors::join_cluster(s, [&](const std::string& settings, const compute::data_files& fetched) {
       auto own = actors::parse_run_settings(settings, "the leader's settings");
       if (!node.device.empty())
         own.device = node.device;
       own.data_dir = node.data_dir;
-      return on_this_host([&] { return actors::prepare(std::move(own), p.algorithms()); });
+      own.files = fetched;
+      return on_this_host([&] { return actors::prepare(std::move(own), p.algorithms()); },
+                          node.data_from_peers ? "" : "--data-from-peers fetches what is missing from the leader");
     });
   } catch (const error&) {
     if (!clean_stop::requested())
@@ -192,7 +264,7 @@ int join(const program& p, const node_options& node) {
     return 128 + clean_stop::requested();
   }
   say(p, "the run is over");
-  return 0;
+  return leads ? leads->status() : 0;
 }
 
 } // namespace gossamer::apps

@@ -101,6 +101,8 @@ void svrg_master::take(worker& w, const frame& asked) {
   const auto part = parts_.find(from);
   const bool sum_is_due = label.kind == svrg_kind::part && part != parts_.end() && part->second == label.number;
   const bool gradient_is_due = label == svrg_label{svrg_kind::gradient, number_of_epoch()} && gate_.has_read(from);
+  if (!sum_is_due && !gradient_is_due && w.life_of(w.id()).value_or(0) > 0)
+    return gate_.forget(from); // a former life of this master has asked, and it is dead with what it knew
   if (!sum_is_due && !gradient_is_due)
     throw error(errc::bad_packet, fmt::format("worker {} answered what it was not asked in epoch {}", from, epoch_));
   const vec result = w.decode(asked.body);

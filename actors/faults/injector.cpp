@@ -15,14 +15,14 @@ struct injector_state {
   std::shared_ptr<fault_board> board;
   std::size_t workers, workers_per_node;
   std::function<void(std::size_t, bool)> on_switch;
-  caf::actor coordinator;
+  caf::actor node;
   caf::actor_clock::time_point began;
   std::vector<std::size_t> waiting_for_steps;
 
   const fault& at(std::size_t index) const { return board->plan().faults[index]; }
 
   void start(const caf::actor& to) {
-    coordinator = to;
+    node = to;
     began = self->clock().now();
     for (std::size_t k = 0; k < board->plan().faults.size(); ++k)
       if (at(k).at_step)
@@ -48,14 +48,14 @@ struct injector_state {
   void tell(std::size_t index, bool on) {
     if (on_switch)
       on_switch(index, on);
-    self->send(coordinator, run_event{(on ? "begins: " : "ends: ") + describe(at(index))});
+    self->send(node, run_event{(on ? "begins: " : "ends: ") + describe(at(index))});
     for (const auto i : named_workers(at(index), workers, workers_per_node)) {
       if (at(index).kind == fault_kind::pause)
-        self->send(coordinator, pause_worker{i, on});
+        self->send(node, pause_worker{i, on});
       else if (at(index).kind == fault_kind::kill && on)
-        self->send(coordinator, kill_worker{i, at(index).lasts_s.has_value()});
+        self->send(node, kill_worker{i, at(index).lasts_s.has_value()});
       else if (at(index).kind == fault_kind::kill)
-        self->send(coordinator, restart_worker{i});
+        self->send(node, restart_worker{i});
     }
   }
 
@@ -77,7 +77,7 @@ caf::behavior fault_injector(caf::event_based_actor* self, std::shared_ptr<fault
   auto state = std::make_shared<injector_state>(
       injector_state{self, std::move(board), workers, workers_per_node, std::move(on_switch), {}, {}, {}});
   return {
-      [state](const start_faults& m) { state->start(m.coordinator); },
+      [state](const start_faults& m) { state->start(m.node); },
       [state](const begin_fault& m) { state->begin(m.index); },
       [state](const end_fault& m) { state->end(m.index); },
       [state](const step_report& r) { state->on_step(r); },

@@ -7,7 +7,7 @@ namespace gossamer::actors {
 
 /// main -> injector: the run begins now
 struct start_faults {
-  caf::actor coordinator;
+  caf::actor node;
 };
 /// injector -> itself
 struct begin_fault {
@@ -18,7 +18,7 @@ struct end_fault {
 };
 
 /// Switches the faults of a board's plan on and off at their times, or when it hears of their steps (`step_report`),
-/// and executes kills, restarts and pauses through the coordinator.
+/// and executes kills, restarts and pauses through a node.
 /// @param on_switch hears of every switch; may be empty
 caf::behavior fault_injector(caf::event_based_actor* self, std::shared_ptr<fault_board> board, std::size_t workers,
                              std::size_t workers_per_node, std::function<void(std::size_t fault, bool on)> on_switch);

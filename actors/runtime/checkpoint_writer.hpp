@@ -9,7 +9,7 @@ namespace gossamer::actors {
 struct checkpoint_writer_setup {
   std::optional<checkpoint_folder> folder; ///< absent: nothing is kept, and all goes on as if it were
   std::size_t workers = 0;
-  caf::actor owner;        ///< the coordinator or a node
+  caf::actor owner;        ///< the node
   bool own_thread = false; ///< so that nobody waits for the disk
 };
 

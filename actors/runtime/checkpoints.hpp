@@ -10,7 +10,7 @@
 
 namespace gossamer::actors {
 
-/// The checkpoints of a run, as its coordinator sees them: when the next one is due, and which part of the present one
+/// The checkpoints of a run, as the chair sees them: when the next one is due, and which part of the present one
 /// is missing. When a worker is lost before its part is safe, or a disk refuses one, it is
 /// given up, and the last complete one stays. A value.
 class checkpoints {

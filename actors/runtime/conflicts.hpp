@@ -13,12 +13,14 @@ namespace gossamer::actors {
 
 /// Of nodes that do not reach each other, says who is lost: whoever reaches the fewest, so that one whose network is
 /// broken does not cost all those of whom it complains. Complaints are collected for a moment, because both sides
-/// complain. Of two alike, the one is lost of whom the other has complained first; the leader, node 0, never is. Knows
+/// complain. Of two alike, the one is lost of whom the other has complained first; the chair's node never is. Knows
 /// no clock: its owner tells the time, since whenever. Threads: as a value.
 class conflicts {
 public:
   using time = std::chrono::nanoseconds;
   static constexpr time collected_for = std::chrono::seconds(1);
+
+  explicit conflicts(std::uint32_t chair = 0) : chair_(chair) {}
 
   struct loss {
     std::uint32_t node;
@@ -62,7 +64,7 @@ private:
     const auto count = [&](std::uint32_t node) -> std::ptrdiff_t {
       auto& others = unreached[node];
       std::ranges::sort(others);
-      return node == 0 ? -1 : std::unique(others.begin(), others.end()) - others.begin();
+      return node == chair_ ? -1 : std::unique(others.begin(), others.end()) - others.begin();
     };
     std::optional<loss> result;
     std::ptrdiff_t most = -1;
@@ -75,6 +77,7 @@ private:
     return *result;
   }
 
+  std::uint32_t chair_;
   std::vector<complaint> complaints_;
   std::optional<time> since_; ///< the first of them
 };

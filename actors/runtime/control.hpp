@@ -15,9 +15,9 @@ namespace gossamer::actors {
 // describes each of them, as CAF asks for it.
 
 /// Nodes that differ in it must not talk to each other. Raised with every change of a message below.
-inline constexpr std::uint32_t control_version = 4;
+inline constexpr std::uint32_t control_version = 5;
 
-/// coordinator -> worker, see worker::hold; answered by holding
+/// node -> worker, see worker::hold; answered by holding
 struct hold_steps {
   std::uint32_t round = 0;
 };
@@ -28,8 +28,8 @@ struct holding {
   std::uint64_t step = 0, next_exchange = 0;
 };
 
-/// coordinator -> worker, see worker::adopt and worker::proceed: what holds for all from now on. Numbered without gaps;
-/// a decision is whole, so the newest replaces all before it.
+/// node -> worker, see worker::adopt and worker::proceed: what holds for all from now on. Part of a
+/// `consensus::resolution`, whose number it has; a decision is whole, so the newest replaces all before it.
 struct decision {
   std::uint32_t number = 0;
   view_change view;        ///< the one that was known, when its number was
@@ -38,56 +38,60 @@ struct decision {
   std::uint64_t save_at = 0;
 };
 
-/// coordinator -> worker: a checkpoint of this number is wanted now
+/// chair -> worker: a checkpoint of this number is wanted now
 struct save_checkpoint {
   std::uint64_t number = 0;
 };
-/// node -> coordinator: this worker's part of a checkpoint is on its disk
+/// node -> chair: this worker's part of a checkpoint is on its disk
 struct part_saved {
   rank source = 0;
   std::uint32_t incarnation = 0;
   std::uint64_t checkpoint = 0;
   part_account part;
 };
-/// node -> coordinator: or cannot be
+/// node -> chair: or cannot be
 struct part_not_saved {
   std::uint64_t checkpoint = 0;
   std::string why;
 };
-/// coordinator -> node: this checkpoint is complete; what is older than the one before may go
+/// chair -> node: this checkpoint is complete; what is older than the one before may go
 struct checkpoint_complete {
   manifest whole; ///< kept on each machine
   std::uint64_t before = 0;
 };
 
-/// worker or master -> coordinator, see worker::gradient_applied
+/// worker or master -> node -> chair, see worker::gradient_applied
 struct gradient_applied {
   std::uint64_t staleness = 0;
 };
 
-/// worker -> coordinator: it has the state of another worker
+/// worker -> node -> chair: it has the state of another worker
 struct worker_joined {
   rank source = 0;
   std::uint32_t incarnation = 0;
   std::uint64_t step = 0;
 };
 
-/// worker -> coordinator: its coroutines have ended
+/// worker -> node -> chair: its coroutines have ended
 struct worker_finished {
   rank source = 0;
   std::uint32_t incarnation = 0;
 };
 
-/// failure detector -> coordinator: a death has been noticed
+/// node -> chair: this life is over
 struct worker_lost {
   rank who = 0;
   std::uint32_t incarnation = 0;
 };
+/// node -> chair: this worker does not live, and may be started anew
+struct worker_waits {
+  rank who = 0;
+};
 
-/// coordinator -> node: all who were started before begin together; who is started later begins at once
+/// chair -> node: all who were started before begin together; who is started later begins at once
 struct begin_run {};
 
-/// coordinator -> node: this worker shall live, in its next life; or shall not
+/// to the node's workers: this one shall live, in its next life; or shall not
 struct start_worker {
   rank who = 0;
   std::uint32_t incarnation = 0;
@@ -96,7 +100,7 @@ struct stop_worker {
   rank who = 0;
 };
 
-/// fault injector -> coordinator; a pause is passed on to the node
+/// fault injector -> chair -> node
 struct kill_worker {
   rank who = 0;
   bool comes_back = false; ///< a restart_worker will follow
@@ -109,27 +113,28 @@ struct pause_worker {
   bool paused = false; ///< or to be resumed
 };
 
-/// node -> coordinator: it cannot exchange frames with that one any more
+/// node -> chair: it cannot exchange frames with that one any more
 struct node_lost {
   std::uint32_t node = 0;
   std::string why;
 };
 
-/// coordinator -> node: it is there. A node's own are its `work_report`s
+/// chair -> node: it is there. A node's own are its `work_report`s
 struct heartbeat {};
 
-/// node -> coordinator: what its workers reported since the last one, in their order
+/// node -> chair: what its workers reported since the last one, in their order; to a new chair, the last of each
 struct work_report {
   std::vector<step_report> steps;
   std::map<std::uint64_t, std::uint64_t> staleness; ///< how many `gradient_applied` of each
+  std::uint64_t checkpoint = 0;                     ///< the newest that was ordered here
 };
 
-/// coordinator -> worker; answered by snapshot
+/// chair -> worker; answered by snapshot
 struct snapshot_request {
   std::uint64_t evaluation = 0;
 };
 
-/// node -> coordinator: all of a snapshot but the model, which has been put aside there
+/// node -> chair: all of a snapshot but the model, which has been put aside there
 struct snapshot_taken {
   rank source = 0;
   std::uint32_t incarnation = 0;
@@ -140,24 +145,25 @@ inline snapshot_taken without_model(const snapshot& s) {
   return {s.source, s.incarnation, s.evaluation, s.gradients, s.sent};
 }
 
-/// coordinator -> node: the mean of the models of these lives shall be formed, see `mean_gathering`
+/// chair -> node: the mean of the models of these lives shall be formed, see `mean_gathering`
 struct mean_request {
   std::uint64_t number = 0; ///< ascending; an evaluation is asked for again when nodes are lost
   std::uint64_t evaluation = 0;
+  std::uint32_t root = 0; ///< the node that gets the mean
   std::vector<life_range> lives;
 };
 
-/// coordinator -> worker: how many updates all workers have done
+/// chair -> worker: how many updates all workers have done
 struct run_progress {
   std::uint64_t updates = 0;
 };
 
-/// any -> coordinator: worth a line to the observer
+/// any -> chair: worth a line to the observer
 struct run_event {
   std::string what;
 };
 
-/// any -> coordinator -> main
+/// any -> chair -> main
 struct run_failed {
   errc code = errc::failed;
   std::string sentence, remedy;
@@ -177,7 +183,7 @@ decltype(auto) inspect(Inspector& f, node_lost& m) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, work_report& r) {
-  return f(r.steps, r.staleness);
+  return f(r.steps, r.staleness, r.checkpoint);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, heartbeat&) {
@@ -240,11 +246,7 @@ decltype(auto) inspect(Inspector& f, worker_lost& m) {
   return f(m.who, m.incarnation);
 }
 template <class Inspector>
-decltype(auto) inspect(Inspector& f, start_worker& m) {
-  return f(m.who, m.incarnation);
-}
-template <class Inspector>
-decltype(auto) inspect(Inspector& f, stop_worker& m) {
+decltype(auto) inspect(Inspector& f, worker_waits& m) {
   return f(m.who);
 }
 template <class Inspector>
@@ -273,7 +275,7 @@ decltype(auto) inspect(Inspector& f, life_range& r) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, mean_request& m) {
-  return f(m.number, m.evaluation, m.lives);
+  return f(m.number, m.evaluation, m.root, m.lives);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, run_progress& m) {

@@ -1,5 +1,7 @@
 #include "gossamer/actors/runtime/coordination.hpp"
 
+#include "gossamer/actors/runtime/consensus/inspecting_archive.hpp"
+
 #include <algorithm>
 
 namespace gossamer::actors {
@@ -9,6 +11,9 @@ namespace {
 constexpr double longest_wait_for_steps_s = 10;
 constexpr double longest_wait_for_models_s = 1; // without those that are missing,
 constexpr double longest_wait_s = 10;           // and if they are needed
+constexpr double wish_again_s = 1;              // what the chair has not been told may have got lost
+
+constexpr std::uint64_t most_collections = std::uint64_t{1} << 20; // under one chair
 
 } // namespace
 
@@ -16,87 +21,109 @@ run_failed extinction() {
   return {errc::failed, "every worker that had the model has died", "a run goes on while one of them lives"};
 }
 
-coordination::coordination(const experiment& e, std::uint64_t checkpoint)
-    : run_(&e), members_(e), checkpoint_(checkpoint) {
-  last_.limit = e.algorithm->traits.synchronous ? e.steps_per_worker : e.steps_per_worker * e.settings.workers;
-  for (rank i = 0; i < e.participants(); ++i)
-    last_.view.lives.emplace(i, 0);
-}
+coordination::coordination(const experiment& e, const consensus::resolution& last, std::uint64_t checkpoint)
+    : run_(&e), last_(last), members_(e, last.what.view), stopping_(last.stopping), why_(last.why),
+      checkpoint_(checkpoint), collection_(first_final + last.number() * most_collections) {}
 
 // -- events: who is there ---------------------------------------------------------------------------------------------
 
-orders coordination::on(const worker_lost& m) {
+coordination::orders coordination::on(const consensus::resolution& next) {
   orders out;
-  if (over() || !is_current(m.who, m.incarnation))
+  if (over())
     return out;
+  const auto lost = follow(next.what.view, out);
+  last_ = next;
+  models_are_lost_ = false;
+  stopping_ |= next.stopping;
+  if (running() && next.stopping && why_ == run_end::planned)
+    why_ = next.why;
+  if (is_unmet())
+    wish({}, out);
+  for (const auto i : lost)
+    if (phase_ == phase::collecting)
+      go_on_without(i, out);
+  collect_when_finished(out);
+  return out;
+}
+
+/// Of the models that are collected, those that have come are not lost; those of masters no worker can take along.
+coordination::orders coordination::on(const consensus::models_are_lost&) {
+  orders out;
+  models_are_lost_ = true;
+  if (over() || (phase_ == phase::collecting && run_->masters > 0))
+    return out;
+  if (phase_ == phase::collecting && models_suffice())
+    end(out);
+  else
+    fail(extinction(), out);
+  return out;
+}
+
+/// The lives of the next view take the place of those before. @returns who is lost
+std::vector<rank> coordination::follow(const view_change& next, orders& out) {
+  std::vector<rank> lost;
+  if (next.number == last_.what.view.number)
+    return lost;
+  const auto stays = [&, before = members_](rank i) {
+    const auto member = next.lives.find(i);
+    return member != next.lives.end() && member->second == before.incarnation(i);
+  };
+  for (const auto i : members_.living())
+    if (!stays(i)) {
+      lost.push_back(i);
+      lose(i, out);
+    }
+  members_.adopt(next);
+  for (const auto& [i, life] : next.lives)
+    if (!stays(i)) {
+      waiting_.erase(i);
+      ended_.erase(i);
+      ++returned_;
+      out.emplace_back(welcome_worker{i});
+    }
+  for (const auto& [i, life] : ended_) // after it had said where it was
+    if (members_.is_current(i, life))
+      members_.lose(i);
+  return lost;
+}
+
+coordination::orders coordination::on(const worker_lost& m) {
+  orders out;
+  if (over() || !members_.is_current(m.who, m.incarnation))
+    return out;
+  ended_[m.who] = m.incarnation;
   lose(m.who, out);
   go_on_without(m.who, out);
   return out;
 }
 
-orders coordination::on(const kill_worker& m) {
-  if (m.comes_back)
-    away_.insert(m.who);
-  return {stop_worker{m.who}};
-}
-
-orders coordination::on(const restart_worker& m) {
+coordination::orders coordination::on(const worker_waits& m) {
   orders out;
-  away_.erase(m.who);
-  if (!running())
-    return out;                // there is nothing left to take part in
-  if (members_.alive(m.who)) { // its death has not been noticed, or it is not dead at all
-    out.emplace_back(stop_worker{m.who});
-    lose(m.who, out);
-    if (!members_.anybody_ready())
-      return fail(extinction(), out), out;
-    change_view_at_once(out);
-  }
-  ++returned_;
-  start(m.who, out);
-  change_view(out);
+  if (over() || m.who >= run_->participants())
+    return out;
+  waiting_.insert(m.who);
+  if (running())
+    wish({}, out);
   return out;
 }
 
-orders coordination::on(const worker_joined& m) {
-  if (is_current(m.source, m.incarnation))
-    members_.joined(m.source, m.step);
+coordination::orders coordination::on(const worker_joined& m) {
+  if (members_.is_current(m.source, m.incarnation))
+    members_.joined(m.source);
   return {};
 }
 
 // -- events: steps ----------------------------------------------------------------------------------------------------
 
-orders coordination::on(const run_progress& m) {
-  if (run_->algorithm->traits.synchronous || m.updates < run_->steps_per_worker * run_->settings.workers)
+coordination::orders coordination::on(const run_progress& m) {
+  if (synchronous() || m.updates < run_->steps_per_worker * run_->settings.workers)
     return {};
   return on(stop_run{run_end::planned});
 }
 
-orders coordination::on(const holding& m) {
+coordination::orders coordination::on(const worker_finished& m) {
   orders out;
-  if (!running() || !is_current(m.source, m.incarnation)
-      || !members_.answer(m.source, m.round, m.step, m.next_exchange))
-    return out;
-  if (stopping_)
-    last_.limit = std::min(last_.limit, members_.last_step() + 1);
-  const auto stranded = members_.stranded();
-  if (members_.changed() && !stranded.empty()) {
-    for (const auto i : stranded)
-      start(i, out);
-    hold(out);
-    return out;
-  }
-  if (members_.changed())
-    last_.view = members_.next_view(last_.limit);
-  if (std::exchange(saving_, false))
-    last_.save_at = members_.last_step() + 1;
-  decide(out);
-  return out;
-}
-
-orders coordination::on(const worker_finished& m) {
-  orders out;
-  if (!running() || !is_current(m.source, m.incarnation))
+  if (!running() || !members_.is_current(m.source, m.incarnation))
     return out;
   finished_.insert(m.source);
   collect_when_finished(out);
@@ -104,22 +131,17 @@ orders coordination::on(const worker_finished& m) {
 }
 
 /// Asynchronous workers save at once (see `cut`); synchronous ones before the first step that nobody has begun.
-orders coordination::on(const checkpoint_due&) {
-  orders out;
+coordination::orders coordination::on(const checkpoint_due&) {
   if (!running() || stopping_)
-    return out; // the last one comes when all have finished
-  if (run_->algorithm->traits.synchronous) {
-    saving_ = true;
-    hold(out);
-  } else {
-    out.emplace_back(save_checkpoint{++checkpoint_});
-  }
-  return out;
+    return {}; // the last one comes when all have finished
+  if (synchronous())
+    return {consensus::wish{.save = true}};
+  return {save_checkpoint{++checkpoint_}};
 }
 
 // -- events: the end --------------------------------------------------------------------------------------------------
 
-orders coordination::on(const stop_run& m) {
+coordination::orders coordination::on(const stop_run& m) {
   orders out;
   if (over())
     return out;
@@ -129,23 +151,17 @@ orders coordination::on(const stop_run& m) {
     if (running())
       why_ = hurry_;
   }
-  if (std::exchange(stopping_, true) || !running())
-    return out;
-  if (run_->algorithm->traits.synchronous) {
-    hold(out);
-  } else {
-    last_.limit = 0;
-    decide(out);
-  }
+  if (!std::exchange(stopping_, true) && running())
+    wish({.stop = true, .why = why_}, out);
   return out;
 }
 
 bool coordination::awaits(const model_came& m) const {
-  return phase_ == phase::collecting && is_current(m.source, m.incarnation)
-         && m.evaluation == first_final + collections_ - 1 && awaited_.contains(m.source);
+  return phase_ == phase::collecting && members_.is_current(m.source, m.incarnation) && m.evaluation + 1 == collection_
+         && awaited_.contains(m.source);
 }
 
-orders coordination::on(const model_came& m) {
+coordination::orders coordination::on(const model_came& m) {
   orders out;
   if (!awaits(m))
     return out;
@@ -156,11 +172,15 @@ orders coordination::on(const model_came& m) {
   return out;
 }
 
-orders coordination::on(const time_is& m) {
+coordination::orders coordination::on(const time_is& m) {
   orders out;
+  now_s_ = m.now_s;
+  if (is_unmet() && now_s_ - wished_s_ >= wish_again_s)
+    wish({.stop = stopping_ && !last_.stopping, .why = why_}, out);
   if (over() || hurry_ == run_end::planned || (!given_up_ && m.now_s - since_s_ < longest_wait_for_steps_s))
     return out;
-  if (!std::exchange(given_up_, true))
+  const bool gives_up_now = !std::exchange(given_up_, true);
+  if (gives_up_now)
     since_s_ = m.now_s;
   const auto waited = m.now_s - since_s_;
   if (phase_ == phase::collecting && waited >= longest_wait_for_models_s && models_suffice()) {
@@ -171,40 +191,38 @@ orders coordination::on(const time_is& m) {
          out);
   } else if (running()) {
     why_ = hurry_;
-    away_.clear(); // nobody waits for a fault plan any more
-    if (revive_masters(out))
-      change_view(out);
-    collect(out);
+    if (gives_up_now)
+      revive_masters(out); // nobody waits for a fault plan any more
+    if (members_.masters_live())
+      collect(out);
   }
   return out;
 }
 
 // -- what follows from them -------------------------------------------------------------------------------------------
 
+/// Whether something is to be agreed on still.
+bool coordination::is_unmet() const {
+  const bool somebody_ended = std::ranges::any_of(ended_, [this](const auto& life) {
+    const auto member = last_.what.view.lives.find(life.first);
+    return member != last_.what.view.lives.end() && member->second == life.second;
+  });
+  return running() && (somebody_ended || !waiting_.empty() || (stopping_ && !last_.stopping));
+}
+
+/// What is being agreed on is not wished for once more at once: that would be another question to all workers.
+void coordination::wish(const consensus::wish& what, orders& out) {
+  wished_s_ = now_s_;
+  out.emplace_back(what);
+}
+
 void coordination::lose(rank i, orders& out) {
+  const auto life = members_.incarnation(i);
   members_.lose(i);
   finished_.erase(i);
+  unfinished_.erase(i);
   ++lost_;
-  out.emplace_back(forget_worker{i, members_.population()});
-}
-
-void coordination::start(rank i, orders& out) {
-  if (members_.alive(i))
-    out.emplace_back(stop_worker{i});
-  finished_.erase(i);
-  out.emplace_back(start_worker{i, members_.start(i)});
-}
-
-/// Nobody can take a master's place. @returns whether there was one to be started anew
-bool coordination::revive_masters(orders& out) {
-  bool revived = false;
-  for (auto i = static_cast<rank>(run_->settings.workers); i < run_->participants(); ++i)
-    if (!members_.alive(i) && !away_.contains(i)) {
-      ++returned_;
-      start(i, out);
-      revived = true;
-    }
-  return revived;
+  out.emplace_back(forget_worker{i, life, members_.population()});
 }
 
 void coordination::go_on_without(rank i, orders& out) {
@@ -220,39 +238,24 @@ void coordination::go_on_without(rank i, orders& out) {
     phase_ = phase::running;
     came_.clear();
   }
-  if (!members_.anybody_ready())
+  if (models_are_lost_)
     return fail(extinction(), out);
-  change_view(out);
-  if (revive_masters(out))
-    change_view(out);
+  wish({}, out);
   collect_when_finished(out);
 }
 
-void coordination::hold(orders& out) { out.emplace_back(hold_steps{members_.ask()}); }
-
-void coordination::decide(orders& out) {
-  ++last_.number;
-  out.emplace_back(last_);
+void coordination::revive_masters(orders& out) const {
+  for (auto i = static_cast<rank>(run_->settings.workers); i < run_->participants(); ++i)
+    if (!members_.alive(i))
+      out.emplace_back(restart_worker{i});
 }
 
-void coordination::change_view(orders& out) {
-  run_->algorithm->traits.synchronous ? hold(out) : change_view_at_once(out);
-}
-
-/// In an asynchronous run every loss has a view of its own, also of one that is back at the same moment: nobody shall
-/// go on waiting for its former life. (In a synchronous run the steps tell the lives apart.)
-void coordination::change_view_at_once(orders& out) {
-  if (run_->algorithm->traits.synchronous)
-    return;
-  last_.view = members_.next_view(last_.limit);
-  decide(out);
-}
-
-/// When nobody does anything any more, the models are final: no exchange is under way.
+/// When nobody does anything any more, the models are final: no exchange is under way. Masters alone finish nothing.
 void coordination::collect_when_finished(orders& out) {
-  if (!members_.masters_live() || finished_.size() != members_.population())
+  if (!running() || !members_.masters_live() || members_.population() == run_->masters
+      || finished_.size() != members_.population())
     return;
-  out.emplace_back(save_checkpoint{run_->algorithm->traits.synchronous ? last_.limit : ++checkpoint_});
+  out.emplace_back(save_checkpoint{synchronous() ? last_.what.limit : ++checkpoint_});
   collect(out);
 }
 
@@ -260,10 +263,14 @@ void coordination::collect(orders& out) {
   phase_ = phase::collecting;
   awaited_.clear();
   came_.clear();
-  for (const auto i : members_.living())
+  unfinished_.clear();
+  for (const auto i : members_.living()) {
     if (members_.ready(i))
       awaited_.insert(i);
-  out.emplace_back(snapshot_request{first_final + collections_++});
+    if (!finished_.contains(i))
+      unfinished_.insert(i);
+  }
+  out.emplace_back(snapshot_request{collection_++});
 }
 
 bool coordination::models_suffice() const {
@@ -275,7 +282,7 @@ bool coordination::models_suffice() const {
 
 void coordination::end(orders& out) {
   phase_ = phase::over;
-  out.emplace_back(end_run{why_, members_.population() - finished_.size(), {awaited_.begin(), awaited_.end()}});
+  out.emplace_back(end_run{why_, unfinished_.size(), {awaited_.begin(), awaited_.end()}});
 }
 
 void coordination::fail(run_failed why, orders& out) {
@@ -284,19 +291,10 @@ void coordination::fail(run_failed why, orders& out) {
 }
 
 void coordination::fields(archive& a) {
-  const auto as_word = [&a](auto& one) {
-    auto word = static_cast<std::uint32_t>(one);
-    a(word);
-    one = static_cast<std::remove_reference_t<decltype(one)>>(word);
-  };
   members_.fields(a);
-  a(last_.number)(last_.view.number)(last_.view.first_step)(last_.view.lives)(last_.view.donors)(last_.limit)(
-      last_.save_at);
-  a(finished_)(away_)(
-      stopping_)(since_s_)(given_up_)(saving_)(checkpoint_)(collections_)(awaited_)(came_)(lost_)(returned_);
-  as_word(phase_);
-  as_word(why_);
-  as_word(hurry_);
+  consensus::inspecting_archive all{a};
+  all(last_, phase_, finished_, waiting_, ended_, stopping_, why_, hurry_, since_s_, given_up_, now_s_, wished_s_);
+  all(checkpoint_, collection_, awaited_, came_, unfinished_, models_are_lost_, lost_, returned_);
 }
 
 } // namespace gossamer::actors

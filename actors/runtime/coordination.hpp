@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/runtime/control.hpp"
+#include "gossamer/actors/runtime/consensus/delegate.hpp"
 #include "gossamer/actors/runtime/membership.hpp"
 
 #include <set>
@@ -35,7 +35,12 @@ struct checkpoint_due {};
 /// A life is over: nothing more is to be expected of it.
 struct forget_worker {
   rank who = 0;
+  std::uint32_t incarnation = 0;
   std::uint64_t left = 0; ///< how many live
+};
+/// A later life has begun.
+struct welcome_worker {
+  rank who = 0;
 };
 /// The run is over. The models that came since the last `snapshot_request` are the final ones.
 struct end_run {
@@ -44,43 +49,45 @@ struct end_run {
   std::vector<rank> missing = {}; ///< who has not sent a model in time
 };
 
-/// What is to be done next. `hold_steps`, `decision` and `snapshot_request` are for all who live.
-using order = std::variant<hold_steps, decision, snapshot_request, save_checkpoint, start_worker, stop_worker,
-                           forget_worker, end_run, run_failed>;
-using orders = std::vector<order>;
-
 /// Nobody is left who has the model.
 run_failed extinction();
 
-/// What workers and masters agree on, as a state machine without actors, threads and clocks: events in, orders out.
+/// What whoever has the chair does besides: it follows who has finished, decides when the run is over, has checkpoints
+/// made, and collects the final models. A state machine without actors, threads and clocks: events in, orders out.
 ///
 ///     running  --everybody has finished, or nobody waits any longer-->  collecting  --final models are in-->  over
 ///              <--a master dies with its model------------------------
 ///
-/// Who is there (`membership`), and how many steps are done, are changed by all together. In a synchronous run all are
-/// told to hold and say which step they are in; when all have answered, a decision says where the change happens. Who
-/// dies before it has answered is not waited for: the question is asked again. An asynchronous run decides at once.
+/// Who takes part, and how many steps are done, all nodes agree on (`consensus::delegate`): this asks for it (`wish`),
+/// and hears of it (`resolution`). When the chair dies, the next one begins with what the last resolution says, and
+/// all nodes tell it again what it must know: who has finished, who is lost.
 ///
 /// A run that was stopped ends, whatever becomes of its workers: ten seconds later it does not wait for steps any more,
 /// after one more it does without the models that are missing, and if those are needed it fails after another nine.
 ///
-/// A value: it can be copied, compared by its bytes, saved and sent. Threads: as a value.
+/// A value: it can be copied, compared by its bytes, saved and read back. Threads: as a value.
 class coordination {
 public:
-  /// The evaluation that its first `snapshot_request` is for; a later one has a higher number.
+  /// Numbers of evaluations from here on are for final models. A later `snapshot_request` has a higher one, also under
+  /// a later chair.
   static constexpr std::uint64_t first_final = std::uint64_t{1} << 63;
 
-  /// View 1, in which everybody is there. @param e outlives this object
-  /// @param checkpoint from which the run goes on; 0: it begins
-  explicit coordination(const experiment& e, std::uint64_t checkpoint = 0);
+  using order = std::variant<consensus::wish, snapshot_request, save_checkpoint, restart_worker, forget_worker,
+                             welcome_worker, end_run, run_failed>;
+  using orders = std::vector<order>;
 
+  /// @param e outlives this object
+  /// @param last by which this process has the chair
+  /// @param checkpoint the newest that was ordered; 0: none
+  coordination(const experiment& e, const consensus::resolution& last, std::uint64_t checkpoint = 0);
+
+  orders on(const consensus::resolution& next);
+  orders on(const consensus::models_are_lost& m);
   orders on(const run_progress& m); ///< of all workers; needed in asynchronous runs, which it ends
-  orders on(const holding& m);
   orders on(const worker_joined& m);
   orders on(const worker_finished& m);
   orders on(const worker_lost& m);
-  orders on(const kill_worker& m);
-  orders on(const restart_worker& m);
+  orders on(const worker_waits& m);
   orders on(const model_came& m);
   orders on(const checkpoint_due& m);
   orders on(const stop_run& m);
@@ -90,18 +97,16 @@ public:
   bool running() const noexcept { return phase_ == phase::running; }
   /// Whether this model is one of the final ones, and has not come yet.
   bool awaits(const model_came& m) const;
-  /// False, too, for a rank that there is not: other processes are not trusted.
-  bool is_current(rank i, std::uint32_t life) const {
-    return i < run_->participants() && members_.alive(i) && members_.incarnation(i) == life;
-  }
   const membership& members() const noexcept { return members_; }
-  /// The view that a decision speaks of.
-  std::shared_ptr<const view> view_of(const view_change& change) { return members_.view_of(change); }
 
-  /// So far: deaths that were noticed, workers that were started anew, changes of who is there.
+  /// So far, under this chair: deaths that were noticed, workers that were started anew.
   std::uint64_t lost() const noexcept { return lost_; }
   std::uint64_t returned() const noexcept { return returned_; }
-  std::uint64_t views() const noexcept { return last_.view.number - 1; }
+  /// Changes of who is there, of the whole run.
+  std::uint64_t views() const noexcept { return last_.what.view.number - 1; }
+  /// The newest checkpoint that was ordered where steps do not number them.
+  std::uint64_t checkpoint() const noexcept { return checkpoint_; }
+  void ordered_before(std::uint64_t checkpoint) { checkpoint_ = std::max(checkpoint_, checkpoint); }
 
   void fields(archive& a);
 
@@ -109,38 +114,40 @@ private:
   enum class phase : std::uint8_t { running, collecting, over };
 
   bool is_master(rank i) const { return i >= run_->settings.workers; }
+  bool synchronous() const { return run_->algorithm->traits.synchronous; }
   bool models_suffice() const;
+  bool is_unmet() const;
+  std::vector<rank> follow(const view_change& next, orders& out);
+  void wish(const consensus::wish& what, orders& out);
   void lose(rank i, orders& out);
-  void start(rank i, orders& out);
-  bool revive_masters(orders& out);
   void go_on_without(rank i, orders& out);
-  void hold(orders& out);
-  void decide(orders& out);
-  void change_view(orders& out);
-  void change_view_at_once(orders& out);
+  void revive_masters(orders& out) const;
   void collect_when_finished(orders& out);
   void collect(orders& out);
   void end(orders& out);
   void fail(run_failed why, orders& out);
 
   const experiment* run_;
+  consensus::resolution last_;
   membership members_;
-  decision last_;
   phase phase_ = phase::running;
   std::set<rank> finished_;
-  std::set<rank> away_; // killed by a fault plan, which will bring them back
+  std::set<rank> waiting_;              // to be started anew
+  std::map<rank, std::uint32_t> ended_; // lives that the last resolution may not know to be over
 
   bool stopping_ = false; // no more steps than are under way
   run_end why_ = run_end::planned;
   run_end hurry_ = run_end::planned; // the time or the user, who do not wait for ever,
   double since_s_ = 0;               // since this moment; then, since that when steps were given up
   bool given_up_ = false;
+  double now_s_ = 0, wished_s_ = 0;
 
-  bool saving_ = false;      // when all have answered
   std::uint64_t checkpoint_; // the last that was ordered, where steps do not number them
 
-  std::uint64_t collections_ = 0;
+  std::uint64_t collection_;      // the number of the next one
   std::set<rank> awaited_, came_; // of the present collection
+  std::set<rank> unfinished_;     // when it began: who comes back afterwards has nothing left to take part in
+  bool models_are_lost_ = false;  // of all workers, since the last resolution
   std::uint64_t lost_ = 0, returned_ = 0;
 };
 

@@ -25,7 +25,7 @@ namespace gossamer::actors {
 /// A value; threads: as the worker that it is part of.
 class cut {
 public:
-  /// The coordinator wants a checkpoint of this number.
+  /// The chair wants a checkpoint of this number.
   void order(std::uint64_t number) { due_ = std::max(due_, number); }
   /// This peer is past the cut.
   void marker(rank from, std::uint64_t number) {

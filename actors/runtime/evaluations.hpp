@@ -23,8 +23,9 @@ class evaluations {
 public:
   /// @param e outlives this object
   /// @param updates of a run that goes on
-  explicit evaluations(const experiment& e, std::uint64_t updates = 0)
-      : run_(&e), next_(updates + e.evaluation_steps * e.settings.workers) {}
+  /// @param requests that were made before, or more: numbers ascend through the run
+  explicit evaluations(const experiment& e, std::uint64_t updates = 0, std::uint64_t requests = 0)
+      : run_(&e), next_(updates + e.evaluation_steps * e.settings.workers), requests_(requests) {}
 
   /// Whether it is time for another, after so many updates of all workers. Not when the final one follows so soon that
   /// it would say nothing new.
@@ -71,7 +72,7 @@ private:
   std::vector<snapshot_taken> final_;
   std::deque<evaluation> waiting_; // the first may be under way
   bool under_way_ = false;
-  std::uint64_t requests_ = 0;
+  std::uint64_t requests_;
 };
 
 } // namespace gossamer::actors

@@ -51,8 +51,9 @@ public:
 
   void begin(evaluate_models& m) {
     record_ = m.record;
-    if (setup_.node == 0 && setup_.run->masters > 0) // whose parts are all here
-      return evaluate(m.what.number, joined(m.what.models, setup_.run->pool));
+    const bool is_root = setup_.node == m.what.root;
+    if (setup_.run->masters > 0) // whose parts are all at the root
+      return is_root ? evaluate(m.what.number, joined(m.what.models, setup_.run->pool)) : void();
     gathering_.begin(std::move(m.what));
     hand_on();
   }
@@ -69,7 +70,7 @@ private:
     auto parts = gathering_.take();
     if (!parts)
       return;
-    if (setup_.node != 0)
+    if (!gathering_.is_root())
       return send(to_frame(*parts, gathering_.number(), life_of(setup_.node), setup_.run->pool));
     const auto& all = parts->begin()->second;
     record_.consensus_distance = all.distance();
@@ -110,7 +111,7 @@ private:
   void pass_on_snapshot(const frame& f) {
     const auto& run = *setup_.run;
     try {
-      if (setup_.node != 0 || f.source >= run.participants() || !run.is_evaluated(f.source))
+      if (f.source >= run.participants() || !run.is_evaluated(f.source))
         throw error(errc::bad_packet, "nobody asks for its model", "");
       caf::anon_send(setup_.supervisor, read_snapshot(f, run.initial.size(), run.pool));
     } catch (const error& problem) {

@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 namespace gossamer::actors {
 
@@ -99,6 +98,15 @@ device_parts parts_on_gpu(const experiment& e, cuda::device gpu) {
           .model = compute::cuda::on_device(*e.host.model, spec::parse(e.settings.model).name, gpu),
           .optimiser = std::move(optimiser),
           .make_coder = [gpu] { return compress::cuda::gpu_coder(cuda::stream{gpu.gpu()}); }};
+}
+
+std::string initial_file(const run_settings& s) {
+  const auto files = s.files.empty() ? files_of(s) : s.files;
+  const auto found = files.find(initial_role);
+  if (found == files.end())
+    throw error(errc::bad_data, "the files that were fetched lack the initial model",
+                "use the same version of the program on all nodes");
+  return found->second;
 }
 
 void plan(experiment& e) {
@@ -199,19 +207,19 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   within_memory(fmt::format("building the graph of {} workers", s.workers),
                 "use fewer workers, or a topology with fewer edges", [&] { build_graph(*e); });
 
-  e->data = compute::load_data(s.data, s.seed, s.data_dir);
+  e->data = compute::load_data(s.data, s.seed, s.data_dir, s.files);
   if (s.batch > e->data.train.samples)
     throw error(errc::usage,
                 fmt::format("--batch is {}, but the training set has {} samples", s.batch, e->data.train.samples),
                 "a minibatch holds at most all of them");
-  e->shards = compute::deal(s.partition, e->data.train, s.workers, s.seed);
+  e->shards = std::make_shared<const compute::shards>(compute::deal(s.partition, e->data.train, s.workers, s.seed));
   const std::shared_ptr<const compute::model> model = compute::make_model(s.model, e->data.train);
   within_memory(fmt::format("making a model of {} parameters", model->dimension()), "choose a smaller --model", [&] {
     vec initial{e->pool, model->dimension()};
     if (s.initial.empty())
       model->initial_point(initial.mutate(), random_stream{s.seed, 0, purpose::initial});
     else
-      compute::read_model((std::filesystem::path{s.data_dir} / s.initial).string(), *model, initial.mutate());
+      compute::read_model(initial_file(s), *model, initial.mutate());
     e->initial = std::move(initial);
   });
   e->codec = compress::make_codec(s.codec, model->tensors());

@@ -30,9 +30,9 @@ struct experiment {
   std::shared_ptr<const view> everybody; ///< who talks to whom as long as nobody is lost
 
   compute::data_split data;
-  compute::shards shards;
-  device_parts host;                 ///< of masters, and of evaluations when a GPU is lost
-  std::vector<device_parts> devices; ///< each worker in turn has the next
+  std::shared_ptr<const compute::shards> shards; ///< while nobody is lost; see view::shards
+  device_parts host;                             ///< of masters, and of evaluations when a GPU is lost
+  std::vector<device_parts> devices;             ///< each worker in turn has the next
   std::shared_ptr<const compute::schedule> schedule;
   std::shared_ptr<const compress::codec> codec;
   buffer_pool pool;

@@ -9,7 +9,7 @@ void gradient_source::start(const gradient_job& job) {
   job_ = job;
   switch (job.what) {
   case gradient_job::kind::minibatch:
-    at_x_ = start_at(job.x, sampler_.batch_of(job.step));
+    at_x_ = start_at(job.x, minibatch(job));
     break;
   case gradient_job::kind::difference: {
     const auto batch = draw_from_all(job.step);
@@ -54,6 +54,18 @@ std::size_t gradient_source::samples_of(const gradient_job& job) const {
     return part_of_all(job.part, job.parts).size();
   }
   return experiment_->settings.batch;
+}
+
+compute::sampler gradient_source::sampler_of(const shards_of_view& shards) const {
+  return {shards ? shards->of(worker_) : (*experiment_->shards)[worker_], experiment_->settings.batch, order_};
+}
+
+std::span<const std::uint32_t> gradient_source::minibatch(const gradient_job& job) {
+  if (job.shards != sampled_) {
+    sampler_ = sampler_of(job.shards);
+    sampled_ = job.shards;
+  }
+  return sampler_.batch_of(job.step);
 }
 
 /// With replacement: each draw is independent of all others, as the analysis of SVRG has it.

@@ -1,12 +1,15 @@
 #pragma once
 
 #include "gossamer/actors/runtime/experiment.hpp"
+#include "gossamer/compute/redeal.hpp"
 #include "gossamer/compute/sampler.hpp"
 
 namespace gossamer::actors {
 
 /// What a compute actor does: the gradients of one worker. Holds nothing that a step changes for the next,
-/// so that a restarted compute actor goes on with the same minibatches. Threads: one thread at a time.
+/// so that a restarted compute actor goes on with the same minibatches: a minibatch is a function of the job's shards
+/// and step, and of seed, rank and life. With other shards the step's place in their order is what it would be had
+/// they been the worker's from the beginning (`compute::sampler`). Threads: one thread at a time.
 ///
 /// A job is started and then finished; a model on a GPU works on it in between.
 class gradient_source {
@@ -17,9 +20,9 @@ public:
   /// @param model may be shared by sources of the same thread: it keeps nothing between calls but memory
   gradient_source(std::shared_ptr<const experiment> e, rank worker, std::uint32_t random_life,
                   std::shared_ptr<compute::model> model)
-      : experiment_(std::move(e)), model_(std::move(model)), drawn_(stream(worker, random_life, purpose::draw)),
-        sampler_(experiment_->shards[worker], experiment_->settings.batch, stream(worker, random_life, purpose::data)) {
-  }
+      : experiment_(std::move(e)), model_(std::move(model)), worker_(worker),
+        drawn_(stream(worker, random_life, purpose::draw)), order_(stream(worker, random_life, purpose::data)),
+        sampler_(sampler_of(nullptr)) {}
 
   void start(const gradient_job& job);
   /// As `compute::model::when_done`.
@@ -35,6 +38,7 @@ public:
 
 private:
   using pending = std::function<compute::gradient_and_loss()>;
+  using shards_of_view = std::shared_ptr<const compute::redealt_shards>;
 
   pending start_at(const vec& x, std::span<const std::uint32_t> samples) {
     return model_->start_gradient(x, {experiment_->data.train, samples});
@@ -42,13 +46,18 @@ private:
   random_stream stream(rank worker, std::uint32_t random_life, purpose use) const {
     return stream_of_life({experiment_->settings.seed, worker, use}, random_life);
   }
+  compute::sampler sampler_of(const shards_of_view& shards) const;
+  std::span<const std::uint32_t> minibatch(const gradient_job& job);
   std::vector<std::uint32_t> draw_from_all(std::uint64_t step) const;
   std::vector<std::uint32_t> part_of_all(std::uint32_t part, std::uint32_t parts) const;
 
   std::shared_ptr<const experiment> experiment_;
   std::shared_ptr<compute::model> model_;
+  rank worker_;
   random_stream drawn_; ///< samples that are drawn from all
+  random_stream order_; ///< in which its own are visited
   compute::sampler sampler_;
+  shards_of_view sampled_; ///< by the sampler; null: the partition
 
   gradient_job job_; ///< under way
   std::size_t part_size_ = 0;

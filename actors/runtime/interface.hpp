@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/runtime/control.hpp"
+#include "gossamer/actors/runtime/consensus/delegate.hpp"
 
 #include <caf/behavior.hpp>
 #include <caf/typed_actor.hpp>
@@ -15,7 +15,7 @@ namespace gossamer::actors {
 ///
 /// The actors themselves stay dynamically typed. CAF's typed ones send to typed ones only (workers, evaluator, tests),
 /// must handle everything in every state (a node leaves orders in its mailbox until it knows the plan), and know no
-/// messages besides (a coordinator's own ticks, what workers of its process say).
+/// messages besides (a node's own ticks, what workers of its process say).
 template <class... Messages>
 struct interface {
   using handle = caf::typed_actor<caf::reacts_to<Messages>...>;
@@ -34,12 +34,12 @@ private:
   static constexpr bool is_handled = (std::is_invocable_v<Handlers&, Message&> || ...);
 };
 
-/// The coordinator, as nodes report to it.
-using coordinator_interface = interface<work_report, snapshot_taken, holding, worker_joined, worker_finished,
-                                        worker_lost, node_lost, run_failed, part_saved, part_not_saved>;
-/// A node, as the coordinator gives it orders: those that a `local_node` obeys, and that it is there.
-using ordered_interface =
-    interface<begin_run, start_worker, stop_worker, pause_worker, hold_steps, decision, snapshot_request, mean_request,
-              run_progress, heartbeat, save_checkpoint, checkpoint_complete>;
+/// A node, as the others see it: how they agree, what is told to the one that has the chair, and what that one orders.
+using peer_interface =
+    interface<consensus::hold, consensus::holding, consensus::propose, consensus::accepted, consensus::proceed,
+              consensus::refused, consensus::wish, worker_joined, worker_finished, worker_lost, worker_waits,
+              work_report, snapshot_taken, node_lost, run_failed, part_saved, part_not_saved, begin_run, kill_worker,
+              restart_worker, pause_worker, snapshot_request, mean_request, run_progress, heartbeat, save_checkpoint,
+              checkpoint_complete>;
 
 } // namespace gossamer::actors

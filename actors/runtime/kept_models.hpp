@@ -20,6 +20,7 @@ struct owned_model {
 struct mean_job {
   std::uint64_t number = 0; ///< of the request; ascending
   std::uint64_t evaluation = 0;
+  std::uint32_t root = 0;          ///< the node that gets it
   std::vector<rank> everybody;     ///< whose models it is the mean of; ascending
   std::vector<owned_model> models; ///< those of them that are here; none where the evaluation is asked for again
 };
@@ -34,8 +35,9 @@ public:
 
   /// The mean of the models of these lives, of which those here are handed out. Others of that evaluation, and those of
   /// older ones, are forgotten.
-  /// @param everybody ascending
-  mean_job take(std::uint64_t number, std::uint64_t evaluation, const std::vector<life>& everybody) {
+  /// @param root see mean_job @param everybody ascending
+  mean_job take(std::uint64_t number, std::uint64_t evaluation, std::uint32_t root,
+                const std::vector<life>& everybody) {
     auto found = std::exchange(of_[evaluation], {});
     of_.erase(of_.begin(), of_.upper_bound(evaluation));
     first_ = evaluation + 1;
@@ -43,7 +45,7 @@ public:
       return !std::ranges::binary_search(everybody, life{s.source, s.incarnation});
     });
     std::ranges::stable_sort(found, {}, &snapshot::source);
-    mean_job job{.number = number, .evaluation = evaluation, .everybody = {}, .models = {}};
+    mean_job job{.number = number, .evaluation = evaluation, .root = root, .everybody = {}, .models = {}};
     for (const auto& one : everybody)
       job.everybody.push_back(one.who);
     for (auto& s : found)

@@ -15,9 +15,13 @@ public:
   void record(rank i, std::uint32_t incarnation, std::uint64_t steps, const traffic& sent) {
     if (incarnation < of_[i].incarnation)
       return;
+    of_[i].incarnation = incarnation;
     of_[i].steps = steps;
     of_[i].sent = sent;
   }
+  /// Whether what is known of this one is of that life, or of a later one.
+  bool knows(rank i, std::uint32_t incarnation) const { return of_[i].incarnation >= incarnation; }
+  std::size_t ranks() const noexcept { return of_.size(); }
   /// This life is over.
   void close(rank i, std::uint32_t incarnation) {
     of_[i].incarnation = incarnation + 1;
@@ -67,6 +71,16 @@ private:
   };
 
   std::vector<account> of_;
+
+public:
+  template <class Inspector>
+  friend decltype(auto) inspect(Inspector& f, account& a) {
+    return f(a.incarnation, a.steps, a.former_steps, a.sent, a.former_sent);
+  }
+  template <class Inspector>
+  friend decltype(auto) inspect(Inspector& f, ledger& l) {
+    return f(l.of_);
+  }
 };
 
 } // namespace gossamer::actors

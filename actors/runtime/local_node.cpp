@@ -13,7 +13,8 @@ local_node::~local_node() {
 }
 
 void local_node::obey(const start_worker& m) {
-  auto& one = residents_[m.who] = {given_.spawn(m.who, m.incarnation), m.incarnation, true};
+  auto& one =
+      residents_[m.who] = {given_.spawn(m.who, m.incarnation), m.incarnation, true, m.incarnation == 0 ? 1u : 0u};
   owner_->monitor(one.actor);
   if (begun_)
     owner_->send(one.actor, start_run{});
@@ -33,8 +34,6 @@ void local_node::obey(const pause_worker& m) {
 }
 
 void local_node::obey(const decision& m) {
-  if (std::exchange(known_view_, m.view.number) == m.view.number)
-    return tell(proceed_with{nullptr, nullptr, m.limit, m.save_at});
   for (rank i = 0; i < roster_.present.size(); ++i) {
     const auto found = m.view.lives.find(i);
     roster_.present[i] = found != m.view.lives.end();
@@ -42,12 +41,16 @@ void local_node::obey(const decision& m) {
       roster_.incarnations[i] = found->second;
   }
   const proceed_with plain{nullptr, nullptr, m.limit, m.save_at};
-  const proceed_with all{given_.view_of(m.view), shared_roster(), m.limit, m.save_at};
-  for (const auto& [i, one] : residents_)
-    if (one.lives) { // on a node that has come back, one may wait for a later view, of which it is a member
-      const auto member = m.view.lives.find(i);
-      owner_->send(one.actor, member != m.view.lives.end() && member->second == one.incarnation ? all : plain);
-    }
+  std::optional<proceed_with> all;
+  for (auto& [i, one] : residents_) {
+    const auto member = m.view.lives.find(i);
+    if (!one.lives || member == m.view.lives.end() || member->second != one.incarnation)
+      continue;
+    const bool knows_it = std::exchange(one.view, m.view.number) == m.view.number;
+    if (!knows_it && !all)
+      all = proceed_with{given_.view_of(m.view), shared_roster(), m.limit, m.save_at};
+    owner_->send(one.actor, knows_it ? plain : *all);
+  }
 }
 
 std::optional<worker_lost> local_node::died(const caf::down_msg& down) {

@@ -6,8 +6,7 @@
 
 namespace gossamer::actors {
 
-/// The workers and masters that live in one process, as the coordinator's orders reach them. Every process of a run has
-/// one: that of the coordinator is a part of it, another is told by messages. Threads: actor-confined.
+/// The workers and masters that live in one process, as orders reach them. Threads: actor-confined.
 class local_node {
 public:
   struct parts {
@@ -28,6 +27,7 @@ public:
   void obey(const begin_run& m);
   void obey(const stop_worker& m);
   void obey(const pause_worker& m);
+  /// Goes to those who are members; the others stand still.
   void obey(const decision& m);
   void obey(const hold_steps& m) { tell(m); }
   void obey(const snapshot_request& m) { tell(m); }
@@ -42,6 +42,7 @@ private:
     caf::actor actor;
     std::uint32_t incarnation = 0;
     bool lives = false;
+    std::uint32_t view = 0; ///< the last that it was told of; it begins with the first
   };
 
   template <class Message>
@@ -56,7 +57,6 @@ private:
   parts given_;
   std::map<rank, resident> residents_;
   roster roster_; // as the last view says
-  std::uint32_t known_view_ = 1;
   bool begun_ = false;
 };
 

@@ -12,7 +12,7 @@ void mean_gathering::begin(mean_job job) {
   std::set<std::uint32_t> nodes;
   for (const auto i : job.everybody)
     nodes.insert(here_.homes.at(i));
-  nodes_.emplace(std::move(nodes));
+  nodes_.emplace(nodes, job.root);
   missing_ = nodes_->children(here_.node);
   if (evaluation_ != job.evaluation)
     merge_own(job);
@@ -40,9 +40,8 @@ void mean_gathering::merge_own(mean_job& job) {
 
 void mean_gathering::add(const frame& f) {
   const auto from = node_of(f, here_.homes.size());
-  if (f.label.kind != frame_kind::partial_means || !from || *from == here_.node
-      || !node_tree::is_within(*from, here_.node))
-    return complain_(f, fmt::format("node {} is not above it", here_.node));
+  if (f.label.kind != frame_kind::partial_means || !from || *from == here_.node)
+    return complain_(f, "it is no part of an evaluation");
   if (f.label.step == number_)
     return accept(f, *from);
   if (f.label.step < number_)
@@ -57,7 +56,7 @@ void mean_gathering::accept(const frame& f, std::uint32_t from) {
     return complain_(f, "its part of an evaluation is not awaited");
   rank_tree<head_count> theirs{everybody_};
   for (const auto i : everybody_)
-    if (node_tree::is_within(here_.homes[i], from))
+    if (nodes_->is_within(here_.homes[i], from))
       theirs.add({0, i}, {});
   try {
     merged_->add(read_partial_means(f, theirs.parts(), here_.dimension, here_.pool));

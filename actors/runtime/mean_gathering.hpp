@@ -23,12 +23,12 @@ struct mean_place {
 
 /// One node's part in forming the mean of models that are on many: it merges those of its own workers (`rank_tree`),
 /// waits for what the nodes below it (`node_tree`) have made of theirs, and has something for the node above, or at
-/// node 0 the mean. Every node sends one model, where ranks are dealt out in equal powers of two, and at most
+/// the root the mean. Every node sends one model, where ranks are dealt out in equal powers of two, and at most
 /// 2 log2 n else; none gets more than its children send.
 ///
-/// Nobody waits for the dead: the coordinator asks again, under another number, and all begin anew from the models of
+/// Nobody waits for the dead: the chair asks again, under another number, and all begin anew from the models of
 /// their own workers, which are kept merged until the next evaluation. Frames for what nobody asks any more are
-/// dropped; of each node below, one that came before its request is kept.
+/// dropped; of each node, one that came before its request is kept.
 ///
 /// What comes in frames is not trusted: which parts belong there follows from the job. Threads: as a value.
 class mean_gathering {
@@ -44,9 +44,10 @@ public:
 
   /// The one whose job is under way; 0: none.
   std::uint64_t number() const noexcept { return number_; }
-  /// All parts, once: when they are there. Of node 0 that is one, the mean of all; of a node without a model, never.
+  /// All parts, once: when they are there. Of the root that is one, the mean of all; of a node without a model, never.
   std::optional<std::map<rank_block, partial_mean>> take();
-  /// Who gets them. Requires another node than 0.
+  bool is_root() const { return nodes_->root() == here_.node; }
+  /// Who gets them. Requires another node than the root.
   std::uint32_t above() const { return nodes_->above(here_.node); }
 
 private:

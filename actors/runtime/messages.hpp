@@ -13,15 +13,15 @@ namespace gossamer::actors {
 // Messages that stay in one process: they share memory, or name actors. What crosses machines is in control.hpp and
 // frame.hpp.
 
-/// coordinator -> worker; main -> coordinator
+/// node -> worker; main -> node
 struct start_run {};
 
-/// coordinator -> worker: who is there
+/// node -> worker: who is there
 struct meet_peers {
   std::shared_ptr<const roster> who;
 };
 
-/// coordinator -> worker: a `decision`, with the view and the roster that all workers of the process share
+/// node -> worker: a `decision`, with the view and the roster that all workers of the process share
 struct proceed_with {
   std::shared_ptr<const view> next; ///< may be null: nothing changes
   std::shared_ptr<const roster> who;
@@ -29,7 +29,7 @@ struct proceed_with {
   std::uint64_t save_at = 0; ///< see decision
 };
 
-/// coordinator -> worker: neither compute nor answer until told to resume
+/// node -> worker: neither compute nor answer until told to resume
 struct pause_work {};
 struct resume_work {};
 
@@ -50,30 +50,24 @@ struct postponed {
 /// worker -> itself: the work is done that messages have waited for
 struct work_done {};
 
-/// coordinator or node -> evaluator; answered by `evaluated` where the coordinator is
+/// node -> evaluator; answered by `evaluated` where the chair is
 struct evaluate_models {
   mean_job what;
   evaluation_record record = {}; ///< what is known before
 };
 
-/// evaluator -> coordinator
+/// evaluator -> node
 struct evaluated {
   std::uint64_t number = 0; ///< of the job
   evaluation_record record;
 };
 
-/// writer of checkpoints -> coordinator: this one is complete
+/// writer of checkpoints -> node: this one is complete
 struct manifest_saved {
   manifest whole;
 };
 
-/// leader -> coordinator: the process of a node has been started again; none of its workers lives
-struct node_returned {
-  std::uint32_t number = 0;
-  ordered_interface::handle handle;
-};
-
-/// coordinator -> itself
+/// node -> itself
 struct tick {};
 
 /// The failure that an exception stands for, to be sent on.
@@ -110,6 +104,5 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::more_room)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::postponed)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::work_done)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::evaluate_models)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::node_returned)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::tick)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::meet_peers)

@@ -6,36 +6,47 @@
 
 namespace gossamer::actors {
 
-/// Along which nodes something is brought to node 0: above a node is the one whose number lacks its lowest bit, or the
-/// next of these that takes part. So the nodes below one are neighbours, k + 1 to k + 2^b - 1 below k with the lowest
-/// bit 2^b; and where all of n nodes take part, none has more than log2 n children, and none is deeper. A value.
+/// Along which nodes something is brought to one of them, the root, which changes its number with node 0: above a node
+/// is the one whose number lacks its lowest bit, or the next of these that takes part. So the nodes below one are
+/// neighbours, k + 1 to k + 2^b - 1 below k with the lowest bit 2^b; and where all of n nodes take part, none has more
+/// than log2 n children, and none is deeper. A value.
 class node_tree {
 public:
-  /// @param nodes who takes part besides node 0
-  explicit node_tree(std::set<std::uint32_t> nodes) : nodes_(std::move(nodes)) { nodes_.insert(0); }
-
-  /// Requires another node than 0.
-  std::uint32_t above(std::uint32_t node) const {
-    do
-      node &= node - 1;
-    while (!nodes_.contains(node));
-    return node;
+  /// @param nodes who takes part besides the root
+  explicit node_tree(const std::set<std::uint32_t>& nodes, std::uint32_t root = 0) : root_(root) {
+    seats_.insert(0);
+    for (const auto n : nodes)
+      seats_.insert(swapped(n));
   }
+
+  std::uint32_t root() const noexcept { return root_; }
+  /// Requires another node than the root.
+  std::uint32_t above(std::uint32_t node) const { return swapped(seat_above(swapped(node))); }
   std::set<std::uint32_t> children(std::uint32_t node) const {
     std::set<std::uint32_t> result;
-    for (const auto n : nodes_)
-      if (n != 0 && above(n) == node)
-        result.insert(n);
+    for (const auto s : seats_)
+      if (s != 0 && seat_above(s) == swapped(node))
+        result.insert(swapped(s));
     return result;
   }
   /// Whether it is this one, or below it whoever takes part.
-  static bool is_within(std::uint32_t node, std::uint32_t top) noexcept {
-    const auto lowest_bit = top & (0 - top);
-    return top == 0 || (node & ~(lowest_bit - 1)) == top;
+  bool is_within(std::uint32_t node, std::uint32_t top) const noexcept {
+    const auto seat = swapped(node), above = swapped(top);
+    const auto lowest_bit = above & (0 - above);
+    return above == 0 || (seat & ~(lowest_bit - 1)) == above;
   }
 
 private:
-  std::set<std::uint32_t> nodes_;
+  std::uint32_t swapped(std::uint32_t n) const noexcept { return n == 0 ? root_ : n == root_ ? 0 : n; }
+  std::uint32_t seat_above(std::uint32_t seat) const {
+    do
+      seat &= seat - 1;
+    while (!seats_.contains(seat));
+    return seat;
+  }
+
+  std::uint32_t root_;
+  std::set<std::uint32_t> seats_;
 };
 
 } // namespace gossamer::actors

@@ -26,10 +26,19 @@ public:
         ledger_.bring(part.gradients, part.sent);
   }
 
+  /// What a chair before this one had counted.
+  void go_on_from(const actors::ledger& before) {
+    if (before.ranks() != run_->participants())
+      return;
+    ledger_ = before;
+    updates_ = ledger_.steps();
+  }
+
   void count(const step_report& r) {
     const bool is_first = reports_++ == 0;
-    ++updates_;
+    const auto before = ledger_.steps(r.source);
     ledger_.record(r.source, r.incarnation, r.step, r.sent);
+    updates_ += ledger_.steps(r.source) - before; // several, where a chair before this one was told of the others
     smoothed_loss_ = is_first ? r.loss : loss_memory * smoothed_loss_ + (1 - loss_memory) * r.loss;
   }
 

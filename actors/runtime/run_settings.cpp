@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <set>
 
 namespace gossamer::actors {
@@ -121,6 +122,13 @@ const settings_table<settings>& run_settings_table() {
 }
 
 std::string to_text(const settings& s) { return to_text(run_settings_table(), s); }
+
+compute::data_files files_of(const settings& s) {
+  auto files = compute::find_data(s.data, s.data_dir);
+  if (!s.initial.empty())
+    files.emplace(initial_role, (std::filesystem::path{s.data_dir} / s.initial).string());
+  return files;
+}
 
 settings parse_run_settings(std::string_view text, const std::string& source) {
   settings result;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/base/setting.hpp"
+#include "gossamer/compute/dataset.hpp"
 #include "gossamer/topology/graph.hpp"
 
 #include <map>
@@ -54,7 +55,16 @@ struct run_settings {
   /// Where relative paths of the data and of `initial` begin, on this machine; empty: where the process works. No part
   /// of the text: what is found there is compared, not where.
   std::string data_dir;
+  /// The files of the data and of `initial` (see `files_of`), where they are not where the text says; empty: they are.
+  compute::data_files files;
 };
+
+/// What `files` has for `initial`: no data set calls a file of its own so.
+inline constexpr std::string_view initial_role = "initial model";
+
+/// The files that preparing the run reads where the text says that they are. They need not all be there.
+/// @error as `compute::find_data`
+compute::data_files files_of(const run_settings& s);
 
 /// Everything in `run_settings` that can be said: the flags of commands, the keys of configurations, the lines of
 /// `to_text`.

@@ -8,6 +8,10 @@
 #include <optional>
 #include <vector>
 
+namespace gossamer::compute {
+class redealt_shards;
+}
+
 namespace gossamer::actors {
 
 using topology::rank;
@@ -24,6 +28,9 @@ struct view {
   std::shared_ptr<const topology::mixing_matrix> mixing; ///< knows the graph; weights of members only
   std::vector<bool> active;                              ///< which workers start exchanges
   std::map<rank, rank> donors; ///< members that lack the present state, and from whom they get it
+  /// Whose samples are whose; null: as the run's partition has it, because all workers of its start are there.
+  std::shared_ptr<const compute::redealt_shards> shards;
+  std::uint64_t sampled_from = 0; ///< the first step whose minibatches are of these shards; 0 in asynchronous runs
 
   bool contains(rank i) const { return incarnations[i].has_value(); }
 };

@@ -1,6 +1,7 @@
 #include "gossamer/actors/runtime/view_maker.hpp"
 
 #include "gossamer/actors/runtime/experiment.hpp"
+#include "gossamer/compute/redeal.hpp"
 
 namespace gossamer::actors {
 
@@ -27,6 +28,16 @@ const topology::graph& view_maker::graph_of(const view_change& change) {
   return overlay_->current();
 }
 
+/// Where a round is done again, at the view's first step, some have their gradients for it already: all keep to the
+/// shards that these are of, and change with the step behind it, so that a step has the shards of one view.
+void view_maker::deal_samples(view& v) const {
+  const auto& traits = run_->algorithm->traits;
+  if (v.members != run_->everybody->members)
+    v.shards = std::make_shared<const compute::redealt_shards>(run_->shards, run_->settings.seed, v.members);
+  if (traits.synchronous)
+    v.sampled_from = v.first_step + (traits.on_loss == interrupted_round::repeat ? 1 : 0);
+}
+
 std::shared_ptr<const view> view_maker::make(const view_change& change) {
   view v;
   v.number = change.number;
@@ -43,6 +54,7 @@ std::shared_ptr<const view> view_maker::make(const view_change& change) {
     for (const auto i : overlay_->roles().passive)
       v.active[i] = false;
   v.donors = change.donors;
+  deal_samples(v);
   return std::make_shared<const view>(std::move(v));
 }
 

@@ -8,7 +8,8 @@ namespace gossamer::actors {
 struct experiment;
 
 /// Makes the views of a run. A view is a function of the run and of a `view_change`, so whoever is told the same change
-/// makes the same view. O(nodes + edges) for each worker that was lost or came since the last one.
+/// makes the same view. O(nodes + edges) for each worker that was lost or came since the last one. Samples are dealt
+/// when somebody asks for them, once for all who share the view.
 class view_maker {
 public:
   /// @param e outlives this object
@@ -20,6 +21,7 @@ public:
 
 private:
   bool bipartite() const;
+  void deal_samples(view& v) const;
 
   const experiment* run_;
   std::optional<topology::overlay> overlay_; // of the last change; made when first needed

@@ -46,6 +46,7 @@ error worker::diverged(const std::string& sign) const {
 worker::pending_gradient worker::start(gradient_job job) {
   GOSSAMER_ASSERT(!gradient_under_way_, "a worker has one gradient under way at a time");
   gradient_under_way_ = job.step;
+  job.shards = shards();
   host_.compute(std::move(job));
   return pending_gradient{*this};
 }
@@ -224,7 +225,7 @@ void hosted_worker::run(algorithm& a) {
   if (settings_.place.saved)
     restore(*settings_.place.saved);
   else if (!settings_.training.synchronous)
-    take_snapshot(0); // the first of the coordinator's evaluations, before anything has moved
+    take_snapshot(0); // the first of the evaluations, before anything has moved
   if (settings_.place.inherits)
     a.inherit(*this);
   spawn(a.run(*this));
@@ -249,10 +250,8 @@ void worker::begin_step(std::uint64_t t) {
 }
 
 std::uint64_t hosted_worker::hold() {
-  held_ = true;
-  if (behind_)
-    state_of_view_ = 0; // the answer says which step its own state is of; it may be the last that is left
-  inbox_.freeze();      // a round that ends after the answer would be repeated by the others without this worker
+  held_ = true;    // also a state that comes now waits: the answer says which step its own state is of
+  inbox_.freeze(); // a round that ends after the answer would be repeated by the others without this worker
   return step_;
 }
 
@@ -261,6 +260,8 @@ void hosted_worker::proceed(std::uint64_t limit, std::uint64_t save_at) {
   save_at_ = save_at;
   held_ = false;
   inbox_.thaw();
+  if (early_state_ && !views_.empty() && early_state_->label.view <= views_.back()->number)
+    take_state(*std::exchange(early_state_, std::nullopt));
   more_room();
   if (over())
     change_.notify();

@@ -85,7 +85,7 @@ public:
 
   class pending_gradient;
   /// Sends x to the compute actor and returns at once: `auto g = w.start_gradient(x, t); ...; co_await g`.
-  /// One gradient may be under way at a time.
+  /// One gradient may be under way at a time. Its minibatch is of the worker's own samples: see view::shards.
   pending_gradient start_gradient(const vec& x, std::uint64_t t);
   /// The mean of grad f_a(x) - grad f_a(anchor) over a minibatch a that is drawn from all samples, not from the
   /// worker's own: SVRG's estimator is unbiased only so.
@@ -108,7 +108,7 @@ public:
   double persistence() const { return optimiser_->persistence(); }
   /// A gradient has changed the model for which it was computed, whose version was so many updates older when it was
   /// read. Whoever holds that model says so: a master, or a worker whose own model it is. (In pairwise averaging the
-  /// coordinator counts the updates of all workers in between.)
+  /// chair counts the updates of all workers in between.)
   void gradient_applied(std::uint64_t staleness) { host_.gradient_applied(staleness); }
   /// x <- prox_{c gamma_t h}(x), the model's proximal step, for a step size of c gamma_t.
   void prox(vec& x, std::uint64_t t, float c = 1) const {
@@ -184,10 +184,12 @@ private:
   void begin_step(std::uint64_t t);
   const view& view_of(std::uint64_t step) const;
   bool expects(rank from, const tag& label) const;
+  bool begins_another_life(rank i, const view& before) const;
   pending_gradient start(gradient_job job);
   void step(compute::optimiser& o, vec& x, const vec& gradient, std::uint64_t t, const vec& at) const;
   void restore(std::span<const std::byte> state);
   bool advance_views();
+  const std::shared_ptr<const compute::redealt_shards>& shards();
   void enter_views();
   void discard_frames_before(std::uint32_t view);
   void drop_stale_frames();
@@ -205,6 +207,7 @@ private:
   random_stream quantise_;
   inbox inbox_;
   std::deque<std::shared_ptr<const view>> views_; // in force, and those to come
+  std::shared_ptr<const view> sampled_;           // whose shards the last minibatch was of, or may have been
   bool ready_;
   bool behind_ = false;               // not ready, but has a state: that of a round before
   std::uint32_t state_of_view_ = 0;   // that has promised a state
@@ -214,7 +217,7 @@ private:
   std::uint64_t encodings_ = 0;
   std::uint64_t gradients_ = 0;
   std::uint64_t stale_frames_ = 0;
-  std::uint64_t updates_ = 0; // of all workers, as last heard from the coordinator
+  std::uint64_t updates_ = 0; // of all workers, as last heard from the chair
   std::uint64_t step_ = 0;    // the step that is under way or about to begin
   std::uint64_t limit_;
   std::uint64_t save_at_ = 0; // the step of the next checkpoint; 0: none was ordered

@@ -78,8 +78,8 @@ public:
 
   void answer(const hold_steps& m) {
     const auto step = worker_->hold();
-    queue_->send(setup_.coordinator, holding{setup_.settings.place.id, setup_.settings.place.incarnation, m.round, step,
-                                             worker_->next_exchange()});
+    queue_->send(setup_.node, holding{setup_.settings.place.id, setup_.settings.place.incarnation, m.round, step,
+                                      worker_->next_exchange()});
   }
 
   void more_room() { worker_->more_room(); }
@@ -104,7 +104,7 @@ public:
       return self_->quit(caf::exit_reason::kill);
     }
     if (setup_.on_compute_failure == compute_failure::end_run || ++restarts_ > most_compute_restarts) {
-      self_->send(setup_.coordinator, compute_failure_);
+      self_->send(setup_.node, compute_failure_);
       return;
     }
     spdlog::warn("{}: {}; starting its compute actor anew ({} of {})", setup_.name, compute_failure_.sentence,
@@ -121,8 +121,8 @@ public:
     queue_->send(compute_, *job_);
   }
 
-  void report(step_report r) override { queue_->send(setup_.coordinator, r); }
-  void report(snapshot s) override { queue_->send(setup_.coordinator, std::move(s)); }
+  void report(step_report r) override { queue_->send(setup_.node, r); }
+  void report(snapshot s) override { queue_->send(setup_.node, std::move(s)); }
   void send(rank to, frame f) override {
     connections_->send(to, std::move(f), now());
     if (setup_.acknowledged)
@@ -131,20 +131,20 @@ public:
   traffic sent() const override { return connections_->sent(); }
   bool has_room(std::optional<rank> to) const override { return connections_->has_room(to); }
   void gradient_applied(std::uint64_t staleness) override {
-    queue_->send(setup_.coordinator, actors::gradient_applied{staleness});
+    queue_->send(setup_.node, actors::gradient_applied{staleness});
   }
   void joined(std::uint64_t step) override {
-    queue_->send(setup_.coordinator, worker_joined{setup_.settings.place.id, setup_.settings.place.incarnation, step});
+    queue_->send(setup_.node, worker_joined{setup_.settings.place.id, setup_.settings.place.incarnation, step});
   }
   void checkpoint(std::uint64_t number) override {
     const auto& place = setup_.settings.place;
-    queue_->send(setup_.coordinator, saved_worker{.checkpoint = number,
-                                                  .who = place.id,
-                                                  .incarnation = place.incarnation,
-                                                  .random_life = place.random_life,
-                                                  .gradients = worker_->gradients_done(),
-                                                  .sent = worker_->sent(),
-                                                  .state = worker_->state()});
+    queue_->send(setup_.node, saved_worker{.checkpoint = number,
+                                           .who = place.id,
+                                           .incarnation = place.incarnation,
+                                           .random_life = place.random_life,
+                                           .gradients = worker_->gradients_done(),
+                                           .sent = worker_->sent(),
+                                           .state = worker_->state()});
   }
   void save() override {
     if (setup_.kept)
@@ -173,7 +173,7 @@ private:
     if (reported_ || !finished)
       return;
     reported_ = true;
-    queue_->send(setup_.coordinator, worker_finished{setup_.settings.place.id, setup_.settings.place.incarnation});
+    queue_->send(setup_.node, worker_finished{setup_.settings.place.id, setup_.settings.place.incarnation});
   }
 
   caf::event_based_actor* self_ = nullptr;
@@ -199,21 +199,21 @@ void pause(caf::event_based_actor* self) {
 }
 
 /// A GPU that fails takes this worker with it. Anything else ends the run.
-void handle_exceptions(caf::event_based_actor* self, const caf::actor& coordinator, const std::string& name) {
+void handle_exceptions(caf::event_based_actor* self, const caf::actor& node, const std::string& name) {
   self->set_exception_handler([=](std::exception_ptr& problem) -> caf::error {
     const auto why = describe(problem, name);
     if (why.code == errc::device) {
       say_lost(name, why);
       return caf::exit_reason::kill;
     }
-    self->send(coordinator, why);
+    self->send(node, why);
     return caf::sec::runtime_error;
   });
 }
 
 caf::behavior worker_actor(caf::stateful_actor<worker_state>* self, std::shared_ptr<worker_setup> setup) {
   auto& state = self->state;
-  handle_exceptions(self, setup->coordinator, setup->name);
+  handle_exceptions(self, setup->node, setup->name);
   state.open(self, std::move(*setup));
   self->set_down_handler([&state](caf::down_msg&) { state.compute_died(); });
   return {

@@ -24,11 +24,11 @@ struct worker_setup {
   std::uint64_t most_under_way = 0;  ///< bytes to one peer, before steps wait
   std::shared_ptr<kept_states> kept; ///< null: nobody will start anew
   work_clock* clock = nullptr;       ///< outlives the worker; null: handlers take no other time than their own
-  caf::actor coordinator;
+  caf::actor node;
 };
 
 /// Owns a worker and its algorithm and is their host: the worker's communication actor. The mailbox is the only way in.
-/// Messages: `meet_peers` and `start_run` first; then `frame`, `gradient_result` and the coordinator's requests.
+/// Messages: `meet_peers` and `start_run` first; then `frame`, `gradient_result` and the requests of its node.
 caf::actor spawn_worker(caf::actor_system& system, worker_setup setup);
 
 } // namespace gossamer::actors

@@ -3,7 +3,12 @@
 #include "gossamer/actors/runtime/frame.hpp"
 #include "gossamer/base/vec.hpp"
 
+#include <memory>
 #include <optional>
+
+namespace gossamer::compute {
+class redealt_shards;
+}
 
 namespace gossamer::actors {
 
@@ -19,6 +24,7 @@ struct gradient_job {
   kind what = kind::minibatch;
   vec anchor = {};
   std::uint32_t part = 0, parts = 1;
+  std::shared_ptr<const compute::redealt_shards> shards = nullptr; ///< of which the minibatch is; null: the partition's
 };
 
 /// A gradient, as a compute actor answers it.
@@ -29,7 +35,7 @@ struct gradient_result {
   bool update = true; ///< counts as one: not so a part of the full gradient
 };
 
-/// What a worker tells the coordinator after each gradient.
+/// What a worker tells its node after each gradient.
 struct step_report {
   rank source = 0;
   std::uint32_t incarnation = 0;

@@ -44,6 +44,7 @@ void hosted_worker::adopt(std::shared_ptr<const view> next) {
   if (settings_.witness)
     settings_.witness->adopts(id(), *next);
   std::erase_if(views_, [&](const auto& v) { return v != views_.front() && v->first_step >= next->first_step; });
+  const auto before = views_.empty() ? next : views_.back();
   const bool lacks_state = next->donors.contains(id()) && !(ready_ && next_exchange() >= next->first_step);
   views_.push_back(std::move(next));
   // What the dead sent for steps that their successors will do as well must not be taken for theirs.
@@ -57,21 +58,36 @@ void hosted_worker::adopt(std::shared_ptr<const view> next) {
     enter_views();
   if (ready_ && next_exchange() >= views_.back()->first_step)
     donate(*views_.back()); // the steps up to the view exchange nothing, so whoever gets the state can do them as well
-  inbox_.give_up([this](const auto& r) { return r.from() && !expects(*r.from(), r.label()); });
-  if (early_state_ && early_state_->label.view <= views_.back()->number)
-    take_state(*std::exchange(early_state_, std::nullopt));
+  inbox_.give_up([&](const auto& r) {
+    return r.from() && (!expects(*r.from(), r.label()) || begins_another_life(*r.from(), *before));
+  });
   if (begins_anew)
     spawn(algorithm_->run(*this));
   change_.notify();
   pass_cut(); // an exchange with the lost is over
 }
 
+/// Whether an asynchronous peer owes nothing any more that it owed under the view before. (Of synchronous ones the
+/// steps say which life is meant.)
+bool worker::begins_another_life(rank i, const view& before) const {
+  return !settings_.training.synchronous && before.contains(i)
+         && before.incarnations[i] != views_.back()->incarnations[i];
+}
+
 /// @returns whether another view is in force now
 bool worker::advance_views() {
   const auto before = views_.front();
-  while (views_.size() > 1 && views_[1]->first_step <= step_)
-    views_.pop_front();
+  for (; views_.size() > 1 && views_[1]->first_step <= step_; views_.pop_front())
+    if (views_.front()->sampled_from <= step_)
+      sampled_ = views_.front();
   return views_.front() != before;
+}
+
+/// Those of the last view whose samples count by the present step. Who has just come has only known this view.
+const std::shared_ptr<const compute::redealt_shards>& worker::shards() {
+  if (!sampled_ || views_.front()->sampled_from <= step_)
+    sampled_ = views_.front();
+  return sampled_->shards;
 }
 
 void worker::enter_views() {
@@ -158,7 +174,7 @@ void worker::await_state() {
 }
 
 void worker::take_state(frame f) {
-  if (views_.empty() || f.label.view > views_.back()->number) {
+  if (held_ || views_.empty() || f.label.view > views_.back()->number) {
     if (!early_state_ || early_state_->label.view < f.label.view)
       early_state_ = std::move(f);
     return;

@@ -99,7 +99,7 @@ private:
   bool bipartite_;
   std::optional<std::uint64_t> most_steps_apart_;
   std::vector<worker_state> workers_;
-  std::map<std::uint32_t, const view*> views_;
+  std::map<std::uint32_t, view> views_;
   std::map<claim, std::map<rank, std::uint64_t>> equal_; // hashes of what the living claim
   std::map<claim, balance> balances_;
   std::map<exchange, half_done> halves_;

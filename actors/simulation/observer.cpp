@@ -118,7 +118,7 @@ std::string simulation_observer::who_waits() const {
   return fmt::format("{}", fmt::join(named, "; "));
 }
 
-// -- told by the coordinator ------------------------------------------------------------------------------------------
+// -- told by the chair ------------------------------------------------------------------------------------------------
 
 void simulation_observer::on_progress(const progress_record& p) {
   if (user_)

@@ -1,5 +1,6 @@
 #include "gossamer/actors/telemetry/run_folder.hpp"
 
+#include "gossamer/actors/telemetry/comparison.hpp"
 #include "gossamer/actors/telemetry/json.hpp"
 #include "gossamer/actors/telemetry/plot.hpp"
 #include "gossamer/base/error.hpp"
@@ -63,8 +64,18 @@ run_folder::run_folder(fs::path folder, bool overwrite) : folder_(std::move(fold
       make_room(folder_ / name);
   if (fs::is_directory(folder_ / "checkpoints")) // or this run would be gone on with from one of another run
     make_room(folder_ / "checkpoints");
+  open_metrics("w");
+}
+
+run_folder::run_folder(fs::path folder) : folder_(std::move(folder)), records_(read_run(folder_).evaluations) {
+  open_metrics("a");
+}
+
+run_folder run_folder::taken_over(fs::path folder) { return run_folder{std::move(folder)}; }
+
+void run_folder::open_metrics(const char* mode) {
   const auto file = folder_ / "metrics.jsonl";
-  metrics_.reset(std::fopen(file.c_str(), "w"));
+  metrics_.reset(std::fopen(file.c_str(), mode));
   if (!metrics_)
     refuse(file, std::strerror(errno));
 }

@@ -21,6 +21,10 @@ public:
   /// Creates the folder. @error errc::usage when it already holds a run, unless `overwrite`
   run_folder(std::filesystem::path folder, bool overwrite);
 
+  /// Goes on in the folder of a run whose process has died: behind the evaluations that it had written.
+  /// @error errc::io when there is no run, or it cannot be written to
+  static run_folder taken_over(std::filesystem::path folder);
+
   void write(std::string_view name, std::string_view text);
   /// For big files: `content` writes to the stream, and leaves its failures there.
   void write(std::string_view name, const std::function<void(std::FILE*)>& content);
@@ -40,6 +44,9 @@ public:
   void discard() noexcept;
 
 private:
+  explicit run_folder(std::filesystem::path folder);
+  void open_metrics(const char* mode);
+
   struct close_file {
     void operator()(std::FILE* f) const noexcept { std::fclose(f); }
   };

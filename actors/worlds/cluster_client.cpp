@@ -10,23 +10,26 @@ using namespace detail;
 
 namespace {
 
-/// At the door of a leader.
+/// At the door of a node.
 class visitor {
 public:
-  explicit visitor(const node_settings& s)
-      : settings_(s), control_(s), self_(control_.system),
-        door_(connect(self_, control_, s, std::chrono::milliseconds(0),
-                      "gossamer launch and gossamer node --listen say where they lead")) {
-    self_->monitor(door_);
-  }
+  explicit visitor(const node_settings& s) : settings_(s), control_(s), self_(control_.system) { knock(); }
 
   template <class Question>
   run_status ask(const Question& question) {
-    self_->send(door_, question);
     std::optional<run_status> answer;
-    self_->receive([&](run_status& m) { answer = std::move(m); },
-                   [&](const run_failed& f) { throw error(f.code, "the leader says: " + f.sentence, f.remedy); },
-                   [&](const caf::down_msg&) { refuse("it is gone"); }, caf::after(settings_.patience) >> [] {});
+    std::optional<ask_there> elsewhere;
+    for (int sent_on = 0; !answer && sent_on < most_sent_on; ++sent_on) {
+      self_->send(door_, question);
+      self_->receive([&](run_status& m) { answer = std::move(m); }, [&](ask_there& m) { elsewhere = std::move(m); },
+                     [&](const run_failed& f) { throw error(f.code, "the leader says: " + f.sentence, f.remedy); },
+                     [&](const caf::down_msg&) { refuse("it is gone"); }, caf::after(settings_.patience) >> [] {});
+      if (!elsewhere)
+        break;
+      self_->demonitor(door_.address());
+      settings_.where = std::exchange(elsewhere, std::nullopt)->where;
+      knock();
+    }
     if (!answer)
       refuse("it does not answer");
     if (answer->there > answer->nodes)
@@ -43,12 +46,20 @@ public:
   }
 
 private:
+  static constexpr int most_sent_on = 5; // to nodes that have led meanwhile
+
+  void knock() {
+    door_ = connect(self_, control_, settings_, std::chrono::milliseconds(0),
+                    "gossamer launch and gossamer node --listen say where they lead");
+    self_->monitor(door_);
+  }
+
   [[noreturn]] void refuse(std::string_view why) const {
     throw error(errc::io, fmt::format("what listens at {} leads no run: {}", to_string(settings_.where), why),
                 "gossamer launch and gossamer node --listen say where they lead");
   }
 
-  const node_settings& settings_;
+  node_settings settings_;
   control_plane control_;
   caf::scoped_actor self_;
   door_interface::handle door_;

@@ -3,6 +3,8 @@
 #include "gossamer/actors/data_plane/endpoint.hpp"
 #include "gossamer/actors/data_plane/tls/identity.hpp"
 #include "gossamer/actors/runtime/experiment.hpp"
+#include "gossamer/actors/telemetry/record.hpp"
+#include "gossamer/actors/worlds/fetching.hpp"
 #include "gossamer/actors/worlds/run_surroundings.hpp"
 
 #include <chrono>
@@ -36,12 +38,26 @@ struct leader_settings : node_settings {
   std::function<void(const std::vector<node_place>&)> begins = [](const auto&) {};
   /// The run is over, and those who wait for its end may hear of it when this returns.
   std::function<void(const run_summary&)> ends = [](const auto&) {};
+  std::string folder = {};            ///< where the run is written down; who leads it later goes on there
   std::function<void()> stop = [] {}; ///< somebody asks for the end: `interrupted` says so from now on. Threads: any
+};
+
+/// What a node takes over with the lead.
+struct succession {
+  std::shared_ptr<const experiment> run;
+  std::string folder; ///< where it was written down; on another machine, perhaps
+  endpoint where;     ///< where this node can be asked how the run is
 };
 
 struct joining_settings : node_settings {
   std::uint32_t wanted = 0;                                  ///< the number it would like to have; 0: any
   std::chrono::milliseconds wait = std::chrono::seconds(10); ///< for the leader to listen
+  /// This node leads the run from now on, because all that might have done so before it are lost.
+  std::function<std::shared_ptr<run_observer>(const succession&)> leads = [](const auto&) { return nullptr; };
+  std::function<void(const run_summary&)> ends = [](const auto&) {}; ///< as of the leader
+  std::function<void()> stop = [] {};                                ///< likewise
+  /// How it gets the data from the leader, where it has not got the same itself; null: it does not.
+  std::optional<fetching_settings> fetching = std::nullopt;
 };
 
 /// Leads a run in several processes, of which this is node 0: waits until all have joined, coordinates, evaluates.
@@ -51,10 +67,13 @@ struct joining_settings : node_settings {
 run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_settings& settings,
                          const run_surroundings& around = {});
 
-/// Makes a run ready from the leader's settings as text (`parse_run_settings`).
-using preparation = std::function<std::shared_ptr<const experiment>(const std::string& settings)>;
+/// Makes a run ready from the leader's settings as text (`parse_run_settings`), and from files that were fetched, if
+/// they were (`run_settings::files`).
+using preparation =
+    std::function<std::shared_ptr<const experiment>(const std::string& settings, const compute::data_files& fetched)>;
 
-/// Takes part in a run that another process leads, until it is over.
+/// Takes part in a run that another process leads, until it is over. When that one is lost, the next leads: the run
+/// goes on as long as most of those live that vote, which are up to seven.
 /// @error errc::io when nobody leads there, errc::failed when the leader is lost or says that the run failed,
 /// errc::usage
 ///        when the leader refuses this node

@@ -1,11 +1,17 @@
 // The side of the cluster world that joins.
 #include "gossamer/actors/data_plane/local_address.hpp"
+#include "gossamer/actors/runtime/evaluation_frames.hpp"
 #include "gossamer/actors/runtime/failure_detector.hpp"
 #include "gossamer/actors/worlds/detail/cluster_parts.hpp"
+#include "gossamer/actors/worlds/fetching.hpp"
+#include "gossamer/actors/worlds/file_server.hpp"
 #include "gossamer/actors/worlds/node_actor.hpp"
+#include "gossamer/actors/worlds/real_time.hpp"
+#include "gossamer/actors/worlds/world.hpp"
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <unistd.h>
 
 namespace gossamer::actors {
@@ -14,15 +20,12 @@ using namespace detail;
 
 namespace {
 
-/// What this process does until the leader says that it is over.
+/// What this process does until the run is over.
 class membership_of_node {
 public:
   membership_of_node(caf::scoped_actor& self, control_plane& control, const joining_settings& s)
-      : self_(self), settings_(s), leader_(s.patience) {
-    door_ =
-        connect(self, control, s, s.wait, "start `gossamer node --listen` there first; it prints the line to use here");
-    self->monitor(door_);
-    leader_.heard(0, now());
+      : self_(self), control_(control), settings_(s), leader_(s.patience) {
+    knock();
   }
 
   /// The next message of one type. @error what else comes instead
@@ -30,14 +33,33 @@ public:
   Message next() {
     std::optional<Message> result;
     while (!result) {
-      watch_leader();
-      self_->receive([&](Message& m) { result = std::move(m); }, [&](const run_status&) { leader_.heard(0, now()); },
-                     [&](const run_failed& f) { throw error(f.code, "the leader says: " + f.sentence, f.remedy); },
-                     [&](const caf::down_msg& m) { lose(m); }, caf::after(look_every) >> [] {});
-      if (!result && settings_.interrupted())
-        throw error(errc::failed, "interrupted; the run goes on without this node", "");
+      hear(look_every, [&](Message& m) { result = std::move(m); });
+      if constexpr (std::is_same_v<Message, leave_run>)
+        if (ended_here_)
+          return {};
     }
     return std::move(*result);
+  }
+
+  /// The way to whoever has the files.
+  file_talk talk_to(const files_interface::handle& files) {
+    return {.ask_for_all = [this, files](const auto& m) { self_->send(files, m); },
+            .ask_for_piece = [this, files](const auto& m) { self_->send(files, m); },
+            .hear =
+                [this](std::chrono::nanoseconds patience) {
+                  std::optional<file_news> news;
+                  const auto keep = [&](auto& m) {
+                    leader_.heard(0, now()); // its other messages may wait behind this one
+                    news = std::move(m);
+                  };
+                  hear(
+                      patience, [&](file_catalogue& m) { keep(m); }, [&](piece& m) { keep(m); });
+                  if (settings_.interrupted()) // also while pieces come without a pause
+                    leave();
+                  return news;
+                },
+            .now = [this] { return now(); },
+            .tell = settings_.tell};
   }
 
   template <class Message>
@@ -45,11 +67,50 @@ public:
     self_->send(door_, std::move(m));
   }
 
+  // Threads: any.
+  void begin() { begun_ = true; }
+  void lead() { leads_ = true; }
+
 private:
+  /// One message, or none within so much time. @error what else comes
+  template <class... Handlers>
+  void hear(std::chrono::nanoseconds patience, Handlers... handlers) {
+    if (!begun_)
+      watch_leader();
+    bool idle = false;
+    self_->receive(
+        std::move(handlers)..., [&](const run_status&) { leader_.heard(0, now()); },
+        [&](const ask_there& m) { ask(m.where); },
+        [&](const run_summary& m) { // this process has come to lead the run
+          ended_here_ = true;
+          settings_.ends(m);
+        },
+        [&](const run_failed& f) { throw error(f.code, "the leader says: " + f.sentence, f.remedy); },
+        [&](const caf::down_msg& m) { lose(m); }, caf::after(patience) >> [&] { idle = true; });
+    if (idle && settings_.interrupted() && !leads_)
+      leave();
+  }
+  [[noreturn]] static void leave() { throw error(errc::failed, "interrupted; the run goes on without this node", ""); }
+
   failure_detector::time now() const { return self_->clock().now().time_since_epoch(); }
 
-  /// The node actor hears of the coordinator from the plan on. Before, there is the leader's door alone, which breaks
-  /// no connection when its process is stopped, but says how the run is when it is asked.
+  void knock() {
+    door_ = connect(self_, control_, settings_, settings_.wait,
+                    "start `gossamer node --listen` there first; it prints the line to use here");
+    self_->monitor(door_);
+    leader_.heard(0, now());
+    tell(join_request{.slots = settings_.slots, .wanted = settings_.wanted});
+  }
+
+  /// Another node leads.
+  void ask(const endpoint& where) {
+    self_->demonitor(door_.address());
+    settings_.where = where;
+    knock();
+  }
+
+  /// The node actor hears of the chair from the plan on. Before, there is the leader's door alone, which breaks no
+  /// connection when its process is stopped, but says how the run is when it is asked.
   void watch_leader() {
     if (now() - asked_ >= heartbeat_every) {
       asked_ = now();
@@ -61,7 +122,9 @@ private:
     throw error(why.code, why.sentence, why.remedy);
   }
 
-  [[noreturn]] void lose(const caf::down_msg& m) const {
+  void lose(const caf::down_msg& m) const {
+    if (m.source == door_.address() && begun_)
+      return; // another one leads
     if (m.source == door_.address())
       throw error(errc::failed, fmt::format("the leader at {} is lost", to_string(settings_.where)),
                   "what it has written is in its run folder");
@@ -69,11 +132,32 @@ private:
   }
 
   caf::scoped_actor& self_;
-  const joining_settings& settings_;
+  control_plane& control_;
+  joining_settings settings_;
   failure_detector leader_;
   failure_detector::time asked_{};
   door_interface::handle door_;
+  std::atomic<bool> begun_ = false, leads_ = false;
+  bool ended_here_ = false;
 };
+
+/// From what this machine has, if that is the same as the leader's; else from what the leader has.
+std::shared_ptr<const experiment> prepare_or_fetch(const joining_settings& s, const preparation& prepare,
+                                                   const run_offer& offer, const file_talk& talk) {
+  try {
+    auto e = prepare(offer.settings, {});
+    const auto print = fingerprint_of(*e);
+    // An initial model that is drawn may differ in a rounding, and is in no file.
+    if (print.data == offer.files.data && (e->settings.initial.empty() || print.initial == offer.files.initial))
+      return e;
+    s.tell("the data here is not the leader's");
+  } catch (const error& problem) {
+    if (problem.code() != errc::io && problem.code() != errc::bad_data)
+      throw;
+    s.tell(problem.sentence());
+  }
+  return prepare(offer.settings, fetch_files(*s.fetching, {.patience = s.patience}, talk));
+}
 
 } // namespace
 
@@ -82,10 +166,10 @@ void join_cluster(const joining_settings& s, const preparation& prepare) {
   auto& system = control.system;
   caf::scoped_actor self{system};
   membership_of_node here{self, control, s};
-  here.tell(join_request{.slots = s.slots, .wanted = s.wanted});
   const auto offer = here.next<run_offer>();
   s.tell(fmt::format("this is node {}, process {}", offer.node, getpid()));
-  const auto e = prepare(offer.settings);
+  const auto e =
+      s.fetching ? prepare_or_fetch(s, prepare, offer, here.talk_to(offer.files.from)) : prepare(offer.settings, {});
   const auto print = fingerprint_of(*e);
   run_surroundings around;
   if (!offer.faults.empty())
@@ -96,19 +180,50 @@ void join_cluster(const joining_settings& s, const preparation& prepare) {
   if (offer.from > 0)
     around.from = std::make_shared<const resumption>(checkpoint_folder{offer.resumed}.parts_here(offer.from, s.tell));
 
+  const scoped_life files{spawn_file_server(system, [s = e->settings] { return files_of(s); })};
   const auto complain = std::make_shared<complaints>();
-  const scoped_plane plane{control, *e, offer, print, s, local_address_towards(s.where), complain};
-  const auto meet = [plane = plane.shared, e](const std::vector<node_entry>& nodes) {
-    plane->meet(addresses_of(nodes, e->participants()));
-  };
+  const auto host = local_address_towards(s.where);
+  const scoped_plane plane{control, *e, offer, print, s, host, complain};
   const auto world = std::make_shared<const real_time>(system, e, around, e->settings.workers);
-  const scoped_life node{spawn_node(system, {offer.node, e, world, plane.shared, meet, s.patience, self})};
+  const auto door = std::make_shared<endpoint>();
+  const auto prepare_node = [&, door](const cluster_plan& plan) {
+    const auto parts = world->parts(plane.shared, offer.node, residences(plan.nodes, e->participants()));
+    if (parts.from)
+      require_states(*parts.from, *e, plan.nodes[offer.node].ranks);
+    auto setup = setup_of(system, e, parts);
+    setup.number = offer.node;
+    join_others(setup, control, plane.shared, s, plan.nodes);
+    for (auto& other : setup.others)
+      if (other.number == plan.chair)
+        other.handle = plan.handle;
+    if (plan.begins)
+      setup.first = founding_of(*e, *setup.rules, first_voters(plan.nodes.size()));
+    setup.life = plan.nodes[offer.node].incarnation;
+    setup.time_s = plan.time_s;
+    setup.offer = offer;
+    setup.offer.files.from = caf::actor_cast<files_interface::handle>(files.actor);
+    setup.print = print;
+    setup.switch_fault = [world](const switch_fault& m) { world->switch_fault(m.index, m.on); };
+    setup.observe = [&, door] {
+      here.lead();
+      return s.leads({e, offer.folder, *door});
+    };
+    setup.interrupted = s.interrupted;
+    setup.stop = s.stop;
+    setup.client = self;
+    here.begin();
+    return setup;
+  };
+  const scoped_life node{spawn_node_later(system, prepare_node, self)};
+  *door = announced(control.publish(node.actor, {host, 0}), s);
   complain->send_to(node.actor);
+  farewell at_the_end{self, node.actor, s.patience};
+  here.tell(node_ready{offer.node, print, announced(plane.shared->listens_on(), s), *door,
+                       caf::actor_cast<node_interface::handle>(node.actor)});
   self->monitor(node.actor);
-  here.tell(
-      node_ready{offer.node, print, announced(*plane.shared, s), caf::actor_cast<node_interface::handle>(node.actor)});
-  if (const auto why = here.next<leave_run>().why; !why.empty())
-    throw error(errc::failed, "the leader says: " + why, "");
+  at_the_end.why = here.next<leave_run>().why;
+  if (!at_the_end.why.empty())
+    throw error(errc::failed, "the leader says: " + at_the_end.why, "");
 }
 
 } // namespace gossamer::actors

@@ -42,13 +42,13 @@ run_summary run_locally(std::shared_ptr<const experiment> e, const run_surroundi
   const real_time world{system, e, around, e->settings.workers};
   const scoped_life injector{system.spawn(fault_injector, world.board(), e->participants(), around.workers_per_node,
                                           std::function<void(std::size_t, bool)>{})};
-  const scoped_life coordinator{spawn_run(system, e, world.parts(std::make_shared<in_process_transport>()),
-                                          {.observer = around.observer,
-                                           .interrupted = around.interrupted,
-                                           .client = self,
-                                           .steps_to = around.faults.needs_steps() ? injector.actor : caf::actor{}})};
-  self->send(coordinator.actor, start_run{});
-  self->send(injector.actor, start_faults{coordinator.actor});
+  const scoped_life node{spawn_run(system, e, world.parts(std::make_shared<in_process_transport>()),
+                                   {.observer = around.observer,
+                                    .interrupted = around.interrupted,
+                                    .client = self,
+                                    .steps_to = around.faults.needs_steps() ? injector.actor : caf::actor{}})};
+  self->send(node.actor, start_run{});
+  self->send(injector.actor, start_faults{node.actor});
   return outcome(self);
 }
 

@@ -1,200 +1,294 @@
 #include "gossamer/actors/worlds/node_actor.hpp"
 
-#include "gossamer/actors/runtime/evaluation_frames.hpp"
-#include "gossamer/actors/runtime/failure_detector.hpp"
-#include "gossamer/actors/runtime/local_node.hpp"
-#include "gossamer/actors/runtime/view_maker.hpp"
+#include "gossamer/actors/worlds/detail/node_state.hpp"
 
 #include <fmt/format.h>
 
 namespace gossamer::actors {
 
+namespace detail {
+
+void node_state::open(caf::event_based_actor* self, node_setup setup) {
+  self_ = self;
+  setup_ = std::move(setup);
+  const auto& run = *setup_.run;
+  const auto checkpoint = setup_.from ? setup_.from->all.checkpoint : 0;
+  began_ = self_->clock().now() - std::chrono::duration_cast<caf::actor_clock::duration_type>(seconds{setup_.time_s});
+  if (setup_.from)
+    began_ -= std::chrono::duration_cast<caf::actor_clock::duration_type>(seconds{setup_.from->all.time_s});
+  views_.emplace(run);
+  others_.emplace(setup_.others, setup_.patience);
+  if (setup_.first)
+    protocol_.emplace(run, *setup_.rules, setup_.number, *setup_.first, checkpoint);
+  else
+    protocol_.emplace(run, *setup_.rules, setup_.number, setup_.life);
+  if (protocol_->chair() != nullptr)
+    obey(chair_taken{});
+  own_node_.emplace(
+      self,
+      local_node::parts{.participants = run.participants(),
+                        .spawn = [this](rank i, std::uint32_t life) { return setup_.spawn_worker(i, life, self_); },
+                        .view_of = [this](const view_change& v) { return views_->make(v); }});
+}
+
+void node_state::start() {
+  if (setup_.spawn_checkpoint_writer)
+    writer_ = setup_.spawn_checkpoint_writer(self_);
+  evaluator_ = setup_.spawn_evaluator(self_);
+  self_->monitor(evaluator_);
+  for (auto& other : *others_)
+    if (other.is_met())
+      meet(other, other.life, std::exchange(other.handle, node_interface::handle{}));
+  obey(protocol_->begin());
+  if (office_) {
+    begin_workers();
+    tell_others(begin_run{});
+  }
+  self_->delayed_send(self_, tick_interval, tick{});
+}
+
+void node_state::begin_workers() { own_node_->obey(begin_run{}); }
+
+void node_state::on_tick() {
+  if (ended_)
+    return;
+  self_->delayed_send(self_, office_ ? tick_interval : between_reports, tick{});
+  if (office_)
+    look_after_run();
+  else
+    hand_on_news();
+  on(time_is{elapsed()});
+  watch_nodes();
+  connect_to_strangers();
+  if (office_)
+    order_checkpoint_when_due();
+  if (observer_)
+    observer_->on_progress(progress(elapsed()));
+}
+
+void node_state::fail(const run_failed& failure) {
+  if (!std::exchange(ended_, true))
+    self_->send(setup_.client, failure);
+}
+
+/// From the chair, or from the client of the one that has ended the run.
+void node_state::leave(const leave_run& m) {
+  if (self_->current_sender() == setup_.client)
+    return say_farewell(m.why);
+  self_->send(setup_.client, m);
+  self_->quit();
+}
+
+void node_state::say_farewell(const std::string& why) {
+  if (!office_)
+    return self_->quit();
+  tell_others(leave_run{why});
+  farewells_ = static_cast<std::size_t>(
+      std::ranges::count_if(*others_, [](const auto& other) { return other.is_met() && !other.lost; }));
+  if (farewells_ == 0)
+    self_->quit();
+}
+
+void node_state::tell_observer(const std::string& what) {
+  if (observer_)
+    observer_->on_event(elapsed(), what);
+}
+
+/// The injector of one process tells those of all others.
+void node_state::switch_fault(const actors::switch_fault& m) {
+  if (speaker() == nullptr)
+    tell_others(m);
+  else if (setup_.switch_fault)
+    setup_.switch_fault(m);
+}
+
+// -- what the protocol orders -----------------------------------------------------------------------------------------
+
+void node_state::obey(const node_protocol::orders& all) {
+  for (const auto& what : all)
+    std::visit([&](const auto& one) { obey(one); }, what);
+}
+
+void node_state::obey(const consensus::post& m) {
+  for (const auto number : m.to)
+    if (const auto* other = others_->numbered(number); other != nullptr && other->is_met())
+      std::visit([&](const auto& one) { self_->send(other->handle, one); }, m.what);
+}
+
+void node_state::obey(const report_to& m) {
+  if (office_ == std::nullopt)
+    hand_on_news();
+  if (const auto* other = others_->numbered(m.node); other != nullptr && other->is_met())
+    std::visit([&](const auto& one) { self_->send(other->handle, one); }, m.what);
+}
+
+/// The newest reports say what all of them said.
+void node_state::obey(const account_for& m) {
+  news_ = {.steps = {}, .staleness = {}, .checkpoint = last_checkpoint_};
+  for (const auto& [i, last] : last_steps_)
+    news_.steps.push_back(last);
+  if (const auto* chair = others_->numbered(m.chair); chair != nullptr && chair->is_met())
+    self_->send(chair->handle, std::exchange(news_, {}));
+}
+
+void node_state::obey(const chair_taken&) {
+  office_.emplace(*setup_.run, protocol_->delegate().last().number(), setup_.from.get(), last_books_);
+  office_->summary.algorithm = setup_.run->algorithm->about.name;
+  office_->summary.workers = workers();
+  office_->summary.seed = setup_.run->settings.seed;
+  office_->summary.steps_per_worker.assign(workers(), 0);
+  protocol_->ordered_before(last_checkpoint_);
+  close_ended_lives();
+  for (const auto& [i, last] : last_steps_)
+    office_->progress.count(last);
+  observer_ = setup_.observe();
+  conflicts_ = conflicts{setup_.number};
+  if (evaluator_)
+    tell_observer(fmt::format("node {} leads the run from now on", setup_.number));
+}
+
+/// The books that were taken over may be of lives that have ended since.
+void node_state::close_ended_lives() {
+  const auto& members = protocol_->chair()->members();
+  auto& counted = office_->progress.ledger();
+  for (rank i = 0; i < setup_.run->participants(); ++i)
+    if (!members.alive(i) || !counted.knows(i, members.incarnation(i)))
+      counted.close(i, members.alive(i) ? members.incarnation(i) - 1 : members.incarnation(i));
+}
+
+void node_state::obey(const chair_left&) {
+  office_.reset();
+  observer_.reset();
+}
+
+void node_state::obey(const snapshot_request& m) {
+  office_->evaluating.open_final();
+  tell_workers(m);
+  tell_others(m);
+}
+
+void node_state::obey(const save_checkpoint& m) {
+  if (!writer_)
+    return;
+  office_->saving.open(m.number, protocol_->chair()->members());
+  save_workers(m);
+  tell_others(m);
+}
+
+void node_state::obey(const forget_worker& m) {
+  office_->progress.ledger().close(m.who, m.incarnation);
+  office_->evaluating.forget(m.who);
+  office_->saving.lose(m.who);
+  tell_observer(fmt::format("{} is lost; {} go on", setup_.run->name_of(m.who), m.left));
+  evaluate_what_is_complete();
+}
+
+void node_state::obey(const welcome_worker& m) {
+  tell_observer(fmt::format("{} comes back", setup_.run->name_of(m.who)));
+}
+
+void node_state::obey(const end_run& m) {
+  for (const auto i : m.missing)
+    tell_observer(fmt::format("{} does not answer; its model is left out", setup_.run->name_of(i)));
+  office_->ended_s = elapsed();
+  office_->summary.end = m.why;
+  office_->summary.unfinished = m.unfinished;
+  if (!office_->evaluating.close_final(office_->progress.ledger(), elapsed()))
+    return fail(extinction());
+  evaluate_next();
+}
+
+} // namespace detail
+
 namespace {
 
-constexpr auto between_reports = std::chrono::milliseconds(50);
+using detail::node_state;
 
-class node_state {
-public:
-  node_state() = default;
-  node_state(const node_state&) = delete;
-  node_state& operator=(const node_state&) = delete;
-  ~node_state() {
-    for (const auto& one : {evaluator_, writer_})
-      if (one)
-        caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
-  }
-
-  void open(caf::event_based_actor* self, node_setup setup) {
-    self_ = self;
-    setup_ = std::move(setup);
-    views_.emplace(*setup_.run);
-    leader_ = failure_detector{setup_.patience};
-  }
-
-  void begin(const cluster_plan& plan) {
-    coordinator_ = plan.coordinator;
-    on_heartbeat();
-    meet(plan);
-    const auto& run = *setup_.run;
-    const auto parts =
-        setup_.world->parts(setup_.net, setup_.number, homes_of(plan.nodes, run.settings.workers, run.participants()));
-    if (parts.from)
-      require_states(*parts.from, run, plan.nodes[setup_.number].ranks);
-    evaluator_ = parts.spawn_evaluator(self_);
-    if (parts.spawn_checkpoint_writer)
-      writer_ = parts.spawn_checkpoint_writer(self_);
-    own_.emplace(self_, local_node::parts{
-                            .participants = run.participants(),
-                            .spawn = [self = caf::actor{self_}, start = starter_of(self_->system(), setup_.run, parts)](
-                                         rank i, std::uint32_t life) { return start(i, life, self); },
-                            .view_of = [this](const view_change& v) { return views_->make(v); }});
-    self_->delayed_send(self_, between_reports, tick{});
-  }
-
-  void meet(const cluster_plan& plan) { setup_.meet_nodes(plan.nodes); }
-
-  template <class Order>
-  void obey(const Order& m) {
-    own_->obey(m);
-  }
-
-  void on_down(const caf::down_msg& down) {
-    if (const auto loss = own_ ? own_->died(down) : std::nullopt)
-      hand_on(*loss);
-  }
-
-  // -- what workers say -----------------------------------------------------------------------------------------------
-
-  void add(const step_report& r) { news_.steps.push_back(r); }
-  void add(const gradient_applied& m) { ++news_.staleness[m.staleness]; }
-
-  void hand_on_news() {
-    const bool nothing = news_.steps.empty() && news_.staleness.empty();
-    if (nothing && now() - last_report_ < heartbeat_every)
-      return;
-    last_report_ = now();
-    self_->send(coordinator_, std::exchange(news_, {}));
-  }
-
-  /// The coordinator hears of everything in the order in which it happened.
-  template <class Message>
-  void hand_on(const Message& m) {
-    hand_on_news();
-    self_->send(coordinator_, m);
-  }
-
-  /// A worker's model stays here, and a master's belongs to the leader.
-  void put_aside(snapshot& s) {
-    const auto& run = *setup_.run;
-    if (s.source >= run.settings.workers) {
-      auto& way = to_leader_[s.source];
-      if (!way)
-        way = setup_.net->link_to(s.source, evaluating_life(run.participants(), 0));
-      return way->send(to_frame(s, run.pool));
-    }
-    const auto news = without_model(s);
-    if (run.is_evaluated(s.source))
-      kept_.keep(std::move(s));
-    hand_on(news);
-  }
-
-  /// A worker's part of a checkpoint, or the news that one is complete.
-  template <class News>
-  void write(News news) {
-    if (writer_)
-      self_->send(writer_, std::move(news));
-  }
-
-  void obey(const mean_request& m) {
-    const auto everybody = lives_in(m.lives, setup_.run->participants());
-    self_->send(evaluator_, evaluate_models{kept_.take(m.number, m.evaluation, everybody)});
-  }
-
-  void on_tick() {
-    self_->delayed_send(self_, between_reports, tick{});
-    hand_on_news();
-    if (!leader_.silent(now()).empty())
-      fail(silent_leader(leader_.patience()));
-  }
-
-  void on_heartbeat() { leader_.heard(0, now()); }
-
-  void leave(const leave_run& m) {
-    self_->send(setup_.client, m);
-    self_->quit();
-  }
-
-  void obey(const switch_fault& m) { setup_.world->switch_fault(m.index, m.on); }
-
-private:
-  failure_detector::time now() const { return self_->clock().now().time_since_epoch(); }
-
-  void fail(const run_failed& why) {
-    self_->send(setup_.client, why);
-    self_->quit();
-  }
-
-  caf::event_based_actor* self_ = nullptr;
-  node_setup setup_;
-  failure_detector leader_{std::chrono::seconds(10)};
-  failure_detector::time last_report_{};
-  coordinator_interface::handle coordinator_;
-  work_report news_; // since the last report
-  std::map<rank, std::unique_ptr<link>> to_leader_;
-  kept_models kept_;
-  caf::actor evaluator_;
-  caf::actor writer_; // of checkpoints; null where there are none
-  std::optional<view_maker> views_;
-  std::optional<local_node> own_;
-};
-
-caf::behavior node_actor(caf::stateful_actor<node_state>* self, node_setup setup) {
+caf::behavior behaviour_of(caf::stateful_actor<node_state>* self, node_setup setup) {
   auto& state = self->state;
   report_exceptions_to(self, setup.client, "the node");
   state.open(self, std::move(setup));
-  self->set_down_handler([&state](const caf::down_msg& m) { state.on_down(m); });
-  self->set_default_handler(caf::skip); // orders may come before the plan
-  const caf::behavior working = node_interface::behaviour(std::tuple{
-      [&state](const begin_run& m) { state.obey(m); },
-      [&state](const start_worker& m) { state.obey(m); },
-      [&state](const stop_worker& m) { state.obey(m); },
-      [&state](const pause_worker& m) { state.obey(m); },
-      [&state](const hold_steps& m) { state.obey(m); },
-      [&state](const decision& m) { state.obey(m); },
-      [&state](const snapshot_request& m) { state.obey(m); },
-      [&state](const run_progress& m) { state.obey(m); },
-      [&state](const switch_fault& m) { state.obey(m); },
-      [&state](const step_report& m) { state.add(m); },
-      [&state](const gradient_applied& m) { state.add(m); },
-      [&state](const mean_request& m) { state.obey(m); },
-      [&state](snapshot& m) { state.put_aside(m); },
-      [&state](const holding& m) { state.hand_on(m); },
-      [&state](const worker_joined& m) { state.hand_on(m); },
-      [&state](const worker_finished& m) { state.hand_on(m); },
-      [&state](const worker_lost& m) { state.hand_on(m); },
-      [&state](const run_failed& m) { state.hand_on(m); },
-      [&state](const node_lost& m) { state.hand_on(m); },
-      [&state](tick) { state.on_tick(); },
+  self->set_down_handler([&state](caf::down_msg& down) { state.on_down(down); });
+  return node_interface::behaviour(std::tuple{
+      // agreement
+      [&state](const consensus::hold& m) { state.on_message(m); },
+      [&state](const consensus::holding& m) { state.on_message(m); },
+      [&state](const consensus::propose& m) { state.on_message(m); },
+      [&state](const consensus::accepted& m) { state.on_message(m); },
+      [&state](const consensus::proceed& m) { state.on_message(m); },
+      [&state](const consensus::refused& m) { state.on_message(m); },
+      [&state](const consensus::wish& m) { state.on(chair_report{m}); },
+      [&state](const holding& m) { state.on(m); },
+      [&state](const worker_joined& m) { state.on_joined(m); },
+      [&state](const worker_finished& m) { state.on_worker(m.source, m); },
+      [&state](const worker_lost& m) { state.on_loss(m); },
+      [&state](const worker_waits& m) { state.on(chair_report{m}); },
+      [&state](const node_lost& m) { state.on_complaint(m); },
       [&state](heartbeat) { state.on_heartbeat(); },
-      [&state](const cluster_plan& m) { state.meet(m); },
+      // who comes
+      [&state](const join_request& m) { state.on_join(m); },
+      [&state](const node_ready& m) { state.on_ready(m); },
+      [&state](const greeting& m) { state.on_greeting(m); },
+      [&state](const cluster_plan& m) { state.on_plan(m); },
+      [&state](const status_request& m) { state.say_status(m.control); },
+      [&state](const stop_request& m) { state.stop(m.control); },
+      // steps and evaluations
+      [&state](const step_report& r) { state.on_step(r); },
+      [&state](const gradient_applied& m) { state.on_applied(m); },
+      [&state](const chair_books& m) { state.on_books(m); },
+      [&state](const work_report& r) { state.on_report(r); },
+      [&state](snapshot& s) { state.on_snapshot(s); },
+      [&state](const snapshot_taken& s) { state.on_taken(s); },
+      [&state](const snapshot_request& m) { state.tell_workers(m); },
+      [&state](const run_progress& m) { state.tell_workers(m); },
+      [&state](const mean_request& m) { state.on_request(m); },
+      [&state](const evaluated& m) { state.on_evaluation(m); },
+      // checkpoints
+      [&state](const save_checkpoint& m) { state.save_workers(m); },
+      [&state](saved_worker& m) { state.on_part(m); },
+      [&state](const part_saved& m) { state.on_part_saved(m); },
+      [&state](const part_not_saved& m) { state.on_part_not_saved(m); },
+      [&state](const manifest_saved& m) { state.on_manifest_saved(m); },
+      [&state](const checkpoint_complete& m) { state.on_complete(m); },
+      // faults
+      [&state](const kill_worker& m) { state.pass_on(m); },
+      [&state](const restart_worker& m) { state.pass_on(m); },
+      [&state](const pause_worker& m) { state.pass_on(m); },
+      [&state](const actors::switch_fault& m) { state.switch_fault(m); },
+      // the run
+      [&state](const begin_run&) { state.begin_workers(); },
       [&state](const leave_run& m) { state.leave(m); },
-      [&state](const save_checkpoint& m) { state.obey(m); },
-      [&state](saved_worker& m) { state.write(std::move(m)); },
-      [&state](const checkpoint_complete& m) { state.write(m); },
-      [&state](const part_saved& m) { state.hand_on(m); },
-      [&state](const part_not_saved& m) { state.hand_on(m); },
+      [&state](const run_event& m) { state.tell_observer(m.what); },
+      [&state](const run_failed& failure) { state.on_failure(failure); },
+      [&state](start_run) { state.start(); },
+      [&state](tick) { state.on_tick(); },
   });
-  return {[self, working](const cluster_plan& plan) {
+}
+
+caf::behavior node_actor(caf::stateful_actor<node_state>* self, const node_setup& setup) {
+  return behaviour_of(self, setup);
+}
+
+caf::behavior later_node_actor(caf::stateful_actor<node_state>* self,
+                               const std::function<node_setup(const cluster_plan&)>& prepare,
+                               const caf::actor& client) {
+  report_exceptions_to(self, client, "the node");
+  self->set_default_handler(caf::skip); // orders may come before the plan
+  return {[=](const cluster_plan& plan) {
             try {
-              self->state.begin(plan);
+              self->become(behaviour_of(self, prepare(plan)));
+              self->set_default_handler(caf::print_and_drop);
+              self->state.on_plan(plan);
+              self->state.start();
             } catch (const error& e) { // the run is told why, too: it lacks what was saved here
-              self->send(plan.coordinator, run_failed{e.code(), e.sentence(), e.remedy()});
+              self->send(plan.handle, run_failed{e.code(), e.sentence(), e.remedy()});
               throw;
             }
-            self->set_default_handler(caf::print_and_drop);
-            self->become(working);
           },
-          [&state](const leave_run& m) { state.leave(m); }};
+          [=](const leave_run& m) {
+            self->send(client, m);
+            self->quit();
+          }};
 }
 
 } // namespace
@@ -208,6 +302,11 @@ run_failed silent_leader(std::chrono::nanoseconds patience) {
 
 caf::actor spawn_node(caf::actor_system& system, node_setup setup) {
   return system.spawn(node_actor, std::move(setup));
+}
+
+caf::actor spawn_node_later(caf::actor_system& system, std::function<node_setup(const cluster_plan&)> prepare,
+                            caf::actor client) {
+  return system.spawn(later_node_actor, std::move(prepare), std::move(client));
 }
 
 } // namespace gossamer::actors

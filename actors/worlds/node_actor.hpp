@@ -1,26 +1,73 @@
 #pragma once
 
-#include "gossamer/actors/worlds/real_time.hpp"
-#include "gossamer/actors/worlds/rendezvous.hpp"
+#include "gossamer/actors/runtime/kept_models.hpp"
+#include "gossamer/actors/runtime/messages.hpp"
+#include "gossamer/actors/runtime/node_protocol.hpp"
+#include "gossamer/actors/worlds/remote_nodes.hpp"
+
+#include <functional>
 
 namespace gossamer::actors {
 
+/// What a process of a run needs to know of it. Whatever is for the chair alone may be left out where this process
+/// never has it.
 struct node_setup {
-  std::uint32_t number = 0; ///< of this node
   std::shared_ptr<const experiment> run;
-  std::shared_ptr<const real_time> world;
-  std::shared_ptr<transport> net;                                 ///< without faults
-  std::function<void(const std::vector<node_entry>&)> meet_nodes; ///< who is where
-  std::chrono::nanoseconds patience = std::chrono::seconds(10);   ///< with a coordinator that is silent
-  caf::actor client;                                              ///< gets the `leave_run`, or a `run_failed`
+  std::uint32_t number = 0; ///< of this node
+  std::shared_ptr<const consensus::charter> rules;
+  std::optional<consensus::resolution> first; ///< with which the run begins; nothing: this process comes later
+  std::uint32_t life = 0;                     ///< of one that comes later: how often the node was started before
+  double time_s = 0;                          ///< of the run, so far
+  std::vector<remote_node> others;            ///< all with which it speaks
+  std::chrono::nanoseconds patience = std::chrono::seconds(10); ///< with one that is silent
+
+  /// Starts a worker actor of this process; called again with a higher incarnation when a worker is started anew.
+  std::function<caf::actor(rank, std::uint32_t incarnation, const caf::actor& node)> spawn_worker;
+  std::function<caf::actor(const caf::actor& node)> spawn_evaluator;
+  /// See checkpoint_writer.hpp; may be empty: nothing is saved.
+  std::function<caf::actor(const caf::actor& node)> spawn_checkpoint_writer = {};
+  std::chrono::nanoseconds detection{0};            ///< from a worker's death to the moment it is noticed
+  std::shared_ptr<const resumption> from = nullptr; ///< where the run goes on; null: it begins
+
+  // Where there are others:
+  std::vector<node_entry> nodes = {}; ///< all, by number
+  run_offer offer = {};               ///< for those who come later, but for their numbers
+  fingerprint print = {};             ///< of the run, as it was prepared here
+  std::function<void(const std::vector<node_entry>&)> meet_nodes = {}; ///< somebody is elsewhere now
+  caf::actor connector = {}; ///< to which `connect_atom` is said; null: all have been met
+  /// Takes a master's model away, to the node where it is evaluated.
+  std::function<void(const snapshot&, std::uint32_t node)> send_masters_model = {};
+  std::function<void(const switch_fault&)> switch_fault = {};
+  std::function<void(const std::string&)> tell = [](const std::string&) {}; ///< a line worth showing
+  std::function<void()> stop = [] {};                                       ///< somebody asks for the end of the run
+
+  /// Called when this process gets the chair. The observer is the chair's; may be null.
+  std::function<std::shared_ptr<run_observer>()> observe = [] { return nullptr; };
+  std::function<bool()> interrupted; ///< asked several times a second where the chair is: does the user want to stop?
+  caf::actor steps_to;               ///< gets a copy of each `step_report` that the chair counts; may be null
+  caf::actor client;                 ///< gets the `run_summary`, the `run_failed`, or the `leave_run`
 };
 
-/// What a node says that has heard nothing of its leader for so long.
+/// What a node says that has heard nothing of anybody who leads for so long.
 run_failed silent_leader(std::chrono::nanoseconds patience);
 
-/// A process of workers that another one coordinates. Begins with a `cluster_plan`; then obeys the coordinator's orders
-/// and hands on what its workers say: reports together, at most 20 times a second. It keeps their models until
-/// their mean is asked for; those of masters go to the leader at once.
+/// One process of a run: the shell around its `node_protocol`. It starts the workers of this process and hands on what
+/// they say: reports together, at most 20 times a second. It keeps their models until their mean is asked for. While
+/// it has the chair it counts steps, decides when to evaluate and to save, and ends the run with one error when
+/// something fails that the run cannot do without. Begins with `start_run`; the run, where it has the chair.
+///
+/// Whoever comes later connects to those who are there; a chair takes in who comes back.
+///
+/// A run that has ended, or failed, stays until its client says `leave_run`: then all others are sent away, and waited
+/// for, but not for long.
+///
+/// A worker that dies without an error of its own (killed, or its machine is gone) is lost: the others go on under a
+/// new view, and it may be started anew.
 caf::actor spawn_node(caf::actor_system& system, node_setup setup);
+
+/// One that waits for a `cluster_plan`, from which the rest follows.
+/// @param client gets a `leave_run` that comes before
+caf::actor spawn_node_later(caf::actor_system& system, std::function<node_setup(const cluster_plan&)> prepare,
+                            caf::actor client);
 
 } // namespace gossamer::actors

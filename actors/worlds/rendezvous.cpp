@@ -21,8 +21,8 @@ public:
   }
 
   void join(const join_request& m) {
-    if (m.control != control_version)
-      return refuse(other_version(m.control));
+    if (auto why = refusal_of(m))
+      return refuse(*std::move(why));
     const auto number = free_seat(m.wanted);
     if (number == 0)
       return refuse({errc::usage, fmt::format("the run has all of its {} nodes", setup_.nodes + 1),
@@ -33,7 +33,6 @@ public:
     self_->monitor(taken.who);
     auto offer = setup_.offer;
     offer.node = number;
-    offer.incarnation = taken.incarnation;
     answer(std::move(offer));
   }
 
@@ -41,42 +40,23 @@ public:
     const auto sender = caf::actor_cast<caf::actor_addr>(self_->current_sender());
     if (m.node == 0 || m.node >= seats_.size() || seats_[m.node].who != sender)
       return;
-    if (const auto different = differences(setup_.print, m.print); !different.empty()) {
+    if (auto why = refusal_of(setup_.print, m)) {
       seats_[m.node].leave();
-      self_->send(
-          caf::actor_cast<caf::actor>(sender),
-          run_failed{errc::usage,
-                     fmt::format("it has prepared another run (here: at the leader): {}", fmt::join(different, "; ")),
-                     "give all nodes the same data and the same version of the program"});
-      return setup_.tell(
-          fmt::format("node {} is refused, for it has prepared another run: {}", m.node, fmt::join(different, "; ")));
+      setup_.tell(fmt::format("node {} is refused: {}", m.node, why->sentence));
+      return answer(*std::move(why));
     }
     seats_[m.node].ready = m;
-    if (begun_)
-      return setup_.on_return(m, seats_[m.node].incarnation);
     setup_.tell(fmt::format("node {} of {} is ready ({})", m.node, setup_.nodes + 1, to_string(m.data)));
     if (present() == setup_.nodes)
       assemble();
   }
 
   void say_status(std::uint32_t control) {
-    if (control != control_version)
-      return answer(other_version(control));
-    const auto p = setup_.progress();
-    run_status s{.algorithm = setup_.algorithm,
-                 .nodes = static_cast<std::uint32_t>(setup_.nodes + 1),
-                 .begun = begun_,
-                 .epoch = p.epoch,
-                 .planned_epochs = p.planned_epochs,
-                 .loss = p.loss,
-                 .time_s = p.time_s,
-                 .steps_per_second = p.steps_per_second,
-                 .bits_per_second = p.bits_per_second,
-                 .remaining_s = p.remaining_s};
-    s.there = begun_ ? s.nodes - static_cast<std::uint32_t>(p.nodes_lost) : static_cast<std::uint32_t>(present() + 1);
-    if (p.accuracy)
-      s.accuracy = *p.accuracy;
-    answer(std::move(s));
+    if (auto why = refusal_of(join_request{.control = control}))
+      return answer(*std::move(why));
+    answer(run_status{.algorithm = setup_.algorithm,
+                      .nodes = static_cast<std::uint32_t>(setup_.nodes + 1),
+                      .there = static_cast<std::uint32_t>(present() + 1)});
   }
 
   void stop(std::uint32_t control) {
@@ -89,12 +69,10 @@ private:
   struct seat {
     caf::actor_addr who; // asked for it
     std::uint32_t slots = 1;
-    std::uint32_t incarnation = 0;
     std::optional<node_ready> ready;
 
     void leave() {
       who = {};
-      incarnation += ready.has_value();
       ready.reset();
     }
   };
@@ -109,13 +87,6 @@ private:
     answer(std::move(why));
   }
 
-  static run_failed other_version(std::uint32_t control) {
-    return {errc::usage,
-            fmt::format("it speaks version {} of the control messages, and the run's leader version {}", control,
-                        control_version),
-            "use the same version of the program on all nodes"};
-  }
-
   /// Nodes that are ready, without the leader.
   std::size_t present() const {
     return static_cast<std::size_t>(std::ranges::count_if(seats_, [](const seat& s) { return s.ready.has_value(); }));
@@ -123,8 +94,6 @@ private:
 
   /// 0 where there is none.
   std::uint32_t free_seat(std::uint32_t wanted) const {
-    if (begun_ && !setup_.on_return)
-      return 0;
     if (wanted > 0 && wanted < seats_.size() && !seats_[wanted].who)
       return wanted;
     for (std::uint32_t i = 1; i < seats_.size(); ++i)
@@ -137,13 +106,11 @@ private:
     for (std::uint32_t i = 1; i < seats_.size(); ++i)
       if (seats_[i].who == who) {
         seats_[i].leave();
-        if (!begun_)
-          setup_.tell(fmt::format("node {} is gone before the run has begun", i));
+        setup_.tell(fmt::format("node {} is gone before the run has begun", i));
       }
   }
 
   void assemble() {
-    begun_ = true;
     assembly all;
     for (std::uint32_t i = 1; i < seats_.size(); ++i)
       all.nodes.push_back({*seats_[i].ready, seats_[i].slots});
@@ -153,8 +120,19 @@ private:
   caf::event_based_actor* self_ = nullptr;
   rendezvous_setup setup_;
   std::vector<seat> seats_; // by the number of the node
-  bool begun_ = false;
 };
+
+/// From now on the node answers, whoever asks.
+caf::behavior open_door(caf::event_based_actor* self, const caf::actor& node) {
+  self->set_down_handler([](const caf::down_msg&) {});
+  return door_interface::behaviour(std::tuple{
+      [=](const join_request& m) { return self->delegate(node, m); },
+      [=](const node_ready& m) { return self->delegate(node, m); },
+      [=](const status_request& m) { return self->delegate(node, m); },
+      [=](const stop_request& m) { return self->delegate(node, m); },
+      [=](const greeting& m) { return self->delegate(node, m); },
+  });
+}
 
 caf::behavior rendezvous_actor(caf::stateful_actor<rendezvous_state>* self, rendezvous_setup setup) {
   self->state.open(self, std::move(setup));
@@ -163,10 +141,30 @@ caf::behavior rendezvous_actor(caf::stateful_actor<rendezvous_state>* self, rend
       [self](const node_ready& m) { self->state.ready(m); },
       [self](const status_request& m) { self->state.say_status(m.control); },
       [self](const stop_request& m) { self->state.stop(m.control); },
+      [](const greeting&) {},
+      [self](const run_begins& m) { self->become(open_door(self, m.node)); },
   });
 }
 
 } // namespace
+
+std::optional<run_failed> refusal_of(const join_request& m) {
+  if (m.control == control_version)
+    return std::nullopt;
+  return run_failed{errc::usage,
+                    fmt::format("it speaks version {} of the control messages, and the run's leader version {}",
+                                m.control, control_version),
+                    "use the same version of the program on all nodes"};
+}
+
+std::optional<run_failed> refusal_of(const fingerprint& own, const node_ready& m) {
+  const auto different = differences(own, m.print);
+  if (different.empty())
+    return std::nullopt;
+  return run_failed{errc::usage,
+                    fmt::format("it has prepared another run (here: at the leader): {}", fmt::join(different, "; ")),
+                    "give all nodes the same data and the same version of the program"};
+}
 
 std::vector<std::vector<rank>> deal_ranks(std::size_t workers, std::size_t masters,
                                           std::span<const std::uint32_t> slots) {
@@ -184,12 +182,11 @@ std::vector<std::vector<rank>> deal_ranks(std::size_t workers, std::size_t maste
   return result;
 }
 
-std::vector<std::uint32_t> homes_of(const std::vector<node_entry>& nodes, std::size_t workers,
-                                    std::size_t participants) {
+std::vector<std::uint32_t> residences(const std::vector<node_entry>& nodes, std::size_t participants) {
   std::vector<std::uint32_t> result(participants);
   for (std::uint32_t k = 0; k < nodes.size(); ++k)
     for (const auto i : nodes[k].ranks)
-      if (i < workers)
+      if (i < participants)
         result[i] = k;
   return result;
 }
@@ -205,18 +202,26 @@ void add_cluster_messages(caf::actor_system_config& config) {
       .add_message_type<status_request>("gossamer::status_request")
       .add_message_type<stop_request>("gossamer::stop_request")
       .add_message_type<run_status>("gossamer::run_status")
+      .add_message_type<ask_there>("gossamer::ask_there")
+      .add_message_type<chair_books>("gossamer::chair_books")
+      .add_message_type<greeting>("gossamer::greeting")
       .add_message_type<cluster_plan>("gossamer::cluster_plan")
       .add_message_type<switch_fault>("gossamer::switch_fault")
       .add_message_type<leave_run>("gossamer::leave_run")
       .add_message_type<begin_run>("gossamer::begin_run")
-      .add_message_type<hold_steps>("gossamer::hold_steps")
-      .add_message_type<holding>("gossamer::holding")
-      .add_message_type<decision>("gossamer::decision")
+      .add_message_type<consensus::hold>("gossamer::consensus::hold")
+      .add_message_type<consensus::holding>("gossamer::consensus::holding")
+      .add_message_type<consensus::propose>("gossamer::consensus::propose")
+      .add_message_type<consensus::accepted>("gossamer::consensus::accepted")
+      .add_message_type<consensus::proceed>("gossamer::consensus::proceed")
+      .add_message_type<consensus::refused>("gossamer::consensus::refused")
+      .add_message_type<consensus::wish>("gossamer::consensus::wish")
+      .add_message_type<worker_waits>("gossamer::worker_waits")
+      .add_message_type<kill_worker>("gossamer::kill_worker")
+      .add_message_type<restart_worker>("gossamer::restart_worker")
       .add_message_type<worker_joined>("gossamer::worker_joined")
       .add_message_type<worker_finished>("gossamer::worker_finished")
       .add_message_type<worker_lost>("gossamer::worker_lost")
-      .add_message_type<start_worker>("gossamer::start_worker")
-      .add_message_type<stop_worker>("gossamer::stop_worker")
       .add_message_type<pause_worker>("gossamer::pause_worker")
       .add_message_type<snapshot_request>("gossamer::snapshot_request")
       .add_message_type<snapshot_taken>("gossamer::snapshot_taken")

@@ -1,9 +1,10 @@
 #pragma once
 
 #include "gossamer/actors/data_plane/endpoint.hpp"
-#include "gossamer/actors/runtime/coordinator.hpp"
+#include "gossamer/actors/fetch/catalogue.hpp"
 #include "gossamer/actors/runtime/fingerprint.hpp"
 #include "gossamer/actors/runtime/interface.hpp"
+#include "gossamer/actors/worlds/chair_books.hpp"
 #include "gossamer/actors/worlds/run_status.hpp"
 
 #include <functional>
@@ -20,6 +21,12 @@ struct join_request {
   std::uint32_t wanted = 0; ///< the number that it would like to have; 0: any
 };
 
+/// Whoever has the files that the run is prepared from, and what they come to there.
+struct offered_files {
+  files_interface::handle from;
+  std::uint64_t data = 0, initial = 0; ///< of its `fingerprint`
+};
+
 /// leader -> node: what to prepare
 struct run_offer {
   std::uint32_t incarnation = 0;      ///< how often a node of this number was lost before
@@ -31,6 +38,13 @@ struct run_offer {
   std::string checkpoints;            ///< folder for its parts of them; empty: none
   std::string resumed;                ///< folder of those that the run goes on from; empty: it begins
   std::uint64_t from = 0;             ///< which of them
+  std::string folder;                 ///< of the run, where its leader writes; whoever follows it goes on there
+  offered_files files;
+};
+
+/// node -> who wants to join, or asks how the run is: the chair's node listens there
+struct ask_there {
+  endpoint where;
 };
 
 /// leader -> node: this fault of the plan begins or ends
@@ -39,62 +53,87 @@ struct switch_fault {
   bool on = false;
 };
 
-/// leader -> node: the run is over, as planned unless `why` says otherwise
+/// chair -> node: the run is over, as planned unless `why` says otherwise
 struct leave_run {
   std::string why;
 };
 
+struct greeting;
 struct cluster_plan;
-/// A node, as its leader and its coordinator see it.
-using node_interface = ordered_interface::with<cluster_plan, switch_fault, leave_run>;
+/// A node, as the others see it.
+using node_interface = peer_interface::with<greeting, chair_books, cluster_plan, switch_fault, leave_run>;
+
+/// node -> node: this one is there, and can be spoken to; answered by the like
+struct greeting {
+  std::uint32_t node = 0, life = 0;
+  node_interface::handle handle;
+  bool is_answer = false;
+};
 
 /// node -> leader: it has prepared the run
 struct node_ready {
   std::uint32_t node = 0;
   fingerprint print;
-  endpoint data; ///< where its data plane listens
+  endpoint data;    ///< where its data plane listens
+  endpoint control; ///< where others reach its door
   node_interface::handle handle;
 };
 
 /// One process of a run: where its data plane listens, and who lives there.
 struct node_entry {
   std::uint32_t incarnation = 0;
-  endpoint data;
+  endpoint data, control;
   std::vector<rank> ranks;
 };
 
-/// leader -> node: all are there; again when one has come back
+/// chair -> node: all are there; again when one has come back
 struct cluster_plan {
-  std::vector<node_entry> nodes; ///< by number; 0 leads
-  coordinator_interface::handle coordinator;
+  std::vector<node_entry> nodes; ///< by number
+  std::uint32_t chair = 0;
+  node_interface::handle handle; ///< the chair's
+  bool begins = true;            ///< the run; else it is under way
+  double time_s = 0;             ///< of the run, so far
 };
 
-/// The leader's door, as everybody sees it.
-using door_interface = interface<join_request, node_ready, status_request, stop_request>;
+/// The door of a node, as everybody sees it.
+using door_interface = interface<join_request, node_ready, status_request, stop_request, greeting>;
 
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, join_request& m) {
   return f(m.control, m.slots, m.wanted);
 }
 template <class Inspector>
+decltype(auto) inspect(Inspector& f, offered_files& m) {
+  return f(m.from, m.data, m.initial);
+}
+template <class Inspector>
 decltype(auto) inspect(Inspector& f, run_offer& m) {
-  return f(m.incarnation, m.node, m.run, m.settings, m.faults, m.workers_per_node, m.checkpoints, m.resumed, m.from);
+  return f(m.incarnation, m.node, m.run, m.settings, m.faults, m.workers_per_node, m.checkpoints, m.resumed, m.from,
+           m.folder, m.files);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, endpoint& e) {
   return f(e.host, e.port);
 }
 template <class Inspector>
+decltype(auto) inspect(Inspector& f, ask_there& m) {
+  return f(m.where);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, greeting& m) {
+  return f(m.node, m.life, m.handle, m.is_answer);
+}
+template <class Inspector>
 decltype(auto) inspect(Inspector& f, node_ready& m) {
-  return f(m.node, m.print, m.data, m.handle);
+  return f(m.node, m.print, m.data, m.control, m.handle);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, node_entry& e) {
-  return f(e.incarnation, e.data, e.ranks);
+  return f(e.incarnation, e.data, e.control, e.ranks);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, cluster_plan& m) {
-  return f(m.nodes, m.coordinator);
+  return f(m.nodes, m.chair, m.handle, m.begins, m.time_s);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, switch_fault& m) {
@@ -110,10 +149,8 @@ decltype(auto) inspect(Inspector& f, leave_run& m) {
 std::vector<std::vector<rank>> deal_ranks(std::size_t workers, std::size_t masters,
                                           std::span<const std::uint32_t> slots);
 
-/// On which node the model of each worker and master is put aside for evaluations: its own, but those of masters on
-/// node 0.
-std::vector<std::uint32_t> homes_of(const std::vector<node_entry>& nodes, std::size_t workers,
-                                    std::size_t participants);
+/// On which node each worker and master lives.
+std::vector<std::uint32_t> residences(const std::vector<node_entry>& nodes, std::size_t participants);
 
 /// Who has joined. Sent to the client when all nodes are ready.
 struct assembly {
@@ -124,22 +161,28 @@ struct assembly {
   std::vector<member> nodes; ///< without the leader; numbered from 1 in this order
 };
 
+/// Why a node that speaks this version of the control messages cannot take part; nothing: it can.
+std::optional<run_failed> refusal_of(const join_request& m);
+/// Why one that has prepared this cannot.
+std::optional<run_failed> refusal_of(const fingerprint& own, const node_ready& m);
+
 struct rendezvous_setup {
   run_offer offer; ///< but for the number
   fingerprint print;
   std::size_t nodes = 0;                        ///< to wait for, without the leader
   std::function<void(const std::string&)> tell; ///< a line worth showing: who came, who was refused
-  /// The process of a node has been started again within the run. May be empty: then nobody can come back.
-  std::function<void(const node_ready&, std::uint32_t incarnation)> on_return;
-  caf::actor client; ///< gets the `assembly`
-  /// What a `run_status` says, but for who is there. Threads: any
-  std::function<progress_record()> progress = [] { return progress_record{}; };
-  std::string algorithm = {};         ///< likewise
-  std::function<void()> stop = [] {}; ///< somebody asks for the end of the run. Threads: any
+  caf::actor client;                            ///< gets the `assembly`
+  std::string algorithm = {};                   ///< for a `run_status`
+  std::function<void()> stop = [] {};           ///< somebody asks for the end of the run. Threads: any
 };
 
-/// The leader's door. Answers a `join_request` with a `run_offer`, or a `run_failed` that says why not; refuses who has
-/// prepared another run. Answers who asks how the run is, or for its end.
+/// leader -> its door: the run has begun, and this node answers from now on
+struct run_begins {
+  caf::actor node;
+};
+
+/// The leader's door until the run begins. Answers a `join_request` with a `run_offer`, or a `run_failed` that says why
+/// not; refuses who has prepared another run. Answers who asks how the run is, or for its end.
 caf::actor spawn_rendezvous(caf::actor_system& system, rendezvous_setup setup);
 
 /// All that nodes say to each other, made known to an actor system with a middleman.
@@ -148,3 +191,4 @@ void add_cluster_messages(caf::actor_system_config& config);
 } // namespace gossamer::actors
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::assembly)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::run_begins)

@@ -68,8 +68,8 @@ world_parts simulation::parts() {
     auto source = std::make_shared<gradient_source>(run_, who, random_life, models_[who % models_.size()]);
     return parent->spawn(simulated_compute, this, std::move(source), who, caf::actor_cast<caf::actor>(parent));
   };
-  parts.spawn_evaluator = [this](const caf::actor& coordinator) {
-    return spawn_evaluator(system_, {.run = run_, .supervisor = coordinator});
+  parts.spawn_evaluator = [this](const caf::actor& node) {
+    return spawn_evaluator(system_, {.run = run_, .supervisor = node});
   };
   add_checkpoints(parts, system_, *run_, around_, false);
   parts.transport = std::shared_ptr<transport>{std::shared_ptr<transport>{}, this}; // which outlives its actors
@@ -84,13 +84,13 @@ void simulation::spawn_actors() {
   client_ = system_.spawn(client_actor, this);
   injector_ = system_.spawn(fault_injector, board_, run_->participants(), settings_.workers_per_node,
                             std::function([this](std::size_t fault, bool on) { on_fault(fault, on); }));
-  coordinator_ = spawn_run(system_, run_, parts(),
-                           {.observer = &observer_,
-                            .interrupted = around_.interrupted,
-                            .client = client_,
-                            .steps_to = around_.faults.needs_steps() ? injector_ : caf::actor{}});
-  caf::anon_send(coordinator_, start_run{});
-  caf::anon_send(injector_, start_faults{coordinator_});
+  node_ = spawn_run(system_, run_, parts(),
+                    {.observer = &observer_,
+                     .interrupted = around_.interrupted,
+                     .client = client_,
+                     .steps_to = around_.faults.needs_steps() ? injector_ : caf::actor{}});
+  caf::anon_send(node_, start_run{});
+  caf::anon_send(injector_, start_faults{node_});
 }
 
 } // namespace gossamer::actors::detail

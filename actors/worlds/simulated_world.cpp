@@ -130,7 +130,7 @@ simulation::simulation(std::shared_ptr<const experiment> e, const simulation_set
 
 simulation::~simulation() {
   events_ = {}; // when memory has ended, this makes room for what follows
-  for (const auto& actor : {client_, injector_, coordinator_})
+  for (const auto& actor : {client_, injector_, node_})
     if (actor)
       caf::anon_send_exit(actor, caf::exit_reason::kill);
   while (scheduler_.try_run_once()) {
@@ -262,13 +262,13 @@ void simulation::look_for_trouble() {
     throw broken_promise(fmt::format("{}, and no fault is left: {}", silence, observer_.who_waits()));
 }
 
-/// The coordinator looks every tenth of a virtual second, which may take hours, or not come.
+/// The node looks every tenth of a virtual second, which may take hours, or not come.
 void simulation::look_for_interrupt() {
   if (interrupted_ || !around_.interrupted || !around_.interrupted())
     return;
   interrupted_ = true;
   standstill_.hurry();
-  caf::anon_send(coordinator_, tick{});
+  caf::anon_send(node_, tick{});
 }
 
 } // namespace detail

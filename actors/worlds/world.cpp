@@ -42,27 +42,10 @@ void go_on_from(const resumption& from, const experiment& e, worker_place& place
   }
 }
 
-} // namespace
-
-void require_states(const resumption& from, const experiment& e, std::span<const rank> ranks) {
-  for (const auto i : ranks)
-    state_for(from, e, i);
-}
-
-void add_checkpoints(world_parts& parts, caf::actor_system& system, const experiment& e, const run_surroundings& around,
-                     bool own_thread) {
-  parts.from = around.from;
-  if (!e.settings.checkpoint.is_set())
-    return;
-  parts.spawn_checkpoint_writer = [&system, folder = around.checkpoints, workers = e.settings.workers,
-                                   own_thread](const caf::actor& owner) {
-    return spawn_checkpoint_writer(system, {folder, workers, owner, own_thread});
-  };
-}
-
-worker_starter starter_of(caf::actor_system& system, std::shared_ptr<const experiment> e, world_parts parts) {
+/// Starts a worker of this process.
+auto starter_of(caf::actor_system& system, std::shared_ptr<const experiment> e, world_parts parts) {
   const auto kept = std::make_shared<kept_states>();
-  return [&system, e, parts, kept](rank i, std::uint32_t incarnation, const caf::actor& coordinator) {
+  return [&system, e, parts, kept](rank i, std::uint32_t incarnation, const caf::actor& node) {
     worker_setup setup;
     setup.settings = e->for_worker(i, incarnation);
     setup.settings.witness = parts.witness;
@@ -86,7 +69,7 @@ worker_starter starter_of(caf::actor_system& system, std::shared_ptr<const exper
     }
     setup.clock = parts.clock;
     setup.name = e->name_of(i);
-    setup.coordinator = coordinator;
+    setup.node = node;
     auto started = spawn_worker(system, std::move(setup));
     parts.transport->attach({i, incarnation}, [started, alone = parts.alone](frame f) {
       alone ? deliver(started, std::move(f)) : caf::anon_send(started, std::move(f));
@@ -95,31 +78,85 @@ worker_starter starter_of(caf::actor_system& system, std::shared_ptr<const exper
   };
 }
 
-caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment> e, const world_parts& parts,
-                     run_client client) {
-  coordinator_setup setup;
+} // namespace
+
+void require_states(const resumption& from, const experiment& e, std::span<const rank> ranks) {
+  for (const auto i : ranks)
+    state_for(from, e, i);
+}
+
+void add_checkpoints(world_parts& parts, caf::actor_system& system, const experiment& e, const run_surroundings& around,
+                     bool own_thread) {
+  parts.from = around.from;
+  if (!e.settings.checkpoint.is_set())
+    return;
+  parts.spawn_checkpoint_writer = [&system, folder = around.checkpoints, workers = e.settings.workers,
+                                   own_thread](const caf::actor& owner) {
+    return spawn_checkpoint_writer(system, {folder, workers, owner, own_thread});
+  };
+}
+
+std::shared_ptr<const consensus::charter> charter_of(const experiment& e, std::uint32_t nodes,
+                                                     std::vector<std::uint32_t> homes,
+                                                     std::chrono::nanoseconds patience) {
+  constexpr double beyond_patience = 1.5;
+  const auto& traits = e.algorithm->traits;
+  return std::make_shared<const consensus::charter>(
+      consensus::charter{.nodes = nodes,
+                         .homes = std::move(homes),
+                         .synchronous = traits.synchronous,
+                         .plan = consensus::membership_rules(traits, e.settings.workers),
+                         .longest_hold_s = beyond_patience * std::chrono::duration<double>{patience}.count()});
+}
+
+consensus::resolution founding_of(const experiment& e, const consensus::charter& rules,
+                                  const std::set<std::uint32_t>& voters) {
+  const auto updates = e.steps_per_worker * (rules.synchronous ? 1 : e.settings.workers);
+  return consensus::founding(rules.homes, voters, updates);
+}
+
+node_setup setup_of(caf::actor_system& system, std::shared_ptr<const experiment> e, const world_parts& parts) {
+  node_setup setup;
   setup.run = e;
-  setup.observer = client.observer;
-  setup.interrupted = std::move(client.interrupted);
   setup.detection = parts.detection;
   setup.spawn_worker = starter_of(system, e, parts);
-  setup.others = std::move(client.others);
-  setup.patience = client.patience;
   setup.spawn_evaluator = parts.spawn_evaluator;
   setup.spawn_checkpoint_writer = parts.spawn_checkpoint_writer;
   setup.from = parts.from;
+  return setup;
+}
+
+caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment> e, const world_parts& parts,
+                     run_client client) {
+  auto setup = setup_of(system, e, parts);
+  setup.rules = charter_of(*e, 1, std::vector<std::uint32_t>(e->participants()), setup.patience);
+  setup.first = founding_of(*e, *setup.rules, {0});
+  setup.observe = [observer = client.observer] {
+    return std::shared_ptr<run_observer>{std::shared_ptr<void>{}, observer};
+  };
+  setup.interrupted = std::move(client.interrupted);
   setup.steps_to = client.steps_to;
   setup.client = client.client;
-  return spawn_coordinator(system, std::move(setup));
+  return spawn_node(system, std::move(setup));
 }
 
 run_summary outcome(caf::scoped_actor& client) {
-  run_summary summary;
+  std::optional<run_summary> summary;
   std::optional<run_failed> failure;
-  client->receive([&](run_summary& s) { summary = std::move(s); }, [&](run_failed& f) { failure = std::move(f); });
+  client->receive([&](run_summary& s) { summary = std::move(s); }, [&](run_failed& f) { failure = std::move(f); },
+                  [&](const leave_run& m) {
+                    failure = run_failed{errc::failed,
+                                         m.why.empty() ? "another node has led the run to its end"
+                                                       : "the node that leads the run now says: " + m.why,
+                                         "the run folder has what it came to, where all see the same folder"};
+                  },
+                  [&](const caf::down_msg&) {
+                    failure = run_failed{errc::failed, "the run goes on without this node",
+                                         "whoever leads it now has given this one up"};
+                  });
   if (failure)
     throw error(failure->code, failure->sentence, failure->remedy);
-  return summary;
+  return std::move(*summary);
 }
 
 } // namespace gossamer::actors

@@ -22,8 +22,11 @@ public:
   const host& node(std::size_t k) const { return nodes_[k]; }
   /// Of the leader, without the port that it will find.
   std::string leader_address() const;
-  /// @param leader HOST:PORT, of those that join
+  /// Of a node when it is started first. @param leader HOST:PORT, of those that join
   std::vector<std::string> command(std::size_t k, const std::string& leader) const;
+
+  /// Of one that joins, as all do that are started again.
+  std::vector<std::string> joining_command(std::size_t k, const std::string& leader) const;
 
 private:
   std::vector<std::string> leader_words() const;

@@ -21,7 +21,7 @@ protected:
   }
 
   const std::shared_ptr<const experiment> run_ = run();
-  membership members_{*run_};
+  membership members_{*run_, everybody_of(*run_)};
   ledger seen_{3};
   checkpoints all_{*run_};
 };

@@ -31,7 +31,7 @@ struct recorder final : run_observer {
 
 /// What a node that has joined does.
 struct joiner {
-  std::function<std::shared_ptr<const experiment>(const std::string&)> prepare_run = [](const std::string& settings) {
+  preparation prepare_run = [](const std::string& settings, const compute::data_files&) {
     return prepare(parse_run_settings(settings, "the leader's settings"));
   };
   std::function<bool()> leaves = [] { return false; };

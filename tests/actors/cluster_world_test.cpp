@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(algorithms, every_algorithm_across_nodes, testing::Valu
 TEST(cluster_world, takes_what_is_sent_without_waiting_for_answers) {
   auto s = small_run("push-gossip");
   s.under_way = 1;
-  const auto prepare_run = [](const std::string& settings) {
+  const auto prepare_run = [](const std::string& settings, const compute::data_files&) {
     return prepare(parse_run_settings(settings, "the leader's settings"), testing_support::push_gossips());
   };
   cluster nodes{std::vector(3, joiner{.prepare_run = prepare_run})};
@@ -142,7 +142,7 @@ TEST(cluster_world, takes_back_a_node_that_is_started_again) {
 
 TEST(cluster_world, refuses_a_node_with_other_data) {
   joiner other;
-  other.prepare_run = [](const std::string& text) {
+  other.prepare_run = [](const std::string& text, const compute::data_files&) {
     auto settings = parse_run_settings(text, "the leader's settings");
     settings.data = "digits:samples=500,test=100";
     return prepare(settings);
@@ -173,7 +173,7 @@ TEST(cluster_world, says_that_nobody_leads) {
   s.where = {"127.0.0.1", 1};
   s.wait = std::chrono::milliseconds(300);
   try {
-    join_cluster(s, [](const std::string&) { return nullptr; });
+    join_cluster(s, [](const std::string&, const compute::data_files&) { return nullptr; });
     FAIL() << "nobody can be there";
   } catch (const error& e) {
     EXPECT_THAT(e.what(), HasSubstr("nobody leads a run at 127.0.0.1:1"));

@@ -65,5 +65,152 @@ TEST_F(planned, the_best_model_that_is_left_is_everybodys) {
   EXPECT_FALSE(plan(interrupted_round::repeat, {{.who = 3}})) << "nobody has a model";
 }
 
+TEST_F(planned, a_view_begins_where_the_kind_of_algorithm_demands_it) {
+  struct expected {
+    algorithm_traits traits;
+    std::uint64_t limit, first_step;
+  };
+  const algorithm_traits none{.synchronous = false};
+  const algorithm_traits finish{.synchronous = true, .on_loss = interrupted_round::finish};
+  const algorithm_traits repeat{.synchronous = true, .on_loss = interrupted_round::repeat};
+  for (const auto& [traits, limit, first_step] :
+       {expected{none, 100, 0}, expected{finish, 100, 6}, expected{finish, 6, 6}, expected{finish, 5, 5},
+        expected{repeat, 100, 5}, expected{repeat, 3, 3}}) {
+    last_.what.limit = limit;
+    const auto next = membership_rules(traits)({last_, std::vector{at(0, 4), at(2, 5), at(3, 4)}});
+    ASSERT_TRUE(next);
+    EXPECT_EQ(next->view.first_step, first_step) << "limit " << limit;
+  }
+}
+
+TEST_F(planned, steps_of_those_without_the_model_do_not_count) {
+  const standing without{.who = 2, .incarnation = 0, .line = 0, .step = 90, .next_exchange = 90};
+  for (const auto on_loss : {interrupted_round::finish, interrupted_round::repeat}) {
+    const auto next = plan(on_loss, {at(0, 4), at(1, 5), without}, true);
+    ASSERT_TRUE(next);
+    EXPECT_EQ(next->limit, 6u);
+    EXPECT_LE(next->view.first_step, 6u);
+  }
+}
+
+TEST_F(planned, those_a_round_behind_get_the_state_of_one_that_is_not_where_rounds_are_repeated) {
+  const std::vector workers{at(0, 4), at(1, 5), at(2, 4)};
+  const auto repeat = plan(interrupted_round::repeat, workers);
+  EXPECT_THAT(repeat->view.donors, UnorderedElementsAre(Pair(0, 1), Pair(2, 1)));
+  EXPECT_THAT(repeat->view.lives, UnorderedElementsAre(Pair(0, 0), Pair(1, 0), Pair(2, 0)));
+  EXPECT_THAT(plan(interrupted_round::finish, workers)->view.donors, IsEmpty()) << "these do step 5 in the old view";
+}
+
+TEST_F(planned, those_a_round_behind_go_on_when_all_others_are_lost) {
+  last_.what.number = 2;
+  last_.what.view = {2, 5, {{0, 0}, {1, 0}, {2, 0}}, {{0, 1}, {2, 1}}};
+  const auto next = plan(interrupted_round::repeat, {at(0, 4), at(2, 4), {.who = 3}});
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->view.first_step, 4u);
+  EXPECT_THAT(next->view.lives, UnorderedElementsAre(Pair(0, 0), Pair(2, 0), Pair(3, 3)));
+  EXPECT_THAT(next->view.donors, UnorderedElementsAre(Pair(2, 0), Pair(3, 0)));
+}
+
+/// Whoever is lost, and whoever of them comes back.
+TEST_F(planned, who_has_no_model_gets_it_from_one_that_has_and_donors_take_turns) {
+  constexpr unsigned workers = 5;
+  last_ = founding(std::vector<node_number>(workers), {0}, 100);
+  for (const auto& traits : {algorithm_traits{.synchronous = false},
+                             algorithm_traits{.synchronous = true, .on_loss = interrupted_round::finish},
+                             algorithm_traits{.synchronous = true, .on_loss = interrupted_round::repeat}})
+    for (unsigned lost = 0; lost + 1 < 1u << workers; ++lost)
+      for (unsigned back = 0; back < 1u << workers; ++back) {
+        std::vector<standing> answers;
+        std::size_t ready = 0, without = 0;
+        for (rank i = 0; i < workers; ++i)
+          if ((lost >> i & 1u) == 0)
+            answers.push_back(at(i, 3)), ++ready;
+          else if ((back >> i & 1u) != 0)
+            answers.push_back({.who = i}), ++without;
+        const auto next = membership_rules(traits)({last_, answers});
+        ASSERT_TRUE(next);
+        EXPECT_EQ(next->number, 2u);
+        EXPECT_EQ(next->view.number, lost == 0 ? 1u : 2u);
+        ASSERT_EQ(next->view.lives.size(), answers.size());
+        EXPECT_EQ(next->view.donors.size(), without);
+        std::map<rank, std::size_t> given;
+        for (const auto& [joiner, donor] : next->view.donors) {
+          EXPECT_NE(lost >> joiner & 1u, 0u);
+          EXPECT_EQ(lost >> donor & 1u, 0u) << donor << " has nothing to give";
+          ++given[donor];
+        }
+        for (const auto& [donor, times] : given)
+          EXPECT_LE(times, (without + ready - 1) / ready);
+        for (const auto& [i, life] : next->view.lives)
+          EXPECT_EQ(life, next->view.donors.contains(i) ? 2u : 0u) << "the life of " << i;
+        ASSERT_FALSE(HasFailure()) << "lost " << lost << ", back " << back;
+      }
+}
+
+// -- masters ----------------------------------------------------------------------------------------------------------
+
+/// Two workers, then two masters.
+class planned_with_masters : public planned {
+protected:
+  static std::optional<decision> next(const resolution& last, const std::vector<standing>& workers) {
+    return membership_rules({.synchronous = false}, 2)({last, workers});
+  }
+};
+
+TEST_F(planned_with_masters, nothing_changes_when_all_are_current) {
+  EXPECT_EQ(next(last_, {at(0, 3), at(1, 4), at(2, 0), at(3, 0)})->view, last_.what.view);
+  last_.what.number = 5;
+  last_.what.view = {2, 0, {{0, 0}, {1, 0}, {2, 0}, {3, 4}}, {}};
+  const auto in = [](standing s) { return s.line = 5, s; };
+  const standing restarted{.who = 3, .incarnation = 4}; // which has no line: it has a state of its own
+  EXPECT_EQ(next(last_, {in(at(0, 3)), in(at(1, 4)), in(at(2, 0)), restarted})->view, last_.what.view);
+}
+
+TEST_F(planned_with_masters, a_master_that_is_started_again_has_a_new_life_and_is_given_no_state) {
+  const auto found = next(last_, {at(0, 3), {.who = 1}, at(2, 0), {.who = 3}});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->view.number, 2u);
+  EXPECT_THAT(found->view.lives, UnorderedElementsAre(Pair(0, 0), Pair(1, 2), Pair(2, 0), Pair(3, 2)));
+  EXPECT_THAT(found->view.donors, UnorderedElementsAre(Pair(1, 0)));
+}
+
+TEST_F(planned_with_masters, a_master_gives_no_state) {
+  EXPECT_FALSE(next(last_, {{.who = 0}, {.who = 1}, at(2, 9), at(3, 9)})) << "no worker has a model";
+  last_.what.number = 3;
+  const auto found = next(last_, {at(0, 3), {.who = 1}, at(2, 9), at(3, 9)}); // all of an earlier line
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->view.donors, UnorderedElementsAre(Pair(1, 0)));
+}
+
+TEST_F(planned_with_masters, a_lost_master_is_missing_in_the_next_view) {
+  const auto found = next(last_, {at(0, 3), at(1, 4), at(3, 0)});
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->view.lives, UnorderedElementsAre(Pair(0, 0), Pair(1, 0), Pair(3, 0)));
+  EXPECT_THAT(found->view.donors, IsEmpty());
+}
+
+// -- checkpoints ------------------------------------------------------------------------------------------------------
+
+TEST_F(planned, states_are_saved_before_the_first_step_that_nobody_has_begun) {
+  const std::vector workers{at(0, 3), at(1, 7), at(2, 5), at(3, 3)};
+  for (const auto on_loss : {interrupted_round::finish, interrupted_round::repeat}) {
+    const auto rules = membership_rules({.synchronous = true, .on_loss = on_loss});
+    const auto next = rules({.last = last_, .workers = workers, .stop = false, .save = true});
+    EXPECT_EQ(next->save_at, 8u);
+    EXPECT_EQ(next->view, last_.what.view) << "nobody came, nobody is missing";
+    EXPECT_EQ(next->limit, last_.what.limit);
+    last_.what.save_at = 2;
+    EXPECT_EQ(rules({.last = last_, .workers = workers, .stop = false, .save = false})->save_at, 2u)
+        << "the last one is said again";
+  }
+}
+
+TEST_F(planned, asynchronous_workers_save_when_they_are_told) {
+  const std::vector workers{at(0, 3), at(1, 7), at(2, 5), at(3, 3)};
+  const auto next =
+      membership_rules({.synchronous = false})({.last = last_, .workers = workers, .stop = false, .save = true});
+  EXPECT_EQ(next->save_at, 0u);
+}
+
 } // namespace
 } // namespace gossamer::actors::consensus

@@ -1,4 +1,5 @@
 // Control messages as they will cross machines.
+#include "gossamer/actors/runtime/consensus/delegate.hpp"
 #include "gossamer/actors/runtime/control.hpp"
 #include "gossamer/actors/worlds/run_status.hpp"
 
@@ -11,13 +12,17 @@
 namespace gossamer::actors {
 namespace {
 
-std::tuple<hold_steps, holding, decision, gradient_applied, worker_joined, worker_finished, worker_lost, start_worker,
-           stop_worker, kill_worker, restart_worker, pause_worker, snapshot_request, snapshot_taken, mean_request,
-           run_progress, work_report, node_lost, status_request, stop_request, run_status, save_checkpoint, part_saved,
-           part_not_saved, checkpoint_complete>
+std::tuple<hold_steps, holding, decision, gradient_applied, worker_joined, worker_finished, worker_lost, worker_waits,
+           kill_worker, restart_worker, pause_worker, snapshot_request, snapshot_taken, mean_request, run_progress,
+           work_report, node_lost, status_request, stop_request, run_status, save_checkpoint, part_saved,
+           part_not_saved, checkpoint_complete, consensus::wish, consensus::hold, consensus::holding,
+           consensus::propose, consensus::accepted, consensus::proceed, consensus::refused>
 samples() {
   const view_change change{
       .number = 7, .first_step = 1'000'000'000'000, .lives = {{0, 0}, {2, 5}, {4, 1}}, .donors = {{2, 0}}};
+  auto last = consensus::founding({0, 1, 1}, {0}, 100), next = last;
+  next.what = {.number = 2, .view = change, .limit = 100, .save_at = 8};
+  const consensus::ballot by{3, 1, 0};
   return {
       {.round = 3},
       {.source = 1, .incarnation = 2, .round = 3, .step = 1u << 30, .next_exchange = 8},
@@ -26,7 +31,6 @@ samples() {
       {.source = 2, .incarnation = 5, .step = 12},
       {.source = 2, .incarnation = 5},
       {.who = 3, .incarnation = 1},
-      {.who = 3, .incarnation = 2},
       {.who = 3},
       {.who = 3, .comes_back = true},
       {.who = 3},
@@ -36,7 +40,8 @@ samples() {
       {.number = 8, .evaluation = 99, .lives = {{0, 3, 0}, {4, 1, 2}}},
       {.updates = 42},
       {.steps = {{.source = 5, .incarnation = 1, .step = 9, .loss = 0.5, .sent = {3, 1024, 1200}, .stale_frames = 0}},
-       .staleness = {{2, 7}}},
+       .staleness = {{2, 7}},
+       .checkpoint = 30},
       {.node = 2, .why = "it does not answer"},
       {.control = 9},
       {.control = 9},
@@ -60,7 +65,14 @@ samples() {
                  .former_gradients = 4,
                  .former_sent = {3, 1024, 1200},
                  .parts = {{0, {.digest = 7, .gradients = 20, .sent = {}}}}},
-       .before = 15}};
+       .before = 15},
+      {.stop = true, .why = run_end::seconds, .save = true},
+      {by, last},
+      {by, 1, 4, 1, {by, next}, {{.who = 2, .incarnation = 1, .line = 3, .step = 5, .next_exchange = 8}}},
+      {by, last, next},
+      {by, 1, 4, 2},
+      {next},
+      {by, {4, 0, 0}, last}};
 }
 
 template <class Message>
@@ -104,9 +116,9 @@ TEST(control_messages, have_the_sizes_of_their_version) {
   auto all = samples();
   std::vector<std::size_t> sizes;
   std::apply([&](auto&... m) { (sizes.push_back(serialised(system, m).size()), ...); }, all);
-  EXPECT_EQ(control_version, 4u);
-  EXPECT_EQ(sizes, (std::vector<std::size_t>{4,  28, 66, 8,  16, 8, 8, 8,  4, 5,  4,  5,  8,
-                                             48, 41, 8,  74, 23, 4, 4, 80, 8, 56, 25, 117}));
+  EXPECT_EQ(control_version, 5u);
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{4,  28, 66, 8,  16, 8,  8,  4,   5, 4,   5,   8,   48, 45, 8,  82,
+                                             23, 4,  4,  80, 8,  56, 25, 117, 6, 105, 170, 202, 28, 97, 121}));
 }
 
 } // namespace

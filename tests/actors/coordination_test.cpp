@@ -1,6 +1,6 @@
-// The coordination among parties that do nothing but follow it: every order of events in tiny runs, drawn ones in
-// larger ones. Messages of one party to another keep their order; deaths, returns, pauses and a stop come at any
-// moment.
+// The coordination of a node that hosts everybody, among parties that do nothing but follow it: every order of events
+// in tiny runs, drawn ones in larger ones. Messages of one party to another keep their order; deaths, returns, pauses,
+// checkpoints and a stop come at any moment.
 #include "gossamer/actors/runtime/coordination.hpp"
 #include "gossamer/base/philox.hpp"
 
@@ -52,8 +52,9 @@ class every_kind_of_run : public testing::TestWithParam<const char*> {};
 TEST_P(every_kind_of_run, ends_whatever_the_order_of_events) {
   const bool masters = std::string{GetParam()}.starts_with("async-sgd");
   const auto run = run_of(GetParam(), masters ? 1 : 2, 1);
-  for (const auto may : {mischief{}, mischief{.stops = 1}, mischief{.deaths = 1, .returns = 1}, mischief{.deaths = 2},
-                         mischief{.deaths = 1, .stops = 1}, mischief{.pauses = 1, .stops = 1}}) {
+  for (const auto may :
+       {mischief{}, mischief{.stops = 1}, mischief{.deaths = 1, .returns = 1}, mischief{.deaths = 2},
+        mischief{.deaths = 1, .stops = 1}, mischief{.pauses = 1, .stops = 1}, mischief{.deaths = 1, .saves = 1}}) {
     const auto all = explore(*run, may);
     ASSERT_FALSE(HasFailure()) << all.states << " states; deaths " << may.deaths << ", returns " << may.returns
                                << ", stops " << may.stops;
@@ -67,7 +68,7 @@ TEST_P(every_kind_of_run, ends_after_any_mischief) {
   for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
     random_sequence draw{{seed, 0, purpose::interleaving}, 0};
     const auto run = run_of(GetParam(), 2 + draw.below(3), 1 + draw.below(3));
-    parties w{*run, {draw.below(5), draw.below(5), draw.below(2), draw.below(2)}};
+    parties w{*run, {draw.below(5), draw.below(5), draw.below(2), draw.below(2), draw.below(3)}};
     for (auto all = w.possible(); !all.empty() && !w.over(); all = w.possible()) {
       all[draw.below(static_cast<std::uint32_t>(all.size()))](w);
       if (draw.below(8) == 0)
@@ -85,56 +86,68 @@ INSTANTIATE_TEST_SUITE_P(, every_kind_of_run,
 
 // -- single stories ---------------------------------------------------------------------------------------------------
 
-template <class Order>
-const Order* find(const orders& all) {
+/// Of whichever list of orders this is.
+template <class Order, class Orders>
+std::optional<Order> find(const Orders& all) {
   for (const auto& o : all)
     if (const auto* found = std::get_if<Order>(&o))
-      return found;
-  return nullptr;
+      return *found;
+  return std::nullopt;
 }
 
+/// The only node of a run, which has the chair.
+struct lone_node {
+  explicit lone_node(std::shared_ptr<const experiment> e)
+      : run(std::move(e)),
+        rules(charter_of(*run, 1, std::vector<std::uint32_t>(run->participants()), std::chrono::seconds(10))),
+        node(*run, *rules, 0, founding_of(*run, *rules, {0})) {
+    node.begin();
+  }
+
+  std::shared_ptr<const experiment> run;
+  std::shared_ptr<const consensus::charter> rules;
+  node_protocol node;
+};
+
 TEST(coordination, starts_all_masters_anew_that_die_while_it_collects) {
-  const auto run = run_of("async-sgd:shards=2", 1, 1);
-  coordination c{*run};
-  c.on(run_progress{1});
-  orders last;
+  lone_node here{run_of("async-sgd:shards=2", 1, 1)};
+  auto& n = here.node;
+  n.in_chair(run_progress{1});
+  node_protocol::orders last;
   for (rank i = 0; i < 3; ++i)
-    last = c.on(worker_finished{i, 0});
-  const auto* first = find<snapshot_request>(last);
+    last = n.on(worker_finished{i, 0});
+  const auto first = find<snapshot_request>(last);
   ASSERT_TRUE(first);
-  const auto first_collection = first->evaluation;
-  EXPECT_EQ(first_collection, coordination::first_final);
-  const auto one = c.on(worker_lost{1, 0});
-  EXPECT_TRUE(find<start_worker>(one)) << "its model is needed";
-  EXPECT_TRUE(c.running());
-  const auto other = c.on(worker_lost{2, 0});
-  EXPECT_TRUE(find<start_worker>(other));
-  c.on(worker_finished{1, 1});
-  const auto* second = find<snapshot_request>(last = c.on(worker_finished{2, 1}));
+  EXPECT_GE(first->evaluation, coordination::first_final);
+  const auto one = find<start_worker>(n.on(worker_lost{1, 0}));
+  ASSERT_TRUE(one) << "its model is needed";
+  EXPECT_TRUE(n.chair()->running());
+  const auto other = find<start_worker>(n.on(worker_lost{2, 0}));
+  ASSERT_TRUE(other);
+  n.on(worker_finished{1, one->incarnation});
+  const auto second = find<snapshot_request>(n.on(worker_finished{2, other->incarnation}));
   ASSERT_TRUE(second);
-  EXPECT_EQ(second->evaluation, coordination::first_final + 1);
-  EXPECT_FALSE(c.awaits({0, 0, first_collection})) << "of the first collection";
-  EXPECT_TRUE(c.on(model_came{0, 0, second->evaluation}).empty());
-  EXPECT_TRUE(c.on(model_came{1, 1, second->evaluation}).empty());
-  EXPECT_TRUE(find<end_run>(c.on(model_came{2, 1, second->evaluation})));
+  EXPECT_GT(second->evaluation, first->evaluation);
+  EXPECT_FALSE(n.chair()->awaits({0, 0, first->evaluation})) << "of the first collection";
+  EXPECT_TRUE(n.in_chair(model_came{0, 0, second->evaluation}).empty());
+  EXPECT_TRUE(n.in_chair(model_came{1, one->incarnation, second->evaluation}).empty());
+  EXPECT_TRUE(find<end_run>(n.in_chair(model_came{2, other->incarnation, second->evaluation})));
 }
 
 TEST(coordination, gives_a_paused_worker_up_after_ten_seconds_and_its_model_after_one_more) {
-  const auto run = run_of("d-psgd", 3, 5);
-  coordination c{*run};
-  const auto* hold = find<hold_steps>(c.on(stop_run{run_end::interrupted, 2}));
+  lone_node here{run_of("d-psgd", 3, 5)};
+  auto& n = here.node;
+  const auto hold = find<hold_steps>(n.in_chair(stop_run{run_end::interrupted, 2}));
   ASSERT_TRUE(hold);
   for (const rank i : {0u, 2u})
-    EXPECT_TRUE(c.on(holding{i, 0, 1, 3, 3}).empty()) << "worker 1 has not answered";
-  EXPECT_TRUE(c.on(time_is{11.9}).empty());
-  const auto asked = c.on(time_is{12});
-  const auto* request = find<snapshot_request>(asked);
+    EXPECT_TRUE(n.on(holding{i, 0, hold->round, 3, 3}).empty()) << "worker 1 has not answered";
+  EXPECT_TRUE(n.on(time_is{11.9}).empty());
+  const auto request = find<snapshot_request>(n.on(time_is{12}));
   ASSERT_TRUE(request);
   for (const rank i : {0u, 2u})
-    EXPECT_TRUE(c.on(model_came{i, 0, request->evaluation}).empty());
-  EXPECT_TRUE(c.on(time_is{12.9}).empty());
-  const auto done = c.on(time_is{13});
-  const auto* end = find<end_run>(done);
+    EXPECT_TRUE(n.in_chair(model_came{i, 0, request->evaluation}).empty());
+  EXPECT_TRUE(n.on(time_is{12.9}).empty());
+  const auto end = find<end_run>(n.on(time_is{13}));
   ASSERT_TRUE(end);
   EXPECT_EQ(end->why, run_end::interrupted);
   EXPECT_EQ(end->unfinished, 3u);
@@ -142,29 +155,184 @@ TEST(coordination, gives_a_paused_worker_up_after_ten_seconds_and_its_model_afte
 }
 
 TEST(coordination, fails_when_nobody_answers_a_stop) {
-  const auto run = run_of("d-psgd", 2, 5);
-  coordination c{*run};
-  c.on(stop_run{run_end::seconds, 0});
-  EXPECT_TRUE(find<snapshot_request>(c.on(time_is{10})));
-  EXPECT_TRUE(c.on(time_is{19.9}).empty());
-  EXPECT_TRUE(find<run_failed>(c.on(time_is{20})));
-  EXPECT_TRUE(c.over());
+  lone_node here{run_of("d-psgd", 2, 5)};
+  auto& n = here.node;
+  n.in_chair(stop_run{run_end::seconds, 0});
+  EXPECT_TRUE(find<snapshot_request>(n.on(time_is{10})));
+  EXPECT_TRUE(n.on(time_is{19.9}).empty());
+  EXPECT_TRUE(find<run_failed>(n.on(time_is{20})));
+  EXPECT_TRUE(n.chair()->over());
+}
+
+TEST(coordination, starts_a_master_anew_when_nobody_waits_for_the_fault_plan_any_more) {
+  lone_node here{run_of("async-sgd", 1, 5)};
+  auto& n = here.node;
+  n.on(kill_worker{1, true});
+  EXPECT_FALSE(find<start_worker>(n.on(worker_lost{1, 0}))) << "the plan will";
+  n.in_chair(stop_run{run_end::seconds, 0});
+  EXPECT_TRUE(n.on(time_is{9.9}).empty());
+  auto late = n.on(time_is{10});
+  const auto again = find<start_worker>(n.on(find<restart_worker>(late).value()));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->who, 1u);
+  late = n.on(time_is{10.1});
+  const auto request = find<snapshot_request>(late);
+  ASSERT_TRUE(request);
+  n.in_chair(model_came{0, 0, request->evaluation});
+  const auto end = find<end_run>(n.in_chair(model_came{1, again->incarnation, request->evaluation}));
+  ASSERT_TRUE(end) << "its model is needed, and has come";
+  EXPECT_EQ(end->unfinished, 2u);
+}
+
+TEST(coordination, does_not_wait_for_who_comes_back_when_all_have_finished) {
+  lone_node here{run_of("d-psgd", 2, 5)};
+  auto& n = here.node;
+  n.on(kill_worker{1, true});
+  const auto hold = find<hold_steps>(n.on(worker_lost{1, 0}));
+  ASSERT_TRUE(hold);
+  const auto request = find<snapshot_request>(n.on(worker_finished{0, 0})); // before it reads the question
+  ASSERT_TRUE(request);
+  n.on(restart_worker{1});
+  n.on(holding{0, 0, hold->round, 5, 5});
+  const auto end = find<end_run>(n.in_chair(model_came{0, 0, request->evaluation}));
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->unfinished, 0u);
+  EXPECT_TRUE(end->missing.empty());
 }
 
 TEST(coordination, an_interrupt_counts_also_when_all_updates_are_done) {
-  const auto run = run_of("ad-psgd", 2, 1);
-  coordination c{*run};
-  c.on(run_progress{2});
-  c.on(worker_finished{0, 0}); // worker 1 is paused
-  EXPECT_TRUE(c.on(time_is{1000}).empty()) << "nobody is in a hurry";
-  c.on(stop_run{run_end::interrupted, 1000});
-  const auto asked = c.on(time_is{1010});
-  const auto* request = find<snapshot_request>(asked);
+  lone_node here{run_of("ad-psgd", 2, 1)};
+  auto& n = here.node;
+  n.in_chair(run_progress{2});
+  n.on(worker_finished{0, 0}); // worker 1 is paused
+  EXPECT_TRUE(n.on(time_is{1000}).empty()) << "nobody is in a hurry";
+  n.in_chair(stop_run{run_end::interrupted, 1000});
+  const auto request = find<snapshot_request>(n.on(time_is{1010}));
   ASSERT_TRUE(request);
+  n.in_chair(model_came{0, 0, request->evaluation});
+  const auto end = find<end_run>(n.on(time_is{1011}));
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->why, run_end::interrupted);
+}
+
+TEST(coordination, keeps_the_end_that_the_run_has_come_to_when_its_workers_die_afterwards) {
+  lone_node here{run_of("d-psgd", 2, 1)};
+  auto& n = here.node;
+  n.on(worker_lost{0, 0}); // a question, which worker 1 has not answered
+  const auto request = find<snapshot_request>(n.on(worker_finished{1, 0}));
+  ASSERT_TRUE(request);
+  EXPECT_TRUE(find<end_run>(n.in_chair(model_came{1, 0, request->evaluation})));
+  EXPECT_FALSE(find<run_failed>(n.on(worker_lost{1, 0}))) << "its model has come";
+}
+
+// -- of the coordination alone ----------------------------------------------------------------------------------------
+
+/// What three workers have agreed on first, and may agree on next.
+struct agreed {
+  std::shared_ptr<const experiment> run = run_of("d-psgd", 3, 5);
+  consensus::resolution first = consensus::founding({0, 1, 2}, {0}, 5);
+
+  consensus::resolution next(std::map<rank, std::uint32_t> lives) const {
+    auto r = first;
+    ++r.what.number;
+    r.what.view = {2, 1, std::move(lives), {}};
+    return r;
+  }
+};
+
+TEST(coordination, wishes_again_when_a_resolution_names_a_life_that_has_ended) {
+  const agreed a;
+  coordination c{*a.run, a.first};
+  EXPECT_TRUE(find<consensus::wish>(c.on(worker_lost{1, 0})));
+  auto same_view = a.first;
+  ++same_view.what.number;
+  EXPECT_TRUE(find<consensus::wish>(c.on(same_view))) << "that was agreed on for something else";
+  const auto outdated = a.next({{0, 0}, {1, 0}});
+  EXPECT_TRUE(find<consensus::wish>(c.on(outdated))) << "its node has said that it lives before it died";
+  EXPECT_FALSE(c.members().alive(1));
+  EXPECT_EQ(c.members().population(), 1u);
+  auto last = a.next({{0, 0}});
+  ++last.what.number;
+  ++last.what.view.number;
+  EXPECT_FALSE(find<consensus::wish>(c.on(last)));
+  EXPECT_EQ(c.lost(), 2u) << "each of them once";
+}
+
+TEST(coordination, repeats_a_wish_every_second_until_it_is_met) {
+  const agreed a;
+  coordination c{*a.run, a.first};
+  c.on(time_is{100});
+  EXPECT_TRUE(find<consensus::wish>(c.on(stop_run{run_end::planned}))->stop);
+  EXPECT_TRUE(c.on(time_is{100.9}).empty()) << "it is being agreed on";
+  for (const double s : {101.0, 102.1}) {
+    const auto again = find<consensus::wish>(c.on(time_is{s}));
+    ASSERT_TRUE(again) << s;
+    EXPECT_TRUE(again->stop);
+    EXPECT_TRUE(c.on(time_is{s + 0.9}).empty());
+  }
+  auto met = a.next(a.first.what.view.lives);
+  met.stopping = true;
+  EXPECT_TRUE(c.on(met).empty());
+  EXPECT_TRUE(c.on(time_is{200}).empty());
+  const auto waits = find<consensus::wish>(c.on(worker_waits{2}));
+  ASSERT_TRUE(waits);
+  EXPECT_FALSE(waits->stop) << "they stop already";
+  EXPECT_TRUE(c.on(time_is{200.5}).empty());
+  EXPECT_TRUE(find<consensus::wish>(c.on(time_is{201})));
+}
+
+TEST(coordination, has_states_saved_while_the_run_goes_on) {
+  const agreed a;
+  coordination c{*a.run, a.first};
+  const auto wanted = find<consensus::wish>(c.on(checkpoint_due{}));
+  ASSERT_TRUE(wanted);
+  EXPECT_TRUE(wanted->save && !wanted->stop);
+  c.on(stop_run{run_end::planned});
+  EXPECT_TRUE(c.on(checkpoint_due{}).empty()) << "the last one comes when all have finished";
+
+  const auto other = run_of("ad-psgd", 2, 5);
+  coordination asynchronous{*other, consensus::founding({0, 0}, {0}, 10), 7};
+  EXPECT_EQ(find<save_checkpoint>(asynchronous.on(checkpoint_due{}))->number, 8u) << "they are numbered by orders";
+  asynchronous.ordered_before(20);
+  EXPECT_EQ(find<save_checkpoint>(asynchronous.on(checkpoint_due{}))->number, 21u);
+}
+
+TEST(coordination, goes_on_under_a_later_chair_where_the_last_resolution_says) {
+  const agreed a;
+  auto last = a.next({{0, 0}, {2, 2}});
+  last.stopping = true;
+  last.why = run_end::seconds;
+  coordination before{*a.run, a.first}, c{*a.run, last};
+  for (rank i = 0; i < 2; ++i)
+    EXPECT_TRUE(before.on(worker_finished{i, 0}).empty());
+  const auto of_the_first_chair = find<snapshot_request>(before.on(worker_finished{2, 0}));
+  EXPECT_TRUE(c.on(worker_finished{0, 0}).empty());
+  EXPECT_TRUE(c.on(worker_finished{2, 0}).empty()) << "of a former life";
+  const auto request = find<snapshot_request>(c.on(worker_finished{2, 2}));
+  ASSERT_TRUE(request && of_the_first_chair);
+  EXPECT_GT(request->evaluation, of_the_first_chair->evaluation) << "or answers to both would be taken for the same";
   c.on(model_came{0, 0, request->evaluation});
-  const auto done = c.on(time_is{1011});
-  ASSERT_TRUE(find<end_run>(done));
-  EXPECT_EQ(find<end_run>(done)->why, run_end::interrupted);
+  const auto end = find<end_run>(c.on(model_came{2, 2, request->evaluation}));
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->why, run_end::seconds);
+}
+
+TEST(coordination, fails_when_all_models_are_lost_but_for_those_that_have_come) {
+  const agreed a;
+  coordination running{*a.run, a.first};
+  EXPECT_TRUE(find<run_failed>(running.on(consensus::models_are_lost{})));
+  for (const bool one_has_come : {false, true}) {
+    coordination c{*a.run, a.next({{0, 0}, {1, 0}})};
+    c.on(worker_finished{0, 0});
+    const auto request = find<snapshot_request>(c.on(worker_finished{1, 0}));
+    ASSERT_TRUE(request);
+    if (one_has_come)
+      c.on(model_came{0, 0, request->evaluation});
+    const auto end = c.on(consensus::models_are_lost{});
+    EXPECT_EQ(find<end_run>(end).has_value(), one_has_come);
+    EXPECT_EQ(find<run_failed>(end).has_value(), !one_has_come);
+    EXPECT_TRUE(c.on(consensus::models_are_lost{}).empty()) << "it is over";
+  }
 }
 
 } // namespace

@@ -8,6 +8,7 @@ namespace gossamer::actors {
 namespace {
 
 using testing_support::death;
+using testing_support::dwelling;
 using testing_support::mortal_world;
 
 std::string text_of(const std::vector<death>& deaths) {
@@ -20,9 +21,9 @@ std::string text_of(const std::vector<death>& deaths) {
 
 class every_algorithm : public testing::TestWithParam<const char*> {
 protected:
-  void expect_a_good_end(std::uint64_t seed, const std::vector<death>& deaths) {
+  void expect_a_good_end(std::uint64_t seed, const std::vector<death>& deaths, dwelling where = dwelling::together) {
     SCOPED_TRACE(testing::Message() << "seed " << seed << text_of(deaths));
-    mortal_world world{e, seed, deaths};
+    mortal_world world{e, seed, deaths, std::nullopt, where};
     ASSERT_TRUE(world.run()) << "somebody waits for ever";
     ASSERT_FALSE(world.broken()) << *world.broken();
     ASSERT_FALSE(world.extinct()) << "somebody who had a state lived on";
@@ -62,6 +63,20 @@ TEST_P(every_algorithm, survives_several_deaths_and_returns) {
       deaths.push_back({1 + draw.below(workers - 1), draw.below(120), draw.below(60)});
     ASSERT_NO_FATAL_FAILURE(expect_a_good_end(seed, deaths));
   }
+}
+
+TEST_P(every_algorithm, survives_the_death_of_any_process_at_any_moment) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed)
+    for (rank who = 0; who < workers; ++who)
+      for (std::size_t at = 0; at == 0 || at < events; ++at)
+        ASSERT_NO_FATAL_FAILURE(expect_a_good_end(seed, {{who, at}}, dwelling::apart));
+}
+
+TEST_P(every_algorithm, survives_the_return_of_any_process_at_any_moment) {
+  for (const std::size_t back_after : {1u, 7u, 30u})
+    for (rank who = 0; who < workers; ++who)
+      for (std::size_t at = 0; at == 0 || at < events; ++at)
+        ASSERT_NO_FATAL_FAILURE(expect_a_good_end(back_after, {{who, at, back_after}}, dwelling::apart));
 }
 
 INSTANTIATE_TEST_SUITE_P(, every_algorithm,

@@ -1,10 +1,9 @@
-// A coordinator and the evaluators of several nodes, whose workers do nothing but put models aside, on a network that
+// A leader and the evaluators of several nodes, whose workers do nothing but put models aside, on a network that
 // counts.
-#include "gossamer/actors/runtime/coordination.hpp"
-#include "gossamer/actors/runtime/coordinator.hpp"
 #include "gossamer/actors/runtime/evaluation_frames.hpp"
 #include "gossamer/actors/runtime/evaluator.hpp"
 #include "gossamer/actors/runtime/sink_table.hpp"
+#include "gossamer/actors/worlds/world.hpp"
 
 #include <gmock/gmock.h>
 
@@ -55,6 +54,8 @@ struct node_parts {
   std::shared_ptr<const experiment> run;
   std::shared_ptr<counting_transport> net;
   std::vector<std::uint32_t> homes;
+  std::shared_ptr<const consensus::charter> rules;
+  consensus::resolution first;
   std::uint32_t number = 0;
   conduct how = conduct::good;
 };
@@ -67,36 +68,81 @@ caf::actor spawn_evaluator_of(caf::actor_system& system, const node_parts& n, co
   return started;
 }
 
-caf::behavior node_with_one_worker(caf::event_based_actor* self, node_parts n) {
-  const auto evaluator = spawn_evaluator_of(self->system(), n, self);
-  const auto kept = std::make_shared<kept_models>();
-  const auto coordinator = std::make_shared<caf::actor>();
-  const auto who = static_cast<rank>(n.number - 1);
-  self->attach_functor([evaluator] { caf::anon_send_exit(evaluator, caf::exit_reason::user_shutdown); });
+/// What a real node says of its worker, and how it agrees with the others.
+class fake_node {
+public:
+  fake_node() = default;
+
+  void open(caf::event_based_actor* self, node_parts parts) {
+    self_ = self;
+    parts_ = std::move(parts);
+    protocol_.emplace(*parts_.run, *parts_.rules, parts_.number, parts_.first);
+    evaluator_ = spawn_evaluator_of(self->system(), parts_, self);
+    self->attach_functor([evaluator = evaluator_] { caf::anon_send_exit(evaluator, caf::exit_reason::user_shutdown); });
+  }
+
+  void start() {
+    chair_ = caf::actor_cast<caf::actor>(self_->current_sender());
+    obey(protocol_->begin());
+    obey(protocol_->on(worker_finished{who(), 0}));
+  }
+  void on(const consensus::message& m) { obey(protocol_->on(m)); }
+  void keep_model(const snapshot_request& m) {
+    vec model = parts_.run->initial;
+    for (auto& x : model.mutate())
+      x = static_cast<float>(who());
+    const snapshot s{.source = who(), .evaluation = m.evaluation, .gradients = 1, .model = model, .sent = {}};
+    kept_.keep(s);
+    self_->send(chair_, without_model(s));
+  }
+  void form_mean(const mean_request& m) {
+    const auto participants = parts_.homes.size();
+    if (parts_.how == conduct::dies_when_asked_for_the_mean)
+      return self_->quit(caf::exit_reason::kill);
+    if (parts_.how == conduct::sends_nonsense)
+      return parts_.net->link_to(0, evaluating_life(participants, 0))
+          ->send(to_frame({}, m.number, evaluating_life(participants, parts_.number), {}));
+    self_->send(evaluator_,
+                evaluate_models{kept_.take(m.number, m.evaluation, m.root, lives_in(m.lives, participants))});
+  }
+  void complain(const node_lost& m) { self_->send(chair_, m); }
+
+private:
+  rank who() const { return parts_.number - 1; }
+
+  void obey(const node_protocol::orders& all) {
+    for (const auto& one : all)
+      if (const auto* letter = std::get_if<consensus::post>(&one)) { // the leader alone votes: there is nobody else
+        EXPECT_THAT(letter->to, testing::ElementsAre(0));
+        std::visit([this](const auto& m) { self_->send(chair_, m); }, letter->what);
+      } else if (const auto* told = std::get_if<report_to>(&one)) {
+        std::visit([this](const auto& m) { self_->send(chair_, m); }, told->what);
+      } else if (const auto* question = std::get_if<hold_steps>(&one)) {
+        obey(protocol_->on(holding{who(), 0, question->round, 10, 10}));
+      }
+  }
+
+  caf::event_based_actor* self_ = nullptr;
+  node_parts parts_;
+  std::optional<node_protocol> protocol_;
+  caf::actor chair_, evaluator_;
+  kept_models kept_;
+};
+
+caf::behavior node_with_one_worker(caf::stateful_actor<fake_node>* self, node_parts n) {
+  auto& state = self->state;
+  state.open(self, std::move(n));
   return {
-      [](const start_worker&) {},
       [](heartbeat) {},
-      [=](const begin_run&) {
-        *coordinator = caf::actor_cast<caf::actor>(self->current_sender());
-        self->send(*coordinator, worker_finished{who, 0});
-      },
-      [=](const snapshot_request& m) {
-        vec model = n.run->initial;
-        for (auto& x : model.mutate())
-          x = static_cast<float>(who);
-        const snapshot s{.source = who, .evaluation = m.evaluation, .gradients = 1, .model = model, .sent = {}};
-        kept->keep(s);
-        self->send(*coordinator, without_model(s));
-      },
-      [=](const mean_request& m) {
-        if (n.how == conduct::dies_when_asked_for_the_mean)
-          return self->quit(caf::exit_reason::kill);
-        if (n.how == conduct::sends_nonsense)
-          return n.net->link_to(0, evaluating_life(n.homes.size(), 0))
-              ->send(to_frame({}, m.number, evaluating_life(n.homes.size(), n.number), {}));
-        self->send(evaluator, evaluate_models{kept->take(m.number, m.evaluation, lives_in(m.lives, n.homes.size()))});
-      },
-      [=](const node_lost& m) { self->send(*coordinator, m); },
+      [](const chair_books&) {},
+      [](const save_checkpoint&) {},
+      [&state](const begin_run&) { state.start(); },
+      [&state](const consensus::hold& m) { state.on(m); },
+      [&state](const consensus::propose& m) { state.on(m); },
+      [&state](const consensus::proceed& m) { state.on(m); },
+      [&state](const snapshot_request& m) { state.keep_model(m); },
+      [&state](const mean_request& m) { state.form_mean(m); },
+      [&state](const node_lost& m) { state.complain(m); },
   };
 }
 
@@ -108,21 +154,25 @@ public:
     std::vector<std::uint32_t> homes;
     for (std::uint32_t k = 1; k <= nodes.size(); ++k)
       homes.push_back(k);
-    coordinator_setup setup;
+    node_setup setup;
     setup.run = run_;
+    setup.rules = charter_of(*run_, static_cast<std::uint32_t>(nodes.size() + 1), homes, setup.patience);
+    setup.first = founding_of(*run_, *setup.rules, {0});
     setup.client = self_;
     for (std::uint32_t k = 1; k <= nodes.size(); ++k) {
-      nodes_.push_back(system_.spawn(node_with_one_worker, node_parts{run_, net_, homes, k, nodes[k - 1]}));
+      const node_parts parts{run_, net_, homes, setup.rules, *setup.first, k, nodes[k - 1]};
+      nodes_.push_back(system_.spawn(node_with_one_worker, parts));
       setup.others.push_back(
-          {.number = k, .handle = caf::actor_cast<ordered_interface::handle>(nodes_.back()), .ranks = {k - 1}});
+          {.number = k, .handle = caf::actor_cast<node_interface::handle>(nodes_.back()), .ranks = {k - 1}});
     }
-    setup.spawn_evaluator = [this, homes](const caf::actor& coordinator) {
-      return spawn_evaluator_of(system_, {run_, net_, homes}, coordinator);
+    setup.spawn_evaluator = [this, homes](const caf::actor& leader) {
+      return spawn_evaluator_of(system_, {.run = run_, .net = net_, .homes = homes, .rules = {}, .first = {}}, leader);
     };
-    coordinator_ = spawn_coordinator(system_, std::move(setup));
-    self_->send(coordinator_, start_run{});
+    leader_ = spawn_node(system_, std::move(setup));
+    self_->send(leader_, start_run{});
   }
   ~final_evaluation() {
+    caf::anon_send_exit(leader_, caf::exit_reason::kill);
     for (const auto& node : nodes_)
       caf::anon_send_exit(node, caf::exit_reason::kill);
   }
@@ -142,7 +192,7 @@ private:
   caf::actor_system system_;
   caf::scoped_actor self_;
   std::vector<caf::actor> nodes_;
-  caf::actor coordinator_;
+  caf::actor leader_;
 };
 
 /// sqrt of the mean of (r - mean r)^2 in each of three elements.

@@ -40,13 +40,13 @@ partial_mean mean_of(std::uint64_t evaluation, const std::vector<life>& lives) {
   return tree.parts().begin()->second;
 }
 
-/// Nodes without actors, and the coordinator's book of evaluations. Orders to one node keep their order, and so do
+/// Nodes without actors, and the chair's book of evaluations. Orders to one node keep their order, and so do
 /// frames of one node to another; everything else may overtake everything else.
 class nodes_of_a_run {
 public:
   nodes_of_a_run(std::size_t workers, std::vector<std::uint32_t> slots)
-      : run_(small_run("d-psgd", "complete", workers)), ranks_(deal_ranks(workers, 0, slots)), members_(*run_),
-        book_(*run_) {
+      : run_(small_run("d-psgd", "complete", workers)), ranks_(deal_ranks(workers, 0, slots)),
+        members_(*run_, everybody_of(*run_)), book_(*run_) {
     homes_.resize(workers);
     for (std::uint32_t k = 0; k < ranks_.size(); ++k)
       for (const auto i : ranks_[k])
@@ -144,14 +144,14 @@ private:
     if (const auto* e = book_.begin()) {
       asked_ = *e;
       for (auto& n : nodes_)
-        n->orders.push_back({e->request, e->number, ranges_of(e->everybody)});
+        n->orders.push_back({e->request, e->number, 0, ranges_of(e->everybody)});
     }
   }
 
   void obey(node& n) {
     const auto m = std::move(n.orders.front());
     n.orders.pop_front();
-    n.part.begin(n.kept.take(m.number, m.evaluation, lives_in(m.lives, homes_.size())));
+    n.part.begin(n.kept.take(m.number, m.evaluation, m.root, lives_in(m.lives, homes_.size())));
     hand_on(n);
   }
 
@@ -194,27 +194,33 @@ private:
   std::deque<std::pair<std::uint64_t, partial_mean>> answers_; // of node 0
 };
 
-TEST(node_tree, leads_everybody_to_node_0_over_nodes_that_are_there) {
-  for (std::uint32_t there = 0; there < 1u << 10; ++there) {
-    std::set<std::uint32_t> nodes{0};
-    for (std::uint32_t k = 1; k <= 10; ++k)
-      if ((there >> (k - 1) & 1) != 0)
-        nodes.insert(k);
-    const node_tree tree{nodes};
-    std::size_t children = 0;
-    for (const auto k : nodes) {
-      children += tree.children(k).size();
-      for (const auto child : tree.children(k))
-        ASSERT_EQ(tree.above(child), k);
-      std::set<std::uint32_t> path{k, 0};
-      for (auto up = k; up != 0; up = tree.above(up)) {
-        ASSERT_TRUE(nodes.contains(up));
-        path.insert(up);
-      }
-      for (const auto other : nodes)
-        ASSERT_EQ(node_tree::is_within(k, other), path.contains(other));
+void expect_a_tree(std::set<std::uint32_t> nodes, std::uint32_t root) {
+  const node_tree tree{nodes, root};
+  nodes.insert(root);
+  std::size_t children = 0;
+  for (const auto k : nodes) {
+    children += tree.children(k).size();
+    for (const auto child : tree.children(k))
+      ASSERT_EQ(tree.above(child), k);
+    std::set<std::uint32_t> path{k, root};
+    for (auto up = k; up != root; up = tree.above(up)) {
+      ASSERT_TRUE(nodes.contains(up));
+      path.insert(up);
     }
-    ASSERT_EQ(children, nodes.size() - 1);
+    for (const auto other : nodes)
+      ASSERT_EQ(tree.is_within(k, other), path.contains(other));
+  }
+  ASSERT_EQ(children, nodes.size() - 1);
+}
+
+TEST(node_tree, leads_everybody_to_the_root_over_nodes_that_are_there) {
+  for (std::uint32_t there = 0; there < 1u << 10; ++there) {
+    std::set<std::uint32_t> nodes;
+    for (std::uint32_t k = 0; k < 10; ++k)
+      if ((there >> k & 1) != 0)
+        nodes.insert(k);
+    for (const auto root : {0u, 1u, 6u, 9u})
+      ASSERT_NO_FATAL_FAILURE(expect_a_tree(nodes, root)) << there << ", root " << root;
   }
 }
 
@@ -325,7 +331,7 @@ protected:
 
 TEST_F(a_node_that_is_sent_nonsense, complains_of_its_sender_and_goes_on_without_it) {
   EXPECT_THAT(complaint_about(from(3, 7, {6, 7})), HasSubstr("11: its part of an evaluation is not awaited"));
-  EXPECT_THAT(complaint_about(from(0, 7, {0, 1})), HasSubstr("8: node 0 is not above it"));
+  EXPECT_THAT(complaint_about(from(0, 7, {0, 1})), HasSubstr("8: it is no part of an evaluation"));
   EXPECT_THAT(complaint_about({.source = 3, .label = {frame_kind::model, 7}, .body = {}}), HasSubstr("3: "));
   EXPECT_THAT(complaint_about(from(1, 7, {2})), "") << "what is there has the right length";
   EXPECT_THAT(complaint_about(from(1, 7, {2, 3})), HasSubstr("not awaited")) << "it has sent already";

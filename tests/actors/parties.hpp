@@ -1,6 +1,8 @@
 #pragma once
 
-#include "gossamer/actors/runtime/coordination.hpp"
+#include "gossamer/actors/runtime/consensus/inspecting_archive.hpp"
+#include "gossamer/actors/runtime/node_protocol.hpp"
+#include "gossamer/actors/worlds/world.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,22 +16,9 @@
 
 namespace gossamer::actors {
 
-using event = std::variant<run_progress, holding, worker_joined, worker_finished, worker_lost, model_came>;
-
-/// Hands the fields of a plain struct to an archive.
-struct into_archive {
-  archive& to;
-  template <class... Fields>
-  void operator()(Fields&... fields) {
-    (one(fields), ...);
-  }
-  void one(view_change& v) { inspect(*this, v); }
-  template <class Field>
-  void one(Field& field) {
-    if constexpr (requires { to(field); })
-      to(field);
-  }
-};
+/// What a party tells its node; what a node tells its parties.
+using news = std::variant<run_progress, holding, worker_joined, worker_finished, worker_lost, model_came>;
+using letter = std::variant<hold_steps, decision, snapshot_request>;
 
 template <class... On>
 struct overloaded : On... {
@@ -40,26 +29,31 @@ overloaded(On...) -> overloaded<On...>; // which clang 14 does not find by itsel
 
 /// How often each of these may happen.
 struct mischief {
-  std::uint32_t deaths = 0, returns = 0, pauses = 0, stops = 0;
+  std::uint32_t deaths = 0, returns = 0, pauses = 0, stops = 0, saves = 0;
 };
 
 /// A worker or master that only counts its steps.
 struct party {
-  bool up = true, ready = true, held = false, finished = false, paused = false;
+  bool up = false, ready = true, held = false, finished = false, paused = false;
+  bool has_model = true; ///< also one that is a round behind those who are ready
   std::uint32_t life = 0, view = 1;
   std::uint64_t step = 0, limit = 0;
   std::optional<rank> donor;
-  std::vector<order> mail; ///< of the coordination
+  std::vector<letter> mail; ///< of the node
 };
 
-/// A coordination among parties that do nothing but follow it. Messages of one party to another keep their order;
-/// deaths, returns, pauses and a stop come at any moment. What must hold in every run is asked for on the way.
+/// The protocol of a node that hosts all workers and masters, among parties that do nothing but follow it. Messages of
+/// one party to the node keep their order, and so do those of the node to a party; deaths, returns, pauses, a stop and
+/// checkpoints come at any moment. What must hold in every run is asked for on the way.
 class parties {
 public:
   parties(const experiment& e, mischief may)
-      : run_(&e), may_(may), coordination_(e), party_(e.participants()), said_(e.participants()) {
+      : run_(&e), may_(may),
+        rules_(charter_of(e, 1, std::vector<std::uint32_t>(e.participants()), std::chrono::seconds(10))),
+        node_(e, *rules_, 0, founding_of(e, *rules_, {0})), party_(e.participants()), said_(e.participants()) {
+    obey(node_.begin());
     for (auto& p : party_)
-      p.limit = synchronous() ? e.steps_per_worker : e.steps_per_worker * e.settings.workers;
+      p.limit = node_.delegate().last().what.limit;
   }
 
   /// Everything that could happen now.
@@ -82,6 +76,8 @@ public:
     }
     if (may_.stops > 0)
       all.emplace_back([](parties& w) { w.stop(); });
+    if (may_.saves > 0)
+      all.emplace_back([](parties& w) { w.save(); });
     return all;
   }
 
@@ -89,7 +85,7 @@ public:
   void be_patient() {
     const bool waits_for_somebody = std::ranges::any_of(party_, &party::paused) || !returning_.empty();
     EXPECT_TRUE(over() || waits_for_somebody) << "it waits for nobody";
-    on(stop_run{run_end::seconds, now_s_});
+    in_chair(stop_run{run_end::seconds, now_s_});
     for (const double s : {9.9, 0.1, 1.0, 9.0, 0.1}) {
       settle();
       now_s_ += s;
@@ -100,15 +96,15 @@ public:
   }
 
   bool over() const { return ended_.has_value(); }
-  const order& ended() const { return *ended_; }
+  const std::variant<end_run, run_failed>& ended() const { return *ended_; }
 
   std::string bytes() {
     archive_writer all;
-    coordination_.fields(all);
-    all(may_.deaths)(may_.returns)(may_.pauses)(may_.stops)(updates_)(returning_);
+    node_.fields(all);
+    all(may_.deaths)(may_.returns)(may_.pauses)(may_.stops)(may_.saves)(updates_)(returning_);
     for (auto& p : party_) {
       std::uint32_t donor = p.donor.value_or(nobody);
-      all(p.up)(p.ready)(p.held)(p.finished)(p.paused)(p.life)(p.view)(p.step)(p.limit)(donor);
+      all(p.up)(p.ready)(p.held)(p.finished)(p.paused)(p.has_model)(p.life)(p.view)(p.step)(p.limit)(donor);
       write(all, p.mail);
     }
     for (auto& queue : said_)
@@ -119,21 +115,23 @@ public:
   /// Goes on with what was saved and read again.
   void save_and_restore() {
     archive_writer saved;
-    coordination_.fields(saved);
-    coordination other{*run_};
+    node_.fields(saved);
+    node_protocol other{*run_, *rules_, 0, founding_of(*run_, *rules_, {0})};
     archive_reader reader{saved.bytes(), buffer_pool{}};
     other.fields(reader);
     reader.finish();
     archive_writer again;
     other.fields(again);
     EXPECT_EQ(saved.bytes(), again.bytes());
-    coordination_ = other;
+    node_ = other;
   }
 
 private:
   bool synchronous() const { return run_->algorithm->traits.synchronous; }
   bool is_master(rank i) const { return i >= run_->settings.workers; }
   bool can_step(rank i, const party& p) const { return p.ready && !p.held && !is_master(i) && p.step < p.limit; }
+  bool takes_part(rank i) const { return party_[i].up && party_[i].ready; }
+  bool can_give(rank i) const { return takes_part(i) && !party_[i].paused; }
 
   void add_moves_of(rank i, const party& p, std::vector<std::function<void(parties&)>>& all) const {
     if (!p.mail.empty())
@@ -142,27 +140,30 @@ private:
       all.emplace_back([i](parties& w) { w.step(i); });
     if (p.ready && !p.finished && (is_master(i) ? p.limit == 0 : p.step >= p.limit))
       all.emplace_back([i](parties& w) { w.finish(i); });
-    if (p.donor && party_[*p.donor].up && party_[*p.donor].ready && !party_[*p.donor].paused)
+    if (p.donor && !p.held && can_give(*p.donor))
       all.emplace_back([i](parties& w) { w.take_state(i); });
   }
 
   template <class Messages>
   static void write(archive& all, Messages& queue) {
-    into_archive fields{all};
+    consensus::inspecting_archive fields{all};
     for (auto& m : queue) {
       std::uint64_t which = m.index();
       all(which);
-      std::visit(overloaded{[](end_run&) {}, [](stop_run&) {},
-                            [&](model_came& x) { all(x.source)(x.incarnation)(x.evaluation); },
-                            [&](forget_worker& x) { all(x.who); }, [&](run_failed&) {},
-                            [&](auto& x) { inspect(fields, x); }},
-                 m);
+      std::visit(
+          overloaded{[&](model_came& x) { all(x.source)(x.incarnation)(x.evaluation); }, [&](auto& x) { fields(x); }},
+          m);
     }
+  }
+
+  /// That it has got its model from another.
+  bool has_yet_to_say_so(rank i) const {
+    return std::ranges::any_of(said_[i], [](const auto& m) { return std::holds_alternative<worker_joined>(m); });
   }
 
   // -- what parties do ------------------------------------------------------------------------------------------------
 
-  void say(rank i, event what) { said_[i].push_back(std::move(what)); }
+  void say(rank i, news what) { said_[i].push_back(std::move(what)); }
 
   void step(rank i) {
     auto& p = party_[i];
@@ -176,7 +177,7 @@ private:
   }
   void take_state(rank i) {
     auto& p = party_[i];
-    p.ready = true;
+    p.ready = p.has_model = true;
     p.finished = false;
     p.step = std::max(p.step, party_[*std::exchange(p.donor, std::nullopt)].step);
     say(i, worker_joined{i, p.life, p.step});
@@ -193,8 +194,7 @@ private:
                           [&](const decision& d) { adopt(i, p, d); },
                           [&](const snapshot_request& s) {
                             say(i, model_came{i, p.life, s.evaluation});
-                          },
-                          [](const auto&) {}},
+                          }},
                m);
   }
 
@@ -229,7 +229,11 @@ private:
   }
   void stop() {
     --may_.stops;
-    on(stop_run{run_end::seconds, now_s_});
+    in_chair(stop_run{run_end::seconds, now_s_});
+  }
+  void save() {
+    --may_.saves;
+    in_chair(checkpoint_due{});
   }
 
   void settle() {
@@ -243,85 +247,107 @@ private:
   void hear(std::size_t from) {
     const auto m = std::move(said_[from].front());
     said_[from].erase(said_[from].begin());
-    std::visit([this](const auto& what) { on(what); }, m);
+    std::visit(overloaded{[this](const run_progress& what) { in_chair(what); },
+                          [this](const model_came& what) { in_chair(what); }, [this](const auto& what) { on(what); }},
+               m);
   }
 
   template <class Event>
   void on(const Event& what) {
-    const bool was_over = coordination_.over();
-    for (const auto& o : coordination_.on(what)) {
-      EXPECT_TRUE(!was_over || std::holds_alternative<stop_worker>(o)) << "orders after the end";
-      obey(o);
-    }
-    EXPECT_EQ(over(), coordination_.over());
+    obey(node_.on(what));
+  }
+  template <class Event>
+  void in_chair(const Event& what) {
+    obey(node_.in_chair(what));
   }
 
-  void obey(const order& o) {
-    std::visit(overloaded{[&](const start_worker& m) { start(m); }, [&](const stop_worker& m) { die(m.who); },
-                          [](const forget_worker&) {}, [&](const end_run& m) { end(m); },
-                          [&](const run_failed& m) { fail(m); }, [&](const decision& m) { decide(m); },
-                          [&](const auto& m) { tell_all(m); }},
-               o);
+  void obey(const node_protocol::orders& all) {
+    for (const auto& o : all)
+      std::visit([this](const auto& one) { obey(one); }, o);
+    EXPECT_EQ(over(), node_.chair()->over());
   }
 
-  void tell_all(const order& m) {
-    for (const auto i : coordination_.members().living())
-      party_[i].mail.push_back(m);
+  void obey(const start_worker& m) {
+    auto& p = party_[m.who];
+    EXPECT_FALSE(p.up) << "two lives at once";
+    const bool begins = m.incarnation == 0;
+    EXPECT_TRUE(begins || m.incarnation > p.life) << "a life that was there before";
+    p = {.up = true, .ready = begins, .has_model = begins, .life = m.incarnation, .donor = {}, .mail = {}};
+    p.view = begins ? 1 : 0;
+    p.limit = std::numeric_limits<std::uint64_t>::max(); // as the next decision says
   }
-
-  void decide(const decision& d) {
-    EXPECT_EQ(d.number, ++decisions_) << "a decision is missing";
-    for (const auto& [joiner, donor] : d.view.donors)
-      EXPECT_TRUE(d.view.lives.contains(joiner) && d.view.lives.contains(donor) && joiner != donor);
-    for (const auto& [i, life] : d.view.lives)
-      EXPECT_TRUE(synchronous() || !lives_.contains(i) || lives_.at(i) == life) << "a loss that nobody was told of";
-    lives_ = d.view.lives;
-    tell_all(d);
-  }
-
-  void die(rank i) {
-    auto& p = party_[i];
+  void obey(const stop_worker& m) {
+    auto& p = party_[m.who];
     if (p.up)
-      say(i, worker_lost{i, p.life});
+      say(m.who, worker_lost{m.who, p.life});
     p.up = false;
     p.mail.clear();
   }
-
-  void start(const start_worker& m) {
-    auto& p = party_[m.who];
-    EXPECT_FALSE(p.up) << "two lives at once";
-    EXPECT_EQ(m.incarnation, p.life + 1);
-    p = {.ready = false, .life = m.incarnation, .view = 0, .limit = p.limit, .donor = {}, .mail = {}};
-    p.limit = std::numeric_limits<std::uint64_t>::max(); // as the next decision says
+  void obey(const hold_steps& m) {
+    for (auto& p : party_)
+      if (p.up)
+        p.mail.emplace_back(m);
   }
-
-  void end(const end_run& m) {
+  void obey(const decision& d) {
+    EXPECT_EQ(d.number, ++decisions_) << "a decision is missing";
+    for (const auto& [joiner, donor] : d.view.donors) {
+      EXPECT_TRUE(d.view.lives.contains(joiner) && d.view.lives.contains(donor) && !d.view.donors.contains(donor));
+      EXPECT_TRUE(!is_master(joiner) && !is_master(donor)) << "masters have states of their own";
+    }
+    const bool saves = std::exchange(save_at_, d.save_at) != d.save_at;
+    for (rank i = 0; i < party_.size(); ++i)
+      EXPECT_TRUE(!saves || !takes_part(i) || party_[i].step < d.save_at) << i << " has begun that step";
+    for (const auto& [i, life] : d.view.lives) {
+      EXPECT_EQ(party_[i].life, life) << "a life that does not begin";
+      if (party_[i].up)
+        party_[i].mail.emplace_back(d);
+    }
+  }
+  void obey(const snapshot_request& m) {
+    EXPECT_FALSE(over()) << "orders after the end";
+    for (auto& p : party_)
+      if (p.up)
+        p.mail.emplace_back(m);
+  }
+  void obey(const restart_worker& m) {
+    EXPECT_FALSE(over()) << "orders after the end";
+    on(m);
+  }
+  void obey(const save_checkpoint&) { EXPECT_FALSE(over()) << "orders after the end"; }
+  void obey(const forget_worker&) { EXPECT_FALSE(over()) << "orders after the end"; }
+  void obey(const welcome_worker&) { EXPECT_FALSE(over()) << "orders after the end"; }
+  void obey(const end_run& m) {
     EXPECT_FALSE(over());
     EXPECT_TRUE(m.why != run_end::planned || m.unfinished == 0) << "nobody was in a hurry";
     for (const auto i : m.missing)
       EXPECT_FALSE(is_master(i)) << "a part of the model is missing";
     ended_ = m;
   }
-
-  void fail(const run_failed& m) {
+  void obey(const run_failed& m) {
     EXPECT_FALSE(over());
-    const bool extinct = !coordination_.members().anybody_ready();
+    bool somebody_has_a_model = false;
+    for (rank i = 0; i < run_->settings.workers; ++i)
+      somebody_has_a_model |= party_[i].up && party_[i].has_model && !has_yet_to_say_so(i);
     const bool too_late = now_s_ > 10;
-    EXPECT_TRUE(extinct || too_late) << m.sentence;
+    EXPECT_TRUE(!somebody_has_a_model || too_late) << m.sentence;
     ended_ = m;
+  }
+  template <class Order> // a post, a report, a change of the chair: there is nobody else
+  void obey(const Order&) {
+    ADD_FAILURE() << "an order for another node";
   }
 
   const experiment* run_;
   mischief may_;
-  coordination coordination_;
+  std::shared_ptr<const consensus::charter> rules_;
+  node_protocol node_;
   std::vector<party> party_;
-  std::vector<std::vector<event>> said_; ///< to the coordination, by each party
+  std::vector<std::vector<news>> said_; ///< to the node, by each party
   std::set<rank> returning_;
-  std::uint64_t updates_ = 0;
-  std::uint32_t decisions_ = 0;
-  std::map<rank, std::uint32_t> lives_; ///< in the last view
+  std::uint64_t updates_ = 0, save_at_ = 0;
+  std::uint32_t decisions_ = 1; // with that of the beginning
   double now_s_ = 0;
-  std::optional<order> ended_;
+  std::optional<std::variant<end_run, run_failed>> ended_;
 };
 
 } // namespace gossamer::actors

@@ -1,3 +1,4 @@
+#include "gossamer/actors/runtime/messages.hpp"
 #include "gossamer/actors/worlds/rendezvous.hpp"
 
 #include <caf/actor_system.hpp>
@@ -53,10 +54,12 @@ TEST(interfaces, accept_their_messages_and_no_others) {
   const node_interface::handle node;
   EXPECT_TRUE(accepts(node, begin_run{}));
   EXPECT_TRUE(accepts(node, cluster_plan{}));
-  EXPECT_FALSE(accepts(node, work_report{}));
-  EXPECT_FALSE(accepts(ordered_interface::handle{node}, cluster_plan{})) << "which its leader alone sends";
-  EXPECT_TRUE(accepts(coordinator_interface::handle{}, work_report{}));
-  EXPECT_FALSE(accepts(coordinator_interface::handle{}, tick{})) << "which stays in its process";
+  const peer_interface::handle peer{node};
+  EXPECT_TRUE(accepts(peer, work_report{})) << "any node may have the chair";
+  EXPECT_TRUE(accepts(peer, consensus::hold{}));
+  EXPECT_FALSE(accepts(peer, cluster_plan{})) << "which its leader alone sends";
+  EXPECT_FALSE(accepts(peer, decision{})) << "which resolutions say";
+  EXPECT_FALSE(accepts(peer, tick{})) << "which stays in its process";
   EXPECT_TRUE(accepts(door_interface::handle{}, join_request{}));
   EXPECT_FALSE(accepts(door_interface::handle{}, run_offer{}));
 }
@@ -69,12 +72,6 @@ TEST(rendezvous, answers_who_asks_how_the_run_is_or_for_its_end) {
   rendezvous_setup setup;
   setup.nodes = 2;
   setup.client = self;
-  setup.progress = [] {
-    progress_record p;
-    p.epoch = 1.5;
-    p.accuracy = 0.9;
-    return p;
-  };
   setup.algorithm = "d-psgd";
   setup.stop = [&] { ++stops; };
   const auto door = spawn_rendezvous(system, std::move(setup));
@@ -89,8 +86,7 @@ TEST(rendezvous, answers_who_asks_how_the_run_is_or_for_its_end) {
   EXPECT_EQ(status.nodes, 3u);
   EXPECT_EQ(status.there, 1u) << "the leader; nobody has joined";
   EXPECT_FALSE(status.begun);
-  EXPECT_EQ(progress_of(status).epoch, 1.5);
-  EXPECT_EQ(progress_of(status).accuracy, 0.9);
+  EXPECT_EQ(progress_of(status).epoch, 0);
   EXPECT_EQ(progress_of(run_status{}).accuracy, std::nullopt);
 
   EXPECT_THAT(std::get<run_failed>(answer_to(status_request{999})).sentence, HasSubstr("version 999"));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/runtime/experiment.hpp"
+#include "gossamer/actors/runtime/view_change.hpp"
 
 #include <string>
 
@@ -18,6 +19,14 @@ inline std::shared_ptr<const experiment> small_run(const std::string& algorithm,
   s.batch = 1;
   s.steps = steps;
   return prepare(s);
+}
+
+/// Everybody is there, in the first life.
+inline view_change everybody_of(const experiment& e) {
+  view_change v;
+  for (rank i = 0; i < e.participants(); ++i)
+    v.lives.emplace(i, 0);
+  return v;
 }
 
 } // namespace gossamer::actors

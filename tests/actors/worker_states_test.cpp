@@ -82,6 +82,7 @@ TEST(worker_states, a_state_may_come_before_the_view_that_promises_it) {
   joiner.state_from(1, 7, 3, 71);
   EXPECT_FALSE(joiner.w.ready());
   joiner.w.adopt(view_of(3, 7, {nothing, 0, 1}, {{2, 1}}));
+  joiner.w.proceed(100);
   EXPECT_THAT(joiner.host.joined_at, ElementsAre(7));
 
   fixture behind{0, 0, true};
@@ -89,9 +90,10 @@ TEST(worker_states, a_state_may_come_before_the_view_that_promises_it) {
   behind.state_from(1, 1, 2, 41);
   EXPECT_EQ(behind.program.model()[0], 0.0f);
   behind.w.adopt(view_of(2, 1, {0, 0, nothing}, {{0, 1}}));
-  EXPECT_THAT(behind.host.joined_at, ElementsAre(1));
-  EXPECT_THAT(behind.sent_to(1), ElementsAre(0)) << "it is still held";
+  EXPECT_THAT(behind.host.joined_at, IsEmpty()) << "it is still held";
+  EXPECT_THAT(behind.sent_to(1), ElementsAre(0));
   behind.w.proceed(100);
+  EXPECT_THAT(behind.host.joined_at, ElementsAre(1));
   EXPECT_THAT(behind.sent_to(1), ElementsAre(0, 1));
 }
 
@@ -126,15 +128,16 @@ TEST(worker_states, a_worker_that_is_a_round_behind_takes_the_state_of_another_a
   EXPECT_THAT(f.sent_to(1), ElementsAre(0, 1, 2));
 }
 
-TEST(worker_states, a_state_that_comes_while_a_worker_is_held_starts_no_step) {
+TEST(worker_states, a_state_that_comes_while_a_worker_is_held_is_taken_when_it_goes_on) {
   fixture f{2, 1};
   f.w.adopt(view_of(2, 7, {0, 0, 1}, {{2, 0}}));
   f.w.hold();
   f.state_from(0, 7, 2, 70);
-  EXPECT_THAT(f.host.joined_at, ElementsAre(7));
+  EXPECT_THAT(f.host.joined_at, IsEmpty());
   EXPECT_THAT(f.sent_to(0), IsEmpty());
-  EXPECT_EQ(f.w.hold(), 7u);
+  EXPECT_EQ(f.w.hold(), 0u) << "as it has answered before";
   f.w.proceed(100);
+  EXPECT_THAT(f.host.joined_at, ElementsAre(7));
   EXPECT_THAT(f.sent_to(0), ElementsAre(7));
 }
 

@@ -184,7 +184,7 @@ TEST(worker, reads_the_schedule_at_the_progress_of_all) {
   s.training.synchronous = false;
   fixture apart{s};
   EXPECT_FLOAT_EQ(apart.w.learning_rate(0), 0.5f);
-  apart.w.progressed(6); // as the coordinator heard
+  apart.w.progressed(6); // as the chair heard
   EXPECT_FLOAT_EQ(apart.w.learning_rate(1), 0.25f);
 }
 

@@ -144,9 +144,11 @@ TEST(worker_views, an_asynchronous_worker_lives_in_a_new_view_at_once) {
   f.w.adopt(view_of(2, 0, {0, 0, 1}, {{2, 0}}));
   EXPECT_EQ(f.w.present().number, 2u);
   EXPECT_THAT(f.sent_to(2, frame_kind::state), ElementsAre(0));
-  EXPECT_THAT(f.program.heard, ElementsAre(heard_model{0, 1, life_0})) << "the new worker 2 may still send";
-  f.model_from(2, 0, 1);
-  EXPECT_THAT(f.program.heard.back(), (heard_model{0, 2, life_1}));
+  EXPECT_THAT(f.program.heard, ElementsAre(heard_model{0, 1, life_0}, heard_model{0, 2, nothing}))
+      << "what the former worker 2 owed comes no more";
+  f.model_from(1, 1);
+  f.model_from(2, 1, 1);
+  EXPECT_THAT(f.program.heard.back(), (heard_model{1, 2, life_1}));
 }
 
 } // namespace

@@ -34,6 +34,17 @@ protected:
     EXPECT_NE(found, std::string::npos) << so_far.err;
     return std::stoi(so_far.err.substr(found + text.size()));
   }
+  /// That process is the first child of the one that has started all.
+  static pid_t leader_of(const support::outcome& so_far) {
+    std::ifstream status("/proc/" + std::to_string(process_of(1, so_far)) + "/stat");
+    std::string word;
+    for (int k = 0; k < 4; ++k)
+      status >> word;
+    std::ifstream children("/proc/" + word + "/task/" + word + "/children");
+    pid_t leader = 0;
+    children >> leader;
+    return leader;
+  }
 };
 
 TEST_F(several_processes, come_to_what_one_comes_to) {
@@ -115,23 +126,32 @@ TEST_F(several_processes, go_on_when_one_is_silent) {
       << "whichever plane was first";
 }
 
-TEST_F(several_processes, end_when_their_leader_dies) {
-  const auto ended = disturbed({}, {"--algorithm", "d-psgd"}, [](auto& run) {
+TEST_F(several_processes, go_on_when_their_leader_is_killed) {
+  for (const auto& job : {words{"--algorithm", "d-psgd"}, words{"--algorithm", "asy-lpg"}}) {
+    SCOPED_TRACE(job[1]);
+    std::filesystem::remove_all(folder_ / "run");
+    const auto ended = disturbed({"--restart", "1"}, job, [](auto& run) {
+      run.when("epoch ", [](const auto& so_far) { kill(leader_of(so_far), SIGKILL); })
+          .signal_after("worker 0 comes back", SIGINT);
+    });
+    EXPECT_EQ(ended.status, 130) << ended.err;
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("leads the run from now on"), HasSubstr("[0 localhost] is started again"),
+                                 HasSubstr("node 0 is back")));
+    EXPECT_THAT(ended.out, HasSubstr("interrupted"));
+    EXPECT_EQ(json::parse(read("run/summary.json"))["end"], "interrupted");
+    EXPECT_GT(json::parse(read("run/summary.json"))["returned"], 0);
+  }
+}
+
+TEST_F(several_processes, end_when_most_of_them_are_killed) {
+  const auto ended = disturbed({"--patience", "2"}, {"--algorithm", "d-psgd"}, [](auto& run) {
     run.when("epoch ", [](const auto& so_far) {
-      // The leader is the first child of the process that has started all.
-      const auto joined = process_of(1, so_far);
-      std::ifstream status("/proc/" + std::to_string(joined) + "/stat");
-      std::string word;
-      for (int k = 0; k < 4; ++k)
-        status >> word;
-      std::ifstream children("/proc/" + word + "/task/" + word + "/children");
-      pid_t leader = 0;
-      children >> leader;
-      kill(leader, SIGKILL);
+      kill(process_of(1, so_far), SIGKILL);
+      kill(leader_of(so_far), SIGKILL);
     });
   });
-  EXPECT_EQ(ended.status, 137) << ended.err;
-  EXPECT_THAT(ended.err, HasSubstr("is lost"));
+  EXPECT_NE(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("are lost"));
   EXPECT_FALSE(exists("run/summary.json"));
 }
 

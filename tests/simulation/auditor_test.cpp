@@ -126,8 +126,11 @@ TEST(auditor, accepts_good_views) {
 
 TEST(auditor, notices_that_two_workers_have_different_views) {
   fixture f;
-  const auto one = view_on(triangle, {0, 0, 0}), other = view_on(triangle, {0, 0, 0});
+  const auto one = view_on(triangle, {0, 0, 0}), same = view_on(triangle, {0, 0, 0}),
+             other = view_on(triangle, {0, 0, 1});
   f.check.adopts(0, one);
+  f.check.adopts(2, same);
+  EXPECT_TRUE(f.kept()) << f.broken();
   f.check.adopts(1, other);
   EXPECT_THAT(f.broken(), HasSubstr("worker 1 has another view 1 than the others"));
 }

@@ -1,10 +1,11 @@
 #pragma once
 
 #include "gossamer/actors/runtime/connections.hpp"
-#include "gossamer/actors/runtime/coordination.hpp"
 #include "gossamer/actors/runtime/hosted_worker.hpp"
 #include "gossamer/actors/runtime/messages.hpp"
-#include "gossamer/actors/simulation/auditor.hpp"
+#include "gossamer/actors/runtime/node_protocol.hpp"
+#include "gossamer/actors/runtime/progress_meter.hpp"
+#include "gossamer/actors/runtime/view_maker.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -13,6 +14,8 @@
 #include <memory>
 #include <optional>
 #include <set>
+
+#include "auditing_witness.hpp"
 
 namespace gossamer::testing_support {
 
@@ -23,45 +26,50 @@ struct death {
   std::optional<std::size_t> back_after = {};
 };
 
-/// Workers and masters that die and come back, and a coordination that does something about it, in one thread and
-/// without actors. An event is the handling of one message, or one gradient; a seeded generator picks which of the
-/// possible events comes next. What one party sends another keeps its order; everything else may overtake everything
-/// else, also the news of a death. An auditor checks everything. Same seed and deaths, same run.
+/// Where workers live.
+enum class dwelling {
+  together, ///< in one process; workers die
+  apart,    ///< each in a process of its own; processes die, also the one that has the chair
+};
+
+/// Workers and masters that die and come back, and nodes that do something about it, in one thread and without actors.
+/// An event is the handling of one message, or one gradient; a seeded generator picks which of the possible events
+/// comes next. What one party sends another keeps its order; everything else may overtake everything else, also the
+/// news of a death. Time goes on when nothing else can happen. An auditor checks everything. Same seed and deaths, same
+/// run.
 class mortal_world {
 public:
   /// @param stop_at the event at which the run is stopped as by `--seconds`
   mortal_world(std::shared_ptr<const actors::experiment> e, std::uint64_t seed, std::vector<death> deaths,
-               std::optional<std::size_t> stop_at = std::nullopt)
-      : run_(std::move(e)), deaths_(std::move(deaths)), stop_at_(stop_at), coordination_(*run_),
+               std::optional<std::size_t> stop_at = std::nullopt, dwelling where = dwelling::together)
+      : run_(std::move(e)), deaths_(std::move(deaths)), stop_at_(stop_at), where_(where), views_(*run_),
         choice_(random_stream{seed, 0, purpose::interleaving}, 0) {
+    found();
     const auto& traits = run_->algorithm->traits;
     check_.emplace(run_->settings.workers, traits.exchange == actors::exchange_pattern::bipartite,
                    traits.promises.most_steps_apart, run_->masters);
     witness_.check = &*check_;
     lives_.resize(participants());
     saved_.resize(participants());
-    roster_.incarnations.resize(participants());
-    roster_.present.resize(participants());
   }
 
-  /// Runs until nothing can happen any more. @returns whether the coordination has ended the run, with models
+  /// Runs until nothing can happen any more. @returns whether a chair has ended the run, with models
   bool run() {
-    for (actors::rank i = 0; i < participants(); ++i)
-      spawn(i, 0);
+    for (std::size_t n = 0; n < nodes_.size(); ++n)
+      obey(n, nodes_[n]->protocol.begin());
     for (auto& n : lives_)
-      n->meet(everybody());
-    for (auto& n : lives_)
-      n->mail[coordinator()].push_back([](life& self) { self.w.run(*self.program); });
+      n->meet(everybody(home_of(n->id)));
     for (;; ++events_) {
       for (const auto& d : deaths_) {
         if (d.at == events_)
           kill(d.who);
         if (d.back_after && d.at + *d.back_after == events_)
-          inbox_[coordinator() + 1 + d.who].push_back([this, who = d.who] { on(actors::restart_worker{who}); });
+          bring_back(d.who);
       }
       if (stop_at_ == events_)
-        inbox_[coordinator()].push_back([this] { on(actors::stop_run{actors::run_end::seconds, 0}); });
-      if (!step())
+        for (std::size_t n = 0; n < nodes_.size(); ++n)
+          to_node(outside, n, [this, n] { in_chair(n, actors::stop_run{actors::run_end::seconds, now_s_}); });
+      if (!step() && !pass_time())
         break;
     }
     check_->check_halves();
@@ -69,7 +77,7 @@ public:
   }
 
   std::size_t events() const noexcept { return events_; }
-  /// What the coordination says about the end, if it is no failure.
+  /// What the chair says about the end, if it is no failure.
   const std::optional<actors::end_run>& end() const noexcept { return end_; }
   /// Whether all have been lost that had a state.
   bool extinct() const noexcept { return extinct_; }
@@ -84,27 +92,6 @@ public:
   }
 
 private:
-  struct auditing final : actors::witness {
-    using rank = actors::rank;
-    void begins(rank who, std::uint32_t life) override { check->begins(who, life); }
-    void ends(rank who, std::uint32_t life) override { check->ends(who, life); }
-    void adopts(rank who, const actors::view& v) override { check->adopts(who, v); }
-    void reports(rank who, const actors::traffic& t) override { check->reports(who, t); }
-    void step_begins(rank who, std::uint64_t t, const actors::view& v) override { check->step_begins(who, t, v); }
-    void delivered(rank who, const actors::frame& f) override { check->delivered(who, f); }
-    void claims_equal(rank who, std::string_view what, std::uint64_t t, const vec& v) override {
-      check->claims_equal(who, what, t, v);
-    }
-    void claims_conserved(rank who, std::string_view what, std::uint64_t t, const actors::view& v, const vec& before,
-                          const vec& after) override {
-      check->claims_conserved(who, what, t, v, before, after);
-    }
-    void claims_opposite(rank who, const actors::exchange_half& half, const vec& delta) override {
-      check->claims_opposite(who, half, delta);
-    }
-    actors::auditor* check = nullptr;
-  };
-
   /// One life of a worker.
   struct life final : actors::worker_host {
     life(mortal_world& world_, actors::rank i, std::uint32_t incarnation_)
@@ -136,18 +123,18 @@ private:
       for (auto& f : std::exchange(waiting, {}))
         arrived(std::move(f));
     }
-    void tell(std::function<void()> what) { world.inbox_[id].push_back(std::move(what)); }
+    /// The node that it lives on.
+    template <class News>
+    void tell(const News& news) {
+      world.to_node(id, world.home_of(id), [&wd = world, n = world.home_of(id), news] { wd.on(n, news); });
+    }
 
     void compute(actors::gradient_job j) override { job = std::move(j); }
-    void report(actors::step_report r) override {
-      tell([&wd = world, r] { wd.on_step(r); });
-    }
+    void report(actors::step_report r) override { tell(r); }
     void report(actors::snapshot) override {}
     void send(actors::rank to, actors::frame f) override { ends.send(to, std::move(f), {}); }
     actors::traffic sent() const override { return ends.sent(); }
-    void joined(std::uint64_t step) override {
-      tell([&wd = world, m = actors::worker_joined{id, incarnation, step}] { wd.on(m); });
-    }
+    void joined(std::uint64_t step) override { tell(actors::worker_joined{id, incarnation, step}); }
     void save() override { world.saved_[id] = std::make_shared<const std::vector<std::byte>>(w.state()); }
 
     mortal_world& world;
@@ -170,6 +157,8 @@ private:
       world.check_->carried(f);
       if (auto& target = world.lives_[to]; target && target->incarnation == incarnation)
         target->mail[f.source].push_back([f](life& self) { self.arrived(f); });
+      else if (!target || target->incarnation < incarnation)
+        world.early_[{to, incarnation}].push_back(std::move(f)); // its node has not heard that it begins
     }
     mortal_world& world;
     actors::rank to;
@@ -185,126 +174,179 @@ private:
   };
 
   std::size_t participants() const { return run_->participants(); }
-  std::size_t coordinator() const { return participants(); }
+  /// Senders of mail: workers by rank, then nodes, then whoever kills and stops.
+  std::size_t sender(std::size_t node) const { return participants() + node; }
+  static constexpr auto outside = std::size_t(-1);
+  std::size_t home_of(actors::rank i) const { return where_ == dwelling::together ? 0 : i; }
+
+  void found();
 
   // -- events ---------------------------------------------------------------------------------------------------------
 
-  bool step() {
-    std::vector<std::function<void()>> possible;
-    for (auto& n : lives_) {
-      if (!n)
-        continue;
-      for (auto& entry : n->mail)
-        if (!entry.second.empty())
-          possible.emplace_back([self = n.get(), &queue = entry.second] {
-            const auto handle = std::move(queue.front());
-            queue.pop_front();
-            handle(*self);
-          });
-      if (n->job)
-        possible.emplace_back([self = n.get()] {
-          const auto job = *std::exchange(self->job, std::nullopt);
-          self->w.gradient_arrived({job.step, 0.5f * job.x, 0.0, job.what != actors::gradient_job::kind::full_part});
-        });
-    }
-    for (auto& entry : inbox_)
-      if (!entry.second.empty())
-        possible.emplace_back([&queue = entry.second] {
-          const auto handle = std::move(queue.front());
-          queue.pop_front();
-          handle();
-        });
-    if (possible.empty())
+  bool step();
+
+  /// What is repeated when nobody answers. @returns false when that has not helped for long
+  bool pass_time() {
+    constexpr double longest_silence_s = 60, tick_s = 0.1;
+    if (end_ || extinct_ || now_s_ - busy_s_ > longest_silence_s)
       return false;
-    possible[choice_.below(static_cast<std::uint32_t>(possible.size()))]();
-    for (auto& n : lives_)
-      if (n && n->w.finished() && !std::exchange(n->reported, true))
-        n->tell([this, m = actors::worker_finished{n->id, n->incarnation}] { on(m); });
+    now_s_ += tick_s;
+    for (std::size_t n = 0; n < nodes_.size(); ++n)
+      if (nodes_[n])
+        obey(n, nodes_[n]->protocol.on(actors::time_is{now_s_}));
     return true;
   }
 
-  void kill(actors::rank i) {
-    if (!lives_[i])
-      return;
-    const actors::worker_lost news{i, lives_[i]->incarnation};
-    lives_[i].reset();
-    inbox_[i].push_back([this, news] { on(news); }); // after all that it has said
+  void kill(actors::rank i);
+
+  void bring_back(actors::rank i);
+
+  /// The others hear of it behind all that it has said.
+  void tell_of_process(std::size_t n, actors::consensus::health::state is) {
+    const actors::consensus::health news{static_cast<std::uint32_t>(n), starts_[n], is};
+    for (std::size_t other = 0; other < nodes_.size(); ++other)
+      if (other != n)
+        to_node(sender(n), other, [this, other, news] { on(other, news); });
   }
 
-  // -- the shell around the coordination ------------------------------------------------------------------------------
+  // -- the shells around the nodes ------------------------------------------------------------------------------------
+
+  struct process {
+    explicit process(actors::node_protocol p) : protocol(std::move(p)) {}
+    actors::node_protocol protocol;
+    actors::roster roster;
+    std::map<actors::rank, actors::step_report> last_steps;
+    std::optional<actors::progress_meter> progress;                        // of the chair
+    std::map<actors::rank, std::pair<std::uint32_t, std::uint32_t>> views; // by rank: its life, and the last view
+  };
+
+  void to_node(std::size_t from, std::size_t n, std::function<void()> what) {
+    inbox_[{from, n}].push_back(std::move(what));
+  }
 
   template <class Event>
-  void on(const Event& event) {
-    for (const auto& what : coordination_.on(event))
-      std::visit([&](const auto& one) { obey(one); }, what);
+  void on(std::size_t n, const Event& event) {
+    if (!nodes_[n])
+      return;
+    busy_s_ = now_s_;
+    obey(n, nodes_[n]->protocol.on(event));
+  }
+  void on(std::size_t n, const actors::step_report& r) {
+    if (nodes_[n])
+      nodes_[n]->last_steps[r.source] = r;
+    to_chair(n, r);
+  }
+  void on(std::size_t n, const actors::model_came& m) { to_chair(n, m); }
+
+  template <class Event>
+  void in_chair(std::size_t n, const Event& event) {
+    if (nodes_[n])
+      obey(n, nodes_[n]->protocol.in_chair(event));
+  }
+  void in_chair(std::size_t n, const actors::step_report& r) {
+    const auto* chair = nodes_[n] ? nodes_[n]->protocol.chair() : nullptr;
+    if (chair == nullptr || !chair->members().is_current(r.source, r.incarnation))
+      return;
+    nodes_[n]->progress->count(r);
+    in_chair(n, actors::run_progress{nodes_[n]->progress->updates()});
+  }
+  template <class News>
+  void to_chair(std::size_t n, const News& news) {
+    busy_s_ = now_s_;
+    if (!nodes_[n])
+      return;
+    const auto chair = nodes_[n]->protocol.chair_node();
+    if (chair == n)
+      in_chair(n, news);
+    else
+      to_node(sender(n), chair, [this, chair, news] { in_chair(chair, news); });
   }
 
-  void on_step(const actors::step_report& r) {
-    if (coordination_.is_current(r.source, r.incarnation))
-      on(actors::run_progress{++updates_});
+  void tell_workers(std::size_t n, const std::function<void(life&)>& what) {
+    for (auto& one : lives_)
+      if (one && home_of(one->id) == n)
+        one->mail[sender(n)].push_back(what);
   }
 
-  void tell_workers(const std::function<void(life&)>& what) {
-    for (const auto i : coordination_.members().living())
-      if (lives_[i])
-        lives_[i]->mail[coordinator()].push_back(what);
+  std::shared_ptr<const actors::roster> everybody(std::size_t n) const {
+    return std::make_shared<const actors::roster>(nodes_[n]->roster);
   }
 
-  std::shared_ptr<const actors::roster> everybody() const { return std::make_shared<const actors::roster>(roster_); }
-
-  void spawn(actors::rank i, std::uint32_t incarnation) {
-    roster_.incarnations[i] = incarnation;
-    roster_.present[i] = true;
-    lives_[i].reset(); // before its successor begins
-    lives_[i] = std::make_unique<life>(*this, i, incarnation);
+  void obey(std::size_t n, const actors::node_protocol::orders& all) {
+    for (const auto& what : all)
+      if (nodes_[n])
+        std::visit([&](const auto& one) { obey(n, one); }, what);
   }
 
-  void obey(const actors::hold_steps& m) {
-    tell_workers([this, m](life& self) {
-      const auto t = self.w.hold();
-      self.tell([this, a = actors::holding{self.id, self.incarnation, m.round, t, self.w.next_exchange()}] { on(a); });
-    });
+  void obey(std::size_t n, const actors::hold_steps& m);
+
+  void obey(std::size_t n, const actors::decision& m);
+
+  void obey(std::size_t n, const actors::snapshot_request& m) {
+    for (std::size_t other = 0; other < nodes_.size(); ++other)
+      to_node(sender(n), other, [this, other, m] {
+        tell_workers(other, [m](life& self) {
+          self.tell(actors::model_came{self.id, self.incarnation, m.evaluation});
+        });
+      });
   }
 
-  void obey(const actors::decision& m) {
-    const bool news = std::exchange(known_view_, m.view.number) != m.view.number;
-    actors::proceed_with all{news ? coordination_.view_of(m.view) : nullptr, everybody(), m.limit};
-    tell_workers([all](life& self) { self.proceed(all); });
+  void obey(std::size_t n, const actors::start_worker& m) {
+    lives_[m.who].reset(); // before its successor begins
+    lives_[m.who] = std::make_unique<life>(*this, m.who, m.incarnation);
+    lives_[m.who]->mail[sender(n)].push_back([](life& self) { self.w.run(*self.program); });
+    for (auto& f : std::exchange(early_[{m.who, m.incarnation}], {}))
+      lives_[m.who]->mail[f.source].push_back([f](life& self) { self.arrived(f); });
   }
 
-  void obey(const actors::snapshot_request& m) {
-    tell_workers([this, m](life& self) {
-      self.tell([this, a = actors::model_came{self.id, self.incarnation, m.evaluation}] { on(a); });
-    });
+  void obey(std::size_t n, const actors::consensus::post& m) {
+    for (const std::size_t to : m.to)
+      to_node(sender(n), to, [this, to, what = m.what] { on(to, what); });
+  }
+  void obey(std::size_t n, const actors::report_to& m) {
+    to_node(sender(n), m.node, [this, to = std::size_t{m.node}, what = m.what] { on(to, what); });
+  }
+  void obey(std::size_t n, const actors::restart_worker& m) {
+    to_node(sender(n), home_of(m.who), [this, m] { on(home_of(m.who), m); });
   }
 
-  void obey(const actors::start_worker& m) {
-    spawn(m.who, m.incarnation);
-    lives_[m.who]->mail[coordinator()].push_back([](life& self) { self.w.run(*self.program); });
+  void obey(std::size_t, const actors::stop_worker& m) { lives_[m.who].reset(); }
+  void obey(std::size_t, const actors::end_run& m) { end_ = end_.value_or(m); }
+  void obey(std::size_t, const actors::run_failed&) { extinct_ = true; }
+  void obey(std::size_t n, const actors::account_for& m) {
+    for (const auto& [i, last] : nodes_[n]->last_steps)
+      to_node(sender(n), m.chair, [this, to = std::size_t{m.chair}, r = last] { in_chair(to, r); });
   }
-
-  void obey(const actors::stop_worker& m) { lives_[m.who].reset(); }
-  void obey(const actors::forget_worker& m) { roster_.present[m.who] = false; }
-  void obey(const actors::end_run& m) { end_ = m; }
-  void obey(const actors::save_checkpoint&) {} // nobody asks for one
-  void obey(const actors::run_failed&) { extinct_ = true; }
-
+  void obey(std::size_t n, const actors::chair_taken&) {
+    nodes_[n]->progress.emplace(*run_);
+    for (const auto& [i, last] : nodes_[n]->last_steps)
+      nodes_[n]->progress->count(last);
+  }
+  void obey(std::size_t, const actors::chair_left&) {}
+  void obey(std::size_t, const actors::forget_worker&) {}
+  void obey(std::size_t, const actors::welcome_worker&) {}
+  void obey(std::size_t, const actors::save_checkpoint&) {} // nobody asks for one
   std::shared_ptr<const actors::experiment> run_;
   std::vector<death> deaths_;
   std::optional<std::size_t> stop_at_;
-  actors::coordination coordination_;
-  std::uint32_t known_view_ = 1;
+  dwelling where_;
+  actors::view_maker views_;
+  actors::consensus::charter rules_;
+  std::vector<std::unique_ptr<process>> nodes_; // null: the process is dead
+  std::vector<std::uint32_t> starts_;           // how often each was started again
+  double now_s_ = 0, busy_s_ = 0;
   random_sequence choice_;
   std::optional<actors::auditor> check_;
-  auditing witness_;
-  std::uint64_t updates_ = 0;
+  auditing_witness witness_;
   std::size_t events_ = 0;
-  std::map<std::size_t, std::deque<std::function<void()>>> inbox_; // by sender
-  actors::roster roster_;
+  std::map<std::pair<std::size_t, std::size_t>, std::deque<std::function<void()>>> inbox_; // of nodes, by sender
   std::optional<actors::end_run> end_;
   bool extinct_ = false;
   std::vector<std::shared_ptr<const std::vector<std::byte>>> saved_; // of masters
+  std::map<std::pair<actors::rank, std::uint32_t>, std::vector<actors::frame>> early_;
   std::vector<std::unique_ptr<life>> lives_;
 };
 
 } // namespace gossamer::testing_support
+
+#include "mortal_nodes.hpp"

@@ -44,11 +44,13 @@ void delegate::receive(const refused& m, orders& out) {
   learn(m.last, out);
 }
 
+/// It stays where it is while that is possible: a change costs what a chair alone knows.
 std::optional<node_number> delegate::chair() const {
-  for (const auto v : last_.voters)
-    if (v == self_ ? votes() : is_well(v, last_.nodes.at(v)))
-      return v;
-  return std::nullopt;
+  const auto may_have_it = [this](node_number v) { return v == self_ ? votes() : is_well(v, last_.nodes.at(v)); };
+  if (last_.voters.contains(last_.chair) && may_have_it(last_.chair))
+    return last_.chair;
+  const auto first = std::ranges::find_if(last_.voters, may_have_it);
+  return first == last_.voters.end() ? std::nullopt : std::optional{*first};
 }
 
 bool delegate::is_well(node_number node, std::uint32_t life) const {
@@ -120,7 +122,7 @@ std::optional<resolution> delegate::plan(orders& out) const {
     if (is_well(n, m.life))
       workers.insert(workers.end(), m.workers.begin(), m.workers.end());
   std::ranges::sort(workers, {}, &standing::who);
-  const auto decided = rules_->plan({last_, workers, stop_wished_ && !last_.stopping});
+  const auto decided = rules_->plan({last_, workers, stop_wished_ && !last_.stopping, save_wished_});
   if (!decided) {
     out.emplace_back(models_are_lost{});
     return std::nullopt;
@@ -130,6 +132,7 @@ std::optional<resolution> delegate::plan(orders& out) const {
   if (stop_wished_ && next.why == run_end::planned)
     next.why = why_;
   next.stopping |= stop_wished_;
+  next.chair = self_;
   choose_voters(next);
   return next;
 }
@@ -185,8 +188,9 @@ orders delegate::on(const health& h) {
 }
 
 orders delegate::on(const wish& w) {
-  wished_ |= !w.stop;
+  wished_ |= !w.stop && !w.save;
   stop_wished_ |= w.stop;
+  save_wished_ |= w.save;
   if (w.stop && (why_ == run_end::planned || !last_.stopping))
     why_ = w.why;
   as_wished_ = false;
@@ -215,12 +219,13 @@ bool delegate::should_stand() const {
 
 /// Somebody is to be lost, or may come; or as the shell wishes.
 bool delegate::is_wanted() const {
-  if (wished_ || stop_wished_)
+  if (wished_ || stop_wished_ || save_wished_)
     return true;
   const auto present = nodes_with_members(last_);
   const bool somebody_is_lost = std::ranges::any_of(last_.nodes, [&](const auto& n) {
     const bool is_gone = nodes_[n.first].is == health::state::gone || nodes_[n.first].life != n.second;
-    return n.first != self_ && (is_gone || (!is_well(n.first, n.second) && present.contains(n.first)));
+    const bool is_needed = present.contains(n.first) || n.first == last_.chair;
+    return n.first != self_ && (is_gone || (!is_well(n.first, n.second) && is_needed));
   });
   return somebody_is_lost || std::ranges::any_of(nodes_, [&](const health& n) {
            const bool comes = hosts_workers(n.node) ? !present.contains(n.node) : may_witness(n);

@@ -104,7 +104,7 @@ void delegate::learn(const resolution& r, orders& out) {
   for (auto& [i, w] : workers_)
     follow(w, r);
   if (as_wished_ && r == next_) {
-    wished_ = false;
+    wished_ = save_wished_ = false;
     remember_who_declined(r);
   }
   stop_wished_ = stop_wished_ && !r.stopping;
@@ -165,7 +165,7 @@ orders delegate::on(const workers_stand& w) {
 }
 
 orders delegate::on(const state_taken& s) {
-  GOSSAMER_ASSERT(!held_ || !rules_->synchronous, "a worker that holds takes no state");
+  GOSSAMER_ASSERT(!stand_still_ || !rules_->synchronous, "a worker that holds takes no state");
   const auto own = workers_.find(s.who);
   if (own == workers_.end() || own->second.incarnation != s.incarnation || !last_.knows(self_, life_))
     return {};

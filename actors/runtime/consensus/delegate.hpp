@@ -35,18 +35,23 @@ struct health {
 };
 /// The chair shall see to another resolution, whoever it believes to be there: a worker has died although its node
 /// lives, or shall be started anew, or has got the model, so that its node may vote. `stop`: no more steps than are
-/// under way.
+/// under way. `save`: workers of a synchronous run shall save their states before the first step that nobody has begun.
 struct wish {
   bool stop = false;
   run_end why = run_end::planned;
+  bool save = false;
 };
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, wish& w) {
+  return f(w.stop, w.why, w.save);
+}
 /// All workers of this node. Synchronous algorithms: they hold since `freeze_workers`. Others: whenever one has died,
 /// or shall be started anew.
 struct workers_stand {
   std::vector<standing> where; ///< who lives; lines are left out: the delegate knows them
   std::vector<rank> anew = {}; ///< whose workers do not live, and may be started
 };
-/// A worker of this node has got the state that the last resolution promised. Not while it holds.
+/// A worker of this node has got the state that the last resolution promised. Not between `workers_stand` and `adopt`.
 struct state_taken {
   rank who = 0;
   std::uint32_t incarnation = 0;
@@ -230,7 +235,7 @@ private:
 
   std::vector<health> nodes_;
   std::set<node_number> declined_; // to take part, since this node believes what it does of them
-  bool wished_ = false, stop_wished_ = false;
+  bool wished_ = false, stop_wished_ = false, save_wished_ = false;
   run_end why_ = run_end::planned;
 
   double now_s_ = 0, held_since_s_ = 0, said_s_ = 0, not_before_s_ = 0;

@@ -18,8 +18,11 @@ rounds rounds_of(const algorithm_traits& traits) {
 /// One decision in the making.
 class draft {
 public:
-  draft(rounds what, const findings& found) : rounds_(what), found_(found), next_(found.last.what) {
+  draft(rounds what, std::size_t workers, const findings& found)
+      : rounds_(what), workers_(workers), found_(found), next_(found.last.what) {
     for (const auto& w : found_.workers) {
+      if (is_master(w))
+        continue;
       if (is_current(w) && has_model(w))
         abreast_.push_back(&w);
       if (w.line != 0 && (best_ == nullptr || std::tie(best_->line, best_->step) < std::tie(w.line, w.step)))
@@ -33,6 +36,8 @@ public:
       return std::nullopt;
     if (found_.stop)
       next_.limit = rounds_ == rounds::none ? 0 : std::min(next_.limit, last_step() + 1);
+    if (found_.save && rounds_ != rounds::none)
+      next_.save_at = last_step() + 1;
     if (changed())
       change_view();
     return next_;
@@ -40,6 +45,7 @@ public:
 
 private:
   const view_change& last_view() const { return found_.last.what.view; }
+  bool is_master(const standing& w) const { return w.who >= workers_; }
   bool has_model(const standing& w) const { return w.line == found_.last.number(); }
   bool is_member(rank i, std::uint32_t incarnation) const {
     const auto found = last_view().lives.find(i);
@@ -53,8 +59,9 @@ private:
   bool changed() const {
     if (found_.workers.size() != last_view().lives.size())
       return true;
-    return !std::ranges::all_of(found_.workers,
-                                [this](const auto& w) { return is_current(w) && (has_model(w) || is_served(w)); });
+    return !std::ranges::all_of(found_.workers, [this](const auto& w) {
+      return is_current(w) && (has_model(w) || is_master(w) || is_served(w));
+    });
   }
   /// It waits for a state, and its donor lives.
   bool is_served(const standing& w) const {
@@ -92,7 +99,7 @@ private:
     std::vector<rank> donors;
     for (const auto& w : found_.workers) {
       view.lives.emplace(w.who, keeps_its_life(w) ? w.incarnation : next_.number);
-      if (goes_on(w))
+      if (goes_on(w) && !is_master(w))
         donors.push_back(w.who);
     }
     for (const auto& w : found_.workers)
@@ -101,6 +108,8 @@ private:
   }
   /// From the state that it has.
   bool goes_on(const standing& w) const {
+    if (is_master(w))
+      return true;
     if (abreast_.empty())
       return &w == best_;
     return is_current(w) && has_model(w) && (rounds_ != rounds::repeat || progress(w) >= next_.view.first_step);
@@ -111,6 +120,7 @@ private:
   }
 
   rounds rounds_;
+  std::size_t workers_;
   const findings& found_;
   decision next_;
   std::vector<const standing*> abreast_; ///< members that have the model of the last resolution
@@ -119,8 +129,8 @@ private:
 
 } // namespace
 
-planning membership_rules(const algorithm_traits& traits) {
-  return [what = rounds_of(traits)](const findings& found) { return draft{what, found}.finish(); };
+planning membership_rules(const algorithm_traits& traits, std::size_t workers) {
+  return [what = rounds_of(traits), workers](const findings& found) { return draft{what, workers, found}.finish(); };
 }
 
 } // namespace gossamer::actors::consensus

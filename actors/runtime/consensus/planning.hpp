@@ -4,6 +4,7 @@
 #include "gossamer/actors/runtime/consensus/messages.hpp"
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -14,7 +15,10 @@ struct findings {
   const resolution& last;
   std::span<const standing> workers; ///< of all nodes that have answered, by rank; each rank once
   bool stop = false;                 ///< no more steps than are under way
+  bool save = false;                 ///< states shall be saved before the first step that nobody has begun
 };
+
+inline constexpr auto most_workers = std::numeric_limits<std::size_t>::max();
 
 /// What the successor of the last resolution is to say of views and steps. Nothing: nobody who has answered has a
 /// model. A pure function: it decides what is proposed, never what has been decided.
@@ -34,6 +38,8 @@ using planning = std::function<std::optional<decision>(const findings&)>;
 ///
 /// If all have died that have the model of the last resolution, the best that is left (highest line, then step, then
 /// the lowest rank) goes on from its own state, and everybody else gets that.
-planning membership_rules(const algorithm_traits& traits);
+///
+/// Masters, whose ranks are not below `workers`, have states of their own: they neither give nor get one.
+planning membership_rules(const algorithm_traits& traits, std::size_t workers = most_workers);
 
 } // namespace gossamer::actors::consensus

@@ -17,7 +17,8 @@ bool resolution::elected_by(const std::set<node_number>& some) const {
 
 bool operator==(const resolution& a, const resolution& b) {
   return a.what.number == b.what.number && a.what.view == b.what.view && a.what.limit == b.what.limit
-         && a.stopping == b.stopping && a.why == b.why && a.nodes == b.nodes && a.voters == b.voters;
+         && a.what.save_at == b.what.save_at && a.stopping == b.stopping && a.why == b.why && a.nodes == b.nodes
+         && a.voters == b.voters && a.chair == b.chair;
 }
 
 resolution founding(const std::vector<node_number>& homes, const std::set<node_number>& voters, std::uint64_t limit) {
@@ -32,6 +33,7 @@ resolution founding(const std::vector<node_number>& homes, const std::set<node_n
   for (const auto v : voters)
     first.nodes.emplace(v, 0);
   first.voters = voters;
+  first.chair = *voters.begin();
   return first;
 }
 

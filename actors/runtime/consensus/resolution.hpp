@@ -30,6 +30,7 @@ struct resolution {
   run_end why = run_end::planned;
   std::map<node_number, std::uint32_t> nodes; ///< the lives of the processes that this speaks of, voters among them
   std::set<node_number> voters;               ///< who elects the next one
+  node_number chair = 0; ///< who has planned this: it looks after the run until the next one, and all agree on that
 
   std::uint32_t number() const noexcept { return what.number; }
   /// Whether this speaks of that life of a node. A process that was started again is another one.
@@ -63,7 +64,7 @@ decltype(auto) inspect(Inspector& f, ballot& b) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, resolution& r) {
-  return f(r.what, r.stopping, r.why, r.nodes, r.voters);
+  return f(r.what, r.stopping, r.why, r.nodes, r.voters, r.chair);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, proposal& p) {

@@ -41,11 +41,13 @@ void check(const resolution& r, const charter& rules) {
   check(r.what.view, r.number(), rules);
   check(r.why == run_end::planned || r.why == run_end::seconds || r.why == run_end::interrupted,
         "ends the run for no reason");
+  check(r.what.save_at < most_steps, "saves what nobody reaches");
   check(!r.voters.empty() && r.voters.size() <= most_voters, "leaves the next resolution to nobody, or to too many");
   for (const auto& [n, life] : r.nodes)
     check(n < rules.nodes, "names a node that there is not");
   check(std::ranges::includes(r.nodes, r.voters, {}, &std::pair<const node_number, std::uint32_t>::first),
         "names a voter without its life");
+  check(r.nodes.contains(r.chair), "gives the chair to a node that takes no part");
   for (const auto& [i, life] : r.what.view.lives)
     check(r.nodes.contains(rules.homes[i]), "names a worker whose node takes no part");
 }

@@ -2,7 +2,9 @@
 
 #include "gossamer/actors/runtime/delivery_thread.hpp"
 #include "gossamer/actors/runtime/evaluation_frames.hpp"
+#include "gossamer/actors/worlds/file_server.hpp"
 #include "gossamer/actors/worlds/real_time.hpp"
+#include "gossamer/actors/worlds/world.hpp"
 
 #include <fmt/format.h>
 
@@ -13,6 +15,7 @@ cluster_config::cluster_config(std::size_t threads) {
   set("middleman.workers", std::size_t{0}); // which hand messages over once more
   set_scheduler(*this, threads);
   add_cluster_messages(*this);
+  add_file_messages(*this);
 }
 
 control_plane::control_plane(const node_settings& s)
@@ -89,11 +92,57 @@ scoped_plane::scoped_plane(control_plane& control, const experiment& e, const ru
   shared = std::make_shared<data_plane>(std::move(setup));
 }
 
-endpoint announced(const data_plane& plane, const node_settings& s) {
-  auto where = plane.listens_on();
+endpoint announced(endpoint where, const node_settings& s) {
   if (s.identity)
     where.host = s.identity->name_for(where.host);
   return where;
+}
+
+namespace {
+
+/// Masters are evaluated where the chair is, so that their models outlive their nodes.
+auto masters_models_over(const std::shared_ptr<transport>& net, const experiment& e) {
+  const auto ways = std::make_shared<std::map<std::pair<rank, std::uint32_t>, std::unique_ptr<link>>>();
+  return [net, ways, participants = e.participants(), pool = e.pool](const snapshot& s, std::uint32_t node) {
+    auto& way = (*ways)[{s.source, node}];
+    if (!way)
+      way = net->link_to(s.source, evaluating_life(participants, node));
+    way->send(to_frame(s, pool));
+  };
+}
+
+} // namespace
+
+void join_others(node_setup& setup, control_plane& control, const std::shared_ptr<data_plane>& net,
+                 const node_settings& s, const std::vector<node_entry>& nodes) {
+  const auto& e = setup.run;
+  setup.rules =
+      charter_of(*e, static_cast<std::uint32_t>(nodes.size()), residences(nodes, e->participants()), s.patience);
+  setup.nodes = nodes;
+  for (std::uint32_t k = 0; k < nodes.size(); ++k)
+    if (k != setup.number)
+      setup.others.push_back({.number = k, .handle = {}, .ranks = nodes[k].ranks, .life = nodes[k].incarnation});
+  setup.patience = s.patience;
+  setup.tell = s.tell;
+  setup.meet_nodes = [net, e](const std::vector<node_entry>& all) { net->meet(addresses_of(all, e->participants())); };
+  setup.connector = caf::actor_cast<caf::actor>(control.middleman());
+  setup.send_masters_model = masters_models_over(net, *e);
+}
+
+std::set<std::uint32_t> first_voters(std::size_t nodes) {
+  std::set<std::uint32_t> result;
+  for (std::uint32_t k = 0; k < std::min(nodes, consensus::most_voters); ++k)
+    result.insert(k);
+  return result;
+}
+
+farewell::~farewell() {
+  constexpr std::chrono::milliseconds longest_farewell = std::chrono::seconds(5);
+  self->monitor(node);
+  self->send(node, leave_run{why});
+  const auto until = self->clock().now() + std::min(longest_farewell, patience);
+  for (bool gone = false; !gone && self->clock().now() < until;)
+    self->receive([&](const caf::down_msg& m) { gone = m.source == node.address(); }, caf::after(look_every) >> [] {});
 }
 
 } // namespace gossamer::actors::detail

@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/data_plane/data_plane.hpp"
 #include "gossamer/actors/worlds/cluster_world.hpp"
+#include "gossamer/actors/worlds/node_actor.hpp"
 #include "gossamer/actors/worlds/rendezvous.hpp"
 #include "gossamer/actors/worlds/tls_middleman.hpp"
 
@@ -83,6 +84,23 @@ public:
 };
 
 /// Where others connect to. They check that the certificate is for it, so an address may have to become a name.
-endpoint announced(const data_plane& plane, const node_settings& s);
+endpoint announced(endpoint where, const node_settings& s);
+
+/// Fills in what a node knows of the others.
+void join_others(node_setup& setup, control_plane& control, const std::shared_ptr<data_plane>& net,
+                 const node_settings& s, const std::vector<node_entry>& nodes);
+
+/// Who votes first: as many as may, with the lowest numbers.
+std::set<std::uint32_t> first_voters(std::size_t nodes);
+
+/// However a process leaves a run, its node is told, and, where it leads, all others by that.
+struct farewell {
+  caf::scoped_actor& self;
+  caf::actor node;
+  std::chrono::milliseconds patience;
+  std::string why = "the run failed"; ///< empty: as planned
+
+  ~farewell();
+};
 
 } // namespace gossamer::actors::detail

@@ -119,7 +119,7 @@ private:
   caf::actor_system system_;
   caf::scheduler::test_coordinator& scheduler_;
   caf::actor_clock::time_point began_;
-  caf::actor client_, injector_, coordinator_;
+  caf::actor client_, injector_, node_;
   std::optional<run_summary> summary_;
   std::optional<run_failed> failure_;
 };

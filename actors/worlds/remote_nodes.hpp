@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/runtime/failure_detector.hpp"
-#include "gossamer/actors/runtime/interface.hpp"
+#include "gossamer/actors/worlds/rendezvous.hpp"
 #include "gossamer/topology/graph.hpp"
 
 #include <caf/actor_addr.hpp>
@@ -14,12 +14,15 @@ namespace gossamer::actors {
 
 using topology::rank;
 
-/// A process with workers besides the coordinator's own.
+/// Another process of the run.
 struct remote_node {
-  std::uint32_t number = 1;         ///< that of the coordinator's own is 0
-  ordered_interface::handle handle; ///< its end is that of its workers
-  std::vector<rank> ranks;
+  std::uint32_t number = 1;
+  node_interface::handle handle = {}; ///< its end is that of its workers; null: it has not been met yet
+  std::vector<rank> ranks = {};
+  std::uint32_t life = 0; ///< how often it was started before
   bool lost = false;
+
+  bool is_met() const { return handle != nullptr; }
 };
 
 /// All of them: who has which worker, who says something, and who is silent. Threads: actor-confined.
@@ -32,10 +35,11 @@ public:
         homes_[i] = k;
   }
 
+  const std::vector<remote_node>& all() const noexcept { return nodes_; }
   auto begin() { return nodes_.begin(); }
   auto end() { return nodes_.end(); }
 
-  /// Null: the coordinator's own process has it.
+  /// Null: this process has it.
   remote_node* home_of(rank i) {
     const auto found = homes_.find(i);
     return found == homes_.end() ? nullptr : &nodes_[found->second];
@@ -44,11 +48,11 @@ public:
     return find([=](const auto& n) { return n.number == number; });
   }
   remote_node* behind(const caf::actor_addr& handle) {
-    return find([&](const auto& n) { return n.handle.address() == handle; });
+    return find([&](const auto& n) { return n.is_met() && n.handle.address() == handle; });
   }
   /// Null when it is none of those that are there: what the lost still say is not heard.
   remote_node* speaking(const caf::strong_actor_ptr& sender) {
-    return find([&](const auto& n) { return !n.lost && n.handle == sender; });
+    return find([&](const auto& n) { return !n.lost && n.is_met() && n.handle == sender; });
   }
 
   failure_detector& heard() noexcept { return heard_; }

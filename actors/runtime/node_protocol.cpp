@@ -1,0 +1,320 @@
+#include "gossamer/actors/runtime/node_protocol.hpp"
+
+#include "gossamer/actors/runtime/consensus/inspecting_archive.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gossamer::actors {
+
+using consensus::health;
+using consensus::resolution;
+
+node_protocol::node_protocol(const experiment& e, const consensus::charter& rules, node_number self,
+                             const resolution& first, std::uint64_t checkpoint)
+    : run_(&e), rules_(&rules), delegate_(rules, self, first), chair_node_(first.chair), checkpoint_(checkpoint) {
+  for (rank i = 0; i < rules.homes.size(); ++i)
+    if (rules.homes[i] == self)
+      residents_[i];
+  if (chair_node_ == self)
+    chair_.emplace(e, first, checkpoint);
+}
+
+node_protocol::node_protocol(const experiment& e, const consensus::charter& rules, node_number self, std::uint32_t life)
+    : run_(&e), rules_(&rules), delegate_(rules, self, life), chair_node_(self) {
+  for (rank i = 0; i < rules.homes.size(); ++i)
+    if (rules.homes[i] == self)
+      residents_[i].waits = true;
+}
+
+node_protocol::orders node_protocol::begin() {
+  orders out;
+  for (auto& [i, one] : residents_)
+    if (!one.waits) {
+      one.lives = true;
+      out.emplace_back(start_worker{i, 0});
+    }
+  return out;
+}
+
+// -- other nodes ------------------------------------------------------------------------------------------------------
+
+node_protocol::orders node_protocol::on(const consensus::message& m) {
+  orders out;
+  obey(delegate_.on(m), out);
+  return settled(out);
+}
+
+node_protocol::orders node_protocol::on(const health& h) {
+  orders out;
+  obey(delegate_.on(h), out);
+  return settled(out);
+}
+
+node_protocol::orders node_protocol::on(const chair_report& m) {
+  orders out;
+  std::visit(
+      [&](const auto& one) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(one)>, consensus::wish>)
+          obey(delegate_.on(one), out);
+        else if (chair_)
+          follow_chair(chair_->on(one), out);
+      },
+      m);
+  return settled(out);
+}
+
+// -- workers of this process ------------------------------------------------------------------------------------------
+
+node_protocol::orders node_protocol::on(const holding& m) {
+  orders out;
+  if (m.round != round_ || asked_.erase(m.source) == 0)
+    return out;
+  standings_[m.source] = {
+      .who = m.source, .incarnation = m.incarnation, .step = m.step, .next_exchange = m.next_exchange};
+  if (asked_.empty())
+    say_where_they_stand(out);
+  return settled(out);
+}
+
+node_protocol::orders node_protocol::on(const worker_joined& m) {
+  orders out;
+  auto& one = residents_[m.source];
+  if (!one.lives || one.incarnation != m.incarnation)
+    return out;
+  one.joined = true;
+  obey(delegate_.on(consensus::state_taken{m.source, m.incarnation, m.step}), out);
+  report(m, out);
+  if (!delegate_.votes() && delegate_.last().voters.size() < consensus::most_voters)
+    report(consensus::wish{}, out); // now that a model is here, this process may vote
+  return settled(out);
+}
+
+node_protocol::orders node_protocol::on(const worker_finished& m) {
+  orders out;
+  auto& one = residents_[m.source];
+  if (!one.lives || one.incarnation != m.incarnation)
+    return out;
+  one.finished = true;
+  report(m, out);
+  return settled(out);
+}
+
+/// Nobody can take a master's place: it is started anew at once.
+node_protocol::orders node_protocol::on(const worker_lost& m) {
+  orders out;
+  const auto& one = residents_[m.who];
+  if (one.lives && one.incarnation == m.incarnation)
+    end_life(m.who, is_master(m.who) && !away_.contains(m.who), out);
+  return settled(out);
+}
+
+node_protocol::orders node_protocol::on(const kill_worker& m) {
+  if (m.comes_back)
+    away_.insert(m.who);
+  if (const auto found = residents_.find(m.who); found == residents_.end() || !found->second.lives)
+    return {};
+  return {stop_worker{m.who}};
+}
+
+node_protocol::orders node_protocol::on(const restart_worker& m) {
+  orders out;
+  const auto found = residents_.find(m.who);
+  if (found == residents_.end())
+    return out;
+  away_.erase(m.who);
+  if (found->second.lives) // its death has not been noticed, or it is not dead at all
+    out.emplace_back(stop_worker{m.who});
+  end_life(m.who, true, out);
+  return settled(out);
+}
+
+/// The answer comes last: a resolution may follow at once, in which the worker begins another life.
+/// @param comes_again it shall be started anew
+void node_protocol::end_life(rank i, bool comes_again, orders& out) {
+  auto& one = residents_[i];
+  const bool lived = std::exchange(one.lives, false);
+  one.waits = comes_again;
+  if (lived)
+    report(worker_lost{i, one.incarnation}, out);
+  if (comes_again)
+    report(worker_waits{i}, out);
+  const bool was_last = asked_.erase(i) != 0 && asked_.empty();
+  if (!synchronous() || was_last)
+    say_where_they_stand(out);
+}
+
+void node_protocol::ask_workers(orders& out) {
+  ++round_;
+  asked_.clear();
+  standings_.clear();
+  for (const auto& [i, one] : residents_)
+    if (one.lives)
+      asked_.insert(i);
+  if (asked_.empty())
+    say_where_they_stand(out);
+  else
+    out.emplace_back(hold_steps{round_});
+}
+
+void node_protocol::say_where_they_stand(orders& out) {
+  consensus::workers_stand all;
+  for (const auto& [i, one] : residents_)
+    if (one.lives) {
+      const auto said = standings_.find(i);
+      all.where.push_back(said != standings_.end() ? said->second
+                                                   : consensus::standing{.who = i, .incarnation = one.incarnation});
+    } else if (one.waits) {
+      all.anew.push_back(i);
+    }
+  obey(delegate_.on(all), out);
+}
+
+// -- what has been resolved -------------------------------------------------------------------------------------------
+
+void node_protocol::obey(const consensus::orders& all, orders& out) {
+  for (const auto& one : all)
+    if (const auto* letter = std::get_if<consensus::post>(&one)) {
+      out.emplace_back(*letter);
+    } else if (const auto* next = std::get_if<consensus::adopt>(&one)) {
+      enter(next->what, out);
+    } else if (std::holds_alternative<consensus::freeze_workers>(one)) {
+      ask_workers(out);
+    } else { // somebody who is merely silent may have a model still
+      bool somebody_may_come = false;
+      for (node_number n = 0; n < rules_->nodes; ++n)
+        somebody_may_come |= delegate_.health_of(n).is == health::state::suspected;
+      if (chair_ && !somebody_may_come)
+        follow_chair(chair_->on(consensus::models_are_lost{}), out);
+    }
+}
+
+/// Whose life is another one in the view begins it; who is left out stands still, and keeps its model.
+void node_protocol::enter(const resolution& r, orders& out) {
+  asked_.clear();
+  bool somebody_is_left_out = false;
+  for (auto& [i, one] : residents_) {
+    const auto member = r.what.view.lives.find(i);
+    const bool takes_part = member != r.what.view.lives.end() && r.knows(delegate_.self(), delegate_.life());
+    somebody_is_left_out |= !takes_part && one.lives;
+    if (!takes_part || member->second == one.incarnation)
+      continue;
+    if (one.lives)
+      out.emplace_back(stop_worker{i});
+    one = {.incarnation = member->second, .lives = true};
+    out.emplace_back(start_worker{i, member->second});
+  }
+  if (somebody_is_left_out)
+    out.emplace_back(hold_steps{++round_});
+  out.emplace_back(r.what);
+  seat_chair(r, out);
+}
+
+void node_protocol::seat_chair(const resolution& r, orders& out) {
+  const auto before = std::exchange(chair_node_, r.chair);
+  const bool is_mine = r.chair == delegate_.self() && r.knows(delegate_.self(), delegate_.life());
+  if (chair_ && !is_mine) {
+    chair_.reset();
+    out.emplace_back(chair_left{});
+  }
+  if (!chair_ && is_mine) {
+    chair_.emplace(*run_, r, checkpoint_);
+    out.emplace_back(chair_taken{});
+    report_again(out);
+  } else if (chair_) {
+    follow_chair(chair_->on(r), out);
+  } else if (before != chair_node_) {
+    out.emplace_back(account_for{chair_node_});
+    report_again(out);
+  }
+}
+
+bool node_protocol::is_current(rank i, std::uint32_t life) const {
+  if (chair_)
+    return chair_->members().is_current(i, life);
+  const auto found = residents_.find(i);
+  return found != residents_.end() && found->second.lives && found->second.incarnation == life;
+}
+
+// -- the chair --------------------------------------------------------------------------------------------------------
+
+void node_protocol::follow_chair(const coordination::orders& all, orders& out) {
+  for (const auto& what : all)
+    std::visit(
+        [&](const auto& one) {
+          if constexpr (std::is_same_v<std::decay_t<decltype(one)>, consensus::wish>)
+            report(one, out);
+          else
+            out.emplace_back(one);
+        },
+        what);
+}
+
+/// To whoever has the chair. A wish is for whoever should have it: they are the same but for a moment.
+void node_protocol::report(const chair_report& m, orders& out) {
+  const auto* wanted = std::get_if<consensus::wish>(&m);
+  const auto to = wanted ? delegate_.chair().value_or(delegate_.self()) : chair_node_;
+  if (to != delegate_.self()) {
+    out.emplace_back(report_to{to, m});
+  } else if (wanted) {
+    obey(delegate_.on(*wanted), out);
+  } else if (chair_) {
+    std::visit(
+        [&](const auto& one) {
+          if constexpr (!std::is_same_v<std::decay_t<decltype(one)>, consensus::wish>)
+            follow_chair(chair_->on(one), out);
+        },
+        m);
+  }
+}
+
+/// What a new chair has not heard.
+void node_protocol::report_again(orders& out) {
+  for (const auto& [i, one] : residents_) {
+    if (one.joined)
+      report(worker_joined{i, one.incarnation, 0}, out);
+    if (one.finished)
+      report(worker_finished{i, one.incarnation}, out);
+    if (!one.lives)
+      report(worker_lost{i, one.incarnation}, out);
+    if (one.waits)
+      report(worker_waits{i}, out);
+  }
+}
+
+node_protocol::orders node_protocol::on(const time_is& m) {
+  orders out;
+  now_s_ = m.now_s;
+  if (chair_)
+    follow_chair(chair_->on(m), out);
+  return settled(out);
+}
+
+/// What the delegate does without being asked, it does at once; also what follows from a resolution of its own.
+node_protocol::orders node_protocol::settled(orders& out) {
+  const auto is_resolution = [](const auto& one) { return std::holds_alternative<consensus::adopt>(one); };
+  for (bool again = true; again;) {
+    const auto done = delegate_.on(consensus::clock_says{now_s_});
+    again = std::ranges::any_of(done, is_resolution);
+    obey(done, out);
+  }
+  return std::move(out);
+}
+
+void node_protocol::fields(archive& a) {
+  delegate_.fields(a);
+  for (auto& [i, one] : residents_)
+    a(one.incarnation)(one.lives)(one.waits)(one.finished)(one.joined);
+  consensus::inspecting_archive all{a};
+  all(away_, round_, asked_, standings_, chair_node_, checkpoint_, now_s_);
+  bool has_chair = chair_.has_value();
+  a(has_chair);
+  if (!has_chair)
+    chair_.reset();
+  else if (!chair_)
+    chair_.emplace(*run_, delegate_.last(), checkpoint_);
+  if (chair_)
+    chair_->fields(a);
+}
+
+} // namespace gossamer::actors

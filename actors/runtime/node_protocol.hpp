@@ -1,0 +1,132 @@
+#pragma once
+
+#include "gossamer/actors/runtime/coordination.hpp"
+
+#include <optional>
+#include <variant>
+
+namespace gossamer::actors {
+
+/// What a node tells the one that has the chair of its workers. When the chair changes, it is told again.
+using chair_report = std::variant<consensus::wish, worker_joined, worker_finished, worker_lost, worker_waits>;
+
+/// To another node, never to itself.
+struct report_to {
+  consensus::node_number node = 0;
+  chair_report what;
+};
+/// From now on this process has the chair, and does what only one may do: it counts, evaluates, and ends the run. Or
+/// has it no more, and forgets what it knew of that.
+struct chair_taken {};
+struct chair_left {};
+/// Another process has the chair now, and knows nothing of what this one's workers have done.
+struct account_for {
+  consensus::node_number chair = 0;
+};
+
+/// What one process of a run does, as a state machine without actors, threads and clocks: it hosts workers, agrees with
+/// the others on who takes part (`consensus::delegate`), makes its workers follow, and, while it has the chair, looks
+/// after the run (`coordination`). Every process has one; nobody is special.
+///
+/// A value: it can be copied, compared by its bytes, saved and read back. Threads: as a value.
+class node_protocol {
+public:
+  using node_number = consensus::node_number;
+  /// Those about workers are for workers of this process, but a `restart_worker`, which is for the node of that rank.
+  /// A `snapshot_request` and a `save_checkpoint` are for the workers of all nodes.
+  using order = std::variant<start_worker, stop_worker, hold_steps, decision, consensus::post, report_to, account_for,
+                             chair_taken, chair_left, snapshot_request, save_checkpoint, restart_worker, forget_worker,
+                             welcome_worker, end_run, run_failed>;
+  using orders = std::vector<order>;
+
+  /// One of those with which the run begins. @param e, rules outlive this object
+  /// @param checkpoint from which the run goes on; 0: it begins
+  node_protocol(const experiment& e, const consensus::charter& rules, node_number self,
+                const consensus::resolution& first, std::uint64_t checkpoint = 0);
+  /// One that comes later. @param life see consensus::delegate
+  node_protocol(const experiment& e, const consensus::charter& rules, node_number self, std::uint32_t life);
+
+  /// Starts the workers with which the run begins.
+  orders begin();
+
+  // -- what other nodes say, and what is known of them. @error as consensus::delegate
+
+  orders on(const consensus::message& m);
+  orders on(const consensus::health& h);
+  orders on(const chair_report& m);
+
+  // -- what workers of this process say
+
+  orders on(const holding& m);
+  orders on(const worker_joined& m);
+  orders on(const worker_finished& m);
+  orders on(const worker_lost& m);
+
+  // -- what faults do to them
+
+  orders on(const kill_worker& m);
+  orders on(const restart_worker& m);
+
+  orders on(const time_is& m);
+
+  /// An event for whoever has the chair; nothing happens where that is not this process.
+  template <class Event>
+  orders in_chair(const Event& event) {
+    orders out;
+    if (chair_)
+      follow_chair(chair_->on(event), out);
+    return settled(out);
+  }
+  /// Null where another process has the chair.
+  const coordination* chair() const noexcept { return chair_ ? &*chair_ : nullptr; }
+  /// Where reports go.
+  node_number chair_node() const noexcept { return chair_node_; }
+  const consensus::delegate& delegate() const noexcept { return delegate_; }
+  /// As the last resolution says, and what has been heard of workers of this process since.
+  bool is_current(rank i, std::uint32_t life) const;
+  /// Of a former chair: the next one goes on behind this.
+  void ordered_before(std::uint64_t checkpoint) {
+    if (chair_)
+      chair_->ordered_before(checkpoint);
+  }
+
+  void fields(archive& a);
+
+private:
+  struct resident {
+    std::uint32_t incarnation = 0;
+    bool lives = false;
+    bool waits = false; ///< to be started anew
+    bool finished = false, joined = false;
+  };
+
+  bool is_master(rank i) const { return i >= run_->settings.workers; }
+  bool synchronous() const { return run_->algorithm->traits.synchronous; }
+  void obey(const consensus::orders& all, orders& out);
+  void ask_workers(orders& out);
+  void say_where_they_stand(orders& out);
+  void enter(const consensus::resolution& r, orders& out);
+  void seat_chair(const consensus::resolution& r, orders& out);
+  void follow_chair(const coordination::orders& all, orders& out);
+  void end_life(rank i, bool comes_again, orders& out);
+  void report(const chair_report& m, orders& out);
+  void report_again(orders& out);
+  orders settled(orders& out);
+
+  const experiment* run_;
+  const consensus::charter* rules_;
+  consensus::delegate delegate_;
+  std::map<rank, resident> residents_;
+  std::set<rank> away_; // killed by a fault plan, which will bring them back
+
+  std::uint32_t round_ = 0; // of questions to the workers
+  std::set<rank> asked_;
+  std::map<rank, consensus::standing> standings_;
+
+  node_number chair_node_ = 0;
+  std::optional<coordination> chair_;
+  std::uint64_t checkpoint_ = 0;
+  double now_s_ = 0;
+};
+
+} // namespace gossamer::actors

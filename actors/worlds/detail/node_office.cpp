@@ -1,0 +1,251 @@
+// What a node counts, evaluates and saves: its own workers' part, and all of it while it has the chair.
+#include "gossamer/actors/worlds/detail/node_state.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace gossamer::actors::detail {
+
+// -- steps ------------------------------------------------------------------------------------------------------------
+
+void node_state::on_step(const step_report& r) {
+  last_steps_[r.source] = r;
+  office_ ? count(r) : news_.steps.push_back(r);
+}
+
+void node_state::on_applied(const gradient_applied& m) {
+  ++(office_ ? office_->summary.staleness : news_.staleness)[m.staleness];
+}
+
+void node_state::on_books(const chair_books& m) {
+  const auto* from = speaker();
+  if (from != nullptr && from->number == protocol_->chair_node())
+    last_books_ = m;
+}
+
+void node_state::hand_on_news() {
+  const bool nothing = news_.steps.empty() && news_.staleness.empty();
+  if (nothing && now() - last_report_ < heartbeat_every)
+    return;
+  last_report_ = now();
+  if (const auto* chair = others_->numbered(protocol_->chair_node()); chair != nullptr && chair->is_met())
+    self_->send(chair->handle, std::exchange(news_, {}));
+}
+
+void node_state::on_report(const work_report& r) {
+  auto* from = speaker();
+  hear(from);
+  if (from == nullptr || !office_)
+    return;
+  protocol_->ordered_before(r.checkpoint);
+  for (const auto& step : r.steps)
+    count(step);
+  for (const auto& [age, times] : r.staleness)
+    office_->summary.staleness[age] += times;
+}
+
+void node_state::count(const step_report& r) {
+  const auto& chair = *protocol_->chair();
+  if (!office_ || !chair.members().is_current(r.source, r.incarnation))
+    return;
+  auto& seen = *office_;
+  if (setup_.steps_to)
+    self_->send(setup_.steps_to, r);
+  seen.progress.count(r);
+  seen.summary.stale_frames += r.stale_frames;
+  order_checkpoint_when_due();
+  if (setup_.run->algorithm->traits.synchronous)
+    return;
+  const auto updates = seen.progress.updates();
+  const auto read_at = std::exchange(seen.updates_seen[r.source], updates);
+  if (setup_.run->algorithm->traits.exchange == exchange_pattern::bipartite)
+    on_applied({updates - 1 - std::min(read_at, updates - 1)});
+  if (seen.progress.worth_announcing()) {
+    tell_workers(run_progress{updates});
+    tell_others(run_progress{updates});
+  }
+  in_chair(run_progress{updates});
+  if (chair.running() && seen.evaluating.due(updates)) {
+    const auto number = seen.first_evaluation + updates;
+    seen.evaluating.open(number, chair.members());
+    tell_workers(snapshot_request{number});
+    tell_others(snapshot_request{number});
+  }
+}
+
+void node_state::on_joined(const worker_joined& m) {
+  on_worker(m.source, m);
+  if (office_ && protocol_->chair()->members().is_current(m.source, m.incarnation))
+    office_->updates_seen[m.source] = office_->progress.updates();
+}
+
+void node_state::on_loss(const worker_lost& m) {
+  if (self_->current_sender() == nullptr) // the evaluator of this process: it has sent what makes no sense
+    pass_on(kill_worker{m.who, false});
+  else
+    on_worker(m.who, m);
+}
+
+void node_state::on_failure(const run_failed& m) {
+  if (!office_ && speaker() == nullptr)
+    tell_chair(m);
+  else if (office_)
+    fail(m);
+}
+
+/// The user's wishes, and the time.
+void node_state::look_after_run() {
+  const auto now = elapsed();
+  const auto& limit = setup_.run->settings.seconds;
+  if (setup_.interrupted && setup_.interrupted())
+    in_chair(stop_run{run_end::interrupted, now});
+  else if (limit && now >= *limit)
+    in_chair(stop_run{run_end::seconds, now});
+  if (office_ && protocol_->chair()->over() && now > office_->ended_s + longest_wait_for_disk_s
+      && office_->saving.give_up()) {
+    tell_observer("the last checkpoint is left out: its parts have not been written in time");
+    end_when_all_is_done();
+  }
+}
+
+progress_record node_state::progress(double now) {
+  auto record = office_->progress.at(now, office_->last_record.test_accuracy);
+  record.nodes += static_cast<std::size_t>(std::ranges::distance(*others_));
+  record.nodes_lost = static_cast<std::size_t>(std::ranges::count_if(*others_, &remote_node::lost));
+  return record;
+}
+
+// -- evaluations ------------------------------------------------------------------------------------------------------
+
+/// A worker's model stays here; a master's may have to be elsewhere.
+void node_state::on_snapshot(snapshot& s) {
+  const auto chair = protocol_->chair_node();
+  if (s.source >= workers() && chair != setup_.number && lives_here(s.source))
+    return setup_.send_masters_model(s, chair);
+  const auto news = without_model(s);
+  if (setup_.run->is_evaluated(s.source))
+    kept_.keep(std::move(s));
+  on_taken(news);
+}
+
+void node_state::on_taken(const snapshot_taken& s) {
+  if (!office_)
+    return speaker() == nullptr ? tell_chair(s) : void();
+  const auto& chair = *protocol_->chair();
+  if (!chair.members().is_current(s.source, s.incarnation))
+    return;
+  if (s.evaluation >= coordination::first_final) {
+    const model_came news{s.source, s.incarnation, s.evaluation};
+    if (chair.awaits(news))
+      office_->evaluating.add_final(s);
+    return in_chair(news);
+  }
+  if (chair.over())
+    return;
+  office_->evaluating.add(s, chair.members());
+  evaluate_what_is_complete();
+}
+
+void node_state::on_request(const mean_request& m) {
+  const auto everybody = lives_in(m.lives, setup_.run->participants());
+  self_->send(evaluator_, evaluate_models{kept_.take(m.number, m.evaluation, m.root, everybody)});
+}
+
+void node_state::on_evaluation(const evaluated& m) {
+  if (!office_ || !office_->evaluating.finish(m.number))
+    return;
+  const auto& record = office_->last_record = m.record;
+  if (observer_)
+    observer_->on_evaluation(record);
+  if (!std::isfinite(record.train_loss) || !std::isfinite(record.consensus_distance)) {
+    fail({errc::diverged,
+          fmt::format("training diverged: at epoch {:.3g} the training loss is {} and the models are {} apart",
+                      record.epoch, record.train_loss, record.consensus_distance),
+          "lower --lr, or the momentum of --optimiser"});
+  } else {
+    office_->final_is_known = protocol_->chair()->over() && office_->evaluating.done();
+    evaluate_next();
+    end_when_all_is_done();
+  }
+}
+
+void node_state::evaluate_what_is_complete() {
+  office_->evaluating.close_complete(office_->progress.ledger(), elapsed());
+  evaluate_next();
+}
+
+void node_state::evaluate_next() {
+  if (const auto* e = office_->evaluating.begin()) {
+    tell_others(mean_request{e->request, e->number, setup_.number, ranges_of(e->everybody)});
+    self_->send(evaluator_, evaluate_models{kept_.take(e->request, e->number, setup_.number, e->everybody), e->record});
+  }
+}
+
+void node_state::end_when_all_is_done() {
+  if (!office_->final_is_known || office_->saving.is_being_written() || std::exchange(ended_, true))
+    return;
+  summarise();
+  self_->send(setup_.client, office_->summary);
+}
+
+void node_state::summarise() {
+  auto& all = office_->summary;
+  all.final = office_->last_record;
+  for (rank i = 0; i < workers(); ++i)
+    all.steps_per_worker[i] = office_->progress.ledger().steps(i);
+  all.lost = office_->lost_before + protocol_->chair()->lost();
+  all.returned = office_->returned_before + protocol_->chair()->returned();
+  all.views = protocol_->chair()->views();
+}
+
+// -- checkpoints ------------------------------------------------------------------------------------------------------
+
+void node_state::order_checkpoint_when_due() {
+  if (writer_ && protocol_->chair()->running() && office_->saving.due(elapsed(), office_->progress.updates()))
+    in_chair(checkpoint_due{});
+}
+
+void node_state::save_workers(const save_checkpoint& m) {
+  last_checkpoint_ = std::max(last_checkpoint_, m.number);
+  own_node_->obey(m);
+}
+
+void node_state::on_part(saved_worker& part) {
+  if (writer_)
+    self_->send(writer_, std::move(part));
+}
+
+void node_state::on_part_saved(const part_saved& m) {
+  if (!office_)
+    return speaker() == nullptr ? tell_chair(m) : void();
+  const auto& members = protocol_->chair()->members();
+  if (!members.is_current(m.source, m.incarnation))
+    return;
+  if (auto whole = office_->saving.add(m, members, office_->progress.ledger(), elapsed()))
+    self_->send(writer_, *std::move(whole));
+}
+
+void node_state::on_part_not_saved(const part_not_saved& m) {
+  if (!office_)
+    return speaker() == nullptr ? tell_chair(m) : void();
+  if (office_->saving.fail(m.checkpoint))
+    tell_observer(fmt::format("there is no checkpoint {}: {}", m.checkpoint, m.why));
+  end_when_all_is_done();
+}
+
+void node_state::on_manifest_saved(const manifest_saved& m) {
+  if (!office_)
+    return;
+  const checkpoint_complete news{m.whole, office_->saving.complete(m.whole.checkpoint)};
+  self_->send(writer_, news);
+  tell_others(news);
+  end_when_all_is_done();
+}
+
+void node_state::on_complete(const checkpoint_complete& m) {
+  if (writer_)
+    self_->send(writer_, m);
+}
+
+} // namespace gossamer::actors::detail

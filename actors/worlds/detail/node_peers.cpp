@@ -1,0 +1,138 @@
+// What a node knows of the others: who lives, who is silent, who reaches whom.
+#include "gossamer/actors/worlds/detail/node_state.hpp"
+
+#include <fmt/format.h>
+
+namespace gossamer::actors::detail {
+
+void node_state::on_down(const caf::down_msg& down) {
+  if (const auto loss = own_node_->died(down))
+    return notice(*loss);
+  std::erase_if(candidates_, [&](const auto& one) { return one.second.who == down.source; });
+  if (auto* other = others_->behind(down.source)) {
+    if (farewells_ && !std::exchange(other->lost, true) && --*farewells_ == 0)
+      return self_->quit();
+    return lose(*other, "its process is gone", consensus::health::state::gone);
+  }
+  if (evaluator_.address() == down.source)
+    fail({errc::failed, "the evaluation died: " + to_string(down.reason), {}});
+}
+
+void node_state::notice(const worker_lost& loss) {
+  if (setup_.detection.count() == 0)
+    on(loss);
+  else
+    self_->delayed_send(self_, setup_.detection, loss);
+}
+
+/// Two nodes do not reach each other.
+void node_state::on_complaint(const node_lost& m) {
+  const auto* from = speaker();
+  if (!office_)
+    return from == nullptr ? tell_chair(m) : void();
+  const auto* about = others_->numbered(m.node);
+  const bool is_heard = from != nullptr || self_->current_sender() == nullptr; // the data plane of this process
+  if (is_heard && (m.node == setup_.number || (about != nullptr && !about->lost)))
+    conflicts_.add(from == nullptr ? setup_.number : from->number, m.node, m.why, now());
+}
+
+void node_state::hear(remote_node* from) {
+  if (from == nullptr)
+    return;
+  if (watched_.contains(from->number))
+    others_->heard().heard(from->number, now());
+  if (protocol_->delegate().health_of(from->number).is == consensus::health::state::suspected)
+    on(consensus::health{from->number, from->life, consensus::health::state::well});
+}
+
+std::set<std::uint32_t> node_state::to_be_watched() const {
+  std::set<std::uint32_t> result = protocol_->delegate().last().voters;
+  if (office_)
+    for (const auto& other : setup_.others)
+      result.insert(other.number);
+  return result;
+}
+
+void node_state::watch_nodes() {
+  auto& heard = others_->heard();
+  const auto now_watched = to_be_watched();
+  for (const auto& other : *others_) {
+    const bool is_wanted = now_watched.contains(other.number) && !other.lost;
+    if (is_wanted && watched_.insert(other.number).second)
+      heard.heard(other.number, now());
+    else if (!is_wanted && watched_.erase(other.number) > 0)
+      heard.forget(other.number);
+  }
+  for (const auto number : heard.silent(now()))
+    suspect(*others_->numbered(number),
+            fmt::format("nothing has been heard of it for {:.3g} s", seconds{heard.patience()}.count()));
+  for (const auto& [number, why] : conflicts_.settle(now()))
+    suspect(*others_->numbered(number), why);
+  if (now() - last_heartbeat_ >= heartbeat_every)
+    say_that_it_is_here();
+  if (const auto& last = protocol_->delegate().last(); last.number() > 0 && !last.elected_by(voters_left()))
+    fail({errc::failed, fmt::format("most of the {} nodes that vote on who takes part are lost", last.voters.size()),
+          "a run goes on while more than half of them live; --resume goes on from a checkpoint"});
+  if (protocol_->delegate().chair())
+    alone_since_.reset();
+  else if (now() - alone_since_.value_or(now()) > setup_.patience)
+    fail(silent_leader(setup_.patience));
+  else
+    alone_since_ = alone_since_.value_or(now());
+}
+
+void node_state::say_that_it_is_here() {
+  last_heartbeat_ = now();
+  const auto& agreement = protocol_->delegate();
+  if (office_ || agreement.votes())
+    tell_others(heartbeat{});
+  if (!office_)
+    return;
+  const auto& chair = *protocol_->chair();
+  const chair_books books{office_->progress.ledger(), office_->lost_before + chair.lost(),
+                          office_->returned_before + chair.returned()};
+  for (const auto& other : *others_)
+    if (other.is_met() && !other.lost && agreement.last().voters.contains(other.number))
+      self_->send(other.handle, books);
+}
+
+/// Those that may answer some day.
+std::set<std::uint32_t> node_state::voters_left() {
+  auto result = protocol_->delegate().last().voters;
+  for (const auto& other : *others_)
+    if (other.lost)
+      result.erase(other.number);
+  return result;
+}
+
+/// The chair gives it up; others only stop to wait for it.
+void node_state::suspect(remote_node& other, const std::string& why) {
+  if (office_)
+    return lose(other, why, consensus::health::state::suspected);
+  const bool is_news = protocol_->delegate().health_of(other.number).is == consensus::health::state::well;
+  if (!is_news)
+    return;
+  setup_.tell(fmt::format("node {} is waited for: {}", other.number, why));
+  on(consensus::health{other.number, other.life, consensus::health::state::suspected});
+}
+
+void node_state::lose(remote_node& other, const std::string& why, consensus::health::state state) {
+  others_->heard().forget(other.number);
+  conflicts_.forget(other.number);
+  if (!std::exchange(other.lost, true)) {
+    tell_observer(fmt::format("node {} is lost: {}", other.number, why));
+    if (office_ && other.is_met())
+      caf::anon_send_exit(other.handle, caf::exit_reason::kill);
+    for (const auto i : other.ranks)
+      if (office_ && i < workers()) // a master's model has come here, or does not count
+        office_->evaluating.lose(i);
+  }
+  on(consensus::health{other.number, other.life, state});
+  if (!office_)
+    return;
+  evaluate_next();
+  if (protocol_->chair()->over() && office_->evaluating.done() && !office_->final_is_known)
+    fail(extinction()); // the last models were there
+}
+
+} // namespace gossamer::actors::detail

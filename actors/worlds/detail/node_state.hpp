@@ -1,0 +1,260 @@
+#pragma once
+
+#include "gossamer/actors/runtime/checkpoints.hpp"
+#include "gossamer/actors/runtime/conflicts.hpp"
+#include "gossamer/actors/runtime/evaluations.hpp"
+#include "gossamer/actors/runtime/local_node.hpp"
+#include "gossamer/actors/runtime/progress_meter.hpp"
+#include "gossamer/actors/runtime/view_maker.hpp"
+#include "gossamer/actors/worlds/chair_books.hpp"
+#include "gossamer/actors/worlds/node_actor.hpp"
+
+namespace gossamer::actors::detail {
+
+inline constexpr auto tick_interval = std::chrono::milliseconds(100);
+inline constexpr auto between_reports = std::chrono::milliseconds(50);
+inline constexpr double longest_wait_for_disk_s = 10; // at the end of a run
+
+using seconds = std::chrono::duration<double>;
+
+/// What only the process knows that has the chair. Lost with it: the next one is told what it must know.
+struct office {
+  /// @param by the number of the resolution by which this process has the chair
+  /// @param from where the run goes on; null: it has begun here
+  /// @param before what the chair before this one has let know
+  office(const experiment& e, std::uint32_t by, const resumption* from, const chair_books& before)
+      : progress(e), evaluating(e, from ? from->all.updates() : 0, (by - 1) * most_evaluations), saving(e),
+        updates_seen(e.settings.workers, from ? from->all.updates() : 0), first_evaluation((by - 1) * most_evaluations),
+        lost_before(before.lost), returned_before(before.returned) {
+    if (from) {
+      progress.go_on_from(from->all);
+      saving.go_on_from(from->all);
+    }
+    progress.go_on_from(before.counted);
+  }
+
+  /// Under one chair. Numbers ascend through the run, and no two chairs use the same.
+  static constexpr std::uint64_t most_evaluations = std::uint64_t{1} << 36;
+
+  progress_meter progress;
+  evaluations evaluating;
+  checkpoints saving;
+  std::vector<std::uint64_t> updates_seen; // by each worker, when it last read its model: with its last report
+  run_summary summary;
+  evaluation_record last_record;
+  double ended_s = 0;
+  bool final_is_known = false; // what the run has come to
+  std::uint64_t first_evaluation;
+  std::uint64_t lost_before, returned_before;
+};
+
+/// Turns messages into events of the protocol, and its orders into messages; while this process has the chair, counts,
+/// evaluates, and has states saved.
+class node_state {
+public:
+  node_state() = default;
+  node_state(const node_state&) = delete;
+  node_state& operator=(const node_state&) = delete;
+  ~node_state() { // however the run ends, its actors end with it
+    for (const auto& one : {evaluator_, writer_})
+      if (one)
+        caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
+  }
+
+  void open(caf::event_based_actor* self, node_setup setup);
+  void start();
+  void begin_workers();
+  void on_tick();
+  void fail(const run_failed& failure);
+  /// Of somebody that this run cannot do without.
+  void on_failure(const run_failed& m);
+  void leave(const leave_run& m);
+
+  // -- agreement ------------------------------------------------------------------------------------------------------
+
+  /// An event of the protocol, and what follows from it.
+  template <class Event>
+  void on(const Event& event) {
+    obey(protocol_->on(event));
+  }
+  template <class Event>
+  void in_chair(const Event& event) {
+    obey(protocol_->in_chair(event));
+  }
+  /// Said by another node, of its workers; or by one of this process.
+  template <class Event>
+  void on_worker(rank who, const Event& event) {
+    if (speaker() != nullptr)
+      on(chair_report{event});
+    else if (lives_here(who))
+      on(event);
+  }
+  void on_down(const caf::down_msg& down);
+  void notice(const worker_lost& loss);
+  void on_loss(const worker_lost& m);
+  void on_complaint(const node_lost& m);
+  void on_message(const consensus::message& m) {
+    hear(speaker());
+    on(m);
+  }
+  void on_heartbeat() { hear(speaker()); }
+
+  // -- who comes ------------------------------------------------------------------------------------------------------
+
+  void on_join(const join_request& m);
+  void on_ready(const node_ready& m);
+  void on_greeting(const greeting& m);
+  void on_plan(const cluster_plan& m);
+  void say_status(std::uint32_t control);
+  void stop(std::uint32_t control);
+
+  // -- what faults do -------------------------------------------------------------------------------------------------
+
+  template <class Fault>
+  void pass_on(const Fault& m) {
+    if (lives_here(m.who))
+      suffer(m);
+    else if (const auto* elsewhere = others_->home_of(m.who))
+      self_->send(elsewhere->handle, m);
+  }
+  void switch_fault(const actors::switch_fault& m);
+
+  // -- steps and evaluations ------------------------------------------------------------------------------------------
+
+  void on_step(const step_report& r);
+  void on_applied(const gradient_applied& m);
+  void on_books(const chair_books& m);
+  void on_report(const work_report& r);
+  void on_joined(const worker_joined& m);
+  void on_snapshot(snapshot& s);
+  void on_taken(const snapshot_taken& s);
+  void on_request(const mean_request& m);
+  void on_evaluation(const evaluated& m);
+  void tell_workers(const snapshot_request& m) { own_node_->obey(m); }
+  void tell_workers(const run_progress& m) { own_node_->obey(m); }
+  void tell_observer(const std::string& what);
+
+  // -- checkpoints ----------------------------------------------------------------------------------------------------
+
+  void save_workers(const save_checkpoint& m);
+  void on_part(saved_worker& part);
+  void on_part_saved(const part_saved& m);
+  void on_part_not_saved(const part_not_saved& m);
+  void on_manifest_saved(const manifest_saved& m);
+  void on_complete(const checkpoint_complete& m);
+
+private:
+  std::size_t workers() const { return setup_.run->settings.workers; }
+  bool lives_here(rank i) const { return i < setup_.rules->homes.size() && setup_.rules->homes[i] == setup_.number; }
+  failure_detector::time now() const { return self_->clock().now() - began_; }
+  double elapsed() const { return seconds{now()}.count(); }
+  /// Who sends the present message; null where that is no node that is there.
+  remote_node* speaker() { return others_->speaking(self_->current_sender()); }
+  void hear(remote_node* from);
+
+  template <class Order>
+  void tell_others(const Order& m) {
+    for (const auto& other : *others_)
+      if (other.is_met() && !other.lost)
+        self_->send(other.handle, m);
+  }
+  /// The chair hears of everything in the order in which it happened.
+  template <class News>
+  void tell_chair(const News& m) {
+    hand_on_news();
+    if (const auto* chair = others_->numbered(protocol_->chair_node()); chair != nullptr && chair->is_met())
+      self_->send(chair->handle, m);
+  }
+  template <class Message>
+  void answer(Message m) {
+    self_->send(caf::actor_cast<caf::actor>(self_->current_sender()), std::move(m));
+  }
+
+  /// The chair watches all, all others watch who votes; and let these hear of them.
+  void watch_nodes();
+  void say_that_it_is_here();
+  std::set<std::uint32_t> to_be_watched() const;
+  std::set<std::uint32_t> voters_left();
+  void suspect(remote_node& other, const std::string& why);
+  /// It is not spoken to any more.
+  void lose(remote_node& other, const std::string& why, consensus::health::state state);
+  void meet(remote_node& other, std::uint32_t life, node_interface::handle handle);
+  void connect_to_strangers();
+  std::uint32_t seat_for(std::uint32_t wanted) const;
+  void say_farewell(const std::string& why);
+  node_interface::handle own_handle() const {
+    return caf::actor_cast<node_interface::handle>(caf::actor_cast<caf::strong_actor_ptr>(self_));
+  }
+  caf::actor own_actor() const { return caf::actor_cast<caf::actor>(caf::actor_cast<caf::strong_actor_ptr>(self_)); }
+  void hand_on_news();
+  void close_ended_lives();
+  void look_after_run();
+  void order_checkpoint_when_due();
+  void count(const step_report& r);
+  progress_record progress(double now);
+
+  void suffer(const kill_worker& m) { on(m); }
+  void suffer(const restart_worker& m) { on(m); }
+  void suffer(const pause_worker& m) { own_node_->obey(m); }
+
+  // -- orders ---------------------------------------------------------------------------------------------------------
+
+  void obey(const node_protocol::orders& all);
+  void obey(const start_worker& m) { own_node_->obey(m); }
+  void obey(const stop_worker& m) { own_node_->obey(m); }
+  void obey(const hold_steps& m) { own_node_->obey(m); }
+  void obey(const decision& m) { own_node_->obey(m); }
+  void obey(const consensus::post& m);
+  void obey(const report_to& m);
+  void obey(const account_for& m);
+  void obey(const chair_taken& m);
+  void obey(const chair_left& m);
+  void obey(const snapshot_request& m);
+  void obey(const save_checkpoint& m);
+  void obey(const restart_worker& m) { pass_on(m); }
+  void obey(const forget_worker& m);
+  void obey(const welcome_worker& m);
+  void obey(const end_run& m);
+  void obey(const run_failed& m) { fail(m); }
+
+  // -- evaluations ----------------------------------------------------------------------------------------------------
+
+  void evaluate_what_is_complete();
+  void evaluate_next();
+  void end_when_all_is_done();
+  void summarise();
+
+  caf::event_based_actor* self_ = nullptr;
+  node_setup setup_;
+  caf::actor evaluator_;
+  caf::actor writer_; // of checkpoints; null where there are none
+  std::optional<view_maker> views_;
+  std::optional<node_protocol> protocol_;
+  std::optional<local_node> own_node_;
+  std::optional<remote_nodes> others_;
+  conflicts conflicts_;
+  failure_detector::time last_heartbeat_{}, last_report_{};
+  caf::actor_clock::time_point began_;
+
+  work_report news_;                       // for the chair, since the last report
+  std::map<rank, step_report> last_steps_; // of the workers of this process
+  std::uint64_t last_checkpoint_ = 0;      // that was ordered
+  chair_books last_books_;                 // of the chair
+  kept_models kept_;                       // of this process
+  std::optional<office> office_;
+  std::shared_ptr<run_observer> observer_; // while this process has the chair; may be null
+  bool ended_ = false;
+
+  struct candidate {
+    caf::actor_addr who;
+    std::uint32_t incarnation = 0;
+  };
+  std::map<std::uint32_t, candidate> candidates_; // by the number that they may have
+  std::set<std::uint32_t> watched_;
+  std::optional<failure_detector::time> alone_since_; // nobody is known who votes and lives
+  failure_detector::time last_connect_ = -std::chrono::seconds(1);
+  std::set<std::uint32_t> connecting_;
+  std::optional<std::size_t> farewells_; // how many have not left yet
+};
+
+} // namespace gossamer::actors::detail
