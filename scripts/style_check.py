@@ -37,9 +37,10 @@ MAY_INCLUDE_IN_ACTORS = {
     "collectives": {"telemetry", "runtime", "collectives"},
     "algorithms": {"telemetry", "runtime", "collectives", "algorithms"},
     "data_plane": {"telemetry", "runtime", "data_plane"},
+    "fetch": {"telemetry", "runtime", "fetch"},
     "faults": {"telemetry", "runtime", "faults"},
     "simulation": {"telemetry", "runtime", "simulation"},
-    "worlds": {"telemetry", "runtime", "data_plane", "faults", "simulation", "worlds"},
+    "worlds": {"telemetry", "runtime", "data_plane", "fetch", "faults", "simulation", "worlds"},
 }
 WORLDS_ELSEWHERE = {"actors/runtime/local_world", "actors/simulation/measure", "actors/simulation/simulated_world"}
 
@@ -207,7 +208,7 @@ RULES = [
          ("topology/a.cpp", '#include "gossamer/compute/model.hpp"\n'),
          ("actors/runtime/a.cpp", '#include "gossamer/compute/model.hpp"\n')),
     Rule("a part of actors/ includes one that it must not know",
-         "telemetry <- runtime <- collectives <- algorithms, runtime <- data_plane, faults, simulation <- worlds",
+         "telemetry <- runtime <- collectives <- algorithms, runtime <- data_plane, fetch, faults, simulation <- worlds",
          forbidden_parts_of_actors,
          ("actors/runtime/a.cpp", '#include "gossamer/actors/collectives/ring.hpp"\n'),
          ("actors/worlds/a.cpp", '#include "gossamer/actors/faults/plan.hpp"\n')),

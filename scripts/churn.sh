@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Trains while processes of the run, the leader's too, are killed, stopped and sent away: scripts/soak.py in short.
+#
+#   scripts/churn.sh NODES SECONDS KILL_EVERY [FLAGS of soak.py] [-- train FLAGS...]
+#
+# GOSSAMER=FILE is the command; without it, what scripts/test.sh has built.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+(($# >= 3)) || { sed -n '4s/^# *//p' "$0" >&2; exit 2; }
+struck=(--nodes "$1" --seconds "$2" --every "$3")
+shift 3
+[[ " $* " == *" -- "* ]] || set -- "$@" -- train --algorithm ad-psgd --data digits:samples=6000,test=1000 --model mlp:hidden=32
+exec scripts/soak.py "${GOSSAMER:-build/release/bin/gossamer}" "${struck[@]}" "$@"
