@@ -27,24 +27,46 @@ std::uint64_t drawn_receipt() {
   return drawn;
 }
 
-class file_server_state {
+/// What the server has its reader do, for somebody who has asked; and what that one is answered.
+struct catalogue_wanted {
+  caf::actor by;
+};
+struct piece_wanted {
+  caf::actor by;
+  piece_id what;
+  std::uint64_t receipt = 0;
+};
+struct found {
+  caf::actor by;
+  caf::message what;
+};
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, catalogue_wanted& m) {
+  return f(m.by);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, piece_wanted& m) {
+  return f(m.by, m.what, m.receipt);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, found& m) {
+  return f(m.by, m.what);
+}
+
+class file_reader_state {
 public:
-  void open(caf::event_based_actor* self, std::function<compute::data_files()> find) {
+  void open(caf::event_based_actor* self, const caf::actor_addr& server, std::function<compute::data_files()> find) {
     self_ = self;
+    server_ = server;
     files_.emplace(std::move(find));
-    self_->set_down_handler([this](const caf::down_msg& m) { peers_.erase(m.source); });
   }
 
   /// The files are read when somebody asks for the first time, a little at a time: others are answered meanwhile, and
   /// the run may end.
-  void tell_catalogue() {
-    answer([this](const caf::actor& to) {
-      if (std::exchange(sender().has_asked, true))
-        throw error(errc::bad_packet, "it is asked more than once which files there are");
-      waiting_.push_back(to);
-      if (waiting_.size() == 1)
-        self_->send(self_, tick{});
-    });
+  void tell_catalogue(const catalogue_wanted& m) {
+    waiting_.push_back(m.by);
+    if (waiting_.size() == 1)
+      self_->send(self_, tick{});
   }
   void look_on() {
     try {
@@ -57,14 +79,71 @@ public:
     }
   }
 
+  void read_piece(const piece_wanted& m) {
+    try {
+      answer(m.by, piece{m.what, m.receipt, files_->piece_of(m.what)});
+    } catch (const error& e) {
+      answer(m.by, run_failed{e.code(), e.sentence(), e.remedy()});
+    }
+  }
+
+private:
+  template <class Message>
+  void answer(const caf::actor& to, const Message& m) {
+    self_->send(caf::actor_cast<caf::actor>(server_), found{to, caf::make_message(m)});
+  }
+  template <class Message>
+  void answer_waiting(const Message& m) {
+    for (const auto& to : std::exchange(waiting_, {}))
+      answer(to, m);
+  }
+
+  caf::event_based_actor* self_ = nullptr;
+  caf::actor_addr server_; // which has this one
+  std::optional<served_files> files_;
+  std::vector<caf::actor> waiting_; // for the catalogue
+};
+
+caf::behavior file_reader(caf::stateful_actor<file_reader_state>* self, const caf::actor_addr& server,
+                          std::function<compute::data_files()> find) {
+  auto& state = self->state;
+  state.open(self, server, std::move(find));
+  return {
+      [&state](const catalogue_wanted& m) { state.tell_catalogue(m); },
+      [&state](const piece_wanted& m) { state.read_piece(m); },
+      [&state](tick) { state.look_on(); },
+  };
+}
+
+/// Reading needs a thread of its own, but only this process may know the actor that has one. CAF 0.17 tells its broker
+/// of the end of whomever other nodes know, and a broker that has ended keeps that message, which holds the actor, for
+/// which the end of the actor system would wait (`abstract_broker::cleanup` closes no mailbox).
+class file_server_state {
+public:
+  void open(caf::event_based_actor* self, std::function<compute::data_files()> find) {
+    self_ = self;
+    reader_ = self_->spawn<caf::linked + caf::detached>(file_reader, self_->address(), std::move(find));
+    self_->set_down_handler([this](const caf::down_msg& m) { peers_.erase(m.source); });
+  }
+
+  void tell_catalogue() {
+    answer([this](const caf::actor& to) {
+      if (std::exchange(sender().has_asked, true))
+        throw error(errc::bad_packet, "it is asked more than once which files there are");
+      self_->send(reader_, catalogue_wanted{to});
+    });
+  }
+
   void send_piece(const piece_request& m) {
     answer([&](const caf::actor& to) {
       const auto receipt = drawn_receipt();
       if (!sender().pieces.admit(m.receipt, receipt))
         throw error(errc::bad_packet, fmt::format("more than {} pieces are asked for at a time", unreceived::most));
-      self_->send(to, piece{m.what, receipt, files_->piece_of(m.what)});
+      self_->send(reader_, piece_wanted{to, m.what, receipt});
     });
   }
+
+  void hand_on(const found& m) { self_->send(m.by, m.what); }
 
 private:
   struct peer {
@@ -85,12 +164,6 @@ private:
     }
   }
 
-  template <class Message>
-  void answer_waiting(const Message& m) {
-    for (const auto& to : std::exchange(waiting_, {}))
-      self_->send(to, m);
-  }
-
   peer& sender() {
     const auto who = caf::actor_cast<caf::actor_addr>(self_->current_sender());
     if (const auto found = peers_.find(who); found != peers_.end())
@@ -102,8 +175,7 @@ private:
   }
 
   caf::event_based_actor* self_ = nullptr;
-  std::optional<served_files> files_;
-  std::vector<caf::actor> waiting_; // for the catalogue
+  caf::actor reader_;
   std::map<caf::actor_addr, peer> peers_;
 };
 
@@ -113,14 +185,14 @@ caf::behavior file_server(caf::stateful_actor<file_server_state>* self, std::fun
   return files_interface::behaviour(std::tuple{
       [&state](const catalogue_request&) { state.tell_catalogue(); },
       [&state](const piece_request& m) { state.send_piece(m); },
-      [&state](tick) { state.look_on(); },
+      [&state](const found& m) { state.hand_on(m); },
   });
 }
 
 } // namespace
 
 caf::actor spawn_file_server(caf::actor_system& system, std::function<compute::data_files()> find) {
-  return system.spawn<caf::detached>(file_server, std::move(find));
+  return system.spawn(file_server, std::move(find));
 }
 
 void add_file_messages(caf::actor_system_config& config) {

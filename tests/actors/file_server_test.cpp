@@ -3,6 +3,7 @@
 #include "gossamer/actors/worlds/file_server.hpp"
 
 #include <caf/all.hpp>
+#include <caf/io/all.hpp>
 #include <gmock/gmock.h>
 
 #include <variant>
@@ -68,6 +69,34 @@ TEST_F(file_server, sends_nobody_much_that_is_not_read) {
   EXPECT_EQ(std::get<piece>(ask(piece_request{{0, 0, 0}, receipt})).bytes, "1,2\n");
   caf::scoped_actor other{system_};
   EXPECT_EQ(std::get<piece>(ask(other, server_, piece_request{{0, 0, 0}, 0})).bytes, "1,2\n");
+}
+
+struct speaking_config : caf::actor_system_config {
+  speaking_config() {
+    load<caf::io::middleman>();
+    set("middleman.workers", std::size_t{0});
+    add_file_messages(*this);
+  }
+};
+
+/// What the broker is told of the end of an actor that others know, it may keep: no thread may be waited for by that.
+TEST_F(file_server, ends_with_its_system_while_others_know_it) {
+  for (int k = 0; k < 200; ++k) {
+    speaking_config here, there;
+    caf::actor_system asking{there};
+    std::optional<caf::scoped_actor> self{asking};
+    {
+      caf::actor_system serving{here};
+      const auto server = spawn_file_server(serving, [this] { return compute::data_files{{"train", path_}}; });
+      const auto port = serving.middleman().publish(server, 0, "127.0.0.1");
+      ASSERT_TRUE(port);
+      const auto known = asking.middleman().remote_actor("127.0.0.1", *port);
+      ASSERT_TRUE(known);
+      EXPECT_TRUE(std::holds_alternative<file_catalogue>(ask(*self, *known, catalogue_request{})));
+      caf::anon_send_exit(server, caf::exit_reason::user_shutdown);
+    }
+    self.reset();
+  }
 }
 
 /// How long it is, once it is the same when it has been read back.
