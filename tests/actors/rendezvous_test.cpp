@@ -1,4 +1,6 @@
 #include "gossamer/actors/runtime/messages.hpp"
+#include "gossamer/actors/worlds/detail/cluster_parts.hpp"
+#include "gossamer/actors/worlds/real_time.hpp"
 #include "gossamer/actors/worlds/rendezvous.hpp"
 
 #include <caf/actor_system.hpp>
@@ -14,6 +16,16 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+
+TEST(control_plane, ends_while_it_connects) {
+  detail::control_plane other{node_settings{}};
+  const scoped_life door{other.system.spawn([](caf::event_based_actor*) { return caf::behavior{[](tick) {}}; })};
+  const auto where = other.publish(door.actor, {"127.0.0.1", 0});
+  for (int k = 0; k < 50; ++k) {
+    detail::control_plane here{node_settings{}};
+    caf::anon_send(caf::actor_cast<caf::actor>(here.middleman()), caf::connect_atom::value, where.host, where.port);
+  }
+}
 
 TEST(rendezvous, refuses_other_versions_and_more_than_there_is_room_for) {
   caf::actor_system_config config;

@@ -22,6 +22,16 @@ control_plane::control_plane(const node_settings& s)
     : tunnel_(s.identity ? std::make_unique<tls_tunnel>(s.identity) : nullptr), config_(s.threads), system(config_),
       secured_(s.identity ? std::make_unique<tls_middleman>(system, *tunnel_) : nullptr) {}
 
+/// Nobody may be waiting for a connection when the system ends. CAF 0.17 has its middleman connect in a thread of its
+/// own, which hands over to a broker; one that ends keeps what it has not read (`abstract_broker::cleanup` closes no
+/// mailbox), and with it the middleman, whose thread the system would wait for.
+control_plane::~control_plane() {
+  system.await_all_actors_done();
+  caf::scoped_actor self{system, true};
+  self->request(middleman(), caf::infinite, caf::get_atom::value, system.node())
+      .receive([](const caf::node_id&, const std::string&, std::uint16_t) {}, [](const caf::error&) {});
+}
+
 endpoint control_plane::publish(const caf::actor& door, const endpoint& where) {
   if (secured_)
     return secured_->publish(door, where);

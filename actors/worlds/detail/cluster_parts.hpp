@@ -24,6 +24,9 @@ struct cluster_config : caf::actor_system_config {
 class control_plane {
 public:
   explicit control_plane(const node_settings& s);
+  control_plane(const control_plane&) = delete;
+  control_plane& operator=(const control_plane&) = delete;
+  ~control_plane(); ///< when all actors have ended
 
   /// @returns with the port that was found @error errc::io
   endpoint publish(const caf::actor& door, const endpoint& where);
