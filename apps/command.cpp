@@ -88,6 +88,8 @@ public:
       return show_logs(visit_);
     if (*stop_)
       return stop_run(program_, visit_);
+    if (*leave_)
+      return leave_run(program_, visit_);
     if (*attach_)
       return attach(visit_);
     if (*measure_)
@@ -113,10 +115,12 @@ private:
     add_node_flags(*node_, node_options_);
     add_launch_flags(*launch_, launching_);
     add_measure_flags(*measure_, measuring_);
-    for (auto* command : {status_, stop_})
+    for (auto* command : {status_, stop_, leave_})
       add_visit_flags(*command, visit_, true);
     for (auto* command : {logs_, attach_})
       add_visit_flags(*command, visit_, false);
+    leave_->add_option("--node", visit_.number, "number of the node that shall leave (default: the one at HOST:PORT)")
+        ->type_name("N");
     logs_->add_flag("--follow", visit_.follow, "go on with what comes until the run ends");
     attach_->footer("Ctrl-C leaves the run alone and ends this command only; gossamer stop ends the run.");
   }
@@ -252,6 +256,7 @@ private:
   CLI::App* node_ = app_.add_subcommand("node", "one process of a run on several machines");
   CLI::App* status_ = app_.add_subcommand("status", "say how far a run is that was launched");
   CLI::App* logs_ = app_.add_subcommand("logs", "show what a run has said that was launched");
+  CLI::App* leave_ = app_.add_subcommand("leave", "let a node of a run hand over what it has, and end");
   CLI::App* stop_ = app_.add_subcommand("stop", "end a run as Ctrl-C does, and wait until it is written down");
   CLI::App* attach_ = app_.add_subcommand("attach", "follow a run to its end, and give its exit status");
   CLI::App* measure_ = app_.add_subcommand("measure", "measure the links between hosts, and how long they compute");

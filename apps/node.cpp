@@ -247,8 +247,10 @@ int join(const program& p, const node_options& node) {
   s.ends = [&](const auto& summary) { leads->finish(summary); };
   s.stop = clean_stop::request;
   s.fetching = fetching_of(node);
+  s.leaves = stop_requested;
+  bool is_over = true;
   try {
-    actors::join_cluster(s, [&](const std::string& settings, const compute::data_files& fetched) {
+    is_over = actors::join_cluster(s, [&](const std::string& settings, const compute::data_files& fetched) {
       auto own = actors::parse_run_settings(settings, "the leader's settings");
       if (!node.device.empty())
         own.device = node.device;
@@ -263,7 +265,7 @@ int join(const program& p, const node_options& node) {
     say(p, "interrupted; the run goes on without this node");
     return 128 + clean_stop::requested();
   }
-  say(p, "the run is over");
+  say(p, is_over ? "the run is over" : "this node has left; the run goes on");
   return leads ? leads->status() : 0;
 }
 

@@ -177,6 +177,15 @@ int stop_run(const program& p, const visit_options& o) {
   return 0;
 }
 
+int leave_run(const program& p, const visit_options& o) {
+  if (!is_address(o.run))
+    throw error(errc::usage, "it is not said which node shall leave",
+                "give HOST:PORT of any node of the run, and --node with its number");
+  const auto number = actors::let_leave(settings_of_visit(p, o), o.number);
+  fmt::print("node {} leaves as soon as it has handed over what it has\n", number);
+  return 0;
+}
+
 int attach(const visit_options& o) {
   require_folder(o, "what it says");
   const auto folder = folder_of(o);

@@ -22,7 +22,8 @@
 //
 // Lost workers: the others do the round again, from unchanged s and e. s does not feel it. What the lost worker had
 // learnt and not shared, its e_i, is lost: mean(x) jumps by mean(e) over the survivors less that over all. One that
-// comes back begins at s, e = 0; with the other implementations, at the model of another worker.
+// comes back begins at s, e = 0; with the other implementations, at the model of another worker. One that leaves hands
+// its e_i to another, so that the sum of e stays as it is.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/psync.hpp"
 #include "gossamer/actors/runtime/codec_need.hpp"
@@ -72,6 +73,11 @@ public:
   void inherit(worker&) override {
     e_ *= 0;
     x_ = s_;
+  }
+  vec residual() const override { return e_; }
+  void take_over(const vec& residual) override {
+    e_ += residual;
+    x_ = s_ + e_;
   }
 
 private:

@@ -51,6 +51,8 @@ public:
     x_ = common_;
     e_ *= 0;
   }
+  vec residual() const override { return e_; }
+  void take_over(const vec& residual) override { e_ += residual; }
 
 private:
   task<> synchronise(worker& w, const vec& p) {

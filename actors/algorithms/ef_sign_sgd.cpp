@@ -46,6 +46,8 @@ public:
 
   void fields(archive& a) override { a(x_)(e_)(t_); }
   void inherit(worker&) override { e_ = 0.0f * x_; }
+  vec residual() const override { return e_; }
+  void take_over(const vec& residual) override { e_ += residual; }
   const vec& model() const override { return x_; }
 
 private:

@@ -76,6 +76,8 @@ public:
 
   void fields(archive& a) override { a(x_)(c_)(t_); }
   void inherit(worker&) override { c_ = 0.0f * x_; }
+  vec residual() const override { return c_; }
+  void take_over(const vec& residual) override { c_ += residual; }
   const vec& model() const override { return x_; }
 
 private:

@@ -24,7 +24,7 @@ task<> master::listen(worker& w) {
 task<> master::watch(worker& w) {
   for (;;) {
     co_await w.change();
-    for (rank i = 0; i < w.workers(); ++i)
+    for (rank i = 0; i < w.ranks(); ++i)
       if (!w.is_present(i)) {
         requests_.forget(i);
         forget(i);

@@ -33,6 +33,11 @@ public:
   /// The fields have just been read from the state of another worker, whose place among the others is not this one's:
   /// what belongs to the place (residuals, replicas of neighbours) must be made this worker's own.
   virtual void inherit(worker&) {}
+  /// What compression has kept back of this worker's updates: it must not be lost when the worker leaves the run.
+  /// Asked for where `fields` may be; empty: there is no such thing.
+  virtual vec residual() const { return {}; }
+  /// That of another worker, which leaves, becomes part of this one's.
+  virtual void take_over(const vec& /*residual*/) {}
   /// Of an algorithm that repeats interrupted rounds: the first step, from t on, that exchanges something. Workers that
   /// have not got there can still take part, though others are steps ahead.
   virtual std::uint64_t next_exchange(std::uint64_t t) const { return t; }

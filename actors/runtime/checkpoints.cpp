@@ -27,7 +27,7 @@ void checkpoints::open(std::uint64_t number, const membership& members) {
   last_ = number;
   auto& one = open_[number];
   one.whole.checkpoint = number;
-  one.whole.workers = run_->settings.workers;
+  one.whole.workers = run_->settings.worker_ranks();
   one.whole.masters = run_->masters;
   for (const auto i : members.living())
     if (members.ready(i))

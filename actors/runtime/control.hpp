@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/runtime/checkpoint.hpp"
 #include "gossamer/actors/runtime/life_range.hpp"
+#include "gossamer/actors/runtime/parting.hpp"
 #include "gossamer/actors/runtime/view_change.hpp"
 #include "gossamer/actors/runtime/worker_host.hpp"
 #include "gossamer/actors/telemetry/record.hpp"
@@ -15,7 +16,7 @@ namespace gossamer::actors {
 // describes each of them, as CAF asks for it.
 
 /// Nodes that differ in it must not talk to each other. Raised with every change of a message below.
-inline constexpr std::uint32_t control_version = 5;
+inline constexpr std::uint32_t control_version = 6;
 
 /// node -> worker, see worker::hold; answered by holding
 struct hold_steps {
@@ -36,6 +37,7 @@ struct decision {
   std::uint64_t limit = 0; ///< no step from this one on begins
   /// Before this step begins, synchronous workers save their states for a checkpoint of this number; 0: nowhere.
   std::uint64_t save_at = 0;
+  actors::parting parting = {};
 };
 
 /// chair -> worker: a checkpoint of this number is wanted now
@@ -72,6 +74,12 @@ struct worker_joined {
   std::uint64_t step = 0;
 };
 
+/// worker -> node -> chair: it has paused as the `parting` says, and has given or got what is handed over
+struct worker_paused {
+  rank source = 0;
+  std::uint32_t incarnation = 0;
+};
+
 /// worker -> node -> chair: its coroutines have ended
 struct worker_finished {
   rank source = 0;
@@ -106,6 +114,10 @@ struct kill_worker {
   bool comes_back = false; ///< a restart_worker will follow
 };
 struct restart_worker {
+  rank who = 0;
+};
+/// it shall leave: hand over what it has, and then end
+struct retire_worker {
   rank who = 0;
 };
 struct pause_worker {
@@ -203,7 +215,15 @@ decltype(auto) inspect(Inspector& f, holding& m) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, decision& m) {
-  return f(m.number, m.view, m.limit, m.save_at);
+  return f(m.number, m.view, m.limit, m.save_at, m.parting);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, worker_paused& m) {
+  return f(m.source, m.incarnation);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, retire_worker& m) {
+  return f(m.who);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, save_checkpoint& m) {

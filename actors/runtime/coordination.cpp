@@ -2,6 +2,8 @@
 
 #include "gossamer/actors/runtime/consensus/inspecting_archive.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace gossamer::actors {
@@ -11,7 +13,8 @@ namespace {
 constexpr double longest_wait_for_steps_s = 10;
 constexpr double longest_wait_for_models_s = 1; // without those that are missing,
 constexpr double longest_wait_s = 10;           // and if they are needed
-constexpr double wish_again_s = 1;              // what the chair has not been told may have got lost
+constexpr double longest_shortage_s = 30;
+constexpr double wish_again_s = 1; // what the chair has not been told may have got lost
 
 constexpr std::uint64_t most_collections = std::uint64_t{1} << 20; // under one chair
 
@@ -32,6 +35,8 @@ coordination::orders coordination::on(const consensus::resolution& next) {
   if (over())
     return out;
   const auto lost = follow(next.what.view, out);
+  if (next.what.parting != last_.what.parting)
+    paused_.clear();
   last_ = next;
   models_are_lost_ = false;
   stopping_ |= next.stopping;
@@ -71,7 +76,7 @@ std::vector<rank> coordination::follow(const view_change& next, orders& out) {
   for (const auto i : members_.living())
     if (!stays(i)) {
       lost.push_back(i);
-      lose(i, out);
+      lose(i, last_.what.parting.heirs.contains(i) && !next.lives.contains(i), out);
     }
   members_.adopt(next);
   for (const auto& [i, life] : next.lives)
@@ -92,7 +97,7 @@ coordination::orders coordination::on(const worker_lost& m) {
   if (over() || !members_.is_current(m.who, m.incarnation))
     return out;
   ended_[m.who] = m.incarnation;
-  lose(m.who, out);
+  lose(m.who, false, out);
   go_on_without(m.who, out);
   return out;
 }
@@ -119,6 +124,24 @@ coordination::orders coordination::on(const run_progress& m) {
   if (synchronous() || m.updates < run_->steps_per_worker * run_->settings.workers)
     return {};
   return on(stop_run{run_end::planned});
+}
+
+/// The next resolution lets go who is to leave.
+coordination::orders coordination::on(const worker_paused& m) {
+  orders out;
+  if (!running() || !members_.is_current(m.source, m.incarnation))
+    return out;
+  paused_.insert(m.source);
+  if (have_paused())
+    wish({}, out);
+  return out;
+}
+
+bool coordination::have_paused() const {
+  const auto& leaving = last_.what.parting.heirs;
+  const auto must = [&](rank i) { return !is_master(i) && (synchronous() || leaving.contains(i)); };
+  return !leaving.empty()
+         && std::ranges::all_of(members_.living(), [&](rank i) { return !must(i) || paused_.contains(i); });
 }
 
 coordination::orders coordination::on(const worker_finished& m) {
@@ -177,6 +200,7 @@ coordination::orders coordination::on(const time_is& m) {
   now_s_ = m.now_s;
   if (is_unmet() && now_s_ - wished_s_ >= wish_again_s)
     wish({.stop = stopping_ && !last_.stopping, .why = why_}, out);
+  look_for_shortage(out);
   if (over() || hurry_ == run_end::planned || (!given_up_ && m.now_s - since_s_ < longest_wait_for_steps_s))
     return out;
   const bool gives_up_now = !std::exchange(given_up_, true);
@@ -199,6 +223,20 @@ coordination::orders coordination::on(const time_is& m) {
   return out;
 }
 
+/// Under a new chair the time begins anew.
+void coordination::look_for_shortage(orders& out) {
+  const auto least = run_->settings.min_workers.value_or(1);
+  const auto left = std::ranges::count_if(members_.living(), [this](rank i) { return !is_master(i); });
+  if (enough_s_ == 0 || !running() || static_cast<std::size_t>(left) >= least)
+    enough_s_ = now_s_;
+  if (now_s_ - enough_s_ >= longest_shortage_s)
+    fail({errc::failed,
+          fmt::format("{} {} left, and nobody has come for {} s", left, left == 1 ? "worker is" : "workers are",
+                      longest_shortage_s),
+          fmt::format("--min-workers is {}; --resume goes on from a checkpoint", least)},
+         out);
+}
+
 // -- what follows from them -------------------------------------------------------------------------------------------
 
 /// Whether something is to be agreed on still.
@@ -216,13 +254,14 @@ void coordination::wish(const consensus::wish& what, orders& out) {
   out.emplace_back(what);
 }
 
-void coordination::lose(rank i, orders& out) {
+/// @param left as it was to
+void coordination::lose(rank i, bool left, orders& out) {
   const auto life = members_.incarnation(i);
   members_.lose(i);
   finished_.erase(i);
   unfinished_.erase(i);
-  ++lost_;
-  out.emplace_back(forget_worker{i, life, members_.population()});
+  lost_ += !left;
+  out.emplace_back(forget_worker{i, life, members_.population(), left});
 }
 
 void coordination::go_on_without(rank i, orders& out) {
@@ -245,7 +284,7 @@ void coordination::go_on_without(rank i, orders& out) {
 }
 
 void coordination::revive_masters(orders& out) const {
-  for (auto i = static_cast<rank>(run_->settings.workers); i < run_->participants(); ++i)
+  for (auto i = static_cast<rank>(run_->settings.worker_ranks()); i < run_->participants(); ++i)
     if (!members_.alive(i))
       out.emplace_back(restart_worker{i});
 }
@@ -293,8 +332,9 @@ void coordination::fail(run_failed why, orders& out) {
 void coordination::fields(archive& a) {
   members_.fields(a);
   consensus::inspecting_archive all{a};
-  all(last_, phase_, finished_, waiting_, ended_, stopping_, why_, hurry_, since_s_, given_up_, now_s_, wished_s_);
-  all(checkpoint_, collection_, awaited_, came_, unfinished_, models_are_lost_, lost_, returned_);
+  all(last_, phase_, finished_, paused_, waiting_, ended_, stopping_, why_, hurry_, since_s_, given_up_, now_s_,
+      wished_s_);
+  all(enough_s_, checkpoint_, collection_, awaited_, came_, unfinished_, models_are_lost_, lost_, returned_);
 }
 
 } // namespace gossamer::actors

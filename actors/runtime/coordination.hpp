@@ -37,6 +37,7 @@ struct forget_worker {
   rank who = 0;
   std::uint32_t incarnation = 0;
   std::uint64_t left = 0; ///< how many live
+  bool retired = false;   ///< as it was to
 };
 /// A later life has begun.
 struct welcome_worker {
@@ -64,6 +65,7 @@ run_failed extinction();
 ///
 /// A run that was stopped ends, whatever becomes of its workers: ten seconds later it does not wait for steps any more,
 /// after one more it does without the models that are missing, and if those are needed it fails after another nine.
+/// One in which fewer workers have been left for half a minute than there must be (`--min-workers`) fails.
 ///
 /// A value: it can be copied, compared by its bytes, saved and read back. Threads: as a value.
 class coordination {
@@ -85,6 +87,7 @@ public:
   orders on(const consensus::models_are_lost& m);
   orders on(const run_progress& m); ///< of all workers; needed in asynchronous runs, which it ends
   orders on(const worker_joined& m);
+  orders on(const worker_paused& m);
   orders on(const worker_finished& m);
   orders on(const worker_lost& m);
   orders on(const worker_waits& m);
@@ -113,25 +116,28 @@ public:
 private:
   enum class phase : std::uint8_t { running, collecting, over };
 
-  bool is_master(rank i) const { return i >= run_->settings.workers; }
+  bool is_master(rank i) const { return run_->is_master(i); }
   bool synchronous() const { return run_->algorithm->traits.synchronous; }
   bool models_suffice() const;
   bool is_unmet() const;
   std::vector<rank> follow(const view_change& next, orders& out);
+  bool have_paused() const;
   void wish(const consensus::wish& what, orders& out);
-  void lose(rank i, orders& out);
+  void lose(rank i, bool left, orders& out);
   void go_on_without(rank i, orders& out);
   void revive_masters(orders& out) const;
   void collect_when_finished(orders& out);
   void collect(orders& out);
   void end(orders& out);
   void fail(run_failed why, orders& out);
+  void look_for_shortage(orders& out);
 
   const experiment* run_;
   consensus::resolution last_;
   membership members_;
   phase phase_ = phase::running;
   std::set<rank> finished_;
+  std::set<rank> paused_;               // as the last resolution says
   std::set<rank> waiting_;              // to be started anew
   std::map<rank, std::uint32_t> ended_; // lives that the last resolution may not know to be over
 
@@ -141,6 +147,7 @@ private:
   double since_s_ = 0;               // since this moment; then, since that when steps were given up
   bool given_up_ = false;
   double now_s_ = 0, wished_s_ = 0;
+  double enough_s_ = 0; // when there were last as many workers as there must be
 
   std::uint64_t checkpoint_; // the last that was ordered, where steps do not number them
 

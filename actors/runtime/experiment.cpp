@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/runtime/allowed.hpp"
 #include "gossamer/actors/runtime/codec_need.hpp"
+#include "gossamer/actors/runtime/view_maker.hpp"
 #include "gossamer/base/cuda/device.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/within_memory.hpp"
@@ -50,11 +51,17 @@ void check_numbers(const run_settings& s) {
   require_range("threads", s.threads, allowed::threads);
   if (s.under_way)
     require_range("under-way", *s.under_way, allowed::under_way);
+  if (s.min_workers && *s.min_workers > s.workers)
+    throw error(errc::usage, fmt::format("--min-workers is {}, but the run begins with {}", *s.min_workers, s.workers),
+                "allowed: 1 to --workers");
+  if (s.max_workers && *s.max_workers < s.workers)
+    throw error(errc::usage, fmt::format("--max-workers is {}, but the run begins with {}", *s.max_workers, s.workers),
+                "leave it out, or give at least --workers");
   for (const auto& [slow, factor] : s.slow) {
     require_range("slow (factor)", factor, allowed::slow);
-    if (slow >= s.workers)
-      throw error(errc::usage, fmt::format("--slow names worker {}, but there are {} workers", slow, s.workers),
-                  fmt::format("workers are numbered 0 to {}", s.workers - 1));
+    if (slow >= s.worker_ranks())
+      throw error(errc::usage, fmt::format("--slow names worker {}, but there are {} workers", slow, s.worker_ranks()),
+                  fmt::format("workers are numbered 0 to {}", s.worker_ranks() - 1));
   }
 }
 
@@ -68,11 +75,12 @@ topology::bipartition split_for(const experiment& e, const topology::graph& grap
   }
 }
 
+/// Of all ranks: where a run may grow, its first workers have what is left of the topology of its largest size.
 void build_graph(experiment& e) {
   const auto& s = e.settings;
-  const auto graph = topology::make_topology(s.topology, s.workers, s.seed);
-  auto mixing = std::make_shared<const topology::mixing_matrix>(topology::make_mixing(s.mixing, graph));
-  std::vector<bool> active(s.workers, true);
+  const auto graph = topology::make_topology(s.topology, s.worker_ranks(), s.seed);
+  e.mixing = std::make_shared<const topology::mixing_matrix>(topology::make_mixing(s.mixing, graph));
+  std::vector<bool> active(s.worker_ranks(), true);
   switch (e.algorithm->traits.exchange) {
   case exchange_pattern::bipartite:
     for (const auto i : split_for(e, graph).passive)
@@ -88,7 +96,14 @@ void build_graph(experiment& e) {
   case exchange_pattern::neighbours:
     break;
   }
-  e.everybody = first_view(std::move(mixing), std::move(active), e.masters);
+  e.everybody = first_view(e.mixing, std::move(active), e.masters);
+  if (s.workers == s.worker_ranks())
+    return;
+  view_change first;
+  for (rank i = 0; i < e.participants(); ++i)
+    if (i < s.workers || e.is_master(i))
+      first.lives.emplace(i, 0);
+  e.everybody = view_maker{e}.make(first);
 }
 
 device_parts parts_on_gpu(const experiment& e, cuda::device gpu) {
@@ -124,12 +139,20 @@ void plan(experiment& e) {
 
 } // namespace
 
+std::set<rank> experiment::vacancies() const {
+  std::set<rank> result;
+  for (auto i = static_cast<rank>(settings.workers); !is_master(i); ++i)
+    result.insert(i);
+  return result;
+}
+
 worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const {
   worker_settings w;
   w.place.id = i;
   w.place.incarnation = incarnation;
   w.place.random_life = random_life(i, incarnation);
   w.place.workers = settings.workers;
+  w.place.ranks = settings.worker_ranks();
   w.place.masters = masters;
   w.training.samples = data.train.samples;
   if (incarnation == 0)
@@ -156,9 +179,9 @@ worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const 
 std::unique_ptr<actors::algorithm> experiment::make_algorithm(rank i, const compress::coder& coder) const {
   const auto tensors = host.model->tensors();
   algorithm_setup setup{.given = *algorithm_arguments, .initial = coder.place(initial), .tensors = tensors};
-  if (i < settings.workers)
+  if (!is_master(i))
     return algorithm->make(setup);
-  setup.master = i - settings.workers;
+  setup.master = i - settings.worker_ranks();
   return algorithm->make_master(setup);
 }
 
@@ -167,7 +190,7 @@ std::uint64_t experiment::most_under_way() const {
 }
 
 std::string experiment::name_of(rank i) const {
-  return i < settings.workers ? fmt::format("worker {}", i) : fmt::format("master {}", i - settings.workers);
+  return is_master(i) ? fmt::format("master {}", i - settings.worker_ranks()) : fmt::format("worker {}", i);
 }
 
 std::shared_ptr<const experiment> prepare(run_settings settings, const registry<algorithm_entry>& known) {

@@ -7,6 +7,7 @@
 #include "gossamer/topology/mixing.hpp"
 
 #include <optional>
+#include <set>
 #include <string>
 
 namespace gossamer::actors {
@@ -27,7 +28,8 @@ struct experiment {
   std::optional<arguments> algorithm_arguments;
   std::size_t masters = 0;
 
-  std::shared_ptr<const view> everybody; ///< who talks to whom as long as nobody is lost
+  std::shared_ptr<const topology::mixing_matrix> mixing; ///< of all ranks that workers may have
+  std::shared_ptr<const view> everybody;                 ///< who talks to whom as long as nobody is lost, or has come
 
   compute::data_split data;
   std::shared_ptr<const compute::shards> shards; ///< while nobody is lost; see view::shards
@@ -50,12 +52,15 @@ struct experiment {
   /// under way that wait for their neighbours.
   std::uint64_t most_under_way() const;
   /// Workers and masters; their ranks in this order.
-  std::size_t participants() const noexcept { return settings.workers + masters; }
+  std::size_t participants() const noexcept { return settings.worker_ranks() + masters; }
+  bool is_master(rank i) const noexcept { return i >= settings.worker_ranks(); }
   /// Whether this one's model is one of those that are evaluated: the parts of the masters, where there are any.
-  bool is_evaluated(rank i) const noexcept { return (i >= settings.workers) == (masters > 0); }
+  bool is_evaluated(rank i) const noexcept { return is_master(i) == (masters > 0); }
+  /// The ranks that nobody has when the run begins.
+  std::set<rank> vacancies() const;
   /// "worker 3", "master 0"
   std::string name_of(rank i) const;
-  const device_parts& device_of(rank i) const { return i < settings.workers ? devices[i % devices.size()] : host; }
+  const device_parts& device_of(rank i) const { return is_master(i) ? host : devices[i % devices.size()]; }
   /// For the gradients of a worker, on its device.
   std::unique_ptr<compute::model> model_for(rank worker) const { return device_of(worker).model->clone(); }
   /// What the one of this rank runs. @param coder the worker's
@@ -67,7 +72,7 @@ struct experiment {
   /// step of another one and would draw what it has drawn before; a synchronous one does steps that it has not done,
   /// and a master goes on where it was.
   std::uint32_t random_life(rank i, std::uint32_t incarnation) const {
-    return i < settings.workers && !algorithm->traits.synchronous ? incarnation : 0;
+    return !is_master(i) && !algorithm->traits.synchronous ? incarnation : 0;
   }
 };
 

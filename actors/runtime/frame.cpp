@@ -57,6 +57,8 @@ std::string_view to_string(frame_kind kind) noexcept {
     return "partial-means";
   case frame_kind::checkpoint:
     return "checkpoint";
+  case frame_kind::residual:
+    return "residual";
   }
   return kind >= first_own_kind ? "own" : "unknown";
 }

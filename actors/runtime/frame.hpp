@@ -30,6 +30,7 @@ enum class frame_kind : std::uint8_t {
   snapshot = 14,       ///< to the node that evaluates: a master's model; never counted
   partial_means = 15,  ///< from node to node: what their workers' models come to; never counted
   checkpoint = 16,     ///< the sender's state has been saved for the checkpoint of this number, before what follows
+  residual = 17,       ///< what compression has kept back of a worker that leaves before this step
 };
 /// From here on, kinds are for programs with algorithms of their own: ours will never use them.
 inline constexpr auto first_own_kind = frame_kind{128};

@@ -61,11 +61,11 @@ compute::sampler gradient_source::sampler_of(const shards_of_view& shards) const
 }
 
 std::span<const std::uint32_t> gradient_source::minibatch(const gradient_job& job) {
-  if (job.shards != sampled_) {
-    sampler_ = sampler_of(job.shards);
+  if (!sampler_ || job.shards != sampled_) {
+    sampler_.emplace(sampler_of(job.shards));
     sampled_ = job.shards;
   }
-  return sampler_.batch_of(job.step);
+  return sampler_->batch_of(job.step);
 }
 
 /// With replacement: each draw is independent of all others, as the analysis of SVRG has it.

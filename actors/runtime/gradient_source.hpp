@@ -21,8 +21,7 @@ public:
   gradient_source(std::shared_ptr<const experiment> e, rank worker, std::uint32_t random_life,
                   std::shared_ptr<compute::model> model)
       : experiment_(std::move(e)), model_(std::move(model)), worker_(worker),
-        drawn_(stream(worker, random_life, purpose::draw)), order_(stream(worker, random_life, purpose::data)),
-        sampler_(sampler_of(nullptr)) {}
+        drawn_(stream(worker, random_life, purpose::draw)), order_(stream(worker, random_life, purpose::data)) {}
 
   void start(const gradient_job& job);
   /// As `compute::model::when_done`.
@@ -56,7 +55,8 @@ private:
   rank worker_;
   random_stream drawn_; ///< samples that are drawn from all
   random_stream order_; ///< in which its own are visited
-  compute::sampler sampler_;
+  std::optional<compute::sampler>
+      sampler_;            ///< made with the first minibatch: one who has come has no part in the partition
   shards_of_view sampled_; ///< by the sampler; null: the partition
 
   gradient_job job_; ///< under way

@@ -23,7 +23,8 @@ public:
   using worker::next_exchange;
   /// Second half. @param limit no step from this one on begins
   /// @param save_at where this step begins, the state belongs to a checkpoint of its number; 0: nowhere
-  void proceed(std::uint64_t limit, std::uint64_t save_at = 0);
+  /// @param leaving who leaves, and before which step all pause for that
+  void proceed(std::uint64_t limit, std::uint64_t save_at = 0, const parting& leaving = {});
   /// A checkpoint is wanted now: of an asynchronous worker, or of one that has finished.
   void checkpoint(std::uint64_t number);
   /// Less is under way than when the host said that there was no room.

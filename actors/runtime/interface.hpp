@@ -37,9 +37,9 @@ private:
 /// A node, as the others see it: how they agree, what is told to the one that has the chair, and what that one orders.
 using peer_interface =
     interface<consensus::hold, consensus::holding, consensus::propose, consensus::accepted, consensus::proceed,
-              consensus::refused, consensus::wish, worker_joined, worker_finished, worker_lost, worker_waits,
-              work_report, snapshot_taken, node_lost, run_failed, part_saved, part_not_saved, begin_run, kill_worker,
-              restart_worker, pause_worker, snapshot_request, mean_request, run_progress, heartbeat, save_checkpoint,
-              checkpoint_complete>;
+              consensus::refused, consensus::wish, worker_joined, worker_paused, worker_finished, worker_lost,
+              worker_waits, work_report, snapshot_taken, node_lost, run_failed, part_saved, part_not_saved, begin_run,
+              kill_worker, restart_worker, retire_worker, pause_worker, snapshot_request, mean_request, run_progress,
+              heartbeat, save_checkpoint, checkpoint_complete>;
 
 } // namespace gossamer::actors

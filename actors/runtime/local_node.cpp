@@ -5,6 +5,8 @@ namespace gossamer::actors {
 local_node::local_node(caf::event_based_actor* owner, parts given) : owner_(owner), given_(std::move(given)) {
   roster_.incarnations.assign(given_.participants, 0);
   roster_.present.assign(given_.participants, true);
+  for (const auto i : given_.absent)
+    roster_.present[i] = false;
 }
 
 local_node::~local_node() {
@@ -40,7 +42,7 @@ void local_node::obey(const decision& m) {
     if (roster_.present[i])
       roster_.incarnations[i] = found->second;
   }
-  const proceed_with plain{nullptr, nullptr, m.limit, m.save_at};
+  const proceed_with plain{nullptr, nullptr, m.limit, m.save_at, m.parting};
   std::optional<proceed_with> all;
   for (auto& [i, one] : residents_) {
     const auto member = m.view.lives.find(i);
@@ -48,7 +50,7 @@ void local_node::obey(const decision& m) {
       continue;
     const bool knows_it = std::exchange(one.view, m.view.number) == m.view.number;
     if (!knows_it && !all)
-      all = proceed_with{given_.view_of(m.view), shared_roster(), m.limit, m.save_at};
+      all = proceed_with{given_.view_of(m.view), shared_roster(), m.limit, m.save_at, m.parting};
     owner_->send(one.actor, knows_it ? plain : *all);
   }
 }

@@ -3,6 +3,7 @@
 #include "gossamer/actors/runtime/messages.hpp"
 
 #include <functional>
+#include <set>
 
 namespace gossamer::actors {
 
@@ -11,6 +12,7 @@ class local_node {
 public:
   struct parts {
     std::size_t participants = 0; ///< of the run, wherever they live
+    std::set<rank> absent = {};   ///< ranks that nobody has when the run begins
     /// Starts a worker actor; called again with a higher incarnation when a worker is started anew.
     std::function<caf::actor(rank, std::uint32_t incarnation)> spawn;
     /// The view that a decision speaks of.

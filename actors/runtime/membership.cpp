@@ -24,7 +24,7 @@ std::vector<bool> membership::who_is_ready() const {
 }
 
 bool membership::masters_live() const {
-  return std::all_of(workers_.begin() + static_cast<std::ptrdiff_t>(run_->settings.workers), workers_.end(),
+  return std::all_of(workers_.begin() + static_cast<std::ptrdiff_t>(run_->settings.worker_ranks()), workers_.end(),
                      [](const entry& w) { return w.alive; });
 }
 

@@ -27,6 +27,7 @@ struct proceed_with {
   std::shared_ptr<const roster> who;
   std::uint64_t limit;       ///< no step from this one on begins
   std::uint64_t save_at = 0; ///< see decision
+  parting leaving = {};      ///< likewise
 };
 
 /// node -> worker: neither compute nor answer until told to resume

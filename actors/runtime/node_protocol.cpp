@@ -7,6 +7,12 @@
 
 namespace gossamer::actors {
 
+namespace {
+
+constexpr double ask_again_s = 1; // somebody else may have waited for a state, or been the last with a model
+
+} // namespace
+
 using consensus::health;
 using consensus::resolution;
 
@@ -15,7 +21,7 @@ node_protocol::node_protocol(const experiment& e, const consensus::charter& rule
     : run_(&e), rules_(&rules), delegate_(rules, self, first), chair_node_(first.chair), checkpoint_(checkpoint) {
   for (rank i = 0; i < rules.homes.size(); ++i)
     if (rules.homes[i] == self)
-      residents_[i];
+      residents_[i].lives = first.what.view.lives.contains(i);
   if (chair_node_ == self)
     chair_.emplace(e, first, checkpoint);
 }
@@ -29,11 +35,9 @@ node_protocol::node_protocol(const experiment& e, const consensus::charter& rule
 
 node_protocol::orders node_protocol::begin() {
   orders out;
-  for (auto& [i, one] : residents_)
-    if (!one.waits) {
-      one.lives = true;
+  for (const auto& [i, one] : residents_)
+    if (one.lives)
       out.emplace_back(start_worker{i, 0});
-    }
   return out;
 }
 
@@ -90,6 +94,18 @@ node_protocol::orders node_protocol::on(const worker_joined& m) {
   return settled(out);
 }
 
+node_protocol::orders node_protocol::on(const worker_paused& m) {
+  orders out;
+  auto& one = residents_[m.source];
+  if (!one.lives || one.incarnation != m.incarnation)
+    return out;
+  one.paused = true;
+  if (!synchronous())
+    say_where_they_stand(out);
+  report(m, out);
+  return settled(out);
+}
+
 node_protocol::orders node_protocol::on(const worker_finished& m) {
   orders out;
   auto& one = residents_[m.source];
@@ -107,6 +123,39 @@ node_protocol::orders node_protocol::on(const worker_lost& m) {
   if (one.lives && one.incarnation == m.incarnation)
     end_life(m.who, is_master(m.who) && !away_.contains(m.who), out);
   return settled(out);
+}
+
+node_protocol::orders node_protocol::on(const retire_worker& m) {
+  orders out;
+  const auto found = residents_.find(m.who);
+  if (found == residents_.end() || !found->second.lives || is_master(m.who))
+    return out;
+  found->second.retires = true;
+  ask_to_leave(out);
+  return settled(out);
+}
+
+node_protocol::orders node_protocol::leave() {
+  orders out;
+  for (auto& [i, one] : residents_) {
+    one.retires = one.lives && !is_master(i);
+    one.waits = false;
+  }
+  leaves_ = true;
+  delegate_.leave();
+  ask_to_leave(out);
+  return settled(out);
+}
+
+void node_protocol::ask_to_leave(orders& out) {
+  asked_to_leave_s_ = now_s_;
+  if (!synchronous())
+    say_where_they_stand(out);
+  report(consensus::wish{}, out);
+}
+
+bool node_protocol::somebody_retires() const {
+  return std::ranges::any_of(residents_, [](const auto& one) { return one.second.lives && one.second.retires; });
 }
 
 node_protocol::orders node_protocol::on(const kill_worker& m) {
@@ -139,6 +188,7 @@ void node_protocol::end_life(rank i, bool comes_again, orders& out) {
     report(worker_lost{i, one.incarnation}, out);
   if (comes_again)
     report(worker_waits{i}, out);
+  one.retires = one.paused = false;
   const bool was_last = asked_.erase(i) != 0 && asked_.empty();
   if (!synchronous() || was_last)
     say_where_they_stand(out);
@@ -162,8 +212,10 @@ void node_protocol::say_where_they_stand(orders& out) {
   for (const auto& [i, one] : residents_)
     if (one.lives) {
       const auto said = standings_.find(i);
-      all.where.push_back(said != standings_.end() ? said->second
-                                                   : consensus::standing{.who = i, .incarnation = one.incarnation});
+      auto& w = all.where.emplace_back(
+          said != standings_.end() ? said->second : consensus::standing{.who = i, .incarnation = one.incarnation});
+      w.retires = one.retires;
+      w.paused = one.paused;
     } else if (one.waits) {
       all.anew.push_back(i);
     }
@@ -192,10 +244,16 @@ void node_protocol::obey(const consensus::orders& all, orders& out) {
 /// Whose life is another one in the view begins it; who is left out stands still, and keeps its model.
 void node_protocol::enter(const resolution& r, orders& out) {
   asked_.clear();
-  bool somebody_is_left_out = false;
+  bool somebody_is_left_out = false, somebody_has_left = false;
   for (auto& [i, one] : residents_) {
     const auto member = r.what.view.lives.find(i);
     const bool takes_part = member != r.what.view.lives.end() && r.knows(delegate_.self(), delegate_.life());
+    if (!takes_part && one.lives && one.paused && parting_.heirs.contains(i)) {
+      out.emplace_back(stop_worker{i});
+      one = {.incarnation = one.incarnation};
+      somebody_has_left = true;
+    }
+    one.paused = one.paused && r.what.parting == parting_;
     somebody_is_left_out |= !takes_part && one.lives;
     if (!takes_part || member->second == one.incarnation)
       continue;
@@ -206,8 +264,14 @@ void node_protocol::enter(const resolution& r, orders& out) {
   }
   if (somebody_is_left_out)
     out.emplace_back(hold_steps{++round_});
+  parting_ = r.what.parting;
   out.emplace_back(r.what);
   seat_chair(r, out);
+  if (somebody_has_left && !synchronous())
+    say_where_they_stand(out);
+  const bool takes_part = std::ranges::any_of(residents_, [](const auto& one) { return one.second.lives; });
+  if (leaves_ && !takes_part && !delegate_.votes() && !std::exchange(has_left_, true))
+    out.emplace_back(node_has_left{});
 }
 
 void node_protocol::seat_chair(const resolution& r, orders& out) {
@@ -273,6 +337,8 @@ void node_protocol::report_again(orders& out) {
   for (const auto& [i, one] : residents_) {
     if (one.joined)
       report(worker_joined{i, one.incarnation, 0}, out);
+    if (one.paused)
+      report(worker_paused{i, one.incarnation}, out);
     if (one.finished)
       report(worker_finished{i, one.incarnation}, out);
     if (!one.lives)
@@ -287,6 +353,8 @@ node_protocol::orders node_protocol::on(const time_is& m) {
   now_s_ = m.now_s;
   if (chair_)
     follow_chair(chair_->on(m), out);
+  if ((leaves_ || somebody_retires()) && !has_left_ && now_s_ - asked_to_leave_s_ >= ask_again_s)
+    ask_to_leave(out);
   return settled(out);
 }
 
@@ -304,9 +372,10 @@ node_protocol::orders node_protocol::settled(orders& out) {
 void node_protocol::fields(archive& a) {
   delegate_.fields(a);
   for (auto& [i, one] : residents_)
-    a(one.incarnation)(one.lives)(one.waits)(one.finished)(one.joined);
+    a(one.incarnation)(one.lives)(one.waits)(one.finished)(one.joined)(one.retires)(one.paused);
   consensus::inspecting_archive all{a};
-  all(away_, round_, asked_, standings_, chair_node_, checkpoint_, now_s_);
+  all(away_, round_, asked_, standings_, chair_node_, checkpoint_, now_s_, parting_);
+  a(leaves_)(has_left_)(asked_to_leave_s_);
   bool has_chair = chair_.has_value();
   a(has_chair);
   if (!has_chair)

@@ -8,7 +8,8 @@
 namespace gossamer::actors {
 
 /// What a node tells the one that has the chair of its workers. When the chair changes, it is told again.
-using chair_report = std::variant<consensus::wish, worker_joined, worker_finished, worker_lost, worker_waits>;
+using chair_report =
+    std::variant<consensus::wish, worker_joined, worker_paused, worker_finished, worker_lost, worker_waits>;
 
 /// To another node, never to itself.
 struct report_to {
@@ -19,6 +20,8 @@ struct report_to {
 /// has it no more, and forgets what it knew of that.
 struct chair_taken {};
 struct chair_left {};
+/// This node takes part no more, as it was told: its process may end.
+struct node_has_left {};
 /// Another process has the chair now, and knows nothing of what this one's workers have done.
 struct account_for {
   consensus::node_number chair = 0;
@@ -35,8 +38,8 @@ public:
   /// Those about workers are for workers of this process, but a `restart_worker`, which is for the node of that rank.
   /// A `snapshot_request` and a `save_checkpoint` are for the workers of all nodes.
   using order = std::variant<start_worker, stop_worker, hold_steps, decision, consensus::post, report_to, account_for,
-                             chair_taken, chair_left, snapshot_request, save_checkpoint, restart_worker, forget_worker,
-                             welcome_worker, end_run, run_failed>;
+                             chair_taken, chair_left, node_has_left, snapshot_request, save_checkpoint, restart_worker,
+                             forget_worker, welcome_worker, end_run, run_failed>;
   using orders = std::vector<order>;
 
   /// One of those with which the run begins. @param e, rules outlive this object
@@ -59,8 +62,15 @@ public:
 
   orders on(const holding& m);
   orders on(const worker_joined& m);
+  orders on(const worker_paused& m);
   orders on(const worker_finished& m);
   orders on(const worker_lost& m);
+
+  // -- who leaves, and has time to: see `parting`. Nothing comes of it when nobody else has a model; it is tried again
+
+  orders on(const retire_worker& m);
+  /// All workers of this node, and its vote. Not where a master lives, whose state nobody else has.
+  orders leave();
 
   // -- what faults do to them
 
@@ -98,9 +108,10 @@ private:
     bool lives = false;
     bool waits = false; ///< to be started anew
     bool finished = false, joined = false;
+    bool retires = false, paused = false; ///< see `parting`
   };
 
-  bool is_master(rank i) const { return i >= run_->settings.workers; }
+  bool is_master(rank i) const { return run_->is_master(i); }
   bool synchronous() const { return run_->algorithm->traits.synchronous; }
   void obey(const consensus::orders& all, orders& out);
   void ask_workers(orders& out);
@@ -111,6 +122,8 @@ private:
   void end_life(rank i, bool comes_again, orders& out);
   void report(const chair_report& m, orders& out);
   void report_again(orders& out);
+  void ask_to_leave(orders& out);
+  bool somebody_retires() const;
   orders settled(orders& out);
 
   const experiment* run_;
@@ -126,7 +139,10 @@ private:
   node_number chair_node_ = 0;
   std::optional<coordination> chair_;
   std::uint64_t checkpoint_ = 0;
+  parting parting_; // of the last resolution
   double now_s_ = 0;
+  bool leaves_ = false, has_left_ = false;
+  double asked_to_leave_s_ = 0;
 };
 
 } // namespace gossamer::actors

@@ -71,8 +71,9 @@ private:
 
   /// Whose the account of this rank of a checkpoint is now.
   std::optional<rank> rank_in(const manifest& m, rank who) const {
-    const auto role = who < m.workers ? std::uint64_t{who} : run_->settings.workers + who - m.workers;
-    const bool is_there = who < m.workers ? role < run_->settings.workers : role < run_->participants();
+    const auto ranks = run_->settings.worker_ranks();
+    const auto role = who < m.workers ? std::uint64_t{who} : ranks + who - m.workers;
+    const bool is_there = who < m.workers ? role < ranks : role < run_->participants();
     return is_there ? std::optional{static_cast<rank>(role)} : std::nullopt;
   }
 

@@ -35,7 +35,8 @@ struct run_settings {
   std::string optimiser = "auto"; ///< what the algorithm suggests
   std::string schedule = "constant";
   std::string device = "cpu"; ///< where gradients are computed; of several, each worker in turn has the next
-  std::size_t workers = 4;
+  std::size_t workers = 4;    ///< with which the run begins
+  std::optional<std::size_t> min_workers, max_workers; ///< between which others leave and come
   std::size_t batch = 32;
   std::optional<double> lr; ///< absent: what the algorithm, or else the optimiser, suggests
 
@@ -57,6 +58,9 @@ struct run_settings {
   std::string data_dir;
   /// The files of the data and of `initial` (see `files_of`), where they are not where the text says; empty: they are.
   compute::data_files files;
+
+  /// Ranks that workers may have: 0 .. worker_ranks() - 1, whether somebody has them or not. Masters have those behind.
+  std::size_t worker_ranks() const noexcept { return max_workers.value_or(workers); }
 };
 
 /// What `files` has for `initial`: no data set calls a file of its own so.

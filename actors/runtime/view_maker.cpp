@@ -20,9 +20,8 @@ bool view_maker::bipartite() const { return run_->algorithm->traits.exchange == 
 
 const topology::graph& view_maker::graph_of(const view_change& change) {
   if (!overlay_)
-    overlay_.emplace(run_->everybody->mixing->support(),
-                     bipartite() ? topology::repair::bipartite : topology::repair::any);
-  for (rank i = 0; i < run_->settings.workers; ++i)
+    overlay_.emplace(run_->mixing->support(), bipartite() ? topology::repair::bipartite : topology::repair::any);
+  for (rank i = 0; i < run_->settings.worker_ranks(); ++i)
     if (const bool there = change.lives.contains(i); there != overlay_->present(i))
       overlay_ = there ? overlay_->with(i) : overlay_->without(i);
   return overlay_->current();
@@ -32,7 +31,8 @@ const topology::graph& view_maker::graph_of(const view_change& change) {
 /// shards that these are of, and change with the step behind it, so that a step has the shards of one view.
 void view_maker::deal_samples(view& v) const {
   const auto& traits = run_->algorithm->traits;
-  if (v.members != run_->everybody->members)
+  const auto founders = run_->settings.workers;
+  if (v.members.size() != founders || v.members.back() + 1 != founders)
     v.shards = std::make_shared<const compute::redealt_shards>(run_->shards, run_->settings.seed, v.members);
   if (traits.synchronous)
     v.sampled_from = v.first_step + (traits.on_loss == interrupted_round::repeat ? 1 : 0);
@@ -45,11 +45,11 @@ std::shared_ptr<const view> view_maker::make(const view_change& change) {
   v.incarnations.resize(run_->participants());
   for (const auto& [i, life] : change.lives) {
     v.incarnations[i] = life;
-    if (i < run_->settings.workers)
+    if (!run_->is_master(i))
       v.members.push_back(i);
   }
-  v.mixing = std::make_shared<const topology::mixing_matrix>(run_->everybody->mixing->along(graph_of(change)));
-  v.active.assign(run_->settings.workers, true);
+  v.mixing = std::make_shared<const topology::mixing_matrix>(run_->mixing->along(graph_of(change)));
+  v.active.assign(run_->settings.worker_ranks(), true);
   if (bipartite())
     for (const auto i : overlay_->roles().passive)
       v.active[i] = false;

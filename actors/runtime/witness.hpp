@@ -42,6 +42,11 @@ public:
   /// `who` is about to begin step t and has never received this frame, of a step before the last.
   virtual void dropped_stale(rank /*who*/, const frame& /*f*/, std::uint64_t /*t*/) {}
 
+  /// `who` is about to leave, and gives this to `heir`; who adds it to its own, once the other has left.
+  virtual void hands_over(rank /*who*/, rank /*heir*/, const vec& /*residual*/) {}
+  virtual void takes_over(rank /*who*/, rank /*from*/, const vec& /*residual*/, const vec& /*before*/,
+                          const vec& /*after*/) {}
+
   /// The state of `who` is what the checkpoint of this number has of it.
   virtual void saves(rank /*who*/, std::uint64_t /*number*/) {}
 

@@ -156,6 +156,8 @@ void hosted_worker::deliver(frame f) {
     settings_.witness->delivered(id(), f);
   if (f.label.kind == frame_kind::state)
     take_state(std::move(f));
+  else if (f.label.kind == frame_kind::residual)
+    take_residual(std::move(f));
   else if (f.label.kind == frame_kind::checkpoint)
     cut_.marker(f.source, f.label.step);
   else if (!cut_.keeps(f)) {
@@ -185,8 +187,8 @@ std::vector<rank> worker::cut_peers() const {
   if (masters() == 0)
     return {neighbours().begin(), neighbours().end()};
   std::vector<rank> result;
-  const bool is_master = id() >= workers();
-  for (std::size_t k = 0; k < (is_master ? workers() : masters()); ++k)
+  const bool is_master = id() >= ranks();
+  for (std::size_t k = 0; k < (is_master ? ranks() : masters()); ++k)
     result.push_back(is_master ? static_cast<rank>(k) : master(k));
   return result;
 }
@@ -232,6 +234,7 @@ void hosted_worker::run(algorithm& a) {
 }
 
 void worker::reach(std::uint64_t t) {
+  at_gate_ = false;
   enter_views();
   drop_stale_frames();
   if (t < limit_)
@@ -255,9 +258,11 @@ std::uint64_t hosted_worker::hold() {
   return step_;
 }
 
-void hosted_worker::proceed(std::uint64_t limit, std::uint64_t save_at) {
+void hosted_worker::proceed(std::uint64_t limit, std::uint64_t save_at, const parting& leaving) {
   limit_ = std::min(limit_, limit);
   save_at_ = save_at;
+  paused_ = paused_ && parting_ == leaving;
+  parting_ = leaving;
   held_ = false;
   inbox_.thaw();
   if (early_state_ && !views_.empty() && early_state_->label.view <= views_.back()->number)
@@ -271,6 +276,7 @@ void hosted_worker::more_room() {
   if (is_open(step_))
     gate_.notify();
   more_room_.notify();
+  pause_when_due();
 }
 
 void worker::take_snapshot(std::uint64_t evaluation) {
@@ -301,9 +307,9 @@ void worker::claim_opposite(rank peer, bool asked, std::uint64_t exchange, const
   if (!settings_.witness)
     return;
   const auto lives = [this](rank i) { // what a master did outlives it: it goes on from the state that it saved
-    return i < settings_.place.workers ? views_.back()->incarnations[i].value_or(0) : 0;
+    return i < settings_.place.ranks ? views_.back()->incarnations[i].value_or(0) : 0;
   };
-  const auto mine = id() < settings_.place.workers ? settings_.place.incarnation : 0;
+  const auto mine = id() < settings_.place.ranks ? settings_.place.incarnation : 0;
   const exchange_half half = asked ? exchange_half{id(), peer, mine, lives(peer), exchange, cut_.in_exchange()}
                                    : exchange_half{peer, id(), lives(peer), mine, exchange};
   settings_.witness->claims_opposite(id(), half, delta);

@@ -3,6 +3,7 @@
 #include "gossamer/actors/runtime/algorithm.hpp"
 #include "gossamer/actors/runtime/cut.hpp"
 #include "gossamer/actors/runtime/inbox.hpp"
+#include "gossamer/actors/runtime/parting.hpp"
 #include "gossamer/actors/runtime/worker_host.hpp"
 #include "gossamer/actors/runtime/worker_settings.hpp"
 #include "gossamer/base/error.hpp"
@@ -57,10 +58,12 @@ public:
   bool is_present(rank i) const { return life_of(i).has_value(); }
   /// Which of its lives it is in, if it has not been lost.
   std::optional<std::uint32_t> life_of(rank i) const { return views_.back()->incarnations[i]; }
-  /// How many workers the run began with; as many as there are ranks below those of the masters.
+  /// How many workers the run began with.
   std::size_t workers() const noexcept { return settings_.place.workers; }
+  /// How many ranks workers may have, whether somebody has them or not: those of masters follow.
+  std::size_t ranks() const noexcept { return settings_.place.ranks; }
   std::size_t masters() const noexcept { return settings_.place.masters; }
-  rank master(std::size_t k) const noexcept { return static_cast<rank>(settings_.place.workers + k); }
+  rank master(std::size_t k) const noexcept { return static_cast<rank>(settings_.place.ranks + k); }
   /// `co_await change()` until somebody is lost or comes back, or training is over.
   signal::waiter change() noexcept { return change_.wait(); }
 
@@ -179,7 +182,19 @@ private:
   void pass_cut();
   std::vector<rank> cut_peers() const;
   // worker_views.cpp has those of them that are about views
-  bool is_open(std::uint64_t t) const { return !held_ && (t >= limit_ || host_.has_room(std::nullopt)); }
+  bool is_open(std::uint64_t t) const {
+    return !held_ && (t >= limit_ || (!pauses_before(t) && host_.has_room(std::nullopt)));
+  }
+  bool pauses_before(std::uint64_t t) const {
+    return parting_.at != 0 ? t >= parting_.at : parting_.heirs.contains(id());
+  }
+  void wait_at_gate() {
+    at_gate_ = true;
+    pause_when_due();
+  }
+  void pause_when_due();
+  void take_residual(frame f);
+  void inherit_residuals(const view& next);
   void reach(std::uint64_t t);
   void begin_step(std::uint64_t t);
   const view& view_of(std::uint64_t step) const;
@@ -223,6 +238,9 @@ private:
   std::uint64_t save_at_ = 0; // the step of the next checkpoint; 0: none was ordered
   cut cut_;
   bool held_ = false;
+  parting parting_;
+  bool at_gate_ = false, paused_ = false;
+  std::map<rank, frame> residuals_; // of those who leave, for this worker
   signal gate_;
   signal more_room_;
   signal change_;
@@ -255,7 +273,10 @@ class worker::step_gate {
 public:
   step_gate(worker& w, std::uint64_t t) noexcept : worker_(w), step_(t) {}
   bool await_ready() const { return worker_.is_open(step_); }
-  void await_suspend(std::coroutine_handle<> waiting) noexcept { worker_.gate_.resume_on_notify(waiting); }
+  void await_suspend(std::coroutine_handle<> waiting) {
+    worker_.gate_.resume_on_notify(waiting);
+    worker_.wait_at_gate();
+  }
   bool await_resume() {
     worker_.reach(step_);
     return step_ < worker_.limit_;

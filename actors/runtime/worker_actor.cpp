@@ -58,7 +58,7 @@ public:
       waiting = connections_->meet(m.who); // before the view: what it sends goes to those who are there
       worker_->adopt(m.next);
     }
-    worker_->proceed(m.limit, m.save_at);
+    worker_->proceed(m.limit, m.save_at, m.leaving);
     for (auto& f : waiting)
       arrived(std::move(f));
   }
@@ -135,6 +135,9 @@ public:
   }
   void joined(std::uint64_t step) override {
     queue_->send(setup_.node, worker_joined{setup_.settings.place.id, setup_.settings.place.incarnation, step});
+  }
+  void paused() override {
+    queue_->send(setup_.node, worker_paused{setup_.settings.place.id, setup_.settings.place.incarnation});
   }
   void checkpoint(std::uint64_t number) override {
     const auto& place = setup_.settings.place;

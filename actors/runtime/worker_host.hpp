@@ -71,6 +71,8 @@ public:
   virtual void gradient_applied(std::uint64_t /*staleness*/) {}
   /// The worker has got the state of another one and goes on.
   virtual void joined(std::uint64_t /*step*/) {}
+  /// See `parting`.
+  virtual void paused() {}
   /// Keeps the worker's state (`hosted_worker::state`) for its next life, where workers may die.
   virtual void save() {}
   /// The worker's state is now what the checkpoint of this number has of it.

@@ -43,6 +43,7 @@ bool worker::expects(rank from, const tag& label) const {
 void hosted_worker::adopt(std::shared_ptr<const view> next) {
   if (settings_.witness)
     settings_.witness->adopts(id(), *next);
+  inherit_residuals(*next);
   std::erase_if(views_, [&](const auto& v) { return v != views_.front() && v->first_step >= next->first_step; });
   const auto before = views_.empty() ? next : views_.back();
   const bool lacks_state = next->donors.contains(id()) && !(ready_ && next_exchange() >= next->first_step);
@@ -167,6 +168,7 @@ void worker::await_state() {
   services_.clear();
   discard_frames_before(views_.back()->number); // the others may be there already
   gate_.forget();
+  at_gate_ = false;
   change_.forget();
   gradient_signal_.forget();
   gradient_under_way_.reset();
@@ -191,6 +193,48 @@ void worker::take_state(frame f) {
   advance_views();
   host_.joined(step_);
   spawn(algorithm_->run(*this));
+}
+
+// -- who leaves -------------------------------------------------------------------------------------------------------
+
+/// When this worker stands where it shall pause, and what it gives is on its way, or what it gets is here.
+void worker::pause_when_due() {
+  if (!at_gate_ || held_ || paused_ || !ready_ || step_ >= limit_ || !pauses_before(step_))
+    return;
+  const auto own = algorithm_->residual();
+  if (!own.empty() && std::ranges::any_of(parting_.heirs, [this](const auto& one) {
+        const auto found = residuals_.find(one.first);
+        return one.second == id() && (found == residuals_.end() || found->second.label.step != parting_.at);
+      }))
+    return;
+  paused_ = true;
+  if (const auto heir = parting_.heirs.find(id()); heir != parting_.heirs.end() && !own.empty()) {
+    if (settings_.witness)
+      settings_.witness->hands_over(id(), heir->second, own);
+    send(heir->second, {frame_kind::residual, parting_.at}, encode_exactly(own));
+  }
+  host_.paused();
+}
+
+/// It may come before this worker hears that its sender leaves.
+void worker::take_residual(frame f) {
+  residuals_[f.source] = std::move(f);
+  pause_when_due();
+}
+
+/// Of those who have left. Who is there still has its own: something has come in between, and it will try again.
+void worker::inherit_residuals(const view& next) {
+  for (const auto& [from, f] : std::exchange(residuals_, {})) {
+    const auto heir = parting_.heirs.find(from);
+    if (!ready_ || next.contains(from) || heir == parting_.heirs.end() || heir->second != id()
+        || f.label.step != parting_.at)
+      continue;
+    const auto before = algorithm_->residual();
+    const auto theirs = decode(f.body, before.size());
+    algorithm_->take_over(theirs);
+    if (settings_.witness)
+      settings_.witness->takes_over(id(), from, theirs, before, algorithm_->residual());
+  }
 }
 
 } // namespace gossamer::actors

@@ -108,6 +108,9 @@ void auditor::reports(rank who, const traffic& ledger) {
 // -- views and steps --------------------------------------------------------------------------------------------------
 
 void auditor::adopts(rank who, const view& v) {
+  std::erase_if(handed_over_, [&](const auto& one) { // it goes on, and still has its own
+    return one.second.heir == who && v.contains(one.first);
+  });
   const auto [known, is_new] = views_.try_emplace(v.number, v);
   if (!is_new && !alike(known->second, v))
     complain(fmt::format("worker {} has another view {} than the others", who, v.number));
@@ -183,6 +186,21 @@ bool auditor::both_live(const exchange& e) const {
   return lives(asker, asker_incarnation) && (is_master(answerer) || lives(answerer, answerer_incarnation));
 }
 
+void auditor::hands_over(rank who, rank heir, const vec& residual) {
+  handed_over_[who] = {heir, workers_[heir].incarnation, residual};
+}
+
+void auditor::takes_over(rank who, rank from, const vec& residual, const vec& before, const vec& after) {
+  const auto given = handed_over_.find(from);
+  if (given == handed_over_.end() || given->second.heir != who
+      || !std::ranges::equal(given->second.residual.view(), residual.view()))
+    return complain(fmt::format("worker {} takes over from worker {} what that one has not handed over", who, from));
+  handed_over_.erase(given);
+  for (std::size_t k = 0; k < after.size(); ++k)
+    if (after.view()[k] != before.view()[k] + residual.view()[k])
+      return complain(fmt::format("worker {} does not add what worker {} had kept back to its own", who, from));
+}
+
 void auditor::claims_opposite(rank who, const exchange_half& half, const vec& delta) {
   const exchange key{half.asker, half.asker_incarnation, half.answerer, half.answerer_incarnation, half.number};
   if (!both_live(key))
@@ -209,6 +227,10 @@ void auditor::check_halves() {
   for (const auto& [key, half] : halves_)
     complain(fmt::format("exchange {} between {} and {} is half applied: only worker {} did its half", std::get<4>(key),
                          std::get<0>(key), std::get<2>(key), half.by));
+  for (const auto& [who, given] : handed_over_)
+    if (!views_.empty() && !views_.rbegin()->second.contains(who) && lives(given.heir, given.heir_incarnation))
+      complain(fmt::format("worker {} has left, and what it had kept back is lost: worker {} has not taken it over",
+                           who, given.heir));
 }
 
 } // namespace gossamer::actors

@@ -28,6 +28,7 @@ public:
 ///  - neighbours of a synchronous algorithm are at most as many steps apart as it promises;
 ///  - every view is the same for all, mixes with a symmetric doubly stochastic matrix, and its graph is connected (and
 ///    two-coloured where exchanges are asked and answered);
+///  - what a worker that leaves had kept back is added to what its heir has kept back, to the bit;
 ///  - a checkpoint of an asynchronous run has both halves of an exchange or none, where the algorithm says so;
 ///  - what algorithms claim (witness.hpp): equal, conserved, opposite.
 ///
@@ -54,6 +55,8 @@ public:
                         const vec& after);
   void claims_opposite(rank who, const exchange_half& half, const vec& delta);
   void saves(rank who, std::uint64_t number) { workers_[who].saved = number; }
+  void hands_over(rank who, rank heir, const vec& residual);
+  void takes_over(rank who, rank from, const vec& residual, const vec& before, const vec& after);
 
   /// The run has ended and nothing is under way: no exchange between two that live is half applied.
   void check_halves();
@@ -85,6 +88,11 @@ private:
     bool atomic;
     std::uint64_t saved; ///< the last checkpoint, then
   };
+  struct bequest {
+    rank heir = 0;
+    std::uint32_t heir_incarnation = 0;
+    vec residual;
+  };
   using exchange = std::tuple<rank, std::uint32_t, rank, std::uint32_t, std::uint64_t>;
 
   void complain(std::string what);
@@ -103,6 +111,7 @@ private:
   std::map<claim, std::map<rank, std::uint64_t>> equal_; // hashes of what the living claim
   std::map<claim, balance> balances_;
   std::map<exchange, half_done> halves_;
+  std::map<rank, bequest> handed_over_; // by who leaves
   std::optional<std::string> broken_;
 };
 

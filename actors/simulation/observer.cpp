@@ -237,6 +237,16 @@ void simulation_observer::claims_opposite(rank who, const exchange_half& half, c
     check_->claims_opposite(who, half, delta);
 }
 
+void simulation_observer::hands_over(rank who, rank heir, const vec& residual) {
+  if (check_)
+    check_->hands_over(who, heir, residual);
+}
+
+void simulation_observer::takes_over(rank who, rank from, const vec& residual, const vec& before, const vec& after) {
+  if (check_)
+    check_->takes_over(who, from, residual, before, after);
+}
+
 void simulation_observer::saves(rank who, std::uint64_t number) {
   if (check_)
     check_->saves(who, number);

@@ -70,6 +70,8 @@ public:
                         const vec& after) override;
   void claims_opposite(rank who, const exchange_half& half, const vec& delta) override;
   void saves(rank who, std::uint64_t number) override;
+  void hands_over(rank who, rank heir, const vec& residual) override;
+  void takes_over(rank who, rank from, const vec& residual, const vec& before, const vec& after) override;
 
 private:
   struct wait {

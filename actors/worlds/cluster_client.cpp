@@ -37,6 +37,17 @@ public:
     return std::move(*answer);
   }
 
+  std::uint32_t ask_to_leave(const leave_request& m) {
+    std::optional<std::uint32_t> answer;
+    self_->send(door_, m);
+    self_->receive([&](const will_leave& who) { answer = who.node; },
+                   [&](const run_failed& f) { throw error(f.code, f.sentence, f.remedy); },
+                   [&](const caf::down_msg&) { refuse("it is gone"); }, caf::after(settings_.patience) >> [] {});
+    if (!answer)
+      refuse("it does not answer");
+    return *answer;
+  }
+
   void wait_for_its_end() {
     for (bool gone = false; !gone;) {
       self_->receive([&](const caf::down_msg&) { gone = true; }, caf::after(look_every) >> [] {});
@@ -73,6 +84,10 @@ void stop_cluster(const node_settings& s) {
   visitor at_door{s};
   at_door.ask(stop_request{});
   at_door.wait_for_its_end();
+}
+
+std::uint32_t let_leave(const node_settings& s, std::optional<std::uint32_t> node) {
+  return visitor{s}.ask_to_leave({.node = node.value_or(leave_request::whoever_is_asked)});
 }
 
 } // namespace gossamer::actors

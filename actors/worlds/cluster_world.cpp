@@ -49,7 +49,10 @@ std::vector<node_entry> entries_of(const experiment& e, const assembly& all, con
   }
   const auto ranks = deal_ranks(e.settings.workers, e.masters, shares);
   for (std::size_t k = 0; k < ranks.size(); ++k)
-    result[k].ranks = ranks[k];
+    for (const auto i : ranks[k])
+      result[k].ranks.push_back(i < e.settings.workers ? i : i + static_cast<rank>(e.vacancies().size()));
+  for (const auto i : e.vacancies()) // a node each, that may come some day
+    result.push_back({0, {}, {}, {i}});
   return result;
 }
 
@@ -57,7 +60,8 @@ std::vector<node_place> places_of(const std::vector<node_entry>& entries) {
   std::vector<node_place> result;
   result.reserve(entries.size());
   for (const auto& e : entries)
-    result.push_back({e.data, e.ranks});
+    if (!e.is_vacant())
+      result.push_back({e.data, e.ranks});
   return result;
 }
 
@@ -115,7 +119,7 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
   join_others(setup, control, plane.shared, s, entries);
   for (const auto& member : all.nodes)
     setup.others[member.ready.node - 1].handle = member.ready.handle;
-  setup.first = founding_of(*e, *setup.rules, first_voters(s.nodes));
+  setup.first = founding_of(*e, *setup.rules, first_voters(entries));
   setup.offer = offer;
   setup.print = print;
   setup.stop = s.stop;

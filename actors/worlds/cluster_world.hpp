@@ -58,6 +58,9 @@ struct joining_settings : node_settings {
   std::function<void()> stop = [] {};                                ///< likewise
   /// How it gets the data from the leader, where it has not got the same itself; null: it does not.
   std::optional<fetching_settings> fetching = std::nullopt;
+  /// Asked several times a second: shall this node leave the run? Where others can take over what it has, it waits for
+  /// that, but not longer than the patience. `interrupted` does not wait.
+  std::function<bool()> leaves = [] { return false; };
 };
 
 /// Leads a run in several processes, of which this is node 0: waits until all have joined, coordinates, evaluates.
@@ -74,9 +77,10 @@ using preparation =
 
 /// Takes part in a run that another process leads, until it is over. When that one is lost, the next leads: the run
 /// goes on as long as most of those live that vote, which are up to seven.
+/// @returns whether it is over; else this node has left it, as it was asked to
 /// @error errc::io when nobody leads there, errc::failed when the leader is lost or says that the run failed,
 /// errc::usage
 ///        when the leader refuses this node
-void join_cluster(const joining_settings& settings, const preparation& prepare);
+bool join_cluster(const joining_settings& settings, const preparation& prepare);
 
 } // namespace gossamer::actors

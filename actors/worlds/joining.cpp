@@ -35,7 +35,7 @@ public:
     while (!result) {
       hear(look_every, [&](Message& m) { result = std::move(m); });
       if constexpr (std::is_same_v<Message, leave_run>)
-        if (ended_here_)
+        if (ended_here_ || has_left_)
           return {};
     }
     return std::move(*result);
@@ -69,6 +69,9 @@ public:
 
   // Threads: any.
   void begin() { begun_ = true; }
+  bool has_left() const { return has_left_; }
+  /// Who is told when this node shall leave.
+  void leaves_through(caf::actor node) { node_ = std::move(node); }
   void lead() { leads_ = true; }
 
 private:
@@ -85,10 +88,22 @@ private:
           ended_here_ = true;
           settings_.ends(m);
         },
+        [&](const node_has_left&) { has_left_ = true; }, [](const will_leave&) {},
         [&](const run_failed& f) { throw error(f.code, "the leader says: " + f.sentence, f.remedy); },
         [&](const caf::down_msg& m) { lose(m); }, caf::after(patience) >> [&] { idle = true; });
-    if (idle && settings_.interrupted() && !leads_)
+    if (idle && node_ && begun_ && !leads_ && settings_.leaves())
+      depart();
+    else if (idle && settings_.interrupted() && !leads_)
       leave();
+  }
+  /// Cleanly, if that does not take too long.
+  void depart() {
+    if (!leaves_since_) {
+      leaves_since_ = now();
+      self_->send(node_, leave_request{});
+    } else if (now() - *leaves_since_ > settings_.patience) {
+      leave();
+    }
   }
   [[noreturn]] static void leave() { throw error(errc::failed, "interrupted; the run goes on without this node", ""); }
 
@@ -138,7 +153,9 @@ private:
   failure_detector::time asked_{};
   door_interface::handle door_;
   std::atomic<bool> begun_ = false, leads_ = false;
-  bool ended_here_ = false;
+  bool ended_here_ = false, has_left_ = false;
+  caf::actor node_;
+  std::optional<failure_detector::time> leaves_since_;
 };
 
 /// From what this machine has, if that is the same as the leader's; else from what the leader has.
@@ -161,7 +178,7 @@ std::shared_ptr<const experiment> prepare_or_fetch(const joining_settings& s, co
 
 } // namespace
 
-void join_cluster(const joining_settings& s, const preparation& prepare) {
+bool join_cluster(const joining_settings& s, const preparation& prepare) {
   control_plane control{s};
   auto& system = control.system;
   caf::scoped_actor self{system};
@@ -197,7 +214,7 @@ void join_cluster(const joining_settings& s, const preparation& prepare) {
       if (other.number == plan.chair)
         other.handle = plan.handle;
     if (plan.begins)
-      setup.first = founding_of(*e, *setup.rules, first_voters(plan.nodes.size()));
+      setup.first = founding_of(*e, *setup.rules, first_voters(plan.nodes));
     setup.life = plan.nodes[offer.node].incarnation;
     setup.time_s = plan.time_s;
     setup.offer = offer;
@@ -221,9 +238,11 @@ void join_cluster(const joining_settings& s, const preparation& prepare) {
   here.tell(node_ready{offer.node, print, announced(plane.shared->listens_on(), s), *door,
                        caf::actor_cast<node_interface::handle>(node.actor)});
   self->monitor(node.actor);
+  here.leaves_through(node.actor);
   at_the_end.why = here.next<leave_run>().why;
   if (!at_the_end.why.empty())
     throw error(errc::failed, "the leader says: " + at_the_end.why, "");
+  return !here.has_left();
 }
 
 } // namespace gossamer::actors

@@ -27,6 +27,7 @@ void node_state::open(caf::event_based_actor* self, node_setup setup) {
   own_node_.emplace(
       self,
       local_node::parts{.participants = run.participants(),
+                        .absent = run.vacancies(),
                         .spawn = [this](rank i, std::uint32_t life) { return setup_.spawn_worker(i, life, self_); },
                         .view_of = [this](const view_change& v) { return views_->make(v); }});
 }
@@ -80,7 +81,7 @@ void node_state::leave(const leave_run& m) {
 }
 
 void node_state::say_farewell(const std::string& why) {
-  if (!office_)
+  if (!office_ || has_left_)
     return self_->quit();
   tell_others(leave_run{why});
   farewells_ = static_cast<std::size_t>(
@@ -134,7 +135,7 @@ void node_state::obey(const account_for& m) {
 void node_state::obey(const chair_taken&) {
   office_.emplace(*setup_.run, protocol_->delegate().last().number(), setup_.from.get(), last_books_);
   office_->summary.algorithm = setup_.run->algorithm->about.name;
-  office_->summary.workers = workers();
+  office_->summary.workers = setup_.run->settings.workers;
   office_->summary.seed = setup_.run->settings.seed;
   office_->summary.steps_per_worker.assign(workers(), 0);
   protocol_->ordered_before(last_checkpoint_);
@@ -179,12 +180,19 @@ void node_state::obey(const forget_worker& m) {
   office_->progress.ledger().close(m.who, m.incarnation);
   office_->evaluating.forget(m.who);
   office_->saving.lose(m.who);
-  tell_observer(fmt::format("{} is lost; {} go on", setup_.run->name_of(m.who), m.left));
+  tell_observer(fmt::format("{} {}; {} go on", setup_.run->name_of(m.who), m.retired ? "has left" : "is lost", m.left));
   evaluate_what_is_complete();
 }
 
 void node_state::obey(const welcome_worker& m) {
-  tell_observer(fmt::format("{} comes back", setup_.run->name_of(m.who)));
+  const bool was_there = m.who < setup_.run->settings.workers || setup_.run->is_master(m.who);
+  tell_observer(fmt::format("{} comes{}", setup_.run->name_of(m.who), was_there ? " back" : ""));
+}
+
+void node_state::obey(const node_has_left&) {
+  has_left_ = true;
+  if (!std::exchange(ended_, true))
+    self_->send(setup_.client, node_has_left{});
 }
 
 void node_state::obey(const end_run& m) {
@@ -220,6 +228,7 @@ caf::behavior behaviour_of(caf::stateful_actor<node_state>* self, node_setup set
       [&state](const consensus::wish& m) { state.on(chair_report{m}); },
       [&state](const holding& m) { state.on(m); },
       [&state](const worker_joined& m) { state.on_joined(m); },
+      [&state](const worker_paused& m) { state.on_worker(m.source, m); },
       [&state](const worker_finished& m) { state.on_worker(m.source, m); },
       [&state](const worker_lost& m) { state.on_loss(m); },
       [&state](const worker_waits& m) { state.on(chair_report{m}); },
@@ -232,6 +241,7 @@ caf::behavior behaviour_of(caf::stateful_actor<node_state>* self, node_setup set
       [&state](const cluster_plan& m) { state.on_plan(m); },
       [&state](const status_request& m) { state.say_status(m.control); },
       [&state](const stop_request& m) { state.stop(m.control); },
+      [&state](const leave_request& m) { state.depart(m); },
       // steps and evaluations
       [&state](const step_report& r) { state.on_step(r); },
       [&state](const gradient_applied& m) { state.on_applied(m); },
@@ -253,6 +263,7 @@ caf::behavior behaviour_of(caf::stateful_actor<node_state>* self, node_setup set
       // faults
       [&state](const kill_worker& m) { state.pass_on(m); },
       [&state](const restart_worker& m) { state.pass_on(m); },
+      [&state](const retire_worker& m) { state.pass_on(m); },
       [&state](const pause_worker& m) { state.pass_on(m); },
       [&state](const actors::switch_fault& m) { state.switch_fault(m); },
       // the run

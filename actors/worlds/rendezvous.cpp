@@ -65,6 +65,10 @@ public:
     say_status(control);
   }
 
+  void let_nobody_leave() {
+    answer(run_failed{errc::failed, "the run has not begun", "a node that waits for its begin may be ended"});
+  }
+
 private:
   struct seat {
     caf::actor_addr who; // asked for it
@@ -130,6 +134,7 @@ caf::behavior open_door(caf::event_based_actor* self, const caf::actor& node) {
       [=](const node_ready& m) { return self->delegate(node, m); },
       [=](const status_request& m) { return self->delegate(node, m); },
       [=](const stop_request& m) { return self->delegate(node, m); },
+      [=](const leave_request& m) { return self->delegate(node, m); },
       [=](const greeting& m) { return self->delegate(node, m); },
   });
 }
@@ -141,6 +146,7 @@ caf::behavior rendezvous_actor(caf::stateful_actor<rendezvous_state>* self, rend
       [self](const node_ready& m) { self->state.ready(m); },
       [self](const status_request& m) { self->state.say_status(m.control); },
       [self](const stop_request& m) { self->state.stop(m.control); },
+      [self](const leave_request&) { self->state.let_nobody_leave(); },
       [](const greeting&) {},
       [self](const run_begins& m) { self->become(open_door(self, m.node)); },
   });
@@ -198,6 +204,10 @@ caf::actor spawn_rendezvous(caf::actor_system& system, rendezvous_setup setup) {
 void add_cluster_messages(caf::actor_system_config& config) {
   config.add_message_type<join_request>("gossamer::join_request")
       .add_message_type<run_offer>("gossamer::run_offer")
+      .add_message_type<leave_request>("gossamer::leave_request")
+      .add_message_type<will_leave>("gossamer::will_leave")
+      .add_message_type<worker_paused>("gossamer::worker_paused")
+      .add_message_type<retire_worker>("gossamer::retire_worker")
       .add_message_type<node_ready>("gossamer::node_ready")
       .add_message_type<status_request>("gossamer::status_request")
       .add_message_type<stop_request>("gossamer::stop_request")

@@ -60,8 +60,10 @@ struct leave_run {
 
 struct greeting;
 struct cluster_plan;
+
 /// A node, as the others see it.
-using node_interface = peer_interface::with<greeting, chair_books, cluster_plan, switch_fault, leave_run>;
+using node_interface =
+    peer_interface::with<greeting, chair_books, cluster_plan, switch_fault, leave_request, leave_run>;
 
 /// node -> node: this one is there, and can be spoken to; answered by the like
 struct greeting {
@@ -84,6 +86,8 @@ struct node_entry {
   std::uint32_t incarnation = 0;
   endpoint data, control;
   std::vector<rank> ranks;
+
+  bool is_vacant() const noexcept { return control.port == 0; } ///< nobody has come yet
 };
 
 /// chair -> node: all are there; again when one has come back
@@ -96,7 +100,7 @@ struct cluster_plan {
 };
 
 /// The door of a node, as everybody sees it.
-using door_interface = interface<join_request, node_ready, status_request, stop_request, greeting>;
+using door_interface = interface<join_request, node_ready, status_request, stop_request, leave_request, greeting>;
 
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, join_request& m) {

@@ -36,6 +36,18 @@ private:
   std::uint64_t bits_;
 };
 
+/// any -> any node: this one shall leave the run; answered by `will_leave`, or `run_failed`
+struct leave_request {
+  std::uint32_t control = control_version;
+  std::uint32_t node = whoever_is_asked;
+
+  static constexpr auto whoever_is_asked = std::numeric_limits<std::uint32_t>::max();
+};
+/// The answer to a `leave_request`.
+struct will_leave {
+  std::uint32_t node = 0;
+};
+
 /// leader -> any
 struct run_status {
   std::string algorithm;
@@ -62,6 +74,14 @@ template <class Inspector>
 decltype(auto) inspect(Inspector& f, run_status& m) {
   return f(m.algorithm, m.nodes, m.there, m.begun, m.epoch, m.planned_epochs, m.loss, m.accuracy, m.time_s,
            m.steps_per_second, m.bits_per_second, m.remaining_s);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, leave_request& m) {
+  return f(m.control, m.node);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, will_leave& m) {
+  return f(m.node);
 }
 
 } // namespace gossamer::actors

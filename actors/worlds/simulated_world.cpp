@@ -18,7 +18,7 @@ void deliver(const sink_table::entry& target, frame f) {
 }
 
 std::size_t nodes_of_workers(const experiment& e, const simulation_settings& s) {
-  return (e.settings.workers + s.workers_per_node - 1) / s.workers_per_node;
+  return (e.settings.worker_ranks() + s.workers_per_node - 1) / s.workers_per_node;
 }
 
 /// Each master has a node of its own, behind those of the workers.
@@ -31,8 +31,8 @@ std::shared_ptr<const network> network_of(const experiment& e, const simulation_
 
 /// As `launch` deals them out to the processes of its hosts.
 std::vector<rank> homes_on(const hosts_file& file, const experiment& e, const simulation_settings& s) {
-  if (file.slots() > e.settings.workers)
-    throw error(errc::usage, fmt::format("{} nodes cannot share {} workers", file.slots(), e.settings.workers),
+  if (file.slots() > e.settings.worker_ranks())
+    throw error(errc::usage, fmt::format("{} nodes cannot share {} workers", file.slots(), e.settings.worker_ranks()),
                 "each slot of a host has at least one: use more --workers");
   if (s.workers_per_node != 1)
     throw error(
@@ -42,7 +42,7 @@ std::vector<rank> homes_on(const hosts_file& file, const experiment& e, const si
   std::vector<rank> nodes;
   for (rank h = 0; h < file.hosts.size(); ++h)
     nodes.insert(nodes.end(), file.hosts[h].slots, h);
-  const auto dealt = deal_ranks(e.settings.workers, e.masters, std::vector<std::uint32_t>(nodes.size(), 1));
+  const auto dealt = deal_ranks(e.settings.worker_ranks(), e.masters, std::vector<std::uint32_t>(nodes.size(), 1));
   std::vector<rank> result(e.participants());
   for (std::size_t k = 0; k < nodes.size(); ++k)
     for (const auto who : dealt[k])
@@ -55,8 +55,8 @@ std::vector<rank> homes_of(const network& net, const experiment& e, const simula
     return homes_on(*net.hosts(), e, s);
   std::vector<rank> result(e.participants());
   for (rank i = 0; i < result.size(); ++i)
-    result[i] = static_cast<rank>(i < e.settings.workers ? i / s.workers_per_node
-                                                         : nodes_of_workers(e, s) + i - e.settings.workers);
+    result[i] = static_cast<rank>(!e.is_master(i) ? i / s.workers_per_node
+                                                  : nodes_of_workers(e, s) + i - e.settings.worker_ranks());
   return result;
 }
 
@@ -108,11 +108,11 @@ simulation::simulation(std::shared_ptr<const experiment> e, const simulation_set
              .slow = run_->settings.slow,
              .jitter = s.jitter},
             run_->settings.seed ^ s.interleaving << 32),
-      auditor_(run_->settings.workers, run_->algorithm->traits.exchange == exchange_pattern::bipartite,
+      auditor_(run_->settings.worker_ranks(), run_->algorithm->traits.exchange == exchange_pattern::bipartite,
                run_->algorithm->traits.promises.most_steps_apart, run_->masters),
       meter_(s.cost, [this](rank who, std::span<const work_share> shares) { observer_.works(who, shares); }),
-      observer_(run_->settings.workers, run_->masters, now_, meter_, s.check ? &auditor_ : nullptr, s.trace.get(),
-                around.observer),
+      observer_(run_->settings.worker_ranks(), run_->masters, now_, meter_, s.check ? &auditor_ : nullptr,
+                s.trace.get(), around.observer),
       system_(with_virtual_time(config_)),
       scheduler_(dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler())),
       began_(scheduler_.clock().now()) {

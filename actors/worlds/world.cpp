@@ -12,8 +12,8 @@ namespace {
 /// Whose state this one goes on from: its own, or, of a worker that has none, that of one that is there.
 const saved_worker& state_for(const resumption& from, const experiment& e, rank i) {
   const auto before = from.all.workers;
-  const bool is_master = i >= e.settings.workers;
-  const auto role = is_master ? before + i - e.settings.workers : i % before;
+  const bool is_master = e.is_master(i);
+  const auto role = is_master ? before + i - e.settings.worker_ranks() : i % before;
   if (const auto own = from.parts.find(static_cast<rank>(role)); own != from.parts.end())
     return own->second;
   const auto other = from.parts.begin();
@@ -31,9 +31,9 @@ std::uint32_t later_life(const resumption& from, std::uint32_t incarnation) {
 
 void go_on_from(const resumption& from, const experiment& e, worker_place& place) {
   const auto& saved = state_for(from, e, place.id);
-  const bool is_own = place.id >= e.settings.workers || saved.who == place.id;
+  const bool is_own = e.is_master(place.id) || saved.who == place.id;
   place.saved = std::make_shared<const std::vector<std::byte>>(saved.state);
-  place.inherits = !is_own || from.all.workers != e.settings.workers;
+  place.inherits = !is_own || from.all.workers != e.settings.worker_ranks();
   if (!e.algorithm->traits.synchronous) // who goes on from another one's step would draw what it has drawn there
     place.random_life = is_own ? saved.random_life : later_life(from, 0);
   if (is_own) {
@@ -57,13 +57,13 @@ auto starter_of(caf::actor_system& system, std::shared_ptr<const experiment> e, 
     setup.optimiser = e->device_of(i).optimiser->clone();
     setup.own_thread = parts.may_wait && e->device_of(i).where.on_gpu();
     setup.on_compute_failure = e->algorithm->traits.on_compute_failure;
-    if (i < e->settings.workers)
+    if (!e->is_master(i))
       setup.spawn_compute = [i, life = setup.settings.place.random_life,
                              start = parts.spawn_compute](caf::local_actor* parent) { return start(parent, i, life); };
     setup.transport = parts.transport;
     setup.acknowledged = parts.acknowledged;
     setup.most_under_way = e->most_under_way();
-    if (parts.acknowledged && i >= e->settings.workers) {
+    if (parts.acknowledged && e->is_master(i)) {
       setup.kept = kept;
       setup.settings.place.saved = kept->last_of(i);
     }
@@ -90,7 +90,7 @@ void add_checkpoints(world_parts& parts, caf::actor_system& system, const experi
   parts.from = around.from;
   if (!e.settings.checkpoint.is_set())
     return;
-  parts.spawn_checkpoint_writer = [&system, folder = around.checkpoints, workers = e.settings.workers,
+  parts.spawn_checkpoint_writer = [&system, folder = around.checkpoints, workers = e.settings.worker_ranks(),
                                    own_thread](const caf::actor& owner) {
     return spawn_checkpoint_writer(system, {folder, workers, owner, own_thread});
   };
@@ -105,14 +105,14 @@ std::shared_ptr<const consensus::charter> charter_of(const experiment& e, std::u
       consensus::charter{.nodes = nodes,
                          .homes = std::move(homes),
                          .synchronous = traits.synchronous,
-                         .plan = consensus::membership_rules(traits, e.settings.workers),
+                         .plan = consensus::membership_rules(traits, e.settings.worker_ranks()),
                          .longest_hold_s = beyond_patience * std::chrono::duration<double>{patience}.count()});
 }
 
 consensus::resolution founding_of(const experiment& e, const consensus::charter& rules,
                                   const std::set<std::uint32_t>& voters) {
   const auto updates = e.steps_per_worker * (rules.synchronous ? 1 : e.settings.workers);
-  return consensus::founding(rules.homes, voters, updates);
+  return consensus::founding(rules.homes, voters, updates, e.vacancies());
 }
 
 node_setup setup_of(caf::actor_system& system, std::shared_ptr<const experiment> e, const world_parts& parts) {
@@ -149,6 +149,10 @@ run_summary outcome(caf::scoped_actor& client) {
                                          m.why.empty() ? "another node has led the run to its end"
                                                        : "the node that leads the run now says: " + m.why,
                                          "the run folder has what it came to, where all see the same folder"};
+                  },
+                  [&](const node_has_left&) {
+                    failure = run_failed{errc::failed, "this node has left, as it was asked to; the run goes on",
+                                         "another node leads it now, and goes on in its run folder"};
                   },
                   [&](const caf::down_msg&) {
                     failure = run_failed{errc::failed, "the run goes on without this node",

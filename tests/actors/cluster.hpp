@@ -35,7 +35,8 @@ struct joiner {
     return prepare(parse_run_settings(settings, "the leader's settings"));
   };
   std::function<bool()> leaves = [] { return false; };
-  std::function<bool()> then = {}; ///< when it is started again after that, if it is
+  std::function<bool()> quits = [] { return false; }; ///< leaves as well, but cleanly
+  std::function<bool()> then = {};                    ///< when it is started again after that, if it is
   std::shared_ptr<const tls_identity> identity = nullptr;
   std::chrono::milliseconds patience = std::chrono::seconds(10);
 };
@@ -43,12 +44,13 @@ struct joiner {
 /// A run among nodes that join over loopback.
 class cluster {
 public:
-  explicit cluster(std::vector<joiner> joiners) : joiners_(std::move(joiners)) {}
+  /// @param late how many of them, the last, are not there when the run begins
+  explicit cluster(std::vector<joiner> joiners, std::size_t late = 0) : joiners_(std::move(joiners)), late_(late) {}
 
   run_summary run(const std::shared_ptr<const experiment>& e, const run_surroundings& around = {}) {
     leader_settings s;
     s.where = {"127.0.0.1", 0};
-    s.nodes = joiners_.size() + 1;
+    s.nodes = joiners_.size() + 1 - late_;
     s.wait = wait;
     s.tell = [this](const std::string& line) { say(line); };
     s.identity = identity;
@@ -90,7 +92,10 @@ private:
     s.identity = how.identity;
     s.wait = s.patience = how.patience;
     s.interrupted = how.leaves;
+    s.leaves = how.quits;
     auto end = end_of(s, how);
+    while (end.find("run has all of its") != end.npos) // it has not begun
+      end = end_of(s, how);
     if (how.then) {
       s.interrupted = how.then;
       end = end_of(s, how);
@@ -110,6 +115,7 @@ private:
   }
 
   std::vector<joiner> joiners_;
+  std::size_t late_;
   mutable std::mutex mutex_;
   std::vector<std::string> said_, ends_;
   std::vector<std::jthread> threads_;

@@ -140,6 +140,41 @@ TEST(cluster_world, takes_back_a_node_that_is_started_again) {
   }
 }
 
+/// Two come to a run of three, then one of the first and one of them leave.
+TEST(cluster_world, grows_and_lets_go) {
+  for (const char* algorithm : {"all-reduce-sgd", "ad-psgd", "cser", "dcd-psgd", "marsit"}) {
+    SCOPED_TRACE(algorithm);
+    auto settings = small_run(algorithm);
+    settings.workers = 3;
+    settings.max_workers = 6;
+    settings.epochs = 1e6;
+    settings.eval_every = 1;
+    event_watch come{"worker 4 comes"}, gone{"has left; 3 go on"};
+    struct both final : run_observer {
+      both(event_watch& a, event_watch& b) : first(a), second(b) {}
+      void on_evaluation(const evaluation_record& r) override {
+        first.on_evaluation(r);
+        second.on_evaluation(r);
+      }
+      void on_event(double time_s, const std::string& what) override {
+        first.on_event(time_s, what);
+        second.on_event(time_s, what);
+      }
+      event_watch &first, &second;
+    } seen{come, gone};
+    const joiner stays, quits{.quits = [&] { return come.gone_on.load(); }};
+    cluster nodes{{stays, quits, quits, stays}, 2};
+    const auto summary =
+        nodes.run(prepare(settings), {.observer = &seen, .interrupted = [&] { return gone.gone_on.load(); }});
+    EXPECT_THAT(nodes.ends(), testing::Each(""));
+    EXPECT_EQ(summary.end, run_end::interrupted);
+    EXPECT_EQ(summary.returned, summary.lost + 2) << "who comes for the first time counts as well; when both come at "
+                                                     "the same time, the first may have to begin anew";
+    EXPECT_EQ(std::ranges::count(summary.steps_per_worker, 0u), 1) << "of the one who never came";
+    EXPECT_TRUE(std::isfinite(summary.final.train_loss));
+  }
+}
+
 TEST(cluster_world, refuses_a_node_with_other_data) {
   joiner other;
   other.prepare_run = [](const std::string& text, const compute::data_files&) {

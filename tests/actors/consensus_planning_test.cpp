@@ -111,6 +111,47 @@ TEST_F(planned, those_a_round_behind_go_on_when_all_others_are_lost) {
   EXPECT_THAT(next->view.donors, UnorderedElementsAre(Pair(2, 0), Pair(3, 0)));
 }
 
+TEST_F(planned, all_pause_before_one_step_and_then_the_leaving_are_left_out) {
+  const auto standing_at = [](rank who, std::uint64_t step, bool retires, bool paused) {
+    auto s = at(who, step, step);
+    s.retires = retires;
+    s.paused = paused;
+    return s;
+  };
+  for (const auto on_loss : {interrupted_round::finish, interrupted_round::repeat}) {
+    last_ = founding({0, 1, 2, 3}, {0, 1, 2}, 100);
+    const auto pause = plan(on_loss, {at(0, 3, 3), at(1, 4, 4), at(2, 3, 3), standing_at(3, 3, true, false)});
+    ASSERT_TRUE(pause);
+    EXPECT_EQ(pause->view, last_.what.view) << "nobody has left";
+    EXPECT_EQ(pause->parting, (parting{5, {{3, 0}}})) << "step 4 may be under way; the heirs go round";
+    last_.what.parting = pause->parting;
+    const auto early = plan(on_loss, {standing_at(0, 5, false, true), standing_at(1, 5, false, true), at(2, 4, 4),
+                                      standing_at(3, 5, true, true)});
+    EXPECT_EQ(early->parting, pause->parting) << "worker 2 has not come so far";
+    EXPECT_EQ(early->view, last_.what.view);
+    const auto left = plan(on_loss, {standing_at(0, 5, false, true), standing_at(1, 5, false, true),
+                                     standing_at(2, 5, false, true), standing_at(3, 5, true, true)});
+    EXPECT_THAT(left->view.lives, UnorderedElementsAre(Pair(0, 0), Pair(1, 0), Pair(2, 0)));
+    EXPECT_EQ(left->view.first_step, 5u) << "no step is done twice, or without the worker";
+    EXPECT_EQ(left->parting, parting{});
+  }
+}
+
+TEST_F(planned, nobody_leaves_while_somebody_is_lost_or_lacks_a_state_or_as_the_last_with_a_model) {
+  auto leaving = at(1, 3);
+  leaving.retires = true;
+  EXPECT_EQ(plan(interrupted_round::repeat, {at(0, 3), leaving, at(2, 3)})->parting, parting{}) << "worker 3 is lost";
+  last_ = founding({0, 1}, {0}, 100);
+  EXPECT_EQ(plan(interrupted_round::repeat, {at(0, 3), leaving}, true)->parting, parting{}) << "the run ends";
+  auto other = at(0, 3);
+  other.retires = true;
+  EXPECT_EQ(plan(interrupted_round::repeat, {other, leaving})->parting, parting{}) << "somebody must stay";
+  last_.what.number = 2;
+  last_.what.view.donors = {{0, 1}};
+  leaving.line = 2;
+  EXPECT_EQ(plan(interrupted_round::repeat, {{.who = 0}, leaving})->parting, parting{}) << "worker 0 has no state";
+}
+
 /// Whoever is lost, and whoever of them comes back.
 TEST_F(planned, who_has_no_model_gets_it_from_one_that_has_and_donors_take_turns) {
   constexpr unsigned workers = 5;

@@ -16,12 +16,13 @@ std::tuple<hold_steps, holding, decision, gradient_applied, worker_joined, worke
            kill_worker, restart_worker, pause_worker, snapshot_request, snapshot_taken, mean_request, run_progress,
            work_report, node_lost, status_request, stop_request, run_status, save_checkpoint, part_saved,
            part_not_saved, checkpoint_complete, consensus::wish, consensus::hold, consensus::holding,
-           consensus::propose, consensus::accepted, consensus::proceed, consensus::refused>
+           consensus::propose, consensus::accepted, consensus::proceed, consensus::refused, worker_paused,
+           retire_worker, leave_request, will_leave>
 samples() {
   const view_change change{
       .number = 7, .first_step = 1'000'000'000'000, .lives = {{0, 0}, {2, 5}, {4, 1}}, .donors = {{2, 0}}};
   auto last = consensus::founding({0, 1, 1}, {0}, 100), next = last;
-  next.what = {.number = 2, .view = change, .limit = 100, .save_at = 8};
+  next.what = {.number = 2, .view = change, .limit = 100, .save_at = 8, .parting = {9, {{2, 4}}}};
   const consensus::ballot by{3, 1, 0};
   return {
       {.round = 3},
@@ -68,11 +69,20 @@ samples() {
        .before = 15},
       {.stop = true, .why = run_end::seconds, .save = true},
       {by, last},
-      {by, 1, 4, 1, {by, next}, {{.who = 2, .incarnation = 1, .line = 3, .step = 5, .next_exchange = 8}}},
+      {by,
+       1,
+       4,
+       1,
+       {by, next},
+       {{.who = 2, .incarnation = 1, .line = 3, .step = 5, .next_exchange = 8, .retires = true}}},
       {by, last, next},
       {by, 1, 4, 2},
       {next},
-      {by, {4, 0, 0}, last}};
+      {by, {4, 0, 0}, last},
+      {.source = 2, .incarnation = 5},
+      {.who = 3},
+      {.node = 4},
+      {.node = 4}};
 }
 
 template <class Message>
@@ -116,9 +126,9 @@ TEST(control_messages, have_the_sizes_of_their_version) {
   auto all = samples();
   std::vector<std::size_t> sizes;
   std::apply([&](auto&... m) { (sizes.push_back(serialised(system, m).size()), ...); }, all);
-  EXPECT_EQ(control_version, 5u);
-  EXPECT_EQ(sizes, (std::vector<std::size_t>{4,  28, 66, 8,  16, 8,  8,  4,   5, 4,   5,   8,   48, 45, 8,  82,
-                                             23, 4,  4,  80, 8,  56, 25, 117, 6, 105, 170, 202, 28, 97, 121}));
+  EXPECT_EQ(control_version, 6u);
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{4, 28, 75, 8,  16, 8,   8, 4,   5,   4,   5,  8,   48,  45, 8, 82, 23, 4,
+                                             4, 80, 8,  56, 25, 117, 6, 114, 190, 228, 28, 114, 130, 8,  4, 8,  4}));
 }
 
 } // namespace

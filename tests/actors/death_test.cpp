@@ -14,7 +14,8 @@ using testing_support::mortal_world;
 std::string text_of(const std::vector<death>& deaths) {
   std::string text;
   for (const auto& d : deaths)
-    text += "; worker " + std::to_string(d.who) + " dies at event " + std::to_string(d.at)
+    text += "; worker " + std::to_string(d.who) + (d.leaves ? " leaves at event " : " dies at event ")
+            + std::to_string(d.at)
             + (d.back_after ? " and is back " + std::to_string(*d.back_after) + " events later" : "");
   return text;
 }
@@ -32,13 +33,16 @@ protected:
     for (const auto* model : models)
       ASSERT_TRUE(!alike || *model == *models.front());
     events = world.events();
+    retired += world.retired();
   }
 
   static constexpr std::size_t workers = 3;
-  std::shared_ptr<const experiment> e =
-      small_run(GetParam(), std::string{GetParam()} == "ad-psgd" ? "star" : "ring", workers, 4);
+  static std::shared_ptr<const experiment> run_of(std::uint64_t steps) {
+    return small_run(GetParam(), std::string{GetParam()} == "ad-psgd" ? "star" : "ring", workers, steps);
+  }
+  std::shared_ptr<const experiment> e = run_of(4);
   const bool alike = std::string{GetParam()} == "all-reduce-sgd"; ///< all models, to the bit
-  std::size_t events = 0;
+  std::size_t events = 0, retired = 0;
 };
 
 TEST_P(every_algorithm, survives_a_death_at_any_moment) {
@@ -79,9 +83,42 @@ TEST_P(every_algorithm, survives_the_return_of_any_process_at_any_moment) {
         ASSERT_NO_FATAL_FAILURE(expect_a_good_end(back_after, {{who, at, back_after}}, dwelling::apart));
 }
 
+TEST_P(every_algorithm, lets_workers_go_at_any_moment) {
+  e = run_of(e->algorithm->traits.synchronous ? 20 : 80); // who agree do not wait for each other there
+  std::size_t runs = 0;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed)
+    for (rank who = 0; who < workers; ++who)
+      for (std::size_t at = 0; at == 0 || at < events; at += 5, ++runs) {
+        ASSERT_NO_FATAL_FAILURE(expect_a_good_end(seed, {{who, at, 40, true}}));
+        ASSERT_NO_FATAL_FAILURE(expect_a_good_end(seed, {{who, at, {}, true}}));
+      }
+  EXPECT_GT(retired, runs / 3) << "there was time for it";
+}
+
+TEST_P(every_algorithm, lets_processes_go_at_any_moment) {
+  e = run_of(e->algorithm->traits.synchronous ? 20 : 80); // who agree do not wait for each other there
+  std::size_t runs = 0;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed)
+    for (rank who = 0; who < workers; ++who)
+      for (std::size_t at = 0; at == 0 || at < events; at += 5, ++runs)
+        ASSERT_NO_FATAL_FAILURE(expect_a_good_end(seed, {{who, at, {}, true}}, dwelling::apart));
+  EXPECT_GT(retired, runs / 3) << "there was time for it";
+}
+
+TEST_P(every_algorithm, survives_deaths_and_returns_of_some_while_others_leave) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    random_sequence draw{{seed, 1, purpose::chaos}, 0};
+    std::vector<death> deaths;
+    for (int k = 0; k < 4; ++k)
+      deaths.push_back({1 + draw.below(workers - 1), draw.below(120), draw.below(60), draw.below(2) == 1});
+    ASSERT_NO_FATAL_FAILURE(expect_a_good_end(seed, deaths));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(, every_algorithm,
                          testing::Values("ad-psgd", "all-reduce-sgd", "d-psgd", "dcd-psgd", "ecd-psgd", "cser:period=2",
-                                         "ef-sgd", "local-sgd:period=2", "cser:c1=top-k/k=1,c2=grbs/ratio=2,period=2"));
+                                         "ef-sgd", "local-sgd:period=2", "cser:c1=top-k/k=1,c2=grbs/ratio=2,period=2",
+                                         "marsit"));
 
 } // namespace
 } // namespace gossamer::actors

@@ -15,7 +15,7 @@ constexpr frame_kind all_kinds[] = {frame_kind::model,           frame_kind::red
                                     frame_kind::acknowledgement, frame_kind::difference,     frame_kind::gather_packet,
                                     frame_kind::request,         frame_kind::reply,          frame_kind::invitation,
                                     frame_kind::snapshot,        frame_kind::partial_means,  first_own_kind,
-                                    frame_kind::checkpoint};
+                                    frame_kind::checkpoint,      frame_kind::residual};
 
 packet vector_body(std::size_t size, const char* codec = "uniform:bits=3") {
   buffer_pool pool;

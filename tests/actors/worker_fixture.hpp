@@ -123,7 +123,7 @@ struct worker_fixture {
     actors::worker_settings s;
     s.place.id = id;
     s.place.incarnation = incarnation;
-    s.place.workers = 3;
+    s.place.workers = s.place.ranks = 3;
     if (incarnation == 0)
       s.place.everybody = view_of(1, 0, {0, 0, 0});
     s.training.synchronous = synchronous;

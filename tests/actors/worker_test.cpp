@@ -48,7 +48,7 @@ struct silent_host final : worker_host {
 
 worker_settings settings_with(std::uint64_t limit, std::uint64_t evaluation_steps = 0) {
   worker_settings s;
-  s.place.workers = 2;
+  s.place.workers = s.place.ranks = 2;
   s.place.everybody = first_view(std::make_shared<const topology::mixing_matrix>(
                                      topology::mixing_matrix::metropolis(topology::make_topology("ring", 2, 1))),
                                  {true, false});

@@ -23,6 +23,10 @@ struct auditing_witness final : actors::witness {
   void claims_opposite(rank who, const actors::exchange_half& half, const vec& delta) override {
     check->claims_opposite(who, half, delta);
   }
+  void hands_over(rank who, rank heir, const vec& residual) override { check->hands_over(who, heir, residual); }
+  void takes_over(rank who, rank from, const vec& residual, const vec& before, const vec& after) override {
+    check->takes_over(who, from, residual, before, after);
+  }
   actors::auditor* check = nullptr;
 };
 

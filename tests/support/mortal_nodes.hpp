@@ -42,7 +42,12 @@ inline bool mortal_world::step() {
     if (n->job)
       possible.emplace_back([self = n.get()] {
         const auto job = *std::exchange(self->job, std::nullopt);
-        self->w.gradient_arrived({job.step, 0.5f * job.x, 0.0, job.what != actors::gradient_job::kind::full_part});
+        vec gradient = 0.5f * job.x;
+        const auto at = random_stream{self->id, 0, purpose::data};
+        for (std::size_t k = 0; k < gradient.size(); ++k) // workers differ
+          gradient.mutate()[k] += static_cast<float>(at.word(job.step, k)) * 0x1p-32f - 0.5f;
+        self->w.gradient_arrived(
+            {job.step, std::move(gradient), 0.0, job.what != actors::gradient_job::kind::full_part});
       });
   }
   for (auto& entry : inbox_)
@@ -71,10 +76,21 @@ inline void mortal_world::kill(actors::rank i) {
     return to_node(i, n, [this, n, i, incarnation] {
       on(n, actors::worker_lost{i, incarnation});
     }); // after all that it has said
-  if (!nodes_[n])
-    return;
+  if (nodes_[n])
+    end_process(n);
+}
+
+inline void mortal_world::end_process(std::size_t n) {
   nodes_[n].reset();
   tell_of_process(n, actors::consensus::health::state::gone);
+}
+
+inline void mortal_world::retire(actors::rank i) {
+  const auto n = home_of(i);
+  if (where_ == dwelling::together)
+    return to_node(outside, n, [this, n, i] { on(n, actors::retire_worker{i}); });
+  if (nodes_[n])
+    obey(n, nodes_[n]->protocol.leave());
 }
 
 inline void mortal_world::bring_back(actors::rank i) {
@@ -116,7 +132,7 @@ inline void mortal_world::obey(std::size_t n, const actors::decision& m) {
     const bool news = std::exchange(here.views[one->id], now) != now && m.view.number > 1;
     if (news && !made)
       made = views_.make(m.view);
-    actors::proceed_with all{news ? made : nullptr, everybody(n), m.limit};
+    actors::proceed_with all{news ? made : nullptr, everybody(n), m.limit, 0, m.parting};
     one->mail[sender(n)].push_back([all](life& self) { self.proceed(all); });
   }
 }

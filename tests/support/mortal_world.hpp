@@ -19,11 +19,12 @@
 
 namespace gossamer::testing_support {
 
-/// A death, counted in events of the run.
+/// A death, counted in events of the run; or a worker, or its process, is asked to leave.
 struct death {
   actors::rank who = 0;
   std::size_t at = 0;
   std::optional<std::size_t> back_after = {};
+  bool leaves = false;
 };
 
 /// Where workers live.
@@ -62,13 +63,15 @@ public:
     for (;; ++events_) {
       for (const auto& d : deaths_) {
         if (d.at == events_)
-          kill(d.who);
+          d.leaves ? retire(d.who) : kill(d.who);
         if (d.back_after && d.at + *d.back_after == events_)
           bring_back(d.who);
       }
       if (stop_at_ == events_)
         for (std::size_t n = 0; n < nodes_.size(); ++n)
           to_node(outside, n, [this, n] { in_chair(n, actors::stop_run{actors::run_end::seconds, now_s_}); });
+      for (const auto n : std::exchange(left_, {}))
+        end_process(n);
       if (!step() && !pass_time())
         break;
     }
@@ -81,6 +84,8 @@ public:
   const std::optional<actors::end_run>& end() const noexcept { return end_; }
   /// Whether all have been lost that had a state.
   bool extinct() const noexcept { return extinct_; }
+  /// How many have left as they were asked to.
+  std::size_t retired() const noexcept { return retired_; }
   const std::optional<std::string>& broken() const noexcept { return check_->broken(); }
   /// Of those who live.
   std::vector<const vec*> models() const {
@@ -119,7 +124,7 @@ private:
         meet(m.who);
         w.adopt(m.next);
       }
-      w.proceed(m.limit);
+      w.proceed(m.limit, 0, m.leaving);
       for (auto& f : std::exchange(waiting, {}))
         arrived(std::move(f));
     }
@@ -135,6 +140,7 @@ private:
     void send(actors::rank to, actors::frame f) override { ends.send(to, std::move(f), {}); }
     actors::traffic sent() const override { return ends.sent(); }
     void joined(std::uint64_t step) override { tell(actors::worker_joined{id, incarnation, step}); }
+    void paused() override { tell(actors::worker_paused{id, incarnation}); }
     void save() override { world.saved_[id] = std::make_shared<const std::vector<std::byte>>(w.state()); }
 
     mortal_world& world;
@@ -198,8 +204,11 @@ private:
   }
 
   void kill(actors::rank i);
+  void end_process(std::size_t n);
 
   void bring_back(actors::rank i);
+
+  void retire(actors::rank i);
 
   /// The others hear of it behind all that it has said.
   void tell_of_process(std::size_t n, actors::consensus::health::state is) {
@@ -323,7 +332,8 @@ private:
       nodes_[n]->progress->count(last);
   }
   void obey(std::size_t, const actors::chair_left&) {}
-  void obey(std::size_t, const actors::forget_worker&) {}
+  void obey(std::size_t n, const actors::node_has_left&) { left_.insert(n); }
+  void obey(std::size_t, const actors::forget_worker& m) { retired_ += m.retired; }
   void obey(std::size_t, const actors::welcome_worker&) {}
   void obey(std::size_t, const actors::save_checkpoint&) {} // nobody asks for one
   std::shared_ptr<const actors::experiment> run_;
@@ -334,6 +344,7 @@ private:
   actors::consensus::charter rules_;
   std::vector<std::unique_ptr<process>> nodes_; // null: the process is dead
   std::vector<std::uint32_t> starts_;           // how often each was started again
+  std::set<std::size_t> left_;                  // these are to end
   double now_s_ = 0, busy_s_ = 0;
   random_sequence choice_;
   std::optional<actors::auditor> check_;
@@ -342,6 +353,7 @@ private:
   std::map<std::pair<std::size_t, std::size_t>, std::deque<std::function<void()>>> inbox_; // of nodes, by sender
   std::optional<actors::end_run> end_;
   bool extinct_ = false;
+  std::size_t retired_ = 0;
   std::vector<std::shared_ptr<const std::vector<std::byte>>> saved_; // of masters
   std::map<std::pair<actors::rank, std::uint32_t>, std::vector<actors::frame>> early_;
   std::vector<std::unique_ptr<life>> lives_;

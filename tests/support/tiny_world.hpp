@@ -159,7 +159,7 @@ private:
       s.place.saved = found->second;
     if (options_.keep_states_at > 0)
       s.witness = &keeper_;
-    s.place.workers = options_.workers;
+    s.place.workers = s.place.ranks = options_.workers;
     s.place.masters = options_.masters;
     s.training.samples = options_.samples > 0 ? options_.samples : options_.workers;
     s.training.updates_per_epoch = options_.updates_per_epoch;

@@ -150,6 +150,10 @@ void delegate::choose_voters(resolution& next) const {
       if (next.voters.size() < most_voters && may_vote(m))
         next.voters.insert(n);
     }
+  auto stay = next.voters;
+  std::erase_if(stay, [this](node_number v) { return answers_.contains(v) && answers_.at(v).leaves; });
+  if (!stay.empty())
+    next.voters = std::move(stay);
 }
 
 /// Who has no workers witnesses. Who has workers but no model could outvote the last one that has it.

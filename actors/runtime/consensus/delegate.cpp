@@ -9,6 +9,7 @@
 namespace gossamer::actors::consensus {
 
 delegate::delegate(const charter& rules, node_number self, const resolution& first) : delegate(rules, self, 0, first) {
+  std::erase_if(workers_, [&](const auto& one) { return !first.what.view.lives.contains(one.first); });
   for (auto& [i, w] : workers_)
     w.line = first.number();
 }
@@ -92,6 +93,7 @@ holding delegate::standing_here() const {
   holding m{promised_, self_, life_, last_.number(), accepted_, {}};
   for (const auto& [i, w] : workers_)
     m.workers.push_back(w);
+  m.leaves = leaves_;
   return m;
 }
 
@@ -152,9 +154,10 @@ orders delegate::on(const workers_stand& w) {
     now[i].who = i;
   for (const auto& one : w.where) {
     const auto known = workers_.find(one.who);
-    now[one.who] = {.who = one.who};
-    if (known != workers_.end() && known->second.incarnation == one.incarnation)
-      now[one.who] = {one.who, one.incarnation, known->second.line, one.step, one.next_exchange};
+    const bool is_known = known != workers_.end() && known->second.incarnation == one.incarnation;
+    now[one.who] = is_known ? one : standing{.who = one.who};
+    if (is_known)
+      now[one.who].line = known->second.line;
   }
   workers_ = std::move(now);
   if (rules_->synchronous) {

@@ -139,6 +139,8 @@ public:
   orders on(const workers_stand& w);
   orders on(const state_taken& s);
   orders on(const clock_says& c);
+  /// This node is about to leave: it gives up its vote as soon as somebody else has one.
+  void leave() noexcept { leaves_ = true; }
   /// Takes the chair, or asks again in it, if this node votes: whoever else has it. Never wrong, but who does it
   /// without need disturbs a chair that is at work.
   orders stand();
@@ -221,7 +223,8 @@ private:
   resolution last_;
   proposal accepted_;
   bool held_ = false;
-  bool stand_still_ = false;         // all of its workers do
+  bool stand_still_ = false; // all of its workers do
+  bool leaves_ = false;
   std::map<rank, standing> workers_; // of this node
 
   // The chair. An answer, or a vote, is that of a node's newest life.

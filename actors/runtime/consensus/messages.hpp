@@ -18,6 +18,8 @@ struct standing {
   std::uint32_t line = 0;
   std::uint64_t step = 0;          ///< that it is in, or about to begin
   std::uint64_t next_exchange = 0; ///< algorithm::next_exchange
+  bool retires = false;            ///< it is to leave
+  bool paused = false;             ///< as the `parting` of the last resolution says
 
   friend bool operator==(const standing&, const standing&) = default;
 };
@@ -38,6 +40,7 @@ struct holding {
   std::uint32_t number = 0; ///< of the last resolution that it knows: the chair's, or it would have refused
   proposal accepted;        ///< as the successor of that
   std::vector<standing> workers;
+  bool leaves = false; ///< the node, when its workers have
 
   friend bool operator==(const holding&, const holding&) = default;
 };
@@ -80,7 +83,7 @@ using message = std::variant<hold, holding, propose, accepted, proceed, refused>
 
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, standing& s) {
-  return f(s.who, s.incarnation, s.line, s.step, s.next_exchange);
+  return f(s.who, s.incarnation, s.line, s.step, s.next_exchange, s.retires, s.paused);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, hold& m) {
@@ -88,7 +91,7 @@ decltype(auto) inspect(Inspector& f, hold& m) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, holding& m) {
-  return f(m.by, m.node, m.life, m.number, m.accepted, m.workers);
+  return f(m.by, m.node, m.life, m.number, m.accepted, m.workers, m.leaves);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, propose& m) {

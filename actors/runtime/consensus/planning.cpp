@@ -1,7 +1,9 @@
 #include "gossamer/actors/runtime/consensus/planning.hpp"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
+#include <utility>
 
 namespace gossamer::actors::consensus {
 
@@ -38,6 +40,7 @@ public:
       next_.limit = rounds_ == rounds::none ? 0 : std::min(next_.limit, last_step() + 1);
     if (found_.save && rounds_ != rounds::none)
       next_.save_at = last_step() + 1;
+    part();
     if (changed())
       change_view();
     return next_;
@@ -56,8 +59,40 @@ private:
     return is_member(w.who, w.incarnation) && (w.incarnation != 0 || w.line != 0);
   }
 
+  /// Lets those pause who are to leave; or, when they have, lets them go. Nobody leaves while somebody waits for a
+  /// state, or while the run is stopped.
+  void part() {
+    const auto last = std::exchange(next_.parting, {});
+    std::vector<rank> leaving, staying;
+    for (const auto* w : abreast_)
+      (w->retires ? leaving : staying).push_back(w->who);
+    const bool all_have_models = std::ranges::all_of(
+        found_.workers, [this](const auto& w) { return is_master(w) || (is_current(w) && has_model(w)); });
+    if (leaving.empty() || staying.empty() || !all_have_models || changed() || found_.stop || found_.last.stopping)
+      return;
+    const bool is_known = std::ranges::all_of(leaving, [&](rank i) { return last.heirs.contains(i); });
+    if (is_known && have_paused(last)) {
+      gone_ = {leaving.begin(), leaving.end()};
+      paused_before_ = last.at;
+      std::erase_if(abreast_, [this](const auto* w) { return gone_.contains(w->who); });
+      return;
+    }
+    if (rounds_ != rounds::none)
+      next_.parting.at = is_known ? last.at : last_step() + 1;
+    for (const auto i : leaving) {
+      const auto above = std::ranges::upper_bound(staying, i);
+      next_.parting.heirs.emplace(i, above == staying.end() ? staying.front() : *above);
+    }
+  }
+  bool have_paused(const parting& last) const {
+    return std::ranges::all_of(abreast_, [&](const auto* w) {
+      const bool must = rounds_ != rounds::none || last.heirs.contains(w->who);
+      return !must || (w->paused && w->step >= last.at);
+    });
+  }
+
   bool changed() const {
-    if (found_.workers.size() != last_view().lives.size())
+    if (!gone_.empty() || found_.workers.size() != last_view().lives.size())
       return true;
     return !std::ranges::all_of(found_.workers, [this](const auto& w) {
       return is_current(w) && (has_model(w) || is_master(w) || is_served(w));
@@ -82,6 +117,8 @@ private:
       return 0;
     if (abreast_.empty())
       return best_->step;
+    if (!gone_.empty() && rounds_ == rounds::finish)
+      return paused_before_;
     if (rounds_ == rounds::finish)
       return last_step() + 1;
     std::uint64_t result = 0;
@@ -98,12 +135,14 @@ private:
     view.donors.clear();
     std::vector<rank> donors;
     for (const auto& w : found_.workers) {
+      if (gone_.contains(w.who))
+        continue;
       view.lives.emplace(w.who, keeps_its_life(w) ? w.incarnation : next_.number);
       if (goes_on(w) && !is_master(w))
         donors.push_back(w.who);
     }
     for (const auto& w : found_.workers)
-      if (!goes_on(w)) // in turn, so that no donor serves all
+      if (!goes_on(w) && !gone_.contains(w.who)) // in turn, so that no donor serves all
         view.donors.emplace(w.who, donors[view.donors.size() % donors.size()]);
   }
   /// From the state that it has.
@@ -125,6 +164,8 @@ private:
   decision next_;
   std::vector<const standing*> abreast_; ///< members that have the model of the last resolution
   const standing* best_ = nullptr;
+  std::set<rank> gone_;             ///< who leaves with this decision,
+  std::uint64_t paused_before_ = 0; ///< before this step
 };
 
 } // namespace

@@ -39,6 +39,9 @@ using planning = std::function<std::optional<decision>(const findings&)>;
 /// If all have died that have the model of the last resolution, the best that is left (highest line, then step, then
 /// the lowest rank) goes on from its own state, and everybody else gets that.
 ///
+/// Who is to leave, and is not the last with a model, first pauses (`parting`): in a synchronous run with all others,
+/// before the first step that nobody has begun. When they have, the next view leaves it out, and begins there.
+///
 /// Masters, whose ranks are not below `workers`, have states of their own: they neither give nor get one.
 planning membership_rules(const algorithm_traits& traits, std::size_t workers = most_workers);
 

@@ -17,19 +17,21 @@ bool resolution::elected_by(const std::set<node_number>& some) const {
 
 bool operator==(const resolution& a, const resolution& b) {
   return a.what.number == b.what.number && a.what.view == b.what.view && a.what.limit == b.what.limit
-         && a.what.save_at == b.what.save_at && a.stopping == b.stopping && a.why == b.why && a.nodes == b.nodes
-         && a.voters == b.voters && a.chair == b.chair;
+         && a.what.save_at == b.what.save_at && a.what.parting == b.what.parting && a.stopping == b.stopping
+         && a.why == b.why && a.nodes == b.nodes && a.voters == b.voters && a.chair == b.chair;
 }
 
-resolution founding(const std::vector<node_number>& homes, const std::set<node_number>& voters, std::uint64_t limit) {
+resolution founding(const std::vector<node_number>& homes, const std::set<node_number>& voters, std::uint64_t limit,
+                    const std::set<rank>& absent) {
   GOSSAMER_ASSERT(!voters.empty() && voters.size() <= most_voters, "a run begins with one to seven voters");
   resolution first;
   first.what.number = 1;
   first.what.limit = limit;
-  for (rank i = 0; i < homes.size(); ++i) {
-    first.what.view.lives.emplace(i, 0);
-    first.nodes.emplace(homes[i], 0);
-  }
+  for (rank i = 0; i < homes.size(); ++i)
+    if (!absent.contains(i)) {
+      first.what.view.lives.emplace(i, 0);
+      first.nodes.emplace(homes[i], 0);
+    }
   for (const auto v : voters)
     first.nodes.emplace(v, 0);
   first.voters = voters;

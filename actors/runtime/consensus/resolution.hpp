@@ -51,12 +51,14 @@ struct proposal {
   friend bool operator==(const proposal&, const proposal&) = default;
 };
 
-/// The one that a run begins with, without a vote: everybody is there, in the first life.
+/// The one that a run begins with, without a vote.
 /// @param voters at most `most_voters`; a process without workers may be one of them, so that a run on two hosts
 ///        survives the death of either
 /// @param homes on which node each rank is
 /// @param limit no step from this one on begins
-resolution founding(const std::vector<node_number>& homes, const std::set<node_number>& voters, std::uint64_t limit);
+/// @param absent ranks that nobody has yet
+resolution founding(const std::vector<node_number>& homes, const std::set<node_number>& voters, std::uint64_t limit,
+                    const std::set<rank>& absent = {});
 
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, ballot& b) {

@@ -42,6 +42,10 @@ void check(const resolution& r, const charter& rules) {
   check(r.why == run_end::planned || r.why == run_end::seconds || r.why == run_end::interrupted,
         "ends the run for no reason");
   check(r.what.save_at < most_steps, "saves what nobody reaches");
+  check(r.what.parting.at < most_steps, "pauses where nobody gets");
+  for (const auto& [who, heir] : r.what.parting.heirs)
+    check(r.what.view.lives.contains(who) && r.what.view.lives.contains(heir) && !r.what.parting.heirs.contains(heir),
+          "names an heir that is not there, or leaves itself");
   check(!r.voters.empty() && r.voters.size() <= most_voters, "leaves the next resolution to nobody, or to too many");
   for (const auto& [n, life] : r.nodes)
     check(n < rules.nodes, "names a node that there is not");

@@ -77,6 +77,8 @@ door_interface::handle connect(caf::scoped_actor& self, control_plane& control, 
 std::map<std::uint32_t, node_address> addresses_of(const std::vector<node_entry>& nodes, std::size_t participants) {
   std::map<std::uint32_t, node_address> result;
   for (std::uint32_t k = 0; k < nodes.size(); ++k) {
+    if (nodes[k].is_vacant())
+      continue;
     result[k] = {.incarnation = nodes[k].incarnation, .where = nodes[k].data, .ranks = nodes[k].ranks};
     result[k].ranks.push_back(evaluating_life(participants, k).who);
   }
@@ -131,7 +133,11 @@ void join_others(node_setup& setup, control_plane& control, const std::shared_pt
   setup.nodes = nodes;
   for (std::uint32_t k = 0; k < nodes.size(); ++k)
     if (k != setup.number)
-      setup.others.push_back({.number = k, .handle = {}, .ranks = nodes[k].ranks, .life = nodes[k].incarnation});
+      setup.others.push_back({.number = k,
+                              .handle = {},
+                              .ranks = nodes[k].ranks,
+                              .life = nodes[k].incarnation,
+                              .lost = nodes[k].is_vacant()});
   setup.patience = s.patience;
   setup.tell = s.tell;
   setup.meet_nodes = [net, e](const std::vector<node_entry>& all) { net->meet(addresses_of(all, e->participants())); };
@@ -139,10 +145,11 @@ void join_others(node_setup& setup, control_plane& control, const std::shared_pt
   setup.send_masters_model = masters_models_over(net, *e);
 }
 
-std::set<std::uint32_t> first_voters(std::size_t nodes) {
+std::set<std::uint32_t> first_voters(const std::vector<node_entry>& nodes) {
   std::set<std::uint32_t> result;
-  for (std::uint32_t k = 0; k < std::min(nodes, consensus::most_voters); ++k)
-    result.insert(k);
+  for (std::uint32_t k = 0; k < nodes.size() && result.size() < consensus::most_voters; ++k)
+    if (!nodes[k].is_vacant())
+      result.insert(k);
   return result;
 }
 

@@ -31,7 +31,7 @@ void node_state::on_join(const join_request& m) {
   const auto number = seat_for(m.wanted);
   if (number == setup_.number)
     return answer(run_failed{errc::usage, fmt::format("the run has all of its {} nodes", setup_.nodes.size()),
-                             "start a run with more --nodes; a place is free again when its node is lost"});
+                             "start a run with a higher --max-workers; a place is free again when its node is lost"});
   auto& entry = setup_.nodes[number];
   auto& next = candidates_[number];
   next = {caf::actor_cast<caf::actor_addr>(self_->current_sender()), ++entry.incarnation};
@@ -52,6 +52,7 @@ void node_state::on_ready(const node_ready& m) {
     return answer(*std::move(why));
   }
   auto& entry = setup_.nodes[m.node];
+  const bool was_vacant = entry.is_vacant();
   entry.incarnation = found->second.incarnation;
   entry.data = m.data;
   entry.control = m.control;
@@ -61,7 +62,7 @@ void node_state::on_ready(const node_ready& m) {
   tell_others(plan);
   self_->send(m.handle, plan);
   self_->send(m.handle, begin_run{});
-  tell_observer(fmt::format("node {} is back", m.node));
+  tell_observer(fmt::format("node {} {}", m.node, was_vacant ? "has come" : "is back"));
   meet(*others_->numbered(m.node), entry.incarnation, m.handle);
 }
 
@@ -157,6 +158,27 @@ void node_state::stop(std::uint32_t control) {
   if (control == control_version && office_)
     setup_.stop();
   say_status(control);
+}
+
+/// This node leaves; or the one that is meant hears of it, and need not answer.
+void node_state::depart(const leave_request& m) {
+  if (speaker() != nullptr)
+    return obey(protocol_->leave());
+  if (auto why = refusal_of(join_request{.control = m.control}))
+    return answer(*std::move(why));
+  const auto number = m.node == leave_request::whoever_is_asked ? setup_.number : m.node;
+  const auto* other = others_->numbered(number);
+  if (number != setup_.number && (other == nullptr || other->lost || !other->is_met()))
+    return answer(run_failed{errc::usage, fmt::format("there is no node {}", number),
+                             fmt::format("this is node {} of {}; gossamer status says how many are there",
+                                         setup_.number, setup_.nodes.size())});
+  for (rank i = 0; i < setup_.rules->homes.size(); ++i)
+    if (setup_.rules->homes[i] == number && setup_.run->is_master(i))
+      return answer(run_failed{
+          errc::usage, fmt::format("node {} has {}, whose state nobody else has", number, setup_.run->name_of(i)),
+          "gossamer stop ends the run; its other nodes may leave"});
+  answer(will_leave{number});
+  number == setup_.number ? obey(protocol_->leave()) : self_->send(other->handle, m);
 }
 
 } // namespace gossamer::actors::detail

@@ -111,8 +111,11 @@ void node_state::look_after_run() {
 
 progress_record node_state::progress(double now) {
   auto record = office_->progress.at(now, office_->last_record.test_accuracy);
-  record.nodes += static_cast<std::size_t>(std::ranges::distance(*others_));
-  record.nodes_lost = static_cast<std::size_t>(std::ranges::count_if(*others_, &remote_node::lost));
+  for (const auto& other : *others_)
+    if (!setup_.nodes[other.number].is_vacant()) {
+      ++record.nodes;
+      record.nodes_lost += other.lost;
+    }
   return record;
 }
 

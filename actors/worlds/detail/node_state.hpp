@@ -24,8 +24,8 @@ struct office {
   /// @param before what the chair before this one has let know
   office(const experiment& e, std::uint32_t by, const resumption* from, const chair_books& before)
       : progress(e), evaluating(e, from ? from->all.updates() : 0, (by - 1) * most_evaluations), saving(e),
-        updates_seen(e.settings.workers, from ? from->all.updates() : 0), first_evaluation((by - 1) * most_evaluations),
-        lost_before(before.lost), returned_before(before.returned) {
+        updates_seen(e.settings.worker_ranks(), from ? from->all.updates() : 0),
+        first_evaluation((by - 1) * most_evaluations), lost_before(before.lost), returned_before(before.returned) {
     if (from) {
       progress.go_on_from(from->all);
       saving.go_on_from(from->all);
@@ -107,6 +107,7 @@ public:
   void on_plan(const cluster_plan& m);
   void say_status(std::uint32_t control);
   void stop(std::uint32_t control);
+  void depart(const leave_request& m);
 
   // -- what faults do -------------------------------------------------------------------------------------------------
 
@@ -144,7 +145,7 @@ public:
   void on_complete(const checkpoint_complete& m);
 
 private:
-  std::size_t workers() const { return setup_.run->settings.workers; }
+  std::size_t workers() const { return setup_.run->settings.worker_ranks(); }
   bool lives_here(rank i) const { return i < setup_.rules->homes.size() && setup_.rules->homes[i] == setup_.number; }
   failure_detector::time now() const { return self_->clock().now() - began_; }
   double elapsed() const { return seconds{now()}.count(); }
@@ -195,6 +196,7 @@ private:
 
   void suffer(const kill_worker& m) { on(m); }
   void suffer(const restart_worker& m) { on(m); }
+  void suffer(const retire_worker& m) { on(m); }
   void suffer(const pause_worker& m) { own_node_->obey(m); }
 
   // -- orders ---------------------------------------------------------------------------------------------------------
@@ -209,6 +211,7 @@ private:
   void obey(const account_for& m);
   void obey(const chair_taken& m);
   void obey(const chair_left& m);
+  void obey(const node_has_left& m);
   void obey(const snapshot_request& m);
   void obey(const save_checkpoint& m);
   void obey(const restart_worker& m) { pass_on(m); }
@@ -254,6 +257,7 @@ private:
   std::optional<failure_detector::time> alone_since_; // nobody is known who votes and lives
   failure_detector::time last_connect_ = -std::chrono::seconds(1);
   std::set<std::uint32_t> connecting_;
+  bool has_left_ = false;
   std::optional<std::size_t> farewells_; // how many have not left yet
 };
 
