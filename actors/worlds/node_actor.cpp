@@ -116,6 +116,12 @@ void node_state::obey(const consensus::post& m) {
       std::visit([&](const auto& one) { self_->send(other->handle, one); }, m.what);
 }
 
+void node_state::obey(const decision& m) {
+  if (setup_.on_resolution)
+    setup_.on_resolution(protocol_->delegate().last());
+  own_node_->obey(m);
+}
+
 void node_state::obey(const report_to& m) {
   if (office_ == std::nullopt)
     hand_on_news();

@@ -38,6 +38,8 @@ struct node_setup {
   /// Takes a master's model away, to the node where it is evaluated.
   std::function<void(const snapshot&, std::uint32_t node)> send_masters_model = {};
   std::function<void(const switch_fault&)> switch_fault = {};
+  /// Called with each resolution that this process goes on by; for who looks on. May be empty.
+  std::function<void(const consensus::resolution&)> on_resolution = {};
   std::function<void(const std::string&)> tell = [](const std::string&) {}; ///< a line worth showing
   std::function<void()> stop = [] {};                                       ///< somebody asks for the end of the run
 

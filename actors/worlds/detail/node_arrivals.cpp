@@ -122,9 +122,10 @@ void node_state::connect_to_strangers() {
               if (door)
                 self_->send(caf::actor_cast<caf::actor>(door), greeting{setup_.number, own_life, own_handle(), false});
             },
-            [this, number = other.number](const caf::error&) {
+            [this, number = other.number](const caf::error& why) {
               connecting_.erase(number);
-              if (protocol_->delegate().health_of(number).is == consensus::health::state::suspected)
+              const bool is_refused = why != caf::sec::request_timeout; // else it may be cut off, and live
+              if (is_refused && protocol_->delegate().health_of(number).is == consensus::health::state::suspected)
                 lose(*others_->numbered(number), "nobody answers at its door", consensus::health::state::gone);
             });
   }

@@ -47,7 +47,7 @@ void node_state::hear(remote_node* from) {
 
 std::set<std::uint32_t> node_state::to_be_watched() const {
   std::set<std::uint32_t> result = protocol_->delegate().last().voters;
-  if (office_)
+  if (office_ || protocol_->delegate().asks()) // who does not answer must not be waited for for ever
     for (const auto& other : setup_.others)
       result.insert(other.number);
   return result;
@@ -68,6 +68,8 @@ void node_state::watch_nodes() {
             fmt::format("nothing has been heard of it for {:.3g} s", seconds{heard.patience()}.count()));
   for (const auto& [number, why] : conflicts_.settle(now()))
     suspect(*others_->numbered(number), why);
+  if (office_)
+    lose_those_left_out();
   if (now() - last_heartbeat_ >= heartbeat_every)
     say_that_it_is_here();
   if (const auto& last = protocol_->delegate().last(); last.number() > 0 && !last.elected_by(voters_left()))
@@ -86,6 +88,9 @@ void node_state::say_that_it_is_here() {
   const auto& agreement = protocol_->delegate();
   if (office_ || agreement.votes())
     tell_others(heartbeat{});
+  else if (const auto* asker = others_->numbered(agreement.promised().node);
+           agreement.holds() && asker != nullptr && asker->is_met() && !asker->lost)
+    self_->send(asker->handle, heartbeat{}); // a worker may take long to hold
   if (!office_)
     return;
   const auto& chair = *protocol_->chair();
@@ -105,15 +110,26 @@ std::set<std::uint32_t> node_state::voters_left() {
   return result;
 }
 
-/// The chair gives it up; others only stop to wait for it.
+/// It is waited for no more, but not lost before most of those that vote have agreed to go on without it: who is cut
+/// off with few others must not end those that are many.
 void node_state::suspect(remote_node& other, const std::string& why) {
-  if (office_)
-    return lose(other, why, consensus::health::state::suspected);
   const bool is_news = protocol_->delegate().health_of(other.number).is == consensus::health::state::well;
   if (!is_news)
     return;
-  setup_.tell(fmt::format("node {} is waited for: {}", other.number, why));
+  suspicions_[other.number] = why;
+  if (!office_)
+    setup_.tell(fmt::format("node {} is waited for: {}", other.number, why));
   on(consensus::health{other.number, other.life, consensus::health::state::suspected});
+}
+
+void node_state::lose_those_left_out() {
+  const auto& lives = protocol_->delegate().last().what.view.lives;
+  for (auto& other : *others_) {
+    const bool takes_part = std::ranges::any_of(other.ranks, [&](rank i) { return lives.contains(i); });
+    if (!other.lost && !takes_part
+        && protocol_->delegate().health_of(other.number).is == consensus::health::state::suspected)
+      lose(other, suspicions_[other.number], consensus::health::state::suspected);
+  }
 }
 
 void node_state::lose(remote_node& other, const std::string& why, consensus::health::state state) {

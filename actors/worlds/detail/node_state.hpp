@@ -171,12 +171,13 @@ private:
     self_->send(caf::actor_cast<caf::actor>(self_->current_sender()), std::move(m));
   }
 
-  /// The chair watches all, all others watch who votes; and let these hear of them.
+  /// Whoever has the chair, or asks for it, watches all; all others watch who votes; and let these hear of them.
   void watch_nodes();
   void say_that_it_is_here();
   std::set<std::uint32_t> to_be_watched() const;
   std::set<std::uint32_t> voters_left();
   void suspect(remote_node& other, const std::string& why);
+  void lose_those_left_out();
   /// It is not spoken to any more.
   void lose(remote_node& other, const std::string& why, consensus::health::state state);
   void meet(remote_node& other, std::uint32_t life, node_interface::handle handle);
@@ -205,7 +206,7 @@ private:
   void obey(const start_worker& m) { own_node_->obey(m); }
   void obey(const stop_worker& m) { own_node_->obey(m); }
   void obey(const hold_steps& m) { own_node_->obey(m); }
-  void obey(const decision& m) { own_node_->obey(m); }
+  void obey(const decision& m);
   void obey(const consensus::post& m);
   void obey(const report_to& m);
   void obey(const account_for& m);
@@ -254,6 +255,7 @@ private:
   };
   std::map<std::uint32_t, candidate> candidates_; // by the number that they may have
   std::set<std::uint32_t> watched_;
+  std::map<std::uint32_t, std::string> suspicions_; // the last of each node
   std::optional<failure_detector::time> alone_since_; // nobody is known who votes and lives
   failure_detector::time last_connect_ = -std::chrono::seconds(1);
   std::set<std::uint32_t> connecting_;
