@@ -104,6 +104,11 @@ std::vector<option> with_simulation(std::vector<option> table) {
       of_world(
           number_setting({"patience", "S", "a run hangs that does no step for so many seconds, while no fault is left"},
                          &world::patience_s, {1e-9, 1e9})),
+      of_world(switch_setting({"processes", "", "each node is a process of its own, as in a cluster, and may die"},
+                              &world::processes)),
+      of_world(number_setting({"process-patience", "S",
+                               "seconds of silence after which processes give each other up, where nodes are some"},
+                              &world::process_patience_s, {1.0, 1e6})),
       of_world(switch_setting({"check", "", "watch over what must hold in every run, and fail when it does not"},
                               &world::check)),
       switch_setting({"trace", "", "write trace.json, a picture of the run for ui.perfetto.dev"}, &run_options::trace),

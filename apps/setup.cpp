@@ -111,10 +111,11 @@ actors::fault_plan plan_of(const run_options& o, const actors::experiment& e) {
   if (!o.faults.empty())
     plan = actors::read_plan(o.faults);
   else if (o.chaos)
-    plan = actors::draw_plan(mixed(*o.chaos, o.run.seed), {.workers = e.settings.workers,
+    plan = actors::draw_plan(mixed(*o.chaos, o.run.seed), {.workers = e.settings.worker_ranks(),
                                                            .masters = e.masters,
                                                            .workers_per_node = o.world.workers_per_node,
-                                                           .horizon_s = o.horizon_s.value()});
+                                                           .horizon_s = o.horizon_s.value(),
+                                                           .processes = o.world.processes});
   actors::check(plan, e.participants(), o.world.workers_per_node);
   return plan;
 }
@@ -123,7 +124,9 @@ run_setup set_up_local(const program& p, run_options o) {
   const auto e = actors::prepare(o.run, p.algorithms());
   if (o.chaos && !o.horizon_s)
     o.horizon_s = estimated_seconds(*e, shared_sample_time(*e));
-  return {o, e, plan_of(o, *e), resumption_of(p, o, *e)};
+  auto plan = plan_of(o, *e);
+  actors::check_without_processes(plan);
+  return {o, e, std::move(plan), resumption_of(p, o, *e)};
 }
 
 run_setup set_up_simulation(const program& p, run_options o) {

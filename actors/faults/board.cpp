@@ -118,6 +118,17 @@ verdict fault_board::judge(rank from, rank to, std::uint64_t number, std::size_t
   return v;
 }
 
+bool fault_board::parts(std::span<const rank> from, std::span<const rank> to) const {
+  const std::scoped_lock lock{mutex_};
+  const auto is_cut = [this](rank a, rank b) {
+    return std::ranges::any_of(on_links_, [&](const auto& on) {
+      return plan_.faults[on.first].kind == fault_kind::partition && on.second.links.contains(a, b);
+    });
+  };
+  return std::ranges::all_of(from,
+                             [&](rank a) { return std::ranges::all_of(to, [&](rank b) { return is_cut(a, b); }); });
+}
+
 double fault_board::slow_down(rank worker) const {
   const std::scoped_lock lock{mutex_};
   double product = 1;

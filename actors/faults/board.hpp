@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <span>
 #include <unordered_map>
 
 namespace gossamer::actors {
@@ -51,6 +52,9 @@ public:
   /// Cost: one relaxed atomic load while nothing is on and no delayed frame is under way; else a lock and some 40 ns,
   /// and as much again for each fault that hits only some frames of this link.
   verdict judge(rank from, rank to, std::uint64_t number, std::size_t wire_bytes, double now_s);
+
+  /// Whether a partition that is on lets nothing through from one of the first to one of the second.
+  bool parts(std::span<const rank> from, std::span<const rank> to) const;
 
   /// How many times longer this worker computes: the product of the factors that are on.
   double slow_down(rank worker) const;

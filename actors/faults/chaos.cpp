@@ -14,6 +14,8 @@ namespace gossamer::actors {
 namespace {
 
 constexpr double last_begin = 0.7, last_end = 0.8; // shares of the horizon
+constexpr double regained_after_s = 5;             // a vote, by a process that has come back
+constexpr std::size_t most_voters = 7;
 
 /// Rounded down to three digits, which read well. No logarithms here and below, whose last bit differs by machine.
 double three_digits(double x) {
@@ -30,7 +32,7 @@ public:
   generator(std::uint64_t seed, const chaos_limits& limits)
       : random_(random_stream{seed, 0, purpose::chaos}, 0), limits_(limits),
         dead_until_s_(limits.workers + limits.masters, -1) {
-    for (const auto spared : some(first(limits.workers), std::min(limits.spare, limits.workers)))
+    for (const auto spared : some(first(limits.workers), std::min(limits.spare + most_dead(), limits.workers)))
       dead_until_s_[spared] = std::numeric_limits<double>::infinity();
   }
 
@@ -110,6 +112,8 @@ private:
       draw_links(f);
       return true;
     }
+    if (f.kind == fault_kind::kill && limits_.processes && coin())
+      return draw_processes(f);
     auto candidates = first(everybody());
     if (f.kind == fault_kind::kill)
       std::erase_if(candidates, [&](rank i) { return dead_until_s_[i] >= f.at_s; });
@@ -120,6 +124,38 @@ private:
       f.one_way = below(4) == 0;
     if (f.kind == fault_kind::kill)
       bury(f);
+    return true;
+  }
+
+  std::size_t nodes() const { return (limits_.workers + limits_.workers_per_node - 1) / limits_.workers_per_node; }
+
+  /// Of processes, so that those that vote can agree without them.
+  std::size_t most_dead() const {
+    return limits_.processes ? (std::min(nodes() + limits_.masters, most_voters) - 1) / 2 : 0;
+  }
+
+  bool draw_processes(fault& f) {
+    std::size_t dead = 0;
+    for (const auto& [until_s, count] : dead_processes_)
+      dead += until_s >= f.at_s ? count : 0;
+    if (dead >= most_dead())
+      return false;
+    auto count = size_up_to(most_dead() - dead);
+    if (coin()) {
+      f.coordinators = count;
+    } else {
+      f.processes = true;
+      auto candidates = first(limits_.workers);
+      std::erase_if(candidates, [&](rank i) { return dead_until_s_[i] >= f.at_s; });
+      auto whole = whole_nodes(candidates);
+      count = std::min(count, whole.size());
+      if (count == 0)
+        return false;
+      f.nodes = some(std::move(whole), count);
+    }
+    bury(f);
+    dead_processes_.emplace_back(
+        f.lasts_s ? f.at_s + *f.lasts_s + regained_after_s : std::numeric_limits<double>::infinity(), count);
     return true;
   }
 
@@ -150,8 +186,9 @@ private:
     if (coin())
       f.lasts_s.reset();
     const double until_s = f.lasts_s ? f.at_s + *f.lasts_s : std::numeric_limits<double>::infinity();
-    for (const auto worker : named_workers(f, everybody(), limits_.workers_per_node))
-      dead_until_s_[worker] = until_s;
+    if (!f.coordinators) // whom that strikes nobody knows yet
+      for (const auto worker : named_workers(f, everybody(), limits_.workers_per_node))
+        dead_until_s_[worker] = until_s;
   }
 
   void draw_links(fault& f) {
@@ -194,6 +231,7 @@ private:
   random_sequence random_;
   const chaos_limits limits_;
   std::vector<double> dead_until_s_; // by rank; for ever if it must not be killed, or does not come back
+  std::vector<std::pair<double, std::size_t>> dead_processes_; // until when, and how many
 };
 
 } // namespace

@@ -11,6 +11,8 @@ struct chaos_limits {
   std::size_t workers_per_node = 1;
   double horizon_s = 10; ///< how long the run is, about
   std::size_t spare = 2; ///< so many workers, chosen at random, are never killed
+  /// Half of the kills are of processes: each node is one, and each master. Only where that can be done.
+  bool processes = false;
 };
 
 /// A random plan: the same for the same seed and limits, on every machine.
@@ -20,6 +22,11 @@ struct chaos_limits {
 /// remaining kinds begin in the first 70 % of the horizon, in order of time. All but kills end before 80 % of it; half
 /// of the kills are for ever, the others end by then too. No worker is killed while it is dead. Durations, rates and
 /// sizes are log-uniform, so that mild and wild ones are equally frequent.
+///
+/// Where processes die, half of these kills strike whoever coordinates. Fewer processes are dead at any time than half
+/// of those that vote, one that comes back counting for as long as it takes to get its vote again; no master's dies by
+/// its name; and besides the `spare` workers as many are not killed by their names as may die by the vote that they
+/// have.
 ///
 /// Kinds that the limits leave no room for do not occur: kills with no more workers than `spare`, and faults of links
 /// with a single worker.

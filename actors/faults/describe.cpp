@@ -53,10 +53,21 @@ std::string frames(const fault& f) {
                                         : share + (f.rate < 1 ? " the frames" : " frames") + links(f);
 }
 
+std::string kill(const fault& f) {
+  if (f.coordinators)
+    return *f.coordinators == 1
+               ? "the process that has the chair is dead"
+               : fmt::format("the process that has the chair and {} more that vote are dead", *f.coordinators - 1);
+  if (f.processes)
+    return one_victim(f) ? fmt::format("the process of {} is dead", victims(f))
+                         : fmt::format("the processes of {} are dead", victims(f));
+  return fmt::format("{} {} dead", victims(f), one_victim(f) ? "is" : "are");
+}
+
 std::string what(const fault& f) {
   switch (f.kind) {
   case fault_kind::kill:
-    return fmt::format("{} {} dead", victims(f), one_victim(f) ? "is" : "are");
+    return kill(f);
   case fault_kind::pause:
     return fmt::format("{} {} still", victims(f), one_victim(f) ? "stands" : "stand");
   case fault_kind::slow:

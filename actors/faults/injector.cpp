@@ -49,6 +49,8 @@ struct injector_state {
     if (on_switch)
       on_switch(index, on);
     self->send(node, run_event{(on ? "begins: " : "ends: ") + describe(at(index))});
+    if (at(index).kills_processes())
+      return; // which no node can do to itself
     for (const auto i : named_workers(at(index), workers, workers_per_node)) {
       if (at(index).kind == fault_kind::pause)
         self->send(node, pause_worker{i, on});

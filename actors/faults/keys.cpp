@@ -26,6 +26,7 @@ constexpr kind_set of_workers{kill, pause, slow};
 constexpr kind_set on_links = kind_set::all_but(of_workers);
 constexpr double longest_s = 1e9; // in nanoseconds it fits into 64 bits
 constexpr double shortest_s = 1e-9;
+constexpr double most_coordinators = 7; // so many vote at most
 
 constexpr std::array keys{
     fault_key{"workers", &fault::workers, kind_set{kill, pause, slow, partition}, kind_set{}, "ranks, such as [0, 3]"},
@@ -33,6 +34,9 @@ constexpr std::array keys{
               "groups of consecutive ranks, such as [1]"},
     fault_key{"from", &fault::from, on_links, kind_set{}, "ranks that send, such as [0, 3]"},
     fault_key{"to", &fault::to, on_links, kind_set{}, "ranks that receive, such as [0, 3]"},
+    fault_key{"processes", &fault::processes, kind_set{kill}, kind_set{}, "the whole processes of these workers die"},
+    fault_key{"coordinators", &fault::coordinators, kind_set{kill}, kind_set{},
+              "processes that vote, the one that has the chair first", 1, most_coordinators},
     fault_key{"one-way", &fault::one_way, kind_set{partition}, kind_set{}, "only frames to the other side are lost"},
     fault_key{"at", &fault::at_s, kind_set::all(), kind_set{}, "seconds after the start", 0, longest_s},
     fault_key{"at-step", &fault::at_step, kind_set::all(), kind_set{}, "gradients of the first worker to get there", 0,
@@ -140,9 +144,14 @@ void check_shape(const fault& f, std::string_view where) {
   if (f.at_step && f.at_s != 0)
     throw error(errc::usage, fmt::format("{}: this {} has both at and at-step", where, to_string(f.kind)),
                 "give one of them");
-  if (of_workers.contains(f.kind) && f.workers.empty() && f.nodes.empty())
+  const bool names_somebody = !f.workers.empty() || !f.nodes.empty();
+  if (f.coordinators && (names_somebody || f.processes))
+    throw error(errc::usage, fmt::format("{}: this kill has coordinators and something else to strike", where),
+                "coordinators are found when it begins: give them alone, and the others in a fault of their own");
+  if (of_workers.contains(f.kind) && !names_somebody && !f.coordinators)
     throw error(errc::usage, fmt::format("{}: this {} strikes nobody", where, to_string(f.kind)),
-                "give workers or nodes, or both");
+                f.kind == kill ? "give workers or nodes, or both; or else coordinators"
+                               : "give workers or nodes, or both");
   if (f.kind == partition)
     check_shape_of_partition(f, where);
   else if (f.from.size() == 1 && f.from == f.to)

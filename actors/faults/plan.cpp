@@ -38,7 +38,14 @@ void check_fault(const fault& f, std::string_view where, std::size_t workers, st
                 fmt::format("leave at least one of the {} workers out", workers));
 }
 
+std::string place_of(const fault_plan& plan, std::size_t i) {
+  const auto& written = plan.faults[i].written_at.text;
+  return written.empty() ? fmt::format("fault {} of the plan", i) : written;
+}
+
 } // namespace
+
+bool fault_plan::kills_processes() const noexcept { return std::ranges::any_of(faults, &fault::kills_processes); }
 
 bool fault_plan::needs_steps() const noexcept {
   return std::ranges::any_of(faults, [](const fault& f) { return f.at_step.has_value(); });
@@ -77,11 +84,17 @@ void check(const fault_plan& plan, std::size_t workers, std::size_t workers_per_
   if (workers == 0 || workers_per_node == 0)
     throw error(errc::usage, fmt::format("a fault plan for {} workers, {} on each node", workers, workers_per_node),
                 "both are at least 1");
-  for (std::size_t i = 0; i < plan.faults.size(); ++i) {
-    const auto& f = plan.faults[i];
-    check_fault(f, f.written_at.text.empty() ? fmt::format("fault {} of the plan", i) : f.written_at.text, workers,
-                workers_per_node);
-  }
+  for (std::size_t i = 0; i < plan.faults.size(); ++i)
+    check_fault(plan.faults[i], place_of(plan, i), workers, workers_per_node);
+}
+
+void check_without_processes(const fault_plan& plan) {
+  for (std::size_t i = 0; i < plan.faults.size(); ++i)
+    if (plan.faults[i].kills_processes())
+      throw error(
+          errc::usage,
+          fmt::format("{}: this kill is one of processes, which only the simulated world kills", place_of(plan, i)),
+          "run it with gossamer simulate, or kill workers alone: leave out processes and coordinators");
 }
 
 } // namespace gossamer::actors

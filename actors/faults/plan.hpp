@@ -56,8 +56,15 @@ struct fault {
   double seconds = 0;
   double bits_per_second = 0;
   bool one_way = false; ///< of a partition: only frames from the first side to the second are lost
+  /// Of a kill: the processes of these workers die, with everybody who lives there.
+  bool processes = false;
+  /// Of a kill: so many processes die that vote on who takes part, the one that has the chair first.
+  std::optional<std::uint64_t> coordinators = {};
 
   source_place written_at = {};
+
+  /// Whether processes die, not only workers.
+  bool kills_processes() const noexcept { return processes || coordinators.has_value(); }
 
   friend bool operator==(const fault&, const fault&) = default;
 };
@@ -73,6 +80,9 @@ struct fault_plan {
   /// Whether a fault waits for a step.
   bool needs_steps() const noexcept;
 
+  /// Whether a fault kills processes.
+  bool kills_processes() const noexcept;
+
   friend bool operator==(const fault_plan&, const fault_plan&) = default;
 };
 
@@ -84,6 +94,10 @@ std::vector<rank> named_workers(const fault& f, std::size_t workers, std::size_t
 /// workers and nodes that do not exist, a partition with nobody on one side.
 /// @error errc::usage; names the place in the file, or else the index of the fault, the key and what is allowed
 void check(const fault_plan& plan, std::size_t workers, std::size_t workers_per_node);
+
+/// Refuses a plan that kills processes, where that cannot be done.
+/// @error errc::usage; names the fault as `check` does
+void check_without_processes(const fault_plan& plan);
 
 /// One line for people: "worker 3 is dead from 2.5 s to 3.5 s".
 std::string describe(const fault& f);

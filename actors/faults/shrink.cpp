@@ -149,6 +149,10 @@ private:
       keep_if_fails(i, [](fault& f) { f.workers.clear(); }) || keep_if_fails(i, [](fault& f) { f.nodes.clear(); });
     fewer(i, &fault::workers);
     fewer(i, &fault::nodes);
+    if (plan_.faults[i].processes)
+      keep_if_fails(i, [](fault& f) { f.processes = false; });
+    while (plan_.faults[i].coordinators > 1u && keep_if_fails(i, [](fault& f) { --*f.coordinators; }))
+      ;
     if (plan_.faults[i].kind > fault_kind::partition) {
       fewer_than_all(i, &fault::from);
       fewer_than_all(i, &fault::to);

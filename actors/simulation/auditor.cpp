@@ -116,6 +116,21 @@ void auditor::adopts(rank who, const view& v) {
     complain(fmt::format("worker {} has another view {} than the others", who, v.number));
   if (is_new)
     check(v);
+  if (is_new && v.number == views_.rbegin()->first)
+    leave_out_others(v);
+}
+
+/// Whom a view leaves out may live on in a process that is cut off: what it does there binds nobody.
+void auditor::leave_out_others(const view& v) {
+  for (rank i = 0; i < v.incarnations.size(); ++i)
+    if (!v.contains(i) || v.incarnations[i] != workers_[i].incarnation)
+      ends(i, workers_[i].incarnation);
+}
+
+void auditor::resolves(std::uint32_t node, const consensus::resolution& r) {
+  const auto [known, is_new] = resolutions_.try_emplace(r.number(), r);
+  if (!is_new && !(known->second == r))
+    complain(fmt::format("node {} goes by another resolution {} than the others", node, r.number()));
 }
 
 void auditor::check(const view& v) {
@@ -139,7 +154,7 @@ void auditor::check(const view& v) {
 
 void auditor::step_begins(rank who, std::uint64_t t, const view& v) {
   workers_[who].step = t;
-  if (!most_steps_apart_ || t <= v.first_step) // before, they need not have been neighbours
+  if (!workers_[who].alive || !most_steps_apart_ || t <= v.first_step) // before, they need not have been neighbours
     return;
   for (const auto j : v.mixing->neighbours(who)) {
     const auto& theirs = workers_[j];
@@ -151,6 +166,8 @@ void auditor::step_begins(rank who, std::uint64_t t, const view& v) {
 // -- claims -----------------------------------------------------------------------------------------------------------
 
 void auditor::claims_equal(rank who, std::string_view what, std::uint64_t step, const vec& v) {
+  if (!workers_[who].alive)
+    return;
   const auto hash = XXH3_64bits(v.data(), v.storage().size());
   auto& claims = equal_[{step, 0, std::string{what}}];
   claims.insert_or_assign(who, hash);

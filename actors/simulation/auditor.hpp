@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/actors/runtime/consensus/resolution.hpp"
 #include "gossamer/actors/runtime/witness.hpp"
 #include "gossamer/base/error.hpp"
 
@@ -29,6 +30,7 @@ public:
 ///  - every view is the same for all, mixes with a symmetric doubly stochastic matrix, and its graph is connected (and
 ///    two-coloured where exchanges are asked and answered);
 ///  - what a worker that leaves had kept back is added to what its heir has kept back, to the bit;
+///  - what nodes have agreed on is the same for all of them;
 ///  - a checkpoint of an asynchronous run has both halves of an exchange or none, where the algorithm says so;
 ///  - what algorithms claim (witness.hpp): equal, conserved, opposite.
 ///
@@ -49,6 +51,7 @@ public:
   void dropped_stale(rank who, const frame& f, std::uint64_t t);
   void reports(rank who, const traffic& ledger);
   void adopts(rank who, const view& v);
+  void resolves(std::uint32_t node, const consensus::resolution& r);
   void step_begins(rank who, std::uint64_t t, const view& v);
   void claims_equal(rank who, std::string_view what, std::uint64_t step, const vec& v);
   void claims_conserved(rank who, std::string_view what, std::uint64_t step, const view& v, const vec& before,
@@ -97,6 +100,7 @@ private:
 
   void complain(std::string what);
   void check(const view& v);
+  void leave_out_others(const view& v);
   bool lives(rank who, std::uint32_t incarnation) const {
     return workers_[who].alive && workers_[who].incarnation == incarnation;
   }
@@ -108,7 +112,8 @@ private:
   std::optional<std::uint64_t> most_steps_apart_;
   std::vector<worker_state> workers_;
   std::map<std::uint32_t, view> views_;
-  std::map<claim, std::map<rank, std::uint64_t>> equal_; // hashes of what the living claim
+  std::map<std::uint32_t, consensus::resolution> resolutions_; // by number
+  std::map<claim, std::map<rank, std::uint64_t>> equal_;       // hashes of what the living claim
   std::map<claim, balance> balances_;
   std::map<exchange, half_done> halves_;
   std::map<rank, bequest> handed_over_; // by who leaves

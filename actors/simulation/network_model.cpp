@@ -36,6 +36,12 @@ flight network_model::send(virtual_time now, rank from, rank to, std::size_t byt
   return {sender.free_to_send, arrives};
 }
 
+virtual_time network_model::latency(rank from, rank to, std::uint64_t number) const {
+  constexpr std::uint64_t apart = std::uint64_t{1} << 39; // no run has so many frames
+  const auto link = network_->link(from, to);
+  return later(from_seconds(link.latency_s), jitter(link, from, to, apart | number));
+}
+
 virtual_time network_model::receive(virtual_time arrival, rank to, rank from, std::size_t bytes) {
   if (from == to)
     return arrival;

@@ -36,6 +36,9 @@ public:
   /// @param number differs between the frames of one link; picks the jitter
   flight send(virtual_time now, rank from, rank to, std::size_t bytes, std::uint64_t number);
 
+  /// From a node to another one, of what takes no bandwidth. @param number as of `send`, apart from those of frames
+  virtual_time latency(rank from, rank to, std::uint64_t number) const;
+
   /// When the last bit is in. Requires calls in the order of `arrival`, for each receiver; frames that arrive at the
   /// same time are received in the order of the calls.
   /// @param arrival what `send` said

@@ -52,7 +52,7 @@ std::vector<node_entry> entries_of(const experiment& e, const assembly& all, con
     for (const auto i : ranks[k])
       result[k].ranks.push_back(i < e.settings.workers ? i : i + static_cast<rank>(e.vacancies().size()));
   for (const auto i : e.vacancies()) // a node each, that may come some day
-    result.push_back({0, {}, {}, {i}});
+    result.push_back({.ranks = {i}, .vacant = true});
   return result;
 }
 
@@ -60,7 +60,7 @@ std::vector<node_place> places_of(const std::vector<node_entry>& entries) {
   std::vector<node_place> result;
   result.reserve(entries.size());
   for (const auto& e : entries)
-    if (!e.is_vacant())
+    if (!e.vacant)
       result.push_back({e.data, e.ranks});
   return result;
 }

@@ -72,7 +72,9 @@ real_time::real_time(caf::actor_system& system, std::shared_ptr<const experiment
     : system_(system), run_(std::move(e)), around_(around), workers_(workers),
       board_(std::make_shared<fault_board>(around.faults, run_->participants(), around.workers_per_node,
                                            run_->settings.seed)),
-      began_(system.clock().now()), line_(system.spawn<delay_line>()) {}
+      began_(system.clock().now()), line_(system.spawn<delay_line>()) {
+  check_without_processes(around_.faults);
+}
 
 double real_time::now() const { return std::chrono::duration<double>(system_.clock().now() - began_).count(); }
 

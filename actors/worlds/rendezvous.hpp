@@ -87,7 +87,7 @@ struct node_entry {
   endpoint data, control;
   std::vector<rank> ranks;
 
-  bool is_vacant() const noexcept { return control.port == 0; } ///< nobody has come yet
+  bool vacant = false; ///< nobody has come yet
 };
 
 /// chair -> node: all are there; again when one has come back
@@ -133,7 +133,7 @@ decltype(auto) inspect(Inspector& f, node_ready& m) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, node_entry& e) {
-  return f(e.incarnation, e.data, e.control, e.ranks);
+  return f(e.incarnation, e.data, e.control, e.ranks, e.vacant);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, cluster_plan& m) {

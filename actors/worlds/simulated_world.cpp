@@ -81,6 +81,8 @@ void check_settings(const simulation_settings& s) {
   };
   require(s.workers_per_node >= 1, "workers-per-node", s.workers_per_node, "at least 1");
   require(s.detection_s >= 0 && s.detection_s <= 1e6, "detection", s.detection_s, "allowed: 0 to 1e6 seconds");
+  require(s.process_patience_s >= 1 && s.process_patience_s <= 1e6, "process-patience", s.process_patience_s,
+          "allowed: 1 to 1e6 seconds; processes let hear of them twice a second");
   require(s.patience_s > 0 && s.patience_s <= 1e9, "patience", s.patience_s, "allowed: above 0, to 1e9 seconds");
 }
 
@@ -130,11 +132,14 @@ simulation::simulation(std::shared_ptr<const experiment> e, const simulation_set
 
 simulation::~simulation() {
   events_ = {}; // when memory has ended, this makes room for what follows
+  if (processes_)
+    processes_->end();
   for (const auto& actor : {client_, injector_, node_})
     if (actor)
       caf::anon_send_exit(actor, caf::exit_reason::kill);
   while (scheduler_.try_run_once()) {
   }
+  events_ = {}; // what the last of them have said
   // Only this thread runs actors: one that still counts as living could not be made when memory ended.
   system_.await_actors_before_shutdown(false);
 }
@@ -150,8 +155,8 @@ simulation_result simulation::run() {
       advance();
     standstill_.count(now_);
     look_for_interrupt();
-    if (auditor_.broken())
-      throw broken_promise(fmt::format("at {:.9g} s: {}", to_seconds(now_), *auditor_.broken()));
+    if (const auto& broken = broken_ ? broken_ : auditor_.broken())
+      throw broken_promise(fmt::format("at {:.9g} s: {}", to_seconds(now_), *broken));
   }
   if (failure_)
     throw error(failure_->code, failure_->sentence, failure_->remedy);
@@ -233,6 +238,8 @@ void simulation::on_fault(std::size_t index, bool on) {
   const auto& f = board_->plan().faults[index];
   observer_.fault(describe(f), on);
   last_switch_ = now_;
+  if (processes_)
+    processes_->on_fault(index, f, on);
   if (!f.lasts_s)
     endless_.push_back(index);
   else
@@ -247,10 +254,23 @@ const fault* simulation::endless_fault() const {
   return nullptr;
 }
 
+virtual_time simulation::quiet_since() const {
+  const bool is_quiet = passing_faults_ == 0 && endless_fault() == nullptr;
+  return is_quiet ? std::max(last_switch_, from_seconds(board_->plan().last_end_s())) : end_of_time;
+}
+
+/// One that is gone with its process. Nobody takes its place.
+std::optional<rank> simulation::lost_master() const {
+  for (auto i = static_cast<rank>(run_->settings.worker_ranks()); processes_ && i < run_->participants(); ++i)
+    if (!processes_->has(i))
+      return i;
+  return std::nullopt;
+}
+
 void simulation::look_for_trouble() {
-  const auto quiet_since =
+  const auto nothing_since =
       std::max({observer_.last_progress(), last_switch_, from_seconds(board_->plan().last_end_s())});
-  if (!settings_.check || passing_faults_ > 0 || now_ - quiet_since <= from_seconds(settings_.patience_s))
+  if (!settings_.check || passing_faults_ > 0 || now_ - nothing_since <= from_seconds(settings_.patience_s))
     return;
   const auto silence =
       fmt::format("at {:.9g} s: no step since {:.9g} s", to_seconds(now_), to_seconds(observer_.last_step()));
@@ -258,6 +278,9 @@ void simulation::look_for_trouble() {
     throw error(errc::failed,
                 fmt::format("{}, and this fault never ends: {}; {}", silence, describe(*f), observer_.who_waits()),
                 "give the fault an end (for = ...), or raise --patience where a frame or a gradient takes so long");
+  if (const auto master = lost_master())
+    throw error(errc::failed, fmt::format("{}: {} is lost with its process", silence, run_->name_of(*master)),
+                "nobody takes its place: have its process started again, or cut it off for less than the patience");
   if (events_.empty()) // else a frame is on its way, or a gradient is computed, however long that takes
     throw broken_promise(fmt::format("{}, and no fault is left: {}", silence, observer_.who_waits()));
 }
@@ -268,7 +291,10 @@ void simulation::look_for_interrupt() {
     return;
   interrupted_ = true;
   standstill_.hurry();
-  caf::anon_send(node_, tick{});
+  if (processes_)
+    processes_->tell_all(tick{});
+  else
+    caf::anon_send(node_, tick{});
 }
 
 } // namespace detail
@@ -276,6 +302,9 @@ void simulation::look_for_interrupt() {
 simulation_result simulate(const std::shared_ptr<const experiment>& e, const simulation_settings& s,
                            const run_surroundings& around) {
   detail::check_settings(s);
+  if ((s.processes || around.faults.kills_processes()) && !e->vacancies().empty())
+    throw error(errc::usage, "--max-workers is given, and a process that nobody has started yet is not simulated",
+                "leave --processes out: workers come and go all the same; or leave --max-workers out");
   return detail::simulation{e, s, around}.run();
 }
 

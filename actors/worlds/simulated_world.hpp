@@ -20,9 +20,12 @@ struct simulation_settings {
   std::string jitter = "none";       ///< a spec of `compute_jitters()`
   work_costs cost = default_costs(); ///< of everything that workers do beside gradients
   std::size_t workers_per_node = 1;  ///< who share a network card; frames within a node take no time
+  /// Each node is a process of its own, as in a cluster; so it is, too, where the plan of faults kills processes.
+  bool processes = false;
+  double process_patience_s = 10; ///< of a process with one that is silent, as of nodes in a cluster
 
   std::uint64_t interleaving = 0; ///< which of those possible; 0: ready actors run in the order of their messages
-  double detection_s = 0.1;       ///< from the death of a worker to the moment it is noticed
+  double detection_s = 0.1;       ///< from the death of a worker or process to the moment it is noticed
   double patience_s = 600;        ///< a run that does no step for so long, while no fault of the plan is left, hangs
   bool check = true;              ///< see auditor.hpp
   std::shared_ptr<trace_recorder> trace = {}; ///< draws the run, up to its failure if it fails; null: nobody does

@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/runtime/checkpoint_writer.hpp"
 #include "gossamer/actors/runtime/delivery_thread.hpp"
+#include "gossamer/actors/runtime/evaluation_frames.hpp"
 
 #include <fmt/format.h>
 
@@ -40,6 +41,17 @@ void go_on_from(const resumption& from, const experiment& e, worker_place& place
     place.gradients = saved.gradients;
     place.sent = saved.sent;
   }
+}
+
+/// Masters are evaluated where the chair is, so that their models outlive their nodes.
+auto masters_models_over(const std::shared_ptr<transport>& net, const experiment& e) {
+  const auto ways = std::make_shared<std::map<std::pair<rank, std::uint32_t>, std::unique_ptr<link>>>();
+  return [net, ways, participants = e.participants(), pool = e.pool](const snapshot& s, std::uint32_t node) {
+    auto& way = (*ways)[{s.source, node}];
+    if (!way)
+      way = net->link_to(s.source, evaluating_life(participants, node));
+    way->send(to_frame(s, pool));
+  };
 }
 
 /// Starts a worker of this process.
@@ -113,6 +125,30 @@ consensus::resolution founding_of(const experiment& e, const consensus::charter&
                                   const std::set<std::uint32_t>& voters) {
   const auto updates = e.steps_per_worker * (rules.synchronous ? 1 : e.settings.workers);
   return consensus::founding(rules.homes, voters, updates, e.vacancies());
+}
+
+std::set<std::uint32_t> first_voters(const std::vector<node_entry>& nodes) {
+  std::set<std::uint32_t> result;
+  for (std::uint32_t k = 0; k < nodes.size() && result.size() < consensus::most_voters; ++k)
+    if (!nodes[k].vacant)
+      result.insert(k);
+  return result;
+}
+
+void join_others(node_setup& setup, const std::vector<node_entry>& nodes, std::chrono::nanoseconds patience,
+                 const std::shared_ptr<transport>& net) {
+  const auto& e = *setup.run;
+  setup.rules = charter_of(e, static_cast<std::uint32_t>(nodes.size()), residences(nodes, e.participants()), patience);
+  setup.nodes = nodes;
+  for (std::uint32_t k = 0; k < nodes.size(); ++k)
+    if (k != setup.number)
+      setup.others.push_back({.number = k,
+                              .handle = {},
+                              .ranks = nodes[k].ranks,
+                              .life = nodes[k].incarnation,
+                              .lost = nodes[k].vacant});
+  setup.patience = patience;
+  setup.send_masters_model = masters_models_over(net, e);
 }
 
 node_setup setup_of(caf::actor_system& system, std::shared_ptr<const experiment> e, const world_parts& parts) {

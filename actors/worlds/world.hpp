@@ -40,6 +40,14 @@ std::shared_ptr<const consensus::charter> charter_of(const experiment& e, std::u
 consensus::resolution founding_of(const experiment& e, const consensus::charter& rules,
                                   const std::set<std::uint32_t>& voters);
 
+/// Who votes first: as many as may, with the lowest numbers.
+std::set<std::uint32_t> first_voters(const std::vector<node_entry>& nodes);
+
+/// Fills in what a node knows of the others, whom it has not met yet, but for the ways to them.
+/// @param net carries the models of masters to whoever evaluates them
+void join_others(node_setup& setup, const std::vector<node_entry>& nodes, std::chrono::nanoseconds patience,
+                 const std::shared_ptr<transport>& net);
+
 /// What `around` says of checkpoints, for a world. @param own_thread see checkpoint_writer_setup
 void add_checkpoints(world_parts& parts, caf::actor_system& system, const experiment& e, const run_surroundings& around,
                      bool own_thread);

@@ -83,6 +83,29 @@ TEST(draw_plan, spares_enough_workers_and_kills_nobody_who_is_dead) {
     });
 }
 
+TEST(draw_plan, leaves_most_of_those_alive_that_vote) {
+  int coordinators = 0, processes = 0;
+  for (const std::size_t workers : {3u, 8u, 20u}) {
+    const chaos_limits limits{
+        .workers = workers, .masters = 1, .workers_per_node = 2, .horizon_s = 20, .processes = true};
+    for_all_seeds(limits, [&](const fault_plan& plan) {
+      ASSERT_NO_THROW(check(plan, workers + 1, 2));
+      ASSERT_EQ(parse_plan(to_toml(plan), "plan"), plan);
+      for (const auto& f : plan.faults) {
+        std::size_t dead = 0;
+        for (const auto& g : plan.faults)
+          if (g.kills_processes() && g.at_s <= f.at_s && (!g.lasts_s || f.at_s <= g.at_s + *g.lasts_s))
+            dead += g.coordinators ? *g.coordinators : g.nodes.size();
+        ASSERT_LT(2 * dead, std::min<std::size_t>((workers + 1) / 2 + 1, 7)) << to_toml(plan);
+        coordinators += f.coordinators.has_value();
+        processes += f.processes;
+      }
+    });
+  }
+  EXPECT_GT(coordinators, 500);
+  EXPECT_GT(processes, 200);
+}
+
 TEST(draw_plan, switches_whole_kinds_off_and_on) {
   std::array<int, fault_kinds> plans_with{};
   int forever = 0, kills = 0, with_nodes = 0, on_all_links = 0, one_way = 0;

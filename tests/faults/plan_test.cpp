@@ -77,6 +77,7 @@ TEST(check, refuses_what_a_kind_has_no_use_for) {
               HasSubstr("kill has no rate; rate is for drop, duplicate, reorder, corrupt, delay"));
   EXPECT_THAT(refusal({.kind = drop, .workers = {1}}), HasSubstr("workers is for kill, pause, slow, partition"));
   EXPECT_THAT(refusal({.kind = drop, .one_way = true}), HasSubstr("one-way is for partition"));
+  EXPECT_THAT(refusal({.kind = pause, .workers = {1}, .processes = true}), HasSubstr("processes is for kill"));
 }
 
 TEST(check, refuses_numbers_out_of_range) {
@@ -95,10 +96,23 @@ TEST(check, refuses_what_is_missing_or_contradicts_itself) {
   EXPECT_THAT(refusal({.kind = slow, .workers = {0}}), HasSubstr("this slow needs factor"));
   EXPECT_THAT(refusal({.kind = delay}), HasSubstr("this delay needs seconds"));
   EXPECT_THAT(refusal({.kind = throttle}), HasSubstr("this throttle needs bits-per-second"));
-  EXPECT_THAT(refusal({.kind = kill}), HasSubstr("strikes nobody; give workers or nodes"));
+  EXPECT_THAT(refusal({.kind = kill}), HasSubstr("strikes nobody; give workers or nodes, or both; or else coord"));
+  EXPECT_THAT(refusal({.kind = kill, .processes = true}), HasSubstr("strikes nobody"));
+  EXPECT_THAT(refusal({.kind = kill, .workers = {1}, .coordinators = 1}),
+              HasSubstr("coordinators and something else to strike"));
   EXPECT_THAT(refusal({.kind = kill, .workers = {1, 2, 1}}), HasSubstr("workers of kill names 1 twice"));
   EXPECT_THAT(refusal({.kind = drop, .at_s = 1, .at_step = 1}), HasSubstr("both at and at-step"));
   EXPECT_THAT(refusal({.kind = drop, .from = {1}, .to = {1}}), HasSubstr("is on no link"));
+}
+
+TEST(check, refuses_to_kill_processes_where_there_are_none_to_kill) {
+  EXPECT_NO_THROW(check_without_processes({{{.kind = kill, .workers = {1}}}}));
+  for (const fault& f :
+       {fault{.kind = kill, .workers = {1}, .processes = true}, fault{.kind = kill, .coordinators = 2}})
+    EXPECT_THAT(usage_error([&] {
+                  check_without_processes({{{.kind = drop}, f}});
+                }),
+                HasSubstr("fault 1 of the plan: this kill is one of processes"));
 }
 
 TEST(check, wants_two_sides_of_a_partition) {
@@ -120,6 +134,14 @@ TEST(describe, says_it_in_one_line) {
             "worker 3 is dead from 2.5 s to 3.5 s");
   EXPECT_EQ(describe({.kind = kill, .workers = {4, 2, 0, 1, 6}, .at_s = 0.1}),
             "workers 0-2, 4 and 6 are dead from 0.1 s on");
+  EXPECT_EQ(describe({.kind = kill, .workers = {3}, .at_s = 2, .processes = true}),
+            "the process of worker 3 is dead from 2 s on");
+  EXPECT_EQ(describe({.kind = kill, .nodes = {0, 2}, .at_s = 2, .lasts_s = 1, .processes = true}),
+            "the processes of nodes 0 and 2 are dead from 2 s to 3 s");
+  EXPECT_EQ(describe({.kind = kill, .at_s = 2, .coordinators = 1}),
+            "the process that has the chair is dead from 2 s on");
+  EXPECT_EQ(describe({.kind = kill, .at_step = 9, .coordinators = 3}),
+            "the process that has the chair and 2 more that vote are dead from step 9 on");
   EXPECT_EQ(describe({.kind = pause, .nodes = {0, 1}, .at_step = 100, .lasts_s = 0.5}),
             "nodes 0 and 1 stand still for 0.5 s from step 100 on");
   EXPECT_EQ(describe({.kind = slow, .workers = {1}, .nodes = {2}, .at_step = 7, .factor = 4}),

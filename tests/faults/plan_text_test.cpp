@@ -59,12 +59,24 @@ seconds = 1e-3
 [[fault]]
 kind = "throttle"
 bits-per-second = 1_000_000
+
+[[fault]]
+kind = "kill"
+nodes = [1]
+processes = true
+
+[[fault]]
+kind = "kill"
+coordinators = 2
+for = 3
 )");
   const fault_plan expected{{{.kind = kill, .workers = {3}, .at_s = 2.5, .lasts_s = 1},
                              {.kind = slow, .workers = {0}, .nodes = {1, 2}, .at_step = 100, .factor = 4},
                              {.kind = partition, .from = {0}, .to = {1}, .one_way = true},
                              {.kind = reorder, .from = {0}, .rate = 0.1, .seconds = 1e-3},
-                             {.kind = throttle, .bits_per_second = 1e6}}};
+                             {.kind = throttle, .bits_per_second = 1e6},
+                             {.kind = kill, .nodes = {1}, .processes = true},
+                             {.kind = kill, .lasts_s = 3, .coordinators = 2}}};
   EXPECT_EQ(plan, expected);
   EXPECT_EQ(plan.faults[0].written_at.text, "plan.toml:2");
   EXPECT_EQ(plan.faults[1].written_at.text, "plan.toml:8");
@@ -100,10 +112,10 @@ TEST(parse_plan, refuses_a_kind_that_it_does_not_know) {
 }
 
 TEST(parse_plan, suggests_the_nearest_key_of_the_kind) {
-  EXPECT_THAT(
-      refusal("kill", "worker = [3]"),
-      StartsWith("plan.toml:3: unknown key of kill 'worker'; did you mean 'workers'? known: kind, workers, nodes, "
-                 "at, at-step, for"));
+  EXPECT_THAT(refusal("kill", "worker = [3]"),
+              StartsWith("plan.toml:3: unknown key of kill 'worker'; did you mean 'workers'? known: kind, workers, "
+                         "nodes, processes, coordinators, "
+                         "at, at-step, for"));
   EXPECT_THAT(refusal("throttle", "bits_per_second = 5"), HasSubstr("did you mean 'bits-per-second'?"));
 }
 

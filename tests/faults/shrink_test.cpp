@@ -127,6 +127,15 @@ bool fails_by_chance(const fault_plan& plan) {
   return !plan.faults.empty() && hash >> 62 == 0;
 }
 
+TEST(shrink, kills_fewer_coordinators_and_rather_workers_than_processes) {
+  const auto some_coordinators = [](const fault_plan& p) {
+    return !p.faults.empty() && p.faults[0].coordinators.value_or(0) >= 2;
+  };
+  EXPECT_EQ(shrink({{{.kind = fault_kind::kill, .coordinators = 5}}}, some_coordinators).faults[0].coordinators, 2u);
+  const auto any = [](const fault_plan& p) { return !p.faults.empty(); };
+  EXPECT_FALSE(shrink({{{.kind = fault_kind::kill, .workers = {1}, .processes = true}}}, any).faults[0].processes);
+}
+
 TEST(shrink, is_deterministic_bounded_and_always_ends_with_a_failure) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const auto plan = draw_plan(seed, {.workers = 8});

@@ -228,6 +228,35 @@ TEST(auditor, forgets_what_the_dead_claimed_to_be_equal) {
   EXPECT_TRUE(f.kept()) << f.broken();
 }
 
+// In a process that is cut off, and does not know that the others go on without it.
+TEST(auditor, binds_nobody_to_what_those_do_whom_the_newest_view_leaves_out) {
+  const auto all = view_on(triangle, {0, 0, 0}), two = view_on({{0, 2}}, {0, nothing, 0}, 2);
+  fixture f;
+  f.check.adopts(1, all);
+  f.check.claims_equal(1, "the model", 3, f.filled({1}));
+  for (rank i = 0; i < 3; ++i)
+    f.check.step_begins(i, 3, all);
+  f.check.adopts(0, two);
+  f.check.step_begins(0, 5, all); // one that it still finishes
+  f.check.claims_equal(0, "the model", 3, f.filled({2}));
+  f.check.claims_equal(1, "the model", 4, f.filled({4}));
+  f.check.claims_equal(0, "the model", 4, f.filled({5}));
+  EXPECT_THAT(f.broken(), HasSubstr("while its neighbour 2 is in step 3")); // who is a member still
+  EXPECT_THAT(f.broken(), testing::Not(HasSubstr("differ")));
+}
+
+TEST(auditor, notices_that_two_nodes_go_by_different_resolutions) {
+  consensus::resolution one, other;
+  one.what.number = other.what.number = 4;
+  other.what.limit = 9;
+  fixture f;
+  f.check.resolves(0, one);
+  f.check.resolves(1, one);
+  EXPECT_TRUE(f.kept()) << f.broken();
+  f.check.resolves(2, other);
+  EXPECT_THAT(f.broken(), HasSubstr("node 2 goes by another resolution 4 than the others"));
+}
+
 TEST(auditor, adds_up_what_is_conserved_over_the_members_of_a_view) {
   const auto all = view_on(triangle, {0, 0, 0}), two = view_on({{0, 2}}, {0, nothing, 0}, 2);
   fixture f;

@@ -8,28 +8,19 @@
 #include <set>
 
 #include "effort.hpp"
+#include "lawful_run.hpp"
 #include "spellings.hpp"
 
 namespace gossamer::actors {
 namespace {
 
+using testing_support::evaluations;
+
 constexpr std::size_t workers = 8;
-constexpr std::uint64_t steps = 200;
-constexpr std::size_t batch = 4;
 const std::uint64_t plans = test::tries(60), interleavings = test::tries(60); // `gossamer simulate --seeds` tries more
 
 std::shared_ptr<const experiment> small_run(const std::string& algorithm, std::uint64_t seed = 1) {
-  run_settings s;
-  s.algorithm = algorithm;
-  s.model = "quadratic";
-  s.data = "quadratic:samples=400,dim=20";
-  s.workers = workers;
-  s.batch = batch;
-  s.steps = steps;
-  s.optimiser = "momentum:beta=0.5";
-  s.lr = 0.02;
-  s.seed = seed;
-  return prepare(s);
+  return prepare(testing_support::lawful_run(algorithm, seed));
 }
 
 simulation_settings quick() {
@@ -42,11 +33,6 @@ simulation_settings quick() {
 double horizon_of(const std::string& algorithm) {
   return 0.5 * simulate(small_run(algorithm), quick()).summary.final.time_s;
 }
-
-struct evaluations final : run_observer {
-  void on_evaluation(const evaluation_record& r) override { records.push_back(r); }
-  std::vector<evaluation_record> records;
-};
 
 class every_algorithm_simulated : public testing::TestWithParam<std::string> {};
 

@@ -77,7 +77,7 @@ door_interface::handle connect(caf::scoped_actor& self, control_plane& control, 
 std::map<std::uint32_t, node_address> addresses_of(const std::vector<node_entry>& nodes, std::size_t participants) {
   std::map<std::uint32_t, node_address> result;
   for (std::uint32_t k = 0; k < nodes.size(); ++k) {
-    if (nodes[k].is_vacant())
+    if (nodes[k].vacant)
       continue;
     result[k] = {.incarnation = nodes[k].incarnation, .where = nodes[k].data, .ranks = nodes[k].ranks};
     result[k].ranks.push_back(evaluating_life(participants, k).who);
@@ -110,47 +110,14 @@ endpoint announced(endpoint where, const node_settings& s) {
   return where;
 }
 
-namespace {
-
-/// Masters are evaluated where the chair is, so that their models outlive their nodes.
-auto masters_models_over(const std::shared_ptr<transport>& net, const experiment& e) {
-  const auto ways = std::make_shared<std::map<std::pair<rank, std::uint32_t>, std::unique_ptr<link>>>();
-  return [net, ways, participants = e.participants(), pool = e.pool](const snapshot& s, std::uint32_t node) {
-    auto& way = (*ways)[{s.source, node}];
-    if (!way)
-      way = net->link_to(s.source, evaluating_life(participants, node));
-    way->send(to_frame(s, pool));
-  };
-}
-
-} // namespace
-
 void join_others(node_setup& setup, control_plane& control, const std::shared_ptr<data_plane>& net,
                  const node_settings& s, const std::vector<node_entry>& nodes) {
-  const auto& e = setup.run;
-  setup.rules =
-      charter_of(*e, static_cast<std::uint32_t>(nodes.size()), residences(nodes, e->participants()), s.patience);
-  setup.nodes = nodes;
-  for (std::uint32_t k = 0; k < nodes.size(); ++k)
-    if (k != setup.number)
-      setup.others.push_back({.number = k,
-                              .handle = {},
-                              .ranks = nodes[k].ranks,
-                              .life = nodes[k].incarnation,
-                              .lost = nodes[k].is_vacant()});
-  setup.patience = s.patience;
+  actors::join_others(setup, nodes, s.patience, net);
   setup.tell = s.tell;
-  setup.meet_nodes = [net, e](const std::vector<node_entry>& all) { net->meet(addresses_of(all, e->participants())); };
+  setup.meet_nodes = [net, e = setup.run](const std::vector<node_entry>& all) {
+    net->meet(addresses_of(all, e->participants()));
+  };
   setup.connector = caf::actor_cast<caf::actor>(control.middleman());
-  setup.send_masters_model = masters_models_over(net, *e);
-}
-
-std::set<std::uint32_t> first_voters(const std::vector<node_entry>& nodes) {
-  std::set<std::uint32_t> result;
-  for (std::uint32_t k = 0; k < nodes.size() && result.size() < consensus::most_voters; ++k)
-    if (!nodes[k].is_vacant())
-      result.insert(k);
-  return result;
 }
 
 farewell::~farewell() {

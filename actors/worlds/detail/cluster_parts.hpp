@@ -93,9 +93,6 @@ endpoint announced(endpoint where, const node_settings& s);
 void join_others(node_setup& setup, control_plane& control, const std::shared_ptr<data_plane>& net,
                  const node_settings& s, const std::vector<node_entry>& nodes);
 
-/// Who votes first: as many as may, with the lowest numbers.
-std::set<std::uint32_t> first_voters(const std::vector<node_entry>& nodes);
-
 /// However a process leaves a run, its node is told, and, where it leads, all others by that.
 struct farewell {
   caf::scoped_actor& self;

@@ -52,7 +52,7 @@ void node_state::on_ready(const node_ready& m) {
     return answer(*std::move(why));
   }
   auto& entry = setup_.nodes[m.node];
-  const bool was_vacant = entry.is_vacant();
+  const bool was_vacant = std::exchange(entry.vacant, false);
   entry.incarnation = found->second.incarnation;
   entry.data = m.data;
   entry.control = m.control;

@@ -112,7 +112,7 @@ void node_state::look_after_run() {
 progress_record node_state::progress(double now) {
   auto record = office_->progress.at(now, office_->last_record.test_accuracy);
   for (const auto& other : *others_)
-    if (!setup_.nodes[other.number].is_vacant()) {
+    if (!setup_.nodes[other.number].vacant) {
       ++record.nodes;
       record.nodes_lost += other.lost;
     }

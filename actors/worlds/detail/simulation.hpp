@@ -8,6 +8,7 @@
 #include "gossamer/actors/simulation/network_model.hpp"
 #include "gossamer/actors/simulation/observer.hpp"
 #include "gossamer/actors/simulation/standstill.hpp"
+#include "gossamer/actors/worlds/detail/simulated_processes.hpp"
 #include "gossamer/actors/worlds/simulated_world.hpp"
 #include "gossamer/actors/worlds/world.hpp"
 
@@ -55,7 +56,7 @@ public:
 
   simulation_result run();
 
-  void attach(life who, frame_sink sink) override { sinks_.attach(who, std::move(sink)); }
+  void attach(life who, frame_sink sink) override;
   std::unique_ptr<link> link_to(rank from, life to) override;
 
   rank node_of(rank i) const { return homes_[i]; }
@@ -72,6 +73,9 @@ public:
     return cost_.of(who, step, share * board_->slow_down(who));
   }
 
+  /// Null: the run has one process.
+  simulated_processes* processes() noexcept { return processes_ ? &*processes_ : nullptr; }
+
   void on_end(run_summary s) { summary_ = std::move(s); }
   void on_failure(run_failed f) { failure_ = std::move(f); }
 
@@ -79,14 +83,23 @@ private:
   simulation(std::shared_ptr<const experiment> e, const simulation_settings& s, const run_surroundings& around,
              const std::shared_ptr<const network>& net);
   void spawn_actors();
-  world_parts parts();
+  void spawn_processes();
+  world_parts parts(std::uint32_t node = 0);
+  sink_table::entry target_of(life to);
+  void hand_over(life to, frame f);
   bool over() const { return summary_ || failure_; }
   void run_one_actor();
   void advance();
   void happen(event what);
   void on_fault(std::size_t index, bool on);
   void look_for_trouble();
+  /// Since when the plan of faults leaves the run alone; the end of time while it does not.
+  virtual_time quiet_since() const;
+  void complain(std::string what) { broken_ = broken_.value_or(std::move(what)); }
+  /// Which outlives its actors.
+  std::shared_ptr<transport> shared_transport() { return {std::shared_ptr<transport>{}, this}; }
   const fault* endless_fault() const;
+  std::optional<rank> lost_master() const;
   void look_for_interrupt();
   void set_time(virtual_time t);
 
@@ -97,6 +110,7 @@ private:
   std::shared_ptr<fault_count> count_ = std::make_shared<fault_count>();
   std::shared_ptr<const faulty_surroundings> faulty_;
   sink_table sinks_;
+  std::map<life, std::vector<frame>> early_; // for lives of which the sender's process has heard before their own
   std::vector<std::shared_ptr<compute::model>> models_; // one on each device: gradients happen one after the other
 
   virtual_time now_{};
@@ -122,6 +136,8 @@ private:
   caf::actor client_, injector_, node_;
   std::optional<run_summary> summary_;
   std::optional<run_failed> failure_;
+  std::optional<std::string> broken_;            // a promise of processes
+  std::optional<simulated_processes> processes_; // before the actor system ends
 };
 
 } // namespace gossamer::actors::detail

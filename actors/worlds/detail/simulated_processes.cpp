@@ -1,0 +1,335 @@
+#include "gossamer/actors/worlds/detail/simulated_processes.hpp"
+
+#include <caf/atom.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gossamer::actors::detail {
+
+namespace {
+
+using start = control_network::start;
+
+constexpr auto start_again_after = std::chrono::seconds(1);
+constexpr auto longest_farewell = std::chrono::seconds(5); // as of clusters
+
+/// Opens connections to nodes, as a middleman does. Who is cut off gets no answer.
+caf::behavior connector(caf::event_based_actor* self, simulated_processes* all, start own) {
+  return {[=](caf::connect_atom, const std::string&, std::uint16_t port) {
+    auto answer = self->make_response_promise<caf::node_id, caf::strong_actor_ptr, std::set<std::string>>();
+    if (const auto door = all->door(own, port); !door)
+      answer.deliver(caf::make_error(caf::sec::cannot_connect_to_node));
+    else if (!all->is_cut(own, port) && !all->is_cut(port, own))
+      answer.deliver(self->node(), door, std::set<std::string>{});
+    return answer;
+  }};
+}
+
+/// Asks to be let in, as `join_cluster` does.
+class newcomer final : public caf::event_based_actor {
+public:
+  newcomer(caf::actor_config& cfg, simulated_processes& all, start own, std::size_t attempt,
+           std::chrono::nanoseconds patience)
+      : caf::event_based_actor(cfg), all_(all), own_(own), attempt_(attempt), patience_(patience) {}
+
+  caf::behavior make_behavior() override {
+    set_down_handler([this](caf::down_msg& m) {
+      if (door_ && m.source == door_->address())
+        all_.try_again(own_);
+    });
+    knock(all_.somebodys_port(attempt_));
+    delayed_send(this, patience_, nobody_answers{});
+    return {
+        [this](const run_offer& m) { // another seat would be one of another machine
+          if (m.node != all_.number_of(own_))
+            return all_.try_again(own_);
+          send(caf::actor_cast<door_interface::handle>(door_), all_.prepare_node(own_));
+        },
+        [this](const ask_there& m) { knock(m.where.port); },
+        [this](const run_failed&) { all_.try_again(own_); },
+        [this](nobody_answers) { all_.try_again(own_); },
+    };
+  }
+
+private:
+  void knock(std::optional<std::uint16_t> port) {
+    if (door_)
+      demonitor(door_->address());
+    door_ = port ? all_.door(own_, *port) : nullptr;
+    if (!door_)
+      return all_.try_again(own_);
+    const auto door = caf::actor_cast<door_interface::handle>(door_);
+    monitor(door);
+    send(door, join_request{.wanted = all_.number_of(own_)});
+  }
+
+  simulated_processes& all_;
+  start own_;
+  std::size_t attempt_;
+  std::chrono::nanoseconds patience_;
+  caf::strong_actor_ptr door_;
+};
+
+} // namespace
+
+simulated_processes::simulated_processes(caf::actor_system& system, surroundings around)
+    : system_(system), around_(std::move(around)),
+      net_(system, {.latency =
+                        [this](start a, start b, std::uint64_t number) {
+                          return around_.latency(processes_[a].number, processes_[b].number, number);
+                        },
+                    .now = around_.now,
+                    .at = around_.at,
+                    .is_cut = [this](start a, start b) { return is_cut(a, b); },
+                    .detection = around_.detection}) {
+  for (rank i = 0; i < around_.homes.size(); ++i) {
+    const auto number = around_.homes[i];
+    seats_.resize(std::max<std::size_t>(seats_.size(), number + 1));
+    seats_[number].ranks.push_back(i);
+  }
+}
+
+// -- starts -----------------------------------------------------------------------------------------------------------
+
+start simulated_processes::add(std::uint32_t number) {
+  const auto who = net_.add();
+  processes_.push_back({.number = number});
+  processes_.back().connector = system_.spawn(connector, this, who);
+  seats_[number].newest = who;
+  return who;
+}
+
+cluster_plan simulated_processes::founding_plan() const {
+  cluster_plan plan;
+  for (std::uint32_t number = 0; number < seats_.size(); ++number)
+    plan.nodes.push_back({0, {}, {"", static_cast<std::uint16_t>(number)}, seats_[number].ranks});
+  return plan;
+}
+
+/// As `lead_cluster` begins: the node that leads has met all others, and tells them where they are.
+void simulated_processes::begin() {
+  for (std::uint32_t number = 0; number < seats_.size(); ++number)
+    add(number);
+  for (start who = 1; who < processes_.size(); ++who)
+    processes_[who].node = spawn_node_of(who);
+  auto plan = founding_plan();
+  auto setup = setup_of(0, plan);
+  newest_resolution_ = *setup.first;
+  for (auto& other : setup.others)
+    other.handle = handle(0, other.number);
+  auto& leader = processes_[0].node = spawn_node(system_, std::move(setup));
+  leader->attach_functor([this](const caf::error& reason) { on_exit(0, reason); });
+  for (start who = 1; who < processes_.size(); ++who) {
+    processes_[who].runs = true;
+    plan.handle = handle(who, 0);
+    caf::anon_send(processes_[who].node, plan);
+  }
+  caf::anon_send(leader, start_run{});
+}
+
+caf::actor simulated_processes::spawn_node_of(start who) {
+  auto node = spawn_node_later(
+      system_, [this, who](const cluster_plan& plan) { return setup_of(who, plan); }, around_.client);
+  node->attach_functor([this, who](const caf::error& reason) { on_exit(who, reason); });
+  return node;
+}
+
+node_setup simulated_processes::setup_of(start who, const cluster_plan& plan) {
+  auto& own = processes_[who];
+  const auto parts = around_.parts(own.number);
+  auto setup = actors::setup_of(system_, around_.run, parts);
+  setup.number = own.number;
+  setup.life = own.life = plan.nodes[own.number].incarnation;
+  setup.time_s = plan.time_s;
+  join_others(setup, plan.nodes, around_.patience, parts.transport);
+  for (auto& other : setup.others)
+    if (other.number == plan.chair)
+      other.handle = plan.handle;
+  if (plan.begins)
+    setup.first = own.last = founding_of(*around_.run, *setup.rules, first_voters(plan.nodes));
+  setup.meet_nodes = [](const auto&) {};
+  setup.connector = own.connector;
+  setup.on_resolution = [this, who](const consensus::resolution& r) {
+    processes_[who].last = r;
+    if (r.number() > newest_resolution_.number())
+      newest_resolution_ = r;
+    around_.on_resolution(processes_[who].number, r);
+  };
+  setup.observe = around_.observe;
+  setup.interrupted = around_.interrupted;
+  setup.steps_to = around_.steps_to;
+  setup.client = around_.client;
+  own.runs = true;
+  return setup;
+}
+
+node_interface::handle simulated_processes::handle(start by, start of) {
+  return caf::actor_cast<node_interface::handle>(
+      net_.seen(by, of, caf::actor_cast<caf::strong_actor_ptr>(processes_[of].node)));
+}
+
+// -- who comes back ---------------------------------------------------------------------------------------------------
+
+void simulated_processes::start_again(std::uint32_t number, std::size_t attempt) {
+  const auto who = add(number);
+  processes_[who].attempt = attempt;
+  processes_[who].newcomer = system_.spawn<newcomer>(*this, who, attempt, around_.patience);
+}
+
+void simulated_processes::try_again(start who) {
+  const auto& one = processes_[who];
+  if (one.runs || !net_.is_alive(who) || over_)
+    return;
+  const auto number = one.number;
+  end(who);
+  around_.at(later(around_.now(), start_again_after),
+             [this, number, next = one.attempt + 1, killed = seats_[number].killed] {
+               if (!over_ && seats_[number].killed == killed)
+                 start_again(number, next);
+             });
+}
+
+caf::strong_actor_ptr simulated_processes::door(start by, std::uint16_t port) {
+  if (port >= processes_.size() || !net_.is_alive(port) || !processes_[port].node)
+    return nullptr;
+  return net_.seen(by, port, caf::actor_cast<caf::strong_actor_ptr>(processes_[port].node));
+}
+
+std::optional<std::uint16_t> simulated_processes::somebodys_port(std::size_t attempt) const {
+  const auto there = numbers();
+  if (there.empty())
+    return std::nullopt;
+  return static_cast<std::uint16_t>(seats_[there[attempt % there.size()]].newest);
+}
+
+node_ready simulated_processes::prepare_node(start who) {
+  auto& own = processes_[who];
+  if (!own.node)
+    own.node = spawn_node_of(who);
+  return {.node = own.number,
+          .print = {},
+          .data = {},
+          .control = {"", static_cast<std::uint16_t>(who)},
+          .handle = caf::actor_cast<node_interface::handle>(own.node)};
+}
+
+bool simulated_processes::is_cut(start a, start b) const {
+  return around_.board->parts(seats_[processes_[a].number].ranks, seats_[processes_[b].number].ranks);
+}
+
+// -- ends -------------------------------------------------------------------------------------------------------------
+
+/// Those whose node takes part.
+std::vector<std::uint32_t> simulated_processes::numbers() const {
+  std::vector<std::uint32_t> result;
+  for (std::uint32_t number = 0; number < seats_.size(); ++number)
+    if (newest(number).runs)
+      result.push_back(number);
+  return result;
+}
+
+void simulated_processes::end(start who) {
+  auto& one = processes_[who];
+  one.runs = false;
+  net_.kill(who);
+  for (const auto& actor : {one.node, one.newcomer, one.connector})
+    if (actor)
+      caf::anon_send_exit(actor, caf::exit_reason::kill);
+}
+
+void simulated_processes::end() {
+  over_ = true;
+  for (start who = 0; who < processes_.size(); ++who)
+    end(who);
+}
+
+void simulated_processes::on_fault(std::size_t index, const fault& f, bool on) {
+  if (f.kind == fault_kind::partition && !on)
+    net_.flush();
+  if (!f.kills_processes())
+    return;
+  if (on) {
+    for (const auto number : victims_[index] = victims_of(f))
+      kill(number);
+    return fail_when_nobody_is_left();
+  }
+  for (const auto number : victims_[index])
+    if (!net_.is_alive(seats_[number].newest))
+      start_again(number, 0);
+  victims_.erase(index);
+}
+
+/// Only those that live: whom another fault has killed, that one brings back.
+std::vector<std::uint32_t> simulated_processes::victims_of(const fault& f) const {
+  std::vector<std::uint32_t> result;
+  const auto add = [&](std::uint32_t number) {
+    if (net_.is_alive(seats_[number].newest) && std::ranges::find(result, number) == result.end())
+      result.push_back(number);
+  };
+  if (!f.coordinators) {
+    for (const auto i : named_workers(f, around_.homes.size(), around_.workers_per_node))
+      add(around_.homes[i]);
+    return result;
+  }
+  add(newest_resolution_.chair);
+  for (const auto voter : newest_resolution_.voters)
+    add(voter);
+  result.resize(std::min<std::size_t>(result.size(), *f.coordinators));
+  return result;
+}
+
+void simulated_processes::kill(std::uint32_t number) {
+  ++seats_[number].killed;
+  end(seats_[number].newest);
+}
+
+void simulated_processes::on_failure(const caf::strong_actor_ptr& node, const run_failed& why) {
+  const auto found = std::ranges::find_if(processes_, [&](const auto& one) { return one.node == node; });
+  if (found == processes_.end())
+    return;
+  judge(*found, why);
+  around_.tell(fmt::format("node {} ends: {}", found->number, why.sentence));
+  last_failure_ = why;
+  const auto who = static_cast<start>(found - processes_.begin());
+  around_.at(later(around_.now(), longest_farewell), [this, who] {
+    if (!over_ && net_.is_alive(who))
+      end(who);
+  });
+}
+
+void simulated_processes::on_exit(start who, const caf::error& reason) {
+  if (over_)
+    return;
+  if (reason == caf::sec::runtime_error)
+    around_.complain(fmt::format("the node of process {} has failed", processes_[who].number));
+  if (net_.is_alive(who))
+    end(who);
+  fail_when_nobody_is_left();
+}
+
+void simulated_processes::fail_when_nobody_is_left() {
+  if (!over_ && numbers().empty())
+    around_.fail(last_failure_);
+}
+
+// -- what must hold ---------------------------------------------------------------------------------------------------
+
+bool simulated_processes::has_quorum(const consensus::resolution& r) const {
+  std::set<std::uint32_t> there;
+  for (const auto voter : r.voters)
+    if (const auto& one = newest(voter); one.runs && r.votes(voter, one.life))
+      there.insert(voter);
+  return r.elected_by(there);
+}
+
+/// Long after everything that can go wrong, nobody gives up who can agree with others.
+void simulated_processes::judge(const process& who, const run_failed& why) {
+  const auto long_quiet = later(around_.quiet_since(), 3 * around_.patience);
+  if (why.code == errc::failed && why.sentence != extinction().sentence && around_.now() > long_quiet
+      && has_quorum(who.last))
+    around_.complain(
+        fmt::format("node {} gives up though most of those are there that vote: {}", who.number, why.sentence));
+}
+
+} // namespace gossamer::actors::detail

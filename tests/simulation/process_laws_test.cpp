@@ -1,0 +1,123 @@
+// What every algorithm must do in the simulated world when processes die there, the one that has the chair among them.
+#include "gossamer/actors/faults/chaos.hpp"
+#include "gossamer/actors/faults/shrink.hpp"
+#include "gossamer/actors/simulation/auditor.hpp"
+#include "gossamer/apps/detail/failure.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "effort.hpp"
+#include "lawful_run.hpp"
+#include "spellings.hpp"
+
+namespace gossamer::actors {
+namespace {
+
+using testing_support::evaluations;
+
+const std::uint64_t plans = test::tries(4); // GOSSAMER_TEST_EFFORT=25000 is for a night: 1,000 each
+
+/// Some seconds long, so that processes have the time to come back, and partitions outlast their patience. Frames and
+/// news come in any order.
+apps::run_options apart(const std::string& algorithm, bool longer) {
+  apps::run_options o;
+  o.run = testing_support::lawful_run(algorithm);
+  o.world.processes = true;
+  o.world.network = "tang-best:jitter=0.001";
+  o.world.jitter = "exponential";
+  o.world.sample_time_s = longer ? 0.1 : 0.01;
+  o.world.process_patience_s = longer ? 10 : 1.5;
+  o.world.detection_s = 0.002;
+  return o;
+}
+
+/// What the run is like when nothing goes wrong.
+struct calm_run {
+  calm_run(const std::shared_ptr<const experiment>& e, const simulation_settings& s) {
+    evaluations seen;
+    horizon_s = 0.5 * simulate(e, s, {.observer = &seen}).summary.final.time_s;
+    first_loss = seen.records.front().train_loss;
+  }
+  double horizon_s; ///< of plans: half of its time
+  double first_loss;
+};
+
+/// A run ends without a summary when most of those are lost that vote, or a master is. What else ends it is a fault.
+bool may_end_a_run(const error& e) {
+  const std::string_view what = e.what();
+  return e.code() == errc::failed && dynamic_cast<const broken_promise*>(&e) == nullptr
+         && (what.starts_with("most of the ") || what.starts_with("nothing has been heard of the leader")
+             || what.find("is lost with its process") != what.npos);
+}
+
+/// Each algorithm has its own plans, so that all of them together see many.
+std::uint64_t first_seed(const std::string& algorithm) {
+  const auto all = testing_support::every_spelling();
+  return 1 + 100'000 * static_cast<std::uint64_t>(std::ranges::find(all, algorithm) - all.begin());
+}
+
+/// One algorithm under many plans.
+class every_algorithm_in_processes : public testing::TestWithParam<std::string> {
+protected:
+  /// What is wrong with a run under this plan; empty: nothing.
+  std::string failure_of(const apps::run_options& o, const fault_plan& plan) {
+    try {
+      const auto result = simulate(run_, o.world, {.faults = plan});
+      ++ended_;
+      returned_ += result.summary.returned;
+      const bool has_learnt = result.summary.final.train_loss < 0.8 * calm_.first_loss;
+      return has_learnt || !run_->algorithm->converges() ? "" : "it has not learnt";
+    } catch (const error& broken) {
+      if (!may_end_a_run(broken))
+        return broken.what();
+      endings_ += std::string{"\n"} + broken.what();
+      return "";
+    }
+  }
+
+  /// The smallest plan under which it still fails, and the command that shows it.
+  std::string shrunk(apps::run_options o, const fault_plan& plan) {
+    const auto smallest = shrink(plan, [&](const fault_plan& p) { return !failure_of(o, p).empty(); },
+                                 {.max_attempts = 200, .workers = 8});
+    o.faults = testing::TempDir() + "process_laws_" + testing_support::as_test_name(GetParam()) + ".toml";
+    std::ofstream{o.faults} << to_toml(smallest);
+    return failure_of(o, smallest) + '\n' + to_toml(smallest)
+           + "replay: " + apps::replay_command(apps::program{"gossamer", {}}, o, {});
+  }
+
+  std::shared_ptr<const experiment> run_ = prepare(testing_support::lawful_run(GetParam()));
+  calm_run calm_{run_, apart(GetParam(), false).world}, longer_{run_, apart(GetParam(), true).world};
+  std::uint64_t ended_ = 0, returned_ = 0;
+  std::string endings_;
+};
+
+TEST_P(every_algorithm_in_processes, survives_the_deaths_of_processes) {
+  for (std::uint64_t seed = first_seed(GetParam()), tried = 0; tried < plans; ++seed) {
+    const bool longer = seed % 2 == 0;
+    const auto plan = draw_plan(seed, {.workers = 8,
+                                       .masters = run_->masters,
+                                       .horizon_s = longer ? longer_.horizon_s : calm_.horizon_s,
+                                       .processes = true});
+    if (!plan.kills_processes())
+      continue; // of that simulation_laws has its share
+    ++tried;
+    auto options = apart(GetParam(), longer);
+    options.world.interleaving = seed;
+    if (const auto what = failure_of(options, plan); !what.empty())
+      FAIL() << "plan " << seed << ": " << what << "\nshrunk: " << shrunk(options, plan);
+  }
+  EXPECT_GE(4 * ended_, 3 * plans) << "plans leave those alive that are needed:" << endings_;
+  RecordProperty("ended", static_cast<int>(ended_));
+  RecordProperty("returned", static_cast<int>(returned_));
+  RecordProperty("endings", endings_);
+}
+
+INSTANTIATE_TEST_SUITE_P(registry, every_algorithm_in_processes, testing::ValuesIn(testing_support::every_spelling()),
+                         [](const auto& named) { return testing_support::as_test_name(named.param); });
+
+} // namespace
+} // namespace gossamer::actors

@@ -1,0 +1,219 @@
+// Nodes of the simulated world that are processes of their own: what becomes of a run when some of them die.
+#include "gossamer/actors/simulation/auditor.hpp"
+#include "gossamer/actors/worlds/local_world.hpp"
+#include "gossamer/actors/worlds/simulated_world.hpp"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+
+#include "expect.hpp"
+#include "lawful_run.hpp"
+
+namespace gossamer::actors {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing_support::lawful_run;
+using testing_support::refusal;
+
+constexpr double step_s = 0.04; // of lawful_run, with the sample time below
+
+simulation_settings apart(std::uint64_t interleaving = 0) {
+  simulation_settings s;
+  s.processes = true;
+  s.sample_time_s = 0.01;
+  s.detection_s = 0.002;
+  s.interleaving = interleaving;
+  return s;
+}
+
+struct events final : run_observer {
+  void on_event(double time_s, const std::string& what) override { at.emplace(what, time_s); }
+  std::vector<std::string> all() const {
+    std::vector<std::string> result;
+    for (const auto& [what, time_s] : at)
+      result.push_back(what);
+    return result;
+  }
+  std::map<std::string, double> at; ///< when each was said first
+};
+
+fault_plan one(fault f) { return {{std::move(f)}}; }
+
+TEST(simulated_processes, come_to_the_same_bits_as_one_when_nobody_dies) {
+  for (const char* algorithm : {"all-reduce-sgd", "d-psgd", "marsit", "ef-sign-sgd", "cser"}) {
+    const auto e = prepare(lawful_run(algorithm));
+    auto together = apart();
+    together.processes = false;
+    const auto expected = simulate(e, together).summary.final, found = simulate(e, apart()).summary.final;
+    EXPECT_EQ(found.train_loss, expected.train_loss) << algorithm;
+    EXPECT_EQ(found.consensus_distance, expected.consensus_distance) << algorithm;
+    EXPECT_EQ(found.payload_bits, expected.payload_bits) << algorithm;
+    EXPECT_EQ(found.wire_bits, expected.wire_bits) << algorithm;
+  }
+}
+
+TEST(simulated_processes, share_a_node_and_its_fate) {
+  auto s = apart();
+  s.workers_per_node = 2;
+  const auto e = prepare(lawful_run("d-psgd"));
+  const auto result =
+      simulate(e, s, {.faults = one({.kind = fault_kind::kill, .workers = {5}, .at_s = 2, .processes = true})});
+  const auto& steps = result.summary.steps_per_worker;
+  EXPECT_EQ(result.summary.lost, 2u);
+  EXPECT_LT(steps[4], 60u);
+  EXPECT_LT(steps[5], 60u);
+  EXPECT_EQ(steps[3], 200u);
+}
+
+TEST(simulated_processes, elect_another_one_that_ends_the_run_when_the_chair_dies) {
+  for (const char* algorithm : {"d-psgd", "all-reduce-sgd", "ad-psgd", "async-sgd"}) {
+    events seen;
+    const auto result =
+        simulate(prepare(lawful_run(algorithm)), apart(),
+                 {.observer = &seen, .faults = one({.kind = fault_kind::kill, .at_s = 2, .coordinators = 1})});
+    EXPECT_EQ(result.summary.end, run_end::planned) << algorithm;
+    ASSERT_THAT(seen.all(), Contains("node 1 leads the run from now on")) << algorithm;
+    EXPECT_NEAR(seen.at["node 1 leads the run from now on"], 2, 0.1) << algorithm;
+    EXPECT_GT(result.summary.steps_per_worker[7], 150u) << algorithm;
+  }
+}
+
+// Whoever stands for the chair must notice that it waits for one that is dead, also if it has never met that one.
+TEST(simulated_processes, elect_another_one_though_one_that_has_no_vote_dies_with_the_chair) {
+  for (const double at_s : {0.0, 2.0}) {
+    fault_plan plan;
+    plan.faults.push_back({.kind = fault_kind::kill, .workers = {7}, .at_s = at_s, .processes = true});
+    plan.faults.push_back({.kind = fault_kind::kill, .at_s = at_s, .coordinators = 1});
+    EXPECT_EQ(simulate(prepare(lawful_run("d-psgd")), apart(), {.faults = plan}).summary.end, run_end::planned) << at_s;
+  }
+}
+
+TEST(simulated_processes, repeat_themselves_and_tell_interleavings_apart) {
+  const auto e = prepare(lawful_run("ad-psgd"));
+  fault_plan plan;
+  plan.faults.push_back({.kind = fault_kind::kill, .at_s = 1, .lasts_s = 0.5, .coordinators = 2});
+  plan.faults.push_back({.kind = fault_kind::partition, .workers = {2, 3}, .at_s = 3, .lasts_s = 1});
+  std::set<std::uint64_t> hashes;
+  for (const std::uint64_t interleaving : {0, 1, 2}) {
+    auto s = apart(interleaving);
+    s.jitter = "exponential";
+    const auto first = simulate(e, s, {.faults = plan}), second = simulate(e, s, {.faults = plan});
+    EXPECT_EQ(first.hash, second.hash);
+    EXPECT_EQ(first.events, second.events);
+    hashes.insert(first.hash);
+  }
+  EXPECT_EQ(hashes.size(), 3u);
+}
+
+TEST(simulated_processes, take_part_again_when_they_are_started_again) {
+  for (const char* algorithm : {"d-psgd", "all-reduce-sgd", "ad-psgd"})
+    for (const rank who : {0u, 3u}) {
+      events seen;
+      const auto result = simulate(
+          prepare(lawful_run(algorithm)), apart(),
+          {.observer = &seen,
+           .faults = one({.kind = fault_kind::kill, .workers = {who}, .at_s = 1, .lasts_s = 1, .processes = true})});
+      EXPECT_EQ(result.summary.returned, 1u) << algorithm << ' ' << who;
+      EXPECT_THAT(seen.all(), Contains("node " + std::to_string(who) + " is back")) << algorithm;
+      EXPECT_GT(result.summary.steps_per_worker[who], 120u) << algorithm << ' ' << who; // of which 25 before its death
+    }
+}
+
+/// Notes the last step of which a worker has sent something.
+struct noting_link final : link {
+  noting_link(std::map<rank, std::uint64_t>& last, std::unique_ptr<link> inner)
+      : last_(last), inner_(std::move(inner)) {}
+  void send(frame f) override {
+    auto& newest = last_[f.source];
+    newest = std::max(newest, f.label.step);
+    inner_->send(std::move(f));
+  }
+  std::map<rank, std::uint64_t>& last_;
+  std::unique_ptr<link> inner_;
+};
+
+// Of seven that vote, three are cut off. The others wait for them as long as patience lasts, and then go on.
+TEST(simulated_processes, take_no_synchronous_step_where_few_are_left) {
+  constexpr double at_s = 2;
+  std::map<rank, std::uint64_t> last;
+  const auto result =
+      simulate(prepare(lawful_run("d-psgd")), apart(),
+               {.faults = one({.kind = fault_kind::partition, .workers = {0, 1, 2}, .at_s = at_s, .lasts_s = 40.0}),
+                .wrap_link = [&](rank, rank, std::unique_ptr<link> inner) {
+                  return std::make_unique<noting_link>(last, std::move(inner));
+                }});
+  EXPECT_EQ(result.summary.end, run_end::planned);
+  for (const rank i : {0u, 1u, 2u})
+    EXPECT_LE(last[i], at_s / step_s + 3) << i; // the steps that were under way, of neighbours one after the other
+  for (const rank i : {3u, 4u, 5u, 6u, 7u})
+    EXPECT_GE(last[i], 199u) << i;
+}
+
+TEST(simulated_processes, go_on_together_after_a_short_partition) {
+  for (const char* algorithm : {"d-psgd", "ad-psgd", "async-sgd"}) {
+    const auto result =
+        simulate(prepare(lawful_run(algorithm)), apart(),
+                 {.faults = one({.kind = fault_kind::partition, .workers = {0, 1, 2}, .at_s = 2, .lasts_s = 5.0})});
+    EXPECT_EQ(result.summary.end, run_end::planned) << algorithm;
+    EXPECT_EQ(result.summary.lost, 0u) << algorithm;
+  }
+}
+
+// Whoever leads may be the one that is cut off, and must not end the others when the partition is over. Nor may it go
+// by what it alone believes where it hears nobody, and is heard.
+TEST(simulated_processes, survive_that_whoever_leads_is_cut_off) {
+  auto s = apart();
+  s.process_patience_s = 1.5;
+  for (const double lasts_s : {1.7, 2.0, 4.0, 20.0}) {
+    events seen;
+    const auto result =
+        simulate(prepare(lawful_run("d-psgd")), s,
+                 {.observer = &seen,
+                  .faults = one({.kind = fault_kind::partition, .workers = {0}, .at_s = 0.5, .lasts_s = lasts_s})});
+    EXPECT_EQ(result.summary.end, run_end::planned) << lasts_s;
+    EXPECT_THAT(seen.all(), Contains("node 1 leads the run from now on")) << lasts_s;
+  }
+  const auto result = simulate(
+      prepare(lawful_run("d-psgd")), s,
+      {.faults = one(
+           {.kind = fault_kind::partition, .workers = {1, 3, 4, 6}, .at_s = 0.5, .lasts_s = 4.0, .one_way = true})});
+  EXPECT_EQ(result.summary.end, run_end::planned);
+}
+
+TEST(simulated_processes, end_with_one_sentence_when_most_of_those_are_dead_that_vote) {
+  const auto e = prepare(lawful_run("d-psgd"));
+  const auto end = [&](std::uint64_t count) {
+    try {
+      simulate(e, apart(), {.faults = one({.kind = fault_kind::kill, .at_s = 1, .coordinators = count})});
+    } catch (const broken_promise& broken) {
+      ADD_FAILURE() << broken.what();
+    } catch (const error& over) {
+      EXPECT_EQ(over.code(), errc::failed);
+      return std::string{over.what()};
+    }
+    return std::string{};
+  };
+  EXPECT_EQ(end(3), "");
+  EXPECT_THAT(end(4), HasSubstr("most of the 7 nodes that vote on who takes part are lost"));
+}
+
+// Which is a limit, and no broken promise.
+TEST(simulated_processes, wait_in_vain_for_a_master_that_nobody_starts_again) {
+  const auto e = prepare(lawful_run("async-sgd"));
+  const auto plan = one({.kind = fault_kind::kill, .workers = {8}, .at_s = 1, .processes = true});
+  EXPECT_THAT(refusal([&] { simulate(e, apart(), {.faults = plan}); }, errc::failed),
+              HasSubstr("master 0 is lost with its process; nobody takes its place"));
+}
+
+TEST(simulated_processes, are_there_to_be_killed_in_the_simulated_world_only) {
+  const auto e = prepare(lawful_run("d-psgd"));
+  const auto plan = one({.kind = fault_kind::kill, .at_s = 1, .coordinators = 1});
+  EXPECT_THAT(refusal([&] { run_locally(e, {.faults = plan}); }), HasSubstr("which only the simulated world kills"));
+}
+
+} // namespace
+} // namespace gossamer::actors
