@@ -142,11 +142,8 @@ void join_others(node_setup& setup, const std::vector<node_entry>& nodes, std::c
   setup.nodes = nodes;
   for (std::uint32_t k = 0; k < nodes.size(); ++k)
     if (k != setup.number)
-      setup.others.push_back({.number = k,
-                              .handle = {},
-                              .ranks = nodes[k].ranks,
-                              .life = nodes[k].incarnation,
-                              .lost = nodes[k].vacant});
+      setup.others.push_back(
+          {.number = k, .handle = {}, .ranks = nodes[k].ranks, .life = nodes[k].incarnation, .lost = nodes[k].vacant});
   setup.patience = patience;
   setup.send_masters_model = masters_models_over(net, e);
 }

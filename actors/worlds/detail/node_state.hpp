@@ -255,7 +255,7 @@ private:
   };
   std::map<std::uint32_t, candidate> candidates_; // by the number that they may have
   std::set<std::uint32_t> watched_;
-  std::map<std::uint32_t, std::string> suspicions_; // the last of each node
+  std::map<std::uint32_t, std::string> suspicions_;   // the last of each node
   std::optional<failure_detector::time> alone_since_; // nobody is known who votes and lives
   failure_detector::time last_connect_ = -std::chrono::seconds(1);
   std::set<std::uint32_t> connecting_;
