@@ -98,7 +98,7 @@ TEST(simulated_processes, repeat_themselves_and_tell_interleavings_apart) {
   plan.faults.push_back({.kind = fault_kind::kill, .at_s = 1, .lasts_s = 0.5, .coordinators = 2});
   plan.faults.push_back({.kind = fault_kind::partition, .workers = {2, 3}, .at_s = 3, .lasts_s = 1});
   std::set<std::uint64_t> hashes;
-  for (const std::uint64_t interleaving : {0, 1, 2}) {
+  for (const std::uint64_t interleaving : {0u, 1u, 2u}) {
     auto s = apart(interleaving);
     s.jitter = "exponential";
     const auto first = simulate(e, s, {.faults = plan}), second = simulate(e, s, {.faults = plan});
