@@ -150,6 +150,7 @@ void node_state::obey(const chair_taken&) {
     office_->progress.count(last);
   observer_ = setup_.observe();
   conflicts_ = conflicts{setup_.number};
+  condemned_.clear();
   if (evaluator_)
     tell_observer(fmt::format("node {} leads the run from now on", setup_.number));
 }

@@ -41,7 +41,8 @@ void node_state::hear(remote_node* from) {
     return;
   if (watched_.contains(from->number))
     others_->heard().heard(from->number, now());
-  if (protocol_->delegate().health_of(from->number).is == consensus::health::state::suspected)
+  const bool is_condemned = office_ && condemned_.contains(from->number); // it may well reach this node
+  if (!is_condemned && protocol_->delegate().health_of(from->number).is == consensus::health::state::suspected)
     on(consensus::health{from->number, from->life, consensus::health::state::well});
 }
 
@@ -66,8 +67,10 @@ void node_state::watch_nodes() {
   for (const auto number : heard.silent(now()))
     suspect(*others_->numbered(number),
             fmt::format("nothing has been heard of it for {:.3g} s", seconds{heard.patience()}.count()));
-  for (const auto& [number, why] : conflicts_.settle(now()))
+  for (const auto& [number, why] : conflicts_.settle(now())) {
+    condemned_.insert(number);
     suspect(*others_->numbered(number), why);
+  }
   if (office_)
     lose_those_left_out();
   if (now() - last_heartbeat_ >= heartbeat_every)
@@ -135,6 +138,7 @@ void node_state::lose_those_left_out() {
 void node_state::lose(remote_node& other, const std::string& why, consensus::health::state state) {
   others_->heard().forget(other.number);
   conflicts_.forget(other.number);
+  condemned_.erase(other.number);
   if (!std::exchange(other.lost, true)) {
     const auto& members = protocol_->delegate().last().what.view.lives;
     const bool took_part = std::ranges::any_of(other.ranks, [&](rank i) { return members.contains(i); });

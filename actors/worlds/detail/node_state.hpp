@@ -237,6 +237,7 @@ private:
   std::optional<local_node> own_node_;
   std::optional<remote_nodes> others_;
   conflicts conflicts_;
+  std::set<std::uint32_t> condemned_; // by this chair, which they may reach: they cannot reach others
   failure_detector::time last_heartbeat_{}, last_report_{};
   caf::actor_clock::time_point began_;
 
