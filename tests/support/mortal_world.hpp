@@ -84,7 +84,7 @@ public:
   const std::optional<actors::end_run>& end() const noexcept { return end_; }
   /// Whether all have been lost that had a state.
   bool extinct() const noexcept { return extinct_; }
-  /// How many have left as they were asked to.
+  /// How many workers, or else processes, have left as they were asked to.
   std::size_t retired() const noexcept { return retired_; }
   const std::optional<std::string>& broken() const noexcept { return check_->broken(); }
   /// Of those who live.
@@ -332,8 +332,13 @@ private:
       nodes_[n]->progress->count(last);
   }
   void obey(std::size_t, const actors::chair_left&) {}
-  void obey(std::size_t n, const actors::node_has_left&) { left_.insert(n); }
-  void obey(std::size_t, const actors::forget_worker& m) { retired_ += m.retired; }
+  void obey(std::size_t n, const actors::node_has_left&) {
+    left_.insert(n);
+    ++retired_;
+  }
+  void obey(std::size_t, const actors::forget_worker& m) { // a chair that leaves does not tell of its own workers
+    retired_ += m.retired && where_ == dwelling::together;
+  }
   void obey(std::size_t, const actors::welcome_worker&) {}
   void obey(std::size_t, const actors::save_checkpoint&) {} // nobody asks for one
   std::shared_ptr<const actors::experiment> run_;
