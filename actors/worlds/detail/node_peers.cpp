@@ -142,8 +142,9 @@ void node_state::lose(remote_node& other, const std::string& why, consensus::hea
   if (!std::exchange(other.lost, true)) {
     const auto& members = protocol_->delegate().last().what.view.lives;
     const bool took_part = std::ranges::any_of(other.ranks, [&](rank i) { return members.contains(i); });
-    tell_observer(took_part ? fmt::format("node {} is lost: {}", other.number, why)
-                            : fmt::format("node {} has left", other.number));
+    const bool is_suspected = state == consensus::health::state::suspected; // a resolution has left it out before
+    tell_observer(took_part || is_suspected ? fmt::format("node {} is lost: {}", other.number, why)
+                                            : fmt::format("node {} has left", other.number));
     if (office_ && other.is_met())
       caf::anon_send_exit(other.handle, caf::exit_reason::kill);
     for (const auto i : other.ranks)
