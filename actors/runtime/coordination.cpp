@@ -139,9 +139,10 @@ coordination::orders coordination::on(const worker_paused& m) {
 
 bool coordination::have_paused() const {
   const auto& leaving = last_.what.parting.heirs;
-  const auto must = [&](rank i) { return !is_master(i) && (synchronous() || leaving.contains(i)); };
-  return !leaving.empty()
-         && std::ranges::all_of(members_.living(), [&](rank i) { return !must(i) || paused_.contains(i); });
+  const auto living = members_.living();
+  if (!synchronous()) // they leave one by one
+    return std::ranges::any_of(living, [&](rank i) { return leaving.contains(i) && paused_.contains(i); });
+  return !leaving.empty() && std::ranges::all_of(living, [&](rank i) { return is_master(i) || paused_.contains(i); });
 }
 
 coordination::orders coordination::on(const worker_finished& m) {

@@ -71,24 +71,24 @@ private:
     if (leaving.empty() || staying.empty() || !all_have_models || changed() || found_.stop || found_.last.stopping)
       return;
     const bool is_known = std::ranges::all_of(leaving, [&](rank i) { return last.heirs.contains(i); });
-    if (is_known && have_paused(last)) {
-      gone_ = {leaving.begin(), leaving.end()};
-      paused_before_ = last.at;
-      std::erase_if(abreast_, [this](const auto* w) { return gone_.contains(w->who); });
-      return;
-    }
-    if (rounds_ != rounds::none)
+    const bool all_have_paused = std::ranges::all_of(abreast_, [&](const auto* w) { return has_paused(*w, last); });
+    for (const auto* w : abreast_)
+      if (w->retires && (rounds_ == rounds::none ? has_paused(*w, last) : is_known && all_have_paused))
+        gone_.insert(w->who);
+    std::erase_if(abreast_, [this](const auto* w) { return gone_.contains(w->who); });
+    std::erase_if(leaving, [this](rank i) { return gone_.contains(i); });
+    paused_before_ = last.at;
+    if (rounds_ != rounds::none && !leaving.empty())
       next_.parting.at = is_known ? last.at : last_step() + 1;
     for (const auto i : leaving) {
       const auto above = std::ranges::upper_bound(staying, i);
       next_.parting.heirs.emplace(i, above == staying.end() ? staying.front() : *above);
     }
   }
-  bool have_paused(const parting& last) const {
-    return std::ranges::all_of(abreast_, [&](const auto* w) {
-      const bool must = rounds_ != rounds::none || last.heirs.contains(w->who);
-      return !must || (w->paused && w->step >= last.at);
-    });
+  /// Where there are rounds all pause; else only who leaves, one by one: a master may wait for who has paused before it
+  /// answers others.
+  bool has_paused(const standing& w, const parting& last) const {
+    return w.paused && w.step >= last.at && (rounds_ != rounds::none || last.heirs.contains(w.who));
   }
 
   bool changed() const {
