@@ -1,0 +1,94 @@
+// Runs to which nodes come while they are under way, and that they leave: real binaries, real sockets.
+#include <csignal>
+#include <optional>
+
+#include "command.hpp"
+
+namespace gossamer {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class growing_run : public command {
+protected:
+  /// Of two nodes, which three may become; it ends only when it is told to.
+  words leader(const std::string& algorithm) const {
+    return words{"env", "-C", folder_.string()} + gossamer({"node",      "--listen",    "127.0.0.1:0",
+                                                            "--nodes",   "2",           "--",
+                                                            "train",     "--data",      "digits:samples=600,test=200",
+                                                            "--epochs",  "1e8",         "--eval-every",
+                                                            "5",         "--out",       "run",
+                                                            "--workers", "2",           "--max-workers",
+                                                            "3",         "--algorithm", algorithm});
+  }
+  words joining(const std::string& address) const {
+    return words{"env", "-C", folder_.string()} + gossamer({"node", "--join", address});
+  }
+  static std::string address_in(const support::outcome& so_far) {
+    const auto begin = so_far.err.find("--join ") + 7;
+    return so_far.err.substr(begin, so_far.err.find('\n', begin) - begin);
+  }
+};
+
+TEST_F(growing_run, takes_in_a_node_and_lets_nodes_go) {
+  for (const char* algorithm : {"cser", "ad-psgd"}) {
+    SCOPED_TRACE(algorithm);
+    std::filesystem::remove_all(folder_ / "run");
+    std::string address;
+    std::optional<support::subprocess> founder, newcomer;
+    const auto join = [&](auto& node) { node.emplace(joining(address)); };
+    support::outcome unknown, asked;
+    support::subprocess leading(leader(algorithm));
+    leading
+        .when("--join ",
+              [&](const auto& so_far) {
+                address = address_in(so_far);
+                join(founder);
+              })
+        .when("epoch ", [&](const auto&) { join(newcomer); })
+        .when("worker 2 comes",
+              [&](const auto&) {
+                unknown = run({"leave", address, "--node", "7"});
+                asked = run({"leave", address, "--node", "1"});
+              })
+        .when("node 1 has left", [&](const auto&) { newcomer->send_signal(SIGTERM); })
+        .signal_after("node 2 has left", SIGINT);
+    const auto led = leading.finish(), left = founder->finish(), came = newcomer->finish();
+    EXPECT_EQ(led.status, 130) << led.err;
+    EXPECT_THAT(led.err, AllOf(HasSubstr("node 2 has come"), HasSubstr("worker 1 has left; 2 go on"),
+                               HasSubstr("worker 2 has left; 1 go on")));
+    EXPECT_EQ(unknown.status, 2);
+    EXPECT_THAT(unknown.err, HasSubstr("there is no node 7"));
+    EXPECT_EQ(asked.status, 0) << asked.err;
+    EXPECT_THAT(asked.out, HasSubstr("node 1 leaves as soon as it has handed over what it has"));
+    EXPECT_EQ(left.status, 0) << left.err;
+    EXPECT_EQ(came.status, 0) << came.err;
+    EXPECT_EQ(json::parse(read("run/summary.json"))["lost"], 0);
+  }
+}
+
+TEST_F(growing_run, goes_on_without_the_node_that_led) {
+  std::string address;
+  std::optional<support::subprocess> founder;
+  support::subprocess leading(leader("d-psgd"));
+  leading
+      .when("--join ",
+            [&](const auto& so_far) {
+              address = address_in(so_far);
+              founder.emplace(joining(address));
+            })
+      .when("epoch ", [&](const auto&) {
+        EXPECT_EQ(run({"leave", address}).status, 0);
+      });
+  const auto led = leading.finish();
+  EXPECT_EQ(led.status, 1) << led.err;
+  EXPECT_THAT(led.err, HasSubstr("this node has left, as it was asked to; the run goes on"));
+  founder->signal_after("epoch ", SIGTERM);
+  const auto went_on = founder->finish();
+  EXPECT_EQ(went_on.status, 130) << went_on.err;
+  EXPECT_THAT(went_on.err, HasSubstr("node 1 leads the run from now on"));
+}
+
+} // namespace
+} // namespace gossamer
