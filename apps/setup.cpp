@@ -110,12 +110,14 @@ actors::fault_plan plan_of(const run_options& o, const actors::experiment& e) {
   actors::fault_plan plan;
   if (!o.faults.empty())
     plan = actors::read_plan(o.faults);
-  else if (o.chaos)
+  else if (const auto comers = e.settings.worker_ranks() - e.settings.workers; o.chaos)
     plan = actors::draw_plan(mixed(*o.chaos, o.run.seed), {.workers = e.settings.worker_ranks(),
                                                            .masters = e.masters,
                                                            .workers_per_node = o.world.workers_per_node,
                                                            .horizon_s = o.horizon_s.value(),
-                                                           .processes = o.world.processes});
+                                                           .processes = o.world.processes,
+                                                           .churn = comers > 0,
+                                                           .comers = comers});
   actors::check(plan, e.participants(), o.world.workers_per_node);
   return plan;
 }

@@ -9,8 +9,6 @@ namespace gossamer::actors {
 
 namespace {
 
-bool strikes_links(fault_kind kind) { return kind > fault_kind::slow; }
-
 std::vector<bool> members(const std::vector<rank>& ranks, std::size_t workers) {
   std::vector<bool> result(ranks.empty() ? 0 : workers);
   for (const auto worker : ranks)

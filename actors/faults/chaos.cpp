@@ -16,6 +16,9 @@ namespace {
 constexpr double last_begin = 0.7, last_end = 0.8; // shares of the horizon
 constexpr double regained_after_s = 5;             // a vote, by a process that has come back
 constexpr std::size_t most_voters = 7;
+constexpr auto first_of_churn = static_cast<std::size_t>(fault_kind::leave);
+
+bool takes_away(fault_kind kind) { return kind == fault_kind::kill || kind == fault_kind::leave; }
 
 /// Rounded down to three digits, which read well. No logarithms here and below, whose last bit differs by machine.
 double three_digits(double x) {
@@ -32,8 +35,10 @@ public:
   generator(std::uint64_t seed, const chaos_limits& limits)
       : random_(random_stream{seed, 0, purpose::chaos}, 0), limits_(limits),
         dead_until_s_(limits.workers + limits.masters, -1) {
-    for (const auto spared : some(first(limits.workers), std::min(limits.spare + most_dead(), limits.workers)))
-      dead_until_s_[spared] = std::numeric_limits<double>::infinity();
+    for (const auto spared : some(first(founders()), std::min(limits.spare + most_dead(), founders())))
+      dead_until_s_[spared] = spared_;
+    for (std::size_t i = founders(); i < limits.workers; ++i)
+      dead_until_s_[i] = for_ever_;
   }
 
   fault_plan draw() {
@@ -43,6 +48,8 @@ public:
       fault f{.kind = on[below(on.size())], .at_s = at_s};
       const double most_s = last_end * limits_.horizon_s - at_s;
       f.lasts_s = three_digits(log_uniform(0.005 * limits_.horizon_s, most_s));
+      if (f.kind == fault_kind::join)
+        f.lasts_s.reset();
       if (draw_whom(f)) {
         draw_strength(f);
         plan.faults.push_back(std::move(f));
@@ -68,6 +75,7 @@ private:
     return static_cast<std::size_t>(log_uniform(1, static_cast<double>(std::max<std::size_t>(most, 1)) + 1));
   }
 
+  std::size_t founders() const { return limits_.workers - limits_.comers; }
   std::size_t everybody() const { return limits_.workers + limits_.masters; }
 
   std::vector<rank> first(std::size_t count) const {
@@ -88,10 +96,9 @@ private:
   std::vector<fault_kind> kinds() {
     std::vector<fault_kind> on;
     while (on.empty())
-      for (std::size_t i = 0; i < fault_kinds; ++i) {
+      for (std::size_t i = 0; i < (limits_.churn ? fault_kinds : first_of_churn); ++i) {
         const auto kind = static_cast<fault_kind>(i);
-        const bool room =
-            kind == fault_kind::kill ? everybody() > limits_.spare : kind <= fault_kind::slow || everybody() > 1;
+        const bool room = takes_away(kind) ? everybody() > limits_.spare : !strikes_links(kind) || everybody() > 1;
         if (coin() && room)
           on.push_back(kind);
       }
@@ -108,26 +115,44 @@ private:
 
   /// False when there is nobody to strike.
   bool draw_whom(fault& f) {
-    if (f.kind > fault_kind::partition) {
+    if (strikes_frames(f.kind)) {
       draw_links(f);
       return true;
     }
-    if (f.kind == fault_kind::kill && limits_.processes && coin())
+    if (f.kind == fault_kind::join)
+      return draw_comers(f);
+    if (takes_away(f.kind) && limits_.processes && coin())
       return draw_processes(f);
-    auto candidates = first(everybody());
-    if (f.kind == fault_kind::kill)
+    auto candidates = first(f.kind == fault_kind::leave ? limits_.workers : everybody());
+    if (takes_away(f.kind))
       std::erase_if(candidates, [&](rank i) { return dead_until_s_[i] >= f.at_s; });
     if (candidates.empty())
       return false;
     draw_victims(f, std::move(candidates));
     if (f.kind == fault_kind::partition)
       f.one_way = below(4) == 0;
-    if (f.kind == fault_kind::kill)
+    if (takes_away(f.kind))
       bury(f);
     return true;
   }
 
-  std::size_t nodes() const { return (limits_.workers + limits_.workers_per_node - 1) / limits_.workers_per_node; }
+  bool draw_comers(fault& f) {
+    auto candidates = first(limits_.workers);
+    std::erase_if(candidates, [&](rank i) { return dead_until_s_[i] != for_ever_; });
+    f.processes = limits_.processes && coin();
+    auto whole = f.processes ? whole_nodes(candidates) : std::vector<std::size_t>{};
+    if (f.processes ? whole.empty() : candidates.empty())
+      return false;
+    if (f.processes)
+      f.nodes = some(std::move(whole), size_up_to(whole.size()));
+    else
+      draw_victims(f, std::move(candidates));
+    for (const auto worker : named_workers(f, everybody(), limits_.workers_per_node))
+      dead_until_s_[worker] = f.at_s;
+    return true;
+  }
+
+  std::size_t nodes() const { return (founders() + limits_.workers_per_node - 1) / limits_.workers_per_node; }
 
   /// Of processes, so that those that vote can agree without them.
   std::size_t most_dead() const {
@@ -141,7 +166,7 @@ private:
     if (dead >= most_dead())
       return false;
     auto count = size_up_to(most_dead() - dead);
-    if (coin()) {
+    if (f.kind == fault_kind::kill && coin()) {
       f.coordinators = count;
     } else {
       f.processes = true;
@@ -154,8 +179,7 @@ private:
       f.nodes = some(std::move(whole), count);
     }
     bury(f);
-    dead_processes_.emplace_back(
-        f.lasts_s ? f.at_s + *f.lasts_s + regained_after_s : std::numeric_limits<double>::infinity(), count);
+    dead_processes_.emplace_back(f.lasts_s ? f.at_s + *f.lasts_s + regained_after_s : for_ever_, count);
     return true;
   }
 
@@ -163,7 +187,8 @@ private:
     auto nodes = limits_.workers_per_node > 1 && coin() ? whole_nodes(candidates) : std::vector<std::size_t>{};
     const bool of_nodes = nodes.size() > (f.kind == fault_kind::partition ? 1 : 0); // not everybody on one side
     const auto size = of_nodes ? nodes.size() : candidates.size();
-    const auto count = size_up_to(f.kind == fault_kind::kill ? size : size / 2);
+    const bool may_be_all = takes_away(f.kind) || f.kind == fault_kind::join;
+    const auto count = size_up_to(may_be_all ? size : size / 2);
     if (of_nodes)
       f.nodes = some(std::move(nodes), count);
     else
@@ -185,7 +210,7 @@ private:
   void bury(fault& f) {
     if (coin())
       f.lasts_s.reset();
-    const double until_s = f.lasts_s ? f.at_s + *f.lasts_s : std::numeric_limits<double>::infinity();
+    const double until_s = f.lasts_s ? f.at_s + *f.lasts_s : for_ever_;
     if (!f.coordinators) // whom that strikes nobody knows yet
       for (const auto worker : named_workers(f, everybody(), limits_.workers_per_node))
         dead_until_s_[worker] = until_s;
@@ -209,6 +234,8 @@ private:
     case fault_kind::kill:
     case fault_kind::pause:
     case fault_kind::partition:
+    case fault_kind::leave:
+    case fault_kind::join:
       break;
     case fault_kind::slow:
       f.factor = three_digits(log_uniform(1.1, 30));
@@ -230,14 +257,16 @@ private:
 
   random_sequence random_;
   const chaos_limits limits_;
-  std::vector<double> dead_until_s_; // by rank; for ever if it must not be killed, or does not come back
+  static constexpr double for_ever_ = std::numeric_limits<double>::max();
+  static constexpr double spared_ = std::numeric_limits<double>::infinity();
+  std::vector<double> dead_until_s_;                           // by rank; for ever if it does not come back
   std::vector<std::pair<double, std::size_t>> dead_processes_; // until when, and how many
 };
 
 } // namespace
 
 fault_plan draw_plan(std::uint64_t seed, const chaos_limits& limits) {
-  if (limits.workers == 0 || limits.workers > topology::max_workers || limits.workers_per_node == 0)
+  if (limits.workers <= limits.comers || limits.workers > topology::max_workers || limits.workers_per_node == 0)
     throw error(
         errc::usage,
         fmt::format("a random fault plan for {} workers, {} on each node", limits.workers, limits.workers_per_node),

@@ -53,15 +53,17 @@ std::string frames(const fault& f) {
                                         : share + (f.rate < 1 ? " the frames" : " frames") + links(f);
 }
 
+/// "workers 0 and 1"; or "the process of worker 3".
+std::string parties(const fault& f) {
+  return f.processes ? fmt::format("the process{} of {}", one_victim(f) ? "" : "es", victims(f)) : victims(f);
+}
+
 std::string kill(const fault& f) {
   if (f.coordinators)
     return *f.coordinators == 1
                ? "the process that has the chair is dead"
                : fmt::format("the process that has the chair and {} more that vote are dead", *f.coordinators - 1);
-  if (f.processes)
-    return one_victim(f) ? fmt::format("the process of {} is dead", victims(f))
-                         : fmt::format("the processes of {} are dead", victims(f));
-  return fmt::format("{} {} dead", victims(f), one_victim(f) ? "is" : "are");
+  return fmt::format("{} {} dead", parties(f), one_victim(f) ? "is" : "are");
 }
 
 std::string what(const fault& f) {
@@ -91,6 +93,10 @@ std::string what(const fault& f) {
     return fmt::format("{} come {:.6g} s late", frames(f), f.seconds);
   case fault_kind::throttle:
     return fmt::format("each link{} carries at most {:.6g} bits a second", links(f), f.bits_per_second);
+  case fault_kind::leave:
+    return fmt::format("{} {} gone", parties(f), one_victim(f) ? "is" : "are");
+  case fault_kind::join:
+    return fmt::format("{} {} there", parties(f), one_victim(f) ? "is" : "are");
   }
   return "nothing happens";
 }

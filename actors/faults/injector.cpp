@@ -49,16 +49,23 @@ struct injector_state {
     if (on_switch)
       on_switch(index, on);
     self->send(node, run_event{(on ? "begins: " : "ends: ") + describe(at(index))});
-    if (at(index).kills_processes())
+    if (at(index).strikes_processes())
       return; // which no node can do to itself
-    for (const auto i : named_workers(at(index), workers, workers_per_node)) {
-      if (at(index).kind == fault_kind::pause)
-        self->send(node, pause_worker{i, on});
-      else if (at(index).kind == fault_kind::kill && on)
-        self->send(node, kill_worker{i, at(index).lasts_s.has_value()});
-      else if (at(index).kind == fault_kind::kill)
-        self->send(node, restart_worker{i});
-    }
+    for (const auto i : named_workers(at(index), workers, workers_per_node))
+      tell_about(i, at(index), on);
+  }
+
+  void tell_about(rank i, const fault& f, bool on) {
+    if (f.kind == fault_kind::pause)
+      self->send(node, pause_worker{i, on});
+    else if (f.kind == fault_kind::kill && on)
+      self->send(node, kill_worker{i, f.lasts_s.has_value()});
+    else if (f.kind == fault_kind::kill)
+      self->send(node, restart_worker{i});
+    else if (f.kind == fault_kind::leave && on)
+      self->send(node, retire_worker{i});
+    else if (f.kind == fault_kind::leave || f.kind == fault_kind::join)
+      self->send(node, restart_worker{i, true});
   }
 
   void on_step(const step_report& r) {

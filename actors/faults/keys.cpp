@@ -10,8 +10,9 @@
 namespace gossamer::actors {
 
 namespace {
-constexpr std::array<std::string_view, fault_kinds> names{"kill",      "pause",   "slow",    "partition", "drop",
-                                                          "duplicate", "reorder", "corrupt", "delay",     "throttle"};
+constexpr std::array<std::string_view, fault_kinds> names{"kill",  "pause",     "slow",    "partition",
+                                                          "drop",  "duplicate", "reorder", "corrupt",
+                                                          "delay", "throttle",  "leave",   "join"};
 }
 
 std::string_view to_string(fault_kind kind) noexcept { return names[static_cast<std::size_t>(kind)]; }
@@ -22,27 +23,28 @@ namespace {
 
 using enum fault_kind;
 
-constexpr kind_set of_workers{kill, pause, slow};
+constexpr kind_set of_workers{kill, pause, slow, leave, join};
+constexpr kind_set names_workers{kill, pause, slow, leave, join, partition};
 constexpr kind_set on_links = kind_set::all_but(of_workers);
 constexpr double longest_s = 1e9; // in nanoseconds it fits into 64 bits
 constexpr double shortest_s = 1e-9;
 constexpr double most_coordinators = 7; // so many vote at most
 
 constexpr std::array keys{
-    fault_key{"workers", &fault::workers, kind_set{kill, pause, slow, partition}, kind_set{}, "ranks, such as [0, 3]"},
-    fault_key{"nodes", &fault::nodes, kind_set{kill, pause, slow, partition}, kind_set{},
-              "groups of consecutive ranks, such as [1]"},
+    fault_key{"workers", &fault::workers, names_workers, kind_set{}, "ranks, such as [0, 3]"},
+    fault_key{"nodes", &fault::nodes, names_workers, kind_set{}, "groups of consecutive ranks, such as [1]"},
     fault_key{"from", &fault::from, on_links, kind_set{}, "ranks that send, such as [0, 3]"},
     fault_key{"to", &fault::to, on_links, kind_set{}, "ranks that receive, such as [0, 3]"},
-    fault_key{"processes", &fault::processes, kind_set{kill}, kind_set{}, "the whole processes of these workers die"},
+    fault_key{"processes", &fault::processes, kind_set{kill, leave, join}, kind_set{},
+              "it happens to the whole processes of these workers"},
     fault_key{"coordinators", &fault::coordinators, kind_set{kill}, kind_set{},
               "processes that vote, the one that has the chair first", 1, most_coordinators},
     fault_key{"one-way", &fault::one_way, kind_set{partition}, kind_set{}, "only frames to the other side are lost"},
     fault_key{"at", &fault::at_s, kind_set::all(), kind_set{}, "seconds after the start", 0, longest_s},
     fault_key{"at-step", &fault::at_step, kind_set::all(), kind_set{}, "gradients of the first worker to get there", 0,
               0x1p53},
-    fault_key{"for", &fault::lasts_s, kind_set::all(), kind_set{}, "seconds; without it for ever", shortest_s,
-              longest_s},
+    fault_key{"for", &fault::lasts_s, kind_set::all_but(kind_set{join}), kind_set{}, "seconds; without it for ever",
+              shortest_s, longest_s},
     fault_key{"rate", &fault::rate, kind_set{drop, duplicate, reorder, corrupt, delay}, kind_set{},
               "share of the frames that are hit", 1e-9, 1},
     fault_key{"factor", &fault::factor, kind_set{slow}, kind_set{slow}, "times as long for a gradient", 1, 1e6},

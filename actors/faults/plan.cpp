@@ -45,7 +45,7 @@ std::string place_of(const fault_plan& plan, std::size_t i) {
 
 } // namespace
 
-bool fault_plan::kills_processes() const noexcept { return std::ranges::any_of(faults, &fault::kills_processes); }
+bool fault_plan::strikes_processes() const noexcept { return std::ranges::any_of(faults, &fault::strikes_processes); }
 
 bool fault_plan::needs_steps() const noexcept {
   return std::ranges::any_of(faults, [](const fault& f) { return f.at_step.has_value(); });
@@ -90,11 +90,11 @@ void check(const fault_plan& plan, std::size_t workers, std::size_t workers_per_
 
 void check_without_processes(const fault_plan& plan) {
   for (std::size_t i = 0; i < plan.faults.size(); ++i)
-    if (plan.faults[i].kills_processes())
-      throw error(
-          errc::usage,
-          fmt::format("{}: this kill is one of processes, which only the simulated world kills", place_of(plan, i)),
-          "run it with gossamer simulate, or kill workers alone: leave out processes and coordinators");
+    if (const auto& f = plan.faults[i]; f.strikes_processes())
+      throw error(errc::usage,
+                  fmt::format("{}: this {} is one of processes, which only the simulated world has in its hands",
+                              place_of(plan, i), to_string(f.kind)),
+                  "run it with gossamer simulate, or name workers alone: leave out processes and coordinators");
 }
 
 } // namespace gossamer::actors

@@ -13,7 +13,7 @@ namespace gossamer::actors {
 
 using topology::rank;
 
-/// What can go wrong. The first three strike workers, the others the links between them.
+/// What can go wrong, or merely happen: workers also come and go of their own accord.
 enum class fault_kind : std::uint8_t {
   kill,      ///< workers stop for good, or start anew after `lasts_s`
   pause,     ///< workers neither compute nor answer for a while; what was sent to them waits
@@ -25,8 +25,17 @@ enum class fault_kind : std::uint8_t {
   corrupt,   ///< a share `rate` of the frames arrives damaged
   delay,     ///< a share `rate` of the frames comes `seconds` later; those behind it wait, so the order stays
   throttle,  ///< each link carries at most `bits_per_second`; frames queue up before it
+  leave,     ///< workers leave, handing over what they owe; with `lasts_s` they come back
+  join,      ///< workers come that are not there: nobody has had their ranks yet, or they have died or left
 };
-inline constexpr std::size_t fault_kinds = 10;
+inline constexpr std::size_t fault_kinds = 12;
+
+/// Whether it strikes links, and not workers.
+constexpr bool strikes_links(fault_kind kind) noexcept {
+  return kind >= fault_kind::partition && kind <= fault_kind::throttle;
+}
+/// Whether it strikes frames, of all links unless some are named.
+constexpr bool strikes_frames(fault_kind kind) noexcept { return strikes_links(kind) && kind != fault_kind::partition; }
 
 /// "kill": as in plan files.
 std::string_view to_string(fault_kind kind) noexcept;
@@ -56,15 +65,15 @@ struct fault {
   double seconds = 0;
   double bits_per_second = 0;
   bool one_way = false; ///< of a partition: only frames from the first side to the second are lost
-  /// Of a kill: the processes of these workers die, with everybody who lives there.
+  /// Of a kill, leave or join: the processes of these workers do, with everybody who lives there.
   bool processes = false;
   /// Of a kill: so many processes die that vote on who takes part, the one that has the chair first.
   std::optional<std::uint64_t> coordinators = {};
 
   source_place written_at = {};
 
-  /// Whether processes die, not only workers.
-  bool kills_processes() const noexcept { return processes || coordinators.has_value(); }
+  /// Whether it happens to processes, not only to workers.
+  bool strikes_processes() const noexcept { return processes || coordinators.has_value(); }
 
   friend bool operator==(const fault&, const fault&) = default;
 };
@@ -80,8 +89,8 @@ struct fault_plan {
   /// Whether a fault waits for a step.
   bool needs_steps() const noexcept;
 
-  /// Whether a fault kills processes.
-  bool kills_processes() const noexcept;
+  /// Whether a fault happens to processes.
+  bool strikes_processes() const noexcept;
 
   friend bool operator==(const fault_plan&, const fault_plan&) = default;
 };
@@ -95,7 +104,7 @@ std::vector<rank> named_workers(const fault& f, std::size_t workers, std::size_t
 /// @error errc::usage; names the place in the file, or else the index of the fault, the key and what is allowed
 void check(const fault_plan& plan, std::size_t workers, std::size_t workers_per_node);
 
-/// Refuses a plan that kills processes, where that cannot be done.
+/// Refuses a plan that does something to processes, where that cannot be done.
 /// @error errc::usage; names the fault as `check` does
 void check_without_processes(const fault_plan& plan);
 

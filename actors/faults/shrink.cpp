@@ -86,9 +86,8 @@ double half(double x) { return x / 2; }
 constexpr std::array numbers{
     number{[](fault& f) { return f.at_step ? nullptr : &f.at_s; }, [](double) { return 0.0; }, 0},
     number{[](fault& f) { return f.lasts_s ? &*f.lasts_s : nullptr; }, half, 1e-3},
-    number{
-        [](fault& f) { return f.kind > fault_kind::partition && f.kind != fault_kind::throttle ? &f.rate : nullptr; },
-        half, 1e-3},
+    number{[](fault& f) { return strikes_frames(f.kind) && f.kind != fault_kind::throttle ? &f.rate : nullptr; }, half,
+           1e-3},
     number{[](fault& f) { return f.kind == fault_kind::slow ? &f.factor : nullptr; },
            [](double x) { return 1 + (x - 1) / 2; }, 1.1},
     number{[](fault& f) { return f.seconds > 0 ? &f.seconds : nullptr; }, half, 1e-3},
@@ -153,7 +152,7 @@ private:
       keep_if_fails(i, [](fault& f) { f.processes = false; });
     while (plan_.faults[i].coordinators > 1u && keep_if_fails(i, [](fault& f) { --*f.coordinators; }))
       ;
-    if (plan_.faults[i].kind > fault_kind::partition) {
+    if (strikes_frames(plan_.faults[i].kind)) {
       fewer_than_all(i, &fault::from);
       fewer_than_all(i, &fault::to);
     }

@@ -115,6 +115,7 @@ struct kill_worker {
 };
 struct restart_worker {
   rank who = 0;
+  bool if_gone = false; ///< one that lives stays as it is, also if it is about to leave
 };
 /// it shall leave: hand over what it has, and then end
 struct retire_worker {
@@ -275,7 +276,7 @@ decltype(auto) inspect(Inspector& f, kill_worker& m) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, restart_worker& m) {
-  return f(m.who);
+  return f(m.who, m.if_gone);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, pause_worker& m) {

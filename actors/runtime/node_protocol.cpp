@@ -131,6 +131,7 @@ node_protocol::orders node_protocol::on(const retire_worker& m) {
   if (found == residents_.end() || !found->second.lives || is_master(m.who))
     return out;
   found->second.retires = true;
+  found->second.returns = false;
   ask_to_leave(out);
   return settled(out);
 }
@@ -172,9 +173,14 @@ node_protocol::orders node_protocol::on(const restart_worker& m) {
   if (found == residents_.end())
     return out;
   away_.erase(m.who);
-  if (found->second.lives) // its death has not been noticed, or it is not dead at all
+  auto& one = found->second;
+  if (m.if_gone && one.lives) {
+    one.returns |= std::exchange(one.retires, leaves_);
+    return out;
+  }
+  if (one.lives) // its death has not been noticed, or it is not dead at all
     out.emplace_back(stop_worker{m.who});
-  end_life(m.who, true, out);
+  end_life(m.who, !leaves_, out);
   return settled(out);
 }
 
@@ -188,7 +194,7 @@ void node_protocol::end_life(rank i, bool comes_again, orders& out) {
     report(worker_lost{i, one.incarnation}, out);
   if (comes_again)
     report(worker_waits{i}, out);
-  one.retires = one.paused = false;
+  one.retires = one.paused = one.returns = false;
   const bool was_last = asked_.erase(i) != 0 && asked_.empty();
   if (!synchronous() || was_last)
     say_where_they_stand(out);
@@ -245,13 +251,16 @@ void node_protocol::obey(const consensus::orders& all, orders& out) {
 void node_protocol::enter(const resolution& r, orders& out) {
   asked_.clear();
   bool somebody_is_left_out = false, somebody_has_left = false;
+  std::vector<rank> returning;
   for (auto& [i, one] : residents_) {
     const auto member = r.what.view.lives.find(i);
     const bool takes_part = member != r.what.view.lives.end() && r.knows(delegate_.self(), delegate_.life());
     if (!takes_part && one.lives && one.paused && parting_.heirs.contains(i)) {
       out.emplace_back(stop_worker{i});
-      one = {.incarnation = one.incarnation};
+      one = {.incarnation = one.incarnation, .waits = one.returns && !leaves_};
       somebody_has_left = true;
+      if (one.waits)
+        returning.push_back(i);
     }
     one.paused = one.paused && r.what.parting == parting_;
     somebody_is_left_out |= !takes_part && one.lives;
@@ -269,6 +278,8 @@ void node_protocol::enter(const resolution& r, orders& out) {
   seat_chair(r, out);
   if (somebody_has_left && !synchronous())
     say_where_they_stand(out);
+  for (const auto i : returning)
+    report(worker_waits{i}, out);
   const bool takes_part = std::ranges::any_of(residents_, [](const auto& one) { return one.second.lives; });
   if (leaves_ && !takes_part && !delegate_.votes() && !std::exchange(has_left_, true))
     out.emplace_back(node_has_left{});
@@ -372,7 +383,7 @@ node_protocol::orders node_protocol::settled(orders& out) {
 void node_protocol::fields(archive& a) {
   delegate_.fields(a);
   for (auto& [i, one] : residents_)
-    a(one.incarnation)(one.lives)(one.waits)(one.finished)(one.joined)(one.retires)(one.paused);
+    a(one.incarnation)(one.lives)(one.waits)(one.finished)(one.joined)(one.retires)(one.paused)(one.returns);
   consensus::inspecting_archive all{a};
   all(away_, round_, asked_, standings_, chair_node_, checkpoint_, now_s_, parting_);
   a(leaves_)(has_left_)(asked_to_leave_s_);

@@ -109,6 +109,7 @@ private:
     bool waits = false; ///< to be started anew
     bool finished = false, joined = false;
     bool retires = false, paused = false; ///< see `parting`
+    bool returns = false;                 ///< if it is too late for it to stay
   };
 
   bool is_master(rank i) const { return run_->is_master(i); }

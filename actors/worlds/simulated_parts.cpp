@@ -70,6 +70,7 @@ private:
 caf::behavior messenger(caf::event_based_actor*, simulated_processes* all) {
   return {[=](const kill_worker& m) { all->tell_home_of(m.who, m); },
           [=](const restart_worker& m) { all->tell_home_of(m.who, m); },
+          [=](const retire_worker& m) { all->tell_home_of(m.who, m); },
           [=](const pause_worker& m) { all->tell_home_of(m.who, m); }, [=](const run_event& m) { all->tell_all(m); }};
 }
 
@@ -79,7 +80,8 @@ caf::behavior client_of_processes(caf::event_based_actor* self, simulation* worl
           [=](const run_failed& f) {
             world->processes()->on_failure(self->current_sender(), f);
             self->send(caf::actor_cast<caf::actor>(self->current_sender()), leave_run{f.sentence});
-          }};
+          },
+          [=](const node_has_left&) { world->processes()->on_departure(self->current_sender()); }};
 }
 
 caf::behavior client_actor(caf::event_based_actor* self, simulation* world) {
@@ -149,7 +151,7 @@ world_parts simulation::parts(std::uint32_t node) {
 void simulation::spawn_actors() {
   injector_ = system_.spawn(fault_injector, board_, run_->participants(), settings_.workers_per_node,
                             std::function([this](std::size_t fault, bool on) { on_fault(fault, on); }));
-  if (settings_.processes || around_.faults.kills_processes())
+  if (settings_.processes || around_.faults.strikes_processes())
     return spawn_processes();
   client_ = system_.spawn(client_actor, this);
   node_ = spawn_run(system_, run_, parts(),

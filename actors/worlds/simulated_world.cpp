@@ -246,10 +246,15 @@ void simulation::on_fault(std::size_t index, bool on) {
     on ? ++passing_faults_ : --passing_faults_;
 }
 
+bool can_keep_others_waiting(fault_kind kind) {
+  return kind == fault_kind::pause || kind == fault_kind::slow
+         || (strikes_links(kind) && kind != fault_kind::duplicate);
+}
+
 /// One that is on, will never end, and can keep others waiting.
 const fault* simulation::endless_fault() const {
   for (const auto index : endless_)
-    if (const auto& f = board_->plan().faults[index]; f.kind != fault_kind::kill && f.kind != fault_kind::duplicate)
+    if (const auto& f = board_->plan().faults[index]; can_keep_others_waiting(f.kind))
       return &f;
   return nullptr;
 }
@@ -302,9 +307,6 @@ void simulation::look_for_interrupt() {
 simulation_result simulate(const std::shared_ptr<const experiment>& e, const simulation_settings& s,
                            const run_surroundings& around) {
   detail::check_settings(s);
-  if ((s.processes || around.faults.kills_processes()) && !e->vacancies().empty())
-    throw error(errc::usage, "--max-workers is given, and a process that nobody has started yet is not simulated",
-                "leave --processes out: workers come and go all the same; or leave --max-workers out");
   return detail::simulation{e, s, around}.run();
 }
 

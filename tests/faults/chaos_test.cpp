@@ -94,7 +94,7 @@ TEST(draw_plan, leaves_most_of_those_alive_that_vote) {
       for (const auto& f : plan.faults) {
         std::size_t dead = 0;
         for (const auto& g : plan.faults)
-          if (g.kills_processes() && g.at_s <= f.at_s && (!g.lasts_s || f.at_s <= g.at_s + *g.lasts_s))
+          if (g.strikes_processes() && g.at_s <= f.at_s && (!g.lasts_s || f.at_s <= g.at_s + *g.lasts_s))
             dead += g.coordinators ? *g.coordinators : g.nodes.size();
         ASSERT_LT(2 * dead, std::min<std::size_t>((workers + 1) / 2 + 1, 7)) << to_toml(plan);
         coordinators += f.coordinators.has_value();
@@ -106,30 +106,66 @@ TEST(draw_plan, leaves_most_of_those_alive_that_vote) {
   EXPECT_GT(processes, 200);
 }
 
+TEST(draw_plan, lets_those_come_who_are_not_there_and_those_leave_who_are) {
+  int joined = 0, came_again = 0, left_for_ever = 0, left_for_a_while = 0, processes = 0;
+  for (const bool of_processes : {false, true}) {
+    const chaos_limits limits{
+        .workers = 10, .workers_per_node = 2, .horizon_s = 20, .processes = of_processes, .churn = true, .comers = 3};
+    for_all_seeds(limits, [&](const fault_plan& plan) {
+      ASSERT_NO_THROW(check(plan, limits.workers, limits.workers_per_node));
+      ASSERT_EQ(parse_plan(to_toml(plan), "plan"), plan);
+      std::vector<double> away_until(limits.workers, -1);
+      std::fill(away_until.end() - 3, away_until.end(), HUGE_VAL);
+      std::set<rank> taken_away;
+      for (const auto& f : plan.faults) {
+        if ((f.kind != fault_kind::kill && f.kind != fault_kind::leave && f.kind != fault_kind::join) || f.coordinators)
+          continue;
+        processes += f.processes && f.kind != fault_kind::kill;
+        (f.lasts_s ? left_for_a_while : left_for_ever) += f.kind == fault_kind::leave;
+        for (const auto i : named_workers(f, limits.workers, limits.workers_per_node)) {
+          if (f.kind == fault_kind::join) {
+            ASSERT_EQ(away_until[i], HUGE_VAL) << to_toml(plan);
+            ++(i < 7 ? came_again : joined);
+            away_until[i] = -1;
+          } else {
+            ASSERT_LT(away_until[i], f.at_s) << to_toml(plan);
+            away_until[i] = f.lasts_s ? f.at_s + *f.lasts_s : HUGE_VAL;
+            taken_away.insert(i);
+          }
+        }
+      }
+      ASSERT_LE(taken_away.size(), limits.workers - limits.spare);
+    });
+  }
+  for (const int count : {joined, came_again, left_for_ever, left_for_a_while, processes})
+    EXPECT_GT(count, 200);
+}
+
 TEST(draw_plan, switches_whole_kinds_off_and_on) {
   std::array<int, fault_kinds> plans_with{};
-  int forever = 0, kills = 0, with_nodes = 0, on_all_links = 0, one_way = 0;
+  int forever = 0, kills_and_leaves = 0, with_nodes = 0, on_all_links = 0, one_way = 0;
   std::set<std::size_t> sizes;
-  for_all_seeds({.workers = 16, .workers_per_node = 4, .spare = 3}, [&](const fault_plan& plan) {
-    std::set<fault_kind> kinds;
-    for (const auto& f : plan.faults) {
-      kinds.insert(f.kind);
-      kills += f.kind == fault_kind::kill;
-      forever += !f.lasts_s;
-      with_nodes += !f.nodes.empty();
-      one_way += f.one_way;
-      on_all_links += f.kind > fault_kind::partition && f.from.empty() && f.to.empty();
-    }
-    for (const auto kind : kinds)
-      ++plans_with[static_cast<std::size_t>(kind)];
-    sizes.insert(plan.faults.size());
-  });
+  for_all_seeds({.workers = 16, .workers_per_node = 4, .spare = 3, .churn = true, .comers = 4},
+                [&](const fault_plan& plan) {
+                  std::set<fault_kind> kinds;
+                  for (const auto& f : plan.faults) {
+                    kinds.insert(f.kind);
+                    kills_and_leaves += f.kind == fault_kind::kill || f.kind == fault_kind::leave;
+                    forever += !f.lasts_s && f.kind != fault_kind::join;
+                    with_nodes += !f.nodes.empty();
+                    one_way += f.one_way;
+                    on_all_links += strikes_frames(f.kind) && f.from.empty() && f.to.empty();
+                  }
+                  for (const auto kind : kinds)
+                    ++plans_with[static_cast<std::size_t>(kind)];
+                  sizes.insert(plan.faults.size());
+                });
   // A kind that is on, among about five, comes up in about half of the plans; a kind that is off in none.
   for (const int count : plans_with) {
     EXPECT_GT(count, static_cast<int>(seeds / 5));
     EXPECT_LT(count, static_cast<int>(seeds / 2));
   }
-  EXPECT_NEAR(forever, kills / 2, 4.5 * std::sqrt(kills / 4.0));
+  EXPECT_NEAR(forever, kills_and_leaves / 2, 4.5 * std::sqrt(kills_and_leaves / 4.0));
   EXPECT_GT(with_nodes, 100);
   EXPECT_GT(on_all_links, 100);
   EXPECT_GT(one_way, 50);

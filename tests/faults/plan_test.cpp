@@ -76,8 +76,11 @@ TEST(check, refuses_what_a_kind_has_no_use_for) {
   EXPECT_THAT(refusal({.kind = kill, .workers = {1}, .rate = 0.5}),
               HasSubstr("kill has no rate; rate is for drop, duplicate, reorder, corrupt, delay"));
   EXPECT_THAT(refusal({.kind = drop, .workers = {1}}), HasSubstr("workers is for kill, pause, slow, partition"));
+  EXPECT_THAT(refusal({.kind = join, .workers = {1}, .lasts_s = 1}), HasSubstr("join has no for; for is for kill"));
+  EXPECT_THAT(refusal({.kind = leave, .coordinators = 1}), HasSubstr("leave has no coordinators"));
   EXPECT_THAT(refusal({.kind = drop, .one_way = true}), HasSubstr("one-way is for partition"));
-  EXPECT_THAT(refusal({.kind = pause, .workers = {1}, .processes = true}), HasSubstr("processes is for kill"));
+  EXPECT_THAT(refusal({.kind = pause, .workers = {1}, .processes = true}),
+              HasSubstr("processes is for kill, leave, join"));
 }
 
 TEST(check, refuses_numbers_out_of_range) {
@@ -142,6 +145,10 @@ TEST(describe, says_it_in_one_line) {
             "the process that has the chair is dead from 2 s on");
   EXPECT_EQ(describe({.kind = kill, .at_step = 9, .coordinators = 3}),
             "the process that has the chair and 2 more that vote are dead from step 9 on");
+  EXPECT_EQ(describe({.kind = leave, .workers = {1, 2}, .at_s = 2, .lasts_s = 1}),
+            "workers 1 and 2 are gone from 2 s to 3 s");
+  EXPECT_EQ(describe({.kind = join, .workers = {8}, .at_s = 2, .processes = true}),
+            "the process of worker 8 is there from 2 s on");
   EXPECT_EQ(describe({.kind = pause, .nodes = {0, 1}, .at_step = 100, .lasts_s = 0.5}),
             "nodes 0 and 1 stand still for 0.5 s from step 100 on");
   EXPECT_EQ(describe({.kind = slow, .workers = {1}, .nodes = {2}, .at_step = 7, .factor = 4}),

@@ -231,7 +231,7 @@ TEST(the_docs, show_plans_that_can_be_read_and_every_kind) {
   for (const auto& block : toml_blocks(std::filesystem::path{GOSSAMER_SOURCE_DIR} / "docs/fault-injection.md")) {
     const auto plan = parse_plan(block, "fault-injection.md");
     EXPECT_FALSE(plan.faults.empty()) << block;
-    EXPECT_NO_THROW(check(plan, 8, 2)) << block;
+    EXPECT_NO_THROW(check(plan, 10, 2)) << block;
     for (const auto& f : plan.faults)
       shown.insert(f.kind);
   }

@@ -19,6 +19,7 @@ namespace {
 
 using testing_support::evaluations;
 
+constexpr std::size_t comers = 2;
 const std::uint64_t plans = test::tries(4); // GOSSAMER_TEST_EFFORT=25000 is for a night: 1,000 each
 
 /// Some seconds long, so that processes have the time to come back, and partitions outlast their patience. Frames and
@@ -33,6 +34,13 @@ apps::run_options apart(const std::string& algorithm, bool longer) {
   o.world.process_patience_s = longer ? 10 : 1.5;
   o.world.detection_s = 0.002;
   return o;
+}
+
+/// The same run, to which others may come.
+std::shared_ptr<const experiment> growing_run(const std::string& algorithm) {
+  auto settings = testing_support::lawful_run(algorithm);
+  settings.max_workers = settings.workers + comers;
+  return prepare(settings);
 }
 
 /// What the run is like when nothing goes wrong.
@@ -66,7 +74,7 @@ protected:
   /// What is wrong with a run under this plan; empty: nothing.
   std::string failure_of(const apps::run_options& o, const fault_plan& plan) {
     try {
-      const auto result = simulate(run_, o.world, {.faults = plan});
+      const auto result = simulate(o.run.max_workers ? growing_ : run_, o.world, {.faults = plan});
       ++ended_;
       returned_ += result.summary.returned;
       const bool has_learnt = result.summary.final.train_loss < 0.8 * calm_.first_loss;
@@ -82,7 +90,7 @@ protected:
   /// The smallest plan under which it still fails, and the command that shows it.
   std::string shrunk(apps::run_options o, const fault_plan& plan) {
     const auto smallest = shrink(plan, [&](const fault_plan& p) { return !failure_of(o, p).empty(); },
-                                 {.max_attempts = 200, .workers = 8});
+                                 {.max_attempts = 200, .workers = run_->settings.workers});
     o.faults = testing::TempDir() + "process_laws_" + testing_support::as_test_name(GetParam()) + ".toml";
     std::ofstream{o.faults} << to_toml(smallest);
     return failure_of(o, smallest) + '\n' + to_toml(smallest)
@@ -90,6 +98,7 @@ protected:
   }
 
   std::shared_ptr<const experiment> run_ = prepare(testing_support::lawful_run(GetParam()));
+  std::shared_ptr<const experiment> growing_ = growing_run(GetParam());
   calm_run calm_{run_, apart(GetParam(), false).world}, longer_{run_, apart(GetParam(), true).world};
   std::uint64_t ended_ = 0, returned_ = 0;
   std::string endings_;
@@ -98,15 +107,20 @@ protected:
 TEST_P(every_algorithm_in_processes, survives_the_deaths_of_processes) {
   for (std::uint64_t seed = first_seed(GetParam()), tried = 0; tried < plans; ++seed) {
     const bool longer = seed % 2 == 0;
-    const auto plan = draw_plan(seed, {.workers = 8,
+    const bool churn = seed % 4 >= 2; // processes also come and leave
+    const auto plan = draw_plan(seed, {.workers = 8 + (churn ? comers : 0),
                                        .masters = run_->masters,
                                        .horizon_s = longer ? longer_.horizon_s : calm_.horizon_s,
-                                       .processes = true});
-    if (!plan.kills_processes())
+                                       .processes = true,
+                                       .churn = churn,
+                                       .comers = churn ? comers : 0});
+    if (!plan.strikes_processes())
       continue; // of that simulation_laws has its share
     ++tried;
     auto options = apart(GetParam(), longer);
     options.world.interleaving = seed;
+    if (churn)
+      options.run.max_workers = growing_->settings.max_workers;
     if (const auto what = failure_of(options, plan); !what.empty())
       FAIL() << "plan " << seed << ": " << what << "\nshrunk: " << shrunk(options, plan);
   }

@@ -92,6 +92,25 @@ TEST(simulated_processes, elect_another_one_though_one_that_has_no_vote_dies_wit
   }
 }
 
+TEST(simulated_processes, come_and_leave) {
+  auto settings = lawful_run("d-psgd");
+  settings.max_workers = 10;
+  fault_plan plan;
+  plan.faults.push_back({.kind = fault_kind::join, .workers = {8, 9}, .at_s = 1, .processes = true});
+  plan.faults.push_back({.kind = fault_kind::leave, .workers = {2}, .at_s = 2, .lasts_s = 1, .processes = true});
+  plan.faults.push_back({.kind = fault_kind::leave, .workers = {0}, .at_s = 4, .processes = true}); // it leads
+  plan.faults.push_back({.kind = fault_kind::leave, .workers = {8}, .at_s = 6, .processes = true});
+  plan.faults.push_back({.kind = fault_kind::join, .workers = {0, 5}, .at_s = 7, .processes = true});
+  events seen;
+  const auto result = simulate(prepare(settings), apart(), {.observer = &seen, .faults = plan});
+  EXPECT_EQ(result.summary.end, run_end::planned);
+  EXPECT_EQ(result.summary.lost, 0u);
+  for (const char* what : {"node 8 has come", "node 9 has come", "node 2 leaves", "node 2 is back", "node 0 leaves",
+                           "node 8 leaves", "node 0 is back", "worker 2 has left; 9 go on"})
+    EXPECT_THAT(seen.all(), Contains(what));
+  EXPECT_THAT(seen.all(), testing::Not(Contains("node 5 is back"))) << "it was there";
+}
+
 TEST(simulated_processes, repeat_themselves_and_tell_interleavings_apart) {
   const auto e = prepare(lawful_run("ad-psgd"));
   fault_plan plan;
@@ -212,7 +231,7 @@ TEST(simulated_processes, wait_in_vain_for_a_master_that_nobody_starts_again) {
 TEST(simulated_processes, are_there_to_be_killed_in_the_simulated_world_only) {
   const auto e = prepare(lawful_run("d-psgd"));
   const auto plan = one({.kind = fault_kind::kill, .at_s = 1, .coordinators = 1});
-  EXPECT_THAT(refusal([&] { run_locally(e, {.faults = plan}); }), HasSubstr("which only the simulated world kills"));
+  EXPECT_THAT(refusal([&] { run_locally(e, {.faults = plan}); }), HasSubstr("which only the simulated world has in its hands"));
 }
 
 } // namespace

@@ -86,6 +86,30 @@ TEST(simulated_world, learns_to_the_bit_what_the_local_world_learns) {
     }
 }
 
+TEST(simulated_world, lets_workers_come_and_leave_as_a_plan_says) {
+  for (const char* algorithm : {"cser", "ad-psgd", "asy-lpg"}) {
+    SCOPED_TRACE(algorithm);
+    auto settings = quadratic_run(algorithm, 4, 400);
+    settings.max_workers = 6;
+    const auto run = prepare(settings);
+    simulation_settings quick;
+    quick.detection_s = 1e-3;
+    const double t = simulate(run, quick).summary.final.time_s / 20;
+    run_surroundings around;
+    around.faults.faults = {{.kind = fault_kind::join, .workers = {4, 5}, .at_s = t},
+                            {.kind = fault_kind::join, .workers = {1}, .at_s = 2 * t}, // it is there
+                            {.kind = fault_kind::leave, .workers = {2}, .at_s = 3 * t, .lasts_s = 2 * t},
+                            {.kind = fault_kind::leave, .workers = {0, 3}, .at_s = 6 * t},
+                            {.kind = fault_kind::kill, .workers = {4}, .at_s = 8 * t},
+                            {.kind = fault_kind::join, .workers = {4}, .at_s = 10 * t}};
+    const auto summary = simulate(run, quick, around).summary;
+    EXPECT_EQ(summary.end, run_end::planned);
+    EXPECT_EQ(summary.lost, 1u) << "who leaves is not lost";
+    EXPECT_EQ(summary.returned, 4u);
+    EXPECT_EQ(summary.unfinished, 0u);
+  }
+}
+
 TEST(simulated_world, says_who_waits_for_whom_when_a_partition_never_heals) {
   run_surroundings around;
   around.faults.faults.push_back({.kind = fault_kind::partition, .workers = {0}, .at_s = 0.01});

@@ -16,11 +16,18 @@ namespace {
 
 using testing_support::evaluations;
 
-constexpr std::size_t workers = 8;
+constexpr std::size_t workers = 8, comers = 2;
 const std::uint64_t plans = test::tries(60), interleavings = test::tries(60); // `gossamer simulate --seeds` tries more
 
 std::shared_ptr<const experiment> small_run(const std::string& algorithm, std::uint64_t seed = 1) {
   return prepare(testing_support::lawful_run(algorithm, seed));
+}
+
+/// One to which others may come.
+std::shared_ptr<const experiment> growing_run(const std::string& algorithm) {
+  auto settings = testing_support::lawful_run(algorithm);
+  settings.max_workers = workers + comers;
+  return prepare(settings);
 }
 
 simulation_settings quick() {
@@ -60,8 +67,13 @@ TEST_P(every_algorithm_simulated, survives_random_faults_and_learns_when_they_ar
   const double horizon = horizon_of(GetParam());
   std::uint64_t lost = 0, returned = 0, frames_lost = 0;
   for (std::uint64_t seed = 1; seed <= plans; ++seed) {
-    const auto e = small_run(GetParam());
-    const auto plan = draw_plan(seed, {.workers = workers, .masters = e->masters, .horizon_s = horizon});
+    const bool churn = seed % 2 == 0; // workers also come and leave
+    const auto e = churn ? growing_run(GetParam()) : small_run(GetParam());
+    const auto plan = draw_plan(seed, {.workers = e->settings.worker_ranks(),
+                                       .masters = e->masters,
+                                       .horizon_s = horizon,
+                                       .churn = churn,
+                                       .comers = churn ? comers : 0});
     evaluations seen;
     try {
       const auto result = simulate(e, quick(), {.observer = &seen, .faults = plan});
@@ -120,6 +132,22 @@ TEST_P(every_algorithm_simulated, goes_on_after_a_partition_has_healed) {
     EXPECT_EQ(result.summary.lost, 0u);
     EXPECT_GT(result.frames_lost, 0u);
   }
+}
+
+TEST_P(every_algorithm_simulated, lets_workers_come_and_leave) {
+  struct events final : run_observer {
+    void on_event(double, const std::string& what) override { all.push_back(what); }
+    std::vector<std::string> all;
+  } seen;
+  const double horizon = horizon_of(GetParam());
+  fault_plan plan;
+  plan.faults.push_back({.kind = fault_kind::join, .workers = {8, 9}, .at_s = 0.1 * horizon});
+  plan.faults.push_back({.kind = fault_kind::leave, .workers = {3, 8}, .at_s = 0.4 * horizon});
+  const auto result = simulate(growing_run(GetParam()), quick(), {.observer = &seen, .faults = plan});
+  for (const char* what : {"worker 8 comes", "worker 9 comes", "worker 3 has left", "worker 8 has left"})
+    EXPECT_THAT(seen.all, testing::Contains(testing::StartsWith(what)));
+  EXPECT_EQ(result.summary.lost, 0u);
+  EXPECT_EQ(result.summary.end, run_end::planned);
 }
 
 TEST_P(every_algorithm_simulated, ends_with_one_error_when_everybody_has_died) {

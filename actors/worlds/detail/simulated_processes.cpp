@@ -103,24 +103,36 @@ start simulated_processes::add(std::uint32_t number) {
 cluster_plan simulated_processes::founding_plan() const {
   cluster_plan plan;
   for (std::uint32_t number = 0; number < seats_.size(); ++number)
-    plan.nodes.push_back({0, {}, {"", static_cast<std::uint16_t>(number)}, seats_[number].ranks});
+    plan.nodes.push_back({0, {}, {"", static_cast<std::uint16_t>(number)}, seats_[number].ranks, is_vacant(number)});
   return plan;
 }
 
-/// As `lead_cluster` begins: the node that leads has met all others, and tells them where they are.
+/// Whether only workers live there that may come later.
+bool simulated_processes::is_vacant(std::uint32_t number) const {
+  const auto absent = around_.run->vacancies();
+  return std::ranges::all_of(seats_[number].ranks, [&](rank i) { return absent.contains(i); });
+}
+
+/// As `lead_cluster` begins: the node that leads has met all others, and tells them where they are. The first start of
+/// each number has that number, also where it is over before it begins.
 void simulated_processes::begin() {
   for (std::uint32_t number = 0; number < seats_.size(); ++number)
-    add(number);
+    if (const auto who = add(number); is_vacant(number))
+      end(who);
   for (start who = 1; who < processes_.size(); ++who)
-    processes_[who].node = spawn_node_of(who);
+    if (net_.is_alive(who))
+      processes_[who].node = spawn_node_of(who);
   auto plan = founding_plan();
   auto setup = setup_of(0, plan);
   newest_resolution_ = *setup.first;
   for (auto& other : setup.others)
-    other.handle = handle(0, other.number);
+    if (net_.is_alive(other.number))
+      other.handle = handle(0, other.number);
   auto& leader = processes_[0].node = spawn_node(system_, std::move(setup));
   leader->attach_functor([this](const caf::error& reason) { on_exit(0, reason); });
   for (start who = 1; who < processes_.size(); ++who) {
+    if (!net_.is_alive(who))
+      continue;
     processes_[who].runs = true;
     plan.handle = handle(who, 0);
     caf::anon_send(processes_[who].node, plan);
@@ -247,24 +259,30 @@ void simulated_processes::end() {
 void simulated_processes::on_fault(std::size_t index, const fault& f, bool on) {
   if (f.kind == fault_kind::partition && !on)
     net_.flush();
-  if (!f.kills_processes())
+  if (!f.strikes_processes())
     return;
-  if (on) {
-    for (const auto number : victims_[index] = victims_of(f))
-      kill(number);
-    return fail_when_nobody_is_left();
+  if (!on) {
+    for (const auto number : victims_[index])
+      bring_back(number);
+    victims_.erase(index);
+    return;
   }
-  for (const auto number : victims_[index])
-    if (!net_.is_alive(seats_[number].newest))
+  for (const auto number : victims_[index] = victims_of(f))
+    if (f.kind == fault_kind::kill)
+      kill(number);
+    else if (f.kind == fault_kind::leave)
+      ask_to_leave(number);
+    else
       start_again(number, 0);
-  victims_.erase(index);
+  fail_when_nobody_is_left();
 }
 
-/// Only those that live: whom another fault has killed, that one brings back.
+/// Whom another fault has killed, that one brings back.
 std::vector<std::uint32_t> simulated_processes::victims_of(const fault& f) const {
   std::vector<std::uint32_t> result;
   const auto add = [&](std::uint32_t number) {
-    if (net_.is_alive(seats_[number].newest) && std::ranges::find(result, number) == result.end())
+    const bool is_there = net_.is_alive(seats_[number].newest);
+    if (is_there == (f.kind != fault_kind::join) && std::ranges::find(result, number) == result.end())
       result.push_back(number);
   };
   if (!f.coordinators) {
@@ -282,6 +300,37 @@ std::vector<std::uint32_t> simulated_processes::victims_of(const fault& f) const
 void simulated_processes::kill(std::uint32_t number) {
   ++seats_[number].killed;
   end(seats_[number].newest);
+}
+
+/// One that has not been let in yet has nothing to hand over.
+void simulated_processes::ask_to_leave(std::uint32_t number) {
+  auto& one = processes_[seats_[number].newest];
+  if (std::exchange(one.leaves, one.runs))
+    return;
+  if (one.leaves)
+    caf::anon_send(one.node, leave_request{});
+  else
+    kill(number);
+}
+
+/// One that is about to leave does so first.
+void simulated_processes::bring_back(std::uint32_t number) {
+  if (!net_.is_alive(seats_[number].newest))
+    start_again(number, 0);
+  else if (newest(number).leaves)
+    processes_[seats_[number].newest].returns = true;
+}
+
+void simulated_processes::on_departure(const caf::strong_actor_ptr& node) {
+  const auto found = std::ranges::find_if(processes_, [&](const auto& one) { return one.node == node; });
+  if (found == processes_.end() || over_)
+    return;
+  const auto number = found->number;
+  const bool returns = found->returns;
+  around_.tell(fmt::format("node {} leaves", number));
+  end(static_cast<start>(found - processes_.begin()));
+  if (returns)
+    start_again(number, 0);
 }
 
 void simulated_processes::on_failure(const caf::strong_actor_ptr& node, const run_failed& why) {

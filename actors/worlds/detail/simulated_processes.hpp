@@ -79,6 +79,7 @@ public:
   // -- said to the client by a node
 
   void on_failure(const caf::strong_actor_ptr& node, const run_failed& why);
+  void on_departure(const caf::strong_actor_ptr& node);
 
   // -- for whoever comes back
 
@@ -97,8 +98,9 @@ public:
 private:
   struct process {
     std::uint32_t number = 0;
-    std::uint32_t life = 0; ///< as the chair counts
-    bool runs = false;      ///< its node takes part, or will
+    std::uint32_t life = 0;               ///< as the chair counts
+    bool runs = false;                    ///< its node takes part, or will
+    bool leaves = false, returns = false; ///< once it has been asked to; and is to come back then
     std::size_t attempt = 0;
     caf::actor node = {}, newcomer = {}, connector = {};
     consensus::resolution last = {}; ///< by which it goes
@@ -118,7 +120,10 @@ private:
   cluster_plan founding_plan() const;
   node_interface::handle handle(start by, start of);
   std::vector<std::uint32_t> victims_of(const fault& f) const;
+  bool is_vacant(std::uint32_t number) const;
   void kill(std::uint32_t number);
+  void ask_to_leave(std::uint32_t number);
+  void bring_back(std::uint32_t number);
   void end(start who);
   void start_again(std::uint32_t number, std::size_t attempt);
   bool has_quorum(const consensus::resolution& r) const;
