@@ -22,8 +22,9 @@ public:
       if (result.label.kind == svrg_kind::gradient)
         w.claim_opposite(w.master(0), true, requests_, -1 * w.decode(result.body));
       const auto label = svrg_label::of(order.label.part);
-      if (label.kind == svrg_kind::nothing || !co_await w.next_step(t_))
-        break; // who leaves does so here: its result is with the master, and another one gets the order
+      co_await w.may_leave(); // its result is with the master, and another one gets the order
+      if (label.kind == svrg_kind::nothing || w.over())
+        break;
       result = co_await work(w, label, order.body);
     }
   }

@@ -74,6 +74,10 @@ public:
   /// while more is under way to a peer than may be (`--under-way`): who sends without waiting for answers cannot fill
   /// the memory.
   step_gate next_step(std::uint64_t t) noexcept;
+  class way_out;
+  /// `co_await may_leave()`: a worker that is to leave the run ends here; any other one goes on at once. For workers
+  /// that do as a master tells them: others leave at `next_step`.
+  way_out may_leave() noexcept;
   /// Training is over: no step begins any more.
   bool over() const noexcept { return limit_ == 0; }
   std::size_t samples() const noexcept { return settings_.training.samples; }
@@ -287,6 +291,21 @@ private:
   std::uint64_t step_;
 };
 
+/// See `worker::may_leave`.
+class worker::way_out {
+public:
+  explicit way_out(worker& w) noexcept : worker_(w) {}
+  bool await_ready() const { return worker_.over() || !worker_.pauses_before(worker_.step_); }
+  void await_suspend(std::coroutine_handle<> waiting) {
+    worker_.gate_.resume_on_notify(waiting);
+    worker_.wait_at_gate();
+  }
+  void await_resume() const { worker_.at_gate_ = false; }
+
+private:
+  worker& worker_;
+};
+
 /// See `worker::start_gradient`.
 class worker::pending_gradient {
 public:
@@ -307,5 +326,7 @@ inline worker::step_gate worker::next_step(std::uint64_t t) noexcept {
   step_ = t;
   return {*this, t};
 }
+
+inline worker::way_out worker::may_leave() noexcept { return way_out{*this}; }
 
 } // namespace gossamer::actors

@@ -231,7 +231,8 @@ TEST(simulated_processes, wait_in_vain_for_a_master_that_nobody_starts_again) {
 TEST(simulated_processes, are_there_to_be_killed_in_the_simulated_world_only) {
   const auto e = prepare(lawful_run("d-psgd"));
   const auto plan = one({.kind = fault_kind::kill, .at_s = 1, .coordinators = 1});
-  EXPECT_THAT(refusal([&] { run_locally(e, {.faults = plan}); }), HasSubstr("which only the simulated world has in its hands"));
+  EXPECT_THAT(refusal([&] { run_locally(e, {.faults = plan}); }),
+              HasSubstr("which only the simulated world has in its hands"));
 }
 
 } // namespace
