@@ -9,7 +9,8 @@ Starts `gossamer launch --hosts localhost:N --restart ...` and every few seconds
 be it the one that leads:
 
   kill      SIGKILL; launch starts it again, --restart-after seconds later
-  leave     SIGTERM, of a node that does not lead; likewise
+  leave     SIGTERM, of a node that does not lead: it hands over what it has, ends, and comes back as one that is
+            started by hand, which launch knows nothing of; only the second half of the nodes do, so that launch keeps some
   blink     SIGSTOP, and SIGCONT before the patience is over
   faint     SIGSTOP, and SIGCONT when the patience is over
 
@@ -39,12 +40,14 @@ import sys
 import tempfile
 import threading
 import time
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Iterator
 
 LONGEST_END_S = 20  # from the time limit of a run to its end
 LONGEST_RECOVERY_S = 30  # beside the patience, twice, and the pause before a restart
+JOIN_WAIT_S = 5  # so long a node looks for the leader at one address
 SETTLED_S = 0.5  # so long nobody has been missed
 LOOK_EVERY_S = 0.05
 KINDS = ("kill", "leave", "blink", "faint")
@@ -109,13 +112,16 @@ class Run:
         self.complete_since = math.inf
         self.epochs: list[tuple[float, float]] = []  # when, and how far
         self.seen: set[Process] = set()
-        screen, terminal = pty.openpty()  # launch shows progress to terminals
+        self.gossamer = arguments.gossamer
+        self.address = ""  # of whoever leads, once that has changed
+        self.own: dict[int, subprocess.Popen] = {}  # nodes that are no children of launch, by number
+        self.due_s: dict[int, float] = {}  # when one of them is to be started
+        screen, self.terminal = pty.openpty()  # launch shows progress to terminals
         self.process = subprocess.Popen(
             [arguments.gossamer, "launch", "--hosts", f"localhost:{arguments.nodes}", "--restart", "1000000",
              "--restart-delay", str(arguments.restart_after), "--patience", str(arguments.patience), "--",
              *arguments.job, "--out", str(folder), *limit],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=terminal)
-        os.close(terminal)
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.terminal)
         self.launched = time.monotonic()
         self.reader = threading.Thread(target=self.read, args=[screen], daemon=True)
         self.reader.start()
@@ -144,17 +150,31 @@ class Run:
             self.processes[int(introduced[1])] = int(introduced[2])
         if leads := re.search(r"node (\d+) leads the run from now on", line):
             self.leader = int(leads[1])
+        if leads := re.search(r"this node leads the run from now on, at (\S+)", line):
+            self.address = leads[1]
         self.restarted += "is started again" in line
         if line and not line.startswith("epoch"):
             print(f"{self.now():8.2f} s  {line}", flush=True)
 
     def look(self) -> list[Process]:
-        """Its nodes: nothing but what this launch has started itself."""
+        """Its nodes: nothing but what this launch, or this program, has started itself."""
         now = children_of(self.process.pid)
+        now += [one[0] for node in self.own.values() if node.poll() is None and (one := Process.read(node.pid))]
         self.seen.update(now)
         if 0 not in self.processes and now:
             self.processes[0] = min(now, key=lambda one: one.started).number  # launch starts the leader first
         return now
+
+    def let_join(self) -> None:
+        """Starts those that have left, and those of them that have died since."""
+        for node, due_s in list(self.due_s.items()):
+            if self.now() < due_s or (node in self.own and self.own[node].poll() is None):
+                continue
+            self.due_s[node] = self.now() + JOIN_WAIT_S
+            where = self.address or tomllib.loads((self.folder / "launch.toml").read_text())["leader"]
+            self.own[node] = subprocess.Popen(
+                [self.gossamer, "node", "--join", where, "--number", str(node), "--wait", str(JOIN_WAIT_S)],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.terminal)
 
     def first_s(self) -> float:
         """When its time began to count."""
@@ -169,13 +189,21 @@ class Run:
         time.sleep(SETTLED_S)
         if left := [one.number for one in self.seen if one.lives()]:
             raise Failure(f"processes outlive the run: {left}")
+        self.close()
         self.reader.join(timeout=SETTLED_S)
-        if self.process.returncode != 0:
-            raise Failure(f"the run ended with status {self.process.returncode}")
+        for what, process in {"the run": self.process, **{f"node {k}": one for k, one in self.own.items()}}.items():
+            if process.poll() != 0:
+                raise Failure(f"{what} ended with status {process.returncode}")
         return json.loads((self.folder / "summary.json").read_text())
+
+    def close(self) -> None:
+        if self.terminal >= 0:
+            os.close(self.terminal)
+        self.terminal = -1
 
     def end(self) -> None:
         """Of whatever is left of it, and was started by it."""
+        self.close()
         if self.process.poll() is None:
             self.look()
             self.process.kill()
@@ -236,8 +264,11 @@ class Striker:
         return self.run.now() - max(since, self.run.complete_since) > SETTLED_S and self.run.epochs[-1][0] > since
 
     def recover(self) -> None:
+        self.run.let_join()
         children = {one.number for one in self.run.look()}
         for blow in self.open:
+            if (blow.kind == "leave" or blow.node in self.run.own) and blow.process not in children:
+                self.run.due_s.setdefault(blow.node, self.run.now() + self.arguments.restart_after)
             if blow.stops and not blow.goes_on and self.run.now() > blow.until_s:
                 blow.goes_on = True
                 self.signal(blow.process, signal.SIGCONT)
@@ -259,6 +290,8 @@ class Striker:
         if self.arguments.leader_share is not None or kind == "leave":
             leads = kind != "leave" and role < self.arguments.leader_share
             nodes = [k for k in nodes if (k == self.run.leader) == leads]
+        if kind == "leave":
+            nodes = [k for k in nodes if k in self.run.own or k >= self.arguments.nodes / 2]
         if not nodes or (kind == "leave" and self.open):
             return
         node = nodes[int(share * len(nodes))]

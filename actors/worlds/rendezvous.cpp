@@ -1,5 +1,6 @@
 #include "gossamer/actors/worlds/rendezvous.hpp"
 
+#include <caf/all.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
