@@ -9,8 +9,8 @@ Starts `gossamer launch --hosts localhost:N --restart ...` and every few seconds
 be it the one that leads:
 
   kill      SIGKILL; launch starts it again, --restart-after seconds later
-  leave     SIGTERM, of a node that does not lead: it hands over what it has, ends, and comes back as one that is
-            started by hand, which launch knows nothing of; only the second half of the nodes do, so that launch keeps some
+  leave     SIGTERM, of a node that does not lead, and is of the second half, so that launch keeps some: it hands over
+            what it has, ends, and comes back as one that is started by hand, of which launch knows nothing
   blink     SIGSTOP, and SIGCONT before the patience is over
   faint     SIGSTOP, and SIGCONT when the patience is over
 
@@ -26,35 +26,23 @@ accuracy is lower than the undisturbed one by more than the tolerance. The folde
 import argparse
 import contextlib
 import itertools
-import json
 import math
 import os
-import pty
 import random
-import re
 import shutil
 import signal
 import statistics
-import subprocess
 import sys
 import tempfile
-import threading
 import time
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Iterator
 
-LONGEST_END_S = 20  # from the time limit of a run to its end
+from launched_run import LOOK_EVERY_S, SETTLED_S, Failure, Run
+
 LONGEST_RECOVERY_S = 30  # beside the patience, twice, and the pause before a restart
-JOIN_WAIT_S = 5  # so long a node looks for the leader at one address
-SETTLED_S = 0.5  # so long nobody has been missed
-LOOK_EVERY_S = 0.05
 KINDS = ("kill", "leave", "blink", "faint")
-
-
-class Failure(Exception):
-    pass
 
 
 @dataclass
@@ -74,157 +62,6 @@ class Blow:
     @property
     def until_s(self) -> float:
         return self.at_s + self.lasts_s
-
-
-@dataclass(frozen=True)
-class Process:
-    number: int
-    started: int  # in ticks since the machine started: another process may get the number
-
-    @staticmethod
-    def read(number: int) -> tuple["Process", int] | None:
-        """It and its parent; nothing when it is gone."""
-        try:
-            fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            return None
-        return (Process(number, int(fields[19])), int(fields[1])) if fields[0] not in "ZX" else None
-
-    def lives(self) -> bool:
-        return (now := Process.read(self.number)) is not None and now[0] == self
-
-
-def children_of(parent: int) -> list[Process]:
-    read = (Process.read(int(one.name)) for one in Path("/proc").iterdir() if one.name.isdigit())
-    return [one[0] for one in read if one and one[1] == parent]
-
-
-class Run:
-    """A launched run: how far it is, and which processes its nodes are."""
-
-    def __init__(self, arguments: argparse.Namespace, folder: Path, limit: list[str]) -> None:
-        self.folder = folder
-        self.nodes = arguments.nodes
-        self.restarted = 0
-        self.leader = 0
-        self.processes: dict[int, int] = {}  # by the number of the node; but that of the first leader says nothing
-        self.present = 0
-        self.complete_since = math.inf
-        self.epochs: list[tuple[float, float]] = []  # when, and how far
-        self.seen: set[Process] = set()
-        self.gossamer = arguments.gossamer
-        self.address = ""  # of whoever leads, once that has changed
-        self.own: dict[int, subprocess.Popen] = {}  # nodes that are no children of launch, by number
-        self.due_s: dict[int, float] = {}  # when one of them is to be started
-        screen, self.terminal = pty.openpty()  # launch shows progress to terminals
-        self.process = subprocess.Popen(
-            [arguments.gossamer, "launch", "--hosts", f"localhost:{arguments.nodes}", "--restart", "1000000",
-             "--restart-delay", str(arguments.restart_after), "--patience", str(arguments.patience), "--",
-             *arguments.job, "--out", str(folder), *limit],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.terminal)
-        self.launched = time.monotonic()
-        self.reader = threading.Thread(target=self.read, args=[screen], daemon=True)
-        self.reader.start()
-
-    def now(self) -> float:
-        return time.monotonic() - self.launched
-
-    def read(self, screen: int) -> None:
-        rest = b""
-        with contextlib.suppress(OSError):  # that is how terminals end
-            while more := os.read(screen, 65536):
-                *lines, rest = re.split(rb"(?:\r|\n|\x1b\[K)+", rest + more)
-                if re.search(rb" nodes$", rest):  # of a line that will be replaced
-                    lines, rest = [*lines, rest], b""
-                for line in lines:
-                    self.hear(line.decode(errors="replace"))
-        os.close(screen)
-
-    def hear(self, line: str) -> None:
-        if progress := re.match(r"epoch ([\d.]+)\S*  loss .* (\d+) of \d+ nodes$", line):
-            self.epochs.append((self.now(), float(progress[1])))
-            self.present = int(progress[2])
-            self.complete_since = min(self.complete_since, self.now()) if self.present == self.nodes else math.inf
-            return
-        if introduced := re.search(r"this is node (\d+), process (\d+)", line):
-            self.processes[int(introduced[1])] = int(introduced[2])
-        if leads := re.search(r"node (\d+) leads the run from now on", line):
-            self.leader = int(leads[1])
-        if leads := re.search(r"this node leads the run from now on, at (\S+)", line):
-            self.address = leads[1]
-        self.restarted += "is started again" in line
-        if line and not line.startswith("epoch"):
-            print(f"{self.now():8.2f} s  {line}", flush=True)
-
-    def look(self) -> list[Process]:
-        """Its nodes: nothing but what this launch, or this program, has started itself."""
-        now = children_of(self.process.pid)
-        now += [one[0] for node in self.own.values() if node.poll() is None and (one := Process.read(node.pid))]
-        self.seen.update(now)
-        if 0 not in self.processes and now:
-            self.processes[0] = min(now, key=lambda one: one.started).number  # launch starts the leader first
-        return now
-
-    def let_join(self) -> None:
-        """Starts those that have left, and those of them that have died since."""
-        for node, due_s in list(self.due_s.items()):
-            if self.now() < due_s or (node in self.own and self.own[node].poll() is None):
-                continue
-            self.due_s[node] = self.now() + JOIN_WAIT_S
-            where = self.address or tomllib.loads((self.folder / "launch.toml").read_text())["leader"]
-            self.own[node] = subprocess.Popen(
-                [self.gossamer, "node", "--join", where, "--number", str(node), "--wait", str(JOIN_WAIT_S)],
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.terminal)
-
-    def first_s(self) -> float:
-        """When its time began to count."""
-        return self.epochs[0][0] if self.epochs else self.now()
-
-    def finish(self, seconds: float) -> dict:
-        while self.process.poll() is None:
-            if self.now() > self.first_s() + seconds + LONGEST_END_S:
-                raise Failure(f"the run still goes on {LONGEST_END_S} s after its time was over")
-            self.look()
-            time.sleep(LOOK_EVERY_S)
-        time.sleep(SETTLED_S)
-        if left := [one.number for one in self.seen if one.lives()]:
-            raise Failure(f"processes outlive the run: {left}")
-        self.close()
-        self.reader.join(timeout=SETTLED_S)
-        for what, process in {"the run": self.process, **{f"node {k}": one for k, one in self.own.items()}}.items():
-            if process.poll() != 0:
-                raise Failure(f"{what} ended with status {process.returncode}")
-        return json.loads((self.folder / "summary.json").read_text())
-
-    def close(self) -> None:
-        if self.terminal >= 0:
-            os.close(self.terminal)
-        self.terminal = -1
-
-    def end(self) -> None:
-        """Of whatever is left of it, and was started by it."""
-        self.close()
-        if self.process.poll() is None:
-            self.look()
-            self.process.kill()
-            self.process.wait()
-        for one in self.seen:
-            if one.lives():
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(one.number, signal.SIGKILL)
-
-    def pause_s(self, begin: float, end: float) -> float:
-        """The longest time without a step that ended in this one."""
-        rises = [b[0] for a, b in itertools.pairwise(self.epochs) if b[1] > a[1]]
-        return max((b - a for a, b in itertools.pairwise([*rises, self.epochs[-1][0]]) if begin < b <= end),
-                   default=0)
-
-    def times_s(self) -> list[float]:
-        """Of the evaluations, as they were written down."""
-        return [json.loads(line)["time_s"] for line in (self.folder / "metrics.jsonl").read_text().splitlines()]
-
-    def lost_epochs(self) -> float:
-        return sum(max(a[1] - b[1], 0) for a, b in itertools.pairwise(self.epochs))
 
 
 class Striker:
