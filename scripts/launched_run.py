@@ -115,12 +115,16 @@ class Run:
             self.processes[0] = min(now, key=lambda one: one.started).number  # launch starts the leader first
         return now
 
+    def lets_join(self, node: int) -> bool:
+        return node in self.own and self.own[node].poll() is None
+
     def let_join(self) -> None:
-        """Starts those that have left, and those of them that have died since."""
-        for node, due_s in list(self.due_s.items()):
-            if self.now() < due_s or (node in self.own and self.own[node].poll() is None):
-                continue
-            self.due_s[node] = self.now() + JOIN_WAIT_S
+        """Starts those that are due, and once more those that have not found the leader."""
+        for node, process in self.own.items():
+            if process.poll() == 1:
+                self.due_s.setdefault(node, self.now() + SETTLED_S)
+        for node in [node for node, due_s in self.due_s.items() if self.now() >= due_s]:
+            del self.due_s[node]
             where = self.address or tomllib.loads((self.folder / "launch.toml").read_text())["leader"]
             self.own[node] = subprocess.Popen(
                 [self.gossamer, "node", "--join", where, "--number", str(node), "--wait", str(JOIN_WAIT_S)],

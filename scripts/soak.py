@@ -104,7 +104,9 @@ class Striker:
         self.run.let_join()
         children = {one.number for one in self.run.look()}
         for blow in self.open:
-            if (blow.kind == "leave" or blow.node in self.run.own) and blow.process not in children:
+            is_own = blow.kind == "leave" or blow.node in self.run.own
+            is_away = blow.process not in children and self.run.processes[blow.node] == blow.process
+            if is_own and is_away and not self.run.lets_join(blow.node):
                 self.run.due_s.setdefault(blow.node, self.run.now() + self.arguments.restart_after)
             if blow.stops and not blow.goes_on and self.run.now() > blow.until_s:
                 blow.goes_on = True

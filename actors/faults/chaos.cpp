@@ -143,8 +143,8 @@ private:
     auto whole = f.processes ? whole_nodes(candidates) : std::vector<std::size_t>{};
     if (f.processes ? whole.empty() : candidates.empty())
       return false;
-    if (f.processes)
-      f.nodes = some(std::move(whole), size_up_to(whole.size()));
+    if (const auto count = size_up_to(whole.size()); f.processes)
+      f.nodes = some(std::move(whole), count);
     else
       draw_victims(f, std::move(candidates));
     for (const auto worker : named_workers(f, everybody(), limits_.workers_per_node))

@@ -68,6 +68,10 @@ run_folder::run_folder(fs::path folder, bool overwrite) : folder_(std::move(fold
 }
 
 run_folder::run_folder(fs::path folder) : folder_(std::move(folder)), records_(read_run(folder_).evaluations) {
+  std::string lines;
+  for (const auto& record : records_)
+    lines += to_json(record) + '\n';
+  write("metrics.jsonl", lines); // another file: whoever wrote the one before may wake, and go on writing for a moment
   open_metrics("a");
 }
 

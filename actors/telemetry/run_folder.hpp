@@ -21,7 +21,8 @@ public:
   /// Creates the folder. @error errc::usage when it already holds a run, unless `overwrite`
   run_folder(std::filesystem::path folder, bool overwrite);
 
-  /// Goes on in the folder of a run whose process has died: behind the evaluations that it had written.
+  /// Goes on in the folder of a run whose process has died, or has fallen silent: behind the evaluations that it had
+  /// written. What it still writes, should it live, is lost.
   /// @error errc::io when there is no run, or it cannot be written to
   static run_folder taken_over(std::filesystem::path folder);
 

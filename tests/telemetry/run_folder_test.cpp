@@ -1,3 +1,4 @@
+#include "gossamer/actors/telemetry/comparison.hpp"
 #include "gossamer/actors/telemetry/run_folder.hpp"
 #include "gossamer/base/error.hpp"
 
@@ -5,6 +6,7 @@
 
 #include <array>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -58,6 +60,24 @@ TEST_F(run_folders, share_no_number_among_processes) {
   }
   EXPECT_EQ(folders, processes * each);
   EXPECT_EQ(numbers.size(), folders);
+}
+
+// As when a leader that was stopped, or killed while it wrote, is followed by another one.
+TEST_F(run_folders, are_taken_over_from_one_that_goes_on_writing) {
+  const auto at = [](double time_s) { return evaluation_record{.time_s = time_s}; };
+  run_folder before{folder_ / "run", false};
+  before.on_evaluation(at(1));
+  before.on_evaluation(at(2));
+  std::ofstream{folder_ / "run" / "metrics.jsonl", std::ios::app} << "{\"step\":3,\"ep";
+  auto after = run_folder::taken_over(folder_ / "run");
+  before.on_evaluation(at(3));
+  after.on_evaluation(at(4));
+  before.on_evaluation(at(5));
+  after.on_evaluation(at(6));
+  std::vector<double> times;
+  for (const auto& record : read_run(folder_ / "run").evaluations)
+    times.push_back(record.time_s);
+  EXPECT_THAT(times, testing::ElementsAre(1, 2, 4, 6));
 }
 
 TEST_F(run_folders, leave_nothing_when_discarded) {
