@@ -31,7 +31,7 @@ std::string fault_policy(const actors::algorithm_entry& a) {
   if (a.masters)
     return "nobody waits for a worker that is lost, and one that comes back asks for the model first; a master starts "
            "anew from the state that it saved before its last answer, workers ask it again, and nothing is applied "
-           "twice";
+           "twice; if its process died, from the model that a worker was told last";
   if (!a.traits.synchronous)
     return "nobody waits for a worker that is lost; between two that live both halves of an exchange are applied, or "
            "none; one that comes back starts from a neighbour's model";

@@ -130,7 +130,7 @@ private:
   bool obey(std::size_t k, const std::string& line) {
     const auto after = [&](std::string_view what) { return line.substr(what.size()); };
     if (line.starts_with(progress_is))
-      on_progress(after(progress_is));
+      k == leads_ ? on_progress(after(progress_is)) : void(); // one that was cut off may believe that it leads still
     else if (line.starts_with(folder_is))
       open_folder(after(folder_is));
     else if (line.starts_with(node_is))

@@ -44,6 +44,7 @@ private:
     x_ = between();
     sum_ += x_;
   }
+  void begin_from_snapshot() override { y_ = snapshot(); }
   vec next_snapshot(std::uint64_t m) override { return (1 / static_cast<float>(m)) * sum_; }
 
   vec y_;

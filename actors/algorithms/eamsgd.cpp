@@ -15,7 +15,8 @@
 // while e travels. The answer to e says that it has been added; the worker subtracts it only then.
 //
 // Lost workers take their x with them; one that comes back starts from another's. Lost masters start anew from the
-// state that they saved before their last answer; e is added once, however often it is sent.
+// state that they saved before their last answer; e is added once, however often it is sent. A master whose process has
+// died, and its state with it, begins anew from some worker's x.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/ask.hpp"
 #include "gossamer/actors/collectives/master.hpp"
@@ -81,6 +82,7 @@ public:
   explicit elastic_master(vec initial) : centre_(std::move(initial)) {}
 
   const vec& model() const override { return centre_; }
+  void begin_from(worker& w, remembered_model known) override { centre_ = own_part(w, known, centre_.size()); }
   void fields(archive& a) override {
     master::fields(a);
     a(centre_);

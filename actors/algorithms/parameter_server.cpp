@@ -16,7 +16,8 @@
 //
 // Lost workers: nobody waits for them; a round goes on with the gradients of the others. One that comes back pulls the
 // model first. Lost masters: start anew from the state that they saved before their last answer; workers ask again,
-// and what was already applied is not applied again.
+// and what was already applied is not applied again. With a master's process its state is lost: it begins anew from the
+// model that some worker pulled last, without the few updates since.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/ask.hpp"
 #include "gossamer/actors/collectives/ring.hpp"
@@ -47,7 +48,8 @@ public:
   }
 
   const vec& model() const override { return x_; }
-  void fields(archive& a) override { a(x_)(t_)(gradient_)(requests_); }
+  remembered_model remembers() const override { return {x_, updates_}; }
+  void fields(archive& a) override { a(x_)(t_)(updates_)(gradient_)(requests_); }
   void inherit(worker&) override { gradient_ = {}; }
 
 private:
@@ -59,6 +61,7 @@ private:
         continue; // there are more masters than elements, and nothing is what this one holds, too
       if (answers[k].body.elements == 0)
         return false;
+      updates_ = answers[k].label.part;
       std::ranges::copy(w.decode(answers[k].body, mine.size).view(), mine.of(x_).begin());
     }
     return true;
@@ -78,7 +81,8 @@ private:
 
   vec x_;
   std::uint64_t t_ = 0;
-  vec gradient_; // at the x_ before; empty when there is none
+  std::uint64_t updates_ = 0; // that x has seen, modulo 2^32
+  vec gradient_;              // at the x_ before; empty when there is none
   std::uint64_t requests_ = 0;
 };
 
@@ -89,6 +93,10 @@ public:
 
   const vec& model() const override { return x_; }
 
+  void begin_from(worker& w, remembered_model known) override {
+    x_ = own_part(w, known, x_.size());
+    updates_ = known.version;
+  }
   void fields(archive& a) override {
     master::fields(a);
     a(x_)(updates_)(left_);
@@ -125,7 +133,7 @@ private:
     if (!may_read(q.from) || !gate_.admits(updates_))
       return std::nullopt;
     gate_.read(q.from, updates_);
-    return answer{.body = w.encode_exactly(x_)};
+    return answer{static_cast<std::uint32_t>(updates_), w.encode_exactly(x_)};
   }
 
   /// One of several masters does: the last, since the first may have no elements.

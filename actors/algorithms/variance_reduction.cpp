@@ -30,7 +30,8 @@ public:
   }
 
   const vec& model() const override { return snapshot_; }
-  void fields(archive& a) override { a(snapshot_)(t_)(requests_); }
+  remembered_model remembers() const override { return {snapshot_, epoch_}; }
+  void fields(archive& a) override { a(snapshot_)(epoch_)(t_)(requests_); }
 
 private:
   task<svrg_message> work(worker& w, svrg_label order, const packet& body) {
@@ -44,6 +45,7 @@ private:
       svrg_message answer{{svrg_kind::part, order.number}, w.encode_exactly(sum)};
       co_return answer;
     }
+    epoch_ = order.number;
     const vec q = told(w, order.kind, body);
     const vec alpha = co_await w.start_difference(q, snapshot_, t_++);
     svrg_message answer{{svrg_kind::gradient, order.number}, w.encode(*gradients_, alpha)};
@@ -57,7 +59,8 @@ private:
   }
 
   vec snapshot_;
-  std::uint64_t t_ = 0; // gradients
+  std::uint64_t epoch_ = 0; // in which it computed a gradient last
+  std::uint64_t t_ = 0;     // gradients
   std::uint64_t requests_ = 0;
   std::unique_ptr<compress::codec> gradients_;
 };
@@ -76,6 +79,13 @@ std::unique_ptr<algorithm> make_exact_svrg_worker(const algorithm_setup& s) {
 
 svrg_master::svrg_master(const algorithm_setup& s)
     : x_(s.initial), snapshot_(s.initial), gate_(s.given), shows_snapshot_(s.given.is("output", "snapshot")) {}
+
+void svrg_master::begin_from(worker& w, remembered_model known) {
+  x_ = snapshot_ = own_part(w, known, x_.size());
+  epoch_ = known.version + 1;
+  updates_ = known.version * epoch_length(w);
+  begin_from_snapshot();
+}
 
 void svrg_master::fields(archive& a) {
   master::fields(a);
@@ -102,8 +112,12 @@ void svrg_master::take(worker& w, const frame& asked) {
   const auto part = parts_.find(from);
   const bool sum_is_due = label.kind == svrg_kind::part && part != parts_.end() && part->second == label.number;
   const bool gradient_is_due = label == svrg_label{svrg_kind::gradient, number_of_epoch()} && gate_.has_read(from);
-  if (!sum_is_due && !gradient_is_due && w.life_of(w.id()).value_or(0) > 0)
-    return gate_.forget(from); // a former life of this master has asked, and it is dead with what it knew
+  if (!sum_is_due && !gradient_is_due && w.life_of(w.id()).value_or(0) > 0) {
+    gate_.forget(from); // a former life of this master has asked, and it is dead with what it knew,
+    if (label.kind == svrg_kind::gradient)
+      w.claim_opposite(from, false, asked.label.step, w.decode(asked.body)); // which its worker cannot tell
+    return;
+  }
   if (!sum_is_due && !gradient_is_due)
     throw error(errc::bad_packet, fmt::format("worker {} answered what it was not asked in epoch {}", from, epoch_));
   const vec result = w.decode(asked.body);

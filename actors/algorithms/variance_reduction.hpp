@@ -27,7 +27,8 @@ namespace gossamer::actors {
 ///
 /// Lost workers: what they were asked for, another worker is asked for. One that comes back is sent the snapshot first.
 /// Lost masters: start anew from the state that they saved before their last answer. A worker whose answer was lost
-/// asks again; its task is withdrawn, since it never got it, and it is given another, and the snapshot again.
+/// asks again; its task is withdrawn, since it never got it, and it is given another, and the snapshot again. A master
+/// whose process has died, and its state with it, begins another epoch from the snapshot that some worker has.
 ///
 /// Payload bits per worker and epoch: 32 d down and 32 d up for the full gradient, and what models and gradients take.
 enum class svrg_kind : std::uint32_t {
@@ -76,6 +77,7 @@ public:
   explicit svrg_master(const algorithm_setup& s);
 
   const vec& model() const final { return shows_snapshot_ ? snapshot_ : x_; }
+  void begin_from(worker& w, remembered_model known) final;
   void fields(archive& a) override;
 
 protected:
@@ -95,6 +97,8 @@ private:
   /// The snapshot of the next epoch.
   /// @param m how many steps the epoch had
   virtual vec next_snapshot(std::uint64_t /*m*/) { return x_; }
+  /// All but the snapshot has been lost.
+  virtual void begin_from_snapshot() {}
 
   // -- the protocol
   void take(worker& w, const frame& asked) final;

@@ -1,5 +1,9 @@
 #include "gossamer/actors/collectives/master.hpp"
 
+#include "gossamer/actors/collectives/ring.hpp"
+
+#include <fmt/format.h>
+
 namespace gossamer::actors {
 
 task<> master::run(worker& w) {
@@ -42,6 +46,17 @@ void master::settle(worker& w) {
   w.save();
   for (auto& [who, a] : answers)
     requests_.answer(w, who, a.part, std::move(a.body));
+}
+
+vec master::own_part(const worker& w, const remembered_model& known, std::size_t size) {
+  const auto part = segment{0, known.model.size()}.part(w.id() - w.master(0), w.masters());
+  if (part.size != size)
+    throw error(errc::bad_packet,
+                fmt::format("a worker remembers a model of {} elements, whose part for master {} has {} instead of {}",
+                            known.model.size(), w.id() - w.master(0), part.size, size),
+                "all nodes of a run must be of the same version");
+  auto pool = known.model.pool();
+  return vec{pool, part.of(known.model)};
 }
 
 } // namespace gossamer::actors

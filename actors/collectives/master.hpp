@@ -21,6 +21,7 @@ namespace gossamer::actors {
 class master : public algorithm {
 public:
   task<> run(worker& w) final;
+  void begin_from(worker& w, remembered_model known) override = 0;
   void fields(archive& a) override { requests_.fields(a); }
 
 protected:
@@ -28,6 +29,8 @@ protected:
     std::uint32_t part = 0; ///< what is answered, in the algorithm's own numbers
     packet body = {};
   };
+  /// This master's part of what a worker remembers. @error errc::bad_packet when it has not `size` elements
+  static vec own_part(const worker& w, const remembered_model& known, std::size_t size);
 
 private:
   /// Acts on a question: called once for each.

@@ -17,6 +17,12 @@ namespace gossamer::actors {
 
 class worker;
 
+/// What a worker knows of the model that masters hold.
+struct remembered_model {
+  vec model;                 ///< all of it
+  std::uint64_t version = 0; ///< as the masters count; the algorithm's own number
+};
+
 /// One worker's part of a training algorithm: its state, and the coroutine that reads like the paper.
 ///
 /// An algorithm sees nothing but its worker: no sockets, threads, clocks or generators of its own. That is what lets
@@ -33,6 +39,10 @@ public:
   /// The fields have just been read from the state of another worker, whose place among the others is not this one's:
   /// what belongs to the place (residuals, replicas of neighbours) must be made this worker's own.
   virtual void inherit(worker&) {}
+  /// Of a worker: what it was told last. A master whose process has died, and its state with it, begins anew from that.
+  virtual remembered_model remembers() const { return {model(), 0}; }
+  /// Of a master that has been made anew, before `run`. @error errc::bad_packet when that is the model of another run
+  virtual void begin_from(worker&, remembered_model) {}
   /// What compression has kept back of this worker's updates: it must not be lost when the worker leaves the run.
   /// Asked for where `fields` may be; empty: there is no such thing.
   virtual vec residual() const { return {}; }
@@ -115,8 +125,8 @@ struct algorithm_entry {
   /// @error errc::usage when parameters contradict each other
   std::unique_ptr<algorithm> (*make)(const algorithm_setup&);
   /// Of an algorithm with masters, whose ranks follow those of the workers: how many, and what each of them runs. A
-  /// master computes no gradients. One that dies starts anew from the state that it saved last (`worker::save`); then
-  /// `run` begins again. What is evaluated is the masters' models, one behind the other.
+  /// master computes no gradients. One that dies starts anew from the state that it saved last (`worker::save`), or,
+  /// when its process has died as well, from what a worker remembers; then `run` begins again. What is evaluated is the masters' models, one behind the other.
   std::size_t (*masters)(const arguments&) = nullptr;
   std::unique_ptr<algorithm> (*make_master)(const algorithm_setup&) = nullptr;
   /// With all other optimisers and schedules it finds the minimum (tests/simulation/minimum_laws_test.cpp).

@@ -218,7 +218,7 @@ coordination::orders coordination::on(const time_is& m) {
     why_ = hurry_;
     if (gives_up_now)
       revive_masters(out); // nobody waits for a fault plan any more
-    if (members_.masters_live())
+    if (members_.masters_are_ready())
       collect(out);
   }
   return out;
@@ -292,7 +292,7 @@ void coordination::revive_masters(orders& out) const {
 
 /// When nobody does anything any more, the models are final: no exchange is under way. Masters alone finish nothing.
 void coordination::collect_when_finished(orders& out) {
-  if (!running() || !members_.masters_live() || members_.population() == run_->masters
+  if (!running() || !members_.masters_are_ready() || members_.population() == run_->masters
       || finished_.size() != members_.population())
     return;
   out.emplace_back(save_checkpoint{synchronous() ? last_.what.limit : ++checkpoint_});

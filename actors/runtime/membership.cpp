@@ -23,9 +23,9 @@ std::vector<bool> membership::who_is_ready() const {
   return result;
 }
 
-bool membership::masters_live() const {
+bool membership::masters_are_ready() const {
   return std::all_of(workers_.begin() + static_cast<std::ptrdiff_t>(run_->settings.worker_ranks()), workers_.end(),
-                     [](const entry& w) { return w.alive; });
+                     [](const entry& w) { return w.alive && w.ready; });
 }
 
 /// An asynchronous worker that is to get a state may have got it while that was being agreed on, and keeps it.

@@ -23,7 +23,7 @@ public:
   std::vector<rank> living() const;
   std::size_t population() const; ///< how many live
   std::vector<bool> who_is_ready() const;
-  bool masters_live() const; ///< all of them
+  bool masters_are_ready() const; ///< all of them
 
   void adopt(const view_change& next);
   void lose(rank i) { workers_[i].alive = false; }

@@ -116,7 +116,7 @@ node_protocol::orders node_protocol::on(const worker_finished& m) {
   return settled(out);
 }
 
-/// Nobody can take a master's place: it is started anew at once.
+/// Nobody waits for a master's return: it is started anew at once.
 node_protocol::orders node_protocol::on(const worker_lost& m) {
   orders out;
   const auto& one = residents_[m.who];
@@ -223,7 +223,7 @@ void node_protocol::say_where_they_stand(orders& out) {
       w.retires = one.retires;
       w.paused = one.paused;
     } else if (one.waits) {
-      all.anew.push_back(i);
+      (is_master(i) ? all.saved : all.anew).push_back(i);
     }
   obey(delegate_.on(all), out);
 }

@@ -181,6 +181,7 @@ private:
   const vec& model() const { return algorithm_->model(); }
   std::uint64_t next_exchange() const { return algorithm_ ? algorithm_->next_exchange(step_) : step_; }
   std::vector<std::byte> state() const;
+  std::vector<std::byte> state_for(rank joiner) const;
   void take_snapshot(std::uint64_t evaluation);
   traffic sent() const;
   void pass_cut();
@@ -216,6 +217,7 @@ private:
   void await_state();
   void go_on_from_own_state();
   void take_state(frame f);
+  void recall(std::span<const std::byte> remembered);
   double epoch(std::uint64_t t) const;
   error diverged(const std::string& sign) const;
 

@@ -129,8 +129,17 @@ void worker::donate(const view& v) {
     host_.send(joiner, {.source = id(),
                         .incarnation = settings_.place.incarnation,
                         .label = {frame_kind::state, step_, 0, v.number},
-                        .body = compress::opaque(state(), settings_.packing.pool)});
+                        .body = compress::opaque(state_for(joiner), settings_.packing.pool)});
   }
+}
+
+std::vector<std::byte> worker::state_for(rank joiner) const {
+  if (joiner < ranks())
+    return state();
+  auto known = algorithm_->remembers();
+  archive_writer fields;
+  fields(known.model)(known.version);
+  return fields.bytes();
 }
 
 std::vector<std::byte> worker::state() const {
@@ -153,7 +162,7 @@ void worker::restore(std::span<const std::byte> state) {
   optimiser_->fields(place);
 }
 
-/// A master, whose state nobody else has; or a worker that was a round behind others, which were all lost.
+/// A founder; a master whose process lives; or a worker that was a round behind others, which were all lost.
 void worker::go_on_from_own_state() {
   ready_ = true;
   if (!std::exchange(behind_, false) && settings_.place.saved)
@@ -175,6 +184,19 @@ void worker::await_state() {
   gradient_ready_ = false;
 }
 
+/// A master's state has died with its process: it makes another from what a worker remembers, and keeps that.
+void worker::recall(std::span<const std::byte> remembered) {
+  remembered_model known;
+  archive_reader fields{remembered, settings_.packing.pool};
+  fields(known.model)(known.version);
+  fields.finish();
+  known.model = settings_.packing.coder->place(known.model);
+  if (settings_.witness)
+    settings_.witness->recalls(id());
+  algorithm_->begin_from(*this, std::move(known));
+  save();
+}
+
 void worker::take_state(frame f) {
   if (held_ || views_.empty() || f.label.view > views_.back()->number) {
     if (!early_state_ || early_state_->label.view < f.label.view)
@@ -183,11 +205,15 @@ void worker::take_state(frame f) {
   }
   if (ready_ || f.label.view != state_of_view_)
     return; // of a donor that has been replaced, or for this worker's former life
-  restore(f.body.payload.bytes());
-  algorithm_->inherit(*this);
+  if (id() < ranks()) {
+    restore(f.body.payload.bytes());
+    algorithm_->inherit(*this);
+    step_ = f.label.step;
+  } else {
+    recall(f.body.payload.bytes());
+  }
   ready_ = true;
   behind_ = false;
-  step_ = f.label.step;
   if (settings_.training.synchronous) // its donor has received the like
     inbox_.discard([this](const frame& early) { return early.label.step < step_; });
   advance_views();

@@ -218,10 +218,22 @@ void auditor::takes_over(rank who, rank from, const vec& residual, const vec& be
       return complain(fmt::format("worker {} does not add what worker {} had kept back to its own", who, from));
 }
 
+void auditor::recalls(rank who) {
+  forgotten_[who] = applied_[who];
+  std::erase_if(halves_, [who](const auto& entry) { return entry.second.by == who; });
+}
+
 void auditor::claims_opposite(rank who, const exchange_half& half, const vec& delta) {
   const exchange key{half.asker, half.asker_incarnation, half.answerer, half.answerer_incarnation, half.number};
   if (!both_live(key))
     return; // the other half went with its worker
+  if (is_master(half.answerer)) {
+    const std::pair asker{half.asker, half.asker_incarnation};
+    if (half.number <= forgotten_[half.answerer][asker])
+      return; // or with its master's state
+    if (who == half.answerer)
+      applied_[who][asker] = half.number;
+  }
   const auto other = halves_.find(key);
   if (other == halves_.end()) {
     halves_.emplace(key, half_done{who, delta, half.atomic, workers_[who].saved});

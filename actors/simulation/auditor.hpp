@@ -60,6 +60,7 @@ public:
   void saves(rank who, std::uint64_t number) { workers_[who].saved = number; }
   void hands_over(rank who, rank heir, const vec& residual);
   void takes_over(rank who, rank from, const vec& residual, const vec& before, const vec& after);
+  void recalls(rank who);
 
   /// The run has ended and nothing is under way: no exchange between two that live is half applied.
   void check_halves();
@@ -97,6 +98,8 @@ private:
     vec residual;
   };
   using exchange = std::tuple<rank, std::uint32_t, rank, std::uint32_t, std::uint64_t>;
+  /// Up to which exchange of an asker, in its life, a master has applied its halves.
+  using halves_of_master = std::map<std::pair<rank, std::uint32_t>, std::uint64_t>;
 
   void complain(std::string what);
   void check(const view& v);
@@ -105,7 +108,7 @@ private:
     return workers_[who].alive && workers_[who].incarnation == incarnation;
   }
   bool both_live(const exchange& e) const;
-  bool is_master(rank i) const noexcept { return i >= first_master_; } ///< what it did outlives it
+  bool is_master(rank i) const noexcept { return i >= first_master_; } ///< what it did outlives it, till it `recalls`
 
   std::size_t first_master_;
   bool bipartite_;
@@ -116,6 +119,7 @@ private:
   std::map<claim, std::map<rank, std::uint64_t>> equal_;       // hashes of what the living claim
   std::map<claim, balance> balances_;
   std::map<exchange, half_done> halves_;
+  std::map<rank, halves_of_master> applied_, forgotten_;
   std::map<rank, bequest> handed_over_; // by who leaves
   std::optional<std::string> broken_;
 };

@@ -247,6 +247,11 @@ void simulation_observer::takes_over(rank who, rank from, const vec& residual, c
     check_->takes_over(who, from, residual, before, after);
 }
 
+void simulation_observer::recalls(rank who) {
+  if (check_)
+    check_->recalls(who);
+}
+
 void simulation_observer::saves(rank who, std::uint64_t number) {
   if (check_)
     check_->saves(who, number);

@@ -72,6 +72,7 @@ public:
   void saves(rank who, std::uint64_t number) override;
   void hands_over(rank who, rank heir, const vec& residual) override;
   void takes_over(rank who, rank from, const vec& residual, const vec& before, const vec& after) override;
+  void recalls(rank who) override;
 
 private:
   struct wait {

@@ -77,6 +77,8 @@ auto starter_of(caf::actor_system& system, std::shared_ptr<const experiment> e, 
     setup.most_under_way = e->most_under_way();
     if (parts.acknowledged && e->is_master(i)) {
       setup.kept = kept;
+      if (setup.settings.place.saved) // in a checkpoint
+        kept->keep(i, *setup.settings.place.saved);
       setup.settings.place.saved = kept->last_of(i);
     }
     setup.clock = parts.clock;

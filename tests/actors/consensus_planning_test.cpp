@@ -203,16 +203,31 @@ TEST_F(planned_with_masters, nothing_changes_when_all_are_current) {
   last_.what.number = 5;
   last_.what.view = {2, 0, {{0, 0}, {1, 0}, {2, 0}, {3, 4}}, {}};
   const auto in = [](standing s) { return s.line = 5, s; };
-  const standing restarted{.who = 3, .incarnation = 4}; // which has no line: it has a state of its own
+  const standing restarted{.who = 3, .incarnation = 4, .line = 4}; // of a line that is over: its state is its own
   EXPECT_EQ(next(last_, {in(at(0, 3)), in(at(1, 4)), in(at(2, 0)), restarted})->view, last_.what.view);
 }
 
-TEST_F(planned_with_masters, a_master_that_is_started_again_has_a_new_life_and_is_given_no_state) {
-  const auto found = next(last_, {at(0, 3), {.who = 1}, at(2, 0), {.who = 3}});
+TEST_F(planned_with_masters, a_master_that_is_started_again_has_a_new_life_and_goes_on_from_its_own_state) {
+  const auto found = next(last_, {at(0, 3), {.who = 1}, at(2, 0), {.who = 3, .line = 1, .ended = true}});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->view.number, 2u);
   EXPECT_THAT(found->view.lives, UnorderedElementsAre(Pair(0, 0), Pair(1, 2), Pair(2, 0), Pair(3, 2)));
   EXPECT_THAT(found->view.donors, UnorderedElementsAre(Pair(1, 0)));
+}
+
+TEST_F(planned_with_masters, a_master_whose_state_died_with_its_process_gets_one_from_a_worker_that_lives) {
+  const auto found = next(last_, {at(0, 3), at(1, 4), at(2, 0), {.who = 3}});
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->view.lives, UnorderedElementsAre(Pair(0, 0), Pair(1, 0), Pair(2, 0), Pair(3, 2)));
+  EXPECT_THAT(found->view.donors, UnorderedElementsAre(Pair(3, 0)));
+
+  last_.what = *found;
+  const auto in = [](standing s) { return s.line = 2, s; };
+  const standing waiting{.who = 3, .incarnation = 2};
+  EXPECT_EQ(next(last_, {in(at(0, 3)), in(at(1, 4)), in(at(2, 0)), waiting})->view, found->view) << "it is on its way";
+  const auto later = next(last_, {in(at(1, 4)), in(at(2, 0)), waiting});
+  ASSERT_TRUE(later);
+  EXPECT_THAT(later->view.donors, UnorderedElementsAre(Pair(3, 1))) << "the donor has died";
 }
 
 TEST_F(planned_with_masters, a_master_gives_no_state) {

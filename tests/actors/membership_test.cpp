@@ -27,12 +27,12 @@ TEST_F(membership_test, begins_with_everybody_who_is_in_the_view) {
   EXPECT_THAT(m.living(), ElementsAre(0, 1, 2, 3, 4));
   EXPECT_THAT(m.who_is_ready(), ElementsAre(true, true, true, true, true));
   EXPECT_EQ(m.population(), 5u);
-  EXPECT_TRUE(m.masters_live());
+  EXPECT_TRUE(m.masters_are_ready());
   const membership later{*e, next({{0, 0}, {2, 7}, {3, 4}}, {{2, 0}})};
   EXPECT_THAT(later.living(), ElementsAre(0, 2, 3));
   EXPECT_THAT(later.who_is_ready(), ElementsAre(true, false, false, true, false)) << "worker 2 gets a state first";
   EXPECT_EQ(later.incarnation(2), 7u);
-  EXPECT_FALSE(later.masters_live());
+  EXPECT_FALSE(later.masters_are_ready());
 }
 
 TEST_F(membership_test, knows_whose_life_is_over_before_a_view_says_so) {

@@ -220,6 +220,25 @@ TEST(simulated_processes, end_with_one_sentence_when_most_of_those_are_dead_that
   EXPECT_THAT(end(4), HasSubstr("most of the 7 nodes that vote on who takes part are lost"));
 }
 
+TEST(simulated_processes, go_on_from_what_a_worker_remembers_when_a_master_dies_with_its_state) {
+  for (const char* algorithm : {"async-sgd", "async-sgd:shards=3", "parameter-server-sgd", "eamsgd", "asy-lpg",
+                                "acc-asy-lpg:output=iterate", "halp"}) {
+    const auto e = prepare(lawful_run(algorithm));
+    testing_support::evaluations calm, struck;
+    const auto end_s = simulate(e, apart(), {.observer = &calm}).summary.final.time_s;
+    const auto at_s = 0.6 * end_s;
+    const auto plan =
+        one({.kind = fault_kind::kill, .workers = {8}, .at_s = at_s, .lasts_s = 0.1 * end_s, .processes = true});
+    const auto result = simulate(e, apart(), {.observer = &struck, .faults = plan});
+    EXPECT_EQ(result.summary.end, run_end::planned) << algorithm;
+    EXPECT_EQ(result.summary.returned, 1u) << algorithm;
+    const auto first = calm.records.front().train_loss, last = calm.records.back().train_loss;
+    for (const auto& r : struck.records)
+      if (r.time_s > at_s)
+        EXPECT_LT(r.train_loss, last + 0.1 * (first - last)) << algorithm << " at " << r.time_s;
+  }
+}
+
 // Which is a limit, and no broken promise.
 TEST(simulated_processes, wait_in_vain_for_a_master_that_nobody_starts_again) {
   const auto e = prepare(lawful_run("async-sgd"));

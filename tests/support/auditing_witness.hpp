@@ -27,6 +27,7 @@ struct auditing_witness final : actors::witness {
   void takes_over(rank who, rank from, const vec& residual, const vec& before, const vec& after) override {
     check->takes_over(who, from, residual, before, after);
   }
+  void recalls(rank who) override { check->recalls(who); }
   actors::auditor* check = nullptr;
 };
 

@@ -82,6 +82,7 @@ inline void mortal_world::kill(actors::rank i) {
 
 inline void mortal_world::end_process(std::size_t n) {
   nodes_[n].reset();
+  saved_[n] = nullptr;
   tell_of_process(n, actors::consensus::health::state::gone);
 }
 

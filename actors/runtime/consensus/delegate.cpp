@@ -129,6 +129,7 @@ void delegate::follow(standing& w, const resolution& next) const {
     return;
   }
   w.incarnation = found->second;
+  w.ended = false;
   const bool has_it_already =
       w.line == last_.number() && (view.number == last_.what.view.number || !rules_->synchronous);
   const bool keeps_model = !gets_state && w.line != 0; // or it has died since it answered
@@ -152,6 +153,8 @@ orders delegate::on(const workers_stand& w) {
   std::map<rank, standing> now;
   for (const auto i : w.anew)
     now[i].who = i;
+  for (const auto i : w.saved)
+    now[i] = {.who = i, .line = workers_.at(i).line, .ended = true};
   for (const auto& one : w.where) {
     const auto known = workers_.find(one.who);
     const bool is_known = known != workers_.end() && known->second.incarnation == one.incarnation;

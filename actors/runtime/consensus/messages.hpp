@@ -20,6 +20,7 @@ struct standing {
   std::uint64_t next_exchange = 0; ///< algorithm::next_exchange
   bool retires = false;            ///< it is to leave
   bool paused = false;             ///< as the `parting` of the last resolution says
+  bool ended = false;              ///< a master that has died, and left its state here
 
   friend bool operator==(const standing&, const standing&) = default;
 };
@@ -83,7 +84,7 @@ using message = std::variant<hold, holding, propose, accepted, proceed, refused>
 
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, standing& s) {
-  return f(s.who, s.incarnation, s.line, s.step, s.next_exchange, s.retires, s.paused);
+  return f(s.who, s.incarnation, s.line, s.step, s.next_exchange, s.retires, s.paused, s.ended);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, hold& m) {

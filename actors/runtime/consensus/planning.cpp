@@ -50,13 +50,15 @@ private:
   const view_change& last_view() const { return found_.last.what.view; }
   bool is_master(const standing& w) const { return w.who >= workers_; }
   bool has_model(const standing& w) const { return w.line == found_.last.number(); }
+  /// A master's is its own, whatever has been resolved since it had one.
+  bool has_state(const standing& w) const { return is_master(w) ? w.line != 0 : has_model(w); }
   bool is_member(rank i, std::uint32_t incarnation) const {
     const auto found = last_view().lives.find(i);
     return found != last_view().lives.end() && found->second == incarnation;
   }
   /// A process that was just started says 0 of its workers' incarnations and lines; a founder has a model.
   bool is_current(const standing& w) const {
-    return is_member(w.who, w.incarnation) && (w.incarnation != 0 || w.line != 0);
+    return !w.ended && is_member(w.who, w.incarnation) && (w.incarnation != 0 || w.line != 0);
   }
 
   /// Lets those pause who are to leave; or, when they have, lets them go. Nobody leaves while somebody waits for a
@@ -67,7 +69,7 @@ private:
     for (const auto* w : abreast_)
       (w->retires ? leaving : staying).push_back(w->who);
     const bool all_have_models = std::ranges::all_of(
-        found_.workers, [this](const auto& w) { return is_master(w) || (is_current(w) && has_model(w)); });
+        found_.workers, [this](const auto& w) { return is_current(w) && has_state(w); });
     if (leaving.empty() || staying.empty() || !all_have_models || changed() || found_.stop || found_.last.stopping)
       return;
     const bool is_known = std::ranges::all_of(leaving, [&](rank i) { return last.heirs.contains(i); });
@@ -95,7 +97,7 @@ private:
     if (!gone_.empty() || found_.workers.size() != last_view().lives.size())
       return true;
     return !std::ranges::all_of(found_.workers, [this](const auto& w) {
-      return is_current(w) && (has_model(w) || is_master(w) || is_served(w));
+      return is_current(w) && (has_state(w) || is_served(w));
     });
   }
   /// It waits for a state, and its donor lives.
@@ -148,7 +150,7 @@ private:
   /// From the state that it has.
   bool goes_on(const standing& w) const {
     if (is_master(w))
-      return true;
+      return has_state(w);
     if (abreast_.empty())
       return &w == best_;
     return is_current(w) && has_model(w) && (rounds_ != rounds::repeat || progress(w) >= next_.view.first_step);

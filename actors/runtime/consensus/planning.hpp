@@ -42,7 +42,8 @@ using planning = std::function<std::optional<decision>(const findings&)>;
 /// Who is to leave, and is not the last with a model, first pauses (`parting`): in a synchronous run with all others,
 /// before the first step that nobody has begun. When they have, the next view leaves it out, and begins there.
 ///
-/// Masters, whose ranks are not below `workers`, have states of their own: they neither give nor get one.
+/// Masters, whose ranks are not below `workers`, go on from states of their own, and give none. Only one whose state
+/// has died with its process gets one from a worker.
 planning membership_rules(const algorithm_traits& traits, std::size_t workers = most_workers);
 
 } // namespace gossamer::actors::consensus

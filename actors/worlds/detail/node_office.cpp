@@ -151,6 +151,9 @@ void node_state::on_taken(const snapshot_taken& s) {
 }
 
 void node_state::on_request(const mean_request& m) {
+  if (m.number <= last_request_) // of a chair that has been cut off, and has a successor
+    return;
+  last_request_ = m.number;
   const auto everybody = lives_in(m.lives, setup_.run->participants());
   self_->send(evaluator_, evaluate_models{kept_.take(m.number, m.evaluation, m.root, everybody)});
 }

@@ -246,6 +246,7 @@ private:
   std::uint64_t last_checkpoint_ = 0;      // that was ordered
   chair_books last_books_;                 // of the chair
   kept_models kept_;                       // of this process
+  std::uint64_t last_request_ = 0;         // for a mean of them, of another
   std::optional<office> office_;
   std::shared_ptr<run_observer> observer_; // while this process has the chair; may be null
   bool ended_ = false;
