@@ -17,9 +17,9 @@
 namespace gossamer::actors {
 namespace {
 
+using testing_support::comers;
 using testing_support::evaluations;
 
-constexpr std::size_t comers = 2;
 const std::uint64_t plans = test::tries(4); // GOSSAMER_TEST_EFFORT=25000 is for a night: 1,000 each
 
 /// Some seconds long, so that processes have the time to come back, and partitions outlast their patience. Frames and
@@ -34,13 +34,6 @@ apps::run_options apart(const std::string& algorithm, bool longer) {
   o.world.process_patience_s = longer ? 10 : 1.5;
   o.world.detection_s = 0.002;
   return o;
-}
-
-/// The same run, to which others may come.
-std::shared_ptr<const experiment> growing_run(const std::string& algorithm) {
-  auto settings = testing_support::lawful_run(algorithm);
-  settings.max_workers = settings.workers + comers;
-  return prepare(settings);
 }
 
 /// What the run is like when nothing goes wrong.
@@ -98,7 +91,7 @@ protected:
   }
 
   std::shared_ptr<const experiment> run_ = prepare(testing_support::lawful_run(GetParam()));
-  std::shared_ptr<const experiment> growing_ = growing_run(GetParam());
+  std::shared_ptr<const experiment> growing_ = testing_support::growing_run(GetParam());
   calm_run calm_{run_, apart(GetParam(), false).world}, longer_{run_, apart(GetParam(), true).world};
   std::uint64_t ended_ = 0, returned_ = 0;
   std::string endings_;

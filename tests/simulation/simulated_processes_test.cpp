@@ -16,6 +16,8 @@ namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
+using testing_support::events;
+using testing_support::growing_run;
 using testing_support::lawful_run;
 using testing_support::refusal;
 
@@ -29,17 +31,6 @@ simulation_settings apart(std::uint64_t interleaving = 0) {
   s.interleaving = interleaving;
   return s;
 }
-
-struct events final : run_observer {
-  void on_event(double time_s, const std::string& what) override { at.emplace(what, time_s); }
-  std::vector<std::string> all() const {
-    std::vector<std::string> result;
-    for (const auto& [what, time_s] : at)
-      result.push_back(what);
-    return result;
-  }
-  std::map<std::string, double> at; ///< when each was said first
-};
 
 fault_plan one(fault f) { return {{std::move(f)}}; }
 
@@ -93,8 +84,6 @@ TEST(simulated_processes, elect_another_one_though_one_that_has_no_vote_dies_wit
 }
 
 TEST(simulated_processes, come_and_leave) {
-  auto settings = lawful_run("d-psgd");
-  settings.max_workers = 10;
   fault_plan plan;
   plan.faults.push_back({.kind = fault_kind::join, .workers = {8, 9}, .at_s = 1, .processes = true});
   plan.faults.push_back({.kind = fault_kind::leave, .workers = {2}, .at_s = 2, .lasts_s = 1, .processes = true});
@@ -102,7 +91,7 @@ TEST(simulated_processes, come_and_leave) {
   plan.faults.push_back({.kind = fault_kind::leave, .workers = {8}, .at_s = 6, .processes = true});
   plan.faults.push_back({.kind = fault_kind::join, .workers = {0, 5}, .at_s = 7, .processes = true});
   events seen;
-  const auto result = simulate(prepare(settings), apart(), {.observer = &seen, .faults = plan});
+  const auto result = simulate(growing_run("d-psgd"), apart(), {.observer = &seen, .faults = plan});
   EXPECT_EQ(result.summary.end, run_end::planned);
   EXPECT_EQ(result.summary.lost, 0u);
   for (const char* what : {"node 8 has come", "node 9 has come", "node 2 leaves", "node 2 is back", "node 0 leaves",
