@@ -110,14 +110,13 @@ actors::fault_plan plan_of(const run_options& o, const actors::experiment& e) {
   actors::fault_plan plan;
   if (!o.faults.empty())
     plan = actors::read_plan(o.faults);
-  else if (const auto comers = e.settings.worker_ranks() - e.settings.workers; o.chaos)
+  else if (o.chaos)
     plan = actors::draw_plan(mixed(*o.chaos, o.run.seed), {.workers = e.settings.worker_ranks(),
                                                            .masters = e.masters,
                                                            .workers_per_node = o.world.workers_per_node,
                                                            .horizon_s = o.horizon_s.value(),
                                                            .processes = o.world.processes,
-                                                           .churn = comers > 0,
-                                                           .comers = comers});
+                                                           .comers = e.settings.worker_ranks() - e.settings.workers});
   actors::check(plan, e.participants(), o.world.workers_per_node);
   return plan;
 }

@@ -107,7 +107,6 @@ TEST_P(every_algorithm_in_processes, survives_the_deaths_of_processes) {
                                        .masters = run_->masters,
                                        .horizon_s = longer ? longer_.horizon_s : calm_.horizon_s,
                                        .processes = true,
-                                       .churn = churn,
                                        .comers = churn ? comers : 0});
     if (std::ranges::none_of(plan.faults, kills_processes))
       continue; // of that simulation_laws has its share

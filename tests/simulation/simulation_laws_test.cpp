@@ -66,7 +66,6 @@ TEST_P(every_algorithm_simulated, survives_random_faults_and_learns_when_they_ar
     const auto plan = draw_plan(seed, {.workers = e->settings.worker_ranks(),
                                        .masters = e->masters,
                                        .horizon_s = horizon,
-                                       .churn = churn,
                                        .comers = churn ? testing_support::comers : 0});
     evaluations seen;
     try {
