@@ -100,6 +100,22 @@ TEST(simulated_processes, come_and_leave) {
   EXPECT_THAT(seen.all(), testing::Not(Contains("node 5 is back"))) << "it was there";
 }
 
+// One that is not let in tries again a second later. Started meanwhile, it must not be started a second time.
+TEST(simulated_processes, come_once_though_they_are_told_to_twice) {
+  auto s = apart();
+  s.process_patience_s = 1.5;
+  fault_plan plan;
+  plan.faults.push_back({.kind = fault_kind::partition, .workers = {8}, .at_s = 0.1, .lasts_s = 3.0});
+  plan.faults.push_back({.kind = fault_kind::join, .workers = {8}, .at_s = 1, .processes = true});
+  plan.faults.push_back({.kind = fault_kind::join, .workers = {8}, .at_s = 3, .processes = true});
+  plan.faults.push_back({.kind = fault_kind::leave, .workers = {8}, .at_s = 6.5, .processes = true});
+  events seen;
+  const auto result = simulate(growing_run("d-psgd"), s, {.observer = &seen, .faults = plan});
+  EXPECT_EQ(result.summary.lost, 0u);
+  EXPECT_EQ(result.summary.returned, 1u);
+  EXPECT_THAT(seen.all(), Contains("node 8 leaves")) << "the plan strikes the start that was let in";
+}
+
 TEST(simulated_processes, repeat_themselves_and_tell_interleavings_apart) {
   const auto e = prepare(lawful_run("ad-psgd"));
   fault_plan plan;

@@ -201,11 +201,10 @@ void simulated_processes::try_again(start who) {
     return;
   const auto number = one.number;
   end(who);
-  around_.at(later(around_.now(), start_again_after),
-             [this, number, next = one.attempt + 1, killed = seats_[number].killed] {
-               if (!over_ && seats_[number].killed == killed)
-                 start_again(number, next);
-             });
+  around_.at(later(around_.now(), start_again_after), [this, who, number, next = one.attempt + 1] {
+    if (!over_ && seats_[number].newest == who) // else a plan has started it meanwhile
+      start_again(number, next);
+  });
 }
 
 caf::strong_actor_ptr simulated_processes::door(start by, std::uint16_t port) {
@@ -304,10 +303,7 @@ std::vector<std::uint32_t> simulated_processes::victims_of(const fault& f) const
   return result;
 }
 
-void simulated_processes::kill(std::uint32_t number) {
-  ++seats_[number].killed;
-  end(seats_[number].newest);
-}
+void simulated_processes::kill(std::uint32_t number) { end(seats_[number].newest); }
 
 void simulated_processes::ask_to_leave(std::uint32_t number) {
   auto& one = processes_[seats_[number].newest];

@@ -108,7 +108,6 @@ private:
   /// All starts of one number.
   struct seat {
     start newest = 0;
-    std::uint64_t killed = 0; ///< how often by a plan: a start that was put off before is off then
     std::vector<rank> ranks = {};
   };
 
