@@ -56,6 +56,21 @@ actors::work_costs costs_of(const std::string& named) {
   return names_a_file(named) ? actors::read_costs(named) : actors::default_costs();
 }
 
+/// Nobody else has a master's state, and whoever dies of them is started anew.
+void check_that_masters_stay(const actors::fault_plan& plan, const actors::experiment& e,
+                             std::size_t workers_per_node) {
+  for (const auto& f : plan.faults) {
+    if (f.kind != actors::fault_kind::leave && f.kind != actors::fault_kind::join)
+      continue;
+    for (const auto i : named_workers(f, e.participants(), workers_per_node))
+      if (e.is_master(i))
+        throw error(errc::usage,
+                    fmt::format("{}: this {} names {}, which is {}, and masters neither come nor leave",
+                                f.written_at.text, to_string(f.kind), i, e.name_of(i)),
+                    fmt::format("name workers: 0 to {}, or more with --max-workers", e.settings.worker_ranks() - 1));
+  }
+}
+
 /// What decides whether a state is one of this run's.
 void check_same(const std::string& what, const std::string& before, const std::string& now, const std::string& run) {
   if (before != now)
@@ -110,15 +125,15 @@ actors::fault_plan plan_of(const run_options& o, const actors::experiment& e) {
   actors::fault_plan plan;
   if (!o.faults.empty())
     plan = actors::read_plan(o.faults);
-  else if (const auto comers = e.settings.worker_ranks() - e.settings.workers; o.chaos)
+  else if (o.chaos)
     plan = actors::draw_plan(mixed(*o.chaos, o.run.seed), {.workers = e.settings.worker_ranks(),
                                                            .masters = e.masters,
                                                            .workers_per_node = o.world.workers_per_node,
                                                            .horizon_s = o.horizon_s.value(),
                                                            .processes = o.world.processes,
-                                                           .churn = comers > 0,
-                                                           .comers = comers});
+                                                           .comers = e.settings.worker_ranks() - e.settings.workers});
   actors::check(plan, e.participants(), o.world.workers_per_node);
+  check_that_masters_stay(plan, e, o.world.workers_per_node);
   return plan;
 }
 

@@ -18,6 +18,11 @@ constexpr double regained_after_s = 5;             // a vote, by a process that 
 constexpr std::size_t most_voters = 7;
 constexpr auto first_of_churn = static_cast<std::size_t>(fault_kind::leave);
 
+// Until when somebody is dead, if that is no time of the plan.
+constexpr double for_ever = std::numeric_limits<double>::max() / 2;
+constexpr double for_ever_with_process = std::numeric_limits<double>::max();
+constexpr double spared = std::numeric_limits<double>::infinity(); // who lives, and must not be taken away
+
 bool takes_away(fault_kind kind) { return kind == fault_kind::kill || kind == fault_kind::leave; }
 
 /// Rounded down to three digits, which read well. No logarithms here and below, whose last bit differs by machine.
@@ -35,10 +40,10 @@ public:
   generator(std::uint64_t seed, const chaos_limits& limits)
       : random_(random_stream{seed, 0, purpose::chaos}, 0), limits_(limits),
         dead_until_s_(limits.workers + limits.masters, -1) {
-    for (const auto spared : some(first(founders()), std::min(limits.spare + most_dead(), founders())))
-      dead_until_s_[spared] = spared_;
+    for (const auto i : some(first(founders()), std::min(limits.spare + most_dead(), founders())))
+      dead_until_s_[i] = spared;
     for (std::size_t i = founders(); i < limits.workers; ++i)
-      dead_until_s_[i] = for_ever_;
+      dead_until_s_[i] = limits.processes && i / limits.workers_per_node >= nodes() ? for_ever_with_process : for_ever;
   }
 
   fault_plan draw() {
@@ -96,7 +101,7 @@ private:
   std::vector<fault_kind> kinds() {
     std::vector<fault_kind> on;
     while (on.empty())
-      for (std::size_t i = 0; i < (limits_.churn ? fault_kinds : first_of_churn); ++i) {
+      for (std::size_t i = 0; i < (limits_.comers > 0 ? fault_kinds : first_of_churn); ++i) {
         const auto kind = static_cast<fault_kind>(i);
         const bool room = takes_away(kind) ? everybody() > limits_.spare : !strikes_links(kind) || everybody() > 1;
         if (coin() && room)
@@ -137,16 +142,19 @@ private:
   }
 
   bool draw_comers(fault& f) {
-    auto candidates = first(limits_.workers);
-    std::erase_if(candidates, [&](rank i) { return dead_until_s_[i] != for_ever_; });
     f.processes = limits_.processes && coin();
-    auto whole = f.processes ? whole_nodes(candidates) : std::vector<std::size_t>{};
+    auto candidates = first(limits_.workers);
+    std::erase_if(candidates,
+                  [&](rank i) { return dead_until_s_[i] != (f.processes ? for_ever_with_process : for_ever); });
+    auto whole = whole_nodes(candidates);
     if (f.processes ? whole.empty() : candidates.empty())
       return false;
-    if (const auto count = size_up_to(whole.size()); f.processes)
-      f.nodes = some(std::move(whole), count);
-    else
+    if (!f.processes) {
       draw_victims(f, std::move(candidates));
+    } else {
+      const auto count = size_up_to(whole.size());
+      f.nodes = some(std::move(whole), count);
+    }
     for (const auto worker : named_workers(f, everybody(), limits_.workers_per_node))
       dead_until_s_[worker] = f.at_s;
     return true;
@@ -179,7 +187,7 @@ private:
       f.nodes = some(std::move(whole), count);
     }
     bury(f);
-    dead_processes_.emplace_back(f.lasts_s ? f.at_s + *f.lasts_s + regained_after_s : for_ever_, count);
+    dead_processes_.emplace_back(f.lasts_s ? f.at_s + *f.lasts_s + regained_after_s : for_ever, count);
     return true;
   }
 
@@ -210,7 +218,7 @@ private:
   void bury(fault& f) {
     if (coin())
       f.lasts_s.reset();
-    const double until_s = f.lasts_s ? f.at_s + *f.lasts_s : for_ever_;
+    const double until_s = f.lasts_s ? f.at_s + *f.lasts_s : f.processes ? for_ever_with_process : for_ever;
     if (!f.coordinators) // whom that strikes nobody knows yet
       for (const auto worker : named_workers(f, everybody(), limits_.workers_per_node))
         dead_until_s_[worker] = until_s;
@@ -257,9 +265,7 @@ private:
 
   random_sequence random_;
   const chaos_limits limits_;
-  static constexpr double for_ever_ = std::numeric_limits<double>::max();
-  static constexpr double spared_ = std::numeric_limits<double>::infinity();
-  std::vector<double> dead_until_s_;                           // by rank; for ever if it does not come back
+  std::vector<double> dead_until_s_;                           // by rank
   std::vector<std::pair<double, std::size_t>> dead_processes_; // until when, and how many
 };
 
@@ -267,10 +273,12 @@ private:
 
 fault_plan draw_plan(std::uint64_t seed, const chaos_limits& limits) {
   if (limits.workers <= limits.comers || limits.workers > topology::max_workers || limits.workers_per_node == 0)
-    throw error(
-        errc::usage,
-        fmt::format("a random fault plan for {} workers, {} on each node", limits.workers, limits.workers_per_node),
-        fmt::format("allowed: 1 to {} workers, and at least 1 on each node", topology::max_workers));
+    throw error(errc::usage,
+                fmt::format("a random fault plan for {} workers, {} on each node, of whom {} come later",
+                            limits.workers, limits.workers_per_node, limits.comers),
+                fmt::format("allowed: 1 to {} workers, one of them there when the run begins, and at least 1 on each "
+                            "node",
+                            topology::max_workers));
   if (!(limits.horizon_s >= 1e-3 && limits.horizon_s <= 1e9))
     throw error(errc::usage, fmt::format("the horizon of a random fault plan is {} s", limits.horizon_s),
                 "allowed: 0.001 to 1e9 seconds");

@@ -14,8 +14,9 @@ struct chaos_limits {
   /// Half of the kills are of processes, and of those that come or leave: each node is one, and each master. Only where
   /// that can be done.
   bool processes = false;
-  bool churn = false;     ///< workers also come and leave
-  std::size_t comers = 0; ///< so many of the workers, the last ones, are not there when the run begins
+  /// So many of the workers, the last ones, are not there when the run begins. If there are some, workers come and
+  /// leave.
+  std::size_t comers = 0;
 };
 
 /// A random plan: the same for the same seed and limits, on every machine.
@@ -24,8 +25,9 @@ struct chaos_limits {
 /// more than plans with a little of everything (Groce et al., "Swarm testing", ISSTA 2012). Then 1 to 8 faults of the
 /// remaining kinds begin in the first 70 % of the horizon, in order of time. All but kills, leaves and joins end before
 /// 80 % of it; half of the kills and leaves are for ever, the others end by then too. Nobody is killed or leaves who is
-/// not there, and nobody joins who is, or will come back. Durations, rates and sizes are log-uniform, so that mild and
-/// wild ones are equally frequent. Workers that are spared do not leave either.
+/// not there, and nobody joins who is, or will come back; who is gone with its process joins with it, others alone.
+/// Durations, rates and sizes are log-uniform, so that mild and wild ones are equally frequent. Workers that are spared
+/// do not leave either.
 ///
 /// Where processes die, half of these kills strike whoever coordinates. Fewer processes are dead at any time than half
 /// of those that vote, one that comes back counting for as long as it takes to get its vote again; no master's dies by

@@ -17,7 +17,8 @@ void check_exists(std::string_view key, const std::vector<T>& items, std::size_t
     if (item >= count)
       throw error(errc::usage,
                   fmt::format("{}: {} of {} names {}, which does not exist", where, key, to_string(f.kind), item),
-                  fmt::format("allowed: 0 to {}", count - 1));
+                  fmt::format("allowed: 0 to {}{}", count - 1,
+                              f.kind == fault_kind::join ? "; --max-workers makes room for others" : ""));
 }
 
 void check_fault(const fault& f, std::string_view where, std::size_t workers, std::size_t workers_per_node) {

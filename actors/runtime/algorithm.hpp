@@ -126,7 +126,8 @@ struct algorithm_entry {
   std::unique_ptr<algorithm> (*make)(const algorithm_setup&);
   /// Of an algorithm with masters, whose ranks follow those of the workers: how many, and what each of them runs. A
   /// master computes no gradients. One that dies starts anew from the state that it saved last (`worker::save`), or,
-  /// when its process has died as well, from what a worker remembers; then `run` begins again. What is evaluated is the masters' models, one behind the other.
+  /// when its process has died as well, from what a worker remembers; then `run` begins again. What is evaluated is the
+  /// masters' models, one behind the other.
   std::size_t (*masters)(const arguments&) = nullptr;
   std::unique_ptr<algorithm> (*make_master)(const algorithm_setup&) = nullptr;
   /// With all other optimisers and schedules it finds the minimum (tests/simulation/minimum_laws_test.cpp).

@@ -47,8 +47,8 @@ public:
   virtual void takes_over(rank /*who*/, rank /*from*/, const vec& /*residual*/, const vec& /*before*/,
                           const vec& /*after*/) {}
 
-  /// The state of a master has died with its process, and with it the halves that it had applied: `who` begins anew from
-  /// what a worker remembers.
+  /// The state of a master has died with its process, and with it the halves that it had applied: `who` begins anew
+  /// from what a worker remembers.
   virtual void recalls(rank /*who*/) {}
 
   /// The state of `who` is what the checkpoint of this number has of it.

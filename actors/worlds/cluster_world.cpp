@@ -52,7 +52,7 @@ std::vector<node_entry> entries_of(const experiment& e, const assembly& all, con
     for (const auto i : ranks[k])
       result[k].ranks.push_back(i < e.settings.workers ? i : i + static_cast<rank>(e.vacancies().size()));
   for (const auto i : e.vacancies()) // a node each, that may come some day
-    result.push_back({.ranks = {i}, .vacant = true});
+    result.push_back({0, {}, {}, {i}, true});
   return result;
 }
 

@@ -91,6 +91,11 @@ caf::actor_system_config& with_virtual_time(caf::actor_system_config& config) {
   return config;
 }
 
+bool can_keep_others_waiting(fault_kind kind) {
+  return kind == fault_kind::pause || kind == fault_kind::slow
+         || (strikes_links(kind) && kind != fault_kind::duplicate);
+}
+
 } // namespace
 
 simulation::simulation(const std::shared_ptr<const experiment>& e, const simulation_settings& s,
@@ -244,11 +249,6 @@ void simulation::on_fault(std::size_t index, bool on) {
     endless_.push_back(index);
   else
     on ? ++passing_faults_ : --passing_faults_;
-}
-
-bool can_keep_others_waiting(fault_kind kind) {
-  return kind == fault_kind::pause || kind == fault_kind::slow
-         || (strikes_links(kind) && kind != fault_kind::duplicate);
 }
 
 /// One that is on, will never end, and can keep others waiting.

@@ -110,13 +110,15 @@ TEST(draw_plan, lets_those_come_who_are_not_there_and_those_leave_who_are) {
   int joined = 0, came_again = 0, left_for_ever = 0, left_for_a_while = 0, processes = 0;
   for (const bool of_processes : {false, true}) {
     const chaos_limits limits{
-        .workers = 10, .workers_per_node = 2, .horizon_s = 20, .processes = of_processes, .churn = true, .comers = 3};
+        .workers = 10, .workers_per_node = 2, .horizon_s = 20, .processes = of_processes, .comers = 3};
     for_all_seeds(limits, [&](const fault_plan& plan) {
       ASSERT_NO_THROW(check(plan, limits.workers, limits.workers_per_node));
       ASSERT_EQ(parse_plan(to_toml(plan), "plan"), plan);
       std::vector<double> away_until(limits.workers, -1);
       std::fill(away_until.end() - 3, away_until.end(), HUGE_VAL);
-      std::set<rank> taken_away;
+      std::set<rank> taken_away, gone_with_process;
+      if (of_processes)
+        gone_with_process = {8, 9}; // 7 shares its process with 6
       for (const auto& f : plan.faults) {
         if ((f.kind != fault_kind::kill && f.kind != fault_kind::leave && f.kind != fault_kind::join) || f.coordinators)
           continue;
@@ -125,9 +127,12 @@ TEST(draw_plan, lets_those_come_who_are_not_there_and_those_leave_who_are) {
         for (const auto i : named_workers(f, limits.workers, limits.workers_per_node)) {
           if (f.kind == fault_kind::join) {
             ASSERT_EQ(away_until[i], HUGE_VAL) << to_toml(plan);
+            ASSERT_EQ(f.processes, gone_with_process.erase(i) == 1) << to_toml(plan);
             ++(i < 7 ? came_again : joined);
             away_until[i] = -1;
           } else {
+            if (f.processes && !f.lasts_s)
+              gone_with_process.insert(i);
             ASSERT_LT(away_until[i], f.at_s) << to_toml(plan);
             away_until[i] = f.lasts_s ? f.at_s + *f.lasts_s : HUGE_VAL;
             taken_away.insert(i);
@@ -145,21 +150,20 @@ TEST(draw_plan, switches_whole_kinds_off_and_on) {
   std::array<int, fault_kinds> plans_with{};
   int forever = 0, kills_and_leaves = 0, with_nodes = 0, on_all_links = 0, one_way = 0;
   std::set<std::size_t> sizes;
-  for_all_seeds({.workers = 16, .workers_per_node = 4, .spare = 3, .churn = true, .comers = 4},
-                [&](const fault_plan& plan) {
-                  std::set<fault_kind> kinds;
-                  for (const auto& f : plan.faults) {
-                    kinds.insert(f.kind);
-                    kills_and_leaves += f.kind == fault_kind::kill || f.kind == fault_kind::leave;
-                    forever += !f.lasts_s && f.kind != fault_kind::join;
-                    with_nodes += !f.nodes.empty();
-                    one_way += f.one_way;
-                    on_all_links += strikes_frames(f.kind) && f.from.empty() && f.to.empty();
-                  }
-                  for (const auto kind : kinds)
-                    ++plans_with[static_cast<std::size_t>(kind)];
-                  sizes.insert(plan.faults.size());
-                });
+  for_all_seeds({.workers = 16, .workers_per_node = 4, .spare = 3, .comers = 4}, [&](const fault_plan& plan) {
+    std::set<fault_kind> kinds;
+    for (const auto& f : plan.faults) {
+      kinds.insert(f.kind);
+      kills_and_leaves += f.kind == fault_kind::kill || f.kind == fault_kind::leave;
+      forever += !f.lasts_s && f.kind != fault_kind::join;
+      with_nodes += !f.nodes.empty();
+      one_way += f.one_way;
+      on_all_links += strikes_frames(f.kind) && f.from.empty() && f.to.empty();
+    }
+    for (const auto kind : kinds)
+      ++plans_with[static_cast<std::size_t>(kind)];
+    sizes.insert(plan.faults.size());
+  });
   // A kind that is on, among about five, comes up in about half of the plans; a kind that is off in none.
   for (const int count : plans_with) {
     EXPECT_GT(count, static_cast<int>(seeds / 5));
@@ -203,6 +207,7 @@ TEST(draw_plan, copes_with_many_workers) {
 
 TEST(draw_plan, refuses_impossible_limits) {
   EXPECT_THAT(usage_error([] { draw_plan(1, {.workers = 0}); }), HasSubstr("allowed: 1 to 1000000 workers"));
+  EXPECT_THAT(usage_error([] { draw_plan(1, {.workers = 3, .comers = 3}); }), HasSubstr("of whom 3 come later"));
   EXPECT_THAT(usage_error([] { draw_plan(1, {.workers_per_node = 0}); }), HasSubstr("at least 1 on each node"));
   for (const double horizon : {0.0, -1.0, 1e10, std::numeric_limits<double>::quiet_NaN()})
     EXPECT_THAT(usage_error([&] { draw_plan(1, {.horizon_s = horizon}); }), HasSubstr("allowed: 0.001 to 1e9 seconds"));

@@ -179,6 +179,10 @@ TEST_F(simulation, refuses_bad_worlds_before_it_leaves_a_folder) {
   expect_refused({"--netwrok", "ideal"}, "did you mean --network?");
   write("plan.toml", "[[fault]]\nkind = \"kill\"\nworkers = [4]\n");
   expect_refused({"--faults", "plan.toml"}, "plan.toml:1: ");
+  write("plan.toml", "[[fault]]\nkind = \"join\"\nworkers = [4]\n");
+  expect_refused({"--faults", "plan.toml"}, "names 4, which does not exist; allowed: 0 to 3; --max-workers makes room");
+  expect_refused({"--algorithm", "async-sgd", "--faults", "plan.toml"},
+                 "plan.toml:1: this join names 4, which is master 0, and masters neither come nor leave; name workers");
   write("my.toml", "network = \"ideal\"\nlink = [\"0-1:latency=0.1\", \"0=1\"]\n");
   expect_refused({"--config", "my.toml"}, "my.toml:2: ");
 }

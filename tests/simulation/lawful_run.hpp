@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/worlds/simulated_world.hpp"
 
+#include <map>
 #include <vector>
 
 namespace gossamer::testing_support {
@@ -21,9 +22,29 @@ inline actors::run_settings lawful_run(const std::string& algorithm, std::uint64
   return s;
 }
 
+constexpr std::size_t comers = 2;
+
+/// The same, to which so many others may come.
+inline std::shared_ptr<const actors::experiment> growing_run(const std::string& algorithm) {
+  auto settings = lawful_run(algorithm);
+  settings.max_workers = settings.workers + comers;
+  return actors::prepare(settings);
+}
+
 struct evaluations final : actors::run_observer {
   void on_evaluation(const actors::evaluation_record& r) override { records.push_back(r); }
   std::vector<actors::evaluation_record> records;
+};
+
+struct events final : actors::run_observer {
+  void on_event(double time_s, const std::string& what) override { at.emplace(what, time_s); }
+  std::vector<std::string> all() const {
+    std::vector<std::string> result;
+    for (const auto& [what, time_s] : at)
+      result.push_back(what);
+    return result;
+  }
+  std::map<std::string, double> at; ///< when each was said first
 };
 
 } // namespace gossamer::testing_support

@@ -17,9 +17,9 @@
 namespace gossamer::actors {
 namespace {
 
+using testing_support::comers;
 using testing_support::evaluations;
 
-constexpr std::size_t comers = 2;
 const std::uint64_t plans = test::tries(4); // GOSSAMER_TEST_EFFORT=25000 is for a night: 1,000 each
 
 /// Some seconds long, so that processes have the time to come back, and partitions outlast their patience. Frames and
@@ -34,13 +34,6 @@ apps::run_options apart(const std::string& algorithm, bool longer) {
   o.world.process_patience_s = longer ? 10 : 1.5;
   o.world.detection_s = 0.002;
   return o;
-}
-
-/// The same run, to which others may come.
-std::shared_ptr<const experiment> growing_run(const std::string& algorithm) {
-  auto settings = testing_support::lawful_run(algorithm);
-  settings.max_workers = settings.workers + comers;
-  return prepare(settings);
 }
 
 /// What the run is like when nothing goes wrong.
@@ -61,6 +54,8 @@ bool may_end_a_run(const error& e) {
          && (what.starts_with("most of the ") || what.starts_with("nothing has been heard of the leader")
              || what.find("is lost with its process") != what.npos);
 }
+
+bool kills_processes(const fault& f) { return f.kind == fault_kind::kill && f.strikes_processes(); }
 
 /// Each algorithm has its own plans, so that all of them together see many.
 std::uint64_t first_seed(const std::string& algorithm) {
@@ -90,7 +85,7 @@ protected:
   /// The smallest plan under which it still fails, and the command that shows it.
   std::string shrunk(apps::run_options o, const fault_plan& plan) {
     const auto smallest = shrink(plan, [&](const fault_plan& p) { return !failure_of(o, p).empty(); },
-                                 {.max_attempts = 200, .workers = run_->settings.workers});
+                                 {.max_attempts = 200, .workers = o.run.worker_ranks()});
     o.faults = testing::TempDir() + "process_laws_" + testing_support::as_test_name(GetParam()) + ".toml";
     std::ofstream{o.faults} << to_toml(smallest);
     return failure_of(o, smallest) + '\n' + to_toml(smallest)
@@ -98,7 +93,7 @@ protected:
   }
 
   std::shared_ptr<const experiment> run_ = prepare(testing_support::lawful_run(GetParam()));
-  std::shared_ptr<const experiment> growing_ = growing_run(GetParam());
+  std::shared_ptr<const experiment> growing_ = testing_support::growing_run(GetParam());
   calm_run calm_{run_, apart(GetParam(), false).world}, longer_{run_, apart(GetParam(), true).world};
   std::uint64_t ended_ = 0, returned_ = 0;
   std::string endings_;
@@ -112,9 +107,8 @@ TEST_P(every_algorithm_in_processes, survives_the_deaths_of_processes) {
                                        .masters = run_->masters,
                                        .horizon_s = longer ? longer_.horizon_s : calm_.horizon_s,
                                        .processes = true,
-                                       .churn = churn,
                                        .comers = churn ? comers : 0});
-    if (!plan.strikes_processes())
+    if (std::ranges::none_of(plan.faults, kills_processes))
       continue; // of that simulation_laws has its share
     ++tried;
     auto options = apart(GetParam(), longer);

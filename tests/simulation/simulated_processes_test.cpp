@@ -16,6 +16,8 @@ namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
+using testing_support::events;
+using testing_support::growing_run;
 using testing_support::lawful_run;
 using testing_support::refusal;
 
@@ -29,17 +31,6 @@ simulation_settings apart(std::uint64_t interleaving = 0) {
   s.interleaving = interleaving;
   return s;
 }
-
-struct events final : run_observer {
-  void on_event(double time_s, const std::string& what) override { at.emplace(what, time_s); }
-  std::vector<std::string> all() const {
-    std::vector<std::string> result;
-    for (const auto& [what, time_s] : at)
-      result.push_back(what);
-    return result;
-  }
-  std::map<std::string, double> at; ///< when each was said first
-};
 
 fault_plan one(fault f) { return {{std::move(f)}}; }
 
@@ -93,8 +84,6 @@ TEST(simulated_processes, elect_another_one_though_one_that_has_no_vote_dies_wit
 }
 
 TEST(simulated_processes, come_and_leave) {
-  auto settings = lawful_run("d-psgd");
-  settings.max_workers = 10;
   fault_plan plan;
   plan.faults.push_back({.kind = fault_kind::join, .workers = {8, 9}, .at_s = 1, .processes = true});
   plan.faults.push_back({.kind = fault_kind::leave, .workers = {2}, .at_s = 2, .lasts_s = 1, .processes = true});
@@ -102,13 +91,29 @@ TEST(simulated_processes, come_and_leave) {
   plan.faults.push_back({.kind = fault_kind::leave, .workers = {8}, .at_s = 6, .processes = true});
   plan.faults.push_back({.kind = fault_kind::join, .workers = {0, 5}, .at_s = 7, .processes = true});
   events seen;
-  const auto result = simulate(prepare(settings), apart(), {.observer = &seen, .faults = plan});
+  const auto result = simulate(growing_run("d-psgd"), apart(), {.observer = &seen, .faults = plan});
   EXPECT_EQ(result.summary.end, run_end::planned);
   EXPECT_EQ(result.summary.lost, 0u);
   for (const char* what : {"node 8 has come", "node 9 has come", "node 2 leaves", "node 2 is back", "node 0 leaves",
                            "node 8 leaves", "node 0 is back", "worker 2 has left; 9 go on"})
     EXPECT_THAT(seen.all(), Contains(what));
   EXPECT_THAT(seen.all(), testing::Not(Contains("node 5 is back"))) << "it was there";
+}
+
+// One that is not let in tries again a second later. Started meanwhile, it must not be started a second time.
+TEST(simulated_processes, come_once_though_they_are_told_to_twice) {
+  auto s = apart();
+  s.process_patience_s = 1.5;
+  fault_plan plan;
+  plan.faults.push_back({.kind = fault_kind::partition, .workers = {8}, .at_s = 0.1, .lasts_s = 3.0});
+  plan.faults.push_back({.kind = fault_kind::join, .workers = {8}, .at_s = 1, .processes = true});
+  plan.faults.push_back({.kind = fault_kind::join, .workers = {8}, .at_s = 3, .processes = true});
+  plan.faults.push_back({.kind = fault_kind::leave, .workers = {8}, .at_s = 6.5, .processes = true});
+  events seen;
+  const auto result = simulate(growing_run("d-psgd"), s, {.observer = &seen, .faults = plan});
+  EXPECT_EQ(result.summary.lost, 0u);
+  EXPECT_EQ(result.summary.returned, 1u);
+  EXPECT_THAT(seen.all(), Contains("node 8 leaves")) << "the plan strikes the start that was let in";
 }
 
 TEST(simulated_processes, repeat_themselves_and_tell_interleavings_apart) {

@@ -15,19 +15,13 @@ namespace gossamer::actors {
 namespace {
 
 using testing_support::evaluations;
+using testing_support::growing_run;
 
-constexpr std::size_t workers = 8, comers = 2;
+constexpr std::size_t workers = 8;
 const std::uint64_t plans = test::tries(60), interleavings = test::tries(60); // `gossamer simulate --seeds` tries more
 
 std::shared_ptr<const experiment> small_run(const std::string& algorithm, std::uint64_t seed = 1) {
   return prepare(testing_support::lawful_run(algorithm, seed));
-}
-
-/// One to which others may come.
-std::shared_ptr<const experiment> growing_run(const std::string& algorithm) {
-  auto settings = testing_support::lawful_run(algorithm);
-  settings.max_workers = workers + comers;
-  return prepare(settings);
 }
 
 simulation_settings quick() {
@@ -72,8 +66,7 @@ TEST_P(every_algorithm_simulated, survives_random_faults_and_learns_when_they_ar
     const auto plan = draw_plan(seed, {.workers = e->settings.worker_ranks(),
                                        .masters = e->masters,
                                        .horizon_s = horizon,
-                                       .churn = churn,
-                                       .comers = churn ? comers : 0});
+                                       .comers = churn ? testing_support::comers : 0});
     evaluations seen;
     try {
       const auto result = simulate(e, quick(), {.observer = &seen, .faults = plan});
@@ -135,17 +128,14 @@ TEST_P(every_algorithm_simulated, goes_on_after_a_partition_has_healed) {
 }
 
 TEST_P(every_algorithm_simulated, lets_workers_come_and_leave) {
-  struct events final : run_observer {
-    void on_event(double, const std::string& what) override { all.push_back(what); }
-    std::vector<std::string> all;
-  } seen;
+  testing_support::events seen;
   const double horizon = horizon_of(GetParam());
   fault_plan plan;
   plan.faults.push_back({.kind = fault_kind::join, .workers = {8, 9}, .at_s = 0.1 * horizon});
   plan.faults.push_back({.kind = fault_kind::leave, .workers = {3, 8}, .at_s = 0.4 * horizon});
   const auto result = simulate(growing_run(GetParam()), quick(), {.observer = &seen, .faults = plan});
   for (const char* what : {"worker 8 comes", "worker 9 comes", "worker 3 has left", "worker 8 has left"})
-    EXPECT_THAT(seen.all, testing::Contains(testing::StartsWith(what)));
+    EXPECT_THAT(seen.all(), testing::Contains(testing::StartsWith(what)));
   EXPECT_EQ(result.summary.lost, 0u);
   EXPECT_EQ(result.summary.end, run_end::planned);
 }

@@ -48,7 +48,7 @@ decltype(auto) inspect(Inspector& f, wish& w) {
 /// All workers of this node. Synchronous algorithms: they hold since `freeze_workers`. Others: whenever one has died,
 /// or shall be started anew.
 struct workers_stand {
-  std::vector<standing> where; ///< who lives; lines are left out: the delegate knows them
+  std::vector<standing> where;  ///< who lives; lines are left out: the delegate knows them
   std::vector<rank> anew = {};  ///< whose workers do not live, and may be started
   std::vector<rank> saved = {}; ///< the same, from the states that they have saved here, if they had one
 };

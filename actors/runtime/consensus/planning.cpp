@@ -68,8 +68,8 @@ private:
     std::vector<rank> leaving, staying;
     for (const auto* w : abreast_)
       (w->retires ? leaving : staying).push_back(w->who);
-    const bool all_have_models = std::ranges::all_of(
-        found_.workers, [this](const auto& w) { return is_current(w) && has_state(w); });
+    const bool all_have_models =
+        std::ranges::all_of(found_.workers, [this](const auto& w) { return is_current(w) && has_state(w); });
     if (leaving.empty() || staying.empty() || !all_have_models || changed() || found_.stop || found_.last.stopping)
       return;
     const bool is_known = std::ranges::all_of(leaving, [&](rank i) { return last.heirs.contains(i); });
@@ -96,9 +96,8 @@ private:
   bool changed() const {
     if (!gone_.empty() || found_.workers.size() != last_view().lives.size())
       return true;
-    return !std::ranges::all_of(found_.workers, [this](const auto& w) {
-      return is_current(w) && (has_state(w) || is_served(w));
-    });
+    return !std::ranges::all_of(found_.workers,
+                                [this](const auto& w) { return is_current(w) && (has_state(w) || is_served(w)); });
   }
   /// It waits for a state, and its donor lives.
   bool is_served(const standing& w) const {

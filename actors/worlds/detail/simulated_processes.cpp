@@ -100,6 +100,12 @@ start simulated_processes::add(std::uint32_t number) {
   return who;
 }
 
+/// Whose node it is; nobody's, if it is of another actor.
+std::optional<start> simulated_processes::start_of(const caf::strong_actor_ptr& node) const {
+  const auto found = std::ranges::find_if(processes_, [&](const auto& one) { return one.node == node; });
+  return found == processes_.end() ? std::nullopt : std::optional{static_cast<start>(found - processes_.begin())};
+}
+
 cluster_plan simulated_processes::founding_plan() const {
   cluster_plan plan;
   for (std::uint32_t number = 0; number < seats_.size(); ++number)
@@ -195,11 +201,10 @@ void simulated_processes::try_again(start who) {
     return;
   const auto number = one.number;
   end(who);
-  around_.at(later(around_.now(), start_again_after),
-             [this, number, next = one.attempt + 1, killed = seats_[number].killed] {
-               if (!over_ && seats_[number].killed == killed)
-                 start_again(number, next);
-             });
+  around_.at(later(around_.now(), start_again_after), [this, who, number, next = one.attempt + 1] {
+    if (!over_ && seats_[number].newest == who) // else a plan has started it meanwhile
+      start_again(number, next);
+  });
 }
 
 caf::strong_actor_ptr simulated_processes::door(start by, std::uint16_t port) {
@@ -277,7 +282,8 @@ void simulated_processes::on_fault(std::size_t index, const fault& f, bool on) {
   fail_when_nobody_is_left();
 }
 
-/// Whom another fault has killed, that one brings back.
+/// Those who are there when it begins; of a join, those who are not. Who is away already is no victim of a second
+/// fault: the end of the first one alone is to bring it back.
 std::vector<std::uint32_t> simulated_processes::victims_of(const fault& f) const {
   std::vector<std::uint32_t> result;
   const auto add = [&](std::uint32_t number) {
@@ -297,20 +303,14 @@ std::vector<std::uint32_t> simulated_processes::victims_of(const fault& f) const
   return result;
 }
 
-void simulated_processes::kill(std::uint32_t number) {
-  ++seats_[number].killed;
-  end(seats_[number].newest);
-}
+void simulated_processes::kill(std::uint32_t number) { end(seats_[number].newest); }
 
-/// One that has not been let in yet has nothing to hand over.
 void simulated_processes::ask_to_leave(std::uint32_t number) {
   auto& one = processes_[seats_[number].newest];
-  if (std::exchange(one.leaves, one.runs))
-    return;
-  if (one.leaves)
-    caf::anon_send(one.node, leave_request{});
-  else
-    kill(number);
+  if (!one.runs)
+    return kill(number); // it has not been let in yet, and has nothing to hand over
+  one.leaves = true;
+  caf::anon_send(one.node, leave_request{});
 }
 
 /// One that is about to leave does so first.
@@ -322,26 +322,24 @@ void simulated_processes::bring_back(std::uint32_t number) {
 }
 
 void simulated_processes::on_departure(const caf::strong_actor_ptr& node) {
-  const auto found = std::ranges::find_if(processes_, [&](const auto& one) { return one.node == node; });
-  if (found == processes_.end() || over_)
+  const auto who = start_of(node);
+  if (!who || over_)
     return;
-  const auto number = found->number;
-  const bool returns = found->returns;
+  const auto number = processes_[*who].number;
   around_.tell(fmt::format("node {} leaves", number));
-  end(static_cast<start>(found - processes_.begin()));
-  if (returns)
+  end(*who);
+  if (processes_[*who].returns)
     start_again(number, 0);
 }
 
 void simulated_processes::on_failure(const caf::strong_actor_ptr& node, const run_failed& why) {
-  const auto found = std::ranges::find_if(processes_, [&](const auto& one) { return one.node == node; });
-  if (found == processes_.end())
+  const auto who = start_of(node);
+  if (!who)
     return;
-  judge(*found, why);
-  around_.tell(fmt::format("node {} ends: {}", found->number, why.sentence));
+  judge(processes_[*who], why);
+  around_.tell(fmt::format("node {} ends: {}", processes_[*who].number, why.sentence));
   last_failure_ = why;
-  const auto who = static_cast<start>(found - processes_.begin());
-  around_.at(later(around_.now(), longest_farewell), [this, who] {
+  around_.at(later(around_.now(), longest_farewell), [this, who = *who] {
     if (!over_ && net_.is_alive(who))
       end(who);
   });

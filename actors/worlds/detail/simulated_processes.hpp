@@ -108,13 +108,13 @@ private:
   /// All starts of one number.
   struct seat {
     start newest = 0;
-    std::uint64_t killed = 0; ///< how often by a plan: a start that was put off before is off then
     std::vector<rank> ranks = {};
   };
 
   std::vector<std::uint32_t> numbers() const;
   const process& newest(std::uint32_t number) const { return processes_[seats_[number].newest]; }
   start add(std::uint32_t number);
+  std::optional<start> start_of(const caf::strong_actor_ptr& node) const;
   caf::actor spawn_node_of(start who);
   node_setup setup_of(start who, const cluster_plan& plan);
   cluster_plan founding_plan() const;
