@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Hosts that are network namespaces of this machine. They hang on a bridge that has a namespace of its own, so nothing of
-# the machine's own network is touched. Those that are cut off hang on another bridge, and reach each other there.
+# Hosts that are network namespaces of this machine. They hang on a bridge that has a namespace of its own, so nothing
+# of the machine's own network is touched. Those that are cut off hang on another bridge, and reach each other there.
 #
 # usage: namespaces.sh PREFIX HOST,HOST,... FUNCTION ARGUMENTS...
 #
