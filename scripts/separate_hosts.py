@@ -22,12 +22,14 @@ class Network:
             raise
 
     def call(self, *command: str) -> str:
-        """Of a terminal's interrupt it hears nothing: no cut and no end is left half done."""
-        done = subprocess.run([Path(__file__).with_name("namespaces.sh"), self.mine, ",".join(self.names), *command],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, start_new_session=True)
-        if done.returncode != 0:
-            raise OSError(f"{command[0]}: {(done.stderr.strip() or 'it has failed').splitlines()[-1]}")
-        return done.stdout
+        """Not broken off: it hears nothing of a terminal's interrupt, and whoever else is interrupted waits for it."""
+        with subprocess.Popen([Path(__file__).with_name("namespaces.sh"), self.mine, ",".join(self.names), *command],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              start_new_session=True) as process:
+            said, problem = process.communicate()
+        if process.returncode != 0:
+            raise OSError(f"{command[0]}: {(problem.strip() or 'it has failed').splitlines()[-1]}")
+        return said
 
     def cut_off(self, nodes: Iterable[int]) -> None:
         """From all others, but not from each other."""

@@ -267,6 +267,13 @@ def blows(text: str) -> list[str]:
     return text.split(",")
 
 
+def end_once(number: int, _: object) -> None:
+    """What has been started is ended on the way out, which nothing interrupts."""
+    for one in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(one, signal.SIG_IGN)
+    sys.exit(128 + number)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("gossamer")
@@ -286,7 +293,7 @@ def main() -> None:
     if arguments.nodes < 3:
         parser.error("fewer than half of the nodes may be away, so there must be 3 or more")
     for one in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(one, lambda number, _: sys.exit(128 + number))
+        signal.signal(one, end_once)
     folder = (arguments.keep or Path(tempfile.mkdtemp(prefix="gossamer-soak-"))).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     try:
