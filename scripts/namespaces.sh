@@ -49,12 +49,11 @@ heal() { # HOST...
   move_to bridge "$@"
 }
 
+# By one process, for all of them at once.
 move_to() { # BRIDGE HOST...
-  local bridge=$1 name
+  local bridge=$1
   shift
-  for name; do
-    ip -n "$mine-switch" link set "$name" master "$bridge" || return 1
-  done
+  printf "link set %s master $bridge\n" "$@" | ip -n "$mine-switch" -batch -
 }
 
 # For `gossamer launch --hosts`.

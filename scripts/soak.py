@@ -137,7 +137,7 @@ class Striker:
         nodes = self.choose(kind, role, random.Random(share))
         first, last = (self.arguments.patience * bound for bound in LASTS.get(kind, (0, 0)))
         lasts_s = first + (last - first) * length
-        comes_alone = kind in ("leave", "partition")
+        comes_alone = kind in ("leave", "partition") or any(blow.kind == "partition" for blow in self.open)
         if not nodes or (comes_alone and self.open) or self.run.now() + lasts_s + self.slack_s > end_s:
             return  # in the last case it would still be away at the end
         processes = {node: self.run.processes[node] for node in nodes}
