@@ -100,14 +100,15 @@ class Run:
 
     def hear(self, line: str) -> None:
         if progress := re.match(r"epoch ([\d.]+)\S*  loss .* (\d+) of \d+ nodes$", line):
-            are_all = int(progress[2]) == self.nodes
-            if self.missed and are_all:
+            present = int(progress[2])
+            if present > self.nodes - len(self.missed):
                 return  # of one that leads no more, and has yet to find out
             self.epochs.append((self.now(), float(progress[1])))
-            self.complete_since = min(self.complete_since, self.now()) if are_all else math.inf
+            self.complete_since = min(self.complete_since, self.now()) if present == self.nodes else math.inf
             return
         if gone := re.match(r" *[\d.]+ s  node (\d+) (?:is lost|has left)", line):  # launch marks lines of others
             self.missed.add(int(gone[1]))
+            self.complete_since = math.inf
         if back := re.match(r" *[\d.]+ s  node (\d+) (?:is back|has come)$", line):
             self.missed.discard(int(back[1]))
         if introduced := re.search(r"this is node (\d+), process (\d+)", line):

@@ -14,6 +14,7 @@ class Network:
         self.mine = f"gossamer-{os.getpid()}"
         self.names = [f"node{k}" for k in range(nodes)]
         self.hosts = folder / "hosts.toml"
+        self.away: list[str] = []  # of the names
         try:
             self.call("make_network")
             self.hosts.write_text(self.call("list_hosts", os.path.abspath(gossamer), os.getcwd()))
@@ -31,12 +32,18 @@ class Network:
             raise OSError(f"{command[0]}: {(problem.strip() or 'it has failed').splitlines()[-1]}")
         return said
 
-    def cut_off(self, nodes: Iterable[int]) -> None:
-        """From all others, but not from each other."""
-        self.call("cut_off", *(self.names[k] for k in nodes))
+    def cut_off(self, processes: Iterable[int]) -> None:
+        """The hosts of these from all others, but not from each other, until `heal`."""
+        self.away = [self.host_of(process) for process in processes]
+        self.call("cut_off", *self.away)
 
-    def heal(self, nodes: Iterable[int]) -> None:
-        self.call("heal", *(self.names[k] for k in nodes))
+    def heal(self) -> None:
+        self.call("heal", *self.away)
+
+    def host_of(self, process: int) -> str:
+        """It need not be the one of the node's number: a node that comes late may get another."""
+        there = os.stat(f"/proc/{process}/ns/net")
+        return next(name for name in self.names if os.path.samestat(there, os.stat(f"/run/netns/{self.mine}-{name}")))
 
     def on(self, node: int, command: list[str]) -> list[str]:
         return ["ip", "netns", "exec", f"{self.mine}-{self.names[node]}", *command]
