@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains while processes of the run, the leader's too, are killed, stopped and sent away: scripts/soak.py in short.
+# Trains while nodes of the run, the leader too, are killed, stopped, sent away and cut off: scripts/soak.py in short.
 #
 #   scripts/churn.sh NODES SECONDS KILL_EVERY [FLAGS of soak.py] [-- train FLAGS...]
 #

@@ -16,6 +16,8 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from separate_hosts import Network
+
 LONGEST_END_S = 20  # from the time limit of a run to its end
 JOIN_WAIT_S = 5  # so long a node looks for the leader at one address
 SETTLED_S = 0.5  # so long nobody has been missed
@@ -52,26 +54,32 @@ def children_of(parent: int) -> list[Process]:
 class Run:
     """A launched run: how far it is, and which processes its nodes are."""
 
-    def __init__(self, arguments: argparse.Namespace, folder: Path, limit: list[str]) -> None:
+    def __init__(self, arguments: argparse.Namespace, folder: Path, limit: list[str], network: Network | None) -> None:
         self.folder = folder
+        self.launch_folder = folder.with_name(f"{folder.name}-launch")  # where it keeps what it says of other hosts
+        self.network = network
         self.nodes = arguments.nodes
         self.restarted = 0
         self.leader = 0
         self.processes: dict[int, int] = {}  # by the number of the node; but that of the first leader says nothing
-        self.present = 0
+        self.missed: set[int] = set()  # nodes, as whoever leads has said
         self.complete_since = math.inf
         self.epochs: list[tuple[float, float]] = []  # when, and how far
         self.seen: set[Process] = set()
-        self.gossamer = arguments.gossamer
+        self.gossamer = os.path.abspath(arguments.gossamer)
         self.address = ""  # of whoever leads, once that has changed
         self.own: dict[int, subprocess.Popen] = {}  # nodes that are no children of launch, by number
         self.due_s: dict[int, float] = {}  # when one of them is to be started
         screen, self.terminal = pty.openpty()  # launch shows progress to terminals
+        self.flags = ["--patience", str(arguments.patience), *(["--insecure"] if network else [])]
+        hosts = str(network.hosts) if network else f"localhost:{arguments.nodes}"
+        if network:
+            self.launch_folder.mkdir(exist_ok=True)
         self.process = subprocess.Popen(
-            [arguments.gossamer, "launch", "--hosts", f"localhost:{arguments.nodes}", "--restart", "1000000",
-             "--restart-delay", str(arguments.restart_after), "--patience", str(arguments.patience), "--",
-             *arguments.job, "--out", str(folder), *limit],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.terminal)
+            [self.gossamer, "launch", "--hosts", hosts, "--restart", "1000000", "--restart-delay",
+             str(arguments.restart_after), *self.flags, "--", *arguments.job, "--out", str(folder), *limit],
+            cwd=self.launch_folder if network else None, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=self.terminal)
         self.launched = time.monotonic()
         self.reader = threading.Thread(target=self.read, args=[screen], daemon=True)
         self.reader.start()
@@ -92,10 +100,17 @@ class Run:
 
     def hear(self, line: str) -> None:
         if progress := re.match(r"epoch ([\d.]+)\S*  loss .* (\d+) of \d+ nodes$", line):
+            present = int(progress[2])
+            if present > self.nodes - len(self.missed):
+                return  # of one that leads no more, and has yet to find out
             self.epochs.append((self.now(), float(progress[1])))
-            self.present = int(progress[2])
-            self.complete_since = min(self.complete_since, self.now()) if self.present == self.nodes else math.inf
+            self.complete_since = min(self.complete_since, self.now()) if present == self.nodes else math.inf
             return
+        if gone := re.match(r" *[\d.]+ s  node (\d+) (?:is lost|has left)", line):  # launch marks lines of others
+            self.missed.add(int(gone[1]))
+            self.complete_since = math.inf
+        if back := re.match(r" *[\d.]+ s  node (\d+) (?:is back|has come)$", line):
+            self.missed.discard(int(back[1]))
         if introduced := re.search(r"this is node (\d+), process (\d+)", line):
             self.processes[int(introduced[1])] = int(introduced[2])
         if leads := re.search(r"node (\d+) leads the run from now on", line):
@@ -125,10 +140,17 @@ class Run:
                 self.due_s.setdefault(node, self.now() + SETTLED_S)
         for node in [node for node, due_s in self.due_s.items() if self.now() >= due_s]:
             del self.due_s[node]
-            where = self.address or tomllib.loads((self.folder / "launch.toml").read_text())["leader"]
+            command = [self.gossamer, "node", "--join", self.address or self.launched_leader(), "--number", str(node),
+                       "--wait", str(JOIN_WAIT_S), *self.flags]
             self.own[node] = subprocess.Popen(
-                [self.gossamer, "node", "--join", where, "--number", str(node), "--wait", str(JOIN_WAIT_S)],
+                self.network.on(node, command) if self.network else command,
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.terminal)
+
+    def launched_leader(self) -> str:
+        """The address of the last that led, of those that launch has started."""
+        folder = max(self.launch_folder.glob("runs/*")) if self.network else self.folder
+        record = folder / "launch.toml"
+        return tomllib.loads(record.read_text())["leader"]
 
     def first_s(self) -> float:
         """When its time began to count."""

@@ -3,8 +3,8 @@
 #
 # usage: netns_test.sh GOSSAMER [CASE...]
 #
-# The hosts hang on a bridge that has a namespace of its own, so nothing of the machine's own network is touched, and
-# nothing is left at the end. Needs root, `ip netns` and `tc`; elsewhere it says so and ends with status 77.
+# The network is that of namespaces.sh; nothing is left of it at the end. Needs root, `ip netns` and `tc`; elsewhere it
+# says so and ends with status 77.
 #
 # cases, all of them if none is named:
 #   fast      1 Gb/s
@@ -16,6 +16,7 @@
 set -euo pipefail
 
 hosts=(alpha beta gamma delta)
+source "$(dirname "${BASH_SOURCE[0]}")/namespaces.sh"
 patience_s=10        # of the case that is to outlast a cut
 short_patience_s=3   # of those that are not
 cut_s=5
@@ -32,7 +33,6 @@ shift
 cases=("$@")
 ((${#cases[@]} > 0)) || cases=(fast slow healed cut one-way predicted)
 
-((EUID == 0)) || skip "only root makes network namespaces"
 command -v ip > /dev/null && command -v tc > /dev/null || skip "there is no ip or no tc"
 
 work=$(mktemp -d)
@@ -43,9 +43,7 @@ clean_up() {
   trap - EXIT INT TERM
   # `timeout` hands the signal on, and kills what does not end by it.
   [[ -z $launched ]] || { kill "$launched" && wait "$launched"; } 2> /dev/null || true
-  for name in "${hosts[@]}" switch; do
-    ip netns del "$mine-$name" 2> /dev/null || true
-  done
+  remove_network
   rm -rf "$work"
 }
 trap clean_up EXIT
@@ -53,32 +51,6 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 # -- the network ------------------------------------------------------------------------------------------------------
-
-inside() { # HOST COMMAND...
-  local name=$1
-  shift
-  ip netns exec "$mine-$name" "$@"
-}
-
-address_of() { # NUMBER
-  echo "10.77.0.$(($1 + 1))"
-}
-
-make_network() {
-  ip netns add "$mine-switch" && ip -n "$mine-switch" link add bridge type bridge &&
-    ip -n "$mine-switch" link set bridge up || return 1
-  local k name
-  for k in "${!hosts[@]}"; do
-    name=${hosts[k]}
-    ip netns add "$mine-$name" &&
-      ip -n "$mine-switch" link add "$name" type veth peer name eth0 netns "$mine-$name" &&
-      ip -n "$mine-switch" link set "$name" master bridge up &&
-      ip -n "$mine-$name" address add "$(address_of "$k")/24" dev eth0 &&
-      ip -n "$mine-$name" link set eth0 up &&
-      ip -n "$mine-$name" link set lo up || return 1
-  done
-  set_rate 1gbit
-}
 
 # Of the network card of every host, in both directions.
 set_rate() { # RATE
@@ -89,28 +61,12 @@ set_rate() { # RATE
   done
 }
 
-cut_off() { # HOST
-  ip -n "$mine-switch" link set "$1" nomaster
-}
-
-heal() { # HOST
-  ip -n "$mine-switch" link set "$1" master bridge
-}
-
 # What the one sends to the other goes to a card that nobody has.
 drop_one_way() { # FROM, TO'S NUMBER
   ip -n "$mine-$1" neighbour replace "$(address_of "$2")" lladdr 02:00:00:00:00:77 nud permanent dev eth0
 }
 
 # -- runs -------------------------------------------------------------------------------------------------------------
-
-write_hosts() {
-  local k
-  for k in "${!hosts[@]}"; do
-    printf '[[host]]\nhost = "%s"\naddress = "%s"\nbinary = "%s"\n' "${hosts[k]}" "$(address_of "$k")" "$gossamer"
-    printf 'through = ["ip", "netns", "exec", "%s", "sh", "-c"]\n\n' "$mine-${hosts[k]}"
-  done > "$work/hosts.toml"
-}
 
 # Begins a run in the background. Its output is in CASE.log, its folder is CASE.
 begin() { # CASE PATIENCE_S FLAGS...
@@ -253,8 +209,9 @@ case_predicted() {
   set_rate 1gbit
 }
 
-make_network > "$work/setup.log" 2>&1 || skip "namespaces or tc do not work here: $(tail -n 1 "$work/setup.log")"
-write_hosts
+{ make_network && set_rate 1gbit; } > "$work/setup.log" 2>&1 ||
+  skip "namespaces or tc do not work here: $(tail -n 1 "$work/setup.log")"
+list_hosts "$gossamer" "$work" > "$work/hosts.toml"
 failed=0
 for one in "${cases[@]}"; do
   declare -F "case_$one" > /dev/null || { echo "netns_test.sh: there is no case $one" >&2; exit 2; }

@@ -5,18 +5,22 @@ usage: soak.py GOSSAMER [--nodes N] [--seconds S] [--every S] [--blows KIND,...]
                [--seed K] [--patience S] [--restart-after S] [--at-once N] [--tolerance A] [--keep DIR]
                -- train FLAGS...
 
-Starts `gossamer launch --hosts localhost:N --restart ...` and every few seconds does something to one of its processes,
-be it the one that leads:
+Starts `gossamer launch --restart ...` and every few seconds does something to one of its nodes, be it the one that
+leads:
 
   kill      SIGKILL; launch starts it again, --restart-after seconds later
   leave     SIGTERM, of a node that does not lead, and is of the second half, so that launch keeps some: it hands over
             what it has, ends, and comes back as one that is started by hand, of which launch knows nothing
   blink     SIGSTOP, and SIGCONT before the patience is over
   faint     SIGSTOP, and SIGCONT when the patience is over
+  partition fewer than half of the nodes do not reach the others, and reach each other, for half the patience or for
+            up to twice as long as it; each node then has a network namespace of its own (namespaces.sh), which only
+            root makes. Without --blows there are partitions where that works; without partitions all nodes are on
+            localhost, and hand each other frames through memory
 
 No blow falls before the run has recovered from those before; with --at-once N up to N nodes may be struck at a time,
-but always fewer than half. Then the same job trains for as many epochs, undisturbed. Says how often what was struck, how
-long the run stood still around it, how many epochs were counted twice, and both accuracies.
+but always fewer than half; partitions come alone. Then the same job trains for as many epochs, undisturbed. Says how
+often what was struck, how long the run stood still around it, how many epochs were counted twice, and both accuracies.
 
 Fails when the run does not end by itself in its time or ends with an error, does not recover, when a node was started
 again that nobody had struck, when a process outlives the run, when the time in metrics.jsonl goes back, and when the
@@ -40,24 +44,30 @@ from pathlib import Path
 from typing import Iterator
 
 from launched_run import LOOK_EVERY_S, SETTLED_S, Failure, Run
+from separate_hosts import Network
 
 LONGEST_RECOVERY_S = 30  # beside the patience, twice, and the pause before a restart
-KINDS = ("kill", "leave", "blink", "faint")
+KINDS = ("kill", "leave", "blink", "faint", "partition")
+LASTS = {"blink": (0.2, 0.7), "faint": (1.2, 2.0), "partition": (0.5, 2.0)}  # from and to, in patiences
 
 
 @dataclass
 class Blow:
     kind: str
-    node: int
-    process: int
-    hit_leader: bool
+    processes: dict[int, int]  # of the nodes that it hit
+    leader: int
     at_s: float
-    lasts_s: float = 0  # of stops
-    goes_on: bool = False
+    lasts_s: float  # 0: it ends processes
+    is_over: bool
+
+    def __str__(self) -> str:
+        nodes = (f"node {node}, process {process}{', which leads' if node == self.leader else ''}"
+                 for node, process in self.processes.items())
+        return f"{self.kind}{f' for {self.lasts_s:.1f} s' if self.lasts_s else ''}: {'; '.join(nodes)}"
 
     @property
-    def stops(self) -> bool:
-        return self.kind in ("blink", "faint")
+    def hit_leader(self) -> bool:
+        return self.leader in self.processes
 
     @property
     def until_s(self) -> float:
@@ -86,7 +96,8 @@ class Striker:
                 return
             if next_s == math.inf and self.is_complete(0):
                 next_s = self.run.now() + self.arguments.every
-            if self.run.now() >= next_s and len(self.open) < self.most_at_once:
+            may_strike = len(self.open) < self.most_at_once if self.open else self.is_complete(0)
+            if self.run.now() >= next_s and may_strike:
                 self.strike_one(end_s)
                 next_s = self.run.now() + self.arguments.every
 
@@ -104,79 +115,133 @@ class Striker:
         self.run.let_join()
         children = {one.number for one in self.run.look()}
         for blow in self.open:
-            is_own = blow.kind == "leave" or blow.node in self.run.own
-            is_away = blow.process not in children and self.run.processes[blow.node] == blow.process
-            if is_own and is_away and not self.run.lets_join(blow.node):
-                self.run.due_s.setdefault(blow.node, self.run.now() + self.arguments.restart_after)
-            if blow.stops and not blow.goes_on and self.run.now() > blow.until_s:
-                blow.goes_on = True
-                self.signal(blow.process, signal.SIGCONT)
+            for node, process in blow.processes.items():
+                is_own = blow.kind == "leave" or node in self.run.own
+                is_away = process not in children and self.run.processes[node] == process
+                if is_own and is_away and not self.run.lets_join(node):
+                    self.run.due_s.setdefault(node, self.run.now() + self.arguments.restart_after)
+            if not blow.is_over and self.run.now() > blow.until_s:
+                self.end(blow)
             elif self.run.now() > blow.until_s + self.slack_s + LONGEST_RECOVERY_S:
                 raise Failure(f"the run has not recovered from this blow: {blow}")
         self.open = [blow for blow in self.open if not self.has_healed(blow, children)]
 
     def has_healed(self, blow: Blow, children: set[int]) -> bool:
-        process = self.run.processes.get(blow.node)
-        is_back = process in children and (blow.stops or process != blow.process)
-        return is_back and (blow.goes_on or not blow.stops) and self.is_complete(blow.until_s)
+        now = {node: self.run.processes.get(node) for node in blow.processes}
+        are_back = all(process in children and (blow.lasts_s or process != blow.processes[node])
+                       for node, process in now.items())
+        noticed_s = blow.at_s + self.arguments.patience  # a connection that was cut rests for as long again
+        since = max(blow.until_s, noticed_s) if blow.kind == "partition" else blow.until_s
+        return are_back and blow.is_over and self.is_complete(since)
+
+    def most_away(self, blow: Blow) -> int:
+        """Who leads is never given up by itself: when it is cut off, the others may be."""
+        if blow.kind == "partition" and blow.hit_leader:
+            return self.arguments.nodes
+        return 0 if blow.kind == "blink" else len(blow.processes)
 
     def strike_one(self, end_s: float) -> None:
         kind = self.chance.choice(self.arguments.blows)
         role, share, length = (self.chance.random() for _ in range(3))  # as many for each blow, whatever it is
-        children = {one.number for one in self.run.look()}
-        struck = {blow.node for blow in self.open}
-        nodes = sorted(k for k, process in self.run.processes.items() if process in children and k not in struck)
-        if self.arguments.leader_share is not None or kind == "leave":
-            leads = kind != "leave" and role < self.arguments.leader_share
-            nodes = [k for k in nodes if (k == self.run.leader) == leads]
-        if kind == "leave":
-            nodes = [k for k in nodes if k in self.run.own or k >= self.arguments.nodes / 2]
-        if not nodes or (kind == "leave" and self.open):
-            return
-        node = nodes[int(share * len(nodes))]
-        lasts_s = {"blink": 0.2 + 0.5 * length, "faint": 1.2 + 0.8 * length}.get(kind, 0) * self.arguments.patience
-        if self.run.now() + lasts_s + self.slack_s > end_s:
-            return  # it would still be away at the end
-        blow = Blow(kind, node, self.run.processes[node], node == self.run.leader, self.run.now(), lasts_s)
-        print(f"{blow.at_s:8.2f} s  -- blow {len(self.blows) + 1}: {kind}"
-              f"{f' for {lasts_s:.1f} s' if lasts_s else ''}: node {node}, process {blow.process}"
-              f"{', which leads' if blow.hit_leader else ''}", flush=True)
-        signals = {"kill": signal.SIGKILL, "leave": signal.SIGTERM}
-        self.signal(blow.process, signals.get(kind, signal.SIGSTOP))
+        nodes = self.choose(kind, role, random.Random(share))
+        first, last = (self.arguments.patience * bound for bound in LASTS.get(kind, (0, 0)))
+        lasts_s = first + (last - first) * length
+        comes_alone = kind in ("leave", "partition") or any(blow.kind == "partition" for blow in self.open)
+        if not nodes or (comes_alone and self.open) or self.run.now() + lasts_s + self.slack_s > end_s:
+            return  # in the last case it would still be away at the end
+        processes = {node: self.run.processes[node] for node in nodes}
+        blow = Blow(kind, processes, self.run.leader, self.run.now(), lasts_s, is_over=not lasts_s)
+        print(f"{blow.at_s:8.2f} s  -- blow {len(self.blows) + 1}: {blow}", flush=True)
+        self.begin(blow)
         self.blows.append(blow)
         self.open.append(blow)
 
-    def signal(self, process: int, what: signal.Signals) -> None:
-        if process in {one.number for one in self.run.look()}:
+    def choose(self, kind: str, role: float, chance: random.Random) -> list[int]:
+        """Whom to strike; nobody where there is none of whom it takes."""
+        children = {one.number for one in self.run.look()}
+        struck = {node for blow in self.open for node in blow.processes}
+        nodes = sorted(k for k, process in self.run.processes.items() if process in children and k not in struck)
+        count = chance.randint(1, (self.arguments.nodes - 1) // 2) if kind == "partition" else 1
+        chosen = []
+        if self.arguments.leader_share is not None or kind == "leave":
+            if kind != "leave" and role < self.arguments.leader_share:
+                chosen = [k for k in nodes if k == self.run.leader]
+                count -= len(chosen)
+            nodes = [k for k in nodes if k != self.run.leader]
+        if kind == "leave":
+            nodes = [k for k in nodes if k in self.run.own or k >= self.arguments.nodes / 2]
+        return sorted(chosen + chance.sample(nodes, min(count, len(nodes))))
+
+    def begin(self, blow: Blow) -> None:
+        if blow.kind == "partition":
+            self.run.network.cut_off(blow.processes.values())
+        else:
+            signals = {"kill": signal.SIGKILL, "leave": signal.SIGTERM}
+            self.signal(blow, signals.get(blow.kind, signal.SIGSTOP))
+
+    def end(self, blow: Blow) -> None:
+        if blow.kind == "partition":
+            self.run.network.heal()
+            print(f"{self.run.now():8.2f} s  -- healed after {self.run.now() - blow.at_s:.1f} s", flush=True)
+        else:
+            self.signal(blow, signal.SIGCONT)
+        blow.is_over = True
+        blow.lasts_s = self.run.now() - blow.at_s  # a busy machine takes its time
+
+    def signal(self, blow: Blow, what: signal.Signals) -> None:
+        for process in {one.number for one in self.run.look()} & set(blow.processes.values()):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, what)
 
     def report(self) -> Iterator[str]:
         ends = [blow.at_s for blow in self.blows[1:]] + [math.inf]
         pauses = [self.run.pause_s(blow.at_s, end) for blow, end in zip(self.blows, ends)]
-        yield f"{'blow':8}{'to':8}{'times':>6}{'pause: median':>15}{'95 %':>8}{'longest':>9}"
+        yield f"{'blow':11}{'to':8}{'times':>6}{'pause: median':>15}{'95 %':>8}{'longest':>9}"
         for kind, hit_leader in itertools.product((*KINDS, "all"), (False, True)):
             of_these = sorted(pause for blow, pause in zip(self.blows, pauses)
                               if kind in (blow.kind, "all") and hit_leader == blow.hit_leader)
             if of_these:
-                yield (f"{kind:8}{'leader' if hit_leader else 'others':8}{len(of_these):6}"
+                yield (f"{kind:11}{'leader' if hit_leader else 'others':8}{len(of_these):6}"
                        f"{statistics.median(of_these):13.2f} s{of_these[math.ceil(0.95 * len(of_these)) - 1]:6.2f} s"
                        f"{of_these[-1]:7.2f} s")
 
 
 @contextlib.contextmanager
-def launched(arguments: argparse.Namespace, folder: Path, limit: list[str]) -> Iterator[Run]:
-    run = Run(arguments, folder, limit)
+def launched(arguments: argparse.Namespace, folder: Path, limit: list[str], network: Network | None) -> Iterator[Run]:
+    run = Run(arguments, folder, limit, network)
     try:
         yield run
     finally:
         run.end()
 
 
-def soak(arguments: argparse.Namespace, folder: Path) -> Iterator[str]:
+@contextlib.contextmanager
+def separate(arguments: argparse.Namespace, folder: Path) -> Iterator[Network | None]:
+    """The nodes' hosts, if there are to be partitions; those that nobody has asked for only where that is possible."""
+    network = None
+    if arguments.blows is None or "partition" in arguments.blows:
+        try:
+            network = Network(arguments.nodes, folder, arguments.gossamer)
+        except OSError as why:
+            if arguments.blows is not None:
+                raise Failure(f"there can be no partitions: {why}") from why
+            print(f"without partitions: {why}", flush=True)
+        else:
+            print(f"with partitions: each node has a network namespace, {network.mine}-...", flush=True)
+    else:
+        print("without partitions: --blows does not name them", flush=True)
+    arguments.blows = arguments.blows or [kind for kind in KINDS if network or kind != "partition"]
+    try:
+        yield network
+    finally:
+        if network:
+            network.remove()
+
+
+def soak(arguments: argparse.Namespace, folder: Path, network: Network | None) -> Iterator[str]:
     """What is wrong, beside failures that end it."""
     print(f"struck, seed {arguments.seed}:", flush=True)
-    with launched(arguments, folder / "struck", ["--seconds", str(arguments.seconds)]) as run:
+    with launched(arguments, folder / "struck", ["--seconds", str(arguments.seconds)], network) as run:
         striker = Striker(arguments, run)
         striker.strike()
         striker.settle()
@@ -187,7 +252,8 @@ def soak(arguments: argparse.Namespace, folder: Path) -> Iterator[str]:
           flush=True)
 
     print("undisturbed:", flush=True)
-    with launched(arguments, folder / "alone", ["--epochs", f"{struck['epoch']:.2f}"]) as alone_run:
+    epochs = f"{struck['epoch']:.2f}"
+    with launched(arguments, folder / "alone", ["--epochs", epochs], network) as alone_run:
         alone = alone_run.finish(2 * arguments.seconds)
     print(f"accuracy {struck['test_accuracy']:.4f} after {len(striker.blows)} blows, of which "
           f"{sum(blow.hit_leader for blow in striker.blows)} hit the leader; {alone['test_accuracy']:.4f} undisturbed; "
@@ -195,9 +261,9 @@ def soak(arguments: argparse.Namespace, folder: Path) -> Iterator[str]:
           f"{alone_run.pause_s(0, math.inf):.2f} s", flush=True)
     if striker.open:
         yield f"the run ended before it had recovered from {striker.open}"
-    away = sum(not blow.kind == "blink" for blow in striker.blows)
+    away = sum(striker.most_away(blow) for blow in striker.blows)
     if run.restarted > away:
-        yield f"{run.restarted} nodes were started again, and only {away} had been away"
+        yield f"{run.restarted} nodes were started again, and no more than {away} can have been away"
     if backward := sum(b < a for a, b in itertools.pairwise(run.times_s())):
         yield f"the time in metrics.jsonl goes back {backward} times"
     if struck["test_accuracy"] < alone["test_accuracy"] - arguments.tolerance:
@@ -210,13 +276,20 @@ def blows(text: str) -> list[str]:
     return text.split(",")
 
 
+def end_once(number: int, _: object) -> None:
+    """What has been started is ended on the way out, which nothing interrupts."""
+    for one in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(one, signal.SIG_IGN)
+    sys.exit(128 + number)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("gossamer")
     parser.add_argument("--nodes", type=int, default=6)
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--every", type=float, default=5, help="seconds between two blows, at least")
-    parser.add_argument("--blows", type=blows, default=list(KINDS), help="which kinds, separated by commas")
+    parser.add_argument("--blows", type=blows, help="which kinds, separated by commas")
     parser.add_argument("--leader-share", type=float, help="of the blows; if not given, it is one of the nodes")
     parser.add_argument("--patience", type=float, default=3, help="of the nodes")
     parser.add_argument("--restart-after", type=float, default=0, help="seconds from a death to the node's next start")
@@ -228,10 +301,14 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.nodes < 3:
         parser.error("fewer than half of the nodes may be away, so there must be 3 or more")
-    folder = arguments.keep or Path(tempfile.mkdtemp(prefix="gossamer-soak-"))
+    for one in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(one, end_once)
+    folder = (arguments.keep or Path(tempfile.mkdtemp(prefix="gossamer-soak-"))).absolute()
+    folder.mkdir(parents=True, exist_ok=True)
     try:
-        problems = list(soak(arguments, folder))
-    except Failure as failure:
+        with separate(arguments, folder) as network:
+            problems = list(soak(arguments, folder, network))
+    except (Failure, OSError) as failure:
         problems = [str(failure)]
     if problems:
         sys.exit(f"soak: {'; '.join(problems)}; see {folder}")
