@@ -174,8 +174,16 @@ private:
     if (dead >= most_dead())
       return false;
     auto count = size_up_to(most_dead() - dead);
+    bool may_stay_away = true;
     if (f.kind == fault_kind::kill && coin()) {
       f.coordinators = count;
+    } else if (f.kind == fault_kind::kill && limits_.masters > 0 && coin()) {
+      f.processes = true;
+      f.workers = {static_cast<rank>(limits_.workers + below(limits_.masters))};
+      if (dead_until_s_[f.workers.front()] >= f.at_s)
+        return false;
+      count = 1;
+      may_stay_away = false; // nobody takes its place
     } else {
       f.processes = true;
       auto candidates = first(limits_.workers);
@@ -186,7 +194,7 @@ private:
         return false;
       f.nodes = some(std::move(whole), count);
     }
-    bury(f);
+    bury(f, may_stay_away);
     dead_processes_.emplace_back(f.lasts_s ? f.at_s + *f.lasts_s + regained_after_s : for_ever, count);
     return true;
   }
@@ -215,8 +223,8 @@ private:
     return whole;
   }
 
-  void bury(fault& f) {
-    if (coin())
+  void bury(fault& f, bool may_stay_away = true) {
+    if (may_stay_away && coin())
       f.lasts_s.reset();
     const double until_s = f.lasts_s ? f.at_s + *f.lasts_s : f.processes ? for_ever_with_process : for_ever;
     if (!f.coordinators) // whom that strikes nobody knows yet

@@ -84,7 +84,7 @@ TEST(draw_plan, spares_enough_workers_and_kills_nobody_who_is_dead) {
 }
 
 TEST(draw_plan, leaves_most_of_those_alive_that_vote) {
-  int coordinators = 0, processes = 0;
+  int coordinators = 0, processes = 0, masters = 0;
   for (const std::size_t workers : {3u, 8u, 20u}) {
     const chaos_limits limits{
         .workers = workers, .masters = 1, .workers_per_node = 2, .horizon_s = 20, .processes = true};
@@ -95,7 +95,12 @@ TEST(draw_plan, leaves_most_of_those_alive_that_vote) {
         std::size_t dead = 0;
         for (const auto& g : plan.faults)
           if (g.strikes_processes() && g.at_s <= f.at_s && (!g.lasts_s || f.at_s <= g.at_s + *g.lasts_s))
-            dead += g.coordinators ? *g.coordinators : g.nodes.size();
+            dead += g.coordinators ? *g.coordinators : g.nodes.size() + g.workers.size();
+        for (const auto i : f.workers)
+          if (f.processes && i == workers) {
+            ASSERT_TRUE(f.lasts_s) << "nobody takes its place\n" << to_toml(plan);
+            ++masters;
+          }
         ASSERT_LT(2 * dead, std::min<std::size_t>((workers + 1) / 2 + 1, 7)) << to_toml(plan);
         coordinators += f.coordinators.has_value();
         processes += f.processes;
@@ -104,6 +109,7 @@ TEST(draw_plan, leaves_most_of_those_alive_that_vote) {
   }
   EXPECT_GT(coordinators, 500);
   EXPECT_GT(processes, 200);
+  EXPECT_GT(masters, 100);
 }
 
 TEST(draw_plan, lets_those_come_who_are_not_there_and_those_leave_who_are) {
