@@ -224,11 +224,15 @@ coordination::orders coordination::on(const time_is& m) {
   return out;
 }
 
+std::size_t coordination::workers_left() const {
+  return static_cast<std::size_t>(std::ranges::count_if(members_.living(), [this](rank i) { return !is_master(i); }));
+}
+
 /// Under a new chair the time begins anew.
 void coordination::look_for_shortage(orders& out) {
   const auto least = run_->settings.min_workers.value_or(1);
-  const auto left = std::ranges::count_if(members_.living(), [this](rank i) { return !is_master(i); });
-  if (enough_s_ == 0 || !running() || static_cast<std::size_t>(left) >= least)
+  const auto left = workers_left();
+  if (enough_s_ == 0 || !running() || left >= least)
     enough_s_ = now_s_;
   if (now_s_ - enough_s_ >= longest_shortage_s)
     fail({errc::failed,
@@ -262,7 +266,7 @@ void coordination::lose(rank i, bool left, orders& out) {
   finished_.erase(i);
   unfinished_.erase(i);
   lost_ += !left;
-  out.emplace_back(forget_worker{i, life, members_.population(), left});
+  out.emplace_back(forget_worker{i, life, workers_left(), left});
 }
 
 void coordination::go_on_without(rank i, orders& out) {

@@ -36,7 +36,7 @@ struct checkpoint_due {};
 struct forget_worker {
   rank who = 0;
   std::uint32_t incarnation = 0;
-  std::uint64_t left = 0; ///< how many live
+  std::uint64_t left = 0; ///< how many workers live
   bool retired = false;   ///< as it was to
 };
 /// A later life has begun.
@@ -130,6 +130,7 @@ private:
   void collect(orders& out);
   void end(orders& out);
   void fail(run_failed why, orders& out);
+  std::size_t workers_left() const;
   void look_for_shortage(orders& out);
 
   const experiment* run_;

@@ -8,9 +8,7 @@
 namespace gossamer::actors {
 
 namespace {
-
 constexpr double ask_again_s = 1; // somebody else may have waited for a state, or been the last with a model
-
 } // namespace
 
 using consensus::health;
@@ -162,8 +160,10 @@ bool node_protocol::somebody_retires() const {
 node_protocol::orders node_protocol::on(const kill_worker& m) {
   if (m.comes_back)
     away_.insert(m.who);
-  if (const auto found = residents_.find(m.who); found == residents_.end() || !found->second.lives)
+  const auto found = residents_.find(m.who);
+  if (found == residents_.end() || !found->second.lives)
     return {};
+  found->second.killed = true;
   return {stop_worker{m.who}};
 }
 
@@ -174,7 +174,7 @@ node_protocol::orders node_protocol::on(const restart_worker& m) {
     return out;
   away_.erase(m.who);
   auto& one = found->second;
-  if (m.if_gone && one.lives) {
+  if (m.if_gone && one.lives && !one.killed) {
     one.returns |= std::exchange(one.retires, leaves_);
     return out;
   }
@@ -194,7 +194,7 @@ void node_protocol::end_life(rank i, bool comes_again, orders& out) {
     report(worker_lost{i, one.incarnation}, out);
   if (comes_again)
     report(worker_waits{i}, out);
-  one.retires = one.paused = one.returns = false;
+  one.retires = one.paused = one.returns = one.killed = false;
   const bool was_last = asked_.erase(i) != 0 && asked_.empty();
   if (!synchronous() || was_last)
     say_where_they_stand(out);
@@ -383,12 +383,12 @@ node_protocol::orders node_protocol::settled(orders& out) {
 void node_protocol::fields(archive& a) {
   delegate_.fields(a);
   for (auto& [i, one] : residents_)
-    a(one.incarnation)(one.lives)(one.waits)(one.finished)(one.joined)(one.retires)(one.paused)(one.returns);
+    a(one.incarnation)(one.lives)(one.waits)(one.finished)(one.joined)(one.retires)(one.paused)(one.returns)(
+        one.killed);
   consensus::inspecting_archive all{a};
   all(away_, round_, asked_, standings_, chair_node_, checkpoint_, now_s_, parting_);
-  a(leaves_)(has_left_)(asked_to_leave_s_);
   bool has_chair = chair_.has_value();
-  a(has_chair);
+  a(leaves_)(has_left_)(asked_to_leave_s_)(has_chair);
   if (!has_chair)
     chair_.reset();
   else if (!chair_)

@@ -108,6 +108,7 @@ private:
     bool lives = false;
     bool waits = false; ///< to be started anew
     bool finished = false, joined = false;
+    bool killed = false;                  ///< which may not have been noticed
     bool retires = false, paused = false; ///< see `parting`
     bool returns = false;                 ///< if it is too late for it to stay
   };

@@ -101,7 +101,7 @@ TEST(simulated_world, lets_workers_come_and_leave_as_a_plan_says) {
                             {.kind = fault_kind::leave, .workers = {2}, .at_s = 3 * t, .lasts_s = 2 * t},
                             {.kind = fault_kind::leave, .workers = {0, 3}, .at_s = 6 * t},
                             {.kind = fault_kind::kill, .workers = {4}, .at_s = 8 * t},
-                            {.kind = fault_kind::join, .workers = {4}, .at_s = 10 * t}};
+                            {.kind = fault_kind::join, .workers = {4}, .at_s = 8 * t + 0.5 * quick.detection_s}};
     const auto summary = simulate(run, quick, around).summary;
     EXPECT_EQ(summary.end, run_end::planned);
     EXPECT_EQ(summary.lost, 1u) << "who leaves is not lost";
