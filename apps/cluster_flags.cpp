@@ -30,8 +30,8 @@ void add_node_place(CLI::App& command, node_options& n) {
 /// Of nodes that join.
 void add_fetching(CLI::App& command, node_options& n) {
   auto* from_peers = command.add_flag("--data-from-peers", n.data_from_peers,
-                                      "of one that joins: fetch the data, and the model of --initial, from the run's "
-                                      "leader where they are not here");
+                                      "of one that joins: fetch the data, and the model of --initial, from other "
+                                      "nodes of the run where they are not here");
   command
       .add_option("--data-cache", n.data_cache,
                   "where fetched data is kept (default: gossamer in $XDG_CACHE_HOME or ~/.cache)")

@@ -11,7 +11,7 @@ namespace gossamer::actors {
 
 // What is said between a node that lacks the files of a run and one that has them. Control messages; see control.hpp.
 
-/// newcomer -> whoever has the files; answered by `file_catalogue`, or by `run_failed`
+/// newcomer -> whoever has the files; answered by `file_catalogue`, or by `no_files`
 struct catalogue_request {};
 
 /// One file. Never a path: the receiver finds its own.
@@ -26,7 +26,7 @@ struct file_catalogue {
   std::vector<shared_file> files;
 };
 
-/// newcomer -> whoever has the files; answered by `piece`, or by `run_failed`
+/// newcomer -> whoever has the files; answered by `piece`, or by `no_files`
 struct piece_request {
   piece_id what;
   std::uint64_t receipt = 0; ///< of a piece that has come; 0: nothing has. See `unreceived`
@@ -36,6 +36,10 @@ struct piece {
   piece_id what;
   std::uint64_t receipt = 0;
   std::string bytes;
+};
+
+struct no_files {
+  std::string why;
 };
 
 /// Whoever has the files, as a newcomer sees it.
@@ -64,6 +68,10 @@ decltype(auto) inspect(Inspector& f, piece_request& m) {
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, piece& m) {
   return f(m.what, m.receipt, m.bytes);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, no_files& m) {
+  return f(m.why);
 }
 
 /// A file that somebody says there is, once that can be.

@@ -82,8 +82,8 @@ void fetch::accept(const piece_id& what, std::string bytes, bool from_disk) {
 
 // -- events -----------------------------------------------------------------------------------------------------------
 
-void fetch::came(std::uint32_t source, time now) {
-  sources_[source];
+void fetch::came(std::uint32_t source, time now, std::set<std::uint32_t> lacks) {
+  sources_[source].lacks = std::move(lacks);
   ask_on(now);
 }
 
@@ -97,12 +97,12 @@ void fetch::got(std::uint32_t source, const piece_id& what, std::string bytes, s
   const auto who = sources_.find(source);
   if (who == sources_.end())
     return; // it has been left, and what it had been asked for is asked of others
-  auto& [asked, receipts] = who->second;
+  auto& [lacks, asked, receipts] = who->second;
   if (what != here(what.index) || asked.erase(what.index) == 0)
     leave(who, "has sent what it was not asked for");
   else if (!is_right(what, bytes)) {
     missing_.insert(what.index);
-    leave(who, fmt::format("has sent wrong bytes, as piece {} of file {}", what.index, what.file));
+    leave(who, fmt::format("has sent wrong bytes, as piece {} of {}", what.index, files_[file_].name));
   } else {
     receipts.push_back(receipt);
     asked.empty() ? silence_.forget(source) : silence_.heard(source, now);
@@ -164,8 +164,18 @@ void fetch::leave(source_of who, std::string why) {
   forget(who);
 }
 
+std::size_t fetch::load_of(const counterpart& source) const {
+  const bool can_be_asked = !source.lacks.contains(static_cast<std::uint32_t>(file_));
+  return can_be_asked ? source.asked.size() : std::numeric_limits<std::size_t>::max();
+}
+
 fetch::source_of fetch::least_asked() {
-  return std::ranges::min_element(sources_, {}, [](const auto& one) { return one.second.asked.size(); });
+  return std::ranges::min_element(sources_, {}, [this](const auto& one) { return load_of(one.second); });
+}
+
+bool fetch::deserted() const {
+  return std::ranges::all_of(
+      sources_, [this](const auto& one) { return one.second.lacks.contains(static_cast<std::uint32_t>(file_)); });
 }
 
 void fetch::ask_on(time now) {
@@ -173,7 +183,7 @@ void fetch::ask_on(time now) {
   while (phase_ == phase::fetching && !done() && failure_.empty()) {
     const auto index = missing_.empty() ? next_ : *missing_.begin();
     const auto who = least_asked();
-    if (index >= tree_.pieces(level_) || who == sources_.end() || who->second.asked.size() >= settings_.window)
+    if (index >= tree_.pieces(level_) || who == sources_.end() || load_of(who->second) >= settings_.window)
       return;
     const auto bytes = static_cast<double>(tree_.bytes_of(level_, index));
     if (!bucket_.take(bytes, now)) {
@@ -181,7 +191,7 @@ void fetch::ask_on(time now) {
       return;
     }
     missing_.empty() ? ++next_ : missing_.erase(index);
-    auto& [asked, receipts] = who->second;
+    auto& [lacks, asked, receipts] = who->second;
     if (asked.empty())
       silence_.heard(who->first, now);
     asked.insert(index);

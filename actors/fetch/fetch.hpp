@@ -17,6 +17,7 @@ struct wanted_file {
   std::uint64_t bytes = 0;   ///< at most `most_file_bytes`
   digest root;               ///< see piece_tree.hpp
   std::uint64_t on_disk = 0; ///< of it, from an attempt before this one: they may be right
+  std::string name = {};     ///< what people call it
 };
 
 struct fetch_settings {
@@ -70,8 +71,8 @@ public:
 
   fetch(std::vector<wanted_file> files, const fetch_settings& settings, time now);
 
-  /// Somebody who has all files, under a number that nobody had before.
-  void came(std::uint32_t source, time now);
+  /// Somebody who has all files but these, under a number that nobody had before.
+  void came(std::uint32_t source, time now, std::set<std::uint32_t> lacks = {});
   /// It cannot be asked any more.
   void gone(std::uint32_t source, time now);
   /// @param receipt for its next question
@@ -87,8 +88,8 @@ public:
   std::vector<fetch_order> take() { return std::exchange(orders_, {}); }
   time wakes_at() const noexcept { return wakes_at_; }
   bool done() const noexcept { return file_ == files_.size(); }
-  /// There is nobody to ask: all have gone, or have been left. Others may still come.
-  bool deserted() const noexcept { return sources_.empty(); }
+  /// Nobody has the file that is fetched now: all who had it have gone, or have been left. Others may still come.
+  bool deserted() const;
   /// Empty: none. What came twice is not what was described: nobody else would send another.
   const std::string& failure() const noexcept { return failure_; }
   const fetch_progress& progress() const noexcept { return progress_; }
@@ -96,6 +97,7 @@ public:
 private:
   enum class phase { looking, fetching, finishing };
   struct counterpart {
+    std::set<std::uint32_t> lacks;       // files
     std::set<std::uint64_t> asked;       // pieces of the present level
     std::vector<std::uint64_t> receipts; // not yet shown
   };
@@ -106,6 +108,8 @@ private:
   void look();
   /// Asks for as much as may be.
   void ask_on(time now);
+  /// How much it is asked for; the most there can be, where it lacks the present file.
+  std::size_t load_of(const counterpart& source) const;
   source_of least_asked();
   bool is_right(const piece_id& what, std::string_view bytes) const;
   void accept(const piece_id& what, std::string bytes, bool from_disk);

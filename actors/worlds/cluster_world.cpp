@@ -2,7 +2,6 @@
 
 #include "gossamer/actors/faults/injector.hpp"
 #include "gossamer/actors/worlds/detail/cluster_parts.hpp"
-#include "gossamer/actors/worlds/file_server.hpp"
 #include "gossamer/actors/worlds/real_time.hpp"
 
 #include <fmt/format.h>
@@ -81,7 +80,7 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
   auto& system = control.system;
   caf::scoped_actor self{system};
   const auto print = fingerprint_of(*e);
-  const scoped_life files{spawn_file_server(system, [s = e->settings] { return files_of(s); })};
+  const scoped_life files{spawn_files_of(system, *e)};
   const run_offer offer{.node = 0,
                         .run = drawn_run(),
                         .settings = to_text(e->settings),
@@ -91,7 +90,7 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
                         .resumed = around.from ? around.from->folder : "",
                         .from = around.from ? around.from->all.checkpoint : 0,
                         .folder = s.folder,
-                        .files = {caf::actor_cast<files_interface::handle>(files.actor), print.data, print.initial}};
+                        .files = {{}, print.data, print.initial}};
   const auto complain = std::make_shared<complaints>();
   const scoped_plane plane{control, *e, offer, print, s, s.where.host, complain};
   const scoped_life door{spawn_rendezvous(system, {.offer = offer,
@@ -100,7 +99,8 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
                                                    .tell = s.tell,
                                                    .client = self,
                                                    .algorithm = e->algorithm->about.name,
-                                                   .stop = s.stop})};
+                                                   .stop = s.stop,
+                                                   .files = files.actor})};
   const auto listens = control.publish(door.actor, s.where);
   s.listens(listens);
   const auto all = s.nodes > 1 ? wait_for_nodes(self, s) : assembly{};
@@ -121,6 +121,7 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
     setup.others[member.ready.node - 1].handle = member.ready.handle;
   setup.first = founding_of(*e, *setup.rules, first_voters(entries));
   setup.offer = offer;
+  setup.files = files.actor;
   setup.print = print;
   setup.stop = s.stop;
   setup.observe = [&around] { return std::shared_ptr<run_observer>{std::shared_ptr<void>{}, around.observer}; };

@@ -56,7 +56,7 @@ struct joining_settings : node_settings {
   std::function<std::shared_ptr<run_observer>(const succession&)> leads = [](const auto&) { return nullptr; };
   std::function<void(const run_summary&)> ends = [](const auto&) {}; ///< as of the leader
   std::function<void()> stop = [] {};                                ///< likewise
-  /// How it gets the data from the leader, where it has not got the same itself; null: it does not.
+  /// How it gets the data from members of the run, where it has not got the same itself; null: it does not.
   std::optional<fetching_settings> fetching = std::nullopt;
   /// Asked several times a second: shall this node leave the run? Where others can take over what it has, it waits for
   /// that, but not longer than the patience. `interrupted` does not wait.

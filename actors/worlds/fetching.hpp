@@ -16,23 +16,33 @@ struct fetching_settings {
   double bytes_per_second = std::numeric_limits<double>::infinity();
 };
 
-/// What whoever has the files says.
-using file_news = std::variant<file_catalogue, piece>;
+/// It cannot be asked any more.
+struct source_lost {
+  std::string why; ///< to stand behind its name
+};
 
-/// The way to whoever has the files, without its actors.
+/// What one of those says who have the files, or what is said of it.
+struct file_news {
+  std::uint32_t source = 0;
+  std::variant<file_catalogue, piece, source_lost> what;
+};
+
+/// The way to those who have the files, without their actors.
 struct file_talk {
-  std::function<void(const catalogue_request&)> ask_for_all;
-  std::function<void(const piece_request&)> ask_for_piece;
-  /// What comes within so much time, if anything does. @error what ends the fetching: an interrupt, a lost leader
+  std::vector<std::string> sources; ///< what people call them, by number. The first is believed, if it says something
+  std::size_t first = 0;            ///< any number: if others have other ones, they do not all ask the same source
+  std::function<void(std::uint32_t source)> ask_for_all; ///< once each
+  std::function<void(std::uint32_t source, const piece_request&)> ask_for_piece;
+  /// What comes within so much time, if anything does. @error what ends the fetching, such as an interrupt
   std::function<std::optional<file_news>(std::chrono::nanoseconds)> hear;
   std::function<fetch::time()> now;
   std::function<void(const std::string&)> tell; ///< a line worth showing
 };
 
-/// Gets what the cache has not got yet, and says where everything lies then. What has come stays in the cache when it
-/// does not end well, and the next attempt goes on from there.
-/// @error errc::io when the cache cannot be written, errc::failed when the source does not answer or sends what is
-///        wrong, errc::bad_packet when what it says cannot be; and what `hear` throws
+/// Gets what the cache has not got yet, and says where everything lies then. Up to four sources are asked at a time;
+/// when one is lost, lacks a file, does not answer or sends what is wrong, the others and the next go on. What has come
+/// stays in the cache when it does not end well, and the next attempt goes on from there.
+/// @error errc::io when the cache cannot be written, errc::failed when no source is left; and what `hear` throws
 compute::data_files fetch_files(const fetching_settings& settings, const fetch_settings& how, const file_talk& talk);
 
 } // namespace gossamer::actors

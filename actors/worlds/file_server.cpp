@@ -75,7 +75,7 @@ public:
       else
         self_->send(self_, tick{});
     } catch (const error& e) {
-      answer_waiting(run_failed{e.code(), e.sentence(), e.remedy()});
+      answer_waiting(no_files{e.sentence()});
     }
   }
 
@@ -83,7 +83,7 @@ public:
     try {
       answer(m.by, piece{m.what, m.receipt, files_->piece_of(m.what)});
     } catch (const error& e) {
-      answer(m.by, run_failed{e.code(), e.sentence(), e.remedy()});
+      answer(m.by, no_files{e.sentence()});
     }
   }
 
@@ -160,7 +160,7 @@ private:
     try {
       act(to);
     } catch (const error& e) {
-      self_->send(to, run_failed{e.code(), e.sentence(), e.remedy()});
+      self_->send(to, no_files{e.sentence()});
     }
   }
 
@@ -199,7 +199,8 @@ void add_file_messages(caf::actor_system_config& config) {
   config.add_message_type<catalogue_request>("gossamer::catalogue_request")
       .add_message_type<file_catalogue>("gossamer::file_catalogue")
       .add_message_type<piece_request>("gossamer::piece_request")
-      .add_message_type<piece>("gossamer::piece");
+      .add_message_type<piece>("gossamer::piece")
+      .add_message_type<no_files>("gossamer::no_files");
 }
 
 } // namespace gossamer::actors

@@ -3,8 +3,8 @@
 #include "gossamer/actors/runtime/evaluation_frames.hpp"
 #include "gossamer/actors/runtime/failure_detector.hpp"
 #include "gossamer/actors/worlds/detail/cluster_parts.hpp"
+#include "gossamer/actors/worlds/detail/file_sources.hpp"
 #include "gossamer/actors/worlds/fetching.hpp"
-#include "gossamer/actors/worlds/file_server.hpp"
 #include "gossamer/actors/worlds/node_actor.hpp"
 #include "gossamer/actors/worlds/real_time.hpp"
 #include "gossamer/actors/worlds/world.hpp"
@@ -41,25 +41,47 @@ public:
     return std::move(*result);
   }
 
-  /// The way to whoever has the files.
-  file_talk talk_to(const files_interface::handle& files) {
-    return {.ask_for_all = [this, files](const auto& m) { self_->send(files, m); },
-            .ask_for_piece = [this, files](const auto& m) { self_->send(files, m); },
-            .hear =
-                [this](std::chrono::nanoseconds patience) {
-                  std::optional<file_news> news;
-                  const auto keep = [&](auto& m) {
-                    leader_.heard(0, now()); // its other messages may wait behind this one
-                    news = std::move(m);
-                  };
-                  hear(
-                      patience, [&](file_catalogue& m) { keep(m); }, [&](piece& m) { keep(m); });
-                  if (settings_.interrupted()) // also while pieces come without a pause
-                    leave();
-                  return news;
-                },
-            .now = [this] { return now(); },
-            .tell = settings_.tell};
+  /// From members of the run, of which the leader may be lost meanwhile.
+  compute::data_files fetch_from_members(const run_offer& offer) {
+    sources_.emplace(self_, control_, settings_.patience, door_, offer.files.members);
+    auto files = fetch_files(
+        *settings_.fetching, {.patience = settings_.patience},
+        {.sources = sources_->names(),
+         .first = offer.node,
+         .ask_for_all = [this](std::uint32_t source) { sources_->ask_for_all(source); },
+         .ask_for_piece = [this](std::uint32_t source, const piece_request& m) { sources_->ask_for_piece(source, m); },
+         .hear = [this](std::chrono::nanoseconds patience) { return hear_of_files(patience); },
+         .now = [this] { return now(); },
+         .tell = settings_.tell});
+    sources_.reset();
+    return files;
+  }
+
+  /// What this node is offered by whoever leads the run now: another one, where it has been lost meanwhile.
+  run_offer renewed(const run_offer& offer) {
+    if (!std::exchange(is_leaderless_, false))
+      return offer;
+    const auto& members = offer.files.members;
+    if (members.empty())
+      throw leader_lost();
+    self_->demonitor(door_.address());
+    settings_.wanted = offer.node;
+    const auto until = now() + 2 * settings_.patience; // those that are left agree on another one in that time
+    for (std::size_t k = 0;; ++k)
+      try {
+        settings_.where = members[k % members.size()];
+        settings_.wait = {};
+        knock();
+        auto again = next<run_offer>();
+        if (again.run != offer.run)
+          throw error(errc::failed, fmt::format("another run is led at {}", to_string(settings_.where)),
+                      "start the node again");
+        return again;
+      } catch (const error&) {
+        if (settings_.interrupted() || now() > until)
+          throw;
+        self_->receive([](caf::unit_t) {}, caf::after(look_every) >> [] {});
+      }
   }
 
   template <class Message>
@@ -75,15 +97,36 @@ public:
   void lead() { leads_ = true; }
 
 private:
+  std::optional<file_news> hear_of_files(std::chrono::nanoseconds patience) {
+    if (auto news = sources_->take())
+      return news;
+    hear(
+        patience, [&](file_catalogue& m) { keep(std::move(m)); }, [&](piece& m) { keep(std::move(m)); },
+        [&](no_files& m) { keep(source_lost{"says: " + m.why}); },
+        [&](const member_called& m) { sources_->on_called(m); });
+    if (settings_.interrupted()) // also while pieces come without a pause
+      leave();
+    return sources_->take();
+  }
+  template <class News>
+  void keep(News news) {
+    if (is_from_leader())
+      leader_.heard(0, now()); // its other messages may wait behind this one
+    sources_->on_news(std::move(news));
+  }
+
   /// One message, or none within so much time. @error what else comes
   template <class... Handlers>
   void hear(std::chrono::nanoseconds patience, Handlers... handlers) {
-    if (!begun_)
+    if (!begun_ && !is_leaderless_)
       watch_leader();
     bool idle = false;
     self_->receive(
         std::move(handlers)..., [&](const run_status&) { leader_.heard(0, now()); },
-        [&](const ask_there& m) { ask(m.where); },
+        [&](const ask_there& m) {
+          if (is_from_leader()) // else it was asked before, and has been left
+            ask(m.where);
+        },
         [&](const run_summary& m) { // this process has come to lead the run
           ended_here_ = true;
           settings_.ends(m);
@@ -96,6 +139,11 @@ private:
     else if (idle && settings_.interrupted() && !leads_)
       leave();
   }
+  bool is_from_leader() const {
+    const auto sender = self_->current_sender();
+    return sender && sender->node() == door_.node();
+  }
+
   /// Cleanly, if that does not take too long.
   void depart() {
     if (!leaves_since_) {
@@ -119,6 +167,8 @@ private:
 
   /// Another node leads.
   void ask(const endpoint& where) {
+    if (sources_)
+      return miss_leader("does not lead any more");
     self_->demonitor(door_.address());
     settings_.where = where;
     knock();
@@ -134,16 +184,32 @@ private:
     if (leader_.silent(now()).empty())
       return;
     const auto why = silent_leader(leader_.patience());
+    if (sources_)
+      return miss_leader(
+          fmt::format("has not answered for {:.3g} s", std::chrono::duration<double>{leader_.patience()}.count()));
     throw error(why.code, why.sentence, why.remedy);
   }
 
-  void lose(const caf::down_msg& m) const {
-    if (m.source == door_.address() && begun_)
-      return; // another one leads
-    if (m.source == door_.address())
-      throw error(errc::failed, fmt::format("the leader at {} is lost", to_string(settings_.where)),
-                  "what it has written is in its run folder");
-    throw error(errc::failed, "the run goes on without this node", "its leader has given it up, or it has failed");
+  void lose(const caf::down_msg& m) {
+    if (node_ && m.source == node_.address())
+      throw error(errc::failed, "the run goes on without this node", "its leader has given it up, or it has failed");
+    if (sources_)
+      sources_->on_down(m);
+    if (m.source != door_.address() || begun_) // then another one leads
+      return;
+    if (!sources_)
+      throw leader_lost();
+    is_leaderless_ = true;
+  }
+  error leader_lost() const {
+    return {errc::failed, fmt::format("the leader at {} is lost", to_string(settings_.where)),
+            "what it has written is in its run folder"};
+  }
+
+  /// The other members have the files, too.
+  void miss_leader(const std::string& why) {
+    is_leaderless_ = true;
+    sources_->lose(0, why);
   }
 
   caf::scoped_actor& self_;
@@ -154,13 +220,17 @@ private:
   door_interface::handle door_;
   std::atomic<bool> begun_ = false, leads_ = false;
   bool ended_here_ = false, has_left_ = false;
+  bool is_leaderless_ = false;          // since files are fetched
+  std::optional<file_sources> sources_; // while they are
   caf::actor node_;
   std::optional<failure_detector::time> leaves_since_;
 };
 
-/// From what this machine has, if that is the same as the leader's; else from what the leader has.
+std::string introduction(std::uint32_t node) { return fmt::format("this is node {}, process {}", node, getpid()); }
+
+/// From what this machine has, if that is the same as the leader's; else from what members of the run have.
 std::shared_ptr<const experiment> prepare_or_fetch(const joining_settings& s, const preparation& prepare,
-                                                   const run_offer& offer, const file_talk& talk) {
+                                                   run_offer& offer, membership_of_node& here) {
   try {
     auto e = prepare(offer.settings, {});
     const auto print = fingerprint_of(*e);
@@ -173,7 +243,12 @@ std::shared_ptr<const experiment> prepare_or_fetch(const joining_settings& s, co
       throw;
     s.tell(problem.sentence());
   }
-  return prepare(offer.settings, fetch_files(*s.fetching, {.patience = s.patience}, talk));
+  const auto files = here.fetch_from_members(offer);
+  const auto number = offer.node;
+  offer = here.renewed(offer);
+  if (offer.node != number)
+    s.tell(introduction(offer.node));
+  return prepare(offer.settings, files);
 }
 
 } // namespace
@@ -183,10 +258,9 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
   auto& system = control.system;
   caf::scoped_actor self{system};
   membership_of_node here{self, control, s};
-  const auto offer = here.next<run_offer>();
-  s.tell(fmt::format("this is node {}, process {}", offer.node, getpid()));
-  const auto e =
-      s.fetching ? prepare_or_fetch(s, prepare, offer, here.talk_to(offer.files.from)) : prepare(offer.settings, {});
+  auto offer = here.next<run_offer>();
+  s.tell(introduction(offer.node));
+  const auto e = s.fetching ? prepare_or_fetch(s, prepare, offer, here) : prepare(offer.settings, {});
   const auto print = fingerprint_of(*e);
   run_surroundings around;
   if (!offer.faults.empty())
@@ -197,7 +271,7 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
   if (offer.from > 0)
     around.from = std::make_shared<const resumption>(checkpoint_folder{offer.resumed}.parts_here(offer.from, s.tell));
 
-  const scoped_life files{spawn_file_server(system, [s = e->settings] { return files_of(s); })};
+  const scoped_life files{spawn_files_of(system, *e)};
   const auto complain = std::make_shared<complaints>();
   const auto host = local_address_towards(s.where);
   const scoped_plane plane{control, *e, offer, print, s, host, complain};
@@ -218,7 +292,7 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
     setup.life = plan.nodes[offer.node].incarnation;
     setup.time_s = plan.time_s;
     setup.offer = offer;
-    setup.offer.files.from = caf::actor_cast<files_interface::handle>(files.actor);
+    setup.files = files.actor;
     setup.print = print;
     setup.switch_fault = [world](const switch_fault& m) { world->switch_fault(m.index, m.on); };
     setup.observe = [&, door] {
@@ -231,7 +305,7 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
     here.begin();
     return setup;
   };
-  const scoped_life node{spawn_node_later(system, prepare_node, self)};
+  const scoped_life node{spawn_node_later(system, prepare_node, self, files.actor)};
   *door = announced(control.publish(node.actor, {host, 0}), s);
   complain->send_to(node.actor);
   farewell at_the_end{self, node.actor, s.patience};

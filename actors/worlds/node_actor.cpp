@@ -222,6 +222,7 @@ using detail::node_state;
 caf::behavior behaviour_of(caf::stateful_actor<node_state>* self, node_setup setup) {
   auto& state = self->state;
   report_exceptions_to(self, setup.client, "the node");
+  const auto files = setup.files;
   state.open(self, std::move(setup));
   self->set_down_handler([&state](caf::down_msg& down) { state.on_down(down); });
   return node_interface::behaviour(std::tuple{
@@ -245,6 +246,7 @@ caf::behavior behaviour_of(caf::stateful_actor<node_state>* self, node_setup set
       [&state](const join_request& m) { state.on_join(m); },
       [&state](const node_ready& m) { state.on_ready(m); },
       [&state](const greeting& m) { state.on_greeting(m); },
+      [self, files](const catalogue_request& m) { return self->delegate(files, m); },
       [&state](const cluster_plan& m) { state.on_plan(m); },
       [&state](const status_request& m) { state.say_status(m.control); },
       [&state](const stop_request& m) { state.stop(m.control); },
@@ -288,8 +290,8 @@ caf::behavior node_actor(caf::stateful_actor<node_state>* self, const node_setup
 }
 
 caf::behavior later_node_actor(caf::stateful_actor<node_state>* self,
-                               const std::function<node_setup(const cluster_plan&)>& prepare,
-                               const caf::actor& client) {
+                               const std::function<node_setup(const cluster_plan&)>& prepare, const caf::actor& client,
+                               const caf::actor& files) {
   report_exceptions_to(self, client, "the node");
   self->set_default_handler(caf::skip); // orders may come before the plan
   return {[=](const cluster_plan& plan) {
@@ -306,7 +308,8 @@ caf::behavior later_node_actor(caf::stateful_actor<node_state>* self,
           [=](const leave_run& m) {
             self->send(client, m);
             self->quit();
-          }};
+          },
+          [=](const catalogue_request& m) { return self->delegate(files, m); }};
 }
 
 } // namespace
@@ -323,8 +326,8 @@ caf::actor spawn_node(caf::actor_system& system, node_setup setup) {
 }
 
 caf::actor spawn_node_later(caf::actor_system& system, std::function<node_setup(const cluster_plan&)> prepare,
-                            caf::actor client) {
-  return system.spawn(later_node_actor, std::move(prepare), std::move(client));
+                            caf::actor client, caf::actor files) {
+  return system.spawn(later_node_actor, std::move(prepare), std::move(client), std::move(files));
 }
 
 } // namespace gossamer::actors

@@ -31,6 +31,7 @@ struct node_setup {
 
   // Where there are others:
   std::vector<node_entry> nodes = {}; ///< all, by number
+  caf::actor files = {};              ///< see file_server.hpp
   run_offer offer = {};               ///< for those who come later, but for their numbers
   fingerprint print = {};             ///< of the run, as it was prepared here
   std::function<void(const std::vector<node_entry>&)> meet_nodes = {}; ///< somebody is elsewhere now
@@ -69,7 +70,8 @@ caf::actor spawn_node(caf::actor_system& system, node_setup setup);
 
 /// One that waits for a `cluster_plan`, from which the rest follows.
 /// @param client gets a `leave_run` that comes before
+/// @param files  see file_server.hpp: also before
 caf::actor spawn_node_later(caf::actor_system& system, std::function<node_setup(const cluster_plan&)> prepare,
-                            caf::actor client);
+                            caf::actor client, caf::actor files = {});
 
 } // namespace gossamer::actors

@@ -34,6 +34,9 @@ public:
     self_->monitor(taken.who);
     auto offer = setup_.offer;
     offer.node = number;
+    for (const auto& seat : seats_)
+      if (seat.ready)
+        offer.files.members.push_back(seat.ready->control);
     answer(std::move(offer));
   }
 
@@ -65,6 +68,8 @@ public:
       setup_.stop();
     say_status(control);
   }
+
+  const caf::actor& files() const { return setup_.files; }
 
   void let_nobody_leave() {
     answer(run_failed{errc::failed, "the run has not begun", "a node that waits for its begin may be ended"});
@@ -137,6 +142,7 @@ caf::behavior open_door(caf::event_based_actor* self, const caf::actor& node) {
       [=](const stop_request& m) { return self->delegate(node, m); },
       [=](const leave_request& m) { return self->delegate(node, m); },
       [=](const greeting& m) { return self->delegate(node, m); },
+      [=](const catalogue_request& m) { return self->delegate(node, m); },
   });
 }
 
@@ -149,6 +155,7 @@ caf::behavior rendezvous_actor(caf::stateful_actor<rendezvous_state>* self, rend
       [self](const stop_request& m) { self->state.stop(m.control); },
       [self](const leave_request&) { self->state.let_nobody_leave(); },
       [](const greeting&) {},
+      [self](const catalogue_request& m) { return self->delegate(self->state.files(), m); },
       [self](const run_begins& m) { self->become(open_door(self, m.node)); },
   });
 }

@@ -21,9 +21,9 @@ struct join_request {
   std::uint32_t wanted = 0; ///< the number that it would like to have; 0: any
 };
 
-/// Whoever has the files that the run is prepared from, and what they come to there.
+/// The files that the run is prepared from: who has them besides the one that offers them, and what they come to.
 struct offered_files {
-  files_interface::handle from;
+  std::vector<endpoint> members;       ///< the doors of other nodes, which are asked likewise
   std::uint64_t data = 0, initial = 0; ///< of its `fingerprint`
 };
 
@@ -100,7 +100,8 @@ struct cluster_plan {
 };
 
 /// The door of a node, as everybody sees it.
-using door_interface = interface<join_request, node_ready, status_request, stop_request, leave_request, greeting>;
+using door_interface =
+    interface<join_request, node_ready, status_request, stop_request, leave_request, greeting, catalogue_request>;
 
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, join_request& m) {
@@ -108,7 +109,7 @@ decltype(auto) inspect(Inspector& f, join_request& m) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, offered_files& m) {
-  return f(m.from, m.data, m.initial);
+  return f(m.members, m.data, m.initial);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, run_offer& m) {
@@ -178,6 +179,7 @@ struct rendezvous_setup {
   caf::actor client;                            ///< gets the `assembly`
   std::string algorithm = {};                   ///< for a `run_status`
   std::function<void()> stop = [] {};           ///< somebody asks for the end of the run. Threads: any
+  caf::actor files = {};                        ///< see file_server.hpp
 };
 
 /// leader -> its door: the run has begun, and this node answers from now on

@@ -30,7 +30,7 @@ struct node_options {
   bool announce = false;         ///< what happens, in lines on standard output for the program that has started it
   bool until_input_ends = false; ///< the end of standard input is an interrupt
   bool probe = false;            ///< obeys `gossamer measure`, and trains nothing
-  bool data_from_peers = false;  ///< of a node that joins: what it lacks it gets from the leader
+  bool data_from_peers = false;  ///< of a node that joins: what it lacks it gets from other nodes
   std::string data_cache;        ///< where it keeps that; empty: where the user's caches are
   std::string data_rate;         ///< how fast it gets that: `parse_byte_rate`; empty: as fast as it comes
   std::string device;            ///< of a node that joins; empty: as the job says

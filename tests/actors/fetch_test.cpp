@@ -163,6 +163,30 @@ TEST(fetch, goes_on_with_whoever_comes_when_all_are_gone) {
   EXPECT_EQ(world.stored, 50u) << "nothing twice";
 }
 
+TEST(fetch, asks_each_source_for_what_it_has) {
+  const auto first = random_bytes(30 * piece_bytes, 1), second = random_bytes(30 * piece_bytes, 2);
+  fetch_world world{{first, second}, {{.lacks = {1}}, {}, {.lacks = {0}}}};
+  world.run();
+  world.expect_all_there();
+  std::map<std::uint32_t, int> asked;
+  for (const auto& [when, o] : world.asked)
+    ++asked[o.source];
+  for (std::uint32_t k = 0; k < 3; ++k)
+    EXPECT_GT(asked[k], 10) << k;
+}
+
+TEST(fetch, goes_on_with_whoever_comes_when_nobody_has_a_file) {
+  fetch_world world{{random_bytes(5 * piece_bytes, 1), random_bytes(5 * piece_bytes, 2)}, {{.lacks = {1}}, {}}};
+  world.under_test().gone(1, world.now);
+  world.run();
+  EXPECT_TRUE(world.under_test().deserted());
+  EXPECT_EQ(world.stored, 5u) << "the first file";
+  world.under_test().came(1, world.now);
+  world.run();
+  world.expect_all_there();
+  EXPECT_EQ(world.stored, 10u) << "nothing twice";
+}
+
 TEST(fetch, asks_only_for_what_is_not_on_the_disk) {
   const auto content = random_bytes(30 * piece_bytes + 17, 1), other = random_bytes(3 * piece_bytes, 2);
   auto partial = content.substr(0, 20 * piece_bytes + 100);
@@ -215,6 +239,8 @@ TEST(fetch, ends_with_the_right_bytes_whatever_happens_while_one_good_source_is_
       if (below(2) == 0)
         (below(2) == 0 ? p.dies_at : p.mute_from) = fetch::time{below(3'000'000'000)};
       p.wrong = below(2) == 0 ? 0.01 * static_cast<double>(below(100)) : 0;
+      if (below(2) == 0)
+        p.lacks = {static_cast<std::uint32_t>(below(3))};
     }
     fetch_settings settings{.window = 1 + below(20)};
     if (below(2) == 0)

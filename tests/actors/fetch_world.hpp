@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <random>
+#include <set>
 
 // A fetch among sources that are not there, in virtual time.
 namespace gossamer::actors {
@@ -38,6 +39,7 @@ struct source_plan {
   fetch::time dies_at = fetch::time::max();   ///< and says so, as a connection that breaks
   fetch::time mute_from = fetch::time::max(); ///< and says nothing
   double wrong = 0;                           ///< share of its pieces that are
+  std::set<std::uint32_t> lacks = {};         ///< files
 };
 
 class fetch_world {
@@ -50,11 +52,11 @@ public:
     std::vector<wanted_file> wanted;
     for (std::size_t k = 0; k < files_.size(); ++k) {
       hashed_.push_back(hashed(files_[k]));
-      wanted.push_back({files_[k].size(), hashed_[k].root(), disk_[k].size()});
+      wanted.push_back({files_[k].size(), hashed_[k].root(), disk_[k].size(), "file " + std::to_string(k)});
     }
     fetch_.emplace(std::move(wanted), settings, now);
     for (std::uint32_t k = 0; k < plans_.size(); ++k) {
-      fetch_->came(k, now);
+      fetch_->came(k, now, plans_[k].lacks);
       if (plans_[k].dies_at < fetch::time::max())
         at(plans_[k].dies_at, [this, k] { fetch_->gone(k, now); });
     }
@@ -102,6 +104,7 @@ private:
     asked.emplace_back(now, o);
     EXPECT_EQ(left.count(o.source), 0u) << "source " << o.source << " is asked although it has been left";
     const auto& plan = plans_[o.source];
+    EXPECT_FALSE(plan.lacks.contains(o.what.file)) << "source " << o.source << " has no file " << o.what.file;
     auto bytes = content_of(o.what);
     EXPECT_LE(++under_way_[o.source], settings_.window);
     const auto takes = std::chrono::nanoseconds{

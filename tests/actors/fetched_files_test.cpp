@@ -1,13 +1,10 @@
 // Files as they are served, described, fetched and kept: on a disk, without actors.
-#include "gossamer/actors/fetch/served_files.hpp"
 #include "gossamer/actors/runtime/experiment.hpp"
-#include "gossamer/actors/worlds/fetching.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "fetch_world.hpp"
-#include "support/scratch_folder.hpp"
+#include "fetched_files.hpp"
 
 namespace gossamer::actors {
 namespace {
@@ -19,30 +16,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::SizeIs;
-
-std::string content_of(const fs::path& file) {
-  std::ifstream in{file, std::ios::binary};
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-template <class Act>
-std::string refusal_of(errc code, const Act& act) {
-  try {
-    act();
-  } catch (const error& e) {
-    EXPECT_EQ(e.code(), code) << e.what();
-    return e.what();
-  }
-  ADD_FAILURE() << "nothing is refused";
-  return {};
-}
-
-const file_catalogue& catalogue_of(served_files& served) {
-  const file_catalogue* all = nullptr;
-  while (all == nullptr)
-    all = served.look_on();
-  return *all;
-}
 
 struct shelf {
   scratch_folder folder;
@@ -196,56 +169,13 @@ TEST(prepare, reads_the_files_that_it_is_given_in_place_of_those_that_are_named)
   EXPECT_THAT(refusal_of(errc::io, [&] { prepare(s); }), HasSubstr("nowhere/rows.csv"));
 }
 
-/// A node that fetches, and a leader whose answers come at once, unless something else is to happen.
-class fetched_files : public testing::Test {
-protected:
-  compute::data_files get() {
-    const file_talk talk{.ask_for_all = [this](const auto&) { news_.emplace_back(all_); },
-                         .ask_for_piece =
-                             [this](const piece_request& m) {
-                               ++asked_;
-                               news_.emplace_back(piece{m.what, 1, served_.piece_of(m.what)});
-                               if (tampered_)
-                                 std::get<piece>(news_.back()).bytes += 'x';
-                             },
-                         .hear = [this](std::chrono::nanoseconds) -> std::optional<file_news> {
-                           now_ += 1ms;
-                           if (on_hear_)
-                             on_hear_();
-                           if (news_.empty())
-                             return std::nullopt;
-                           auto next = std::move(news_.front());
-                           news_.erase(news_.begin());
-                           return next;
-                         },
-                         .now = [this] { return now_; },
-                         .tell = [this](const std::string& line) { said_ += line + "\n"; }};
-    asked_ = 0;
-    news_.clear();
-    return fetch_files({.cache = cache_}, {}, talk);
-  }
-  fs::path in_cache(const std::string& content) const { return cache_ / digest_of(content).hex(); }
-
-  scratch_folder folder_;
-  fs::path cache_ = fs::path{folder_.path()} / "cache";
-  std::string rows_ = random_bytes(40 * piece_bytes + 1, 3), few_ = "1,2\n";
-  compute::data_files theirs_{{"test", folder_.write("x", few_)}, {"train", folder_.write("y", rows_)}};
-  served_files served_{[this] { return theirs_; }};
-  file_catalogue all_ = catalogue_of(served_);
-  std::vector<file_news> news_;
-  std::function<void()> on_hear_;
-  bool tampered_ = false;
-  std::string said_;
-  int asked_ = 0;
-  fetch::time now_{0};
-};
-
 TEST_F(fetched_files, lie_in_the_cache_and_are_not_fetched_twice) {
   const auto files = get();
   EXPECT_EQ(files, (compute::data_files{{"test", in_cache(few_)}, {"train", in_cache(rows_)}}));
   EXPECT_EQ(content_of(files.at("train")), rows_);
   EXPECT_EQ(asked_, 1 + 1 + 41) << "a small file, a level of digests, and the pieces";
-  EXPECT_THAT(said_, AllOf(HasSubstr("fetches 2 files of the data from the leader, 2.5 MiB"), HasSubstr("kept in")));
+  EXPECT_THAT(said_, AllOf(HasSubstr("fetches 2 files of the data, 2.5 MiB"), HasSubstr("from 1 node in"),
+                           HasSubstr("kept in")));
   EXPECT_EQ(get(), files);
   EXPECT_EQ(asked_, 0);
   EXPECT_EQ(std::distance(fs::directory_iterator{cache_}, {}), 2) << "no partial file is left";
@@ -318,12 +248,16 @@ TEST_F(fetched_files, never_take_names_from_others) {
 }
 
 TEST_F(fetched_files, that_are_wrong_end_it_with_one_sentence) {
-  tampered_ = true;
+  instead_ = [](file_news& news) {
+    if (auto* p = std::get_if<piece>(&news.what))
+      p->bytes += 'x';
+    return true;
+  };
   EXPECT_THAT(refusal_of(errc::failed, [&] { get(); }),
-              AllOf(HasSubstr("the data cannot be fetched: the leader has sent wrong bytes"),
+              AllOf(HasSubstr("the data cannot be fetched: the leader has sent wrong bytes, as piece 0 of "),
                     HasSubstr("start the node again")));
   EXPECT_FALSE(fs::exists(in_cache(few_)));
-  tampered_ = false;
+  instead_ = {};
   all_.files[0].whole = std::string(32, 'a');
   EXPECT_THAT(refusal_of(errc::failed, [&] { get(); }),
               HasSubstr("test cannot be fetched: it is not what it was said to be"));

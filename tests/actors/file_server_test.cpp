@@ -19,13 +19,13 @@ class file_server : public testing::Test {
 protected:
   ~file_server() override { caf::anon_send_exit(server_, caf::exit_reason::user_shutdown); }
 
-  using said = std::variant<file_catalogue, piece, run_failed>;
+  using said = std::variant<file_catalogue, piece, no_files>;
   template <class Question>
   static said ask(caf::scoped_actor& self, const caf::actor& server, const Question& question) {
     said answer;
     self->send(server, question);
     self->receive([&](file_catalogue& m) { answer = std::move(m); }, [&](piece& m) { answer = std::move(m); },
-                  [&](run_failed& m) { answer = std::move(m); });
+                  [&](no_files& m) { answer = std::move(m); });
     return answer;
   }
   template <class Question>
@@ -50,10 +50,10 @@ TEST_F(file_server, says_what_there_is_and_hands_it_out) {
 }
 
 TEST_F(file_server, says_why_there_is_nothing) {
-  EXPECT_THAT(std::get<run_failed>(ask(piece_request{})).sentence, HasSubstr("which there is not"))
+  EXPECT_THAT(std::get<no_files>(ask(piece_request{})).why, HasSubstr("which there is not"))
       << "nobody has asked which files there are";
   std::filesystem::remove(path_);
-  EXPECT_THAT(std::get<run_failed>(ask(catalogue_request{})).sentence, HasSubstr("cannot hand on '" + path_));
+  EXPECT_THAT(std::get<no_files>(ask(catalogue_request{})).why, HasSubstr("cannot hand on '" + path_));
   folder_.write("rows", "3,4\n");
   caf::scoped_actor later{system_};
   EXPECT_EQ(std::get<file_catalogue>(ask(later, server_, catalogue_request{})).files[0].bytes, 4u);
@@ -61,11 +61,11 @@ TEST_F(file_server, says_why_there_is_nothing) {
 
 TEST_F(file_server, sends_nobody_much_that_is_not_read) {
   ask(catalogue_request{});
-  EXPECT_THAT(std::get<run_failed>(ask(catalogue_request{})).sentence, HasSubstr("more than once"));
+  EXPECT_THAT(std::get<no_files>(ask(catalogue_request{})).why, HasSubstr("more than once"));
   std::uint64_t receipt = 0;
   for (std::size_t k = 0; k < unreceived::most; ++k)
     receipt = std::get<piece>(ask(piece_request{{0, 0, 0}, 0})).receipt;
-  EXPECT_THAT(std::get<run_failed>(ask(piece_request{{0, 0, 0}, 0})).sentence, HasSubstr("more than 64 pieces"));
+  EXPECT_THAT(std::get<no_files>(ask(piece_request{{0, 0, 0}, 0})).why, HasSubstr("more than 64 pieces"));
   EXPECT_EQ(std::get<piece>(ask(piece_request{{0, 0, 0}, receipt})).bytes, "1,2\n");
   caf::scoped_actor other{system_};
   EXPECT_EQ(std::get<piece>(ask(other, server_, piece_request{{0, 0, 0}, 0})).bytes, "1,2\n");
@@ -125,6 +125,7 @@ TEST(file_messages, have_the_sizes_of_their_version) {
   EXPECT_EQ(size_of(file_catalogue{{{"train", 5, std::string(32, 'a'), std::string(32, '\0')}}}), 81u);
   EXPECT_EQ(size_of(piece_request{{1, 2, 3}, 4}), 24u);
   EXPECT_EQ(size_of(piece{{1, 2, 3}, 4, std::string(piece_bytes, 'x')}), 65'563u);
+  EXPECT_EQ(size_of(no_files{"why"}), 4u);
 }
 
 } // namespace

@@ -80,7 +80,7 @@ private:
     switch (input_.number() % 7) {
     case 0:
       if (left_.count(source) == 0)
-        fetch_.came(source, now_);
+        came(source);
       break;
     case 1:
       fetch_.gone(source, now_);
@@ -106,6 +106,16 @@ private:
       fetch_.found({static_cast<std::uint32_t>(input_.number()), 0, input_.number()}, input_.text(input_.number()),
                    now_);
     }
+  }
+
+  /// Somebody who may lack some of the files.
+  void came(std::uint32_t source) {
+    const auto lacks = input_.number() % 4;
+    std::set<std::uint32_t> files;
+    for (const auto file : {0u, 1u})
+      if ((lacks >> file & 1) != 0)
+        files.insert(file);
+    fetch_.came(source, now_, std::move(files));
   }
 
   template <class Change>

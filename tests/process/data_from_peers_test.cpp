@@ -1,7 +1,9 @@
-// Nodes that lack the data of a run, and fetch it from the leader.
+// Nodes that lack the data of a run, and fetch it from others.
 #include "gossamer/compute/npz.hpp"
 
 #include <csignal>
+#include <future>
+#include <optional>
 
 #include "command.hpp"
 
@@ -39,7 +41,13 @@ protected:
   static inline const words job{"--",          "train",  "--model", "softmax", "--data",    "csv:train=rows.csv",
                                 "--algorithm", "d-psgd", "--steps", "2",       "--workers", "2",
                                 "--batch",     "4"};
-  words fetching() const { return {"--data-from-peers", "--data-cache", (folder_ / "cache").string()}; }
+  words fetching(const std::string& cache = "cache") const {
+    return {"--data-from-peers", "--data-cache", (folder_ / cache).string()};
+  }
+  static words joining(const support::outcome& leader) {
+    const auto address = leader.err.substr(leader.err.find("--join ") + 7);
+    return {"node", "--join", address.substr(0, address.find_first_of(" \n"))};
+  }
 
   struct outcomes {
     support::outcome led, joined;
@@ -51,8 +59,7 @@ protected:
     support::subprocess leader(in("leader", words{"node", "--listen", "127.0.0.1:0"} + to_lead + job
                                                 + words{"--out", "run", "--overwrite"} + more));
     leader.when("--join", [&](const support::outcome& so_far) {
-      const auto address = so_far.err.substr(so_far.err.find("--join ") + 7);
-      result.joined = join({"node", "--join", address.substr(0, address.find_first_of(" \n"))});
+      result.joined = join(joining(so_far));
       if (result.joined.status != 0)
         leader.send_signal(SIGTERM); // nobody else will come
     });
@@ -82,7 +89,7 @@ TEST_F(data_from_peers, is_asked_for_by_a_flag_that_the_error_names) {
   const auto both = run_with({});
   EXPECT_EQ(both.joined.status, 1);
   EXPECT_THAT(both.joined.err, AllOf(HasSubstr("cannot read 'rows.csv': No such file or directory"),
-                                     HasSubstr("--data-from-peers fetches what is missing from the leader")));
+                                     HasSubstr("--data-from-peers fetches what is missing from other nodes")));
 }
 
 TEST_F(data_from_peers, is_fetched_once) {
@@ -92,9 +99,8 @@ TEST_F(data_from_peers, is_fetched_once) {
   const words initial{"--initial", "start.npz"};
   const auto first = run_with(fetching(), initial);
   expect_trained(first);
-  EXPECT_THAT(first.joined.err,
-              AllOf(HasSubstr("cannot read 'rows.csv'"), HasSubstr("fetches 2 files of the data from the leader"),
-                    HasSubstr("has fetched")));
+  EXPECT_THAT(first.joined.err, AllOf(HasSubstr("cannot read 'rows.csv'"), HasSubstr("fetches 2 files of the data, "),
+                                      HasSubstr("has fetched")));
   EXPECT_EQ(cached().size(), 2u);
   const auto again = run_with(fetching(), initial);
   expect_trained(again);
@@ -143,6 +149,58 @@ TEST_F(data_from_peers, is_left_where_it_was_when_the_newcomer_is_interrupted) {
   EXPECT_THAT(both.joined.err, HasSubstr("interrupted"));
   ASSERT_EQ(cached().size(), 1u);
   EXPECT_THAT(cached()[0], testing::EndsWith(".part"));
+}
+
+TEST_F(data_from_peers, comes_from_a_node_that_has_fetched_it_when_the_leader_has_it_no_more) {
+  std::optional<support::subprocess> first;
+  support::outcome second;
+  support::subprocess leader(in("leader", words{"node", "--listen", "127.0.0.1:0", "--nodes", "3"} + job
+                                              + words{"--workers", "3", "--out", "run"}));
+  leader.when("--join ", [&](const auto& so_far) { first.emplace(in("newcomer", joining(so_far) + fetching())); })
+      .when("is ready (", [&](const auto& so_far) {
+        fs::remove(folder_ / "leader/rows.csv");
+        second = support::subprocess(in("newcomer", joining(so_far) + fetching("other"))).finish();
+        if (second.status != 0)
+          leader.send_signal(SIGTERM);
+      });
+  const auto led = leader.finish();
+  ASSERT_TRUE(first) << led.err;
+  EXPECT_EQ(led.status, 0) << led.err;
+  EXPECT_EQ(first->finish().status, 0);
+  EXPECT_EQ(second.status, 0) << second.err;
+  EXPECT_THAT(second.err, AllOf(HasSubstr("the leader says: cannot hand on 'rows.csv'"), HasSubstr("from 1 node in")));
+}
+
+TEST_F(data_from_peers, goes_on_when_the_leader_is_killed) {
+  write("leader/rows.csv", rows(20'000, 3));
+  const words endless{"--workers", "3", "--max-workers", "4", "--steps", "100000000", "--eval-every", "1"};
+  std::optional<support::subprocess> heir, third, newcomer;
+  std::future<support::outcome> came;
+  support::subprocess leader(
+      in("leader", words{"node", "--listen", "127.0.0.1:0", "--nodes", "3"} + job + endless + words{"--out", "run"}));
+  leader
+      .when("--join ",
+            [&](const auto& so_far) {
+              heir.emplace(in("leader", joining(so_far)));
+              third.emplace(in("leader", joining(so_far)));
+            })
+      .when("epoch ", [&](const auto& so_far) {
+        newcomer.emplace(in("newcomer", joining(so_far) + fetching() + words{"--data-rate", "400kB/s"}));
+        newcomer->when(" of the data\n", [&](const auto&) { leader.send_signal(SIGKILL); });
+        came = std::async(std::launch::async, [&] { return newcomer->finish(); });
+      });
+  const auto led = leader.finish();
+  ASSERT_TRUE(newcomer) << led.err;
+  heir->signal_after("worker 3 comes", SIGINT);
+  third->signal_after("worker 3 comes", SIGINT); // whoever leads now
+  auto last = std::async(std::launch::async, [&] { return third->finish(); });
+  const auto went_on = heir->finish();
+  const auto joined = came.get();
+  EXPECT_EQ(led.status, 128 + SIGKILL);
+  EXPECT_THAT(went_on.err + last.get().err, HasSubstr("worker 3 comes"));
+  EXPECT_EQ(joined.status, 0) << joined.err;
+  EXPECT_THAT(joined.err,
+              AllOf(HasSubstr("the leader is lost"), HasSubstr("has fetched"), HasSubstr("the run is over")));
 }
 
 TEST_F(data_from_peers, comes_through_tls_where_there_are_certificates) {

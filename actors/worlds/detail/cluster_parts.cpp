@@ -104,6 +104,10 @@ scoped_plane::scoped_plane(control_plane& control, const experiment& e, const ru
   shared = std::make_shared<data_plane>(std::move(setup));
 }
 
+caf::actor spawn_files_of(caf::actor_system& system, const experiment& e) {
+  return spawn_file_server(system, [s = e.settings] { return s.files.empty() ? files_of(s) : s.files; });
+}
+
 endpoint announced(endpoint where, const node_settings& s) {
   if (s.identity)
     where.host = s.identity->name_for(where.host);

@@ -86,6 +86,9 @@ public:
   std::shared_ptr<data_plane> shared; ///< workers may hold it longer
 };
 
+/// Hands out what this process has prepared the run from, wherever it lies.
+caf::actor spawn_files_of(caf::actor_system& system, const experiment& e);
+
 /// Where others connect to. They check that the certificate is for it, so an address may have to become a name.
 endpoint announced(endpoint where, const node_settings& s);
 

@@ -39,6 +39,9 @@ void node_state::on_join(const join_request& m) {
   auto offer = setup_.offer;
   offer.node = number;
   offer.incarnation = next.incarnation;
+  for (const auto& other : *others_)
+    if (other.is_met() && !other.lost)
+      offer.files.members.push_back(setup_.nodes[other.number].control);
   answer(std::move(offer));
 }
 
