@@ -76,6 +76,10 @@ void node_state::fail(const run_failed& failure) {
 void node_state::leave(const leave_run& m) {
   if (self_->current_sender() == setup_.client)
     return say_farewell(m.why);
+  const auto* from = speaker();
+  if (from != nullptr && from->number != protocol_->chair_node()
+      && m.resolution < protocol_->delegate().last().number())
+    return;
   self_->send(setup_.client, m);
   self_->quit();
 }
@@ -83,7 +87,7 @@ void node_state::leave(const leave_run& m) {
 void node_state::say_farewell(const std::string& why) {
   if (!office_ || has_left_)
     return self_->quit();
-  tell_others(leave_run{why});
+  tell_others(leave_run{why, protocol_->delegate().last().number()});
   farewells_ = static_cast<std::size_t>(
       std::ranges::count_if(*others_, [](const auto& other) { return other.is_met() && !other.lost; }));
   if (farewells_ == 0)

@@ -56,6 +56,7 @@ struct switch_fault {
 /// chair -> node: the run is over, as planned unless `why` says otherwise
 struct leave_run {
   std::string why;
+  std::uint32_t resolution = 0; ///< the last one that the chair knows: one that was cut off may have a successor
 };
 
 struct greeting;
@@ -146,7 +147,7 @@ decltype(auto) inspect(Inspector& f, switch_fault& m) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, leave_run& m) {
-  return f(m.why);
+  return f(m.why, m.resolution);
 }
 
 /// Deals ranks out: workers in blocks of neighbouring ranks, in proportion to the slots; masters one after the other.
