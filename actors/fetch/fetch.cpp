@@ -97,14 +97,14 @@ void fetch::got(std::uint32_t source, const piece_id& what, std::string bytes, s
   const auto who = sources_.find(source);
   if (who == sources_.end())
     return; // it has been left, and what it had been asked for is asked of others
-  auto& [lacks, asked, receipts] = who->second;
+  auto& asked = who->second.asked;
   if (what != here(what.index) || asked.erase(what.index) == 0)
     leave(who, "has sent what it was not asked for");
   else if (!is_right(what, bytes)) {
     missing_.insert(what.index);
     leave(who, fmt::format("has sent wrong bytes, as piece {} of {}", what.index, files_[file_].name));
   } else {
-    receipts.push_back(receipt);
+    who->second.receipts.push_back(receipt);
     asked.empty() ? silence_.forget(source) : silence_.heard(source, now);
     progress_.received += bytes.size();
     accept(what, std::move(bytes), false);
@@ -170,7 +170,9 @@ std::size_t fetch::load_of(const counterpart& source) const {
 }
 
 fetch::source_of fetch::least_asked() {
-  return std::ranges::min_element(sources_, {}, [this](const auto& one) { return load_of(one.second); });
+  return std::ranges::min_element(sources_, {}, [this](const auto& one) {
+    return std::pair{load_of(one.second), one.second.questions};
+  });
 }
 
 bool fetch::deserted() const {
@@ -191,7 +193,8 @@ void fetch::ask_on(time now) {
       return;
     }
     missing_.empty() ? ++next_ : missing_.erase(index);
-    auto& [lacks, asked, receipts] = who->second;
+    auto& [lacks, asked, receipts, questions] = who->second;
+    ++questions;
     if (asked.empty())
       silence_.heard(who->first, now);
     asked.insert(index);

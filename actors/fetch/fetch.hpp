@@ -100,6 +100,7 @@ private:
     std::set<std::uint32_t> lacks;       // files
     std::set<std::uint64_t> asked;       // pieces of the present level
     std::vector<std::uint64_t> receipts; // not yet shown
+    std::uint64_t questions = 0;         // so far
   };
   using source_of = std::map<std::uint32_t, counterpart>::iterator;
 
@@ -110,6 +111,7 @@ private:
   void ask_on(time now);
   /// How much it is asked for; the most there can be, where it lacks the present file.
   std::size_t load_of(const counterpart& source) const;
+  /// Of two alike, the one that has been asked less so far: a low rate leaves all without questions most of the time.
   source_of least_asked();
   bool is_right(const piece_id& what, std::string_view bytes) const;
   void accept(const piece_id& what, std::string bytes, bool from_disk);

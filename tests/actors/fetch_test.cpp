@@ -89,14 +89,16 @@ TEST(fetch, takes_as_long_as_the_rate_says) {
 }
 
 TEST(fetch, shares_the_work_between_sources) {
-  fetch_world world{{random_bytes(200 * piece_bytes, 1)}, {{}, {}, {}}};
-  world.run();
-  world.expect_all_there();
-  std::map<std::uint32_t, int> asked;
-  for (const auto& [when, o] : world.asked)
-    ++asked[o.source];
-  for (std::uint32_t k = 0; k < 3; ++k)
-    EXPECT_GT(asked[k], 50) << k;
+  for (const double rate : {std::numeric_limits<double>::infinity(), 8e5}) { // with which one would do
+    fetch_world world{{random_bytes(200 * piece_bytes, 1)}, {{}, {}, {}}, {.bytes_per_second = rate}};
+    world.run();
+    world.expect_all_there();
+    std::map<std::uint32_t, int> asked;
+    for (const auto& [when, o] : world.asked)
+      ++asked[o.source];
+    for (std::uint32_t k = 0; k < 3; ++k)
+      EXPECT_GT(asked[k], 50) << k;
+  }
 }
 
 TEST(fetch, leaves_who_sends_a_wrong_piece_when_it_comes) {
