@@ -19,7 +19,7 @@ node_protocol::node_protocol(const experiment& e, const consensus::charter& rule
     : run_(&e), rules_(&rules), delegate_(rules, self, first), chair_node_(first.chair), checkpoint_(checkpoint) {
   for (rank i = 0; i < rules.homes.size(); ++i)
     if (rules.homes[i] == self)
-      residents_[i].lives = first.what.view.lives.contains(i);
+      residents_[i].lives = residents_[i].has_state = first.what.view.lives.contains(i);
   if (chair_node_ == self)
     chair_.emplace(e, first, checkpoint);
 }
@@ -84,7 +84,7 @@ node_protocol::orders node_protocol::on(const worker_joined& m) {
   auto& one = residents_[m.source];
   if (!one.lives || one.incarnation != m.incarnation)
     return out;
-  one.joined = true;
+  one.joined = one.has_state = true;
   obey(delegate_.on(consensus::state_taken{m.source, m.incarnation, m.step}), out);
   report(m, out);
   if (!delegate_.votes() && delegate_.last().voters.size() < consensus::most_voters)
@@ -223,7 +223,7 @@ void node_protocol::say_where_they_stand(orders& out) {
       w.retires = one.retires;
       w.paused = one.paused;
     } else if (one.waits) {
-      (is_master(i) ? all.saved : all.anew).push_back(i);
+      (is_master(i) && one.has_state ? all.saved : all.anew).push_back(i);
     }
   obey(delegate_.on(all), out);
 }
@@ -268,7 +268,7 @@ void node_protocol::enter(const resolution& r, orders& out) {
       continue;
     if (one.lives)
       out.emplace_back(stop_worker{i});
-    one = {.incarnation = member->second, .lives = true};
+    one = {.incarnation = member->second, .lives = true, .has_state = one.has_state};
     out.emplace_back(start_worker{i, member->second});
   }
   if (somebody_is_left_out)
@@ -384,7 +384,7 @@ void node_protocol::fields(archive& a) {
   delegate_.fields(a);
   for (auto& [i, one] : residents_)
     a(one.incarnation)(one.lives)(one.waits)(one.finished)(one.joined)(one.retires)(one.paused)(one.returns)(
-        one.killed);
+        one.killed)(one.has_state);
   consensus::inspecting_archive all{a};
   all(away_, round_, asked_, standings_, chair_node_, checkpoint_, now_s_, parting_);
   bool has_chair = chair_.has_value();

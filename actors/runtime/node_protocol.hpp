@@ -110,6 +110,7 @@ private:
     bool finished = false, joined = false;
     bool killed = false;                  ///< which may not have been noticed
     bool retires = false, paused = false; ///< see `parting`
+    bool has_state = false;               ///< some life of it had one here: a master goes on from that
     bool returns = false;                 ///< if it is too late for it to stay
   };
 

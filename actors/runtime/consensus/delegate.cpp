@@ -154,7 +154,7 @@ orders delegate::on(const workers_stand& w) {
   for (const auto i : w.anew)
     now[i].who = i;
   for (const auto i : w.saved)
-    now[i] = {.who = i, .line = workers_.at(i).line, .ended = true};
+    now[i] = {.who = i, .line = last_.number(), .ended = true};
   for (const auto& one : w.where) {
     const auto known = workers_.find(one.who);
     const bool is_known = known != workers_.end() && known->second.incarnation == one.incarnation;

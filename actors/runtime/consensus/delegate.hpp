@@ -50,7 +50,7 @@ decltype(auto) inspect(Inspector& f, wish& w) {
 struct workers_stand {
   std::vector<standing> where;  ///< who lives; lines are left out: the delegate knows them
   std::vector<rank> anew = {};  ///< whose workers do not live, and may be started
-  std::vector<rank> saved = {}; ///< the same, from the states that they have saved here, if they had one
+  std::vector<rank> saved = {}; ///< the same, from the states that they have saved here
 };
 /// A worker of this node has got the state that the last resolution promised. Not between `workers_stand` and `adopt`.
 struct state_taken {
