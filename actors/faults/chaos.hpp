@@ -30,9 +30,9 @@ struct chaos_limits {
 /// do not leave either.
 ///
 /// Where processes die, half of these kills strike whoever coordinates. Fewer processes are dead at any time than half
-/// of those that vote, one that comes back counting for as long as it takes to get its vote again; a master's comes back
-/// if it dies by its name; and besides the `spare` workers as many are not killed by their names as may die by the vote that they
-/// have.
+/// of those that vote, one that comes back counting for as long as it takes to get its vote again; a master's comes
+/// back if it dies by its name; and besides the `spare` workers as many are not killed by their names as may die by the
+/// vote that they have.
 ///
 /// Kinds that the limits leave no room for do not occur: kills with no more workers than `spare`, and faults of links
 /// with a single worker.

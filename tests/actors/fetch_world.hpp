@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <random>
@@ -91,6 +92,9 @@ public:
   fetch::time now{0};
   std::map<std::uint32_t, std::string> left;            ///< sources, and why
   std::vector<std::pair<fetch::time, ask_order>> asked; ///< everything
+  std::ptrdiff_t pieces_asked_of(std::uint32_t source) const {
+    return std::ranges::count(asked, source, [](const auto& one) { return one.second.source; });
+  }
   std::uint64_t stored = 0;                             ///< pieces
   bool whole_is_right = true;
 

@@ -24,8 +24,8 @@ struct office {
   /// @param before what the chair before this one has let know
   office(const experiment& e, std::uint32_t by, const resumption* from, const chair_books& before)
       : progress(e), evaluating(e, from ? from->all.updates() : 0, (by - 1) * most_evaluations), saving(e),
-        updates_seen(e.settings.worker_ranks(), from ? from->all.updates() : 0),
-        first_evaluation((by - 1) * most_evaluations), lost_before(before.lost), returned_before(before.returned) {
+        updates_seen(e.participants(), from ? from->all.updates() : 0), first_evaluation((by - 1) * most_evaluations),
+        lost_before(before.lost), returned_before(before.returned) {
     if (from) {
       progress.go_on_from(from->all);
       saving.go_on_from(from->all);
@@ -39,7 +39,8 @@ struct office {
   progress_meter progress;
   evaluations evaluating;
   checkpoints saving;
-  std::vector<std::uint64_t> updates_seen; // by each worker, when it last read its model: with its last report
+  std::vector<std::uint64_t>
+      updates_seen; // by each worker, or master, when it last read its model: with its last report
   run_summary summary;
   evaluation_record last_record;
   double ended_s = 0;
