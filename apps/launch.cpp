@@ -61,7 +61,7 @@ public:
     note_ends();
     if (failure_)
       throw *failure_;
-    return *children_[leads_].ended();
+    return children_[leads_].ended().value_or(1); // one that leads at this late hour is not waited for
   }
 
   void keep_status(int status) {
@@ -87,11 +87,12 @@ private:
     return status && *status > killed && *status < killed + NSIG;
   }
 
-  /// When the leader has ended; but if it was killed, another may lead soon.
+  /// When the leader has ended; but if it was killed, or cut off and given up, another may lead soon.
   bool is_over() {
     if (!silent_[leads_])
       return false;
-    if (!begun_ || interrupted_ || !was_killed(leads_) || plan_.nodes() < least_that_outlive_a_leader)
+    const bool as_planned = *children_[leads_].ended() == 0;
+    if (!begun_ || interrupted_ || as_planned || plan_.nodes() < least_that_outlive_a_leader)
       return true;
     if (!without_leader_)
       without_leader_.emplace();

@@ -218,6 +218,24 @@ TEST_F(launched_run, takes_bounded_lines_from_its_nodes) {
   EXPECT_GE(std::ranges::count(kept, '\n'), 1'000'000 / 131'072);
 }
 
+// One that was cut off ends so, and may do it before its successor has said that it leads.
+TEST_F(launched_run, goes_on_when_its_leader_ends_with_an_error_and_another_one_leads) {
+  const auto script = [this](const std::string& name, const std::string& text) {
+    write(name, "#!/bin/sh\n" + text);
+    std::filesystem::permissions(folder_ / name, std::filesystem::perms::owner_all);
+    return "[[host]]\nbinary = '" + (folder_ / name).string() + "'\n";
+  };
+  const auto leader = (folder_ / "leader").string();
+  const auto waits = "tail --pid=$(cat " + leader + ") -f /dev/null\n"; // until launch knows that it has ended
+  write("hosts.toml", script("leads.sh", "echo $$ > " + leader
+                                             + "\necho listening on 127.0.0.1:9\necho all nodes are ready\nexit 1\n")
+                          + script("follows.sh", waits + "echo listening on 127.0.0.1:10\nsleep 2\necho has led\n")
+                          + script("ends.sh", waits));
+  const auto ended = run(words{"launch", "--patience", "1", "--hosts", "hosts.toml", "--"} + small);
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("has led"));
+}
+
 TEST_F(launched_run, goes_on_when_nothing_can_be_kept) {
   std::filesystem::create_directories(folder_ / "run/nodes");
   for (const char* full : {"run/output.log", "run/nodes/0.log", "run/nodes/1.log", "run/nodes/nodes.json.part"})
