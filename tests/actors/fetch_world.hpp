@@ -95,7 +95,7 @@ public:
   std::ptrdiff_t pieces_asked_of(std::uint32_t source) const {
     return std::ranges::count(asked, source, [](const auto& one) { return one.second.source; });
   }
-  std::uint64_t stored = 0;                             ///< pieces
+  std::uint64_t stored = 0; ///< pieces
   bool whole_is_right = true;
 
 private:
