@@ -89,13 +89,14 @@ public:
     EXPECT_EQ(fetch_->progress().bytes, fetch_->progress().all);
   }
 
-  fetch::time now{0};
-  std::map<std::uint32_t, std::string> left;            ///< sources, and why
-  std::vector<std::pair<fetch::time, ask_order>> asked; ///< everything
   std::ptrdiff_t pieces_asked_of(std::uint32_t source) const {
     return std::ranges::count(asked, source, [](const auto& one) { return one.second.source; });
   }
-  std::uint64_t stored = 0; ///< pieces
+
+  fetch::time now{0};
+  std::map<std::uint32_t, std::string> left;            ///< sources, and why
+  std::vector<std::pair<fetch::time, ask_order>> asked; ///< everything
+  std::uint64_t stored = 0;                             ///< pieces
   bool whole_is_right = true;
 
 private:
