@@ -217,6 +217,22 @@ TEST(a_voter, that_holds_for_long_takes_the_chair) {
   EXPECT_EQ(p[2].last().number(), 2u) << "the chair is suspected: the next one does not wait";
 }
 
+TEST(a_voter, that_was_cut_off_leaves_the_chair_to_one_that_has_decided_since) {
+  parliament p{5};
+  auto since = p.first();
+  ++since.what.number;
+  since.chair = 1;
+  for (const node_number i : {1u, 3u, 4u})
+    p[0].on(health{i, 0, health::state::suspected});
+  p[0].on(message{refused{{1, 0, 0}, {2, 1, 0}, since}}); // says 2, of which it has heard again
+  EXPECT_EQ(p[0].last().number(), 2u);
+  p.pass(1);
+  EXPECT_EQ(p[0].chair(), 1u);
+  EXPECT_FALSE(p[0].asks());
+  p[0].on(health{1, 0, health::state::suspected});
+  EXPECT_EQ(p[0].chair(), 0u) << "when it is silent from then on";
+}
+
 TEST(a_voter, takes_the_chair_also_if_nobody_is_suspected) {
   parliament p{3};
   for (const node_number i : {0u, 1u})

@@ -110,11 +110,20 @@ void delegate::learn(const resolution& r, orders& out) {
     remember_who_declined(r);
   }
   stop_wished_ = stop_wished_ && !r.stopping;
+  believe_in(r.chair, r.nodes.at(r.chair));
   last_ = r;
   accepted_ = {};
   held_ = stand_still_ = false;
   give_up();
   out.emplace_back(adopt{r});
+}
+
+/// Who has the chair by a resolution that is news lived when that was decided. One that was cut off would else take the
+/// chair as soon as it hears of it from a third, and leave out everybody of whom it has not heard again yet.
+void delegate::believe_in(node_number chair, std::uint32_t life) {
+  auto& its = nodes_[chair];
+  if (its.is == health::state::suspected && its.life == life)
+    its.is = health::state::well;
 }
 
 /// Who takes part in a resolution has answered a question after the last one before it, so none has been skipped.

@@ -27,8 +27,9 @@ struct health {
   enum class state : std::uint32_t { well, suspected, gone };
   node_number node = 0;
   std::uint32_t life = 0;
-  /// Who is suspected is not waited for, but may live: it keeps its vote. Who is gone has certainly ended, and loses it
-  /// with the next resolution.
+  /// Who is suspected is not waited for, but may live: it keeps its vote. Who has the chair by a resolution that is
+  /// news is well until it is suspected again, which takes a patience from then on. Who is gone has certainly ended,
+  /// and loses it with the next resolution.
   state is = state::well;
 
   friend bool operator==(const health&, const health&) = default;
@@ -184,6 +185,7 @@ private:
   // everybody
   delegate(const charter& rules, node_number self, std::uint32_t life, const resolution& last);
   void learn(const resolution& r, orders& out);
+  void believe_in(node_number chair, std::uint32_t life);
   void follow(standing& w, const resolution& next) const;
   bool refuses(const ballot& by, const resolution& last, orders& out) const;
   void promise(const ballot& by);

@@ -64,6 +64,9 @@ void node_state::watch_nodes() {
     else if (!is_wanted && watched_.erase(other.number) > 0)
       heard.forget(other.number);
   }
+  const auto& last = protocol_->delegate().last();
+  if (std::exchange(resolution_, last.number()) != last.number() && watched_.contains(last.chair))
+    heard.heard(last.chair, now()); // of it, if not from it
   for (const auto number : heard.silent(now()))
     suspect(*others_->numbered(number),
             fmt::format("nothing has been heard of it for {:.3g} s", seconds{heard.patience()}.count()));
@@ -75,7 +78,7 @@ void node_state::watch_nodes() {
     lose_those_left_out();
   if (now() - last_heartbeat_ >= heartbeat_every)
     say_that_it_is_here();
-  if (const auto& last = protocol_->delegate().last(); last.number() > 0 && !last.elected_by(voters_left()))
+  if (last.number() > 0 && !last.elected_by(voters_left()))
     fail({errc::failed, fmt::format("most of the {} nodes that vote on who takes part are lost", last.voters.size()),
           "a run goes on while more than half of them live; --resume goes on from a checkpoint"});
   if (protocol_->delegate().chair())

@@ -246,6 +246,7 @@ private:
   std::map<rank, step_report> last_steps_; // of the workers of this process
   std::uint64_t last_checkpoint_ = 0;      // that was ordered
   chair_books last_books_;                 // of the chair
+  std::uint32_t resolution_ = 0;           // the number of the last one, when the silent were looked for
   kept_models kept_;                       // of this process
   std::uint64_t last_request_ = 0;         // for a mean of them, of another
   std::optional<office> office_;
