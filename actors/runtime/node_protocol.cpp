@@ -223,7 +223,7 @@ void node_protocol::say_where_they_stand(orders& out) {
       w.retires = one.retires;
       w.paused = one.paused;
     } else if (one.waits) {
-      (is_master(i) && one.has_state ? all.saved : all.anew).push_back(i);
+      all.anew.push_back({.who = i, .incarnation = one.incarnation, .ended = is_master(i) && one.has_state});
     }
   obey(delegate_.on(all), out);
 }

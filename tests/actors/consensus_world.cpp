@@ -281,7 +281,7 @@ void world::obey(node_number i, delegate& d, const orders& all) {
 workers_stand world::where(node_number i) const {
   const auto& w = processes_[i].worker;
   if (!w.has_model && w.awaits == 0)
-    return {{}, {i}};
+    return {{}, {{.who = i}}};
   return {{{.who = i, .incarnation = w.incarnation, .line = 0, .step = w.step, .next_exchange = w.step}}, {}};
 }
 

@@ -137,8 +137,8 @@ void delegate::follow(standing& w, const resolution& next) const {
     w = {.who = w.who, .incarnation = found->second};
     return;
   }
+  w.ended = w.ended && found->second == w.incarnation;
   w.incarnation = found->second;
-  w.ended = false;
   const bool has_it_already =
       w.line == last_.number() && (view.number == last_.what.view.number || !rules_->synchronous);
   const bool keeps_model = !gets_state && w.line != 0; // or it has died since it answered
@@ -160,10 +160,10 @@ orders delegate::on(const workers_stand& w) {
   if (rules_->synchronous && !held_)
     return out; // the question has been settled meanwhile
   std::map<rank, standing> now;
-  for (const auto i : w.anew)
-    now[i].who = i;
-  for (const auto i : w.saved)
-    now[i] = {.who = i, .line = last_.number(), .ended = true};
+  for (const auto& one : w.anew)
+    now[one.who] = one.ended
+                       ? standing{.who = one.who, .incarnation = one.incarnation, .line = last_.number(), .ended = true}
+                       : standing{.who = one.who};
   for (const auto& one : w.where) {
     const auto known = workers_.find(one.who);
     const bool is_known = known != workers_.end() && known->second.incarnation == one.incarnation;

@@ -49,9 +49,8 @@ decltype(auto) inspect(Inspector& f, wish& w) {
 /// All workers of this node. Synchronous algorithms: they hold since `freeze_workers`. Others: whenever one has died,
 /// or shall be started anew.
 struct workers_stand {
-  std::vector<standing> where;  ///< who lives; lines are left out: the delegate knows them
-  std::vector<rank> anew = {};  ///< whose workers do not live, and may be started
-  std::vector<rank> saved = {}; ///< the same, from the states that they have saved here
+  std::vector<standing> where;     ///< who lives; lines are left out: the delegate knows them
+  std::vector<standing> anew = {}; ///< who does not live, and may be started; `ended`: from its state, by its last life
 };
 /// A worker of this node has got the state that the last resolution promised. Not between `workers_stand` and `adopt`.
 struct state_taken {
