@@ -46,7 +46,8 @@ enum class purpose : std::uint32_t {
   interleaving = 16, ///< which ready actor runs next in simulation
   draw = 17,         ///< minibatches that are drawn from all samples
   corruption = 18,   ///< which bits of a frame an injected fault flips
-  redeal = 19        ///< who has whose samples when workers are lost or come
+  redeal = 19,       ///< who has whose samples when workers are lost or come
+  augment = 20       ///< how pictures are cut and mirrored
 };
 
 /// An infinite table of random numbers, keyed by (run seed, rank, purpose) and indexed by (step, element).

@@ -18,6 +18,15 @@ struct sparse_row {
   std::span<const float> values;
 };
 
+/// How pictures are changed at random whenever a gradient is computed of them: cut out of themselves at random after
+/// `padding` pixels of 0 were put on each side, and mirrored with probability 1/2. `augment` does it.
+struct picture_augmentation {
+  std::size_t padding = 0;
+  bool mirror = false;
+
+  bool changes_anything() const noexcept { return padding > 0 || mirror; }
+};
+
 /// Samples with their targets; immutable once loaded and shared by all workers of a process.
 ///
 /// Features are either dense (row-major samples x features floats) or sparse (compressed sparse
@@ -35,6 +44,11 @@ struct dataset {
 
   std::vector<float> targets = {};           ///< class number or real target, one per sample
   std::vector<std::string> class_names = {}; ///< as the file spelt them; empty for regression
+
+  /// Of a sample, e.g. channels, rows and columns of a picture; their product is `features`. Empty: just numbers.
+  std::vector<std::size_t> shape = {};
+  bool is_text = false; ///< the features are bytes, each followed by the next, and the last by the target
+  picture_augmentation augmentation = {};
 
   bool sparse() const noexcept { return !row_start.empty(); }
   std::span<const float> dense_row(std::size_t i) const { return {dense.data() + i * features, features}; }

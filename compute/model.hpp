@@ -5,6 +5,7 @@
 #include "gossamer/base/tensor_shape.hpp"
 #include "gossamer/base/vec.hpp"
 #include "gossamer/compute/dataset.hpp"
+#include "gossamer/compute/npz.hpp"
 
 #include <functional>
 #include <memory>
@@ -19,6 +20,9 @@ namespace gossamer::compute {
 struct batch {
   const dataset& data;
   std::span<const std::uint32_t> indices;
+  /// What augments the samples, in this step; null: they are taken as they are.
+  const random_stream* random = nullptr;
+  std::uint64_t step = 0;
 };
 
 struct evaluation {
@@ -49,6 +53,12 @@ public:
   virtual std::vector<tensor_shape> tensors() const { return {{1, dimension()}}; }
   /// What they are called, in files of models; by default tensor0, tensor1, ...
   virtual std::vector<std::string> tensor_names() const;
+  /// Their shapes in files of models; by default (columns) for a single row and (rows, columns) for more.
+  virtual std::vector<std::vector<std::size_t>> tensor_sides() const;
+  /// What a file of a model holds beside x, which follows from x and the training data: the statistics by which layers
+  /// normalise. By default nothing.
+  virtual std::vector<std::string> buffer_names() const { return {}; }
+  virtual std::vector<named_tensor> buffers_at(std::span<const float> /*x*/) const { return {}; }
   /// Writes the point where training starts: 0 for convex models, random otherwise; the same on
   /// every worker that passes the same stream. `x` has `dimension()` elements.
   virtual void initial_point(std::span<float> x, const random_stream& random) const = 0;
@@ -81,6 +91,7 @@ struct model_entry {
   /// @error errc::usage when the model cannot learn from such data (e.g. classification of real
   /// targets)
   std::unique_ptr<model> (*make)(const arguments&, const dataset& train);
+  bool augments = false; ///< whether it changes samples as the data wants it
 };
 
 /// All models. Adding one: a file in models/ with its `model_entry`, one line in
@@ -88,6 +99,7 @@ struct model_entry {
 const registry<model_entry>& models();
 
 /// The model that a user names, e.g. "mlp:hidden=100+50", shaped for the data.
+/// @param train must live as long as the model and its clones
 std::unique_ptr<model> make_model(std::string_view text, const dataset& train);
 
 } // namespace gossamer::compute

@@ -20,11 +20,6 @@ sides without_ones(sides shape) {
   return shape;
 }
 
-/// As users see it: a vector, unless it is the weights of a single input.
-sides shape_of(const tensor_shape& t, std::string_view name) {
-  return t.rows == 1 && !name.ends_with("weight") ? sides{t.columns} : sides{t.rows, t.columns};
-}
-
 struct place {
   std::string name;
   sides shape;
@@ -34,11 +29,11 @@ struct place {
 std::vector<place> places_in(const model& m) {
   const auto tensors = m.tensors();
   const auto names = m.tensor_names();
-  GOSSAMER_ASSERT(names.size() == tensors.size(), "each tensor has a name");
+  const auto shapes = m.tensor_sides();
   std::vector<place> result;
   std::size_t begin = 0;
   for (std::size_t i = 0; i < tensors.size(); begin += tensors[i++].size())
-    result.push_back({names[i], shape_of(tensors[i], names[i]), begin, tensors[i].size()});
+    result.push_back({names[i], shapes[i], begin, tensors[i].size()});
   return result;
 }
 
@@ -78,6 +73,7 @@ void write_model(const std::string& path, const model& m, std::span<const float>
     const auto values = x.subspan(p.begin, p.size);
     tensors.push_back({std::move(p.name), std::move(p.shape), {values.begin(), values.end()}});
   }
+  std::ranges::move(m.buffers_at(x), std::back_inserter(tensors));
   write_npz(path, tensors);
 }
 
@@ -87,8 +83,10 @@ void read_model(const std::string& path, const model& m, std::span<float> x) {
   limits.most_bytes += x.size() * sizeof(double);
   const auto tensors = read_npz(path, limits);
   const auto places = places_in(m);
+  const auto buffers = m.buffer_names();
   for (const auto& t : tensors)
-    if (std::ranges::find(places, t.name, &place::name) == places.end())
+    if (std::ranges::find(places, t.name, &place::name) == places.end()
+        && std::ranges::find(buffers, t.name) == buffers.end())
       refuse(errc::usage, path, fmt::format("has an array '{}', which the model does not have", t.name),
              listed(places));
   for (const auto& p : places) {

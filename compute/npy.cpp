@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <tuple>
 #include <utility>
 
 namespace gossamer::compute::detail {
@@ -18,6 +19,8 @@ constexpr std::size_t version_1_start = 10, version_2_start = 12; // magic, vers
 constexpr std::size_t most_prefix_bytes = 1 << 16, alignment = 64;
 constexpr std::size_t most_sides = 64; // NumPy's own limit
 constexpr std::string_view allowed_elements = "save it as float32 or float64: x.astype('<f4')";
+constexpr std::string_view known_elements[] = {"<f4", "<f8", "|b1", "|u1", "|i1", "<u2",
+                                               "<i2", "<u4", "<i4", "<u8", "<i8"};
 
 std::size_t byte_at(std::string_view bytes, std::size_t i) { return static_cast<unsigned char>(bytes[i]); }
 
@@ -46,7 +49,7 @@ public:
 private:
   void read(std::string_view key, npy_header& header) {
     if (key == "descr" && !std::exchange(has_elements_, true))
-      header.element_bytes = element_bytes();
+      std::tie(header.kind, header.element_bytes) = element();
     else if (key == "fortran_order" && !std::exchange(has_order_, true))
       header.fortran_order = truth();
     else if (key == "shape" && !std::exchange(has_shape_, true))
@@ -55,17 +58,16 @@ private:
       refuse();
   }
 
-  std::size_t element_bytes() {
+  std::pair<char, std::size_t> element() {
     skip_blanks();
     if (rest_.starts_with('['))
       throw error(errc::bad_data, "it is a structured array", std::string{allowed_elements});
     const auto type = quoted();
-    if (type == "<f4")
-      return sizeof(float);
-    if (type == "<f8")
-      return sizeof(double);
-    throw error(errc::bad_data, fmt::format("its elements are of type '{}'; allowed: '<f4' and '<f8'", type),
-                std::string{allowed_elements});
+    if (std::ranges::find(known_elements, type) == std::end(known_elements))
+      throw error(errc::bad_data,
+                  fmt::format("its elements are of type '{}'; allowed: {}", type, fmt::join(known_elements, ", ")),
+                  std::string{allowed_elements});
+    return {type[1], static_cast<std::size_t>(type[2] - '0')};
   }
 
   bool truth() {

@@ -149,6 +149,23 @@ std::vector<float> read_elements(entry_reader& from, std::uint64_t count) {
   return values;
 }
 
+auto elements_of(const detail::npy_header& header) {
+  switch (header.element_bytes) {
+  case 1:
+    return header.kind == 'i' ? read_elements<std::int8_t> : read_elements<std::uint8_t>;
+  case 2:
+    return header.kind == 'i' ? read_elements<std::int16_t> : read_elements<std::uint16_t>;
+  case 4:
+    return header.kind == 'f'   ? read_elements<float>
+           : header.kind == 'i' ? read_elements<std::int32_t>
+                                : read_elements<std::uint32_t>;
+  default:
+    return header.kind == 'f'   ? read_elements<double>
+           : header.kind == 'i' ? read_elements<std::int64_t>
+                                : read_elements<std::uint64_t>;
+  }
+}
+
 /// The elements of an array whose first index runs fastest, as one whose last does.
 std::vector<float> row_major(const std::vector<float>& values, const std::vector<std::size_t>& shape) {
   std::vector<float> result(values.size());
@@ -179,8 +196,7 @@ void read_array(entry_reader from, std::uint64_t bytes, named_tensor& t) {
                 fmt::format("{} is not the size of an array of shape {} and {} bytes an element", byte_count(bytes),
                             detail::tuple_text(header.shape), header.element_bytes),
                 std::string{fetch_again});
-  t.values =
-      header.element_bytes == sizeof(float) ? read_elements<float>(from, count) : read_elements<double>(from, count);
+  t.values = elements_of(header)(from, count);
   if (header.fortran_order && header.shape.size() > 1)
     t.values = row_major(t.values, header.shape);
   t.shape = std::move(header.shape);

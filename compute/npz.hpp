@@ -31,9 +31,9 @@ struct npz_limits {
 void write_npz(const std::string& path, std::span<const named_tensor> tensors);
 
 /// Reads what `numpy.savez` and `numpy.savez_compressed` write, in the order of the file: arrays of 32-bit or 64-bit
-/// floats, of any shape, in C or in Fortran order, in .npy files of the versions 1.0 to 3.0. What is too large for 32
-/// bits becomes infinite. Nothing in the file is trusted: memory grows with what was really read, and checksums are
-/// compared.
+/// floats, of integers or of truth values, of any shape, in C or in Fortran order, in .npy files of the versions 1.0
+/// to 3.0. What is too large for 32 bits becomes infinite. Nothing in the file is trusted: memory grows with what was
+/// really read, and checksums are compared.
 /// @error errc::io when the operating system refuses; errc::bad_data for a file that is damaged, beyond the limits, or
 ///        holds something else, with the name of the array
 std::vector<named_tensor> read_npz(const std::string& path, const npz_limits& limits = {});

@@ -4,6 +4,7 @@
 #
 #   scripts/install_dependencies.sh            what users need
 #   scripts/install_dependencies.sh --checks   and the clang tools of .ci/run
+#   scripts/install_dependencies.sh --torch    and LibTorch, for convolutions, transformers and models of PyTorch
 set -euo pipefail
 
 packages=(
@@ -14,8 +15,9 @@ packages=(
 case "${1:-}" in
 "") ;;
 --checks) packages+=(clang clang-format clang-tidy libclang-rt-dev) ;;
+--torch) packages+=(libtorch-dev libopenblas0-openmp) ;;
 *)
-  sed -n '5,6s/^# *//p' "$0" >&2
+  sed -n '5,7s/^# *//p' "$0" >&2
   exit 2
   ;;
 esac

@@ -21,7 +21,8 @@ public:
   gradient_source(std::shared_ptr<const experiment> e, rank worker, std::uint32_t random_life,
                   std::shared_ptr<compute::model> model)
       : experiment_(std::move(e)), model_(std::move(model)), worker_(worker),
-        drawn_(stream(worker, random_life, purpose::draw)), order_(stream(worker, random_life, purpose::data)) {}
+        drawn_(stream(worker, random_life, purpose::draw)), order_(stream(worker, random_life, purpose::data)),
+        augmenting_(stream(worker, random_life, purpose::augment)) {}
 
   void start(const gradient_job& job);
   /// As `compute::model::when_done`.
@@ -40,7 +41,7 @@ private:
   using shards_of_view = std::shared_ptr<const compute::redealt_shards>;
 
   pending start_at(const vec& x, std::span<const std::uint32_t> samples) {
-    return model_->start_gradient(x, {experiment_->data.train, samples});
+    return model_->start_gradient(x, {experiment_->data.train, samples, &augmenting_, job_.step});
   }
   random_stream stream(rank worker, std::uint32_t random_life, purpose use) const {
     return stream_of_life({experiment_->settings.seed, worker, use}, random_life);
@@ -55,6 +56,7 @@ private:
   rank worker_;
   random_stream drawn_; ///< samples that are drawn from all
   random_stream order_; ///< in which its own are visited
+  random_stream augmenting_;
   std::optional<compute::sampler>
       sampler_;            ///< made with the first minibatch: one who has come has no part in the partition
   shards_of_view sampled_; ///< by the sampler; null: the partition

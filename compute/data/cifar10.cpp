@@ -20,7 +20,8 @@ constexpr std::size_t classes = 10;
 dataset empty_set() {
   return {.features = channels * plane,
           .classes = classes,
-          .class_names = {"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"}};
+          .class_names = {"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"},
+          .shape = {channels, 32, 32}};
 }
 
 void append(dataset& data, const file_bytes& file) {
@@ -106,6 +107,8 @@ data_split load(const arguments& given, const data_files& files, std::uint64_t) 
   const auto by = measure(split.train);
   standardise(split.train, by);
   standardise(split.test, by);
+  if (given.is("augment", "yes"))
+    split.train.augmentation = {.padding = 4, .mirror = true};
   return split;
 }
 
@@ -125,6 +128,12 @@ data_entry cifar10_data() {
                                     .fallback = "",
                                     .meaning = "folder of the batches",
                                     .required = true},
+                                   {.key = "augment",
+                                    .kind = parameter::type::choice,
+                                    .fallback = "no",
+                                    .meaning = "whether gradients see pictures shifted by up to 4 pixels each way, and "
+                                               "mirrored half the time; for models of LibTorch",
+                                    .choices = {"yes", "no"}},
                                    file_limit_parameter()}},
           .load = load,
           .find = find};

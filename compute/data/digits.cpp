@@ -88,6 +88,7 @@ dataset draw(std::size_t samples, const hand& writer, std::uint64_t seed, part w
   dataset data;
   data.samples = samples;
   data.features = pixels;
+  data.shape = {1, 28, 28};
   data.classes = 10;
   for (std::size_t digit = 0; digit < 10; ++digit)
     data.class_names.push_back(fmt::format("{}", digit));

@@ -63,7 +63,7 @@ dataset load_part(const data_files& files, std::string_view part, std::size_t cl
   if (count != shape[0])
     labels.fail(4, fmt::format("{} labels for the {} images of '{}'", count, shape[0], images.path()));
 
-  dataset data{.samples = count, .features = shape[1] * shape[2], .classes = classes};
+  dataset data{.samples = count, .features = shape[1] * shape[2], .classes = classes, .shape = {1, shape[1], shape[2]}};
   const auto pixels = images.text().substr(16);
   data.dense.resize(pixels.size());
   std::ranges::transform(pixels, data.dense.begin(),

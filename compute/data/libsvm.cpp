@@ -1,4 +1,5 @@
 #include "gossamer/compute/data/detail/entries.hpp"
+#include "gossamer/compute/data/detail/hold_out.hpp"
 #include "gossamer/compute/data/detail/labelled.hpp"
 #include "gossamer/compute/data/detail/text.hpp"
 

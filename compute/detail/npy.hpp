@@ -10,7 +10,8 @@ namespace gossamer::compute::detail {
 
 /// What a .npy file says before its elements.
 struct npy_header {
-  std::size_t element_bytes = sizeof(float); ///< 4 or 8: floats, little-endian
+  char kind = 'f';                           ///< f: floats, i and u: integers, b: truth values; little-endian
+  std::size_t element_bytes = sizeof(float); ///< 4 or 8 of floats, 1 to 8 of integers
   bool fortran_order = false;
   std::vector<std::size_t> shape;
 };

@@ -7,14 +7,19 @@
 namespace gossamer::compute {
 
 const registry<model_entry>& models() {
-  static const std::array entries{detail::quadratic_model, detail::linear_model, detail::logistic_model,
-                                  detail::softmax_model, detail::mlp_model};
+  static const std::array entries{detail::quadratic_model,   detail::linear_model,     detail::logistic_model,
+                                  detail::softmax_model,     detail::mlp_model,        detail::cnn_model,
+                                  detail::resnet_model,      detail::vgg_model,        detail::alexnet_model,
+                                  detail::transformer_model, detail::torchscript_model};
   static const registry<model_entry> table{"model", entries};
   return table;
 }
 
 std::unique_ptr<model> make_model(std::string_view text, const dataset& train) {
   const auto [entry, values] = models().resolve(text);
+  if (train.augmentation.changes_anything() && !entry.augments)
+    throw error(errc::usage, fmt::format("model '{}' cannot augment the samples of the data", entry.about.name),
+                "leave augment=yes out, or use cnn, resnet, vgg, alexnet or torchscript");
   return entry.make(values, train);
 }
 
@@ -23,6 +28,18 @@ std::vector<std::string> model::tensor_names() const {
   for (std::size_t i = 0; i < names.size(); ++i)
     names[i] = fmt::format("tensor{}", i);
   return names;
+}
+
+std::vector<std::vector<std::size_t>> model::tensor_sides() const {
+  const auto all = tensors();
+  const auto names = tensor_names();
+  GOSSAMER_ASSERT(names.size() == all.size(), "each tensor has a name");
+  std::vector<std::vector<std::size_t>> sides;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool is_vector = all[i].rows == 1 && !names[i].ends_with("weight"); // else the weights of a single input
+    sides.push_back(is_vector ? std::vector{all[i].columns} : std::vector{all[i].rows, all[i].columns});
+  }
+  return sides;
 }
 
 std::function<gradient_and_loss()> model::start_gradient(const vec& x, const batch& samples) {

@@ -5,6 +5,7 @@
 
 #include "cuda/model_twin.hpp"
 #include "support/host_engine.hpp"
+#include "support/torch_cases.hpp"
 #include "support/usage_error.hpp"
 
 namespace gossamer::test {
@@ -124,6 +125,8 @@ TEST(on_device, has_every_model_but_one_or_says_which) {
   const auto no_gpu = cuda::why_no_gpu();
   for (const auto& entry : compute::models()) {
     const std::string name{entry.about.name};
+    if (support::is_torch_model(name))
+      continue;
     const auto data = support::small_data(4, 3, name == "linear" ? 0 : 2);
     const auto m = compute::make_model(name, data);
     const auto place = [&] { compute::cuda::on_device(*m, name, cuda::device{0}); };

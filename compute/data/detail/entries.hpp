@@ -13,6 +13,8 @@ data_entry idx_data();
 data_entry cifar10_data();
 data_entry libsvm_data();
 data_entry csv_data();
+data_entry npz_data();
+data_entry text_data();
 
 /// @error errc::bad_data when there is no such file, which only those have that others named
 const std::string& path_of(const data_files& files, std::string_view role);

@@ -15,11 +15,10 @@ struct labelled_rows {
   std::vector<std::size_t> lines = {}; ///< the line of each row, for messages
 };
 
-/// The parameters that sources of this kind share: train, test, task and holdout.
+/// The parameters that sources of this kind share, beside holdout: train, test and task.
 parameter train_parameter();
 parameter test_parameter();
 parameter task_parameter();
-parameter holdout_parameter();
 
 /// The files that these parameters name.
 data_files find_rows(const arguments& given);

@@ -9,6 +9,12 @@ extern const model_entry linear_model;
 extern const model_entry logistic_model;
 extern const model_entry softmax_model;
 extern const model_entry mlp_model;
+extern const model_entry cnn_model;
+extern const model_entry resnet_model;
+extern const model_entry vgg_model;
+extern const model_entry alexnet_model;
+extern const model_entry transformer_model;
+extern const model_entry torchscript_model;
 
 /// The parameters that models share: l1 and l2.
 parameter l1_parameter();

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "gossamer/compute/torch/detail/network.hpp"
+#include "gossamer/compute/torch/networks/detail/flat_parameters.hpp"
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+
+namespace gossamer::compute::libtorch {
+
+/// An error in words for users, which names the model or the file.
+struct refusal : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// What this library asks of a module, of C++ or of TorchScript.
+class module {
+public:
+  virtual ~module() = default;
+  virtual named_tensors parameters() const = 0;
+  virtual named_tensors buffers() const = 0;
+  virtual ::torch::Tensor forward(const ::torch::Tensor& inputs) = 0;
+  virtual void train(bool on) = 0;
+  virtual std::unique_ptr<module> clone() const = 0;
+};
+
+/// Writes down where the parameters begin that lie in tensors of this name.
+using describe_start = std::function<void(tensor&)>;
+/// As He et al. (2015) begin, with what is before a rectifier: weights of a layer N(0, 2 / inputs of a unit), factors
+/// of a normalisation 1, everything else 0.
+void start_before_rectifiers(tensor& t);
+
+/// A module as a network; `what` is what users call it.
+std::unique_ptr<network> make_network_of(std::unique_ptr<module> m, const network_request& wanted, std::string what,
+                                         const describe_start& start);
+
+std::unique_ptr<network> make_cnn(const network_request&);
+std::unique_ptr<network> make_resnet(const network_request&);
+std::unique_ptr<network> make_vgg(const network_request&);
+std::unique_ptr<network> make_alexnet(const network_request&);
+std::unique_ptr<network> make_transformer(const network_request&);
+std::unique_ptr<network> make_torchscript(const network_request&);
+
+} // namespace gossamer::compute::libtorch

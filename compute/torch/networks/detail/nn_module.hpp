@@ -1,0 +1,38 @@
+#pragma once
+
+#include "gossamer/compute/torch/networks/detail/module.hpp"
+
+namespace gossamer::compute::libtorch {
+
+/// A `torch::nn::Module` with a member `forward(Tensor)`, made from what a user has asked for.
+template <class Holder>
+class nn_module final : public module {
+public:
+  explicit nn_module(network_request wanted) : wanted_(std::move(wanted)), holder_(wanted_) {}
+
+  named_tensors parameters() const override { return listed(holder_->named_parameters()); }
+  named_tensors buffers() const override { return listed(holder_->named_buffers()); }
+  ::torch::Tensor forward(const ::torch::Tensor& inputs) override { return holder_->forward(inputs); }
+  void train(bool on) override { holder_->train(on); }
+  std::unique_ptr<module> clone() const override { return std::make_unique<nn_module>(wanted_); }
+
+private:
+  template <class Dictionary>
+  static named_tensors listed(const Dictionary& all) {
+    named_tensors result;
+    for (const auto& one : all)
+      result.emplace_back(one.key(), one.value());
+    return result;
+  }
+
+  network_request wanted_;
+  Holder holder_;
+};
+
+template <class Holder>
+std::unique_ptr<network> make_nn_network(const network_request& wanted,
+                                         const describe_start& start = start_before_rectifiers) {
+  return make_network_of(std::make_unique<nn_module<Holder>>(wanted), wanted, "model '" + wanted.kind + "'", start);
+}
+
+} // namespace gossamer::compute::libtorch

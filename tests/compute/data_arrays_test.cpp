@@ -1,0 +1,97 @@
+// Samples in arrays of NumPy, and the bytes of a text.
+#include "gossamer/compute/npz.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "data_support.hpp"
+
+namespace gossamer::compute {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class npz_data : public testing::Test {
+protected:
+  std::string save(const std::vector<named_tensor>& arrays) const {
+    write_npz(folder_.path() + "/a.npz", arrays);
+    return "npz:file=" + folder_.path() + "/a.npz";
+  }
+  std::string error_with(const std::vector<named_tensor>& arrays, const std::string& more = {}) const {
+    return load_error(errc::bad_data, save(arrays) + more);
+  }
+
+  static std::vector<float> numbers(std::size_t count) {
+    std::vector<float> result(count);
+    for (std::size_t i = 0; i < count; ++i)
+      result[i] = static_cast<float>(i);
+    return result;
+  }
+
+  const named_tensor x_{"X", {4, 2, 3}, numbers(24)}, y_{"y", {4}, {0, 2, 1, 0}};
+  scratch_folder folder_;
+};
+
+TEST_F(npz_data, takes_pictures_of_one_channel_and_a_test_part) {
+  const auto split = load_data(save({x_, y_, {"X_test", {1, 2, 3}, numbers(6)}, {"y_test", {1}, {2}}}), 1);
+  expect_consistent(split);
+  EXPECT_EQ(split.train.samples, 4u);
+  EXPECT_EQ(split.train.classes, 3u);
+  EXPECT_THAT(split.train.shape, ElementsAre(1, 2, 3));
+  EXPECT_THAT(dense_row(split.train, 1), ElementsAre(6, 7, 8, 9, 10, 11));
+  EXPECT_THAT(split.train.targets, ElementsAre(0, 2, 1, 0));
+  EXPECT_THAT(split.test.targets, ElementsAre(2));
+}
+
+TEST_F(npz_data, holds_samples_out_where_there_is_no_test_part) {
+  const auto split = load_data(save({x_, y_}) + ",holdout=0.25", 1);
+  expect_consistent(split);
+  EXPECT_EQ(split.train.samples, 3u);
+  EXPECT_EQ(split.test.samples, 1u);
+  EXPECT_THAT(split.test.shape, ElementsAre(1, 2, 3));
+}
+
+TEST_F(npz_data, takes_amounts_as_real_targets) {
+  EXPECT_EQ(load_data(save({x_, {"y", {4}, {0, 2.5f, 1, 0}}}), 1).train.classes, 0u);
+  EXPECT_EQ(load_data(save({x_, y_}) + ",task=regression", 1).train.classes, 0u);
+}
+
+TEST_F(npz_data, says_what_does_not_fit) {
+  EXPECT_THAT(error_with({x_}), AllOf(HasSubstr("a.npz' has no array 'y'"), HasSubstr("numpy.savez(FILE, X=")));
+  EXPECT_THAT(error_with({x_, {"y", {3}, {0, 1, 2}}}), HasSubstr("has 4 samples in 'X' and 3 targets in 'y'"));
+  EXPECT_THAT(error_with({{"X", {4}, numbers(4)}, y_}), HasSubstr("has 'X' of 1 dimensions"));
+  EXPECT_THAT(error_with({x_, {"y", {4}, {0, NAN, 1, 0}}}), HasSubstr("has nan as element 1 of 'y'"));
+  EXPECT_THAT(error_with({x_, {"y", {4}, {0, 0, 0, 0}}}), HasSubstr("has a single class"));
+  EXPECT_THAT(error_with({x_, {"y", {4}, {0, 0.5f, 0, 0}}}, ",task=classification"), HasSubstr("no whole numbers"));
+  EXPECT_THAT(error_with({x_, y_, {"X_test", {1, 2, 3}, numbers(6)}}), HasSubstr("has no array 'y_test'"));
+  EXPECT_THAT(error_with({x_, y_, {"X_test", {1, 5}, numbers(5)}, {"y_test", {1}, {2}}}),
+              HasSubstr("samples of 6 features in 'X' and of 5 in 'X_test'"));
+  EXPECT_THAT(error_with({x_, y_, {"X_test", {1, 2, 3}, numbers(6)}, {"y_test", {1}, {7}}}),
+              HasSubstr("has label 7 in 'y_test', which is not in 'y'"));
+}
+
+TEST(text_data, is_cut_into_bytes_that_are_followed_by_the_next) {
+  const scratch_folder folder;
+  const auto file = folder.write("t.txt", "abcdefgHIJ");
+  const auto split = load_data("text:file=" + file + ",context=2,holdout=0.3", 1);
+  EXPECT_TRUE(split.train.is_text);
+  EXPECT_EQ(split.train.classes, 256u);
+  EXPECT_EQ(split.train.samples, 3u);
+  EXPECT_THAT(split.train.dense, ElementsAre('a', 'b', 'c', 'd', 'e', 'f'));
+  EXPECT_THAT(split.train.targets, ElementsAre('c', 'e', 'g'));
+  EXPECT_THAT(split.test.dense, ElementsAre('H', 'I'));
+  EXPECT_THAT(split.test.targets, ElementsAre('J'));
+}
+
+TEST(text_data, says_when_a_text_is_too_short) {
+  const scratch_folder folder;
+  const auto file = folder.write("t.txt", "abc");
+  EXPECT_THAT(load_error(errc::bad_data, "text:file=" + file + ",context=2"),
+              HasSubstr("of 3 bytes 0 are for tests, and a sample has 2 and the next"));
+}
+
+} // namespace
+} // namespace gossamer::compute

@@ -1,0 +1,55 @@
+// What users are told who ask for models of LibTorch that cannot be.
+#include "gossamer/compute/model.hpp"
+
+#include <gmock/gmock.h>
+
+#include "support/small_data.hpp"
+#include "support/torch_cases.hpp"
+#include "support/usage_error.hpp"
+
+namespace gossamer::test {
+namespace {
+
+using testing::HasSubstr;
+
+std::string refusal(std::string_view text, const compute::dataset& data) {
+  return usage_error([&] { compute::make_model(text, data); });
+}
+
+TEST(torch_models, refuse_data_that_they_cannot_learn) {
+  const auto numbers = support::small_data(8, 64, 3), pictures = support::small_pictures(4);
+  EXPECT_THAT(refusal("resnet", numbers),
+              HasSubstr("model 'resnet' takes pictures, and the data has none; use cifar10"));
+  EXPECT_THAT(refusal("cnn", support::small_text(4, 64)), HasSubstr("takes pictures"));
+  EXPECT_THAT(refusal("vgg", pictures),
+              HasSubstr("at least 32 x 32 pixels, and those of the data have 8 x 8; use cnn"));
+  EXPECT_THAT(refusal("cnn", support::small_data(8, 64, 0)), HasSubstr("real targets"));
+  EXPECT_THAT(refusal("transformer", pictures), HasSubstr("learns text, and the data is none; use text:file"));
+  EXPECT_THAT(refusal("transformer:context=8", support::small_text(4, 6)),
+              HasSubstr("samples of the data are 6 bytes long, and context of model 'transformer' is 8"));
+}
+
+TEST(torch_models, refuse_shapes_that_cannot_be) {
+  EXPECT_THAT(refusal("resnet:depth=21", support::small_pictures(4)), HasSubstr("6 n + 2: 8, 14, 20"));
+  const auto text = support::small_text(4, 64);
+  EXPECT_THAT(refusal("transformer:width=10,heads=4", text), HasSubstr("width of model 'transformer' is 10"));
+  EXPECT_THAT(refusal("transformer:width=65536,heads=4,layers=1000", text),
+              HasSubstr("more than 2147483647 parameters"));
+}
+
+TEST(torch_models, are_the_only_ones_that_augment) {
+  auto data = support::small_pictures(4);
+  data.augmentation.mirror = true;
+  EXPECT_THAT(refusal("softmax", data), HasSubstr("model 'softmax' cannot augment the samples of the data"));
+}
+
+TEST(torch_models, say_what_to_install_where_there_is_no_libtorch) {
+  if (compute::libtorch::is_there())
+    GTEST_SKIP() << "LibTorch is there";
+  EXPECT_THAT(refusal("cnn", support::small_pictures(4)),
+              HasSubstr("model 'cnn' needs LibTorch, and this gossamer was built without LibTorch; "
+                        "scripts/install_dependencies.sh --torch"));
+}
+
+} // namespace
+} // namespace gossamer::test
