@@ -129,7 +129,7 @@ void node_state::connect_to_strangers() {
               connecting_.erase(number);
               const bool is_refused = why != caf::sec::request_timeout; // else it may be cut off, and live
               if (is_refused && protocol_->delegate().health_of(number).is == consensus::health::state::suspected)
-                lose(*others_->numbered(number), "nobody answers at its door", consensus::health::state::gone);
+                lose(*others_->numbered(number), "nobody answers at its door");
             });
   }
 }

@@ -12,7 +12,7 @@ void node_state::on_down(const caf::down_msg& down) {
   if (auto* other = others_->behind(down.source)) {
     if (farewells_ && !std::exchange(other->lost, true) && --*farewells_ == 0)
       return self_->quit();
-    return lose(*other, "its process is gone", consensus::health::state::gone);
+    return lose(*other, "its process is gone");
   }
   if (evaluator_.address() == down.source)
     fail({errc::failed, "the evaluation died: " + to_string(down.reason), {}});
@@ -134,19 +134,21 @@ void node_state::lose_those_left_out() {
     const bool takes_part = std::ranges::any_of(other.ranks, [&](rank i) { return lives.contains(i); });
     if (!other.lost && !takes_part
         && protocol_->delegate().health_of(other.number).is == consensus::health::state::suspected)
-      lose(other, suspicions_[other.number], consensus::health::state::suspected);
+      lose(other, suspicions_[other.number]);
   }
 }
 
-void node_state::lose(remote_node& other, const std::string& why, consensus::health::state state) {
+/// For good: were it well, it would be taken for gone all the same, and its vote must not be counted upon.
+void node_state::lose(remote_node& other, const std::string& why) {
   others_->heard().forget(other.number);
   conflicts_.forget(other.number);
   condemned_.erase(other.number);
   if (!std::exchange(other.lost, true)) {
     const auto& members = protocol_->delegate().last().what.view.lives;
     const bool took_part = std::ranges::any_of(other.ranks, [&](rank i) { return members.contains(i); });
-    const bool is_suspected = state == consensus::health::state::suspected; // a resolution has left it out before
-    tell_observer(took_part || is_suspected ? fmt::format("node {} is lost: {}", other.number, why)
+    const bool was_suspected = // and a resolution may have left it out for that
+        protocol_->delegate().health_of(other.number).is == consensus::health::state::suspected;
+    tell_observer(took_part || was_suspected ? fmt::format("node {} is lost: {}", other.number, why)
                                             : fmt::format("node {} has left", other.number));
     if (office_ && other.is_met())
       caf::anon_send_exit(other.handle, caf::exit_reason::kill);
@@ -154,7 +156,7 @@ void node_state::lose(remote_node& other, const std::string& why, consensus::hea
       if (office_ && i < workers()) // a master's model has come here, or does not count
         office_->evaluating.lose(i);
   }
-  on(consensus::health{other.number, other.life, state});
+  on(consensus::health{other.number, other.life, consensus::health::state::gone});
   if (!office_)
     return;
   evaluate_next();

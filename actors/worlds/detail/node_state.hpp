@@ -180,7 +180,7 @@ private:
   void suspect(remote_node& other, const std::string& why);
   void lose_those_left_out();
   /// It is not spoken to any more.
-  void lose(remote_node& other, const std::string& why, consensus::health::state state);
+  void lose(remote_node& other, const std::string& why);
   void meet(remote_node& other, std::uint32_t life, node_interface::handle handle);
   void connect_to_strangers();
   std::uint32_t seat_for(std::uint32_t wanted) const;
