@@ -7,9 +7,7 @@
 
 namespace gossamer::actors {
 
-namespace {
 constexpr double ask_again_s = 1; // somebody else may have waited for a state, or been the last with a model
-} // namespace
 
 using consensus::health;
 using consensus::resolution;
@@ -43,7 +41,11 @@ node_protocol::orders node_protocol::begin() {
 
 node_protocol::orders node_protocol::on(const consensus::message& m) {
   orders out;
+  const auto* said = std::get_if<consensus::proceed>(&m);
+  const bool is_old = said != nullptr && said->last.number() == delegate_.last().number();
   obey(delegate_.on(m), out);
+  if (is_old) // the chair may not have known that it has it when this node reported
+    report_again(out);
   return settled(out);
 }
 
@@ -55,14 +57,7 @@ node_protocol::orders node_protocol::on(const health& h) {
 
 node_protocol::orders node_protocol::on(const chair_report& m) {
   orders out;
-  std::visit(
-      [&](const auto& one) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(one)>, consensus::wish>)
-          obey(delegate_.on(one), out);
-        else if (chair_)
-          follow_chair(chair_->on(one), out);
-      },
-      m);
+  take(m, out);
   return settled(out);
 }
 
@@ -154,7 +149,7 @@ void node_protocol::ask_to_leave(orders& out) {
 }
 
 bool node_protocol::somebody_retires() const {
-  return std::ranges::any_of(residents_, [](const auto& one) { return one.second.lives && one.second.retires; });
+  return std::ranges::any_of(residents_, [](const auto& r) { return r.second.lives && r.second.retires; });
 }
 
 node_protocol::orders node_protocol::on(const kill_worker& m) {
@@ -329,18 +324,21 @@ void node_protocol::follow_chair(const coordination::orders& all, orders& out) {
 void node_protocol::report(const chair_report& m, orders& out) {
   const auto* wanted = std::get_if<consensus::wish>(&m);
   const auto to = wanted ? delegate_.chair().value_or(delegate_.self()) : chair_node_;
-  if (to != delegate_.self()) {
+  if (to != delegate_.self())
     out.emplace_back(report_to{to, m});
-  } else if (wanted) {
-    obey(delegate_.on(*wanted), out);
-  } else if (chair_) {
-    std::visit(
-        [&](const auto& one) {
-          if constexpr (!std::is_same_v<std::decay_t<decltype(one)>, consensus::wish>)
-            follow_chair(chair_->on(one), out);
-        },
-        m);
-  }
+  else
+    take(m, out);
+}
+
+void node_protocol::take(const chair_report& m, orders& out) {
+  std::visit(
+      [&](const auto& one) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(one)>, consensus::wish>)
+          obey(delegate_.on(one), out);
+        else if (chair_)
+          follow_chair(chair_->on(one), out);
+      },
+      m);
 }
 
 /// What a new chair has not heard.

@@ -124,6 +124,7 @@ private:
   void follow_chair(const coordination::orders& all, orders& out);
   void end_life(rank i, bool comes_again, orders& out);
   void report(const chair_report& m, orders& out);
+  void take(const chair_report& m, orders& out);
   void report_again(orders& out);
   void ask_to_leave(orders& out);
   bool somebody_retires() const;

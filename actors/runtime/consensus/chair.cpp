@@ -173,8 +173,10 @@ void delegate::receive(const accepted& m, orders& out) {
 void delegate::count(orders& out) {
   if (!last_.elected_by(agree_))
     return;
-  learn(resolution{next_}, out);
-  say_to_all(proceed{last_}, out);
+  const auto decided = next_;
+  learn(decided, out);
+  if (decided.chair != self_)
+    say_to_all(proceed{decided}, out);
 }
 
 // -- what makes it ask, and ask again ---------------------------------------------------------------------------------

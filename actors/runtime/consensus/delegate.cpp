@@ -99,7 +99,8 @@ holding delegate::standing_here() const {
 
 // -- what has been resolved -------------------------------------------------------------------------------------------
 
-/// Also under a question of a newer chair: what has been decided will be what that one finds.
+/// Also under a question of a newer chair: what has been decided will be what that one finds. Who has the chair by it
+/// says so, whoever has found that it was decided: others have known it earlier, perhaps, and spoken in vain.
 void delegate::learn(const resolution& r, orders& out) {
   if (r.number() <= last_.number())
     return;
@@ -116,6 +117,8 @@ void delegate::learn(const resolution& r, orders& out) {
   held_ = stand_still_ = false;
   give_up();
   out.emplace_back(adopt{r});
+  if (r.chair == self_ && r.knows(self_, life_))
+    say_to_all(proceed{r}, out);
 }
 
 /// Who has the chair by a resolution that is news lived when that was decided. One that was cut off would else take the

@@ -107,11 +107,12 @@ void node_state::say_that_it_is_here() {
       self_->send(other.handle, books);
 }
 
-/// Those that may answer some day.
+/// Those that may answer some day. Who was started again is another voter.
 std::set<std::uint32_t> node_state::voters_left() {
-  auto result = protocol_->delegate().last().voters;
+  const auto& last = protocol_->delegate().last();
+  auto result = last.voters;
   for (const auto& other : *others_)
-    if (other.lost)
+    if (other.lost || !last.knows(other.number, other.life))
       result.erase(other.number);
   return result;
 }
@@ -149,7 +150,7 @@ void node_state::lose(remote_node& other, const std::string& why) {
     const bool was_suspected = // and a resolution may have left it out for that
         protocol_->delegate().health_of(other.number).is == consensus::health::state::suspected;
     tell_observer(took_part || was_suspected ? fmt::format("node {} is lost: {}", other.number, why)
-                                            : fmt::format("node {} has left", other.number));
+                                             : fmt::format("node {} has left", other.number));
     if (office_ && other.is_met())
       caf::anon_send_exit(other.handle, caf::exit_reason::kill);
     for (const auto i : other.ranks)
