@@ -23,7 +23,8 @@ void local_node::obey(const start_worker& m) {
 }
 
 void local_node::obey(const begin_run&) {
-  begun_ = true;
+  if (std::exchange(begun_, true))
+    return;
   tell(meet_peers{shared_roster()});
   tell(start_run{});
 }
@@ -35,7 +36,10 @@ void local_node::obey(const pause_worker& m) {
   m.paused ? owner_->send(actor, pause_work{}) : owner_->send(actor, resume_work{});
 }
 
+/// A decision may come before the word that the run has begun, where that is held up: others have got it, and workers
+/// that do not run cannot follow a view.
 void local_node::obey(const decision& m) {
+  obey(begin_run{});
   for (rank i = 0; i < roster_.present.size(); ++i) {
     const auto found = m.view.lives.find(i);
     roster_.present[i] = found != m.view.lives.end();
