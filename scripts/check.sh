@@ -2,7 +2,7 @@
 # What guards main: the tests, as the README says, and then what they leave out. CONTRIBUTING.md says what runs where.
 #
 #   scripts/check.sh              everything
-#   scripts/check.sh format fuzz  these stages only; headers, asan, fuzz and tidy need the build of clang
+#   scripts/check.sh format fuzz  these stages only; headers, fuzz and tidy need the build of clang
 #
 # Installs what is missing, on Debian 12. All stages run, also when one has failed; what each printed is in
 # build/ci/STAGE.log, and the end of that is shown when it failed. Exit status: 1 when one failed.
@@ -10,7 +10,7 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export CCACHE_BASEDIR=$PWD # the clone of the stage `consumer` compiles nothing anew
 
-stages=(tests install format clang headers asan fuzz tidy tsan consumer)
+stages=(tests install format clang headers asan fuzz tidy tsan consumer torch)
 
 tests() { scripts/test.sh; }
 
@@ -29,16 +29,15 @@ each() {
 
 format() { each 50 '*.cpp' '*.hpp' '*.cu' '*.cuh' -- clang-format --dry-run --Werror; }
 
-# One build with clang, for the next four stages: both sanitizers, the tests of libraries and worlds, and the fuzzers.
-clang() {
-  cmake --preset fuzz && cmake --build --preset fuzz --parallel "$(nproc)" --target unit_tests law_tests fuzzers
-}
+# One build with clang, for the next four stages: both sanitizers, libraries, the program and the fuzzers.
+clang() { cmake --preset fuzz && cmake --build --preset fuzz --parallel "$(nproc)" --target gossamer fuzzers; }
 
 headers() { cmake --build --preset fuzz --parallel "$(nproc)" --target headers_alone; }
 
 # The tests of the documentation and the style ran above, and find nothing else here. Those that play every thread of a
 # GPU one after the other would take half an hour.
 asan() {
+  cmake --preset fuzz && cmake --build --preset fuzz --parallel "$(nproc)" --target unit_tests law_tests || return
   GOSSAMER_TEST_EFFORT=10 ctest --preset fuzz --parallel "$(nproc)" -L 'unit|law' \
     -E '^((style|docs|layers)(_self_test)?|cuda_host_twin|cuda_world_laws)$'
 }
@@ -47,7 +46,7 @@ fuzz() { scripts/fuzz.sh 30; }
 
 # Without the stubs for a missing CUDA toolkit.
 tidy() {
-  each 1 {base,topology,compress,compute,actors,apps}/'*.cpp' ':!*/cuda/*' ':!apps/examples' -- \
+  each 1 {base,topology,compress,compute,actors,apps}/'*.cpp' ':!*/cuda/*' ':!compute/torch/networks' ':!apps/examples' -- \
     clang-tidy -p build/fuzz --quiet
 }
 
@@ -66,6 +65,13 @@ consumer() {
     cmake --build --preset release --parallel "$(nproc)" &&
     cmake -D BUILD="$clone/build/release" -D SCRATCH="$clone/build/consumer" -D GENERATOR=Ninja -D COMPILER=c++ \
       -D BUILD_TYPE=Release -P tests/consumer/consumer.cmake
+}
+
+# What is left out where LibTorch is missing, as it was until now. Last, so that nothing above finds it.
+torch() {
+  scripts/install_dependencies.sh --torch && cmake --preset release -D GOSSAMER_TORCH=ON &&
+    cmake --build --preset release --parallel "$(nproc)" --target gossamer torch_test torchscript_test &&
+    ctest --preset release -R '^torch'
 }
 
 # `times` knows the children of its own shell only, so it cannot stand in a pipe.
