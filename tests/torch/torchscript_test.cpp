@@ -66,6 +66,21 @@ TEST_F(torchscript, has_the_gradient_of_the_same_model_of_ours) {
       EXPECT_NEAR(a[k * 4 + i], b[i * 3 + k], 1e-5);
 }
 
+TEST_F(torchscript, clones_compute_the_same_and_share_nothing) {
+  const auto data = support::small_data(9, 4, 3);
+  const auto indices = support::all_indices(data);
+  const auto m = compute::make_model(save_layer(4, 3), data);
+  const auto clone = m->clone(), again = clone->clone();
+  const std::vector<float> x = support::wave(15, 0.4);
+  std::vector<float> a(15), b(15), c(15);
+  m->loss_and_gradient(x, {data, indices}, a);
+  clone->loss_and_gradient(support::wave(15, 0.9), {data, indices}, b);
+  again->loss_and_gradient(x, {data, indices}, c);
+  EXPECT_NE(a, b);
+  EXPECT_EQ(a, c);
+  EXPECT_EQ(m->evaluate(x, {data, indices}).loss, again->evaluate(x, {data, indices}).loss);
+}
+
 TEST_F(torchscript, learns_real_targets) {
   const auto data = support::small_data(9, 4, 0);
   const auto indices = support::all_indices(data);

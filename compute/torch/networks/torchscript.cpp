@@ -9,15 +9,27 @@ namespace {
 
 class script_module final : public module {
 public:
-  explicit script_module(::torch::jit::Module m) : module_(std::move(m)) {}
+  explicit script_module(::torch::jit::Module m) : as_read_(std::move(m)), module_(copy_of(as_read_)) {}
 
   named_tensors parameters() const override { return listed(module_.named_parameters()); }
   named_tensors buffers() const override { return listed(module_.named_buffers()); }
   ::torch::Tensor forward(const ::torch::Tensor& inputs) override { return module_.forward({inputs}).toTensor(); }
   void train(bool on) override { module_.train(on); }
-  std::unique_ptr<module> clone() const override { return std::make_unique<script_module>(module_.deepcopy()); }
+  std::unique_ptr<module> clone() const override { return std::make_unique<script_module>(as_read_); }
 
 private:
+  /// Parameters of its own, not what is computed from those that are copied.
+  static ::torch::jit::Module copy_of(const ::torch::jit::Module& from) {
+    const ::torch::NoGradGuard constant;
+    auto copy = from.deepcopy();
+    std::vector<bool> learnt;
+    for (const auto& p : from.parameters())
+      learnt.push_back(p.requires_grad());
+    for (std::size_t i = 0; auto p : copy.parameters())
+      p.requires_grad_(learnt.at(i++));
+    return copy;
+  }
+
   template <class Named>
   static named_tensors listed(const Named& all) {
     named_tensors result;
@@ -26,6 +38,8 @@ private:
     return result;
   }
 
+  /// What is copied: LibTorch takes tensors for one that are views of the same memory, as those of a network become.
+  ::torch::jit::Module as_read_;
   ::torch::jit::Module module_;
 };
 
