@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What PyTorch makes of 20 steps of plain SGD, with models that are those of compute/torch/networks.
 
-    tests/torch/golden.py >tests/torch/golden.hpp
+    tests/torch/golden.py | clang-format >tests/torch/golden.hpp
 
 torch_golden_test.cpp does the same steps. Both begin at the same numbers, given by formulas, and see the same samples.
 """
@@ -15,12 +15,12 @@ STEPS, BATCH, LEARNING_RATE = 20, 8, 0.05
 
 
 class Cnn(nn.Module):
-    def __init__(self):
+    def __init__(self, side=8, width=4, hidden=16, classes=3):
         super().__init__()
-        self.conv1 = nn.Conv2d(1, 4, 5, padding=2)
-        self.conv2 = nn.Conv2d(4, 8, 5, padding=2)
-        self.fc1 = nn.Linear(8 * 2 * 2, 16)
-        self.fc2 = nn.Linear(16, 3)
+        self.conv1 = nn.Conv2d(1, width, 5, padding=2)
+        self.conv2 = nn.Conv2d(width, 2 * width, 5, padding=2)
+        self.fc1 = nn.Linear(2 * width * (side // 4) ** 2, hidden)
+        self.fc2 = nn.Linear(hidden, classes)
 
     def forward(self, x):
         x = F.max_pool2d(F.relu(self.conv1(x)), 2)
@@ -44,14 +44,15 @@ class Block(nn.Module):
 
 
 class Resnet(nn.Module):
-    def __init__(self, width=4):
+    def __init__(self, channels=1, depth=8, width=4, classes=3):
         super().__init__()
-        self.conv1 = nn.Conv2d(1, width, 3, 1, 1, bias=False)
+        more = range((depth - 2) // 6 - 1)
+        self.conv1 = nn.Conv2d(channels, width, 3, 1, 1, bias=False)
         self.bn1 = nn.BatchNorm2d(width)
-        self.layer1 = nn.Sequential(Block(width, width, 1))
-        self.layer2 = nn.Sequential(Block(width, 2 * width, 2))
-        self.layer3 = nn.Sequential(Block(2 * width, 4 * width, 2))
-        self.fc = nn.Linear(4 * width, 3)
+        self.layer1 = nn.Sequential(Block(width, width, 1), *[Block(width, width, 1) for _ in more])
+        self.layer2 = nn.Sequential(Block(width, 2 * width, 2), *[Block(2 * width, 2 * width, 1) for _ in more])
+        self.layer3 = nn.Sequential(Block(2 * width, 4 * width, 2), *[Block(4 * width, 4 * width, 1) for _ in more])
+        self.fc = nn.Linear(4 * width, classes)
 
     def forward(self, x):
         x = self.layer3(self.layer2(self.layer1(F.relu(self.bn1(self.conv1(x))))))
@@ -80,17 +81,21 @@ class Layer(nn.Module):
 
 
 class Transformer(nn.Module):
-    def __init__(self, width=8, context=6):
+    def __init__(self, layers=1, width=8, heads=2, context=6):
         super().__init__()
         self.token = nn.Embedding(256, width)
         self.position = nn.Embedding(context, width)
-        self.layer0 = Layer(width, 2)
+        self.layers = layers
+        for k in range(layers):
+            self.add_module(f"layer{k}", Layer(width, heads))
         self.norm = nn.LayerNorm(width)
         self.head = nn.Linear(width, 256, bias=False)
 
     def forward(self, tokens):
         x = self.token(tokens) + self.position(torch.arange(tokens.shape[1]))
-        return self.head(self.norm(self.layer0(x)))
+        for k in range(self.layers):
+            x = getattr(self, f"layer{k}")(x)
+        return self.head(self.norm(x))
 
 
 def wave(count, pace):
