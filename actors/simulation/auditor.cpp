@@ -154,7 +154,7 @@ void auditor::check(const view& v) {
 
 void auditor::step_begins(rank who, std::uint64_t t, const view& v) {
   workers_[who].step = t;
-  handed_over_.erase(who); // it has paused, and stays after all
+  handed_over_.erase(who);                                             // it has paused, and stays after all
   if (!workers_[who].alive || !most_steps_apart_ || t <= v.first_step) // before, they need not have been neighbours
     return;
   for (const auto j : v.mixing->neighbours(who)) {
