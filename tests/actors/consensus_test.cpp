@@ -126,6 +126,21 @@ TEST(a_voter, that_was_cut_off_leaves_the_chair_to_one_that_has_decided_since) {
   EXPECT_EQ(p[0].chair(), 0u) << "when it is silent from then on";
 }
 
+// Another one has found that it was decided, and others may have reported to this chair before it knew.
+TEST(a_chair, says_that_it_has_it_also_by_a_resolution_of_which_it_hears_last) {
+  parliament p{3};
+  auto next = p.first();
+  ++next.what.number;
+  next.chair = 1;
+  const auto said = p[1].on(message{proceed{next}});
+  const auto* letter = std::get_if<post>(&said.back());
+  ASSERT_NE(letter, nullptr);
+  EXPECT_THAT(letter->to, ElementsAre(0, 2));
+  EXPECT_EQ(std::get<proceed>(letter->what).last, next);
+  const auto heard = p[2].on(message{proceed{next}});
+  EXPECT_FALSE(std::ranges::any_of(heard, [](const auto& one) { return std::holds_alternative<post>(one); }));
+}
+
 TEST(a_voter, takes_the_chair_also_if_nobody_is_suspected) {
   parliament p{3};
   for (const node_number i : {0u, 1u})
