@@ -45,6 +45,8 @@ opened open() {
       return {.problem = fmt::format("'{}' belongs to another version of gossamer", path.string())};
     return {.make = make};
   }
+  if (const char* given = std::getenv(environment_variable))
+    return {.problem = fmt::format("there is no '{}', which {} names", given, environment_variable)};
   return {.problem = "this gossamer was built without LibTorch"};
 }
 

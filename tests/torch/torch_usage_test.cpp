@@ -10,6 +10,7 @@
 namespace gossamer::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 std::string refusal(std::string_view text, const compute::dataset& data) {
@@ -47,8 +48,7 @@ TEST(torch_models, say_what_to_install_where_there_is_no_libtorch) {
   if (compute::libtorch::is_there())
     GTEST_SKIP() << "LibTorch is there";
   EXPECT_THAT(refusal("cnn", support::small_pictures(4)),
-              HasSubstr("model 'cnn' needs LibTorch, and this gossamer was built without LibTorch; "
-                        "scripts/install_dependencies.sh --torch"));
+              AllOf(HasSubstr("model 'cnn' needs LibTorch, and th"), HasSubstr("install_dependencies.sh --torch")));
 }
 
 } // namespace
