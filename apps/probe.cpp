@@ -45,7 +45,7 @@ public:
                 .listen_on = std::move(listen_on),
                 .identity = identity_,
                 .share_memory = node.share_memory,
-                .on_lost = [this](std::uint32_t, const std::string& why) { give_up(why); },
+                .complain = [this](std::uint32_t, const std::string& why) { give_up(why); },
                 .patience = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * node.patience_s))}) {}
 
   endpoint announced() const {

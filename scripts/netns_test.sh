@@ -10,7 +10,7 @@
 #   fast      1 Gb/s
 #   slow      20 Mb/s
 #   healed    a host is cut off for less than the patience: nobody is lost
-#   cut       a host is cut off for longer: its worker is lost, the others go on
+#   cut       a host is cut off for longer: its worker is lost, and the others go on; it comes back when that is over
 #   one-way   what one host sends to another is dropped: one of the two is lost, the others go on
 #   predicted `gossamer measure` finds the rate of slow links, and `gossamer simulate` how long runs over them take
 set -euo pipefail
@@ -77,13 +77,17 @@ begin() { # CASE PATIENCE_S FLAGS...
   launched=$!
 }
 
-# Waits until the run has made its first steps.
-await_steps() { # CASE
+# Waits until the run has said something so often.
+await() { # CASE WHAT TIMES
   local until=$((SECONDS + most_s))
-  until [[ $(grep -c "^epoch" "$work/$1.log" 2> /dev/null) -ge 2 ]]; do
+  until [[ $(grep -c "$2" "$work/$1.log" 2> /dev/null) -ge $3 ]]; do
     kill -0 "$launched" 2> /dev/null && ((SECONDS < until)) || return 0 # what is wrong is found at its end
     sleep 0.1
   done
+}
+
+await_steps() { # CASE
+  await "$1" "^epoch" 2
 }
 
 # Waits for the end of the run. What must hold then is said in Python: of its exit `status`, its summary `s`, its
@@ -164,12 +168,16 @@ case_healed() {
 }
 
 case_cut() {
-  begin cut "$short_patience_s" --algorithm d-psgd "${forever[@]}" --seconds 12
-  await_steps cut
-  cut_off gamma
-  expect cut 'status == 0' 's["end"] == "seconds"' 's["lost"] == 1' 'log.count("worker 2 is lost; 3 go on") == 1' \
-    's["steps_per_worker"][2] < s["steps_per_worker"][0]' 's["test_accuracy"] > 0.5'
-  heal gamma
+  local algorithm
+  for algorithm in d-psgd ad-psgd; do
+    begin "cut-$algorithm" "$short_patience_s" --algorithm "$algorithm" "${forever[@]}" --seconds 15
+    await_steps "cut-$algorithm"
+    cut_off gamma
+    await "cut-$algorithm" "worker 2 is lost; 3 go on" 1
+    heal gamma
+    expect "cut-$algorithm" 'status == 0' 's["end"] == "seconds"' 's["lost"] == 1' 's["returned"] == 1' \
+      's["steps_per_worker"][2] < s["steps_per_worker"][0]' 's["test_accuracy"] > 0.5'
+  done
 }
 
 case_one-way() {

@@ -99,8 +99,8 @@ public:
 
 private:
   static data_plane_setup checked(data_plane_setup s) {
-    if (!s.on_lost)
-      s.on_lost = [](std::uint32_t, const std::string&) {};
+    if (!s.complain)
+      s.complain = [](std::uint32_t, const std::string&) {};
     return s;
   }
 
@@ -114,7 +114,7 @@ private:
         look_again();
       } catch (const std::exception& e) { // no memory is left, or a sink has thrown for a frame that had waited
         for (const auto& [_, p] : peers_)
-          p->lose(
+          p->give_up(
               {refusal_code::nonsense, fmt::format("the data plane of node {} has failed: {}", setup.node, e.what())});
       }
   }

@@ -29,10 +29,11 @@ struct data_plane_setup {
   std::shared_ptr<const tls_identity> identity = nullptr;
   /// Between nodes of one machine and one user, bytes go through memory that both see instead of through sockets.
   bool share_memory = true;
-  /// Called once for a node with which nothing can be exchanged any more: it refuses, was refused, broke a rule, or
-  /// could not be reached for `patience`. Frames to it are dropped from then on, until `meet` names its next
-  /// incarnation. Runs on the thread of the data plane: it must neither block nor throw.
-  std::function<void(std::uint32_t node, std::string why)> on_lost;
+  /// Called for a node that could not be reached for `patience`, and after each further one: it is tried on, and frames
+  /// to it are kept, as long as `meet` names it. Also called, once, for a node that refuses, was refused, or broke a
+  /// rule: frames to it are dropped from then on, until `meet` names its next incarnation. Runs on the thread of the
+  /// data plane: it must neither block nor throw.
+  std::function<void(std::uint32_t node, std::string why)> complain;
   std::chrono::milliseconds patience{10'000};
   /// What the thread of the data plane does first; what it returns ends with the thread. May be empty.
   std::function<std::shared_ptr<void>()> on_thread = nullptr;

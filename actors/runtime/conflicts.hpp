@@ -13,14 +13,17 @@ namespace gossamer::actors {
 
 /// Of nodes that do not reach each other, says who is lost: whoever reaches the fewest, so that one whose network is
 /// broken does not cost all those of whom it complains. Complaints are collected for a moment, because both sides
-/// complain. Of two alike, the one is lost of whom the other has complained first; the chair's node never is. Knows
-/// no clock: its owner tells the time, since whenever. Threads: as a value.
+/// complain. Of two alike, the one is lost of whom the other has complained first; the chair's node never is. Whoever
+/// was lost is barred for some time, each time twice as long, although the chair hears it. Knows no clock: its owner
+/// tells the time, since whenever. Threads: as a value.
 class conflicts {
 public:
   using time = std::chrono::nanoseconds;
   static constexpr time collected_for = std::chrono::seconds(1);
 
-  explicit conflicts(std::uint32_t chair = 0) : chair_(chair) {}
+  /// @param first_bar for how long one is barred the first time
+  explicit conflicts(std::uint32_t chair = 0, time first_bar = std::chrono::seconds(20))
+      : chair_(chair), first_bar_(first_bar) {}
 
   struct loss {
     std::uint32_t node;
@@ -35,6 +38,15 @@ public:
   void forget(std::uint32_t node) {
     std::erase_if(complaints_, [=](const auto& c) { return c.by == node || c.about == node; });
   }
+  /// The chair does not hear it, either: it was cut off from everybody.
+  void pardon(std::uint32_t node) {
+    forget(node);
+    bars_.erase(node);
+  }
+  bool bars(std::uint32_t node, time now) const {
+    const auto found = bars_.find(node);
+    return found != bars_.end() && now < found->second.until;
+  }
   /// Who is lost; most of the time nobody.
   std::vector<loss> settle(time now) {
     std::vector<loss> result;
@@ -43,7 +55,11 @@ public:
     since_.reset();
     while (!complaints_.empty()) {
       result.push_back(worst());
-      forget(result.back().node);
+      const auto node = result.back().node;
+      forget(node);
+      auto& one = bars_.try_emplace(node, bar{first_bar_ / 2, now}).first->second;
+      one.length *= 2;
+      one.until = now + one.length;
     }
     return result;
   }
@@ -52,6 +68,9 @@ private:
   struct complaint {
     std::uint32_t by, about;
     std::string why;
+  };
+  struct bar {
+    time length, until;
   };
 
   /// Requires a complaint.
@@ -78,7 +97,9 @@ private:
   }
 
   std::uint32_t chair_;
+  time first_bar_;
   std::vector<complaint> complaints_;
+  std::map<std::uint32_t, bar> bars_;
   std::optional<time> since_; ///< the first of them
 };
 

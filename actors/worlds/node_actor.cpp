@@ -153,8 +153,7 @@ void node_state::obey(const chair_taken&) {
   for (const auto& [i, last] : last_steps_)
     office_->progress.count(last);
   observer_ = setup_.observe();
-  conflicts_ = conflicts{setup_.number};
-  condemned_.clear();
+  conflicts_ = conflicts{setup_.number, 2 * setup_.patience};
   if (evaluator_)
     tell_observer(fmt::format("node {} leads the run from now on", setup_.number));
 }

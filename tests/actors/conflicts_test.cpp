@@ -63,5 +63,28 @@ TEST(conflicts, end_with_a_node_that_is_lost_for_another_reason) {
   EXPECT_EQ(lost[0].node, 4u);
 }
 
+TEST(conflicts, bar_who_was_lost_each_time_for_twice_as_long) {
+  conflicts c{0, 6s};
+  c.add(1, 2, "", 0s);
+  ASSERT_EQ(c.settle(1s).size(), 1u);
+  EXPECT_TRUE(c.bars(2, 7s - 1ns));
+  EXPECT_FALSE(c.bars(2, 7s));
+  EXPECT_FALSE(c.bars(1, 1s)) << "whoever complained";
+  c.add(1, 2, "", 10s);
+  ASSERT_EQ(c.settle(11s).size(), 1u);
+  EXPECT_TRUE(c.bars(2, 23s - 1ns));
+  EXPECT_FALSE(c.bars(2, 23s));
+}
+
+TEST(conflicts, do_not_bar_who_was_cut_off_from_everybody) {
+  conflicts c{0, 6s};
+  c.add(1, 2, "", 0s);
+  ASSERT_EQ(c.settle(1s).size(), 1u);
+  c.add(1, 2, "", 1s);
+  c.pardon(2);
+  EXPECT_FALSE(c.bars(2, 2s));
+  EXPECT_THAT(c.settle(3s), IsEmpty());
+}
+
 } // namespace
 } // namespace gossamer::actors

@@ -64,7 +64,7 @@ protected:
             .listen_on = {"127.0.0.1", 0},
             .identity = identity,
             .share_memory = share_memory,
-            .on_lost = [this, node](std::uint32_t whom, const std::string& why) {
+            .complain = [this, node](std::uint32_t whom, const std::string& why) {
               seen.note([&](ledger& l) {
                 l.lost[{node, whom}] = why;
                 ++l.losses;

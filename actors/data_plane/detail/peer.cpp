@@ -70,7 +70,7 @@ void peer::guarded(Action action) {
   try {
     action();
   } catch (const std::exception& e) {
-    lose({refusal_code::nonsense, fmt::format("{} is given up: {}", name(), e.what())});
+    give_up({refusal_code::nonsense, fmt::format("{} is given up: {}", name(), e.what())});
   }
 }
 
@@ -78,12 +78,7 @@ void peer::connect() {
   wire_ = std::make_shared<wire>(opening_stream(tcp::socket{around_.io}, around_.setup.identity, address_.where.host));
   attempt_.set(longest_attempt, [this] { trouble("does not answer"); });
   if (!patience_.is_set())
-    patience_.set(around_.setup.patience, [this] {
-      if (talk_->now() != session::phase::open)
-        lose({refusal_code::incompatible,
-              fmt::format("{} could not be reached for {} ms: it {}", name(), around_.setup.patience.count(),
-                          last_trouble_.empty() ? "does not answer" : last_trouble_)});
-    });
+    complain_in_time();
   asio::error_code e;
   if (const auto numeric = asio::ip::make_address(address_.where.host, e); !e)
     return connect_to(tcp::resolver::results_type::create(tcp::endpoint{numeric, address_.where.port},
@@ -97,6 +92,21 @@ void peer::connect() {
           return trouble("has a name that is not known: " + failure.message());
         connect_to(found);
       });
+}
+
+/// Whoever is cut off may come back, and finds the session as it was.
+void peer::complain_in_time() {
+  patience_.set(around_.setup.patience, [this] {
+    if (talk_->now() == session::phase::open)
+      return;
+    is_out_of_reach_ = true;
+    around_.setup.complain(node_,
+                           fmt::format("{} could not be reached for {} ms: it {}", name(),
+                                       around_.setup.patience.count(),
+                                       last_trouble_.empty() ? "does not answer" : last_trouble_));
+    around_.settled();
+    complain_in_time();
+  });
 }
 
 void peer::connect_to(const tcp::resolver::results_type& where) {
@@ -141,7 +151,7 @@ void peer::accept(std::unique_ptr<stream> s, const hello& theirs) {
     const auto words = farewell(mine(), *objected);
     s->write_some(std::array{std::span<const std::byte>{words}});
     if (!given_up_ && objected->code == refusal_code::incompatible && theirs.incarnation == address_.incarnation)
-      lose(*objected);
+      give_up(*objected);
     return;
   }
   // When both open one at once, that of the smaller node stays. Its hello is on the way.
@@ -227,6 +237,7 @@ void peer::heard(session::phase before) {
   if (before == session::phase::greeting)
     return around_.guards(wire_->bytes->guards());
   patience_.cancel();
+  is_out_of_reach_ = false;
   backoff_ = first_backoff;
   last_trouble_.clear();
 }
@@ -267,7 +278,7 @@ void peer::closing_words() {
   wire_->bytes->write_some(talk_->gather());
   const auto end = *talk_->ended();
   if (end.is_final)
-    lose(end.why);
+    give_up(end.why);
   else
     trouble("refuses: " + end.why.sentence);
 }
@@ -296,7 +307,7 @@ void peer::trouble(const std::string& what) {
   }
 }
 
-void peer::lose(const refusal& why) {
+void peer::give_up(const refusal& why) {
   if (given_up_)
     return;
   wire_.reset();
@@ -304,7 +315,7 @@ void peer::lose(const refusal& why) {
     a->cancel();
   given_up_ = why;
   talk_.reset();
-  around_.setup.on_lost(node_, why.sentence);
+  around_.setup.complain(node_, why.sentence);
   around_.settled();
 }
 

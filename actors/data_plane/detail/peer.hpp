@@ -11,7 +11,8 @@
 namespace gossamer::actors::detail {
 
 /// Another node: the session with it, and the connection that carries the session at the moment. It opens connections
-/// when there is something to send, again and again until `patience` is over. Threads: that of its context.
+/// when there is something to send, again and again, and complains whenever that has failed for `patience`. Threads:
+/// that of its context.
 class peer {
 public:
   using tcp = asio::ip::tcp;
@@ -39,10 +40,10 @@ public:
   void break_connection();
   /// Tells the peer at once what has arrived.
   void acknowledge();
-  /// Nothing is exchanged with it from now on, and `on_lost` is told.
-  void lose(const refusal& why);
-  /// Whether all that was pushed has arrived, or never will.
-  bool is_settled() const noexcept { return given_up_ || !talk_->has_frames(); }
+  /// Nothing is exchanged with it from now on, which is complained of.
+  void give_up(const refusal& why);
+  /// Whether all that was pushed has arrived, or is not to be waited for.
+  bool is_settled() const noexcept { return given_up_ || is_out_of_reach_ || !talk_->has_frames(); }
 
 private:
   struct wire {
@@ -61,6 +62,7 @@ private:
   std::string name() const;
   hello mine() const;
   void connect();
+  void complain_in_time();
   void connect_to(const tcp::resolver::results_type& where);
   void connected();
   void go_on_in_memory(std::unique_ptr<shared_memory> memory, memory_stream::side whose);
@@ -82,6 +84,7 @@ private:
   std::shared_ptr<std::set<rank>> ranks_; ///< who was ever said to live there
   std::unique_ptr<session> talk_;
   std::optional<refusal> given_up_; ///< said to the peer when it knocks
+  bool is_out_of_reach_ = false;    ///< for `patience` now
   std::shared_ptr<wire> wire_;      ///< null when there is no connection, and none is tried
   std::string last_trouble_;
   std::chrono::milliseconds backoff_;

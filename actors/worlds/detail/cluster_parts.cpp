@@ -98,7 +98,7 @@ scoped_plane::scoped_plane(control_plane& control, const experiment& e, const ru
   setup.listen_on = {std::move(host), 0};
   setup.identity = s.identity;
   setup.share_memory = s.share_memory;
-  setup.on_lost = [complain](std::uint32_t node, std::string why) { complain->say({node, std::move(why)}); };
+  setup.complain = [complain](std::uint32_t node, std::string why) { complain->say({node, std::move(why)}); };
   setup.patience = s.patience;
   setup.on_thread = [&control] { return std::make_shared<delivery_thread>(control.system); };
   shared = std::make_shared<data_plane>(std::move(setup));

@@ -60,13 +60,17 @@ void node_state::on_ready(const node_ready& m) {
   entry.data = m.data;
   entry.control = m.control;
   candidates_.erase(found);
-  setup_.meet_nodes(setup_.nodes);
+  auto& node = *others_->numbered(m.node);
+  if (node.is_met()) // one that is silent, and may live
+    caf::anon_send_exit(node.handle, caf::exit_reason::kill);
+  node.lost = false;
+  meet_on_data_plane();
   const cluster_plan plan{setup_.nodes, setup_.number, own_handle(), false, elapsed()};
   tell_others(plan);
   self_->send(m.handle, plan);
   self_->send(m.handle, begin_run{});
   tell_observer(fmt::format("node {} {}", m.node, was_vacant ? "has come" : "is back"));
-  meet(*others_->numbered(m.node), entry.incarnation, m.handle);
+  meet(node, entry.incarnation, m.handle);
 }
 
 // -- nodes meet -------------------------------------------------------------------------------------------------------
@@ -103,7 +107,7 @@ void node_state::on_plan(const cluster_plan& m) {
     }
   }
   setup_.nodes = m.nodes;
-  setup_.meet_nodes(m.nodes);
+  meet_on_data_plane();
 }
 
 /// Whoever came later connects: of two with which the run has begun, the one with the higher number.

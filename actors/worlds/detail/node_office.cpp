@@ -34,9 +34,8 @@ void node_state::hand_on_news() {
 }
 
 void node_state::on_report(const work_report& r) {
-  auto* from = speaker();
-  hear(from);
-  if (from == nullptr || !office_)
+  hear();
+  if (speaker() == nullptr || !office_)
     return;
   protocol_->ordered_before(r.checkpoint);
   for (const auto& step : r.steps)

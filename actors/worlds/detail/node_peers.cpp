@@ -10,9 +10,11 @@ void node_state::on_down(const caf::down_msg& down) {
     return notice(*loss);
   std::erase_if(candidates_, [&](const auto& one) { return one.second.who == down.source; });
   if (auto* other = others_->behind(down.source)) {
+    other->handle = node_interface::handle{};
     if (farewells_ && !std::exchange(other->lost, true) && --*farewells_ == 0)
       return self_->quit();
-    return lose(*other, "its process is gone");
+    lose(*other, "its process is gone");
+    return meet_on_data_plane();
   }
   if (evaluator_.address() == down.source)
     fail({errc::failed, "the evaluation died: " + to_string(down.reason), {}});
@@ -36,14 +38,29 @@ void node_state::on_complaint(const node_lost& m) {
     conflicts_.add(from == nullptr ? setup_.number : from->number, m.node, m.why, now());
 }
 
-void node_state::hear(remote_node* from) {
+void node_state::hear() {
+  auto* from = self_->current_sender() ? others_->behind(self_->current_sender()->address()) : nullptr;
   if (from == nullptr)
     return;
-  if (watched_.contains(from->number))
-    others_->heard().heard(from->number, now());
-  const bool is_condemned = office_ && condemned_.contains(from->number); // it may well reach this node
-  if (!is_condemned && protocol_->delegate().health_of(from->number).is == consensus::health::state::suspected)
-    on(consensus::health{from->number, from->life, consensus::health::state::well});
+  const auto number = from->number;
+  if (watched_.contains(number))
+    others_->heard().heard(number, now());
+  const bool is_barred = office_ && conflicts_.bars(number, now()); // it may well reach this node
+  const bool is_replaced = candidates_.contains(number);
+  if (is_barred || is_replaced)
+    return;
+  if (std::exchange(from->lost, false))
+    tell_observer(fmt::format("node {} is heard again", number));
+  if (protocol_->delegate().health_of(number).is != consensus::health::state::well)
+    on(consensus::health{number, from->life, consensus::health::state::well});
+}
+
+/// What was sent to the silent waits for them.
+void node_state::meet_on_data_plane() const {
+  auto nodes = setup_.nodes;
+  for (const auto& other : others_->all())
+    nodes[other.number].vacant |= other.lost && !other.is_met();
+  setup_.meet_nodes(nodes);
 }
 
 std::set<std::uint32_t> node_state::to_be_watched() const {
@@ -67,13 +84,13 @@ void node_state::watch_nodes() {
   const auto& last = protocol_->delegate().last();
   if (std::exchange(resolution_, last.number()) != last.number() && watched_.contains(last.chair))
     heard.heard(last.chair, now()); // of it, if not from it
-  for (const auto number : heard.silent(now()))
+  for (const auto number : heard.silent(now())) {
+    conflicts_.pardon(number);
     suspect(*others_->numbered(number),
             fmt::format("nothing has been heard of it for {:.3g} s", seconds{heard.patience()}.count()));
-  for (const auto& [number, why] : conflicts_.settle(now())) {
-    condemned_.insert(number);
-    suspect(*others_->numbered(number), why);
   }
+  for (const auto& [number, why] : conflicts_.settle(now()))
+    suspect(*others_->numbered(number), why);
   if (office_)
     lose_those_left_out();
   if (now() - last_heartbeat_ >= heartbeat_every)
@@ -139,11 +156,10 @@ void node_state::lose_those_left_out() {
   }
 }
 
-/// For good: were it well, it would be taken for gone all the same, and its vote must not be counted upon.
+/// Its vote must not be counted upon.
 void node_state::lose(remote_node& other, const std::string& why) {
   others_->heard().forget(other.number);
   conflicts_.forget(other.number);
-  condemned_.erase(other.number);
   if (!std::exchange(other.lost, true)) {
     const auto& members = protocol_->delegate().last().what.view.lives;
     const bool took_part = std::ranges::any_of(other.ranks, [&](rank i) { return members.contains(i); });
@@ -151,8 +167,6 @@ void node_state::lose(remote_node& other, const std::string& why) {
         protocol_->delegate().health_of(other.number).is == consensus::health::state::suspected;
     tell_observer(took_part || was_suspected ? fmt::format("node {} is lost: {}", other.number, why)
                                              : fmt::format("node {} has left", other.number));
-    if (office_ && other.is_met())
-      caf::anon_send_exit(other.handle, caf::exit_reason::kill);
     for (const auto i : other.ranks)
       if (office_ && i < workers()) // a master's model has come here, or does not count
         office_->evaluating.lose(i);

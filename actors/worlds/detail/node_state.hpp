@@ -95,10 +95,10 @@ public:
   void on_loss(const worker_lost& m);
   void on_complaint(const node_lost& m);
   void on_message(const consensus::message& m) {
-    hear(speaker());
+    hear();
     on(m);
   }
-  void on_heartbeat() { hear(speaker()); }
+  void on_heartbeat() { hear(); }
 
   // -- who comes ------------------------------------------------------------------------------------------------------
 
@@ -152,7 +152,9 @@ private:
   double elapsed() const { return seconds{now()}.count(); }
   /// Who sends the present message; null where that is no node that is there.
   remote_node* speaker() { return others_->speaking(self_->current_sender()); }
-  void hear(remote_node* from);
+  /// That whoever sends the present message lives.
+  void hear();
+  void meet_on_data_plane() const;
 
   template <class Order>
   void tell_others(const Order& m) {
@@ -179,7 +181,7 @@ private:
   std::set<std::uint32_t> voters_left();
   void suspect(remote_node& other, const std::string& why);
   void lose_those_left_out();
-  /// It is not spoken to any more.
+  /// It is not spoken to any more, unless it is heard again.
   void lose(remote_node& other, const std::string& why);
   void meet(remote_node& other, std::uint32_t life, node_interface::handle handle);
   void connect_to_strangers();
@@ -237,8 +239,7 @@ private:
   std::optional<node_protocol> protocol_;
   std::optional<local_node> own_node_;
   std::optional<remote_nodes> others_;
-  conflicts conflicts_;
-  std::set<std::uint32_t> condemned_; // by this chair, which they may reach: they cannot reach others
+  conflicts conflicts_; // as this chair hears of them
   failure_detector::time last_heartbeat_{}, last_report_{};
   caf::actor_clock::time_point began_;
 
