@@ -133,7 +133,7 @@ TEST_F(several_processes, take_back_one_that_was_silent) {
     std::filesystem::remove_all(folder_ / "run");
     const auto ended = disturbed({"--patience", "2"}, job, [](auto& run) {
       run.when("epoch ", [](const auto& so_far) { kill(process_of(2, so_far), SIGSTOP); })
-          .when("worker 2 is lost; 2 go on", [](const auto& so_far) { kill(process_of(2, so_far), SIGCONT); })
+          .when("node 2 is lost", [](const auto& so_far) { kill(process_of(2, so_far), SIGCONT); })
           .signal_after("worker 2 comes back", SIGINT);
     });
     EXPECT_EQ(ended.status, 130) << ended.err;

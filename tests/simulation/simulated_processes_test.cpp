@@ -187,6 +187,24 @@ TEST(simulated_processes, go_on_together_after_a_short_partition) {
   }
 }
 
+TEST(simulated_processes, are_taken_back_when_they_are_heard_again) {
+  auto s = apart();
+  s.process_patience_s = 1.5;
+  for (const char* algorithm : {"d-psgd", "ad-psgd", "async-sgd", "asy-lpg", "cser"}) {
+    SCOPED_TRACE(algorithm);
+    events seen;
+    const auto result =
+        simulate(prepare(lawful_run(algorithm)), s,
+                 {.observer = &seen,
+                  .faults = one({.kind = fault_kind::partition, .workers = {1, 6}, .at_s = 2, .lasts_s = 4.0})});
+    EXPECT_EQ(result.summary.end, run_end::planned);
+    EXPECT_EQ(result.summary.lost, 2u);
+    EXPECT_EQ(result.summary.returned, 2u);
+    for (const char* what : {"node 1 is heard again", "node 6 is heard again"})
+      EXPECT_THAT(seen.all(), Contains(what));
+  }
+}
+
 // Whoever leads may be the one that is cut off, and must not end the others when the partition is over. Nor may it go
 // by what it alone believes where it hears nobody, and is heard.
 TEST(simulated_processes, survive_that_whoever_leads_is_cut_off) {
