@@ -20,7 +20,8 @@
 //
 // Lost workers: nobody waits for one, `ask` just goes on to the next exchange. Because of a loss a worker may change
 // its side (see topology/overlay.hpp), so each runs both routines, and which of them does something depends on the
-// view. One that comes back starts from the model of a neighbour.
+// view. One that comes back starts from the model of another; if it was cut off only, from the mean of that and what it
+// has learnt meanwhile.
 //
 // We differ from the text in three points, each with a parameter that brings the text back. A gradient that arrives
 // while an answer is under way is applied at once, which pairwise_average.hpp shows to conserve the same sum;
@@ -59,6 +60,10 @@ public:
   const vec& model() const override { return x_; }
   void fields(archive& a) override { a(x_)(t_)(exchanges_)(kept_); }
   void inherit(worker&) override { kept_ = {}; } // whose they were applies them
+  void reunite(const vec& learnt) override {     // averages once, as if the two had been able to
+    x_ += learnt;
+    x_ *= 0.5f;
+  }
 
 private:
   task<> learn(worker& w) {

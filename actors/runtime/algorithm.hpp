@@ -39,6 +39,9 @@ public:
   /// The fields have just been read from the state of another worker, whose place among the others is not this one's:
   /// what belongs to the place (residuals, replicas of neighbours) must be made this worker's own.
   virtual void inherit(worker&) {}
+  /// After `inherit`: this worker had been cut off from most others, and has learnt on by itself (asynchronous
+  /// algorithms do). `learnt` is the model that it came to; by default that is given up.
+  virtual void reunite(const vec& /*learnt*/) {}
   /// Of a worker: what it was told last. A master whose process has died, and its state with it, begins anew from that.
   virtual remembered_model remembers() const { return {model(), 0}; }
   /// Of a master that has been made anew, before `run`. @error errc::bad_packet when that is the model of another run

@@ -16,11 +16,12 @@ namespace gossamer::actors {
 // describes each of them, as CAF asks for it.
 
 /// Nodes that differ in it must not talk to each other. Raised with every change of a message below.
-inline constexpr std::uint32_t control_version = 7;
+inline constexpr std::uint32_t control_version = 8;
 
 /// node -> worker, see worker::hold; answered by holding
 struct hold_steps {
   std::uint32_t round = 0;
+  bool left_out = false; ///< until further notice: the state is kept for a later life
 };
 struct holding {
   rank source = 0;
@@ -208,7 +209,7 @@ decltype(auto) inspect(Inspector& f, begin_run&) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, hold_steps& m) {
-  return f(m.round);
+  return f(m.round, m.left_out);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, holding& m) {

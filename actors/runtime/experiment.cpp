@@ -115,13 +115,24 @@ device_parts parts_on_gpu(const experiment& e, cuda::device gpu) {
           .make_coder = [gpu] { return compress::cuda::gpu_coder(cuda::stream{gpu.gpu()}); }};
 }
 
-std::string initial_file(const run_settings& s) {
+std::string file_here(const run_settings& s, std::string_view role) {
   const auto files = s.files.empty() ? files_of(s) : s.files;
-  const auto found = files.find(initial_role);
+  const auto found = files.find(role);
   if (found == files.end())
-    throw error(errc::bad_data, "the files that were fetched lack the initial model",
+    throw error(errc::bad_data, fmt::format("the files that were fetched lack the {}", role),
                 "use the same version of the program on all nodes");
   return found->second;
+}
+
+/// As the settings say, but with the file that it is in where that is on this machine.
+std::string model_here(const run_settings& s) {
+  const auto [model, given] = compute::models().resolve(s.model);
+  auto here = given.resolved();
+  for (const auto& p : model.about.parameters)
+    for (auto& [key, value] : here.values)
+      if (key == p.key && p.kind == parameter::type::path)
+        value = file_here(s, model_role);
+  return here.to_string();
 }
 
 void plan(experiment& e) {
@@ -236,13 +247,13 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
                 fmt::format("--batch is {}, but the training set has {} samples", s.batch, e->data.train.samples),
                 "a minibatch holds at most all of them");
   e->shards = std::make_shared<const compute::shards>(compute::deal(s.partition, e->data.train, s.workers, s.seed));
-  const std::shared_ptr<const compute::model> model = compute::make_model(s.model, e->data.train);
+  const std::shared_ptr<const compute::model> model = compute::make_model(model_here(s), e->data.train);
   within_memory(fmt::format("making a model of {} parameters", model->dimension()), "choose a smaller --model", [&] {
     vec initial{e->pool, model->dimension()};
     if (s.initial.empty())
       model->initial_point(initial.mutate(), random_stream{s.seed, 0, purpose::initial});
     else
-      compute::read_model(initial_file(s), *model, initial.mutate());
+      compute::read_model(file_here(s, initial_role), *model, initial.mutate());
     e->initial = std::move(initial);
   });
   e->codec = compress::make_codec(s.codec, model->tensors());

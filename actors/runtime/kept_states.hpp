@@ -10,7 +10,7 @@
 
 namespace gossamer::actors {
 
-/// What survives the death of those who saved their states: the disk of a run whose actors share one process.
+/// What survives in a process when those die who saved their states.
 /// Threads: safe.
 class kept_states {
 public:
@@ -26,6 +26,13 @@ public:
     const std::scoped_lock lock{mutex_};
     const auto found = of_.find(i);
     return found == of_.end() ? nullptr : found->second;
+  }
+
+  /// Once: it is forgotten.
+  std::shared_ptr<const bytes> take(topology::rank i) {
+    const std::scoped_lock lock{mutex_};
+    const auto found = of_.extract(i);
+    return found ? found.mapped() : nullptr;
   }
 
 private:

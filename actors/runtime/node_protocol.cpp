@@ -267,7 +267,7 @@ void node_protocol::enter(const resolution& r, orders& out) {
     out.emplace_back(start_worker{i, member->second});
   }
   if (somebody_is_left_out)
-    out.emplace_back(hold_steps{++round_});
+    out.emplace_back(hold_steps{++round_, true});
   parting_ = r.what.parting;
   out.emplace_back(r.what);
   seat_chair(r, out);

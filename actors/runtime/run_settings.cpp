@@ -3,6 +3,7 @@
 #include "gossamer/actors/runtime/allowed.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/settings_text.hpp"
+#include "gossamer/compute/model.hpp"
 
 #include <fmt/format.h>
 
@@ -129,8 +130,15 @@ std::string to_text(const settings& s) { return to_text(run_settings_table(), s)
 
 compute::data_files files_of(const settings& s) {
   auto files = compute::find_data(s.data, s.data_dir);
+  const auto add = [&](std::string_view role, const std::string& file) {
+    files.emplace(role, (std::filesystem::path{s.data_dir} / file).string());
+  };
   if (!s.initial.empty())
-    files.emplace(initial_role, (std::filesystem::path{s.data_dir} / s.initial).string());
+    add(initial_role, s.initial);
+  const auto [model, given] = compute::models().resolve(s.model);
+  for (const auto& p : model.about.parameters)
+    if (p.kind == parameter::type::path)
+      add(model_role, given.text(p.key));
   return files;
 }
 

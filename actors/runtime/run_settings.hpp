@@ -53,18 +53,18 @@ struct run_settings {
   std::optional<std::uint64_t> under_way;
   std::map<rank, double> slow; ///< workers that compute so many times slower
 
-  /// Where relative paths of the data and of `initial` begin, on this machine; empty: where the process works. No part
-  /// of the text: what is found there is compared, not where.
+  /// Where relative paths of the data, of `initial` and of the model's file begin, on this machine; empty: where the
+  /// process works. No part of the text: what is found there is compared, not where.
   std::string data_dir;
-  /// The files of the data and of `initial` (see `files_of`), where they are not where the text says; empty: they are.
+  /// The files that `files_of` names, where they are not where the text says; empty: they are.
   compute::data_files files;
 
   /// Ranks that workers may have: 0 .. worker_ranks() - 1, whether somebody has them or not. Masters have those behind.
   std::size_t worker_ranks() const noexcept { return max_workers.value_or(workers); }
 };
 
-/// What `files` has for `initial`: no data set calls a file of its own so.
-inline constexpr std::string_view initial_role = "initial model";
+/// What `files` has for `initial`, and for the file that the model itself is in: no data set calls one of its own so.
+inline constexpr std::string_view initial_role = "initial model", model_role = "model";
 
 /// The files that preparing the run reads where the text says that they are. They need not all be there.
 /// @error as `compute::find_data`

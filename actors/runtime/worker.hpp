@@ -216,6 +216,7 @@ private:
   void donate(const view& v);
   void await_state();
   void go_on_from_own_state();
+  vec take_learnt();
   void take_state(frame f);
   void recall(std::span<const std::byte> remembered);
   double epoch(std::uint64_t t) const;

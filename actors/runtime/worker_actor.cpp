@@ -53,6 +53,7 @@ public:
   }
 
   void proceed(const proceed_with& m) {
+    setup_.left_out->take(setup_.settings.place.id); // it takes part
     std::vector<frame> waiting;
     if (m.next) {
       waiting = connections_->meet(m.who); // before the view: what it sends goes to those who are there
@@ -78,6 +79,8 @@ public:
 
   void answer(const hold_steps& m) {
     const auto step = worker_->hold();
+    if (m.left_out && worker_->ready())
+      setup_.left_out->keep(setup_.settings.place.id, worker_->state());
     queue_->send(setup_.node, holding{setup_.settings.place.id, setup_.settings.place.incarnation, m.round, step,
                                       worker_->next_exchange()});
   }

@@ -20,10 +20,11 @@ struct worker_setup {
   /// Starts a compute actor; called again when one died and the algorithm allows a restart. Null for a master.
   std::function<caf::actor(caf::local_actor* parent)> spawn_compute;
   std::shared_ptr<actors::transport> transport;
-  bool acknowledged = false;         ///< see connections
-  std::uint64_t most_under_way = 0;  ///< bytes to one peer, before steps wait
-  std::shared_ptr<kept_states> kept; ///< null: nobody will start anew
-  work_clock* clock = nullptr;       ///< outlives the worker; null: handlers take no other time than their own
+  bool acknowledged = false;             ///< see connections
+  std::uint64_t most_under_way = 0;      ///< bytes to one peer, before steps wait
+  std::shared_ptr<kept_states> kept;     ///< null: nobody will start anew
+  std::shared_ptr<kept_states> left_out; ///< of those that live and take no part: they may come back
+  work_clock* clock = nullptr;           ///< outlives the worker; null: handlers take no other time than their own
   caf::actor node;
 };
 

@@ -17,15 +17,16 @@ namespace gossamer::actors {
 struct worker_place {
   rank id = 0;
   std::uint32_t incarnation = 0;
-  std::uint32_t random_life = 0;                       ///< key of its random numbers, see experiment::random_life
-  std::size_t workers = 1;                             ///< at the start of the run
-  std::size_t ranks = 1;                               ///< that workers may have; they come first,
-  std::size_t masters = 0;                             ///< and those of the masters behind them
-  std::shared_ptr<const view> everybody;               ///< view 1; null for a worker that joins later
-  std::shared_ptr<const std::vector<std::byte>> saved; ///< the state of a former life, to go on from; mostly null
-  bool inherits = false;                               ///< that was the state of another worker
-  std::uint64_t gradients = 0;                         ///< computed before the checkpoint that the run goes on from
-  traffic sent;                                        ///< likewise
+  std::uint32_t random_life = 0;                        ///< key of its random numbers, see experiment::random_life
+  std::size_t workers = 1;                              ///< at the start of the run
+  std::size_t ranks = 1;                                ///< that workers may have; they come first,
+  std::size_t masters = 0;                              ///< and those of the masters behind them
+  std::shared_ptr<const view> everybody;                ///< view 1; null for a worker that joins later
+  std::shared_ptr<const std::vector<std::byte>> saved;  ///< the state of a former life, to go on from; mostly null
+  bool inherits = false;                                ///< that was the state of another worker
+  std::uint64_t gradients = 0;                          ///< computed before the checkpoint that the run goes on from
+  traffic sent;                                         ///< likewise
+  std::shared_ptr<const std::vector<std::byte>> learnt; ///< the state of a former life that was cut off; mostly null
 };
 
 /// How long it trains, on what, and at which rate.

@@ -162,11 +162,19 @@ void worker::restore(std::span<const std::byte> state) {
   optimiser_->fields(place);
 }
 
-/// A founder; a master whose process lives; or a worker that was a round behind others, which were all lost.
+/// A founder; a master whose process lives; or a worker that was left out, or a round behind others, which were all
+/// lost.
 void worker::go_on_from_own_state() {
   ready_ = true;
-  if (!std::exchange(behind_, false) && settings_.place.saved)
-    restore(*settings_.place.saved);
+  if (std::exchange(behind_, false))
+    return;
+  const auto& place = settings_.place;
+  const auto& own = place.saved ? place.saved : place.learnt;
+  if (own)
+    restore(*own);
+  else if (place.incarnation > 0)
+    throw error(errc::failed, "the state of rank " + std::to_string(id()) + " has been lost",
+                "--resume goes on from a checkpoint");
 }
 
 void worker::await_state() {
@@ -197,6 +205,15 @@ void worker::recall(std::span<const std::byte> remembered) {
   save();
 }
 
+/// The model of the former life of this worker, if that was cut off. Empty: it was not.
+vec worker::take_learnt() {
+  const auto state = std::exchange(settings_.place.learnt, nullptr);
+  if (!state)
+    return {};
+  restore(*state);
+  return model();
+}
+
 void worker::take_state(frame f) {
   if (held_ || views_.empty() || f.label.view > views_.back()->number) {
     if (!early_state_ || early_state_->label.view < f.label.view)
@@ -206,8 +223,11 @@ void worker::take_state(frame f) {
   if (ready_ || f.label.view != state_of_view_)
     return; // of a donor that has been replaced, or for this worker's former life
   if (id() < ranks()) {
+    const auto learnt = take_learnt();
     restore(f.body.payload.bytes());
     algorithm_->inherit(*this);
+    if (!learnt.empty())
+      algorithm_->reunite(learnt);
     step_ = f.label.step;
   } else {
     recall(f.body.payload.bytes());

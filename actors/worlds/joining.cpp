@@ -234,8 +234,10 @@ std::shared_ptr<const experiment> prepare_or_fetch(const joining_settings& s, co
   try {
     auto e = prepare(offer.settings, {});
     const auto print = fingerprint_of(*e);
-    // An initial model that is drawn may differ in a rounding, and is in no file.
-    if (print.data == offer.files.data && (e->settings.initial.empty() || print.initial == offer.files.initial))
+    const auto files = files_of(e->settings);
+    const bool begins_in_file = files.contains(initial_role) || files.contains(model_role);
+    // An initial model that is drawn may differ in a rounding.
+    if (print.data == offer.files.data && (!begins_in_file || print.initial == offer.files.initial))
       return e;
     s.tell("the data here is not the leader's");
   } catch (const error& problem) {

@@ -56,8 +56,8 @@ auto masters_models_over(const std::shared_ptr<transport>& net, const experiment
 
 /// Starts a worker of this process.
 auto starter_of(caf::actor_system& system, std::shared_ptr<const experiment> e, world_parts parts) {
-  const auto kept = std::make_shared<kept_states>();
-  return [&system, e, parts, kept](rank i, std::uint32_t incarnation, const caf::actor& node) {
+  const auto kept = std::make_shared<kept_states>(), left_out = std::make_shared<kept_states>();
+  return [&system, e, parts, kept, left_out](rank i, std::uint32_t incarnation, const caf::actor& node) {
     worker_setup setup;
     setup.settings = e->for_worker(i, incarnation);
     setup.settings.witness = parts.witness;
@@ -81,6 +81,9 @@ auto starter_of(caf::actor_system& system, std::shared_ptr<const experiment> e, 
         kept->keep(i, *setup.settings.place.saved);
       setup.settings.place.saved = kept->last_of(i);
     }
+    setup.left_out = left_out;
+    if (auto state = left_out->take(i))
+      (e->is_master(i) ? setup.settings.place.saved : setup.settings.place.learnt) = std::move(state);
     setup.clock = parts.clock;
     setup.name = e->name_of(i);
     setup.node = node;

@@ -63,11 +63,15 @@ std::unique_ptr<network> open_network(const network_request& wanted) {
   if (!is_there())
     throw error(errc::usage, fmt::format("model '{}' needs LibTorch, and {}", wanted.kind, library().problem),
                 "scripts/install_dependencies.sh --torch installs LibTorch on Debian; then build again");
+  if (!wanted.file.empty() && !std::filesystem::exists(wanted.file))
+    throw error(errc::io, fmt::format("there is no file '{}'", wanted.file),
+                "it is what torch.jit.script(model).save(...) has written; a node of a run may fetch it: "
+                "--data-from-peers");
   std::unique_ptr<network> made;
   try {
     library().make(wanted, made);
   } catch (const std::runtime_error& e) {
-    throw error(errc::usage, e.what());
+    throw error(wanted.file.empty() ? errc::usage : errc::bad_data, e.what());
   }
   return made;
 }

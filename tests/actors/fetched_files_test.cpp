@@ -165,6 +165,12 @@ TEST(prepare, reads_the_files_that_it_is_given_in_place_of_those_that_are_named)
   EXPECT_THAT(refusal_of(errc::bad_data, [&] { prepare(s); }), HasSubstr("lack the initial model"));
   EXPECT_THAT(files_of(s), testing::ElementsAre(testing::Pair("initial model", "nowhere/start.npz"),
                                                 testing::Pair("train", "nowhere/rows.csv")));
+  s.initial.clear();
+  s.model = "torchscript:file=nowhere/model.pt";
+  EXPECT_THAT(refusal_of(errc::bad_data, [&] { prepare(s); }), HasSubstr("lack the model"));
+  s.data_dir = "/here";
+  EXPECT_THAT(files_of(s), testing::ElementsAre(testing::Pair("model", "/here/nowhere/model.pt"),
+                                                testing::Pair("train", "/here/nowhere/rows.csv")));
   s.files.clear();
   EXPECT_THAT(refusal_of(errc::io, [&] { prepare(s); }), HasSubstr("nowhere/rows.csv"));
 }

@@ -45,9 +45,11 @@ public:
     }
   }
   void fields(archive& a) override { a(x_)(t_); }
+  void reunite(const vec& former) override { learnt.push_back(former[0]); }
   const vec& model() const override { return x_; }
 
   std::vector<heard_model> heard;
+  std::vector<float> learnt; ///< by former lives
 
 private:
   task<bool> round(worker& w) {
@@ -114,13 +116,18 @@ inline std::shared_ptr<const view> view_of(std::uint32_t number, std::uint64_t f
 
 /// One of three workers, who are neighbours of each other.
 struct worker_fixture {
-  explicit worker_fixture(rank id = 0, std::uint32_t incarnation = 0, bool repeats = false, bool synchronous = true)
-      : program(repeats), w(settings(id, incarnation, synchronous), compute::make_optimiser("sgd"), host) {
+  explicit worker_fixture(rank id = 0, std::uint32_t incarnation = 0, bool repeats = false, bool synchronous = true,
+                          std::vector<std::byte> learnt = {})
+      : program(repeats),
+        w(settings(id, incarnation, synchronous, std::move(learnt)), compute::make_optimiser("sgd"), host) {
     w.run(program);
   }
 
-  actors::worker_settings settings(rank id, std::uint32_t incarnation, bool synchronous) {
+  actors::worker_settings settings(rank id, std::uint32_t incarnation, bool synchronous,
+                                   std::vector<std::byte> learnt = {}) {
     actors::worker_settings s;
+    if (!learnt.empty())
+      s.place.learnt = std::make_shared<const std::vector<std::byte>>(std::move(learnt));
     s.place.id = id;
     s.place.incarnation = incarnation;
     s.place.workers = s.place.ranks = 3;
@@ -138,15 +145,20 @@ struct worker_fixture {
     w.deliver({.source = source, .incarnation = incarnation, .label = {frame_kind::model, step, 0, view}, .body = {}});
   }
   /// A state whose model is `x` and whose step is t.
-  void state_from(rank source, std::uint64_t t, std::uint32_t view, float x) {
+  static std::vector<std::byte> state_of(std::uint64_t t, float x) {
     archive_writer state;
+    buffer_pool pool;
     vec model{pool, std::vector{x}};
     std::uint64_t encodings = 0;
     state(model)(t)(encodings);
+    return state.bytes();
+  }
+  void state_from(rank source, std::uint64_t t, std::uint32_t view, float x) {
+    const auto state = state_of(t, x);
     compress::packet body;
-    body.payload = pool.allocate(state.bytes().size());
-    std::ranges::copy(state.bytes(), body.payload.data());
-    body.bits = 8 * state.bytes().size();
+    body.payload = pool.allocate(state.size());
+    std::ranges::copy(state, body.payload.data());
+    body.bits = 8 * state.size();
     w.deliver({.source = source, .label = {frame_kind::state, t, 0, view}, .body = std::move(body)});
   }
 

@@ -97,6 +97,16 @@ TEST(worker_states, a_state_may_come_before_the_view_that_promises_it) {
   EXPECT_THAT(behind.sent_to(1), ElementsAre(0, 1));
 }
 
+TEST(worker_states, a_joiner_is_given_what_its_former_life_has_learnt_alone) {
+  fixture f{2, 1, false, false, fixture::state_of(3, 30)};
+  EXPECT_EQ(f.program.model()[0], 0.0f);
+  f.w.adopt(view_of(2, 0, {0, 0, 1}, {{2, 0}}));
+  f.state_from(0, 7, 2, 70);
+  EXPECT_THAT(f.program.learnt, ElementsAre(30.0f));
+  EXPECT_EQ(f.program.model()[0], 70.0f) << "by itself, it does nothing with that";
+  EXPECT_THAT(f.host.joined_at, ElementsAre(7));
+}
+
 TEST(worker_states, a_joiner_gives_nothing_away_before_it_has_something) {
   fixture f{2, 1};
   f.w.adopt(view_of(2, 7, {0, 1, 1}, {{2, 0}, {1, 0}}));

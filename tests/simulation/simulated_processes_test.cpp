@@ -7,6 +7,7 @@
 
 #include <map>
 #include <set>
+#include <span>
 
 #include "expect.hpp"
 #include "lawful_run.hpp"
@@ -203,6 +204,44 @@ TEST(simulated_processes, are_taken_back_when_they_are_heard_again) {
     for (const char* what : {"node 1 is heard again", "node 6 is heard again"})
       EXPECT_THAT(seen.all(), Contains(what));
   }
+}
+
+/// As another, and notes how often a life takes over what the one before has learnt alone.
+class noting_algorithm final : public algorithm {
+public:
+  explicit noting_algorithm(std::unique_ptr<algorithm> inner) : inner_(std::move(inner)) {}
+  task<> run(worker& w) override { return inner_->run(w); }
+  void fields(archive& a) override { inner_->fields(a); }
+  void inherit(worker& w) override { inner_->inherit(w); }
+  void reunite(const vec& learnt) override {
+    ++reunions;
+    const vec before = inner_->model();
+    inner_->reunite(learnt);
+    for (std::size_t k = 0; k < before.size(); ++k)
+      EXPECT_FLOAT_EQ(inner_->model()[k], (before[k] + learnt[k]) / 2);
+  }
+  const vec& model() const override { return inner_->model(); }
+
+  static inline int reunions = 0;
+
+private:
+  std::unique_ptr<algorithm> inner_;
+};
+
+TEST(simulated_processes, bring_along_what_they_have_learnt_alone) {
+  auto entry = algorithms().find("ad-psgd");
+  entry.make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+    return std::make_unique<noting_algorithm>(algorithms().find("ad-psgd").make(s));
+  };
+  auto s = apart();
+  s.process_patience_s = 1.5;
+  const auto e = prepare(lawful_run("ad-psgd"), registry<algorithm_entry>{"algorithm", std::span{&entry, 1}});
+  const fault cut{.kind = fault_kind::partition, .workers = {1, 6}, .at_s = 2, .lasts_s = 4.0};
+  EXPECT_EQ(simulate(e, s, {.faults = one(cut)}).summary.returned, 2u);
+  EXPECT_EQ(noting_algorithm::reunions, 2);
+  const fault death{.kind = fault_kind::kill, .workers = {1, 6}, .at_s = 2, .lasts_s = 4.0};
+  EXPECT_EQ(simulate(e, s, {.faults = one(death)}).summary.returned, 2u);
+  EXPECT_EQ(noting_algorithm::reunions, 2) << "the dead have learnt nothing";
 }
 
 // Whoever leads may be the one that is cut off, and must not end the others when the partition is over. Nor may it go
