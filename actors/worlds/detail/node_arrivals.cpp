@@ -63,8 +63,6 @@ void node_state::on_ready(const node_ready& m) {
   auto& node = *others_->numbered(m.node);
   if (node.is_met()) // one that is silent, and may live
     caf::anon_send_exit(node.handle, caf::exit_reason::kill);
-  node.lost = false;
-  meet_on_data_plane();
   const cluster_plan plan{setup_.nodes, setup_.number, own_handle(), false, elapsed()};
   tell_others(plan);
   self_->send(m.handle, plan);
@@ -79,7 +77,8 @@ void node_state::meet(remote_node& other, std::uint32_t life, node_interface::ha
   const bool is_known = other.is_met() && other.handle == handle;
   other.handle = std::move(handle);
   other.life = life;
-  other.lost = false;
+  if (std::exchange(other.lost, false))
+    meet_on_data_plane();
   if (!is_known)
     self_->monitor(other.handle);
   on(consensus::health{other.number, life, consensus::health::state::well});
@@ -100,7 +99,8 @@ void node_state::on_plan(const cluster_plan& m) {
     return;
   for (auto& other : *others_) {
     const auto life = m.nodes[other.number].incarnation;
-    if (life > other.life && other.number != m.chair) {
+    const bool has_come = setup_.nodes[other.number].vacant && !m.nodes[other.number].vacant;
+    if ((life > other.life || has_come) && other.number != m.chair) {
       other.handle = node_interface::handle{};
       other.life = life;
       other.lost = false;
