@@ -159,6 +159,8 @@ public:
     setup.rules = charter_of(*run_, static_cast<std::uint32_t>(nodes.size() + 1), homes, setup.patience);
     setup.first = founding_of(*run_, *setup.rules, {0});
     setup.client = self_;
+    setup.nodes.resize(nodes.size() + 1);
+    setup.meet_nodes = [](const auto&) {};
     for (std::uint32_t k = 1; k <= nodes.size(); ++k) {
       const node_parts parts{run_, net_, homes, setup.rules, *setup.first, k, nodes[k - 1]};
       nodes_.push_back(system_.spawn(node_with_one_worker, parts));
