@@ -65,8 +65,7 @@ std::unique_ptr<network> open_network(const network_request& wanted) {
                 "scripts/install_dependencies.sh --torch installs LibTorch on Debian; then build again");
   if (!wanted.file.empty() && !std::filesystem::exists(wanted.file))
     throw error(errc::io, fmt::format("there is no file '{}'", wanted.file),
-                "it is what torch.jit.script(model).save(...) has written; a node of a run may fetch it: "
-                "--data-from-peers");
+                "torch.jit.script(model).save(...) writes one");
   std::unique_ptr<network> made;
   try {
     library().make(wanted, made);

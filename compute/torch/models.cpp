@@ -1,11 +1,14 @@
 // What of LibTorch's networks can be asked for. They are built in networks/, in a library of its own.
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/file.hpp"
 #include "gossamer/compute/models/detail/entries.hpp"
 #include "gossamer/compute/torch/detail/library.hpp"
 #include "gossamer/compute/torch/detail/torch_model.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <unistd.h>
 
 namespace gossamer::compute::detail {
 
@@ -43,6 +46,22 @@ network_request request(std::string kind, const arguments& given, const dataset&
   return result;
 }
 
+double squared(double x) { return x * x; }
+
+/// Before LibTorch takes the memory. @param weights at least so many; biases and the like are left out
+void require_memory(std::string_view name, double weights) {
+  const auto sentence = fmt::format("model '{}' would have about {:.2g} parameters", name, weights);
+  if (weights > INT32_MAX)
+    throw error(errc::usage, fmt::format("{}, and {} are allowed", sentence, INT32_MAX), "choose a smaller one");
+  const auto needed = static_cast<std::uint64_t>(2 * sizeof(float) * weights);
+  const auto there = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(getpagesize());
+  if (needed > there)
+    throw error(errc::usage,
+                fmt::format("{}, which take {} with their gradients, and this machine has {} of memory", sentence,
+                            byte_count(needed), byte_count(there)),
+                "choose a smaller one");
+}
+
 std::unique_ptr<model> open(const network_request& wanted, const arguments& given, const dataset& train) {
   return std::make_unique<libtorch::torch_model>(libtorch::open_network(wanted), train, given.real32("l2"));
 }
@@ -62,6 +81,9 @@ void require_pictures(std::string_view name, const dataset& data, std::size_t si
 
 std::unique_ptr<model> make_cnn(const arguments& given, const dataset& train) {
   require_pictures("cnn", train, 4);
+  const auto width = given.real("width"), hidden = given.real("hidden");
+  const auto pixels = static_cast<double>((train.shape[1] / 4) * (train.shape[2] / 4));
+  require_memory("cnn", 25 * 2 * squared(width) + hidden * (2 * width * pixels + static_cast<double>(train.classes)));
   return open(request("cnn", given, train, {"width", "hidden"}), given, train);
 }
 
@@ -70,6 +92,8 @@ std::unique_ptr<model> make_resnet(const arguments& given, const dataset& train)
   if (given.integer("depth") % 6 != 2)
     throw error(errc::usage, fmt::format("depth of model 'resnet' is {}", given.integer("depth")),
                 "it is 6 n + 2: 8, 14, 20, 26, 32, ...");
+  // two convolutions of each block, in stages of once, twice and four times the width
+  require_memory("resnet", 9 * (given.real("depth") - 8) / 3 * (1 + 4 + 16) * squared(given.real("width")));
   return open(request("resnet", given, train, {"depth", "width"}), given, train);
 }
 
@@ -82,6 +106,7 @@ std::unique_ptr<model> make_vgg(const arguments& given, const dataset& train) {
 
 std::unique_ptr<model> make_alexnet(const arguments& given, const dataset& train) {
   require_pictures("alexnet", train, 16);
+  require_memory("alexnet", squared(given.real("hidden")));
   return open(request("alexnet", given, train, {"hidden"}), given, train);
 }
 
@@ -94,14 +119,12 @@ std::unique_ptr<model> make_transformer(const arguments& given, const dataset& t
                 fmt::format("the samples of the data are {} bytes long, and context of model 'transformer' is {}",
                             train.features, context),
                 "give both the same: text:file=...,context=N and transformer:context=N");
-  const auto width = given.integer("width"), layers = given.integer("layers");
+  const auto width = given.integer("width");
   if (width % given.integer("heads") != 0)
     throw error(errc::usage,
                 fmt::format("width of model 'transformer' is {}, and it has {} heads", width, given.integer("heads")),
                 "each head has the same share of the width");
-  if (12.0 * static_cast<double>(layers) * static_cast<double>(width) * static_cast<double>(width) > INT32_MAX)
-    throw error(errc::usage, fmt::format("the model would have more than {} parameters", INT32_MAX),
-                "use fewer layers, or a smaller width");
+  require_memory("transformer", 12 * given.real("layers") * squared(given.real("width")));
   return open(request("transformer", given, train, {"layers", "width", "heads", "context"}), given, train);
 }
 

@@ -34,8 +34,15 @@ TEST(torch_models, refuse_shapes_that_cannot_be) {
   EXPECT_THAT(refusal("resnet:depth=21", support::small_pictures(4)), HasSubstr("6 n + 2: 8, 14, 20"));
   const auto text = support::small_text(4, 64);
   EXPECT_THAT(refusal("transformer:width=10,heads=4", text), HasSubstr("width of model 'transformer' is 10"));
-  EXPECT_THAT(refusal("transformer:width=65536,heads=4,layers=1000", text),
-              HasSubstr("more than 2147483647 parameters"));
+}
+
+TEST(torch_models, refuse_to_be_larger_than_memory_before_they_take_it) {
+  const auto allowed = HasSubstr("parameters, and 2147483647 are allowed; choose a smaller one");
+  EXPECT_THAT(refusal("transformer:width=65536,heads=4,layers=1000", support::small_text(4, 64)),
+              AllOf(allowed, HasSubstr("model 'transformer' would have about 5.2e+13 ")));
+  const auto pictures = support::small_pictures(4);
+  for (const char* text : {"cnn:width=4096,hidden=1000000", "resnet:depth=1202,width=4096", "alexnet:hidden=100000"})
+    EXPECT_THAT(refusal(text, pictures), allowed) << text;
 }
 
 TEST(torch_models, are_the_only_ones_that_augment) {
