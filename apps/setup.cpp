@@ -4,6 +4,8 @@
 #include "gossamer/actors/simulation/compute_cost.hpp"
 #include "gossamer/actors/simulation/hosts_file.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/file.hpp"
+#include "gossamer/base/within_memory.hpp"
 
 #include <fmt/format.h>
 
@@ -78,6 +80,20 @@ void check_same(const std::string& what, const std::string& before, const std::s
                 "a run goes on as what it was: leave the flag out");
 }
 
+/// Memory that is promised is not always there: without this, the system would kill the run when it is used. Each
+/// worker or master has a model and a gradient at least.
+std::shared_ptr<const actors::experiment> prepare_within_memory(const program& p, const run_options& o) {
+  auto e = actors::prepare(o.run, p.algorithms());
+  const auto needed = std::uint64_t{e->participants()} * 2 * sizeof(float) * e->initial.size();
+  if (!e->devices.front().where.on_gpu() && needed > physical_memory())
+    throw error(errc::usage,
+                fmt::format("{} workers with a model of {} parameters take {} of memory at least, and this machine has "
+                            "{}",
+                            o.run.workers, e->initial.size(), byte_count(needed), byte_count(physical_memory())),
+                "use fewer workers or a smaller --model; gossamer launch has them on several machines");
+  return e;
+}
+
 } // namespace
 
 run_options options_of(const std::string& run) {
@@ -138,7 +154,7 @@ actors::fault_plan plan_of(const run_options& o, const actors::experiment& e) {
 }
 
 run_setup set_up_local(const program& p, run_options o) {
-  const auto e = actors::prepare(o.run, p.algorithms());
+  const auto e = prepare_within_memory(p, o);
   if (o.chaos && !o.horizon_s)
     o.horizon_s = estimated_seconds(*e, shared_sample_time(*e));
   auto plan = plan_of(o, *e);
@@ -149,7 +165,7 @@ run_setup set_up_local(const program& p, run_options o) {
 run_setup set_up_simulation(const program& p, run_options o) {
   check_world(p, o);
   o.world.cost = costs_of(o.cost);
-  const auto e = actors::prepare(o.run, p.algorithms());
+  const auto e = prepare_within_memory(p, o);
   if (std::exchange(o.measure_sample_time, false))
     o.world.sample_time_s = actors::measure_sample_time(*e);
   if (o.cost == "measured")

@@ -1,13 +1,20 @@
 #pragma once
 
+#include <cstdint>
 #include <new>
 #include <stdexcept>
 #include <string_view>
+#include <unistd.h>
 
 namespace gossamer {
 
 namespace detail {
 [[noreturn]] void memory_ended(std::string_view doing, std::string_view remedy);
+}
+
+/// Bytes of this machine, used or not.
+inline std::uint64_t physical_memory() noexcept {
+  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));
 }
 
 /// What `work` returns. When memory ends in it, the error says during what, and what to do.

@@ -1,6 +1,7 @@
 // What of LibTorch's networks can be asked for. They are built in networks/, in a library of its own.
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/file.hpp"
+#include "gossamer/base/within_memory.hpp"
 #include "gossamer/compute/models/detail/entries.hpp"
 #include "gossamer/compute/torch/detail/library.hpp"
 #include "gossamer/compute/torch/detail/torch_model.hpp"
@@ -8,7 +9,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <unistd.h>
 
 namespace gossamer::compute::detail {
 
@@ -54,11 +54,10 @@ void require_memory(std::string_view name, double weights) {
   if (weights > INT32_MAX)
     throw error(errc::usage, fmt::format("{}, and {} are allowed", sentence, INT32_MAX), "choose a smaller one");
   const auto needed = static_cast<std::uint64_t>(2 * sizeof(float) * weights);
-  const auto there = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(getpagesize());
-  if (needed > there)
+  if (needed > physical_memory())
     throw error(errc::usage,
                 fmt::format("{}, which take {} with their gradients, and this machine has {} of memory", sentence,
-                            byte_count(needed), byte_count(there)),
+                            byte_count(needed), byte_count(physical_memory())),
                 "choose a smaller one");
 }
 
