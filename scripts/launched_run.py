@@ -109,12 +109,13 @@ class Run:
         if gone := re.match(r" *[\d.]+ s  node (\d+) (?:is lost|has left)", line):  # launch marks lines of others
             self.missed.add(int(gone[1]))
             self.complete_since = math.inf
-        if back := re.match(r" *[\d.]+ s  node (\d+) (?:is back|has come)$", line):
+        if back := re.match(r" *[\d.]+ s  node (\d+) (?:is back|has come|is heard again)$", line):
             self.missed.discard(int(back[1]))
         if introduced := re.search(r"this is node (\d+), process (\d+)", line):
             self.processes[int(introduced[1])] = int(introduced[2])
         if leads := re.search(r"node (\d+) leads the run from now on", line):
             self.leader = int(leads[1])
+            self.missed.clear()  # it says of whom it does not hear
         if leads := re.search(r"this node leads the run from now on, at (\S+)", line):
             self.address = leads[1]
         self.restarted += "is started again" in line
