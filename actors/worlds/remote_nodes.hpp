@@ -20,7 +20,7 @@ struct remote_node {
   node_interface::handle handle = {}; ///< its end is that of its workers; null: it has not been met yet
   std::vector<rank> ranks = {};
   std::uint32_t life = 0; ///< how often it was started before
-  bool lost = false; ///< silent; or its process is gone, and then it is not met, either
+  bool lost = false;      ///< silent; or its process is gone, and then it is not met, either
 
   bool is_met() const { return handle != nullptr; }
 };

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-
 namespace gossamer::compute::detail {
 
 namespace {

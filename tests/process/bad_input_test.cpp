@@ -260,9 +260,10 @@ TEST_F(bad_output, says_what_memory_was_for) {
 }
 
 TEST_F(bad_output, says_before_training_that_memory_will_not_do) {
-  expect_line(run({"train", "--data", "digits:samples=4000,test=10", "--model", "mlp:hidden=10000", "--workers",
-                   "4000", "--batch", "1", "--out", "run"}),
-              2, {"4000 workers with a model of 7950010 parameters take 236.9 GiB of memory at least", "gossamer launch"});
+  expect_line(run({"train", "--data", "digits:samples=4000,test=10", "--model", "mlp:hidden=10000", "--workers", "4000",
+                   "--batch", "1", "--out", "run"}),
+              2,
+              {"4000 workers with a model of 7950010 parameters take 236.9 GiB of memory at least", "gossamer launch"});
 }
 
 TEST_F(bad_output, ends_when_the_disk_is_full) {

@@ -100,10 +100,9 @@ void peer::complain_in_time() {
     if (talk_->now() == session::phase::open)
       return;
     is_out_of_reach_ = true;
-    around_.setup.complain(node_,
-                           fmt::format("{} could not be reached for {} ms: it {}", name(),
-                                       around_.setup.patience.count(),
-                                       last_trouble_.empty() ? "does not answer" : last_trouble_));
+    around_.setup.complain(node_, fmt::format("{} could not be reached for {} ms: it {}", name(),
+                                              around_.setup.patience.count(),
+                                              last_trouble_.empty() ? "does not answer" : last_trouble_));
     around_.settled();
     complain_in_time();
   });
