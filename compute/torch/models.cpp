@@ -80,8 +80,9 @@ void require_pictures(std::string_view name, const dataset& data, std::size_t si
 std::unique_ptr<model> make_cnn(const arguments& given, const dataset& train) {
   require_pictures("cnn", train, 4);
   const auto width = given.real("width"), hidden = given.real("hidden");
-  const auto pixels = static_cast<double>((train.shape[1] / 4) * (train.shape[2] / 4));
-  require_memory("cnn", 25 * 2 * squared(width) + hidden * (2 * width * pixels + static_cast<double>(train.classes)));
+  const auto pixels = (train.shape[1] / 4) * (train.shape[2] / 4);
+  require_memory("cnn", 25 * 2 * squared(width)
+                            + hidden * (2 * width * static_cast<double>(pixels) + static_cast<double>(train.classes)));
   return open(request("cnn", given, train, {"width", "hidden"}), given, train);
 }
 
