@@ -88,7 +88,7 @@ TEST_F(data_plane_test, complains_of_a_node_that_has_vanished_again_and_again) {
   planes[1].reset();
   send(0, 0, 4, 2);
   EXPECT_THAT(why_lost(0, 1), HasSubstr("could not be reached for 100 ms"));
-  EXPECT_TRUE(seen.wait([](const ledger& l) { return l.losses == 3; }));
+  EXPECT_TRUE(seen.wait([](const ledger& l) { return l.losses >= 3; }));
 }
 
 TEST_F(data_plane_test, goes_on_with_a_node_that_was_out_of_reach) {

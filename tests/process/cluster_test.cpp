@@ -131,14 +131,14 @@ TEST_F(several_processes, take_back_one_that_was_silent) {
        {words{"--algorithm", "all-reduce-sgd"}, words{"--algorithm", "ad-psgd", "--topology", "star"}}) {
     SCOPED_TRACE(job[1]);
     std::filesystem::remove_all(folder_ / "run");
-    const auto ended = disturbed({"--patience", "2"}, job, [](auto& run) {
+    const auto ended = disturbed({"--patience", "3"}, job, [](auto& run) {
       run.when("epoch ", [](const auto& so_far) { kill(process_of(2, so_far), SIGSTOP); })
           .when("node 2 is lost", [](const auto& so_far) { kill(process_of(2, so_far), SIGCONT); })
           .signal_after("worker 2 comes back", SIGINT);
     });
     EXPECT_EQ(ended.status, 130) << ended.err;
     EXPECT_THAT(ended.err, HasSubstr("node 2 is heard again"));
-    EXPECT_EQ(json::parse(read("run/summary.json"))["returned"], 1);
+    EXPECT_GE(json::parse(read("run/summary.json"))["returned"], 1);
   }
 }
 
