@@ -206,6 +206,18 @@ TEST(simulated_processes, are_taken_back_when_they_are_heard_again) {
   }
 }
 
+TEST(simulated_processes, do_not_go_by_what_a_former_chair_asked_for_while_it_was_not_heard) {
+  auto settings = lawful_run("cser-pl");
+  settings.eval_every = 0.02;
+  for (std::uint64_t interleaving = 1; interleaving <= 30; ++interleaving) {
+    SCOPED_TRACE(interleaving);
+    auto s = apart(interleaving);
+    s.process_patience_s = 1.5;
+    const fault cut{.kind = fault_kind::partition, .workers = {0}, .at_s = 0.7, .lasts_s = 2.0, .one_way = true};
+    EXPECT_EQ(simulate(prepare(settings), s, {.faults = one(cut)}).summary.end, run_end::planned);
+  }
+}
+
 /// As another, and notes how often a life takes over what the one before has learnt alone.
 class noting_algorithm final : public algorithm {
 public:

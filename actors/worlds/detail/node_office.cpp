@@ -149,8 +149,11 @@ void node_state::on_taken(const snapshot_taken& s) {
   evaluate_what_is_complete();
 }
 
+/// Who was cut off in the chair, and has a successor, may be heard late.
 void node_state::on_request(const mean_request& m) {
-  if (m.number <= last_request_) // of a chair that has been cut off, and has a successor
+  const auto chair_since = (m.number - 1) / office::most_evaluations + 1;
+  const bool has_successor = m.root != protocol_->chair_node() && chair_since <= protocol_->delegate().last().number();
+  if (m.number <= last_request_ || has_successor)
     return;
   last_request_ = m.number;
   const auto everybody = lives_in(m.lives, setup_.run->participants());
