@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Trains ResNet-20 on CIFAR-10 with one worker and with four, and writes a section of a page, with curves.
 
-  bench/resnet.py build/release/bin/gossamer CIFAR10 RUNS [docs/results.md]
+  bench/resnet.py build/release/bin/gossamer CIFAR10 RUNS [docs/results.md [ROW...]]
 
 CIFAR10 is a folder with the binary batches. RUNS gets a run folder for each row; those that are there are not repeated.
-The picture goes beside the page, into images/. Without a page, prints. Two at a time, on two cores, takes an hour.
+The picture goes beside the page, into images/. Without a page, prints. Without rows, all; two at a time, which takes an
+hour on two cores.
 
 All rows have the same settings, and as many gradients: one worker has minibatches of 128, each of four has 32.
 """
@@ -37,34 +38,37 @@ def train(gossamer, data, folder, options):
     return json.loads((folder / "summary.json").read_text())
 
 
-def section(results, picture):
+def section(results, picture, command):
     one = results["one"]["test_accuracy"]
     lines = [HEADING, "",
-             "Written by `bench/resnet.py build/release/bin/gossamer CIFAR10 RUNS docs/results.md`. 20,000 pictures, "
-             "augmented,", f"10 epochs: {' '.join(COMMON[4:12])}.", "One worker has minibatches of 128, each of four "
-             "32, so that all compute the same number of gradients. One seed, no rate", "was tuned. Accuracy on 9,980 "
-             "test pictures, with statistics of batch normalisation taken at the mean model.", "",
+             f"Written by `{command}`.", "",
+             "20,000 pictures, augmented, 10 epochs, with", f"`{' '.join(COMMON[4:10])}`.",
+             "One worker has minibatches of 128, each of four 32, so that all compute as many gradients of as many "
+             "pictures. One seed,", "and no rate was tuned. Accuracy on 9,980 test pictures, with statistics of batch "
+             "normalisation taken at the mean model.", "",
              "| algorithm | test accuracy | to one worker | training loss | payload, Gb | payload of all-reduce-sgd |",
              "|---|---|---|---|---|---|"]
     whole = results["all-reduce-sgd"]["payload_bits"]
     for name, s in results.items():
         bits = s["payload_bits"]
-        lines.append(f"| `{ROWS[name][0]}` | {s['test_accuracy']:.4f} | {100 * (s['test_accuracy'] - one):+.2f} points "
+        label = ONE if name == "one" else f"`{ROWS[name][0]}`"
+        lines.append(f"| {label} | {s['test_accuracy']:.4f} | {100 * (s['test_accuracy'] - one):+.2f} points "
                      f"| {s['train_loss']:.4f} | {bits / 1e9:.2f} | "
                      f"{f'{whole / bits:.1f} times as much' if bits else ''} |")
     return "\n".join([*lines, "", f"![test accuracy against epochs]({picture})"]) + "\n"
 
 
-def main(gossamer, data, runs, page=None):
+def main(gossamer, data, runs, page=None, *rows):
     runs = Path(runs)
     with ThreadPoolExecutor(2) as pool:
-        pending = {name: pool.submit(train, gossamer, data, runs / name, row[1]) for name, row in ROWS.items()}
+        pending = {name: pool.submit(train, gossamer, data, runs / name, ROWS[name][1]) for name in rows or ROWS}
         results = {name: one.result() for name, one in pending.items()}
-    text = section(results, "images/resnet.svg")
+    command = " ".join(["bench/resnet.py build/release/bin/gossamer CIFAR10 RUNS docs/results.md", *rows])
+    text = section(results, "images/resnet.svg", command)
     if not page:
         return print(text)
     page = Path(page)
-    subprocess.run([gossamer, "plot", *(runs / name for name in ROWS), "--x", "epochs", "--y", "accuracy", "--out",
+    subprocess.run([gossamer, "plot", *(runs / name for name in results), "--x", "epochs", "--y", "accuracy", "--out",
                     page.parent / "images" / "resnet.svg"], check=True)
     old = page.read_text(encoding="utf-8")
     page.write_text(old[:old.index(HEADING)] if HEADING in old else old + "\n", encoding="utf-8")
@@ -73,6 +77,6 @@ def main(gossamer, data, runs, page=None):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (4, 5):
+    if len(sys.argv) < 4:
         sys.exit(__doc__)
     main(*sys.argv[1:])
