@@ -41,7 +41,7 @@ def train(gossamer, data, folder, options):
 def section(results, picture, command):
     one = results["one"]["test_accuracy"]
     lines = [HEADING, "",
-             f"Written by `{command}`.", "",
+             "Written by", f"`{command}`.", "",
              "20,000 pictures, augmented, 10 epochs, with", f"`{' '.join(COMMON[4:10])}`.",
              "One worker has minibatches of 128, each of four 32, so that all compute as many gradients of as many "
              "pictures. One seed,", "and no rate was tuned. Accuracy on 9,980 test pictures, with statistics of batch "
