@@ -21,7 +21,7 @@ void add_connection_flags(CLI::App& command, node_options& n) {
 }
 
 void add_node_place(CLI::App& command, node_options& n) {
-  command.add_option("--data-dir", n.data_dir, "where relative paths of --data and --initial begin on this machine")
+  command.add_option("--data-dir", n.data_dir, "where relative paths of files of data and model begin on this machine")
       ->type_name("DIR");
   command.add_flag("!--no-shared-memory", n.share_memory,
                    "use sockets also between nodes of one machine, as between machines");

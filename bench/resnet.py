@@ -4,8 +4,8 @@
   bench/resnet.py build/release/bin/gossamer CIFAR10 RUNS [docs/results.md [ROW...]]
 
 CIFAR10 is a folder with the binary batches. RUNS gets a run folder for each row; those that are there are not repeated.
-The picture goes beside the page, into images/. Without a page, prints. Without rows, all; two at a time, which takes an
-hour on two cores.
+The picture goes beside the page, into images/. Without a page, prints. ROWS, besides the two that all are compared with,
+are named after their folders; without, there are all. Two run at a time, which takes an hour on two cores.
 
 All rows have the same settings, and as many gradients: one worker has minibatches of 128, each of four has 32.
 """
@@ -60,8 +60,11 @@ def section(results, picture, command):
 
 def main(gossamer, data, runs, page=None, *rows):
     runs = Path(runs)
+    if unknown := set(rows) - set(ROWS):
+        sys.exit(f"no row: {', '.join(sorted(unknown))}; there are {', '.join(ROWS)}")
+    shown = dict.fromkeys(["one", "all-reduce-sgd", *rows]) if rows else ROWS
     with ThreadPoolExecutor(2) as pool:
-        pending = {name: pool.submit(train, gossamer, data, runs / name, ROWS[name][1]) for name in rows or ROWS}
+        pending = {name: pool.submit(train, gossamer, data, runs / name, ROWS[name][1]) for name in shown}
         results = {name: one.result() for name, one in pending.items()}
     command = " ".join(["bench/resnet.py build/release/bin/gossamer CIFAR10 RUNS docs/results.md", *rows])
     text = section(results, "images/resnet.svg", command)

@@ -11,7 +11,8 @@
 #   slow      20 Mb/s
 #   healed    a host is cut off for less than the patience: nobody is lost
 #   cut       a host is cut off for longer: its worker is lost, and the others go on; it comes back when that is over
-#   one-way   what one host sends to another is dropped: one of the two is lost, the others go on
+#   one-way   what one host sends to another is dropped: one of the two is lost, and the others go on; it is tried again
+#             after a while, when that is over
 #   predicted `gossamer measure` finds the rate of slow links, and `gossamer simulate` how long runs over them take
 set -euo pipefail
 
@@ -181,12 +182,13 @@ case_cut() {
 }
 
 case_one-way() {
-  begin one-way "$short_patience_s" --algorithm d-psgd "${forever[@]}" --seconds 12
+  begin one-way "$short_patience_s" --algorithm d-psgd "${forever[@]}" --seconds 25
   await_steps one-way
   drop_one_way gamma 3
-  expect one-way 'status == 0' 's["end"] == "seconds"' 's["lost"] == 1' \
-    '("worker 2 is lost" in log) + ("worker 3 is lost" in log) == 1' 's["unfinished"] == 0' 's["test_accuracy"] > 0.5'
+  await one-way "worker [23] is lost; 3 go on" 1
   ip -n "$mine-gamma" neighbour del "$(address_of 3)" dev eth0
+  expect one-way 'status == 0' 's["end"] == "seconds"' 's["lost"] == 1' 's["returned"] == 1' \
+    '("worker 2 is lost" in log) + ("worker 3 is lost" in log) == 1' 's["unfinished"] == 0' 's["test_accuracy"] > 0.5'
 }
 
 here() { # COMMAND...

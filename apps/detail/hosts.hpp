@@ -17,7 +17,7 @@ struct host {
   std::string through;               ///< instead of ssh: the words before a line for the shell there, a line each
   std::string binary;                ///< default: this program, for localhost; else its name
   std::string directory;   ///< to work in: where all relative paths begin; empty: where ssh begins, or this one
-  std::string data_dir;    ///< where relative paths of --data and --initial begin; empty: as all others
+  std::string data_dir;    ///< where relative paths of files of data and model begin; empty: as all others
   std::string device;      ///< of its workers; empty: as the run has it
   std::string certs;       ///< folder of its certificates there; empty: as it is called here
   std::string environment; ///< NAME=VALUE, a line each

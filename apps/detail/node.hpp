@@ -23,11 +23,11 @@ struct node_options {
   std::uint32_t number = 0; ///< wanted; 0: any
   std::size_t wait_s = 600;
   double patience_s = 10;
-  std::string certs;             ///< folder of `gossamer certs` for this host; empty: nothing is encrypted
-  bool insecure = false;         ///< also on addresses that other machines reach
-  bool share_memory = true;      ///< with nodes of the same machine
-  std::string data_dir;          ///< where relative paths of --data and --initial begin; empty: where the process works
-  bool announce = false;         ///< what happens, in lines on standard output for the program that has started it
+  std::string certs;        ///< folder of `gossamer certs` for this host; empty: nothing is encrypted
+  bool insecure = false;    ///< also on addresses that other machines reach
+  bool share_memory = true; ///< with nodes of the same machine
+  std::string data_dir;     ///< where relative paths of files of data and model begin; empty: where the process works
+  bool announce = false;    ///< what happens, in lines on standard output for the program that has started it
   bool until_input_ends = false; ///< the end of standard input is an interrupt
   bool probe = false;            ///< obeys `gossamer measure`, and trains nothing
   bool data_from_peers = false;  ///< of a node that joins: what it lacks it gets from other nodes

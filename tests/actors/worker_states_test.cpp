@@ -107,6 +107,17 @@ TEST(worker_states, a_joiner_is_given_what_its_former_life_has_learnt_alone) {
   EXPECT_THAT(f.host.joined_at, ElementsAre(7));
 }
 
+TEST(worker_states, who_is_started_anew_without_a_donor_goes_on_from_what_its_former_life_had) {
+  fixture f{2, 1, false, false, fixture::state_of(3, 30)};
+  f.w.adopt(view_of(2, 0, {0, 0, 1}));
+  EXPECT_TRUE(f.w.ready());
+  EXPECT_EQ(f.program.model()[0], 30.0f);
+  EXPECT_THAT(f.program.learnt, IsEmpty()) << "there is nothing to unite that with";
+
+  fixture lost{2, 1};
+  EXPECT_THROW(lost.w.adopt(view_of(2, 0, {0, 0, 1})), error) << "and not from where training began";
+}
+
 TEST(worker_states, a_joiner_gives_nothing_away_before_it_has_something) {
   fixture f{2, 1};
   f.w.adopt(view_of(2, 7, {0, 1, 1}, {{2, 0}, {1, 0}}));

@@ -1,5 +1,7 @@
 // Whatever is wrong, a user reads one line that says what and where, and no run folder pretends to
 // hold a result.
+#include "gossamer/base/within_memory.hpp"
+
 #include <algorithm>
 
 #include "command.hpp"
@@ -260,10 +262,10 @@ TEST_F(bad_output, says_what_memory_was_for) {
 }
 
 TEST_F(bad_output, says_before_training_that_memory_will_not_do) {
-  expect_line(run({"train", "--data", "digits:samples=4000,test=10", "--model", "mlp:hidden=10000", "--workers", "4000",
-                   "--batch", "1", "--out", "run"}),
-              2,
-              {"4000 workers with a model of 7950010 parameters take 236.9 GiB of memory at least", "gossamer launch"});
+  const auto too_many = std::to_string(physical_memory() / (2 * sizeof(float) * 7'950'010) + 1);
+  expect_line(run({"train", "--data", "digits:samples=" + too_many + ",test=10", "--model", "mlp:hidden=10000",
+                   "--workers", too_many, "--batch", "1", "--out", "run"}),
+              2, {too_many + " workers with a model of 7950010 parameters take", "gossamer launch"});
 }
 
 TEST_F(bad_output, ends_when_the_disk_is_full) {
