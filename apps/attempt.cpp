@@ -1,6 +1,6 @@
 #include "gossamer/apps/detail/attempt.hpp"
 
-#include "gossamer/apps/detail/processes.hpp"
+#include "gossamer/apps/detail/told.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
@@ -14,46 +14,28 @@ namespace gossamer::apps {
 
 namespace {
 
-using json = nlohmann::json;
+using json = nlohmann::ordered_json;
 
-std::string simulate_and_tell(const run_setup& run, bool twice) {
+json simulate_and_tell(const run_setup& run, bool twice) {
   const auto result = simulate_silently(run);
   if (twice)
     expect_same_hash(result.hash, simulate_silently(run).hash);
-  return json{{"hash", result.hash}, {"train_loss", result.summary.final.train_loss}}.dump();
-}
-
-/// For a process of its own: never throws.
-std::string tell(const std::function<run_setup(std::size_t)>& run_of, bool twice, std::size_t i) {
-  const auto told = [](errc code, const std::string& sentence, const std::string& remedy) {
-    return json{{"code", code}, {"sentence", sentence}, {"remedy", remedy}}.dump(-1, ' ', false,
-                                                                                 json::error_handler_t::replace);
-  };
-  try {
-    return simulate_and_tell(run_of(i), twice);
-  } catch (const error& e) {
-    return told(e.code(), e.sentence(), e.remedy());
-  } catch (const std::exception& e) {
-    return told(errc::failed, e.what(), "");
-  }
+  return {{"hash", result.hash}, {"train_loss", result.summary.final.train_loss}};
 }
 
 /// @error errc::usage if that is what was told
 attempt understood(const process_end& end) {
-  attempt result{.failed = !end.returned, .too_long = end.too_long, .message = end.text};
-  if (!end.returned)
-    return result;
-  const auto told = json::parse(end.text);
-  if (told.contains("code")) {
-    const error problem{told["code"], told["sentence"], told["remedy"]};
-    if (problem.code() == errc::usage)
-      throw problem;
+  attempt result{.too_long = end.too_long};
+  json said;
+  if (const auto problem = understand(end, said)) {
+    if (problem->code() == errc::usage)
+      throw *problem;
     result.failed = true;
-    result.message = problem.what();
+    result.message = problem->what();
     return result;
   }
-  result.hash = told["hash"];
-  result.train_loss = told["train_loss"].is_null() ? NAN : told["train_loss"].get<double>();
+  result.hash = said["hash"];
+  result.train_loss = said["train_loss"].is_null() ? NAN : said["train_loss"].get<double>();
   return result;
 }
 
@@ -76,7 +58,8 @@ void attempt_all(std::size_t count, const attempt_options& how, const std::funct
                  const std::function<bool(std::size_t, const attempt&)>& on_end) {
   const auto jobs = how.jobs > 0 ? how.jobs : std::max(1u, std::thread::hardware_concurrency());
   in_processes(
-      count, jobs, how.run_limit_s, [&](std::size_t i) { return tell(run_of, how.twice, i); },
+      count, jobs, how.run_limit_s,
+      [&](std::size_t i) { return tell([&] { return simulate_and_tell(run_of(i), how.twice); }); },
       [&](std::size_t i, const process_end& end) { return on_end(i, understood(end)); }, how.stop);
 }
 

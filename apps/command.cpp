@@ -3,6 +3,7 @@
 #include "gossamer/apps/detail/cluster_flags.hpp"
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/apps/detail/measure.hpp"
+#include "gossamer/apps/detail/reproduce.hpp"
 #include "gossamer/apps/detail/table_flags.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/printable.hpp"
@@ -37,6 +38,7 @@ public:
     add_exploration();
     add_cluster();
     add_certs();
+    add_reproduction();
     list_->add_flag("--json", json_, "print as JSON");
     list_
         ->add_option("kind", kind_,
@@ -64,7 +66,7 @@ public:
     } catch (const CLI::ParseError& e) {
       return app_.exit(e); // --help and --version
     }
-    if (job_ && !*node_ && !*launch_ && !*measure_)
+    if (job_ && !*node_ && !*launch_ && !*measure_ && !*reproduce_)
       throw error(errc::usage, "'--' is given, and no job may follow here", help());
     if (*list_)
       return list(program_, kind_, json_), 0;
@@ -94,6 +96,8 @@ public:
       return attach(visit_);
     if (*measure_)
       return measure_hosts(), 0;
+    if (*reproduce_)
+      return reproduce_papers();
     const auto options = simulation_.options();
     check_exploration(options);
     return simulate(program_, options, exploration_, json_);
@@ -140,6 +144,37 @@ private:
     certs_->footer("An authority that is there already signs for more hosts.");
   }
 
+  void add_reproduction() {
+    auto& o = reproducing_;
+    reproduce_->add_option("names", o.names, "which (default: all)")->type_name("NAME");
+    reproduce_->add_flag("--list", o.list, "say what there is");
+    reproduce_->add_flag("--quick", o.quick, "a short form with wide margins, of a minute at most");
+    reproduce_->add_option("--data", o.data, "instead of those of the reproduction")->type_name("NAME");
+    reproduce_->add_option("--model", o.model, "instead of that of the reproduction")->type_name("NAME");
+    reproduce_->add_option("--out", o.out, "folder of the results; runs that it holds are not repeated")
+        ->type_name("DIR")
+        ->capture_default_str();
+    reproduce_->add_option("--page", o.page, "run nothing, and write a page of the results that are in --out")
+        ->type_name("FILE");
+    reproduce_->add_option("--jobs", o.jobs, "processes at a time (default: one for each processor)")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1024));
+    reproduce_->add_option("--run-limit", o.run_limit_s, "a run has failed after so many real seconds")
+        ->type_name("S")
+        ->capture_default_str()
+        ->check(CLI::Range(1e-3, 1e6));
+    reproduce_->footer("Flags of simulate behind -- are those of all runs, e.g. -- --network wan.");
+  }
+
+  int reproduce_papers() {
+    if (job_)
+      reproducing_.more = *job_;
+    return reproduce(program_, reproducing_, [this](const std::vector<std::string>& flags) {
+      command_line inner{program_};
+      return inner.simulation(flags);
+    });
+  }
+
   void measure_hosts() {
     if (!job_)
       job_ = {"train"};
@@ -171,11 +206,21 @@ private:
     return options;
   }
 
-  run_options training(std::vector<std::string> words) {
+  void parse(std::vector<std::string> words) {
     std::vector<char*> argv{const_cast<char*>(program_.name().c_str())};
     for (auto& word : words)
       argv.push_back(word.data());
     parse(static_cast<int>(argv.size()), argv.data());
+  }
+
+  run_options simulation(std::vector<std::string> flags) {
+    flags.insert(flags.begin(), simulate_->get_name());
+    parse(std::move(flags));
+    return simulation_.options();
+  }
+
+  run_options training(std::vector<std::string> words) {
+    parse(std::move(words));
     if (!*train_)
       throw error(errc::usage, "what follows -- is not the command train", "nodes can do nothing else: -- train ...");
     return training_.options();
@@ -260,6 +305,7 @@ private:
   CLI::App* stop_ = app_.add_subcommand("stop", "end a run as Ctrl-C does, and wait until it is written down");
   CLI::App* attach_ = app_.add_subcommand("attach", "follow a run to its end, and give its exit status");
   CLI::App* measure_ = app_.add_subcommand("measure", "measure the links between hosts, and how long they compute");
+  CLI::App* reproduce_ = app_.add_subcommand("reproduce", "make tables and figures of papers again, and judge them");
   CLI::App* certs_ = app_.add_subcommand("certs", "make certificates for the nodes of runs on several machines");
   CLI::App* list_ = app_.add_subcommand("list", "list what there is to choose from");
   CLI::App* explain_ = app_.add_subcommand("explain", "explain an algorithm, codec, topology, model, ...");
@@ -273,6 +319,7 @@ private:
   visit_options visit_;
   measure_options measuring_;
   certs_options authority_;
+  reproduce_options reproducing_;
   std::optional<std::vector<std::string>> job_; // what stands behind `--`
   bool json_ = false;
   std::string kind_, name_;

@@ -17,6 +17,11 @@ constexpr int most_ticks = 8;  // at powers of ten
 constexpr std::array steps{1., 2., 5.};
 constexpr double rounding = 1e-9;
 
+/// Okabe and Ito's, without the yellow that white swallows.
+constexpr std::array<std::string_view, 7> colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                                  "#e69f00", "#56b4e9", "#000000"};
+constexpr std::array<std::string_view, 3> dashes{"none", "6 4", "2 3"};
+
 std::string escaped(std::string_view content) {
   using nlohmann::json;
   const auto utf8 = json::parse(json(content).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
@@ -36,6 +41,9 @@ std::string escaped(std::string_view content) {
 }
 
 } // namespace
+
+std::string_view colour_of(std::size_t i) { return colours[i % colours.size()]; }
+std::string_view dash_of(std::size_t i) { return dashes[i / colours.size() % dashes.size()]; }
 
 axis axis::linear(double smallest, double largest, double from_pixel, double to_pixel, bool exact_end) {
   const double span = largest > smallest ? largest - smallest : 1;

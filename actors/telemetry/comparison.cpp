@@ -96,10 +96,6 @@ axis vertical(range y, const quantity& what, std::optional<bool> logarithmic) {
   return axis::linear(loss ? std::min(0., y.smallest) : y.smallest, loss ? y.largest : 1, bottom, top);
 }
 
-/// Okabe and Ito's colours, which most colour-blind people can tell apart, without the yellow that white swallows.
-constexpr std::array colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"};
-constexpr std::array dashes{"none", "6 4", "2 3"}; // when the colours begin again
-
 constexpr double legend_top = bottom + 64, legend_spacing = 18, legend_text = left + 32;
 
 } // namespace
@@ -119,8 +115,7 @@ std::string compare(std::span<const recorded_run> runs, std::string_view x_name,
   svg += vertical_ticks(y, left - 8, "end", ink, true);
   svg += horizontal_ticks(x, label);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto* colour = colours[i % colours.size()];
-    const auto* dash = dashes[i / colours.size() % dashes.size()];
+    const auto colour = colour_of(i), dash = dash_of(i);
     svg += curve(all[i].points, x, y, colour, dash);
     const double at = legend_top + legend_spacing * static_cast<double>(i);
     svg += fmt::format("<line x1='{}' x2='{}' y1='{}' y2='{}' stroke='{}' stroke-width='2' stroke-dasharray='{}'/>\n",

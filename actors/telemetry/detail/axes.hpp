@@ -17,6 +17,10 @@ inline constexpr double left = 64, right = 696, top = 56, bottom = 360;
 
 inline constexpr auto ink = "#374151";
 
+/// The look of curve i: colours that most colour-blind people can tell apart, and dashes when they begin again.
+std::string_view colour_of(std::size_t i);
+std::string_view dash_of(std::size_t i);
+
 /// Maps values onto pixels.
 class axis {
 public:

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace gossamer::actors {
+
+/// Several lines in one panel; points that are not finite, or not positive on a logarithmic axis, are left out.
+struct line_panel {
+  struct line {
+    std::string label;
+    std::vector<std::pair<double, double>> points;
+  };
+  std::string title, x_label, y_label;
+  bool log_x = false, log_y = false;
+  bool markers = false; ///< at the points
+  std::vector<line> lines;
+};
+
+/// Bars of several parts on top of each other.
+struct bar_panel {
+  struct bar {
+    std::string label;
+    std::vector<double> parts; ///< one for each of `parts`; what is not finite has no height
+  };
+  std::string title, y_label;
+  std::vector<std::string> parts; ///< their names
+  std::vector<bar> bars;
+};
+
+/// SVG pictures: panels in two columns (one if it is alone), with one legend below, of the first panel's lines or
+/// parts; all panels have the same ones. Without anything to draw a panel is empty.
+std::string draw(std::string_view title, std::span<const line_panel> panels);
+std::string draw(std::string_view title, std::span<const bar_panel> panels);
+
+} // namespace gossamer::actors

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "gossamer/apps/detail/options.hpp"
+#include "gossamer/apps/detail/program.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace gossamer::apps {
+
+struct reproduce_options {
+  std::vector<std::string> names; ///< empty: all
+  bool list = false;
+  bool quick = false;
+  std::string out = "reproductions"; ///< folder of results
+  std::string data, model;           ///< instead of those of the reproduction; empty: those
+  std::vector<std::string> more;     ///< flags of `simulate` for all runs, which win
+  std::string page;                  ///< file to write a page to, of the results that are in `out`; runs nothing
+  std::size_t jobs = 0;              ///< processes at a time; 0: one for each processor
+  double run_limit_s = 3600;
+};
+
+/// `gossamer reproduce`: makes tables and figures of papers again.
+/// @param understand what `gossamer simulate` would make of these flags
+/// @returns 0; 1 when something that must come back has not
+/// @error errc::usage on a wrong name or flag; errc::failed, errc::interrupted, errc::io
+int reproduce(const program& p, const reproduce_options& o,
+              const std::function<run_options(const std::vector<std::string>&)>& understand);
+
+} // namespace gossamer::apps

@@ -1,0 +1,175 @@
+// gossamer reproduce: tables and figures of papers, made again and judged.
+#include "gossamer/apps/detail/reproduce.hpp"
+
+#include "gossamer/apps/detail/shell_word.hpp"
+#include "gossamer/apps/reproductions/detail/report.hpp"
+#include "gossamer/apps/reproductions/detail/runs.hpp"
+#include "gossamer/base/error.hpp"
+#include "gossamer/base/file.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace gossamer::apps {
+
+namespace {
+
+constexpr auto elsewhere = "choose another folder with --out";
+
+const reproduction_entry& entry_of(const std::string& name) {
+  std::vector<std::string> known;
+  for (const auto& entry : reproductions()) {
+    if (entry.name == name)
+      return entry;
+    known.push_back(entry.name);
+  }
+  throw unknown_name("reproduction", name, known);
+}
+
+std::vector<const reproduction_entry*> wanted(const std::vector<std::string>& names) {
+  std::vector<const reproduction_entry*> entries;
+  for (const auto& name : names)
+    entries.push_back(&entry_of(name));
+  if (names.empty())
+    for (const auto& entry : reproductions())
+      entries.push_back(&entry);
+  return entries;
+}
+
+void print_list() {
+  for (const auto& entry : reproductions()) {
+    const auto r = entry.make(false);
+    fmt::print("{:<18} {}\n{:<18} {}\n", r.name, r.title, "", r.reference);
+  }
+}
+
+/// What repeats this, and no more.
+std::string command_of(const program& p, const reproduce_options& o, const std::string& name) {
+  auto text = fmt::format("{} reproduce {}{}", p.name(), name, o.quick ? " --quick" : "");
+  if (!o.data.empty())
+    text += " --data " + shell_word(o.data);
+  if (!o.model.empty())
+    text += " --model " + shell_word(o.model);
+  if (!o.more.empty())
+    text += " --";
+  for (const auto& word : o.more)
+    text += ' ' + shell_word(word);
+  return text;
+}
+
+flags more_of(const reproduce_options& o) {
+  flags more;
+  if (!o.data.empty())
+    more.insert(more.end(), {"--data", o.data});
+  if (!o.model.empty())
+    more.insert(more.end(), {"--model", o.model});
+  more.insert(more.end(), o.more.begin(), o.more.end());
+  return more;
+}
+
+/// Where a reproduction's results lie.
+struct files {
+  std::filesystem::path folder;
+  std::string name;
+
+  std::string with(std::string_view ending) const { return (folder / (name + std::string{ending})).string(); }
+  std::string picture(std::size_t i) const {
+    return fmt::format("{}{}.svg", name, i == 0 ? "" : fmt::format("-{}", i + 1));
+  }
+};
+
+std::vector<std::string> picture_names(const reproduction& r, const files& at, const std::string& folder) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < r.pictures.size(); ++i)
+    names.push_back(folder + at.picture(i));
+  return names;
+}
+
+void write_results(const reproduction& r, const findings& f, const files& at) {
+  write_text(at.with(".json"), to_json(f).dump(1) + '\n', elsewhere);
+  write_text(at.with(".csv"), csv(f), elsewhere);
+  write_text(at.with(".md"), markdown(r, f, picture_names(r, at, "")), elsewhere);
+  const auto pictures = svgs(r, f);
+  for (std::size_t i = 0; i < pictures.size(); ++i)
+    write_text((at.folder / at.picture(i)).string(), pictures[i], elsewhere);
+}
+
+/// @returns how many shapes have not come back
+std::size_t make(const program& p, const reproduce_options& o, const reproduction_entry& entry,
+                 const std::function<run_options(const flags&)>& understand) {
+  const auto r = entry.make(o.quick);
+  const files at{o.out, r.name};
+  const auto runs = at.folder / "runs";
+  std::error_code problem;
+  std::filesystem::create_directories(runs, problem);
+  if (problem)
+    throw error(errc::io, fmt::format("cannot make '{}': {}", runs.string(), problem.message()), elsewhere);
+  auto f = carry_out(r, {.self = p,
+                         .understand = understand,
+                         .more = more_of(o),
+                         .folder = runs,
+                         .jobs = o.jobs,
+                         .run_limit_s = o.run_limit_s});
+  f.version = GOSSAMER_VERSION;
+  f.command = command_of(p, o, r.name);
+  f.quick = o.quick;
+  write_results(r, f, at);
+  fmt::print("{}\n", markdown(r, f, picture_names(r, at, (at.folder / "").string())));
+  std::fflush(stdout);
+  return static_cast<std::size_t>(std::ranges::count_if(judge(r, f), [](const auto& s) { return !s.found.holds; }));
+}
+
+/// The path of the results as seen from the page.
+std::string seen_from(const std::string& page, const std::string& folder) {
+  const auto parent = std::filesystem::absolute(page).parent_path();
+  return std::filesystem::absolute(folder).lexically_normal().lexically_relative(parent.lexically_normal()).string()
+         + '/';
+}
+
+std::string page_of(const reproduce_options& o) {
+  std::string text =
+      "# Reproductions\n\n"
+      "Tables and figures of five papers, made again in virtual time with real gradients. Written by\n"
+      "`gossamer reproduce --page docs/reproductions.md --out docs/reproductions`, of what the commands "
+      "below have found;\neach runs on any machine and gives the same numbers there. What had to come "
+      "back was written down before the\nruns, from the papers. [Misprints](misprints.md) that were found "
+      "on the way have a page, and\n[adding a reproduction](adding-a-reproduction.md) too.\n";
+  std::string sections, lines = "\n| reproduction | what must come back | did |\n|---|---|---|\n";
+  for (const auto* entry : wanted(o.names)) {
+    const auto r = entry->make(false);
+    const files at{o.out, r.name};
+    if (o.names.empty() && !std::filesystem::exists(at.with(".json"))) {
+      lines += fmt::format("| {} | {} | not run yet |\n", r.name, r.title);
+      continue;
+    }
+    const auto f = read_findings(at.with(".json"));
+    const auto shapes = judge(entry->make(f.quick), f);
+    const auto held = std::ranges::count_if(shapes, [](const auto& s) { return s.found.holds; });
+    lines += fmt::format("| [{0}](#{0}) | {1} | {2} of {3} |\n", r.name, r.title, held, shapes.size());
+    sections += '\n' + markdown(entry->make(f.quick), f, picture_names(r, at, seen_from(o.page, o.out)));
+  }
+  return text + lines + sections;
+}
+
+} // namespace
+
+int reproduce(const program& p, const reproduce_options& o,
+              const std::function<run_options(const std::vector<std::string>&)>& understand) {
+  if (o.list)
+    return print_list(), 0;
+  if (!o.page.empty()) {
+    write_text(o.page, page_of(o), "choose another file with --page");
+    return 0;
+  }
+  std::size_t missing = 0;
+  for (const auto* entry : wanted(o.names))
+    missing += make(p, o, *entry, understand);
+  if (missing > 0)
+    throw error(errc::failed, fmt::format("{} of what must come back did not", missing),
+                fmt::format("the tables above say what; {} has the numbers", o.out));
+  return 0;
+}
+
+} // namespace gossamer::apps

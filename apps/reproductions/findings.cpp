@@ -1,0 +1,178 @@
+#include "gossamer/apps/reproductions/detail/findings.hpp"
+
+#include "gossamer/actors/telemetry/json.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <numeric>
+
+namespace gossamer::apps {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+/// Student's t for 95 %, two-sided, by degrees of freedom from 1.
+constexpr std::array t_of_95{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262};
+
+double value_of(const measure& m, const outcome& o) {
+  if (!m.of)
+    return o.observed.at(m.name);
+  return o.diverged() ? m.worst() : m.of(o).value_or(m.worst());
+}
+
+std::vector<double> values_of(const measure& m, std::span<const outcome> runs) {
+  std::vector<double> values(runs.size());
+  std::ranges::transform(runs, values.begin(), [&](const auto& o) { return value_of(m, o); });
+  return values;
+}
+
+double mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// Which of the rates the rule takes.
+std::size_t best_of(const measure& quality, std::span<const std::vector<outcome>> runs) {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < runs.size(); ++i) {
+    const double before = mean(values_of(quality, runs[best])), now = mean(values_of(quality, runs[i]));
+    if (quality.less_is_better ? now < before : now > before)
+      best = i;
+  }
+  return best;
+}
+
+json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+
+double number_from(const json& value) {
+  return value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();
+}
+
+json to_json(const cell& c) {
+  json object{{"method", c.method}, {"setting", c.setting}};
+  if (c.rate)
+    object.update({{"rate", *c.rate}, {"at_edge", c.at_edge}});
+  object["values"] = json::object();
+  for (const auto& [name, values] : c.values)
+    for (const double value : values)
+      object["values"][name].push_back(number(value));
+  object["curve"] = json::array();
+  for (const auto& record : c.curve)
+    object["curve"].push_back(json::parse(actors::to_json(record)));
+  return object;
+}
+
+cell cell_from(const json& object) {
+  cell c{.method = object.at("method"), .setting = object.at("setting")};
+  if (object.contains("rate")) {
+    c.rate = object.at("rate").get<double>();
+    c.at_edge = object.at("at_edge");
+  }
+  for (const auto& [name, values] : object.at("values").items())
+    for (const auto& value : values)
+      c.values[name].push_back(number_from(value));
+  for (const auto& record : object.at("curve"))
+    c.curve.push_back(actors::evaluation_from_json(record.dump()));
+  return c;
+}
+
+} // namespace
+
+estimate estimated(std::span<const double> values) {
+  const double middle = mean(values);
+  const auto n = values.size();
+  if (n < 2 || !std::isfinite(middle))
+    return {.mean = middle};
+  double squares = 0;
+  for (const double value : values)
+    squares += (value - middle) * (value - middle);
+  const auto freedom = std::min(n - 1, t_of_95.size());
+  return {.mean = middle, .half_width = t_of_95[freedom - 1] * std::sqrt(squares / static_cast<double>((n - 1) * n))};
+}
+
+cell chosen(const reproduction& r, const variant& method, const variant& setting,
+            std::span<const std::vector<outcome>> runs) {
+  const auto best = best_of(r.quality, runs);
+  cell c{.method = method.name, .setting = setting.name};
+  if (!r.rates.empty()) {
+    c.rate = r.rates[best];
+    const auto [least, greatest] = std::ranges::minmax(r.rates);
+    c.at_edge = r.rates.size() > 1 && (*c.rate == least || *c.rate == greatest);
+  }
+  for (const auto& m : r.measures)
+    c.values[m.name] = values_of(m, runs[best]);
+  c.curve = runs[best].front().evaluations;
+  return c;
+}
+
+const cell& findings::at(std::string_view method, std::string_view setting) const {
+  const auto found =
+      std::ranges::find_if(cells, [&](const auto& c) { return c.method == method && c.setting == setting; });
+  if (found == cells.end())
+    throw error(errc::bad_data, fmt::format("the results of {} have no '{}' in setting '{}'", name, method, setting),
+                "run it again: they are of another version");
+  return *found;
+}
+
+estimate findings::estimate_of(std::string_view measure, std::string_view method, std::string_view setting) const {
+  const auto& c = at(method, setting);
+  if (const auto found = c.values.find(std::string{measure}); found != c.values.end())
+    return estimated(found->second);
+  throw error(errc::bad_data, fmt::format("the results of {} have no '{}' of '{}'", name, measure, method),
+              "run it again: they are of another version");
+}
+
+named_number findings::operator()(std::string_view measure, std::string_view method, std::string_view setting) const {
+  return {estimate_of(measure, method, setting).mean,
+          fmt::format("{} of {}{}", measure, method, setting.empty() ? "" : fmt::format(" ({})", setting))};
+}
+
+json to_json(const findings& f) {
+  json object{
+      {"name", f.name}, {"version", f.version}, {"command", f.command}, {"quick", f.quick}, {"real_s", f.real_s}};
+  object["cells"] = json::array();
+  for (const auto& c : f.cells)
+    object["cells"].push_back(to_json(c));
+  return object;
+}
+
+findings findings_from(const json& object) {
+  findings f;
+  f.name = object.at("name");
+  f.version = object.at("version");
+  f.command = object.at("command");
+  f.quick = object.at("quick");
+  f.real_s = object.at("real_s");
+  for (const auto& c : object.at("cells"))
+    f.cells.push_back(cell_from(c));
+  return f;
+}
+
+findings read_findings(const std::filesystem::path& file) {
+  std::ifstream in{file};
+  if (!in)
+    throw error(errc::io, fmt::format("cannot read '{}'", file.string()), "gossamer reproduce NAME makes it");
+  try {
+    return findings_from(json::parse(in));
+  } catch (const json::exception& e) {
+    throw error(errc::bad_data, fmt::format("'{}' is no results file of a reproduction: {}", file.string(), e.what()),
+                "remove it; gossamer reproduce NAME makes it again");
+  }
+}
+
+std::string to_text(const estimate& e, int digits) {
+  if (!std::isfinite(e.mean))
+    return "-";
+  auto text = fmt::format("{:.{}g}", e.mean, digits);
+  if (e.half_width)
+    text += fmt::format(" +- {:.1g}", *e.half_width);
+  return text;
+}
+
+} // namespace gossamer::apps

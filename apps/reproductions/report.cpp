@@ -1,0 +1,138 @@
+#include "gossamer/apps/reproductions/detail/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace gossamer::apps {
+
+namespace {
+
+/// "0.123 +- 0.004 (paper: 0.1)".
+std::string entry(const reproduction& r, const findings& f, const measure& m, const variant& method,
+                  const variant& setting) {
+  auto text = to_text(f.estimate_of(m.name, method.name, setting.name), m.digits);
+  for (const auto& p : r.numbers)
+    if (p.measure == m.name && p.method == method.name && p.setting == setting.name)
+      text += fmt::format(" (paper: {})", p.text);
+  return text;
+}
+
+std::string row(const std::vector<std::string>& cells) {
+  std::string line = "|";
+  for (const auto& cell : cells)
+    line += fmt::format(" {} |", cell);
+  return line + '\n';
+}
+
+std::string rule_below(std::size_t columns) {
+  std::string line = "|";
+  for (std::size_t i = 0; i < columns; ++i)
+    line += "---|";
+  return line + '\n';
+}
+
+std::string rate_text(const cell& c) {
+  return c.rate ? fmt::format("{:g}{}", *c.rate, c.at_edge ? " (edge)" : "") : "";
+}
+
+/// A line for each method, a column for each measure.
+std::string table_of_methods(const reproduction& r, const findings& f) {
+  std::vector<std::string> head{"method"};
+  for (const auto& m : r.measures)
+    head.push_back(m.name);
+  if (!r.rates.empty())
+    head.emplace_back("rate");
+  auto text = row(head) + rule_below(head.size());
+  for (const auto& method : r.methods) {
+    std::vector<std::string> line{method.name};
+    for (const auto& m : r.measures)
+      line.push_back(entry(r, f, m, method, r.settings.front()));
+    if (!r.rates.empty())
+      line.push_back(rate_text(f.at(method.name, r.settings.front().name)));
+    text += row(line);
+  }
+  return text;
+}
+
+/// A line for each setting, a column for each method.
+std::string table_of_settings(const reproduction& r, std::string_view title,
+                              const std::function<std::string(const variant&, const variant&)>& entry_of) {
+  std::vector<std::string> head{std::string{title}};
+  for (const auto& method : r.methods)
+    head.push_back(method.name);
+  auto text = row(head) + rule_below(head.size());
+  for (const auto& setting : r.settings) {
+    std::vector<std::string> line{setting.name};
+    for (const auto& method : r.methods)
+      line.push_back(entry_of(method, setting));
+    text += row(line);
+  }
+  return text + '\n';
+}
+
+std::string tables(const reproduction& r, const findings& f) {
+  if (r.settings.size() == 1)
+    return table_of_methods(r, f) + '\n';
+  std::string text;
+  for (const auto& m : r.measures)
+    text += table_of_settings(
+        r, m.name, [&](const variant& method, const variant& setting) { return entry(r, f, m, method, setting); });
+  if (r.rates.size() > 1)
+    text += table_of_settings(r, "rate", [&](const variant& method, const variant& setting) {
+      return rate_text(f.at(method.name, setting.name));
+    });
+  return text;
+}
+
+std::string rule_of(const reproduction& r) {
+  const auto seeds = r.seeds == 1
+                         ? std::string{"One seed."}
+                         : fmt::format("Means of {} seeds, with half the width of their 95 % interval.", r.seeds);
+  if (r.rates.size() < 2)
+    return seeds;
+  std::string rates;
+  for (const double rate : r.rates)
+    rates += fmt::format("{}{:g}", rates.empty() ? "" : ", ", rate);
+  return fmt::format("{} Every method had, in every setting, the best of the rates {} by {}.", seeds, rates,
+                     r.quality.name);
+}
+
+std::string claims(const reproduction& r, const findings& f) {
+  std::string text = "| what must come back | did it | seen |\n|---|---|---|\n";
+  for (const auto& [claim, found] : judge(r, f))
+    text += row({claim, found.holds ? "yes" : "**no**", found.evidence});
+  return text;
+}
+
+} // namespace
+
+std::vector<judged_shape> judge(const reproduction& r, const findings& f) {
+  std::vector<judged_shape> all;
+  for (const auto& s : r.shapes)
+    all.push_back({s.claim, s.judge(f)});
+  return all;
+}
+
+std::string markdown(const reproduction& r, const findings& f, const std::vector<std::string>& pictures) {
+  auto text = fmt::format("## {}\n\n{}.\n\n{}\n\n{}\n\n`{}` ({:.0f} s of one processor)\n\n", r.name, r.title,
+                          r.reference, r.differences, f.command, f.real_s);
+  text += rule_of(r) + "\n\n" + tables(r, f);
+  for (const auto& picture : pictures)
+    text += fmt::format("![{}]({})\n\n", r.title, picture);
+  return text + claims(r, f);
+}
+
+std::string csv(const findings& f) {
+  std::string text = "method,setting,rate,measure,seed,value\n";
+  for (const auto& c : f.cells)
+    for (const auto& [name, values] : c.values)
+      for (std::size_t i = 0; i < values.size(); ++i)
+        text += fmt::format("\"{}\",\"{}\",{},\"{}\",{},{}\n", c.method, c.setting,
+                            c.rate ? fmt::format("{}", *c.rate) : "", name, i + 1,
+                            std::isfinite(values[i]) ? fmt::format("{}", values[i]) : "");
+  return text;
+}
+
+} // namespace gossamer::apps

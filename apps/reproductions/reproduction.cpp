@@ -1,0 +1,80 @@
+#include "gossamer/apps/reproductions/detail/reproduction.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace gossamer::apps {
+
+namespace {
+
+/// Where a quantity stands when the training loss first comes down to a level.
+std::optional<double> until(const outcome& o, double loss, double (*where)(const actors::evaluation_record&)) {
+  const auto& all = o.evaluations;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!(all[i].train_loss <= loss))
+      continue;
+    if (i == 0 || !std::isfinite(all[i - 1].train_loss))
+      return where(all[i]);
+    const double share = (all[i - 1].train_loss - loss) / (all[i - 1].train_loss - all[i].train_loss);
+    return where(all[i - 1]) + share * (where(all[i]) - where(all[i - 1]));
+  }
+  return {};
+}
+
+double time_of(const actors::evaluation_record& r) { return r.time_s; }
+double bits_of(const actors::evaluation_record& r) { return static_cast<double>(r.payload_bits); }
+
+} // namespace
+
+measure training_loss() {
+  return {.name = "training loss", .of = [](const outcome& o) -> std::optional<double> {
+            const double loss = o.last().train_loss;
+            return std::isfinite(loss) ? std::optional{loss} : std::nullopt;
+          }};
+}
+
+measure test_accuracy() {
+  return {.name = "test accuracy, %",
+          .of = [](const outcome& o) -> std::optional<double> { return 100 * o.last().test_accuracy.value_or(0); },
+          .less_is_better = false};
+}
+
+measure seconds_per_epoch() {
+  return {.name = "seconds an epoch",
+          .of = [](const outcome& o) -> std::optional<double> { return o.last().time_s / o.last().epoch; }};
+}
+
+measure bits_until(double loss) {
+  return {.name = fmt::format("bits until loss {}", loss),
+          .of = [loss](const outcome& o) { return until(o, loss, bits_of); }};
+}
+
+measure seconds_until(double loss) {
+  return {.name = fmt::format("seconds until loss {}", loss),
+          .of = [loss](const outcome& o) { return until(o, loss, time_of); }};
+}
+
+measure payload_bits() {
+  return {.name = "payload, bits", .of = [](const outcome& o) -> std::optional<double> { return bits_of(o.last()); }};
+}
+
+verdict at_most(const named_number& a, double factor, const named_number& b) {
+  const auto times = factor == 1 ? std::string{} : fmt::format("{:.4g} x ", factor);
+  return {a.value <= factor * b.value,
+          fmt::format("{} = {:.4g}, at most {}{} = {:.4g}", a.name, a.value, times, b.name, factor * b.value)};
+}
+
+verdict at_most_above(const named_number& a, double margin, const named_number& b) {
+  return {a.value <= b.value + margin,
+          fmt::format("{} = {:.4g}, at most {} = {:.4g}, and {:.4g} more", a.name, a.value, b.name, b.value, margin)};
+}
+
+verdict within(const named_number& a, double low, double high) {
+  return {low <= a.value && a.value <= high,
+          fmt::format("{} = {:.4g}, within {:.4g} to {:.4g}", a.name, a.value, low, high)};
+}
+
+verdict operator&&(const verdict& a, const verdict& b) { return {a.holds && b.holds, a.evidence + "; " + b.evidence}; }
+
+} // namespace gossamer::apps

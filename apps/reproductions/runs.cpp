@@ -1,0 +1,255 @@
+#include "gossamer/apps/reproductions/detail/runs.hpp"
+
+#include "gossamer/actors/telemetry/json.hpp"
+#include "gossamer/apps/detail/attempt.hpp"
+#include "gossamer/apps/detail/clean_stop.hpp"
+#include "gossamer/apps/detail/shell_word.hpp"
+#include "gossamer/apps/detail/stopwatch.hpp"
+#include "gossamer/apps/detail/told.hpp"
+#include "gossamer/base/error.hpp"
+#include "gossamer/base/file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+#define XXH_INLINE_ALL
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <thread>
+#include <unistd.h>
+#include <xxhash.h>
+
+namespace gossamer::apps {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+/// Keeps what a run has been evaluated to.
+class evaluations_seen final : public actors::run_observer {
+public:
+  void on_evaluation(const actors::evaluation_record& record) override {
+    all.push_back(json::parse(actors::to_json(record)));
+  }
+  json all = json::array();
+};
+
+double mean_seconds(const std::vector<actors::time_use>& workers, actors::activity what, std::size_t count) {
+  double sum = 0;
+  for (std::size_t i = 0; i < count; ++i) // masters stand behind the workers
+    sum += 1e-9 * static_cast<double>(workers[i].of(what));
+  return sum / static_cast<double>(count);
+}
+
+json simulated(const reproduction& r, const run_setup& run) {
+  using actors::activity;
+  json object{{"observed", r.observe ? r.observe(*run.experiment) : std::map<std::string, double>{}}};
+  evaluations_seen seen;
+  try {
+    const auto result = actors::simulate(run.experiment, run.options.world, {.observer = &seen, .faults = run.plan});
+    const auto seconds = [&](activity what) {
+      return mean_seconds(result.time_used, what, run.experiment->settings.workers);
+    };
+    object.update({{"evaluations", seen.all},
+                   {"steps_per_worker", result.summary.steps_per_worker},
+                   {"computing_s", seconds(activity::computing)},
+                   {"compressing_s", seconds(activity::compressing)},
+                   {"communicating_s", seconds(activity::communicating)}});
+  } catch (const error& e) {
+    if (e.code() != errc::diverged)
+      throw;
+    object["diverged"] = e.sentence();
+  }
+  return object;
+}
+
+/// @error json::exception for what is none
+outcome outcome_from(const json& object) {
+  outcome o;
+  o.observed = object.at("observed").get<std::map<std::string, double>>();
+  if (object.contains("diverged"))
+    return o;
+  for (const auto& record : object.at("evaluations"))
+    o.evaluations.push_back(actors::evaluation_from_json(record.dump()));
+  o.steps_per_worker = object.at("steps_per_worker").get<std::vector<std::uint64_t>>();
+  o.computing_s = object.at("computing_s");
+  o.compressing_s = object.at("compressing_s");
+  o.communicating_s = object.at("communicating_s");
+  return o;
+}
+
+std::string joined(const flags& given) {
+  std::vector<std::string> words(given.size());
+  std::ranges::transform(given, words.begin(), shell_word);
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+/// A run, and the file that keeps what it came to.
+class kept_run {
+public:
+  kept_run(flags given, const std::filesystem::path& folder)
+      : given_(std::move(given)), text_(joined(given_)),
+        file_(folder / fmt::format("{:016x}.json", XXH3_64bits(text_.data(), text_.size()))) {}
+
+  const flags& given() const { return given_; }
+  const std::string& text() const { return text_; }
+
+  /// What the file says; false when there is none, or that of other flags, or a damaged one.
+  bool read() {
+    std::error_code none;
+    if (!std::filesystem::exists(file_, none))
+      return false;
+    constexpr std::uint64_t most_bytes = 1 << 28;
+    const auto object =
+        json::parse(read_file(file_, {.noun = "results file", .most_bytes = most_bytes}), nullptr, false);
+    if (object.is_discarded() || object.value("flags", "") != text_)
+      return false;
+    take(object);
+    return true;
+  }
+
+  void keep(json object) {
+    object["flags"] = text_;
+    const auto bytes = object.dump() + '\n';
+    replace_durably(file_, std::as_bytes(std::span{bytes}), "choose another folder with --out");
+    take(object);
+  }
+
+  outcome result;
+  double real_s = 0;
+
+private:
+  void take(const json& object) {
+    result = outcome_from(object);
+    real_s = object.at("real_s");
+  }
+
+  flags given_;
+  std::string text_, file_;
+};
+
+std::vector<kept_run> all_runs(const reproduction& r, const run_maker& how) {
+  std::vector<kept_run> runs;
+  for (const auto& method : r.methods)
+    for (const auto& setting : r.settings)
+      for (std::size_t rate = 0; rate < std::max<std::size_t>(r.rates.size(), 1); ++rate)
+        for (std::size_t seed = 1; seed <= r.seeds; ++seed)
+          runs.emplace_back(flags_of(r, method, setting, rate, seed, how.more), how.folder);
+  return runs;
+}
+
+/// What a user changes must not be what is compared.
+void check_not_swept(const reproduction& r, const flags& more) {
+  std::set<std::string> swept{"--seed"};
+  if (!r.rates.empty())
+    swept.insert("--lr");
+  for (const auto* variants : {&r.methods, &r.settings})
+    for (const auto& v : *variants)
+      for (const auto& word : v.given)
+        if (word.starts_with("--"))
+          swept.insert(word);
+  for (const auto& word : more)
+    if (const auto flag = word.substr(0, word.find('=')); swept.contains(flag))
+      throw error(errc::usage, fmt::format("{} is given, but it is what {} compares", flag, r.name),
+                  fmt::format("leave it out; {} compares {}", r.name, fmt::join(swept, ", ")));
+}
+
+/// One line that lives, where there is a terminal.
+class progress {
+public:
+  progress(std::string name, std::size_t wanted, std::size_t jobs)
+      : name_(std::move(name)), wanted_(wanted), jobs_(jobs) {}
+  ~progress() { show({}); }
+  progress(const progress&) = delete;
+  progress& operator=(const progress&) = delete;
+
+  void count(double real_s) {
+    ++done_;
+    sum_s_ += real_s;
+    const auto each_s = sum_s_ / static_cast<double>(done_);
+    show(fmt::format("{}: {} of {} runs, about {:.0f} s left", name_, done_, wanted_,
+                     each_s * static_cast<double>(wanted_ - done_) / static_cast<double>(jobs_)));
+  }
+
+private:
+  static void show(const std::string& line) {
+    static const bool terminal = isatty(STDERR_FILENO) == 1;
+    if (terminal)
+      std::fputs(("\r\033[K" + line).c_str(), stderr);
+  }
+
+  std::string name_;
+  std::size_t wanted_, jobs_, done_ = 0;
+  double sum_s_ = 0;
+};
+
+void make(const reproduction& r, const run_maker& how, std::vector<kept_run*>& missing) {
+  const auto jobs = how.jobs > 0 ? how.jobs : std::max(1u, std::thread::hardware_concurrency());
+  progress shown{r.name, missing.size(), jobs};
+  const clean_stop stop;
+  in_processes(
+      missing.size(), jobs, how.run_limit_s,
+      [&](std::size_t i) {
+        return tell([&] {
+          const stopwatch watch;
+          auto object = simulated(r, set_up_simulation(how.self, how.understand(missing[i]->given())));
+          object["real_s"] = watch.seconds();
+          return object;
+        });
+      },
+      [&](std::size_t i, const process_end& end) {
+        json said;
+        if (const auto problem = understand(end, said))
+          throw error(problem->code(), fmt::format("a run of {} failed: {}", r.name, problem->sentence()),
+                      fmt::format("to see it: {} simulate {}", how.self.name(), missing[i]->text()));
+        missing[i]->keep(std::move(said));
+        shown.count(missing[i]->real_s);
+        return true;
+      },
+      [] { return clean_stop::requested() != 0; });
+  if (clean_stop::requested() != 0)
+    throw error(errc::interrupted, fmt::format("{} was interrupted", r.name),
+                "the same command goes on with the runs that are missing");
+}
+
+} // namespace
+
+flags flags_of(const reproduction& r, const variant& method, const variant& setting, std::size_t rate,
+               std::uint64_t seed, const flags& more) {
+  flags given = r.common;
+  for (const auto* part : {&setting.given, &method.given})
+    given.insert(given.end(), part->begin(), part->end());
+  if (!r.rates.empty())
+    given.insert(given.end(), {"--lr", fmt::format("{}", r.rates[rate])});
+  given.insert(given.end(), {"--seed", fmt::format("{}", seed), "--check", "no", "--trace", "no"});
+  given.insert(given.end(), more.begin(), more.end());
+  return given;
+}
+
+findings carry_out(const reproduction& r, const run_maker& how) {
+  check_not_swept(r, how.more);
+  auto runs = all_runs(r, how);
+  std::vector<kept_run*> missing;
+  for (auto& run : runs)
+    if (!run.read())
+      missing.push_back(&run);
+  make(r, how, missing);
+
+  findings f;
+  f.name = r.name;
+  auto next = runs.begin();
+  for (const auto& method : r.methods)
+    for (const auto& setting : r.settings) {
+      std::vector<std::vector<outcome>> by_rate(std::max<std::size_t>(r.rates.size(), 1));
+      for (auto& of_rate : by_rate)
+        for (std::size_t seed = 0; seed < r.seeds; ++seed, ++next) {
+          of_rate.push_back(next->result);
+          f.real_s += next->real_s;
+        }
+      f.cells.push_back(chosen(r, method, setting, by_rate));
+    }
+  return f;
+}
+
+} // namespace gossamer::apps
