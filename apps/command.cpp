@@ -146,7 +146,8 @@ private:
 
   void add_reproduction() {
     auto& o = reproducing_;
-    reproduce_->add_option("names", o.names, "which (default: all)")->type_name("NAME");
+    reproduce_->add_option("names", o.names, "which")->type_name("NAME");
+    reproduce_->add_flag("--all", o.all, "all of them");
     reproduce_->add_flag("--list", o.list, "say what there is");
     reproduce_->add_flag("--quick", o.quick, "a short form with wide margins, of a minute at most");
     reproduce_->add_option("--data", o.data, "instead of those of the reproduction")->type_name("NAME");
@@ -154,8 +155,7 @@ private:
     reproduce_->add_option("--out", o.out, "folder of the results; runs that it holds are not repeated")
         ->type_name("DIR")
         ->capture_default_str();
-    reproduce_->add_option("--page", o.page, "run nothing, and write a page of the results that are in --out")
-        ->type_name("FILE");
+    reproduce_->add_flag("--page", o.page, "run nothing, and print a page of the results that are in --out");
     reproduce_->add_option("--jobs", o.jobs, "processes at a time (default: one for each processor)")
         ->type_name("N")
         ->check(CLI::Range(1, 1024));

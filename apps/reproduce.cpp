@@ -28,11 +28,14 @@ const reproduction_entry& entry_of(const std::string& name) {
   throw unknown_name("reproduction", name, known);
 }
 
-std::vector<const reproduction_entry*> wanted(const std::vector<std::string>& names) {
+std::vector<const reproduction_entry*> wanted(const reproduce_options& o) {
+  if (o.all == !o.names.empty())
+    throw error(errc::usage, o.all ? "both --all and names are given" : "no reproduction is named",
+                "name some, or say --all, which takes an hour; --list says what there is");
   std::vector<const reproduction_entry*> entries;
-  for (const auto& name : names)
+  for (const auto& name : o.names)
     entries.push_back(&entry_of(name));
-  if (names.empty())
+  if (o.all)
     for (const auto& entry : reproductions())
       entries.push_back(&entry);
   return entries;
@@ -121,36 +124,24 @@ std::size_t make(const program& p, const reproduce_options& o, const reproductio
   return static_cast<std::size_t>(std::ranges::count_if(judge(r, f), [](const auto& s) { return !s.found.holds; }));
 }
 
-/// The path of the results as seen from the page.
-std::string seen_from(const std::string& page, const std::string& folder) {
-  const auto parent = std::filesystem::absolute(page).parent_path();
-  return std::filesystem::absolute(folder).lexically_normal().lexically_relative(parent.lexically_normal()).string()
-         + '/';
-}
-
-std::string page_of(const reproduce_options& o) {
-  std::string text =
-      "# Reproductions\n\n"
-      "Tables and figures of five papers, made again in virtual time with real gradients. Written by\n"
-      "`gossamer reproduce --page docs/reproductions.md --out docs/reproductions`, of what the commands "
-      "below have found;\neach runs on any machine and gives the same numbers there. What had to come "
-      "back was written down before the\nruns, from the papers. [Misprints](misprints.md) that were found "
-      "on the way have a page, and\n[adding a reproduction](adding-a-reproduction.md) too.\n";
-  std::string sections, lines = "\n| reproduction | what must come back | did |\n|---|---|---|\n";
-  for (const auto* entry : wanted(o.names)) {
-    const auto r = entry->make(false);
-    const files at{o.out, r.name};
-    if (o.names.empty() && !std::filesystem::exists(at.with(".json"))) {
-      lines += fmt::format("| {} | {} | not run yet |\n", r.name, r.title);
+/// The page of a folder of results lies beside it.
+std::string page_of(const std::string& out) {
+  const auto folder = (std::filesystem::path{out} / "").parent_path().filename().string() + '/';
+  std::string lines = "| reproduction | what the paper shows | came back |\n|---|---|---|\n", sections;
+  for (const auto& entry : reproductions()) {
+    const files at{out, entry.name};
+    if (!std::filesystem::exists(at.with(".json"))) {
+      lines += fmt::format("| {} | {} | not run yet |\n", entry.name, entry.make(false).title);
       continue;
     }
     const auto f = read_findings(at.with(".json"));
-    const auto shapes = judge(entry->make(f.quick), f);
+    const auto r = entry.make(f.quick);
+    const auto shapes = judge(r, f);
     const auto held = std::ranges::count_if(shapes, [](const auto& s) { return s.found.holds; });
     lines += fmt::format("| [{0}](#{0}) | {1} | {2} of {3} |\n", r.name, r.title, held, shapes.size());
-    sections += '\n' + markdown(entry->make(f.quick), f, picture_names(r, at, seen_from(o.page, o.out)));
+    sections += '\n' + markdown(r, f, picture_names(r, at, folder));
   }
-  return text + lines + sections;
+  return lines + sections;
 }
 
 } // namespace
@@ -159,12 +150,10 @@ int reproduce(const program& p, const reproduce_options& o,
               const std::function<run_options(const std::vector<std::string>&)>& understand) {
   if (o.list)
     return print_list(), 0;
-  if (!o.page.empty()) {
-    write_text(o.page, page_of(o), "choose another file with --page");
-    return 0;
-  }
+  if (o.page)
+    return fmt::print("{}", page_of(o.out)), 0;
   std::size_t missing = 0;
-  for (const auto* entry : wanted(o.names))
+  for (const auto* entry : wanted(o))
     missing += make(p, o, *entry, understand);
   if (missing > 0)
     throw error(errc::failed, fmt::format("{} of what must come back did not", missing),

@@ -9,7 +9,8 @@ In every *.md file:
  - a fenced block behind `<!-- snippet: FILE#NAME -->` is the region of FILE between the comments `snippet NAME begin`
    and `snippet NAME end`; behind `<!-- snippet: FILE -->` it is the whole file;
  - between `<!-- generated: gossamer list KIND -->` (or `explain`) and `<!-- /generated -->` stands the registry of that
-   kind as a table (or as sections);
+   kind as a table (or as sections); behind `<!-- generated: gossamer reproduce ... -->` what that command prints;
+ - tests that are named (the test `suite.case`) exist;
  - relative links and images lead to files, and #fragments to headings;
  - there is one heading of the first level, and prose has at most 120 characters a line;
  - commands in ```console blocks and keys in ```toml blocks have flags, names and parameters that exist; fault plans and
@@ -45,6 +46,7 @@ class World:
     read: Callable[[str], str | None]  # a file of the repository; None if there is none
     exists: Callable[[str], bool]
     gossamer: Callable[..., str]  # what the command prints; a Problem if it refuses
+    tests: set[str]  # suite.case
 
 
 @dataclass
@@ -132,6 +134,10 @@ def sections(kind: str, world: World) -> list[str]:
     return lines + [""]
 
 
+def printed(words: str, world: World) -> list[str]:
+    return ["", *world.gossamer(*shlex.split(words)).splitlines(), ""]
+
+
 def copies(page: Page) -> Iterator[Copy]:
     blocks = {begin: end for begin, end, _ in page.blocks()}
     prose = dict(page.prose())
@@ -145,6 +151,9 @@ def copies(page: Page) -> Iterator[Copy]:
             end = next((n for n, text in prose.items() if n > number and text == "<!-- /generated -->"), number + 1)
             write = table if found[1] == "list" else sections
             yield Copy(number, end - 1, line, lambda world, write=write, kind=found[2]: write(kind, world))
+        elif found := re.fullmatch(r"<!-- generated: gossamer (reproduce .*) -->", line):
+            end = next((n for n, text in prose.items() if n > number and text == "<!-- /generated -->"), number + 1)
+            yield Copy(number, end - 1, line, lambda world, words=found[1]: printed(words, world))
 
 
 def outdated_copies(page: Page, world: World) -> Iterator[Finding]:
@@ -161,6 +170,14 @@ def updated(page: Page, world: World) -> str:
     for copy in reversed(list(copies(page))):
         lines[copy.begin:copy.end] = copy.original(world)
     return "\n".join(lines) + "\n"
+
+
+def missing_tests(page: Page, world: World) -> Iterator[Finding]:
+    for number, line in page.prose():
+        for named in re.findall(r"\btests? ((?:`\w+\.\w+`(?:, )?)+)", line):
+            for test in re.findall(r"`([^`]+)`", named):
+                if test not in world.tests:
+                    yield number, f"there is no test {test}"
 
 
 # -- links and form ----------------------------------------------------------------------------------------------------
@@ -241,8 +258,8 @@ def check_command(text: str, world: World) -> None:
     names = []
     while rest:
         flag, _, value = rest.pop(0).partition("=")
-        if flag == "--":  # the job of nodes
-            return check_command(shlex.join(rest), world)
+        if flag == "--":  # the job of nodes, or flags of all runs
+            return check_command(shlex.join(["simulate", *rest] if subcommand == "reproduce" else rest), world)
         if not flag.startswith("--"):
             names.append(flag)
         elif flag not in flags:
@@ -299,16 +316,19 @@ RULES = [
           "# A\n<!-- generated: gossamer explain codecs -->\n\n### uniform\n\nrounds | packs.\n\n"
           "| parameter | default | allowed | meaning |\n|---|---|---|---|\n"
           "| `bits` | `8` | 1 to 16 | width |\n\n<!-- /generated -->\n"]),
+    Rule(missing_tests, ["# A\nThe test `a.c`.\n", "# A\n| tests `a.b`, `a.c` |\n"], ["# A\n| tests `a.b`, `b.a` | `x.y` |\n"]),
     Rule(broken_links, ["# A\n[b](b.md)\n", "# A\n![b](images/b.svg)\n", "# A\n[b](#part-two)\n"],
          ["# A\n[a](a.cpp) [web](https://example.org/) `[i](j)`\n", "# A\n[b](#part-2-it-is)\n## Part 2: it is\n"]),
     Rule(not_one_title, ["text\n", "# A\n# B\n"], ["# A\n```sh\n# a comment\n```\n## B\n"]),
     Rule(long_lines, [f"# A\n{'a' * 121}\n"], [f"# A\n| {'a' * 121} |\n```\n{'a' * 121}\n```\n"]),
     Rule(wrong_examples,
          [*(f"# A\n```console\n$ gossamer {words}\n```\n" for words in (
-             "train --codek uniform", "train --codec u", "list kodecs", "fly --high", "train -- train --codek u")),
+             "train --codek uniform", "train --codec u", "list kodecs", "fly --high", "train -- train --codek u",
+             "reproduce x -- --codek u")),
           "# A\n```console\n$ bin/gossamer train \\\n    --codec uniform:bit=8\n```\n",
           "# A\n```toml\ncodek = 1\n```\n", '# A\n```toml\ncodec = "u"\n```\n'],
          ["# A\n```console\n$ bin/gossamer train --codec uniform:bits=8 -- train --json  # comment\nany --text\n```\n",
+          "# A\n```console\n$ gossamer reproduce x -- --codec uniform:bits=8\n```\n",
           "# A\n```console\n$ gossamer list codecs\n$ gossamer --help\n$ ls --nonsense\n```\n",
           '# A\n```toml\ncodec = "uniform:bits=4"\n# text\n```\n', '# A\n```toml\n[[fault]]\nkind = "kill"\n```\n']),
 ]
@@ -326,6 +346,7 @@ def self_test() -> Iterator[str]:
     printed = {
         ("--help",): "",
         ("train", "--help"): "  --codec NAME=identity    how\n  --json     print\n",
+        ("reproduce", "--help"): "  --quick      fast\n",
         ("simulate", "--help"): "  --codec NAME=identity    how\n",
         ("list", "--help"): "  -h,--help    print\n",
         ("list", "codecs"): "",
@@ -338,7 +359,7 @@ def self_test() -> Iterator[str]:
             raise Problem("refused")
         return printed[arguments]
 
-    world = World(files.get, files.__contains__, gossamer)
+    world = World(files.get, files.__contains__, gossamer, {"a.b", "b.a"})
     for rule in RULES:
         for text, expected in [(text, True) for text in rule.bad] + [(text, False) for text in rule.good]:
             if any(rule.check(Page(PurePosixPath("a.md"), text), world)) != expected:
@@ -353,7 +374,7 @@ def world_of(root: Path, command: str) -> World:
 
     def gossamer(*arguments: str) -> str:
         if arguments not in known:
-            result = subprocess.run([command, *arguments], capture_output=True, text=True, timeout=60)
+            result = subprocess.run([command, *arguments], capture_output=True, text=True, timeout=60, cwd=root)
             if result.returncode != 0:
                 raise Problem(f"gossamer {shlex.join(arguments)} fails: {result.stderr.strip()}")
             known[arguments] = result.stdout
@@ -362,7 +383,9 @@ def world_of(root: Path, command: str) -> World:
     def read(path: str) -> str | None:
         return (root / path).read_text(encoding="utf-8") if (root / path).is_file() else None
 
-    return World(read, lambda path: (root / path).exists(), gossamer)
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in (root / "tests").rglob("*_test.cpp"))
+    tests = {".".join(pair) for pair in re.findall(r"^TEST(?:_[FP])?\((\w+), (\w+)\)", sources, re.MULTILINE)}
+    return World(read, lambda path: (root / path).exists(), gossamer, tests)
 
 
 def main() -> int:
@@ -375,7 +398,7 @@ def main() -> int:
         print(__doc__, file=sys.stderr)
         return 2
     root = Path(__file__).resolve().parent.parent
-    world = world_of(root, arguments[0])
+    world = world_of(root, str(Path(arguments[0]).resolve()))
     names = sorted({name for name in listed(root) if name.endswith(".md") and (root / name).is_file()})
     pages = [Page(PurePosixPath(name), (root / name).read_text(encoding="utf-8")) for name in names]
     if arguments[1:]:

@@ -10,13 +10,14 @@
 namespace gossamer::apps {
 
 struct reproduce_options {
-  std::vector<std::string> names; ///< empty: all
+  std::vector<std::string> names;
+  bool all = false; ///< instead of names
   bool list = false;
+  bool page = false; ///< run nothing, and print a page of the results that are in `out`
   bool quick = false;
   std::string out = "reproductions"; ///< folder of results
   std::string data, model;           ///< instead of those of the reproduction; empty: those
   std::vector<std::string> more;     ///< flags of `simulate` for all runs, which win
-  std::string page;                  ///< file to write a page to, of the results that are in `out`; runs nothing
   std::size_t jobs = 0;              ///< processes at a time; 0: one for each processor
   double run_limit_s = 3600;
 };

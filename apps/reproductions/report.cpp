@@ -86,6 +86,24 @@ std::string tables(const reproduction& r, const findings& f) {
   return text;
 }
 
+/// A paragraph in lines that are not too long to read as text.
+std::string wrapped(std::string_view words) {
+  constexpr std::size_t most = 120;
+  std::string text;
+  std::size_t begin_of_line = 0;
+  while (!words.empty()) {
+    const auto word = words.substr(0, words.find(' '));
+    words.remove_prefix(std::min(words.size(), word.size() + 1));
+    if (text.size() > begin_of_line && text.size() + 1 + word.size() - begin_of_line > most) {
+      text += '\n';
+      begin_of_line = text.size();
+    } else if (text.size() > begin_of_line)
+      text += ' ';
+    text += word;
+  }
+  return text;
+}
+
 std::string rule_of(const reproduction& r) {
   const auto seeds = r.seeds == 1
                          ? std::string{"One seed."}
@@ -116,9 +134,10 @@ std::vector<judged_shape> judge(const reproduction& r, const findings& f) {
 }
 
 std::string markdown(const reproduction& r, const findings& f, const std::vector<std::string>& pictures) {
-  auto text = fmt::format("## {}\n\n{}.\n\n{}\n\n{}\n\n`{}` ({:.0f} s of one processor)\n\n", r.name, r.title,
-                          r.reference, r.differences, f.command, f.real_s);
-  text += rule_of(r) + "\n\n" + tables(r, f);
+  auto text =
+      fmt::format("## {}\n\n{}.\n\n{}\n\n{}\n\n", r.name, r.title, wrapped(r.reference + '.'), wrapped(r.differences));
+  text += wrapped(fmt::format("`{}` ({:.0f} s of one processor). {}", f.command, f.real_s, rule_of(r))) + "\n\n"
+          + tables(r, f);
   for (const auto& picture : pictures)
     text += fmt::format("![{}]({})\n\n", r.title, picture);
   return text + claims(r, f);

@@ -61,7 +61,7 @@ measure payload_bits() {
 
 verdict at_most(const named_number& a, double factor, const named_number& b) {
   const auto times = factor == 1 ? std::string{} : fmt::format("{:.4g} x ", factor);
-  return {a.value <= factor * b.value,
+  return {std::isfinite(a.value) && a.value <= factor * b.value,
           fmt::format("{} = {:.4g}, at most {}{} = {:.4g}", a.name, a.value, times, b.name, factor * b.value)};
 }
 

@@ -77,7 +77,7 @@ struct verdict {
   std::string evidence;
 };
 
-/// a <= factor b.
+/// a <= factor b. What diverged or never came, where less is better, is never at most anything.
 verdict at_most(const named_number& a, double factor, const named_number& b);
 /// a <= b + margin; for accuracies in percent.
 verdict at_most_above(const named_number& a, double margin, const named_number& b);
