@@ -59,6 +59,18 @@ measure payload_bits() {
   return {.name = "payload, bits", .of = [](const outcome& o) -> std::optional<double> { return bits_of(o.last()); }};
 }
 
+measure milliseconds_per_round() {
+  return {.name = "ms a round", .of = [](const outcome& o) -> std::optional<double> {
+            return 1e3 * o.last().time_s / static_cast<double>(o.steps_per_worker.front());
+          }};
+}
+
+measure milliseconds_per_round(std::string what, double outcome::*seconds) {
+  return {.name = std::move(what) + ", ms a round", .of = [seconds](const outcome& o) -> std::optional<double> {
+            return 1e3 * (o.*seconds) / static_cast<double>(o.steps_per_worker.front());
+          }};
+}
+
 verdict at_most(const named_number& a, double factor, const named_number& b) {
   const auto times = factor == 1 ? std::string{} : fmt::format("{:.4g} x ", factor);
   return {std::isfinite(a.value) && a.value <= factor * b.value,

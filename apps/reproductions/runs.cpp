@@ -139,14 +139,25 @@ std::vector<kept_run> all_runs(const reproduction& r, const run_maker& how) {
   return runs;
 }
 
+/// What these runs have of their own.
+flags own_flags(const reproduction& r, const variant& method, const variant& setting) {
+  flags given = setting.given;
+  given.insert(given.end(), method.given.begin(), method.given.end());
+  if (r.together) {
+    const auto both = r.together(method, setting);
+    given.insert(given.end(), both.begin(), both.end());
+  }
+  return given;
+}
+
 /// What a user changes must not be what is compared.
 void check_not_swept(const reproduction& r, const flags& more) {
   std::set<std::string> swept{"--seed"};
   if (!r.rates.empty())
     swept.insert("--lr");
-  for (const auto* variants : {&r.methods, &r.settings})
-    for (const auto& v : *variants)
-      for (const auto& word : v.given)
+  for (const auto& method : r.methods)
+    for (const auto& setting : r.settings)
+      for (const auto& word : own_flags(r, method, setting))
         if (word.starts_with("--"))
           swept.insert(word);
   for (const auto& word : more)
@@ -218,8 +229,8 @@ void make(const reproduction& r, const run_maker& how, std::vector<kept_run*>& m
 flags flags_of(const reproduction& r, const variant& method, const variant& setting, std::size_t rate,
                std::uint64_t seed, const flags& more) {
   flags given = r.common;
-  for (const auto* part : {&setting.given, &method.given})
-    given.insert(given.end(), part->begin(), part->end());
+  const auto own = own_flags(r, method, setting);
+  given.insert(given.end(), own.begin(), own.end());
   if (!r.rates.empty())
     given.insert(given.end(), {"--lr", fmt::format("{}", r.rates[rate])});
   given.insert(given.end(), {"--seed", fmt::format("{}", seed), "--check", "no", "--trace", "no"});

@@ -50,6 +50,9 @@ measure seconds_per_epoch();
 measure bits_until(double loss);
 measure seconds_until(double loss);
 measure payload_bits(); ///< of the whole run
+/// Virtual time of a round of all workers together: all of it, or what a worker spends on one thing.
+measure milliseconds_per_round();
+measure milliseconds_per_round(std::string what, double outcome::*seconds);
 
 /// One of the things compared: a method, or a setting that all methods are run in.
 struct variant {
@@ -84,6 +87,14 @@ verdict at_most_above(const named_number& a, double margin, const named_number& 
 /// low <= a <= high.
 verdict within(const named_number& a, double low, double high);
 verdict operator&&(const verdict& a, const verdict& b);
+/// f of each, all together. Requires at least one.
+template <class Range, class F>
+verdict each(const Range& of, F f) {
+  std::optional<verdict> all;
+  for (const auto& one : of)
+    all = all ? *all && f(one) : f(one);
+  return all.value();
+}
 
 class findings;
 
@@ -116,6 +127,8 @@ struct reproduction {
   flags common = {}; ///< of all runs
   std::vector<variant> methods;
   std::vector<variant> settings = {{}};
+  /// Flags that follow from both, behind theirs.
+  std::function<flags(const variant& method, const variant& setting)> together = {};
   /// The learning rates that every method is tried with, in every setting; empty: no rate matters, or `common` has it.
   /// The best is that whose mean of `quality` over the seeds is. @see chosen
   std::vector<double> rates = {};
