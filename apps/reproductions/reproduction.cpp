@@ -45,6 +45,14 @@ measure seconds_per_epoch() {
           .of = [](const outcome& o) -> std::optional<double> { return o.last().time_s / o.last().epoch; }};
 }
 
+measure steady_seconds_per_epoch() {
+  return {.name = "seconds an epoch", .of = [](const outcome& o) -> std::optional<double> {
+            const auto& all = o.evaluations;
+            const auto& record = all[all.size() > 2 ? all.size() - 2 : all.size() - 1];
+            return record.time_s / record.epoch;
+          }};
+}
+
 measure bits_until(double loss) {
   return {.name = fmt::format("bits until loss {}", loss),
           .of = [loss](const outcome& o) { return until(o, loss, bits_of); }};

@@ -45,6 +45,8 @@ measure training_loss();
 measure test_accuracy(); ///< in percent
 /// Virtual seconds of a pass over the data, all workers together.
 measure seconds_per_epoch();
+/// The same but for the end of the run, when slow gradients and messages under way are waited for.
+measure steady_seconds_per_epoch();
 /// Payload sent by all until an evaluation shows such a training loss, and the virtual seconds until then; between two
 /// evaluations, as a straight line.
 measure bits_until(double loss);
