@@ -23,6 +23,7 @@ std::optional<double> until(const outcome& o, double loss, double (*where)(const
 }
 
 double time_of(const actors::evaluation_record& r) { return r.time_s; }
+double epoch_of(const actors::evaluation_record& r) { return r.epoch; }
 double bits_of(const actors::evaluation_record& r) { return static_cast<double>(r.payload_bits); }
 
 } // namespace
@@ -63,6 +64,11 @@ measure seconds_until(double loss) {
           .of = [loss](const outcome& o) { return until(o, loss, time_of); }};
 }
 
+measure epochs_until(double loss) {
+  return {.name = fmt::format("epochs until loss {}", loss),
+          .of = [loss](const outcome& o) { return until(o, loss, epoch_of); }};
+}
+
 measure payload_bits() {
   return {.name = "payload, bits", .of = [](const outcome& o) -> std::optional<double> { return bits_of(o.last()); }};
 }
@@ -96,5 +102,20 @@ verdict within(const named_number& a, double low, double high) {
 }
 
 verdict operator&&(const verdict& a, const verdict& b) { return {a.holds && b.holds, a.evidence + "; " + b.evidence}; }
+
+verdict all_of(const std::vector<verdict>& verdicts) {
+  if (verdicts.size() == 1)
+    return verdicts.front();
+  std::size_t failed = 0;
+  std::string evidence;
+  for (const auto& v : verdicts)
+    if (!v.holds) {
+      ++failed;
+      evidence += "; " + v.evidence;
+    }
+  if (failed > 0)
+    return {false, fmt::format("{} of {} do not hold{}", failed, verdicts.size(), evidence)};
+  return {true, fmt::format("all {} hold, such as {}", verdicts.size(), verdicts.front().evidence)};
+}
 
 } // namespace gossamer::apps

@@ -68,8 +68,8 @@ reproduction wu2022_figure3(bool quick) {
                     const auto about = [&](const char* method, double printed) {
                       return within(f(bits.name, method), 0.99 * printed, 1.01 * printed);
                     };
-                    return about("K = 1", 32) && about("K = 50", 1.62) && about("K = 100", 1.31)
-                           && about("K = 200", 1.16) && about("no full rounds", 1);
+                    return all_of({about("K = 1", 32), about("K = 50", 1.62), about("K = 100", 1.31),
+                                   about("K = 200", 1.16), about("no full rounds", 1)});
                   }},
                  {"fewer full rounds take less time",
                   [=](const findings& f) {
@@ -87,7 +87,7 @@ reproduction wu2022_figure3(bool quick) {
                       return at_most_above(f(accuracy.name, "no full rounds"), between, f(accuracy.name, method))
                              && at_most_above(f(accuracy.name, method), between, f(accuracy.name, "K = 1"));
                     };
-                    return lies("K = 50") && lies("K = 100") && lies("K = 200");
+                    return all_of({lies("K = 50"), lies("K = 100"), lies("K = 200")});
                   }}},
       .pictures = {{.kind = picture_kind::curves, .x = "epochs", .y = "accuracy"}},
       .observe =

@@ -9,11 +9,7 @@ namespace {
 
 constexpr std::array marsits{"Marsit-100", "Marsit"};
 constexpr std::array others{"PSGD", "signSGD", "EF-signSGD", "SSDM"};
-
-template <class F>
-verdict each_method(F f) {
-  return each(others, f) && each(marsits, f);
-}
+constexpr std::array all{"PSGD", "signSGD", "EF-signSGD", "SSDM", "Marsit-100", "Marsit"};
 
 flags algorithm_of(const variant& method, const variant& setting) {
   static const std::map<std::string, std::string> algorithms{
@@ -25,6 +21,15 @@ flags algorithm_of(const variant& method, const variant& setting) {
       {"Marsit", "marsit:period=0,global-rate=0.002,"},
   };
   return {"--algorithm", algorithms.at(method.name) + "collective=" + setting.name};
+}
+
+/// Of the methods that Marsit is compared with.
+named_number least(const findings& f, const measure& m, const char* way) {
+  auto found = f(m.name, others.front(), way);
+  for (const char* method : others)
+    if (const auto now = f(m.name, method, way); now.value < found.value)
+      found = now;
+  return found;
 }
 
 } // namespace
@@ -44,16 +49,17 @@ reproduction wu2022_figure5(bool quick) {
           "Here: 16 workers, a perceptron of 101,770 parameters, 4 samples of 0.1 ms a gradient, links of 1 Gb/s and "
           "50 us, 100 rounds; codecs on the host, costs as counted. Sums of signs are in Elias' code as there; "
           "EF-signSGD shares one scale, and Marsit has a fixed one-bit step.",
-      .common = {"--data",        "digits:samples=320,test=100",
-                 "--model",       quick ? "mlp:hidden=32" : "mlp:hidden=128",
-                 "--workers",     "16",
-                 "--batch",       "4",
-                 "--optimiser",   "momentum:beta=0.9",
-                 "--lr",          "0.001",
-                 "--sample-time", "1e-4",
-                 "--network",     quick ? "uniform:latency=5e-5,bandwidth=2.5e8" : "uniform:latency=5e-5,bandwidth=1e9",
-                 "--steps",       "100",
-                 "--eval-every",  "1000"},
+      .common =
+          {"--data",        "digits:samples=320,test=100",
+           "--model",       quick ? "mlp:hidden=16" : "mlp:hidden=128",
+           "--workers",     "16",
+           "--batch",       "4",
+           "--optimiser",   "momentum:beta=0.9",
+           "--lr",          "0.001",
+           "--sample-time", "1e-4",
+           "--network",     quick ? "uniform:latency=5e-5,bandwidth=1.25e8" : "uniform:latency=5e-5,bandwidth=1e9",
+           "--steps",       "100",
+           "--eval-every",  "1000"},
       .methods = {{"PSGD"}, {"signSGD"}, {"EF-signSGD"}, {"SSDM"}, {"Marsit-100"}, {"Marsit"}},
       .settings = {{.name = "ring"}, {.name = "torus"}},
       .together = algorithm_of,
@@ -61,13 +67,12 @@ reproduction wu2022_figure5(bool quick) {
       .measures = {time, computing, compressing, communicating},
       .shapes = {{"Marsit communicates least",
                   [=](const findings& f) {
-                    return each(marsits, [&](const char* marsit) {
-                      return each(others, [&](const char* other) {
-                        return at_most(f(communicating.name, marsit, "ring"), 1, f(communicating.name, other, "ring"))
-                               && at_most(f(communicating.name, marsit, "torus"), 1,
-                                          f(communicating.name, other, "torus"));
-                      });
-                    });
+                    std::vector<verdict> verdicts;
+                    for (const char* way : {"ring", "torus"})
+                      for (const char* marsit : marsits)
+                        verdicts.push_back(
+                            at_most(f(communicating.name, marsit, way), 1, least(f, communicating, way)));
+                    return all_of(verdicts);
                   }},
                  {"Marsit compresses little",
                   [=](const findings& f) {
@@ -77,22 +82,20 @@ reproduction wu2022_figure5(bool quick) {
                   }},
                  {"every method communicates for less time on a torus than on a ring",
                   [=](const findings& f) {
-                    return each_method([&](const char* method) {
+                    return each(all, [&](const char* method) {
                       return at_most(f(communicating.name, method, "torus"), 1, f(communicating.name, method, "ring"));
                     });
                   }},
                  {"on a ring, communicating takes longer than computing",
                   [=](const findings& f) {
-                    return each_method([&](const char* method) {
+                    return each(all, [&](const char* method) {
                       return at_most(f(computing.name, method, "ring"), 1, f(communicating.name, method, "ring"));
                     });
                   }},
                  {"on a ring, rounds of Marsit are the shortest",
                   [=](const findings& f) {
                     return each(marsits, [&](const char* marsit) {
-                      return each(others, [&](const char* other) {
-                        return at_most(f(time.name, marsit, "ring"), 1, f(time.name, other, "ring"));
-                      });
+                      return at_most(f(time.name, marsit, "ring"), 1, least(f, time, "ring"));
                     });
                   }}},
       .pictures = {{.kind = picture_kind::bars,

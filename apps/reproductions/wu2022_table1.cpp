@@ -1,13 +1,16 @@
 // Wu et al. (2022), table 1: signs compressed anew at every hop train badly with three workers and not with eight.
 #include "gossamer/apps/reproductions/detail/entries.hpp"
 
+#include <fmt/format.h>
+
 namespace gossamer::apps {
 
 namespace {
 
 /// Rounds take equally long in synchronous runs.
 measure rounds_until(double loss) {
-  return {.name = "rounds until loss 1", .of = [time = seconds_until(loss)](const outcome& o) -> std::optional<double> {
+  return {.name = fmt::format("rounds until loss {}", loss),
+          .of = [time = seconds_until(loss)](const outcome& o) -> std::optional<double> {
             const auto seconds = time.of(o);
             if (!seconds)
               return {};
@@ -37,7 +40,7 @@ reproduction wu2022_table1(bool quick) {
       .methods = {{cascading, {"--algorithm", "cascading-ssdm:norm-bucket=16"}},
                   {none, {"--algorithm", "all-reduce-sgd"}}},
       .settings = {{"M = 3", {"--workers", "3"}}, {"M = 8", {"--workers", "8"}}},
-      .rates = quick ? std::vector{0.01} : std::vector{0.005, 0.01, 0.03},
+      .rates = quick ? std::vector{0.03} : std::vector{0.005, 0.01, 0.03},
       .quality = accuracy,
       .seeds = quick ? 1u : 3u,
       .measures = {rounds, accuracy, seconds},

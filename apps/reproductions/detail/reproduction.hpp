@@ -47,10 +47,11 @@ measure test_accuracy(); ///< in percent
 measure seconds_per_epoch();
 /// The same but for the end of the run, when slow gradients and messages under way are waited for.
 measure steady_seconds_per_epoch();
-/// Payload sent by all until an evaluation shows such a training loss, and the virtual seconds until then; between two
-/// evaluations, as a straight line.
+/// Payload sent by all until an evaluation shows such a training loss, and the virtual seconds and epochs until then;
+/// between two evaluations, as a straight line.
 measure bits_until(double loss);
 measure seconds_until(double loss);
+measure epochs_until(double loss);
 measure payload_bits(); ///< of the whole run
 /// Virtual time of a round of all workers together: all of it, or what a worker spends on one thing.
 measure milliseconds_per_round();
@@ -89,13 +90,15 @@ verdict at_most_above(const named_number& a, double margin, const named_number& 
 /// low <= a <= high.
 verdict within(const named_number& a, double low, double high);
 verdict operator&&(const verdict& a, const verdict& b);
-/// f of each, all together. Requires at least one.
+/// All of them; the evidence is what fails, or the first. Requires at least one.
+verdict all_of(const std::vector<verdict>& verdicts);
+/// f of each.
 template <class Range, class F>
-verdict each(const Range& of, F f) {
-  std::optional<verdict> all;
-  for (const auto& one : of)
-    all = all ? *all && f(one) : f(one);
-  return all.value();
+verdict each(const Range& range, F f) {
+  std::vector<verdict> verdicts;
+  for (const auto& one : range)
+    verdicts.push_back(f(one));
+  return all_of(verdicts);
 }
 
 class findings;
