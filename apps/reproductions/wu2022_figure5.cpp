@@ -46,18 +46,18 @@ reproduction wu2022_figure5(bool quick) {
                    "multi-hop all-reduce with ultimate compression, DAC 2022, figure 5",
       .differences =
           "The paper: AlexNet on CIFAR-10, 64 GPUs, a network that it does not describe; the bars have no numbers. "
-          "Here: 16 workers, a perceptron of 101,770 parameters, 4 samples of 0.1 ms a gradient, links of 1 Gb/s and "
+          "Here: 16 workers, a perceptron of 50,890 parameters, 4 samples of 0.1 ms a gradient, links of 0.5 Gb/s and "
           "50 us, 100 rounds; codecs on the host, costs as counted. Sums of signs are in Elias' code as there; "
           "EF-signSGD shares one scale, and Marsit has a fixed one-bit step.",
       .common =
           {"--data",        "digits:samples=320,test=100",
-           "--model",       quick ? "mlp:hidden=16" : "mlp:hidden=128",
+           "--model",       quick ? "mlp:hidden=8" : "mlp:hidden=64",
            "--workers",     "16",
            "--batch",       "4",
            "--optimiser",   "momentum:beta=0.9",
            "--lr",          "0.001",
            "--sample-time", "1e-4",
-           "--network",     quick ? "uniform:latency=5e-5,bandwidth=1.25e8" : "uniform:latency=5e-5,bandwidth=1e9",
+           "--network",     quick ? "uniform:latency=5e-5,bandwidth=6.25e7" : "uniform:latency=5e-5,bandwidth=5e8",
            "--steps",       "100",
            "--eval-every",  "1000"},
       .methods = {{"PSGD"}, {"signSGD"}, {"EF-signSGD"}, {"SSDM"}, {"Marsit-100"}, {"Marsit"}},
