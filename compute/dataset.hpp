@@ -49,6 +49,7 @@ struct dataset {
   std::vector<std::size_t> shape = {};
   bool is_text = false; ///< the features are bytes, each followed by the next, and the last by the target
   picture_augmentation augmentation = {};
+  std::size_t shuffled_block = 0; ///< neighbours that stay close to each other in the order of an epoch (`sampler`)
 
   bool sparse() const noexcept { return !row_start.empty(); }
   std::span<const float> dense_row(std::size_t i) const { return {dense.data() + i * features, features}; }

@@ -57,7 +57,8 @@ std::size_t gradient_source::samples_of(const gradient_job& job) const {
 }
 
 compute::sampler gradient_source::sampler_of(const shards_of_view& shards) const {
-  return {shards ? shards->of(worker_) : (*experiment_->shards)[worker_], experiment_->settings.batch, order_};
+  return {shards ? shards->of(worker_) : (*experiment_->shards)[worker_], experiment_->settings.batch, order_,
+          experiment_->data.train.shuffled_block};
 }
 
 std::span<const std::uint32_t> gradient_source::minibatch(const gradient_job& job) {

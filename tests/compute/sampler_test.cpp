@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace gossamer::compute {
 namespace {
@@ -69,6 +70,84 @@ TEST(sampler, reaches_far_steps) {
   sampler s(shard_of(3), 2, stream_of(1, 0));
   const auto far = s.batch_of(std::uint64_t{1} << 60);
   EXPECT_TRUE(std::ranges::all_of(far, [](auto i) { return i >= 100 && i < 103; }));
+}
+
+/// A shard with gaps, in no order.
+indices scattered(std::size_t size) {
+  indices shard = shard_of(size);
+  for (auto& i : shard)
+    i = 3 * i + i % 2;
+  random_sequence{stream_of(9, 9), 0}.shuffle(std::span{shard});
+  return shard;
+}
+
+/// The places that the samples of an epoch have in the ascending shard.
+indices places_of_epoch(std::size_t size, std::size_t block, std::uint64_t epoch, std::uint64_t seed = 1) {
+  auto ascending = scattered(size);
+  std::ranges::sort(ascending);
+  indices places;
+  for (const auto i : copy(sampler(scattered(size), size, stream_of(seed, 0), block).batch_of(epoch)))
+    places.push_back(static_cast<std::uint32_t>(std::ranges::find(ascending, i) - ascending.begin()));
+  return places;
+}
+
+TEST(sampler, with_blocks_visits_each_sample_once_an_epoch) {
+  for (const std::size_t size : {1u, 2u, 15u, 16u, 17u, 100u, 257u})
+    for (const std::size_t block : {1u, 2u, 3u, 16u, 99u, 100u, 101u, 1'000'000u})
+      for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
+        auto places = places_of_epoch(size, block, epoch);
+        std::ranges::sort(places);
+        indices expected(size);
+        std::iota(expected.begin(), expected.end(), 0u);
+        ASSERT_EQ(places, expected) << size << " " << block << " " << epoch;
+      }
+}
+
+std::set<std::uint32_t> blocks_of(std::span<const std::uint32_t> places, std::uint32_t block) {
+  std::set<std::uint32_t> result;
+  for (const auto place : places)
+    result.insert(place / block);
+  return result;
+}
+
+TEST(sampler, visits_whole_blocks_sixteen_at_a_time) {
+  constexpr std::uint32_t block = 7, blocks = 150;
+  constexpr std::size_t together = sampler::blocks_together * block;
+  for (std::uint64_t epoch = 0; epoch < 5; ++epoch) {
+    const auto places = places_of_epoch(blocks * block, block, epoch);
+    for (std::size_t at = 0; at < places.size(); at += together) {
+      const auto now = std::span{places}.subspan(at, std::min(together, places.size() - at));
+      ASSERT_EQ(blocks_of(now, block).size() * block, now.size());
+      ASSERT_GT(blocks_of(now.first(block), block).size(), 1u) << "its blocks are not visited one after the other";
+    }
+  }
+}
+
+TEST(sampler, orders_with_blocks_differ_by_epoch_and_seed_and_are_repeatable) {
+  constexpr std::uint32_t block = 7, size = 150 * block;
+  const auto first_blocks = [&](std::uint64_t epoch, std::uint64_t seed) {
+    const auto places = places_of_epoch(size, block, epoch, seed);
+    return blocks_of(std::span{places}.first(sampler::blocks_together * block), block);
+  };
+  EXPECT_NE(first_blocks(0, 1), first_blocks(1, 1));
+  EXPECT_NE(first_blocks(0, 1), first_blocks(0, 2));
+  sampler going_on(scattered(size), size, stream_of(1, 0), block);
+  for (const std::uint64_t epoch : {0u, 1u, 2u, 1u}) {
+    sampler fresh(scattered(size), size, stream_of(1, 0), block);
+    EXPECT_EQ(copy(going_on.batch_of(epoch)), copy(fresh.batch_of(epoch)));
+  }
+}
+
+TEST(sampler, takes_a_block_that_is_larger_than_the_shard) {
+  EXPECT_EQ(places_of_epoch(50, 51, 0), places_of_epoch(50, 1'000'000'000, 0));
+  EXPECT_NE(places_of_epoch(50, 51, 0), places_of_epoch(50, 51, 1));
+}
+
+TEST(sampler, without_blocks_shuffles_the_shard_as_it_is_given) {
+  auto expected = scattered(50);
+  random_sequence{stream_of(1, 0), 3}.shuffle(std::span{expected});
+  EXPECT_EQ(copy(sampler(scattered(50), 50, stream_of(1, 0)).batch_of(3)), expected);
+  EXPECT_EQ(copy(sampler(scattered(50), 50, stream_of(1, 0), 0).batch_of(3)), expected);
 }
 
 TEST(sampler, refuses_empty_shards_and_batches) {
