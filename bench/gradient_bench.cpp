@@ -54,7 +54,8 @@ dataset dense_data(std::size_t samples, std::size_t features, std::size_t classe
   data.samples = samples;
   data.features = features;
   data.classes = classes;
-  data.dense = random_values(samples * features);
+  const auto values = random_values(samples * features);
+  data.dense.assign(values.begin(), values.end());
   for (std::size_t i = 0; i < samples; ++i)
     data.targets.push_back(static_cast<float>(i % classes));
   return data;
@@ -72,7 +73,8 @@ dataset sparse_data(std::size_t samples, std::size_t features, std::size_t store
       data.columns.push_back(j * stride + numbers.below(stride));
     data.row_start.push_back(data.columns.size());
   }
-  data.values = random_values(data.columns.size());
+  const auto values = random_values(data.columns.size());
+  data.values.assign(values.begin(), values.end());
   return data;
 }
 

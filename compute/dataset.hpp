@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/base/registry.hpp"
+#include "gossamer/compute/mapped_allocator.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -31,18 +32,18 @@ struct picture_augmentation {
 ///
 /// Features are either dense (row-major samples x features floats) or sparse (compressed sparse
 /// rows); the model code asks `sparse()`. Targets are class numbers 0 .. classes - 1, or real
-/// numbers when `classes == 0`. Threads: safe.
+/// numbers when `classes == 0`. What is larger than half of the memory lies in a file. Threads: safe.
 struct dataset {
   std::size_t samples = 0;
   std::size_t features = 0;
   std::size_t classes = 0; ///< 0: regression
 
-  std::vector<float> dense = {};             ///< samples * features, or empty
+  large_vector<float> dense = {};            ///< samples * features, or empty
   std::vector<std::uint64_t> row_start = {}; ///< samples + 1 offsets into columns and values, or empty
   std::vector<std::uint32_t> columns = {};
-  std::vector<float> values = {};
+  large_vector<float> values = {};
 
-  std::vector<float> targets = {};           ///< class number or real target, one per sample
+  large_vector<float> targets = {};          ///< class number or real target, one per sample
   std::vector<std::string> class_names = {}; ///< as the file spelt them; empty for regression
 
   /// Of a sample, e.g. channels, rows and columns of a picture; their product is `features`. Empty: just numbers.
@@ -53,6 +54,12 @@ struct dataset {
 
   bool sparse() const noexcept { return !row_start.empty(); }
   std::span<const float> dense_row(std::size_t i) const { return {dense.data() + i * features, features}; }
+  /// Before the dense rows of these samples are read: begins to, where they lie in a file, and does not wait.
+  void begin_reading(std::span<const std::uint32_t> indices) const noexcept {
+    if (dense.get_allocator().maps(dense.capacity()))
+      for (const auto i : indices)
+        compute::begin_reading(dense, i * features, features);
+  }
   sparse_row row(std::size_t i) const {
     const auto begin = row_start[i], size = row_start[i + 1] - begin;
     return {{columns.data() + begin, size}, {values.data() + begin, size}};

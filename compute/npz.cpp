@@ -11,9 +11,12 @@
 #include <array>
 #include <bit>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <set>
+#include <sys/stat.h>
 #include <zip.h>
 
 namespace gossamer::compute {
@@ -32,6 +35,9 @@ struct discard {
 };
 struct close_entry {
   void operator()(zip_file_t* entry) const noexcept { zip_fclose(entry); }
+};
+struct close_file {
+  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
 };
 using archive_handle = std::unique_ptr<zip_t, discard>;
 using entry_handle = std::unique_ptr<zip_file_t, close_entry>;
@@ -135,18 +141,17 @@ detail::npy_header read_header(entry_reader& from, std::uint64_t& bytes) {
   return detail::parse_npy_prefix(prefix);
 }
 
+/// Appends them. @param to there may be room for all already
 template <class Element>
-std::vector<float> read_elements(entry_reader& from, std::uint64_t count) {
-  std::vector<float> values; // grows with what was really there
+void read_elements(entry_reader& from, std::uint64_t count, large_vector<float>& to) {
   std::array<Element, 1 << 13> part;
-  while (values.size() < count) {
-    const auto size = std::min<std::uint64_t>(part.size(), count - values.size());
+  while (to.size() < count) {
+    const auto size = std::min<std::uint64_t>(part.size(), count - to.size());
     from.read_all(reinterpret_cast<char*>(part.data()), size * sizeof(Element));
-    std::ranges::transform(part.begin(), part.begin() + static_cast<std::ptrdiff_t>(size), std::back_inserter(values),
+    std::ranges::transform(part.begin(), part.begin() + static_cast<std::ptrdiff_t>(size), std::back_inserter(to),
                            [](Element x) { return static_cast<float>(x); });
   }
   from.expect_end();
-  return values;
 }
 
 auto elements_of(const detail::npy_header& header) {
@@ -167,8 +172,8 @@ auto elements_of(const detail::npy_header& header) {
 }
 
 /// The elements of an array whose first index runs fastest, as one whose last does.
-std::vector<float> row_major(const std::vector<float>& values, const std::vector<std::size_t>& shape) {
-  std::vector<float> result(values.size());
+large_vector<float> row_major(const large_vector<float>& values, const std::vector<std::size_t>& shape) {
+  large_vector<float> result(values.size(), values.get_allocator());
   std::vector<std::size_t> index(shape.size(), 0), steps(shape.size(), 1); // steps: from one element to the next
   for (std::size_t k = shape.size() - 1; k-- > 0;)
     steps[k] = steps[k + 1] * shape[k + 1];
@@ -187,7 +192,8 @@ std::vector<float> row_major(const std::vector<float>& values, const std::vector
 }
 
 /// @param bytes what the archive says of its size
-void read_array(entry_reader from, std::uint64_t bytes, named_tensor& t) {
+/// @param most_bytes that can really be there
+void read_array(entry_reader from, std::uint64_t bytes, std::uint64_t most_bytes, named_tensor& t) {
   std::uint64_t prefix = 0;
   auto header = read_header(from, prefix);
   const auto count = detail::element_count(header.shape, bytes / header.element_bytes);
@@ -196,23 +202,66 @@ void read_array(entry_reader from, std::uint64_t bytes, named_tensor& t) {
                 fmt::format("{} is not the size of an array of shape {} and {} bytes an element", byte_count(bytes),
                             detail::tuple_text(header.shape), header.element_bytes),
                 std::string{fetch_again});
-  t.values = elements_of(header)(from, count);
+  t.values.reserve(std::min(count, most_bytes / header.element_bytes)); // a vector that grows is copied
+  elements_of(header)(from, count, t.values);
   if (header.fortran_order && header.shape.size() > 1)
     t.values = row_major(t.values, header.shape);
   t.shape = std::move(header.shape);
 }
 
-/// An .npz file that is in memory.
+/// The bytes of an archive: of a regular file they are read as they are needed, of a pipe all at once.
+class archive_bytes {
+public:
+  archive_bytes(const std::string& path, const npz_limits& limits) {
+    std::error_code of_looking; // reading says why
+    if (!std::filesystem::is_regular_file(path, of_looking)) {
+      pipe_ = read_file(path, {.noun = {}, .most_bytes = limits.most_bytes, .remedy = std::string{too_large}});
+      start_ = pipe_.substr(0, start_bytes);
+      return;
+    }
+    file_.reset(std::fopen(path.c_str(), "rbe"));
+    struct stat about {};
+    if (!file_ || fstat(fileno(file_.get()), &about) != 0)
+      throw error(errc::io, fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+    if (static_cast<std::uint64_t>(about.st_size) > limits.most_bytes)
+      throw error(errc::bad_data, fmt::format("'{}' is larger than {}", path, byte_count(limits.most_bytes)),
+                  std::string{too_large});
+    start_.resize(start_bytes);
+    start_.resize(std::fread(start_.data(), 1, start_bytes, file_.get()));
+    std::rewind(file_.get());
+  }
+
+  std::string_view start() const noexcept { return start_; }
+
+  /// For libzip, which owns the file then. May be called once. @returns null with a problem
+  zip_source_t* source(zip_problem& problem) {
+    constexpr int owned_by_caller = 0;
+    if (!file_)
+      return zip_source_buffer_create(pipe_.data(), pipe_.size(), owned_by_caller, problem.get());
+    constexpr zip_int64_t to_the_end = -1;
+    zip_source_t* result = zip_source_filep_create(file_.get(), 0, to_the_end, problem.get());
+    if (result != nullptr)
+      static_cast<void>(file_.release());
+    return result;
+  }
+
+private:
+  static constexpr std::string_view too_large = "an array may be left out";
+  static constexpr std::size_t start_bytes = 8;
+
+  std::string pipe_, start_;
+  std::unique_ptr<std::FILE, close_file> file_;
+};
+
+/// An .npz file.
 class archive_reader {
 public:
-  archive_reader(const std::string& path, const npz_limits& limits)
-      : path_(path), limits_(limits),
-        bytes_(read_file(path, {.noun = {}, .most_bytes = limits.most_bytes, .remedy = "an array may be left out"})) {
-    if (bytes_.empty()) // for libzip that is an archive
+  archive_reader(const std::string& path, const npz_limits& limits, const mapped_allocator<float>& memory)
+      : path_(path), limits_(limits), memory_(memory), bytes_(path, limits) {
+    if (bytes_.start().empty()) // for libzip that is an archive
       refuse("it is empty", how_to_write);
     zip_problem problem;
-    constexpr int owned_by_caller = 0;
-    zip_source_t* source = zip_source_buffer_create(bytes_.data(), bytes_.size(), owned_by_caller, problem.get());
+    zip_source_t* source = bytes_.source(problem);
     if (source == nullptr)
       refuse(problem);
     archive_.reset(zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, problem.get()));
@@ -238,7 +287,7 @@ public:
 private:
   zip_stat_t about(std::uint64_t i) {
     zip_stat_t about;
-    constexpr auto needed = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_METHOD;
+    constexpr auto needed = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
     if (zip_stat_index(archive_.get(), i, 0, &about) != 0 || (about.valid & needed) != needed)
       refuse(fmt::format("entry {} of the archive is damaged", i), fetch_again);
     return about;
@@ -266,15 +315,22 @@ private:
 
   named_tensor read_entry(std::uint64_t i) {
     const auto entry = about(i);
-    named_tensor result;
-    result.name = entry.name;
+    named_tensor result{.name = entry.name, .shape = {}, .values = large_vector<float>(memory_)};
     result.name.resize(result.name.size() - suffix.size());
     try {
-      read_array(entry_reader{archive_.get(), i}, entry.size, result);
+      read_array(entry_reader{archive_.get(), i}, entry.size, most_unpacked(entry), result);
     } catch (const error& problem) {
+      if (problem.code() != errc::bad_data) // no room for the array
+        throw;
       refuse(fmt::format("array '{}': {}", result.name, problem.sentence()), problem.remedy());
     }
     return result;
+  }
+
+  /// Deflate makes at most 1032 bytes of one; that the packed ones lie in the file, libzip has checked.
+  static std::uint64_t most_unpacked(const zip_stat_t& entry) {
+    constexpr std::uint64_t most_of_one = 1032;
+    return entry.comp_size > entry.size / most_of_one ? entry.size : entry.comp_size * most_of_one;
   }
 
   [[noreturn]] void refuse(std::string_view what, std::string_view remedy) const {
@@ -283,14 +339,15 @@ private:
   [[noreturn]] void refuse(zip_problem& problem) const {
     if (problem.code() == ZIP_ER_MEMORY)
       throw std::bad_alloc{};
-    if (bytes_.starts_with("\x93NUMPY"))
+    if (bytes_.start().starts_with("\x93NUMPY"))
       refuse("it is a single array (.npy), not an .npz file", "write it with numpy.savez(FILE, NAME=array, ...)");
     refuse(fmt::format("it is no .npz file, or a damaged one ({})", problem.text()), how_to_write);
   }
 
   const std::string& path_;
   const npz_limits& limits_;
-  std::string bytes_;
+  const mapped_allocator<float>& memory_;
+  archive_bytes bytes_;
   archive_handle archive_;
   std::set<std::string> names_;
 };
@@ -312,9 +369,10 @@ void write_npz(const std::string& path, std::span<const named_tensor> tensors) {
   static_cast<void>(archive.release()); // closed is freed
 }
 
-std::vector<named_tensor> read_npz(const std::string& path, const npz_limits& limits) {
+std::vector<named_tensor> read_npz(const std::string& path, const npz_limits& limits,
+                                   const mapped_allocator<float>& memory) {
   return within_memory(fmt::format("reading '{}'", path), "give it more memory, or a smaller file", [&] {
-    return archive_reader{path, limits}.read();
+    return archive_reader{path, limits, memory}.read();
   });
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "gossamer/compute/mapped_allocator.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -12,7 +14,7 @@ namespace gossamer::compute {
 struct named_tensor {
   std::string name;
   std::vector<std::size_t> shape; ///< empty: one number
-  std::vector<float> values;
+  large_vector<float> values;
 
   bool operator==(const named_tensor&) const = default;
 };
@@ -32,10 +34,13 @@ void write_npz(const std::string& path, std::span<const named_tensor> tensors);
 
 /// Reads what `numpy.savez` and `numpy.savez_compressed` write, in the order of the file: arrays of 32-bit or 64-bit
 /// floats, of integers or of truth values, of any shape, in C or in Fortran order, in .npy files of the versions 1.0
-/// to 3.0. What is too large for 32 bits becomes infinite. Nothing in the file is trusted: memory grows with what was
-/// really read, and checksums are compared.
-/// @error errc::io when the operating system refuses; errc::bad_data for a file that is damaged, beyond the limits, or
-///        holds something else, with the name of the array
-std::vector<named_tensor> read_npz(const std::string& path, const npz_limits& limits = {});
+/// to 3.0. What is too large for 32 bits becomes infinite. Nothing in the file is trusted: checksums are compared, and
+/// an array takes no more room than its packed bytes can fill. The file itself is not held in memory, unless it is a
+/// pipe.
+/// @param memory where the elements go; by default what is larger than half of the memory goes to a file that is mapped
+/// @error errc::io when the operating system refuses, also to map a file; errc::bad_data for a file that is damaged,
+///        beyond the limits, or holds something else, with the name of the array
+std::vector<named_tensor> read_npz(const std::string& path, const npz_limits& limits = {},
+                                   const mapped_allocator<float>& memory = {});
 
 } // namespace gossamer::compute

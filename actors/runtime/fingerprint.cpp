@@ -11,8 +11,8 @@ namespace gossamer::actors {
 
 namespace {
 
-template <class T>
-std::uint64_t hash_of(const std::vector<T>& values, std::uint64_t before) {
+template <class T, class Allocator>
+std::uint64_t hash_of(const std::vector<T, Allocator>& values, std::uint64_t before) {
   const auto size = XXH3_64bits_withSeed(&before, sizeof before, values.size());
   return XXH3_64bits_withSeed(values.data(), values.size() * sizeof(T), size);
 }

@@ -1,11 +1,13 @@
 #include "gossamer/compute/data/detail/entries.hpp"
 #include "gossamer/compute/data/detail/file_bytes.hpp"
+#include "gossamer/compute/data/detail/larger_than_memory.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <span>
 
 namespace gossamer::compute::detail {
@@ -29,7 +31,6 @@ void append(dataset& data, const file_bytes& file) {
     file.fail(file.size(), fmt::format("the file ends here, but its records are {} bytes each, "
                                        "so that it is not whole",
                                        record));
-  data.dense.reserve(data.dense.size() + file.size() / record * data.features);
   for (std::size_t at = 0; at < file.size(); at += record, ++data.samples) {
     if (file[at] >= classes)
       file.fail(at, fmt::format("label {}; allowed: 0 to {}", file[at], classes - 1));
@@ -64,8 +65,23 @@ data_files find(const arguments& given) {
   return files;
 }
 
-dataset load_part(const data_files& files, std::string_view prefix, std::uint64_t most_bytes) {
+/// The records of the files together, as far as can be known before they are read: not those of packed ones.
+std::size_t expected_records(const data_files& files, std::string_view prefix, std::uint64_t most_bytes) {
+  std::uint64_t bytes = 0;
+  for (const auto& [name, path] : files) {
+    std::error_code of_looking; // reading says why
+    const auto size = name.starts_with(prefix) ? std::filesystem::file_size(path, of_looking) : 0;
+    if (!of_looking && size <= most_bytes)
+      bytes += size;
+  }
+  return bytes / record;
+}
+
+dataset load_part(const arguments& given, const data_files& files, std::string_view prefix) {
+  const auto most_bytes = file_limit(given);
   auto data = empty_set();
+  data.dense = large_vector<float>(sample_memory(given));
+  data.dense.reserve(expected_records(files, prefix, most_bytes) * data.features);
   for (const auto& [name, path] : files)
     if (name.starts_with(prefix))
       append(data, file_bytes::read(path, most_bytes));
@@ -103,12 +119,13 @@ void standardise(dataset& data, const std::array<moments, channels>& by) {
 }
 
 data_split load(const arguments& given, const data_files& files, std::uint64_t) {
-  data_split split{load_part(files, train_prefix, file_limit(given)), load_part(files, test_prefix, file_limit(given))};
+  data_split split{load_part(given, files, train_prefix), load_part(given, files, test_prefix)};
   const auto by = measure(split.train);
   standardise(split.train, by);
   standardise(split.test, by);
   if (given.is("augment", "yes"))
     split.train.augmentation = {.padding = 4, .mirror = true};
+  split.train.shuffled_block = shuffled_block(given);
   return split;
 }
 
@@ -122,7 +139,7 @@ data_entry cifar10_data() {
                              "record: 1 byte label, then 1024 bytes red, green and blue each, row by row\n"
                              "feature = (byte / 255 - mean) / deviation, both per channel over the training part",
                     .reference = "Krizhevsky, \"Learning multiple layers of features from tiny images\", 2009",
-                    .cost = "memory: 12 KiB a picture",
+                    .cost = "memory, or disk when mapped: 12 KiB a picture; memory besides: the largest file",
                     .parameters = {{.key = "dir",
                                     .kind = parameter::type::path,
                                     .fallback = "",
@@ -134,7 +151,9 @@ data_entry cifar10_data() {
                                     .meaning = "whether gradients see pictures shifted by up to 4 pixels each way, and "
                                                "mirrored half the time; for models of LibTorch",
                                     .choices = {"yes", "no"}},
-                                   file_limit_parameter()}},
+                                   file_limit_parameter(),
+                                   mapped_parameter(),
+                                   block_parameter()}},
           .load = load,
           .find = find};
 }

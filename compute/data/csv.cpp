@@ -179,7 +179,7 @@ void check_alike(const table& train, const table& test) {
 
 /// Shifts and scales the column that starts at `first` to mean 0 and deviation 1, by the training
 /// part; a constant column becomes 0 there.
-void standardise(std::vector<float>& train, std::vector<float>& test, std::size_t first, std::size_t stride) {
+void standardise(large_vector<float>& train, large_vector<float>& test, std::size_t first, std::size_t stride) {
   const std::size_t whole_rows = train.size() / stride;
   const auto rows = static_cast<double>(whole_rows);
   double mean = 0;

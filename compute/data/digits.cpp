@@ -71,7 +71,7 @@ float rough_normal(std::uint32_t word) {
 }
 
 /// Adds the picture of one digit. It depends on (seed, part, index) alone.
-void append(std::vector<float>& dense, std::size_t digit, const hand& writer, const random_stream& shapes,
+void append(large_vector<float>& dense, std::size_t digit, const hand& writer, const random_stream& shapes,
             const random_stream& noise, std::size_t index) {
   random_sequence random{shapes, index};
   const auto styles = glyphs_of(digit);

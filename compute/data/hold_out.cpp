@@ -14,10 +14,15 @@ dataset subset(const dataset& data, std::span<const std::uint32_t> indices) {
   dataset part{.samples = indices.size(),
                .features = data.features,
                .classes = data.classes,
+               .dense = large_vector<float>(data.dense.get_allocator()),
+               .values = large_vector<float>(data.values.get_allocator()),
                .class_names = data.class_names,
-               .shape = data.shape};
+               .shape = data.shape,
+               .shuffled_block = data.shuffled_block};
   if (data.sparse())
     part.row_start.push_back(0);
+  else
+    part.dense.reserve(indices.size() * data.features); // a vector that grows is copied
   for (const auto i : indices) {
     part.targets.push_back(data.targets[i]);
     if (data.sparse()) {

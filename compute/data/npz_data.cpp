@@ -2,6 +2,7 @@
 #include "gossamer/compute/data/detail/file_bytes.hpp"
 #include "gossamer/compute/data/detail/hold_out.hpp"
 #include "gossamer/compute/data/detail/labelled.hpp"
+#include "gossamer/compute/data/detail/larger_than_memory.hpp"
 #include "gossamer/compute/npz.hpp"
 
 #include <fmt/format.h>
@@ -20,8 +21,8 @@ constexpr std::string_view remedy = "numpy.savez(FILE, X=samples, y=labels) writ
 /// The arrays of a file, by name.
 class arrays {
 public:
-  arrays(std::string path, std::uint64_t most_bytes)
-      : path_(std::move(path)), all_(read_npz(path_, {.most_bytes = most_bytes})) {}
+  arrays(std::string path, std::uint64_t most_bytes, const mapped_allocator<float>& memory)
+      : path_(std::move(path)), all_(read_npz(path_, {.most_bytes = most_bytes}, memory)) {}
 
   named_tensor* find(std::string_view name) {
     const auto found = std::ranges::find(all_, name, &named_tensor::name);
@@ -56,7 +57,7 @@ public:
   }
 
 private:
-  void require_finite(const std::string& name, const std::vector<float>& values) const {
+  void require_finite(const std::string& name, std::span<const float> values) const {
     const auto wrong = std::ranges::find_if_not(values, [](float v) { return std::isfinite(v); });
     if (wrong != values.end())
       refuse(fmt::format("has {} as element {} of '{}'", *wrong, wrong - values.begin(), name));
@@ -66,7 +67,7 @@ private:
   std::vector<named_tensor> all_;
 };
 
-bool are_classes(const std::vector<float>& targets) {
+bool are_classes(std::span<const float> targets) {
   return std::ranges::all_of(targets, [](float v) { return v >= 0 && v < most_classes && v == std::floor(v); });
 }
 
@@ -77,8 +78,9 @@ void name_classes(dataset& data, std::size_t classes) {
 }
 
 data_split load(const arguments& given, const data_files& files, std::uint64_t seed) {
-  arrays all{path_of(files, "arrays"), file_limit(given)};
+  arrays all{path_of(files, "arrays"), file_limit(given), sample_memory(given)};
   auto train = all.take("X", "y");
+  train.shuffled_block = shuffled_block(given);
   const bool has_test = all.find("X_test") != nullptr || all.find("y_test") != nullptr;
   auto test = has_test ? all.take("X_test", "y_test") : dataset{};
   if (has_test && test.shape != train.shape)
@@ -117,7 +119,7 @@ data_entry npz_data() {
                              "classes: 0 to the largest label; features are taken as they are, pictures as (samples, "
                              "rows, columns) or (samples, channels, rows, columns)",
                     .reference = "numpy.savez",
-                    .cost = "memory: 4 bytes a feature",
+                    .cost = "memory, or disk when mapped: 4 bytes a feature, twice that while samples are held out",
                     .parameters = {{.key = "file",
                                     .kind = parameter::type::path,
                                     .fallback = "",
@@ -125,7 +127,9 @@ data_entry npz_data() {
                                     .required = true},
                                    holdout_parameter(),
                                    task,
-                                   file_limit_parameter()}},
+                                   file_limit_parameter(),
+                                   mapped_parameter(),
+                                   block_parameter()}},
           .load = load,
           .find = find};
 }

@@ -9,6 +9,7 @@ namespace gossamer::compute::detail {
 namespace {
 
 void gather(const batch& samples, std::vector<float>& rows) {
+  samples.data.begin_reading(samples.indices);
   rows.resize(samples.indices.size() * samples.data.features);
   auto out = rows.begin();
   for (const auto i : samples.indices)

@@ -79,6 +79,7 @@ void torch_model::initial_point(std::span<float> x, const random_stream& random)
 
 minibatch torch_model::gather(const batch& samples) {
   const auto& data = samples.data;
+  data.begin_reading(samples.indices);
   inputs_.resize(samples.indices.size() * data.features);
   targets_.resize(samples.indices.size());
   for (std::size_t i = 0; i < samples.indices.size(); ++i) {
@@ -148,7 +149,7 @@ std::vector<named_tensor> torch_model::buffers_at(std::span<const float> x) cons
     other.settle_statistics(x);
     std::vector<named_tensor> result;
     for (auto& b : other.network_->buffers())
-      result.push_back({b.name, b.shape, b.values});
+      result.push_back({b.name, b.shape, {b.values.begin(), b.values.end()}});
     return result;
   });
 }

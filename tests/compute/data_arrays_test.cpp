@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "data_support.hpp"
+#include "support/environment.hpp"
 
 namespace gossamer::compute {
 namespace {
@@ -24,8 +25,8 @@ protected:
     return load_error(errc::bad_data, save(arrays) + more);
   }
 
-  static std::vector<float> numbers(std::size_t count) {
-    std::vector<float> result(count);
+  static large_vector<float> numbers(std::size_t count) {
+    large_vector<float> result(count);
     for (std::size_t i = 0; i < count; ++i)
       result[i] = static_cast<float>(i);
     return result;
@@ -57,6 +58,32 @@ TEST_F(npz_data, holds_samples_out_where_there_is_no_test_part) {
 TEST_F(npz_data, takes_amounts_as_real_targets) {
   EXPECT_EQ(load_data(save({x_, {"y", {4}, {0, 2.5f, 1, 0}}}), 1).train.classes, 0u);
   EXPECT_EQ(load_data(save({x_, y_}) + ",task=regression", 1).train.classes, 0u);
+}
+
+TEST_F(npz_data, are_alike_wherever_they_lie) {
+  const auto with_test_part = save({x_, y_, {"X_test", {1, 2, 3}, numbers(6)}, {"y_test", {1}, {2}}});
+  const auto compare = [](const std::string& spec) {
+    const auto mapped = load_data(spec + ",mapped=yes", 1), in_memory = load_data(spec + ",mapped=no", 1);
+    expect_alike(mapped, in_memory);
+    expect_alike(load_data(spec, 1), in_memory);
+    EXPECT_EQ(mapped.train.dense.get_allocator().most_in_memory(), 0u);
+    EXPECT_EQ(mapped.test.dense.get_allocator().most_in_memory(), 0u);
+    EXPECT_EQ(in_memory.train.dense.get_allocator().most_in_memory(), UINT64_MAX);
+  };
+  compare(with_test_part);
+  compare(save({x_, y_}));
+}
+
+TEST_F(npz_data, hand_their_block_to_samplers) {
+  EXPECT_EQ(load_data(save({x_, y_}), 1).train.shuffled_block, 0u);
+  EXPECT_EQ(load_data(save({x_, y_}) + ",block=1000", 1).train.shuffled_block, 1000u);
+  EXPECT_THAT(load_error(errc::usage, save({x_, y_}) + ",block=-1"), HasSubstr("block"));
+}
+
+TEST_F(npz_data, say_when_there_is_no_folder_to_map_them_from) {
+  const test::environment_variable elsewhere{"TMPDIR", folder_.path() + "/none"};
+  EXPECT_THAT(load_error(errc::io, save({x_, y_}) + ",mapped=yes"),
+              AllOf(HasSubstr(folder_.path() + "/none': No such file"), HasSubstr("TMPDIR")));
 }
 
 TEST_F(npz_data, says_what_does_not_fit) {

@@ -207,6 +207,20 @@ TEST(cifar10, joins_the_batches_and_standardises_each_channel) {
   EXPECT_THAT(channel(split.test, 0, 2), Each(testing::FloatNear(3, 1e-5f)));
 }
 
+TEST(cifar10, is_alike_wherever_it_lies) {
+  const scratch_folder folder;
+  folder.write("data_batch_1.bin", record(1, 0, 10, 20) + record(3, 7, 8, 9));
+  folder.write("data_batch_2.bin.gz", gzipped(record(2, 100, 10, 60)));
+  folder.write("data_batch_3.bin", record(4, 50, 1, 2));
+  folder.write("test_batch.bin", record(9, 50, 11, 100));
+  const auto spec = "cifar10:dir=" + folder.path();
+  const auto mapped = load_data(spec + ",mapped=yes,block=7", 1), in_memory = load_data(spec + ",mapped=no", 1);
+  expect_alike(mapped, in_memory);
+  EXPECT_EQ(mapped.train.dense.get_allocator().most_in_memory(), 0u);
+  EXPECT_EQ(mapped.train.shuffled_block, 7u);
+  EXPECT_EQ(in_memory.train.shuffled_block, 0u);
+}
+
 std::vector<std::string> roles_of(const data_files& files) {
   std::vector<std::string> roles;
   for (const auto& [role, path] : files)

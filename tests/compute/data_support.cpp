@@ -27,4 +27,11 @@ std::vector<float> dense_row(const dataset& data, std::size_t i) {
 
 void expect_consistent(const data_split& split) { EXPECT_EQ(test::inconsistency_of(split), ""); }
 
+void expect_alike(const data_split& a, const data_split& b) {
+  EXPECT_EQ(a.train.dense, b.train.dense);
+  EXPECT_EQ(a.train.targets, b.train.targets);
+  EXPECT_EQ(a.test.dense, b.test.dense);
+  EXPECT_EQ(a.test.targets, b.test.targets);
+}
+
 } // namespace gossamer::compute

@@ -25,4 +25,7 @@ std::vector<float> dense_row(const dataset& data, std::size_t i);
 /// What all data sets promise: sizes that agree, labels and columns in range, finite numbers.
 void expect_consistent(const data_split& split);
 
+/// Both parts hold the same samples and targets, to the bit.
+void expect_alike(const data_split& a, const data_split& b);
+
 } // namespace gossamer::compute

@@ -72,7 +72,7 @@ TEST(model_file, has_an_array_for_each_tensor) {
 
 TEST(model_file, may_list_arrays_in_any_order_and_vectors_in_any_shape) {
   const model_on_disk file{make_model("softmax", rows(3))};
-  const std::vector<float> weight{1, 2, 3, 4, 5, 6}, bias{7, 8, 9};
+  const large_vector<float> weight{1, 2, 3, 4, 5, 6}, bias{7, 8, 9};
   for (const auto& shape : std::vector<std::vector<std::size_t>>{{3}, {1, 3}, {3, 1}}) {
     write_npz(file.path, std::vector<named_tensor>{{"bias", shape, bias}, {"weight", {2, 3}, weight}});
     EXPECT_THAT(file.read(), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9));

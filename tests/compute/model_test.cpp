@@ -103,7 +103,7 @@ TEST(quadratic, has_log_spaced_curvature) {
   EXPECT_THAT(gradient_at(*make_model("quadratic:mu=0.25,l=4", single), std::vector{1.0f}, single), ElementsAre(0.25f));
 }
 
-dataset one_sample(std::vector<float> row, std::size_t classes, float target) {
+dataset one_sample(large_vector<float> row, std::size_t classes, float target) {
   dataset data;
   data.samples = 1;
   data.features = row.size();

@@ -3,14 +3,15 @@
 
 #include <gmock/gmock.h>
 
-#include <csignal>
 #include <filesystem>
 #include <limits>
 #include <sys/mman.h>
-#include <sys/resource.h>
+#include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 #include <zip.h>
 
+#include "support/full_disk.hpp"
 #include "support/npz.hpp"
 #include "support/scratch_folder.hpp"
 
@@ -124,32 +125,12 @@ TEST(npz, says_why_it_cannot_be_written) {
   EXPECT_THAT(refusal_to_write(folder.path(), {weight}), HasSubstr("cannot write '"));
 }
 
-/// Lets no file of this process grow beyond so many bytes: as a full disk does.
-class full_disk {
-public:
-  explicit full_disk(rlim_t bytes) : signal_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit now{bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &now);
-  }
-  full_disk(const full_disk&) = delete;
-  full_disk& operator=(const full_disk&) = delete;
-  ~full_disk() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, signal_);
-  }
-
-private:
-  rlimit before_{};
-  void (*signal_)(int);
-};
-
 TEST(npz, keeps_the_old_file_when_the_disk_is_full) {
   const npz_file file;
   write_npz(file.path, tensors{weight});
-  const named_tensor large{"large", {20'000}, std::vector<float>(20'000, 1)};
+  const named_tensor large{"large", {20'000}, large_vector<float>(20'000, 1)};
   for (const rlim_t room : {0u, 100u, 5000u, 79'999u, 80'200u}) {
-    const full_disk disk{room};
+    const test::full_disk disk{room};
     EXPECT_THAT(refusal_to_write(file.path, {large}), HasSubstr("File too large")) << room;
   }
   EXPECT_EQ(read_npz(file.path), tensors{weight});
@@ -288,6 +269,37 @@ public:
 private:
   int file_;
 };
+
+TEST(npz, is_read_alike_to_memory_to_mapped_files_and_from_a_pipe) {
+  const npz_file file;
+  for (const auto& whole : {test::saved_by_numpy(), test::packed_by_numpy()}) {
+    file.folder.write("x.npz", whole);
+    const auto in_memory = read_npz(file.path, {}, mapped_allocator<float>{UINT64_MAX});
+    const auto mapped = read_npz(file.path, {}, mapped_allocator<float>{0});
+    EXPECT_EQ(mapped, in_memory);
+    EXPECT_EQ(mapped[0].values.get_allocator().most_in_memory(), 0u);
+    const auto pipe = file.folder.path() + "/pipe";
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    std::thread writer([&] { std::ofstream(pipe, std::ios::binary) << whole; });
+    EXPECT_EQ(read_npz(pipe), in_memory);
+    writer.join();
+    unlink(pipe.c_str());
+  }
+}
+
+TEST(npz, says_why_it_cannot_be_read) {
+  const auto error_of_reading = [](const std::string& path) -> std::string {
+    try {
+      read_npz(path);
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::io);
+      return e.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(error_of_reading("/none/x.npz"), HasSubstr("cannot read '/none/x.npz': No such file"));
+  EXPECT_THAT(error_of_reading("/dev/zero"), HasSubstr("it is neither a regular file nor a pipe"));
+}
 
 TEST(npz, that_is_cut_off_is_refused) {
   const memory_file file;

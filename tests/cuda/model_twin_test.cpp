@@ -80,7 +80,7 @@ TEST(resident_sets, copy_a_dataset_once_as_long_as_anybody_has_it) {
   const auto same = data, sparse = support::as_sparse(data);
   twin::data_sets sets;
   auto copy = sets.of(engine, data);
-  EXPECT_EQ(std::vector<float>(copy->dense.data(), copy->dense.data() + 12), data.dense);
+  EXPECT_EQ(compute::large_vector<float>(copy->dense.data(), copy->dense.data() + 12), data.dense);
   EXPECT_EQ(sets.of(other, data), copy);
   EXPECT_NE(sets.of(engine, same), copy);
   const auto rows = sets.of(engine, sparse);
@@ -90,7 +90,7 @@ TEST(resident_sets, copy_a_dataset_once_as_long_as_anybody_has_it) {
   copy.reset();
   data.targets.assign(4, 7.0f); // another dataset at the same address
   copy = sets.of(engine, data);
-  EXPECT_EQ(std::vector<float>(copy->targets.data(), copy->targets.data() + 4), data.targets);
+  EXPECT_EQ(compute::large_vector<float>(copy->targets.data(), copy->targets.data() + 4), data.targets);
 }
 
 TEST(column_lists, have_the_entries_of_a_batch_in_its_order) {

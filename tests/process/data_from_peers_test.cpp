@@ -93,9 +93,9 @@ TEST_F(data_from_peers, is_asked_for_by_a_flag_that_the_error_names) {
 }
 
 TEST_F(data_from_peers, is_fetched_once) {
-  compute::write_npz(
-      (folder_ / "leader/start.npz").string(),
-      std::vector<compute::named_tensor>{{"bias", {1, 2}, {0, 1}}, {"weight", {40, 2}, std::vector<float>(80, 0.5f)}});
+  const compute::large_vector<float> halves(80, 0.5f);
+  compute::write_npz((folder_ / "leader/start.npz").string(),
+                     std::vector<compute::named_tensor>{{"bias", {1, 2}, {0, 1}}, {"weight", {40, 2}, halves}});
   const words initial{"--initial", "start.npz"};
   const auto first = run_with(fetching(), initial);
   expect_trained(first);

@@ -25,7 +25,8 @@ inline std::vector<float> wave(std::size_t count, double pace) {
 /// Pictures of one channel, of three classes that are dealt in turn.
 inline compute::dataset small_pictures(std::size_t samples, std::size_t side = 8) {
   compute::dataset data{.samples = samples, .features = side * side, .classes = 3, .shape = {1, side, side}};
-  data.dense = wave(samples * data.features, 0.13);
+  const auto pixels = wave(samples * data.features, 0.13);
+  data.dense.assign(pixels.begin(), pixels.end());
   for (std::size_t i = 0; i < samples; ++i)
     data.targets.push_back(static_cast<float>(i % 3));
   return data;

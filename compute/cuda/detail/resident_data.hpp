@@ -25,8 +25,8 @@ public:
   typename Engine::template array_of<float> targets;
 
 private:
-  template <class T>
-  static auto copied(Engine& e, const std::vector<T>& from) {
+  template <class T, class Allocator>
+  static auto copied(Engine& e, const std::vector<T, Allocator>& from) {
     auto result = e.template array<T>(from.size());
     e.upload(result.data(), std::span{from});
     return result;
