@@ -170,7 +170,8 @@ std::string to_text(const estimate& e, int digits) {
   if (!std::isfinite(e.mean))
     return "-";
   auto text = fmt::format("{:.{}g}", e.mean, digits);
-  if (e.half_width)
+  constexpr double rounding = 1e-9;
+  if (e.half_width && *e.half_width > rounding * std::abs(e.mean))
     text += fmt::format(" +- {:.1g}", *e.half_width);
   return text;
 }

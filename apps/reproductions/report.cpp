@@ -12,7 +12,8 @@ namespace {
 /// "0.123 +- 0.004 (paper: 0.1)".
 std::string entry(const reproduction& r, const findings& f, const measure& m, const variant& method,
                   const variant& setting) {
-  auto text = to_text(f.estimate_of(m.name, method.name, setting.name), m.digits);
+  const bool diverged = m.of && f.at(method.name, setting.name).curve.empty();
+  auto text = diverged ? "diverged" : to_text(f.estimate_of(m.name, method.name, setting.name), m.digits);
   for (const auto& p : r.numbers)
     if (p.measure == m.name && p.method == method.name && p.setting == setting.name)
       text += fmt::format(" (paper: {})", p.text);

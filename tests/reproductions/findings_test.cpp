@@ -37,6 +37,11 @@ TEST(estimated, is_the_mean_with_half_of_students_interval) {
   EXPECT_NEAR(*e.half_width, 4.303 / std::sqrt(3), 1e-12);
 }
 
+TEST(estimated, has_no_interval_to_show_where_all_are_equal) {
+  EXPECT_EQ(to_text(estimated(std::vector{0.25, 0.25, 0.25}), 4), "0.25");
+  EXPECT_EQ(to_text(estimated(std::vector{1.0, 2.0, 3.0}), 4), "2 +- 2");
+}
+
 TEST(estimated, says_nothing_of_one_seed_or_of_what_diverged) {
   EXPECT_FALSE(estimated(std::vector{5.0}).half_width);
   const auto e = estimated(std::vector{1.0, std::numeric_limits<double>::infinity()});

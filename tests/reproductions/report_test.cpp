@@ -58,6 +58,14 @@ TEST(report, has_a_line_for_each_setting_where_there_are_several) {
                                         HasSubstr("| far | 2 | 4 |")));
 }
 
+TEST(report, says_what_diverged) {
+  const auto r = two_methods({{}});
+  findings f;
+  f.cells = {cell_of("slow", "", std::numeric_limits<double>::infinity()), cell_of("fast", "", 0.25)};
+  f.cells.front().curve.clear();
+  EXPECT_THAT(markdown(r, f, {}), HasSubstr("| slow | diverged | 0.1 |"));
+}
+
 TEST(report, writes_a_line_for_each_number) {
   findings f;
   f.cells = {cell_of("fast", "", 0.25)};

@@ -55,7 +55,7 @@ findings findings_from(const nlohmann::ordered_json& object);
 /// `name`.json in a folder of results. @error errc::io, errc::bad_data with the file
 findings read_findings(const std::filesystem::path& file);
 
-/// "0.123 +- 0.004"; "-" for what is infinite.
+/// "0.123 +- 0.004"; "-" for what is infinite. Without the interval where all values are equal.
 std::string to_text(const estimate& e, int digits);
 
 } // namespace gossamer::apps
