@@ -135,12 +135,12 @@ std::vector<judged_shape> judge(const reproduction& r, const findings& f) {
 }
 
 std::string markdown(const reproduction& r, const findings& f, const std::vector<std::string>& pictures) {
-  auto text =
-      fmt::format("## {}\n\n{}.\n\n{}\n\n{}\n\n", r.name, r.title, wrapped(r.reference + '.'), wrapped(r.differences));
+  auto text = fmt::format("## {}\n\n{}\n\n{}\n\n{}\n\n", r.name, wrapped(r.title + '.'), wrapped(r.reference + '.'),
+                          wrapped(r.differences));
   text += wrapped(fmt::format("`{}` ({:.0f} s of one processor). {}", f.command, f.real_s, rule_of(r))) + "\n\n"
           + tables(r, f);
   for (const auto& picture : pictures)
-    text += fmt::format("![{}]({})\n\n", r.title, picture);
+    text += fmt::format("![{}]({})\n\n", r.name, picture);
   return text + claims(r, f);
 }
 
