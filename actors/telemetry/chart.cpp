@@ -15,7 +15,8 @@ using namespace detail;
 
 constexpr double title_height = 36, panel_height = bottom + 52;
 constexpr double legend_spacing = 18, legend_column = 340;
-constexpr double around_bar = 0.2; // of its place
+constexpr double around_bar = 0.2;      // of its place
+constexpr double small_panel_font = 17; // of what is drawn at half its size
 
 bool can_be_shown(double value, bool logarithmic) { return std::isfinite(value) && (!logarithmic || value > 0); }
 
@@ -119,10 +120,11 @@ std::string draw_all(std::string_view title, std::span<const Panel> panels) {
   const double legend_top = title_height + rows * cell_height + legend_spacing;
   auto svg = open_picture(legend_top + legend_spacing * std::ceil(static_cast<double>(labels.size()) / 2), title);
   for (std::size_t i = 0; i < panels.size(); ++i) {
-    svg += fmt::format("<svg x='{}' y='{}' width='{}' height='{}' viewBox='0 0 {} {}'>\n",
+    svg += fmt::format("<svg x='{}' y='{}' width='{}' height='{}' viewBox='0 0 {} {}'{}>\n",
                        cell_width * static_cast<double>(i % static_cast<std::size_t>(columns)),
                        title_height + cell_height * static_cast<double>(i / static_cast<std::size_t>(columns)),
-                       cell_width, cell_height, width, panel_height);
+                       cell_width, cell_height, width, panel_height,
+                       columns > 1 ? fmt::format(" font-size='{}'", small_panel_font) : "");
     svg += text(left, top - 32, "start", ink, panels[i].title);
     svg += text(left, top - 12, "start", ink, panels[i].y_label);
     svg += content(panels[i]) + "</svg>\n";
