@@ -195,6 +195,11 @@ private:
   double sum_s_ = 0;
 };
 
+error failed(const reproduction& r, const run_maker& how, const kept_run& run, const error& why) {
+  return {why.code(), fmt::format("a run of {} failed: {}", r.name, why.sentence()),
+          fmt::format("to see it: {} simulate {}", how.self.name(), run.text())};
+}
+
 void make(const reproduction& r, const run_maker& how, std::vector<kept_run*>& missing) {
   const auto jobs = how.jobs > 0 ? how.jobs : std::max(1u, std::thread::hardware_concurrency());
   progress shown{r.name, missing.size(), jobs};
@@ -212,8 +217,7 @@ void make(const reproduction& r, const run_maker& how, std::vector<kept_run*>& m
       [&](std::size_t i, const process_end& end) {
         json said;
         if (const auto problem = understand(end, said))
-          throw error(problem->code(), fmt::format("a run of {} failed: {}", r.name, problem->sentence()),
-                      fmt::format("to see it: {} simulate {}", how.self.name(), missing[i]->text()));
+          throw problem->code() == errc::usage ? *problem : failed(r, how, *missing[i], *problem);
         missing[i]->keep(std::move(said));
         shown.count(missing[i]->real_s);
         return true;

@@ -87,6 +87,8 @@ TEST_F(reproduce, takes_flags_that_it_does_not_compare) {
               HasSubstr("--data digits:samples=200,test=100 --model softmax -- --steps 2"));
   expect_refusal({"tang2018-figure1", "--out", "x", "--", "--lr", "3"}, {"--lr is given", "tang2018-figure1 compares"});
   expect_refusal({"tang2018-figure1", "--out", "x", "--", "--lrr", "3"}, {"--lrr"});
+  expect_refusal({"tang2018-figure1", "--quick", "--out", "x", "--model", "mlpp"},
+                 {"unknown model 'mlpp'", "did you mean 'mlp'"});
 }
 
 TEST_F(reproduce, says_what_is_wrong_with_a_request) {
