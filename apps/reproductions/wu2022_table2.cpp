@@ -47,6 +47,7 @@ reproduction wu2022_table2(bool quick) {
                   [=](const findings& f) { return below(f, "PSGD", quick ? 5 : 1.3, "Marsit-100"); }},
                  {"Marsit-100 is more accurate than Marsit without full rounds",
                   [=](const findings& f) { return below(f, "Marsit", quick ? 5 : 0, "Marsit-100"); }}},
+      .pictures = {{.kind = picture_kind::bars, .y = test_accuracy().name, .stacked = {test_accuracy().name}}},
   };
   if (!quick) // a test, and these do not come back there
     r.shapes.insert(r.shapes.end(),
