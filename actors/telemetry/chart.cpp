@@ -98,11 +98,17 @@ std::vector<std::string> legend_of(const line_panel& panel) {
 
 std::vector<std::string> legend_of(const bar_panel& panel) { return panel.parts; }
 
+/// The column and the row of part i of a grid.
+point place_of(std::size_t i, std::size_t columns) {
+  const auto row = i / columns;
+  return {static_cast<double>(i % columns), static_cast<double>(row)};
+}
+
 std::string legend(const std::vector<std::string>& labels, double from) {
   std::string svg;
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const double x = left + legend_column * static_cast<double>(i % 2);
-    const double y = from + legend_spacing * static_cast<double>(i / 2);
+    const auto place = place_of(i, 2);
+    const double x = left + legend_column * place.x, y = from + legend_spacing * place.y;
     svg += fmt::format("<line x1='{0}' x2='{1}' y1='{2}' y2='{2}' stroke='{3}' stroke-width='3' "
                        "stroke-dasharray='{4}'/>\n",
                        x, x + 24, y - 4, colour_of(i), dash_of(i));
@@ -113,17 +119,17 @@ std::string legend(const std::vector<std::string>& labels, double from) {
 
 template <class Panel>
 std::string draw_all(std::string_view title, std::span<const Panel> panels) {
-  const double columns = panels.size() > 1 ? 2 : 1;
-  const double cell_width = width / columns, cell_height = panel_height / columns;
-  const double rows = std::ceil(static_cast<double>(panels.size()) / columns);
+  const std::size_t columns = panels.size() > 1 ? 2 : 1;
+  const auto shrunk = static_cast<double>(columns);
+  const double cell_width = width / shrunk, cell_height = panel_height / shrunk;
+  const double rows = std::ceil(static_cast<double>(panels.size()) / shrunk);
   const auto labels = panels.empty() ? std::vector<std::string>{} : legend_of(panels.front());
   const double legend_top = title_height + rows * cell_height + legend_spacing;
   auto svg = open_picture(legend_top + legend_spacing * std::ceil(static_cast<double>(labels.size()) / 2), title);
   for (std::size_t i = 0; i < panels.size(); ++i) {
-    svg += fmt::format("<svg x='{}' y='{}' width='{}' height='{}' viewBox='0 0 {} {}'{}>\n",
-                       cell_width * static_cast<double>(i % static_cast<std::size_t>(columns)),
-                       title_height + cell_height * static_cast<double>(i / static_cast<std::size_t>(columns)),
-                       cell_width, cell_height, width, panel_height,
+    const auto place = place_of(i, columns);
+    svg += fmt::format("<svg x='{}' y='{}' width='{}' height='{}' viewBox='0 0 {} {}'{}>\n", cell_width * place.x,
+                       title_height + cell_height * place.y, cell_width, cell_height, width, panel_height,
                        columns > 1 ? fmt::format(" font-size='{}'", small_panel_font) : "");
     svg += text(left, top - 32, "start", ink, panels[i].title);
     svg += text(left, top - 12, "start", ink, panels[i].y_label);

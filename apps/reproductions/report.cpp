@@ -106,9 +106,8 @@ std::string wrapped(std::string_view words) {
 }
 
 std::string rule_of(const reproduction& r) {
-  const auto seeds = r.seeds == 1
-                         ? std::string{"One seed."}
-                         : fmt::format("Means of {} seeds, with half the width of their 95 % interval.", r.seeds);
+  auto seeds = r.seeds == 1 ? std::string{"One seed."}
+                            : fmt::format("Means of {} seeds, with half the width of their 95 % interval.", r.seeds);
   if (r.rates.size() < 2)
     return seeds;
   std::string rates;

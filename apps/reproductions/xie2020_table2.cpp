@@ -79,6 +79,7 @@ std::vector<published> printed() {
                                                       {"1024", "diverges", "diverges", "85.13", "85.66", "84.94"}};
   const auto accuracy = test_accuracy().name;
   std::vector<published> all;
+  all.reserve(methods.size() * (1 + lines.size()));
   for (const auto* method : methods)
     all.push_back({accuracy, method, "1", "87.01"});
   for (const auto& l : lines)

@@ -3,7 +3,9 @@
 #include "gossamer/actors/runtime/experiment.hpp"
 #include "gossamer/actors/telemetry/record.hpp"
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -79,8 +81,8 @@ struct named_number {
 
 /// Whether something came back, and the numbers that say so.
 struct verdict {
-  bool holds;
-  std::string evidence;
+  bool holds = false;
+  std::string evidence = {};
 };
 
 /// a <= factor b. What diverged or never came, where less is better, is never at most anything.
@@ -95,9 +97,8 @@ verdict all_of(const std::vector<verdict>& verdicts);
 /// f of each.
 template <class Range, class F>
 verdict each(const Range& range, F f) {
-  std::vector<verdict> verdicts;
-  for (const auto& one : range)
-    verdicts.push_back(f(one));
+  std::vector<verdict> verdicts(std::size(range));
+  std::ranges::transform(range, verdicts.begin(), f);
   return all_of(verdicts);
 }
 
