@@ -1,6 +1,7 @@
 // gossamer reproduce: tables and figures of papers, made again and judged.
 #include "gossamer/apps/detail/reproduce.hpp"
 
+#include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/shell_word.hpp"
 #include "gossamer/apps/reproductions/detail/report.hpp"
 #include "gossamer/apps/reproductions/detail/runs.hpp"
@@ -153,8 +154,15 @@ int reproduce(const program& p, const reproduce_options& o,
   if (o.page)
     return fmt::print("{}", page_of(o.out)), 0;
   std::size_t missing = 0;
-  for (const auto* entry : wanted(o))
-    missing += make(p, o, *entry, understand);
+  try {
+    for (const auto* entry : wanted(o))
+      missing += make(p, o, *entry, understand);
+  } catch (const error& e) {
+    if (e.code() != errc::interrupted)
+      throw;
+    std::fputs(fmt::format("{}: {}\n", p.name(), e.what()).c_str(), stderr);
+    return 128 + clean_stop::requested();
+  }
   if (missing > 0)
     throw error(errc::failed, fmt::format("{} of what must come back did not", missing),
                 fmt::format("the tables above say what; {} has the numbers", o.out));

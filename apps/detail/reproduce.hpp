@@ -24,8 +24,8 @@ struct reproduce_options {
 
 /// `gossamer reproduce`: makes tables and figures of papers again.
 /// @param understand what `gossamer simulate` would make of these flags
-/// @returns 0; 1 when something that must come back has not
-/// @error errc::usage on a wrong name or flag; errc::failed, errc::interrupted, errc::io
+/// @returns 0, or 128 + signal when it was interrupted
+/// @error errc::usage on a wrong name or flag; errc::failed also when something that must come back has not; errc::io
 int reproduce(const program& p, const reproduce_options& o,
               const std::function<run_options(const std::vector<std::string>&)>& understand);
 

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <csignal>
+#include <thread>
 
 #include "command.hpp"
 
@@ -67,6 +69,19 @@ TEST_F(reproduce, goes_on_with_the_runs_that_are_missing_or_damaged) {
     EXPECT_EQ(written(file) == before[file], file != files[0] && file != files[1]) << file;
   EXPECT_EQ(second.status, first.status);
   EXPECT_EQ(second.out.substr(second.out.find("| method")), first.out.substr(first.out.find("| method")));
+}
+
+TEST_F(reproduce, ends_at_an_interrupt_and_keeps_what_is_there) {
+  const words many{"reproduce", "tang2018-figure1", "--jobs", "1", "--out", "found", "--", "--steps", "50"};
+  support::subprocess program(words{"env", "-C", folder_.string()} + gossamer(many));
+  while (!exists("found/runs") || runs().empty())
+    std::this_thread::yield();
+  program.send_signal(SIGINT);
+  const auto ended = program.finish();
+  EXPECT_EQ(ended.status, 128 + SIGINT);
+  EXPECT_THAT(ended.out, IsEmpty());
+  EXPECT_THAT(ended.err, HasSubstr("tang2018-figure1 was interrupted; the same command goes on"));
+  EXPECT_FALSE(runs().empty());
 }
 
 TEST_F(reproduce, prints_a_page_of_what_was_found) {
