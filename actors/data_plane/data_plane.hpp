@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/data_plane/endpoint.hpp"
+#include "gossamer/actors/runtime/endpoint.hpp"
 #include "gossamer/actors/data_plane/limits.hpp"
 #include "gossamer/actors/data_plane/tls/identity.hpp"
 #include "gossamer/actors/runtime/transport.hpp"

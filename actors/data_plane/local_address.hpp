@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/data_plane/endpoint.hpp"
+#include "gossamer/actors/runtime/endpoint.hpp"
 
 namespace gossamer::actors {
 

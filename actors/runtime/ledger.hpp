@@ -2,6 +2,8 @@
 
 #include "gossamer/actors/runtime/worker.hpp"
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace gossamer::actors {
@@ -9,25 +11,30 @@ namespace gossamer::actors {
 /// What each worker did and sent, in its present life and in former ones.
 class ledger {
 public:
-  explicit ledger(std::size_t workers = 0) : of_(workers) {}
+  ledger() = default;
+  explicit ledger(std::size_t workers) : of_(workers) {}
 
   /// So far, in this life; of one that is over nothing is recorded any more.
   void record(rank i, std::uint32_t incarnation, std::uint64_t steps, const traffic& sent) {
     if (incarnation < of_[i].incarnation)
       return;
-    of_[i].incarnation = incarnation;
+    of_[i].begin(incarnation);
     of_[i].steps = steps;
     of_[i].sent = sent;
   }
-  /// Whether what is known of this one is of that life, or of a later one.
-  bool knows(rank i, std::uint32_t incarnation) const { return of_[i].incarnation >= incarnation; }
-  std::size_t ranks() const noexcept { return of_.size(); }
-  /// This life is over.
-  void close(rank i, std::uint32_t incarnation) {
-    of_[i].incarnation = incarnation + 1;
-    of_[i].former_steps += std::exchange(of_[i].steps, 0);
-    of_[i].former_sent += std::exchange(of_[i].sent, {});
+  /// What another ledger of the same run knows. Counts of a life only grow, so the most that either has heard of it is
+  /// the newest, and no order of merging matters. Of lives before the newest only the sum is known: it may stay below
+  /// the truth where each ledger has missed another one, and never exceeds it.
+  void merge(const ledger& other) {
+    for (rank i = 0; i < std::min(of_.size(), other.of_.size()); ++i)
+      of_[i].merge(other.of_[i]);
   }
+  /// Lives before this one are over.
+  void begin(rank i, std::uint32_t incarnation) { of_[i].begin(incarnation); }
+  /// What came from another process is not trusted to be of this size.
+  void resize(std::size_t workers) { of_.resize(workers); }
+  /// This life is over.
+  void close(rank i, std::uint32_t incarnation) { of_[i].begin(incarnation + 1); }
 
   /// Of a run that goes on: lives that were over when it was saved.
   void bring(std::uint64_t former_steps, const traffic& former_sent) {
@@ -64,10 +71,30 @@ public:
   }
 
 private:
+  static traffic most_of(const traffic& a, const traffic& b) {
+    return {std::max(a.frames, b.frames), std::max(a.payload_bits, b.payload_bits), std::max(a.wire_bits, b.wire_bits)};
+  }
+
   struct account {
     std::uint32_t incarnation = 0;
     std::uint64_t steps = 0, former_steps = 0;
     traffic sent, former_sent;
+
+    void begin(std::uint32_t life) {
+      if (life <= incarnation)
+        return;
+      incarnation = life;
+      former_steps += std::exchange(steps, 0);
+      former_sent += std::exchange(sent, {});
+    }
+    void merge(account other) {
+      begin(other.incarnation);
+      other.begin(incarnation);
+      steps = std::max(steps, other.steps);
+      former_steps = std::max(former_steps, other.former_steps);
+      sent = most_of(sent, other.sent);
+      former_sent = most_of(former_sent, other.former_sent);
+    }
   };
 
   std::vector<account> of_;

@@ -22,8 +22,9 @@ node_protocol::node_protocol(const experiment& e, const consensus::charter& rule
     chair_.emplace(e, first, checkpoint);
 }
 
-node_protocol::node_protocol(const experiment& e, const consensus::charter& rules, node_number self, std::uint32_t life)
-    : run_(&e), rules_(&rules), delegate_(rules, self, life), chair_node_(self) {
+node_protocol::node_protocol(const experiment& e, const consensus::charter& rules, node_number self,
+                             const consensus::process& own)
+    : run_(&e), rules_(&rules), delegate_(rules, self, own), chair_node_(self) {
   for (rank i = 0; i < rules.homes.size(); ++i)
     if (rules.homes[i] == self)
       residents_[i].waits = true;
@@ -230,13 +231,15 @@ void node_protocol::obey(const consensus::orders& all, orders& out) {
     if (const auto* letter = std::get_if<consensus::post>(&one)) {
       out.emplace_back(*letter);
     } else if (const auto* next = std::get_if<consensus::adopt>(&one)) {
+      if (!next->moved.empty())
+        out.emplace_back(nodes_moved{next->moved});
       enter(next->what, out);
     } else if (std::holds_alternative<consensus::freeze_workers>(one)) {
       ask_workers(out);
     } else { // somebody who is merely silent may have a model still
       bool somebody_may_come = false;
       for (node_number n = 0; n < rules_->nodes; ++n)
-        somebody_may_come |= delegate_.health_of(n).is == health::state::suspected;
+        somebody_may_come |= seats()[n].is == health::state::suspected;
       if (chair_ && !somebody_may_come)
         follow_chair(chair_->on(consensus::models_are_lost{}), out);
     }
@@ -284,8 +287,8 @@ void node_protocol::seat_chair(const resolution& r, orders& out) {
   const auto before = std::exchange(chair_node_, r.chair);
   const bool is_mine = r.chair == delegate_.self() && r.knows(delegate_.self(), delegate_.life());
   if (chair_ && !is_mine) {
+    out.emplace_back(chair_left{chair_->lost(), chair_->returned()});
     chair_.reset();
-    out.emplace_back(chair_left{});
   }
   if (!chair_ && is_mine) {
     chair_.emplace(*run_, r, checkpoint_);
@@ -297,6 +300,10 @@ void node_protocol::seat_chair(const resolution& r, orders& out) {
     out.emplace_back(account_for{chair_node_});
     report_again(out);
   }
+}
+
+std::optional<consensus::candidacy> node_protocol::keep_seat(node_number wanted) {
+  return chair_ ? delegate_.keep_seat(wanted) : std::nullopt;
 }
 
 bool node_protocol::is_current(rank i, std::uint32_t life) const {

@@ -19,7 +19,13 @@ struct report_to {
 /// From now on this process has the chair, and does what only one may do: it counts, evaluates, and ends the run. Or
 /// has it no more, and forgets what it knew of that.
 struct chair_taken {};
-struct chair_left {};
+struct chair_left {
+  std::uint64_t lost = 0, returned = 0; ///< see coordination
+};
+/// These nodes are in another life now, or elsewhere. Comes before whatever speaks to them.
+struct nodes_moved {
+  std::vector<consensus::node_number> which;
+};
 /// This node takes part no more, as it was told: its process may end.
 struct node_has_left {};
 /// Another process has the chair now, and knows nothing of what this one's workers have done.
@@ -38,7 +44,7 @@ public:
   /// Those about workers are for workers of this process, but a `restart_worker`, which is for the node of that rank.
   /// A `snapshot_request` and a `save_checkpoint` are for the workers of all nodes.
   using order = std::variant<start_worker, stop_worker, hold_steps, decision, consensus::post, report_to, account_for,
-                             chair_taken, chair_left, node_has_left, snapshot_request, save_checkpoint, restart_worker,
+                             nodes_moved, chair_taken, chair_left, node_has_left, snapshot_request, save_checkpoint, restart_worker,
                              forget_worker, welcome_worker, end_run, run_failed>;
   using orders = std::vector<order>;
 
@@ -46,8 +52,8 @@ public:
   /// @param checkpoint from which the run goes on; 0: it begins
   node_protocol(const experiment& e, const consensus::charter& rules, node_number self,
                 const consensus::resolution& first, std::uint64_t checkpoint = 0);
-  /// One that comes later. @param life see consensus::delegate
-  node_protocol(const experiment& e, const consensus::charter& rules, node_number self, std::uint32_t life);
+  /// One that comes later. @param own see consensus::delegate
+  node_protocol(const experiment& e, const consensus::charter& rules, node_number self, const consensus::process& own);
 
   /// Starts the workers with which the run begins.
   orders begin();
@@ -79,6 +85,14 @@ public:
 
   orders on(const time_is& m);
 
+  // -- who comes, see consensus::seats
+
+  /// Nothing where no seat is free, or another process has the chair.
+  std::optional<consensus::candidacy> keep_seat(node_number wanted);
+  void release_seat(const consensus::candidacy& c) { delegate_.release_seat(c); }
+  /// @returns whether it may come; then the next resolution lets it in
+  bool admit(node_number node, const consensus::process& p) { return delegate_.admit(node, p); }
+
   /// An event for whoever has the chair; nothing happens where that is not this process.
   template <class Event>
   orders in_chair(const Event& event) {
@@ -92,6 +106,7 @@ public:
   /// Where reports go.
   node_number chair_node() const noexcept { return chair_node_; }
   const consensus::delegate& delegate() const noexcept { return delegate_; }
+  const consensus::seats& seats() const noexcept { return delegate_.seats(); }
   /// As the last resolution says, and what has been heard of workers of this process since.
   bool is_current(rank i, std::uint32_t life) const;
   /// Of a former chair: the next one goes on behind this.

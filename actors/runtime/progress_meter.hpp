@@ -26,11 +26,9 @@ public:
         ledger_.bring(part.gradients, part.sent);
   }
 
-  /// What a chair before this one had counted.
-  void go_on_from(const actors::ledger& before) {
-    if (before.ranks() != run_->participants())
-      return;
-    ledger_ = before;
+  /// What another process has counted.
+  void add(const actors::ledger& known) {
+    ledger_.merge(known);
     updates_ = ledger_.steps();
   }
 

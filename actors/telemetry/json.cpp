@@ -96,6 +96,7 @@ std::string to_json(const run_summary& s) {
   object["stale_frames"] = s.stale_frames;
   object["lost"] = s.lost;
   object["returned"] = s.returned;
+  object["unreported"] = s.unreported;
   object["views"] = s.views;
   object["unfinished"] = s.unfinished;
   object["version"] = GOSSAMER_VERSION;

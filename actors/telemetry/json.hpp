@@ -14,7 +14,7 @@ std::string to_json(const evaluation_record& record);
 evaluation_record evaluation_from_json(std::string_view line);
 
 /// summary.json: the final evaluation's fields, then algorithm, workers, seed, end, steps_per_worker, staleness,
-/// stale_frames, lost, returned, views, unfinished, version.
+/// stale_frames, lost, returned, unreported, views, unfinished, version.
 std::string to_json(const run_summary& summary);
 
 } // namespace gossamer::actors

@@ -54,6 +54,7 @@ struct run_summary {
   std::uint64_t stale_frames = 0; ///< that nobody received in their step or the next: an algorithm's fault
   std::uint64_t lost = 0;         ///< deaths of workers that were noticed
   std::uint64_t returned = 0;     ///< workers that were started anew
+  std::uint64_t unreported = 0;   ///< deaths together with a process: of what was done last, no report has come
   std::uint64_t views = 0;        ///< changes of who takes part
   std::uint64_t unfinished = 0;   ///< workers that were still within a step when a run that was stopped was given up
 };

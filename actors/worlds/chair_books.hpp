@@ -5,15 +5,28 @@
 
 namespace gossamer::actors {
 
-/// chair -> nodes that vote, twice a second: what a successor could not ask anybody, because those are dead who knew it
+/// What a run has come to so far, as one process knows it. Every process keeps it: of its own workers it is exact, of
+/// others it is what the chair told last. Whoever gets the chair is told by all, and adds the newest of everything, so
+/// that counts never go back.
+///
+/// chair -> nodes that vote, twice a second and before each evaluation is written down; and to whoever comes
+/// any -> a new chair
 struct chair_books {
   ledger counted;
   std::uint64_t lost = 0, returned = 0;
+  std::uint64_t unreported = 0; ///< lives that ended with their process: what they did last, nobody knows
+
+  void merge(const chair_books& other) {
+    counted.merge(other.counted);
+    lost = std::max(lost, other.lost);
+    returned = std::max(returned, other.returned);
+    unreported = std::max(unreported, other.unreported);
+  }
 };
 
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, chair_books& m) {
-  return f(m.counted, m.lost, m.returned);
+  return f(m.counted, m.lost, m.returned, m.unreported);
 }
 
 } // namespace gossamer::actors

@@ -38,29 +38,34 @@ assembly wait_for_nodes(caf::scoped_actor& self, const leader_settings& s) {
   return std::move(*all);
 }
 
-std::vector<node_entry> entries_of(const experiment& e, const assembly& all, const node_entry& own,
-                                   std::uint32_t slots) {
-  std::vector<std::uint32_t> shares{slots};
-  std::vector<node_entry> result{own};
+/// Who lives where when the run begins; a node for each rank that may come some day.
+cluster_plan founding_plan(const experiment& e, const assembly& all, const consensus::process& own,
+                           const leader_settings& s) {
+  std::vector<std::uint32_t> shares{s.slots};
+  std::map<consensus::node_number, consensus::process> there{{0, own}};
   for (const auto& member : all.nodes) {
     shares.push_back(member.slots);
-    result.push_back({0, member.ready.data, member.ready.control, {}});
+    there.emplace(there.size(), consensus::process{0, member.ready.data, member.ready.control});
   }
+  cluster_plan plan{.nodes = static_cast<std::uint32_t>(there.size()), .homes = {}, .last = {}, .handle = {}, .books = {}};
+  plan.homes.resize(e.participants());
   const auto ranks = deal_ranks(e.settings.workers, e.masters, shares);
-  for (std::size_t k = 0; k < ranks.size(); ++k)
+  for (consensus::node_number k = 0; k < ranks.size(); ++k)
     for (const auto i : ranks[k])
-      result[k].ranks.push_back(i < e.settings.workers ? i : i + static_cast<rank>(e.vacancies().size()));
-  for (const auto i : e.vacancies()) // a node each, that may come some day
-    result.push_back({0, {}, {}, {i}, true});
-  return result;
+      plan.homes[i < e.settings.workers ? i : i + e.vacancies().size()] = k;
+  for (const auto i : e.vacancies())
+    plan.homes[i] = plan.nodes++;
+  plan.last = founding_of(e, *charter_of(e, plan.nodes, plan.homes, s.patience), there);
+  return plan;
 }
 
-std::vector<node_place> places_of(const std::vector<node_entry>& entries) {
+std::vector<node_place> places_of(const cluster_plan& plan) {
   std::vector<node_place> result;
-  result.reserve(entries.size());
-  for (const auto& e : entries)
-    if (!e.vacant)
-      result.push_back({e.data, e.ranks});
+  for (const auto& [number, process] : plan.last.nodes)
+    result.push_back({process.data, {}});
+  for (rank i = 0; i < plan.homes.size(); ++i)
+    if (plan.homes[i] < result.size())
+      result[plan.homes[i]].ranks.push_back(i);
   return result;
 }
 
@@ -104,22 +109,20 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
   const auto listens = control.publish(door.actor, s.where);
   s.listens(listens);
   const auto all = s.nodes > 1 ? wait_for_nodes(self, s) : assembly{};
-  const node_entry own{0, announced(plane.shared->listens_on(), s), announced(listens, s), {}};
-  const auto entries = entries_of(*e, all, own, s.slots);
-  s.begins(places_of(entries));
+  auto plan = founding_plan(*e, all, {0, announced(plane.shared->listens_on(), s), announced(listens, s)}, s);
+  const auto places = places_of(plan);
+  s.begins(places);
 
-  const real_time world{system, e, around, entries[0].ranks.size()};
-  const auto homes = residences(entries, e->participants());
+  const real_time world{system, e, around, places[0].ranks.size()};
   const auto to_node = std::make_shared<caf::actor>();
   const scoped_life injector{system.spawn(fault_injector, world.board(), e->participants(), around.workers_per_node,
                                           std::function([to_node](std::size_t fault, bool on) {
                                             caf::anon_send(*to_node, switch_fault{fault, on});
                                           }))};
-  auto setup = setup_of(system, e, world.parts(plane.shared, 0, homes));
-  join_others(setup, control, plane.shared, s, entries);
+  auto setup = setup_of(system, e, world.parts(plane.shared, 0, plan.homes));
+  join_others(setup, control, plane.shared, s, plan);
   for (const auto& member : all.nodes)
-    setup.others[member.ready.node - 1].handle = member.ready.handle;
-  setup.first = founding_of(*e, *setup.rules, first_voters(entries));
+    setup.met[member.ready.node] = member.ready.handle;
   setup.offer = offer;
   setup.files = files.actor;
   setup.print = print;
@@ -131,8 +134,7 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
   const scoped_life node{spawn_node(system, std::move(setup))};
   *to_node = node.actor;
   complain->send_to(node.actor);
-  plane.shared->meet(addresses_of(entries, e->participants()));
-  const cluster_plan plan{entries, 0, caf::actor_cast<node_interface::handle>(node.actor), true};
+  plan.handle = caf::actor_cast<node_interface::handle>(node.actor);
   for (const auto& member : all.nodes)
     self->send(member.ready.handle, plan);
   caf::anon_send(door.actor, run_begins{node.actor});

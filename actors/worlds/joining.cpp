@@ -226,6 +226,14 @@ private:
   std::optional<failure_detector::time> leaves_since_;
 };
 
+std::vector<rank> ranks_of(const cluster_plan& plan, std::uint32_t node) {
+  std::vector<rank> result;
+  for (rank i = 0; i < plan.homes.size(); ++i)
+    if (plan.homes[i] == node)
+      result.push_back(i);
+  return result;
+}
+
 std::string introduction(std::uint32_t node) { return fmt::format("this is node {}, process {}", node, getpid()); }
 
 /// From what this machine has, if that is the same as the leader's; else from what members of the run have.
@@ -279,20 +287,18 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
   const scoped_plane plane{control, *e, offer, print, s, host, complain};
   const auto world = std::make_shared<const real_time>(system, e, around, e->settings.workers);
   const auto door = std::make_shared<endpoint>();
+  const auto own_process = [&, door] {
+    return consensus::process{offer.life, announced(plane.shared->listens_on(), s), *door};
+  };
   const auto prepare_node = [&, door](const cluster_plan& plan) {
-    const auto parts = world->parts(plane.shared, offer.node, residences(plan.nodes, e->participants()));
+    const auto parts = world->parts(plane.shared, offer.node, plan.homes);
     if (parts.from)
-      require_states(*parts.from, *e, plan.nodes[offer.node].ranks);
+      require_states(*parts.from, *e, ranks_of(plan, offer.node));
     auto setup = setup_of(system, e, parts);
     setup.number = offer.node;
-    join_others(setup, control, plane.shared, s, plan.nodes);
-    for (auto& other : setup.others)
-      if (other.number == plan.chair)
-        other.handle = plan.handle;
-    if (plan.begins)
-      setup.first = founding_of(*e, *setup.rules, first_voters(plan.nodes));
-    setup.life = plan.nodes[offer.node].incarnation;
-    setup.time_s = plan.time_s;
+    join_others(setup, control, plane.shared, s, plan);
+    if (!plan.begins)
+      setup.comes_as = own_process();
     setup.offer = offer;
     setup.files = files.actor;
     setup.print = print;
@@ -311,8 +317,8 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
   *door = announced(control.publish(node.actor, {host, 0}), s);
   complain->send_to(node.actor);
   farewell at_the_end{self, node.actor, s.patience};
-  here.tell(node_ready{offer.node, print, announced(plane.shared->listens_on(), s), *door,
-                       caf::actor_cast<node_interface::handle>(node.actor)});
+  const auto own = own_process();
+  here.tell(node_ready{offer.node, print, own.data, own.control, caf::actor_cast<node_interface::handle>(node.actor)});
   self->monitor(node.actor);
   here.leaves_through(node.actor);
   at_the_end.why = here.next<leave_run>().why;

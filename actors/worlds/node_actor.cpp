@@ -17,11 +17,13 @@ void node_state::open(caf::event_based_actor* self, node_setup setup) {
   if (setup_.from)
     began_ -= std::chrono::duration_cast<caf::actor_clock::duration_type>(seconds{setup_.from->all.time_s});
   views_.emplace(run);
-  others_.emplace(setup_.others, setup_.patience);
-  if (setup_.first)
-    protocol_.emplace(run, *setup_.rules, setup_.number, *setup_.first, checkpoint);
+  others_.emplace(*setup_.rules, setup_.number, setup_.patience);
+  books_ = setup_.books;
+  books_.counted.resize(run.participants());
+  if (setup_.comes_as)
+    protocol_.emplace(run, *setup_.rules, setup_.number, *setup_.comes_as);
   else
-    protocol_.emplace(run, *setup_.rules, setup_.number, setup_.life);
+    protocol_.emplace(run, *setup_.rules, setup_.number, setup_.last, checkpoint);
   if (protocol_->chair() != nullptr)
     obey(chair_taken{});
   own_node_.emplace(
@@ -37,9 +39,12 @@ void node_state::start() {
     writer_ = setup_.spawn_checkpoint_writer(self_);
   evaluator_ = setup_.spawn_evaluator(self_);
   self_->monitor(evaluator_);
-  for (auto& other : *others_)
-    if (other.is_met())
-      meet(other, other.life, std::exchange(other.handle, node_interface::handle{}));
+  if (setup_.comes_as)
+    on(consensus::message{consensus::proceed{setup_.last}});
+  meet_on_data_plane();
+  for (const auto& [number, handle] : setup_.met)
+    if (auto* other = others_->numbered(number))
+      meet(*other, handle);
   obey(protocol_->begin());
   if (office_) {
     begin_workers();
@@ -77,8 +82,7 @@ void node_state::leave(const leave_run& m) {
   if (self_->current_sender() == setup_.client)
     return say_farewell(m.why);
   const auto* from = speaker();
-  if (from != nullptr && from->number != protocol_->chair_node()
-      && m.resolution < protocol_->delegate().last().number())
+  if (from == nullptr || (from->number != protocol_->chair_node() && m.resolution < protocol_->delegate().last().number()))
     return;
   self_->send(setup_.client, m);
   self_->quit();
@@ -88,9 +92,11 @@ void node_state::say_farewell(const std::string& why) {
   if (!office_ || has_left_)
     return self_->quit();
   tell_others(leave_run{why, protocol_->delegate().last().number()});
-  farewells_ = static_cast<std::size_t>(
-      std::ranges::count_if(*others_, [](const auto& other) { return other.is_met() && !other.lost; }));
-  if (farewells_ == 0)
+  farewells_.emplace();
+  for (const auto& other : *others_)
+    if (is_spoken_to(other))
+      farewells_->insert(other.number);
+  if (farewells_->empty())
     self_->quit();
 }
 
@@ -126,6 +132,14 @@ void node_state::obey(const decision& m) {
   own_node_->obey(m);
 }
 
+/// Frames for another life must not go to the one before.
+void node_state::obey(const nodes_moved& m) {
+  for (const auto number : m.which)
+    if (auto* other = others_->numbered(number))
+      other->handle = node_interface::handle{};
+  meet_on_data_plane();
+}
+
 void node_state::obey(const report_to& m) {
   if (office_ == std::nullopt)
     hand_on_news();
@@ -133,25 +147,22 @@ void node_state::obey(const report_to& m) {
     std::visit([&](const auto& one) { self_->send(other->handle, one); }, m.what);
 }
 
-/// The newest reports say what all of them said.
 void node_state::obey(const account_for& m) {
   news_ = {.steps = {}, .staleness = {}, .checkpoint = last_checkpoint_};
-  for (const auto& [i, last] : last_steps_)
-    news_.steps.push_back(last);
-  if (const auto* chair = others_->numbered(m.chair); chair != nullptr && chair->is_met())
+  if (const auto* chair = others_->numbered(m.chair); chair != nullptr && chair->is_met()) {
     self_->send(chair->handle, std::exchange(news_, {}));
+    self_->send(chair->handle, books_);
+  }
 }
 
 void node_state::obey(const chair_taken&) {
-  office_.emplace(*setup_.run, protocol_->delegate().last().number(), setup_.from.get(), last_books_);
+  office_.emplace(*setup_.run, protocol_->delegate().last().number(), setup_.from.get(), books_);
   office_->summary.algorithm = setup_.run->algorithm->about.name;
   office_->summary.workers = setup_.run->settings.workers;
   office_->summary.seed = setup_.run->settings.seed;
   office_->summary.steps_per_worker.assign(workers(), 0);
   protocol_->ordered_before(last_checkpoint_);
   close_ended_lives();
-  for (const auto& [i, last] : last_steps_)
-    office_->progress.count(last);
   observer_ = setup_.observe();
   conflicts_ = conflicts{setup_.number, 2 * setup_.patience};
   if (evaluator_)
@@ -163,11 +174,11 @@ void node_state::close_ended_lives() {
   const auto& members = protocol_->chair()->members();
   auto& counted = office_->progress.ledger();
   for (rank i = 0; i < setup_.run->participants(); ++i)
-    if (!members.alive(i) || !counted.knows(i, members.incarnation(i)))
-      counted.close(i, members.alive(i) ? members.incarnation(i) - 1 : members.incarnation(i));
+    members.alive(i) ? counted.begin(i, members.incarnation(i)) : counted.close(i, members.incarnation(i));
 }
 
-void node_state::obey(const chair_left&) {
+void node_state::obey(const chair_left& m) {
+  books_ = office_->books(m.lost, m.returned);
   office_.reset();
   observer_.reset();
 }
@@ -190,6 +201,7 @@ void node_state::obey(const forget_worker& m) {
   office_->progress.ledger().close(m.who, m.incarnation);
   office_->evaluating.forget(m.who);
   office_->saving.lose(m.who);
+  office_->unreported += !m.retired && has_died_with_its_node(m.who);
   tell_observer(fmt::format("{} {}; {} go on", setup_.run->name_of(m.who), m.retired ? "has left" : "is lost", m.left));
   evaluate_what_is_complete();
 }
@@ -250,7 +262,7 @@ caf::behavior behaviour_of(caf::stateful_actor<node_state>* self, node_setup set
       [&state](const node_ready& m) { state.on_ready(m); },
       [&state](const greeting& m) { state.on_greeting(m); },
       [self, files](const catalogue_request& m) { return self->delegate(files, m); },
-      [&state](const cluster_plan& m) { state.on_plan(m); },
+      [](const cluster_plan&) {}, // this one is known
       [&state](const status_request& m) { state.say_status(m.control); },
       [&state](const stop_request& m) { state.stop(m.control); },
       [&state](const leave_request& m) { state.depart(m); },
@@ -301,7 +313,6 @@ caf::behavior later_node_actor(caf::stateful_actor<node_state>* self,
             try {
               self->become(behaviour_of(self, prepare(plan)));
               self->set_default_handler(caf::print_and_drop);
-              self->state.on_plan(plan);
               self->state.start();
             } catch (const error& e) { // the run is told why, too: it lacks what was saved here
               self->send(plan.handle, run_failed{e.code(), e.sentence(), e.remedy()});

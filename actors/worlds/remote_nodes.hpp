@@ -1,8 +1,8 @@
 #pragma once
 
+#include "gossamer/actors/runtime/consensus/delegate.hpp"
 #include "gossamer/actors/runtime/failure_detector.hpp"
 #include "gossamer/actors/worlds/rendezvous.hpp"
-#include "gossamer/topology/graph.hpp"
 
 #include <caf/actor_addr.hpp>
 #include <caf/actor_control_block.hpp>
@@ -14,13 +14,12 @@ namespace gossamer::actors {
 
 using topology::rank;
 
-/// Another process of the run.
+/// The way to another process of the run. Who that is, and how it is, `consensus::seats` says.
 struct remote_node {
-  std::uint32_t number = 1;
-  node_interface::handle handle = {}; ///< its end is that of its workers; null: it has not been met yet
+  consensus::node_number number = 1;
   std::vector<rank> ranks = {};
-  std::uint32_t life = 0; ///< how often it was started before
-  bool lost = false;      ///< silent; or its process is gone, and then it is not met, either
+  /// Of the life that has the seat; its end is that of its workers. Null: this process has not met it yet.
+  node_interface::handle handle = {};
 
   bool is_met() const { return handle != nullptr; }
 };
@@ -28,14 +27,18 @@ struct remote_node {
 /// All of them: who has which worker, who says something, and who is silent. Threads: actor-confined.
 class remote_nodes {
 public:
-  remote_nodes(std::vector<remote_node> nodes, failure_detector::time patience)
-      : nodes_(std::move(nodes)), heard_(patience) {
-    for (std::size_t k = 0; k < nodes_.size(); ++k)
-      for (const auto i : nodes_[k].ranks)
-        homes_[i] = k;
+  remote_nodes(const consensus::charter& rules, consensus::node_number self, failure_detector::time patience)
+      : heard_(patience) {
+    for (consensus::node_number n = 0; n < rules.nodes; ++n)
+      if (n != self)
+        nodes_.push_back({.number = n});
+    for (rank i = 0; i < rules.homes.size(); ++i)
+      if (auto* home = numbered(rules.homes[i])) {
+        home->ranks.push_back(i);
+        homes_[i] = static_cast<std::size_t>(home - nodes_.data());
+      }
   }
 
-  const std::vector<remote_node>& all() const noexcept { return nodes_; }
   auto begin() { return nodes_.begin(); }
   auto end() { return nodes_.end(); }
 
@@ -44,16 +47,13 @@ public:
     const auto found = homes_.find(i);
     return found == homes_.end() ? nullptr : &nodes_[found->second];
   }
-  remote_node* numbered(std::uint32_t number) {
+  /// Null: it is this process, or there is no such node.
+  remote_node* numbered(consensus::node_number number) {
     return find([=](const auto& n) { return n.number == number; });
   }
   /// Null: it is none of them, or of a former life.
   remote_node* behind(const caf::actor_addr& handle) {
     return find([&](const auto& n) { return n.is_met() && n.handle.address() == handle; });
-  }
-  /// Null when it is none of those that are there: what the lost still say is not heard.
-  remote_node* speaking(const caf::strong_actor_ptr& sender) {
-    return find([&](const auto& n) { return !n.lost && n.is_met() && n.handle == sender; });
   }
 
   failure_detector& heard() noexcept { return heard_; }

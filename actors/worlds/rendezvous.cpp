@@ -196,15 +196,6 @@ std::vector<std::vector<rank>> deal_ranks(std::size_t workers, std::size_t maste
   return result;
 }
 
-std::vector<std::uint32_t> residences(const std::vector<node_entry>& nodes, std::size_t participants) {
-  std::vector<std::uint32_t> result(participants);
-  for (std::uint32_t k = 0; k < nodes.size(); ++k)
-    for (const auto i : nodes[k].ranks)
-      if (i < participants)
-        result[i] = k;
-  return result;
-}
-
 caf::actor spawn_rendezvous(caf::actor_system& system, rendezvous_setup setup) {
   return system.spawn(rendezvous_actor, std::move(setup));
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/data_plane/endpoint.hpp"
+#include "gossamer/actors/runtime/endpoint.hpp"
 #include "gossamer/actors/fetch/catalogue.hpp"
 #include "gossamer/actors/runtime/fingerprint.hpp"
 #include "gossamer/actors/runtime/interface.hpp"
@@ -29,8 +29,8 @@ struct offered_files {
 
 /// leader -> node: what to prepare
 struct run_offer {
-  std::uint32_t incarnation = 0;      ///< how often a node of this number was lost before
-  std::uint32_t node = 0;             ///< the number it has from now on
+  std::uint32_t node = 0;             ///< the number it has from now on,
+  std::uint32_t life = 0;             ///< and its life, see consensus::seats
   std::uint64_t run = 0;              ///< drawn at random: whoever knows it has been let in
   std::string settings;               ///< `to_text`
   std::string faults;                 ///< `to_toml`; empty: none
@@ -68,7 +68,8 @@ using node_interface =
 
 /// node -> node: this one is there, and can be spoken to; answered by the like
 struct greeting {
-  std::uint32_t node = 0, life = 0;
+  std::uint32_t node = 0;
+  consensus::process self;
   node_interface::handle handle;
   bool is_answer = false;
 };
@@ -82,22 +83,15 @@ struct node_ready {
   node_interface::handle handle;
 };
 
-/// One process of a run: where its data plane listens, and who lives there.
-struct node_entry {
-  std::uint32_t incarnation = 0;
-  endpoint data, control;
-  std::vector<rank> ranks;
-
-  bool vacant = false; ///< nobody has come yet
-};
-
-/// chair -> node: all are there; again when one has come back
+/// chair -> node: all are there; or, of a run that is under way, what whoever comes to it must know
 struct cluster_plan {
-  std::vector<node_entry> nodes; ///< by number
-  std::uint32_t chair = 0;
-  node_interface::handle handle; ///< the chair's
-  bool begins = true;            ///< the run; else it is under way
-  double time_s = 0;             ///< of the run, so far
+  std::uint32_t nodes = 1;                   ///< those that may come some day among them
+  std::vector<consensus::node_number> homes; ///< of each rank
+  consensus::resolution last;                ///< with which the run begins; or that the chair knows
+  node_interface::handle handle;             ///< the chair's
+  bool begins = true;                        ///< the run; else it is under way
+  double time_s = 0;                         ///< of the run, so far
+  chair_books books;
 };
 
 /// The door of a node, as everybody sees it.
@@ -114,12 +108,8 @@ decltype(auto) inspect(Inspector& f, offered_files& m) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, run_offer& m) {
-  return f(m.incarnation, m.node, m.run, m.settings, m.faults, m.workers_per_node, m.checkpoints, m.resumed, m.from,
+  return f(m.node, m.life, m.run, m.settings, m.faults, m.workers_per_node, m.checkpoints, m.resumed, m.from,
            m.folder, m.files);
-}
-template <class Inspector>
-decltype(auto) inspect(Inspector& f, endpoint& e) {
-  return f(e.host, e.port);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, ask_there& m) {
@@ -127,19 +117,15 @@ decltype(auto) inspect(Inspector& f, ask_there& m) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, greeting& m) {
-  return f(m.node, m.life, m.handle, m.is_answer);
+  return f(m.node, m.self, m.handle, m.is_answer);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, node_ready& m) {
   return f(m.node, m.print, m.data, m.control, m.handle);
 }
 template <class Inspector>
-decltype(auto) inspect(Inspector& f, node_entry& e) {
-  return f(e.incarnation, e.data, e.control, e.ranks, e.vacant);
-}
-template <class Inspector>
 decltype(auto) inspect(Inspector& f, cluster_plan& m) {
-  return f(m.nodes, m.chair, m.handle, m.begins, m.time_s);
+  return f(m.nodes, m.homes, m.last, m.handle, m.begins, m.time_s, m.books);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, switch_fault& m) {
@@ -154,9 +140,6 @@ decltype(auto) inspect(Inspector& f, leave_run& m) {
 /// @param slots of each node, at least 1 each
 std::vector<std::vector<rank>> deal_ranks(std::size_t workers, std::size_t masters,
                                           std::span<const std::uint32_t> slots);
-
-/// On which node each worker and master lives.
-std::vector<std::uint32_t> residences(const std::vector<node_entry>& nodes, std::size_t participants);
 
 /// Who has joined. Sent to the client when all nodes are ready.
 struct assembly {

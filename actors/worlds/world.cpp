@@ -127,30 +127,28 @@ std::shared_ptr<const consensus::charter> charter_of(const experiment& e, std::u
 }
 
 consensus::resolution founding_of(const experiment& e, const consensus::charter& rules,
-                                  const std::set<std::uint32_t>& voters) {
+                                  const std::map<consensus::node_number, consensus::process>& there) {
+  std::set<consensus::node_number> voters;
+  for (const auto& [number, _] : there)
+    if (voters.size() < consensus::most_voters)
+      voters.insert(number);
   const auto updates = e.steps_per_worker * (rules.synchronous ? 1 : e.settings.workers);
-  return consensus::founding(rules.homes, voters, updates, e.vacancies());
+  auto first = consensus::founding(rules.homes, voters, updates, e.vacancies());
+  for (const auto& [number, process] : there)
+    first.nodes[number] = process;
+  return first;
 }
 
-std::set<std::uint32_t> first_voters(const std::vector<node_entry>& nodes) {
-  std::set<std::uint32_t> result;
-  for (std::uint32_t k = 0; k < nodes.size() && result.size() < consensus::most_voters; ++k)
-    if (!nodes[k].vacant)
-      result.insert(k);
-  return result;
-}
-
-void join_others(node_setup& setup, const std::vector<node_entry>& nodes, std::chrono::nanoseconds patience,
+void join_others(node_setup& setup, const cluster_plan& plan, std::chrono::nanoseconds patience,
                  const std::shared_ptr<transport>& net) {
-  const auto& e = *setup.run;
-  setup.rules = charter_of(e, static_cast<std::uint32_t>(nodes.size()), residences(nodes, e.participants()), patience);
-  setup.nodes = nodes;
-  for (std::uint32_t k = 0; k < nodes.size(); ++k)
-    if (k != setup.number)
-      setup.others.push_back(
-          {.number = k, .handle = {}, .ranks = nodes[k].ranks, .life = nodes[k].incarnation, .lost = nodes[k].vacant});
+  setup.rules = charter_of(*setup.run, plan.nodes, plan.homes, patience);
+  setup.last = plan.last;
+  setup.time_s = plan.time_s;
+  setup.books = plan.books;
+  if (plan.handle)
+    setup.met.emplace(plan.last.chair, plan.handle);
   setup.patience = patience;
-  setup.send_masters_model = masters_models_over(net, e);
+  setup.send_masters_model = masters_models_over(net, *setup.run);
 }
 
 node_setup setup_of(caf::actor_system& system, std::shared_ptr<const experiment> e, const world_parts& parts) {
@@ -168,7 +166,7 @@ caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment
                      run_client client) {
   auto setup = setup_of(system, e, parts);
   setup.rules = charter_of(*e, 1, std::vector<std::uint32_t>(e->participants()), setup.patience);
-  setup.first = founding_of(*e, *setup.rules, {0});
+  setup.last = founding_of(*e, *setup.rules, {{0, {}}});
   setup.observe = [observer = client.observer] {
     return std::shared_ptr<run_observer>{std::shared_ptr<void>{}, observer};
   };

@@ -36,16 +36,14 @@ struct run_client {
 std::shared_ptr<const consensus::charter> charter_of(const experiment& e, std::uint32_t nodes,
                                                      std::vector<std::uint32_t> homes,
                                                      std::chrono::nanoseconds patience);
-/// With which the run begins. @param voters see consensus::founding
+/// With which the run begins. As many vote as may, with the lowest numbers.
+/// @param there the processes that have come
 consensus::resolution founding_of(const experiment& e, const consensus::charter& rules,
-                                  const std::set<std::uint32_t>& voters);
+                                  const std::map<consensus::node_number, consensus::process>& there);
 
-/// Who votes first: as many as may, with the lowest numbers.
-std::set<std::uint32_t> first_voters(const std::vector<node_entry>& nodes);
-
-/// Fills in what a node knows of the others, whom it has not met yet, but for the ways to them.
+/// Fills in what a node knows of the others, but for the ways to them.
 /// @param net carries the models of masters to whoever evaluates them
-void join_others(node_setup& setup, const std::vector<node_entry>& nodes, std::chrono::nanoseconds patience,
+void join_others(node_setup& setup, const cluster_plan& plan, std::chrono::nanoseconds patience,
                  const std::shared_ptr<transport>& net);
 
 /// What `around` says of checkpoints, for a world. @param own_thread see checkpoint_writer_setup

@@ -28,7 +28,7 @@ TEST(messages_of_delegates, are_the_same_when_they_have_been_read_back) {
     EXPECT_EQ(received, sent);
   };
   check(hold{by, last});
-  holding answer{by, 1, 4, 1, {by, next}, {}};
+  holding answer{by, 1, {4, {"a", 1}, {"b", 2}}, 1, {by, next}, {}};
   answer.workers.resize(2, {.who = 2, .incarnation = 1, .line = 3, .step = 5, .next_exchange = 8});
   check(answer);
   check(propose{by, last, next});

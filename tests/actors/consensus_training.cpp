@@ -228,7 +228,8 @@ std::string world::state_of(node_number i) const {
 void world::believe_the_truth(node_number i) {
   for (node_number j = 0; j < processes_.size(); ++j) {
     const health now{j, processes_[j].life, processes_[j].mind ? health::state::well : health::state::gone};
-    if (j != i && processes_[i].mind->health_of(j) != now)
+    const auto& seat = processes_[i].mind->seats()[j];
+    if (j != i && health{j, seat.by.life, seat.is} != now)
       tell(i, now);
   }
 }

@@ -1,5 +1,7 @@
 #include "consensus_world.hpp"
 
+#include "gossamer/actors/runtime/consensus/inspecting_archive.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,35 +11,11 @@ namespace gossamer::actors::consensus {
 
 namespace {
 
-/// Hands what `inspect` describes to an archive.
-struct hasher {
-  hashing_archive sum;
-  template <class... Fields>
-  void operator()(Fields&... fields) {
-    (visit(fields), ...);
-  }
-  template <class Field>
-  void visit(Field& field) {
-    if constexpr (std::is_enum_v<Field>) {
-      auto word = static_cast<std::uint64_t>(field);
-      sum(word);
-    } else if constexpr (requires { inspect(*this, field); }) {
-      inspect(*this, field);
-    } else {
-      sum(field);
-    }
-  }
-  void visit(std::vector<standing>& all) {
-    for (auto& one : all)
-      visit(one);
-  }
-};
-
 template <class Struct>
 std::uint64_t hash_of_fields(Struct what) {
-  hasher h;
-  h.visit(what);
-  return h.sum.sum();
+  hashing_archive sum;
+  inspecting_archive{sum}(what);
+  return sum.sum();
 }
 
 std::uint64_t hash_of_message(const message& m) {
@@ -133,9 +111,8 @@ bool world::is_for(const letter& l, node_number i) const {
   if (const auto* m = std::get_if<propose>(&l.what))
     return m->by.node != i && !is_moot(*m, d) && m->by != d.accepted_proposal().by;
   if (const auto* m = std::get_if<holding>(&l.what); m != nullptr && l.to == i && synchronous()) {
-    const auto& known = d.health_of(m->node);
     const bool awaited = std::ranges::count(d.awaited(), m->node) != 0;
-    return awaited || !d.asks() || known.is != health::state::well || known.life != m->life;
+    return awaited || !d.asks() || !d.seats().is_well(m->node, m->self.life);
   }
   return l.to == i;
 }
@@ -290,7 +267,7 @@ void world::carry(const post& p) {
     vouch(m->by.node, {m->by, m->next});
     if (leaves_out(rule::accept))
       for (const auto v : m->last.voters)
-        add(accepted{m->by, v, m->last.nodes.at(v), m->next.number()}, m->by.node);
+        add(accepted{m->by, v, m->last.nodes.at(v).life, m->next.number()}, m->by.node);
   }
   if (auto m = p.what; auto* h = std::get_if<holding>(&m)) {
     if (leaves_out(rule::inherit))
@@ -329,7 +306,7 @@ void world::leave_out(node_number i, health::state because) {
         obey(i, *mind, mind->on(message{holding{mind->own_ballot(), v, known->second, mind->last().number(), {}, {}}}));
   std::vector<health> before;
   for (const auto n : silent) {
-    before.push_back(mind->health_of(n));
+    before.push_back({n, mind->seats()[n].by.life, mind->seats()[n].is});
     auto now = before.back();
     now.is = because;
     obey(i, *mind, mind->on(now));
@@ -347,7 +324,7 @@ void world::crash(node_number i) {
 void world::restart(node_number i) {
   auto& p = processes_[i];
   p.life += !leaves_out(rule::lives);
-  p.mind = std::make_shared<const delegate>(setting_->rules, i, p.life);
+  p.mind = std::make_shared<const delegate>(setting_->rules, i, process{p.life, {}, {}});
 }
 
 } // namespace gossamer::actors::consensus

@@ -120,7 +120,7 @@ private:
     std::uint64_t step = 0, limit = 0, model = 0;
     std::vector<known_view> views; ///< the one in force, and later ones
   };
-  struct process {
+  struct inmate {
     std::shared_ptr<const delegate> mind; ///< null: it is down
     std::uint32_t life = 0;
     party worker;
@@ -189,7 +189,7 @@ private:
   std::string state_of(node_number i) const;
 
   const setting* setting_;
-  std::vector<process> processes_;
+  std::vector<inmate> processes_;
   std::vector<std::shared_ptr<const letter>> sent_; ///< each once
   std::vector<std::shared_ptr<const resolution>> decided_;
   std::vector<round> rounds_;

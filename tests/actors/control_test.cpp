@@ -71,7 +71,7 @@ samples() {
       {by, last},
       {by,
        1,
-       4,
+       {4, {"here", 7}, {"there", 8}},
        1,
        {by, next},
        {{.who = 2, .incarnation = 1, .line = 3, .step = 5, .next_exchange = 8, .retires = true}}},

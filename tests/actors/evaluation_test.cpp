@@ -157,15 +157,12 @@ public:
     node_setup setup;
     setup.run = run_;
     setup.rules = charter_of(*run_, static_cast<std::uint32_t>(nodes.size() + 1), homes, setup.patience);
-    setup.first = founding_of(*run_, *setup.rules, {0});
+    setup.last = founding_of(*run_, *setup.rules, {{0, {}}});
     setup.client = self_;
-    setup.nodes.resize(nodes.size() + 1);
-    setup.meet_nodes = [](const auto&) {};
     for (std::uint32_t k = 1; k <= nodes.size(); ++k) {
-      const node_parts parts{run_, net_, homes, setup.rules, *setup.first, k, nodes[k - 1]};
+      const node_parts parts{run_, net_, homes, setup.rules, setup.last, k, nodes[k - 1]};
       nodes_.push_back(system_.spawn(node_with_one_worker, parts));
-      setup.others.push_back(
-          {.number = k, .handle = caf::actor_cast<node_interface::handle>(nodes_.back()), .ranks = {k - 1}});
+      setup.met.emplace(k, caf::actor_cast<node_interface::handle>(nodes_.back()));
     }
     setup.spawn_evaluator = [this, homes](const caf::actor& leader) {
       return spawn_evaluator_of(system_, {.run = run_, .net = net_, .homes = homes, .rules = {}, .first = {}}, leader);

@@ -71,7 +71,7 @@ public:
   }
   /// As another process, which knows nothing.
   void come_back(node_number n) {
-    nodes_.emplace(n, node_protocol{*run_, *rules_, n, ++started_again_[n]});
+    nodes_.emplace(n, node_protocol{*run_, *rules_, n, consensus::process{++started_again_[n], {}, {}}});
     obey(n, nodes_.at(n).begin());
     tell_of_others(n, health::state::well);
     tell_of(n, health::state::well);

@@ -34,7 +34,7 @@ public:
       d.on(health{i, lives_[i], health::state::gone});
   }
   void come_back(node_number i) {
-    nodes_.emplace(i, delegate{rules_, i, ++lives_[i]});
+    nodes_.emplace(i, delegate{rules_, i, process{++lives_[i], {}, {}}});
     for (auto& [j, d] : nodes_) {
       d.on(health{i, lives_[i], health::state::well});
       nodes_.at(i).on(health{j, lives_[j], health::state::well});

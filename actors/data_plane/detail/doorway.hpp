@@ -2,7 +2,7 @@
 
 #include "gossamer/actors/data_plane/detail/alarm.hpp"
 #include "gossamer/actors/data_plane/detail/stream.hpp"
-#include "gossamer/actors/data_plane/endpoint.hpp"
+#include "gossamer/actors/runtime/endpoint.hpp"
 #include "gossamer/actors/data_plane/hello.hpp"
 
 #include <asio/ip/tcp.hpp>

@@ -2,6 +2,7 @@
 #include "gossamer/actors/runtime/consensus/delegate.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 namespace gossamer::actors::consensus {
@@ -17,7 +18,7 @@ orders delegate::stand() {
 
 void delegate::ask(orders& out) {
   highest_term_ = std::max(highest_term_, promised_.term) + 1;
-  mine_ = {highest_term_, self_, life_};
+  mine_ = {highest_term_, self_, life()};
   give_up();
   phase_ = phase::asking;
   said_s_ = now_s_;
@@ -46,15 +47,11 @@ void delegate::receive(const refused& m, orders& out) {
 
 /// It stays where it is while that is possible: a change costs what a chair alone knows.
 std::optional<node_number> delegate::chair() const {
-  const auto may_have_it = [this](node_number v) { return v == self_ ? votes() : is_well(v, last_.nodes.at(v)); };
+  const auto may_have_it = [this](node_number v) { return v == self_ ? votes() : seats_.is_well(v, last_.nodes.at(v).life); };
   if (last_.voters.contains(last_.chair) && may_have_it(last_.chair))
     return last_.chair;
   const auto first = std::ranges::find_if(last_.voters, may_have_it);
   return first == last_.voters.end() ? std::nullopt : std::optional{*first};
-}
-
-bool delegate::is_well(node_number node, std::uint32_t life) const {
-  return nodes_[node].is == health::state::well && nodes_[node].life == life;
 }
 
 // -- asking -----------------------------------------------------------------------------------------------------------
@@ -62,21 +59,21 @@ bool delegate::is_well(node_number node, std::uint32_t life) const {
 void delegate::receive(const holding& m, orders& out) {
   if (m.number < last_.number())
     return say(m.node, proceed{last_}, out);
-  if (phase_ == phase::none && m.by.node == self_ && m.by.life == life_ && m.number == last_.number())
+  if (phase_ == phase::none && m.by.node == self_ && m.by.life == life() && m.number == last_.number())
     wished_ = true; // it holds for a chair that has given up
-  if (phase_ != phase::asking || m.by != mine_ || m.number != last_.number() || m.life < nodes_[m.node].life)
+  if (phase_ != phase::asking || m.by != mine_ || m.number != last_.number()
+      || m.self.life < seats_[m.node].by.life)
     return;
-  if (m.life > nodes_[m.node].life)
-    nodes_[m.node] = {m.node, m.life, health::state::well};
+  seats_.meet(m.node, m.self);
   answers_[m.node] = m; // one life of a node counts, the newest
   conclude(out);
 }
 
 std::vector<node_number> delegate::awaited() const {
   std::vector<node_number> result;
-  for (const auto& n : nodes_)
-    if (phase_ == phase::asking && n.is == health::state::well && !answers_.contains(n.node))
-      result.push_back(n.node);
+  for (node_number n = 0; n < seats_.size(); ++n)
+    if (phase_ == phase::asking && seats_[n].is == health::state::well && !answers_.contains(n))
+      result.push_back(n);
   return result;
 }
 
@@ -87,7 +84,7 @@ void delegate::conclude(orders& out) {
     return;
   std::set<node_number> voters;
   for (const auto& [n, m] : answers_)
-    if (last_.votes(n, m.life))
+    if (last_.votes(n, m.self.life))
       voters.insert(n);
   if (!last_.elected_by(voters))
     return;
@@ -119,7 +116,7 @@ const resolution* delegate::inherited() const {
 std::optional<resolution> delegate::plan(orders& out) const {
   std::vector<standing> workers;
   for (const auto& [n, m] : answers_)
-    if (is_well(n, m.life))
+    if (seats_.is_well(n, m.self.life))
       workers.insert(workers.end(), m.workers.begin(), m.workers.end());
   std::ranges::sort(workers, {}, &standing::who);
   const auto decided = rules_->plan({last_, workers, stop_wished_ && !last_.stopping, save_wished_});
@@ -141,12 +138,12 @@ std::optional<resolution> delegate::plan(orders& out) const {
 /// when it is gone, or to go on if it is not.
 void delegate::choose_voters(resolution& next) const {
   std::erase_if(next.voters, [&](node_number v) {
-    return nodes_[v].is == health::state::gone || nodes_[v].life != last_.nodes.at(v);
+    return seats_.is_gone(v) || seats_[v].by.life != last_.nodes.at(v).life;
   });
   std::erase_if(next.nodes, [&](const auto& n) { return !next.voters.contains(n.first); });
   for (const auto& [n, m] : answers_)
-    if (is_well(n, m.life)) {
-      next.nodes[n] = m.life;
+    if (seats_.is_well(n, m.self.life)) {
+      next.nodes[n] = m.self;
       if (next.voters.size() < most_voters && may_vote(m))
         next.voters.insert(n);
     }
@@ -183,14 +180,26 @@ void delegate::count(orders& out) {
 
 orders delegate::on(const health& h) {
   orders out;
-  if (h.node >= nodes_.size() || h.node == self_ || h.life < nodes_[h.node].life)
+  if (h.node >= seats_.size() || h.node == self_ || h.life < seats_[h.node].by.life)
     return out;
-  if (std::exchange(nodes_[h.node], h) != h)
+  if (seats_.believe(h))
     declined_.erase(h.node);
-  if (const auto found = answers_.find(h.node); found != answers_.end() && found->second.life < h.life)
-    answers_.erase(found);
+  forget_former_answer(h.node);
   conclude(out);
   return out;
+}
+
+bool delegate::admit(node_number node, const process& p) {
+  if (node >= seats_.size() || node == self_ || !seats_.admit(node, p))
+    return false;
+  declined_.erase(node);
+  forget_former_answer(node);
+  return true;
+}
+
+void delegate::forget_former_answer(node_number node) {
+  if (const auto found = answers_.find(node); found != answers_.end() && found->second.self.life < seats_[node].by.life)
+    answers_.erase(found);
 }
 
 orders delegate::on(const wish& w) {
@@ -219,7 +228,7 @@ bool delegate::should_stand() const {
   if (held_ && now_s_ - held_since_s_ >= rules_->longest_hold_s * turn())
     return true;
   const bool is_first = chair() == self_;
-  const bool chair_is_lost = held_ && !is_well(promised_.node, promised_.life);
+  const bool chair_is_lost = held_ && !seats_.is_well(promised_.node, promised_.life);
   return is_first && (held_ ? chair_is_lost || promised_ == mine_ : is_wanted());
 }
 
@@ -229,19 +238,20 @@ bool delegate::is_wanted() const {
     return true;
   const auto present = nodes_with_members(last_);
   const bool somebody_is_lost = std::ranges::any_of(last_.nodes, [&](const auto& n) {
-    const bool is_gone = nodes_[n.first].is == health::state::gone || nodes_[n.first].life != n.second;
+    const bool is_gone = seats_.is_gone(n.first) || seats_[n.first].by.life != n.second.life;
     const bool is_needed = present.contains(n.first) || n.first == last_.chair;
-    return n.first != self_ && (is_gone || (!is_well(n.first, n.second) && is_needed));
+    return n.first != self_ && (is_gone || (!seats_.is_well(n.first, n.second.life) && is_needed));
   });
-  return somebody_is_lost || std::ranges::any_of(nodes_, [&](const health& n) {
-           const bool comes = hosts_workers(n.node) ? !present.contains(n.node) : may_witness(n);
-           return n.is == health::state::well && comes && !declined_.contains(n.node);
-         });
+  const auto comes = [&](node_number n) {
+    const bool is_missing = hosts_workers(n) ? !present.contains(n) : may_witness(n);
+    return seats_[n].is == health::state::well && is_missing && !declined_.contains(n);
+  };
+  return somebody_is_lost || std::ranges::any_of(std::views::iota(node_number{0}, seats_.size()), comes);
 }
 
 /// A process without workers has nothing to do but vote.
-bool delegate::may_witness(const health& n) const {
-  return !last_.votes(n.node, n.life) && last_.voters.size() < most_voters;
+bool delegate::may_witness(node_number n) const {
+  return !last_.votes(n, seats_[n].by.life) && last_.voters.size() < most_voters;
 }
 
 std::set<node_number> delegate::nodes_with_members(const resolution& r) const {
@@ -255,7 +265,7 @@ std::set<node_number> delegate::nodes_with_members(const resolution& r) const {
 void delegate::remember_who_declined(const resolution& r) {
   const auto present = nodes_with_members(r);
   for (const auto& [n, m] : answers_)
-    if (is_well(n, m.life) && !present.contains(n))
+    if (seats_.is_well(n, m.self.life) && !present.contains(n))
       declined_.insert(n);
 }
 
@@ -272,9 +282,9 @@ void delegate::repeat(orders& out) {
     mail(voters_not_among({self_}), standing_here(), out);
   } else if (phase_ == phase::asking) {
     std::vector<node_number> to;
-    for (const auto& n : nodes_)
-      if (n.node != self_ && n.is != health::state::gone && !answers_.contains(n.node))
-        to.push_back(n.node);
+    for (node_number n = 0; n < seats_.size(); ++n)
+      if (n != self_ && !seats_.is_gone(n) && !answers_.contains(n))
+        to.push_back(n);
     mail(std::move(to), hold{mine_, last_}, out);
   } else if (phase_ == phase::proposing) {
     mail(voters_not_among(agree_), propose{mine_, last_, next_}, out);

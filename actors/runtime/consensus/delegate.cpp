@@ -8,24 +8,24 @@
 
 namespace gossamer::actors::consensus {
 
-delegate::delegate(const charter& rules, node_number self, const resolution& first) : delegate(rules, self, 0, first) {
+delegate::delegate(const charter& rules, node_number self, const resolution& first)
+    : delegate(rules, self, first.nodes.contains(self) ? first.nodes.at(self) : process{}, first) {
   std::erase_if(workers_, [&](const auto& one) { return !first.what.view.lives.contains(one.first); });
   for (auto& [i, w] : workers_)
     w.line = first.number();
 }
 
-delegate::delegate(const charter& rules, node_number self, std::uint32_t life)
-    : delegate(rules, self, life, resolution{}) {
-  nodes_[self] = {self, life, health::state::well};
-}
+delegate::delegate(const charter& rules, node_number self, const process& own)
+    : delegate(rules, self, own, resolution{}) {}
 
-delegate::delegate(const charter& rules, node_number self, std::uint32_t life, const resolution& last)
-    : rules_(&rules), self_(self), life_(life), last_(last) {
+delegate::delegate(const charter& rules, node_number self, const process& own, const resolution& last)
+    : rules_(&rules), self_(self), own_(own), last_(last), seats_(rules.nodes) {
   for (rank i = 0; i < rules.homes.size(); ++i)
     if (rules.homes[i] == self)
       workers_[i].who = i;
-  for (node_number n = 0; n < rules.nodes; ++n)
-    nodes_.push_back({n, 0, last.nodes.contains(n) ? health::state::well : health::state::gone});
+  seats_.meet(self, own);
+  if (last.number() > 0)
+    seats_.adopt(last);
 }
 
 // -- messages ---------------------------------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ void delegate::receive(const propose& m, orders& out) {
     return;
   promise(m.by);
   accepted_ = {m.by, m.next};
-  say(m.by.node, accepted{m.by, self_, life_, m.next.number()}, out);
+  say(m.by.node, accepted{m.by, self_, life(), m.next.number()}, out);
 }
 
 void delegate::receive(const proceed& m, orders& out) { learn(m.last, out); }
@@ -90,7 +90,7 @@ void delegate::answer(orders& out) {
 }
 
 holding delegate::standing_here() const {
-  holding m{promised_, self_, life_, last_.number(), accepted_, {}};
+  holding m{promised_, self_, own_, last_.number(), accepted_, {}};
   for (const auto& [i, w] : workers_)
     m.workers.push_back(w);
   m.leaves = leaves_;
@@ -111,29 +111,21 @@ void delegate::learn(const resolution& r, orders& out) {
     remember_who_declined(r);
   }
   stop_wished_ = stop_wished_ && !r.stopping;
-  believe_in(r.chair, r.nodes.at(r.chair));
+  auto moved = seats_.adopt(r);
   last_ = r;
   accepted_ = {};
   held_ = stand_still_ = false;
   give_up();
-  out.emplace_back(adopt{r});
-  if (r.chair == self_ && r.knows(self_, life_))
+  out.emplace_back(adopt{r, std::move(moved)});
+  if (r.chair == self_ && r.knows(self_, life()))
     say_to_all(proceed{r}, out);
-}
-
-/// Who has the chair by a resolution that is news lived when that was decided. One that was cut off would else take the
-/// chair as soon as it hears of it from a third, and leave out everybody of whom it has not heard again yet.
-void delegate::believe_in(node_number chair, std::uint32_t life) {
-  auto& its = nodes_[chair];
-  if (its.is == health::state::suspected && its.life == life)
-    its.is = health::state::well;
 }
 
 /// Who takes part in a resolution has answered a question after the last one before it, so none has been skipped.
 void delegate::follow(standing& w, const resolution& next) const {
   const auto& view = next.what.view;
   const auto found = view.lives.find(w.who);
-  if (found == view.lives.end() || !next.knows(self_, life_))
+  if (found == view.lives.end() || !next.knows(self_, life()))
     return; // left out, or the former life of this node is meant: the model stays of the line that it is
   const bool gets_state = view.donors.contains(w.who);
   if (found->second != w.incarnation && gets_state) {
@@ -152,7 +144,7 @@ void delegate::follow(standing& w, const resolution& next) const {
 bool delegate::is_abreast(rank i) const {
   const auto own = workers_.find(i);
   const auto member = last_.what.view.lives.find(i);
-  return own != workers_.end() && member != last_.what.view.lives.end() && last_.knows(self_, life_)
+  return own != workers_.end() && member != last_.what.view.lives.end() && last_.knows(self_, life())
          && own->second.incarnation == member->second && own->second.line == last_.number();
 }
 
@@ -185,7 +177,7 @@ orders delegate::on(const workers_stand& w) {
 orders delegate::on(const state_taken& s) {
   GOSSAMER_ASSERT(!stand_still_ || !rules_->synchronous, "a worker that holds takes no state");
   const auto own = workers_.find(s.who);
-  if (own == workers_.end() || own->second.incarnation != s.incarnation || !last_.knows(self_, life_))
+  if (own == workers_.end() || own->second.incarnation != s.incarnation || !last_.knows(self_, life()))
     return {};
   own->second.line = last_.number();
   own->second.step = own->second.next_exchange = s.step;
@@ -215,9 +207,9 @@ void delegate::say(node_number to, const message& m, orders& out) {
 
 void delegate::say_to_all(const message& m, orders& out) const {
   std::vector<node_number> to;
-  for (const auto& other : nodes_)
-    if (other.node != self_ && other.is != health::state::gone)
-      to.push_back(other.node);
+  for (node_number n = 0; n < seats_.size(); ++n)
+    if (n != self_ && !seats_.is_gone(n))
+      to.push_back(n);
   mail(std::move(to), m, out);
 }
 

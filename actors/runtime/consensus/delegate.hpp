@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/runtime/consensus/planning.hpp"
+#include "gossamer/actors/runtime/consensus/seats.hpp"
 #include "gossamer/base/archive.hpp"
 
 #include <variant>
@@ -22,18 +23,6 @@ struct charter {
 
 // -- events that are no messages --------------------------------------------------------------------------------------
 
-/// What this node believes of another one. Wrong beliefs cost time, never the agreement.
-struct health {
-  enum class state : std::uint32_t { well, suspected, gone };
-  node_number node = 0;
-  std::uint32_t life = 0;
-  /// Who is suspected is not waited for, but may live: it keeps its vote. Who has the chair by a resolution that is
-  /// news is well until it is suspected again, which takes a patience from then on. Who is gone has certainly ended,
-  /// and loses it with the next resolution.
-  state is = state::well;
-
-  friend bool operator==(const health&, const health&) = default;
-};
 /// The chair shall see to another resolution, whoever it believes to be there: a worker has died although its node
 /// lives, or shall be started anew, or has got the model, so that its node may vote. `stop`: no more steps than are
 /// under way. `save`: workers of a synchronous run shall save their states before the first step that nobody has begun.
@@ -77,10 +66,11 @@ struct freeze_workers {};
 /// * a rank that is in the view with the incarnation that it has here stays; if it is in `donors`, without a state;
 /// * with another incarnation it is started anew; if it is not in `donors`, from the state that it had;
 /// * that is not in the view stops. It keeps its model: it may become the best one that is left.
-/// Resolutions may have been skipped. A peer whose incarnation is not the one of the resolution adopted before has been
+/// Seats have been changed by it already. Resolutions may have been skipped. A peer whose incarnation is not the one of the resolution adopted before has been
 /// lost in between, also if no view says so.
 struct adopt {
   resolution what;
+  std::vector<node_number> moved; ///< nodes that are in another life now, or elsewhere
 };
 /// A quorum has answered, and nobody among those has a model. The chair waits on; if nobody is merely suspected, the
 /// run has failed.
@@ -128,9 +118,8 @@ class delegate {
 public:
   /// One that was there when the run began: its workers have the initial model. @param rules outlives this object
   delegate(const charter& rules, node_number self, const resolution& first);
-  /// One that comes later, or again, and remembers nothing. @param life higher than any that this node has had, and
-  ///        than 0
-  delegate(const charter& rules, node_number self, std::uint32_t life);
+  /// One that comes later, or again, and remembers nothing. @param own in the life of its `candidacy`
+  delegate(const charter& rules, node_number self, const process& own);
 
   /// @error errc::bad_packet when a peer says what cannot be; nothing has changed then. errc::failed when it knows
   ///        another resolution with the number of the last one: then the protocol is broken, and the run must end
@@ -140,6 +129,14 @@ public:
   orders on(const workers_stand& w);
   orders on(const state_taken& s);
   orders on(const clock_says& c);
+
+  /// See seats. A chair that is none any more has no seat to keep.
+  std::optional<candidacy> keep_seat(node_number wanted) { return seats_.keep(wanted, last_.number()); }
+  void release_seat(const candidacy& c) { seats_.release(c); }
+  /// Somebody has come, whom the next resolution shall let in.
+  /// @returns whether that is possible
+  bool admit(node_number node, const process& p);
+
   /// This node is about to leave: it gives up its vote as soon as somebody else has one.
   void leave() noexcept { leaves_ = true; }
   /// Takes the chair, or asks again in it, if this node votes: whoever else has it. Never wrong, but who does it
@@ -148,8 +145,9 @@ public:
 
   const resolution& last() const noexcept { return last_; }
   node_number self() const noexcept { return self_; }
-  std::uint32_t life() const noexcept { return life_; }
-  bool votes() const { return last_.votes(self_, life_); }
+  const process& own() const noexcept { return own_; }
+  std::uint32_t life() const noexcept { return own_.life; }
+  bool votes() const { return last_.votes(self_, life()); }
   /// Who has the chair, as far as this node knows: wishes and suspicions are to be told to it. Nothing, if it suspects
   /// all voters.
   std::optional<node_number> chair() const;
@@ -159,7 +157,7 @@ public:
   bool proposes() const noexcept { return phase_ == phase::proposing; }
   /// The nodes whose answers the chair has not got, and waits for.
   std::vector<node_number> awaited() const;
-  const health& health_of(node_number node) const { return nodes_[node]; }
+  const consensus::seats& seats() const noexcept { return seats_; }
   /// The ballot under which this node is the chair now, or was last.
   const ballot& own_ballot() const noexcept { return mine_; }
   /// The newest chair that it listens to.
@@ -182,9 +180,8 @@ private:
   void receive(const refused& m, orders& out);
 
   // everybody
-  delegate(const charter& rules, node_number self, std::uint32_t life, const resolution& last);
+  delegate(const charter& rules, node_number self, const process& own, const resolution& last);
   void learn(const resolution& r, orders& out);
-  void believe_in(node_number chair, std::uint32_t life);
   void follow(standing& w, const resolution& next) const;
   bool refuses(const ballot& by, const resolution& last, orders& out) const;
   void promise(const ballot& by);
@@ -200,11 +197,11 @@ private:
   std::optional<resolution> plan(orders& out) const;
   void choose_voters(resolution& next) const;
   bool may_vote(const holding& m) const;
-  bool is_well(node_number node, std::uint32_t life) const;
+  void forget_former_answer(node_number node);
   void count(orders& out);
   void give_up();
   bool is_wanted() const;
-  bool may_witness(const health& n) const;
+  bool may_witness(node_number n) const;
   std::set<node_number> nodes_with_members(const resolution& r) const;
   void remember_who_declined(const resolution& r);
   bool should_stand() const;
@@ -218,7 +215,7 @@ private:
 
   const charter* rules_;
   node_number self_;
-  std::uint32_t life_;
+  process own_; // its seat may have been given to another meanwhile
 
   // A node has promised, accepted and learnt: nothing else must survive as long as it lives.
   ballot promised_;
@@ -238,7 +235,7 @@ private:
   std::set<node_number> agree_;
   bool as_wished_ = false; // what is proposed is its own plan, and it knew every wish when it made it
 
-  std::vector<health> nodes_;
+  consensus::seats seats_;
   std::set<node_number> declined_; // to take part, since this node believes what it does of them
   bool wished_ = false, stop_wished_ = false, save_wished_ = false;
   run_end why_ = run_end::planned;

@@ -4,16 +4,11 @@
 
 namespace gossamer::actors::consensus {
 
-template <class Inspector>
-decltype(auto) inspect(Inspector& f, health& h) {
-  return f(h.node, h.life, h.is);
-}
-
 void delegate::fields(archive& a) {
   inspecting_archive all{a};
-  all(self_, life_, promised_, last_, accepted_, held_, stand_still_, leaves_, workers_);
+  all(self_, own_, promised_, last_, accepted_, held_, stand_still_, leaves_, workers_);
   all(phase_, mine_, highest_term_, answers_, next_, agree_, as_wished_);
-  all(nodes_, declined_, wished_, stop_wished_, save_wished_, why_, now_s_, held_since_s_, said_s_, not_before_s_);
+  all(seats_, declined_, wished_, stop_wished_, save_wished_, why_, now_s_, held_since_s_, said_s_, not_before_s_);
 }
 
 } // namespace gossamer::actors::consensus

@@ -3,6 +3,7 @@
 #include "gossamer/base/archive.hpp"
 
 #include <algorithm>
+#include <string>
 #include <type_traits>
 
 namespace gossamer::actors::consensus {
@@ -30,6 +31,16 @@ private:
     } else {
       to_(field);
     }
+  }
+  void visit(std::uint16_t& field) {
+    std::uint32_t word = field;
+    to_(word);
+    field = static_cast<std::uint16_t>(word);
+  }
+  void visit(std::string& field) {
+    std::vector<std::uint32_t> letters(field.begin(), field.end());
+    to_(letters);
+    field.assign(letters.begin(), letters.end());
   }
   template <class Element>
   void visit(std::vector<Element>& field) { // one by one: a reader runs out of bytes before it runs out of memory

@@ -37,7 +37,7 @@ struct hold {
 struct holding {
   ballot by; ///< as in the question
   node_number node = 0;
-  std::uint32_t life = 0;
+  process self;
   std::uint32_t number = 0; ///< of the last resolution that it knows: the chair's, or it would have refused
   proposal accepted;        ///< as the successor of that
   std::vector<standing> workers;
@@ -92,7 +92,7 @@ decltype(auto) inspect(Inspector& f, hold& m) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, holding& m) {
-  return f(m.by, m.node, m.life, m.number, m.accepted, m.workers, m.leaves);
+  return f(m.by, m.node, m.self, m.number, m.accepted, m.workers, m.leaves);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, propose& m) {

@@ -6,7 +6,7 @@ namespace gossamer::actors::consensus {
 
 bool resolution::knows(node_number node, std::uint32_t life) const {
   const auto found = nodes.find(node);
-  return found != nodes.end() && found->second == life;
+  return found != nodes.end() && found->second.life == life;
 }
 
 bool resolution::elected_by(const std::set<node_number>& some) const {
@@ -30,10 +30,10 @@ resolution founding(const std::vector<node_number>& homes, const std::set<node_n
   for (rank i = 0; i < homes.size(); ++i)
     if (!absent.contains(i)) {
       first.what.view.lives.emplace(i, 0);
-      first.nodes.emplace(homes[i], 0);
+      first.nodes.emplace(homes[i], process{});
     }
   for (const auto v : voters)
-    first.nodes.emplace(v, 0);
+    first.nodes.emplace(v, process{});
   first.voters = voters;
   first.chair = *voters.begin();
   return first;

@@ -1,14 +1,24 @@
 #pragma once
 
 #include "gossamer/actors/runtime/control.hpp"
+#include "gossamer/actors/runtime/endpoint.hpp"
 
 #include <compare>
 #include <set>
 
 namespace gossamer::actors::consensus {
 
-/// Each process of a run has a number, and a life: how often that node was started before.
+/// Each process of a run has a number, and a life.
 using node_number = std::uint32_t;
+
+/// A process that takes part, or votes.
+struct process {
+  /// Of those with which the run begins 0; of others see `seats`. Whoever is started again has a later one.
+  std::uint32_t life = 0;
+  endpoint data, control; ///< where its data plane listens, and where others reach its door
+
+  friend bool operator==(const process&, const process&) = default;
+};
 
 /// More do not make a run safer, but each costs messages: of seven, three may die at the same moment.
 inline constexpr std::size_t most_voters = 7;
@@ -28,9 +38,9 @@ struct resolution {
   decision what;
   bool stopping = false; ///< no more steps than are under way; the limit never rises again
   run_end why = run_end::planned;
-  std::map<node_number, std::uint32_t> nodes; ///< the lives of the processes that this speaks of, voters among them
-  std::set<node_number> voters;               ///< who elects the next one
-  node_number chair = 0; ///< who has planned this: it looks after the run until the next one, and all agree on that
+  std::map<node_number, process> nodes; ///< that this speaks of, voters among them
+  std::set<node_number> voters;         ///< who elects the next one
+  node_number chair = 0;                ///< who has planned this: it looks after the run until the next one, and all agree on that
 
   std::uint32_t number() const noexcept { return what.number; }
   /// Whether this speaks of that life of a node. A process that was started again is another one.
@@ -63,6 +73,10 @@ resolution founding(const std::vector<node_number>& homes, const std::set<node_n
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, ballot& b) {
   return f(b.term, b.node, b.life);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, process& p) {
+  return f(p.life, p.data, p.control);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, resolution& r) {

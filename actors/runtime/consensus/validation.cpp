@@ -14,6 +14,8 @@ namespace {
 // Nothing counts so far. Sums of two of them do not overflow.
 constexpr std::uint64_t most_terms = std::uint64_t{1} << 62, most_steps = std::uint64_t{1} << 62;
 
+constexpr std::size_t longest_host = 255; // of DNS
+
 void check(bool sensible, std::string_view what) {
   if (!sensible)
     throw error(errc::bad_packet, fmt::format("a message about who takes part {}", what),
@@ -36,6 +38,11 @@ void check(const view_change& v, std::uint32_t number, const charter& rules) {
           "names a donor that has nothing to give, or gives it to nobody");
 }
 
+void check(const process& p, std::uint32_t number) {
+  check(seats::may_exist(p.life, number), "names a process that nobody can have let in");
+  check(p.data.host.size() <= longest_host && p.control.host.size() <= longest_host, "names a host that cannot be");
+}
+
 void check(const resolution& r, const charter& rules) {
   check(r.number() > 0, "resolves nothing");
   check(r.what.view, r.number(), rules);
@@ -47,9 +54,11 @@ void check(const resolution& r, const charter& rules) {
     check(r.what.view.lives.contains(who) && r.what.view.lives.contains(heir) && !r.what.parting.heirs.contains(heir),
           "names an heir that is not there, or leaves itself");
   check(!r.voters.empty() && r.voters.size() <= most_voters, "leaves the next resolution to nobody, or to too many");
-  for (const auto& [n, life] : r.nodes)
+  for (const auto& [n, p] : r.nodes) {
     check(n < rules.nodes, "names a node that there is not");
-  check(std::ranges::includes(r.nodes, r.voters, {}, &std::pair<const node_number, std::uint32_t>::first),
+    check(p, r.number());
+  }
+  check(std::ranges::includes(r.nodes, r.voters, {}, &std::pair<const node_number, process>::first),
         "names a voter without its life");
   check(r.nodes.contains(r.chair), "gives the chair to a node that takes no part");
   for (const auto& [i, life] : r.what.view.lives)
@@ -89,6 +98,7 @@ void validate(const hold& m, const charter& rules, const resolution& own) {
 void validate(const holding& m, const charter& rules, const resolution&) {
   check(m.by, rules);
   check(m.node < rules.nodes, "comes from no node of this run");
+  check(m.self, m.number); // the question said what its chair has resolved
   check(m.workers, m, rules);
   if (m.accepted.what.number() == 0)
     return;

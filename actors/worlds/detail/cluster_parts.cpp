@@ -74,16 +74,23 @@ door_interface::handle connect(caf::scoped_actor& self, control_plane& control, 
   return caf::actor_cast<door_interface::handle>(found);
 }
 
-std::map<std::uint32_t, node_address> addresses_of(const std::vector<node_entry>& nodes, std::size_t participants) {
+namespace {
+
+/// Where the nodes are, for the data plane.
+std::map<std::uint32_t, node_address> addresses_of(const std::map<std::uint32_t, consensus::process>& there,
+                                                   std::span<const std::uint32_t> homes) {
   std::map<std::uint32_t, node_address> result;
-  for (std::uint32_t k = 0; k < nodes.size(); ++k) {
-    if (nodes[k].vacant)
-      continue;
-    result[k] = {.incarnation = nodes[k].incarnation, .where = nodes[k].data, .ranks = nodes[k].ranks};
-    result[k].ranks.push_back(evaluating_life(participants, k).who);
-  }
+  for (const auto& [number, process] : there)
+    result[number] = {.incarnation = process.life,
+                      .where = process.data,
+                      .ranks = {evaluating_life(homes.size(), number).who}};
+  for (rank i = 0; i < homes.size(); ++i)
+    if (const auto home = result.find(homes[i]); home != result.end())
+      home->second.ranks.push_back(i);
   return result;
 }
+
+} // namespace
 
 scoped_plane::scoped_plane(control_plane& control, const experiment& e, const run_offer& offer,
                            const fingerprint& print, const node_settings& s, std::string host,
@@ -92,7 +99,7 @@ scoped_plane::scoped_plane(control_plane& control, const experiment& e, const ru
   setup.run = offer.run;
   setup.fingerprint = digest_of(print);
   setup.node = offer.node;
-  setup.incarnation = offer.incarnation;
+  setup.incarnation = offer.life;
   setup.most = limits_for(e.initial.size());
   setup.pool = e.pool;
   setup.listen_on = {std::move(host), 0};
@@ -115,12 +122,10 @@ endpoint announced(endpoint where, const node_settings& s) {
 }
 
 void join_others(node_setup& setup, control_plane& control, const std::shared_ptr<data_plane>& net,
-                 const node_settings& s, const std::vector<node_entry>& nodes) {
-  actors::join_others(setup, nodes, s.patience, net);
+                 const node_settings& s, const cluster_plan& plan) {
+  actors::join_others(setup, plan, s.patience, net);
   setup.tell = s.tell;
-  setup.meet_nodes = [net, e = setup.run](const std::vector<node_entry>& all) {
-    net->meet(addresses_of(all, e->participants()));
-  };
+  setup.meet_nodes = [net, homes = plan.homes](const auto& there) { net->meet(addresses_of(there, homes)); };
   setup.connector = caf::actor_cast<caf::actor>(control.middleman());
 }
 

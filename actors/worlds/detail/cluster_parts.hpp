@@ -50,9 +50,6 @@ private:
 door_interface::handle connect(caf::scoped_actor& self, control_plane& control, const node_settings& s,
                                std::chrono::milliseconds wait, const std::string& remedy);
 
-/// Where the nodes are, for the data plane.
-std::map<std::uint32_t, node_address> addresses_of(const std::vector<node_entry>& nodes, std::size_t participants);
-
 /// Whoever complains before there is somebody to complain to is heard later.
 class complaints {
 public:
@@ -92,9 +89,9 @@ caf::actor spawn_files_of(caf::actor_system& system, const experiment& e);
 /// Where others connect to. They check that the certificate is for it, so an address may have to become a name.
 endpoint announced(endpoint where, const node_settings& s);
 
-/// Fills in what a node knows of the others.
+/// Fills in what a node knows of the others, and the ways to them.
 void join_others(node_setup& setup, control_plane& control, const std::shared_ptr<data_plane>& net,
-                 const node_settings& s, const std::vector<node_entry>& nodes);
+                 const node_settings& s, const cluster_plan& plan);
 
 /// However a process leaves a run, its node is told, and, where it leads, all others by that.
 struct farewell {

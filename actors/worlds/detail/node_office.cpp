@@ -10,18 +10,44 @@ namespace gossamer::actors::detail {
 // -- steps ------------------------------------------------------------------------------------------------------------
 
 void node_state::on_step(const step_report& r) {
-  last_steps_[r.source] = r;
-  office_ ? count(r) : news_.steps.push_back(r);
+  if (office_)
+    return count(r);
+  if (protocol_->is_current(r.source, r.incarnation))
+    books_.counted.record(r.source, r.incarnation, r.step, r.sent);
+  news_.steps.push_back(r);
 }
 
 void node_state::on_applied(const gradient_applied& m) {
   ++(office_ ? office_->summary.staleness : news_.staleness)[m.staleness];
 }
 
+/// The chair's; or, where this process has just got that, those of anybody.
 void node_state::on_books(const chair_books& m) {
-  const auto* from = speaker();
-  if (from != nullptr && from->number == protocol_->chair_node())
-    last_books_ = m;
+  if (speaker() == nullptr)
+    return;
+  if (!office_)
+    return books_.merge(m);
+  office_->add(m);
+  close_ended_lives();
+  if (!setup_.run->algorithm->traits.synchronous)
+    in_chair(run_progress{office_->progress.updates()});
+}
+
+chair_books node_state::known_books() {
+  return office_ ? office_->books(protocol_->chair()->lost(), protocol_->chair()->returned()) : books_;
+}
+
+void node_state::tell_voters_of_books() {
+  const auto books = known_books();
+  for (const auto& other : *others_)
+    if (is_spoken_to(other) && protocol_->delegate().last().voters.contains(other.number))
+      self_->send(other.handle, books);
+}
+
+/// What it did since its node's last report, nobody knows.
+bool node_state::has_died_with_its_node(rank i) {
+  const auto* home = others_->home_of(i);
+  return home != nullptr && seats()[home->number].is != consensus::health::state::well;
 }
 
 void node_state::hand_on_news() {
@@ -111,9 +137,9 @@ void node_state::look_after_run() {
 progress_record node_state::progress(double now) {
   auto record = office_->progress.at(now, office_->last_record.test_accuracy);
   for (const auto& other : *others_)
-    if (!setup_.nodes[other.number].vacant) {
+    if (seats()[other.number].taken) {
       ++record.nodes;
-      record.nodes_lost += other.lost;
+      record.nodes_lost += seats().is_gone(other.number);
     }
   return record;
 }
@@ -164,6 +190,7 @@ void node_state::on_evaluation(const evaluated& m) {
   if (!office_ || !office_->evaluating.finish(m.number))
     return;
   const auto& record = office_->last_record = m.record;
+  tell_voters_of_books(); // first: whoever leads next must not know less than what is written down
   if (observer_)
     observer_->on_evaluation(record);
   if (!std::isfinite(record.train_loss) || !std::isfinite(record.consensus_distance)) {
@@ -202,8 +229,10 @@ void node_state::summarise() {
   all.final = office_->last_record;
   for (rank i = 0; i < workers(); ++i)
     all.steps_per_worker[i] = office_->progress.ledger().steps(i);
-  all.lost = office_->lost_before + protocol_->chair()->lost();
-  all.returned = office_->returned_before + protocol_->chair()->returned();
+  const auto books = known_books();
+  all.lost = books.lost;
+  all.returned = books.returned;
+  all.unreported = books.unreported;
   all.views = protocol_->chair()->views();
 }
 

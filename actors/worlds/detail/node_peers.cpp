@@ -8,10 +8,10 @@ namespace gossamer::actors::detail {
 void node_state::on_down(const caf::down_msg& down) {
   if (const auto loss = own_node_->died(down))
     return notice(*loss);
-  std::erase_if(candidates_, [&](const auto& one) { return one.second.who == down.source; });
+  release_candidate(down.source);
   if (auto* other = others_->behind(down.source)) {
     other->handle = node_interface::handle{};
-    if (farewells_ && !std::exchange(other->lost, true) && --*farewells_ == 0)
+    if (farewells_ && farewells_->erase(other->number) != 0 && farewells_->empty())
       return self_->quit();
     lose(*other, "its process is gone");
     return meet_on_data_plane();
@@ -34,8 +34,14 @@ void node_state::on_complaint(const node_lost& m) {
     return from == nullptr ? tell_chair(m) : void();
   const auto* about = others_->numbered(m.node);
   const bool is_heard = from != nullptr || self_->current_sender() == nullptr; // the data plane of this process
-  if (is_heard && (m.node == setup_.number || (about != nullptr && !about->lost)))
+  if (is_heard && (m.node == setup_.number || (about != nullptr && !seats().is_gone(m.node))))
     conflicts_.add(from == nullptr ? setup_.number : from->number, m.node, m.why, now());
+}
+
+remote_node* node_state::speaker() {
+  const auto& sender = self_->current_sender();
+  auto* found = sender ? others_->behind(sender->address()) : nullptr;
+  return found != nullptr && is_spoken_to(*found) ? found : nullptr;
 }
 
 void node_state::hear() {
@@ -46,27 +52,26 @@ void node_state::hear() {
   if (watched_.contains(number))
     others_->heard().heard(number, now());
   const bool is_barred = office_ && conflicts_.bars(number, now()); // it may well reach this node
-  const bool is_replaced = candidates_.contains(number);
-  if (is_barred || is_replaced)
+  if (is_barred || seats()[number].is == consensus::health::state::well)
     return;
-  if (std::exchange(from->lost, false))
+  if (seats().is_gone(number))
     tell_observer(fmt::format("node {} is heard again", number));
-  if (protocol_->delegate().health_of(number).is != consensus::health::state::well)
-    on(consensus::health{number, from->life, consensus::health::state::well});
+  on(consensus::health{number, seats()[number].by.life, consensus::health::state::well});
 }
 
 /// What was sent to the silent waits for them.
-void node_state::meet_on_data_plane() const {
-  auto nodes = setup_.nodes;
-  for (const auto& other : others_->all())
-    nodes[other.number].vacant |= other.lost && !other.is_met();
-  setup_.meet_nodes(nodes);
+void node_state::meet_on_data_plane() {
+  std::map<consensus::node_number, consensus::process> there{{setup_.number, protocol_->delegate().own()}};
+  for (const auto& other : *others_)
+    if (const auto& seat = seats()[other.number]; seat.taken && (other.is_met() || !seats().is_gone(other.number)))
+      there.emplace(other.number, seat.by);
+  setup_.meet_nodes(there);
 }
 
-std::set<std::uint32_t> node_state::to_be_watched() const {
+std::set<std::uint32_t> node_state::to_be_watched() {
   std::set<std::uint32_t> result = protocol_->delegate().last().voters;
   if (office_ || protocol_->delegate().asks()) // who does not answer must not be waited for for ever
-    for (const auto& other : setup_.others)
+    for (const auto& other : *others_)
       result.insert(other.number);
   return result;
 }
@@ -75,7 +80,7 @@ void node_state::watch_nodes() {
   auto& heard = others_->heard();
   const auto now_watched = to_be_watched();
   for (const auto& other : *others_) {
-    const bool is_wanted = now_watched.contains(other.number) && !other.lost;
+    const bool is_wanted = now_watched.contains(other.number) && !seats().is_gone(other.number);
     if (is_wanted && watched_.insert(other.number).second)
       heard.heard(other.number, now());
     else if (!is_wanted && watched_.erase(other.number) > 0)
@@ -112,16 +117,10 @@ void node_state::say_that_it_is_here() {
   if (office_ || agreement.votes())
     tell_others(heartbeat{});
   else if (const auto* asker = others_->numbered(agreement.promised().node);
-           agreement.holds() && asker != nullptr && asker->is_met() && !asker->lost)
+           agreement.holds() && asker != nullptr && is_spoken_to(*asker))
     self_->send(asker->handle, heartbeat{}); // a worker may take long to hold
-  if (!office_)
-    return;
-  const auto& chair = *protocol_->chair();
-  const chair_books books{office_->progress.ledger(), office_->lost_before + chair.lost(),
-                          office_->returned_before + chair.returned()};
-  for (const auto& other : *others_)
-    if (other.is_met() && !other.lost && agreement.last().voters.contains(other.number))
-      self_->send(other.handle, books);
+  if (office_)
+    tell_voters_of_books();
 }
 
 /// Those that may answer some day. Who was started again is another voter.
@@ -129,7 +128,7 @@ std::set<std::uint32_t> node_state::voters_left() {
   const auto& last = protocol_->delegate().last();
   auto result = last.voters;
   for (const auto& other : *others_)
-    if (other.lost || !last.knows(other.number, other.life))
+    if (seats().is_gone(other.number) || !last.knows(other.number, seats()[other.number].by.life))
       result.erase(other.number);
   return result;
 }
@@ -137,21 +136,19 @@ std::set<std::uint32_t> node_state::voters_left() {
 /// It is waited for no more, but not lost before most of those that vote have agreed to go on without it: who is cut
 /// off with few others must not end those that are many.
 void node_state::suspect(remote_node& other, const std::string& why) {
-  const bool is_news = protocol_->delegate().health_of(other.number).is == consensus::health::state::well;
-  if (!is_news)
+  if (seats()[other.number].is != consensus::health::state::well)
     return;
   suspicions_[other.number] = why;
   if (!office_)
     setup_.tell(fmt::format("node {} is waited for: {}", other.number, why));
-  on(consensus::health{other.number, other.life, consensus::health::state::suspected});
+  on(consensus::health{other.number, seats()[other.number].by.life, consensus::health::state::suspected});
 }
 
 void node_state::lose_those_left_out() {
   const auto& lives = protocol_->delegate().last().what.view.lives;
   for (auto& other : *others_) {
     const bool takes_part = std::ranges::any_of(other.ranks, [&](rank i) { return lives.contains(i); });
-    if (!other.lost && !takes_part
-        && protocol_->delegate().health_of(other.number).is == consensus::health::state::suspected)
+    if (!takes_part && seats()[other.number].is == consensus::health::state::suspected)
       lose(other, suspicions_[other.number]);
   }
 }
@@ -160,18 +157,18 @@ void node_state::lose_those_left_out() {
 void node_state::lose(remote_node& other, const std::string& why) {
   others_->heard().forget(other.number);
   conflicts_.forget(other.number);
-  if (!std::exchange(other.lost, true)) {
+  const auto was = seats()[other.number].is;
+  if (was != consensus::health::state::gone) {
     const auto& members = protocol_->delegate().last().what.view.lives;
     const bool took_part = std::ranges::any_of(other.ranks, [&](rank i) { return members.contains(i); });
-    const bool was_suspected = // and a resolution may have left it out for that
-        protocol_->delegate().health_of(other.number).is == consensus::health::state::suspected;
+    const bool was_suspected = was == consensus::health::state::suspected; // and a resolution may have left it out
     tell_observer(took_part || was_suspected ? fmt::format("node {} is lost: {}", other.number, why)
                                              : fmt::format("node {} has left", other.number));
     for (const auto i : other.ranks)
       if (office_ && i < workers()) // a master's model has come here, or does not count
         office_->evaluating.lose(i);
   }
-  on(consensus::health{other.number, other.life, consensus::health::state::gone});
+  on(consensus::health{other.number, seats()[other.number].by.life, consensus::health::state::gone});
   if (!office_)
     return;
   evaluate_next();

@@ -24,13 +24,23 @@ struct office {
   /// @param before what the chair before this one has let know
   office(const experiment& e, std::uint32_t by, const resumption* from, const chair_books& before)
       : progress(e), evaluating(e, from ? from->all.updates() : 0, (by - 1) * most_evaluations), saving(e),
-        updates_seen(e.participants(), from ? from->all.updates() : 0), first_evaluation((by - 1) * most_evaluations),
-        lost_before(before.lost), returned_before(before.returned) {
+        updates_seen(e.participants(), from ? from->all.updates() : 0), first_evaluation((by - 1) * most_evaluations) {
     if (from) {
       progress.go_on_from(from->all);
       saving.go_on_from(from->all);
     }
-    progress.go_on_from(before.counted);
+    add(before);
+  }
+
+  void add(const chair_books& known) {
+    progress.add(known.counted);
+    lost_before = std::max(lost_before, known.lost);
+    returned_before = std::max(returned_before, known.returned);
+    unreported = std::max(unreported, known.unreported);
+  }
+  /// @param lost, returned under this chair
+  chair_books books(std::uint64_t lost, std::uint64_t returned) {
+    return {progress.ledger(), lost_before + lost, returned_before + returned, unreported};
   }
 
   /// Under one chair. Numbers ascend through the run, and no two chairs use the same.
@@ -46,7 +56,8 @@ struct office {
   double ended_s = 0;
   bool final_is_known = false; // what the run has come to
   std::uint64_t first_evaluation;
-  std::uint64_t lost_before, returned_before;
+  std::uint64_t lost_before = 0, returned_before = 0; // under chairs before this one
+  std::uint64_t unreported = 0;
 };
 
 /// Turns messages into events of the protocol, and its orders into messages; while this process has the chair, counts,
@@ -105,7 +116,6 @@ public:
   void on_join(const join_request& m);
   void on_ready(const node_ready& m);
   void on_greeting(const greeting& m);
-  void on_plan(const cluster_plan& m);
   void say_status(std::uint32_t control);
   void stop(std::uint32_t control);
   void depart(const leave_request& m);
@@ -151,15 +161,18 @@ private:
   failure_detector::time now() const { return self_->clock().now() - began_; }
   double elapsed() const { return seconds{now()}.count(); }
   /// Who sends the present message; null where that is no node that is there.
-  remote_node* speaker() { return others_->speaking(self_->current_sender()); }
+  remote_node* speaker();
+  const consensus::seats& seats() const { return protocol_->seats(); }
+  /// Of whom something may be heard: not of the lost, whose process may live, nor of those who have not come.
+  bool is_spoken_to(const remote_node& other) const { return other.is_met() && !seats().is_gone(other.number); }
   /// That whoever sends the present message lives.
   void hear();
-  void meet_on_data_plane() const;
+  void meet_on_data_plane();
 
   template <class Order>
   void tell_others(const Order& m) {
     for (const auto& other : *others_)
-      if (other.is_met() && !other.lost)
+      if (is_spoken_to(other))
         self_->send(other.handle, m);
   }
   /// The chair hears of everything in the order in which it happened.
@@ -177,15 +190,20 @@ private:
   /// Whoever has the chair, or asks for it, watches all; all others watch who votes; and let these hear of them.
   void watch_nodes();
   void say_that_it_is_here();
-  std::set<std::uint32_t> to_be_watched() const;
+  std::set<std::uint32_t> to_be_watched();
   std::set<std::uint32_t> voters_left();
   void suspect(remote_node& other, const std::string& why);
   void lose_those_left_out();
   /// It is not spoken to any more, unless it is heard again.
   void lose(remote_node& other, const std::string& why);
-  void meet(remote_node& other, std::uint32_t life, node_interface::handle handle);
+  void meet(remote_node& other, node_interface::handle handle);
+  bool is_stranger(const remote_node& other);
   void connect_to_strangers();
-  std::uint32_t seat_for(std::uint32_t wanted) const;
+  void connect_to(const remote_node& other);
+  void release_candidate(const caf::actor_addr& who);
+  chair_books known_books();
+  void tell_voters_of_books();
+  bool has_died_with_its_node(rank i);
   void say_farewell(const std::string& why);
   node_interface::handle own_handle() const {
     return caf::actor_cast<node_interface::handle>(caf::actor_cast<caf::strong_actor_ptr>(self_));
@@ -213,6 +231,7 @@ private:
   void obey(const consensus::post& m);
   void obey(const report_to& m);
   void obey(const account_for& m);
+  void obey(const nodes_moved& m);
   void obey(const chair_taken& m);
   void obey(const chair_left& m);
   void obey(const node_has_left& m);
@@ -243,10 +262,9 @@ private:
   failure_detector::time last_heartbeat_{}, last_report_{};
   caf::actor_clock::time_point began_;
 
-  work_report news_;                       // for the chair, since the last report
-  std::map<rank, step_report> last_steps_; // of the workers of this process
-  std::uint64_t last_checkpoint_ = 0;      // that was ordered
-  chair_books last_books_;                 // of the chair
+  work_report news_;                  // for the chair, since the last report
+  std::uint64_t last_checkpoint_ = 0; // that was ordered
+  chair_books books_;                 // where another process has the chair
   std::uint32_t resolution_ = 0;           // the number of the last one, when the silent were looked for
   kept_models kept_;                       // of this process
   std::uint64_t last_request_ = 0;         // for a mean of them, of another
@@ -254,18 +272,15 @@ private:
   std::shared_ptr<run_observer> observer_; // while this process has the chair; may be null
   bool ended_ = false;
 
-  struct candidate {
-    caf::actor_addr who;
-    std::uint32_t incarnation = 0;
-  };
-  std::map<std::uint32_t, candidate> candidates_; // by the number that they may have
+  std::map<caf::actor_addr, consensus::candidacy> candidates_; // for whom seats are kept
+  std::map<std::uint32_t, failure_detector::time> strangers_;  // since when they should have been met
   std::set<std::uint32_t> watched_;
   std::map<std::uint32_t, std::string> suspicions_;   // the last of each node
   std::optional<failure_detector::time> alone_since_; // nobody is known who votes and lives
   failure_detector::time last_connect_ = -std::chrono::seconds(1);
   std::set<std::uint32_t> connecting_;
   bool has_left_ = false;
-  std::optional<std::size_t> farewells_; // how many have not left yet
+  std::optional<std::set<std::uint32_t>> farewells_; // who has not left yet
 };
 
 } // namespace gossamer::actors::detail

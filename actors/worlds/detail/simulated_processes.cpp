@@ -14,6 +14,9 @@ using start = control_network::start;
 constexpr auto start_again_after = std::chrono::seconds(1);
 constexpr auto longest_farewell = std::chrono::seconds(5); // as of clusters
 
+/// What stands for the door of a start.
+endpoint address_of(start who) { return {"", static_cast<std::uint16_t>(who)}; }
+
 /// Opens connections to nodes, as a middleman does. Who is cut off gets no answer.
 caf::behavior connector(caf::event_based_actor* self, simulated_processes* all, start own) {
   return {[=](caf::connect_atom, const std::string&, std::uint16_t port) {
@@ -44,7 +47,7 @@ public:
         [this](const run_offer& m) { // another seat would be one of another machine
           if (m.node != all_.number_of(own_))
             return all_.try_again(own_);
-          send(caf::actor_cast<door_interface::handle>(door_), all_.prepare_node(own_));
+          send(caf::actor_cast<door_interface::handle>(door_), all_.prepare_node(own_, m.life));
         },
         [this](const ask_there& m) { knock(m.where.port); },
         [this](const run_failed&) { all_.try_again(own_); },
@@ -107,9 +110,16 @@ std::optional<start> simulated_processes::start_of(const caf::strong_actor_ptr& 
 }
 
 cluster_plan simulated_processes::founding_plan() const {
-  cluster_plan plan;
+  cluster_plan plan{.nodes = static_cast<std::uint32_t>(seats_.size()),
+                    .homes = around_.homes,
+                    .last = {},
+                    .handle = {},
+                    .books = {}};
+  std::map<consensus::node_number, consensus::process> there;
   for (std::uint32_t number = 0; number < seats_.size(); ++number)
-    plan.nodes.push_back({0, {}, {"", static_cast<std::uint16_t>(number)}, seats_[number].ranks, is_vacant(number)});
+    if (!is_vacant(number))
+      there.emplace(number, consensus::process{0, {}, address_of(number)});
+  plan.last = founding_of(*around_.run, *charter_of(*around_.run, plan.nodes, plan.homes, around_.patience), there);
   return plan;
 }
 
@@ -130,10 +140,10 @@ void simulated_processes::begin() {
       processes_[who].node = spawn_node_of(who);
   auto plan = founding_plan();
   auto setup = setup_of(0, plan);
-  newest_resolution_ = *setup.first;
-  for (auto& other : setup.others)
-    if (net_.is_alive(other.number))
-      other.handle = handle(0, other.number);
+  newest_resolution_ = plan.last;
+  for (start who = 1; who < processes_.size(); ++who)
+    if (net_.is_alive(who))
+      setup.met[processes_[who].number] = handle(0, who);
   auto& leader = processes_[0].node = spawn_node(system_, std::move(setup));
   leader->attach_functor([this](const caf::error& reason) { on_exit(0, reason); });
   for (start who = 1; who < processes_.size(); ++who) {
@@ -158,15 +168,10 @@ node_setup simulated_processes::setup_of(start who, const cluster_plan& plan) {
   const auto parts = around_.parts(own.number);
   auto setup = actors::setup_of(system_, around_.run, parts);
   setup.number = own.number;
-  setup.life = own.life = plan.nodes[own.number].incarnation;
-  setup.time_s = plan.time_s;
-  join_others(setup, plan.nodes, around_.patience, parts.transport);
-  for (auto& other : setup.others)
-    if (other.number == plan.chair)
-      other.handle = plan.handle;
-  if (plan.begins)
-    setup.first = own.last = founding_of(*around_.run, *setup.rules, first_voters(plan.nodes));
-  setup.meet_nodes = [](const auto&) {};
+  join_others(setup, plan, around_.patience, parts.transport);
+  if (!plan.begins)
+    setup.comes_as = consensus::process{own.life, {}, address_of(who)};
+  own.last = plan.last;
   setup.connector = own.connector;
   setup.on_resolution = [this, who](const consensus::resolution& r) {
     processes_[who].last = r;
@@ -220,14 +225,15 @@ std::optional<std::uint16_t> simulated_processes::somebodys_port(std::size_t att
   return static_cast<std::uint16_t>(seats_[there[attempt % there.size()]].newest);
 }
 
-node_ready simulated_processes::prepare_node(start who) {
+node_ready simulated_processes::prepare_node(start who, std::uint32_t life) {
   auto& own = processes_[who];
+  own.life = life;
   if (!own.node)
     own.node = spawn_node_of(who);
   return {.node = own.number,
           .print = {},
           .data = {},
-          .control = {"", static_cast<std::uint16_t>(who)},
+          .control = address_of(who),
           .handle = caf::actor_cast<node_interface::handle>(own.node)};
 }
 

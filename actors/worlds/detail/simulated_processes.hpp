@@ -91,14 +91,14 @@ public:
   std::optional<std::uint16_t> somebodys_port(std::size_t attempt) const;
   std::uint32_t number_of(start who) const { return processes_[who].number; }
   /// It is let in. @returns what it says of itself
-  node_ready prepare_node(start who);
+  node_ready prepare_node(start who, std::uint32_t life);
   /// It was not let in: the process ends, and is started once more.
   void try_again(start who);
 
 private:
   struct process {
     std::uint32_t number = 0;
-    std::uint32_t life = 0;               ///< as the chair counts
+    std::uint32_t life = 0;               ///< see consensus::seats
     bool runs = false;                    ///< its node takes part, or will
     bool leaves = false, returns = false; ///< once it has been asked to; and is to come back then
     std::size_t attempt = 0;

@@ -21,4 +21,9 @@ endpoint parse_endpoint(std::string_view text);
 /// As `parse_endpoint` reads it.
 std::string to_string(const endpoint& e);
 
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, endpoint& e) {
+  return f(e.host, e.port);
+}
+
 } // namespace gossamer::actors

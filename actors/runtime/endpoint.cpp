@@ -1,4 +1,4 @@
-#include "gossamer/actors/data_plane/endpoint.hpp"
+#include "gossamer/actors/runtime/endpoint.hpp"
 
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/printable.hpp"

@@ -1,0 +1,72 @@
+#include "gossamer/actors/runtime/consensus/seats.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gossamer::actors::consensus {
+
+bool seats::believe(const health& h) {
+  auto& s = all_[h.node];
+  if (h.life < s.by.life)
+    return false;
+  if (h.life > s.by.life)
+    take(h.node, {h.life, {}, {}});
+  s.taken |= h.is == health::state::well;
+  return std::exchange(s.is, h.is) != h.is;
+}
+
+void seats::meet(node_number n, const process& p) {
+  if (p.life > all_[n].by.life || !all_[n].taken)
+    take(n, p);
+}
+
+void seats::take(node_number n, const process& p) {
+  const auto kept_for = all_[n].kept_for;
+  all_[n] = {p, true, health::state::well, kept_for > p.life ? kept_for : 0};
+}
+
+/// Who has the chair by a resolution that is news lived when that was decided. One that was cut off would else take the
+/// chair as soon as it hears of it from a third, and leave out everybody of whom it has not heard again yet.
+std::vector<node_number> seats::adopt(const resolution& r) {
+  std::vector<node_number> changed;
+  for (const auto& [n, p] : r.nodes) {
+    auto& s = all_[n];
+    if (p.life < s.by.life || (s.taken && p == s.by))
+      continue;
+    if (p.life > s.by.life || !s.taken)
+      take(n, p);
+    s.by = p;
+    changed.push_back(n);
+  }
+  auto& chairs = all_[r.chair];
+  if (chairs.is == health::state::suspected && chairs.by.life == r.nodes.at(r.chair).life)
+    chairs.is = health::state::well;
+  return changed;
+}
+
+std::optional<candidacy> seats::keep(node_number wanted, std::uint32_t by) {
+  if (std::exchange(by_, by) != by)
+    kept_ = 0;
+  const auto found = wanted < size() && is_free(all_[wanted])
+                         ? all_.begin() + wanted
+                         : std::ranges::find_if(all_, [this](const seat& s) { return is_free(s); });
+  if (found == all_.end() || kept_ == most_candidates)
+    return std::nullopt;
+  found->kept_for = by * most_candidates + kept_++;
+  return candidacy{static_cast<node_number>(found - all_.begin()), found->kept_for};
+}
+
+void seats::release(const candidacy& c) {
+  if (all_[c.node].kept_for == c.life)
+    all_[c.node].kept_for = 0;
+}
+
+bool seats::admit(node_number n, const process& p) {
+  const auto& s = all_[n];
+  if (s.is != health::state::gone || p.life <= s.by.life || p.life < s.kept_for)
+    return false;
+  take(n, p);
+  return true;
+}
+
+} // namespace gossamer::actors::consensus
