@@ -109,6 +109,8 @@ std::vector<option> with_simulation(std::vector<option> table) {
       of_world(number_setting({"process-patience", "S",
                                "seconds of silence after which processes give each other up, where nodes are some"},
                               &world::process_patience_s, {1.0, 1e6})),
+      of_world(number_setting({"prepare", "S", "seconds that a process takes to prepare the run, when it comes later"},
+                              &world::prepare_s, {0.0, 1e6})),
       of_world(switch_setting({"check", "", "watch over what must hold in every run, and fail when it does not"},
                               &world::check)),
       switch_setting({"trace", "", "write trace.json, a picture of the run for ui.perfetto.dev"}, &run_options::trace),

@@ -133,6 +133,13 @@ void auditor::resolves(std::uint32_t node, const consensus::resolution& r) {
     complain(fmt::format("node {} goes by another resolution {} than the others", node, r.number()));
 }
 
+void auditor::counts(const evaluation_record& r) {
+  if (r.step < counted_.step || r.epoch < counted_.epoch || r.payload_bits < counted_.payload_bits)
+    complain(fmt::format("{} gradients, {:.6g} epochs and {} bits are reported after {}, {:.6g} and {}", r.step, r.epoch,
+                         r.payload_bits, counted_.step, counted_.epoch, counted_.payload_bits));
+  counted_ = r;
+}
+
 void auditor::check(const view& v) {
   if (!connected(v))
     complain(fmt::format("the graph of view {} is not connected", v.number));

@@ -31,6 +31,7 @@ public:
 ///    two-coloured where exchanges are asked and answered);
 ///  - what a worker that leaves had kept back is added to what its heir has kept back, to the bit;
 ///  - what nodes have agreed on is the same for all of them;
+///  - steps, epochs and bits that are reported never go back, whoever leads;
 ///  - a checkpoint of an asynchronous run has both halves of an exchange or none, where the algorithm says so;
 ///  - what algorithms claim (witness.hpp): equal, conserved, opposite.
 ///
@@ -52,6 +53,7 @@ public:
   void reports(rank who, const traffic& ledger);
   void adopts(rank who, const view& v);
   void resolves(std::uint32_t node, const consensus::resolution& r);
+  void counts(const evaluation_record& r);
   void step_begins(rank who, std::uint64_t t, const view& v);
   void claims_equal(rank who, std::string_view what, std::uint64_t step, const vec& v);
   void claims_conserved(rank who, std::string_view what, std::uint64_t step, const view& v, const vec& before,
@@ -121,6 +123,7 @@ private:
   std::map<exchange, half_done> halves_;
   std::map<rank, halves_of_master> applied_, forgotten_;
   std::map<rank, bequest> handed_over_; // by who leaves
+  evaluation_record counted_;           // last
   std::optional<std::string> broken_;
 };
 

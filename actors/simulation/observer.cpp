@@ -126,6 +126,8 @@ void simulation_observer::on_progress(const progress_record& p) {
 }
 
 void simulation_observer::on_evaluation(const evaluation_record& r) {
+  if (check_ != nullptr)
+    check_->counts(r);
   mix(std::bit_cast<std::uint64_t>(r.train_loss));
   if (trace_)
     trace_->counter(trace_->track("run", "training loss"), trace_->name("training loss"), now_.count(), r.train_loss);

@@ -185,6 +185,7 @@ void simulation::spawn_processes() {
           .workers_per_node = settings_.workers_per_node,
           .detection = from_seconds(settings_.detection_s),
           .patience = from_seconds(settings_.process_patience_s),
+          .prepare = from_seconds(settings_.prepare_s),
           .on_resolution = [this](std::uint32_t node, const consensus::resolution& r) { auditor_.resolves(node, r); },
           .tell = [this](const std::string& what) { observer_.on_event(to_seconds(now_), what); },
           .fail = [this](run_failed why) { on_failure(std::move(why)); },

@@ -83,6 +83,7 @@ void check_settings(const simulation_settings& s) {
   require(s.detection_s >= 0 && s.detection_s <= 1e6, "detection", s.detection_s, "allowed: 0 to 1e6 seconds");
   require(s.process_patience_s >= 1 && s.process_patience_s <= 1e6, "process-patience", s.process_patience_s,
           "allowed: 1 to 1e6 seconds; processes let hear of them twice a second");
+  require(s.prepare_s >= 0 && s.prepare_s <= 1e6, "prepare", s.prepare_s, "allowed: 0 to 1e6 seconds");
   require(s.patience_s > 0 && s.patience_s <= 1e9, "patience", s.patience_s, "allowed: above 0, to 1e9 seconds");
 }
 
@@ -212,6 +213,15 @@ void simulation::set_time(virtual_time t) {
 }
 
 void simulation::leave(frame_leaves what) {
+  if (!processes_)
+    return fly(std::move(what));
+  const auto from = node_of(what.f.source), to = node_of(what.to);
+  processes_->carry_frame(from, to, [this, waits = std::make_shared<frame_leaves>(std::move(what))] {
+    fly(std::move(*waits));
+  });
+}
+
+void simulation::fly(frame_leaves what) {
   const auto from = node_of(what.f.source), to = node_of(what.to);
   const auto flight = network_.send(now_, from, to, what.f.wire_bytes(), what.number);
   at(flight.arrives, frame_comes{std::move(what.target), what.to, now_, std::move(what.f)});

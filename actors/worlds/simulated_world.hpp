@@ -23,6 +23,7 @@ struct simulation_settings {
   /// Each node is a process of its own, as in a cluster; so it is, too, where the plan of faults kills processes.
   bool processes = false;
   double process_patience_s = 10; ///< of a process with one that is silent, as of nodes in a cluster
+  double prepare_s = 0;           ///< that a process takes, which comes later, to prepare the run
 
   std::uint64_t interleaving = 0; ///< which of those possible; 0: ready actors run in the order of their messages
   double detection_s = 0.1;       ///< from the death of a worker or process to the moment it is noticed

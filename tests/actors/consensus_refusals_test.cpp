@@ -41,7 +41,7 @@ TEST(a_delegate, refuses_what_cannot_be_and_says_why) {
   EXPECT_THAT(refusal(d, accepted{by, 3, 0, 2}), HasSubstr("no node of this run"));
   EXPECT_THAT(refusal(d, propose{by, last, last}), HasSubstr("does not come next"));
   const auto one = [&](standing s) {
-    holding m{by, 1, 0, 1, {}, {}};
+    holding m{by, 1, {}, 1, {}, {}};
     m.workers.push_back(s);
     return m;
   };
@@ -49,7 +49,7 @@ TEST(a_delegate, refuses_what_cannot_be_and_says_why) {
   EXPECT_THAT(refusal(d, one({.who = 2})), HasSubstr("a worker of another node"));
   EXPECT_THAT(refusal(d, one({.who = 1, .line = 2})), HasSubstr("still to come"));
   EXPECT_THAT(refusal(d, one({.who = 1, .step = ~std::uint64_t{0}})), HasSubstr("a step that nobody reaches"));
-  EXPECT_THAT(refusal(d, holding{by, 1, 0, 1, {}, {{.who = 1}, {.who = 1}}}), HasSubstr("twice"));
+  EXPECT_THAT(refusal(d, holding{by, 1, {}, 1, {}, {{.who = 1}, {.who = 1}}}), HasSubstr("twice"));
 }
 
 TEST(a_delegate, refuses_resolutions_that_cannot_be) {
@@ -67,6 +67,8 @@ TEST(a_delegate, refuses_resolutions_that_cannot_be) {
   EXPECT_THAT(refused_if([](auto& r) { r.voters.clear(); }), HasSubstr("to nobody"));
   EXPECT_THAT(refused_if([](auto& r) { r.voters.insert(9); }), HasSubstr("without its life"));
   EXPECT_THAT(refused_if([](auto& r) { r.nodes.erase(2), r.voters.erase(2); }), HasSubstr("takes no part"));
+  EXPECT_THAT(refused_if([](auto& r) { r.nodes[2].life = 3 * seats::most_candidates; }), HasSubstr("nobody can have let in"));
+  EXPECT_THAT(refused_if([](auto& r) { r.nodes[2].data.host.assign(256, 'a'); }), HasSubstr("a host that cannot be"));
 }
 
 TEST(a_delegate, notices_when_the_protocol_is_broken) {
@@ -82,7 +84,7 @@ TEST(a_delegate, goes_on_from_what_was_saved) {
   p[1].on(message{hold{p[0].own_ballot(), p.first()}});
   for (const node_number i : {0u, 1u}) {
     const auto saved = bytes(p[i]);
-    delegate other{p.rules(), 2, 9};
+    delegate other{p.rules(), 2, process{9, {}, {}}};
     archive_reader reader{saved, buffer_pool{}};
     other.fields(reader);
     reader.finish();

@@ -103,6 +103,10 @@ public:
 
   /// @error broken
   void act(const step& s) {
+    static constexpr std::array names = {"join",  "ready", "refuse",  "die",   "silence", "hear",
+                                         "crash", "bury",  "resolve", "learn", "greet"};
+    way_ += std::string{" "} + names[static_cast<std::size_t>(s.what)] + "(" + std::to_string(s.who) + ","
+            + std::to_string(s.whom) + ")";
     using enum step::kind;
     switch (s.what) {
     case join: ask(s.who); break;
@@ -120,17 +124,18 @@ public:
     check();
   }
 
-  /// Nothing goes wrong any more: who lives and was not replaced has its seat, and every other one can be given.
+  /// Nothing goes wrong any more: who came last to a place and lives has it, and every other place can be given. Two may
+  /// claim one, the one silent and the other let in by a chair that had a successor; either may have it.
   void calm() {
     settle();
-    for (const auto& one : processes_)
-      if (one.lives && !is_replaced(one) && !decided_.back().knows(one.number, one.life))
-        throw broken{fmt(one.number, one.life) + " lives, and has been thrown out"};
-    if (living() == 0)
-      return;
+    if (std::ranges::none_of(processes_, [this](const auto& p) { return p.lives && is_member(p); }))
+      return; // nobody goes on
     for (node_number n = 0; n < may_.places; ++n) {
-      if (is_taken(n))
+      const auto member = decided_.back().nodes.find(n);
+      if (member != decided_.back().nodes.end() && is_alive(n, member->second.life))
         continue;
+      if (newest_lives(n))
+        throw broken{"somebody lives who has the place of " + std::to_string(n) + ", and has been thrown out"};
       const auto before = processes_.size();
       ask(newest_chair(), n);
       if (candidates_.empty() || candidates_.back().seat.node != n)
@@ -141,10 +146,12 @@ public:
       settle();
     }
     for (const auto& one : processes_)
-      for (node_number n = 0; one.lives && !is_replaced(one) && n < may_.places; ++n)
+      for (node_number n = 0; one.lives && is_member(one) && n < may_.places; ++n)
         if (!one.table.is_well(n, decided_.back().nodes.at(n).life))
           throw broken{fmt(one.number, one.life) + " does not know who has the place of " + std::to_string(n)};
   }
+
+  const std::string& way() const { return way_; }
 
   std::uint64_t hash() const {
     auto copy = *this;
@@ -184,17 +191,18 @@ private:
     const auto& last = decided_[processes_[p].knows - 1];
     return last.chair == processes_[p].number && last.knows(last.chair, processes_[p].life);
   }
-  bool is_replaced(const one_process& one) const {
-    return std::ranges::any_of(processes_, [&](const auto& p) { return p.number == one.number && p.life > one.life; });
-  }
-  bool is_taken(node_number n) const {
-    return std::ranges::any_of(processes_, [&](const auto& p) { return p.lives && p.number == n && !is_replaced(p); });
+  bool is_member(const one_process& one) const { return decided_.back().knows(one.number, one.life); }
+  bool newest_lives(node_number n) const {
+    const one_process* newest = nullptr;
+    for (const auto& p : processes_)
+      if (p.number == n && (newest == nullptr || newest->life < p.life))
+        newest = &p;
+    return newest->lives;
   }
   /// A member that knows what was resolved last may get the chair.
   bool may_resolve(std::size_t p) const {
     const auto& one = processes_[p];
-    return one.knows == decided_.size() && static_cast<int>(decided_.size()) <= may_.resolutions
-           && decided_.back().knows(one.number, one.life);
+    return one.knows == decided_.size() && static_cast<int>(decided_.size()) <= may_.resolutions && is_member(one);
   }
 
   void ask(std::size_t p, node_number wanted = 1) {
@@ -220,12 +228,15 @@ private:
     const auto [p, seat] = candidates_[c];
     candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(c));
     auto& chair = processes_[p].table;
+    const bool is_heard = chair[seat.node].agreed && chair[seat.node].is == well;
     if (wrong_ == mistake::replace_the_heard)
       chair.believe({seat.node, chair[seat.node].by.life, gone});
     if (wrong_ == mistake::raise_when_asked)
       chair.believe({seat.node, seat.life, well});
     else if (!chair.admit(seat.node, {seat.life, {}, {}}))
       return chair.release(seat);
+    if (is_heard)
+      throw broken{fmt(seat.node, seat.life) + " takes the place of one that is well"};
     if (wrong_ == mistake::tell_of_candidates)
       for (auto& other : processes_)
         for (const auto& [_, kept] : candidates_)
@@ -313,7 +324,7 @@ private:
             meet(p, other);
       }
       for (std::size_t p = 0; p < processes_.size(); ++p)
-        if (processes_[p].lives && may_resolve(p) && !is_replaced(processes_[p])) {
+        if (processes_[p].lives && may_resolve(p)) {
           agree(p);
           break;
         }
@@ -331,9 +342,9 @@ private:
   std::vector<one_candidate> candidates_;
   std::set<std::pair<node_number, std::uint32_t>> given_, admitted_;
   int joins_ = 0, silences_ = 0, crashes_ = 0;
+  std::string way_;
 };
 
-/// The quorum that this list of decisions stands for: more than half of those last agreed on must live.
 struct explored {
   std::size_t states = 0;
   std::string wrong; ///< empty: nothing
@@ -343,22 +354,22 @@ explored explore(const limits& may, mistake wrong, std::size_t most) {
   explored found;
   std::unordered_set<std::uint64_t> seen;
   std::vector<seat_world> open{{may, wrong}};
-  try {
-    while (!open.empty() && seen.size() < most) {
-      const auto here = std::move(open.back());
-      open.pop_back();
-      for (const auto& s : here.possible()) {
-        auto there = here;
+  while (!open.empty() && seen.size() < most && found.wrong.empty()) {
+    const auto here = std::move(open.back());
+    open.pop_back();
+    for (const auto& s : here.possible()) {
+      auto there = here;
+      try {
         there.act(s);
         if (!seen.insert(there.hash()).second)
           continue;
         auto later = there;
         later.calm();
-        open.push_back(std::move(there));
+      } catch (const broken& b) {
+        found.wrong = b.how + ", after" + there.way();
       }
+      open.push_back(std::move(there));
     }
-  } catch (const broken& b) {
-    found.wrong = b.how;
   }
   found.states = seen.size();
   return found;
@@ -378,7 +389,7 @@ std::string draw(std::uint64_t seed, mistake wrong) {
     }
     w.calm();
   } catch (const broken& b) {
-    return b.how + "; seed " + std::to_string(seed);
+    return b.how + "; seed " + std::to_string(seed) + ", after" + w.way();
   }
   return {};
 }

@@ -37,8 +37,15 @@ TEST(seats, are_what_resolutions_say) {
   next.nodes[1] = {1024, {"c", 1}, {"c", 2}};
   EXPECT_THAT(s.adopt(next), ElementsAre(1));
   EXPECT_TRUE(s.is_well(1, 1024));
-  EXPECT_THAT(s.adopt(two_of_three()), IsEmpty()) << "that is old";
   EXPECT_EQ(s[1].by.data, (endpoint{"c", 1}));
+}
+
+TEST(seats, are_of_whoever_is_agreed_on_and_not_of_one_that_was_admitted_elsewhere) {
+  auto s = begun();
+  s.believe({1, 0, gone});
+  EXPECT_TRUE(s.admit(1, {1024, {}, {}}));
+  EXPECT_THAT(s.adopt(two_of_three()), ElementsAre(1)) << "another chair has heard the former one";
+  EXPECT_TRUE(s.is_well(1, 0));
 }
 
 TEST(seats, believe_what_is_seen_of_the_present_life) {
@@ -80,7 +87,7 @@ TEST(seats, are_the_silent_ones_again_when_they_are_heard_before_the_candidate_i
   auto s = begun();
   s.believe({1, 0, gone});
   const auto kept = *s.keep(1, 7);
-  s.believe({1, 0, well});
+  s.believe({1, 0, well}); // it is agreed on
   EXPECT_FALSE(s.admit(1, {kept.life, {}, {}}));
   EXPECT_TRUE(s.is_well(1, 0));
   s.release(kept);
@@ -116,9 +123,8 @@ TEST(seats, are_not_kept_for_more_than_there_are_lives_under_a_resolution) {
 TEST(seats, are_given_to_one_that_a_chair_admitted_which_has_died_since) {
   auto s = begun();
   EXPECT_TRUE(s.admit(2, {1025, {"d", 1}, {"d", 2}}));
-  EXPECT_FALSE(s.admit(2, {1026, {}, {}})) << "it is taken";
-  s.believe({2, 1025, gone});
   EXPECT_FALSE(s.admit(2, {1024, {}, {}})) << "another one was admitted later";
+  s.believe({2, 1025, gone});
   const auto kept = *s.keep(2, 3);
   EXPECT_FALSE(s.admit(2, {1026, {}, {}})) << "a later candidate prepares";
   EXPECT_TRUE(s.admit(2, {kept.life, {}, {}}));

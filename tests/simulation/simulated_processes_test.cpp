@@ -117,6 +117,64 @@ TEST(simulated_processes, come_once_though_they_are_told_to_twice) {
   EXPECT_THAT(seen.all(), Contains("node 8 leaves")) << "the plan strikes the start that was let in";
 }
 
+fault death_of(rank who, double at_s, std::optional<double> lasts_s = std::nullopt) {
+  return {.kind = fault_kind::kill, .workers = {who}, .at_s = at_s, .lasts_s = lasts_s, .processes = true};
+}
+
+// A candidate that dies changes nothing, also where others have heard of somebody else meanwhile, and another one leads.
+TEST(simulated_processes, have_a_place_for_whoever_comes_after_a_candidate_that_has_died) {
+  auto s = apart();
+  s.prepare_s = 0.3;
+  fault_plan plan;
+  plan.faults = {death_of(5, 1), death_of(6, 1)};
+  plan.faults.push_back({.kind = fault_kind::join, .workers = {5}, .at_s = 1.5, .processes = true});
+  plan.faults.push_back({.kind = fault_kind::join, .workers = {6}, .at_s = 1.6, .processes = true});
+  plan.faults.push_back(death_of(5, 1.7));
+  plan.faults.push_back({.kind = fault_kind::kill, .at_s = 2.2, .coordinators = 1});
+  plan.faults.push_back({.kind = fault_kind::join, .workers = {5}, .at_s = 2.5, .processes = true});
+  for (const char* algorithm : {"ad-psgd", "d-psgd"}) {
+    events seen;
+    const auto result = simulate(prepare(lawful_run(algorithm)), s, {.observer = &seen, .faults = plan});
+    EXPECT_THAT(seen.all(), Contains("node 6 is back")) << algorithm;
+    EXPECT_THAT(seen.all(), Contains("node 5 is back")) << algorithm;
+    EXPECT_NEAR(seen.at["node 5 is back"], 2.8, 0.2) << algorithm;
+    EXPECT_EQ(result.summary.returned, 2u) << algorithm;
+  }
+}
+
+// Before, while, or after all agree on it.
+TEST(simulated_processes, take_in_who_was_let_in_by_a_chair_that_has_died) {
+  for (double at_s = 1.8; at_s < 1.83; at_s += 0.0005) {
+    auto s = apart();
+    s.prepare_s = 0.3;
+    s.network = "wan";
+    fault_plan plan;
+    plan.faults = {death_of(5, 1)};
+    plan.faults.push_back({.kind = fault_kind::join, .workers = {5}, .at_s = 1.5, .processes = true});
+    plan.faults.push_back({.kind = fault_kind::kill, .at_s = at_s, .coordinators = 1});
+    const auto result = simulate(prepare(lawful_run("ad-psgd")), s, {.faults = plan});
+    EXPECT_EQ(result.summary.returned, 1u) << at_s;
+  }
+}
+
+// The auditor watches over counts: they never go back, also when one leads that has just come.
+TEST(simulated_processes, count_on_when_one_leads_that_has_just_come) {
+  for (const char* algorithm : {"ad-psgd", "async-sgd", "d-psgd"})
+    for (const double later_s : {0.01, 0.05, 0.2, 0.45}) {
+      auto run = lawful_run(algorithm);
+      run.eval_every = 0.1;
+      fault_plan plan;
+      plan.faults = {death_of(1, 1, 0.5)};
+      plan.faults.push_back({.kind = fault_kind::kill, .at_s = 1.5 + later_s, .coordinators = 1});
+      const auto result = simulate(prepare(run), apart(), {.faults = plan});
+      std::uint64_t steps = 0;
+      for (const auto of_one : result.summary.steps_per_worker)
+        steps += of_one;
+      EXPECT_EQ(result.summary.final.step, steps) << algorithm;
+      EXPECT_GE(result.summary.unreported, 2u) << algorithm << ": worker 1, and that of the chair";
+    }
+}
+
 TEST(simulated_processes, repeat_themselves_and_tell_interleavings_apart) {
   const auto e = prepare(lawful_run("ad-psgd"));
   fault_plan plan;

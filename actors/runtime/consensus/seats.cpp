@@ -22,24 +22,26 @@ void seats::meet(node_number n, const process& p) {
 
 void seats::take(node_number n, const process& p) {
   const auto kept_for = all_[n].kept_for;
-  all_[n] = {p, true, health::state::well, kept_for > p.life ? kept_for : 0};
+  all_[n] = {p, true, false, health::state::well, kept_for > p.life ? kept_for : 0};
 }
 
 /// Who has the chair by a resolution that is news lived when that was decided. One that was cut off would else take the
 /// chair as soon as it hears of it from a third, and leave out everybody of whom it has not heard again yet.
 std::vector<node_number> seats::adopt(const resolution& r) {
   std::vector<node_number> changed;
+  for (auto& s : all_)
+    s.agreed = false;
   for (const auto& [n, p] : r.nodes) {
     auto& s = all_[n];
-    if (p.life < s.by.life || (s.taken && p == s.by))
-      continue;
-    if (p.life > s.by.life || !s.taken)
+    if (!s.taken || p != s.by)
+      changed.push_back(n);
+    if (!s.taken || p.life != s.by.life)
       take(n, p);
     s.by = p;
-    changed.push_back(n);
+    s.agreed = true;
   }
   auto& chairs = all_[r.chair];
-  if (chairs.is == health::state::suspected && chairs.by.life == r.nodes.at(r.chair).life)
+  if (chairs.is == health::state::suspected)
     chairs.is = health::state::well;
   return changed;
 }
@@ -63,7 +65,8 @@ void seats::release(const candidacy& c) {
 
 bool seats::admit(node_number n, const process& p) {
   const auto& s = all_[n];
-  if (s.is != health::state::gone || p.life <= s.by.life || p.life < s.kept_for)
+  const bool has_it = s.agreed && s.is != health::state::gone;
+  if (has_it || p.life <= s.by.life || p.life < s.kept_for)
     return false;
   take(n, p);
   return true;

@@ -35,9 +35,9 @@ struct candidacy {
 ///       ^                  | release                          ^
 ///       +------------------+          adopt (a resolution) ---+
 ///
-/// Who has a seat is agreed on: lives and addresses come from resolutions, and, in the chair, from who is admitted
-/// before the resolution that says so. A candidate changes nothing until then. Of whom it is to replace, one who is
-/// merely silent may be heard again, and then has the seat as before.
+/// Who has a seat is agreed on: lives and addresses come from resolutions, and, before the one that says so, from who is
+/// admitted. A candidate changes nothing until then. Whoever it is to replace may merely be silent: if that one is heard
+/// again, and agreed on, it has the seat as before. Who is admitted and not agreed on gives way to who is.
 ///
 /// The life of a candidate is unique in the whole run, without a book of former lives: it is made of the number of the
 /// resolution by which the chair has its office, which no other chair shares, and of a count under it. So it is also
@@ -48,7 +48,8 @@ class seats {
 public:
   struct seat {
     process by;         ///< the newest life that this process has heard of
-    bool taken = false; ///< or nobody has come yet
+    bool taken = false;  ///< or nobody has come yet
+    bool agreed = false; ///< the last resolution speaks of that life
     health::state is = health::state::gone;
     std::uint32_t kept_for = 0; ///< the life of a candidate; 0: it is not kept
 
@@ -71,7 +72,7 @@ public:
   bool believe(const health& h);
   /// It has said so itself: an answer to a question of the chair.
   void meet(node_number n, const process& p);
-  /// What has been resolved. @returns whose life or address is another one now
+  /// What has been resolved, after all that was adopted before. @returns whose life or address is another one now
   std::vector<node_number> adopt(const resolution& r);
 
   // -- the chair's ----------------------------------------------------------------------------------------------------
@@ -84,7 +85,7 @@ public:
   /// The candidate has died, or was refused.
   void release(const candidacy& c);
   /// It has prepared the run. Also one that was admitted by a chair that has died before it could be agreed on.
-  /// @returns false when the seat has been taken meanwhile
+  /// @returns false when the seat is taken, or kept for a later one
   bool admit(node_number n, const process& p);
 
   /// Under one resolution. A process that asks again and again must not come to lives of later ones.
@@ -104,7 +105,7 @@ private:
 public:
   template <class Inspector>
   friend decltype(auto) inspect(Inspector& f, seat& s) {
-    return f(s.by, s.taken, s.is, s.kept_for);
+    return f(s.by, s.taken, s.agreed, s.is, s.kept_for);
   }
   template <class Inspector>
   friend decltype(auto) inspect(Inspector& f, seats& s) {

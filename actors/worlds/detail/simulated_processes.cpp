@@ -47,7 +47,9 @@ public:
         [this](const run_offer& m) { // another seat would be one of another machine
           if (m.node != all_.number_of(own_))
             return all_.try_again(own_);
-          send(caf::actor_cast<door_interface::handle>(door_), all_.prepare_node(own_, m.life));
+          all_.prepare_node(own_, m.life, [self = caf::actor_cast<caf::actor>(this), door = door_](const node_ready& m) {
+            caf::send_as(self, caf::actor_cast<door_interface::handle>(door), m);
+          });
         },
         [this](const ask_there& m) { knock(m.where.port); },
         [this](const run_failed&) { all_.try_again(own_); },
@@ -74,6 +76,24 @@ private:
   caf::strong_actor_ptr door_;
 };
 
+/// What a chair says that was cut off, and has a successor, is not the run's.
+class chairs_observer final : public run_observer {
+public:
+  chairs_observer(std::shared_ptr<run_observer> all, std::function<bool()> leads)
+      : all_(std::move(all)), leads_(std::move(leads)) {}
+
+  void on_progress(const progress_record& r) override { all_->on_progress(r); }
+  void on_evaluation(const evaluation_record& r) override {
+    if (leads_())
+      all_->on_evaluation(r);
+  }
+  void on_event(double time_s, const std::string& what) override { all_->on_event(time_s, what); }
+
+private:
+  std::shared_ptr<run_observer> all_;
+  std::function<bool()> leads_;
+};
+
 } // namespace
 
 simulated_processes::simulated_processes(caf::actor_system& system, surroundings around)
@@ -85,7 +105,15 @@ simulated_processes::simulated_processes(caf::actor_system& system, surroundings
                     .now = around_.now,
                     .at = around_.at,
                     .is_cut = [this](start a, start b) { return is_cut(a, b); },
-                    .detection = around_.detection}) {
+                    .detection = around_.detection}),
+      planes_({.now = around_.now,
+               .at = around_.at,
+               .patience = around_.patience,
+               .complain =
+                   [this](std::uint32_t by, std::uint32_t about, std::string why) {
+                     if (newest(by).runs)
+                       caf::anon_send(newest(by).node, node_lost{about, std::move(why)});
+                   }}) {
   for (rank i = 0; i < around_.homes.size(); ++i) {
     const auto number = around_.homes[i];
     seats_.resize(std::max<std::size_t>(seats_.size(), number + 1));
@@ -171,6 +199,7 @@ node_setup simulated_processes::setup_of(start who, const cluster_plan& plan) {
   join_others(setup, plan, around_.patience, parts.transport);
   if (!plan.begins)
     setup.comes_as = consensus::process{own.life, {}, address_of(who)};
+  setup.meet_nodes = [this, number = own.number](const auto& there) { planes_.meet(number, there); };
   own.last = plan.last;
   setup.connector = own.connector;
   setup.on_resolution = [this, who](const consensus::resolution& r) {
@@ -179,7 +208,12 @@ node_setup simulated_processes::setup_of(start who, const cluster_plan& plan) {
       newest_resolution_ = r;
     around_.on_resolution(processes_[who].number, r);
   };
-  setup.observe = around_.observe;
+  setup.observe = [this, who] {
+    return std::make_shared<chairs_observer>(around_.observe(), [this, who] {
+      const auto& one = processes_[who];
+      return newest_resolution_.chair == one.number && newest_resolution_.knows(one.number, one.life);
+    });
+  };
   setup.interrupted = around_.interrupted;
   setup.steps_to = around_.steps_to;
   setup.client = around_.client;
@@ -225,16 +259,20 @@ std::optional<std::uint16_t> simulated_processes::somebodys_port(std::size_t att
   return static_cast<std::uint16_t>(seats_[there[attempt % there.size()]].newest);
 }
 
-node_ready simulated_processes::prepare_node(start who, std::uint32_t life) {
-  auto& own = processes_[who];
-  own.life = life;
-  if (!own.node)
-    own.node = spawn_node_of(who);
-  return {.node = own.number,
-          .print = {},
-          .data = {},
-          .control = address_of(who),
-          .handle = caf::actor_cast<node_interface::handle>(own.node)};
+void simulated_processes::prepare_node(start who, std::uint32_t life, std::function<void(const node_ready&)> ready) {
+  around_.at(later(around_.now(), around_.prepare), [this, who, life, ready = std::move(ready)] {
+    auto& own = processes_[who];
+    if (!net_.is_alive(who) || over_)
+      return;
+    own.life = life;
+    if (!own.node)
+      own.node = spawn_node_of(who);
+    ready({.node = own.number,
+           .print = {},
+           .data = {},
+           .control = address_of(who),
+           .handle = caf::actor_cast<node_interface::handle>(own.node)});
+  });
 }
 
 bool simulated_processes::is_cut(start a, start b) const {
@@ -256,6 +294,8 @@ void simulated_processes::end(start who) {
   auto& one = processes_[who];
   one.runs = false;
   net_.kill(who);
+  if (seats_[one.number].newest == who)
+    planes_.end(one.number);
   for (const auto& actor : {one.node, one.newcomer, one.connector})
     if (actor)
       caf::anon_send_exit(actor, caf::exit_reason::kill);

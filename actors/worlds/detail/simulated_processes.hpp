@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/faults/board.hpp"
 #include "gossamer/actors/worlds/detail/control_network.hpp"
+#include "gossamer/actors/worlds/detail/simulated_planes.hpp"
 #include "gossamer/actors/worlds/world.hpp"
 
 #include <set>
@@ -31,6 +32,7 @@ public:
     std::size_t workers_per_node = 1; ///< of faults
     virtual_time detection{};
     virtual_time patience{}; ///< of nodes with each other
+    virtual_time prepare{};  ///< how long one that comes later takes to prepare the run
     std::function<void(std::uint32_t node, const consensus::resolution&)> on_resolution;
     std::function<void(const std::string&)> tell; ///< what happens to a process
     std::function<void(run_failed)> fail;         ///< nobody is left
@@ -65,6 +67,10 @@ public:
 
   void on_fault(std::size_t index, const fault& f, bool on);
 
+  /// A worker's frame, from the process of one number to that of another. @param leave sends it
+  void carry_frame(std::uint32_t from, std::uint32_t to, std::function<void()> leave) {
+    planes_.carry(from, to, std::move(leave));
+  }
   /// A frame that is no worker's, from the process of one number to that of another.
   void carry(std::uint32_t from, std::uint32_t to, std::function<void()> what) {
     if (net_.is_alive(seats_[to].newest))
@@ -90,8 +96,8 @@ public:
   /// Where a process that comes back may ask, at its so many-th attempt.
   std::optional<std::uint16_t> somebodys_port(std::size_t attempt) const;
   std::uint32_t number_of(start who) const { return processes_[who].number; }
-  /// It is let in. @returns what it says of itself
-  node_ready prepare_node(start who, std::uint32_t life);
+  /// It may come. @param ready is told, when it is, what it says of itself
+  void prepare_node(start who, std::uint32_t life, std::function<void(const node_ready&)> ready);
   /// It was not let in: the process ends, and is started once more.
   void try_again(start who);
 
@@ -134,6 +140,7 @@ private:
   caf::actor_system& system_;
   surroundings around_;
   control_network net_;
+  simulated_planes planes_;
   consensus::resolution newest_resolution_;
   std::deque<process> processes_;                             // by start
   std::vector<seat> seats_;                                   // by number

@@ -65,7 +65,7 @@ public:
   cost_meter& meter() noexcept { return meter_; }
   /// Now, with the work of the present handler so far.
   virtual_time moment() const noexcept { return later(now_, meter_.spent()); }
-  void leave(frame_leaves what);
+  void leave(frame_leaves what); ///< as soon as the processes of both ends have met
   simulation_observer& observer() noexcept { return observer_; }
   void at(virtual_time time, event what) { events_.push(time, std::move(what)); }
   /// @param share of the samples of a minibatch
@@ -84,6 +84,7 @@ private:
              const std::shared_ptr<const network>& net);
   void spawn_actors();
   void spawn_processes();
+  void fly(frame_leaves what);
   world_parts parts(std::uint32_t node = 0);
   sink_table::entry target_of(life to);
   void hand_over(life to, frame f);
