@@ -1,8 +1,8 @@
 #pragma once
 
-#include "gossamer/actors/runtime/endpoint.hpp"
 #include "gossamer/actors/data_plane/limits.hpp"
 #include "gossamer/actors/data_plane/tls/identity.hpp"
+#include "gossamer/actors/runtime/endpoint.hpp"
 #include "gossamer/actors/runtime/transport.hpp"
 
 #include <map>
@@ -12,7 +12,7 @@ namespace gossamer::actors {
 
 /// A process of a cluster, as the others see it.
 struct node_address {
-  std::uint32_t incarnation = 0; ///< how often the node was started before
+  std::uint32_t incarnation = 0; ///< its life: whoever takes its place has another
   endpoint where;
   std::vector<rank> ranks; ///< who lives there
 };
@@ -21,7 +21,7 @@ struct data_plane_setup {
   std::uint64_t run = 0;         ///< drawn anew for each run, and told to its nodes only
   std::uint64_t fingerprint = 0; ///< of what all nodes must agree on
   std::uint32_t node = 0;        ///< this process
-  std::uint32_t incarnation = 0; ///< how often it was started before
+  std::uint32_t incarnation = 0; ///< its life
   limits most;
   buffer_pool pool; ///< where payloads that arrive are put
   endpoint listen_on{"0.0.0.0", 0};

@@ -29,7 +29,7 @@ struct hello {
   std::uint64_t fingerprint = 0; ///< of what both must agree on, see `fingerprint_of`
   std::uint64_t received = 0;    ///< chunks that have arrived over all connections from this peer so far
   std::uint32_t node = 0;        ///< who speaks
-  std::uint32_t incarnation = 0; ///< how often it was started before
+  std::uint32_t incarnation = 0; ///< in which life
   std::uint32_t meant_node = 0;  ///< to whom
   std::uint32_t meant_incarnation = 0;
   /// Offered by who opens the connection; repeated by the other when it sees that memory: then all that follows goes

@@ -30,6 +30,27 @@ coordination::coordination(const experiment& e, const consensus::resolution& las
 
 // -- events: who is there ---------------------------------------------------------------------------------------------
 
+coordination::orders coordination::take_over(const decision& before) {
+  orders out;
+  const auto& now = last_.what.view.lives;
+  const auto is_in = [](const auto& lives, const auto& one) {
+    const auto found = lives.find(one.first);
+    return found != lives.end() && found->second == one.second;
+  };
+  for (const auto& one : before.view.lives)
+    if (!is_in(now, one)) {
+      const bool left = before.parting.heirs.contains(one.first) && !now.contains(one.first);
+      lost_ += !left;
+      out.emplace_back(forget_worker{one.first, one.second, workers_left(), left});
+    }
+  for (const auto& one : now)
+    if (!is_in(before.view.lives, one)) {
+      ++returned_;
+      out.emplace_back(welcome_worker{one.first});
+    }
+  return out;
+}
+
 coordination::orders coordination::on(const consensus::resolution& next) {
   orders out;
   if (over())

@@ -83,6 +83,9 @@ public:
   /// @param checkpoint the newest that was ordered; 0: none
   coordination(const experiment& e, const consensus::resolution& last, std::uint64_t checkpoint = 0);
 
+  /// Who was there under the chair before, and is not, or in another life, by the resolution that gave this one the
+  /// chair: nobody else has taken note of it.
+  orders take_over(const decision& before);
   orders on(const consensus::resolution& next);
   orders on(const consensus::models_are_lost& m);
   orders on(const run_progress& m); ///< of all workers; needed in asynchronous runs, which it ends

@@ -13,8 +13,8 @@ void evaluations::lose(rank i) {
 
 void evaluations::close_complete(const ledger& seen, double time_s) {
   if (const auto complete = collecting_.take_complete()) {
-    auto ahead = seen;
-    close(complete->taken(), ahead, time_s);
+    evaluated_ = seen;
+    close(complete->taken(), evaluated_, time_s);
   }
 }
 
@@ -22,7 +22,7 @@ void evaluations::close_complete(const ledger& seen, double time_s) {
 bool evaluations::close(const std::vector<snapshot_taken>& taken, ledger& seen, double time_s) {
   evaluation result;
   for (const auto& one : taken) {
-    seen.record(one.source, one.incarnation, one.gradients, one.sent);
+    seen.rewind(one.source, one.incarnation, one.gradients, one.sent);
     if (!run_->is_evaluated(one.source))
       continue;
     result.number = one.evaluation;

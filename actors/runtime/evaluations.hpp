@@ -25,7 +25,8 @@ public:
   /// @param updates of a run that goes on
   /// @param requests that were made before, or more: numbers ascend through the run
   explicit evaluations(const experiment& e, std::uint64_t updates = 0, std::uint64_t requests = 0)
-      : run_(&e), next_(updates + e.evaluation_steps * e.settings.workers), requests_(requests) {}
+      : run_(&e), next_(updates + e.evaluation_steps * e.settings.workers), evaluated_(e.participants()),
+        requests_(requests) {}
 
   /// Whether it is time for another, after so many updates of all workers. Not when the final one follows so soon that
   /// it would say nothing new.
@@ -47,6 +48,9 @@ public:
   /// What nothing is missing for waits its turn.
   /// @param seen what workers have reported: the models may be ahead of it
   void close_complete(const ledger& seen, double time_s);
+
+  /// What was counted with the last of them: of who dies, more may be known by its model than by its reports.
+  const ledger& evaluated() const noexcept { return evaluated_; }
 
   void open_final() { final_.clear(); }
   void add_final(const snapshot_taken& s) { final_.push_back(s); }
@@ -70,6 +74,7 @@ private:
   std::uint64_t next_; // after so many updates
   snapshot_rounds collecting_;
   std::vector<snapshot_taken> final_;
+  ledger evaluated_;
   std::deque<evaluation> waiting_; // the first may be under way
   bool under_way_ = false;
   std::uint64_t requests_;

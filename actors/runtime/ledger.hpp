@@ -14,21 +14,27 @@ public:
   ledger() = default;
   explicit ledger(std::size_t workers) : of_(workers) {}
 
-  /// So far, in this life; of one that is over nothing is recorded any more.
+  /// So far, in this life: counts only grow.
   void record(rank i, std::uint32_t incarnation, std::uint64_t steps, const traffic& sent) {
+    of_[i].merge({incarnation, steps, 0, sent, {}});
+  }
+  /// As it was when its model was taken, though more may have been heard of it since.
+  void rewind(rank i, std::uint32_t incarnation, std::uint64_t steps, const traffic& sent) {
     if (incarnation < of_[i].incarnation)
       return;
     of_[i].begin(incarnation);
     of_[i].steps = steps;
     of_[i].sent = sent;
   }
-  /// What another ledger of the same run knows. Counts of a life only grow, so the most that either has heard of it is
-  /// the newest, and no order of merging matters. Of lives before the newest only the sum is known: it may stay below
-  /// the truth where each ledger has missed another one, and never exceeds it.
+  /// What another ledger of the same run knows. The most that either has heard of a life is the newest, so no order of
+  /// merging matters. Of lives before the newest only the sum is known: it may stay below the truth where each ledger
+  /// has missed another one, and never exceeds it.
   void merge(const ledger& other) {
     for (rank i = 0; i < std::min(of_.size(), other.of_.size()); ++i)
-      of_[i].merge(other.of_[i]);
+      merge(i, other);
   }
+  /// Of one rank. @param other of as many
+  void merge(rank i, const ledger& other) { of_[i].merge(other.of_[i]); }
   /// Lives before this one are over.
   void begin(rank i, std::uint32_t incarnation) { of_[i].begin(incarnation); }
   /// What came from another process is not trusted to be of this size.

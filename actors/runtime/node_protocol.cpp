@@ -233,7 +233,7 @@ void node_protocol::obey(const consensus::orders& all, orders& out) {
     } else if (const auto* next = std::get_if<consensus::adopt>(&one)) {
       if (!next->moved.empty())
         out.emplace_back(nodes_moved{next->moved});
-      enter(next->what, out);
+      enter(*next, out);
     } else if (std::holds_alternative<consensus::freeze_workers>(one)) {
       ask_workers(out);
     } else { // somebody who is merely silent may have a model still
@@ -246,7 +246,8 @@ void node_protocol::obey(const consensus::orders& all, orders& out) {
 }
 
 /// Whose life is another one in the view begins it; who is left out stands still, and keeps its model.
-void node_protocol::enter(const resolution& r, orders& out) {
+void node_protocol::enter(const consensus::adopt& m, orders& out) {
+  const auto& r = m.what;
   asked_.clear();
   bool somebody_is_left_out = false, somebody_has_left = false;
   std::vector<rank> returning;
@@ -273,7 +274,7 @@ void node_protocol::enter(const resolution& r, orders& out) {
     out.emplace_back(hold_steps{++round_, true});
   parting_ = r.what.parting;
   out.emplace_back(r.what);
-  seat_chair(r, out);
+  seat_chair(r, m.before, out);
   if (somebody_has_left && !synchronous())
     say_where_they_stand(out);
   for (const auto i : returning)
@@ -283,8 +284,8 @@ void node_protocol::enter(const resolution& r, orders& out) {
     out.emplace_back(node_has_left{});
 }
 
-void node_protocol::seat_chair(const resolution& r, orders& out) {
-  const auto before = std::exchange(chair_node_, r.chair);
+void node_protocol::seat_chair(const resolution& r, const resolution& before, orders& out) {
+  const auto former = std::exchange(chair_node_, r.chair);
   const bool is_mine = r.chair == delegate_.self() && r.knows(delegate_.self(), delegate_.life());
   if (chair_ && !is_mine) {
     out.emplace_back(chair_left{chair_->lost(), chair_->returned()});
@@ -293,10 +294,12 @@ void node_protocol::seat_chair(const resolution& r, orders& out) {
   if (!chair_ && is_mine) {
     chair_.emplace(*run_, r, checkpoint_);
     out.emplace_back(chair_taken{});
+    if (before.number() > 0)
+      follow_chair(chair_->take_over(before.what), out);
     report_again(out);
   } else if (chair_) {
     follow_chair(chair_->on(r), out);
-  } else if (before != chair_node_) {
+  } else if (former != chair_node_) {
     out.emplace_back(account_for{chair_node_});
     report_again(out);
   }

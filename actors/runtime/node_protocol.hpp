@@ -44,8 +44,8 @@ public:
   /// Those about workers are for workers of this process, but a `restart_worker`, which is for the node of that rank.
   /// A `snapshot_request` and a `save_checkpoint` are for the workers of all nodes.
   using order = std::variant<start_worker, stop_worker, hold_steps, decision, consensus::post, report_to, account_for,
-                             nodes_moved, chair_taken, chair_left, node_has_left, snapshot_request, save_checkpoint, restart_worker,
-                             forget_worker, welcome_worker, end_run, run_failed>;
+                             nodes_moved, chair_taken, chair_left, node_has_left, snapshot_request, save_checkpoint,
+                             restart_worker, forget_worker, welcome_worker, end_run, run_failed>;
   using orders = std::vector<order>;
 
   /// One of those with which the run begins. @param e, rules outlive this object
@@ -134,8 +134,8 @@ private:
   void obey(const consensus::orders& all, orders& out);
   void ask_workers(orders& out);
   void say_where_they_stand(orders& out);
-  void enter(const consensus::resolution& r, orders& out);
-  void seat_chair(const consensus::resolution& r, orders& out);
+  void enter(const consensus::adopt& m, orders& out);
+  void seat_chair(const consensus::resolution& r, const consensus::resolution& before, orders& out);
   void follow_chair(const coordination::orders& all, orders& out);
   void end_life(rank i, bool comes_again, orders& out);
   void report(const chair_report& m, orders& out);

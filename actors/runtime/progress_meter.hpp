@@ -32,6 +32,12 @@ public:
     updates_ = ledger_.steps();
   }
 
+  /// Of one rank, likewise.
+  void add(rank i, const actors::ledger& known) {
+    ledger_.merge(i, known);
+    updates_ = ledger_.steps();
+  }
+
   void count(const step_report& r) {
     const bool is_first = reports_++ == 0;
     const auto before = ledger_.steps(r.source);

@@ -135,8 +135,8 @@ void auditor::resolves(std::uint32_t node, const consensus::resolution& r) {
 
 void auditor::counts(const evaluation_record& r) {
   if (r.step < counted_.step || r.epoch < counted_.epoch || r.payload_bits < counted_.payload_bits)
-    complain(fmt::format("{} gradients, {:.6g} epochs and {} bits are reported after {}, {:.6g} and {}", r.step, r.epoch,
-                         r.payload_bits, counted_.step, counted_.epoch, counted_.payload_bits));
+    complain(fmt::format("{} gradients, {:.6g} epochs and {} bits are reported after {}, {:.6g} and {}", r.step,
+                         r.epoch, r.payload_bits, counted_.step, counted_.epoch, counted_.payload_bits));
   counted_ = r;
 }
 

@@ -47,7 +47,8 @@ cluster_plan founding_plan(const experiment& e, const assembly& all, const conse
     shares.push_back(member.slots);
     there.emplace(there.size(), consensus::process{0, member.ready.data, member.ready.control});
   }
-  cluster_plan plan{.nodes = static_cast<std::uint32_t>(there.size()), .homes = {}, .last = {}, .handle = {}, .books = {}};
+  cluster_plan plan{
+      .nodes = static_cast<std::uint32_t>(there.size()), .homes = {}, .last = {}, .handle = {}, .books = {}};
   plan.homes.resize(e.participants());
   const auto ranks = deal_ranks(e.settings.workers, e.masters, shares);
   for (consensus::node_number k = 0; k < ranks.size(); ++k)

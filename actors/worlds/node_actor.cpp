@@ -82,7 +82,8 @@ void node_state::leave(const leave_run& m) {
   if (self_->current_sender() == setup_.client)
     return say_farewell(m.why);
   const auto* from = speaker();
-  if (from == nullptr || (from->number != protocol_->chair_node() && m.resolution < protocol_->delegate().last().number()))
+  if (from == nullptr
+      || (from->number != protocol_->chair_node() && m.resolution < protocol_->delegate().last().number()))
     return;
   self_->send(setup_.client, m);
   self_->quit();
@@ -165,6 +166,8 @@ void node_state::obey(const chair_taken&) {
   close_ended_lives();
   observer_ = setup_.observe();
   conflicts_ = conflicts{setup_.number, 2 * setup_.patience};
+  if (const auto news = std::exchange(chairs_end_, {}); !news.empty())
+    tell_observer(news);
   if (evaluator_)
     tell_observer(fmt::format("node {} leads the run from now on", setup_.number));
 }
@@ -198,6 +201,7 @@ void node_state::obey(const save_checkpoint& m) {
 }
 
 void node_state::obey(const forget_worker& m) {
+  office_->progress.add(m.who, office_->evaluating.evaluated());
   office_->progress.ledger().close(m.who, m.incarnation);
   office_->evaluating.forget(m.who);
   office_->saving.lose(m.who);

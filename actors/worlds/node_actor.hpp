@@ -15,12 +15,12 @@ struct node_setup {
   std::shared_ptr<const experiment> run;
   std::uint32_t number = 0; ///< of this node
   std::shared_ptr<const consensus::charter> rules;
-  consensus::resolution last;                     ///< with which the run begins; or that was known when this process came
+  consensus::resolution last; ///< with which the run begins; or that was known when this process came
   std::optional<consensus::process> comes_as = {}; ///< this process comes later; nothing: the run begins with it
   double time_s = 0;                               ///< of the run, so far
   chair_books books = {};                          ///< likewise
   std::map<consensus::node_number, node_interface::handle> met = {}; ///< of the others
-  std::chrono::nanoseconds patience = std::chrono::seconds(10); ///< with one that is silent
+  std::chrono::nanoseconds patience = std::chrono::seconds(10);      ///< with one that is silent
 
   /// Starts a worker actor of this process; called again with a higher incarnation when a worker is started anew.
   std::function<caf::actor(rank, std::uint32_t incarnation, const caf::actor& node)> spawn_worker;
@@ -31,9 +31,9 @@ struct node_setup {
   std::shared_ptr<const resumption> from = nullptr; ///< where the run goes on; null: it begins
 
   // Where there are others:
-  caf::actor files = {};              ///< see file_server.hpp
-  run_offer offer = {};               ///< for those who come later, but for their numbers
-  fingerprint print = {};             ///< of the run, as it was prepared here
+  caf::actor files = {};  ///< see file_server.hpp
+  run_offer offer = {};   ///< for those who come later, but for their numbers
+  fingerprint print = {}; ///< of the run, as it was prepared here
   /// Somebody is elsewhere now: all with whom frames are exchanged, this process among them.
   std::function<void(const std::map<consensus::node_number, consensus::process>&)> meet_nodes = [](const auto&) {};
   caf::actor connector = {}; ///< to which `connect_atom` is said; null: all have been met

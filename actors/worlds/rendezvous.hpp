@@ -1,7 +1,7 @@
 #pragma once
 
-#include "gossamer/actors/runtime/endpoint.hpp"
 #include "gossamer/actors/fetch/catalogue.hpp"
+#include "gossamer/actors/runtime/endpoint.hpp"
 #include "gossamer/actors/runtime/fingerprint.hpp"
 #include "gossamer/actors/runtime/interface.hpp"
 #include "gossamer/actors/worlds/chair_books.hpp"
@@ -108,8 +108,8 @@ decltype(auto) inspect(Inspector& f, offered_files& m) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, run_offer& m) {
-  return f(m.node, m.life, m.run, m.settings, m.faults, m.workers_per_node, m.checkpoints, m.resumed, m.from,
-           m.folder, m.files);
+  return f(m.node, m.life, m.run, m.settings, m.faults, m.workers_per_node, m.checkpoints, m.resumed, m.from, m.folder,
+           m.files);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, ask_there& m) {

@@ -216,9 +216,8 @@ void simulation::leave(frame_leaves what) {
   if (!processes_)
     return fly(std::move(what));
   const auto from = node_of(what.f.source), to = node_of(what.to);
-  processes_->carry_frame(from, to, [this, waits = std::make_shared<frame_leaves>(std::move(what))] {
-    fly(std::move(*waits));
-  });
+  processes_->carry_frame(from, to,
+                          [this, waits = std::make_shared<frame_leaves>(std::move(what))] { fly(std::move(*waits)); });
 }
 
 void simulation::fly(frame_leaves what) {

@@ -67,7 +67,8 @@ TEST(a_delegate, refuses_resolutions_that_cannot_be) {
   EXPECT_THAT(refused_if([](auto& r) { r.voters.clear(); }), HasSubstr("to nobody"));
   EXPECT_THAT(refused_if([](auto& r) { r.voters.insert(9); }), HasSubstr("without its life"));
   EXPECT_THAT(refused_if([](auto& r) { r.nodes.erase(2), r.voters.erase(2); }), HasSubstr("takes no part"));
-  EXPECT_THAT(refused_if([](auto& r) { r.nodes[2].life = 3 * seats::most_candidates; }), HasSubstr("nobody can have let in"));
+  EXPECT_THAT(refused_if([](auto& r) { r.nodes[2].life = 3 * seats::most_candidates; }),
+              HasSubstr("nobody can have let in"));
   EXPECT_THAT(refused_if([](auto& r) { r.nodes[2].data.host.assign(256, 'a'); }), HasSubstr("a host that cannot be"));
 }
 

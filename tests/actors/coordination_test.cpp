@@ -100,7 +100,7 @@ struct lone_node {
   explicit lone_node(std::shared_ptr<const experiment> e)
       : run(std::move(e)),
         rules(charter_of(*run, 1, std::vector<std::uint32_t>(run->participants()), std::chrono::seconds(10))),
-        node(*run, *rules, 0, founding_of(*run, *rules, {0})) {
+        node(*run, *rules, 0, founding_of(*run, *rules, {{0, {}}})) {
     node.begin();
   }
 

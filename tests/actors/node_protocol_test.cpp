@@ -23,10 +23,10 @@ public:
       : run_(small_run(algorithm, algorithm == "ad-psgd" ? "star" : "ring",
                        homes.size() - (algorithm == "async-sgd"))), // whose last rank is a master
         rules_(charter_of(*run_, nodes, std::move(homes), std::chrono::seconds(10))) {
-    std::set<node_number> voters;
+    std::map<node_number, consensus::process> there;
     for (node_number n = 0; n < nodes; ++n)
-      voters.insert(n);
-    first_ = founding_of(*run_, *rules_, voters);
+      there[n] = {};
+    first_ = founding_of(*run_, *rules_, there);
     for (node_number n = 0; n < nodes; ++n) {
       nodes_.emplace(n, node_protocol{*run_, *rules_, n, first_});
       obey(n, nodes_.at(n).begin());
@@ -344,7 +344,7 @@ TEST(node_protocol, starts_those_anew_whose_process_comes_again_and_lets_it_vote
 TEST(node_protocol, counts_an_answer_once_and_only_to_the_present_question) {
   const auto run = small_run("d-psgd", "ring", 3);
   const auto rules = charter_of(*run, 1, {0, 0, 0}, std::chrono::seconds(10));
-  node_protocol n{*run, *rules, 0, founding_of(*run, *rules, {0})};
+  node_protocol n{*run, *rules, 0, founding_of(*run, *rules, {{0, {}}})};
   n.begin();
   const auto first = all_of<hold_steps>(n.in_chair(checkpoint_due{}));
   ASSERT_EQ(first.size(), 1u);
@@ -362,7 +362,7 @@ TEST(node_protocol, counts_an_answer_once_and_only_to_the_present_question) {
 TEST(node_protocol, does_not_wait_for_the_answers_of_the_lost) {
   const auto run = small_run("d-psgd", "ring", 3);
   const auto rules = charter_of(*run, 1, {0, 0, 0}, std::chrono::seconds(10));
-  node_protocol n{*run, *rules, 0, founding_of(*run, *rules, {0})};
+  node_protocol n{*run, *rules, 0, founding_of(*run, *rules, {{0, {}}})};
   n.begin();
   const auto hold = all_of<hold_steps>(n.in_chair(checkpoint_due{}));
   ASSERT_EQ(hold.size(), 1u);

@@ -50,7 +50,7 @@ public:
   parties(const experiment& e, mischief may)
       : run_(&e), may_(may),
         rules_(charter_of(e, 1, std::vector<std::uint32_t>(e.participants()), std::chrono::seconds(10))),
-        node_(e, *rules_, 0, founding_of(e, *rules_, {0})), party_(e.participants()), said_(e.participants()) {
+        node_(e, *rules_, 0, founding_of(e, *rules_, {{0, {}}})), party_(e.participants()), said_(e.participants()) {
     obey(node_.begin());
     for (auto& p : party_)
       p.limit = node_.delegate().last().what.limit;
@@ -116,7 +116,7 @@ public:
   void save_and_restore() {
     archive_writer saved;
     node_.fields(saved);
-    node_protocol other{*run_, *rules_, 0, founding_of(*run_, *rules_, {0})};
+    node_protocol other{*run_, *rules_, 0, founding_of(*run_, *rules_, {{0, {}}})};
     archive_reader reader{saved.bytes(), buffer_pool{}};
     other.fields(reader);
     reader.finish();

@@ -21,10 +21,10 @@ using enum health::state;
 /// What can be done wrongly, to see whether it is noticed.
 enum class mistake {
   none,
-  raise_when_asked,  ///< the seat is in the candidate's life from the moment at which it is kept
+  raise_when_asked,   ///< the seat is in the candidate's life from the moment at which it is kept
   tell_of_candidates, ///< others hear of lives that may never begin
-  count_lives,       ///< by seat, and not by resolution
-  replace_the_heard, ///< a candidate is admitted although the silent one is back
+  count_lives,        ///< by seat, and not by resolution
+  replace_the_heard,  ///< a candidate is admitted although the silent one is back
 };
 
 struct limits {
@@ -109,23 +109,43 @@ public:
             + std::to_string(s.whom) + ")";
     using enum step::kind;
     switch (s.what) {
-    case join: ask(s.who); break;
-    case ready: come(s.who); break;
+    case join:
+      ask(s.who);
+      break;
+    case ready:
+      come(s.who);
+      break;
     case refuse:
-    case die: give_up(s.who); break;
-    case silence: ++silences_, leave_out(s.who, static_cast<node_number>(s.whom)); break;
-    case hear: believe(s.who, static_cast<node_number>(s.whom), well); break;
-    case crash: ++crashes_, processes_[s.who].lives = false; break;
-    case bury: believe(s.who, static_cast<node_number>(s.whom), gone); break;
-    case resolve: agree(s.who); break;
-    case learn: adopt(s.who); break;
-    case greet: meet(s.who, processes_[s.whom]); break;
+    case die:
+      give_up(s.who);
+      break;
+    case silence:
+      ++silences_, leave_out(s.who, static_cast<node_number>(s.whom));
+      break;
+    case hear:
+      believe(s.who, static_cast<node_number>(s.whom), well);
+      break;
+    case crash:
+      ++crashes_, processes_[s.who].lives = false;
+      break;
+    case bury:
+      believe(s.who, static_cast<node_number>(s.whom), gone);
+      break;
+    case resolve:
+      agree(s.who);
+      break;
+    case learn:
+      adopt(s.who);
+      break;
+    case greet:
+      meet(s.who, processes_[s.whom]);
+      break;
     }
     check();
   }
 
-  /// Nothing goes wrong any more: who came last to a place and lives has it, and every other place can be given. Two may
-  /// claim one, the one silent and the other let in by a chair that had a successor; either may have it.
+  /// Nothing goes wrong any more: who came last to a place and lives has it, and every other place can be given. Two
+  /// may claim one, the one silent and the other let in by a chair that had a successor; either may have it.
   void calm() {
     settle();
     if (std::ranges::none_of(processes_, [this](const auto& p) { return p.lives && is_member(p); }))
@@ -280,9 +300,7 @@ private:
     adopt(p);
   }
   void adopt(std::size_t p) { processes_[p].table.adopt(decided_[processes_[p].knows++]); }
-  void meet(std::size_t p, const one_process& other) {
-    processes_[p].table.admit(other.number, {other.life, {}, {}});
-  }
+  void meet(std::size_t p, const one_process& other) { processes_[p].table.admit(other.number, {other.life, {}, {}}); }
 
   void check() const {
     for (const auto& one : processes_)

@@ -121,7 +121,8 @@ fault death_of(rank who, double at_s, std::optional<double> lasts_s = std::nullo
   return {.kind = fault_kind::kill, .workers = {who}, .at_s = at_s, .lasts_s = lasts_s, .processes = true};
 }
 
-// A candidate that dies changes nothing, also where others have heard of somebody else meanwhile, and another one leads.
+// A candidate that dies changes nothing, also where others have heard of somebody else meanwhile, and another one
+// leads.
 TEST(simulated_processes, have_a_place_for_whoever_comes_after_a_candidate_that_has_died) {
   auto s = apart();
   s.prepare_s = 0.3;

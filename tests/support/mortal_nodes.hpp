@@ -100,9 +100,8 @@ inline void mortal_world::bring_back(actors::rank i) {
     return to_node(outside, n, [this, n, i] { on(n, actors::restart_worker{i}); });
   if (nodes_[n])
     return;
-  nodes_[n] =
-      std::make_unique<process>(actors::node_protocol{
-      *run_, rules_, static_cast<std::uint32_t>(n), actors::consensus::process{++starts_[n], {}, {}}});
+  nodes_[n] = std::make_unique<process>(actors::node_protocol{*run_, rules_, static_cast<std::uint32_t>(n),
+                                                              actors::consensus::process{++starts_[n], {}, {}}});
   nodes_[n]->roster = {std::vector<std::uint32_t>(participants()), std::vector<bool>(participants(), false)};
   for (auto& [way, mail] : inbox_)
     if (way.second == n)

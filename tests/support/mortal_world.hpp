@@ -332,6 +332,7 @@ private:
       nodes_[n]->progress->count(last);
   }
   void obey(std::size_t, const actors::chair_left&) {}
+  void obey(std::size_t, const actors::nodes_moved&) {}
   void obey(std::size_t n, const actors::node_has_left&) {
     left_.insert(n);
     ++retired_;

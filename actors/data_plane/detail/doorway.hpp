@@ -2,8 +2,8 @@
 
 #include "gossamer/actors/data_plane/detail/alarm.hpp"
 #include "gossamer/actors/data_plane/detail/stream.hpp"
-#include "gossamer/actors/runtime/endpoint.hpp"
 #include "gossamer/actors/data_plane/hello.hpp"
+#include "gossamer/actors/runtime/endpoint.hpp"
 
 #include <asio/ip/tcp.hpp>
 #include <list>

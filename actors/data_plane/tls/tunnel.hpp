@@ -1,7 +1,7 @@
 #pragma once
 
-#include "gossamer/actors/runtime/endpoint.hpp"
 #include "gossamer/actors/data_plane/tls/identity.hpp"
+#include "gossamer/actors/runtime/endpoint.hpp"
 
 #include <functional>
 

@@ -47,7 +47,9 @@ void delegate::receive(const refused& m, orders& out) {
 
 /// It stays where it is while that is possible: a change costs what a chair alone knows.
 std::optional<node_number> delegate::chair() const {
-  const auto may_have_it = [this](node_number v) { return v == self_ ? votes() : seats_.is_well(v, last_.nodes.at(v).life); };
+  const auto may_have_it = [this](node_number v) {
+    return v == self_ ? votes() : seats_.is_well(v, last_.nodes.at(v).life);
+  };
   if (last_.voters.contains(last_.chair) && may_have_it(last_.chair))
     return last_.chair;
   const auto first = std::ranges::find_if(last_.voters, may_have_it);
@@ -61,8 +63,7 @@ void delegate::receive(const holding& m, orders& out) {
     return say(m.node, proceed{last_}, out);
   if (phase_ == phase::none && m.by.node == self_ && m.by.life == life() && m.number == last_.number())
     wished_ = true; // it holds for a chair that has given up
-  if (phase_ != phase::asking || m.by != mine_ || m.number != last_.number()
-      || m.self.life < seats_[m.node].by.life)
+  if (phase_ != phase::asking || m.by != mine_ || m.number != last_.number() || m.self.life < seats_[m.node].by.life)
     return;
   seats_.meet(m.node, m.self);
   answers_[m.node] = m; // one life of a node counts, the newest
@@ -137,9 +138,8 @@ std::optional<resolution> delegate::plan(orders& out) const {
 /// A voter that is only silent may come back; had it lost its vote, those that are left could be too few to outvote it
 /// when it is gone, or to go on if it is not.
 void delegate::choose_voters(resolution& next) const {
-  std::erase_if(next.voters, [&](node_number v) {
-    return seats_.is_gone(v) || seats_[v].by.life != last_.nodes.at(v).life;
-  });
+  std::erase_if(next.voters,
+                [&](node_number v) { return seats_.is_gone(v) || seats_[v].by.life != last_.nodes.at(v).life; });
   std::erase_if(next.nodes, [&](const auto& n) { return !next.voters.contains(n.first); });
   for (const auto& [n, m] : answers_)
     if (seats_.is_well(n, m.self.life)) {

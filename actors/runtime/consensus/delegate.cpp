@@ -112,11 +112,11 @@ void delegate::learn(const resolution& r, orders& out) {
   }
   stop_wished_ = stop_wished_ && !r.stopping;
   auto moved = seats_.adopt(r);
-  last_ = r;
+  auto before = std::exchange(last_, r);
   accepted_ = {};
   held_ = stand_still_ = false;
   give_up();
-  out.emplace_back(adopt{r, std::move(moved)});
+  out.emplace_back(adopt{r, std::move(before), std::move(moved)});
   if (r.chair == self_ && r.knows(self_, life()))
     say_to_all(proceed{r}, out);
 }

@@ -66,10 +66,11 @@ struct freeze_workers {};
 /// * a rank that is in the view with the incarnation that it has here stays; if it is in `donors`, without a state;
 /// * with another incarnation it is started anew; if it is not in `donors`, from the state that it had;
 /// * that is not in the view stops. It keeps its model: it may become the best one that is left.
-/// Seats have been changed by it already. Resolutions may have been skipped. A peer whose incarnation is not the one of the resolution adopted before has been
-/// lost in between, also if no view says so.
+/// Seats have been changed by it already. Resolutions may have been skipped. A peer whose incarnation is not the one of
+/// the resolution adopted before has been lost in between, also if no view says so.
 struct adopt {
   resolution what;
+  resolution before;              ///< that was adopted last; number 0: none
   std::vector<node_number> moved; ///< nodes that are in another life now, or elsewhere
 };
 /// A quorum has answered, and nobody among those has a model. The chair waits on; if nobody is merely suspected, the

@@ -40,7 +40,7 @@ struct resolution {
   run_end why = run_end::planned;
   std::map<node_number, process> nodes; ///< that this speaks of, voters among them
   std::set<node_number> voters;         ///< who elects the next one
-  node_number chair = 0;                ///< who has planned this: it looks after the run until the next one, and all agree on that
+  node_number chair = 0; ///< who has planned this: it looks after the run until the next one, and all agree on that
 
   std::uint32_t number() const noexcept { return what.number; }
   /// Whether this speaks of that life of a node. A process that was started again is another one.

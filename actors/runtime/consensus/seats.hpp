@@ -35,9 +35,9 @@ struct candidacy {
 ///       ^                  | release                          ^
 ///       +------------------+          adopt (a resolution) ---+
 ///
-/// Who has a seat is agreed on: lives and addresses come from resolutions, and, before the one that says so, from who is
-/// admitted. A candidate changes nothing until then. Whoever it is to replace may merely be silent: if that one is heard
-/// again, and agreed on, it has the seat as before. Who is admitted and not agreed on gives way to who is.
+/// Who has a seat is agreed on: lives and addresses come from resolutions, and, before the one that says so, from who
+/// is admitted. A candidate changes nothing until then. Whoever it is to replace may merely be silent: if that one is
+/// heard again, and agreed on, it has the seat as before. Who is admitted and not agreed on gives way to who is.
 ///
 /// The life of a candidate is unique in the whole run, without a book of former lives: it is made of the number of the
 /// resolution by which the chair has its office, which no other chair shares, and of a count under it. So it is also
@@ -47,7 +47,7 @@ struct candidacy {
 class seats {
 public:
   struct seat {
-    process by;         ///< the newest life that this process has heard of
+    process by;          ///< the newest life that this process has heard of
     bool taken = false;  ///< or nobody has come yet
     bool agreed = false; ///< the last resolution speaks of that life
     health::state is = health::state::gone;

@@ -81,9 +81,8 @@ std::map<std::uint32_t, node_address> addresses_of(const std::map<std::uint32_t,
                                                    std::span<const std::uint32_t> homes) {
   std::map<std::uint32_t, node_address> result;
   for (const auto& [number, process] : there)
-    result[number] = {.incarnation = process.life,
-                      .where = process.data,
-                      .ranks = {evaluating_life(homes.size(), number).who}};
+    result[number] = {
+        .incarnation = process.life, .where = process.data, .ranks = {evaluating_life(homes.size(), number).who}};
   for (rank i = 0; i < homes.size(); ++i)
     if (const auto home = result.find(homes[i]); home != result.end())
       home->second.ranks.push_back(i);

@@ -178,9 +178,9 @@ void node_state::depart(const leave_request& m) {
   const auto number = m.node == leave_request::whoever_is_asked ? setup_.number : m.node;
   const auto* other = others_->numbered(number);
   if (number != setup_.number && (other == nullptr || !is_spoken_to(*other)))
-    return answer(run_failed{errc::usage, fmt::format("there is no node {}", number),
-                             fmt::format("this is node {} of {}; gossamer status says how many are there",
-                                         setup_.number, seats().size())});
+    return answer(run_failed{
+        errc::usage, fmt::format("there is no node {}", number),
+        fmt::format("this is node {} of {}; gossamer status says how many are there", setup_.number, seats().size())});
   for (rank i = 0; i < setup_.rules->homes.size(); ++i)
     if (setup_.rules->homes[i] == number && setup_.run->is_master(i))
       return answer(run_failed{

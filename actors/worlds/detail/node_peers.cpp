@@ -162,8 +162,12 @@ void node_state::lose(remote_node& other, const std::string& why) {
     const auto& members = protocol_->delegate().last().what.view.lives;
     const bool took_part = std::ranges::any_of(other.ranks, [&](rank i) { return members.contains(i); });
     const bool was_suspected = was == consensus::health::state::suspected; // and a resolution may have left it out
-    tell_observer(took_part || was_suspected ? fmt::format("node {} is lost: {}", other.number, why)
-                                             : fmt::format("node {} has left", other.number));
+    auto news = took_part || was_suspected ? fmt::format("node {} is lost: {}", other.number, why)
+                                           : fmt::format("node {} has left", other.number);
+    if (!observer_ && other.number == protocol_->chair_node())
+      chairs_end_ = std::move(news);
+    else
+      tell_observer(news);
     for (const auto i : other.ranks)
       if (office_ && i < workers()) // a master's model has come here, or does not count
         office_->evaluating.lose(i);

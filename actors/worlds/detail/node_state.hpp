@@ -40,7 +40,9 @@ struct office {
   }
   /// @param lost, returned under this chair
   chair_books books(std::uint64_t lost, std::uint64_t returned) {
-    return {progress.ledger(), lost_before + lost, returned_before + returned, unreported};
+    auto counted = progress.ledger();
+    counted.merge(evaluating.evaluated());
+    return {std::move(counted), lost_before + lost, returned_before + returned, unreported};
   }
 
   /// Under one chair. Numbers ascend through the run, and no two chairs use the same.
@@ -265,9 +267,9 @@ private:
   work_report news_;                  // for the chair, since the last report
   std::uint64_t last_checkpoint_ = 0; // that was ordered
   chair_books books_;                 // where another process has the chair
-  std::uint32_t resolution_ = 0;           // the number of the last one, when the silent were looked for
-  kept_models kept_;                       // of this process
-  std::uint64_t last_request_ = 0;         // for a mean of them, of another
+  std::uint32_t resolution_ = 0;      // the number of the last one, when the silent were looked for
+  kept_models kept_;                  // of this process
+  std::uint64_t last_request_ = 0;    // for a mean of them, of another
   std::optional<office> office_;
   std::shared_ptr<run_observer> observer_; // while this process has the chair; may be null
   bool ended_ = false;
@@ -276,6 +278,7 @@ private:
   std::map<std::uint32_t, failure_detector::time> strangers_;  // since when they should have been met
   std::set<std::uint32_t> watched_;
   std::map<std::uint32_t, std::string> suspicions_;   // the last of each node
+  std::string chairs_end_;                            // which nobody could be told of
   std::optional<failure_detector::time> alone_since_; // nobody is known who votes and lives
   failure_detector::time last_connect_ = -std::chrono::seconds(1);
   std::set<std::uint32_t> connecting_;

@@ -47,9 +47,10 @@ public:
         [this](const run_offer& m) { // another seat would be one of another machine
           if (m.node != all_.number_of(own_))
             return all_.try_again(own_);
-          all_.prepare_node(own_, m.life, [self = caf::actor_cast<caf::actor>(this), door = door_](const node_ready& m) {
-            caf::send_as(self, caf::actor_cast<door_interface::handle>(door), m);
-          });
+          all_.prepare_node(own_, m.life,
+                            [self = caf::actor_cast<caf::actor>(this), door = door_](const node_ready& m) {
+                              caf::send_as(self, caf::actor_cast<door_interface::handle>(door), m);
+                            });
         },
         [this](const ask_there& m) { knock(m.where.port); },
         [this](const run_failed&) { all_.try_again(own_); },
@@ -109,11 +110,10 @@ simulated_processes::simulated_processes(caf::actor_system& system, surroundings
       planes_({.now = around_.now,
                .at = around_.at,
                .patience = around_.patience,
-               .complain =
-                   [this](std::uint32_t by, std::uint32_t about, std::string why) {
-                     if (newest(by).runs)
-                       caf::anon_send(newest(by).node, node_lost{about, std::move(why)});
-                   }}) {
+               .complain = [this](std::uint32_t by, std::uint32_t about, std::string why) {
+                 if (newest(by).runs)
+                   caf::anon_send(newest(by).node, node_lost{about, std::move(why)});
+               }}) {
   for (rank i = 0; i < around_.homes.size(); ++i) {
     const auto number = around_.homes[i];
     seats_.resize(std::max<std::size_t>(seats_.size(), number + 1));
