@@ -126,9 +126,9 @@ TEST(control_messages, have_the_sizes_of_their_version) {
   auto all = samples();
   std::vector<std::size_t> sizes;
   std::apply([&](auto&... m) { (sizes.push_back(serialised(system, m).size()), ...); }, all);
-  EXPECT_EQ(control_version, 8u);
+  EXPECT_EQ(control_version, 9u);
   EXPECT_EQ(sizes, (std::vector<std::size_t>{5, 28, 75, 8,  16, 8,   8, 4,   5,   5,   5,  8,   48,  45, 8, 82, 23, 4,
-                                             4, 80, 8,  56, 25, 117, 6, 114, 191, 228, 28, 114, 130, 8,  4, 8,  4}));
+                                             4, 80, 8,  56, 25, 117, 6, 126, 218, 252, 28, 126, 142, 8,  4, 8,  4}));
 }
 
 } // namespace

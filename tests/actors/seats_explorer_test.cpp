@@ -248,7 +248,7 @@ private:
     const auto [p, seat] = candidates_[c];
     candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(c));
     auto& chair = processes_[p].table;
-    const bool is_heard = chair[seat.node].agreed && chair[seat.node].is == well;
+    const bool is_heard = chair[seat.node].agreed == chair[seat.node].by.life && chair[seat.node].is == well;
     if (wrong_ == mistake::replace_the_heard)
       chair.believe({seat.node, chair[seat.node].by.life, gone});
     if (wrong_ == mistake::raise_when_asked)

@@ -40,12 +40,23 @@ TEST(seats, are_what_resolutions_say) {
   EXPECT_EQ(s[1].by.data, (endpoint{"c", 1}));
 }
 
-TEST(seats, are_of_whoever_is_agreed_on_and_not_of_one_that_was_admitted_elsewhere) {
+TEST(seats, are_of_whoever_is_agreed_on_anew_and_not_of_one_that_was_admitted_elsewhere) {
   auto s = begun();
+  auto without = two_of_three();
+  without.nodes.erase(1);
+  s.adopt(without);
   s.believe({1, 0, gone});
   EXPECT_TRUE(s.admit(1, {1024, {}, {}}));
   EXPECT_THAT(s.adopt(two_of_three()), ElementsAre(1)) << "another chair has heard the former one";
   EXPECT_TRUE(s.is_well(1, 0));
+}
+
+TEST(seats, are_not_taken_from_one_of_whom_a_resolution_has_not_heard_yet) {
+  auto s = begun();
+  s.believe({1, 0, gone});
+  EXPECT_TRUE(s.admit(1, {1024, {}, {}}));
+  EXPECT_THAT(s.adopt(two_of_three()), IsEmpty());
+  EXPECT_TRUE(s.is_well(1, 1024));
 }
 
 TEST(seats, believe_what_is_seen_of_the_present_life) {

@@ -22,26 +22,31 @@ void seats::meet(node_number n, const process& p) {
 
 void seats::take(node_number n, const process& p) {
   const auto kept_for = all_[n].kept_for;
-  all_[n] = {p, true, false, health::state::well, kept_for > p.life ? kept_for : 0};
+  all_[n] = {p, true, all_[n].agreed, health::state::well, kept_for > p.life ? kept_for : 0};
 }
 
 /// Who has the chair by a resolution that is news lived when that was decided. One that was cut off would else take the
 /// chair as soon as it hears of it from a third, and leave out everybody of whom it has not heard again yet.
 std::vector<node_number> seats::adopt(const resolution& r) {
   std::vector<node_number> changed;
-  for (auto& s : all_)
-    s.agreed = false;
-  for (const auto& [n, p] : r.nodes) {
+  for (node_number n = 0; n < size(); ++n) {
     auto& s = all_[n];
-    if (!s.taken || p != s.by)
-      changed.push_back(n);
+    const auto found = r.nodes.find(n);
+    const auto before = std::exchange(s.agreed, std::nullopt);
+    if (found == r.nodes.end())
+      continue;
+    const auto& p = found->second;
+    s.agreed = p.life;
+    const bool has_not_heard_of_the_later = p.life < s.by.life && before == s.agreed;
+    if (has_not_heard_of_the_later || (s.taken && p == s.by))
+      continue;
     if (!s.taken || p.life != s.by.life)
       take(n, p);
     s.by = p;
-    s.agreed = true;
+    changed.push_back(n);
   }
   auto& chairs = all_[r.chair];
-  if (chairs.is == health::state::suspected)
+  if (chairs.is == health::state::suspected && chairs.by.life == r.nodes.at(r.chair).life)
     chairs.is = health::state::well;
   return changed;
 }
@@ -65,7 +70,7 @@ void seats::release(const candidacy& c) {
 
 bool seats::admit(node_number n, const process& p) {
   const auto& s = all_[n];
-  const bool has_it = s.agreed && s.is != health::state::gone;
+  const bool has_it = s.agreed == s.by.life && s.is != health::state::gone;
   if (has_it || p.life <= s.by.life || p.life < s.kept_for)
     return false;
   take(n, p);

@@ -37,7 +37,8 @@ struct candidacy {
 ///
 /// Who has a seat is agreed on: lives and addresses come from resolutions, and, before the one that says so, from who
 /// is admitted. A candidate changes nothing until then. Whoever it is to replace may merely be silent: if that one is
-/// heard again, and agreed on, it has the seat as before. Who is admitted and not agreed on gives way to who is.
+/// heard again, and agreed on anew, it has the seat as before, also where somebody else has been admitted meanwhile. A
+/// resolution that merely has not heard of a later life yet takes nothing from that.
 ///
 /// The life of a candidate is unique in the whole run, without a book of former lives: it is made of the number of the
 /// resolution by which the chair has its office, which no other chair shares, and of a count under it. So it is also
@@ -47,9 +48,9 @@ struct candidacy {
 class seats {
 public:
   struct seat {
-    process by;          ///< the newest life that this process has heard of
-    bool taken = false;  ///< or nobody has come yet
-    bool agreed = false; ///< the last resolution speaks of that life
+    process by;                          ///< the newest life that this process has heard of
+    bool taken = false;                  ///< or nobody has come yet
+    std::optional<std::uint32_t> agreed; ///< the life of which the last resolution speaks
     health::state is = health::state::gone;
     std::uint32_t kept_for = 0; ///< the life of a candidate; 0: it is not kept
 
@@ -104,8 +105,11 @@ private:
 
 public:
   template <class Inspector>
-  friend decltype(auto) inspect(Inspector& f, seat& s) {
-    return f(s.by, s.taken, s.agreed, s.is, s.kept_for);
+  friend void inspect(Inspector& f, seat& s) {
+    bool is_agreed = s.agreed.has_value();
+    auto life = s.agreed.value_or(0);
+    f(s.by, s.taken, s.is, s.kept_for, is_agreed, life);
+    s.agreed = is_agreed ? std::optional{life} : std::nullopt;
   }
   template <class Inspector>
   friend decltype(auto) inspect(Inspector& f, seats& s) {
