@@ -46,7 +46,8 @@ void add_fetching(CLI::App& command, node_options& n) {
 
 void add_node_flags(CLI::App& command, node_options& n) {
   command.add_option("--listen", n.listen, "lead a run: other nodes join here; port 0: any")->type_name("HOST:PORT");
-  command.add_option("--join", n.join, "take part in the run that is led there")->type_name("HOST:PORT");
+  command.add_option("--join", n.join, "take part in the run that one of these nodes is of; they are asked in turn")
+      ->type_name("HOST:PORT,...");
   command
       .add_option("--rendezvous", n.rendezvous,
                   "one of --nodes that are started alike: --number 0 leads there, the others join it")
@@ -60,7 +61,7 @@ void add_node_flags(CLI::App& command, node_options& n) {
       ->type_name("N")
       ->capture_default_str()
       ->check(CLI::Range(1, 1'000'000));
-  command.add_option("--number", n.number, "which node it is, or would like to be")
+  command.add_option("--number", n.number, "which node it is; of one that joins: that place or none")
       ->type_name("K")
       ->check(CLI::Range(0, 65'535));
   command.add_option("--wait", n.wait_s, "seconds until all must have come")

@@ -1,5 +1,6 @@
 // gossamer export: the model that a run has come to, for other programs.
 #include "gossamer/apps/detail/commands.hpp"
+#include "gossamer/apps/detail/remains.hpp"
 #include "gossamer/apps/detail/setup.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/compute/model_file.hpp"
@@ -17,7 +18,8 @@ vec model_of(const actors::experiment& e, const actors::saved_worker& saved) {
   return algorithm->model();
 }
 
-/// What evaluations evaluate: the mean of the workers' models, or the masters' parts one behind the other.
+} // namespace
+
 std::vector<float> evaluated_model(const actors::experiment& e, const actors::resumption& from) {
   std::vector<float> parts;
   std::vector<double> sum(e.initial.size());
@@ -39,8 +41,6 @@ std::vector<float> evaluated_model(const actors::experiment& e, const actors::re
       parts.push_back(static_cast<float>(s / models));
   return parts;
 }
-
-} // namespace
 
 void export_model(const program& p, const export_options& options) {
   auto o = options_of(options.run);

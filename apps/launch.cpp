@@ -9,17 +9,19 @@
 #include "gossamer/apps/detail/launch_folder.hpp"
 #include "gossamer/apps/detail/launch_plan.hpp"
 #include "gossamer/apps/detail/progress.hpp"
+#include "gossamer/apps/detail/remains.hpp"
 #include "gossamer/apps/detail/shell_word.hpp"
 #include "gossamer/apps/detail/stopwatch.hpp"
+#include "gossamer/apps/detail/supervisor.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/spec.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <map>
 #include <poll.h>
 
 namespace gossamer::apps {
@@ -28,40 +30,40 @@ namespace {
 
 constexpr double longest_farewell_s = 5; // of the others when the leader has ended, but no longer than the patience
 constexpr double keep_progress_every_s = 0.5;
-constexpr double short_life_s = 1;                     // whoever ends so soon would do so again
-constexpr double longest_succession_s = 10;            // after a death has been noticed
-constexpr std::size_t least_that_outlive_a_leader = 3; // of two, the other cannot know that it is alone
-constexpr std::size_t most_last_words = 500;
-constexpr int killed = 128;          // and the number of the signal, as a status
-constexpr int first_of_shells = 126; // statuses with which a shell, or ssh, says that a program has not run
 
+/// Without what can be seen elsewhere: what `supervisor` decides is done here.
 class launcher {
 public:
   /// @param begun called once, when the nodes are there and the folder is open
   launcher(const program& p, const launch_plan& plan, const launch_options& how, std::function<void(launcher&)> begun)
-      : program_(p), plan_(plan), how_(how), on_begin_(std::move(begun)), known_(plan.nodes()), silent_(plan.nodes()) {
+      : program_(p), plan_(plan), how_(how), on_begin_(std::move(begun)), children_(plan.nodes()), known_(plan.nodes()),
+        heard_end_(plan.nodes()), decides_({.hosts = names_of(plan),
+                                            .restarts = how.restarts,
+                                            .restart_delay_s = how.restart_delay_s,
+                                            .patience_s = how.node.patience_s}) {
     for (std::size_t k = 0; k < known_.size(); ++k)
       known_[k].host = plan.node(k).name;
   }
 
-  /// @returns the exit status of the last that led
+  /// @returns the exit status of the last that led @error when nobody has said how the run ended
   int run() {
     const clean_stop stop;
-    children_.reserve(plan_.nodes());
-    children_.emplace_back(plan_.command(0, {}));
-    while (!is_over()) {
+    obey(decides_.begin(now()));
+    while (!decides_.is_over()) {
       look();
+      obey(decides_.on_time(now()));
       pass_on_interrupt();
     }
-    if (record_.leader.empty() && *children_[0].ended() >= first_of_shells && !interrupted_)
-      give_up(0);
     const stopwatch since_end;
     while (!all_are_silent() && since_end.seconds() < std::min(longest_farewell_s, how_.node.patience_s))
       look();
     note_ends();
-    if (failure_)
-      throw *failure_;
-    return children_[leads_].ended().value_or(1); // one that leads at this late hour is not waited for
+    if (const auto failed = decides_.failed_start())
+      throw error(errc::failed, failed->sentence,
+                  "its command was " + shell_line(plan_.command(failed->slot, "HOST:PORT")));
+    if (const auto lost = decides_.loss())
+      throw error(errc::failed, *lost, what_is_left(folder_.path(), decides_.survivors()));
+    return decides_.status();
   }
 
   void keep_status(int status) {
@@ -77,67 +79,83 @@ public:
     on_terminal_ = false;
   }
 
+  /// How the run begins again that `run` has found to be lost; nothing: it does not.
+  std::optional<second_beginning> next_beginning() const {
+    if (!decides_.loss() || restarts_left() == 0 || !plan_.node(0).local())
+      return std::nullopt;
+    return beginning_after(program_, folder_.path(), decides_.survivors(), !decides_.somebody_takes_part());
+  }
+  std::size_t restarts_left() const { return decides_.restarts_left(); }
   const launch_folder& folder() const { return folder_; }
   const launch_record& record() const { return record_; }
   void say(const std::string& line) { show(fmt::format("{}: {}", program_.name(), line), stderr); }
 
 private:
-  bool was_killed(std::size_t k) {
-    const auto status = children_[k].ended();
-    return status && *status > killed && *status < killed + NSIG;
+  static std::vector<std::string> names_of(const launch_plan& plan) {
+    std::vector<std::string> result;
+    for (std::size_t k = 0; k < plan.nodes(); ++k)
+      result.push_back(plan.node(k).name);
+    return result;
   }
 
-  /// When the leader has ended; but if it was killed, or cut off and given up, another may lead soon.
-  bool is_over() {
-    if (!silent_[leads_])
-      return false;
-    const bool as_planned = *children_[leads_].ended() == 0;
-    if (!begun_ || interrupted_ || as_planned || plan_.nodes() < least_that_outlive_a_leader)
-      return true;
-    if (!without_leader_)
-      without_leader_.emplace();
-    const auto others = static_cast<std::size_t>(std::count(silent_.begin(), silent_.end(), false));
-    return others == 0 || without_leader_->seconds() > how_.node.patience_s + longest_succession_s;
-  }
+  double now() const { return since_launch_.seconds(); }
 
   /// What the nodes have written, and who of them has ended.
   void look() {
     std::vector<pollfd> polled;
     std::vector<bool> over;
-    for (auto& one : children_) {
-      over.push_back(one.ended().has_value());
-      for (const int file : one.outputs())
+    int patience_ms = 100; // with silence, while an interrupt waits to be noticed
+    for (std::size_t k = 0; k < children_.size(); ++k) {
+      auto& one = children_[k];
+      over.push_back(one && one->ended());
+      if (over[k] && !heard_end_[k])
+        patience_ms = 0; // its end is acted upon at once
+      for (const int file : one ? one->outputs() : std::array{-1, -1})
         polled.push_back({file, POLLIN, 0});
     }
-    constexpr int look_every_ms = 100;
-    poll(polled.data(), polled.size(), look_every_ms);
-    for (std::size_t k = 0; k < over.size(); ++k) { // the leader's lines may start more
-      const bool spoke = children_[k].read_lines([&](bool error, const std::string& line) { hear(k, error, line); });
-      silent_[k] = over[k] && !spoke;
-      if (k != leads_ && silent_[k] && *children_[k].ended() != 0 && !failure_ && !children_[leads_].ended())
-        may_come_back(k) ? start_again(k) : give_up(k);
+    poll(polled.data(), polled.size(), patience_ms);
+    for (std::size_t k = 0; k < over.size(); ++k) {
+      if (!children_[k])
+        continue;
+      const bool spoke = children_[k]->read_lines([&](bool error, const std::string& line) { hear(k, error, line); });
+      if (!over[k] || spoke || heard_end_[k])
+        continue;
+      heard_end_[k] = true;
+      obey(decides_.on_end(k, *children_[k]->ended(), children_[k]->last_line(), now()));
     }
   }
 
   void hear(std::size_t k, bool error, const std::string& line) {
-    if (!error && obey(k, line))
+    if (!error && understand(k, line))
       return;
     folder_.keep_line_of(k, line);
-    const bool leads = k == leads_;
-    show(leads ? line : fmt::format("[{} {}] {}", k, plan_.node(k).name, line), leads && !error ? stdout : stderr);
+    const bool leads = k == decides_.leads();
+    show(leads ? line : about(k, line), leads && !error ? stdout : stderr);
   }
 
-  /// @returns whether it was one of the lines that a leader writes for programs
-  bool obey(std::size_t k, const std::string& line) {
+  std::string about(std::size_t k, const std::string& line) const {
+    return fmt::format("[{} {}] {}", k, plan_.node(k).name, line);
+  }
+
+  /// @returns whether it was one of the lines that nodes write for programs
+  bool understand(std::size_t k, const std::string& line) {
     const auto after = [&](std::string_view what) { return line.substr(what.size()); };
     if (line.starts_with(progress_is))
-      k == leads_ ? on_progress(after(progress_is)) : void(); // one that was cut off may believe that it leads still
+      k == decides_.leads() ? on_progress(after(progress_is)) : void(); // one cut off may believe that it leads still
     else if (line.starts_with(folder_is))
       open_folder(after(folder_is));
     else if (line.starts_with(node_is))
       on_node(split(after(node_is), ' '));
     else if (line.starts_with(announcement))
-      k == 0 && !begun_ ? start_others(after(announcement)) : follow(k, after(announcement));
+      on_lead(k, after(announcement));
+    else if (line.starts_with(door_is))
+      on_door(k, after(door_is));
+    else if (line.starts_with(survivor_is))
+      decides_.on_survival(after(survivor_is));
+    else if (line == is_not_let_in)
+      decides_.on_refusal(k);
+    else if (line == has_left)
+      decides_.on_departure(k);
     else if (line == all_have_come)
       begin();
     else
@@ -164,21 +182,16 @@ private:
     return absolute(actors::run_folder::make_next("runs", name));
   }
 
-  void start_others(const std::string& leader) {
-    record_.leader = leader;
+  void on_lead(std::size_t k, const std::string& door) {
+    record_.leader = door;
     folder_.keep(record_);
-    for (std::size_t k = 1; k < plan_.nodes(); ++k)
-      children_.emplace_back(plan_.command(k, leader));
+    obey(decides_.on_lead(k, door, now()));
   }
 
-  /// The leader is lost, and this node leads from now on.
-  void follow(std::size_t k, const std::string& where) {
-    leads_ = k;
-    without_leader_.reset();
-    record_.leader = where;
-    folder_.keep(record_);
-    if (interrupted_)
-      end_leader(SIGINT);
+  void on_door(std::size_t k, const std::string& door) {
+    decides_.on_door(k, door);
+    known_[k].address = door;
+    folder_.keep(known_);
   }
 
   /// "K HOST:PORT 0,1,2"
@@ -192,6 +205,7 @@ private:
 
   void begin() {
     begun_ = true;
+    decides_.on_begin();
     folder_.keep(known_);
     if (on_begin_)
       on_begin_(*this);
@@ -217,73 +231,68 @@ private:
     std::fflush(stream);
   }
 
-  void give_up(std::size_t k) {
-    failure_.emplace(errc::failed,
-                     fmt::format("node {} on {} ended with status {}: {}", k, plan_.node(k).name, *children_[k].ended(),
-                                 children_[k].last_line().substr(0, most_last_words)),
-                     "its command was " + shell_line(plan_.command(k, "HOST:PORT")));
-    end_leader(SIGTERM);
+  // -- what the supervisor orders -----------------------------------------------------------------------------------
+
+  void obey(const supervisor::orders& all) {
+    for (const auto& what : all)
+      std::visit([this](const auto& one) { obey(one); }, what);
   }
 
-  /// What cannot be started, or is refused, will not do better before the run has begun; what was killed will.
-  bool may_come_back(std::size_t k) { return begun_ || (was_killed(k) && restarts_ < how_.restarts); }
-
-  void start_again(std::size_t k) {
-    const bool has_hardly_begun = started_.contains(k) && started_[k].seconds() < short_life_s;
-    const double delay = std::max(how_.restart_delay_s, has_hardly_begun ? short_life_s : 0);
-    if (restarts_ == how_.restarts || interrupted_ || ended_.try_emplace(k).first->second.seconds() < delay)
-      return;
-    ended_.erase(k);
-    started_[k] = {};
-    ++restarts_;
-    ++known_[k].restarts;
-    hear(k, true, fmt::format("is started again ({} of {})", restarts_, how_.restarts));
-    children_[k] = child{plan_.joining_command(k, record_.leader)};
-    silent_[k] = false;
+  void obey(const supervisor::start_process& m) {
+    const auto door = fmt::format("{}", fmt::join(m.doors, ","));
+    children_[m.slot].emplace(m.doors.empty() ? plan_.command(m.slot, {}) : plan_.joining_command(m.slot, door));
+    heard_end_[m.slot] = false;
     note_ends();
   }
 
+  /// A signal gets to processes of this machine: to that of ssh, which would break off what the leader still says.
+  void obey(const supervisor::end_run& m) {
+    if (plan_.node(m.slot).local())
+      children_[m.slot]->send_signal(m.signal);
+    children_[m.slot]->end_input();
+  }
+
+  void obey(const supervisor::tell& m) {
+    folder_.keep_line_of(m.slot, m.line);
+    show(about(m.slot, m.line), stderr);
+  }
+
   void pass_on_interrupt() {
-    if (clean_stop::requested() == 0 || std::exchange(interrupted_, true))
+    if (clean_stop::requested() == 0 || record_.stops)
       return;
     record_.stops = true;
     folder_.keep(record_);
-    end_leader(SIGINT);
+    obey(decides_.on_interrupt(clean_stop::requested()));
   }
 
-  /// A signal gets to processes of this machine: to that of ssh, which would break off what the leader still says.
-  void end_leader(int signal) {
-    if (plan_.node(leads_).local())
-      children_[leads_].send_signal(signal);
-    children_[leads_].end_input();
+  bool all_are_silent() const {
+    for (std::size_t k = 0; k < children_.size(); ++k)
+      if (children_[k] && !heard_end_[k])
+        return false;
+    return true;
   }
-
-  bool all_are_silent() const { return std::count(silent_.begin(), silent_.end(), true) >= std::ssize(children_); }
 
   void note_ends() {
-    for (std::size_t k = 0; k < children_.size(); ++k)
-      known_[k].status = children_[k].ended();
+    for (std::size_t k = 0; k < children_.size(); ++k) {
+      known_[k].status = children_[k] ? children_[k]->ended() : std::nullopt;
+      known_[k].restarts = decides_.restarts_of(k);
+    }
     folder_.keep(known_);
   }
 
   const program& program_;
   const launch_plan& plan_;
   const launch_options& how_;
-  std::function<void(launcher&)> on_begin_; // may be empty
-  std::vector<child> children_;             // by the number of the node
-  std::vector<node_record> known_;          // likewise
-  std::vector<bool> silent_;                // likewise: it has ended, and all that it said has been heard
+  std::function<void(launcher&)> on_begin_;    // may be empty
+  std::vector<std::optional<child>> children_; // by the number of the node; nothing: not started yet
+  std::vector<node_record> known_;             // likewise
+  std::vector<bool> heard_end_;                // likewise: it has ended, and all that it said has been heard
+  supervisor decides_;
   launch_record record_ = own_record();
   live_line live_;
   launch_folder folder_{[this](const std::string& line) { say(line); }};
-  stopwatch since_kept_;
-  std::map<std::size_t, stopwatch> ended_;   // who is to be started again
-  std::map<std::size_t, stopwatch> started_; // again
-  std::size_t restarts_ = 0;
-  std::size_t leads_ = 0;                   // the number of the node
-  std::optional<stopwatch> without_leader_; // since it was killed
-  bool begun_ = false, interrupted_ = false, on_terminal_ = true;
-  std::optional<error> failure_;
+  stopwatch since_launch_, since_kept_;
+  bool begun_ = false, on_terminal_ = true;
 };
 
 /// The run is under way, and no terminal is needed any more.
@@ -317,17 +326,28 @@ int launch(const program& p, const launch_options& how, const run_options& job, 
   std::optional<departure> parting;
   if (how.detach && parting.emplace().is_left_behind())
     return parting->wait();
-  launcher all{p, plan, how, [&](launcher& run) {
-                 if (parting)
-                   go_on_alone(run, *parting);
-               }};
-  try {
-    const int status = all.run();
-    all.keep_status(status);
-    return status;
-  } catch (const error& e) {
-    all.keep_status(e.exit_status());
-    throw;
+  const auto on_begin = [&](launcher& run) {
+    if (parting)
+      go_on_alone(run, *parting);
+  };
+  auto job_now = words;
+  for (auto how_now = how;; --how_now.restarts) {
+    const launch_plan now{p, how_now, job, job_now};
+    launcher all{p, now, how_now, on_begin};
+    try {
+      const int status = all.run();
+      all.keep_status(status);
+      return status;
+    } catch (const error& e) {
+      all.keep_status(e.exit_status());
+      const auto next = all.next_beginning();
+      if (!next)
+        throw;
+      all.say(e.sentence());
+      all.say(fmt::format("all nodes are started again, {} (restarts left: {})", next->said, all.restarts_left() - 1));
+      how_now.restarts = all.restarts_left();
+      job_now = next->job;
+    }
   }
 }
 

@@ -5,9 +5,11 @@
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/fetching.hpp"
 #include "gossamer/apps/detail/recorder.hpp"
+#include "gossamer/apps/detail/remains.hpp"
 #include "gossamer/apps/detail/slurm.hpp"
 #include "gossamer/apps/detail/training.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/spec.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -67,8 +69,20 @@ void tell_all_are_here(const node_options& node, const std::vector<actors::node_
   if (!node.announce)
     return;
   for (std::size_t k = 0; k < places.size(); ++k)
-    announce(node_is, fmt::format("{} {} {}", k, to_string(places[k].data), fmt::join(places[k].ranks, ",")));
+    announce(node_is, fmt::format("{} {} {}", k, to_string(places[k].door), fmt::join(places[k].ranks, ",")));
   announce(all_have_come);
+}
+
+/// Anybody of the run lets others in, or sends them on.
+void tell_door(const program& p, const node_options& node, const actors::endpoint& door) {
+  node.announce ? announce(door_is, to_string(door))
+                : say(p, fmt::format("this node takes part; others may join here, too, at {}", to_string(door)));
+}
+
+void tell_departure(const program& p, const node_options& node) {
+  if (node.announce)
+    announce(has_left);
+  say(p, "this node has left, as it was asked to; the run goes on");
 }
 
 std::string host_name() {
@@ -160,6 +174,14 @@ actors::node_settings settings_of(const program& p, const node_options& node, co
   s.tell = [&p](const std::string& line) { say(p, line); };
   s.interrupted = stop_requested;
   s.identity = identity_of(node);
+  s.survives = [&p, announces = node.announce](const actors::survival& left) {
+    const auto folder = keep_survivor(left);
+    if (announces)
+      announce(survivor_is, folder.string());
+    say(p, fmt::format("what this node had come to is in {}: --resume goes on from that, and its model.npz begins "
+                       "another run with --initial",
+                       folder.string()));
+  };
   return s;
 }
 
@@ -229,16 +251,27 @@ int lead(const program& p, const node_options& node, run_options job, bool json)
     }
     return actors::lead_cluster(run.experiment, s, around);
   };
-  return on_this_host([&] { return train_in(p, job, json, world); });
+  try {
+    return on_this_host([&] { return train_in(p, job, json, world); });
+  } catch (const actors::node_has_gone&) {
+    tell_departure(p, node);
+    return 0;
+  }
 }
 
 int join(const program& p, const node_options& node) {
-  require_private("--join", node.join, node.insecure || !node.certs.empty());
+  const auto doors = split(node.join, ',');
+  for (const auto& door : doors)
+    require_private("--join", door, node.insecure || !node.certs.empty());
   const clean_stop stop;
   follow(node);
-  actors::joining_settings s{settings_of(p, node, node.join), node.number};
+  actors::joining_settings s{settings_of(p, node, doors.front())};
+  for (std::size_t k = 1; k < doors.size(); ++k)
+    s.more_doors.push_back(actors::parse_endpoint(doors[k]));
+  s.wanted = node.number;
   // Where all are started alike, nobody says that the leader is there first.
   s.wait = node.rendezvous.empty() ? s.patience : std::chrono::seconds(node.wait_s);
+  s.joined = [&](const auto& door) { tell_door(p, node, door); };
   std::shared_ptr<successor> leads; // used by one thread at a time
   s.leads = [&](const actors::succession& run) {
     leads = std::make_shared<successor>(p, node, run);
@@ -259,13 +292,16 @@ int join(const program& p, const node_options& node) {
       return on_this_host([&] { return actors::prepare(std::move(own), p.algorithms()); },
                           node.data_from_peers ? "" : "--data-from-peers fetches what is missing from other nodes");
     });
-  } catch (const error&) {
-    if (!clean_stop::requested())
+  } catch (const error& e) {
+    if (!clean_stop::requested()) {
+      if (node.announce && dynamic_cast<const actors::not_let_in*>(&e) != nullptr)
+        announce(is_not_let_in);
       throw;
+    }
     say(p, "interrupted; the run goes on without this node");
     return 128 + clean_stop::requested();
   }
-  say(p, is_over ? "the run is over" : "this node has left; the run goes on");
+  is_over ? say(p, "the run is over") : tell_departure(p, node);
   return leads ? leads->status() : 0;
 }
 

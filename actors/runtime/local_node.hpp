@@ -1,7 +1,9 @@
 #pragma once
 
+#include "gossamer/actors/runtime/last_states.hpp"
 #include "gossamer/actors/runtime/messages.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <set>
 
@@ -35,6 +37,11 @@ public:
   void obey(const snapshot_request& m) { tell(m); }
   void obey(const run_progress& m) { tell(m); }
   void obey(const save_checkpoint& m) { tell(m); }
+  /// @returns how many workers and masters will answer
+  std::size_t obey(const save_as_it_stands& m) {
+    tell(m);
+    return static_cast<std::size_t>(std::ranges::count_if(residents_, [](const auto& r) { return r.second.lives; }));
+  }
 
   /// Whose end that was, if it was one of its workers.
   std::optional<worker_lost> died(const caf::down_msg& down);

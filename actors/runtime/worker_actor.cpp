@@ -1,6 +1,7 @@
 #include "gossamer/actors/runtime/worker_actor.hpp"
 
 #include "gossamer/actors/runtime/hosted_worker.hpp"
+#include "gossamer/actors/runtime/last_states.hpp"
 #include "gossamer/actors/runtime/work_queue.hpp"
 
 #include <fmt/format.h>
@@ -65,6 +66,10 @@ public:
   }
 
   void checkpoint(const save_checkpoint& m) { worker_->checkpoint(m.number); }
+  void save_as_it_stands() {
+    if (worker_->ready())
+      checkpoint(worker_->hold());
+  }
   void take_snapshot(const snapshot_request& m) { worker_->take_snapshot(m.evaluation); }
   void progressed(const run_progress& m) { worker_->progressed(m.updates); }
 
@@ -234,6 +239,7 @@ caf::behavior worker_actor(caf::stateful_actor<worker_state>* self, std::shared_
       [&state](const proceed_with& m) { state.take([&state, m] { state.proceed(m); }); },
       [&state](const snapshot_request& m) { state.take([&state, m] { state.take_snapshot(m); }); },
       [&state](const save_checkpoint& m) { state.take([&state, m] { state.checkpoint(m); }); },
+      [&state](save_as_it_stands) { state.take([&state] { state.save_as_it_stands(); }); },
       [&state](const run_progress& m) { state.take([&state, m] { state.progressed(m); }); },
       [&state](repeat_frames) { state.take([&state] { state.repeat_frames(); }); },
       [&state](more_room) { state.take([&state] { state.more_room(); }); },

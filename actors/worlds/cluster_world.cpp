@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/faults/injector.hpp"
 #include "gossamer/actors/worlds/detail/cluster_parts.hpp"
+#include "gossamer/actors/worlds/detail/survival.hpp"
 #include "gossamer/actors/worlds/real_time.hpp"
 
 #include <fmt/format.h>
@@ -63,7 +64,7 @@ cluster_plan founding_plan(const experiment& e, const assembly& all, const conse
 std::vector<node_place> places_of(const cluster_plan& plan) {
   std::vector<node_place> result;
   for (const auto& [number, process] : plan.last.nodes)
-    result.push_back({process.data, {}});
+    result.push_back({process.control, {}});
   for (rank i = 0; i < plan.homes.size(); ++i)
     if (plan.homes[i] < result.size())
       result[plan.homes[i]].ranks.push_back(i);
@@ -107,10 +108,10 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
                                                    .algorithm = e->algorithm->about.name,
                                                    .stop = s.stop,
                                                    .files = files.actor})};
-  const auto listens = control.publish(door.actor, s.where);
+  const auto listens = announced(control.publish(door.actor, s.where), s);
   s.listens(listens);
   const auto all = s.nodes > 1 ? wait_for_nodes(self, s) : assembly{};
-  auto plan = founding_plan(*e, all, {0, announced(plane.shared->listens_on(), s), announced(listens, s)}, s);
+  auto plan = founding_plan(*e, all, {0, announced(plane.shared->listens_on(), s), listens}, s);
   const auto places = places_of(plan);
   s.begins(places);
 
@@ -150,6 +151,8 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
     return summary;
   } catch (const error& problem) {
     at_the_end.why = problem.what();
+    if (auto left = rescued(self, node.actor, *e))
+      s.survives({e, s.folder, 0, *std::move(left)});
     throw;
   }
 }

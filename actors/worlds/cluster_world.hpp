@@ -1,16 +1,26 @@
 #pragma once
 
 #include "gossamer/actors/data_plane/tls/identity.hpp"
+#include "gossamer/actors/runtime/checkpoint.hpp"
 #include "gossamer/actors/runtime/endpoint.hpp"
 #include "gossamer/actors/runtime/experiment.hpp"
 #include "gossamer/actors/telemetry/record.hpp"
 #include "gossamer/actors/worlds/fetching.hpp"
 #include "gossamer/actors/worlds/run_surroundings.hpp"
+#include "gossamer/base/error.hpp"
 
 #include <chrono>
 #include <functional>
 
 namespace gossamer::actors {
+
+/// What a process had come to when so few others were left that they could not go on with the run.
+struct survival {
+  std::shared_ptr<const experiment> run;
+  std::string folder; ///< of the run, where its leader wrote; on another machine, perhaps
+  std::uint32_t node = 0;
+  resumption left; ///< but for the digests of its parts
+};
 
 /// How this process takes part in a run of several.
 struct node_settings {
@@ -22,11 +32,14 @@ struct node_settings {
   std::function<bool()> interrupted = [] { return false; };                 ///< asked several times a second
   std::shared_ptr<const tls_identity> identity = nullptr;                   ///< of all connections; null: in the clear
   bool share_memory = true; ///< between nodes of one machine and user; else sockets
+  /// Called before the run ends with an error for that reason. What most of the nodes write is not to be touched: they
+  /// may live elsewhere, and go on.
+  std::function<void(const survival&)> survives = [](const auto&) {};
 };
 
 /// One process of a run.
 struct node_place {
-  endpoint data; ///< where its data plane listens
+  endpoint door; ///< where others can join
   std::vector<topology::rank> ranks;
 };
 
@@ -50,8 +63,11 @@ struct succession {
 };
 
 struct joining_settings : node_settings {
-  std::uint32_t wanted = 0;                                  ///< the number it would like to have; 0: any
-  std::chrono::milliseconds wait = std::chrono::seconds(10); ///< for the leader to listen
+  std::vector<endpoint> more_doors = {}; ///< of nodes of the run, which are asked where nobody answers at `where`
+  std::uint32_t wanted = 0;              ///< the number it is to have, and for which it waits; 0: any that is free
+  std::chrono::milliseconds wait = std::chrono::seconds(10); ///< for somebody who leads, and lets it in
+  /// It takes part from now on, and others can join at its own door. Threads: any.
+  std::function<void(const endpoint&)> joined = [](const auto&) {};
   /// This node leads the run from now on, because all that might have done so before it are lost.
   std::function<std::shared_ptr<run_observer>(const succession&)> leads = [](const auto&) { return nullptr; };
   std::function<void(const run_summary&)> ends = [](const auto&) {}; ///< as of the leader
@@ -63,10 +79,16 @@ struct joining_settings : node_settings {
   std::function<bool()> leaves = [] { return false; };
 };
 
+/// This node has led a run, and has left it, as it was asked to: the run goes on, and has no end here.
+class node_has_gone : public error {
+public:
+  using error::error;
+};
+
 /// Leads a run in several processes, of which this is node 0: waits until all have joined, coordinates, evaluates.
 /// Workers are dealt out to the nodes in order. Synchronous algorithms come to what they come to in one process, bit
 /// for bit. Frames between nodes travel over the data plane, control messages over CAF's middleman.
-/// @error errc::failed when nodes do not come; as `run_locally`
+/// @error errc::failed when nodes do not come; node_has_gone; as `run_locally`
 run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_settings& settings,
                          const run_surroundings& around = {});
 
@@ -75,12 +97,18 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
 using preparation =
     std::function<std::shared_ptr<const experiment>(const std::string& settings, const compute::data_files& fetched)>;
 
+/// Nobody lets this node in now, and somebody may later: nobody answers, nobody leads, or its place is taken.
+class not_let_in : public error {
+public:
+  using error::error;
+  explicit not_let_in(const error& e) : error(e) {}
+};
+
 /// Takes part in a run that another process leads, until it is over. When that one is lost, the next leads: the run
 /// goes on as long as most of those live that vote, which are up to seven.
 /// @returns whether it is over; else this node has left it, as it was asked to
-/// @error errc::io when nobody leads there, errc::failed when the leader is lost or says that the run failed,
-/// errc::usage
-///        when the leader refuses this node
+/// @error not_let_in when nobody leads there, or the leader is lost, before it takes part; errc::failed when the run
+///        has failed, or has no place; errc::usage when the leader refuses this node
 bool join_cluster(const joining_settings& settings, const preparation& prepare);
 
 } // namespace gossamer::actors

@@ -3,7 +3,9 @@
 #include "gossamer/actors/runtime/evaluation_frames.hpp"
 #include "gossamer/actors/runtime/failure_detector.hpp"
 #include "gossamer/actors/worlds/detail/cluster_parts.hpp"
+#include "gossamer/actors/worlds/detail/door_search.hpp"
 #include "gossamer/actors/worlds/detail/file_sources.hpp"
+#include "gossamer/actors/worlds/detail/survival.hpp"
 #include "gossamer/actors/worlds/fetching.hpp"
 #include "gossamer/actors/worlds/node_actor.hpp"
 #include "gossamer/actors/worlds/real_time.hpp"
@@ -24,8 +26,12 @@ namespace {
 class membership_of_node {
 public:
   membership_of_node(caf::scoped_actor& self, control_plane& control, const joining_settings& s)
-      : self_(self), control_(control), settings_(s), leader_(s.patience) {
-    knock();
+      : self_(self), control_(control), settings_(s), doors_(self, control, s), leader_(s.patience) {}
+
+  run_offer ask_for_offer() {
+    auto offer = doors_.ask();
+    leader_.heard(0, now());
+    return offer;
   }
 
   /// The next message of one type. @error what else comes instead
@@ -43,7 +49,7 @@ public:
 
   /// From members of the run, of which the leader may be lost meanwhile.
   compute::data_files fetch_from_members(const run_offer& offer) {
-    sources_.emplace(self_, control_, settings_.patience, door_, offer.files.members);
+    sources_.emplace(self_, control_, settings_.patience, doors_.door(), offer.files.members);
     auto files = fetch_files(
         *settings_.fetching, {.patience = settings_.patience},
         {.sources = sources_->names(),
@@ -61,36 +67,25 @@ public:
   run_offer renewed(const run_offer& offer) {
     if (!std::exchange(is_leaderless_, false))
       return offer;
-    const auto& members = offer.files.members;
-    if (members.empty())
-      throw leader_lost();
-    self_->demonitor(door_.address());
-    settings_.wanted = offer.node;
-    const auto until = now() + 2 * settings_.patience; // those that are left agree on another one in that time
-    for (std::size_t k = 0;; ++k)
-      try {
-        settings_.where = members[k % members.size()];
-        settings_.wait = {};
-        knock();
-        auto again = next<run_offer>();
-        if (again.run != offer.run)
-          throw error(errc::failed, fmt::format("another run is led at {}", to_string(settings_.where)),
-                      "start the node again");
-        return again;
-      } catch (const error&) {
-        if (settings_.interrupted() || now() > until)
-          throw;
-        self_->receive([](caf::unit_t) {}, caf::after(look_every) >> [] {});
-      }
+    if (offer.files.members.empty())
+      throw doors_.lost();
+    doors_.search_elsewhere(offer, 2 * settings_.patience); // those that are left agree on another one in that time
+    auto again = ask_for_offer();
+    if (again.run != offer.run)
+      throw error(errc::failed, fmt::format("another run is led at {}", to_string(door())), "start the node again");
+    return again;
   }
+  /// Where the run was found.
+  const endpoint& door() const noexcept { return doors_.where(); }
 
   template <class Message>
   void tell(Message m) {
-    self_->send(door_, std::move(m));
+    self_->send(doors_.door(), std::move(m));
   }
 
   // Threads: any.
   void begin() { begun_ = true; }
+  bool has_begun() const { return begun_; }
   bool has_left() const { return has_left_; }
   /// Who is told when this node shall leave.
   void leaves_through(caf::actor node) { node_ = std::move(node); }
@@ -105,12 +100,12 @@ private:
         [&](no_files& m) { keep(source_lost{"says: " + m.why}); },
         [&](const member_called& m) { sources_->on_called(m); });
     if (settings_.interrupted()) // also while pieces come without a pause
-      leave();
+      leave_interrupted();
     return sources_->take();
   }
   template <class News>
   void keep(News news) {
-    if (is_from_leader())
+    if (doors_.is_heard())
       leader_.heard(0, now()); // its other messages may wait behind this one
     sources_->on_news(std::move(news));
   }
@@ -123,9 +118,9 @@ private:
     bool idle = false;
     self_->receive(
         std::move(handlers)..., [&](const run_status&) { leader_.heard(0, now()); },
-        [&](const ask_there& m) {
-          if (is_from_leader()) // else it was asked before, and has been left
-            ask(m.where);
+        [&](const ask_there&) {
+          if (!begun_ && doors_.is_heard()) // else it was asked before
+            miss_leader("does not lead any more");
         },
         [&](const run_summary& m) { // this process has come to lead the run
           ended_here_ = true;
@@ -137,11 +132,7 @@ private:
     if (idle && node_ && begun_ && !leads_ && settings_.leaves())
       depart();
     else if (idle && settings_.interrupted() && !leads_)
-      leave();
-  }
-  bool is_from_leader() const {
-    const auto sender = self_->current_sender();
-    return sender && sender->node() == door_.node();
+      leave_interrupted();
   }
 
   /// Cleanly, if that does not take too long.
@@ -150,34 +141,18 @@ private:
       leaves_since_ = now();
       self_->send(node_, leave_request{});
     } else if (now() - *leaves_since_ > settings_.patience) {
-      leave();
+      leave_interrupted();
     }
   }
-  [[noreturn]] static void leave() { throw error(errc::failed, "interrupted; the run goes on without this node", ""); }
 
   failure_detector::time now() const { return self_->clock().now().time_since_epoch(); }
-
-  void knock() {
-    door_ = connect(self_, control_, settings_, settings_.wait,
-                    "start `gossamer node --listen` there first; it prints the line to use here");
-    self_->monitor(door_);
-    leader_.heard(0, now());
-    tell(join_request{.slots = settings_.slots, .wanted = settings_.wanted});
-  }
-
-  /// Another node leads.
-  void ask(const endpoint& where) {
-    if (sources_)
-      return miss_leader("does not lead any more");
-    self_->demonitor(door_.address());
-    settings_.where = where;
-    knock();
-  }
 
   /// The node actor hears of the chair from the plan on. Before, there is the leader's door alone, which breaks no
   /// connection when its process is stopped, but says how the run is when it is asked.
   void watch_leader() {
     if (now() - asked_ >= heartbeat_every) {
+      if (now() - asked_ > 2 * heartbeat_every) // this process had something else to do: it prepared the run
+        leader_.heard(0, now());
       asked_ = now();
       tell(status_request{});
     }
@@ -195,29 +170,26 @@ private:
       throw error(errc::failed, "the run goes on without this node", "its leader has given it up, or it has failed");
     if (sources_)
       sources_->on_down(m);
-    if (m.source != door_.address() || begun_) // then another one leads
+    if (m.source != doors_.door().address() || begun_) // then another one leads
       return;
     if (!sources_)
-      throw leader_lost();
+      throw doors_.lost();
     is_leaderless_ = true;
   }
-  error leader_lost() const {
-    return {errc::failed, fmt::format("the leader at {} is lost", to_string(settings_.where)),
-            "what it has written is in its run folder"};
-  }
-
   /// The other members have the files, too.
   void miss_leader(const std::string& why) {
+    if (!sources_)
+      throw doors_.lost();
     is_leaderless_ = true;
     sources_->lose(0, why);
   }
 
   caf::scoped_actor& self_;
   control_plane& control_;
-  joining_settings settings_;
+  const joining_settings& settings_;
+  door_search doors_;
   failure_detector leader_;
   failure_detector::time asked_{};
-  door_interface::handle door_;
   std::atomic<bool> begun_ = false, leads_ = false;
   bool ended_here_ = false, has_left_ = false;
   bool is_leaderless_ = false;          // since files are fetched
@@ -268,7 +240,7 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
   auto& system = control.system;
   caf::scoped_actor self{system};
   membership_of_node here{self, control, s};
-  auto offer = here.next<run_offer>();
+  auto offer = here.ask_for_offer();
   s.tell(introduction(offer.node));
   const auto e = s.fetching ? prepare_or_fetch(s, prepare, offer, here) : prepare(offer.settings, {});
   const auto print = fingerprint_of(*e);
@@ -283,7 +255,7 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
 
   const scoped_life files{spawn_files_of(system, *e)};
   const auto complain = std::make_shared<complaints>();
-  const auto host = local_address_towards(s.where);
+  const auto host = local_address_towards(here.door());
   const scoped_plane plane{control, *e, offer, print, s, host, complain};
   const auto world = std::make_shared<const real_time>(system, e, around, e->settings.workers);
   const auto door = std::make_shared<endpoint>();
@@ -311,6 +283,7 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
     setup.stop = s.stop;
     setup.client = self;
     here.begin();
+    s.joined(*door);
     return setup;
   };
   const scoped_life node{spawn_node_later(system, prepare_node, self, files.actor)};
@@ -321,10 +294,16 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
   here.tell(node_ready{offer.node, print, own.data, own.control, caf::actor_cast<node_interface::handle>(node.actor)});
   self->monitor(node.actor);
   here.leaves_through(node.actor);
-  at_the_end.why = here.next<leave_run>().why;
-  if (!at_the_end.why.empty())
-    throw error(errc::failed, "the leader says: " + at_the_end.why, "");
-  return !here.has_left();
+  try {
+    at_the_end.why = here.next<leave_run>().why;
+    if (!at_the_end.why.empty())
+      throw error(errc::failed, "the leader says: " + at_the_end.why, "");
+    return !here.has_left();
+  } catch (const error&) {
+    if (auto left = here.has_begun() ? rescued(self, node.actor, *e) : std::nullopt)
+      s.survives({e, offer.folder, offer.node, *std::move(left)});
+    throw;
+  }
 }
 
 } // namespace gossamer::actors

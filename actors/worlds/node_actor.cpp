@@ -3,6 +3,7 @@
 #include "gossamer/actors/worlds/detail/node_state.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace gossamer::actors {
 
@@ -86,13 +87,16 @@ void node_state::leave(const leave_run& m) {
       || (from->number != protocol_->chair_node() && m.resolution < protocol_->delegate().last().number()))
     return;
   self_->send(setup_.client, m);
-  self_->quit();
+  if (m.too_few)
+    is_left_alone_ = ended_ = true; // the client may ask for what is left, and sends this node away itself
+  else
+    self_->quit();
 }
 
 void node_state::say_farewell(const std::string& why) {
   if (!office_ || has_left_)
     return self_->quit();
-  tell_others(leave_run{why, protocol_->delegate().last().number()});
+  tell_others(leave_run{why, protocol_->delegate().last().number(), is_left_alone_});
   farewells_.emplace();
   for (const auto& other : *others_)
     if (is_spoken_to(other))
@@ -217,6 +221,11 @@ void node_state::obey(const welcome_worker& m) {
 
 void node_state::obey(const node_has_left&) {
   has_left_ = true;
+  std::vector<std::string> left;
+  for (const auto& other : *others_)
+    if (is_spoken_to(other))
+      left.push_back(fmt::format("node {} ({})", other.number, to_string(seats()[other.number].by.control)));
+  setup_.tell(fmt::format("the run goes on with {}", fmt::join(left, ", ")));
   if (!std::exchange(ended_, true))
     self_->send(setup_.client, node_has_left{});
 }
@@ -280,6 +289,7 @@ caf::behavior behaviour_of(caf::stateful_actor<node_state>* self, node_setup set
       [&state](const snapshot_request& m) { state.tell_workers(m); },
       [&state](const run_progress& m) { state.tell_workers(m); },
       [&state](const mean_request& m) { state.on_request(m); },
+      [&state](save_what_is_left) { state.save_what_is_left(); },
       [&state](const evaluated& m) { state.on_evaluation(m); },
       // checkpoints
       [&state](const save_checkpoint& m) { state.save_workers(m); },

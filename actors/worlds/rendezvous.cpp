@@ -26,8 +26,7 @@ public:
       return refuse(*std::move(why));
     const auto number = free_seat(m.wanted);
     if (number == 0)
-      return refuse({errc::usage, fmt::format("the run has all of its {} nodes", setup_.nodes + 1),
-                     "start a run with more --nodes; a place is free again when its node is lost"});
+      return refuse(no_place(m.wanted, seats_.size(), "--nodes"));
     auto& taken = seats_[number];
     taken.who = caf::actor_cast<caf::actor_addr>(self_->current_sender());
     taken.slots = m.slots;
@@ -50,7 +49,7 @@ public:
       return answer(*std::move(why));
     }
     seats_[m.node].ready = m;
-    setup_.tell(fmt::format("node {} of {} is ready ({})", m.node, setup_.nodes + 1, to_string(m.data)));
+    setup_.tell(fmt::format("node {} of {} is ready ({})", m.node, setup_.nodes + 1, to_string(m.control)));
     if (present() == setup_.nodes)
       assemble();
   }
@@ -104,10 +103,8 @@ private:
 
   /// 0 where there is none.
   std::uint32_t free_seat(std::uint32_t wanted) const {
-    if (wanted > 0 && wanted < seats_.size() && !seats_[wanted].who)
-      return wanted;
     for (std::uint32_t i = 1; i < seats_.size(); ++i)
-      if (!seats_[i].who)
+      if (!seats_[i].who && (wanted == 0 || wanted == i))
         return i;
     return 0;
   }
@@ -178,6 +175,16 @@ std::optional<run_failed> refusal_of(const fingerprint& own, const node_ready& m
   return run_failed{errc::usage,
                     fmt::format("it has prepared another run (here: at the leader): {}", fmt::join(different, "; ")),
                     "give all nodes the same data and the same version of the program"};
+}
+
+run_failed no_place(std::uint32_t wanted, std::size_t nodes, std::string_view flag) {
+  const bool any_would_do = wanted == 0 || wanted >= nodes;
+  return {errc::failed,
+          any_would_do ? fmt::format("the run has all of its {} nodes", nodes)
+                       : fmt::format("node {} is there, or has not been missed yet", wanted),
+          fmt::format("a place is free again when its node is lost, or has left; a run with more places is started "
+                      "with {}",
+                      flag)};
 }
 
 std::vector<std::vector<rank>> deal_ranks(std::size_t workers, std::size_t masters,

@@ -18,7 +18,7 @@ namespace gossamer::actors {
 struct join_request {
   std::uint32_t control = control_version;
   std::uint32_t slots = 1;  ///< its share of the workers, in proportion to that of others
-  std::uint32_t wanted = 0; ///< the number that it would like to have; 0: any
+  std::uint32_t wanted = 0; ///< the number that it is to have; 0: any
 };
 
 /// The files that the run is prepared from: who has them besides the one that offers them, and what they come to.
@@ -57,6 +57,7 @@ struct switch_fault {
 struct leave_run {
   std::string why;
   std::uint32_t resolution = 0; ///< the last one that the chair knows: one that was cut off may have a successor
+  bool too_few = false;         ///< nodes are left to go on: whoever is there keeps what it has
 };
 
 struct greeting;
@@ -133,7 +134,7 @@ decltype(auto) inspect(Inspector& f, switch_fault& m) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, leave_run& m) {
-  return f(m.why, m.resolution);
+  return f(m.why, m.resolution, m.too_few);
 }
 
 /// Deals ranks out: workers in blocks of neighbouring ranks, in proportion to the slots; masters one after the other.
@@ -152,6 +153,9 @@ struct assembly {
 
 /// Why a node that speaks this version of the control messages cannot take part; nothing: it can.
 std::optional<run_failed> refusal_of(const join_request& m);
+/// Why none gets in: all places are taken, or the one that it wants; errc::failed says that this may pass.
+/// @param flag with which a run has more of them
+run_failed no_place(std::uint32_t wanted, std::size_t nodes, std::string_view flag);
 /// Why one that has prepared this cannot.
 std::optional<run_failed> refusal_of(const fingerprint& own, const node_ready& m);
 

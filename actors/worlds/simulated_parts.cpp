@@ -81,6 +81,7 @@ caf::behavior client_of_processes(caf::event_based_actor* self, simulation* worl
             world->processes()->on_failure(self->current_sender(), f);
             self->send(caf::actor_cast<caf::actor>(self->current_sender()), leave_run{f.sentence});
           },
+          [=](const leave_run& m) { self->send(caf::actor_cast<caf::actor>(self->current_sender()), m); },
           [=](const node_has_left&) { world->processes()->on_departure(self->current_sender()); }};
 }
 

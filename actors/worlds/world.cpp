@@ -3,6 +3,7 @@
 #include "gossamer/actors/runtime/checkpoint_writer.hpp"
 #include "gossamer/actors/runtime/delivery_thread.hpp"
 #include "gossamer/actors/runtime/evaluation_frames.hpp"
+#include "gossamer/actors/worlds/cluster_world.hpp"
 
 #include <fmt/format.h>
 
@@ -179,6 +180,7 @@ caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment
 run_summary outcome(caf::scoped_actor& client) {
   std::optional<run_summary> summary;
   std::optional<run_failed> failure;
+  bool has_left = false;
   client->receive([&](run_summary& s) { summary = std::move(s); }, [&](run_failed& f) { failure = std::move(f); },
                   [&](const leave_run& m) {
                     failure = run_failed{errc::failed,
@@ -186,14 +188,13 @@ run_summary outcome(caf::scoped_actor& client) {
                                                        : "the node that leads the run now says: " + m.why,
                                          "the run folder has what it came to, where all see the same folder"};
                   },
-                  [&](const node_has_left&) {
-                    failure = run_failed{errc::failed, "this node has left, as it was asked to; the run goes on",
-                                         "another node leads it now, and goes on in its run folder"};
-                  },
+                  [&](const node_has_left&) { has_left = true; },
                   [&](const caf::down_msg&) {
                     failure = run_failed{errc::failed, "the run goes on without this node",
                                          "whoever leads it now has given this one up"};
                   });
+  if (has_left)
+    throw node_has_gone{errc::failed, "this node has left, as it was asked to; the run goes on"};
   if (failure)
     throw error(failure->code, failure->sentence, failure->remedy);
   return std::move(*summary);

@@ -14,13 +14,13 @@ namespace gossamer::apps {
 /// `gossamer node`: one process of a run in several.
 struct node_options {
   std::string listen; ///< HOST:PORT: lead a run
-  std::string join;   ///< HOST:PORT: take part in the run that is led there
+  std::string join;   ///< HOST:PORT,...: take part in the run whose nodes these are; the first that answers lets it in
   /// HOST:PORT: node `number` of `nodes` that are all started alike: 0 leads there, the others join it
   std::string rendezvous;
   bool slurm = false; ///< the same, with what Slurm says in the environment
   std::size_t nodes = 2;
   std::uint32_t slots = 1;
-  std::uint32_t number = 0; ///< wanted; 0: any
+  std::uint32_t number = 0; ///< which it is to be; 0, of one that joins: any that is free
   std::size_t wait_s = 600;
   double patience_s = 10;
   std::string certs;        ///< folder of `gossamer certs` for this host; empty: nothing is encrypted
@@ -50,9 +50,15 @@ int join(const program& p, const node_options& node);
 // How the lines begin that a leader writes to standard output when it announces what happens, in this order.
 inline constexpr std::string_view folder_is = "run folder ";             ///< its absolute path
 inline constexpr std::string_view announcement = "listening on ";        ///< HOST:PORT
-inline constexpr std::string_view node_is = "node ";                     ///< number, HOST:PORT of its data, ranks
+inline constexpr std::string_view node_is = "node ";                     ///< number, HOST:PORT of its door, ranks
 inline constexpr std::string_view all_have_come = "all nodes are ready"; ///< the whole line
 inline constexpr std::string_view progress_is = "progress ";             ///< `progress_line`; several a second
+
+// And those of any node.
+inline constexpr std::string_view door_is = "door ";                 ///< HOST:PORT: it takes part; others join there
+inline constexpr std::string_view is_not_let_in = "not let in";      ///< the whole line: see actors::not_let_in
+inline constexpr std::string_view has_left = "left";                 ///< the whole line: as it was asked to
+inline constexpr std::string_view survivor_is = "left too few, in "; ///< the absolute path of what it has saved
 
 /// What the world of clusters is told. @param where of the leader: HOST:PORT
 /// @error as `parse_endpoint`, and when there are certificates that do not hold

@@ -48,6 +48,7 @@ TEST(rendezvous, refuses_other_versions_and_more_than_there_is_room_for) {
   EXPECT_THAT(answer_to({.control = 999}), AllOf(HasSubstr("version 999"), HasSubstr("leader version")));
   EXPECT_EQ(answer_to({}), "node 1");
   EXPECT_THAT(answer_to({}), HasSubstr("all of its 2 nodes"));
+  EXPECT_EQ(answer_to({.wanted = 1}), "node 1 is there, or has not been missed yet");
   node_ready ready;
   ready.print = print;
   ready.node = 9; // a place that there is not

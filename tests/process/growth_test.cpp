@@ -22,10 +22,12 @@ protected:
   words joining(const std::string& address) const {
     return words{"env", "-C", folder_.string()} + gossamer({"node", "--join", address});
   }
-  static std::string address_in(const support::outcome& so_far) {
-    const auto begin = so_far.err.find("--join ") + 7;
-    return so_far.err.substr(begin, so_far.err.find('\n', begin) - begin);
+  /// What stands between two texts.
+  static std::string between(const std::string& all, const std::string& before, const std::string& after) {
+    const auto begin = all.find(before) + before.size();
+    return all.substr(begin, all.find(after, begin) - begin);
   }
+  static std::string address_in(const support::outcome& so_far) { return between(so_far.err, "--join ", "\n"); }
 };
 
 TEST_F(growing_run, takes_in_a_node_and_lets_nodes_go) {
@@ -34,18 +36,23 @@ TEST_F(growing_run, takes_in_a_node_and_lets_nodes_go) {
     std::filesystem::remove_all(folder_ / "run");
     std::string address;
     std::optional<support::subprocess> founder, newcomer;
-    const auto join = [&](auto& node) { node.emplace(joining(address)); };
-    support::outcome unknown, asked;
+    support::outcome unknown, asked, late, insisting;
     support::subprocess leading(leader(algorithm));
     leading
         .when("--join ",
               [&](const auto& so_far) {
                 address = address_in(so_far);
-                join(founder);
+                founder.emplace(joining(address));
               })
-        .when("epoch ", [&](const auto&) { join(newcomer); })
+        .when("epoch ",
+              [&](const auto& so_far) {
+                const auto door = between(so_far.err, "node 1 of 2 is ready (", ")"); // not the leader's
+                newcomer.emplace(joining("127.0.0.1:1," + door));
+              })
         .when("worker 2 comes",
               [&](const auto&) {
+                late = run({"node", "--join", address});
+                insisting = run({"node", "--join", address, "--number", "1", "--patience", "0.5"});
                 unknown = run({"leave", address, "--node", "7"});
                 asked = run({"leave", address, "--node", "1"});
               })
@@ -55,11 +62,16 @@ TEST_F(growing_run, takes_in_a_node_and_lets_nodes_go) {
     EXPECT_EQ(led.status, 130) << led.err;
     EXPECT_THAT(led.err, AllOf(HasSubstr("node 2 has come"), HasSubstr("worker 1 has left; 2 go on"),
                                HasSubstr("worker 2 has left; 1 go on")));
+    EXPECT_EQ(late.status, 1);
+    EXPECT_THAT(late.err, AllOf(HasSubstr("the run has all of its 3 nodes"), HasSubstr("--max-workers")));
+    EXPECT_EQ(insisting.status, 1);
+    EXPECT_THAT(insisting.err, HasSubstr("node 1 is there, or has not been missed yet"));
     EXPECT_EQ(unknown.status, 2);
     EXPECT_THAT(unknown.err, HasSubstr("there is no node 7"));
     EXPECT_EQ(asked.status, 0) << asked.err;
     EXPECT_THAT(asked.out, HasSubstr("node 1 leaves as soon as it has handed over what it has"));
     EXPECT_EQ(left.status, 0) << left.err;
+    EXPECT_THAT(left.err, HasSubstr("this node takes part; others may join here, too, at 127.0.0.1:"));
     EXPECT_EQ(came.status, 0) << came.err;
     EXPECT_EQ(json::parse(read("run/summary.json"))["lost"], 0);
   }
@@ -79,8 +91,9 @@ TEST_F(growing_run, goes_on_without_the_node_that_led) {
         EXPECT_EQ(run({"leave", address}).status, 0);
       });
   const auto led = leading.finish();
-  EXPECT_EQ(led.status, 1) << led.err;
-  EXPECT_THAT(led.err, HasSubstr("this node has left, as it was asked to; the run goes on"));
+  EXPECT_EQ(led.status, 0) << led.err;
+  EXPECT_THAT(led.err, AllOf(HasSubstr("the run goes on with node 1 (127.0.0.1:"),
+                             HasSubstr("this node has left, as it was asked to; the run goes on")));
   founder->signal_after("epoch ", SIGINT);
   const auto went_on = founder->finish();
   EXPECT_EQ(went_on.status, 130) << went_on.err;

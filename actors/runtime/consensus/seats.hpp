@@ -79,7 +79,7 @@ public:
   // -- the chair's ----------------------------------------------------------------------------------------------------
 
   /// Keeps a free seat.
-  /// @param wanted if that one is free; else it is the first that is
+  /// @param wanted the only one that will do; 0: any, the first that is free
   /// @param by the number of the last resolution, by which this process has the chair
   /// @returns nothing when no seat is free, or too many have asked under this resolution
   std::optional<candidacy> keep(node_number wanted, std::uint32_t by);

@@ -55,19 +55,32 @@ std::string control_plane::describe(const caf::error& e) const {
                                                     : system.render(e);
 }
 
+std::string control_plane::advice(const caf::error& e, const std::string& otherwise) const {
+  const auto why = tunnel_ ? tunnel_->trouble() : "";
+  if (why.find("certificate") != std::string::npos)
+    return "give every node, with --certs, a folder that gossamer certs has made by the run's authority, for the name "
+           "or address at which the others reach it";
+  if (why.empty() && e == caf::sec::disconnect_during_handshake)
+    return "if the run has certificates, add --certs DIR; if it has not, use the same version of the program";
+  return otherwise;
+}
+
 door_interface::handle connect(caf::scoped_actor& self, control_plane& control, const node_settings& s,
                                std::chrono::milliseconds wait, const std::string& remedy) {
   const auto until = self->clock().now() + wait;
   caf::strong_actor_ptr found;
-  std::string why = "nobody answers";
+  std::string why = "nobody answers", what_to_do = remedy;
   const auto middleman = control.middleman();
   while (!found) {
     self->request(middleman, s.patience, caf::connect_atom::value, s.where.host, s.where.port)
         .receive(
             [&](const caf::node_id&, caf::strong_actor_ptr& actor, const std::set<std::string>&) { found = actor; },
-            [&](const caf::error& e) { why = control.describe(e); });
+            [&](const caf::error& e) {
+              why = control.describe(e);
+              what_to_do = control.advice(e, remedy);
+            });
     if (!found && (s.interrupted() || self->clock().now() > until))
-      throw error(errc::io, fmt::format("nobody leads a run at {}: {}", to_string(s.where), why), remedy);
+      throw error(errc::io, fmt::format("nobody leads a run at {}: {}", to_string(s.where), why), what_to_do);
     if (!found) // the leader may be a little later
       self->receive([](caf::unit_t) {}, caf::after(look_every) >> [] {});
   }

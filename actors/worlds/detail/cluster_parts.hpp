@@ -33,6 +33,8 @@ public:
   caf::io::middleman_actor middleman();
   /// Why it could not be connected.
   std::string describe(const caf::error& e) const;
+  /// What to do about that. @param otherwise where nobody is there, or answers
+  std::string advice(const caf::error& e, const std::string& otherwise) const;
 
 private:
   std::unique_ptr<tls_tunnel> tunnel_; // outlives whoever writes into it

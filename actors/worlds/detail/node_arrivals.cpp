@@ -24,8 +24,7 @@ void node_state::on_join(const join_request& m) {
   release_candidate(who); // it asks again
   const auto seat = protocol_->keep_seat(m.wanted);
   if (!seat)
-    return answer(run_failed{errc::usage, fmt::format("the run has all of its {} nodes", seats().size()),
-                             "start a run with a higher --max-workers; a place is free again when its node is lost"});
+    return answer(no_place(m.wanted, seats().size(), "a higher --max-workers"));
   candidates_[who] = *seat;
   self_->monitor(who);
   auto offer = setup_.offer;

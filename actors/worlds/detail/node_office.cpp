@@ -248,8 +248,20 @@ void node_state::save_workers(const save_checkpoint& m) {
   own_node_->obey(m);
 }
 
+/// For the client of a node that is left alone: nobody else will ask for it any more.
+void node_state::save_what_is_left() {
+  actors::what_is_left known;
+  if (is_left_alone_) {
+    rescuer_ = setup_.client;
+    known = {own_node_->obey(save_as_it_stands{}), elapsed(), known_books().counted.steps()};
+  }
+  self_->send(setup_.client, known);
+}
+
 void node_state::on_part(saved_worker& part) {
-  if (writer_)
+  if (rescuer_)
+    self_->send(rescuer_, std::move(part));
+  else if (writer_)
     self_->send(writer_, std::move(part));
 }
 

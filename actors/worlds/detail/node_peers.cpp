@@ -100,14 +100,16 @@ void node_state::watch_nodes() {
     lose_those_left_out();
   if (now() - last_heartbeat_ >= heartbeat_every)
     say_that_it_is_here();
-  if (last.number() > 0 && !last.elected_by(voters_left()))
+  is_left_alone_ = last.number() > 0 && !last.elected_by(voters_left());
+  if (is_left_alone_)
     fail({errc::failed, fmt::format("most of the {} nodes that vote on who takes part are lost", last.voters.size()),
           "a run goes on while more than half of them live; --resume goes on from a checkpoint"});
   if (protocol_->delegate().chair())
     alone_since_.reset();
-  else if (now() - alone_since_.value_or(now()) > setup_.patience)
+  else if (now() - alone_since_.value_or(now()) > setup_.patience) {
+    is_left_alone_ = true;
     fail(silent_leader(setup_.patience));
-  else
+  } else
     alone_since_ = alone_since_.value_or(now());
 }
 

@@ -156,6 +156,7 @@ public:
   void on_part_not_saved(const part_not_saved& m);
   void on_manifest_saved(const manifest_saved& m);
   void on_complete(const checkpoint_complete& m);
+  void save_what_is_left();
 
 private:
   std::size_t workers() const { return setup_.run->settings.worker_ranks(); }
@@ -273,12 +274,14 @@ private:
   std::optional<office> office_;
   std::shared_ptr<run_observer> observer_; // while this process has the chair; may be null
   bool ended_ = false;
+  bool is_left_alone_ = false; // with too few to go on
+  caf::actor rescuer_;         // who gets the states of the workers here; null: the writer of checkpoints
 
   std::map<caf::actor_addr, consensus::candidacy> candidates_; // for whom seats are kept
   std::map<std::uint32_t, failure_detector::time> strangers_;  // since when they should have been met
   std::set<std::uint32_t> watched_;
   std::map<std::uint32_t, std::string> suspicions_;   // the last of each node
-  std::string chairs_end_;                            // which nobody could be told of
+  std::string chairs_end_;                            // which the next one tells of
   std::optional<failure_detector::time> alone_since_; // nobody is known who votes and lives
   failure_detector::time last_connect_ = -std::chrono::seconds(1);
   std::set<std::uint32_t> connecting_;

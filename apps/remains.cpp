@@ -1,0 +1,106 @@
+#include "gossamer/apps/detail/remains.hpp"
+
+#include "gossamer/actors/telemetry/run_folder.hpp"
+#include "gossamer/apps/detail/launch_record.hpp"
+#include "gossamer/apps/detail/setup.hpp"
+#include "gossamer/compute/model_file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <optional>
+
+namespace gossamer::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+actors::run_folder open_survivor(const actors::survival& s) {
+  try {
+    return actors::run_folder{fs::path{s.folder} / "survivors" / fmt::format("node-{}", s.node), true};
+  } catch (const error&) { // of the leader's machine, and here it cannot be
+    return actors::run_folder{actors::run_folder::make_next("runs", fmt::format("survivor-{}", s.node)), true};
+  }
+}
+
+std::optional<std::uint64_t> newest_checkpoint(const fs::path& run) {
+  try {
+    return checkpoints_in(run).newest_of_many([](const std::string&) {}).all.checkpoint;
+  } catch (const error&) {
+    return std::nullopt;
+  }
+}
+
+/// Beside the run's own, which keeps what it has.
+std::string folder_beside(const fs::path& run) {
+  std::error_code ignored;
+  for (int k = 2;; ++k)
+    if (auto next = fmt::format("{}-{}", run.string(), k); !fs::exists(next, ignored))
+      return next;
+}
+
+/// @returns the file that holds it
+std::string write_mean_of(const program& p, const fs::path& run, const std::vector<std::string>& survivors) {
+  auto settings = options_of(run.string()).run;
+  settings.device = "cpu";
+  const auto e = actors::prepare(std::move(settings), p.algorithms());
+  actors::resumption all;
+  for (const auto& one : survivors)
+    all.parts.merge(checkpoints_in(one).newest([](const std::string&) {}).parts);
+  const auto file = (run / "survivors" / "model.npz").string();
+  compute::write_model(file, *e->host.model, evaluated_model(*e, all));
+  return file;
+}
+
+} // namespace
+
+fs::path keep_survivor(const actors::survival& s) {
+  auto folder = open_survivor(s);
+  run_options o;
+  o.run = s.run->settings;
+  folder.write("config.toml", write_config("gossamer train", train_options(), o));
+  const auto saved = checkpoints_in(folder.path());
+  auto all = s.left.all;
+  for (const auto& [who, part] : s.left.parts)
+    all.parts[who].digest = saved.save(part, all.workers);
+  saved.complete(all);
+  compute::write_model((folder.path() / "model.npz").string(), *s.run->host.model, evaluated_model(*s.run, s.left));
+  return fs::absolute(folder.path());
+}
+
+std::string what_is_left(const fs::path& folder, const std::vector<std::string>& survivors) {
+  std::vector<std::string> result;
+  if (!folder.empty()) {
+    const auto run = shown(folder);
+    const auto checkpoint = newest_checkpoint(folder);
+    result.push_back(checkpoint ? fmt::format("{0} has what was evaluated, and checkpoint {1}: go on with --resume {0}",
+                                              run, *checkpoint)
+                                : fmt::format("{} has what was evaluated, and no checkpoint, of which --checkpoint 30s "
+                                              "saves some",
+                                              run));
+  }
+  for (const auto& one : survivors)
+    result.push_back(fmt::format("{0} has what one of its nodes had come to: go on with --resume {0}, or begin with "
+                                 "--initial {0}/model.npz",
+                                 shown(one)));
+  return fmt::format("{}", fmt::join(result, "; "));
+}
+
+std::optional<second_beginning> beginning_after(const program& p, const fs::path& folder,
+                                                const std::vector<std::string>& survivors, bool everybody_is_dead) {
+  if (folder.empty())
+    return std::nullopt;
+  const auto next = folder_beside(folder);
+  if (const auto checkpoint = newest_checkpoint(folder))
+    return second_beginning{{"train", "--resume", folder.string(), "--out", next},
+                            fmt::format("from checkpoint {} of {}, in {}", *checkpoint, shown(folder), shown(next))};
+  if (survivors.empty() || !everybody_is_dead)
+    return std::nullopt;
+  const auto mean = write_mean_of(p, folder, survivors);
+  return second_beginning{{"train", "--config", (folder / "config.toml").string(), "--initial", mean, "--out", next},
+                          fmt::format("from the mean of what {} node{} of {} had come to, in {}", survivors.size(),
+                                      survivors.size() == 1 ? "" : "s", shown(folder), shown(next))};
+}
+
+} // namespace gossamer::apps

@@ -1,0 +1,209 @@
+#include "gossamer/apps/detail/supervisor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+namespace gossamer::apps {
+
+namespace {
+
+constexpr double short_life_s = 1;                     // whoever ends so soon would do so again
+constexpr double longest_succession_s = 10;            // after a death has been noticed
+constexpr std::size_t least_that_outlive_a_leader = 3; // of two, the other cannot know that it is alone
+constexpr std::size_t most_last_words = 500;
+constexpr int killed = 128;          // and the number of the signal, as a status
+constexpr int first_of_shells = 126; // statuses with which a shell, or ssh, says that a program has not run
+
+/// By a signal after which nothing can be said.
+bool is_killed(int status) {
+  const int signal = status - killed;
+  return signal > 0 && signal < NSIG && signal != SIGINT && signal != SIGTERM && signal != SIGHUP;
+}
+
+bool is_speechless(int status) { return status >= first_of_shells && (status <= killed || is_killed(status)); }
+
+} // namespace
+
+std::string described_end(int status, const std::string& last_words) {
+  if (is_killed(status))
+    return fmt::format("was killed by signal {} ({})", status - killed, strsignal(status - killed));
+  return last_words.empty() ? fmt::format("ended with status {} and without a word", status)
+                            : fmt::format("ended with status {}: {}", status, last_words.substr(0, most_last_words));
+}
+
+supervisor::supervisor(rules r) : rules_(std::move(r)), slots_(rules_.hosts.size()) {}
+
+std::string supervisor::name_of(std::size_t slot) const {
+  return fmt::format("node {} on {}", slot, rules_.hosts[slot]);
+}
+
+supervisor::orders supervisor::begin(double now_s) {
+  orders out;
+  start(0, {}, now_s, out);
+  return out;
+}
+
+// -- what a process says ----------------------------------------------------------------------------------------------
+
+supervisor::orders supervisor::on_lead(std::size_t slot, const std::string& door, double now_s) {
+  orders out;
+  on_door(slot, door);
+  without_leader_s_.reset();
+  leads_ = slot;
+  if (!std::exchange(others_started_, true))
+    for (std::size_t k = 0; k < slots_.size(); ++k)
+      if (k != slot)
+        start(k, {door}, now_s, out);
+  if (interrupted_ != 0)
+    out.emplace_back(end_run{slot, interrupted_});
+  return out;
+}
+
+void supervisor::on_door(std::size_t slot, const std::string& door) {
+  slots_[slot].door = door;
+  slots_[slot].takes_part = true;
+}
+
+void supervisor::on_begin() { begun_ = true; }
+
+void supervisor::on_refusal(std::size_t slot) { slots_[slot].is_refused = true; }
+
+void supervisor::on_departure(std::size_t slot) { slots_[slot].has_left = true; }
+
+void supervisor::on_survival(const std::string& folder) { survivors_.push_back(folder); }
+
+// -- ends and beginnings ----------------------------------------------------------------------------------------------
+
+supervisor::orders supervisor::on_end(std::size_t slot, int status, const std::string& last_words, double now_s) {
+  orders out;
+  auto& s = slots_[slot];
+  s.runs = s.takes_part = false;
+  s.status = status;
+  s.last_words = last_words;
+  s.ended_s = now_s;
+  if (std::exchange(s.is_refused, false) && std::exchange(s.is_restart, false)) {
+    --restarts_;
+    --s.restarts;
+    if (!over_)
+      out.emplace_back(tell{slot, "was not let in, which does not count as a restart"});
+  } else if (begun_ && is_killed(status)) {
+    out.emplace_back(tell{slot, described_end(status, {}) + (slot == leads_ ? "; it has led the run" : "")});
+  }
+  if (slot == leads_ && !without_leader_s_)
+    without_leader_s_ = now_s;
+  const bool can_start = begun_ || (is_killed(status) && restarts_ < rules_.restarts);
+  if (slot != leads_ && !can_start && status != 0 && slots_[leads_].runs)
+    give_up(slot, out);
+  over_ = over_ || is_over_at(now_s);
+  return out;
+}
+
+supervisor::orders supervisor::on_interrupt(int signal) {
+  orders out;
+  if (std::exchange(interrupted_, signal) == 0)
+    out.emplace_back(end_run{leads_, signal});
+  return out;
+}
+
+supervisor::orders supervisor::on_time(double now_s) {
+  orders out;
+  over_ = over_ || is_over_at(now_s);
+  for (std::size_t k = 0; k < slots_.size() && !over_; ++k)
+    if (comes_back(slots_[k]))
+      start_again(k, now_s, out);
+  return out;
+}
+
+/// What was refused, or could not be started, would do no better before the run has begun; what was killed may.
+bool supervisor::comes_back(const slot_state& s) const {
+  const bool may = begun_ || (s.status && is_killed(*s.status) && &s != &slots_[leads_]);
+  return may && !s.runs && s.status && *s.status != 0 && !s.has_left && interrupted_ == 0 && !given_up_
+         && restarts_ < rules_.restarts;
+}
+
+void supervisor::start(std::size_t slot, std::vector<std::string> doors, double now_s, orders& out) {
+  auto& s = slots_[slot];
+  s.runs = true;
+  s.started_s = now_s;
+  s.status.reset();
+  out.emplace_back(start_process{slot, std::move(doors)});
+}
+
+void supervisor::start_again(std::size_t slot, double now_s, orders& out) {
+  auto& s = slots_[slot];
+  const bool has_hardly_begun = s.ended_s - s.started_s < short_life_s;
+  const double delay_s = std::max(rules_.restart_delay_s, has_hardly_begun ? short_life_s : 0);
+  if (now_s - s.ended_s < delay_s)
+    return;
+  s.is_restart = true;
+  ++s.restarts;
+  ++restarts_;
+  out.emplace_back(tell{slot, fmt::format("is started again ({} of {})", restarts_, rules_.restarts)});
+  start(slot, doors(), now_s, out);
+}
+
+/// Of those that take part, whoever leads first. Any of them knows who that is.
+std::vector<std::string> supervisor::doors() const {
+  std::vector<std::string> result;
+  for (std::size_t k = 0; k < slots_.size(); ++k)
+    if (const auto& s = slots_[k]; s.takes_part)
+      result.insert(k == leads_ ? result.begin() : result.end(), s.door);
+  if (result.empty())
+    result.push_back(slots_[leads_].door);
+  return result;
+}
+
+void supervisor::give_up(std::size_t slot, orders& out) {
+  if (given_up_)
+    return;
+  given_up_ = slot;
+  out.emplace_back(end_run{leads_, SIGTERM});
+}
+
+// -- the end ----------------------------------------------------------------------------------------------------------
+
+/// When the leader has ended; but if it was killed, or cut off and given up, or has left, another may lead soon.
+bool supervisor::is_over_at(double now_s) const {
+  const auto& leader = slots_[leads_];
+  if (leader.runs || !leader.status)
+    return false;
+  const bool as_planned = *leader.status == 0 && !leader.has_left;
+  const bool may_be_followed = leader.has_left || slots_.size() >= least_that_outlive_a_leader;
+  if (!begun_ || interrupted_ != 0 || as_planned || !may_be_followed)
+    return true;
+  return !somebody_takes_part() || now_s - *without_leader_s_ > rules_.patience_s + longest_succession_s;
+}
+
+bool supervisor::somebody_takes_part() const { return std::ranges::any_of(slots_, &slot_state::takes_part); }
+
+int supervisor::status() const {
+  const int status = slots_[leads_].status.value_or(1);
+  return interrupted_ != 0 && status > killed ? killed + interrupted_ : status;
+}
+
+std::optional<supervisor::failure> supervisor::failed_start() const {
+  const auto& leader = slots_[leads_];
+  if (!begun_ && interrupted_ == 0 && leader.status && is_speechless(*leader.status))
+    return failure{leads_, fmt::format("{}, which leads, {} before the run had begun", name_of(leads_),
+                                       described_end(*leader.status, leader.last_words))};
+  if (!given_up_)
+    return std::nullopt;
+  const auto& s = slots_[*given_up_];
+  return failure{*given_up_, fmt::format("{} {}", name_of(*given_up_), described_end(*s.status, s.last_words))};
+}
+
+std::optional<std::string> supervisor::loss() const {
+  const auto& leader = slots_[leads_];
+  const bool nobody_says = begun_ && !leader.runs && leader.status && is_speechless(*leader.status);
+  if (!begun_ || interrupted_ != 0 || (survivors_.empty() && !nobody_says && !leader.has_left))
+    return std::nullopt;
+  return fmt::format("nobody goes on with the run: {}, which led it last, {}", name_of(leads_),
+                     leader.has_left ? "has left" : described_end(leader.status.value_or(1), leader.last_words));
+}
+
+} // namespace gossamer::apps

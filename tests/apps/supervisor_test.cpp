@@ -1,0 +1,264 @@
+#include "gossamer/apps/detail/supervisor.hpp"
+
+#include <gmock/gmock.h>
+
+#include <csignal>
+
+namespace gossamer::apps {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr int killed = 128 + SIGKILL;
+
+template <class Order>
+std::vector<Order> all_of(const supervisor::orders& orders) {
+  std::vector<Order> found;
+  for (const auto& one : orders)
+    if (const auto* it = std::get_if<Order>(&one))
+      found.push_back(*it);
+  return found;
+}
+
+std::vector<std::size_t> started(const supervisor::orders& orders) {
+  std::vector<std::size_t> slots;
+  for (const auto& one : all_of<supervisor::start_process>(orders))
+    slots.push_back(one.slot);
+  return slots;
+}
+
+std::vector<std::string> said(const supervisor::orders& orders) {
+  std::vector<std::string> lines;
+  for (const auto& one : all_of<supervisor::tell>(orders))
+    lines.push_back(std::to_string(one.slot) + " " + one.line);
+  return lines;
+}
+
+/// A launch of processes that do what a test says. Node K can be joined at door "K".
+class launch_of : public supervisor {
+public:
+  explicit launch_of(std::size_t nodes, std::size_t restarts = 0, double delay_s = 0)
+      : supervisor({.hosts = std::vector<std::string>(nodes, "h"), .restarts = restarts, .restart_delay_s = delay_s}),
+        nodes_(nodes) {
+    begin(0);
+  }
+
+  /// All have come, and the run is under way.
+  launch_of& under_way() {
+    on_lead(0, "0", 0);
+    for (std::size_t k = 1; k < nodes_; ++k)
+      on_door(k, std::to_string(k));
+    on_begin();
+    return *this;
+  }
+  orders killed_at(double now_s, std::size_t slot) { return on_end(slot, killed, "", now_s); }
+
+private:
+  std::size_t nodes_;
+};
+
+TEST(supervisor, starts_the_others_when_the_first_says_where_it_leads) {
+  supervisor s({.hosts = {"a", "b", "c"}});
+  EXPECT_THAT(started(s.begin(0)), ElementsAre(0));
+  const auto orders = s.on_lead(0, "10.0.0.1:7", 1);
+  EXPECT_THAT(started(orders), ElementsAre(1, 2));
+  for (const auto& one : all_of<supervisor::start_process>(orders))
+    EXPECT_THAT(one.doors, ElementsAre("10.0.0.1:7"));
+}
+
+TEST(supervisor, says_who_was_killed_before_the_run_began) {
+  for (const bool listens : {false, true}) {
+    launch_of all(3);
+    if (listens)
+      all.on_lead(0, "0", 0);
+    all.killed_at(1, 0);
+    EXPECT_TRUE(all.is_over());
+    ASSERT_TRUE(all.failed_start());
+    EXPECT_EQ(all.failed_start()->sentence,
+              "node 0 on h, which leads, was killed by signal 9 (Killed) before the run had begun");
+    EXPECT_FALSE(all.loss());
+  }
+}
+
+TEST(supervisor, leaves_words_to_a_leader_that_has_some) {
+  launch_of all(3);
+  all.on_end(0, 2, "unknown codec", 1);
+  EXPECT_TRUE(all.is_over());
+  EXPECT_FALSE(all.failed_start());
+  EXPECT_EQ(all.status(), 2);
+}
+
+TEST(supervisor, gives_up_a_node_that_does_not_start) {
+  for (const auto& [status, words, sentence] : {std::tuple{127, "no such file", "ended with status 127: no such file"},
+                                                std::tuple{3, "", "ended with status 3 and without a word"},
+                                                std::tuple{killed, "", "was killed by signal 9 (Killed)"}}) {
+    launch_of all(3);
+    all.on_lead(0, "0", 0);
+    const auto ends = all_of<supervisor::end_run>(all.on_end(1, status, words, 1));
+    ASSERT_EQ(ends.size(), 1u);
+    EXPECT_EQ(ends[0].signal, SIGTERM);
+    EXPECT_FALSE(all.is_over());
+    all.on_end(0, 1, "interrupted while it waited for nodes", 2);
+    EXPECT_TRUE(all.is_over());
+    EXPECT_EQ(all.failed_start()->slot, 1u);
+    EXPECT_EQ(all.failed_start()->sentence, std::string{"node 1 on h "} + sentence);
+  }
+}
+
+TEST(supervisor, blames_a_leader_that_was_killed_and_not_those_that_miss_it) {
+  launch_of all(3);
+  all.on_lead(0, "0", 0);
+  all.on_end(1, 1, "the leader at 0 is lost", 1);
+  all.killed_at(1, 0);
+  EXPECT_EQ(all.failed_start()->slot, 0u);
+}
+
+TEST(supervisor, starts_again_who_was_killed_at_the_doors_of_the_others) {
+  auto all = launch_of(4, 1).under_way();
+  EXPECT_THAT(said(all.killed_at(1, 2)), ElementsAre("2 was killed by signal 9 (Killed)"));
+  const auto orders = all.on_time(1);
+  EXPECT_THAT(said(orders), ElementsAre("2 is started again (1 of 1)"));
+  const auto starts = all_of<supervisor::start_process>(orders);
+  ASSERT_EQ(starts.size(), 1u);
+  EXPECT_EQ(starts[0].slot, 2u);
+  EXPECT_THAT(starts[0].doors, ElementsAre("0", "1", "3"));
+  EXPECT_EQ(all.restarts_of(2), 1u);
+  all.killed_at(9, 1);
+  EXPECT_THAT(all.on_time(20), IsEmpty()) << "that was the last restart";
+}
+
+TEST(supervisor, does_not_wait_for_the_next_leader_before_it_starts_again) {
+  auto all = launch_of(4, 9).under_way();
+  EXPECT_THAT(said(all.killed_at(1, 0)), ElementsAre("0 was killed by signal 9 (Killed); it has led the run"));
+  const auto starts = all_of<supervisor::start_process>(all.on_time(1));
+  ASSERT_EQ(starts.size(), 1u);
+  EXPECT_EQ(starts[0].slot, 0u);
+  EXPECT_THAT(starts[0].doors, ElementsAre("1", "2", "3"));
+  all.on_lead(2, "2", 2);
+  EXPECT_EQ(all.leads(), 2u);
+  all.on_door(0, "0b");
+  all.killed_at(5, 3);
+  EXPECT_THAT(all_of<supervisor::start_process>(all.on_time(5))[0].doors, ElementsAre("2", "0b", "1"))
+      << "whoever leads comes first";
+}
+
+TEST(supervisor, counts_no_restart_that_is_refused) {
+  auto all = launch_of(4, 1).under_way();
+  all.killed_at(1, 2);
+  for (double now = 2; now < 30; now += 3) {
+    EXPECT_THAT(started(all.on_time(now)), ElementsAre(2));
+    EXPECT_EQ(all.restarts_of(2), 1u);
+    all.on_refusal(2);
+    all.on_end(2, 1, "node 2 is there, or has not been missed yet", now + 0.1);
+    EXPECT_EQ(all.restarts_of(2), 0u);
+    EXPECT_THAT(all.on_time(now + 0.2), IsEmpty()) << "who has hardly begun would do so again";
+  }
+  EXPECT_THAT(started(all.on_time(40)), ElementsAre(2));
+  all.on_door(2, "2b");
+  all.killed_at(50, 2);
+  EXPECT_THAT(all.on_time(60), IsEmpty()) << "this one counted";
+}
+
+TEST(supervisor, waits_as_long_as_it_was_told_before_it_starts_again) {
+  auto all = launch_of(4, 9, 5).under_way();
+  all.killed_at(1, 2);
+  EXPECT_THAT(all.on_time(5.9), IsEmpty());
+  EXPECT_THAT(started(all.on_time(6)), ElementsAre(2));
+}
+
+TEST(supervisor, leaves_alone_who_has_left_or_has_come_to_the_end) {
+  auto all = launch_of(4, 9).under_way();
+  all.on_departure(1);
+  all.on_end(1, 0, "", 1);
+  all.on_end(2, 0, "", 1);
+  EXPECT_THAT(all.on_time(9), IsEmpty());
+  EXPECT_FALSE(all.is_over());
+}
+
+TEST(supervisor, goes_on_when_the_leader_leaves) {
+  for (const std::size_t nodes : {2, 4}) {
+    auto all = launch_of(nodes, 9).under_way();
+    all.on_departure(0);
+    all.on_end(0, 0, "", 1);
+    EXPECT_THAT(all.on_time(2), IsEmpty());
+    EXPECT_FALSE(all.is_over());
+    all.on_lead(1, "1", 2);
+    all.on_end(1, 0, "", 9);
+    EXPECT_TRUE(all.is_over());
+    EXPECT_FALSE(all.loss());
+    EXPECT_EQ(all.status(), 0);
+  }
+}
+
+TEST(supervisor, ends_with_the_leader) {
+  for (const int status : {0, 1, 130}) {
+    auto all = launch_of(2).under_way();
+    all.on_end(0, status, "words", 1);
+    EXPECT_TRUE(all.is_over());
+    EXPECT_FALSE(all.loss());
+    EXPECT_EQ(all.status(), status);
+  }
+}
+
+TEST(supervisor, says_that_all_were_killed) {
+  auto all = launch_of(3).under_way();
+  for (std::size_t k = 0; k < 3; ++k)
+    all.killed_at(static_cast<double>(k), 2 - k);
+  EXPECT_TRUE(all.is_over());
+  ASSERT_TRUE(all.loss());
+  EXPECT_EQ(*all.loss(),
+            "nobody goes on with the run: node 0 on h, which led it last, was killed by signal 9 (Killed)");
+}
+
+TEST(supervisor, does_not_take_one_that_comes_for_one_that_goes_on) {
+  auto all = launch_of(3, 9).under_way();
+  all.killed_at(1, 1);
+  EXPECT_THAT(started(all.on_time(1)), ElementsAre(1));
+  all.killed_at(2, 2);
+  EXPECT_THAT(started(all.on_time(2)), ElementsAre(2));
+  all.killed_at(3, 0);
+  EXPECT_TRUE(all.is_over()) << "the two that come know of no run";
+  EXPECT_THAT(all.on_time(4), IsEmpty());
+}
+
+TEST(supervisor, does_not_wait_for_a_leader_for_ever) {
+  auto all = launch_of(4).under_way();
+  all.killed_at(1, 0);
+  EXPECT_THAT(all.on_time(20), IsEmpty());
+  EXPECT_FALSE(all.is_over());
+  all.on_time(22);
+  EXPECT_TRUE(all.is_over());
+  EXPECT_THAT(*all.loss(), HasSubstr("which led it last, was killed"));
+}
+
+TEST(supervisor, tells_a_run_whose_survivors_are_too_few_from_one_that_failed) {
+  auto all = launch_of(3).under_way();
+  all.killed_at(1, 1);
+  all.killed_at(1, 2);
+  all.on_survival("run/survivors/node-0");
+  all.on_end(0, 1, "most of the 3 nodes that vote on who takes part are lost", 2);
+  EXPECT_TRUE(all.is_over());
+  EXPECT_THAT(*all.loss(), AllOf(HasSubstr("nobody goes on"), HasSubstr("ended with status 1: most of the 3 nodes")));
+  EXPECT_THAT(all.survivors(), ElementsAre("run/survivors/node-0"));
+}
+
+TEST(supervisor, passes_an_interrupt_on_once_also_to_the_next_leader) {
+  auto all = launch_of(4, 9).under_way();
+  EXPECT_EQ(all_of<supervisor::end_run>(all.on_interrupt(SIGTERM)).size(), 1u);
+  EXPECT_THAT(all.on_interrupt(SIGTERM), IsEmpty());
+  const auto orders = all.on_lead(1, "1", 2);
+  ASSERT_EQ(all_of<supervisor::end_run>(orders).size(), 1u);
+  EXPECT_EQ(all_of<supervisor::end_run>(orders)[0].slot, 1u);
+  EXPECT_EQ(all_of<supervisor::end_run>(orders)[0].signal, SIGTERM);
+  all.killed_at(3, 2);
+  EXPECT_THAT(all.on_time(9), IsEmpty()) << "a run that ends needs nobody";
+  all.on_end(1, 130, "", 10);
+  EXPECT_TRUE(all.is_over());
+  EXPECT_EQ(all.status(), 128 + SIGTERM) << "over ssh the leader hears of an end, and of no signal";
+}
+
+} // namespace
+} // namespace gossamer::apps
