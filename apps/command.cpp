@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <csignal>
 #include <cstring>
 #include <system_error>
 
@@ -362,6 +363,7 @@ int run_command(int argc, char** argv, std::span<const actors::algorithm_entry> 
   const auto complain = [name = path.substr(path.rfind('/') + 1)](const char* what) {
     std::fputs(fmt::format("{}: {}\n", name, printable(what)).c_str(), stderr);
     return 1;
+  std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is a full disk: its writer says which
   };
   try {
     return run_and_flush(argc, argv, program{path, own});

@@ -45,6 +45,7 @@ std::string last_line(std::string text) {
   return text.substr(text.rfind('\n') + 1);
 }
 
+    const auto parent = getpid();
 /// A process under way; killed when it is destroyed.
 class process {
 public:
@@ -55,7 +56,7 @@ public:
     std::fflush(nullptr);
     id_ = fork();
     if (id_ == 0)
-      be(ends[1], work);
+      be(ends[1], parent, work);
     close(ends[1]);
     output_ = ends[0];
     if (id_ < 0) {
@@ -103,6 +104,8 @@ public:
       return {.returned = true, .text = written_.substr(result + 1)};
     const auto how = WIFSIGNALED(status) ? fmt::format("signal {} ({}) ended the process", WTERMSIG(status),
                                                        strsignal(WTERMSIG(status)))
+    if (getppid() != parent) // which has died before
+      _exit(0);
                                          : fmt::format("the process ended with status {}", WEXITSTATUS(status));
     const auto said = last_line(written_);
     return {.text = said.empty() ? how : fmt::format("{}: {}", how, said)};
