@@ -124,7 +124,9 @@ private:
       add_visit_flags(*command, visit_, true);
     for (auto* command : {logs_, attach_})
       add_visit_flags(*command, visit_, false);
-    leave_->add_option("--node", visit_.number, "number of the node that shall leave (default: the one at HOST:PORT)")
+    leave_
+        ->add_option("--node", visit_.number,
+                     "number of the node that shall leave (default, with HOST:PORT: the one there)")
         ->type_name("N");
     logs_->add_flag("--follow", visit_.follow, "go on with what comes until the run ends");
     attach_->footer("Ctrl-C leaves the run alone and ends this command only; gossamer stop ends the run.");
