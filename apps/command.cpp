@@ -1,5 +1,6 @@
 #include "gossamer/apps/command.hpp"
 
+#include "gossamer/actors/telemetry/side_thread.hpp"
 #include "gossamer/apps/detail/cluster_flags.hpp"
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/apps/detail/measure.hpp"
@@ -16,10 +17,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
+#include <poll.h>
 #include <system_error>
+#include <unistd.h>
 
 namespace gossamer::apps {
 
@@ -360,12 +363,14 @@ int run_command(int argc, char** argv, std::span<const actors::algorithm_entry> 
   spdlog::set_default_logger(
       std::make_shared<spdlog::logger>("gossamer", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
   spdlog::cfg::load_env_levels();
-  const std::string path = argc > 0 ? argv[0] : "gossamer";
-  // Never throws, not even when standard error is closed.
-  const auto complain = [name = path.substr(path.rfind('/') + 1)](const char* what) {
-    std::fputs(fmt::format("{}: {}\n", name, printable(what)).c_str(), stderr);
-    return 1;
   std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is a full disk: its writer says which
+  const std::string path = argc > 0 ? argv[0] : "gossamer";
+  // Never throws, not even when standard error is closed, and does not wait for ever when nobody reads that.
+  const auto complain = [name = path.substr(path.rfind('/') + 1)](const char* what) {
+    pollfd errors{STDERR_FILENO, POLLOUT, 0};
+    if (poll(&errors, 1, static_cast<int>(std::chrono::milliseconds{actors::longest_farewell}.count())) != 0)
+      std::fputs(fmt::format("{}: {}\n", name, printable(what)).c_str(), stderr);
+    return 1;
   };
   try {
     return run_and_flush(argc, argv, program{path, own});
