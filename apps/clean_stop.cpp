@@ -1,15 +1,17 @@
 #include "gossamer/apps/detail/clean_stop.hpp"
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <initializer_list>
 #include <poll.h>
 #include <unistd.h>
 
 namespace gossamer::apps {
 
 namespace {
+
+constexpr std::array heeded{SIGINT, SIGTERM, SIGHUP};
 
 std::atomic<int> requested_signal = 0;
 std::atomic<bool> follows_input = false;
@@ -25,19 +27,27 @@ bool input_has_ended() noexcept {
   return false;
 }
 
+/// A run under nohup shall outlive its terminal.
+bool shall_be_ignored(int signal) {
+  struct sigaction now {};
+  return signal == SIGHUP && sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 } // namespace
 
 clean_stop::clean_stop() {
-  for (const int signal : {SIGINT, SIGTERM})
-    std::signal(signal, [](int received) {
-      requested_signal = received;
-      std::signal(received, SIG_DFL);
-    });
+  for (const int signal : heeded)
+    if (!shall_be_ignored(signal))
+      std::signal(signal, [](int received) {
+        requested_signal = received;
+        std::signal(received, SIG_DFL);
+      });
 }
 
 clean_stop::~clean_stop() {
-  for (const int signal : {SIGINT, SIGTERM})
-    std::signal(signal, SIG_DFL);
+  for (const int signal : heeded)
+    if (!shall_be_ignored(signal))
+      std::signal(signal, SIG_DFL);
 }
 
 int clean_stop::requested() noexcept {

@@ -1,5 +1,6 @@
 #include "gossamer/apps/command.hpp"
 
+#include "gossamer/actors/telemetry/side_thread.hpp"
 #include "gossamer/apps/detail/cluster_flags.hpp"
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/apps/detail/measure.hpp"
@@ -16,9 +17,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <poll.h>
 #include <system_error>
+#include <unistd.h>
 
 namespace gossamer::apps {
 
@@ -123,7 +127,9 @@ private:
       add_visit_flags(*command, visit_, true);
     for (auto* command : {logs_, attach_})
       add_visit_flags(*command, visit_, false);
-    leave_->add_option("--node", visit_.number, "number of the node that shall leave (default: the one at HOST:PORT)")
+    leave_
+        ->add_option("--node", visit_.number,
+                     "number of the node that shall leave (default, with HOST:PORT: the one there)")
         ->type_name("N");
     logs_->add_flag("--follow", visit_.follow, "go on with what comes until the run ends");
     attach_->footer("Ctrl-C leaves the run alone and ends this command only; gossamer stop ends the run.");
@@ -357,10 +363,13 @@ int run_command(int argc, char** argv, std::span<const actors::algorithm_entry> 
   spdlog::set_default_logger(
       std::make_shared<spdlog::logger>("gossamer", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
   spdlog::cfg::load_env_levels();
+  std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is a full disk: its writer says which
   const std::string path = argc > 0 ? argv[0] : "gossamer";
-  // Never throws, not even when standard error is closed.
+  // Never throws, not even when standard error is closed, and does not wait for ever when nobody reads that.
   const auto complain = [name = path.substr(path.rfind('/') + 1)](const char* what) {
-    std::fputs(fmt::format("{}: {}\n", name, printable(what)).c_str(), stderr);
+    pollfd errors{STDERR_FILENO, POLLOUT, 0};
+    if (poll(&errors, 1, static_cast<int>(std::chrono::milliseconds{actors::longest_farewell}.count())) != 0)
+      std::fputs(fmt::format("{}: {}\n", name, printable(what)).c_str(), stderr);
     return 1;
   };
   try {

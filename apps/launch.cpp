@@ -8,7 +8,7 @@
 #include "gossamer/apps/detail/detached_runs.hpp"
 #include "gossamer/apps/detail/launch_folder.hpp"
 #include "gossamer/apps/detail/launch_plan.hpp"
-#include "gossamer/apps/detail/progress.hpp"
+#include "gossamer/apps/detail/launch_screen.hpp"
 #include "gossamer/apps/detail/remains.hpp"
 #include "gossamer/apps/detail/shell_word.hpp"
 #include "gossamer/apps/detail/stopwatch.hpp"
@@ -67,14 +67,14 @@ public:
   }
 
   void keep_status(int status) {
-    live_.clear();
+    screen_.close();
     record_.status = static_cast<std::uint64_t>(status);
     folder_.keep(record_);
   }
 
   /// From now on everything goes into the folder, and nothing to the terminal.
   void leave_terminal() {
-    live_.clear();
+    screen_.close();
     folder_.take_streams();
     on_terminal_ = false;
   }
@@ -213,7 +213,7 @@ private:
 
   void on_progress(const std::string& line) {
     if (on_terminal_)
-      live_.show(line);
+      screen_.show_progress(line);
     record_.progress = line;
     if (since_kept_.seconds() < keep_progress_every_s)
       return;
@@ -224,11 +224,8 @@ private:
   /// Who cannot write to its terminal hears of it in the end, and the run goes on.
   void show(const std::string& line, std::FILE* stream) {
     folder_.keep_output(line);
-    if (!on_terminal_)
-      return;
-    live_.clear();
-    std::fputs((line + '\n').c_str(), stream);
-    std::fflush(stream);
+    if (on_terminal_)
+      stream == stdout ? screen_.keep_result(line) : screen_.show(line);
   }
 
   // -- what the supervisor orders -----------------------------------------------------------------------------------
@@ -289,7 +286,7 @@ private:
   std::vector<bool> heard_end_;                // likewise: it has ended, and all that it said has been heard
   supervisor decides_;
   launch_record record_ = own_record();
-  live_line live_;
+  launch_screen screen_;
   launch_folder folder_{[this](const std::string& line) { say(line); }};
   stopwatch since_launch_, since_kept_;
   bool begun_ = false, on_terminal_ = true;

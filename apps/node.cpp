@@ -4,6 +4,7 @@
 #include "gossamer/actors/worlds/cluster_world.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/fetching.hpp"
+#include "gossamer/apps/detail/live_recorder.hpp"
 #include "gossamer/apps/detail/recorder.hpp"
 #include "gossamer/apps/detail/remains.hpp"
 #include "gossamer/apps/detail/slurm.hpp"
@@ -34,55 +35,44 @@ void follow(const node_options& node) {
 
 bool stop_requested() { return clean_stop::requested() != 0; }
 
-/// A line for the program that has started this one. Whether that still reads is no matter of the run.
-void announce(std::string_view what, const std::string& line = {}) {
-  std::fputs(fmt::format("{}{}\n", what, line).c_str(), stdout);
-  std::fflush(stdout);
-}
-
-/// Announces progress, in place of showing it.
-class announcing_observer final : public actors::run_observer {
-public:
-  explicit announcing_observer(actors::run_observer& inner) : inner_(inner) {}
-  void on_progress(const actors::progress_record& p) override { announce(progress_is, progress_line(p)); }
-  void on_evaluation(const actors::evaluation_record& r) override { inner_.on_evaluation(r); }
-  void on_event(double time_s, const std::string& what) override { inner_.on_event(time_s, what); }
-
-private:
-  actors::run_observer& inner_;
-};
-
 /// The line to paste on another machine.
-void invite(const program& p, const node_options& node, const actors::endpoint& where) {
+void invite(const program& p, const node_options& node, live_output& output, const actors::endpoint& where) {
   const auto address = to_string(where);
-  if (node.announce)
-    announce(announcement, address);
-  else if (node.nodes > 1)
-    say(p, fmt::format("waits for {} more node{}; start each of them with\n  {} node --join {}{}", node.nodes - 1,
-                       node.nodes == 2 ? "" : "s", p.name(), address,
-                       !node.certs.empty() ? " --certs DIR"
-                       : node.insecure     ? " --insecure"
-                                           : ""));
+  output.announce(announcement, address);
+  if (!output.announces() && node.nodes > 1)
+    output.say(fmt::format("waits for {} more node{}; start each of them with\n  {} node --join {}{}", node.nodes - 1,
+                           node.nodes == 2 ? "" : "s", p.name(), address,
+                           !node.certs.empty() ? " --certs DIR"
+                           : node.insecure     ? " --insecure"
+                                               : ""));
 }
 
-void tell_all_are_here(const node_options& node, const std::vector<actors::node_place>& places) {
-  if (!node.announce)
-    return;
+void tell_all_are_here(live_output& output, const std::vector<actors::node_place>& places) {
   for (std::size_t k = 0; k < places.size(); ++k)
-    announce(node_is, fmt::format("{} {} {}", k, to_string(places[k].door), fmt::join(places[k].ranks, ",")));
-  announce(all_have_come);
+    output.announce(node_is, fmt::format("{} {} {}", k, to_string(places[k].door), fmt::join(places[k].ranks, ",")));
+  output.announce(all_have_come);
 }
 
 /// Anybody of the run lets others in, or sends them on.
-void tell_door(const program& p, const node_options& node, const actors::endpoint& door) {
-  node.announce ? announce(door_is, to_string(door))
-                : say(p, fmt::format("this node takes part; others may join here, too, at {}", to_string(door)));
+void tell_door(live_output& output, const actors::endpoint& door) {
+  output.announce(door_is, to_string(door));
+  if (!output.announces())
+    output.say(fmt::format("this node takes part; others may join here, too, at {}", to_string(door)));
 }
 
-void tell_departure(const program& p, const node_options& node) {
-  if (node.announce)
-    announce(has_left);
-  say(p, "this node has left, as it was asked to; the run goes on");
+void tell_departure(live_output& output) {
+  output.announce(has_left);
+  output.say("this node has left, as it was asked to; the run goes on");
+}
+
+auto keeper_of_survivors(live_output& output) {
+  return [&output](const actors::survival& left) {
+    const auto folder = keep_survivor(left);
+    output.announce(survivor_is, folder.string());
+    output.say(fmt::format("what this node had come to is in {}: --resume goes on from that, and its model.npz begins "
+                           "another run with --initial",
+                           folder.string()));
+  };
 }
 
 std::string host_name() {
@@ -105,50 +95,42 @@ auto on_this_host(const Prepare& prepare, std::string_view besides = {}) {
   }
 }
 
+/// Where the leader wrote, if this machine sees that; else a folder of its own, which begins now.
+std::shared_ptr<actors::run_folder> folder_after(const actors::succession& s, const live_output::voice& say) {
+  try {
+    return std::make_shared<actors::run_folder>(actors::run_folder::taken_over(s.folder));
+  } catch (const error& e) {
+    const auto own = actors::run_folder::make_next("runs", s.run->algorithm->about.name);
+    say(fmt::format("{}; the rest of the run is written to {}", e.what(), own.string()));
+    auto folder = std::make_shared<actors::run_folder>(own, false);
+    folder->write("settings.toml", to_text(s.run->settings));
+    return folder;
+  }
+}
+
 /// Shows and writes down a run whose leader has died, and which this node leads from now on.
 class successor final {
 public:
-  successor(const program& p, const node_options& node, const actors::succession& s)
-      : program_(p), folder_(folder_for(s)), recording_(folder_), announcing_(recording_) {
-    if (node.announce) {
-      announce(folder_is, absolute(folder_.path()).string());
-      announce(announcement, to_string(s.where));
-    } else {
-      say(p, fmt::format("this node leads the run from now on, at {}", to_string(s.where)));
-    }
-    announces_ = node.announce;
+  /// @param output outlives this object
+  successor(live_output& output, const actors::succession& s)
+      : recorder_(output, [s, say = output.to_say()] { return folder_after(s, say); }) {
+    output.announce(announcement, to_string(s.where));
+    if (!output.announces())
+      output.say(fmt::format("this node leads the run from now on, at {}", to_string(s.where)));
   }
-  actors::run_observer* observer() {
-    return announces_ ? static_cast<actors::run_observer*>(&announcing_) : &recording_;
-  }
+  actors::run_observer* observer() { return &recorder_; }
   void finish(const actors::run_summary& summary) {
+    const auto path = recorder_.finish(summary);
     status_ = exit_status(summary);
-    folder_.finish(summary);
-    fmt::print("{}{} holds metrics.jsonl, summary.json and plot.svg\n", describe(summary), folder_.path().string());
-    std::fflush(stdout);
+    results_ = fmt::format("{}{} holds metrics.jsonl, summary.json and plot.svg\n", describe(summary), path.string());
   }
 
+  const std::string& results() const noexcept { return results_; } ///< for standard output
   int status() const noexcept { return status_; }
 
 private:
-  /// Where the leader wrote, if this machine sees that; else a folder of its own, which begins now.
-  actors::run_folder folder_for(const actors::succession& s) const {
-    try {
-      return actors::run_folder::taken_over(s.folder);
-    } catch (const error& e) {
-      const auto own = actors::run_folder::make_next("runs", s.run->algorithm->about.name);
-      say(program_, fmt::format("{}; the rest of the run is written to {}", e.what(), own.string()));
-      actors::run_folder folder{own, false};
-      folder.write("settings.toml", to_text(s.run->settings));
-      return folder;
-    }
-  }
-
-  const program& program_;
-  actors::run_folder folder_;
-  recorder recording_;
-  announcing_observer announcing_;
-  bool announces_ = false;
+  live_recorder recorder_;
+  std::string results_;
   int status_ = 0;
 };
 
@@ -174,14 +156,6 @@ actors::node_settings settings_of(const program& p, const node_options& node, co
   s.tell = [&p](const std::string& line) { say(p, line); };
   s.interrupted = stop_requested;
   s.identity = identity_of(node);
-  s.survives = [&p, announces = node.announce](const actors::survival& left) {
-    const auto folder = keep_survivor(left);
-    if (announces)
-      announce(survivor_is, folder.string());
-    say(p, fmt::format("what this node had come to is in {}: --resume goes on from that, and its model.npz begins "
-                       "another run with --initial",
-                       folder.string()));
-  };
   return s;
 }
 
@@ -234,27 +208,26 @@ int lead(const program& p, const node_options& node, run_options job, bool json)
   require_workers(node.nodes, job.run.workers);
   require_private("--listen", node.listen, node.insecure || !node.certs.empty());
   follow(node);
+  live_output output{p.name(), node.announce};
   actors::leader_settings s{settings_of(p, node, node.listen), node.nodes, std::chrono::seconds(node.wait_s)};
+  s.tell = output.to_say();
+  s.survives = keeper_of_survivors(output);
   s.threads = job.run.threads;
-  s.listens = [&](const auto& where) { invite(p, node, where); };
-  s.begins = [&](const auto& places) { tell_all_are_here(node, places); };
+  s.listens = [&](const auto& where) { invite(p, node, output, where); };
+  s.begins = [&](const auto& places) { tell_all_are_here(output, places); };
   s.stop = clean_stop::request;
   job.run.data_dir = node.data_dir;
   job.parts_elsewhere = node.nodes > 1;
-  const auto world = [&](const run_setup& run, auto around, actors::run_folder& folder) {
-    s.ends = [&](const auto& summary) { folder.finish(summary); };
-    s.folder = absolute(folder.path()).string();
-    announcing_observer announcing{*around.observer};
-    if (node.announce) {
-      announce(folder_is, absolute(folder.path()).string());
-      around.observer = &announcing;
-    }
+  const auto world = [&](const run_setup& run, const auto& around, live_recorder& recorder, const auto& folder) {
+    s.ends = [&](const auto& summary) { recorder.finish(summary); };
+    s.folder = absolute(folder).string();
+    output.announce(folder_is, s.folder);
     return actors::lead_cluster(run.experiment, s, around);
   };
   try {
-    return on_this_host([&] { return train_in(p, job, json, world); });
+    return on_this_host([&] { return train_in(p, job, json, output, world); });
   } catch (const actors::node_has_gone&) {
-    tell_departure(p, node);
+    tell_departure(output);
     return 0;
   }
 }
@@ -265,16 +238,19 @@ int join(const program& p, const node_options& node) {
     require_private("--join", door, node.insecure || !node.certs.empty());
   const clean_stop stop;
   follow(node);
+  live_output output{p.name(), node.announce};
   actors::joining_settings s{settings_of(p, node, doors.front())};
   for (std::size_t k = 1; k < doors.size(); ++k)
     s.more_doors.push_back(actors::parse_endpoint(doors[k]));
   s.wanted = node.number;
+  s.tell = output.to_say();
+  s.survives = keeper_of_survivors(output);
   // Where all are started alike, nobody says that the leader is there first.
   s.wait = node.rendezvous.empty() ? s.patience : std::chrono::seconds(node.wait_s);
-  s.joined = [&](const auto& door) { tell_door(p, node, door); };
+  s.joined = [&](const auto& door) { tell_door(output, door); };
   std::shared_ptr<successor> leads; // used by one thread at a time
   s.leads = [&](const actors::succession& run) {
-    leads = std::make_shared<successor>(p, node, run);
+    leads = std::make_shared<successor>(output, run);
     return std::shared_ptr<actors::run_observer>{leads, leads->observer()};
   };
   s.ends = [&](const auto& summary) { leads->finish(summary); };
@@ -295,13 +271,16 @@ int join(const program& p, const node_options& node) {
   } catch (const error& e) {
     if (!clean_stop::requested()) {
       if (node.announce && dynamic_cast<const actors::not_let_in*>(&e) != nullptr)
-        announce(is_not_let_in);
+        output.announce(is_not_let_in);
       throw;
     }
-    say(p, "interrupted; the run goes on without this node");
+    output.say("interrupted; the run goes on without this node");
     return 128 + clean_stop::requested();
   }
-  is_over ? say(p, "the run is over") : tell_departure(p, node);
+  is_over ? output.say("the run is over") : tell_departure(output);
+  const auto missing = output.close();
+  if (leads)
+    fmt::print("{}{}{}", leads->results(), missing, missing.empty() ? "" : "\n");
   return leads ? leads->status() : 0;
 }
 

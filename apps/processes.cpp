@@ -1,6 +1,7 @@
 #include "gossamer/apps/detail/processes.hpp"
 
 #include "gossamer/apps/detail/stopwatch.hpp"
+#include "gossamer/apps/detail/write_all.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
@@ -30,15 +31,6 @@ constexpr char begin_of_result = '\x1E'; // behind whatever the work wrote to st
   throw error(errc::io, fmt::format("cannot {} a process: {}", what, std::strerror(errno)), "try fewer --jobs");
 }
 
-void write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const auto written = write(file, text.data(), text.size());
-    if (written < 0 && errno != EINTR)
-      return;
-    text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
-  }
-}
-
 std::string last_line(std::string text) {
   while (text.ends_with('\n'))
     text.pop_back();
@@ -53,9 +45,10 @@ public:
     if (pipe2(ends.data(), O_CLOEXEC) != 0)
       refuse("talk to");
     std::fflush(nullptr);
+    const auto parent = getpid();
     id_ = fork();
     if (id_ == 0)
-      be(ends[1], work);
+      be(ends[1], parent, work);
     close(ends[1]);
     output_ = ends[0];
     if (id_ < 0) {
@@ -109,8 +102,10 @@ public:
   }
 
 private:
-  [[noreturn]] void be(int output, const std::function<std::string(std::size_t)>& work) const {
+  [[noreturn]] void be(int output, pid_t parent, const std::function<std::string(std::size_t)>& work) const {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) // which has died before
+      _exit(0);
     dup2(output, STDERR_FILENO);
     write_all(output, begin_of_result + work(number_));
     _exit(0);

@@ -1,9 +1,13 @@
 #include "gossamer/apps/detail/progress.hpp"
 
+#include "gossamer/apps/detail/write_all.hpp"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <limits>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include <utility>
 
@@ -42,17 +46,20 @@ std::string nodes(const actors::progress_record& p) {
   return p.nodes > 1 ? fmt::format("  {} of {} nodes", p.nodes - p.nodes_lost, p.nodes) : "";
 }
 
-/// A run goes on when nobody can see it: failures are ignored.
-void show_text(const std::string& text) {
-  std::fputs(text.c_str(), stderr);
-  std::fflush(stderr);
+void show_text(const std::string& text) { write_all(STDERR_FILENO, text); }
+
+/// Where that is not known, as much as there is.
+std::size_t columns_of_terminal() {
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : std::numeric_limits<std::size_t>::max();
 }
 
 } // namespace
 
-live_line::live_line() : terminal_(isatty(STDERR_FILENO) == 1) {}
-
 live_line::~live_line() { clear(); }
+
+bool live_line::is_seen() { return isatty(STDERR_FILENO) == 1; }
 
 void live_line::clear() {
   if (std::exchange(open_, false))
@@ -60,31 +67,40 @@ void live_line::clear() {
 }
 
 void live_line::show(const std::string& text) {
-  if (!terminal_)
+  if (!seen_)
     return;
-  show_text("\r\033[K" + text);
+  show_text("\r\033[K" + fitted(text, columns_of_terminal() - 1)); // terminals differ in what the last column does
   open_ = true;
 }
 
+std::string fitted(std::string line, std::size_t columns) {
+  while (line.size() > columns) {
+    const auto end = line.rfind("  ");
+    line.resize(end != std::string::npos ? end : columns);
+  }
+  return line;
+}
+
 std::string progress_line(const actors::progress_record& p) {
-  return fmt::format("epoch {:.2f}{}  loss {}  accuracy {}  {} steps/s  {}bit/s  {} left{}", p.epoch,
+  return fmt::format("epoch {:.2f}{}  loss {}  accuracy {}  {} left{}  {} steps/s  {}bit/s", p.epoch,
                      std::isfinite(p.planned_epochs) ? fmt::format("/{:.4g}", p.planned_epochs) : "", loss(p.loss),
-                     percent(p.accuracy), with_prefix(p.steps_per_second), with_prefix(p.bits_per_second) + " ",
-                     clock(p.remaining_s), nodes(p));
+                     percent(p.accuracy), clock(p.remaining_s), nodes(p), with_prefix(p.steps_per_second),
+                     with_prefix(p.bits_per_second) + " ");
 }
 
 void progress::on_progress(const actors::progress_record& p) { line_.show(progress_line(p)); }
 
 void progress::on_evaluation(const actors::evaluation_record& r) {
-  line_.clear();
-  show_text(fmt::format("epoch {:6.2f}  {:7.2f} s  training loss {}  test loss {}  test accuracy {:>8}  sent {}bit\n",
-                        r.epoch, r.time_s, loss(r.train_loss), loss(r.test_loss), percent(r.test_accuracy),
-                        with_prefix(static_cast<double>(r.payload_bits)) + " "));
+  say(fmt::format("epoch {:6.2f}  {:7.2f} s  training loss {}  test loss {}  test accuracy {:>8}  sent {}bit\n",
+                  r.epoch, r.time_s, loss(r.train_loss), loss(r.test_loss), percent(r.test_accuracy),
+                  with_prefix(static_cast<double>(r.payload_bits)) + " "));
 }
 
-void progress::on_event(double time_s, const std::string& what) {
+void progress::on_event(double time_s, const std::string& what) { say(fmt::format("{:>14.4g} s  {}\n", time_s, what)); }
+
+void progress::say(const std::string& text) {
   line_.clear();
-  show_text(fmt::format("{:>14.4g} s  {}\n", time_s, what));
+  show_text(text);
 }
 
 std::string describe(const actors::run_summary& s) {

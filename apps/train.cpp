@@ -3,6 +3,7 @@
 #include "gossamer/actors/worlds/local_world.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/commands.hpp"
+#include "gossamer/apps/detail/live_recorder.hpp"
 #include "gossamer/apps/detail/recorder.hpp"
 #include "gossamer/apps/detail/training.hpp"
 
@@ -10,38 +11,42 @@
 
 namespace gossamer::apps {
 
-int train_in(const program& p, const run_options& options, bool json, const real_world& world) {
+int train_in(const program& p, const run_options& options, bool json, live_output& output, const real_world& world) {
   const auto run = set_up_local(p, options);
-  auto folder = open_folder(run, p.name() + " train", train_options());
-  bring_metrics(run, folder);
+  const auto folder = std::make_shared<actors::run_folder>(open_folder(run, p.name() + " train", train_options()));
+  const auto path = folder->path();
+  bring_metrics(run, *folder);
   actors::run_summary summary;
   {
     const clean_stop stop;
-    recorder observer{folder};
+    live_recorder recorder{output, [folder] { return folder; }};
     summary = world(run,
-                    {.observer = &observer,
+                    {.observer = &recorder,
                      .interrupted = [] { return clean_stop::requested() != 0; },
                      .faults = run.plan,
                      .workers_per_node = options.world.workers_per_node,
                      .wrap_link = {},
-                     .checkpoints = checkpoints_in(folder.path()),
+                     .checkpoints = checkpoints_in(path),
                      .from = run.from},
-                    folder);
+                    recorder, path);
   }
+  const auto missing = output.close();
   if (json)
     fmt::print("{}\n", to_json(summary));
   else
-    fmt::print("{}{} holds config.toml, {}metrics.jsonl, summary.json and plot.svg\n", describe(summary),
-               folder.path().string(), run.plan.faults.empty() ? "" : "faults.toml, ");
+    fmt::print("{}{} holds config.toml, {}metrics.jsonl, summary.json and plot.svg\n{}{}", describe(summary),
+               path.string(), run.plan.faults.empty() ? "" : "faults.toml, ", missing, missing.empty() ? "" : "\n");
   return exit_status(summary);
 }
 
 int train(const program& p, const run_options& options, bool json) {
-  return train_in(p, options, json, [](const run_setup& run, const auto& around, actors::run_folder& folder) {
-    auto summary = actors::run_locally(run.experiment, around);
-    folder.finish(summary);
-    return summary;
-  });
+  live_output output{p.name(), false};
+  return train_in(p, options, json, output,
+                  [](const run_setup& run, const auto& around, live_recorder& recorder, const auto&) {
+                    auto summary = actors::run_locally(run.experiment, around);
+                    recorder.finish(summary);
+                    return summary;
+                  });
 }
 
 } // namespace gossamer::apps

@@ -178,10 +178,18 @@ int stop_run(const program& p, const visit_options& o) {
 }
 
 int leave_run(const program& p, const visit_options& o) {
-  if (!is_address(o.run))
-    throw error(errc::usage, "it is not said which node shall leave",
-                "give HOST:PORT of any node of the run, and --node with its number");
-  const auto number = actors::let_leave(settings_of_visit(p, o), o.number);
+  auto door = o;
+  if (!is_address(o.run)) {
+    const auto folder = folder_of(o);
+    const auto [runs, r] = look_at(folder);
+    if (!runs)
+      throw error(errc::failed, end_of(folder, r), "there is no node left");
+    if (!o.number)
+      throw error(errc::usage, fmt::format("it is not said which node of {} shall leave", shown(folder)),
+                  "add --node N; nodes/nodes.json in that folder lists all");
+    door.run = r.leader;
+  }
+  const auto number = actors::let_leave(settings_of_visit(p, door), o.number);
   fmt::print("node {} leaves as soon as it has handed over what it has\n", number);
   return 0;
 }

@@ -92,14 +92,14 @@ class Run:
         with contextlib.suppress(OSError):  # that is how terminals end
             while more := os.read(screen, 65536):
                 *lines, rest = re.split(rb"(?:\r|\n|\x1b\[K)+", rest + more)
-                if re.search(rb" nodes$", rest):  # of a line that will be replaced
+                if re.search(rb"bit/s$", rest):  # of a line that will be replaced
                     lines, rest = [*lines, rest], b""
                 for line in lines:
                     self.hear(line.decode(errors="replace"))
         os.close(screen)
 
     def hear(self, line: str) -> None:
-        if progress := re.match(r"epoch ([\d.]+)\S*  loss .* (\d+) of \d+ nodes$", line):
+        if progress := re.match(r"epoch ([\d.]+)\S*  loss .* (\d+) of \d+ nodes  .*bit/s$", line):
             present = int(progress[2])
             if present > self.nodes - len(self.missed):
                 return  # of one that leads no more, and has yet to find out

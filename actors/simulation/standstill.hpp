@@ -13,12 +13,16 @@ namespace gossamer::actors {
 /// never lets it go on. Threads: one at a time.
 class standstill {
 public:
-  explicit standstill(std::uint64_t participants) : most_(most_after_interrupt + 100 * participants * participants) {}
+  explicit standstill(std::uint64_t participants)
+      : most_at_the_end_(20'000 + 100 * participants), most_(most_at_the_end_ + 100 * participants * participants) {}
 
   /// Time has gone on, or a gradient is done.
   void over() noexcept { messages_ = 0; }
-  /// Somebody waits for the end of the run.
-  void hurry() noexcept { most_ = most_after_interrupt; }
+  /// Somebody waits for the end of the run, of which everybody hears in messages that may take no time.
+  void hurry() noexcept {
+    most_ = most_at_the_end_;
+    messages_ = 0;
+  }
 
   /// A message is about to be handled.
   /// @error errc::usage when there were more than any round of so many workers takes, all of them without time
@@ -33,8 +37,7 @@ public:
   }
 
 private:
-  static constexpr std::uint64_t most_after_interrupt = 20'000;
-
+  std::uint64_t most_at_the_end_;
   std::uint64_t most_;
   std::uint64_t messages_ = 0;
 };

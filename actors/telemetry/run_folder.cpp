@@ -44,6 +44,15 @@ std::set<int> numbers_in(const fs::path& parent) {
   return numbers;
 }
 
+/// One that has fallen silent, and is followed, may have it still.
+std::unique_ptr<const folder_lock> lock_if_free(const fs::path& folder) {
+  try {
+    return std::make_unique<const folder_lock>(folder);
+  } catch (const error&) {
+    return nullptr;
+  }
+}
+
 } // namespace
 
 run_folder::run_folder(fs::path folder, bool overwrite) : folder_(std::move(folder)) {
@@ -51,6 +60,7 @@ run_folder::run_folder(fs::path folder, bool overwrite) : folder_(std::move(fold
   fs::create_directories(folder_, problem);
   if (problem)
     refuse(folder_, problem.message().c_str());
+  lock_ = std::make_unique<const folder_lock>(folder_);
   const auto make_room = [&](const fs::path& old) {
     if (!overwrite)
       throw error(errc::usage, fmt::format("{} already holds a run", folder_.string()),
@@ -67,7 +77,8 @@ run_folder::run_folder(fs::path folder, bool overwrite) : folder_(std::move(fold
   open_metrics("w");
 }
 
-run_folder::run_folder(fs::path folder) : folder_(std::move(folder)), records_(read_run(folder_).evaluations) {
+run_folder::run_folder(fs::path folder)
+    : folder_(std::move(folder)), lock_(lock_if_free(folder_)), records_(read_run(folder_).evaluations) {
   std::string lines;
   for (const auto& record : records_)
     lines += to_json(record) + '\n';
@@ -127,6 +138,7 @@ void run_folder::discard() noexcept {
   std::error_code ignored;
   for (const auto* name : file_names)
     fs::remove(folder_ / name, ignored);
+  lock_.reset();
   fs::remove(folder_, ignored); // fails where something else is in it
 }
 

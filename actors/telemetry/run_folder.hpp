@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/actors/telemetry/folder_lock.hpp"
 #include "gossamer/actors/telemetry/record.hpp"
 
 #include <cstdio>
@@ -13,12 +14,14 @@ namespace gossamer::actors {
 /// Where a run leaves what it found: config.toml, metrics.jsonl (a line per evaluation, flushed at once), and, when the
 /// run has ended, summary.json and plot.svg; of simulations and faults also faults.toml, costs.toml, blame.txt,
 /// blame.json and trace.json. A file that is there is whole: all but metrics.jsonl are written beside their place and
-/// moved into it. A run that failed leaves no summary.json.
+/// moved into it. A run that failed leaves no summary.json. As long as this lives, no other process can write a run
+/// there: see `folder_lock`.
 ///
 /// @error errc::io from every member when the system refuses (disk full, read-only folder), naming the file
 class run_folder final : public run_observer {
 public:
-  /// Creates the folder. @error errc::usage when it already holds a run, unless `overwrite`
+  /// Creates the folder. @error errc::usage when it already holds a run, unless `overwrite`, and when another process
+  /// writes one there
   run_folder(std::filesystem::path folder, bool overwrite);
 
   /// Goes on in the folder of a run whose process has died, or has fallen silent: behind the evaluations that it had
@@ -53,6 +56,7 @@ private:
   };
 
   std::filesystem::path folder_;
+  std::unique_ptr<const folder_lock> lock_; // let go last; null: whoever fell silent may still have it
   std::unique_ptr<std::FILE, close_file> metrics_;
   std::vector<evaluation_record> records_;
 };

@@ -2,7 +2,8 @@
 
 namespace gossamer::apps {
 
-/// While it lives, the first SIGINT or SIGTERM asks the run to stop after its present step; the second kills as usual.
+/// While it lives, the first SIGINT, SIGTERM or SIGHUP asks the run to stop after its present step; the second of a
+/// kind kills as usual. A SIGHUP that was ignored before, as nohup has it, stays ignored.
 class clean_stop {
 public:
   clean_stop();

@@ -236,7 +236,7 @@ protected:
   }
   /// With files that cannot grow beyond so many blocks of 512 bytes (in some shells: of 1024).
   support::outcome run_with_file_limit(int blocks, const words& given) const {
-    const auto script = "trap '' XFSZ; ulimit -f " + std::to_string(blocks) + "; exec \"$0\" \"$@\"";
+    const auto script = "ulimit -f " + std::to_string(blocks) + "; exec \"$0\" \"$@\"";
     return execute(words{"sh", "-c", script} + gossamer(given));
   }
 };

@@ -100,6 +100,22 @@ TEST_F(detached, runs_answer_at_their_leaders_address) {
   EXPECT_EQ(here({"attach"}).status, 130);
 }
 
+TEST_F(detached, runs_let_a_node_go_that_is_named) {
+  ASSERT_EQ(launch().status, 0);
+  const auto which = here({"leave"});
+  EXPECT_EQ(which.status, 2);
+  EXPECT_THAT(which.err, HasSubstr("it is not said which node of run shall leave; add --node N"));
+  const auto named = here({"leave", "run", "--node", "1"});
+  EXPECT_EQ(named.status, 0) << named.err;
+  EXPECT_THAT(named.out, HasSubstr("node 1 leaves as soon as"));
+  support::subprocess shown(at_home({"logs", "--follow"}));
+  shown.when("node 1 has left", [&](const auto&) { here({"stop"}); });
+  EXPECT_THAT(shown.finish().out, HasSubstr("worker 1 has left"));
+  const auto late = here({"leave", "run", "--node", "1"});
+  EXPECT_EQ(late.status, 1);
+  EXPECT_THAT(late.err, HasSubstr("run has ended with status 130"));
+}
+
 TEST_F(detached, runs_answer_whoever_has_a_certificate) {
   ASSERT_EQ(here({"certs", "--hosts", "127.0.0.1"}).status, 0);
   ASSERT_EQ(launch({"--certs", "certs/127.0.0.1"}).status, 0);

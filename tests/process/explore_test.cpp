@@ -82,6 +82,13 @@ TEST_F(exploration, tells_failures_when_they_are_found_and_sums_up_when_interrup
   EXPECT_THAT(ended.err, AllOf(StartsWith("gossamer: interrupted; "), HasSubstr(" of 1000000 wanted\n")));
 }
 
+TEST_F(exploration, leaves_no_process_when_its_terminal_is_gone) {
+  const words endless{"simulate", "--data", "digits:samples=600,test=200", "--epochs", "1e8", "--jobs", "2"};
+  const words some{"--seeds", "1..100000", "--run-limit", "2", "--keep-going"};
+  const auto ended = support::subprocess(gossamer(endless + some)).signal_after("still ran", SIGHUP).finish();
+  EXPECT_EQ(ended.status, 129) << ended.err; // whoever is left would keep its output open, and finish() waiting
+}
+
 TEST_F(exploration, refuses_what_it_cannot_run) {
   const auto expect_refused = [&](const words& flags, const std::string& said) {
     SCOPED_TRACE(testing::PrintToString(flags));

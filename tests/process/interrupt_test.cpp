@@ -11,13 +11,13 @@ using testing::HasSubstr;
 
 class interrupted_command : public command {
 protected:
-  /// A run that would take days, stopped by SIGINT after its first evaluation.
-  support::outcome interrupt(const std::string& algorithm) const {
-    const words endless{"train", "--data", "digits:samples=600,test=200", "--epochs", "1e8", "--eval-every", "1"};
-    const auto out = (folder_ / "run").string();
-    return support::subprocess(gossamer(endless + words{"--algorithm", algorithm, "--out", out}))
-        .signal_after("epoch ", SIGINT)
-        .finish();
+  /// A run that would take days, stopped by a signal after its first evaluation.
+  support::outcome interrupt(const std::string& algorithm, int signal = SIGINT) const {
+    return support::subprocess(endless(algorithm)).signal_after("epoch ", signal).finish();
+  }
+  words endless(const std::string& algorithm) const {
+    return gossamer({"train", "--data", "digits:samples=600,test=200", "--epochs", "1e8", "--eval-every", "1",
+                     "--algorithm", algorithm, "--out", (folder_ / "run").string()});
   }
 };
 
@@ -36,6 +36,30 @@ TEST_F(interrupted_command, ends_with_130_and_sums_up) {
     EXPECT_EQ(summary["step"], metrics().back()["step"]);
     EXPECT_TRUE(exists("run/plot.svg"));
   }
+}
+
+TEST_F(interrupted_command, takes_the_end_of_its_terminal_for_an_interrupt_unless_that_is_ignored) {
+  EXPECT_EQ(interrupt("d-psgd", SIGHUP).status, 129);
+  EXPECT_EQ(json::parse(read("run/summary.json"))["end"], "interrupted");
+  std::filesystem::remove_all(folder_ / "run");
+  support::subprocess run(words{"nohup"} + endless("d-psgd") + words{"--seconds", "2"});
+  EXPECT_EQ(run.signal_after("epoch ", SIGHUP).finish().status, 0);
+  EXPECT_EQ(json::parse(read("run/summary.json"))["end"], "seconds");
+}
+
+TEST_F(interrupted_command, has_its_folder_to_itself) {
+  support::outcome second;
+  support::subprocess first(endless("d-psgd"));
+  first.when("epoch ", [&](const auto&) {
+    second = run(small + words{"--overwrite", "--out", "run"});
+    first.send_signal(SIGINT);
+  });
+  EXPECT_EQ(first.finish().status, 130);
+  EXPECT_EQ(second.status, 2);
+  EXPECT_THAT(second.err,
+              AllOf(HasSubstr("gossamer: process "), HasSubstr(" writes a run into run"), HasSubstr("--out")));
+  EXPECT_EQ(json::parse(read("run/summary.json"))["step"], metrics().back()["step"]);
+  EXPECT_EQ(run(small + words{"--overwrite", "--out", "run"}).status, 0);
 }
 
 TEST_F(interrupted_command, stops_all_workers_at_the_same_step) {

@@ -1,3 +1,4 @@
+#include "gossamer/actors/simulation/standstill.hpp"
 #include "gossamer/actors/simulation/work_costs.hpp"
 #include "gossamer/actors/worlds/simulated_world.hpp"
 
@@ -217,6 +218,21 @@ TEST(an_interrupt, is_heard_long_before_a_tenth_of_a_virtual_second_is_over) {
       simulate(prepare(quadratic_run("d-psgd", 4, 1000)), with_costs(default_costs(), "ideal", 1e-6), around).summary;
   EXPECT_EQ(summary.end, run_end::interrupted);
   EXPECT_LT(summary.final.time_s, 0.01);
+}
+
+TEST(an_interrupt, is_no_standstill_however_many_hear_of_it) {
+  constexpr std::uint64_t many = 100'000, messages_of_each = 20;
+  standstill guard{many};
+  for (std::uint64_t i = 0; i < many * many / 1000; ++i) // of a round that is under way
+    guard.count({});
+  guard.hurry();
+  for (std::uint64_t i = 0; i < many * messages_of_each; ++i)
+    guard.count({});
+  EXPECT_THAT(refusal([&] {
+                for (std::uint64_t i = 0; i < many * many; ++i)
+                  guard.count({});
+              }),
+              HasSubstr("time stands still"));
 }
 
 TEST(time_that_stands_still, is_not_that_of_many_workers_without_costs) {

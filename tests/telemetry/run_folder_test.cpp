@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -78,6 +79,38 @@ TEST_F(run_folders, are_taken_over_from_one_that_goes_on_writing) {
   for (const auto& record : read_run(folder_ / "run").evaluations)
     times.push_back(record.time_s);
   EXPECT_THAT(times, testing::ElementsAre(1, 2, 4, 6));
+}
+
+TEST_F(run_folders, have_one_writer_at_a_time_who_is_named_to_others) {
+  const auto open = [this] { run_folder{folder_ / "run", true}; };
+  {
+    const run_folder first{folder_ / "run", false};
+    try {
+      open();
+      FAIL() << "there are two";
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::usage);
+      EXPECT_THAT(e.what(),
+                  testing::AllOf(testing::StartsWith("process " + std::to_string(getpid()) + " on "),
+                                 testing::HasSubstr((folder_ / "run").string()), testing::HasSubstr("--out")));
+    }
+    EXPECT_TRUE(fs::exists(folder_ / "run" / "metrics.jsonl")) << "the second one has removed it";
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "run" / "run.lock"));
+  open();
+}
+
+TEST_F(run_folders, are_free_again_when_their_writer_is_killed) {
+  const auto child = fork();
+  if (child == 0) {
+    const run_folder its{folder_ / "run", false};
+    raise(SIGKILL);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_TRUE(fs::exists(folder_ / "run" / "run.lock"));
+  run_folder{folder_ / "run", true};
 }
 
 TEST_F(run_folders, leave_nothing_when_discarded) {

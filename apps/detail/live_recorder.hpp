@@ -1,0 +1,34 @@
+#pragma once
+
+#include "gossamer/actors/telemetry/deferred_observer.hpp"
+#include "gossamer/actors/telemetry/run_folder.hpp"
+#include "gossamer/apps/detail/live_output.hpp"
+
+namespace gossamer::apps {
+
+/// Shows a run in real time and writes it down, in the threads of a `live_output`: no call waits for a terminal or a
+/// disk. What fails on the disk, the next call throws.
+class live_recorder final : public actors::run_observer {
+public:
+  /// Called once, in the thread of the disk, which may live longer than whoever has made this.
+  using opener = std::function<std::shared_ptr<actors::run_folder>()>;
+
+  /// @param output outlives this object
+  live_recorder(live_output& output, opener open);
+
+  void on_progress(const actors::progress_record& p) override;
+  void on_evaluation(const actors::evaluation_record& r) override;
+  void on_event(double time_s, const std::string& what) override;
+
+  /// Waits until everything is in the folder, and closes that. @returns its path @error as `run_folder`
+  std::filesystem::path finish(const actors::run_summary& summary);
+
+private:
+  class folder_on_disk;
+
+  live_output& output_;
+  std::shared_ptr<folder_on_disk> folder_;
+  actors::deferred_observer kept_;
+};
+
+} // namespace gossamer::apps
