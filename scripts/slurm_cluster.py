@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Callable
 
 DAEMONS = ("munged", "slurmctld", "slurmd")
-COMMANDS = ("srun", "sbatch", "scancel", "scontrol", "sinfo")
+COMMANDS = ("srun", "salloc", "sbatch", "scancel", "scontrol", "sinfo", "squeue")
 WHERE = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin"  # Debian's daemons are there
 READY_S = 30
 END_S = 10
