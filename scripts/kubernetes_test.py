@@ -11,6 +11,7 @@ status 77.
 import argparse
 import copy
 import os
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -50,12 +51,13 @@ def wrong_names(service: dict, job: dict) -> list[str]:
 def run_pods(gossamer: Path, service: dict, job: dict) -> str:
     """What goes wrong when all pods are processes here."""
     spec, port = job["spec"]["template"]["spec"]["containers"][0], free_ports()[0]
+    token = secrets.token_hex(16)
     there = f"{job['metadata']['name']}-0.{service['metadata']['name']}:7000"
     command = " ".join(spec["args"]).replace(there, f"127.0.0.1:{port}")
     with tempfile.TemporaryDirectory(prefix="gossamer-pods-") as folder:
         pods = [subprocess.Popen([*spec["command"], f"{command} {SMALL} --out run"], cwd=folder, text=True,
                                  env={**os.environ, "PATH": f"{gossamer.parent}:{os.environ['PATH']}",
-                                      "JOB_COMPLETION_INDEX": str(index)},
+                                      "JOB_COMPLETION_INDEX": str(index), "GOSSAMER_TOKEN": token},
                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
                 for index in range(job["spec"]["completions"])]
         try:

@@ -15,10 +15,9 @@ cases, all of them if none is named:
 """
 
 import argparse
-import itertools
 import json
-import os
 import re
+import secrets
 import shlex
 import signal
 import subprocess
@@ -59,6 +58,7 @@ class Bench:
     """Where cases run: a Slurm, a folder, and the commands of the documentation."""
 
     def __init__(self, slurm: Slurm, gossamer: Path, folder: Path) -> None:
+        slurm.environment["GOSSAMER_TOKEN"] = secrets.token_hex(16)  # srun and sbatch hand it on
         slurm.environment["PATH"] = f"{gossamer.parent}:{slurm.environment['PATH']}"
         self.slurm = slurm
         self.folder = folder
