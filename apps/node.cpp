@@ -257,6 +257,7 @@ int join(const program& p, const node_options& node) {
   s.stop = clean_stop::request;
   s.fetching = fetching_of(node);
   s.leaves = stop_requested;
+  s.ends_with_others = !node.rendezvous.empty(); // schedulers tell all that they have started
   bool is_over = true;
   try {
     is_over = actors::join_cluster(s, [&](const std::string& settings, const compute::data_files& fetched) {

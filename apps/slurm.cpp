@@ -11,13 +11,21 @@ namespace {
 
 // Above the ports that services have, below those that systems give to outgoing connections.
 constexpr std::uint64_t first_port = 20'000, ports = 10'000;
+// Between those of two steps of a job, which may go on at a time; jobs that do have numbers close to each other.
+constexpr std::uint64_t ports_between_steps = 1'009;
 
-std::uint64_t number_of(const std::function<std::string(const char*)>& variable, const char* name) {
-  const auto text = variable(name);
+using environment = std::function<std::string(const char*)>;
+
+std::string text_of(const environment& variable, const char* name) {
+  auto text = variable(name);
   if (text.empty())
     throw error(errc::usage, fmt::format("--slurm is given, but {} is not set", name),
                 "start the nodes with srun, which tells each of them who it is");
-  return static_cast<std::uint64_t>(parse_integer(name, text, 0, 1'000'000'000));
+  return text;
+}
+
+std::uint64_t number_of(const environment& variable, const char* name) {
+  return static_cast<std::uint64_t>(parse_integer(name, text_of(variable, name), 0, 1'000'000'000));
 }
 
 } // namespace
@@ -34,12 +42,9 @@ task_place slurm_task(const std::function<std::string(const char*)>& variable) {
   task_place result;
   result.number = static_cast<std::uint32_t>(number_of(variable, "SLURM_PROCID"));
   result.nodes = number_of(variable, "SLURM_NTASKS");
-  const auto step = variable("SLURM_STEP_NODELIST");
-  const auto host = first_host(step.empty() ? variable("SLURM_JOB_NODELIST") : step);
-  if (host.empty())
-    throw error(errc::usage, "--slurm is given, but neither SLURM_STEP_NODELIST nor SLURM_JOB_NODELIST is set",
-                "start the nodes with srun, which tells them who the others are");
-  result.rendezvous = fmt::format("{}:{}", host, first_port + number_of(variable, "SLURM_JOB_ID") % ports);
+  const auto host = first_host(text_of(variable, "SLURM_STEP_NODELIST"));
+  const auto meeting = number_of(variable, "SLURM_JOB_ID") + ports_between_steps * number_of(variable, "SLURM_STEP_ID");
+  result.rendezvous = fmt::format("{}:{}", host, first_port + meeting % ports);
   return result;
 }
 

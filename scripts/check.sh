@@ -10,7 +10,7 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export CCACHE_BASEDIR=$PWD # the clone of the stage `consumer` compiles nothing anew
 
-stages=(tests install format clang headers asan fuzz tidy tsan consumer torch)
+stages=(tests install format clang headers asan fuzz tidy tsan consumer slurm torch)
 
 tests() { scripts/test.sh; }
 
@@ -66,6 +66,9 @@ consumer() {
     cmake -D BUILD="$clone/build/release" -D SCRATCH="$clone/build/consumer" -D GENERATOR=Ninja -D COMPILER=c++ \
       -D BUILD_TYPE=Release -P tests/consumer/consumer.cmake
 }
+
+# What the tests skip where it is missing.
+slurm() { scripts/install_dependencies.sh --slurm && ctest --preset release -R '^slurm$'; }
 
 # What is left out where LibTorch is missing, as it was until now. Last, so that nothing above finds it.
 torch() {

@@ -4,6 +4,7 @@
 #
 #   scripts/install_dependencies.sh            what users need
 #   scripts/install_dependencies.sh --checks   and the clang tools of .ci/run
+#   scripts/install_dependencies.sh --slurm    and Slurm, for ctest `slurm`
 #   scripts/install_dependencies.sh --torch    and LibTorch, for convolutions, transformers and models of PyTorch
 set -euo pipefail
 
@@ -15,9 +16,10 @@ packages=(
 case "${1:-}" in
 "") ;;
 --checks) packages+=(clang clang-format clang-tidy libclang-rt-dev) ;;
+--slurm) packages+=(slurmctld slurmd slurm-client munge) ;;
 --torch) packages+=(libtorch-dev libopenblas0-openmp) ;;
 *)
-  sed -n '5,7s/^# *//p' "$0" >&2
+  sed -n '5,8s/^# *//p' "$0" >&2
   exit 2
   ;;
 esac

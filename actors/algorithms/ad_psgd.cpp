@@ -66,6 +66,8 @@ public:
   }
 
 private:
+  static constexpr std::size_t most_owed = 1024; // averagings: a longer pause than that is not made up for
+
   task<> learn(worker& w) {
     for (; co_await w.next_step(t_); ++t_) {
       auto gradient = w.start_gradient(ahead(w), t_);
@@ -100,7 +102,7 @@ private:
   void average_for_gradient(worker& w) {
     const auto j = random_neighbour(w, t_);
     if (j && w.active())
-      to_ask_.push_back(*j);
+      owe(*j);
     else if (j && options_.rate == averaging::per_gradient)
       w.send(*j, {frame_kind::invitation, t_}, {});
   }
@@ -126,6 +128,12 @@ private:
     }
   }
 
+  /// Where links bear fewer averagings than there are gradients, no later time makes up for them.
+  void owe(rank j) {
+    if (to_ask_.size() < most_owed)
+      to_ask_.push_back(j);
+  }
+
   /// Whoever cannot be asked any more, since it was lost or one of the two changed its side, is left out.
   std::optional<rank> next_to_ask(const worker& w) {
     if (w.active() && options_.rate == averaging::continuous)
@@ -142,7 +150,7 @@ private:
   task<> hear_invitations(worker& w) {
     for (;;) {
       const auto invitation = co_await w.receive_any(frame_kind::invitation);
-      to_ask_.push_back(invitation.source);
+      owe(invitation.source);
       turn_.notify();
     }
   }
@@ -181,8 +189,9 @@ const algorithm_entry ad_psgd_entry{
               .reference = "Lian, Zhang, Zhang, Liu: Asynchronous decentralized parallel stochastic gradient descent, "
                            "ICML 2018, algorithm 1",
               .cost =
-                  "2 messages and 2 bits(C) payload bits per averaging, one averaging for each gradient; for those of "
-                  "passive workers, about half, a message of about 20 bytes more; nobody waits for a slow worker",
+                  "2 messages and 2 bits(C) payload bits per averaging, one averaging for each gradient, or as many as "
+                  "links bear; for those of passive workers, about half, a message of about 20 bytes more; nobody "
+                  "waits for a slow worker",
               .parameters = {{.key = "averaging",
                               .kind = parameter::type::choice,
                               .fallback = "per-gradient",

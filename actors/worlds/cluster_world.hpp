@@ -77,6 +77,9 @@ struct joining_settings : node_settings {
   /// Asked several times a second: shall this node leave the run? Where others can take over what it has, it waits for
   /// that, but not longer than the patience. `interrupted` does not wait.
   std::function<bool()> leaves = [] { return false; };
+  /// Whoever has this node leave probably tells all nodes at a time, and then the one that leads ends the run: only
+  /// when nothing has come of that for the patience, this one leaves alone.
+  bool ends_with_others = false;
 };
 
 /// This node has led a run, and has left it, as it was asked to: the run goes on, and has no end here.

@@ -137,12 +137,12 @@ private:
 
   /// Cleanly, if that does not take too long.
   void depart() {
-    if (!leaves_since_) {
-      leaves_since_ = now();
+    if (!leaves_since_)
+      leaves_since_ = now() + (settings_.ends_with_others ? settings_.patience : failure_detector::time{});
+    if (now() >= *leaves_since_ && !std::exchange(asks_to_leave_, true))
       self_->send(node_, leave_request{});
-    } else if (now() - *leaves_since_ > settings_.patience) {
+    else if (now() - *leaves_since_ > settings_.patience)
       leave_interrupted();
-    }
   }
 
   failure_detector::time now() const { return self_->clock().now().time_since_epoch(); }
@@ -195,7 +195,8 @@ private:
   bool is_leaderless_ = false;          // since files are fetched
   std::optional<file_sources> sources_; // while they are
   caf::actor node_;
-  std::optional<failure_detector::time> leaves_since_;
+  std::optional<failure_detector::time> leaves_since_; // or from then on
+  bool asks_to_leave_ = false;
 };
 
 std::vector<rank> ranks_of(const cluster_plan& plan, std::uint32_t node) {

@@ -14,9 +14,9 @@ struct task_place {
   std::string rendezvous; ///< HOST:PORT of number 0
 };
 
-/// What Slurm tells the tasks of a step by their environment: SLURM_PROCID, SLURM_NTASKS, and the hosts in
-/// SLURM_STEP_NODELIST or SLURM_JOB_NODELIST, of which the first has task 0. The port follows from SLURM_JOB_ID, so
-/// that jobs on one host do not meet.
+/// What srun tells the tasks of a step by their environment: SLURM_PROCID, SLURM_NTASKS, and the hosts in
+/// SLURM_STEP_NODELIST, of which the first has task 0. The port follows from SLURM_JOB_ID and SLURM_STEP_ID, so that
+/// jobs and steps on one host do not meet.
 /// @param variable the value of a variable; empty where there is none
 /// @error errc::usage when this is no task of Slurm, or one that it does not describe as expected
 task_place slurm_task(const std::function<std::string(const char*)>& variable);

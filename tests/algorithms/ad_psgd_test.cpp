@@ -245,6 +245,23 @@ TEST(ad_psgd, averages_once_for_each_gradient_of_an_active_worker_if_told_so) {
   EXPECT_NEAR(rates_of("ad-psgd:averaging=per-active-gradient", "star", nobody_is_slow).exchanges, 15.0 / 16, 0.02);
 }
 
+// The first half of 12,000 gradients falls into a pause of the links.
+TEST(ad_psgd, makes_up_for_a_thousand_averagings_of_a_pause_and_not_for_all) {
+  auto s = small("ad-psgd");
+  s.workers = 2;
+  s.steps = 6000;
+  simulation_settings patient;
+  patient.sample_time_s = 0.002;
+  const auto gradient_s = patient.sample_time_s * static_cast<double>(s.batch);
+  fault_plan pause;
+  pause.faults.push_back({.kind = fault_kind::drop, .at_s = 0, .lasts_s = 3000 * gradient_s, .rate = 1});
+  frame_counts counts;
+  simulate(prepare(s), patient, {.faults = pause, .wrap_link = counts.wrapper()});
+  const auto averagings = counts.of[frame_kind::average_request].frames;
+  EXPECT_GT(averagings, 6000u);
+  EXPECT_LT(averagings, 6000u + 1100u);
+}
+
 TEST(ad_psgd, averages_without_pause_if_told_so) {
   const auto rates = rates_of("ad-psgd:averaging=continuous", "ring", nobody_is_slow);
   EXPECT_GT(rates.exchanges, 1.5);

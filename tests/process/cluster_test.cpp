@@ -10,6 +10,7 @@ using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 class several_processes : public command {
@@ -206,24 +207,43 @@ TEST_F(several_processes, do_not_wait_for_a_leader_that_is_stopped_before_the_ru
   EXPECT_THAT(joined.err, AllOf(HasSubstr("nothing has been heard of the leader for 1 s"), HasSubstr("--patience")));
 }
 
-TEST_F(several_processes, are_started_alike_by_slurm) {
-  const auto job = std::to_string(getpid()); // which says on which port they meet
-  const auto task = [&](int number) {
+class tasks_of_slurm : public several_processes {
+protected:
+  /// Number `task` of two, as srun starts it. The number of the job says on which port they meet.
+  words of(int job, int task, const words& flags) const {
     return words{"env",
                  "-C",
                  folder_.string(),
-                 "SLURM_PROCID=" + std::to_string(number),
+                 "SLURM_PROCID=" + std::to_string(task),
                  "SLURM_NTASKS=2",
-                 "SLURM_JOB_ID=" + job,
-                 "SLURM_JOB_NODELIST=127.0.0.[1-2]"}
-           + gossamer(words{"node", "--slurm", "--"} + small + words{"--out", "run"});
-  };
-  support::subprocess second(task(1)), first(task(0));
+                 "SLURM_JOB_ID=" + std::to_string(job),
+                 "SLURM_STEP_ID=0",
+                 "SLURM_STEP_NODELIST=127.0.0.[1-2]"}
+           + gossamer(words{"node", "--slurm"} + flags);
+  }
+};
+
+TEST_F(tasks_of_slurm, train) {
+  const auto job = words{"--"} + small + words{"--out", "run"};
+  support::subprocess second(of(getpid(), 1, job)), first(of(getpid(), 0, job));
   const auto led = first.finish(), joined = second.finish();
   EXPECT_EQ(led.status, 0) << led.err;
   EXPECT_EQ(joined.status, 0) << joined.err;
   EXPECT_THAT(joined.err, HasSubstr("this is node 1"));
   EXPECT_TRUE(exists("run/summary.json"));
+}
+
+// All are told to end, and the one that leads last: the other does not leave meanwhile.
+TEST_F(tasks_of_slurm, end_together) {
+  const auto job = words{"--patience", "100"} + endless + words{"--algorithm", "d-psgd", "--workers", "2"};
+  support::subprocess second(of(getpid() + 1, 1, job)), first(of(getpid() + 1, 0, job));
+  first.when("epoch   0", [&](const auto&) { second.send_signal(SIGTERM); }).signal_after("epoch  5", SIGTERM);
+  const auto led = first.finish(), joined = second.finish();
+  EXPECT_EQ(led.status, 128 + SIGTERM) << led.err;
+  EXPECT_THAT(led.out, AllOf(HasSubstr("interrupted"), Not(HasSubstr("has left"))));
+  EXPECT_EQ(joined.status, 0) << joined.err;
+  EXPECT_THAT(joined.err, HasSubstr("the run is over"));
+  EXPECT_EQ(json::parse(read("run/summary.json"))["lost"], 0);
 }
 
 TEST_F(several_processes, say_which_commands_start_them) {

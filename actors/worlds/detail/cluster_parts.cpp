@@ -35,7 +35,8 @@ control_plane::~control_plane() {
 endpoint control_plane::publish(const caf::actor& door, const endpoint& where) {
   if (secured_)
     return secured_->publish(door, where);
-  const auto port = system.middleman().publish(door, where.port, where.host.c_str());
+  const bool also_after_another = true; // whose connections the system remembers for a minute
+  const auto port = system.middleman().publish(door, where.port, where.host.c_str(), also_after_another);
   if (!port)
     throw error(errc::io, fmt::format("cannot listen on {}: {}", to_string(where), system.render(port.error())),
                 "the port may be in use, or the address not this machine's; port 0 takes any that is free");
