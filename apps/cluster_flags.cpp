@@ -1,6 +1,7 @@
 #include "gossamer/apps/detail/cluster_flags.hpp"
 
 #include "gossamer/actors/runtime/allowed.hpp"
+#include "gossamer/apps/detail/time_flag.hpp"
 
 namespace gossamer::apps {
 
@@ -8,10 +9,7 @@ namespace {
 
 /// Of whoever connects to other nodes.
 void add_connection_flags(CLI::App& command, node_options& n) {
-  command.add_option("--patience", n.patience_s, "seconds until a node that cannot be reached is given up")
-      ->type_name("S")
-      ->capture_default_str()
-      ->check(CLI::Range(0.1, 1e6));
+  add_time(command, "--patience", n.patience_s, "seconds until a node that cannot be reached is given up", {0.1, 1e6});
   command
       .add_option("--certs", n.certs,
                   "encrypt, and let in only who shows a certificate of the same authority: a folder of gossamer certs")
@@ -64,10 +62,7 @@ void add_node_flags(CLI::App& command, node_options& n) {
   command.add_option("--number", n.number, "which node it is; of one that joins: that place or none")
       ->type_name("K")
       ->check(CLI::Range(0, 65'535));
-  command.add_option("--wait", n.wait_s, "seconds until all must have come")
-      ->type_name("S")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1'000'000));
+  add_time(command, "--wait", n.wait_s, "seconds until all must have come", {1, 1e6});
   command
       .add_option("--device", n.device,
                   "of one that joins: where its gradients are computed (default: as the job says)")
@@ -97,10 +92,7 @@ void add_launch_flags(CLI::App& command, launch_options& l) {
       ->type_name("N")
       ->capture_default_str()
       ->check(CLI::Range(0, 1'000'000));
-  command.add_option("--restart-delay", l.restart_delay_s, "seconds from the end of a node to its next start")
-      ->type_name("S")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 1e6));
+  add_time(command, "--restart-delay", l.restart_delay_s, "seconds from the end of a node to its next start", {0, 1e6});
   add_node_place(command, l.node);
   add_fetching(command, l.node);
   add_connection_flags(command, l.node);
@@ -112,10 +104,8 @@ void add_measure_flags(CLI::App& command, measure_options& m) {
   command.add_option("--out", m.out, "the file of hosts to write, with what was measured")
       ->type_name("FILE")
       ->capture_default_str();
-  command.add_option("--wait", m.wait_s, "seconds until a host must have answered: started, and each time it measures")
-      ->type_name("S")
-      ->capture_default_str()
-      ->check(CLI::Range(0.1, 1e6));
+  add_time(command, "--wait", m.wait_s, "seconds until a host must have answered: started, and each time it measures",
+           {0.1, 1e6});
   add_connection_flags(command, m.node);
   add_node_place(command, m.node);
   command.footer("Whose model and data to compute with follows behind --, e.g. -- train --model mlp:hidden=50");

@@ -6,6 +6,8 @@
 #include "gossamer/apps/detail/measure.hpp"
 #include "gossamer/apps/detail/reproduce.hpp"
 #include "gossamer/apps/detail/table_flags.hpp"
+#include "gossamer/apps/detail/time_flag.hpp"
+#include "gossamer/apps/detail/unexpected.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/printable.hpp"
 
@@ -115,7 +117,8 @@ private:
     } catch (const CLI::ParseError& e) {
       if (e.get_exit_code() == 0)
         throw;
-      throw app_.remaining(true).empty() ? error(errc::usage, e.what(), help()) : unexpected();
+      throw app_.remaining(true).empty() ? error(errc::usage, e.what(), help())
+                                         : unexpected(app_, {argv, argv + argc}, help());
     }
   }
 
@@ -165,10 +168,7 @@ private:
     reproduce_->add_option("--jobs", o.jobs, "processes at a time (default: one for each processor)")
         ->type_name("N")
         ->check(CLI::Range(1, 1024));
-    reproduce_->add_option("--run-limit", o.run_limit_s, "a run has failed after so many real seconds")
-        ->type_name("S")
-        ->capture_default_str()
-        ->check(CLI::Range(1e-3, 1e6));
+    add_time(*reproduce_, "--run-limit", o.run_limit_s, "a run has failed after so many real seconds", {1e-3, 1e6});
     reproduce_->footer("Flags of simulate behind -- are those of all runs, e.g. -- --network wan.");
   }
 
@@ -234,17 +234,16 @@ private:
 
   void add_exploration() {
     auto& x = exploration_;
-    simulate_->add_option("--seeds", x.seeds, "run with each of these seeds; no run folders")->type_name("A..B");
-    simulate_->add_option("--explore", x.interleavings, "run with each of the interleavings 1 to N; no run folders")
+    simulate_->add_option("--seeds", x.seeds, "run with each of these seeds; no run folders, but runs.json in --out")
+        ->type_name("A..B");
+    simulate_->add_option("--explore", x.interleavings, "run with each of the interleavings 1 to N, likewise")
         ->type_name("N")
         ->check(CLI::Range(1, 1'000'000));
     simulate_->add_option("--jobs", x.each.jobs, "processes at a time (default: one for each processor)")
         ->type_name("N")
         ->check(CLI::Range(1, 1024));
-    simulate_->add_option("--run-limit", x.each.run_limit_s, "a run of several has failed after so many real seconds")
-        ->type_name("S")
-        ->capture_default_str()
-        ->check(CLI::Range(1e-3, 1e6));
+    add_time(*simulate_, "--run-limit", x.each.run_limit_s, "a run of several has failed after so many real seconds",
+             {1e-3, 1e6});
     simulate_->add_flag("--keep-going", x.keep_going, "run all of several, also when one has failed");
     simulate_->add_flag("--shrink", x.shrink, "look for the smallest plan of faults under which a run still fails");
     simulate_->add_flag("--twice", x.each.twice, "run everything twice, and fail unless the same happens");
@@ -267,36 +266,6 @@ private:
 
   std::string help() const {
     return fmt::format("{0} --help and {0} train --help list what there is", program_.name());
-  }
-
-  /// "unknown flag '--algoritm'; did you mean --algorithm?".
-  error unexpected() const {
-    const auto word = app_.remaining(true).front();
-    const bool flag = word.starts_with("--");
-    const auto commands = app_.get_subcommands();
-    if (flag && commands.empty())
-      return {errc::usage, fmt::format("the command must come before '{}'", word),
-              fmt::format("{} train {}", program_.name(), word)};
-    std::vector<std::string> names;
-    if (flag)
-      for (const auto* option : commands.front()->get_options())
-        names.push_back(option->get_name().substr(2));
-    else if (commands.empty())
-      for (const auto* command : app_.get_subcommands({}))
-        names.push_back(command->get_name());
-    if (const auto name = word.substr(2, word.find('=') - 2); flag && *train_ && is_of_simulations(name))
-      return {errc::usage, fmt::format("--{} is a flag of simulations only", name),
-              fmt::format("{} simulate has it; in training the network is this machine's memory", program_.name())};
-    if (word == train_->get_name() && (*launch_ || *node_ || *measure_))
-      return {errc::usage, fmt::format("'{}' stands before --", word),
-              "what the nodes are to train follows behind it: -- train ..."};
-    const auto meant = flag ? nearest(word.substr(2, word.find('=') - 2), names) : nearest(word, names);
-    return {errc::usage, fmt::format("{} '{}'", flag ? "unknown flag" : "unexpected argument", word),
-            meant.empty() ? help() : fmt::format("did you mean {}?", flag ? "--" + meant : "'" + meant + "'")};
-  }
-
-  bool is_of_simulations(const std::string& name) const {
-    return simulate_->get_option_no_throw("--" + name) != nullptr;
   }
 
   const program& program_;

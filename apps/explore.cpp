@@ -3,11 +3,13 @@
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/apps/detail/failure.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <unistd.h>
@@ -115,7 +117,7 @@ void print_table(const tally& t) {
              t.hashes.empty() ? "-" : fmt::format("{:.4g} to {:.4g}", t.least_loss, t.greatest_loss));
 }
 
-void print_json(const tally& t, const runs& all) {
+std::string to_json(const tally& t, const runs& all) {
   nlohmann::ordered_json object{{"runs", t.done}, {"distinct_hashes", t.hashes.size()}};
   object["least_train_loss"] = t.least_loss; // infinite, which is written as null, if none
   object["greatest_train_loss"] = t.greatest_loss;
@@ -125,7 +127,23 @@ void print_json(const tally& t, const runs& all) {
     object["failures"].push_back(
         {{"seed", o.run.seed}, {"interleaving", o.world.interleaving}, {"message", a.message}});
   }
-  fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+}
+
+/// Where --out wants the results of all runs; empty: nowhere. Refused before the first run, where they would be lost.
+std::filesystem::path results_file(const run_options& options) {
+  if (options.out.empty())
+    return {};
+  std::error_code problem;
+  std::filesystem::create_directories(options.out, problem);
+  if (problem)
+    throw error(errc::io, fmt::format("cannot make {}: {}", options.out, problem.message()),
+                "choose another folder with --out");
+  auto file = std::filesystem::path{options.out} / "runs.json";
+  if (std::filesystem::exists(file, problem) && !options.overwrite)
+    throw error(errc::usage, fmt::format("{} already holds the results of several runs", options.out),
+                "choose another folder with --out, or pass --overwrite");
+  return file;
 }
 
 /// Runs all of them, until one fails, or a signal comes.
@@ -156,6 +174,7 @@ tally attempt_until_stopped(const runs& all, const exploration& wanted,
 
 int explore(const program& p, const run_options& options, const exploration& wanted, bool json) {
   const runs all{p, options, wanted};
+  const auto results = results_file(options);
   const auto failure_of = [&](std::size_t i, const attempt& a) { return failure{all[i], a.message, a.too_long}; };
   const auto t = attempt_until_stopped(all, wanted, [&](std::size_t i, const attempt& a) {
     if (!json)
@@ -168,7 +187,9 @@ int explore(const program& p, const run_options& options, const exploration& wan
         fmt::print("seed {}: ", all.seed_of(i));
       report_shrunk(p, failure_of(i, a), options.out, wanted.each);
     }
-  json ? print_json(t, all) : print_table(t);
+  if (!results.empty())
+    write_text(results.string(), to_json(t, all), "choose another folder with --out");
+  json ? fmt::print("{}", to_json(t, all)) : print_table(t);
   const auto verdict = fmt::format("{} of {} runs failed", t.failed.size(), t.done);
   if (interrupted)
     return std::fputs(fmt::format("{}: interrupted; {}, of {} wanted\n", p.name(), verdict, all.size()).c_str(),

@@ -40,6 +40,9 @@ std::filesystem::path cache_folder() {
 }
 
 double parse_byte_rate(std::string_view flag, std::string_view text) {
+  constexpr double bits = 8, most = 1e15;
+  if (text.ends_with("b/s"))
+    return parse_quantity(quantity::rate, flag, text, bits, bits * most) / bits;
   auto number = text;
   if (number.ends_with("/s"))
     number.remove_suffix(2);
@@ -48,9 +51,9 @@ double parse_byte_rate(std::string_view flag, std::string_view text) {
   number.remove_suffix(unit.size());
   for (const auto& [name, bytes] : units)
     if (unit == name && !number.empty())
-      return bytes * parse_real(flag, number, 1 / bytes, 1e15 / bytes);
+      return bytes * parse_real(flag, number, 1 / bytes, most / bytes);
   throw error(errc::usage, fmt::format("{} is '{}', which is not so many bytes a second", flag, text),
-              "for example 8MB/s, 500kB/s or 1.5MiB/s");
+              "for example 8MB/s, 500kB/s or 1.5MiB/s, or in bits 64Mb/s");
 }
 
 } // namespace gossamer::apps

@@ -38,8 +38,8 @@ const settings_table<host>& host_table() {
       text_setting({"device", "DEVICE", "of its workers"}, &host::device),
       text_setting({"certs", "DIR", "its certificates there"}, &host::certs),
       list_setting({"environment", "NAME=VALUE", "variables for the program"}, &host::environment),
-      number_setting({"seconds_per_sample", "S", "of a minibatch, as gossamer measure has found"},
-                     &host::seconds_per_sample, interval<double>{0, 1e6}),
+      quantity_setting(quantity::time, {"seconds_per_sample", "S", "of a minibatch, as gossamer measure has found"},
+                       &host::seconds_per_sample, {0, 1e6}),
   };
   return table;
 }

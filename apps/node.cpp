@@ -16,6 +16,7 @@
 #include <fmt/ranges.h>
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <unistd.h>
@@ -204,12 +205,16 @@ node_options placed(node_options node) {
   return node;
 }
 
+std::chrono::seconds waiting_time(const node_options& node) {
+  return std::chrono::seconds(static_cast<std::int64_t>(std::ceil(node.wait_s)));
+}
+
 int lead(const program& p, const node_options& node, run_options job, bool json) {
   require_workers(node.nodes, job.run.workers);
   require_private("--listen", node.listen, node.insecure || !node.certs.empty());
   follow(node);
   live_output output{p.name(), node.announce};
-  actors::leader_settings s{settings_of(p, node, node.listen), node.nodes, std::chrono::seconds(node.wait_s)};
+  actors::leader_settings s{settings_of(p, node, node.listen), node.nodes, waiting_time(node)};
   s.tell = output.to_say();
   s.survives = keeper_of_survivors(output);
   s.threads = job.run.threads;
@@ -229,6 +234,11 @@ int lead(const program& p, const node_options& node, run_options job, bool json)
   } catch (const actors::node_has_gone&) {
     tell_departure(output);
     return 0;
+  } catch (const error& e) {
+    if (e.code() != errc::interrupted)
+      throw;
+    output.say(e.sentence());
+    return 128 + clean_stop::requested();
   }
 }
 
@@ -246,7 +256,7 @@ int join(const program& p, const node_options& node) {
   s.tell = output.to_say();
   s.survives = keeper_of_survivors(output);
   // Where all are started alike, nobody says that the leader is there first.
-  s.wait = node.rendezvous.empty() ? s.patience : std::chrono::seconds(node.wait_s);
+  s.wait = node.rendezvous.empty() ? s.patience : waiting_time(node);
   s.joined = [&](const auto& door) { tell_door(output, door); };
   std::shared_ptr<successor> leads; // used by one thread at a time
   s.leads = [&](const actors::succession& run) {

@@ -67,7 +67,7 @@ void set_link(simulation_settings& s, const std::string& given) {
 void set_sample_time(run_options& o, const std::string& given) {
   o.measure_sample_time = given == "measured";
   if (!o.measure_sample_time)
-    o.world.sample_time_s = parse_real("--sample-time", given, 0, 1e6);
+    o.world.sample_time_s = parse_quantity(quantity::time, "--sample-time", given, 0, 1e6);
 }
 
 std::string get_sample_time(const run_options& o) {
@@ -99,18 +99,22 @@ std::vector<option> with_simulation(std::vector<option> table) {
       of_world(number_setting(
           {"interleaving", "K", "which of the possible orders of simultaneous events; 0: the natural one"},
           &world::interleaving, allowed::seed)),
-      of_world(number_setting({"detection", "S", "seconds from the death of a worker to the moment it is noticed"},
-                              &world::detection_s, {0.0, 1e6})),
-      of_world(
-          number_setting({"patience", "S", "a run hangs that does no step for so many seconds, while no fault is left"},
-                         &world::patience_s, {1e-9, 1e9})),
+      of_world(quantity_setting(quantity::time,
+                                {"detection", "S", "seconds from the death of a worker to the moment it is noticed"},
+                                &world::detection_s, {0.0, 1e6})),
+      of_world(quantity_setting(
+          quantity::time,
+          {"patience", "S", "a run hangs that does no step for so many seconds, while no fault is left"},
+          &world::patience_s, {1e-9, 1e9})),
       of_world(switch_setting({"processes", "", "each node is a process of its own, as in a cluster, and may die"},
                               &world::processes)),
-      of_world(number_setting({"process-patience", "S",
-                               "seconds of silence after which processes give each other up, where nodes are some"},
-                              &world::process_patience_s, {1.0, 1e6})),
-      of_world(number_setting({"prepare", "S", "seconds that a process takes to prepare the run, when it comes later"},
-                              &world::prepare_s, {0.0, 1e6})),
+      of_world(quantity_setting(quantity::time,
+                                {"process-patience", "S",
+                                 "seconds of silence after which processes give each other up, where nodes are some"},
+                                &world::process_patience_s, {1.0, 1e6})),
+      of_world(quantity_setting(
+          quantity::time, {"prepare", "S", "seconds that a process takes to prepare the run, when it comes later"},
+          &world::prepare_s, {0.0, 1e6})),
       of_world(switch_setting({"check", "", "watch over what must hold in every run, and fail when it does not"},
                               &world::check)),
       switch_setting({"trace", "", "write trace.json, a picture of the run for ui.perfetto.dev"}, &run_options::trace),
@@ -132,9 +136,10 @@ std::vector<option> with_faults(std::vector<option> table) {
           number_setting({"chaos", "SEED", "inject the faults of a random plan, drawn from this seed and the run's"},
                          &run_options::chaos, allowed::seed),
           "faults", [](run_options& o) { o.faults.clear(); }),
-      number_setting(
+      quantity_setting(
+          quantity::time,
           {"horizon", "S", "seconds that the random plan is made for (default: about the length of the run)"},
-          &run_options::horizon_s, interval<double>{1e-3, 1e9}),
+          &run_options::horizon_s, {1e-3, 1e9}),
       text_setting({"out", "DIR", "run folder (default: the next free one under runs/)"}, &run_options::out),
   };
   table.insert(table.end(), more.begin(), more.end());

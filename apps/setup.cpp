@@ -28,7 +28,8 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
 /// About how long a run will take, from what its gradients cost.
 double estimated_seconds(const actors::experiment& e, double sample_time_s) {
   const auto& s = e.settings;
-  const auto planned = static_cast<double>(e.steps_per_worker) * static_cast<double>(s.batch) * sample_time_s * waiting;
+  const auto steps = static_cast<double>(e.steps_per_worker) - e.done.steps;
+  const auto planned = steps * static_cast<double>(s.batch) * sample_time_s * waiting;
   return std::clamp(std::min(planned, s.seconds.value_or(planned)), 1e-3, 1e9);
 }
 
@@ -94,6 +95,20 @@ std::shared_ptr<const actors::experiment> prepare_within_memory(const program& p
   return e;
 }
 
+void complain(const program& p, const std::string& what) {
+  std::fputs(fmt::format("{}: {}\n", p.name(), what).c_str(), stderr);
+}
+
+std::shared_ptr<const actors::experiment> going_on(const program& p, const actors::experiment& e,
+                                                   const actors::resumption& from) {
+  auto result = e.after(from.all);
+  if (result->has_nothing_left())
+    complain(p, fmt::format("nothing is left to train: checkpoint {} is after {:.4g} epochs, and {:.4g} are wanted; "
+                            "more --epochs or --steps train on",
+                            from.all.checkpoint, e.epoch_of(result->done.updates), e.planned_epochs));
+  return result;
+}
+
 } // namespace
 
 run_options options_of(const std::string& run) {
@@ -116,11 +131,9 @@ std::shared_ptr<const actors::resumption> resumption_of(const program& p, const 
   check_same("model", was.model, is.model, o.resume);
   check_same("data", was.data, is.data, o.resume);
   check_same("optimiser", was.optimiser, is.optimiser, o.resume);
-  const auto complain = [&p](const std::string& what) {
-    std::fputs(fmt::format("{}: {}\n", p.name(), what).c_str(), stderr);
-  };
+  const auto say = [&p](const std::string& what) { complain(p, what); };
   const auto folder = checkpoints_in(o.resume);
-  auto from = o.parts_elsewhere ? folder.newest_of_many(complain) : folder.newest(complain);
+  auto from = o.parts_elsewhere ? folder.newest_of_many(say) : folder.newest(say);
   if (from.all.masters != e.masters)
     throw error(errc::bad_data, fmt::format("the checkpoint in {} is of a run with {} masters, this one has {}",
                                             o.resume, from.all.masters, e.masters));
@@ -154,25 +167,31 @@ actors::fault_plan plan_of(const run_options& o, const actors::experiment& e) {
 }
 
 run_setup set_up_local(const program& p, run_options o) {
-  const auto e = prepare_within_memory(p, o);
+  auto e = prepare_within_memory(p, o);
+  const auto from = resumption_of(p, o, *e);
+  if (from)
+    e = going_on(p, *e, *from);
   if (o.chaos && !o.horizon_s)
     o.horizon_s = estimated_seconds(*e, shared_sample_time(*e));
   auto plan = plan_of(o, *e);
   actors::check_without_processes(plan);
-  return {o, e, std::move(plan), resumption_of(p, o, *e)};
+  return {o, e, std::move(plan), from};
 }
 
 run_setup set_up_simulation(const program& p, run_options o) {
   check_world(p, o);
   o.world.cost = costs_of(o.cost);
-  const auto e = prepare_within_memory(p, o);
+  auto e = prepare_within_memory(p, o);
+  const auto from = resumption_of(p, o, *e);
+  if (from)
+    e = going_on(p, *e, *from);
   if (std::exchange(o.measure_sample_time, false))
     o.world.sample_time_s = actors::measure_sample_time(*e);
   if (o.cost == "measured")
     o.world.cost = actors::measure_costs(*e);
   if (o.chaos && !o.horizon_s)
     o.horizon_s = estimated_seconds(*e, o.world.sample_time_s);
-  return {o, e, plan_of(o, *e), resumption_of(p, o, *e)};
+  return {o, e, plan_of(o, *e), from};
 }
 
 } // namespace gossamer::apps

@@ -10,18 +10,29 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 namespace gossamer {
 
 namespace {
 
+bool has_end(const struct stat& about) { return S_ISREG(about.st_mode) || S_ISDIR(about.st_mode); }
+
+/// Whether this pipe is open already, as /dev/stdin and what a shell makes of <(...).
+bool is_open(const std::string& pipe) {
+  struct statfs where {};
+  return statfs(pipe.c_str(), &where) == 0 && where.f_type == PIPEFS_MAGIC;
+}
+
 /// A file that is open for reading.
 class source {
 public:
-  source(const std::string& path, const file_kind& kind)
-      : path_(path), kind_(kind), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY)) {
+  source(const std::string& path, const file_kind& kind) : path_(path), kind_(kind) {
+    expect_no_waiting();
+    file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (file_ < 0)
       refuse(std::strerror(errno));
   }
@@ -36,8 +47,6 @@ public:
       refuse(std::strerror(errno));
     if (S_ISDIR(about.st_mode))
       refuse(std::strerror(EISDIR));
-    if (!S_ISREG(about.st_mode) && !S_ISFIFO(about.st_mode))
-      refuse("it is neither a regular file nor a pipe");
     return static_cast<std::uint64_t>(about.st_size);
   }
 
@@ -53,6 +62,17 @@ public:
   }
 
 private:
+  /// To open a pipe that has a name is to wait for somebody who writes into it; a device may do anything.
+  void expect_no_waiting() const {
+    struct stat about {};
+    if (stat(path_.c_str(), &about) != 0 || has_end(about))
+      return; // what is not there is refused when it is opened
+    if (!S_ISFIFO(about.st_mode))
+      refuse("it is neither a regular file nor a pipe");
+    if (!is_open(path_))
+      refuse("it is a named pipe, and nobody may ever write into it");
+  }
+
   [[noreturn]] void refuse(const char* reason) const {
     throw error(errc::io, fmt::format("cannot read {}{}'{}': {}", kind_.noun.empty() ? "" : "the ",
                                       kind_.noun + (kind_.noun.empty() ? "" : " "), path_, reason));
@@ -60,7 +80,7 @@ private:
 
   const std::string& path_;
   const file_kind& kind_;
-  int file_;
+  int file_ = -1;
 };
 
 } // namespace

@@ -15,10 +15,11 @@ struct file_kind {
   std::string remedy = {};      ///< what to do about one that is larger
 };
 
-/// The whole content of a regular file or of a pipe, which is read to its end. Memory grows with what was really read,
-/// never beyond the limit: a larger regular file is refused before the first byte.
-/// @error errc::io when the operating system refuses, when the file is neither of the two (a folder, a device), and
-///        when memory ends; errc::bad_data when it is too large
+/// The whole content of a regular file, or of a pipe that is open already (/dev/stdin, a shell's <(...)) and is read to
+/// its end. Memory grows with what was really read, never beyond the limit: a larger regular file is refused before the
+/// first byte.
+/// @error errc::io when the operating system refuses, when the file is neither of the two (a folder, a device, a pipe
+///        with a name), which is seen before it is opened, and when memory ends; errc::bad_data when it is too large
 std::string read_file(const std::string& path, const file_kind& kind);
 
 /// The same for text, without the byte order mark that some editors write in front of it.

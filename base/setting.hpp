@@ -84,6 +84,17 @@ setting<Settings> number_setting(setting_key key, std::optional<T> Settings::*at
           [=](Settings& s, const std::string& given) { s.*at = parse_number(name, given, allowed); }};
 }
 
+/// A time or a rate, which is written back as a plain number: see `parse_quantity`. @param at a number, or an optional
+/// one
+template <class Settings, class T>
+setting<Settings> quantity_setting(quantity what, setting_key key, T Settings::*at, interval<double> allowed) {
+  auto result = number_setting(std::move(key), at, allowed);
+  result.set = [what, name = "--" + result.name, at, allowed](Settings& s, const std::string& given) {
+    s.*at = parse_quantity(what, name, given, allowed.min, allowed.max);
+  };
+  return result;
+}
+
 /// @error errc::usage unless the text is yes or no
 bool parse_switch(const std::string& name, const std::string& text);
 

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <numeric>
@@ -49,6 +50,27 @@ T parse_number(std::string_view subject, std::string_view text, std::string_view
 
 constexpr std::string_view real_kind = "a number", integer_kind = "a whole number";
 
+struct unit {
+  std::string_view name;
+  double times, per; // 50 ms are 50 / 1e3 s: the nearest number to 0.05, as "0.05" is
+};
+
+constexpr std::array units_of_time{unit{"us", 1, 1e6}, unit{"ms", 1, 1e3}, unit{"s", 1, 1}, unit{"min", 60, 1},
+                                   unit{"h", 3600, 1}};
+constexpr std::array units_of_rate{unit{"b/s", 1, 1}, unit{"kb/s", 1e3, 1}, unit{"Mb/s", 1e6, 1}, unit{"Gb/s", 1e9, 1}};
+
+struct quantity_terms {
+  std::string_view noun, plain, example;
+  std::span<const unit> units;
+};
+
+quantity_terms terms_of(quantity what) {
+  return what == quantity::time ? quantity_terms{"a time", "seconds", "50ms", units_of_time}
+                                : quantity_terms{"a rate", "bits per second", "20Mb/s", units_of_rate};
+}
+
+quantity quantity_of(parameter::type kind) { return kind == parameter::type::time ? quantity::time : quantity::rate; }
+
 /// "grbs/ratio=8/blocks=64" -> "grbs:ratio=8,blocks=64"
 std::string unfold(std::string text) {
   std::ranges::replace(text, '/', ',');
@@ -67,6 +89,10 @@ void check(const std::string& subject, const parameter& p, const std::string& va
     break;
   case parameter::type::real:
     parse_number<double>(subject, value, real_kind, within, p.range());
+    break;
+  case parameter::type::time:
+  case parameter::type::rate:
+    parse_quantity(quantity_of(p.kind), subject, value, p.min, p.max);
     break;
   case parameter::type::integers:
     for (const auto& item : split(value, '+'))
@@ -164,6 +190,10 @@ std::string parameter::range() const {
     return bounds("integer");
   case type::real:
     return bounds("number");
+  case type::time:
+    return bounds("time") + ", e.g. 50ms";
+  case type::rate:
+    return bounds("rate") + ", e.g. 20Mb/s";
   case type::integers:
     return bounds("integers joined by '+', each");
   case type::choice:
@@ -210,7 +240,11 @@ std::int64_t arguments::integer(std::string_view key) const {
   return parse_integer(key, text(key), INT64_MIN, INT64_MAX);
 }
 
-double arguments::real(std::string_view key) const { return parse_real(key, text(key), -HUGE_VAL, HUGE_VAL); }
+double arguments::real(std::string_view key) const {
+  const auto& given = text(key);
+  const auto what = given.ends_with("b/s") ? quantity::rate : quantity::time;
+  return parse_quantity(what, key, given, -HUGE_VAL, HUGE_VAL); // its schema has refused what is of another kind
+}
 
 std::vector<std::int64_t> arguments::integers(std::string_view key) const {
   std::vector<std::int64_t> result;
@@ -257,6 +291,27 @@ double parse_real(std::string_view subject, std::string_view text, double min, d
 std::int64_t parse_integer(std::string_view subject, std::string_view text, std::int64_t min, std::int64_t max) {
   const auto within = [=](std::int64_t number) { return number >= min && number <= max; };
   return parse_number<std::int64_t>(subject, text, integer_kind, within, fmt::format("{} to {}", min, max));
+}
+
+double parse_quantity(quantity what, std::string_view subject, std::string_view text, double min, double max) {
+  const auto terms = terms_of(what);
+  double value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto suffix = text.substr(static_cast<std::size_t>(end - text.data()));
+  const auto known = std::ranges::find(terms.units, suffix, &unit::name);
+  if (problem == std::errc::invalid_argument || value != value || (!suffix.empty() && known == terms.units.end())) {
+    std::vector<std::string_view> names;
+    std::ranges::transform(terms.units, std::back_inserter(names), &unit::name);
+    throw error(errc::usage, fmt::format("{} is '{}', which is not {}", subject, text, terms.noun),
+                fmt::format("write {}, or a number with {} behind it, such as {}", terms.plain, fmt::join(names, ", "),
+                            terms.example));
+  }
+  if (!suffix.empty())
+    value = value * known->times / known->per;
+  if (problem == std::errc::result_out_of_range || !(value >= min && value <= max))
+    throw error(errc::usage, fmt::format("{} is {}, which is out of range", subject, text),
+                fmt::format("allowed: {} to {} {}", min, max, terms.plain));
+  return value;
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {

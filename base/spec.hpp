@@ -21,9 +21,13 @@ struct spec {
   std::string to_string() const;
 };
 
+/// What a number with a unit is of. A text says a time in seconds, or with us, ms, s, min or h behind the number; a
+/// rate in bits per second, or with b/s, kb/s, Mb/s or Gb/s.
+enum class quantity { time, rate };
+
 /// One parameter in a registry entry's schema.
 struct parameter {
-  enum class type { integer, real, integers, text, path, choice, spec };
+  enum class type { integer, real, integers, text, path, choice, spec, time, rate };
 
   std::string key;
   type kind = type::real;
@@ -57,7 +61,7 @@ public:
   arguments(std::string_view what, const description& about, const spec& given);
 
   std::int64_t integer(std::string_view key) const;
-  double real(std::string_view key) const;
+  double real(std::string_view key) const; ///< of a time or rate: in seconds, or bits per second
   float real32(std::string_view key) const { return static_cast<float>(real(key)); }
   const std::string& text(std::string_view key) const;
   /// Of a parameter that is a spec: in the usual form.
@@ -79,6 +83,9 @@ std::string nearest(std::string_view name, const std::vector<std::string>& known
 /// @error errc::usage unless the whole text is a number in the range; `subject` names what it is, for the message
 double parse_real(std::string_view subject, std::string_view text, double min, double max);
 std::int64_t parse_integer(std::string_view subject, std::string_view text, std::int64_t min, std::int64_t max);
+/// In seconds, or bits per second: "50ms" is 0.05, "20Mb/s" is 2e7, and a number without a unit is what it says.
+/// @error errc::usage likewise; names the units that there are
+double parse_quantity(quantity what, std::string_view subject, std::string_view text, double min, double max);
 std::vector<std::string> split(std::string_view text, char separator);
 
 } // namespace gossamer

@@ -8,6 +8,7 @@ usage: docs_check.py GOSSAMER            report what is wrong; GOSSAMER is the b
 In every *.md file:
  - a fenced block behind `<!-- snippet: FILE#NAME -->` is the region of FILE between the comments `snippet NAME begin`
    and `snippet NAME end`; behind `<!-- snippet: FILE -->` it is the whole file;
+ - a fenced block behind `<!-- refusal: gossamer ... -->` is what that command says when it refuses;
  - between `<!-- generated: gossamer list KIND -->` (or `explain`) and `<!-- /generated -->` stands the registry of that
    kind as a table (or as sections); behind `<!-- generated: gossamer reproduce ... -->` what that command prints;
  - tests that are named (the test `suite.case`) exist;
@@ -92,15 +93,20 @@ def printed(words: str, world: World) -> list[str]:
     return ["", *world.gossamer(*shlex.split(words)).splitlines(), ""]
 
 
+def refused(words: str, world: World) -> list[str]:
+    return world.refusal(*shlex.split(words)).splitlines()
+
+
 def copies(page: Page) -> Iterator[Copy]:
     blocks = {begin: end for begin, end, _ in page.blocks()}
     prose = dict(page.prose())
     for number, line in prose.items():
-        if found := re.fullmatch(r"<!-- snippet: (\S+) -->", line):
+        if found := re.fullmatch(r"<!-- (snippet|refusal): (?:gossamer )?(.+) -->", line):
+            write = snippet if found[1] == "snippet" else refused
             if number + 1 not in blocks:
                 yield Copy(number, number, line, lambda _: ["(a fenced block is missing here)"])
             else:
-                yield Copy(number + 1, blocks[number + 1], line, lambda world, r=found[1]: snippet(r, world))
+                yield Copy(number + 1, blocks[number + 1], line, lambda world, write=write, r=found[2]: write(r, world))
         elif found := re.fullmatch(r"<!-- generated: gossamer (list|explain) (\w+) -->", line):
             end = next((n for n, text in prose.items() if n > number and text == "<!-- /generated -->"), number + 1)
             write = table if found[1] == "list" else sections
@@ -189,10 +195,13 @@ RULES = [
     Rule(outdated_copies,
          ["# A\n<!-- snippet: a.cpp#loop -->\n```cpp\nint j;\n```\n", "# A\n<!-- snippet: b.cpp -->\n```cpp\n```\n",
           "# A\n<!-- snippet: a.cpp#line -->\n```cpp\nint i;\n```\n", "# A\n<!-- snippet: a.cpp -->\ntext\n",
+          "# A\n<!-- refusal: gossamer train --codec unifrom -->\n```text\nknown: all\n```\n",
+          "# A\n<!-- refusal: gossamer train -->\n```text\nunknown codec\n```\n",
           "# A\n<!-- generated: gossamer explain codecs -->\n<!-- /generated -->\n",
           "# A\n<!-- generated: gossamer list codecs -->\n<!-- /generated -->\n"],
          ["# A\n<!-- snippet: a.cpp#loop -->\n```cpp\nint i;\n```\n",
           "# A\n<!-- snippet: a.cpp -->\n```cpp\nvoid f() {\n  int i;\n}\n```\n",
+          "# A\n<!-- refusal: gossamer train --codec unifrom -->\n```text\nunknown codec\n```\n",
           "# A\n<!-- generated: gossamer list codecs -->\n| name | what it is | parameters |\n|---|---|---|\n"
           "| `uniform` | rounds \\| packs | `bits=8` |\n<!-- /generated -->\n",
           "# A\n<!-- generated: gossamer explain codecs -->\n\n### uniform\n\nrounds | packs.\n\n"
@@ -241,7 +250,12 @@ def self_test() -> Iterator[str]:
             raise Problem("refused")
         return printed[arguments]
 
-    world = World(files.get, files.__contains__, gossamer, {"a.b", "b.a"})
+    def refusal(*arguments: str) -> str:
+        if arguments != ("train", "--codec", "unifrom"):
+            raise Problem("it does not refuse")
+        return "unknown codec"
+
+    world = World(files.get, files.__contains__, gossamer, {"a.b", "b.a"}, refusal)
     for rule in RULES:
         for text, expected in [(text, True) for text in rule.bad] + [(text, False) for text in rule.good]:
             if any(rule.check(Page(PurePosixPath("a.md"), text), world)) != expected:
@@ -254,9 +268,18 @@ def self_test() -> Iterator[str]:
 def world_of(root: Path, command: str) -> World:
     known: dict[tuple[str, ...], str] = {}
 
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([command, *arguments], capture_output=True, text=True, timeout=60, cwd=root)
+
+    def refusal(*arguments: str) -> str:
+        result = run(*arguments)
+        if result.returncode == 0 or result.stdout:
+            raise Problem(f"gossamer {shlex.join(arguments)} does not refuse")
+        return result.stderr
+
     def gossamer(*arguments: str) -> str:
         if arguments not in known:
-            result = subprocess.run([command, *arguments], capture_output=True, text=True, timeout=60, cwd=root)
+            result = run(*arguments)
             if result.returncode != 0:
                 raise Problem(f"gossamer {shlex.join(arguments)} fails: {result.stderr.strip()}")
             known[arguments] = result.stdout
@@ -267,7 +290,7 @@ def world_of(root: Path, command: str) -> World:
 
     sources = "\n".join(path.read_text(encoding="utf-8") for path in (root / "tests").rglob("*_test.cpp"))
     tests = {".".join(pair) for pair in re.findall(r"^TEST(?:_[FP])?\((\w+), (\w+)\)", sources, re.MULTILINE)}
-    return World(read, lambda path: (root / path).exists(), gossamer, tests)
+    return World(read, lambda path: (root / path).exists(), gossamer, tests, refusal)
 
 
 def main() -> int:

@@ -17,6 +17,7 @@ class World:
     exists: Callable[[str], bool]
     gossamer: Callable[..., str]  # what the command prints; a Problem if it refuses
     tests: set[str]  # suite.case
+    refusal: Callable[..., str]  # what the command says on standard error; a Problem if it does not refuse
 
 
 @dataclass

@@ -23,12 +23,24 @@ graph make_star(const arguments&, std::size_t size, std::uint64_t) {
   return {size, edges};
 }
 
-graph make_ring(const arguments&, std::size_t size, std::uint64_t) {
+std::vector<graph::edge> ring_of(std::size_t size) {
   std::vector<graph::edge> edges;
   for (rank i = 1; i < size; ++i)
     edges.emplace_back(i - 1, i);
   if (size > 2)
     edges.emplace_back(static_cast<rank>(size - 1), 0);
+  return edges;
+}
+
+graph make_ring(const arguments&, std::size_t size, std::uint64_t) { return {size, ring_of(size)}; }
+
+graph make_even_ring(const arguments&, std::size_t size, std::uint64_t) {
+  auto edges = ring_of(size - size % 2);
+  if (size % 2 == 1 && size > 1) {
+    edges.emplace_back(0, static_cast<rank>(size - 1));
+    if (size > 3)
+      edges.emplace_back(2, static_cast<rank>(size - 1));
+  }
   return {size, edges};
 }
 
@@ -55,6 +67,22 @@ topology_entry ring() {
            .summary = "everybody talks to the two next to it; bipartite when n is even",
            .maths = "edges {i, i+1 mod n}; uniform mixing has eigenvalues (1 + 2 cos(2 pi k / n)) / 3",
            .cost = "degree 2, diameter n/2"},
+          make_ring};
+}
+
+topology_entry even_ring() {
+  return {{.name = "even-ring",
+           .summary = "the ring; where n is odd, the last worker has the same neighbours as worker 1: always bipartite",
+           .maths = "n even: the edges of ring. n odd: those of ring for n - 1 workers, {0, n-1} and {2, n-1}",
+           .cost = "degree 2, 3 for workers 0 and 2 where n is odd; diameter about n/2"},
+          make_even_ring};
+}
+
+topology_entry automatic() {
+  return {{.name = "auto",
+           .summary = "what fits the algorithm: even-ring where it needs a bipartite graph (ad-psgd), ring elsewhere",
+           .maths = "as even-ring or ring",
+           .cost = "as even-ring or ring"},
           make_ring};
 }
 

@@ -26,12 +26,12 @@ bipartition split(const graph& g) {
   const auto trees = detail::search(g);
   for (const auto& [i, j] : g.edges())
     if (trees.depth[i] % 2 == trees.depth[j] % 2)
-      throw error(errc::usage,
-                  fmt::format("the graph is not bipartite: the cycle {} has odd length",
-                              fmt::join(cycle_through(trees, i, j), "-")),
-                  "choose ring or exponential with an even number of workers, torus with even "
-                  "sides, hypercube or "
-                  "star, or keep only the bipartite part of this graph");
+      throw error(
+          errc::usage,
+          fmt::format("the graph is not bipartite: the cycle {} has odd length",
+                      fmt::join(cycle_through(trees, i, j), "-")),
+          "choose auto or even-ring, ring or exponential with an even number of workers, torus with even sides, "
+          "hypercube or star, or keep only the bipartite part of this graph");
   bipartition classes;
   for (rank i = 0; i < g.size(); ++i)
     (trees.depth[i] % 2 == 1 || g.degree(i) == 0 ? classes.active : classes.passive).push_back(i);

@@ -105,9 +105,18 @@ overlay overlay::changed(rank i, bool present) const {
   if (i >= original_.size())
     throw error(errc::usage, fmt::format("there is no worker {}", i),
                 fmt::format("the topology has {} workers, from 0", original_.size()));
+  auto all = present_;
+  all[i] = present;
+  return among(std::move(all));
+}
+
+overlay overlay::among(std::vector<bool> present) const {
+  if (present.size() != original_.size())
+    throw error(errc::usage, fmt::format("{} workers are or are not there", present.size()),
+                fmt::format("the topology has {}", original_.size()));
   overlay result = *this;
-  if (present_[i] != present) {
-    result.present_[i] = present;
+  if (present_ != present) {
+    result.present_ = std::move(present);
     result.rebuild();
   }
   return result;

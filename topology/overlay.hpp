@@ -33,7 +33,7 @@ enum class repair {
 /// always a 2-colouring; but a ring may open (neighbours on both sides of a lost worker are in one
 /// class).
 ///
-/// Immutable: `without` and `with` return another overlay; O(nodes + edges) each, in the worst case
+/// Immutable: `without`, `with` and `among` return another overlay; O(nodes + edges) each, in the worst case
 /// of a bipartite repair O(pieces * (nodes + edges)). Threads: safe.
 class overlay {
 public:
@@ -45,6 +45,8 @@ public:
   /// @error errc::usage when there is no worker of that number
   overlay without(rank lost) const;
   overlay with(rank returned) const;
+  /// With these present, and no others. @param present for each worker; costs as one change does
+  overlay among(std::vector<bool> present) const;
 
   bool present(rank i) const { return present_[i]; }
   std::vector<rank> members() const; ///< the present workers, ascending

@@ -10,8 +10,9 @@ namespace gossamer::topology {
 
 const registry<topology_entry>& topologies() {
   static const std::array entries{
-      detail::complete(),    detail::star(),           detail::ring(),        detail::torus(), detail::hypercube(),
-      detail::exponential(), detail::random_regular(), detail::erdos_renyi(), detail::file(),
+      detail::automatic(),      detail::complete(),    detail::star(),      detail::ring(),
+      detail::even_ring(),      detail::torus(),       detail::hypercube(), detail::exponential(),
+      detail::random_regular(), detail::erdos_renyi(), detail::file(),
   };
   static const registry<topology_entry> table{"topology", entries};
   return table;

@@ -40,18 +40,18 @@ constexpr std::array keys{
     fault_key{"coordinators", &fault::coordinators, kind_set{kill}, kind_set{},
               "processes that vote, the one that has the chair first", 1, most_coordinators},
     fault_key{"one-way", &fault::one_way, kind_set{partition}, kind_set{}, "only frames to the other side are lost"},
-    fault_key{"at", &fault::at_s, kind_set::all(), kind_set{}, "seconds after the start", 0, longest_s},
+    fault_key{"at", &fault::at_s, kind_set::all(), kind_set{}, "seconds after the start", 0, longest_s, quantity::time},
     fault_key{"at-step", &fault::at_step, kind_set::all(), kind_set{}, "gradients of the first worker to get there", 0,
               0x1p53},
     fault_key{"for", &fault::lasts_s, kind_set::all_but(kind_set{join}), kind_set{}, "seconds; without it for ever",
-              shortest_s, longest_s},
+              shortest_s, longest_s, quantity::time},
     fault_key{"rate", &fault::rate, kind_set{drop, duplicate, reorder, corrupt, delay}, kind_set{},
               "share of the frames that are hit", 1e-9, 1},
     fault_key{"factor", &fault::factor, kind_set{slow}, kind_set{slow}, "times as long for a gradient", 1, 1e6},
     fault_key{"seconds", &fault::seconds, kind_set{reorder, delay}, kind_set{reorder, delay},
-              "by which frames are late", shortest_s, longest_s},
+              "by which frames are late", shortest_s, longest_s, quantity::time},
     fault_key{"bits-per-second", &fault::bits_per_second, kind_set{throttle}, kind_set{throttle}, "on each link", 1,
-              1e15},
+              1e15, quantity::rate},
 };
 
 template <class... Cases>
@@ -102,7 +102,10 @@ bool fault_key::given(const fault& f) const {
 
 std::string fault_key::allowed() const {
   const auto number = [this](std::string_view noun) {
-    return fmt::format("{} from {:g} to {:g} ({})", noun, min, max, meaning);
+    const auto units = !of                     ? ""
+                       : *of == quantity::time ? ", or a text such as \"50ms\""
+                                               : ", or a text such as \"20Mb/s\"";
+    return fmt::format("{} from {:g} to {:g} ({}){}", noun, min, max, meaning, units);
   };
   const auto list = [this] { return fmt::format("a list of {}", meaning); };
   return std::visit(overloaded{[&](std::vector<rank> fault::*) { return list(); },

@@ -68,6 +68,22 @@ bool assign(std::optional<T>& into, const toml::node& from) {
   return assign(into.emplace(), from);
 }
 
+void assign(double& number, double value) { number = value; }
+void assign(std::optional<double>& number, double value) { number = value; }
+template <class T>
+void assign(T&, double) {} // no quantity
+
+/// A text with a unit, where there may be one. @returns false where the value is of another type
+bool assign(fault& f, const fault_key& key, const place& at) {
+  const auto* text = at.node.as_string();
+  if (!key.of || text == nullptr)
+    return std::visit([&](auto member) { return assign(f.*member, at.node); }, key.field);
+  const auto subject = fmt::format("{}: {} of {}", at.text(), key.name, to_string(f.kind));
+  const auto value = parse_quantity(*key.of, subject, text->get(), key.min, key.max);
+  std::visit([&](auto member) { assign(f.*member, value); }, key.field);
+  return true;
+}
+
 fault_kind kind_of(const toml::table& table, std::string_view file) {
   const auto* node = table.get("kind");
   const auto known = detail::kind_set::all().names();
@@ -106,7 +122,7 @@ fault read_fault(const toml::table& table, std::string_view file) {
       continue;
     const place at{file, node};
     const auto& key = find_key(name.str(), f, at);
-    if (!std::visit([&](auto member) { return assign(f.*member, at.node); }, key.field))
+    if (!assign(f, key, at))
       refuse_value(key, f, at);
     detail::check_value(key, f, at.text());
   }

@@ -13,8 +13,9 @@ namespace gossamer::actors {
 
 namespace {
 
-constexpr std::uint64_t part_magic = 0x3154524150534F47, manifest_magic = 0x314E414D53534F47; // "GOSPART1", "GOSSMAN1"
+constexpr std::uint64_t part_magic = 0x3154524150534F47, manifest_magic = 0x324E414D53534F47; // "GOSPART1", "GOSSMAN2"
 constexpr std::size_t seal_bytes = sizeof(std::uint64_t);
+constexpr double most_steps = 1e15;
 
 void append(std::vector<std::byte>& bytes, std::span<const std::byte> more) {
   bytes.insert(bytes.end(), more.begin(), more.end());
@@ -53,7 +54,7 @@ void head(archive& a, saved_worker& s) {
 }
 
 void fields(archive& a, manifest& m) {
-  a(m.checkpoint)(m.workers)(m.masters)(m.time_s)(m.former_gradients);
+  a(m.checkpoint)(m.workers)(m.masters)(m.steps)(m.time_s)(m.former_gradients);
   fields(a, m.former_sent);
   std::vector<std::uint64_t> ranks;
   for (const auto& [who, part] : m.parts)
@@ -125,6 +126,8 @@ saved_worker read_saved_worker(std::span<const std::byte> bytes, const std::stri
 manifest read_manifest(std::span<const std::byte> bytes, const std::string& source) {
   manifest result;
   read_fields(unsealed(bytes, manifest_magic, source), source, [&](archive& a) { fields(a, result); });
+  if (!(result.steps >= 0 && result.steps <= most_steps))
+    throw error(errc::bad_data, fmt::format("{} is of a run after {} steps", source, result.steps));
   return result;
 }
 

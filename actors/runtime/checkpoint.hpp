@@ -30,6 +30,7 @@ struct part_account {
 struct manifest {
   std::uint64_t checkpoint = 0;           ///< the step that comes next, or, of asynchronous runs, a number
   std::uint64_t workers = 0, masters = 0; ///< of the run
+  double steps = 0;                       ///< of each worker so far; on average, if asynchronous
   double time_s = 0;                      ///< since the run began
   std::uint64_t former_gradients = 0;     ///< of lives that were over,
   traffic former_sent = {};               ///< and what they had sent

@@ -142,7 +142,7 @@ coordination::orders coordination::on(const worker_joined& m) {
 // -- events: steps ----------------------------------------------------------------------------------------------------
 
 coordination::orders coordination::on(const run_progress& m) {
-  if (synchronous() || m.updates < run_->steps_per_worker * run_->settings.workers)
+  if (synchronous() || m.updates < run_->planned_updates)
     return {};
   return on(stop_run{run_end::planned});
 }

@@ -32,8 +32,7 @@ public:
   /// it would say nothing new.
   bool due(std::uint64_t updates) const {
     const auto every = run_->evaluation_steps * run_->settings.workers;
-    return updates >= next_ && updates + every / 2 < run_->steps_per_worker * run_->settings.workers
-           && collecting_.empty() && done();
+    return updates >= next_ && updates + every / 2 < run_->planned_updates && collecting_.empty() && done();
   }
   void open(std::uint64_t number, const membership& members) { round(number, members); }
   /// A model has been put aside; the first one of an evaluation opens it.

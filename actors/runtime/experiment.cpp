@@ -1,7 +1,9 @@
 #include "gossamer/actors/runtime/experiment.hpp"
 
 #include "gossamer/actors/runtime/allowed.hpp"
+#include "gossamer/actors/runtime/checkpoint.hpp"
 #include "gossamer/actors/runtime/codec_need.hpp"
+#include "gossamer/actors/runtime/name_of.hpp"
 #include "gossamer/actors/runtime/view_maker.hpp"
 #include "gossamer/base/cuda/device.hpp"
 #include "gossamer/base/error.hpp"
@@ -21,6 +23,7 @@ namespace gossamer::actors {
 
 namespace {
 
+constexpr std::string_view automatic = "auto";
 constexpr double default_epochs = 30;
 constexpr double evaluations_per_run = 20;
 constexpr std::uint64_t models_under_way = 8, least_model_bytes = 1 << 20; // to one peer
@@ -78,7 +81,9 @@ topology::bipartition split_for(const experiment& e, const topology::graph& grap
 /// Of all ranks: where a run may grow, its first workers have what is left of the topology of its largest size.
 void build_graph(experiment& e) {
   const auto& s = e.settings;
-  const auto graph = topology::make_topology(s.topology, s.worker_ranks(), s.seed);
+  const bool bipartite = e.algorithm->traits.exchange == exchange_pattern::bipartite;
+  const std::string_view fitting = bipartite ? "even-ring" : "ring";
+  const auto graph = topology::make_topology(s.topology == automatic ? fitting : s.topology, s.worker_ranks(), s.seed);
   e.mixing = std::make_shared<const topology::mixing_matrix>(topology::make_mixing(s.mixing, graph));
   std::vector<bool> active(s.worker_ranks(), true);
   switch (e.algorithm->traits.exchange) {
@@ -87,7 +92,7 @@ void build_graph(experiment& e) {
       active[i] = false;
     break;
   case exchange_pattern::all:
-    if (spec::parse(s.topology).name != run_settings{}.topology)
+    if (s.topology != automatic && s.topology != "ring") // which was the default, and is in old configurations
       throw error(errc::usage,
                   fmt::format("{} does not send along the edges of a graph and cannot use topology '{}'",
                               e.algorithm->about.name, s.topology),
@@ -135,17 +140,31 @@ std::string model_here(const run_settings& s) {
   return here.to_string();
 }
 
+/// Of each worker, at the end of the run.
+std::uint64_t planned_steps(const experiment& e, double steps_per_epoch) {
+  const auto& s = e.settings;
+  const auto left = s.steps ? static_cast<double>(*s.steps) - e.done.steps
+                            : (*s.epochs - e.epoch_of(e.done.updates)) * steps_per_epoch;
+  const auto end = std::llround(e.done.steps + std::max(left, 0.0));
+  return static_cast<std::uint64_t>(std::max(end, 1LL));
+}
+
 void plan(experiment& e) {
   const auto& s = e.settings;
-  const auto steps_per_epoch = e.updates_per_epoch() / static_cast<double>(s.workers);
-  const auto steps_of = [&](double epochs) {
-    return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(epochs * steps_per_epoch)));
-  };
+  const auto workers = static_cast<double>(s.workers);
+  const auto steps_per_epoch = e.updates_per_epoch() / workers;
   const bool endless = !s.epochs && !s.steps; // but for its time
-  e.steps_per_worker = endless ? endless_steps : s.steps ? *s.steps : steps_of(*s.epochs);
-  e.planned_epochs =
-      endless ? std::numeric_limits<double>::infinity() : static_cast<double>(e.steps_per_worker) / steps_per_epoch;
-  e.evaluation_steps = steps_of(s.eval_every.value_or(endless ? 1 : e.planned_epochs / evaluations_per_run));
+  if (endless) {
+    e.steps_per_worker = endless_steps;
+    e.planned_updates = endless_steps * s.workers;
+  } else {
+    e.steps_per_worker = planned_steps(e, steps_per_epoch);
+    const auto left = (static_cast<double>(e.steps_per_worker) - e.done.steps) * workers;
+    e.planned_updates = e.done.updates + static_cast<std::uint64_t>(std::max(std::llround(left), 0LL));
+  }
+  e.planned_epochs = endless ? std::numeric_limits<double>::infinity() : e.epoch_of(e.planned_updates);
+  const auto between = s.eval_every.value_or(endless ? 1 : e.planned_epochs / evaluations_per_run);
+  e.evaluation_steps = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(between * steps_per_epoch)));
 }
 
 } // namespace
@@ -155,6 +174,13 @@ std::set<rank> experiment::vacancies() const {
   for (auto i = static_cast<rank>(settings.workers); !is_master(i); ++i)
     result.insert(i);
   return result;
+}
+
+std::shared_ptr<const experiment> experiment::after(const manifest& m) const {
+  auto e = std::make_shared<experiment>(*this);
+  e->done = {.updates = m.updates(), .steps = m.steps};
+  plan(*e);
+  return e;
 }
 
 worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const {
@@ -171,9 +197,14 @@ worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const 
   w.packing.exact = codec->can().exact;
   w.training.synchronous = algorithm->traits.synchronous;
   w.training.seed = settings.seed;
+  const auto& traits = algorithm->traits;
   // An asynchronous run counts the updates of all workers; a single worker never does more than all of them.
-  w.training.step_limit =
-      w.training.synchronous || algorithm->traits.equal_steps ? steps_per_worker : steps_per_worker * settings.workers;
+  w.training.step_limit = traits.synchronous || traits.equal_steps ? steps_per_worker : planned_updates;
+  if (!traits.synchronous && done.updates > 0 && has_nothing_left())
+    w.training.step_limit = 0; // some go on from a step that is not the last
+  w.training.updates_ahead = static_cast<std::int64_t>(done.updates);
+  if (traits.synchronous)
+    w.training.updates_ahead -= std::llround(done.steps) * static_cast<std::int64_t>(settings.workers);
   w.training.evaluation_steps = evaluation_steps;
   w.training.batch = settings.batch;
   w.training.updates_per_epoch = updates_per_epoch();
@@ -200,9 +231,7 @@ std::uint64_t experiment::most_under_way() const {
   return settings.under_way.value_or(models_under_way * std::max(least_model_bytes, sizeof(float) * initial.size()));
 }
 
-std::string experiment::name_of(rank i) const {
-  return is_master(i) ? fmt::format("master {}", i - settings.worker_ranks()) : fmt::format("worker {}", i);
-}
+std::string experiment::name_of(rank i) const { return actors::name_of(i, settings.worker_ranks()); }
 
 std::shared_ptr<const experiment> prepare(run_settings settings, const registry<algorithm_entry>& known) {
   auto e = std::make_shared<experiment>();
@@ -218,13 +247,13 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   if (e->algorithm->masters)
     e->masters = e->algorithm->masters(algorithm.second);
 
-  if (s.codec == "auto")
+  if (s.codec == automatic)
     s.codec = e->algorithm->traits.default_codec;
   const auto codec = compress::make_codec(s.codec);
   require(e->algorithm->traits.needs, *codec, e->algorithm->about.name, s.codec);
   s.codec = codec->spelling();
 
-  if (s.optimiser == "auto")
+  if (s.optimiser == automatic)
     s.optimiser = e->algorithm->traits.default_optimiser;
   e->host.optimiser = compute::make_optimiser(s.optimiser);
   if (!s.lr)

@@ -6,11 +6,14 @@
 #include "gossamer/compute/partition.hpp"
 #include "gossamer/topology/mixing.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
 
 namespace gossamer::actors {
+
+struct manifest;
 
 /// What workers on one device have of it.
 struct device_parts {
@@ -19,6 +22,12 @@ struct device_parts {
   std::shared_ptr<const compute::optimiser> optimiser; ///< likewise
   /// For each worker one of its own, which holds the worker's vectors where their gradients are computed.
   std::function<std::shared_ptr<const compress::coder>()> make_coder = std::make_shared<const compress::coder>;
+};
+
+/// What had been done where a run goes on from a checkpoint; nothing where it begins.
+struct work_done {
+  std::uint64_t updates = 0; ///< gradients of all workers together
+  double steps = 0;          ///< of each worker; on average, if asynchronous
 };
 
 /// A run that has been checked and loaded: everything that all workers share, immutable.
@@ -40,9 +49,14 @@ struct experiment {
   buffer_pool pool;
   vec initial;
 
-  std::uint64_t steps_per_worker = 0; ///< planned; more than anybody can do where only time ends the run
+  /// Planned, with what had been done before; more than anybody can do where only time ends the run. An epoch is so
+  /// many gradients, whoever computes them; a step is a gradient of each worker that the run begins with, or goes on
+  /// with.
+  std::uint64_t steps_per_worker = 0;
   std::uint64_t evaluation_steps = 1; ///< steps of each worker between evaluations
   double planned_epochs = 0;          ///< infinite where only time ends the run
+  std::uint64_t planned_updates = 0; ///< of all workers together, likewise
+  work_done done;
 
   /// Gradients, of all workers together, that touch every training sample once.
   double updates_per_epoch() const {
@@ -65,6 +79,14 @@ struct experiment {
   std::unique_ptr<compute::model> model_for(rank worker) const { return device_of(worker).model->clone(); }
   /// What the one of this rank runs. @param coder the worker's
   std::unique_ptr<actors::algorithm> make_algorithm(rank i = 0, const compress::coder& coder = {}) const;
+  /// This run as it goes on from a checkpoint, maybe with another number of workers.
+  std::shared_ptr<const experiment> after(const manifest& m) const;
+  bool has_nothing_left() const noexcept { return planned_updates <= done.updates; }
+  /// Of each worker, when all together have done so many updates.
+  double steps_at(std::uint64_t updates) const {
+    const auto more = static_cast<double>(std::max(updates, done.updates) - done.updates);
+    return done.steps + more / static_cast<double>(settings.workers);
+  }
   double epoch_of(std::uint64_t updates) const { return static_cast<double>(updates) / updates_per_epoch(); }
   /// @param incarnation how often the worker was started before; if it was, it joins
   worker_settings for_worker(rank i, std::uint32_t incarnation = 0) const;

@@ -13,7 +13,7 @@ public:
   /// @param e outlives this object
   explicit progress_meter(const experiment& e)
       : run_(&e), ledger_(e.participants()),
-        announce_every_(std::max<std::uint64_t>(e.settings.workers, planned_updates() / announcements_per_run)) {}
+        announce_every_(std::max<std::uint64_t>(e.settings.workers, e.planned_updates / announcements_per_run)) {}
 
   /// The run goes on from here. What is known of ranks that it has no more counts as that of former lives.
   void go_on_from(const manifest& m) {
@@ -47,8 +47,7 @@ public:
   }
 
   std::uint64_t updates() const noexcept { return updates_; } ///< of all workers
-  std::uint64_t planned_updates() const { return run_->steps_per_worker * run_->settings.workers; }
-  std::uint64_t left() const { return planned_updates() - std::min(updates_, planned_updates()); }
+  std::uint64_t left() const { return run_->planned_updates - std::min(updates_, run_->planned_updates); }
   /// Whether all should be told, for the schedules of asynchronous runs.
   bool worth_announcing() const noexcept { return updates_ % announce_every_ == 0; }
   actors::ledger& ledger() noexcept { return ledger_; }

@@ -46,13 +46,11 @@ std::string get_slow(const settings& s) {
 void set_checkpoint(settings& s, const std::string& given) {
   expect_text("checkpoint", given);
   s.checkpoint = {};
-  if (given.find_first_not_of("0123456789.e+-s") != std::string::npos)
-    throw error(errc::usage, fmt::format("--checkpoint is '{}', which is neither seconds nor a number of steps", given),
-                "for example 30s, or 1000");
-  if (given.ends_with('s'))
-    s.checkpoint.seconds = parse_number("checkpoint (seconds)", given.substr(0, given.size() - 1), allowed::seconds);
-  else
+  if (given.find_first_not_of("0123456789.e+-") == std::string::npos)
     s.checkpoint.steps = parse_number("checkpoint (steps)", given, allowed::steps);
+  else
+    s.checkpoint.seconds =
+        parse_quantity(quantity::time, "--checkpoint", given, allowed::seconds.min, allowed::seconds.max);
 }
 
 std::string get_checkpoint(const settings& s) {
@@ -76,7 +74,8 @@ const settings_table<settings>& run_settings_table() {
       text_setting({"device", "NAME",
                     "where gradients are computed: cpu, cuda:0, cuda:all, or several joined by +, dealt out in turn"},
                    &settings::device),
-      text_setting({"topology", "NAME", "who may talk to whom"}, &settings::topology),
+      text_setting({"topology", "NAME", "who may talk to whom; auto: a ring, or what the algorithm needs instead"},
+                   &settings::topology),
       text_setting({"mixing", "RULE", "weights of gossip: auto, uniform, metropolis or lazy"}, &settings::mixing),
       text_setting({"codec", "NAME", "how vectors are compressed on the way"}, &settings::codec),
       text_setting({"model", "NAME", "what is learnt"}, &settings::model),
@@ -97,8 +96,9 @@ const settings_table<settings>& run_settings_table() {
           number_setting({"steps", "N", "gradients of each worker (on average, if asynchronous) instead of epochs"},
                          &settings::steps, allowed::steps),
           "epochs", [](settings& s) { s.epochs.reset(); }),
-      number_setting({"seconds", "S", "stop after so long; alone, or before the epochs or steps are over"},
-                     &settings::seconds, allowed::seconds),
+      quantity_setting(quantity::time,
+                       {"seconds", "S", "stop after so long; alone, or before the epochs or steps are over"},
+                       &settings::seconds, allowed::seconds),
       number_setting({"seed", "N", "the seed of everything random"}, &settings::seed, allowed::seed),
       number_setting({"threads", "N",
                       "threads for messages; 0: one for each processor. Gradients have a thread per worker; a "

@@ -25,7 +25,7 @@ struct checkpoint_rhythm {
 /// A run as a user asks for it. Every text is a spec (`name:key=value,...`).
 struct run_settings {
   std::string algorithm = "ad-psgd";
-  std::string topology = "ring";
+  std::string topology = "auto"; ///< what fits the algorithm
   std::string mixing = "auto";
   std::string codec = "auto"; ///< what the algorithm suggests
   std::string model = "mlp:hidden=200";

@@ -21,9 +21,10 @@ bool view_maker::bipartite() const { return run_->algorithm->traits.exchange == 
 const topology::graph& view_maker::graph_of(const view_change& change) {
   if (!overlay_)
     overlay_.emplace(run_->mixing->support(), bipartite() ? topology::repair::bipartite : topology::repair::any);
-  for (rank i = 0; i < run_->settings.worker_ranks(); ++i)
-    if (const bool there = change.lives.contains(i); there != overlay_->present(i))
-      overlay_ = there ? overlay_->with(i) : overlay_->without(i);
+  std::vector<bool> present(run_->settings.worker_ranks());
+  for (rank i = 0; i < present.size(); ++i)
+    present[i] = change.lives.contains(i);
+  overlay_ = overlay_->among(std::move(present));
   return overlay_->current();
 }
 

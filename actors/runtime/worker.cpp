@@ -1,4 +1,5 @@
 #include "gossamer/actors/runtime/hosted_worker.hpp"
+#include "gossamer/actors/runtime/name_of.hpp"
 #include "gossamer/base/work.hpp"
 
 #include <fmt/format.h>
@@ -13,6 +14,8 @@ worker::worker(worker_settings settings, std::unique_ptr<compute::optimiser> opt
       quantise_(random(purpose::quantise)), inbox_(settings_.place.id, settings_.witness),
       ready_(settings_.place.everybody != nullptr), gradients_(settings_.place.gradients),
       limit_(settings_.training.step_limit) {
+  if (!settings_.training.synchronous)
+    updates_ = static_cast<std::uint64_t>(settings_.training.updates_ahead);
   if (ready_)
     views_.push_back(settings_.place.everybody);
   if (settings_.witness)
@@ -25,8 +28,11 @@ worker::~worker() {
 }
 
 double worker::epoch(std::uint64_t t) const {
-  const auto updates = settings_.training.synchronous ? t * settings_.place.workers : std::max(t, updates_);
-  return static_cast<double>(updates) / settings_.training.updates_per_epoch;
+  const auto& training = settings_.training;
+  const auto of_all = static_cast<std::int64_t>(t * settings_.place.workers) + training.updates_ahead;
+  const auto updates =
+      training.synchronous ? static_cast<std::uint64_t>(std::max<std::int64_t>(of_all, 0)) : std::max(t, updates_);
+  return static_cast<double>(updates) / training.updates_per_epoch;
 }
 
 float worker::learning_rate(std::uint64_t t) const {
@@ -36,8 +42,8 @@ float worker::learning_rate(std::uint64_t t) const {
 
 error worker::diverged(const std::string& sign) const {
   return {errc::diverged,
-          fmt::format("training diverged at worker {}, step {}, epoch {:.3g}: {}", id(), gradients_, epoch(gradients_),
-                      sign),
+          fmt::format("training diverged at {}, step {}, epoch {:.3g}: {}", name_of(id(), ranks()), gradients_,
+                      epoch(gradients_), sign),
           "lower --lr, or the momentum of --optimiser"};
 }
 
@@ -124,8 +130,8 @@ packet worker::encode_exactly(const vec& v) const {
 
 vec worker::decode(const packet& p, std::size_t size) const {
   if (p.elements != size)
-    throw error(errc::bad_packet, fmt::format("worker {} received a vector of {} elements where {} were expected", id(),
-                                              p.elements, size));
+    throw error(errc::bad_packet, fmt::format("{} received a vector of {} elements where {} were expected",
+                                              name_of(id(), ranks()), p.elements, size));
   count_decoding(p.codec, p.elements);
   const metered unmetered{nullptr};
   return settings_.packing.coder->decode(p);

@@ -1,5 +1,7 @@
 #include "gossamer/actors/simulation/auditor.hpp"
 
+#include "gossamer/actors/runtime/name_of.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -86,23 +88,24 @@ void auditor::delivered(rank who, const frame& f) {
     last = 0;
   incarnation = f.incarnation;
   if (f.sequence != last + 1)
-    complain(fmt::format("worker {} got frame {} of worker {} ({}, step {}) after frame {}: {}", who, f.sequence,
-                         f.source, to_string(f.label.kind), f.label.step, last,
+    complain(fmt::format("{} got frame {} of {} ({}, step {}) after frame {}: {}", name_of(who, first_master_),
+                         f.sequence, name_of(f.source, first_master_), to_string(f.label.kind), f.label.step, last,
                          f.sequence <= last ? "it came twice or out of order" : "one in between is missing"));
   last = f.sequence;
 }
 
 void auditor::dropped_stale(rank who, const frame& f, std::uint64_t t) {
-  complain(fmt::format("worker {} begins step {} and has never received the {} of step {} from worker {}", who, t,
-                       to_string(f.label.kind), f.label.step, f.source));
+  complain(fmt::format("{} begins step {} and has never received the {} of step {} from {}",
+                       name_of(who, first_master_), t, to_string(f.label.kind), f.label.step,
+                       name_of(f.source, first_master_)));
 }
 
 void auditor::reports(rank who, const traffic& ledger) {
   const auto& carried = workers_[who].carried;
   if (ledger != carried)
-    complain(fmt::format("the ledger of worker {} has {} frames and {} bits, but its links have carried {} frames and "
-                         "{} bits",
-                         who, ledger.frames, ledger.wire_bits, carried.frames, carried.wire_bits));
+    complain(fmt::format("the ledger of {} has {} frames and {} bits, but its links have carried {} frames and {} bits",
+                         name_of(who, first_master_), ledger.frames, ledger.wire_bits, carried.frames,
+                         carried.wire_bits));
 }
 
 // -- views and steps --------------------------------------------------------------------------------------------------

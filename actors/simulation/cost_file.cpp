@@ -1,13 +1,12 @@
 // Costs of work: TOML to costs and back.
 #include "gossamer/actors/simulation/work_costs.hpp"
+#include "gossamer/base/file.hpp"
+#include "gossamer/base/toml_depth.hpp"
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <sstream>
 
 namespace gossamer::actors {
@@ -15,6 +14,7 @@ namespace gossamer::actors {
 namespace {
 
 constexpr double most_ns = 1e9;
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20;
 
 struct number_key {
   const char* name;
@@ -87,19 +87,23 @@ void read_key(const std::string& file, std::string_view name, const toml::node& 
   throw error(problem.code(), place_of(file, node) + ": " + problem.sentence(), problem.remedy());
 }
 
+std::string text_of(const std::string& file) {
+  try {
+    return read_text(file, {"costs", most_bytes, "a file of costs has a line for each of them"});
+  } catch (const error& e) {
+    throw error(e.code(), e.sentence(),
+                e.code() == errc::io ? "--cost takes default, none, measured, or a file of costs" : e.remedy());
+  }
+}
+
 } // namespace
 
 work_costs read_costs(const std::string& file) {
-  std::ifstream in{file};
-  std::stringstream content;
-  if (in)
-    content << in.rdbuf();
-  if (!in || content.fail())
-    throw error(errc::io, fmt::format("cannot read {}: {}", file, std::strerror(errno)),
-                "--cost takes default, none, measured, or a file of costs");
   auto costs = default_costs();
+  const auto text = text_of(file);
+  expect_shallow_toml(text, file);
   try {
-    for (const auto& [key, node] : toml::parse(content.str()))
+    for (const auto& [key, node] : toml::parse(text))
       read_key(file, key.str(), node, costs);
   } catch (const toml::parse_error& e) {
     throw error(errc::usage, fmt::format("{}:{}: {}", file, e.source().begin.line, e.description()));

@@ -15,20 +15,12 @@ namespace {
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 28;
 constexpr double longest_s = 1e6;
 
-template <class Settings>
-setting<Settings> real_setting(setting_key key, double Settings::*at, interval<double> allowed) {
-  key.number = true;
-  const auto name = key.name;
-  return {std::move(key), [at](const Settings& s) { return number_text(s.*at); },
-          [=](Settings& s, const std::string& given) { s.*at = parse_real(name, given, allowed.min, allowed.max); }};
-}
-
 const settings_table<measured_host>& measured_host_table() {
   static const settings_table<measured_host> table{
       text_setting({"host", "NAME", "what links call it"}, &measured_host::name),
       number_setting({"slots", "N", "processes there"}, &measured_host::slots, {1, 65'536}),
-      number_setting({"seconds_per_sample", "S", "of a minibatch"}, &measured_host::seconds_per_sample,
-                     interval<double>{0, longest_s}),
+      quantity_setting(quantity::time, {"seconds_per_sample", "S", "of a minibatch"},
+                       &measured_host::seconds_per_sample, {0, longest_s}),
   };
   return table;
 }
@@ -120,9 +112,9 @@ const settings_table<measured_link>& link_table() {
   static const settings_table<measured_link> table{
       text_setting({"from", "NAME", "the host that sends"}, &measured_link::from),
       text_setting({"to", "NAME", "the host that receives"}, &measured_link::to),
-      real_setting({"latency", "S", "seconds one way"}, &measured_link::latency_s, {0, longest_s}),
-      real_setting({"bandwidth", "BITS", "bits per second"}, &measured_link::bits_per_second,
-                   {1, std::numeric_limits<double>::infinity()}),
+      quantity_setting(quantity::time, {"latency", "S", "seconds one way"}, &measured_link::latency_s, {0, longest_s}),
+      quantity_setting(quantity::rate, {"bandwidth", "BITS", "bits per second"}, &measured_link::bits_per_second,
+                       {1, std::numeric_limits<double>::infinity()}),
   };
   return table;
 }

@@ -56,12 +56,20 @@ std::shared_ptr<const network> detail::uniform_network(const link_quality& every
 }
 
 std::vector<parameter> detail::link_parameters(std::string latency, std::string bandwidth, std::string jitter) {
-  return {{.key = "latency", .fallback = std::move(latency), .meaning = "one way, in seconds", .min = 0, .max = 3600},
+  using enum parameter::type;
+  return {{.key = "latency",
+           .kind = time,
+           .fallback = std::move(latency),
+           .meaning = "one way, in seconds",
+           .min = 0,
+           .max = 3600},
           {.key = "bandwidth",
+           .kind = rate,
            .fallback = std::move(bandwidth),
            .meaning = "in each direction, in bits per second; may be inf",
            .min = 1},
           {.key = "jitter",
+           .kind = time,
            .fallback = std::move(jitter),
            .meaning = "mean of the random extra latency, in seconds",
            .min = 0,

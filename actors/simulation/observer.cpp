@@ -1,5 +1,7 @@
 #include "gossamer/actors/simulation/observer.hpp"
 
+#include "gossamer/actors/runtime/name_of.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,9 +33,7 @@ simulation_observer::simulation_observer(std::size_t workers, std::size_t master
       worker_track(i);
 }
 
-std::string simulation_observer::name_of(rank who) const {
-  return who < first_master_ ? fmt::format("worker {}", who) : fmt::format("master {}", who - first_master_);
-}
+std::string simulation_observer::name_of(rank who) const { return actors::name_of(who, first_master_); }
 
 /// splitmix64's finaliser (Steele, Lea, Flood 2014) over a running sum.
 void simulation_observer::mix(std::uint64_t word) noexcept {
@@ -105,9 +105,9 @@ void simulation_observer::fault(const std::string& what, bool on) {
 std::string simulation_observer::who_waits() const {
   std::vector<std::string> waits, steps{"nobody waits for a frame"};
   for (rank i = 0; i < waits_.size(); ++i) {
-    steps.push_back(fmt::format("worker {} is in step {}", i, steps_[i]));
+    steps.push_back(fmt::format("{} is in step {}", name_of(i), steps_[i]));
     for (const auto& w : waits_[i])
-      waits.push_back(fmt::format("worker {} waits for {} of worker {}", i, text_of(w.wanted), w.whom));
+      waits.push_back(fmt::format("{} waits for {} of {}", name_of(i), text_of(w.wanted), name_of(w.whom)));
   }
   auto& named = waits.empty() ? steps : waits;
   if (named.size() > most_named) {

@@ -31,7 +31,7 @@ assembly wait_for_nodes(caf::scoped_actor& self, const leader_settings& s) {
   while (!all) {
     self->receive([&](assembly& a) { all = std::move(a); }, caf::after(look_every) >> [] {});
     if (!all && s.interrupted())
-      throw error(errc::failed, "interrupted while it waited for nodes", "");
+      throw error(errc::interrupted, "interrupted while it waited for nodes", "");
     if (!all && self->clock().now() > until)
       throw error(errc::failed, fmt::format("not all of {} nodes have come within {} s", s.nodes, s.wait.count()),
                   "start the others with the line that was printed, or wait longer: --wait");
@@ -81,6 +81,8 @@ void check_nodes(const experiment& e, const leader_settings& s) {
 
 run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_settings& s,
                          const run_surroundings& around) {
+  if (around.from)
+    e = e->after(around.from->all);
   check_nodes(*e, s);
   require_threads_of(*e, e->settings.workers / s.nodes);
   control_plane control{s};

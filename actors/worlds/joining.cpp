@@ -243,7 +243,7 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
   membership_of_node here{self, control, s};
   auto offer = here.ask_for_offer();
   s.tell(introduction(offer.node));
-  const auto e = s.fetching ? prepare_or_fetch(s, prepare, offer, here) : prepare(offer.settings, {});
+  auto e = s.fetching ? prepare_or_fetch(s, prepare, offer, here) : prepare(offer.settings, {});
   const auto print = fingerprint_of(*e);
   run_surroundings around;
   if (!offer.faults.empty())
@@ -251,8 +251,10 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
   around.workers_per_node = offer.workers_per_node;
   if (!offer.checkpoints.empty())
     around.checkpoints = checkpoint_folder{offer.checkpoints};
-  if (offer.from > 0)
+  if (offer.from > 0) {
     around.from = std::make_shared<const resumption>(checkpoint_folder{offer.resumed}.parts_here(offer.from, s.tell));
+    e = e->after(around.from->all);
+  }
 
   const scoped_life files{spawn_files_of(system, *e)};
   const auto complain = std::make_shared<complaints>();

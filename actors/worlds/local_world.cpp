@@ -33,6 +33,8 @@ private:
 } // namespace
 
 run_summary run_locally(std::shared_ptr<const experiment> e, const run_surroundings& around) {
+  if (around.from)
+    e = e->after(around.from->all);
   caf::actor_system_config config;
   set_scheduler(config, e->settings.threads);
   require_threads_of(*e, e->settings.workers);

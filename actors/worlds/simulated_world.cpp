@@ -316,7 +316,7 @@ void simulation::look_for_interrupt() {
 simulation_result simulate(const std::shared_ptr<const experiment>& e, const simulation_settings& s,
                            const run_surroundings& around) {
   detail::check_settings(s);
-  return detail::simulation{e, s, around}.run();
+  return detail::simulation{around.from ? e->after(around.from->all) : e, s, around}.run();
 }
 
 } // namespace gossamer::actors

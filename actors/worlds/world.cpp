@@ -133,8 +133,8 @@ consensus::resolution founding_of(const experiment& e, const consensus::charter&
   for (const auto& [number, _] : there)
     if (voters.size() < consensus::most_voters)
       voters.insert(number);
-  const auto updates = e.steps_per_worker * (rules.synchronous ? 1 : e.settings.workers);
-  auto first = consensus::founding(rules.homes, voters, updates, e.vacancies());
+  auto first = consensus::founding(rules.homes, voters, rules.synchronous ? e.steps_per_worker : e.planned_updates,
+                                   e.vacancies());
   for (const auto& [number, process] : there)
     first.nodes[number] = process;
   return first;

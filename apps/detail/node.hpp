@@ -21,7 +21,7 @@ struct node_options {
   std::size_t nodes = 2;
   std::uint32_t slots = 1;
   std::uint32_t number = 0; ///< which it is to be; 0, of one that joins: any that is free
-  std::size_t wait_s = 600;
+  double wait_s = 600;
   double patience_s = 10;
   std::string certs;        ///< folder of `gossamer certs` for this host; empty: nothing is encrypted
   bool insecure = false;    ///< also on addresses that other machines reach

@@ -19,7 +19,7 @@ public:
     const run_options defaults;
     for (const auto& o : table_) {
       auto* flag = command.add_option("--" + o.name, given_[o.name], o.help)->type_name(o.value);
-      flag->expected(1)->default_str(o.get(defaults));
+      flag->expected(1)->allow_extra_args(false)->default_str(o.get(defaults));
       o.repeatable() ? flag->take_all() : flag->take_last();
     }
     command.add_option("--config", config_, "read settings from a TOML file; flags win")->type_name("FILE");

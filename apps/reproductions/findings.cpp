@@ -160,8 +160,8 @@ findings read_findings(const std::filesystem::path& file) {
     throw error(errc::io, fmt::format("cannot read '{}'", file.string()), "gossamer reproduce NAME makes it");
   try {
     return findings_from(json::parse(in));
-  } catch (const json::exception& e) {
-    throw error(errc::bad_data, fmt::format("'{}' is no results file of a reproduction: {}", file.string(), e.what()),
+  } catch (const json::exception&) {
+    throw error(errc::bad_data, fmt::format("'{}' is damaged, or no results file of a reproduction", file.string()),
                 "remove it; gossamer reproduce NAME makes it again");
   }
 }

@@ -101,12 +101,18 @@ public:
     if (!std::filesystem::exists(file_, none))
       return false;
     constexpr std::uint64_t most_bytes = 1 << 28;
-    const auto object =
-        json::parse(read_file(file_, {.noun = "results file", .most_bytes = most_bytes}), nullptr, false);
-    if (object.is_discarded() || object.value("flags", "") != text_)
+    const auto bytes = read_file(file_, {.noun = "results file", .most_bytes = most_bytes});
+    try {
+      const auto object = json::parse(bytes);
+      if (object.at("flags") != text_)
+        return false;
+      take(object);
+      return true;
+    } catch (const json::exception&) {
       return false;
-    take(object);
-    return true;
+    } catch (const error&) { // of an evaluation
+      return false;
+    }
   }
 
   void keep(json object) {

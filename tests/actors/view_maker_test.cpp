@@ -124,6 +124,17 @@ TEST(view_maker, restores_the_graph_when_everybody_is_back) {
   EXPECT_EQ(views.make(change)->mixing->support(), e->everybody->mixing->support());
 }
 
+TEST(view_maker, takes_time_in_proportion_to_how_many_there_may_be) {
+  run_settings s;
+  s.algorithm = asynchronous;
+  s.model = "quadratic";
+  s.data = "quadratic:samples=24,dim=3";
+  s.max_workers = 200'000; // the square of that would take hours
+  const auto e = prepare(s);
+  EXPECT_THAT(e->everybody->members, testing::ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(e->everybody->mixing->neighbours(3), testing::ElementsAre(0, 2));
+}
+
 TEST(view_maker, gives_masters_a_life_and_no_place_in_the_graph) {
   const auto e = small_run("async-sgd:shards=2", "ring", 3);
   auto change = everybody_of(*e);

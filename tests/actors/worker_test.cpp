@@ -188,6 +188,17 @@ TEST(worker, reads_the_schedule_at_the_progress_of_all) {
   EXPECT_FLOAT_EQ(apart.w.learning_rate(1), 0.25f);
 }
 
+TEST(worker, counts_what_others_had_done_before_the_run_went_on) {
+  auto s = settings_with(1000);
+  s.training.updates_ahead = -2; // steps 0 to 3 were of one and a half workers
+  fixture together{s};
+  EXPECT_FLOAT_EQ(together.w.learning_rate(4), 0.25f) << "6 updates are 3 epochs";
+  s.training.synchronous = false;
+  s.training.updates_ahead = 6;
+  fixture apart{s};
+  EXPECT_FLOAT_EQ(apart.w.learning_rate(1), 0.25f) << "before the chair has said anything";
+}
+
 TEST(worker, encodes_and_decodes_by_its_coder) {
   struct counting final : compress::coder {
     packet encode(const compress::codec& c, const vec& v, const random_stream& r, std::uint64_t t) const override {

@@ -6,8 +6,9 @@
 #include <filesystem>
 #include <fstream>
 #include <sys/stat.h>
-#include <thread>
 #include <unistd.h>
+
+#include "support/filled_pipe.hpp"
 
 namespace gossamer {
 namespace {
@@ -63,15 +64,19 @@ TEST_F(file_reading, refuses_what_has_no_end) {
 }
 
 TEST_F(file_reading, reads_a_pipe_to_its_end_or_its_limit) {
+  const auto from_pipe = [&](std::size_t bytes, auto read) {
+    const test::filled_pipe pipe{std::string(bytes, 'y')};
+    read(pipe.path());
+  };
+  from_pipe(50'000, [&](const auto& path) { EXPECT_EQ(read_file(path, {"list", 50'000}).size(), 50'000u); });
+  from_pipe(101,
+            [&](const auto& path) { EXPECT_THAT(refusal(errc::bad_data, path), HasSubstr("larger than 100 bytes")); });
+}
+
+TEST_F(file_reading, does_not_wait_for_who_may_write_into_a_named_pipe) {
   const auto path = (folder_ / "pipe").string();
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  const auto from_pipe = [&](std::size_t bytes, auto read) {
-    std::thread writer{[&] { std::ofstream(path) << std::string(bytes, 'y'); }};
-    read();
-    writer.join();
-  };
-  from_pipe(50'000, [&] { EXPECT_EQ(read_file(path, {"list", 50'000}).size(), 50'000u); });
-  from_pipe(101, [&] { EXPECT_THAT(refusal(errc::bad_data, path), HasSubstr("larger than 100 bytes")); });
+  EXPECT_THAT(refusal(errc::io, path), HasSubstr("it is a named pipe"));
 }
 
 TEST_F(file_reading, leaves_out_a_byte_order_mark) {

@@ -91,6 +91,52 @@ TEST(arguments, take_no_empty_text_for_what_is_required) {
                 HasSubstr("data 'file' needs path; write file:path=..., where path is the file"));
 }
 
+TEST(quantities, are_plain_numbers_or_have_a_unit) {
+  const auto time = [](std::string_view text) { return parse_quantity(quantity::time, "it", text, 0, 1e9); };
+  EXPECT_EQ(time("50ms"), 0.05);
+  EXPECT_EQ(time("0.05"), 0.05);
+  EXPECT_EQ(time("130us"), 0.00013);
+  EXPECT_EQ(time("1.5s"), 1.5);
+  EXPECT_EQ(time("2min"), 120);
+  EXPECT_EQ(time("1e-1h"), 360);
+  const auto rate = [](std::string_view text) { return parse_quantity(quantity::rate, "it", text, 1, HUGE_VAL); };
+  EXPECT_EQ(rate("20Mb/s"), 2e7);
+  EXPECT_EQ(rate("1.4Gb/s"), 1.4e9);
+  EXPECT_EQ(rate("64kb/s"), 64'000);
+  EXPECT_EQ(rate("5b/s"), 5);
+  EXPECT_EQ(rate("1e6"), 1e6);
+  EXPECT_EQ(rate("inf"), HUGE_VAL);
+}
+
+TEST(quantities, name_the_units_that_there_are) {
+  for (const auto* text : {"", "ms", "5ms ", "5 ms", "5MS", "5m", "20Mb/s", "nan", "5sms"})
+    EXPECT_THAT(usage_error([&] { parse_quantity(quantity::time, "it", text, 0, 10); }),
+                HasSubstr("which is not a time; write seconds, or a number with us, ms, s, min, h behind it"))
+        << text;
+  for (const auto* text : {"20MB/s", "20mb/s", "20Mbit", "50ms", "20Mb"})
+    EXPECT_THAT(usage_error([&] { parse_quantity(quantity::rate, "it", text, 0, 10); }),
+                HasSubstr("which is not a rate; write bits per second"))
+        << text;
+  for (const auto* text : {"10001ms", "11", "-1us", "1e999", "inf"})
+    EXPECT_THAT(usage_error([&] { parse_quantity(quantity::time, "it", text, 0, 10); }),
+                HasSubstr("out of range; allowed: 0 to 10 seconds"))
+        << text;
+}
+
+TEST(quantities, are_values_of_parameters) {
+  const description link{
+      .name = "link",
+      .parameters = {{.key = "latency", .kind = parameter::type::time, .fallback = "1ms", .min = 0, .max = 9},
+                     {.key = "bandwidth", .kind = parameter::type::rate, .fallback = "1e9", .min = 1}}};
+  const arguments given{"network", link, spec::parse("link:bandwidth=20Mb/s")};
+  EXPECT_EQ(given.real("latency"), 0.001);
+  EXPECT_EQ(given.real("bandwidth"), 2e7);
+  EXPECT_EQ(given.resolved().to_string(), "link:latency=1ms,bandwidth=20Mb/s");
+  EXPECT_THAT(usage_error([&] { arguments("network", link, spec::parse("link:latency=5Mb/s")); }),
+              HasSubstr("latency of network 'link' is '5Mb/s', which is not a time"));
+  EXPECT_EQ(link.parameters[0].range(), "time in [0, 9], e.g. 50ms");
+}
+
 TEST(numbers, say_the_range_whatever_is_outside) {
   for (const char* given : {"-1", "11", "99999999999999999999", "-99999999999999999999"})
     EXPECT_THAT(usage_error([&] { parse_integer("it", given, 0, 10); }), HasSubstr("out of range; allowed: 0 to 10"));

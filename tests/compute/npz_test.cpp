@@ -6,11 +6,10 @@
 #include <filesystem>
 #include <limits>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <thread>
 #include <unistd.h>
 #include <zip.h>
 
+#include "support/filled_pipe.hpp"
 #include "support/full_disk.hpp"
 #include "support/npz.hpp"
 #include "support/scratch_folder.hpp"
@@ -278,12 +277,7 @@ TEST(npz, is_read_alike_to_memory_to_mapped_files_and_from_a_pipe) {
     const auto mapped = read_npz(file.path, {}, mapped_allocator<float>{0});
     EXPECT_EQ(mapped, in_memory);
     EXPECT_EQ(mapped[0].values.get_allocator().most_in_memory(), 0u);
-    const auto pipe = file.folder.path() + "/pipe";
-    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-    std::thread writer([&] { std::ofstream(pipe, std::ios::binary) << whole; });
-    EXPECT_EQ(read_npz(pipe), in_memory);
-    writer.join();
-    unlink(pipe.c_str());
+    EXPECT_EQ(read_npz(test::filled_pipe{whole}.path()), in_memory);
   }
 }
 

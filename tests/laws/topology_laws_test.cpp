@@ -26,7 +26,9 @@ struct wanted {
 const std::vector<wanted> everything{
     {"complete", {1, 2, 3, 4, 31, 32, 33, 100}},
     {"star", {1, 2, 3, 4, 31, 32, 33, 1000}},
+    {"auto", {1, 2, 3, 4, 31, 32}},
     {"ring", {1, 2, 3, 4, 31, 32, 33, 1000}},
+    {"even-ring", {1, 2, 3, 4, 5, 6, 7, 31, 32, 33, 1000}},
     {"torus", {1, 2, 3, 4, 6, 31, 32, 33, 36, 1000}},
     {"torus:rows=1", {1, 2, 3, 33}},
     {"torus:rows=2", {1, 2, 4, 6, 32}},
@@ -124,7 +126,7 @@ TEST(every_topology, has_a_bipartite_part_that_connects_it) {
 }
 
 TEST(bipartite_topologies, need_no_repair) {
-  for (const char* text : {"ring", "exponential", "torus", "hypercube"})
+  for (const char* text : {"ring", "even-ring", "exponential", "torus", "hypercube"})
     for (std::size_t size : {2u, 4u, 8u, 16u, 32u, 64u, 128u}) {
       const auto g = make_topology(text, size, 1);
       const auto classes = split(g);

@@ -79,7 +79,7 @@ TEST_F(bad_input, says_what_is_allowed) {
 }
 
 TEST_F(bad_input, refuses_what_does_not_go_together) {
-  expect_usage({"--algorithm", "ad-psgd", "--workers", "5"},
+  expect_usage({"--algorithm", "ad-psgd", "--workers", "5", "--topology", "ring"},
                {"not bipartite", "0-1-2-3-4-0", "even number of workers"});
   expect_usage({"--algorithm", "all-reduce-sgd", "--codec", "uniform:bits=8"},
                {"all-reduce-sgd needs a codec that is exact", "uniform:bits=8", "exact: identity"});

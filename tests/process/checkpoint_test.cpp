@@ -1,5 +1,6 @@
 // Runs that are killed, and go on from their last checkpoint.
 #include <csignal>
+#include <sys/stat.h>
 
 #include "command.hpp"
 
@@ -111,6 +112,37 @@ TEST_F(a_killed_run, is_gone_on_with_as_what_it_was) {
     fs::remove_all(part);
   refused({}, "holds no checkpoint that is whole; train with --checkpoint to have some");
   EXPECT_THAT(run({"train", "--resume", "nowhere"}).err, HasSubstr("nowhere/config.toml"));
+}
+
+TEST_F(a_killed_run, waits_for_no_pipe_among_its_parts) {
+  ASSERT_EQ(run(small + words{"--algorithm", "d-psgd", "--checkpoint", "1000s", "--out", "saved"}).status, 0);
+  for (const auto& checkpoint : fs::directory_iterator{folder_ / "saved" / "checkpoints"}) {
+    fs::remove(checkpoint.path() / "worker-1");
+    ASSERT_EQ(mkfifo((checkpoint.path() / "worker-1").c_str(), 0600), 0);
+  }
+  const auto refused = run({"train", "--resume", "saved", "--out", "other"});
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_THAT(refused.err,
+              AllOf(HasSubstr("worker-1': it is a named pipe"), HasSubstr("holds no checkpoint that is whole")));
+}
+
+TEST_F(a_killed_run, goes_on_with_as_many_epochs_whoever_computes_them) {
+  for (const char* algorithm : {"all-reduce-sgd", "ad-psgd"}) {
+    SCOPED_TRACE(algorithm);
+    const words overwrite{"--overwrite", "--out"};
+    ASSERT_EQ(run(small + words{"--algorithm", algorithm, "--checkpoint", "1000s"} + overwrite + words{"saved"}).status,
+              0);
+    for (const words& how : {words{"train", "--workers", "2"}, words{"train", "--workers", "7"},
+                             words{"launch", "--hosts", "localhost:3", "--", "train", "--workers", "8"}}) {
+      const auto on = run(how + words{"--resume", "saved", "--epochs", "4"} + overwrite + words{"on"});
+      ASSERT_EQ(on.status, 0) << on.err;
+      EXPECT_NEAR(summary("on")["epoch"].get<double>(), 4, 2 * 8 * 32.0 / 600) << on.out;
+    }
+    const auto done = run(words{"train", "--resume", "saved"} + overwrite + words{"done"});
+    EXPECT_EQ(done.status, 0);
+    EXPECT_THAT(done.err, HasSubstr("nothing is left to train: checkpoint"));
+    EXPECT_EQ(summary("done")["step"], summary("saved")["step"]);
+  }
 }
 
 TEST_F(a_killed_run, goes_on_without_the_metrics_that_it_had_not_written) {

@@ -86,6 +86,25 @@ TEST_F(several_processes, stop_together_when_interrupted) {
   EXPECT_EQ(json::parse(read("run/summary.json"))["end"], "interrupted");
 }
 
+TEST_F(several_processes, end_with_the_signal_that_stops_them) {
+  const auto ended = disturbed({}, {}, [](auto& run) { run.signal_after("epoch ", SIGTERM); }); // three on a ring
+  EXPECT_EQ(ended.status, 128 + SIGTERM) << ended.err;
+  EXPECT_EQ(json::parse(read("run/summary.json"))["end"], "interrupted");
+}
+
+TEST_F(several_processes, end_with_the_signal_also_while_they_wait_for_others) {
+  const auto script = folder_ / write("never-comes", "#!/bin/sh\necho waiting\nexec cat\n");
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  write("hosts.toml", "[[host]]\n\n[[host]]\nbinary = '" + script.string() + "'\n");
+  for (const int signal : {SIGTERM, SIGINT}) {
+    support::subprocess run(words{"env", "-C", folder_.string()}
+                            + gossamer({"launch", "--hosts", "hosts.toml", "--patience", "1s", "--", "train"}));
+    const auto ended = run.signal_after("waiting", signal).finish();
+    EXPECT_EQ(ended.status, 128 + signal) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("interrupted while it waited for nodes"));
+  }
+}
+
 TEST_F(several_processes, go_on_when_one_is_killed) {
   for (const auto& job :
        {words{"--algorithm", "all-reduce-sgd"}, words{"--algorithm", "ad-psgd", "--topology", "star"}}) {

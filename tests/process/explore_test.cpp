@@ -62,7 +62,7 @@ TEST_F(exploration, names_the_first_failure_and_its_plan) {
   const words divergent{"simulate", "--data",      "quadratic", "--model", "quadratic", "--lr",    "1e6",  "--steps",
                         "100",      "--optimiser", "sgd",       "--chaos", "1",         "--seeds", "5..20"};
   for (const char* jobs : {"1", "4"}) {
-    const auto ended = run(divergent + words{"--jobs", jobs, "--out", "found here"});
+    const auto ended = run(divergent + words{"--jobs", jobs, "--out", "found here", "--overwrite"});
     EXPECT_EQ(ended.status, 1);
     EXPECT_THAT(ended.out, AllOf(StartsWith("seed 5 failed: "), HasSubstr("diverged"),
                                  HasSubstr("faults: found here/failed-5.toml\n  "),
@@ -87,6 +87,16 @@ TEST_F(exploration, leaves_no_process_when_its_terminal_is_gone) {
   const words some{"--seeds", "1..100000", "--run-limit", "2", "--keep-going"};
   const auto ended = support::subprocess(gossamer(endless + some)).signal_after("still ran", SIGHUP).finish();
   EXPECT_EQ(ended.status, 129) << ended.err; // whoever is left would keep its output open, and finish() waiting
+}
+
+TEST_F(exploration, leaves_the_results_where_they_are_wanted) {
+  const auto ended = explore({"--seeds", "1..3", "--out", "found"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_EQ(json::parse(read("found/runs.json")), json::parse(explore({"--seeds", "1..3", "--json"}).out));
+  const auto again = explore({"--seeds", "1..3", "--out", "found"});
+  EXPECT_EQ(again.status, 2);
+  EXPECT_THAT(again.err, HasSubstr("found already holds the results of several runs; choose another folder"));
+  EXPECT_EQ(explore({"--seeds", "1..3", "--out", "found", "--overwrite"}).status, 0);
 }
 
 TEST_F(exploration, refuses_what_it_cannot_run) {

@@ -96,6 +96,12 @@ TEST_F(plot, says_what_is_wrong_with_a_run) {
   expect_error({"a", "other"}, 1, {"other/metrics.jsonl:1: ", "there is no step"});
 }
 
+TEST_F(plot, writes_one_format_only) {
+  write_run("a", 1);
+  expect_error({"a", "--out", "x.png"}, 2, {"--out is 'x.png'", "SVG only", "end in .svg"});
+  EXPECT_FALSE(exists("x.png"));
+}
+
 TEST_F(plot, says_why_it_cannot_write) {
   write_run("a", 1);
   expect_error({"a", "--out", "absent/x.svg"}, 1, {"cannot write absent/x.svg", "No such file", "--out"});

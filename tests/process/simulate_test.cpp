@@ -119,7 +119,7 @@ TEST_F(simulation, keeps_what_work_costs_beside_its_configuration) {
 
   const auto wrong = run(settings + words{"--cost", "meassured", "--out", "wrong"});
   EXPECT_EQ(wrong.status, 1);
-  EXPECT_THAT(wrong.err, AllOf(HasSubstr("cannot read meassured"), HasSubstr("default, none, measured")));
+  EXPECT_THAT(wrong.err, AllOf(HasSubstr("cannot read the costs 'meassured'"), HasSubstr("default, none, measured")));
 }
 
 TEST_F(simulation, tells_programs_what_it_tells_people) {

@@ -105,6 +105,45 @@ TEST_P(every_run_that_goes_on, may_have_more_workers_or_fewer) {
   }
 }
 
+/// So many epochs of 40 updates, with these workers; saved at the end.
+std::shared_ptr<const experiment> of_epochs(const std::string& algorithm, double epochs, std::size_t workers) {
+  auto s = quadratic_run(algorithm, workers, 1);
+  s.data = "quadratic:samples=400,dim=40";
+  s.steps.reset();
+  s.epochs = epochs;
+  s.checkpoint.steps = 1'000'000;
+  return prepare(s);
+}
+
+TEST_P(every_run_that_goes_on, counts_epochs_by_the_gradients_that_were_computed) {
+  for (const auto& [before, now] : {std::pair<std::size_t, std::size_t>{4, 2}, {4, 8}, {3, 5}, {4, 4}}) {
+    SCOPED_TRACE(testing::Message() << before << " workers, then " << now);
+    fs::remove_all(folder().path());
+    simulated(of_epochs(GetParam(), 3, before));
+    const auto from =
+        std::make_shared<const resumption>(folder().newest([](const auto& what) { ADD_FAILURE() << what; }));
+    const auto on = simulated(of_epochs(GetParam(), 6, now), from).summary;
+    EXPECT_EQ(on.end, run_end::planned);
+    const auto slack = synchronous() ? now : 2 * now; // asynchronous ones end what is under way
+    EXPECT_NEAR(static_cast<double>(on.final.step), 6 * 40, static_cast<double>(slack));
+    EXPECT_NEAR(on.final.epoch, 6, static_cast<double>(slack) / 40);
+    const auto again =
+        std::make_shared<const resumption>(folder().newest([](const auto& what) { ADD_FAILURE() << what; }));
+    EXPECT_EQ(again->all.updates(), on.final.step);
+    EXPECT_EQ(simulated(of_epochs(GetParam(), 6, before), again).summary.final.step, on.final.step)
+        << "nothing is left";
+  }
+}
+
+TEST_P(every_run_that_goes_on, counts_steps_of_each_worker_of_its_own) {
+  simulated(run(every));
+  const auto from = cut_off();
+  const auto on = simulated(run(0, 8, 2 * steps), from).summary;
+  const auto more = (2.0 * steps - from->all.steps) * 8;
+  EXPECT_NEAR(static_cast<double>(on.final.step), static_cast<double>(from->all.updates()) + more,
+              synchronous() ? 0 : 16);
+}
+
 TEST_P(every_run_that_goes_on, has_consistent_checkpoints_however_events_interleave) {
   const auto e = run(3); // the auditor throws
   for (std::uint64_t interleaving = 1; interleaving <= 30; ++interleaving)

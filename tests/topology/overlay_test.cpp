@@ -34,6 +34,12 @@ TEST(overlay, adds_nothing_where_the_survivors_are_connected_anyway) {
   EXPECT_EQ(overlay{make_topology("star", 5, 1)}.without(4).current().edges().size(), 3u);
 }
 
+TEST(overlay, comes_to_the_same_by_one_change_and_by_many) {
+  const overlay all{make_topology("torus", 12, 1)};
+  EXPECT_EQ(all.among({1, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1, 1}).current(), all.without(2).without(6).without(1).current());
+  EXPECT_EQ(all.among(std::vector<bool>(12, true)).current(), all.original());
+}
+
 TEST(overlay, ignores_news_that_are_not_new) {
   const overlay all{make_topology("ring", 5, 1)};
   EXPECT_EQ(all.with(2).current(), all.current());
@@ -52,6 +58,7 @@ TEST(overlay, refuses_strangers_and_graphs_that_it_cannot_keep_together) {
   };
   const auto ring = make_topology("ring", 5, 1);
   EXPECT_THAT(message([&] { overlay{ring}.without(5); }), HasSubstr("there is no worker 5"));
+  EXPECT_THAT(message([&] { overlay{ring}.among({true, false}); }), HasSubstr("the topology has 5"));
   EXPECT_THAT(message([&] { overlay{graph{2, {}}}; }), HasSubstr("only in a connected graph"));
   EXPECT_THAT(message([&] { overlay(ring, repair::bipartite); }), HasSubstr("0-1-2-3-4-0 has odd length"));
   EXPECT_DEATH(overlay{ring}.roles(), "only a bipartite overlay has roles");

@@ -55,6 +55,10 @@ TEST(make_topology, builds_the_small_ones_as_drawn_by_hand) {
   EXPECT_EQ(make_topology("complete", 4, 1).edges().size(), 6u);
   EXPECT_THAT(make_topology("star", 3, 1).edges(), ElementsAre(Pair(0, 1), Pair(0, 2)));
   EXPECT_THAT(make_topology("ring", 4, 1).edges(), ElementsAre(Pair(0, 1), Pair(0, 3), Pair(1, 2), Pair(2, 3)));
+  EXPECT_EQ(make_topology("even-ring", 6, 1), make_topology("ring", 6, 1));
+  EXPECT_THAT(make_topology("even-ring", 3, 1).edges(), ElementsAre(Pair(0, 1), Pair(0, 2)));
+  EXPECT_THAT(make_topology("even-ring", 5, 1).edges(),
+              ElementsAre(Pair(0, 1), Pair(0, 3), Pair(0, 4), Pair(1, 2), Pair(2, 3), Pair(2, 4)));
   EXPECT_THAT(make_topology("torus:rows=2", 8, 1).neighbours(0), ElementsAre(1, 3, 4)); // two rows: degree 3
   EXPECT_THAT(make_topology("torus", 9, 1).neighbours(4), ElementsAre(1, 3, 5, 7));
   EXPECT_THAT(make_topology("hypercube", 8, 1).neighbours(5), ElementsAre(1, 4, 7));

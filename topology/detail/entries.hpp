@@ -9,9 +9,11 @@ inline double pairs_of(std::size_t size) { return 0.5 * static_cast<double>(size
 
 // Functions rather than objects, so that the table does not depend on the order in which files are
 // initialised.
+topology_entry automatic();
 topology_entry complete();
 topology_entry star();
 topology_entry ring();
+topology_entry even_ring();
 topology_entry torus();
 topology_entry hypercube();
 topology_entry exponential();

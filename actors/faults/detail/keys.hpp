@@ -1,7 +1,9 @@
 #pragma once
 
 #include "gossamer/actors/faults/plan.hpp"
+#include "gossamer/base/spec.hpp"
 
+#include <optional>
 #include <span>
 #include <variant>
 
@@ -39,6 +41,7 @@ struct fault_key {
   std::string_view meaning;
   double min = 0; ///< of numbers, inclusive
   double max = 0;
+  std::optional<quantity> of = {}; ///< which may have a unit, as text
 
   /// True unless the member has its default.
   bool given(const fault& f) const;

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "gossamer/topology/graph.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace gossamer::actors {
+
+/// What messages call who has a rank: "worker 3", "master 0". @param worker_ranks how many ranks workers may have
+inline std::string name_of(topology::rank i, std::size_t worker_ranks) {
+  return i < worker_ranks ? fmt::format("worker {}", i) : fmt::format("master {}", i - worker_ranks);
+}
+
+} // namespace gossamer::actors

@@ -1,0 +1,89 @@
+#include "gossamer/apps/detail/unexpected.hpp"
+
+#include "gossamer/base/spec.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace gossamer::apps {
+
+namespace {
+
+/// Of the flag `--workers=4`.
+std::string name_of(std::string_view flag) { return std::string{flag.substr(0, flag.find('='))}; }
+
+bool is_flag(std::string_view word) { return word.starts_with("--"); }
+
+std::vector<std::string> flags_of(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const auto* option : command.get_options())
+    for (const auto& name : option->get_lnames())
+      names.push_back("--" + name);
+  return names;
+}
+
+std::vector<std::string> commands_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const auto* command : app.get_subcommands({}))
+    names.push_back(command->get_name());
+  return names;
+}
+
+/// The flag behind whose value a word stands; empty if there is none.
+std::string flag_before(const std::vector<std::string>& given, const std::string& word, const CLI::App& command) {
+  const auto takes_value = [&](const std::string& flag) {
+    const auto* option = is_flag(flag) ? command.get_option_no_throw(name_of(flag)) : nullptr;
+    return option != nullptr && option->get_items_expected_max() > 0;
+  };
+  const auto at = std::ranges::find(given, word);
+  const auto has = [&](std::ptrdiff_t before) { return at != given.end() && at - given.begin() > before; };
+  if (has(1) && at[-1].find('=') != std::string::npos && takes_value(at[-1]))
+    return name_of(at[-1]);
+  return has(2) && takes_value(at[-2]) && at[-2].find('=') == std::string::npos ? at[-2] : std::string{};
+}
+
+bool is_job_of(std::string_view command) {
+  constexpr std::array with_jobs{"launch", "node", "measure"};
+  return std::ranges::find(with_jobs, command) != with_jobs.end();
+}
+
+error without_command(const CLI::App& app, const std::string& word, const std::string& help) {
+  if (is_flag(word))
+    return {errc::usage, fmt::format("the command must come before '{}'", word),
+            fmt::format("{} train {}", app.get_name(), word)};
+  const auto meant = nearest(word, commands_of(app));
+  return {errc::usage, fmt::format("unexpected argument '{}'", word),
+          meant.empty() ? help : fmt::format("did you mean '{}'?", meant)};
+}
+
+error unknown_flag(const CLI::App& app, const CLI::App& command, const std::string& flag, const std::string& help) {
+  if (command.get_name() == "train" && app.get_subcommand("simulate")->get_option_no_throw(flag) != nullptr)
+    return {errc::usage, fmt::format("{} is a flag of simulations only", flag),
+            fmt::format("{} simulate has it; in training the network is this machine's memory", app.get_name())};
+  const auto meant = nearest(flag, flags_of(command));
+  return {errc::usage, fmt::format("unknown flag '{}'", flag),
+          meant.empty() ? help : fmt::format("did you mean {}?", meant)};
+}
+
+} // namespace
+
+error unexpected(const CLI::App& app, const std::vector<std::string>& given, const std::string& help) {
+  const auto word = app.remaining(true).front();
+  const auto commands = app.get_subcommands();
+  if (commands.empty())
+    return without_command(app, word, help);
+  const auto& command = *commands.front();
+  if (is_flag(word))
+    return unknown_flag(app, command, name_of(word), help);
+  if (const auto flag = flag_before(given, word, command); !flag.empty())
+    return {errc::usage, fmt::format("{} has one value, and '{}' follows it", flag, word),
+            "leave one of them out; a flag that may be repeated stands before each of its values"};
+  if (word == "train" && is_job_of(command.get_name()))
+    return {errc::usage, fmt::format("'{}' stands before --", word),
+            "what the nodes are to train follows behind it: -- train ..."};
+  return {errc::usage, fmt::format("unexpected argument '{}'", word), help};
+}
+
+} // namespace gossamer::apps

@@ -1,0 +1,128 @@
+// Flags as users write them: too many values, twice, with units, and with names that choose for themselves.
+#include <algorithm>
+#include <sys/stat.h>
+
+#include "command.hpp"
+
+namespace gossamer {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+class flags : public command {
+protected:
+  static inline const words simulated{"simulate", "--data",    "quadratic:samples=100,dim=9",
+                                      "--model",  "quadratic", "--algorithm",
+                                      "d-psgd",   "--steps",   "5"};
+
+  void expect_refused(const words& given, const std::string& said) const {
+    SCOPED_TRACE(testing::PrintToString(given));
+    const auto ended = run(given);
+    EXPECT_EQ(ended.status, 2) << ended.err;
+    EXPECT_THAT(ended.out, IsEmpty());
+    EXPECT_THAT(ended.err, AllOf(StartsWith("gossamer: "), HasSubstr(said)));
+    EXPECT_EQ(std::ranges::count(ended.err, '\n'), 1) << ended.err;
+    EXPECT_FALSE(exists("runs"));
+  }
+  json summary(const words& more, const std::string& out = "run") const {
+    const auto ended = run(simulated + words{"--overwrite", "--out", out} + more);
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    return json::parse(read(out + "/summary.json"));
+  }
+};
+
+TEST_F(flags, and_commands_are_all_that_is_expected) {
+  expect_refused({"train", "x"}, "unexpected argument 'x'; gossamer --help and gossamer train --help");
+  expect_refused({"train", ""}, "unexpected argument ''");
+  expect_refused({"launch", ""}, "unexpected argument ''");
+  expect_refused({"launch", "train"}, "'train' stands before --");
+  expect_refused({"list", "codecs", "models"}, "unexpected argument 'models'");
+  expect_refused({"x"}, "unexpected argument 'x'");
+  expect_refused({"train", "-"}, "unexpected argument '-'");
+}
+
+TEST_F(flags, have_one_value_each) {
+  expect_refused({"train", "--workers", "2", "4"},
+                 "--workers has one value, and '4' follows it; leave one of them out");
+  expect_refused({"train", "--lr", "0.01", "0.5", "--seed", "2"}, "--lr has one value, and '0.5' follows it");
+  expect_refused({"train", "--workers=2", "4"}, "--workers has one value, and '4' follows it");
+  expect_refused({"train", "--slow", "0:2x", "1:2x"}, "a flag that may be repeated stands before each of its values");
+  expect_refused({"launch", "--hosts", "localhost:2", "localhost:3", "--", "train"},
+                 "--hosts has one value, and 'localhost:3' follows it");
+  expect_refused({"train", "--overwrite", "yes"}, "unexpected argument 'yes'");
+}
+
+TEST_F(flags, that_are_given_twice_mean_the_last) {
+  EXPECT_EQ(summary({"--seed", "1", "--seed", "2"})["seed"], 2);
+  EXPECT_THAT(read("run/config.toml"), HasSubstr("seed = 2\n"));
+}
+
+TEST_F(flags, take_times_and_rates_with_units) {
+  const auto plain = summary({"--network", "uniform:latency=0.05,bandwidth=2e7", "--link", "0-1:latency=0.2",
+                              "--detection", "0.002", "--sample-time", "0.0001", "--process-patience", "90"});
+  const auto units = summary({"--network", "uniform:latency=50ms,bandwidth=20Mb/s", "--link", "0-1:latency=200ms",
+                              "--detection", "2ms", "--sample-time", "100us", "--process-patience", "1.5min"});
+  EXPECT_EQ(units["hash"], plain["hash"]);
+  EXPECT_EQ(units["time_s"], plain["time_s"]);
+  EXPECT_THAT(read("run/config.toml"), AllOf(HasSubstr("detection = 0.002\n"), HasSubstr("sample-time = 0.0001\n"),
+                                             HasSubstr("bandwidth=20Mb/s")));
+  write("my.toml", "detection = '2ms'\nnetwork = 'uniform:latency=50ms,bandwidth=20Mb/s'\nlink = '0-1:latency=0.2'\n");
+  EXPECT_EQ(summary({"--config", "my.toml", "--sample-time", "1e-4"}, "third")["hash"], plain["hash"]);
+  write("plan.toml", "[[fault]]\nkind = 'kill'\nworkers = [3]\nat = '100ms'\nfor = '0.5s'\n");
+  summary({"--network", "uniform:latency=50ms", "--faults", "plan.toml"}, "fourth");
+  EXPECT_THAT(read("fourth/faults.toml"), AllOf(HasSubstr("at = 0.1\n"), HasSubstr("for = 0.5\n")));
+}
+
+TEST_F(flags, say_which_units_there_are) {
+  expect_refused(
+      simulated + words{"--network", "uniform:latency=50m"},
+      "latency of network 'uniform' is '50m', which is not a time; write seconds, or a number with us, ms, s");
+  expect_refused(simulated + words{"--network", "uniform:bandwidth=20MB/s"},
+                 "bandwidth of network 'uniform' is '20MB/s', which is not a rate; write bits per second, or a number "
+                 "with b/s, kb/s, Mb/s, Gb/s behind it, such as 20Mb/s");
+  expect_refused({"train", "--seconds", "soon"}, "--seconds is 'soon', which is not a time");
+  expect_refused({"launch", "--patience", "10ms", "--", "train"}, "--patience is 10ms, which is out of range");
+  write("plan.toml", "[[fault]]\nkind = 'kill'\nworkers = [3]\nat = '1Mb/s'\n");
+  expect_refused(simulated + words{"--faults", "plan.toml"}, "plan.toml:4: at of kill is '1Mb/s', which is not a time");
+}
+
+TEST_F(flags, leave_the_topology_to_the_algorithm) {
+  for (const char* algorithm : {"ad-psgd", "d-psgd", "all-reduce-sgd"})
+    for (const char* workers : {"1", "2", "3", "5"}) {
+      const auto first = summary({"--algorithm", algorithm, "--workers", workers});
+      EXPECT_THAT(read("run/config.toml"), HasSubstr("topology = 'auto'\n"));
+      const auto again = run({"simulate", "--config", "run/config.toml", "--overwrite", "--out", "again"});
+      EXPECT_EQ(again.status, 0) << again.err;
+      EXPECT_EQ(json::parse(read("again/summary.json"))["hash"], first["hash"]);
+    }
+  const auto ring = summary({"--workers", "5", "--topology", "ring"});
+  EXPECT_EQ(summary({"--workers", "5"})["hash"], ring["hash"]) << "d-psgd needs no other graph";
+  EXPECT_THAT(run({"explain", "auto"}).out, HasSubstr("even-ring where it needs a bipartite graph"));
+}
+
+TEST_F(flags, name_files_that_end) {
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  for (const words& given : {words{"--config", "pipe"}, words{"--faults", "pipe"}, words{"--cost", "pipe"},
+                             words{"--initial", "pipe"}, words{"--data", "csv:train=pipe"}}) {
+    SCOPED_TRACE(given.front());
+    const auto ended = run(words{"simulate", "--out", "run"} + given);
+    EXPECT_EQ(ended.status, 1) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("it is a named pipe, and nobody may ever write into it"));
+  }
+  const auto piped = execute({"bash", "-c",
+                              "exec " GOSSAMER_COMMAND " simulate --steps 2 --out run --config "
+                              "<(echo \"data = 'quadratic'\"; echo \"model = 'quadratic'\")"});
+  EXPECT_EQ(piped.status, 0) << piped.err;
+}
+
+TEST_F(flags, name_who_diverges) {
+  const auto ended = run(simulated + words{"--algorithm", "parameter-server-sgd", "--lr", "1e6", "--steps", "200"});
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("diverged at "), testing::Not(HasSubstr("worker 4"))));
+}
+
+} // namespace
+} // namespace gossamer
