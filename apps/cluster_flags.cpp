@@ -14,6 +14,13 @@ void add_connection_flags(CLI::App& command, node_options& n) {
       .add_option("--certs", n.certs,
                   "encrypt, and let in only who shows a certificate of the same authority: a folder of gossamer certs")
       ->type_name("DIR");
+  auto* token_file = command.add_option("--token-file", n.token_file,
+                                        "a file of mode 0600 that holds the run's token; -: the first line of standard "
+                                        "input (default: $GOSSAMER_TOKEN, or what is kept for this user)");
+  token_file->type_name("FILE")->excludes("--certs");
+  command.add_flag("--no-token", n.no_token, "without --certs: do without a token, and let in whoever comes")
+      ->excludes(token_file)
+      ->excludes("--certs");
   command.add_flag("--insecure", n.insecure,
                    "use addresses that other machines reach, although nothing is encrypted without --certs");
 }

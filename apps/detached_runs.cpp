@@ -25,16 +25,6 @@ std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-fs::path state_folder() {
-  const fs::path state = variable("XDG_STATE_HOME"), home = variable("HOME");
-  if (state.is_absolute()) // the others do not count, says their specification
-    return state / "gossamer";
-  if (home.is_absolute())
-    return home / ".local" / "state" / "gossamer";
-  throw error(errc::usage, "neither XDG_STATE_HOME nor HOME says where the state of programs is kept",
-              "set one of them, or name the run's folder");
-}
-
 /// The newest first.
 std::vector<fs::path> entries_in(const fs::path& state) {
   std::vector<std::pair<fs::file_time_type, fs::path>> found;
@@ -55,6 +45,16 @@ std::vector<fs::path> entries_in(const fs::path& state) {
 }
 
 } // namespace
+
+std::filesystem::path state_folder() {
+  const fs::path state = variable("XDG_STATE_HOME"), home = variable("HOME");
+  if (state.is_absolute()) // the others do not count, says their specification
+    return state / "gossamer";
+  if (home.is_absolute())
+    return home / ".local" / "state" / "gossamer";
+  throw error(errc::usage, "neither XDG_STATE_HOME nor HOME says where the state of programs is kept",
+              "set one of them, or name the run's folder");
+}
 
 void remember_detached(const fs::path& folder, const std::string& process) {
   const auto state = state_folder();

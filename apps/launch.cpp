@@ -2,6 +2,7 @@
 #include "gossamer/apps/detail/launch.hpp"
 
 #include "gossamer/actors/telemetry/run_folder.hpp"
+#include "gossamer/apps/detail/access.hpp"
 #include "gossamer/apps/detail/child.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/departure.hpp"
@@ -36,11 +37,12 @@ class launcher {
 public:
   /// @param begun called once, when the nodes are there and the folder is open
   launcher(const program& p, const launch_plan& plan, const launch_options& how, std::function<void(launcher&)> begun)
-      : program_(p), plan_(plan), how_(how), on_begin_(std::move(begun)), children_(plan.nodes()), known_(plan.nodes()),
-        heard_end_(plan.nodes()), decides_({.hosts = names_of(plan),
-                                            .restarts = how.restarts,
-                                            .restart_delay_s = how.restart_delay_s,
-                                            .patience_s = how.node.patience_s}) {
+      : program_(p), plan_(plan), how_(how), token_(token_of(plan.node(0), how.node)), on_begin_(std::move(begun)),
+        children_(plan.nodes()), known_(plan.nodes()), heard_end_(plan.nodes()),
+        decides_({.hosts = names_of(plan),
+                  .restarts = how.restarts,
+                  .restart_delay_s = how.restart_delay_s,
+                  .patience_s = how.node.patience_s}) {
     for (std::size_t k = 0; k < known_.size(); ++k)
       known_[k].host = plan.node(k).name;
   }
@@ -185,6 +187,7 @@ private:
   void on_lead(std::size_t k, const std::string& door) {
     record_.leader = door;
     folder_.keep(record_);
+    kept_ = keep_for_visitors(program_, token_, door);
     obey(decides_.on_lead(k, door, now()));
   }
 
@@ -237,7 +240,8 @@ private:
 
   void obey(const supervisor::start_process& m) {
     const auto door = fmt::format("{}", fmt::join(m.doors, ","));
-    children_[m.slot].emplace(m.doors.empty() ? plan_.command(m.slot, {}) : plan_.joining_command(m.slot, door));
+    children_[m.slot] =
+        start_node(m.doors.empty() ? plan_.command(m.slot, {}) : plan_.joining_command(m.slot, door), token_);
     heard_end_[m.slot] = false;
     note_ends();
   }
@@ -280,6 +284,8 @@ private:
   const program& program_;
   const launch_plan& plan_;
   const launch_options& how_;
+  const std::optional<actors::access_token> token_;
+  kept_token kept_;                            // for visitors of whoever leads
   std::function<void(launcher&)> on_begin_;    // may be empty
   std::vector<std::optional<child>> children_; // by the number of the node; nothing: not started yet
   std::vector<node_record> known_;             // likewise

@@ -1,5 +1,6 @@
 #include "gossamer/apps/detail/launch_plan.hpp"
 
+#include "gossamer/apps/detail/access.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
@@ -44,6 +45,10 @@ void require_reachable(const std::vector<host>& hosts, const node_options& node)
 void add_common(std::vector<std::string>& words, const host& where, const node_options& node) {
   if (const auto& certs = certs_of(where, node); !certs.empty())
     words.insert(words.end(), {"--certs", certs});
+  else if (node.no_token)
+    words.emplace_back("--no-token");
+  else
+    words.insert(words.end(), {"--token-file", "-"});
   if (node.insecure)
     words.emplace_back("--insecure");
   if (!node.share_memory)
@@ -51,6 +56,17 @@ void add_common(std::vector<std::string>& words, const host& where, const node_o
   words.insert(words.end(), {"--patience", fmt::format("{}", node.patience_s)});
   if (const auto& data = where.data_dir.empty() ? node.data_dir : where.data_dir; !data.empty())
     words.insert(words.end(), {"--data-dir", data});
+}
+
+std::optional<actors::access_token> token_of(const host& leader, const node_options& node) {
+  return certs_of(leader, node).empty() ? token_to_lead(node) : std::nullopt;
+}
+
+child start_node(const std::vector<std::string>& command, const std::optional<actors::access_token>& token) {
+  child result{command};
+  if (token)
+    result.write_line(token->text());
+  return result;
 }
 
 launch_plan::launch_plan(const program& p, const launch_options& how, const run_options& job,

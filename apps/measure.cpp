@@ -5,6 +5,7 @@
 #include "gossamer/apps/detail/child.hpp"
 #include "gossamer/apps/detail/launch_plan.hpp"
 #include "gossamer/apps/detail/stopwatch.hpp"
+#include "gossamer/base/entropy.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/file.hpp"
 #include "gossamer/base/printable.hpp"
@@ -14,12 +15,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <poll.h>
-#include <unistd.h>
 
 namespace gossamer::apps {
 
@@ -34,23 +32,16 @@ std::vector<host> distinct_hosts(const std::string& given) {
   return hosts;
 }
 
-/// A number that nobody guesses.
-std::uint64_t drawn_number() {
-  std::uint64_t number = 0;
-  if (getentropy(&number, sizeof number) != 0)
-    throw error(errc::io, fmt::format("the system gives no random number: {}", std::strerror(errno)));
-  return number >> 1; // so that it is one of 63 bits, as texts have them
-}
-
 /// The probes on all hosts.
 class probes {
 public:
   probes(const program& p, const measure_options& how, const std::vector<host>& hosts, std::vector<std::string> words)
       : program_(p), how_(how), hosts_(hosts), words_(std::move(words)) {
-    const auto run = fmt::format("run {}", drawn_number());
+    const auto run = fmt::format("run {}", secret_number() >> 1); // so that it is one of 63 bits, as texts have them
+    const auto token = token_of(hosts_[0], how_.node);
     std::vector<std::string> places;
     for (std::size_t k = 0; k < hosts_.size(); ++k) {
-      children_.emplace_back(command(k, places));
+      children_.push_back(start_node(command(k, places), token));
       places.push_back(ask(k, run, announcement));
     }
     for (std::size_t k = 0; k < hosts_.size(); ++k) {

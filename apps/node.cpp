@@ -2,6 +2,7 @@
 #include "gossamer/apps/detail/node.hpp"
 
 #include "gossamer/actors/worlds/cluster_world.hpp"
+#include "gossamer/apps/detail/access.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/fetching.hpp"
 #include "gossamer/apps/detail/live_recorder.hpp"
@@ -10,6 +11,7 @@
 #include "gossamer/apps/detail/slurm.hpp"
 #include "gossamer/apps/detail/training.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/printable.hpp"
 #include "gossamer/base/spec.hpp"
 
 #include <fmt/format.h>
@@ -37,15 +39,13 @@ void follow(const node_options& node) {
 bool stop_requested() { return clean_stop::requested() != 0; }
 
 /// The line to paste on another machine.
-void invite(const program& p, const node_options& node, live_output& output, const actors::endpoint& where) {
+void invite(const program& p, const node_options& node, const actors::credentials& shown, live_output& output,
+            const actors::endpoint& where) {
   const auto address = to_string(where);
   output.announce(announcement, address);
   if (!output.announces() && node.nodes > 1)
-    output.say(fmt::format("waits for {} more node{}; start each of them with\n  {} node --join {}{}", node.nodes - 1,
-                           node.nodes == 2 ? "" : "s", p.name(), address,
-                           !node.certs.empty() ? " --certs DIR"
-                           : node.insecure     ? " --insecure"
-                                               : ""));
+    output.say(fmt::format("waits for {} more node{}; start each of them with\n  {}", node.nodes - 1,
+                           node.nodes == 2 ? "" : "s", joining_line(p, node, shown.token, address)));
 }
 
 void tell_all_are_here(live_output& output, const std::vector<actors::node_place>& places) {
@@ -64,6 +64,11 @@ void tell_door(live_output& output, const actors::endpoint& door) {
 void tell_departure(live_output& output) {
   output.announce(has_left);
   output.say("this node has left, as it was asked to; the run goes on");
+}
+
+/// A line may repeat what another node has said.
+auto teller(live_output& output) {
+  return [say = output.to_say()](const std::string& line) { say(printable(line)); };
 }
 
 auto keeper_of_survivors(live_output& output) {
@@ -147,16 +152,17 @@ std::optional<actors::fetching_settings> fetching_of(const node_options& node) {
 
 } // namespace
 
-actors::node_settings settings_of(const program& p, const node_options& node, const std::string& where) {
+actors::node_settings settings_of(const program& p, const node_options& node, const std::string& where,
+                                  actors::credentials shows) {
   actors::node_settings s;
   s.where = actors::parse_endpoint(where);
   s.slots = node.slots;
   s.threads = node.threads;
   s.share_memory = node.share_memory;
   s.patience = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * node.patience_s));
-  s.tell = [&p](const std::string& line) { say(p, line); };
+  s.tell = [&p](const std::string& line) { say(p, printable(line)); }; // it may repeat what another node has said
   s.interrupted = stop_requested;
-  s.identity = identity_of(node);
+  s.shows = std::move(shows);
   return s;
 }
 
@@ -212,13 +218,18 @@ std::chrono::seconds waiting_time(const node_options& node) {
 int lead(const program& p, const node_options& node, run_options job, bool json) {
   require_workers(node.nodes, job.run.workers);
   require_private("--listen", node.listen, node.insecure || !node.certs.empty());
+  const auto shown = credentials_to_lead(node); // before standard input is followed: the token may come from there
   follow(node);
   live_output output{p.name(), node.announce};
-  actors::leader_settings s{settings_of(p, node, node.listen), node.nodes, waiting_time(node)};
-  s.tell = output.to_say();
+  actors::leader_settings s{settings_of(p, node, node.listen, shown), node.nodes, waiting_time(node)};
+  s.tell = teller(output);
   s.survives = keeper_of_survivors(output);
   s.threads = job.run.threads;
-  s.listens = [&](const auto& where) { invite(p, node, output, where); };
+  kept_token kept;
+  s.listens = [&](const auto& where) {
+    kept = keep_for_visitors(p, shown.token, to_string(where));
+    invite(p, node, shown, output, where);
+  };
   s.begins = [&](const auto& places) { tell_all_are_here(output, places); };
   s.stop = clean_stop::request;
   job.run.data_dir = node.data_dir;
@@ -246,15 +257,18 @@ int join(const program& p, const node_options& node) {
   const auto doors = split(node.join, ',');
   for (const auto& door : doors)
     require_private("--join", door, node.insecure || !node.certs.empty());
+  const auto shown = credentials_to_reach(node, doors.front());
   const clean_stop stop;
   follow(node);
   live_output output{p.name(), node.announce};
-  actors::joining_settings s{settings_of(p, node, doors.front())};
+  actors::joining_settings s{settings_of(p, node, doors.front(), shown)};
   for (std::size_t k = 1; k < doors.size(); ++k)
     s.more_doors.push_back(actors::parse_endpoint(doors[k]));
   s.wanted = node.number;
-  s.tell = output.to_say();
+  s.tell = teller(output);
   s.survives = keeper_of_survivors(output);
+  kept_token kept;
+  s.listens = [&](const auto& where) { kept = keep_for_visitors(p, shown.token, to_string(where)); };
   // Where all are started alike, nobody says that the leader is there first.
   s.wait = node.rendezvous.empty() ? s.patience : waiting_time(node);
   s.joined = [&](const auto& door) { tell_door(output, door); };

@@ -2,6 +2,7 @@
 #include "gossamer/actors/data_plane/data_plane.hpp"
 #include "gossamer/actors/data_plane/local_address.hpp"
 #include "gossamer/actors/worlds/simulated_world.hpp"
+#include "gossamer/apps/detail/access.hpp"
 #include "gossamer/apps/detail/measure.hpp"
 #include "gossamer/apps/detail/stopwatch.hpp"
 #include "gossamer/base/error.hpp"
@@ -36,22 +37,22 @@ double median(std::vector<double> values) {
 /// A data plane that answers the questions of others, and times the answers to its own.
 class echo {
 public:
-  echo(std::uint64_t run, rank own, const node_options& node, endpoint listen_on)
-      : own_(own), identity_(identity_of(node)),
+  echo(std::uint64_t run, rank own, const node_options& node, const actors::credentials& shown, endpoint listen_on)
+      : own_(own), shown_(shown),
         plane_({.run = run,
                 .node = own,
                 .most = actors::limits_for(most_bytes / sizeof(float)),
                 .pool = pool_,
                 .listen_on = std::move(listen_on),
-                .identity = identity_,
+                .shows = shown_,
                 .share_memory = node.share_memory,
                 .complain = [this](std::uint32_t, const std::string& why) { give_up(why); },
                 .patience = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * node.patience_s))}) {}
 
   endpoint announced() const {
     auto where = plane_.listens_on();
-    if (identity_)
-      where.host = identity_->name_for(where.host);
+    if (shown_.identity)
+      where.host = shown_.identity->name_for(where.host);
     return where;
   }
 
@@ -108,7 +109,7 @@ private:
   }
 
   rank own_;
-  std::shared_ptr<const actors::tls_identity> identity_;
+  actors::credentials shown_;
   buffer_pool pool_;
   std::uint64_t asked_ = 0;
   std::mutex mutex_;
@@ -163,6 +164,7 @@ endpoint own_address(const node_options& node) {
 } // namespace
 
 int probe(const program& p, const node_options& node, const run_options& job) {
+  const auto shown = node.listen.empty() ? credentials_to_reach(node, node.join) : credentials_to_lead(node);
   const auto e = actors::prepare(job.run, p.algorithms());
   std::optional<echo> here;
   std::vector<endpoint> all;
@@ -170,7 +172,7 @@ int probe(const program& p, const node_options& node, const run_options& job) {
     const auto& what = order->front();
     const auto& about = order->back();
     if (what == "run") {
-      here.emplace(static_cast<std::uint64_t>(parse_integer("the run", about, 0, INT64_MAX)), node.number, node,
+      here.emplace(static_cast<std::uint64_t>(parse_integer("the run", about, 0, INT64_MAX)), node.number, node, shown,
                    own_address(node));
       say(fmt::format("{}{}", announcement, to_string(here->announced())));
     } else if (what == "host") {

@@ -2,6 +2,7 @@
 #include "gossamer/apps/detail/visit.hpp"
 
 #include "gossamer/actors/worlds/cluster_client.hpp"
+#include "gossamer/apps/detail/access.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/detached_runs.hpp"
 #include "gossamer/apps/detail/launch_record.hpp"
@@ -111,7 +112,7 @@ fs::path output_of(const fs::path& folder) { return folder / "output.log"; }
 
 actors::node_settings settings_of_visit(const program& p, const visit_options& o) {
   require_private("the run", o.run, o.node.insecure || !o.node.certs.empty());
-  auto s = settings_of(p, o.node, o.run);
+  auto s = settings_of(p, o.node, o.run, credentials_to_reach(o.node, o.run));
   s.threads = 1;
   return s;
 }

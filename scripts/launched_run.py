@@ -8,6 +8,7 @@ import math
 import os
 import pty
 import re
+import secrets
 import signal
 import subprocess
 import threading
@@ -75,11 +76,12 @@ class Run:
         hosts = str(network.hosts) if network else f"localhost:{arguments.nodes}"
         if network:
             self.launch_folder.mkdir(exist_ok=True)
+        self.environment = {**os.environ, "GOSSAMER_TOKEN": secrets.token_hex(16)}  # of nodes that join by hand, too
         self.process = subprocess.Popen(
             [self.gossamer, "launch", "--hosts", hosts, "--restart", "1000000", "--restart-delay",
              str(arguments.restart_after), *self.flags, "--", *arguments.job, "--out", str(folder), *limit],
             cwd=self.launch_folder if network else None, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=self.terminal)
+            stderr=self.terminal, env=self.environment)
         self.launched = time.monotonic()
         self.reader = threading.Thread(target=self.read, args=[screen], daemon=True)
         self.reader.start()
@@ -145,7 +147,7 @@ class Run:
                        "--wait", str(JOIN_WAIT_S), *self.flags]
             self.own[node] = subprocess.Popen(
                 self.network.on(node, command) if self.network else command,
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.terminal)
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.terminal, env=self.environment)
 
     def launched_leader(self) -> str:
         """The address of the last that led, of those that launch has started."""

@@ -76,7 +76,7 @@ class data_plane::hub {
 public:
   explicit hub(data_plane_setup s)
       : setup(checked(std::move(s))), arrivals_(*sinks, setup.most),
-        door_(io_, setup.listen_on, setup.run, setup.identity), end_(io_) {
+        door_(io_, setup.listen_on, setup.run, setup.shows), end_(io_) {
     door_.open([this](auto bytes, const hello& h) { greeted(std::move(bytes), h); });
     thread_ = std::thread{[this] { run(); }};
   }

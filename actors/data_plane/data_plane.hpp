@@ -1,7 +1,7 @@
 #pragma once
 
+#include "gossamer/actors/data_plane/credentials.hpp"
 #include "gossamer/actors/data_plane/limits.hpp"
-#include "gossamer/actors/data_plane/tls/identity.hpp"
 #include "gossamer/actors/runtime/endpoint.hpp"
 #include "gossamer/actors/runtime/transport.hpp"
 
@@ -25,8 +25,7 @@ struct data_plane_setup {
   limits most;
   buffer_pool pool; ///< where payloads that arrive are put
   endpoint listen_on{"0.0.0.0", 0};
-  /// Connections are encrypted, and both ends show certificates; null: in the clear.
-  std::shared_ptr<const tls_identity> identity = nullptr;
+  credentials shows = {}; ///< on all connections
   /// Between nodes of one machine and one user, bytes go through memory that both see instead of through sockets.
   bool share_memory = true;
   /// Called for a node that could not be reached for `patience`, and after each further one: it is tried on, and frames
@@ -42,8 +41,8 @@ struct data_plane_setup {
 /// Carries frames between the processes of a cluster, over one TCP connection for each pair of them, which all workers
 /// of both share. A connection is opened by the first who has something to send, and opened again when it breaks:
 /// frames are neither lost nor repeated, and those of one pair of workers stay in order (see `session`). Frames
-/// between workers of this process are handed over as they are. Without an identity it guards against damage and
-/// mistakes only; with one, against a hostile network too.
+/// between workers of this process are handed over as they are. Without credentials it guards against damage
+/// and mistakes only; with a token, against strangers too; with an identity, also against a hostile network.
 ///
 /// Threads: safe. Sinks of frames from other nodes are called on the thread of the data plane; those of frames from
 /// this process on the sender's.

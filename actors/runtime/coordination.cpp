@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace gossamer::actors {
 
@@ -142,7 +143,8 @@ coordination::orders coordination::on(const worker_joined& m) {
 // -- events: steps ----------------------------------------------------------------------------------------------------
 
 coordination::orders coordination::on(const run_progress& m) {
-  if (synchronous() || m.updates < run_->planned_updates)
+  const bool endless = std::isinf(run_->planned_epochs); // but for its time
+  if (synchronous() || endless || m.updates < run_->planned_updates)
     return {};
   return on(stop_run{run_end::planned});
 }

@@ -38,7 +38,10 @@ public:
     updates_ = ledger_.steps();
   }
 
+  /// A step that no worker can have got to is not believed: by it the run would have come to its planned end.
   void count(const step_report& r) {
+    if (r.step > planned_updates())
+      return;
     const bool is_first = reports_++ == 0;
     const auto before = ledger_.steps(r.source);
     ledger_.record(r.source, r.incarnation, r.step, r.sent);

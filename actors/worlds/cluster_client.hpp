@@ -8,7 +8,7 @@
 namespace gossamer::actors {
 
 /// Asks whoever leads a run at `where` how far it is. Takes part in nothing.
-/// @param s of which `where`, `threads`, `patience`, `interrupted` and `identity` count
+/// @param s of which `where`, `threads`, `patience`, `interrupted` and `shows` count
 /// @error errc::io when nobody leads a run there, or who listens there does not answer for the patience;
 ///        errc::usage when the leader is of another version
 run_status ask_leader(const node_settings& s);

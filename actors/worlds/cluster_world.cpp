@@ -4,26 +4,15 @@
 #include "gossamer/actors/worlds/detail/cluster_parts.hpp"
 #include "gossamer/actors/worlds/detail/survival.hpp"
 #include "gossamer/actors/worlds/real_time.hpp"
+#include "gossamer/base/entropy.hpp"
 
 #include <fmt/format.h>
-
-#include <cerrno>
-#include <cstring>
-#include <unistd.h>
 
 namespace gossamer::actors {
 
 using namespace detail;
 
 namespace {
-
-/// A number that nobody guesses: not from the run's seed.
-std::uint64_t drawn_run() {
-  std::uint64_t run = 0;
-  if (getentropy(&run, sizeof run) != 0)
-    throw error(errc::io, fmt::format("the system gives no random number: {}", std::strerror(errno)));
-  return run;
-}
 
 assembly wait_for_nodes(caf::scoped_actor& self, const leader_settings& s) {
   const auto until = self->clock().now() + s.wait;
@@ -86,12 +75,13 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
   check_nodes(*e, s);
   require_threads_of(*e, e->settings.workers / s.nodes);
   control_plane control{s};
+  control.expect(e->participants());
   auto& system = control.system;
   caf::scoped_actor self{system};
   const auto print = fingerprint_of(*e);
   const scoped_life files{spawn_files_of(system, *e)};
   const run_offer offer{.node = 0,
-                        .run = drawn_run(),
+                        .run = secret_number(),
                         .settings = to_text(e->settings),
                         .faults = around.faults.faults.empty() ? "" : to_toml(around.faults),
                         .workers_per_node = around.workers_per_node,

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/data_plane/tls/identity.hpp"
+#include "gossamer/actors/data_plane/credentials.hpp"
 #include "gossamer/actors/runtime/checkpoint.hpp"
 #include "gossamer/actors/runtime/endpoint.hpp"
 #include "gossamer/actors/runtime/experiment.hpp"
@@ -30,7 +30,8 @@ struct node_settings {
   std::chrono::milliseconds patience = std::chrono::seconds(10);            ///< with a node that cannot be reached
   std::function<void(const std::string&)> tell = [](const std::string&) {}; ///< a line worth showing. Threads: any
   std::function<bool()> interrupted = [] { return false; };                 ///< asked several times a second
-  std::shared_ptr<const tls_identity> identity = nullptr;                   ///< of all connections; null: in the clear
+  credentials shows = {};                                                   ///< on all connections
+  std::function<void(const endpoint&)> listens = [](const endpoint&) {};    ///< where others reach it from now on
   bool share_memory = true; ///< between nodes of one machine and user; else sockets
   /// Called before the run ends with an error for that reason. What most of the nodes write is not to be touched: they
   /// may live elsewhere, and go on.
@@ -44,9 +45,8 @@ struct node_place {
 };
 
 struct leader_settings : node_settings {
-  std::size_t nodes = 2;                                                 ///< with this one
-  std::chrono::seconds wait = std::chrono::minutes(10);                  ///< for all of them to come
-  std::function<void(const endpoint&)> listens = [](const endpoint&) {}; ///< where the others join
+  std::size_t nodes = 2;                                ///< with this one
+  std::chrono::seconds wait = std::chrono::minutes(10); ///< for all of them to come
   /// All have come: these, by number.
   std::function<void(const std::vector<node_place>&)> begins = [](const auto&) {};
   /// The run is over, and those who wait for its end may hear of it when this returns.

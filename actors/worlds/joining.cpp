@@ -244,6 +244,7 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
   auto offer = here.ask_for_offer();
   s.tell(introduction(offer.node));
   auto e = s.fetching ? prepare_or_fetch(s, prepare, offer, here) : prepare(offer.settings, {});
+  control.expect(e->participants());
   const auto print = fingerprint_of(*e);
   run_surroundings around;
   if (!offer.faults.empty())
@@ -291,6 +292,7 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
   };
   const scoped_life node{spawn_node_later(system, prepare_node, self, files.actor)};
   *door = announced(control.publish(node.actor, {host, 0}), s);
+  s.listens(*door);
   complain->send_to(node.actor);
   farewell at_the_end{self, node.actor, s.patience};
   const auto own = own_process();

@@ -1,6 +1,7 @@
 #include "gossamer/actors/worlds/node_actor.hpp"
 
 #include "gossamer/actors/worlds/detail/node_state.hpp"
+#include "gossamer/base/printable.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -107,7 +108,7 @@ void node_state::say_farewell(const std::string& why) {
 
 void node_state::tell_observer(const std::string& what) {
   if (observer_)
-    observer_->on_event(elapsed(), what);
+    observer_->on_event(elapsed(), printable(what)); // it may repeat what another node has said
 }
 
 /// The injector of one process tells those of all others.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/apps/detail/child.hpp"
 #include "gossamer/apps/detail/hosts.hpp"
 #include "gossamer/apps/detail/launch.hpp"
 
@@ -10,6 +11,13 @@ void require_reachable(const std::vector<host>& hosts, const node_options& node)
 
 /// Adds the flags that a node on that host is given, whatever it does there.
 void add_common(std::vector<std::string>& words, const host& where, const node_options& node);
+
+/// Of a run that such a node leads; nothing with certificates, and without tokens. @error as `token_to_lead`
+std::optional<actors::access_token> token_of(const host& leader, const node_options& node);
+
+/// Starts a node whose command has what `add_common` adds, and tells it the token on its standard input: nobody else on
+/// its machine sees that, wherever it is.
+child start_node(const std::vector<std::string>& command, const std::optional<actors::access_token>& token);
 
 /// Which processes a launch starts, where, and by which commands. Numbered as the nodes are: 0 leads.
 class launch_plan {

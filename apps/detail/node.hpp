@@ -25,6 +25,8 @@ struct node_options {
   double patience_s = 10;
   std::string certs;        ///< folder of `gossamer certs` for this host; empty: nothing is encrypted
   bool insecure = false;    ///< also on addresses that other machines reach
+  std::string token_file;   ///< that holds the token of the run; "-": standard input, its first line
+  bool no_token = false;    ///< without certificates: whoever comes is let in
   bool share_memory = true; ///< with nodes of the same machine
   std::string data_dir;     ///< where relative paths of files of data and model begin; empty: where the process works
   bool announce = false;    ///< what happens, in lines on standard output for the program that has started it
@@ -61,8 +63,9 @@ inline constexpr std::string_view has_left = "left";                 ///< the wh
 inline constexpr std::string_view survivor_is = "left too few, in "; ///< the absolute path of what it has saved
 
 /// What the world of clusters is told. @param where of the leader: HOST:PORT
-/// @error as `parse_endpoint`, and when there are certificates that do not hold
-actors::node_settings settings_of(const program& p, const node_options& node, const std::string& where);
+/// @error as `parse_endpoint`
+actors::node_settings settings_of(const program& p, const node_options& node, const std::string& where,
+                                  actors::credentials shows);
 
 /// What it shows to others; null without certificates. @error errc::io, errc::bad_data
 std::shared_ptr<const actors::tls_identity> identity_of(const node_options& node);

@@ -37,7 +37,7 @@ struct joiner {
   std::function<bool()> leaves = [] { return false; };
   std::function<bool()> quits = [] { return false; }; ///< leaves as well, but cleanly
   std::function<bool()> then = {};                    ///< when it is started again after that, if it is
-  std::shared_ptr<const tls_identity> identity = nullptr;
+  credentials shows = {};
   std::chrono::milliseconds patience = std::chrono::seconds(10);
 };
 
@@ -53,7 +53,7 @@ public:
     s.nodes = joiners_.size() + 1 - late_;
     s.wait = wait;
     s.tell = [this](const std::string& line) { say(line); };
-    s.identity = identity;
+    s.shows = shows;
     s.listens = [this](const endpoint& where) {
       port = where.port;
       for (std::uint32_t k = 1; k <= joiners_.size(); ++k)
@@ -75,8 +75,8 @@ public:
   }
 
   std::chrono::seconds wait = std::chrono::minutes(1);
-  std::shared_ptr<const tls_identity> identity = nullptr; ///< of the leader
-  std::uint16_t port = 0;                                 ///< for control messages
+  credentials shows = {}; ///< of the leader
+  std::uint16_t port = 0; ///< for control messages
 
 private:
   void say(const std::string& line) {
@@ -89,7 +89,7 @@ private:
     s.where = where;
     s.wanted = k;
     const auto& how = joiners_[k - 1];
-    s.identity = how.identity;
+    s.shows = how.shows;
     s.wait = s.patience = how.patience;
     s.interrupted = how.leaves;
     s.leaves = how.quits;

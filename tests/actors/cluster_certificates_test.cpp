@@ -15,8 +15,8 @@ TEST(cluster_with_certificates, comes_to_what_it_comes_to_in_one_process_and_hea
   recorder here;
   run_locally(e, {.observer = &here});
   test::certificates authority;
-  cluster nodes{{{.identity = authority.identity("localhost")}, {.identity = authority.identity()}}};
-  nodes.identity = authority.identity();
+  cluster nodes{{{.shows = {authority.identity("localhost")}}, {.shows = {authority.identity()}}}};
+  nodes.shows = {authority.identity()};
   struct observer final : run_observer {
     explicit observer(const cluster& c) : all(c) {}
     void on_evaluation(const evaluation_record& r) override {
@@ -38,8 +38,8 @@ TEST(cluster_with_certificates, comes_to_what_it_comes_to_in_one_process_and_hea
 
 /// What a node hears that comes with one identity to a leader with another.
 std::string end_of_stranger(std::shared_ptr<const tls_identity> leader, std::shared_ptr<const tls_identity> stranger) {
-  cluster nodes{{{.identity = std::move(stranger), .patience = std::chrono::milliseconds(300)}}};
-  nodes.identity = std::move(leader);
+  cluster nodes{{{.shows = {std::move(stranger)}, .patience = std::chrono::milliseconds(300)}}};
+  nodes.shows.identity = std::move(leader);
   nodes.wait = std::chrono::seconds(1);
   EXPECT_THROW(nodes.run(prepare(small_run("d-psgd"))), error) << "nobody has come";
   EXPECT_THAT(nodes.said(), testing::IsEmpty());
@@ -52,7 +52,8 @@ TEST(cluster_with_certificates, lets_nobody_in_without_one_of_its_authority) {
               HasSubstr("it says that this node's certificate is not of its authority"));
   EXPECT_THAT(end_of_stranger(ours.identity(), ours.identity("127.0.0.1", test::expired)),
               HasSubstr("it says that this node's certificate has expired"));
-  EXPECT_THAT(end_of_stranger(ours.identity(), nullptr), HasSubstr("as a leader with certificates does"));
+  EXPECT_THAT(end_of_stranger(ours.identity(), nullptr),
+              HasSubstr("as a leader that asks for certificates or a token does"));
 }
 
 TEST(cluster_with_certificates, joins_nobody_without_one_of_its_authority_for_that_host) {
@@ -72,9 +73,9 @@ TEST(cluster_with_certificates, goes_on_when_a_node_leaves) {
   settings.eval_every = 1;
   event_watch seen{"lost"};
   test::certificates authority;
-  cluster nodes{{{.identity = authority.identity()},
-                 {.leaves = [&] { return seen.begun.load(); }, .identity = authority.identity()}}};
-  nodes.identity = authority.identity();
+  cluster nodes{{{.shows = {authority.identity()}},
+                 {.leaves = [&] { return seen.begun.load(); }, .shows = {authority.identity()}}}};
+  nodes.shows = {authority.identity()};
   const auto summary =
       nodes.run(prepare(settings), {.observer = &seen, .interrupted = [&] { return seen.gone_on.load(); }});
   EXPECT_GE(summary.lost, 1u);

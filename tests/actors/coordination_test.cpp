@@ -2,6 +2,7 @@
 // in tiny runs, drawn ones in larger ones. Messages of one party to another keep their order; deaths, returns, pauses,
 // checkpoints and a stop come at any moment.
 #include "gossamer/actors/runtime/coordination.hpp"
+#include "gossamer/actors/runtime/progress_meter.hpp"
 #include "gossamer/base/philox.hpp"
 
 #include <gmock/gmock.h>
@@ -108,6 +109,29 @@ struct lone_node {
   std::shared_ptr<const consensus::charter> rules;
   node_protocol node;
 };
+
+TEST(coordination, has_no_planned_end_where_only_the_time_ends_a_run) {
+  const auto all_done = run_progress{std::numeric_limits<std::uint64_t>::max()};
+  const auto planned = run_of("ad-psgd", 2, 5);
+  coordination ends{*planned, consensus::founding({0, 0}, {0}, 10)};
+  EXPECT_TRUE(find<consensus::wish>(ends.on(all_done)));
+  auto settings = planned->settings;
+  settings.steps.reset();
+  settings.seconds = 10;
+  const auto endless = prepare(settings);
+  coordination goes_on{*endless, consensus::founding({0, 0}, {0}, 10)};
+  EXPECT_TRUE(goes_on.on(all_done).empty()) << "whatever a node reports";
+}
+
+TEST(progress_meter, does_not_believe_steps_that_nobody_can_have_done) {
+  const auto e = run_of("ad-psgd", 2, 10);
+  progress_meter meter{*e};
+  meter.count({.source = 0, .step = 20});
+  EXPECT_EQ(meter.updates(), 20u) << "one may have done all of them";
+  meter.count({.source = 1, .step = 21});
+  meter.count({.source = 1, .step = std::uint64_t{1} << 60});
+  EXPECT_EQ(meter.updates(), 20u);
+}
 
 TEST(coordination, starts_all_masters_anew_that_die_while_it_collects) {
   lone_node here{run_of("async-sgd:shards=2", 1, 1)};

@@ -62,7 +62,7 @@ protected:
             .most = limits_for(1 << 20),
             .pool = pool,
             .listen_on = {"127.0.0.1", 0},
-            .identity = identity,
+            .shows = shows,
             .share_memory = share_memory,
             .complain = [this, node](std::uint32_t whom, const std::string& why) {
               seen.note([&](ledger& l) {
@@ -159,8 +159,8 @@ protected:
       EXPECT_EQ(s.receive_until_closed().size(), 0u) << "strangers are told nothing";
   }
 
-  std::shared_ptr<const tls_identity> identity; ///< of all nodes that are set up
-  bool share_memory = true;                     ///< likewise
+  credentials shows;        ///< of all nodes that are set up
+  bool share_memory = true; ///< likewise
   buffer_pool pool;
   ledger seen;
   nodes addresses;

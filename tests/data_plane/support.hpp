@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace gossamer::actors::test {
 
@@ -46,6 +47,15 @@ void feed(Reader& reader, std::span<const std::byte> bytes) {
     reader.commit(now);
     bytes = bytes.subspan(now);
   }
+}
+
+/// A header of CAF's, before a control message of so many bytes.
+inline std::vector<std::byte> control_header(std::uint32_t length, std::uint8_t operation = 2) {
+  std::vector<std::byte> result(32);
+  result[0] = std::byte{operation};
+  for (std::size_t k = 0; k < 4; ++k)
+    result[4 + k] = static_cast<std::byte>(length >> (24 - 8 * k));
+  return result;
 }
 
 /// The sentence of the error that an action ends with.

@@ -18,9 +18,9 @@ protected:
   /// Two nodes, of which 0 sends to 1. @returns why 0 gives up
   std::string why_lost_with(std::shared_ptr<const tls_identity> sender, std::shared_ptr<const tls_identity> receiver) {
     auto mine = setup(0), theirs = setup(1);
-    mine.identity = std::move(sender);
+    mine.shows.identity = std::move(sender);
     mine.patience = 300ms;
-    theirs.identity = std::move(receiver);
+    theirs.shows.identity = std::move(receiver);
     add(mine);
     add(theirs);
     meet();
@@ -44,23 +44,23 @@ protected:
 };
 
 TEST_F(tls_test, carries_every_frame_once_and_in_order_while_connections_break) {
-  identity = ours.identity();
+  shows.identity = ours.identity();
   exchange_while_connections_break();
 }
 
 TEST_F(tls_test, gives_way_to_memory_once_both_have_shown_who_they_are) {
   share_memory = true;
-  identity = ours.identity();
+  shows.identity = ours.identity();
   exchange_while_connections_break();
 }
 
 TEST_F(tls_test, is_not_disturbed_by_strangers) {
-  identity = ours.identity();
+  shows.identity = ours.identity();
   exchange_among_strangers();
 }
 
 TEST_F(tls_test, tells_nothing_to_who_knows_the_run_and_has_no_certificate) {
-  identity = ours.identity();
+  shows.identity = ours.identity();
   start(2);
   test::raw_connection stranger{planes[0]->listens_on().port};
   stranger.send(write(hello{.run = test::run, .fingerprint = 7, .node = 1, .meant_node = 0}));
@@ -68,7 +68,7 @@ TEST_F(tls_test, tells_nothing_to_who_knows_the_run_and_has_no_certificate) {
 }
 
 TEST_F(tls_test, carries_frames_that_fill_no_record_and_frames_that_fill_many) {
-  identity = ours.identity();
+  shows.identity = ours.identity();
   start(2);
   std::uint64_t number = 0;
   for (const std::size_t bytes :
@@ -79,7 +79,7 @@ TEST_F(tls_test, carries_frames_that_fill_no_record_and_frames_that_fill_many) {
 }
 
 TEST_F(tls_test, changes_keys_on_the_way) {
-  identity = ours.identity();
+  shows.identity = ours.identity();
   start(2);
   constexpr std::uint64_t count = 180; // of 3 MB: the key changes after 256 MiB
   for (std::uint64_t number = 1; number <= count; ++number) {
@@ -122,8 +122,8 @@ TEST_F(tls_test, gives_up_a_node_that_is_not_the_host_it_was_looked_for_at) {
 
 TEST_F(tls_test, lets_in_whoever_is_of_the_authority_from_anywhere) {
   auto mine = setup(0), theirs = setup(1);
-  mine.identity = ours.identity("192.0.2.7");
-  theirs.identity = ours.identity();
+  mine.shows.identity = ours.identity("192.0.2.7");
+  theirs.shows.identity = ours.identity();
   expect_a_frame_between(mine, theirs);
 }
 
@@ -147,7 +147,7 @@ bool is_known(const char* name) {
 TEST_F(tls_test, finds_a_node_by_its_name) {
   if (!is_known("localhost"))
     GTEST_SKIP() << "this system does not know the name localhost";
-  identity = ours.identity("localhost");
+  shows.identity = ours.identity("localhost");
   auto mine = setup(0), theirs = setup(1);
   theirs.listen_on.host = "localhost";
   expect_a_frame_between(mine, theirs);

@@ -1,5 +1,5 @@
-// Local sockets whose bytes travel under TLS on 127.0.0.1.
-#include "gossamer/actors/data_plane/tls/tunnel.hpp"
+// Local sockets whose bytes travel on 127.0.0.1, under TLS or behind a token.
+#include "gossamer/actors/data_plane/tunnel.hpp"
 
 #include <gmock/gmock.h>
 
@@ -13,6 +13,7 @@
 
 #include "data_plane/certificates.hpp"
 #include "data_plane/raw_connection.hpp"
+#include "data_plane/support.hpp"
 
 namespace gossamer::actors {
 namespace {
@@ -60,25 +61,30 @@ private:
   int socket_;
 };
 
-class tunnel : public testing::Test {
+class tunnel_test : public testing::Test {
 protected:
-  endpoint listen(tls_tunnel& where) {
+  endpoint listen(tunnel& where) {
     return where.listen({"127.0.0.1", 0}, [this](int socket) { arrived.set_value(socket); });
   }
+
+  credentials certified() { return {ours.identity(), std::nullopt}; }
 
   test::certificates ours, others;
   std::promise<int> arrived;
 };
 
+/// A control message of so many bytes, with its header.
 std::vector<char> noise(std::size_t size, unsigned seed) {
   std::vector<char> result(size);
   for (std::size_t i = 0; i < size; ++i)
     result[i] = static_cast<char>(seed + i * 7 + (i >> 8));
+  const auto header = test::control_header(static_cast<std::uint32_t>(size - control_guard::header_bytes));
+  std::ranges::transform(header, result.begin(), [](std::byte b) { return static_cast<char>(b); });
   return result;
 }
 
-TEST_F(tunnel, carries_bytes_both_ways_and_ends_behind_the_last) {
-  tls_tunnel here{ours.identity()}, there{ours.identity()};
+TEST_F(tunnel_test, carries_bytes_both_ways_and_ends_behind_the_last) {
+  tunnel here{certified()}, there{certified()};
   auto near = std::make_unique<local_end>(here.connect(listen(there)));
   const local_end far{arrived.get_future().get()};
   const auto question = noise(5'000'000, 1), answer = noise(3'000'000, 2);
@@ -91,17 +97,17 @@ TEST_F(tunnel, carries_bytes_both_ways_and_ends_behind_the_last) {
   EXPECT_EQ(heard_there, question);
 }
 
-TEST_F(tunnel, ends_where_the_other_side_has_gone) {
-  auto there = std::make_unique<tls_tunnel>(ours.identity());
-  tls_tunnel here{ours.identity()};
+TEST_F(tunnel_test, ends_where_the_other_side_has_gone) {
+  auto there = std::make_unique<tunnel>(certified());
+  tunnel here{certified()};
   const local_end near{here.connect(listen(*there))};
   std::make_unique<local_end>(arrived.get_future().get())->say(noise(1000, 3));
   EXPECT_EQ(near.hear(), noise(1000, 3));
 }
 
-TEST_F(tunnel, does_not_wait_for_strangers_at_its_end) {
-  tls_tunnel here{ours.identity()};
-  auto there = std::make_unique<tls_tunnel>(ours.identity());
+TEST_F(tunnel_test, does_not_wait_for_strangers_at_its_end) {
+  tunnel here{certified()};
+  auto there = std::make_unique<tunnel>(certified());
   const auto where = listen(*there);
   std::vector<test::raw_connection> strangers;
   for (std::uint8_t k = 0; k < 20; ++k) {
@@ -109,25 +115,80 @@ TEST_F(tunnel, does_not_wait_for_strangers_at_its_end) {
     strangers.back().send(std::vector(50U * k, std::byte{k}));
   }
   const local_end near{here.connect(where)}, far{arrived.get_future().get()};
-  far.say(noise(10, 4));
-  EXPECT_EQ(near.hear(10), noise(10, 4));
+  far.say(noise(100, 4));
+  EXPECT_EQ(near.hear(100), noise(100, 4));
   there.reset();
   EXPECT_TRUE(near.hear().empty());
   for (const auto& s : strangers)
     EXPECT_TRUE(s.receive_until_closed().empty()) << "strangers are told nothing";
 }
 
-TEST_F(tunnel, says_why_there_is_no_connection) {
-  tls_tunnel here{ours.identity()};
+TEST_F(tunnel_test, says_why_there_is_no_connection) {
+  tunnel here{certified()};
   {
-    tls_tunnel there{others.identity()};
+    tunnel there{{others.identity(), std::nullopt}};
     EXPECT_EQ(here.connect(listen(there)), -1);
-    EXPECT_EQ(here.trouble(), "shows a certificate that is not of this authority");
+    EXPECT_EQ(here.trouble().why, "shows a certificate that is not of this authority");
   }
   EXPECT_EQ(here.connect({"127.0.0.1", 1}), -1);
-  EXPECT_THAT(here.trouble(), HasSubstr("cannot be connected to"));
+  EXPECT_THAT(here.trouble().why, HasSubstr("cannot be connected to"));
   EXPECT_EQ(here.connect({"nowhere.invalid", 1}), -1);
-  EXPECT_THAT(here.trouble(), HasSubstr("has a name that is not known"));
+  EXPECT_THAT(here.trouble().why, HasSubstr("has a name that is not known"));
+}
+
+TEST_F(tunnel_test, carries_bytes_between_those_who_know_the_token) {
+  const credentials knowing{nullptr, access_token::drawn()};
+  tunnel here{knowing}, there{knowing};
+  const local_end near{here.connect(listen(there))}, far{arrived.get_future().get()};
+  near.say(noise(100'000, 5));
+  EXPECT_EQ(far.hear(100'000), noise(100'000, 5));
+  far.say(noise(100, 6));
+  EXPECT_EQ(near.hear(100), noise(100, 6));
+}
+
+TEST_F(tunnel_test, says_that_a_token_is_refused) {
+  tunnel here{{nullptr, access_token::drawn()}}, there{{nullptr, access_token::drawn()}};
+  const auto where = listen(there);
+  EXPECT_EQ(here.connect(where), -1);
+  EXPECT_EQ(here.trouble().why, "does not accept this token");
+  EXPECT_TRUE(here.trouble().is_refused);
+  EXPECT_EQ(here.trouble().where, where);
+}
+
+TEST_F(tunnel_test, says_that_the_other_side_asks_for_no_token_or_for_certificates) {
+  tunnel here{{nullptr, access_token::drawn()}};
+  tunnel certificates{certified()}, nothing{{}};
+  const auto ignore = [](int socket) { close(socket); };
+  for (auto* there : {&certificates, &nothing}) {
+    EXPECT_EQ(here.connect(there->listen({"127.0.0.1", 0}, ignore)), -1);
+    EXPECT_THAT(here.trouble().why, HasSubstr("as a node with certificates or with --no-token does"));
+    EXPECT_FALSE(here.trouble().is_refused);
+  }
+}
+
+TEST_F(tunnel_test, ends_before_a_message_that_is_longer_than_the_run_has_them) {
+  const credentials knowing{nullptr, access_token::drawn()};
+  tunnel here{knowing}, there{knowing};
+  there.bound_messages(1000);
+  const local_end near{here.connect(listen(there))}, far{arrived.get_future().get()};
+  near.say(noise(1032, 8));
+  EXPECT_EQ(far.hear(1032), noise(1032, 8)) << "one that is as long may pass";
+  const auto header = test::control_header(1001);
+  std::vector<char> said(header.size());
+  std::ranges::transform(header, said.begin(), [](std::byte b) { return static_cast<char>(b); });
+  near.say(said);
+  EXPECT_TRUE(far.hear().empty()) << "not even the header";
+  EXPECT_TRUE(near.hear().empty());
+}
+
+TEST_F(tunnel_test, bounds_messages_also_where_whoever_comes_is_let_in) {
+  tunnel there{{}};
+  there.bound_messages(1000);
+  const test::raw_connection stranger{listen(there).port};
+  const local_end far{arrived.get_future().get()};
+  stranger.send(test::control_header(0x30000000));
+  EXPECT_TRUE(far.hear().empty());
+  EXPECT_TRUE(stranger.receive_until_closed().empty());
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // Writes the inputs that the fuzzers begin with: `fuzz_seeds FOLDER` makes a folder for each of them. Packets and
 // frames are the golden files and the examples of all codecs, texts are what the library itself writes or lists.
+#include "gossamer/actors/data_plane/token_handshake.hpp"
 #include "gossamer/actors/faults/chaos.hpp"
 #include "gossamer/actors/runtime/algorithm.hpp"
 #include "gossamer/apps/detail/options.hpp"
@@ -74,6 +75,21 @@ void connections(seed_folders& seeds) {
     out.say(acknowledgement_record(0));
     seeds.add("connection_fuzz", std::span<const std::byte>{actors::test::joined(out.gather())});
   }
+}
+
+void doors(seed_folders& seeds) {
+  using namespace actors;
+  token_handshake opener{token_handshake::role::opens, {"0123456789abcdef", "seeds"}, {}};
+  const auto greeting = opener.unsent();
+  std::vector<std::byte> said{greeting.begin(), greeting.end()};
+  seeds.add("door_fuzz", std::span<const std::byte>{said});
+  said.resize(said.size() + token_handshake::proof_bytes);
+  seeds.add("door_fuzz", std::span<const std::byte>{said});
+  auto messages = actors::test::control_header(40);
+  messages.resize(messages.size() + 40);
+  for (const auto& next : {actors::test::control_header(0, 6), actors::test::control_header(0x30000000, 0)})
+    messages.insert(messages.end(), next.begin(), next.end());
+  seeds.add("door_fuzz", std::span<const std::byte>{messages});
 }
 
 /// What happens to a fetch: somebody comes, answers, and sends what is wrong.
@@ -158,6 +174,7 @@ int main(int argc, char** argv) {
   fuzz::seed_folders seeds{argv[1]};
   fuzz::packets(seeds);
   fuzz::connections(seeds);
+  fuzz::doors(seeds);
   fuzz::fetches(seeds);
   fuzz::specs(seeds, topology::topologies());
   fuzz::specs(seeds, compress::codecs());

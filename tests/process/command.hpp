@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -28,6 +29,8 @@ protected:
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
     folder_ = std::filesystem::path(testing::TempDir()) / ("gossamer-" + std::to_string(getpid()) + "-" + test->name());
     std::filesystem::create_directories(folder_);
+    setenv("XDG_STATE_HOME", (folder_ / "state").c_str(), 1); // what runs leave there is the test's
+    unsetenv("GOSSAMER_TOKEN");
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 

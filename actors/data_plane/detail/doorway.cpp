@@ -14,9 +14,8 @@ constexpr auto pause_without_descriptors = 100ms;
 
 } // namespace
 
-doorway::doorway(asio::io_context& io, const endpoint& where, std::uint64_t run,
-                 std::shared_ptr<const tls_identity> identity)
-    : io_(io), where_(where), run_(run), identity_(std::move(identity)), acceptor_(listen_at(io, where)), pause_(io) {
+doorway::doorway(asio::io_context& io, const endpoint& where, std::uint64_t run, credentials asked)
+    : io_(io), where_(where), run_(run), asked_(std::move(asked)), acceptor_(listen_at(io, where)), pause_(io) {
   where_.port = acceptor_.local_endpoint().port();
 }
 
@@ -47,7 +46,7 @@ void doorway::enter(tcp::socket s) {
     return;
   asio::error_code ignored; // whether it blocks does not matter: the calls say that they must not
   s.native_non_blocking(true, ignored);
-  const auto g = std::make_shared<guest>(io_, accepting_stream(std::move(s), identity_));
+  const auto g = std::make_shared<guest>(io_, accepting_stream(std::move(s), asked_));
   guests_.push_back(g);
   g->patience.set(longest_hello,
                   [this, g = g.get()] { guests_.remove_if([g](const auto& other) { return other.get() == g; }); });

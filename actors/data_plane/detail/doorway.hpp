@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/actors/data_plane/credentials.hpp"
 #include "gossamer/actors/data_plane/detail/alarm.hpp"
 #include "gossamer/actors/data_plane/detail/stream.hpp"
 #include "gossamer/actors/data_plane/hello.hpp"
@@ -11,15 +12,15 @@
 namespace gossamer::actors::detail {
 
 /// Listens, and hears the hello of whoever connects. Strangers cost little: at most 64 at once, two seconds each, and
-/// the bytes of a hello; who does not know the run is not answered, and who has no certificate where that is asked for
+/// the bytes of a hello; who does not know the run is not answered, and who has not the credentials that are asked for
 /// is not heard. Threads: that of its context.
 class doorway {
 public:
   using tcp = asio::ip::tcp;
   using welcome = std::function<void(std::unique_ptr<stream>, const hello&)>;
 
-  /// Listens at once. @param identity null: in the clear @error errc::io
-  doorway(asio::io_context& io, const endpoint& where, std::uint64_t run, std::shared_ptr<const tls_identity> identity);
+  /// Listens at once. @error errc::io
+  doorway(asio::io_context& io, const endpoint& where, std::uint64_t run, credentials asked);
 
   endpoint listens_on() const { return where_; }
   /// @param in gets the connection of everybody who knows the run
@@ -43,7 +44,7 @@ private:
   asio::io_context& io_;
   endpoint where_;
   std::uint64_t run_;
-  std::shared_ptr<const tls_identity> identity_;
+  credentials asked_;
   tcp::acceptor acceptor_;
   alarm pause_;
   welcome in_;

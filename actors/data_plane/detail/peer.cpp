@@ -75,7 +75,7 @@ void peer::guarded(Action action) {
 }
 
 void peer::connect() {
-  wire_ = std::make_shared<wire>(opening_stream(tcp::socket{around_.io}, around_.setup.identity, address_.where.host));
+  wire_ = std::make_shared<wire>(opening_stream(tcp::socket{around_.io}, around_.setup.shows, address_.where.host));
   attempt_.set(longest_attempt, [this] { trouble("does not answer"); });
   if (!patience_.is_set())
     complain_in_time();

@@ -9,7 +9,7 @@
 #include <string>
 
 namespace gossamer::actors {
-class tls_identity;
+struct credentials;
 }
 
 namespace gossamer::actors::detail {
@@ -47,6 +47,8 @@ public:
 
   /// Whether both sides have shown who they are; until then, reading makes progress with that.
   virtual bool is_established() const noexcept { return true; }
+  /// Whether the peer asks for other credentials, so that another connection would come to the same end.
+  virtual bool is_refused() const noexcept { return false; }
 
   /// What to say of a peer whose connection is gone, behind its name; empty when it has just closed it.
   const std::string& trouble() const noexcept { return trouble_; }
@@ -65,17 +67,18 @@ public:
 
 protected:
   int handle() { return socket_.native_handle(); }
+  transfer receive_from_socket(std::span<std::byte> to);
+  transfer send_to_socket(pieces what);
 
 private:
   tcp::socket socket_;
 };
 
-/// For a connection that was accepted; without an identity in the clear.
-std::unique_ptr<stream> accepting_stream(asio::ip::tcp::socket s, const std::shared_ptr<const tls_identity>& identity);
+/// For a connection that was accepted.
+std::unique_ptr<stream> accepting_stream(asio::ip::tcp::socket s, const credentials& shown);
 
 /// For a connection that is opened.
 /// @param host what the peer's certificate must be for
-std::unique_ptr<stream> opening_stream(asio::ip::tcp::socket s, const std::shared_ptr<const tls_identity>& identity,
-                                       const std::string& host);
+std::unique_ptr<stream> opening_stream(asio::ip::tcp::socket s, const credentials& shown, const std::string& host);
 
 } // namespace gossamer::actors::detail

@@ -5,6 +5,10 @@
 
 #include <vector>
 
+namespace gossamer::actors {
+class tls_identity;
+}
+
 namespace gossamer::actors::detail {
 
 /// Both sides show a certificate before anything else is said. Many small pieces become one record, and many records

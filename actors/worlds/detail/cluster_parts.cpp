@@ -19,8 +19,10 @@ cluster_config::cluster_config(std::size_t threads) {
 }
 
 control_plane::control_plane(const node_settings& s)
-    : tunnel_(s.identity ? std::make_unique<tls_tunnel>(s.identity) : nullptr), config_(s.threads), system(config_),
-      secured_(s.identity ? std::make_unique<tls_middleman>(system, *tunnel_) : nullptr) {}
+    : tunnel_(s.shows), config_(s.threads), system(config_), middleman_(system, tunnel_) {
+  // There CAF prints messages that no handler takes, byte by byte as a peer has sent them.
+  caf::actor_ostream::redirect_all(system, "/dev/null");
+}
 
 /// Nobody may be waiting for a connection when the system ends. CAF 0.17 has its middleman connect in a thread of its
 /// own, which hands over to a broker; one that ends keeps what it has not read (`abstract_broker::cleanup` closes no
@@ -33,31 +35,27 @@ control_plane::~control_plane() {
 }
 
 endpoint control_plane::publish(const caf::actor& door, const endpoint& where) {
-  if (secured_)
-    return secured_->publish(door, where);
-  const bool also_after_another = true; // whose connections the system remembers for a minute
-  const auto port = system.middleman().publish(door, where.port, where.host.c_str(), also_after_another);
-  if (!port)
-    throw error(errc::io, fmt::format("cannot listen on {}: {}", to_string(where), system.render(port.error())),
-                "the port may be in use, or the address not this machine's; port 0 takes any that is free");
-  return {where.host, *port};
-}
-
-caf::io::middleman_actor control_plane::middleman() {
-  return secured_ ? secured_->handle() : system.middleman().actor_handle();
+  return middleman_.publish(door, where);
 }
 
 std::string control_plane::describe(const caf::error& e) const {
-  if (auto why = tunnel_ ? tunnel_->trouble() : ""; !why.empty())
-    return "it " + why;
-  if (e == caf::sec::cannot_connect_to_node)
-    return "no connection can be made: nothing listens there, or the name is not known here";
-  return e == caf::sec::disconnect_during_handshake ? "it closes the connection, as a leader with certificates does"
-                                                    : system.render(e);
+  if (const auto hitch = tunnel_.trouble(); !hitch.why.empty())
+    return "it " + hitch.why;
+  return e == caf::sec::disconnect_during_handshake
+             ? "it closes the connection, as a leader that asks for certificates "
+               "or a token does"
+             : system.render(e);
+}
+
+void control_plane::require_right_token(const endpoint& where) const {
+  const auto hitch = tunnel_.trouble();
+  if (hitch.is_refused && hitch.where == where)
+    throw error(errc::usage, fmt::format("{} {}", to_string(where), hitch.why),
+                "whoever leads the run has printed its token: give that one, in GOSSAMER_TOKEN or by --token-file");
 }
 
 std::string control_plane::advice(const caf::error& e, const std::string& otherwise) const {
-  const auto why = tunnel_ ? tunnel_->trouble() : "";
+  const auto why = tunnel_.trouble().why;
   if (why.find("certificate") != std::string::npos)
     return "give every node, with --certs, a folder that gossamer certs has made by the run's authority, for the name "
            "or address at which the others reach it";
@@ -80,6 +78,8 @@ door_interface::handle connect(caf::scoped_actor& self, control_plane& control, 
               why = control.describe(e);
               what_to_do = control.advice(e, remedy);
             });
+    if (!found)
+      control.require_right_token(s.where);
     if (!found && (s.interrupted() || self->clock().now() > until))
       throw error(errc::io, fmt::format("nobody leads a run at {}: {}", to_string(s.where), why), what_to_do);
     if (!found) // the leader may be a little later
@@ -116,7 +116,7 @@ scoped_plane::scoped_plane(control_plane& control, const experiment& e, const ru
   setup.most = limits_for(e.initial.size());
   setup.pool = e.pool;
   setup.listen_on = {std::move(host), 0};
-  setup.identity = s.identity;
+  setup.shows = s.shows;
   setup.share_memory = s.share_memory;
   setup.complain = [complain](std::uint32_t node, std::string why) { complain->say({node, std::move(why)}); };
   setup.patience = s.patience;
@@ -129,8 +129,8 @@ caf::actor spawn_files_of(caf::actor_system& system, const experiment& e) {
 }
 
 endpoint announced(endpoint where, const node_settings& s) {
-  if (s.identity)
-    where.host = s.identity->name_for(where.host);
+  if (s.shows.identity)
+    where.host = s.shows.identity->name_for(where.host);
   return where;
 }
 

@@ -4,7 +4,7 @@
 #include "gossamer/actors/worlds/cluster_world.hpp"
 #include "gossamer/actors/worlds/node_actor.hpp"
 #include "gossamer/actors/worlds/rendezvous.hpp"
-#include "gossamer/actors/worlds/tls_middleman.hpp"
+#include "gossamer/actors/worlds/tunnel_middleman.hpp"
 
 #include <caf/io/all.hpp>
 
@@ -19,8 +19,7 @@ struct cluster_config : caf::actor_system_config {
   explicit cluster_config(std::size_t threads);
 };
 
-/// What actors of several processes meet in: an actor system, and a tunnel for its connections where there are
-/// certificates.
+/// What actors of several processes meet in: an actor system, and a tunnel for its connections.
 class control_plane {
 public:
   explicit control_plane(const node_settings& s);
@@ -30,25 +29,29 @@ public:
 
   /// @returns with the port that was found @error errc::io
   endpoint publish(const caf::actor& door, const endpoint& where);
-  caf::io::middleman_actor middleman();
+  const caf::io::middleman_actor& middleman() const noexcept { return middleman_.handle(); }
+  /// What connections carry from now on is bounded by what such a run needs.
+  void expect(std::size_t participants) { tunnel_.bound_messages(most_control_bytes(participants)); }
   /// Why it could not be connected.
   std::string describe(const caf::error& e) const;
   /// What to do about that. @param otherwise where nobody is there, or answers
   std::string advice(const caf::error& e, const std::string& otherwise) const;
+  /// @error errc::usage when who listens there has refused the token: to try again does not help
+  void require_right_token(const endpoint& where) const;
 
 private:
-  std::unique_ptr<tls_tunnel> tunnel_; // outlives whoever writes into it
+  tunnel tunnel_; // outlives whoever writes into it
   cluster_config config_;
 
 public:
   caf::actor_system system;
 
 private:
-  std::unique_ptr<tls_middleman> secured_;
+  tunnel_middleman middleman_;
 };
 
 /// The door of whoever leads a run at `s.where`, once there is one.
-/// @error errc::io when there is none for so long, with the remedy
+/// @error errc::io when there is none for so long, with the remedy; errc::usage when the token is wrong
 door_interface::handle connect(caf::scoped_actor& self, control_plane& control, const node_settings& s,
                                std::chrono::milliseconds wait, const std::string& remedy);
 

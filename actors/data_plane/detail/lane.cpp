@@ -1,4 +1,4 @@
-#include "gossamer/actors/data_plane/tls/detail/lane.hpp"
+#include "gossamer/actors/data_plane/detail/lane.hpp"
 
 #include <asio/post.hpp>
 #include <sys/socket.h>
@@ -29,7 +29,7 @@ void lane::end(const std::string& why) {
     return;
   patience_.cancel();
   const auto self = shared_from_this(); // until this is over
-  owner_.ended(why);
+  owner_.ended(why, far_->is_refused());
   asio::error_code ignored;
   far_->socket().close(ignored);
   near_.close(ignored);
@@ -39,8 +39,10 @@ void lane::advance() {
   if (ended_ || (!near_.is_open() && !open()))
     return;
   bool more = true;
-  for (int k = 0; k < moves_a_turn && more; ++k)
+  for (int k = 0; k < moves_a_turn && more && !ended_; ++k)
     more = move();
+  if (ended_)
+    return;
   if ((far_gone_ && in_.empty()) || (near_gone_ && out_.empty() && !far_waits_))
     return end(far_->trouble());
   if (more)
@@ -69,10 +71,22 @@ bool lane::open() {
   return true;
 }
 
+/// @returns whether something has come that may go on
+bool lane::take_in() {
+  if (!in_.fill([this](auto to) { return far_->read_some(to); }, far_gone_))
+    return false;
+  const auto objection = guard_.objection(in_.left());
+  if (objection)
+    end(*objection);
+  return !objection;
+}
+
 /// @returns whether something has moved
 bool lane::move() {
+  bool moved = take_in();
+  if (ended_)
+    return false;
   const int near = near_.native_handle();
-  bool moved = in_.fill([this](auto to) { return far_->read_some(to); }, far_gone_);
   if (!in_.empty()) {
     const auto sent = send_some(near, std::array{in_.left()});
     in_.begin = sent.gone ? in_.end : in_.begin + sent.bytes; // nobody wants it any more

@@ -1,12 +1,13 @@
-#include "gossamer/actors/data_plane/tls/tunnel.hpp"
+#include "gossamer/actors/data_plane/tunnel.hpp"
 
+#include "gossamer/actors/data_plane/detail/lane.hpp"
 #include "gossamer/actors/data_plane/detail/listening.hpp"
-#include "gossamer/actors/data_plane/tls/detail/lane.hpp"
 
 #include <algorithm>
 #include <asio/connect.hpp>
 #include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
+#include <atomic>
 #include <future>
 #include <list>
 #include <mutex>
@@ -28,10 +29,10 @@ constexpr auto pause_without_descriptors = 100ms;
 } // namespace
 
 /// What the thread of a tunnel does.
-class tls_tunnel::hub {
+class tunnel::hub {
 public:
-  explicit hub(std::shared_ptr<const tls_identity> identity)
-      : identity_(std::move(identity)), acceptor_(io_), pause_(io_), end_(io_), thread_([this] { run(); }) {}
+  explicit hub(const credentials& shown)
+      : shown_(shown), acceptor_(io_), pause_(io_), end_(io_), thread_([this] { run(); }) {}
   hub(const hub&) = delete;
   hub& operator=(const hub&) = delete;
   ~hub() {
@@ -62,7 +63,9 @@ public:
     return result->get_future();
   }
 
-  std::string trouble() const {
+  void bound_messages(std::uint64_t most_bytes) { most_message_ = most_bytes; }
+
+  hitch trouble() const {
     const std::scoped_lock lock{mutex_};
     return trouble_;
   }
@@ -73,16 +76,17 @@ private:
       try {
         io_.run();
       } catch (const std::exception& e) { // no memory is left; patience ends what has stopped for it
-        note(e.what());
+        note({}, e.what(), false);
       }
   }
 
   std::shared_ptr<lane> add(std::unique_ptr<stream> far, std::function<void(int)> opened,
-                            std::function<void(const std::string&)> ended) {
+                            std::function<void(const std::string&, bool)> ended) {
     const auto place = lanes_.emplace(lanes_.end());
-    *place = std::make_shared<lane>(io_, std::move(far),
-                                    lane::owner{std::move(opened), [this, place, ended](const std::string& why) {
-                                                  ended(why);
+    *place = std::make_shared<lane>(io_, std::move(far), most_message_,
+                                    lane::owner{std::move(opened), [this, place, ended = std::move(ended)](
+                                                                       const std::string& why, bool is_refused) {
+                                                  ended(why, is_refused);
                                                   lanes_.erase(place);
                                                   stop_if_over();
                                                 }});
@@ -104,11 +108,11 @@ private:
     if (std::ranges::count_if(lanes_, [](const auto& l) { return !l->is_open(); }) >= most_guests)
       return;
     try {
-      const auto guest = add(accepting_stream(std::move(s), identity_), in_, [](const std::string&) {});
+      const auto guest = add(accepting_stream(std::move(s), shown_), in_, [](const std::string&, bool) {});
       guest->expect(longest_greeting);
       guest->begin();
     } catch (const std::exception& e) { // costs this guest, and nobody else
-      note(e.what());
+      note({}, e.what(), false);
     }
   }
 
@@ -118,11 +122,11 @@ private:
       if (!std::exchange(*once, true))
         result->set_value(socket);
     };
-    const auto made =
-        add(opening_stream(tcp::socket{io_}, identity_, where.host), answer, [this, answer](const std::string& why) {
-          note(why);
-          answer(-1);
-        });
+    const auto made = add(opening_stream(tcp::socket{io_}, shown_, where.host), answer,
+                          [this, where, answer](const std::string& why, bool is_refused) {
+                            note(where, why, is_refused);
+                            answer(-1);
+                          });
     made->expect(longest_attempt);
     const auto resolver = std::make_shared<tcp::resolver>(io_);
     resolver->async_resolve(
@@ -142,10 +146,10 @@ private:
         });
   }
 
-  void note(std::string why) {
+  void note(const endpoint& where, const std::string& why, bool is_refused) {
     const std::scoped_lock lock{mutex_};
     if (!why.empty())
-      trouble_ = std::move(why);
+      trouble_ = {where, why, is_refused};
   }
 
   void close() {
@@ -165,7 +169,8 @@ private:
       io_.stop();
   }
 
-  const std::shared_ptr<const tls_identity> identity_;
+  const credentials shown_;
+  std::atomic<std::uint64_t> most_message_ = most_control_bytes_of_any_run;
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(io_);
   tcp::acceptor acceptor_;
@@ -174,20 +179,21 @@ private:
   std::list<std::shared_ptr<lane>> lanes_;
   bool closing_ = false;
   mutable std::mutex mutex_;
-  std::string trouble_;
+  hitch trouble_;
   std::thread thread_;
 };
 
-tls_tunnel::tls_tunnel(std::shared_ptr<const tls_identity> identity)
-    : hub_(std::make_unique<hub>(std::move(identity))) {}
-tls_tunnel::~tls_tunnel() = default;
+tunnel::tunnel(const credentials& shown) : hub_(std::make_unique<hub>(shown)) {}
+tunnel::~tunnel() = default;
 
-endpoint tls_tunnel::listen(const endpoint& where, std::function<void(int)> in) {
+endpoint tunnel::listen(const endpoint& where, std::function<void(int)> in) {
   return hub_->listen(where, std::move(in));
 }
 
-int tls_tunnel::connect(const endpoint& where) { return hub_->connect(where).get(); }
+int tunnel::connect(const endpoint& where) { return hub_->connect(where).get(); }
 
-std::string tls_tunnel::trouble() const { return hub_->trouble(); }
+void tunnel::bound_messages(std::uint64_t most_bytes) { hub_->bound_messages(most_bytes); }
+
+tunnel::hitch tunnel::trouble() const { return hub_->trouble(); }
 
 } // namespace gossamer::actors

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/actors/data_plane/control_guard.hpp"
 #include "gossamer/actors/data_plane/detail/alarm.hpp"
 #include "gossamer/actors/data_plane/detail/stream.hpp"
 
@@ -9,16 +10,19 @@
 
 namespace gossamer::actors::detail {
 
-/// One connection of a tunnel: a stream to another process, and a local socket. Threads: that of its context.
+/// One connection of a tunnel: a stream to another process, and a local socket. What comes out of the stream is control
+/// messages, or the lane ends before the local socket has seen what is not. Threads: that of its context.
 class lane : public std::enable_shared_from_this<lane> {
 public:
   struct owner {
-    std::function<void(int)> opened;               ///< gets the local end
-    std::function<void(const std::string&)> ended; ///< why, if there is something to say; forgets the lane
+    std::function<void(int)> opened; ///< gets the local end
+    /// Why, if there is something to say; forgets the lane.
+    std::function<void(const std::string& why, bool is_refused)> ended;
   };
 
-  lane(asio::io_context& io, std::unique_ptr<stream> far, owner whose)
-      : io_(io), far_(std::move(far)), near_(io), patience_(io), owner_(std::move(whose)) {}
+  /// @param most_message bytes of a control message behind its header
+  lane(asio::io_context& io, std::unique_ptr<stream> far, std::uint64_t most_message, owner whose)
+      : io_(io), far_(std::move(far)), near_(io), patience_(io), guard_(most_message), owner_(std::move(whose)) {}
 
   stream& far() noexcept { return *far_; }
   /// The other side must have shown who it is after so long.
@@ -52,6 +56,7 @@ private:
   void advance();
   bool open();
   bool move();
+  bool take_in();
   void wait(std::size_t which, std::function<void(std::function<void()>)> how);
   void wait_for_more();
 
@@ -59,6 +64,7 @@ private:
   std::unique_ptr<stream> far_;
   asio::local::stream_protocol::socket near_;
   alarm patience_;
+  control_guard guard_; ///< of what comes in
   owner owner_;
   cargo in_, out_; ///< from and to the other process
   bool far_gone_ = false, near_gone_ = false, far_waits_ = false, ended_ = false;

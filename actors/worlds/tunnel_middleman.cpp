@@ -1,4 +1,4 @@
-#include "gossamer/actors/worlds/tls_middleman.hpp"
+#include "gossamer/actors/worlds/tunnel_middleman.hpp"
 
 #include "gossamer/base/error.hpp"
 
@@ -62,7 +62,7 @@ private:
 
 class tunnel_actor final : public caf::io::middleman_actor_impl {
 public:
-  tunnel_actor(caf::actor_config& config, caf::actor broker, tls_tunnel* tunnel, int exit)
+  tunnel_actor(caf::actor_config& config, caf::actor broker, tunnel* tunnel, int exit)
       : middleman_actor_impl(config, std::move(broker)), tunnel_(tunnel), exit_(exit) {}
 
 protected:
@@ -80,13 +80,13 @@ protected:
 private:
   default_multiplexer& backend() { return dynamic_cast<default_multiplexer&>(system().middleman().backend()); }
 
-  tls_tunnel* tunnel_;
+  tunnel* tunnel_;
   int exit_;
 };
 
 } // namespace
 
-tls_middleman::tls_middleman(caf::actor_system& system, tls_tunnel& through) : system_(system), tunnel_(through) {
+tunnel_middleman::tunnel_middleman(caf::actor_system& system, tunnel& through) : system_(system), tunnel_(through) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
     throw error(errc::io, fmt::format("cannot make a pair of sockets: {}", std::strerror(errno)));
@@ -99,7 +99,7 @@ tls_middleman::tls_middleman(caf::actor_system& system, tls_tunnel& through) : s
       system.middleman().named_broker<caf::io::basp_broker>(caf::atom("BASP")), &tunnel_, exit_);
 }
 
-tls_middleman::~tls_middleman() {
+tunnel_middleman::~tunnel_middleman() {
   caf::scoped_actor self{system_, true};
   self->send_exit(actor_, caf::exit_reason::kill);
   self->wait_for(actor_);
@@ -107,7 +107,7 @@ tls_middleman::~tls_middleman() {
     close(exit_);
 }
 
-endpoint tls_middleman::publish(const caf::actor& door, const endpoint& where) {
+endpoint tunnel_middleman::publish(const caf::actor& door, const endpoint& where) {
   auto found = tunnel_.listen(where, [entrance = entrance_](int socket) {
     if (send(*entrance, &socket, sizeof socket, MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof socket)
       close(socket);

@@ -1,0 +1,56 @@
+// Several nodes in one process that share a token, on 127.0.0.1, and who has another one or none.
+#include "data_plane/live_planes.hpp"
+
+namespace gossamer::actors {
+namespace {
+
+using namespace std::chrono_literals;
+using test::ledger;
+using testing::HasSubstr;
+
+class token_test : public test::data_plane_test {
+protected:
+  token_test() { shows.token = access_token::drawn(); }
+
+  /// Two nodes, of which 0 sends to 1. @returns why 0 cannot reach it
+  std::string why_lost_with(std::optional<access_token> sender, std::optional<access_token> receiver) {
+    auto mine = setup(0), theirs = setup(1);
+    mine.shows.token = std::move(sender);
+    mine.patience = 300ms;
+    theirs.shows.token = std::move(receiver);
+    add(mine);
+    add(theirs);
+    meet();
+    send(0, 0, 4, 1);
+    const auto why = why_lost(0, 1);
+    seen.note([](const ledger& l) { EXPECT_EQ(l.frames, 0u); });
+    return why;
+  }
+};
+
+TEST_F(token_test, carries_every_frame_once_and_in_order_while_connections_break) {
+  share_memory = false;
+  exchange_while_connections_break();
+}
+
+TEST_F(token_test, gives_way_to_memory_once_both_have_proved_themselves) { exchange_while_connections_break(); }
+
+TEST_F(token_test, is_not_disturbed_by_strangers) { exchange_among_strangers(); }
+
+TEST_F(token_test, tells_nothing_to_who_knows_the_run_and_not_the_token) {
+  start(2);
+  test::raw_connection stranger{planes[0]->listens_on().port};
+  stranger.send(write(hello{.run = test::run, .fingerprint = 7, .node = 1, .meant_node = 0}));
+  EXPECT_EQ(stranger.receive_until_closed().size(), 0u);
+}
+
+TEST_F(token_test, does_not_reach_a_node_with_another_token) {
+  EXPECT_THAT(why_lost_with(access_token::drawn(), access_token::drawn()), HasSubstr("it does not accept this token"));
+}
+
+TEST_F(token_test, does_not_reach_a_node_with_a_token_without_one) {
+  EXPECT_THAT(why_lost_with(std::nullopt, access_token::drawn()), HasSubstr("could not be reached"));
+}
+
+} // namespace
+} // namespace gossamer::actors

@@ -1,0 +1,79 @@
+// Arbitrary bytes of a stranger at a door with a token, and of a peer behind it: nobody gets in without the token, no
+// long message gets past the guard, and it does not matter how bytes were cut.
+#include "gossamer/actors/data_plane/control_guard.hpp"
+#include "gossamer/actors/data_plane/token_handshake.hpp"
+
+#include <string>
+#include <vector>
+
+#include "fuzz/target.hpp"
+
+namespace {
+
+using namespace gossamer;
+using namespace gossamer::actors;
+using bytes = std::span<const std::byte>;
+
+struct outcome {
+  token_handshake::state state;
+  std::vector<std::byte> said;
+  std::size_t taken = 0;
+
+  friend bool operator==(const outcome&, const outcome&) = default;
+};
+
+outcome knock(bytes said, std::size_t piece, token_handshake::role role) {
+  static const access_token token{"0123456789abcdef", "the fuzzer"};
+  token_handshake door{role, token, {}};
+  outcome result{};
+  while (!door.room().empty() && result.taken < said.size()) {
+    const auto room = door.room();
+    const auto now = std::min({room.size(), said.size() - result.taken, piece});
+    std::ranges::copy(said.subspan(result.taken, now), room.begin());
+    door.commit(now);
+    result.taken += now;
+    const auto answer = door.unsent();
+    result.said.insert(result.said.end(), answer.begin(), answer.end());
+    door.sent(answer.size());
+  }
+  result.state = door.now();
+  GOSSAMER_ASSERT(result.state != token_handshake::state::established, "nobody gets in without the token");
+  return result;
+}
+
+/// Behind which byte it objects; nothing: it does not.
+std::optional<std::size_t> objects_at(bytes said, std::size_t piece) {
+  control_guard guard{1 << 16};
+  for (std::size_t at = 0; at < said.size(); at += piece)
+    if (guard.objection(said.subspan(at, std::min(piece, said.size() - at))))
+      return at;
+  return std::nullopt;
+}
+
+/// The same, said more simply.
+bool is_lawful(bytes said) {
+  while (said.size() >= control_guard::header_bytes) {
+    std::uint64_t length = 0;
+    for (std::size_t k = 4; k < 8; ++k)
+      length = 256 * length + std::to_integer<std::uint64_t>(said[k]);
+    if (std::to_integer<unsigned>(said[0]) > 6 || length > 1 << 16)
+      return false;
+    said = said.subspan(std::min<std::size_t>(control_guard::header_bytes + length, said.size()));
+  }
+  return true;
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto said = std::as_bytes(std::span{data, size});
+  for (const auto role : {token_handshake::role::opens, token_handshake::role::accepts}) {
+    auto slow = knock(said, 1, role), fast = knock(said, SIZE_MAX, role);
+    slow.taken = fast.taken = 0; // one that objects at once has been given less
+    GOSSAMER_ASSERT(slow == fast, "how bytes are cut does not matter");
+  }
+  GOSSAMER_ASSERT(objects_at(said, 1).has_value() == !is_lawful(said), "the guard objects to what is against the law");
+  GOSSAMER_ASSERT(objects_at(said, 1).has_value() == objects_at(said, SIZE_MAX).has_value(),
+                  "how bytes are cut does not matter");
+  return 0;
+}
