@@ -25,7 +25,7 @@ struct device_parts {
 };
 
 /// What had been done where a run goes on from a checkpoint; nothing where it begins.
-struct work_done {
+struct earlier_work {
   std::uint64_t updates = 0; ///< gradients of all workers together
   double steps = 0;          ///< of each worker; on average, if asynchronous
 };
@@ -55,8 +55,8 @@ struct experiment {
   std::uint64_t steps_per_worker = 0;
   std::uint64_t evaluation_steps = 1; ///< steps of each worker between evaluations
   double planned_epochs = 0;          ///< infinite where only time ends the run
-  std::uint64_t planned_updates = 0; ///< of all workers together, likewise
-  work_done done;
+  std::uint64_t planned_updates = 0;  ///< of all workers together, likewise
+  earlier_work done;
 
   /// Gradients, of all workers together, that touch every training sample once.
   double updates_per_epoch() const {
