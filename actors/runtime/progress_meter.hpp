@@ -40,7 +40,7 @@ public:
 
   /// A step that no worker can have got to is not believed: by it the run would have come to its planned end.
   void count(const step_report& r) {
-    if (r.step > planned_updates())
+    if (r.step > run_->planned_updates)
       return;
     const bool is_first = reports_++ == 0;
     const auto before = ledger_.steps(r.source);
