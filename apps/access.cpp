@@ -92,9 +92,10 @@ actors::credentials credentials_to_reach(const node_options& node, const std::st
   if (!result.token)
     result.token = find_token(where);
   if (!result.token)
-    throw error(errc::usage, fmt::format("the run at {} asks for a token, and none is given here", where),
-                fmt::format("whoever leads the run prints it, with the line to paste: give it in {} or by "
-                            "--token-file; --no-token is for runs that have none",
+    throw error(errc::usage,
+                fmt::format("the run at {} asks for a token or certificates, and neither is given here", where),
+                fmt::format("whoever leads the run prints the token, with the line to paste: give it in {} or by "
+                            "--token-file; --no-token is for runs that have neither",
                             token_variable));
   return result;
 }

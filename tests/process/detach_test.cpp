@@ -121,7 +121,7 @@ TEST_F(detached, runs_answer_whoever_has_a_certificate) {
   ASSERT_EQ(launch({"--certs", "certs/127.0.0.1"}).status, 0);
   const auto leader = text("leader");
   EXPECT_THAT(here({"status", leader, "--certs", "certs/127.0.0.1"}).out, HasSubstr("2 of 2 nodes"));
-  const auto stranger = here({"stop", leader, "--patience", "0.5"});
+  const auto stranger = here({"stop", leader, "--patience", "0.5", "--no-token"});
   EXPECT_EQ(stranger.status, 1);
   EXPECT_THAT(stranger.err, HasSubstr("nobody leads a run at " + leader));
   EXPECT_EQ(here({"stop", leader, "--certs", "certs/127.0.0.1"}).status, 0);
@@ -171,7 +171,7 @@ TEST_F(detached, what_is_no_run_gets_one_sentence) {
   expect({"status"}, 2, "no run was detached");
   expect({"stop", "absent"}, 2, "absent holds no run that was launched");
   expect({"attach", "127.0.0.1:1"}, 2, "gossamer status and gossamer stop");
-  expect({"status", "127.0.0.1:1"}, 1, "nobody leads a run at 127.0.0.1:1");
+  expect({"status", "127.0.0.1:1", "--no-token"}, 1, "nobody leads a run at 127.0.0.1:1");
   expect({"stop", "127.0.0.1:99999"}, 2, "its port is no number");
   expect({"status", "10.0.0.1:1"}, 2, "--insecure");
   write("run/launch.toml", "process = \"x\"\n");
@@ -188,7 +188,7 @@ TEST_F(detached, a_strangers_port_is_told_from_a_leader) {
   ASSERT_EQ(listen(listener, 8), 0); // and says nothing
   ASSERT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&where), &size), 0);
   const auto address = "127.0.0.1:" + std::to_string(ntohs(where.sin_port));
-  const auto ended = here({"status", address, "--patience", "0.5"});
+  const auto ended = here({"status", address, "--patience", "0.5", "--no-token"});
   close(listener);
   EXPECT_EQ(ended.status, 1);
   EXPECT_THAT(ended.err, HasSubstr("nobody leads a run at " + address));

@@ -61,9 +61,9 @@ TEST_F(token, is_printed_and_lets_in_whoever_is_given_it) {
   EXPECT_EQ(json::parse(read("run/summary.json"))["end"], "interrupted") << "nobody had planned it";
   EXPECT_EQ(secret.size(), 32U) << led.err;
   EXPECT_EQ(none.status, 2);
-  EXPECT_THAT(none.err,
-              AllOf(HasSubstr("asks for a token, and none is given here"), HasSubstr("prints it, with the line"),
-                    HasSubstr("GOSSAMER_TOKEN"), HasSubstr("--token-file")));
+  EXPECT_THAT(none.err, AllOf(HasSubstr("asks for a token or certificates, and neither is given here"),
+                              HasSubstr("prints the token, with the line"), HasSubstr("GOSSAMER_TOKEN"),
+                              HasSubstr("--token-file")));
   EXPECT_EQ(wrong.status, 2);
   EXPECT_THAT(wrong.err, AllOf(HasSubstr(where + " does not accept this token"), HasSubstr("GOSSAMER_TOKEN")));
   EXPECT_THAT(wrong.err, Not(HasSubstr(some_token)));
@@ -129,7 +129,7 @@ TEST_F(token, of_a_process_that_was_killed_is_not_found) {
   EXPECT_FALSE(std::filesystem::is_empty(folder_ / "state/gossamer/tokens"));
   const auto late = run({"node", "--join", where});
   EXPECT_EQ(late.status, 2);
-  EXPECT_THAT(late.err, HasSubstr("none is given here"));
+  EXPECT_THAT(late.err, HasSubstr("neither is given here"));
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "state/gossamer/tokens"));
 }
 
@@ -155,7 +155,7 @@ TEST_F(token, that_is_none_gets_one_sentence) {
 
 TEST_F(token, can_be_done_without) {
   const auto ended = run(words{"launch", "--hosts", "localhost:2", "--no-token", "--"} + small
-                         + words{"--algorithm", "d-psgd", "--out", "run"});
+                         + words{"--algorithm", "d-psgd", "--out", "launched"});
   EXPECT_EQ(ended.status, 0) << ended.err;
   support::subprocess leader(
       in_folder({}, words{"node", "--listen", "127.0.0.1:0", "--no-token", "--nodes", "2"} + endless));
