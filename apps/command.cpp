@@ -1,11 +1,11 @@
 #include "gossamer/apps/command.hpp"
 
-#include "gossamer/actors/telemetry/side_thread.hpp"
 #include "gossamer/apps/detail/cluster_flags.hpp"
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/apps/detail/measure.hpp"
 #include "gossamer/apps/detail/reproduce.hpp"
 #include "gossamer/apps/detail/table_flags.hpp"
+#include "gossamer/apps/detail/write_all.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/printable.hpp"
 
@@ -20,9 +20,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <poll.h>
 #include <system_error>
-#include <unistd.h>
 
 namespace gossamer::apps {
 
@@ -359,6 +357,7 @@ int run_and_flush(int argc, char** argv, const program& self) {
 } // namespace
 
 int run_command(int argc, char** argv, std::span<const actors::algorithm_entry> own) {
+  open_standard_error();
   // Standard output is for results.
   spdlog::set_default_logger(
       std::make_shared<spdlog::logger>("gossamer", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
@@ -367,9 +366,7 @@ int run_command(int argc, char** argv, std::span<const actors::algorithm_entry> 
   const std::string path = argc > 0 ? argv[0] : "gossamer";
   // Never throws, not even when standard error is closed, and does not wait for ever when nobody reads that.
   const auto complain = [name = path.substr(path.rfind('/') + 1)](const char* what) {
-    pollfd errors{STDERR_FILENO, POLLOUT, 0};
-    if (poll(&errors, 1, static_cast<int>(std::chrono::milliseconds{actors::longest_farewell}.count())) != 0)
-      std::fputs(fmt::format("{}: {}\n", name, printable(what)).c_str(), stderr);
+    write_last_words(fmt::format("{}: {}\n", name, printable(what)));
     return 1;
   };
   try {
