@@ -1,6 +1,5 @@
 #include "gossamer/apps/command.hpp"
 
-#include "gossamer/actors/telemetry/side_thread.hpp"
 #include "gossamer/apps/detail/cluster_flags.hpp"
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/apps/detail/measure.hpp"
@@ -8,6 +7,7 @@
 #include "gossamer/apps/detail/table_flags.hpp"
 #include "gossamer/apps/detail/time_flag.hpp"
 #include "gossamer/apps/detail/unexpected.hpp"
+#include "gossamer/apps/detail/write_all.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/printable.hpp"
 
@@ -22,9 +22,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <poll.h>
 #include <system_error>
-#include <unistd.h>
 
 namespace gossamer::apps {
 
@@ -328,6 +326,7 @@ int run_and_flush(int argc, char** argv, const program& self) {
 } // namespace
 
 int run_command(int argc, char** argv, std::span<const actors::algorithm_entry> own) {
+  open_standard_error();
   // Standard output is for results.
   spdlog::set_default_logger(
       std::make_shared<spdlog::logger>("gossamer", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
@@ -336,9 +335,7 @@ int run_command(int argc, char** argv, std::span<const actors::algorithm_entry> 
   const std::string path = argc > 0 ? argv[0] : "gossamer";
   // Never throws, not even when standard error is closed, and does not wait for ever when nobody reads that.
   const auto complain = [name = path.substr(path.rfind('/') + 1)](const char* what) {
-    pollfd errors{STDERR_FILENO, POLLOUT, 0};
-    if (poll(&errors, 1, static_cast<int>(std::chrono::milliseconds{actors::longest_farewell}.count())) != 0)
-      std::fputs(fmt::format("{}: {}\n", name, printable(what)).c_str(), stderr);
+    write_last_words(fmt::format("{}: {}\n", name, printable(what)));
     return 1;
   };
   try {

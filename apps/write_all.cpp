@@ -1,7 +1,11 @@
 #include "gossamer/apps/detail/write_all.hpp"
 
+#include "gossamer/actors/telemetry/side_thread.hpp"
+
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -19,6 +23,22 @@ void write_all(int file, std::string_view text) noexcept {
       return;
     }
   }
+}
+
+void write_last_words(std::string_view text) noexcept {
+  pollfd polled{STDERR_FILENO, POLLOUT, 0};
+  if (poll(&polled, 1, static_cast<int>(std::chrono::milliseconds{actors::longest_farewell}.count())) != 0)
+    write_all(STDERR_FILENO, text);
+}
+
+void open_standard_error() noexcept {
+  if (fcntl(STDERR_FILENO, F_GETFD) >= 0)
+    return;
+  const int nowhere = open("/dev/null", O_WRONLY);
+  if (nowhere == STDERR_FILENO)
+    return;
+  dup2(nowhere, STDERR_FILENO);
+  close(nowhere);
 }
 
 } // namespace gossamer::apps

@@ -8,4 +8,10 @@ namespace gossamer::apps {
 /// can see it. What `stdio` keeps for the same file is not written first.
 void write_all(int file, std::string_view text) noexcept;
 
+/// The same on standard error, but it does not wait for ever where nobody reads that.
+void write_last_words(std::string_view text) noexcept;
+
+/// Where it was closed, so that no file that is opened later takes its place, and the lines that are meant for it.
+void open_standard_error() noexcept;
+
 } // namespace gossamer::apps

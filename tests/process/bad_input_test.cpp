@@ -308,6 +308,7 @@ TEST_F(bad_output, keeps_the_measurements_of_a_run_that_diverged) {
 TEST_F(bad_output, trains_on_when_nobody_can_see_it) {
   const auto ended = execute(words{"sh", "-c", "exec \"$0\" \"$@\" 2>&-"} + gossamer(small + words{"--out", "run"}));
   EXPECT_EQ(ended.status, 0);
+  EXPECT_FALSE(metrics().empty()) << "which are JSON, and nothing else";
   EXPECT_TRUE(exists("run/summary.json"));
 }
 
