@@ -252,6 +252,7 @@ def soak(arguments: argparse.Namespace, folder: Path, network: Network | None) -
         striker = Striker(arguments, run)
         striker.strike()
         striker.settle()
+        fat = list(grown(striker.memory, arguments.most_growth))
         struck = run.finish(arguments.seconds)
     for line in striker.report():
         print(line, flush=True)
@@ -273,7 +274,7 @@ def soak(arguments: argparse.Namespace, folder: Path, network: Network | None) -
         yield f"{run.restarted} nodes were started again, and no more than {away} can have been away"
     if backward := sum(b < a for a, b in itertools.pairwise(run.times_s())):
         yield f"the time in metrics.jsonl goes back {backward} times"
-    yield from grown(striker.memory, arguments.most_growth)
+    yield from fat
     if struck["test_accuracy"] < alone["test_accuracy"] - arguments.tolerance:
         yield "the blows cost more accuracy than is tolerated"
 
