@@ -34,6 +34,7 @@ constexpr std::uint64_t nearest(std::uint64_t known, std::uint32_t low_bits) {
   const auto ahead = static_cast<std::int32_t>(low_bits - static_cast<std::uint32_t>(known));
   return known + static_cast<std::uint64_t>(std::int64_t{ahead});
 }
+static_assert(nearest(0xffffffff, 1) == 0x100000001 && nearest(0x100000001, 0xffffffff) == 0xffffffff);
 
 /// What a worker asks.
 enum request : std::uint32_t { pull, push_and_pull, farewell };

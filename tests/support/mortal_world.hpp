@@ -110,6 +110,8 @@ private:
       s.witness = &world.witness_;
       if (id >= world.run_->settings.workers)
         s.place.saved = world.saved_[id];
+        if (incarnation == 0 && !s.place.saved)
+          world.saved_[id] = std::make_shared<const std::vector<std::byte>>(); // nobody has seen anything of it
       return s;
     }
     void meet(std::shared_ptr<const actors::roster> who) {
