@@ -2,6 +2,7 @@
 #include "gossamer/actors/data_plane/local_address.hpp"
 #include "gossamer/actors/runtime/evaluation_frames.hpp"
 #include "gossamer/actors/runtime/failure_detector.hpp"
+#include "gossamer/actors/worlds/control_checks.hpp"
 #include "gossamer/actors/worlds/detail/cluster_parts.hpp"
 #include "gossamer/actors/worlds/detail/file_sources.hpp"
 #include "gossamer/actors/worlds/fetching.hpp"
@@ -73,6 +74,7 @@ public:
         settings_.wait = {};
         knock();
         auto again = next<run_offer>();
+        check(again);
         if (again.run != offer.run)
           throw error(errc::failed, fmt::format("another run is led at {}", to_string(settings_.where)),
                       "start the node again");
@@ -261,6 +263,7 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
   caf::scoped_actor self{system};
   membership_of_node here{self, control, s};
   auto offer = here.next<run_offer>();
+  check(offer);
   s.tell(introduction(offer.node));
   const auto e = s.fetching ? prepare_or_fetch(s, prepare, offer, here) : prepare(offer.settings, {});
   const auto print = fingerprint_of(*e);
@@ -280,6 +283,7 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
   const auto world = std::make_shared<const real_time>(system, e, around, e->settings.workers);
   const auto door = std::make_shared<endpoint>();
   const auto prepare_node = [&, door](const cluster_plan& plan) {
+    check(plan, offer.node, e->participants());
     const auto parts = world->parts(plane.shared, offer.node, residences(plan.nodes, e->participants()));
     if (parts.from)
       require_states(*parts.from, *e, plan.nodes[offer.node].ranks);

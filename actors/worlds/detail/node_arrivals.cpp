@@ -49,6 +49,8 @@ void node_state::on_ready(const node_ready& m) {
   const auto found = candidates_.find(m.node);
   if (!office_ || found == candidates_.end() || found->second.who != self_->current_sender())
     return;
+  if (m.handle == own_handle() || others_->behind(m.handle.address()) != nullptr)
+    return; // of another node
   if (auto why = refusal_of(setup_.print, m)) {
     setup_.tell(fmt::format("node {} is refused: {}", m.node, why->sentence));
     candidates_.erase(found);
@@ -86,7 +88,7 @@ void node_state::meet(remote_node& other, std::uint32_t life, node_interface::ha
 
 void node_state::on_greeting(const greeting& m) {
   auto* from = others_->numbered(m.node);
-  if (from == nullptr || setup_.nodes[m.node].incarnation != m.life)
+  if (from == nullptr || setup_.nodes[m.node].incarnation != m.life || is_expelled(m.node, m.life))
     return; // it will say so again when the chair has told who it is
   if (!m.is_answer)
     self_->send(m.handle, greeting{setup_.number, setup_.nodes[setup_.number].incarnation, own_handle(), true});

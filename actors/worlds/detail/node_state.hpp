@@ -7,6 +7,7 @@
 #include "gossamer/actors/runtime/progress_meter.hpp"
 #include "gossamer/actors/runtime/view_maker.hpp"
 #include "gossamer/actors/worlds/chair_books.hpp"
+#include "gossamer/actors/worlds/control_checks.hpp"
 #include "gossamer/actors/worlds/node_actor.hpp"
 
 namespace gossamer::actors::detail {
@@ -94,6 +95,11 @@ public:
   void notice(const worker_lost& loss);
   void on_loss(const worker_lost& m);
   void on_complaint(const node_lost& m);
+  /// Whether the present message may be acted upon: it makes sense, and nothing has come from its sender that did not.
+  template <class Message>
+  bool admits(const Message& m) {
+    return passes([&](const known_run& run) { check(m, run); });
+  }
   void on_message(const consensus::message& m) {
     hear();
     on(m);
@@ -152,6 +158,10 @@ private:
   double elapsed() const { return seconds{now()}.count(); }
   /// Who sends the present message; null where that is no node that is there.
   remote_node* speaker() { return others_->speaking(self_->current_sender()); }
+  bool passes(const std::function<void(const known_run&)>& check_message);
+  /// It has said what cannot be, and is not listened to any more.
+  void expel(remote_node& other, const std::string& why);
+  bool is_expelled(std::uint32_t number, std::uint32_t life) const;
   /// That whoever sends the present message lives.
   void hear();
   void meet_on_data_plane() const;
@@ -258,7 +268,8 @@ private:
     caf::actor_addr who;
     std::uint32_t incarnation = 0;
   };
-  std::map<std::uint32_t, candidate> candidates_; // by the number that they may have
+  std::map<std::uint32_t, candidate> candidates_;   // by the number that they may have
+  std::map<std::uint32_t, std::uint32_t> expelled_; // lives of nodes, and of those before
   std::set<std::uint32_t> watched_;
   std::map<std::uint32_t, std::string> suspicions_;   // the last of each node
   std::optional<failure_detector::time> alone_since_; // nobody is known who votes and lives
