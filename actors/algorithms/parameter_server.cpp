@@ -29,6 +29,13 @@ namespace gossamer::actors {
 
 namespace {
 
+/// The number of those with these low bits that is nearest to what was known: a master that begins anew may be behind.
+constexpr std::uint64_t nearest(std::uint64_t known, std::uint32_t low_bits) {
+  const auto ahead = static_cast<std::int32_t>(low_bits - static_cast<std::uint32_t>(known));
+  return known + static_cast<std::uint64_t>(std::int64_t{ahead});
+}
+static_assert(nearest(0xffffffff, 1) == 0x100000001 && nearest(0x100000001, 0xffffffff) == 0xffffffff);
+
 /// What a worker asks.
 enum request : std::uint32_t { pull, push_and_pull, farewell };
 
@@ -61,7 +68,7 @@ private:
         continue; // there are more masters than elements, and nothing is what this one holds, too
       if (answers[k].body.elements == 0)
         return false;
-      updates_ = answers[k].label.part;
+      updates_ = nearest(updates_, answers[k].label.part);
       std::ranges::copy(w.decode(answers[k].body, mine.size).view(), mine.of(x_).begin());
     }
     return true;
@@ -81,7 +88,7 @@ private:
 
   vec x_;
   std::uint64_t t_ = 0;
-  std::uint64_t updates_ = 0; // that x has seen, modulo 2^32
+  std::uint64_t updates_ = 0; // that x has seen
   vec gradient_;              // at the x_ before; empty when there is none
   std::uint64_t requests_ = 0;
 };

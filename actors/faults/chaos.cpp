@@ -49,7 +49,13 @@ public:
   fault_plan draw() {
     const auto on = kinds();
     fault_plan plan;
-    for (const auto at_s : begins()) {
+    auto times = begins();
+    const bool kills = std::ranges::find(on, fault_kind::kill) != on.end();
+    if (limits_.masters > 0 && kills && below(4) == 0) {
+      times.erase(times.begin());
+      plan.faults.push_back(first_death());
+    }
+    for (const auto at_s : times) {
       fault f{.kind = on[below(on.size())], .at_s = at_s};
       const double most_s = last_end * limits_.horizon_s - at_s;
       f.lasts_s = three_digits(log_uniform(0.005 * limits_.horizon_s, most_s));
@@ -116,6 +122,18 @@ private:
       at_s = three_digits(last_begin * limits_.horizon_s * random_.uniform_double());
     std::ranges::sort(result);
     return result;
+  }
+
+  /// A master dies before it has done anything, with its process or alone.
+  fault first_death() {
+    fault f{.kind = fault_kind::kill, .at_s = 0};
+    f.lasts_s = three_digits(log_uniform(0.005 * limits_.horizon_s, last_end * limits_.horizon_s));
+    f.workers = {static_cast<rank>(limits_.workers + below(limits_.masters))};
+    f.processes = limits_.processes && most_dead() > 0 && coin();
+    bury(f, !f.processes); // nobody takes the place of its process
+    if (f.processes)
+      dead_processes_.emplace_back(*f.lasts_s + regained_after_s, 1);
+    return f;
   }
 
   /// False when there is nobody to strike.

@@ -29,6 +29,8 @@ struct chaos_limits {
 /// Durations, rates and sizes are log-uniform, so that mild and wild ones are equally frequent. Workers that are spared
 /// do not leave either.
 ///
+/// Where there are masters, one of them dies at once in a quarter of the plans that kill.
+///
 /// Where processes die, half of these kills strike whoever coordinates. Fewer processes are dead at any time than half
 /// of those that vote, one that comes back counting for as long as it takes to get its vote again; a master's comes
 /// back if it dies by its name; and besides the `spare` workers as many are not killed by their names as may die by the

@@ -28,6 +28,10 @@ public:
       std::chrono::seconds(2);           ///< that doubling leads to, unless they ask for more
   static constexpr int enough_hints = 3; ///< that later frames have arrived
 
+  channel() = default;
+  /// One over which so many frames have gone in each direction.
+  explicit channel(std::uint64_t before) noexcept : sent_(before), received_(before) {}
+
   /// Numbers a frame. @param keep until it is acknowledged; false where links are trusted and nobody acknowledges
   void number(frame& f, time now, bool keep);
   /// The peer has everything up to `sequence`.
@@ -46,7 +50,7 @@ public:
     }
   }
   /// The number up to which nothing is missing: what an acknowledgement says.
-  std::uint32_t received() const noexcept { return received_; }
+  std::uint64_t received() const noexcept { return received_; }
 
   /// When to call `repeat`; nothing while everything is acknowledged.
   std::optional<time> timeout() const noexcept;
@@ -65,17 +69,17 @@ private:
   void measure(time round_trip);
   time estimate() const noexcept;
 
-  std::uint32_t sent_ = 0;
+  std::uint64_t sent_ = 0;
   std::list<kept> unacknowledged_;   // which takes no memory as long as it is empty, as a deque would
-  std::uint32_t repeated_until_ = 0; // the last frame that had been sent when it began to repeat
+  std::uint64_t repeated_until_ = 0; // the last frame that had been sent when it began to repeat
   int hints_ = 0;
   time last_progress_{}; // when the oldest frame was sent, or the one before it acknowledged
   time timeout_ = first_timeout;
   std::optional<time> smoothed_; // round trip
   time variation_{};
 
-  std::uint32_t received_ = 0;
-  std::map<std::uint32_t, frame> early_;
+  std::uint64_t received_ = 0;
+  std::map<std::uint64_t, frame> early_;
 };
 
 } // namespace gossamer::actors

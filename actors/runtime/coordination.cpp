@@ -57,14 +57,16 @@ coordination::orders coordination::on(const consensus::resolution& next) {
   if (over())
     return out;
   const auto lost = follow(next.what.view, out);
-  if (next.what.parting != last_.what.parting)
+  const bool parts = next.what.parting != last_.what.parting;
+  const bool is_news = parts || next.what.view != last_.what.view || next.stopping != last_.stopping;
+  if (parts)
     paused_.clear();
   last_ = next;
   models_are_lost_ = false;
   stopping_ |= next.stopping;
   if (running() && next.stopping && why_ == run_end::planned)
     why_ = next.why;
-  if (is_unmet())
+  if (is_unmet() && is_news) // else another would say the same: nobody can start who waits, until time has passed
     wish({}, out);
   for (const auto i : lost)
     if (phase_ == phase::collecting)

@@ -14,7 +14,7 @@ namespace gossamer::actors {
 
 namespace {
 
-/// What stands behind the kind, in the order of the wire; the first five are below 2^32.
+/// What stands behind the kind, in the order of the wire; all but the sequence and the step are below 2^32.
 std::array<std::uint64_t, 6> numbers_of(const frame& f) noexcept {
   return {f.source, f.incarnation, f.sequence, f.label.part, f.label.view, f.label.step};
 }
@@ -97,12 +97,13 @@ frame take_numbers(std::span<const std::byte>& bytes) {
     return *n;
   };
   const auto take_short = [&] { return static_cast<std::uint32_t>(take(std::numeric_limits<std::uint32_t>::max())); };
+  const auto take_long = [&] { return take(std::numeric_limits<std::uint64_t>::max()); };
   frame f;
   f.source = take_short();
   f.incarnation = take_short();
-  f.sequence = take_short();
+  f.sequence = take_long();
   f.label = {.kind = kind, .part = take_short(), .view = take_short()};
-  f.label.step = take(std::numeric_limits<std::uint64_t>::max());
+  f.label.step = take_long();
   return f;
 }
 

@@ -57,12 +57,12 @@ inline constexpr std::uint32_t any_part = 0xFFFFFFFF;
 struct frame {
   rank source = 0;
   std::uint32_t incarnation = 0; ///< of the sender: how often it was started before
-  std::uint32_t sequence = 0;    ///< number on its channel, from 1; 0: not numbered
+  std::uint64_t sequence = 0;    ///< number on its channel, from 1; 0: not numbered
   tag label{frame_kind::model};
   packet body;
   std::shared_ptr<const void> on_the_way = {}; ///< a share of what is, see under_way.hpp; null: nobody counts it
 
-  /// Bytes on a wire: the frame's header, 7 to 32 of them, and the packet (docs/wire-format.md).
+  /// Bytes on a wire: the frame's header, 7 to 41 of them, and the packet (docs/wire-format.md).
   std::size_t wire_bytes() const noexcept;
 };
 
@@ -88,7 +88,7 @@ struct arriving_frame {
 };
 
 /// Of what stands before a payload.
-inline constexpr std::size_t longest_frame_head = 1 + 5 * 5 + 10 + compress::longest_head;
+inline constexpr std::size_t longest_frame_head = 1 + 4 * 5 + 2 * 10 + compress::longest_head;
 
 /// Does what `read_frame` does until the payload is needed.
 /// @param bytes the frame as far as it is there: at least `longest_frame_head` bytes, or all; what it takes is gone

@@ -37,6 +37,7 @@ public:
   void merge(rank i, const ledger& other) { of_[i].merge(other.of_[i]); }
   /// Lives before this one are over.
   void begin(rank i, std::uint32_t incarnation) { of_[i].begin(incarnation); }
+  std::size_t ranks() const noexcept { return of_.size(); }
   /// What came from another process is not trusted to be of this size.
   void resize(std::size_t workers) { of_.resize(workers); }
   /// This life is over.

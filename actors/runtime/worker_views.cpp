@@ -163,16 +163,16 @@ void worker::restore(std::span<const std::byte> state) {
 }
 
 /// A founder; a master whose process lives; or a worker that was left out, or a round behind others, which were all
-/// lost.
+/// lost. A master that died before anybody had seen what it did begins as a founder does.
 void worker::go_on_from_own_state() {
   ready_ = true;
   if (std::exchange(behind_, false))
     return;
   const auto& place = settings_.place;
   const auto& own = place.saved ? place.saved : place.learnt;
-  if (own)
+  if (own && !own->empty())
     restore(*own);
-  else if (place.incarnation > 0)
+  else if (!own && place.incarnation > 0)
     throw error(errc::failed, "the state of rank " + std::to_string(id()) + " has been lost",
                 "--resume goes on from a checkpoint");
 }

@@ -81,7 +81,7 @@ private:
     std::optional<std::uint64_t> step;
     std::uint64_t saved = 0; ///< the last checkpoint it took part in
     traffic carried;
-    std::unordered_map<rank, std::pair<std::uint32_t, std::uint32_t>> received; // from: incarnation, last sequence
+    std::unordered_map<rank, std::pair<std::uint32_t, std::uint64_t>> received; // from: incarnation, last sequence
   };
   struct balance {
     std::set<rank> from;

@@ -124,6 +124,7 @@ public:
     self_ = self;
     reader_ = self_->spawn<caf::linked + caf::detached>(file_reader, self_->address(), std::move(find));
     self_->set_down_handler([this](const caf::down_msg& m) { peers_.erase(m.source); });
+    self_->set_error_handler([](caf::scheduled_actor*, caf::error&) {}); // anybody may send one
   }
 
   void tell_catalogue() {

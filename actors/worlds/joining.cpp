@@ -2,6 +2,7 @@
 #include "gossamer/actors/data_plane/local_address.hpp"
 #include "gossamer/actors/runtime/evaluation_frames.hpp"
 #include "gossamer/actors/runtime/failure_detector.hpp"
+#include "gossamer/actors/worlds/control_checks.hpp"
 #include "gossamer/actors/worlds/detail/cluster_parts.hpp"
 #include "gossamer/actors/worlds/detail/door_search.hpp"
 #include "gossamer/actors/worlds/detail/file_sources.hpp"
@@ -30,6 +31,7 @@ public:
 
   run_offer ask_for_offer() {
     auto offer = doors_.ask();
+    check(offer);
     leader_.heard(0, now());
     return offer;
   }
@@ -267,6 +269,7 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
     return consensus::process{offer.life, announced(plane.shared->listens_on(), s), *door};
   };
   const auto prepare_node = [&, door](const cluster_plan& plan) {
+    check(plan, offer.node, e->participants());
     const auto parts = world->parts(plane.shared, offer.node, plan.homes);
     if (parts.from)
       require_states(*parts.from, *e, ranks_of(plan, offer.node));

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 namespace gossamer::actors {
 
@@ -248,13 +249,56 @@ namespace {
 
 using detail::node_state;
 
+template <class... Messages>
+struct list {
+  template <class Message>
+  static constexpr bool has = one_of<Message, Messages...>;
+};
+
+/// Whether others may say it: then it is looked at before it is handled.
+template <class Message>
+concept from_outside =
+    messages_as<node_interface,
+                list>::template has<Message> || messages_as<door_interface, list>::template has<Message>;
+
+/// Other messages are handled as they are, and so are those that are answered by somebody else.
+template <class Handler, class Result, class Message>
+auto when_it_makes_sense(node_state& state, Handler handle, Result (Handler::*)(Message) const) {
+  using message = std::remove_cvref_t<Message>;
+  if constexpr (from_outside<message> && std::is_void_v<Result>)
+    return [&state, handle](const message& m) {
+      if (state.admits(m))
+        handle(m);
+    };
+  else
+    return handle;
+}
+
+template <class... Handlers>
+auto when_they_make_sense(node_state& state, std::tuple<Handlers...> handlers) {
+  return std::apply(
+      [&](auto&... each) {
+        return std::tuple{when_it_makes_sense(state, each, &std::remove_reference_t<decltype(each)>::operator())...};
+      },
+      handlers);
+}
+
+/// Anybody may send one, or answer with it. By default the receiver ends.
+void hear_no_errors(caf::scheduled_actor* self) {
+  self->set_error_handler([](caf::scheduled_actor*, caf::error&) {});
+}
+
 caf::behavior behaviour_of(caf::stateful_actor<node_state>* self, node_setup setup) {
   auto& state = self->state;
   report_exceptions_to(self, setup.client, "the node");
+  hear_no_errors(self);
   const auto files = setup.files;
   state.open(self, std::move(setup));
   self->set_down_handler([&state](caf::down_msg& down) { state.on_down(down); });
-  return node_interface::behaviour(std::tuple{
+  const auto checked = [&state](auto handlers) {
+    return node_interface::behaviour(when_they_make_sense(state, std::move(handlers)));
+  };
+  return checked(std::tuple{
       // agreement
       [&state](const consensus::hold& m) { state.on_message(m); },
       [&state](const consensus::holding& m) { state.on_message(m); },
@@ -270,7 +314,7 @@ caf::behavior behaviour_of(caf::stateful_actor<node_state>* self, node_setup set
       [&state](const worker_lost& m) { state.on_loss(m); },
       [&state](const worker_waits& m) { state.on(chair_report{m}); },
       [&state](const node_lost& m) { state.on_complaint(m); },
-      [&state](heartbeat) { state.on_heartbeat(); },
+      [&state](const heartbeat&) { state.on_heartbeat(); },
       // who comes
       [&state](const join_request& m) { state.on_join(m); },
       [&state](const node_ready& m) { state.on_ready(m); },
@@ -323,13 +367,17 @@ caf::behavior later_node_actor(caf::stateful_actor<node_state>* self,
                                const std::function<node_setup(const cluster_plan&)>& prepare, const caf::actor& client,
                                const caf::actor& files) {
   report_exceptions_to(self, client, "the node");
+  hear_no_errors(self);
   self->set_default_handler(caf::skip); // orders may come before the plan
   return {[=](const cluster_plan& plan) {
             try {
               self->become(behaviour_of(self, prepare(plan)));
               self->set_default_handler(caf::print_and_drop);
               self->state.start();
-            } catch (const error& e) { // the run is told why, too: it lacks what was saved here
+            } catch (const error& e) {
+              if (e.code() == errc::bad_packet) // then it is none
+                return spdlog::warn("a plan of the run is left aside: {}", e.sentence());
+              // The run is told why, too: it lacks what was saved here.
               self->send(plan.handle, run_failed{e.code(), e.sentence(), e.remedy()});
               throw;
             }

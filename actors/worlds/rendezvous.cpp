@@ -1,5 +1,7 @@
 #include "gossamer/actors/worlds/rendezvous.hpp"
 
+#include "gossamer/actors/worlds/control_checks.hpp"
+
 #include <caf/all.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,6 +21,7 @@ public:
     setup_ = std::move(setup);
     seats_.resize(setup_.nodes + 1); // 0 is the leader's
     self_->set_down_handler([this](const caf::down_msg& m) { leave(m.source); });
+    self_->set_error_handler([](caf::scheduled_actor*, caf::error&) {}); // anybody may send one
   }
 
   void join(const join_request& m) {
@@ -157,11 +160,22 @@ caf::behavior rendezvous_actor(caf::stateful_actor<rendezvous_state>* self, rend
   });
 }
 
+/// What is wrong with it; nothing: it makes sense.
+template <class Message>
+std::optional<run_failed> nonsense_in(const Message& m) {
+  try {
+    check(m);
+    return std::nullopt;
+  } catch (const error& e) {
+    return run_failed{errc::usage, e.sentence(), e.remedy()};
+  }
+}
+
 } // namespace
 
 std::optional<run_failed> refusal_of(const join_request& m) {
   if (m.control == control_version)
-    return std::nullopt;
+    return nonsense_in(m);
   return run_failed{errc::usage,
                     fmt::format("it speaks version {} of the control messages, and the run's leader version {}",
                                 m.control, control_version),
@@ -169,6 +183,8 @@ std::optional<run_failed> refusal_of(const join_request& m) {
 }
 
 std::optional<run_failed> refusal_of(const fingerprint& own, const node_ready& m) {
+  if (auto nonsense = nonsense_in(m))
+    return nonsense;
   const auto different = differences(own, m.print);
   if (different.empty())
     return std::nullopt;

@@ -81,6 +81,8 @@ auto starter_of(caf::actor_system& system, std::shared_ptr<const experiment> e, 
       if (setup.settings.place.saved) // in a checkpoint
         kept->keep(i, *setup.settings.place.saved);
       setup.settings.place.saved = kept->last_of(i);
+      if (incarnation == 0 && !setup.settings.place.saved)
+        kept->keep(i, {}); // nobody has seen anything of it
     }
     setup.left_out = left_out;
     if (auto state = left_out->take(i))

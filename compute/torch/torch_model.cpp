@@ -108,6 +108,7 @@ double torch_model::loss_and_gradient(std::span<const float> x, const batch& sam
   GOSSAMER_ASSERT(x.size() == dimension_ && gradient.size() == dimension_,
                   "x and gradient are of the model's dimension");
   GOSSAMER_ASSERT(!samples.indices.empty(), "a batch has samples");
+  settled_.clear(); // the network has the statistics of these samples now
   double loss = computed([&] { return network_->loss_and_gradient(x, gather(samples), gradient); });
   if (l2_ != 0)
     for_each_weight([&](std::size_t begin, std::size_t size) {
@@ -124,6 +125,7 @@ void torch_model::settle_statistics(std::span<const float> x) {
   std::vector<std::uint32_t> indices(std::min(most_for_statistics, train_.samples));
   for (std::size_t i = 0; i < indices.size(); ++i)
     indices[i] = static_cast<std::uint32_t>(i * train_.samples / indices.size());
+  settled_.clear();
   network_->forget_statistics();
   // In parts of equal sizes, for each has the same weight: every n-th sample, as a part shows all classes then.
   const auto parts = (indices.size() + most_at_once - 1) / most_at_once;

@@ -19,12 +19,12 @@ frame numbered(channel& c, time now, bool keep = true) {
   return f;
 }
 
-frame with_sequence(std::uint32_t sequence) {
+frame with_sequence(std::uint64_t sequence) {
   return {.sequence = sequence, .label = {frame_kind::model, sequence}, .body = {}};
 }
 
-std::vector<std::uint32_t> delivered_by(channel& c, std::uint32_t sequence) {
-  std::vector<std::uint32_t> delivered;
+std::vector<std::uint64_t> delivered_by(channel& c, std::uint64_t sequence) {
+  std::vector<std::uint64_t> delivered;
   c.arrived(with_sequence(sequence), [&](const frame& f) { delivered.push_back(f.sequence); });
   return delivered;
 }
@@ -48,7 +48,7 @@ TEST(channel, hands_on_every_order_of_five_frames_sorted) {
   std::array<std::uint32_t, 5> order{1, 2, 3, 4, 5};
   do {
     channel c;
-    std::vector<std::uint32_t> all;
+    std::vector<std::uint64_t> all;
     for (const auto sequence : order)
       for (int copy = 0; copy < 2; ++copy)
         std::ranges::copy(delivered_by(c, sequence), std::back_inserter(all));
@@ -60,6 +60,21 @@ TEST(channel, ignores_frames_without_a_number) {
   channel c;
   EXPECT_THAT(delivered_by(c, 0), ElementsAre());
   EXPECT_EQ(c.received(), 0u);
+}
+
+// A day and a half at 30,000 frames a second.
+TEST(channel, numbers_more_frames_than_32_bits_can_tell_apart) {
+  constexpr std::uint64_t wrap = std::uint64_t{1} << 32;
+  for (const bool keep : {false, true}) {
+    channel sender{wrap - 2}, receiver{wrap - 2};
+    for (std::uint64_t k = wrap - 1; k <= wrap + 2; ++k) {
+      const auto f = numbered(sender, 0s, keep);
+      EXPECT_EQ(f.sequence, k);
+      EXPECT_THAT(delivered_by(receiver, f.sequence), ElementsAre(k));
+      sender.acknowledged(receiver.received(), 1ms);
+      EXPECT_EQ(sender.timeout(), std::nullopt) << "nothing is left to be repeated";
+    }
+  }
 }
 
 TEST(channel, numbers_from_one_and_keeps_nothing_where_nobody_acknowledges) {
@@ -196,7 +211,9 @@ struct weather {
 /// Two channels that send each other numbered frames over bad links; all events in the order of virtual time.
 class conversation {
 public:
-  conversation(std::uint64_t seed, weather w) : random_({seed, 0, purpose::network}, 0), weather_(w) {}
+  /// @param before so many frames have gone in each direction
+  conversation(std::uint64_t seed, weather w, std::uint64_t before = 0)
+      : random_({seed, 0, purpose::network}, 0), weather_(w), ends_{channel{before}, channel{before}} {}
 
   /// Each end sends so many frames, at random times within `within`.
   void run(std::uint32_t frames, time within) {
@@ -289,6 +306,16 @@ TEST(channels, bring_every_frame_once_and_in_order_through_any_weather) {
           c.run(frames, 10s);
           ASSERT_NO_FATAL_FAILURE(expect_everything_once_and_in_order(c, frames));
         }
+}
+
+TEST(channels, pass_the_last_number_of_32_bits_in_any_weather) {
+  constexpr std::uint32_t frames = 30;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    conversation c{seed, {.loss = 0.3, .duplication = 0.3, .most_delay = 400ms}, (std::uint64_t{1} << 32) - 15};
+    c.run(frames, 10s);
+    ASSERT_NO_FATAL_FAILURE(expect_everything_once_and_in_order(c, frames));
+    EXPECT_GT(c.repetitions, 0u);
+  }
 }
 
 TEST(channels, survive_a_time_without_any_connection) {

@@ -72,6 +72,22 @@ TEST(frame, of_every_kind_and_body_is_read_as_it_was_written) {
     }
 }
 
+TEST(frame, tells_more_numbers_apart_than_fit_into_32_bits) {
+  buffer_pool pool;
+  for (const int bits : {32, 33, 63, 64}) {
+    auto f = frame_of(frame_kind::model, vector_body(5));
+    f.sequence = ~std::uint64_t{0} >> (64 - bits);
+    EXPECT_EQ(read_frame(pool, bytes_of(f)).sequence, f.sequence);
+  }
+  const auto most = std::numeric_limits<std::uint32_t>::max();
+  const frame longest{.source = most,
+                      .incarnation = most,
+                      .sequence = ~std::uint64_t{0},
+                      .label = {frame_kind::model, ~std::uint64_t{0}, most, most},
+                      .body = {}};
+  EXPECT_EQ(longest.wire_bytes() - longest.body.wire_bytes(), longest_frame_head - compress::longest_head);
+}
+
 TEST(frame, is_its_head_and_its_payload) {
   buffer_pool pool;
   for (const auto& body : {packet{}, vector_body(1), vector_body(33), vector_body(33, "random-k:k=3")}) {

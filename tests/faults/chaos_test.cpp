@@ -112,6 +112,24 @@ TEST(draw_plan, leaves_most_of_those_alive_that_vote) {
   EXPECT_GT(masters, 100);
 }
 
+TEST(draw_plan, kills_masters_before_they_have_done_anything) {
+  for (const bool of_processes : {false, true}) {
+    int alone = 0, with_process = 0, in_all = 0;
+    const chaos_limits limits{.workers = 8, .masters = 2, .processes = of_processes};
+    for_all_seeds(limits, [&](const fault_plan& plan) {
+      in_all += std::ranges::any_of(plan.faults, [](const auto& f) { return f.kind == fault_kind::kill; });
+      const auto& first = plan.faults.front();
+      if (first.kind != fault_kind::kill || first.at_s > 0 || first.workers.empty() || first.workers.front() < 8)
+        return;
+      ASSERT_TRUE(first.lasts_s || !first.processes) << "nobody takes its place\n" << to_toml(plan);
+      ++(first.processes ? with_process : alone);
+    });
+    EXPECT_GT(4 * (alone + with_process), in_all / 2);
+    EXPECT_EQ(with_process > 60, of_processes);
+    EXPECT_GT(alone, 50);
+  }
+}
+
 TEST(draw_plan, lets_those_come_who_are_not_there_and_those_leave_who_are) {
   int joined = 0, came_again = 0, left_for_ever = 0, left_for_a_while = 0, processes = 0;
   for (const bool of_processes : {false, true}) {

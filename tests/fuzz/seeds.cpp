@@ -162,6 +162,17 @@ void data_files(seed_folders& seeds) {
   seeds.add("gzip_fuzz", test::gzipped("one member") + test::gzipped(std::string(5000, 'a')));
 }
 
+/// Numbers from which control messages are drawn.
+void conversations(seed_folders& seeds) {
+  for (std::uint32_t k = 0; k < 20; ++k) {
+    random_sequence random{{1, k, purpose::chaos}, 0};
+    std::string bytes(1000, 0);
+    for (auto& byte : bytes)
+      byte = static_cast<char>(random.below(256));
+    seeds.add("control_fuzz", bytes);
+  }
+}
+
 } // namespace
 } // namespace gossamer::fuzz
 
@@ -187,4 +198,5 @@ int main(int argc, char** argv) {
   fuzz::configurations(seeds);
   fuzz::hosts(seeds);
   fuzz::data_files(seeds);
+  fuzz::conversations(seeds);
 }

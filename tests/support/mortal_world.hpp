@@ -108,8 +108,11 @@ private:
       auto s = world.run_->for_worker(id, incarnation);
       s.training.evaluation_steps = 0;
       s.witness = &world.witness_;
-      if (id >= world.run_->settings.workers)
+      if (id >= world.run_->settings.workers) {
         s.place.saved = world.saved_[id];
+        if (incarnation == 0 && !s.place.saved)
+          world.saved_[id] = std::make_shared<const std::vector<std::byte>>(); // nobody has seen anything of it
+      }
       return s;
     }
     void meet(std::shared_ptr<const actors::roster> who) {

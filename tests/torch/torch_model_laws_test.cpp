@@ -102,6 +102,8 @@ TEST_P(every_torch_model, evaluates_to_the_mean_of_its_losses) {
 TEST_P(every_torch_model, is_as_good_as_its_point_alone_says) {
   const auto expected = model_->evaluate(point_, {data_, indices_});
   const std::vector<float> other(point_.size(), 0.05f);
+  run(*model_, other);
+  EXPECT_EQ(model_->evaluate(point_, {data_, indices_}).loss, expected.loss);
   model_->evaluate(other, {data_, indices_});
   run(*model_, other);
   const auto again = model_->evaluate(point_, {data_, indices_}),

@@ -129,9 +129,9 @@ void peer::connected() {
     talk_->begin(wire_->offered ? wire_->offered->place() : memory_place{});
     if (wire_->offered)
       wire_->offered->belongs_to(talk_->own_hello());
+    wait_to_read();
+    write();
   });
-  wait_to_read();
-  write();
 }
 
 bool peer::may_share_memory() {
@@ -170,10 +170,12 @@ void peer::accept(std::unique_ptr<stream> s, const hello& theirs) {
   if (!wire_)
     return;
   around_.guards(wire_->bytes->guards());
-  if (talk_->ended())
-    return closing_words();
-  wait_to_read();
-  write();
+  guarded([this] {
+    if (talk_->ended())
+      return closing_words();
+    wait_to_read();
+    write();
+  });
 }
 
 void peer::wait_to_read() {

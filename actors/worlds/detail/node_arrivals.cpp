@@ -46,6 +46,8 @@ void node_state::on_ready(const node_ready& m) {
   const auto found = candidates_.find(who);
   if (found == candidates_.end() || found->second.node != m.node)
     return;
+  if (m.handle == own_handle() || others_->behind(m.handle.address()) != nullptr)
+    return; // of another node
   const consensus::process comes{found->second.life, m.data, m.control};
   auto why = refusal_of(setup_.print, m);
   const bool was_taken = seats()[m.node].taken;
@@ -85,7 +87,7 @@ void node_state::meet(remote_node& other, node_interface::handle handle) {
 /// Who was admitted by a chair that has died since is admitted by whoever it greets.
 void node_state::on_greeting(const greeting& m) {
   auto* from = others_->numbered(m.node);
-  if (from == nullptr)
+  if (from == nullptr || is_expelled(m.node, m.self.life))
     return;
   const auto& seat = seats()[m.node];
   const bool is_known = seat.taken && seat.by.life == m.self.life;

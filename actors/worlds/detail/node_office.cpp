@@ -64,15 +64,14 @@ void node_state::on_report(const work_report& r) {
   if (speaker() == nullptr || !office_)
     return;
   protocol_->ordered_before(r.checkpoint);
-  for (const auto& step : r.steps)
-    count(step);
   for (const auto& [age, times] : r.staleness)
     office_->summary.staleness[age] += times;
+  for (const auto& step : r.steps) // which may end its time in the chair
+    count(step);
 }
 
 void node_state::count(const step_report& r) {
-  const auto& chair = *protocol_->chair();
-  if (!office_ || !chair.members().is_current(r.source, r.incarnation))
+  if (!office_ || !protocol_->chair()->members().is_current(r.source, r.incarnation))
     return;
   auto& seen = *office_;
   if (setup_.steps_to)
@@ -91,9 +90,10 @@ void node_state::count(const step_report& r) {
     tell_others(run_progress{updates});
   }
   in_chair(run_progress{updates});
-  if (chair.running() && seen.evaluating.due(updates)) {
+  const auto* chair = protocol_->chair();
+  if (office_ && chair->running() && seen.evaluating.due(updates)) {
     const auto number = seen.first_evaluation + updates;
-    seen.evaluating.open(number, chair.members());
+    seen.evaluating.open(number, chair->members());
     tell_workers(snapshot_request{number});
     tell_others(snapshot_request{number});
   }

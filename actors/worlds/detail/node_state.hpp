@@ -7,6 +7,7 @@
 #include "gossamer/actors/runtime/progress_meter.hpp"
 #include "gossamer/actors/runtime/view_maker.hpp"
 #include "gossamer/actors/worlds/chair_books.hpp"
+#include "gossamer/actors/worlds/control_checks.hpp"
 #include "gossamer/actors/worlds/node_actor.hpp"
 
 namespace gossamer::actors::detail {
@@ -107,6 +108,11 @@ public:
   void notice(const worker_lost& loss);
   void on_loss(const worker_lost& m);
   void on_complaint(const node_lost& m);
+  /// Whether the present message may be acted upon: it makes sense, and nothing has come from its sender that did not.
+  template <class Message>
+  bool admits(const Message& m) {
+    return passes([&](const known_run& run) { check(m, run); });
+  }
   void on_message(const consensus::message& m) {
     hear();
     on(m);
@@ -168,6 +174,10 @@ private:
   const consensus::seats& seats() const { return protocol_->seats(); }
   /// Of whom something may be heard: not of the lost, whose process may live, nor of those who have not come.
   bool is_spoken_to(const remote_node& other) const { return other.is_met() && !seats().is_gone(other.number); }
+  bool passes(const std::function<void(const known_run&)>& check_message);
+  /// It has said what cannot be, and is not listened to any more.
+  void expel(remote_node& other, const std::string& why);
+  bool is_expelled(std::uint32_t number, std::uint32_t life) const;
   /// That whoever sends the present message lives.
   void hear();
   void meet_on_data_plane();
@@ -279,6 +289,7 @@ private:
 
   std::map<caf::actor_addr, consensus::candidacy> candidates_; // for whom seats are kept
   std::map<std::uint32_t, failure_detector::time> strangers_;  // since when they should have been met
+  std::map<std::uint32_t, std::uint32_t> expelled_;            // lives of nodes, and of those before
   std::set<std::uint32_t> watched_;
   std::map<std::uint32_t, std::string> suspicions_;   // the last of each node
   std::string chairs_end_;                            // which the next one tells of

@@ -1,5 +1,7 @@
 #include "gossamer/actors/worlds/detail/simulated_processes.hpp"
 
+#include "gossamer/actors/worlds/control_checks.hpp"
+
 #include <caf/atom.hpp>
 #include <fmt/format.h>
 
@@ -14,16 +16,18 @@ using start = control_network::start;
 constexpr auto start_again_after = std::chrono::seconds(1);
 constexpr auto longest_farewell = std::chrono::seconds(5); // as of clusters
 
-/// What stands for the door of a start.
-endpoint address_of(start who) { return {"", static_cast<std::uint16_t>(who)}; }
+/// Where a start of a process is found. Ports would be too few.
+endpoint address_of(start who) { return {std::to_string(who), 0}; }
+start start_at(const std::string& host) { return std::stoull(host); }
 
 /// Opens connections to nodes, as a middleman does. Who is cut off gets no answer.
 caf::behavior connector(caf::event_based_actor* self, simulated_processes* all, start own) {
-  return {[=](caf::connect_atom, const std::string&, std::uint16_t port) {
+  return {[=](caf::connect_atom, const std::string& host, std::uint16_t) {
     auto answer = self->make_response_promise<caf::node_id, caf::strong_actor_ptr, std::set<std::string>>();
-    if (const auto door = all->door(own, port); !door)
+    const auto other = start_at(host);
+    if (const auto door = all->door(own, other); !door)
       answer.deliver(caf::make_error(caf::sec::cannot_connect_to_node));
-    else if (!all->is_cut(own, port) && !all->is_cut(port, own))
+    else if (!all->is_cut(own, other) && !all->is_cut(other, own))
       answer.deliver(self->node(), door, std::set<std::string>{});
     return answer;
   }};
@@ -41,7 +45,7 @@ public:
       if (door_ && m.source == door_->address())
         all_.try_again(own_);
     });
-    knock(all_.somebodys_port(attempt_));
+    knock(all_.somebody(attempt_));
     delayed_send(this, patience_, nobody_answers{});
     return {
         [this](const run_offer& m) { // another seat would be one of another machine
@@ -52,17 +56,17 @@ public:
                               caf::send_as(self, caf::actor_cast<door_interface::handle>(door), m);
                             });
         },
-        [this](const ask_there& m) { knock(m.where.port); },
+        [this](const ask_there& m) { knock(start_at(m.where.host)); },
         [this](const run_failed&) { all_.try_again(own_); },
         [this](nobody_answers) { all_.try_again(own_); },
     };
   }
 
 private:
-  void knock(std::optional<std::uint16_t> port) {
+  void knock(std::optional<start> where) {
     if (door_)
       demonitor(door_->address());
-    door_ = port ? all_.door(own_, *port) : nullptr;
+    door_ = where ? all_.door(own_, *where) : nullptr;
     if (!door_)
       return all_.try_again(own_);
     const auto door = caf::actor_cast<door_interface::handle>(door_);
@@ -186,7 +190,12 @@ void simulated_processes::begin() {
 
 caf::actor simulated_processes::spawn_node_of(start who) {
   auto node = spawn_node_later(
-      system_, [this, who](const cluster_plan& plan) { return setup_of(who, plan); }, around_.client);
+      system_,
+      [this, who](const cluster_plan& plan) {
+        check(plan, number_of(who), around_.run->participants());
+        return setup_of(who, plan);
+      },
+      around_.client);
   node->attach_functor([this, who](const caf::error& reason) { on_exit(who, reason); });
   return node;
 }
@@ -246,17 +255,17 @@ void simulated_processes::try_again(start who) {
   });
 }
 
-caf::strong_actor_ptr simulated_processes::door(start by, std::uint16_t port) {
-  if (port >= processes_.size() || !net_.is_alive(port) || !processes_[port].node)
+caf::strong_actor_ptr simulated_processes::door(start by, start of) {
+  if (of >= processes_.size() || !net_.is_alive(of) || !processes_[of].node)
     return nullptr;
-  return net_.seen(by, port, caf::actor_cast<caf::strong_actor_ptr>(processes_[port].node));
+  return net_.seen(by, of, caf::actor_cast<caf::strong_actor_ptr>(processes_[of].node));
 }
 
-std::optional<std::uint16_t> simulated_processes::somebodys_port(std::size_t attempt) const {
+std::optional<start> simulated_processes::somebody(std::size_t attempt) const {
   const auto there = numbers();
   if (there.empty())
     return std::nullopt;
-  return static_cast<std::uint16_t>(seats_[there[attempt % there.size()]].newest);
+  return seats_[there[attempt % there.size()]].newest;
 }
 
 void simulated_processes::prepare_node(start who, std::uint32_t life, std::function<void(const node_ready&)> ready) {

@@ -90,11 +90,11 @@ public:
   // -- for whoever comes back
 
   using start = control_network::start;
-  /// The node that listens there, as this process sees it; null: nobody does.
-  caf::strong_actor_ptr door(start by, std::uint16_t port);
+  /// The node of a process as another one sees it; null: it has none, or is dead.
+  caf::strong_actor_ptr door(start by, start of);
   bool is_cut(start a, start b) const;
-  /// Where a process that comes back may ask, at its so many-th attempt.
-  std::optional<std::uint16_t> somebodys_port(std::size_t attempt) const;
+  /// Whom a process that comes back may ask, at its so many-th attempt.
+  std::optional<start> somebody(std::size_t attempt) const;
   std::uint32_t number_of(start who) const { return processes_[who].number; }
   /// It may come. @param ready is told, when it is, what it says of itself
   void prepare_node(start who, std::uint32_t life, std::function<void(const node_ready&)> ready);

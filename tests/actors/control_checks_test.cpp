@@ -1,0 +1,151 @@
+// What a node says that cannot be costs that node, and no other.
+#include "gossamer/actors/worlds/control_checks.hpp"
+#include "gossamer/base/philox.hpp"
+
+#include <gmock/gmock.h>
+
+#include <typeinfo>
+
+#include "control_storm.hpp"
+#include "support/effort.hpp"
+
+namespace gossamer::actors {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing_support::damage_to;
+using testing_support::door_messages;
+using testing_support::honest_nodes;
+using testing_support::node_messages;
+using speaker = honest_nodes::speaker;
+
+std::function<std::uint64_t()> draws(std::uint64_t seed) {
+  return [random = std::make_shared<random_sequence>(random_stream{seed, 0, purpose::chaos}, 0)] {
+    return random->below(std::numeric_limits<std::uint32_t>::max());
+  };
+}
+
+void expect_others_unharmed(const honest_nodes& nodes) {
+  for (std::uint32_t number = 0; number < honest_nodes::honest; ++number)
+    EXPECT_TRUE(nodes.lives(number)) << "node " << number << ": " << nodes.broken();
+  EXPECT_EQ(nodes.broken(), "");
+}
+
+/// Of which any value is good.
+template <class Message>
+constexpr bool makes_sense = one_of<Message, heartbeat, begin_run, leave_request, switch_fault, snapshot_request>;
+
+/// Something that this cannot say; nothing: many tries have brought none.
+template <class Message>
+std::optional<Message> nonsense(honest_nodes& nodes, std::uint32_t to) {
+  for (int tries = 0; tries < 2000; ++tries)
+    if (const auto m = nodes.draw<Message>(to); !nodes.objection_to(m, to).empty())
+      return m;
+  return std::nullopt;
+}
+
+template <class Message>
+void expect_it_costs_the_liar(std::uint64_t seed, std::uint32_t to) {
+  SCOPED_TRACE(testing::Message() << typeid(Message).name() << ", seed " << seed << ", to node " << to);
+  honest_nodes nodes{"d-psgd", draws(seed)};
+  const auto m = nonsense<Message>(nodes, to);
+  ASSERT_EQ(m.has_value(), !makes_sense<Message>);
+  if (!m)
+    return;
+  const auto why = nodes.objection_to(*m, to);
+  nodes.say(speaker::liar, to, *m);
+  expect_others_unharmed(nodes);
+  EXPECT_FALSE(nodes.liar_lives()) << why;
+  EXPECT_THAT(nodes.told(), Contains(HasSubstr(why)));
+}
+
+TEST(nonsense, costs_the_node_that_says_it_and_no_other) {
+  for (std::uint64_t seed = 1; seed <= test::tries(4); ++seed)
+    for (std::uint32_t to = 0; to < 2; ++to) // the first leads
+      node_messages::for_each([&]<class Message>(Message*) { expect_it_costs_the_liar<Message>(seed, to); });
+}
+
+TEST(nonsense, of_strangers_is_left_aside) {
+  for (std::uint64_t seed = 1; seed <= test::tries(4); ++seed)
+    node_messages::for_each([&]<class Message>(Message*) {
+      SCOPED_TRACE(testing::Message() << typeid(Message).name() << ", seed " << seed);
+      honest_nodes nodes{"d-psgd", draws(seed)};
+      for (const auto by : {speaker::stranger, speaker::nobody})
+        if (const auto m = nonsense<Message>(nodes, 0); m && !makes_sense<Message>) {
+          nodes.say(by, 0, *m);
+          EXPECT_EQ(nodes.broken(), "");
+          EXPECT_TRUE(nodes.liar_lives()) << "it has not said that";
+        }
+    });
+}
+
+TEST(nonsense, is_heard_once) {
+  honest_nodes nodes{"d-psgd", draws(1)};
+  nodes.say(speaker::liar, 1, node_lost{.node = 9, .why = "it does not answer"});
+  const auto told = nodes.told().size();
+  nodes.say(speaker::liar, 1, node_lost{.node = 9, .why = "it does not answer"});
+  nodes.say(speaker::liar, 1, heartbeat{});
+  EXPECT_EQ(nodes.told().size(), told);
+  for (int k = 0; k < 50; ++k)
+    nodes.pass_time();
+  expect_others_unharmed(nodes);
+  EXPECT_FALSE(nodes.last(0).what.view.lives.contains(honest_nodes::liar)) << "its worker takes part no more";
+}
+
+TEST(an_error, that_somebody_sends_ends_nobody) {
+  honest_nodes nodes{"d-psgd", draws(1)};
+  const auto refusal = caf::make_error(caf::sec::unexpected_message);
+  for (const auto by : {speaker::liar, speaker::stranger, speaker::nobody})
+    nodes.say(by, 0, refusal);
+  nodes.say_at_the_door(refusal);
+  expect_others_unharmed(nodes);
+  EXPECT_TRUE(nodes.liar_lives());
+  EXPECT_TRUE(nodes.door_lives());
+}
+
+TEST(a_worker, that_nobody_can_start_is_not_wished_for_without_a_pause) {
+  honest_nodes nodes{"ad-psgd", draws(1)};
+  nodes.say(speaker::liar, 0, worker_lost{.who = honest_nodes::liar, .incarnation = 0});
+  nodes.say(speaker::liar, 0, worker_waits{honest_nodes::liar});
+  nodes.say(speaker::liar, 0, node_lost{.node = 9, .why = "nonsense"}); // with its node goes whoever could start it
+  EXPECT_FALSE(nodes.liar_lives());
+  EXPECT_LT(nodes.last(0).number(), 10u);
+  expect_others_unharmed(nodes);
+}
+
+TEST(any_control_message, leaves_honest_nodes_alone) {
+  constexpr const char* algorithms[] = {"d-psgd", "ad-psgd", "parameter-server-sgd"};
+  for (std::uint64_t seed = 1; seed <= test::tries(300); ++seed) {
+    const auto draw = draws(seed);
+    honest_nodes nodes{algorithms[seed % std::size(algorithms)], draw};
+    testing_support::storm(nodes, draw, 40);
+    ASSERT_EQ(damage_to(nodes), "") << "seed " << seed;
+  }
+}
+
+std::string refusal(const auto& check_message) {
+  try {
+    check_message();
+    return "accepted";
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::bad_packet);
+    return e.sentence();
+  }
+}
+
+TEST(control_checks, of_what_is_said_before_a_run_say_what_is_wrong) {
+  EXPECT_EQ(refusal([] { check(join_request{}); }), "accepted");
+  EXPECT_THAT(refusal([] { check(join_request{.slots = 0}); }), HasSubstr("asks for 0 slots"));
+  EXPECT_THAT(refusal([] { check(node_ready{}); }), HasSubstr("names no actor"));
+  EXPECT_EQ(refusal([] { check(run_offer{}); }), "accepted");
+  run_offer empty_nodes, long_path;
+  empty_nodes.workers_per_node = 0;
+  long_path.folder.assign(5000, 'x');
+  EXPECT_THAT(refusal([&] { check(empty_nodes); }), HasSubstr("nodes without workers"));
+  EXPECT_THAT(refusal([&] { check(long_path); }), HasSubstr("a text that nobody"));
+  EXPECT_THAT(refusal([] { check(cluster_plan{}, 0, 4); }), HasSubstr("another number of nodes"));
+}
+
+} // namespace
+} // namespace gossamer::actors

@@ -1,0 +1,243 @@
+#pragma once
+
+#include "gossamer/actors/worlds/control_checks.hpp"
+#include "gossamer/actors/worlds/world.hpp"
+
+#include <caf/all.hpp>
+#include <caf/scheduler/test_coordinator.hpp>
+
+#include <array>
+
+#include "arbitrary.hpp"
+
+namespace gossamer::testing_support {
+
+/// The node actors of a run on one thread and in virtual time, as the simulated world has them, but with workers that
+/// only say where they stand; and one node that is none: whatever is sent in its name.
+class honest_nodes {
+public:
+  static constexpr std::uint32_t honest = 3, liar = honest;
+
+  explicit honest_nodes(const std::string& algorithm, std::function<std::uint64_t()> draw)
+      : run_(run_of(algorithm)), draw_(std::move(draw)), system_(in_virtual_time(config_)),
+        scheduler_(dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler())), liar_(deaf()),
+        stranger_(deaf()) {
+    for (std::uint32_t number = 0; number < honest; ++number)
+      nodes_.at(number).actor = actors::spawn_node(system_, setup_of(number));
+    liar_->attach_functor([this](const caf::error&) { liar_lives_ = false; });
+    meet();
+    settle();
+  }
+  honest_nodes(const honest_nodes&) = delete;
+  honest_nodes& operator=(const honest_nodes&) = delete;
+  ~honest_nodes() {
+    for (const auto& one : nodes_)
+      caf::anon_send_exit(one.actor, caf::exit_reason::kill);
+    for (const auto& one : {liar_, stranger_, client_, door_})
+      caf::anon_send_exit(one, caf::exit_reason::kill);
+    while (scheduler_.try_run_once()) {
+    }
+    system_.await_actors_before_shutdown(false);
+  }
+
+  enum class speaker { liar, stranger, nobody };
+
+  template <class Message>
+  void say(speaker by, std::uint32_t to, const Message& m) {
+    const auto target = nodes_.at(to).actor;
+    if (by == speaker::nobody)
+      caf::anon_send(target, m);
+    else
+      caf::send_as(by == speaker::liar ? liar_ : stranger_, target, m);
+    settle();
+  }
+  /// To the door of a run that has not begun.
+  template <class Message>
+  void say_at_the_door(const Message& m) {
+    caf::send_as(stranger_, door_, m);
+    settle();
+  }
+  void pass_time() {
+    scheduler_.trigger_timeout();
+    settle();
+  }
+
+  /// Draws one of these.
+  template <class Message>
+  Message draw(std::uint32_t to) {
+    return arbitrary{{.draw = draw_,
+                      .last = nodes_.at(to).last,
+                      .handles = {handle_of(liar_), handle_of(stranger_), handle_of(nodes_[0].actor)},
+                      .by = liar}}
+        .template make<Message>();
+  }
+  /// Why the liar may not say this; empty: it may.
+  template <class Message>
+  std::string objection_to(const Message& m, std::uint32_t to) const {
+    try {
+      actors::check(m, {.rules = rules_.get(),
+                        .last = &nodes_.at(to).last,
+                        .workers = workers,
+                        .by = liar,
+                        .sender = caf::actor_cast<caf::strong_actor_ptr>(liar_)});
+      return {};
+    } catch (const error& e) {
+      return e.code() == errc::bad_packet ? e.sentence() : std::string{};
+    }
+  }
+
+  bool liar_lives() const noexcept { return liar_lives_; }
+  bool door_lives() const noexcept { return door_lives_; }
+  bool lives(std::uint32_t number) const { return nodes_.at(number).lives; }
+  /// The last resolution that a node knows.
+  const actors::consensus::resolution& last(std::uint32_t number) const { return nodes_.at(number).last; }
+  /// What has been reported of the first node that ended because something was thrown; empty: none has.
+  const std::string& broken() const noexcept { return broken_; }
+  /// What the nodes have told people.
+  const std::vector<std::string>& told() const noexcept { return told_; }
+
+private:
+  static constexpr std::size_t workers = 4;
+
+  struct listener final : actors::run_observer {
+    explicit listener(std::vector<std::string>& told) : told_(told) {}
+    void on_event(double, const std::string& what) override { told_.push_back(what); }
+
+  private:
+    std::vector<std::string>& told_;
+  };
+  struct node {
+    caf::actor actor;
+    actors::consensus::resolution last;
+    bool lives = true;
+    actors::run_failed failure;
+  };
+
+  static std::shared_ptr<const actors::experiment> run_of(const std::string& algorithm) {
+    actors::run_settings s;
+    s.algorithm = algorithm;
+    s.model = "quadratic";
+    s.data = "quadratic:samples=24,dim=3";
+    s.workers = workers;
+    s.batch = 1;
+    s.steps = 1000;
+    return actors::prepare(s);
+  }
+  static caf::actor_system_config& in_virtual_time(caf::actor_system_config& config) {
+    config.set("scheduler.policy", caf::atom("testing"));
+    return config;
+  }
+  static actors::node_interface::handle handle_of(const caf::actor& one) {
+    return caf::actor_cast<actors::node_interface::handle>(one);
+  }
+
+  /// Who drops what it is told: an actor that refuses it would send an error.
+  template <class... Messages>
+  struct ignoring {
+    static caf::message_handler behaviour() {
+      return {[](const Messages&) {}..., [] {}};
+    }
+  };
+  caf::actor deaf() {
+    return system_.spawn([](caf::event_based_actor*) -> caf::behavior {
+      return actors::messages_as<actors::node_interface, ignoring>::behaviour().or_else(
+          ignoring<actors::run_offer, actors::ask_there, actors::run_status, actors::will_leave,
+                   actors::evaluate_models, actors::assembly, actors::run_summary, actors::node_has_left>::behaviour());
+    });
+  }
+  /// One that stands where it began.
+  caf::actor worker(actors::rank i, std::uint32_t life, const caf::actor& home) {
+    return system_.spawn([=](caf::event_based_actor* self) -> caf::behavior {
+      return caf::message_handler{[=](const actors::hold_steps& m) {
+               self->send(home, actors::holding{.source = i, .incarnation = life, .round = m.round});
+             }}
+          .or_else(ignoring<actors::start_run, actors::meet_peers, actors::proceed_with, actors::snapshot_request,
+                            actors::save_checkpoint, actors::run_progress, actors::pause_work,
+                            actors::resume_work>::behaviour());
+    });
+  }
+
+  std::vector<actors::node_entry> entries() const {
+    std::vector<actors::node_entry> result(honest + 1);
+    for (actors::rank i = 0; i < run_->participants(); ++i)
+      result[i % result.size()].ranks.push_back(i);
+    return result;
+  }
+
+  actors::node_setup setup_of(std::uint32_t number) {
+    actors::node_setup setup;
+    setup.run = run_;
+    setup.number = number;
+    join_others(setup, entries(), std::chrono::seconds(2), nullptr);
+    rules_ = setup.rules;
+    setup.first = nodes_.at(number).last = founding_of(*run_, *setup.rules, actors::first_voters(setup.nodes));
+    setup.spawn_worker = [this](actors::rank i, std::uint32_t life, const caf::actor& home) {
+      return worker(i, life, home);
+    };
+    setup.spawn_evaluator = [this](const caf::actor&) { return deaf(); };
+    setup.meet_nodes = [](const auto&) {};
+    setup.switch_fault = [](const auto&) {};
+    setup.send_masters_model = [](const auto&, std::uint32_t) {};
+    setup.on_resolution = [this, number](const auto& r) { nodes_.at(number).last = r; };
+    setup.tell = [this](const std::string& line) { told_.push_back(line); };
+    setup.observe = [this] { return std::make_shared<listener>(told_); };
+    setup.files = stranger_;
+    setup.client = client_of(number);
+    return setup;
+  }
+
+  caf::actor client_of(std::uint32_t number) {
+    return system_.spawn([this, number](caf::event_based_actor*) -> caf::behavior {
+      return caf::message_handler{[this, number](const actors::run_failed& m) { nodes_.at(number).failure = m; }}
+          .or_else(ignoring<actors::run_summary, actors::leave_run, actors::node_has_left>::behaviour());
+    });
+  }
+
+  void meet() {
+    for (std::uint32_t number = 0; number < honest; ++number) {
+      const auto& one = nodes_.at(number);
+      one.actor->attach_functor([this, number](const caf::error& reason) {
+        nodes_.at(number).lives = false;
+        threw_ |= reason == caf::sec::runtime_error ? 1u << number : 0;
+      });
+      caf::anon_send(one.actor, actors::start_run{});
+    }
+    settle();
+    for (std::uint32_t number = 0; number < honest; ++number)
+      for (std::uint32_t other = 0; other <= honest; ++other)
+        if (other != number) {
+          const auto& known = other == liar ? liar_ : nodes_.at(other).actor;
+          caf::send_as(known, nodes_.at(number).actor, actors::greeting{other, 0, handle_of(known), true});
+        }
+    actors::rendezvous_setup door;
+    door.nodes = 2;
+    door.client = client_ = deaf();
+    door.tell = [this](const std::string& line) { told_.push_back(line); };
+    door.files = stranger_;
+    door_ = spawn_rendezvous(system_, std::move(door));
+    door_->attach_functor([this](const caf::error&) { door_lives_ = false; });
+  }
+
+  void settle() {
+    for (int ran = 0; scheduler_.try_run_once(); ++ran)
+      GOSSAMER_ASSERT(ran < 100'000, "nodes come to rest");
+    for (std::uint32_t number = 0; number < honest; ++number)
+      if ((threw_ >> number & 1u) != 0 && broken_.empty())
+        broken_ = nodes_.at(number).failure.sentence;
+  }
+
+  std::shared_ptr<const actors::experiment> run_;
+  std::function<std::uint64_t()> draw_;
+  caf::actor_system_config config_;
+  caf::actor_system system_;
+  caf::scheduler::test_coordinator& scheduler_;
+  caf::actor liar_, stranger_, client_, door_;
+  std::shared_ptr<const actors::consensus::charter> rules_;
+  std::array<node, honest> nodes_;
+  bool liar_lives_ = true, door_lives_ = true;
+  unsigned threw_ = 0; // a bit for each node
+  std::string broken_;
+  std::vector<std::string> told_;
+};
+
+} // namespace gossamer::testing_support
