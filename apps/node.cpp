@@ -207,7 +207,7 @@ node_options placed(node_options node) {
     node.rendezvous = task.rendezvous;
   }
   if (!node.rendezvous.empty())
-    (node.number == 0 ? node.listen : node.join) = node.rendezvous;
+    (node.number.value_or(0) == 0 ? node.listen : node.join) = node.rendezvous;
   return node;
 }
 

@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 
 namespace gossamer::actors {
 
@@ -64,7 +65,8 @@ struct succession {
 
 struct joining_settings : node_settings {
   std::vector<endpoint> more_doors = {}; ///< of nodes of the run, which are asked where nobody answers at `where`
-  std::uint32_t wanted = 0;              ///< the number it is to have, and for which it waits; 0: any that is free
+  std::optional<std::uint32_t> wanted =
+      std::nullopt; ///< the number it is to have, and for which it waits; nothing: any that is free
   std::chrono::milliseconds wait = std::chrono::seconds(10); ///< for somebody who leads, and lets it in
   /// It takes part from now on, and others can join at its own door. Threads: any.
   std::function<void(const endpoint&)> joined = [](const auto&) {};

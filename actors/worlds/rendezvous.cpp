@@ -107,7 +107,7 @@ private:
   /// 0 where there is none.
   std::uint32_t free_seat(std::uint32_t wanted) const {
     for (std::uint32_t i = 1; i < seats_.size(); ++i)
-      if (!seats_[i].who && (wanted == 0 || wanted == i))
+      if (!seats_[i].who && (wanted == join_request::any_number || wanted == i))
         return i;
     return 0;
   }
@@ -194,10 +194,9 @@ std::optional<run_failed> refusal_of(const fingerprint& own, const node_ready& m
 }
 
 run_failed no_place(std::uint32_t wanted, std::size_t nodes, std::string_view flag) {
-  const bool any_would_do = wanted == 0 || wanted >= nodes;
   return {errc::failed,
-          any_would_do ? fmt::format("the run has all of its {} nodes", nodes)
-                       : fmt::format("node {} is there, or has not been missed yet", wanted),
+          wanted >= nodes ? fmt::format("the run has all of its {} nodes", nodes)
+                          : fmt::format("node {} is there, or has not been missed yet", wanted),
           fmt::format("a place is free again when its node is lost, or has left; a run with more places is started "
                       "with {}",
                       flag)};

@@ -8,6 +8,7 @@
 #include "gossamer/actors/worlds/run_status.hpp"
 
 #include <functional>
+#include <limits>
 #include <vector>
 
 namespace gossamer::actors {
@@ -17,8 +18,10 @@ namespace gossamer::actors {
 /// node -> leader. It must read alike in every version, or nobody could say that versions differ.
 struct join_request {
   std::uint32_t control = control_version;
-  std::uint32_t slots = 1;  ///< its share of the workers, in proportion to that of others
-  std::uint32_t wanted = 0; ///< the number that it is to have; 0: any
+  std::uint32_t slots = 1;           ///< its share of the workers, in proportion to that of others
+  std::uint32_t wanted = any_number; ///< which it is to have
+
+  static constexpr auto any_number = std::numeric_limits<std::uint32_t>::max(); // also 0 may have been lost
 };
 
 /// The files that the run is prepared from: who has them besides the one that offers them, and what they come to.

@@ -47,7 +47,8 @@ run_offer door_search::ask_at(endpoint where) {
     settings_.where = std::move(where);
     door_ = connected();
     self_->monitor(door_);
-    self_->send(door_, join_request{.slots = settings_.slots, .wanted = settings_.wanted});
+    self_->send(door_,
+                join_request{.slots = settings_.slots, .wanted = settings_.wanted.value_or(join_request::any_number)});
     auto said = answer_at_door();
     if (auto* offer = std::get_if<run_offer>(&said))
       return std::move(*offer);
@@ -105,7 +106,7 @@ door_search::answer door_search::answer_at_door() {
 /// Who wants one place and no other waits for it: that its node is lost may not have been noticed yet.
 void door_search::throw_refusal(const run_failed& why) const {
   const auto sentence = "the leader says: " + why.sentence;
-  if (why.code == errc::failed && settings_.wanted > 0)
+  if (why.code == errc::failed && settings_.wanted)
     throw not_let_in{why.code, sentence, why.remedy};
   throw error(why.code, sentence, why.remedy);
 }

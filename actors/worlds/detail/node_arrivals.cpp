@@ -15,6 +15,19 @@ constexpr auto longest_on_the_way = std::chrono::seconds(1);
 
 // -- the chair takes in who comes back --------------------------------------------------------------------------------
 
+<<<<<<< ours
+=======
+/// The number of a node that is lost; nothing else is free. @returns that of this node where there is none
+std::uint32_t node_state::seat_for(std::uint32_t wanted) const {
+  std::uint32_t found = setup_.number;
+  for (const auto& other : others_->all())
+    if (other.lost && !candidates_.contains(other.number)
+        && (wanted == join_request::any_number || other.number == wanted))
+      found = other.number;
+  return found;
+}
+
+>>>>>>> theirs
 void node_state::on_join(const join_request& m) {
   if (auto why = refusal_of(m))
     return answer(*std::move(why));
