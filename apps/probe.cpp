@@ -172,13 +172,8 @@ int probe(const program& p, const node_options& node, const run_options& job) {
     const auto& what = order->front();
     const auto& about = order->back();
     if (what == "run") {
-<<<<<<< ours
-      here.emplace(static_cast<std::uint64_t>(parse_integer("the run", about, 0, INT64_MAX)), node.number, node, shown,
-                   own_address(node));
-=======
       here.emplace(static_cast<std::uint64_t>(parse_integer("the run", about, 0, INT64_MAX)), node.number.value_or(0),
-                   node, own_address(node));
->>>>>>> theirs
+                   node, shown, own_address(node));
       say(fmt::format("{}{}", announcement, to_string(here->announced())));
     } else if (what == "host") {
       all.push_back(actors::parse_endpoint(about));

@@ -305,7 +305,7 @@ void node_protocol::seat_chair(const resolution& r, const resolution& before, or
   }
 }
 
-std::optional<consensus::candidacy> node_protocol::keep_seat(node_number wanted) {
+std::optional<consensus::candidacy> node_protocol::keep_seat(std::optional<node_number> wanted) {
   return chair_ ? delegate_.keep_seat(wanted) : std::nullopt;
 }
 

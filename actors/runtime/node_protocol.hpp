@@ -88,7 +88,7 @@ public:
   // -- who comes, see consensus::seats
 
   /// Nothing where no seat is free, or another process has the chair.
-  std::optional<consensus::candidacy> keep_seat(node_number wanted);
+  std::optional<consensus::candidacy> keep_seat(std::optional<node_number> wanted);
   void release_seat(const consensus::candidacy& c) { delegate_.release_seat(c); }
   /// @returns whether it may come; then the next resolution lets it in
   bool admit(node_number node, const consensus::process& p) { return delegate_.admit(node, p); }

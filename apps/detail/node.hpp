@@ -20,13 +20,8 @@ struct node_options {
   bool slurm = false; ///< the same, with what Slurm says in the environment
   std::size_t nodes = 2;
   std::uint32_t slots = 1;
-<<<<<<< ours
-  std::uint32_t number = 0; ///< which it is to be; 0, of one that joins: any that is free
-  double wait_s = 600;
-=======
   std::optional<std::uint32_t> number; ///< which it is; nothing, of one that joins: any that is free
-  std::size_t wait_s = 600;
->>>>>>> theirs
+  double wait_s = 600;
   double patience_s = 10;
   std::string certs;        ///< folder of `gossamer certs` for this host; empty: nothing is encrypted
   bool insecure = false;    ///< also on addresses that other machines reach

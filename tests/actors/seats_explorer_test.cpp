@@ -225,7 +225,7 @@ private:
     return one.knows == decided_.size() && static_cast<int>(decided_.size()) <= may_.resolutions && is_member(one);
   }
 
-  void ask(std::size_t p, node_number wanted = 0) {
+  void ask(std::size_t p, std::optional<node_number> wanted = std::nullopt) {
     ++joins_;
     auto& one = processes_[p];
     auto kept = one.table.keep(wanted, one.knows);

@@ -88,11 +88,11 @@ TEST(seats, are_kept_for_a_candidate_without_a_change_for_anybody_else) {
   EXPECT_EQ(s[1].by, before[1].by);
   EXPECT_EQ(s[1].is, gone);
   EXPECT_FALSE(s.keep(1, 7)) << "it is kept";
-  EXPECT_EQ(s.keep(0, 7)->node, 2u) << "another one that is free";
-  EXPECT_FALSE(s.keep(0, 7)) << "nothing is";
+  EXPECT_EQ(s.keep(std::nullopt, 7)->node, 2u) << "another one that is free";
+  EXPECT_FALSE(s.keep(std::nullopt, 7)) << "nothing is";
   s.release(*kept);
   EXPECT_EQ(s[1], before[1]);
-  EXPECT_EQ(s.keep(0, 7)->node, 1u) << "any";
+  EXPECT_EQ(s.keep(std::nullopt, 7)->node, 1u) << "any";
 }
 
 TEST(seats, are_the_silent_ones_again_when_they_are_heard_before_the_candidate_is_ready) {

@@ -132,7 +132,7 @@ public:
   orders on(const clock_says& c);
 
   /// See seats. A chair that is none any more has no seat to keep.
-  std::optional<candidacy> keep_seat(node_number wanted) { return seats_.keep(wanted, last_.number()); }
+  std::optional<candidacy> keep_seat(std::optional<node_number> wanted) { return seats_.keep(wanted, last_.number()); }
   void release_seat(const candidacy& c) { seats_.release(c); }
   /// Somebody has come, whom the next resolution shall let in.
   /// @returns whether that is possible

@@ -51,12 +51,10 @@ std::vector<node_number> seats::adopt(const resolution& r) {
   return changed;
 }
 
-std::optional<candidacy> seats::keep(node_number wanted, std::uint32_t by) {
+std::optional<candidacy> seats::keep(std::optional<node_number> wanted, std::uint32_t by) {
   if (std::exchange(by_, by) != by)
     kept_ = 0;
-  const auto will_do = [this, wanted](const seat& s) {
-    return is_free(s) && (wanted == 0 || &s == all_.data() + wanted);
-  };
+  const auto will_do = [this, wanted](const seat& s) { return is_free(s) && (!wanted || &s == all_.data() + *wanted); };
   const auto found = std::ranges::find_if(all_, will_do);
   if (found == all_.end() || kept_ == most_candidates)
     return std::nullopt;

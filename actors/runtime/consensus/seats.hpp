@@ -79,10 +79,10 @@ public:
   // -- the chair's ----------------------------------------------------------------------------------------------------
 
   /// Keeps a free seat.
-  /// @param wanted the only one that will do; 0: any, the first that is free
+  /// @param wanted the only one that will do; nothing: the first that is free
   /// @param by the number of the last resolution, by which this process has the chair
   /// @returns nothing when no seat is free, or too many have asked under this resolution
-  std::optional<candidacy> keep(node_number wanted, std::uint32_t by);
+  std::optional<candidacy> keep(std::optional<node_number> wanted, std::uint32_t by);
   /// The candidate has died, or was refused.
   void release(const candidacy& c);
   /// It has prepared the run. Also one that was admitted by a chair that has died before it could be agreed on.

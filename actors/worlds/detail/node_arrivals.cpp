@@ -15,19 +15,6 @@ constexpr auto longest_on_the_way = std::chrono::seconds(1);
 
 // -- the chair takes in who comes back --------------------------------------------------------------------------------
 
-<<<<<<< ours
-=======
-/// The number of a node that is lost; nothing else is free. @returns that of this node where there is none
-std::uint32_t node_state::seat_for(std::uint32_t wanted) const {
-  std::uint32_t found = setup_.number;
-  for (const auto& other : others_->all())
-    if (other.lost && !candidates_.contains(other.number)
-        && (wanted == join_request::any_number || other.number == wanted))
-      found = other.number;
-  return found;
-}
-
->>>>>>> theirs
 void node_state::on_join(const join_request& m) {
   if (auto why = refusal_of(m))
     return answer(*std::move(why));
@@ -35,7 +22,7 @@ void node_state::on_join(const join_request& m) {
     return answer(ask_there{seats()[protocol_->chair_node()].by.control});
   const auto who = caf::actor_cast<caf::actor_addr>(self_->current_sender());
   release_candidate(who); // it asks again
-  const auto seat = protocol_->keep_seat(m.wanted);
+  const auto seat = protocol_->keep_seat(m.wanted == join_request::any_number ? std::nullopt : std::optional{m.wanted});
   if (!seat)
     return answer(no_place(m.wanted, seats().size(), "a higher --max-workers"));
   candidates_[who] = *seat;
