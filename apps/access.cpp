@@ -2,6 +2,7 @@
 
 #include "gossamer/apps/detail/shell_word.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/spec.hpp"
 
 #include <fmt/format.h>
 
@@ -89,8 +90,9 @@ actors::credentials credentials_to_reach(const node_options& node, const std::st
   if (!needs_token(node))
     return result;
   result.token = given_token(node);
-  if (!result.token)
-    result.token = find_token(where);
+  for (const auto& door : split(where, ','))
+    if (!result.token)
+      result.token = find_token(door);
   if (!result.token)
     throw error(errc::usage,
                 fmt::format("the run at {} asks for a token or certificates, and neither is given here", where),

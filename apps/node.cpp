@@ -257,7 +257,7 @@ int join(const program& p, const node_options& node) {
   const auto doors = split(node.join, ',');
   for (const auto& door : doors)
     require_private("--join", door, node.insecure || !node.certs.empty());
-  const auto shown = credentials_to_reach(node, doors.front());
+  const auto shown = credentials_to_reach(node, node.join);
   const clean_stop stop;
   follow(node);
   live_output output{p.name(), node.announce};

@@ -1,4 +1,5 @@
 // Runs to which nodes come while they are under way, and that they leave: real binaries, real sockets.
+#include <algorithm>
 #include <csignal>
 #include <optional>
 
@@ -75,6 +76,38 @@ TEST_F(growing_run, takes_in_a_node_and_lets_nodes_go) {
     EXPECT_EQ(came.status, 0) << came.err;
     EXPECT_EQ(json::parse(read("run/summary.json"))["lost"], 0);
   }
+}
+
+// A candidate changes nothing until it is let in.
+TEST_F(growing_run, keeps_the_place_of_one_that_is_silent_when_whoever_wants_it_fails) {
+  std::string address;
+  std::optional<support::subprocess> silent, newcomer;
+  support::outcome failed;
+  auto all = leader({"ad-psgd", "--topology", "star"});
+  const words impatient{"--patience", "1"};
+  all.insert(std::ranges::find(all, "--nodes"), impatient.begin(), impatient.end());
+  support::subprocess leading(all);
+  leading
+      .when("--join ",
+            [&](const auto& so_far) {
+              address = address_in(so_far);
+              silent.emplace(joining(address) + impatient);
+            })
+      .when("epoch ", [&](const auto&) { newcomer.emplace(joining(address) + impatient); })
+      .when("worker 2 comes", [&](const auto&) { silent->send_signal(SIGSTOP); })
+      .when("node 1 is lost",
+            [&](const auto&) {
+              failed = run({"node", "--join", address, "--number", "1", "--device", "cuda:99"});
+              silent->send_signal(SIGCONT);
+            })
+      .signal_after("worker 1 comes back", SIGINT);
+  const auto led = leading.finish(), returned = silent->finish(), stayed = newcomer->finish();
+  EXPECT_EQ(led.status, 130) << led.err;
+  EXPECT_THAT(led.err, HasSubstr("node 1 is heard again"));
+  EXPECT_THAT(failed.err, HasSubstr("this is node 1"));
+  EXPECT_NE(failed.status, 0);
+  EXPECT_EQ(returned.status, 0) << returned.err;
+  EXPECT_EQ(stayed.status, 0) << stayed.err;
 }
 
 TEST_F(growing_run, goes_on_without_the_node_that_led) {
