@@ -4,7 +4,6 @@
 #include "gossamer/base/printable.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 namespace gossamer::actors {
@@ -118,129 +117,6 @@ void node_state::switch_fault(const actors::switch_fault& m) {
     tell_others(m);
   else if (setup_.switch_fault)
     setup_.switch_fault(m);
-}
-
-// -- what the protocol orders -----------------------------------------------------------------------------------------
-
-void node_state::obey(const node_protocol::orders& all) {
-  for (const auto& what : all)
-    std::visit([&](const auto& one) { obey(one); }, what);
-}
-
-void node_state::obey(const consensus::post& m) {
-  for (const auto number : m.to)
-    if (const auto* other = others_->numbered(number); other != nullptr && other->is_met())
-      std::visit([&](const auto& one) { self_->send(other->handle, one); }, m.what);
-}
-
-void node_state::obey(const decision& m) {
-  if (setup_.on_resolution)
-    setup_.on_resolution(protocol_->delegate().last());
-  own_node_->obey(m);
-}
-
-/// Frames for another life must not go to the one before.
-void node_state::obey(const nodes_moved& m) {
-  for (const auto number : m.which)
-    if (auto* other = others_->numbered(number))
-      other->handle = node_interface::handle{};
-  meet_on_data_plane();
-}
-
-void node_state::obey(const report_to& m) {
-  if (office_ == std::nullopt)
-    hand_on_news();
-  if (const auto* other = others_->numbered(m.node); other != nullptr && other->is_met())
-    std::visit([&](const auto& one) { self_->send(other->handle, one); }, m.what);
-}
-
-void node_state::obey(const account_for& m) {
-  news_ = {.steps = {}, .staleness = {}, .checkpoint = last_checkpoint_};
-  if (const auto* chair = others_->numbered(m.chair); chair != nullptr && chair->is_met()) {
-    self_->send(chair->handle, std::exchange(news_, {}));
-    self_->send(chair->handle, books_);
-  }
-}
-
-void node_state::obey(const chair_taken&) {
-  office_.emplace(*setup_.run, protocol_->delegate().last().number(), setup_.from.get(), books_);
-  office_->summary.algorithm = setup_.run->algorithm->about.name;
-  office_->summary.workers = setup_.run->settings.workers;
-  office_->summary.seed = setup_.run->settings.seed;
-  office_->summary.steps_per_worker.assign(workers(), 0);
-  protocol_->ordered_before(last_checkpoint_);
-  close_ended_lives();
-  observer_ = setup_.observe();
-  conflicts_ = conflicts{setup_.number, 2 * setup_.patience};
-  if (const auto news = std::exchange(chairs_end_, {}); !news.empty())
-    tell_observer(news);
-  if (evaluator_)
-    tell_observer(fmt::format("node {} leads the run from now on", setup_.number));
-}
-
-/// The books that were taken over may be of lives that have ended since.
-void node_state::close_ended_lives() {
-  const auto& members = protocol_->chair()->members();
-  auto& counted = office_->progress.ledger();
-  for (rank i = 0; i < setup_.run->participants(); ++i)
-    members.alive(i) ? counted.begin(i, members.incarnation(i)) : counted.close(i, members.incarnation(i));
-}
-
-void node_state::obey(const chair_left& m) {
-  books_ = office_->books(m.lost, m.returned);
-  office_.reset();
-  observer_.reset();
-}
-
-void node_state::obey(const snapshot_request& m) {
-  office_->evaluating.open_final();
-  tell_workers(m);
-  tell_others(m);
-}
-
-void node_state::obey(const save_checkpoint& m) {
-  if (!writer_)
-    return;
-  office_->saving.open(m.number, protocol_->chair()->members());
-  save_workers(m);
-  tell_others(m);
-}
-
-void node_state::obey(const forget_worker& m) {
-  office_->progress.add(m.who, office_->evaluating.evaluated());
-  office_->progress.ledger().close(m.who, m.incarnation);
-  office_->evaluating.forget(m.who);
-  office_->saving.lose(m.who);
-  office_->unreported += !m.retired && has_died_with_its_node(m.who);
-  tell_observer(fmt::format("{} {}; {} go on", setup_.run->name_of(m.who), m.retired ? "has left" : "is lost", m.left));
-  evaluate_what_is_complete();
-}
-
-void node_state::obey(const welcome_worker& m) {
-  const bool was_there = m.who < setup_.run->settings.workers || setup_.run->is_master(m.who);
-  tell_observer(fmt::format("{} comes{}", setup_.run->name_of(m.who), was_there ? " back" : ""));
-}
-
-void node_state::obey(const node_has_left&) {
-  has_left_ = true;
-  std::vector<std::string> left;
-  for (const auto& other : *others_)
-    if (is_spoken_to(other))
-      left.push_back(fmt::format("node {} ({})", other.number, to_string(seats()[other.number].by.control)));
-  setup_.tell(fmt::format("the run goes on with {}", fmt::join(left, ", ")));
-  if (!std::exchange(ended_, true))
-    self_->send(setup_.client, node_has_left{});
-}
-
-void node_state::obey(const end_run& m) {
-  for (const auto i : m.missing)
-    tell_observer(fmt::format("{} does not answer; its model is left out", setup_.run->name_of(i)));
-  office_->ended_s = elapsed();
-  office_->summary.end = m.why;
-  office_->summary.unfinished = m.unfinished;
-  if (!office_->evaluating.close_final(office_->progress.ledger(), elapsed()))
-    return fail(extinction());
-  evaluate_next();
 }
 
 } // namespace detail
