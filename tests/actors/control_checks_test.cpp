@@ -144,7 +144,7 @@ TEST(control_checks, of_what_is_said_before_a_run_say_what_is_wrong) {
   long_path.folder.assign(5000, 'x');
   EXPECT_THAT(refusal([&] { check(empty_nodes); }), HasSubstr("nodes without workers"));
   EXPECT_THAT(refusal([&] { check(long_path); }), HasSubstr("a text that nobody"));
-  EXPECT_THAT(refusal([] { check(cluster_plan{}, 0, 4); }), HasSubstr("another number of nodes"));
+  EXPECT_THAT(refusal([] { check(cluster_plan{}, 0, 4); }), HasSubstr("another number of workers"));
 }
 
 } // namespace

@@ -157,10 +157,15 @@ private:
     });
   }
 
-  std::vector<actors::node_entry> entries() const {
-    std::vector<actors::node_entry> result(honest + 1);
+  actors::cluster_plan plan() const {
+    actors::cluster_plan result{.nodes = honest + 1, .homes = {}, .last = {}, .handle = {}, .books = {}};
+    std::map<actors::consensus::node_number, actors::consensus::process> there;
     for (actors::rank i = 0; i < run_->participants(); ++i)
-      result[i % result.size()].ranks.push_back(i);
+      result.homes.push_back(i % result.nodes);
+    for (std::uint32_t number = 0; number < result.nodes; ++number)
+      there[number] = {};
+    const auto rules = charter_of(*run_, result.nodes, result.homes, std::chrono::seconds(2));
+    result.last = founding_of(*run_, *rules, there);
     return result;
   }
 
@@ -168,9 +173,9 @@ private:
     actors::node_setup setup;
     setup.run = run_;
     setup.number = number;
-    join_others(setup, entries(), std::chrono::seconds(2), nullptr);
+    join_others(setup, plan(), std::chrono::seconds(2), nullptr);
     rules_ = setup.rules;
-    setup.first = nodes_.at(number).last = founding_of(*run_, *setup.rules, actors::first_voters(setup.nodes));
+    nodes_.at(number).last = setup.last;
     setup.spawn_worker = [this](actors::rank i, std::uint32_t life, const caf::actor& home) {
       return worker(i, life, home);
     };
@@ -207,7 +212,7 @@ private:
       for (std::uint32_t other = 0; other <= honest; ++other)
         if (other != number) {
           const auto& known = other == liar ? liar_ : nodes_.at(other).actor;
-          caf::send_as(known, nodes_.at(number).actor, actors::greeting{other, 0, handle_of(known), true});
+          caf::send_as(known, nodes_.at(number).actor, actors::greeting{other, {}, handle_of(known), true});
         }
     actors::rendezvous_setup door;
     door.nodes = 2;

@@ -2,7 +2,6 @@
 #include "gossamer/actors/runtime/consensus/delegate.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 namespace gossamer::actors::consensus {
@@ -242,11 +241,12 @@ bool delegate::is_wanted() const {
     const bool is_needed = present.contains(n.first) || n.first == last_.chair;
     return n.first != self_ && (is_gone || (!seats_.is_well(n.first, n.second.life) && is_needed));
   });
-  const auto comes = [&](node_number n) {
+  bool somebody_comes = false;
+  for (node_number n = 0; n < seats_.size(); ++n) {
     const bool is_missing = hosts_workers(n) ? !present.contains(n) : may_witness(n);
-    return seats_[n].is == health::state::well && is_missing && !declined_.contains(n);
-  };
-  return somebody_is_lost || std::ranges::any_of(std::views::iota(node_number{0}, seats_.size()), comes);
+    somebody_comes |= seats_[n].is == health::state::well && is_missing && !declined_.contains(n);
+  }
+  return somebody_is_lost || somebody_comes;
 }
 
 /// A process without workers has nothing to do but vote.
