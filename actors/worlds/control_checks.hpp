@@ -19,15 +19,15 @@ struct known_run {
 template <class Message, class... Others>
 concept one_of = (std::same_as<Message, Others> || ...);
 
-/// The messages that a handle takes, as a list of types.
-template <class Handle, template <class...> class List>
+/// The messages of an interface, as a list of types.
+template <class Interface, template <class...> class List>
 struct messages_of;
 template <class... Messages, template <class...> class List>
-struct messages_of<caf::typed_actor<caf::reacts_to<Messages>...>, List> {
+struct messages_of<interface<Messages...>, List> {
   using type = List<Messages...>;
 };
 template <class Interface, template <class...> class List>
-using messages_as = typename messages_of<typename Interface::handle, List>::type;
+using messages_as = typename messages_of<Interface, List>::type;
 
 // Whether a message says what can be. A node asks before it does anything with what another one says, so that nonsense
 // costs its sender and not its receiver: numbers of nodes, ranks and sizes are within those of the run, counts are such
