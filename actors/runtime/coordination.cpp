@@ -66,7 +66,7 @@ coordination::orders coordination::on(const consensus::resolution& next) {
   stopping_ |= next.stopping;
   if (running() && next.stopping && why_ == run_end::planned)
     why_ = next.why;
-  if (is_unmet() && is_news) // else another would say the same: nobody can start who waits, until time has passed
+  if (names_the_dead() || (is_unmet() && is_news)) // another would say the same of who waits and cannot be started yet
     wish({}, out);
   for (const auto i : lost)
     if (phase_ == phase::collecting)
@@ -271,11 +271,15 @@ void coordination::look_for_shortage(orders& out) {
 
 /// Whether something is to be agreed on still.
 bool coordination::is_unmet() const {
-  const bool somebody_ended = std::ranges::any_of(ended_, [this](const auto& life) {
-    const auto member = last_.what.view.lives.find(life.first);
-    return member != last_.what.view.lives.end() && member->second == life.second;
-  });
-  return running() && (somebody_ended || !waiting_.empty() || (stopping_ && !last_.stopping));
+  return running() && (names_the_dead() || !waiting_.empty() || (stopping_ && !last_.stopping));
+}
+
+/// Whether the last resolution speaks of a life that is over.
+bool coordination::names_the_dead() const {
+  return running() && std::ranges::any_of(ended_, [this](const auto& life) {
+           const auto member = last_.what.view.lives.find(life.first);
+           return member != last_.what.view.lives.end() && member->second == life.second;
+         });
 }
 
 /// What is being agreed on is not wished for once more at once: that would be another question to all workers.

@@ -6,6 +6,7 @@
 #include <caf/io/network/acceptor_impl.hpp>
 #include <caf/io/network/default_multiplexer.hpp>
 #include <caf/io/network/scribe_impl.hpp>
+#include <caf/scoped_actor.hpp>
 #include <fmt/format.h>
 
 #include <array>

@@ -129,6 +129,7 @@ TEST(view_maker, takes_time_in_proportion_to_how_many_there_may_be) {
   s.algorithm = asynchronous;
   s.model = "quadratic";
   s.data = "quadratic:samples=24,dim=3";
+  s.batch = 4;
   s.max_workers = 200'000; // the square of that would take hours
   const auto e = prepare(s);
   EXPECT_THAT(e->everybody->members, testing::ElementsAre(0, 1, 2, 3));

@@ -31,7 +31,7 @@ TEST(a_line_of_progress, says_in_eighty_columns_how_long_it_takes_and_who_is_the
                                    .nodes = 4,
                                    .nodes_lost = 1});
   EXPECT_GT(line.size(), 80u);
-  EXPECT_THAT(line, EndsWith("12.3 k steps/s  4.56 Gbit/s"));
+  EXPECT_THAT(line, EndsWith("12.3 k steps/s  4.56 G bit/s"));
   EXPECT_THAT(fitted(line, 79), EndsWith("accuracy 97.12 %  1:23:45 left  3 of 4 nodes"));
 }
 
