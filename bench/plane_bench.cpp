@@ -32,7 +32,7 @@ void carry(benchmark::State& state, const std::shared_ptr<const tls_identity>& i
     result.node = node;
     result.pool = pool;
     result.listen_on = {"127.0.0.1", 0};
-    result.identity = identity;
+    result.shows.identity = identity;
     return result;
   };
   data_plane sender{setup(0)}, receiver{setup(1)};

@@ -114,7 +114,7 @@ public:
       give_up(s.who);
       break;
     case silence:
-      ++silences_, leave_out(s.who, static_cast<node_number>(s.whom));
+      ++silences_, suspect(s.who, static_cast<node_number>(s.whom));
       break;
     case hear:
       believe(s.who, static_cast<node_number>(s.whom), well);
@@ -265,10 +265,15 @@ private:
     candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(c));
   }
 
-  /// As nodes do with those that are silent, when a resolution has left them out.
-  void leave_out(std::size_t p, node_number n) {
+  /// Who is silent is lost when a resolution has left it out.
+  void suspect(std::size_t p, node_number n) {
     believe(p, n, suspected);
-    believe(p, n, gone);
+    lose_those_left_out(p);
+  }
+  void lose_those_left_out(std::size_t p) {
+    for (node_number n = 0; n < may_.places; ++n)
+      if (const auto& seat = processes_[p].table[n]; seat.is == suspected && seat.agreed != seat.by.life)
+        believe(p, n, gone);
   }
   void believe(std::size_t p, node_number n, health::state what) {
     auto& table = processes_[p].table;
@@ -292,6 +297,7 @@ private:
     next.voters.insert(one.number);
     decided_.push_back(next);
     adopt(p);
+    lose_those_left_out(p);
   }
   void adopt(std::size_t p) { processes_[p].table.adopt(decided_[processes_[p].knows++]); }
   void meet(std::size_t p, const one_process& other) { processes_[p].table.admit(other.number, {other.life, {}, {}}); }
