@@ -310,7 +310,8 @@ double parse_quantity(quantity what, std::string_view subject, std::string_view 
     value = value * known->times / known->per;
   if (problem == std::errc::result_out_of_range || !(value >= min && value <= max))
     throw error(errc::usage, fmt::format("{} is {}, which is out of range", subject, text),
-                fmt::format("allowed: {} to {} {}", min, max, terms.plain));
+                std::isinf(max) ? fmt::format("allowed: at least {} {}", min, terms.plain)
+                                : fmt::format("allowed: {} to {} {}", min, max, terms.plain));
   return value;
 }
 

@@ -12,6 +12,16 @@ namespace gossamer::actors {
 
 namespace {
 
+/// There a key has no dashes before it.
+template <class Settings, class T>
+setting<Settings> quantity_in_file(quantity what, setting_key key, T Settings::*at, interval<double> allowed) {
+  auto result = quantity_setting(what, std::move(key), at, allowed);
+  result.set = [what, name = result.name, at, allowed](Settings& s, const std::string& given) {
+    s.*at = parse_quantity(what, name, given, allowed.min, allowed.max);
+  };
+  return result;
+}
+
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 28;
 constexpr double longest_s = 1e6;
 
@@ -19,7 +29,7 @@ const settings_table<measured_host>& measured_host_table() {
   static const settings_table<measured_host> table{
       text_setting({"host", "NAME", "what links call it"}, &measured_host::name),
       number_setting({"slots", "N", "processes there"}, &measured_host::slots, {1, 65'536}),
-      quantity_setting(quantity::time, {"seconds_per_sample", "S", "of a minibatch"},
+      quantity_in_file(quantity::time, {"seconds_per_sample", "S", "of a minibatch"},
                        &measured_host::seconds_per_sample, {0, longest_s}),
   };
   return table;
@@ -112,8 +122,8 @@ const settings_table<measured_link>& link_table() {
   static const settings_table<measured_link> table{
       text_setting({"from", "NAME", "the host that sends"}, &measured_link::from),
       text_setting({"to", "NAME", "the host that receives"}, &measured_link::to),
-      quantity_setting(quantity::time, {"latency", "S", "seconds one way"}, &measured_link::latency_s, {0, longest_s}),
-      quantity_setting(quantity::rate, {"bandwidth", "BITS", "bits per second"}, &measured_link::bits_per_second,
+      quantity_in_file(quantity::time, {"latency", "S", "seconds one way"}, &measured_link::latency_s, {0, longest_s}),
+      quantity_in_file(quantity::rate, {"bandwidth", "BITS", "bits per second"}, &measured_link::bits_per_second,
                        {1, std::numeric_limits<double>::infinity()}),
   };
   return table;

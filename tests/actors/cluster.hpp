@@ -56,8 +56,9 @@ public:
     s.shows = shows;
     s.listens = [this](const endpoint& where) {
       port = where.port;
+      const endpoint here{"127.0.0.1", port}; // whatever name its certificate has
       for (std::uint32_t k = 1; k <= joiners_.size(); ++k)
-        threads_.emplace_back([this, where, k] { join(where, k); });
+        threads_.emplace_back([this, here, k] { join(here, k); });
     };
     const auto summary = lead_cluster(e, s, around);
     threads_.clear(); // until all have left

@@ -315,6 +315,7 @@ std::string usage_error_of(run_settings s) {
 
 TEST(prepare, refuses_what_cannot_work) {
   auto s = small_run("ad-psgd");
+  s.topology = "ring";
   s.workers = 5;
   EXPECT_THAT(usage_error_of(s),
               AllOf(HasSubstr("ad-psgd needs a topology without odd cycles"), HasSubstr("0-1-2-3-4-0")));

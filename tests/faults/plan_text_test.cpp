@@ -132,7 +132,7 @@ TEST(parse_plan, refuses_values_of_another_type) {
   for (const auto* list : {"[]", "[-1]", "[1.5]", "['1']", "[4294967296]", "[[1]]", "'1'", "true", "{a = 1}"})
     EXPECT_THAT(refusal("kill", "workers = " + std::string{list}), HasSubstr("workers takes a list of ranks")) << list;
   EXPECT_THAT(refusal("kill", "nodes = [-1]"), HasSubstr("nodes takes a list of groups"));
-  for (const auto* value : {"'1'", "[1]", "true", "1979-05-27"})
+  for (const auto* value : {"[1]", "true", "1979-05-27"})
     EXPECT_THAT(refusal("drop", "at = " + std::string{value}), HasSubstr("at takes a number from 0 to 1e+09")) << value;
   for (const auto* value : {"1.5", "-1", "'1'", "1.0"})
     EXPECT_THAT(refusal("drop", "at-step = " + std::string{value}), HasSubstr("at-step takes a whole number")) << value;

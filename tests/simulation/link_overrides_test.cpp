@@ -72,9 +72,9 @@ TEST(link_overrides, say_what_is_wrong) {
   EXPECT_THAT(message("03:latency=1"), HasSubstr("'03' does not name a link; write 0-3 for both directions"));
   EXPECT_THAT(message("0>3:latency=1"), HasSubstr("0>3"));
   EXPECT_THAT(message("0-3:bandwidth=0"), HasSubstr("bandwidth of link '0-3' is 0, which is out of range; allowed: "
-                                                    "number, at least 1"));
+                                                    "at least 1 bits per second"));
   EXPECT_THAT(message("0-3:bandwith=1e6"), HasSubstr("did you mean 'bandwidth'?"));
-  EXPECT_THAT(message("0-3:latency="), HasSubstr("not a number"));
+  EXPECT_THAT(message("0-3:latency="), HasSubstr("not a time"));
   EXPECT_THAT(message("0-3:latency=1;"), HasSubstr("''"));
   EXPECT_THAT(message(""), HasSubstr("''"));
 }

@@ -11,8 +11,10 @@ void node_state::on_down(const caf::down_msg& down) {
   release_candidate(down.source);
   if (auto* other = others_->behind(down.source)) {
     other->handle = node_interface::handle{};
-    if (farewells_ && farewells_->erase(other->number) != 0 && farewells_->empty())
-      return self_->quit();
+    if (farewells_) { // as it was told
+      farewells_->erase(other->number);
+      return farewells_->empty() ? self_->quit() : void();
+    }
     lose(*other, "its process is gone");
     return meet_on_data_plane();
   }
