@@ -257,6 +257,7 @@ int join(const program& p, const node_options& node) {
   const auto doors = split(node.join, ',');
   for (const auto& door : doors)
     require_private("--join", door, node.insecure || !node.certs.empty());
+  const auto fetching = fetching_of(node);
   const auto shown = credentials_to_reach(node, node.join);
   const clean_stop stop;
   follow(node);
@@ -279,7 +280,7 @@ int join(const program& p, const node_options& node) {
   };
   s.ends = [&](const auto& summary) { leads->finish(summary); };
   s.stop = clean_stop::request;
-  s.fetching = fetching_of(node);
+  s.fetching = fetching;
   s.leaves = stop_requested;
   s.ends_with_others = !node.rendezvous.empty(); // schedulers tell all that they have started
   bool is_over = true;

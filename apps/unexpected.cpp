@@ -77,12 +77,12 @@ error unexpected(const CLI::App& app, const std::vector<std::string>& given, con
   const auto& command = *commands.front();
   if (is_flag(word))
     return unknown_flag(app, command, name_of(word), help);
-  if (const auto flag = flag_before(given, word, command); !flag.empty())
-    return {errc::usage, fmt::format("{} has one value, and '{}' follows it", flag, word),
-            "leave one of them out; a flag that may be repeated stands before each of its values"};
   if (word == "train" && is_job_of(command.get_name()))
     return {errc::usage, fmt::format("'{}' stands before --", word),
             "what the nodes are to train follows behind it: -- train ..."};
+  if (const auto flag = flag_before(given, word, command); !flag.empty())
+    return {errc::usage, fmt::format("{} has one value, and '{}' follows it", flag, word),
+            "leave one of them out; a flag that may be repeated stands before each of its values"};
   return {errc::usage, fmt::format("unexpected argument '{}'", word), help};
 }
 

@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <csignal>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include "command.hpp"
 
@@ -143,7 +144,7 @@ TEST_F(detached, runs_are_interrupted_from_the_terminal_until_they_begin) {
   support::subprocess run(at_home(words{"launch", "--detach", "--patience", "1", "--hosts", "hosts.toml"} + job));
   run.signal_after("cannot write", SIGINT);
   const auto ended = run.finish();
-  EXPECT_EQ(ended.status, 1) << ended.err;
+  EXPECT_EQ(ended.status, 130) << ended.err;
   EXPECT_THAT(ended.err, HasSubstr("interrupted while it waited for nodes"));
 }
 
@@ -242,10 +243,13 @@ TEST_F(launched_run, goes_on_when_its_leader_ends_with_an_error_and_another_one_
     return "[[host]]\nbinary = '" + (folder_ / name).string() + "'\n";
   };
   const auto leader = (folder_ / "leader").string();
+  const auto other = (folder_ / "other").string();
+  ASSERT_EQ(mkfifo(other.c_str(), 0600), 0);
   const auto waits = "tail --pid=$(cat " + leader + ") -f /dev/null\n"; // until launch knows that it has ended
-  write("hosts.toml", script("leads.sh", "echo $$ > " + leader
-                                             + "\necho listening on 127.0.0.1:9\necho all nodes are ready\nexit 1\n")
-                          + script("follows.sh", waits + "echo listening on 127.0.0.1:10\nsleep 2\necho has led\n")
+  write("hosts.toml", script("leads.sh", "echo $$ > " + leader + "\necho listening on 127.0.0.1:9\nread other < "
+                                             + other + "\necho all nodes are ready\nexit 1\n")
+                          + script("follows.sh", "echo door 127.0.0.1:10\necho there > " + other + "\n" + waits
+                                                     + "echo listening on 127.0.0.1:10\nsleep 2\necho has led\n")
                           + script("ends.sh", waits));
   const auto ended = run(words{"launch", "--patience", "1", "--hosts", "hosts.toml", "--"} + small);
   EXPECT_EQ(ended.status, 0) << ended.err;
