@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 namespace gossamer::actors {
 
@@ -89,7 +90,7 @@ void svrg_master::begin_from(worker& w, remembered_model known) {
 
 void svrg_master::fields(archive& a) {
   master::fields(a);
-  a(x_)(snapshot_)(full_)(epoch_)(inner_)(updates_)(sums_)(told_)(parts_);
+  a(x_)(snapshot_)(full_)(epoch_)(inner_)(updates_)(sums_)(told_)(parts_)(shares_);
   gate_.fields(a);
 }
 
@@ -101,7 +102,20 @@ void svrg_master::withdraw(rank who) {
 
 // -- what comes in ----------------------------------------------------------------------------------------------------
 
+/// A checkpoint may be gone on with by more workers, or by fewer: then the full gradient has other parts, and what the
+/// workers of before were at, nobody brings. Each worker's first request after that is without a result.
+void svrg_master::share_among(const worker& w) {
+  const auto before = std::exchange(shares_, w.workers());
+  if (before == 0 || before == w.workers())
+    return;
+  for (const auto& [who, _] : std::exchange(told_, {}))
+    gate_.forget(who);
+  parts_.clear();
+  sums_.clear();
+}
+
 void svrg_master::take(worker& w, const frame& asked) {
+  share_among(w);
   const auto from = asked.source;
   const auto label = svrg_label::of(asked.label.part);
   if (label.kind == svrg_kind::nothing) { // so it is at no task

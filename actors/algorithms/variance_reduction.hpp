@@ -104,6 +104,7 @@ private:
   void take(worker& w, const frame& asked) final;
   void withdraw(rank who) final;
   std::optional<answer> answer_to(worker& w, const pending_request& q) final;
+  void share_among(const worker& w);
   void take_part(worker& w, std::uint32_t part, const vec& sum);
   void apply(worker& w, const vec& alpha);
   std::optional<std::uint32_t> next_part(const worker& w) const;
@@ -113,6 +114,7 @@ private:
 
   vec snapshot_, full_; // full_ is empty until all of its parts are there
   std::uint64_t epoch_ = 1, inner_ = 0, updates_ = 0;
+  std::uint64_t shares_ = 0;            // workers that the full gradient is shared out among; 0: not yet
   std::map<std::uint32_t, vec> sums_;   // parts of the full gradient that are there
   std::map<rank, std::uint64_t> told_;  // epoch of the snapshot that each has got
   std::map<rank, std::uint32_t> parts_; // who computes which
