@@ -76,7 +76,8 @@ TEST(networks, refuse_what_no_link_can_be) {
   EXPECT_THAT(refusal([] { make_network("tang-bst", 2); }), HasSubstr("did you mean 'tang-best'?"));
   EXPECT_THAT(refusal([] { make_network("uniform:latency=-1", 2); }), HasSubstr("allowed: 0 to 3600 seconds"));
   EXPECT_THAT(refusal([] { make_network("uniform:latency=inf", 2); }), HasSubstr("allowed: 0 to 3600 seconds"));
-  EXPECT_THAT(refusal([] { make_network("uniform:bandwidth=0", 2); }), HasSubstr("allowed: at least 1 bits per second"));
+  EXPECT_THAT(refusal([] { make_network("uniform:bandwidth=0", 2); }),
+              HasSubstr("allowed: at least 1 bits per second"));
   EXPECT_THAT(refusal([] { make_network("uniform:bandwidth=1Gbit", 2); }), HasSubstr("not a rate"));
   EXPECT_THAT(refusal([] { make_network("uniform:bandwith=1", 2); }), HasSubstr("did you mean 'bandwidth'?"));
   EXPECT_THAT(refusal([] { make_network("ideal:latency=1", 2); }), HasSubstr("it has none"));

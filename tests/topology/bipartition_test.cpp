@@ -39,7 +39,8 @@ TEST(split, colours_each_component_and_makes_lonely_nodes_active) {
 }
 
 TEST(split, writes_out_an_odd_cycle) {
-  EXPECT_THAT(refusal(make_topology("ring", 3, 1)), HasSubstr("the cycle 0-1-2-0 has odd length; choose auto or even-ring, ring"));
+  EXPECT_THAT(refusal(make_topology("ring", 3, 1)),
+              HasSubstr("the cycle 0-1-2-0 has odd length; choose auto or even-ring, ring"));
   EXPECT_THAT(refusal(make_topology("ring", 5, 1)), HasSubstr("the cycle 0-1-2-3-4-0 has odd length"));
   // A triangle at the end of a path, in the second component.
   EXPECT_THAT(refusal(make(7, {{0, 1}, {2, 3}, {3, 4}, {4, 5}, {5, 6}, {6, 4}})), HasSubstr("the cycle 4-5-6-4 has"));
