@@ -102,20 +102,9 @@ void svrg_master::withdraw(rank who) {
 
 // -- what comes in ----------------------------------------------------------------------------------------------------
 
-/// A checkpoint may be gone on with by more workers, or by fewer: then the full gradient has other parts, and what the
-/// workers of before were at, nobody brings. Each worker's first request after that is without a result.
-void svrg_master::share_among(const worker& w) {
-  const auto before = std::exchange(shares_, w.workers());
-  if (before == 0 || before == w.workers())
-    return;
-  for (const auto& [who, _] : std::exchange(told_, {}))
-    gate_.forget(who);
-  parts_.clear();
-  sums_.clear();
-}
-
 void svrg_master::take(worker& w, const frame& asked) {
-  share_among(w);
+  if (std::exchange(shares_, w.workers()) != w.workers())
+    sums_.clear(); // of a checkpoint that more workers go on from, or fewer
   const auto from = asked.source;
   const auto label = svrg_label::of(asked.label.part);
   if (label.kind == svrg_kind::nothing) { // so it is at no task

@@ -104,7 +104,6 @@ private:
   void take(worker& w, const frame& asked) final;
   void withdraw(rank who) final;
   std::optional<answer> answer_to(worker& w, const pending_request& q) final;
-  void share_among(const worker& w);
   void take_part(worker& w, std::uint32_t part, const vec& sum);
   void apply(worker& w, const vec& alpha);
   std::optional<std::uint32_t> next_part(const worker& w) const;

@@ -7,6 +7,9 @@
 namespace gossamer::actors {
 
 task<> master::run(worker& w) {
+  for (const rank i : requests_.known())
+    if (i >= w.workers()) // of a checkpoint whose run had more workers
+      forget(i);
   w.serve(listen(w));
   w.serve(watch(w));
   co_return;

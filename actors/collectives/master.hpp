@@ -14,7 +14,8 @@ namespace gossamer::actors {
 ///  - whatever others have seen is in the state from which a next life goes on;
 ///  - a question that is asked again, because the answer was lost with a former life, is not acted on twice;
 ///  - answers say how things are when they are given, not when the question first came;
-///  - nobody waits for the dead: answers that were withheld because of them are looked at again.
+///  - nobody waits for the dead: answers that were withheld because of them are looked at again;
+///  - nobody waits for workers of a checkpoint that the run which goes on from it does not have.
 ///
 /// An algorithm says what acting is, and who may be answered. Its fields are those below and its own. Threads:
 /// actor-confined.
@@ -37,7 +38,8 @@ private:
   virtual void take(worker& w, const frame& asked) = 0;
   /// The worker has never got its last answer: what it was given to do or to read counts no more.
   virtual void withdraw(rank) {}
-  /// The worker has been lost, or lives anew: what has come from it and waits for others counts no more, either.
+  /// The worker has been lost, lives anew, or is none of this run's: what has come from it and waits for others counts
+  /// no more, either.
   virtual void forget(rank who) { withdraw(who); }
   /// Does what is due now, if it waited for a question or for somebody's loss.
   virtual void act(worker&) {}

@@ -50,6 +50,14 @@ public:
     std::erase_if(waiting_, [who](const pending_request& q) { return q.from == who; });
   }
 
+  /// All that have ever asked.
+  std::vector<rank> known() const {
+    std::vector<rank> result;
+    for (const auto& [who, _] : last_)
+      result.push_back(who);
+    return result;
+  }
+
   void fields(archive& a) { a(last_); }
 
 private:

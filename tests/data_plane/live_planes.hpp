@@ -108,6 +108,21 @@ protected:
     return result;
   }
 
+  /// Two nodes that show different things, of which 0 sends to 1. @returns why 0 gives up
+  std::string why_lost_with(credentials sender, credentials receiver) {
+    auto mine = setup(0), theirs = setup(1);
+    mine.shows = std::move(sender);
+    mine.patience = std::chrono::milliseconds(300);
+    theirs.shows = std::move(receiver);
+    add(mine);
+    add(theirs);
+    meet();
+    send(0, 0, 4, 1);
+    const auto why = why_lost(0, 1);
+    seen.note([](const ledger& l) { EXPECT_EQ(l.frames, 0u); });
+    return why;
+  }
+
   void exchange_while_connections_break() {
     constexpr std::uint32_t count = 3;
     constexpr rank ranks = count * ranks_a_node;

@@ -15,21 +15,6 @@ class tls_test : public test::data_plane_test {
 protected:
   tls_test() { share_memory = false; }
 
-  /// Two nodes, of which 0 sends to 1. @returns why 0 gives up
-  std::string why_lost_with(std::shared_ptr<const tls_identity> sender, std::shared_ptr<const tls_identity> receiver) {
-    auto mine = setup(0), theirs = setup(1);
-    mine.shows.identity = std::move(sender);
-    mine.patience = 300ms;
-    theirs.shows.identity = std::move(receiver);
-    add(mine);
-    add(theirs);
-    meet();
-    send(0, 0, 4, 1);
-    const auto why = why_lost(0, 1);
-    seen.note([](const ledger& l) { EXPECT_EQ(l.frames, 0u); });
-    return why;
-  }
-
   /// Node 0 sends to node 1, and is heard.
   void expect_a_frame_between(const data_plane_setup& mine, const data_plane_setup& theirs) {
     add(mine);
@@ -91,32 +76,33 @@ TEST_F(tls_test, changes_keys_on_the_way) {
 }
 
 TEST_F(tls_test, gives_up_a_node_of_another_authority) {
-  EXPECT_THAT(why_lost_with(ours.identity(), others.identity()),
+  EXPECT_THAT(why_lost_with({.identity = ours.identity()}, {.identity = others.identity()}),
               HasSubstr("it shows a certificate that is not of this authority"));
 }
 
 TEST_F(tls_test, hears_that_its_certificate_is_not_of_the_authority) {
-  EXPECT_THAT(why_lost_with(ours.believer(others), ours.identity()),
+  EXPECT_THAT(why_lost_with({.identity = ours.believer(others)}, {.identity = ours.identity()}),
               HasSubstr("it says that this node's certificate is not of its authority"));
 }
 
 TEST_F(tls_test, gives_up_a_node_whose_certificate_has_expired) {
-  EXPECT_THAT(why_lost_with(ours.identity(), ours.identity("127.0.0.1", test::expired)),
+  EXPECT_THAT(why_lost_with({.identity = ours.identity()}, {.identity = ours.identity("127.0.0.1", test::expired)}),
               HasSubstr("it shows a certificate that has expired"));
 }
 
 TEST_F(tls_test, hears_that_its_certificate_has_expired) {
-  EXPECT_THAT(why_lost_with(ours.identity("127.0.0.1", test::expired), ours.identity()),
+  EXPECT_THAT(why_lost_with({.identity = ours.identity("127.0.0.1", test::expired)}, {.identity = ours.identity()}),
               HasSubstr("it says that this node's certificate has expired"));
 }
 
 TEST_F(tls_test, gives_up_a_node_whose_certificate_is_not_valid_yet) {
-  EXPECT_THAT(why_lost_with(ours.identity(), ours.identity("127.0.0.1", {.from = 24h, .until = 48h})),
+  EXPECT_THAT(why_lost_with({.identity = ours.identity()},
+                            {.identity = ours.identity("127.0.0.1", {.from = 24h, .until = 48h})}),
               HasSubstr("it shows a certificate that is not valid yet: compare the clocks"));
 }
 
 TEST_F(tls_test, gives_up_a_node_that_is_not_the_host_it_was_looked_for_at) {
-  EXPECT_THAT(why_lost_with(ours.identity(), ours.identity("192.0.2.7")),
+  EXPECT_THAT(why_lost_with({.identity = ours.identity()}, {.identity = ours.identity("192.0.2.7")}),
               HasSubstr("it shows a certificate that is for another host"));
 }
 
@@ -128,11 +114,11 @@ TEST_F(tls_test, lets_in_whoever_is_of_the_authority_from_anywhere) {
 }
 
 TEST_F(tls_test, gives_up_a_node_without_certificates) {
-  EXPECT_THAT(why_lost_with(ours.identity(), nullptr), HasSubstr("as a node without certificates does"));
+  EXPECT_THAT(why_lost_with({.identity = ours.identity()}, {}), HasSubstr("as a node without certificates does"));
 }
 
 TEST_F(tls_test, gives_up_a_node_that_asks_for_a_certificate_it_has_not) {
-  EXPECT_THAT(why_lost_with(nullptr, ours.identity()), HasSubstr("closes connections without a word"));
+  EXPECT_THAT(why_lost_with({}, {.identity = ours.identity()}), HasSubstr("closes connections without a word"));
 }
 
 /// Not everywhere: a minimal system has no /etc/hosts.

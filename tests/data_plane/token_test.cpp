@@ -4,28 +4,11 @@
 namespace gossamer::actors {
 namespace {
 
-using namespace std::chrono_literals;
-using test::ledger;
 using testing::HasSubstr;
 
 class token_test : public test::data_plane_test {
 protected:
   token_test() { shows.token = access_token::drawn(); }
-
-  /// Two nodes, of which 0 sends to 1. @returns why 0 cannot reach it
-  std::string why_lost_with(std::optional<access_token> sender, std::optional<access_token> receiver) {
-    auto mine = setup(0), theirs = setup(1);
-    mine.shows.token = std::move(sender);
-    mine.patience = 300ms;
-    theirs.shows.token = std::move(receiver);
-    add(mine);
-    add(theirs);
-    meet();
-    send(0, 0, 4, 1);
-    const auto why = why_lost(0, 1);
-    seen.note([](const ledger& l) { EXPECT_EQ(l.frames, 0u); });
-    return why;
-  }
 };
 
 TEST_F(token_test, carries_every_frame_once_and_in_order_while_connections_break) {
@@ -45,11 +28,12 @@ TEST_F(token_test, tells_nothing_to_who_knows_the_run_and_not_the_token) {
 }
 
 TEST_F(token_test, does_not_reach_a_node_with_another_token) {
-  EXPECT_THAT(why_lost_with(access_token::drawn(), access_token::drawn()), HasSubstr("it does not accept this token"));
+  EXPECT_THAT(why_lost_with({.token = access_token::drawn()}, {.token = access_token::drawn()}),
+              HasSubstr("it does not accept this token"));
 }
 
 TEST_F(token_test, does_not_reach_a_node_with_a_token_without_one) {
-  EXPECT_THAT(why_lost_with(std::nullopt, access_token::drawn()), HasSubstr("could not be reached"));
+  EXPECT_THAT(why_lost_with({}, {.token = access_token::drawn()}), HasSubstr("could not be reached"));
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 // Runs in several processes: real binaries, real sockets, real deaths.
 #include <csignal>
 
-#include "command.hpp"
+#include "launched_command.hpp"
 
 namespace gossamer {
 namespace {
@@ -13,7 +13,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-class several_processes : public command {
+class several_processes : public launched_command {
 protected:
   /// Ends only when it is told to.
   static inline const words endless{
@@ -26,25 +26,6 @@ protected:
                             + gossamer(words{"launch", "--hosts", "localhost:3"} + flags + endless + job));
     disturb(run);
     return run.finish();
-  }
-
-  /// The process of a node, as it has introduced itself.
-  static pid_t process_of(int node, const support::outcome& so_far) {
-    const auto text = "this is node " + std::to_string(node) + ", process ";
-    const auto found = so_far.err.find(text);
-    EXPECT_NE(found, std::string::npos) << so_far.err;
-    return std::stoi(so_far.err.substr(found + text.size()));
-  }
-  /// That process is the first child of the one that has started all.
-  static pid_t leader_of(const support::outcome& so_far) {
-    std::ifstream status("/proc/" + std::to_string(process_of(1, so_far)) + "/stat");
-    std::string word;
-    for (int k = 0; k < 4; ++k)
-      status >> word;
-    std::ifstream children("/proc/" + word + "/task/" + word + "/children");
-    pid_t leader = 0;
-    children >> leader;
-    return leader;
   }
 };
 

@@ -1,7 +1,7 @@
 // Launched runs that nobody goes on with: what is said of them, what they leave, and how they begin again.
 #include <csignal>
 
-#include "command.hpp"
+#include "launched_command.hpp"
 
 namespace gossamer {
 namespace {
@@ -10,7 +10,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-class lost_run : public command {
+class lost_run : public launched_command {
 protected:
   /// A program for a host, which does what a script says.
   std::string program(const std::string& name, const std::string& script) const {
@@ -34,24 +34,6 @@ protected:
         kill(one, SIGKILL);
     });
     return launch.finish();
-  }
-
-  static pid_t process_of(int node, const support::outcome& so_far) {
-    const auto text = "this is node " + std::to_string(node) + ", process ";
-    const auto found = so_far.err.find(text);
-    EXPECT_NE(found, std::string::npos) << so_far.err;
-    return std::stoi(so_far.err.substr(found + text.size()));
-  }
-  /// The first child of the process that has started all.
-  static pid_t leader_of(const support::outcome& so_far) {
-    std::ifstream status("/proc/" + std::to_string(process_of(1, so_far)) + "/stat");
-    std::string word;
-    for (int k = 0; k < 4; ++k)
-      status >> word;
-    std::ifstream children("/proc/" + word + "/task/" + word + "/children");
-    pid_t leader = 0;
-    children >> leader;
-    return leader;
   }
 
   static inline const words endless{"--epochs", "1e8"};

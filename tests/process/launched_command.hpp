@@ -1,0 +1,30 @@
+#pragma once
+
+#include "command.hpp"
+
+namespace gossamer {
+
+/// A test of launched runs, whose processes it can tell apart by what they say.
+class launched_command : public command {
+protected:
+  /// The process of a node, as it has introduced itself.
+  static pid_t process_of(int node, const support::outcome& so_far) {
+    const auto text = "this is node " + std::to_string(node) + ", process ";
+    const auto found = so_far.err.find(text);
+    EXPECT_NE(found, std::string::npos) << so_far.err;
+    return std::stoi(so_far.err.substr(found + text.size()));
+  }
+  /// Of the first leader: the first child of the process that has started all.
+  static pid_t leader_of(const support::outcome& so_far) {
+    std::ifstream status("/proc/" + std::to_string(process_of(1, so_far)) + "/stat");
+    std::string word;
+    for (int k = 0; k < 4; ++k)
+      status >> word;
+    std::ifstream children("/proc/" + word + "/task/" + word + "/children");
+    pid_t leader = 0;
+    children >> leader;
+    return leader;
+  }
+};
+
+} // namespace gossamer
