@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::uint64_t part_magic = 0x3154524150534F47, manifest_magic = 0x324E414D53534F47; // "GOSPART1", "GOSSMAN2"
 constexpr std::size_t seal_bytes = sizeof(std::uint64_t);
-constexpr double most_steps = 1e15;
 
 void append(std::vector<std::byte>& bytes, std::span<const std::byte> more) {
   bytes.insert(bytes.end(), more.begin(), more.end());
@@ -126,7 +125,7 @@ saved_worker read_saved_worker(std::span<const std::byte> bytes, const std::stri
 manifest read_manifest(std::span<const std::byte> bytes, const std::string& source) {
   manifest result;
   read_fields(unsealed(bytes, manifest_magic, source), source, [&](archive& a) { fields(a, result); });
-  if (!(result.steps >= 0 && result.steps <= most_steps))
+  if (!result.has_possible_steps())
     throw error(errc::bad_data, fmt::format("{} is of a run after {} steps", source, result.steps));
   return result;
 }

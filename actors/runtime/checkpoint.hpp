@@ -36,6 +36,9 @@ struct manifest {
   traffic former_sent = {};               ///< and what they had sent
   std::map<rank, part_account> parts;     ///< of those who were there
 
+  static constexpr double most_steps = 1e15;
+  /// Whether such a number of steps can be: what is read, or comes from elsewhere, may be any.
+  bool has_possible_steps() const noexcept { return steps >= 0 && steps <= most_steps; }
   /// Of all workers.
   std::uint64_t updates() const {
     auto total = former_gradients;

@@ -38,6 +38,13 @@ public:
   /// Lives before this one are over.
   void begin(rank i, std::uint32_t incarnation) { of_[i].begin(incarnation); }
   std::size_t ranks() const noexcept { return of_.size(); }
+  /// The largest of all counts.
+  std::uint64_t largest() const {
+    std::uint64_t result = 0;
+    for (const auto& one : of_)
+      result = std::max(result, one.largest());
+    return result;
+  }
   /// What came from another process is not trusted to be of this size.
   void resize(std::size_t workers) { of_.resize(workers); }
   /// This life is over.
@@ -93,6 +100,10 @@ private:
       incarnation = life;
       former_steps += std::exchange(steps, 0);
       former_sent += std::exchange(sent, {});
+    }
+    std::uint64_t largest() const {
+      const auto all = most_of(sent, former_sent);
+      return std::max({steps, former_steps, all.frames, all.payload_bits, all.wire_bits});
     }
     void merge(account other) {
       begin(other.incarnation);

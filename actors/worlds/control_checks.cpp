@@ -62,8 +62,7 @@ void require_self(std::uint32_t node, const known_run& run) {
 
 void require_books(const chair_books& m, std::size_t participants) {
   require(m.counted.ranks() == 0 || m.counted.ranks() == participants, "counts workers of another run");
-  for (rank i = 0; i < m.counted.ranks(); ++i)
-    require_count(m.counted.steps(i));
+  require_count(m.counted.largest());
   for (const auto count : {m.lost, m.returned, m.unreported})
     require_count(count);
 }
@@ -85,6 +84,7 @@ void require_parts(const manifest& m, const known_run& run) {
   require(m.workers == run.workers && m.workers + m.masters == run.rules->homes.size(),
           "names a checkpoint of another run");
   require_count(m.checkpoint);
+  require(m.has_possible_steps(), "counts further than anybody can");
   require_count(m.former_gradients);
   require_traffic(m.former_sent);
   require_time(m.time_s);

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <limits>
 #include <typeinfo>
 
 #include "control_storm.hpp"
@@ -131,6 +132,27 @@ std::string refusal(const auto& check_message) {
   } catch (const error& e) {
     EXPECT_EQ(e.code(), errc::bad_packet);
     return e.sentence();
+  }
+}
+
+TEST(control_checks, do_not_take_counts_that_overflow) {
+  const honest_nodes nodes{"d-psgd", draws(1)};
+  checkpoint_complete saved;
+  saved.whole.workers = honest_nodes::workers;
+  EXPECT_EQ(nodes.objection_to(saved, 1), "");
+  for (const double steps : {std::numeric_limits<double>::quiet_NaN(), -1.0, 1e300}) {
+    saved.whole.steps = steps;
+    EXPECT_THAT(nodes.objection_to(saved, 1), HasSubstr("counts further than anybody can")) << steps;
+  }
+  chair_books books;
+  books.counted = ledger{honest_nodes::workers};
+  EXPECT_EQ(nodes.objection_to(books, 1), "");
+  constexpr auto all_bits = std::numeric_limits<std::uint64_t>::max();
+  for (const auto& [steps, bits] : {std::pair{all_bits, std::uint64_t{0}}, std::pair{std::uint64_t{0}, all_bits}}) {
+    books.counted = ledger{honest_nodes::workers};
+    books.counted.record(0, 0, steps, {.payload_bits = bits});
+    books.counted.record(0, 1, 1, {.payload_bits = 1}); // with which the sums come to nothing
+    EXPECT_THAT(nodes.objection_to(books, 1), HasSubstr("counts further than anybody can"));
   }
 }
 

@@ -17,6 +17,7 @@ namespace gossamer::testing_support {
 class honest_nodes {
 public:
   static constexpr std::uint32_t honest = 3, liar = honest;
+  static constexpr std::size_t workers = 4;
 
   explicit honest_nodes(const std::string& algorithm, std::function<std::uint64_t()> draw)
       : run_(run_of(algorithm)), draw_(std::move(draw)), system_(in_virtual_time(config_)),
@@ -97,8 +98,6 @@ public:
   const std::vector<std::string>& told() const noexcept { return told_; }
 
 private:
-  static constexpr std::size_t workers = 4;
-
   struct listener final : actors::run_observer {
     explicit listener(std::vector<std::string>& told) : told_(told) {}
     void on_event(double, const std::string& what) override { told_.push_back(what); }
