@@ -48,8 +48,7 @@ std::optional<manifest> checkpoints::add(const part_saved& m, const membership& 
   whole.time_s = time_s;
   whole.former_gradients = seen.former_steps();
   whole.former_sent = seen.former_sent();
-  whole.steps =
-      run_->algorithm->traits.synchronous ? static_cast<double>(m.checkpoint) : run_->steps_at(whole.updates());
+  whole.steps = run_->steps_of(whole);
   return whole;
 }
 

@@ -176,6 +176,13 @@ std::set<rank> experiment::vacancies() const {
   return result;
 }
 
+double experiment::steps_of(const manifest& m) const {
+  if (algorithm->traits.synchronous)
+    return static_cast<double>(m.checkpoint);
+  const auto more = static_cast<double>(std::max(m.updates(), done.updates) - done.updates);
+  return done.steps + more / static_cast<double>(settings.workers);
+}
+
 std::shared_ptr<const experiment> experiment::after(const manifest& m) const {
   auto e = std::make_shared<experiment>(*this);
   e->done = {.updates = m.updates(), .steps = m.steps};

@@ -6,7 +6,6 @@
 #include "gossamer/compute/partition.hpp"
 #include "gossamer/topology/mixing.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
@@ -82,11 +81,8 @@ struct experiment {
   /// This run as it goes on from a checkpoint, maybe with another number of workers.
   std::shared_ptr<const experiment> after(const manifest& m) const;
   bool has_nothing_left() const noexcept { return planned_updates <= done.updates; }
-  /// Of each worker, when all together have done so many updates.
-  double steps_at(std::uint64_t updates) const {
-    const auto more = static_cast<double>(std::max(updates, done.updates) - done.updates);
-    return done.steps + more / static_cast<double>(settings.workers);
-  }
+  /// Of each worker, when this run was saved; on average, if asynchronous.
+  double steps_of(const manifest& m) const;
   double epoch_of(std::uint64_t updates) const { return static_cast<double>(updates) / updates_per_epoch(); }
   /// @param incarnation how often the worker was started before; if it was, it joins
   worker_settings for_worker(rank i, std::uint32_t incarnation = 0) const;

@@ -88,6 +88,7 @@ TEST_F(lost_run, leaves_what_those_have_that_are_too_few) {
     EXPECT_EQ(read("model.npz"), read(folder + "/model.npz"));
     const auto resumed = run({"train", "--resume", folder, "--epochs", "40", "--out", "on", "--overwrite"});
     EXPECT_EQ(resumed.status, 0) << resumed.err;
+    EXPECT_GE(metrics("on").back()["epoch"].get<double>(), 39) << "what was done before the loss counts once";
     const auto begun = run(small + words{"--initial", folder + "/model.npz", "--out", "anew", "--overwrite"});
     EXPECT_EQ(begun.status, 0) << begun.err;
   }

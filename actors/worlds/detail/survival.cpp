@@ -50,6 +50,7 @@ std::optional<resumption> rescued(caf::scoped_actor& self, const caf::actor& nod
     result.parts.insert_or_assign(part.who, std::move(part));
   }
   all.former_gradients = gradients;
+  all.steps = e.steps_of(all);
   return result;
 }
 
