@@ -309,15 +309,15 @@ void worker::claim_conserved(std::string_view what, std::uint64_t step, const ve
     settings_.witness->claims_conserved(id(), what, step, view_of(step), before, after);
 }
 
-void worker::claim_opposite(rank peer, bool asked, std::uint64_t exchange, const vec& delta) const {
+void worker::claim_opposite(rank peer, bool asked, std::uint64_t number, const vec& delta) const {
   if (!settings_.witness)
     return;
   const auto lives = [this](rank i) { // what a master did outlives it: it goes on from the state that it saved
     return i < settings_.place.ranks ? views_.back()->incarnations[i].value_or(0) : 0;
   };
   const auto mine = id() < settings_.place.ranks ? settings_.place.incarnation : 0;
-  const exchange_half half = asked ? exchange_half{id(), peer, mine, lives(peer), exchange, cut_.in_exchange()}
-                                   : exchange_half{peer, id(), lives(peer), mine, exchange};
+  const exchange_half half = asked ? exchange_half{id(), peer, mine, lives(peer), number, cut_.in_exchange()}
+                                   : exchange_half{peer, id(), lives(peer), mine, number};
   settings_.witness->claims_opposite(id(), half, delta);
 }
 

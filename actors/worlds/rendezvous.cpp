@@ -36,9 +36,9 @@ public:
     self_->monitor(taken.who);
     auto offer = setup_.offer;
     offer.node = number;
-    for (const auto& seat : seats_)
-      if (seat.ready)
-        offer.files.members.push_back(seat.ready->control);
+    for (const auto& one : seats_)
+      if (one.ready)
+        offer.files.members.push_back(one.ready->control);
     answer(std::move(offer));
   }
 

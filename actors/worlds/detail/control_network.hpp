@@ -53,8 +53,8 @@ public:
   void flush();
 
 private:
-  /// One direction between two processes.
-  struct way {
+  /// From one process to another.
+  struct direction {
     virtual_time last{}; ///< when the last message is there
     std::uint64_t sent = 0;
     std::deque<std::function<void()>> held;
@@ -66,7 +66,7 @@ private:
   caf::actor_system& system_;
   surroundings around_;
   std::vector<bool> alive_;
-  std::map<std::pair<start, start>, way> ways_;
+  std::map<std::pair<start, start>, direction> ways_;
   std::map<std::tuple<start, start, caf::actor_id>, caf::strong_actor_ptr> proxies_; // who sees, whose actor it is
 };
 

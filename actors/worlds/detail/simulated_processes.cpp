@@ -51,8 +51,8 @@ public:
           if (m.node != all_.number_of(own_))
             return all_.try_again(own_);
           all_.prepare_node(own_, m.life,
-                            [self = caf::actor_cast<caf::actor>(this), door = door_](const node_ready& m) {
-                              caf::send_as(self, caf::actor_cast<door_interface::handle>(door), m);
+                            [self = caf::actor_cast<caf::actor>(this), door = door_](const node_ready& own) {
+                              caf::send_as(self, caf::actor_cast<door_interface::handle>(door), own);
                             });
         },
         [this](const ask_there& m) { knock(start_at(m.where.host)); },
