@@ -94,8 +94,7 @@ actors::credentials credentials_to_reach(const node_options& node, const std::st
     if (!result.token)
       result.token = find_token(door);
   if (!result.token)
-    throw error(errc::usage,
-                fmt::format("the run at {} asks for a token or certificates, and neither is given here", where),
+    throw error(errc::usage, fmt::format("neither a token nor certificates are given for the run at {}", where),
                 fmt::format("whoever leads the run prints the token, with the line to paste: give it in {} or by "
                             "--token-file; --no-token is for runs that have neither",
                             token_variable));
@@ -117,7 +116,8 @@ std::string joining_line(const program& p, const node_options& node, const std::
                          const std::string& leader) {
   std::string line;
   if (token && node.token_file.empty()) // a shell sets it where no other user sees it
-    line = fmt::format("{}={} ", token_variable, variable().empty() ? token->text() : "$GOSSAMER_TOKEN");
+    line =
+        fmt::format("{}={} ", token_variable, variable().empty() ? token->text() : fmt::format("${}", token_variable));
   line += fmt::format("{} node --join {}", p.name(), leader);
   if (!node.certs.empty())
     return line + " --certs DIR";

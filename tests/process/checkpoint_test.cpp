@@ -139,8 +139,9 @@ TEST_F(a_killed_run, goes_on_with_as_many_epochs_whoever_computes_them) {
       const auto epochs = summary("on")["epoch"].get<double>();
       const bool hears_late = algorithm == std::string{"ad-psgd"} && how[0] == "launch"; // of what others have done
       EXPECT_GE(epochs, 4 - 8 * 32.0 / 600) << on.out;
-      if (!hears_late)
+      if (!hears_late) {
         EXPECT_LE(epochs, 4 + 2 * 8 * 32.0 / 600) << on.out;
+      }
     }
     if (algorithm == std::string{"ad-psgd"})
       continue; // whose last checkpoint may be of fewer gradients than its summary
@@ -160,10 +161,10 @@ TEST_F(a_killed_run, goes_on_without_the_metrics_that_it_had_not_written) {
 }
 
 TEST_F(a_killed_run, that_is_overwritten_leaves_no_checkpoints) {
-  const auto job = small + words{"--algorithm", "d-psgd", "--out", "run"};
-  ASSERT_EQ(run(job + words{"--checkpoint", "1000s"}).status, 0);
+  const auto training = small + words{"--algorithm", "d-psgd", "--out", "run"};
+  ASSERT_EQ(run(training + words{"--checkpoint", "1000s"}).status, 0);
   ASSERT_TRUE(has_checkpoint("run"));
-  ASSERT_EQ(run(job + words{"--overwrite"}).status, 0);
+  ASSERT_EQ(run(training + words{"--overwrite"}).status, 0);
   EXPECT_FALSE(exists("run/checkpoints")) << "of another run";
 }
 

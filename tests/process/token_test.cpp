@@ -61,7 +61,7 @@ TEST_F(token, is_printed_and_lets_in_whoever_is_given_it) {
   EXPECT_EQ(json::parse(read("run/summary.json"))["end"], "interrupted") << "nobody had planned it";
   EXPECT_EQ(secret.size(), 32U) << led.err;
   EXPECT_EQ(none.status, 2);
-  EXPECT_THAT(none.err, AllOf(HasSubstr("asks for a token or certificates, and neither is given here"),
+  EXPECT_THAT(none.err, AllOf(HasSubstr("neither a token nor certificates are given for the run at " + where),
                               HasSubstr("prints the token, with the line"), HasSubstr("GOSSAMER_TOKEN"),
                               HasSubstr("--token-file")));
   EXPECT_EQ(wrong.status, 2);
@@ -91,7 +91,7 @@ TEST_F(token, is_found_by_its_user_while_a_node_of_the_run_lives) {
   EXPECT_EQ(ended.status, 130) << ended.err;
   EXPECT_THAT(ended.out + ended.err, Not(HasSubstr("GOSSAMER_TOKEN")));
   EXPECT_EQ(stranger.status, 2);
-  EXPECT_THAT(stranger.err, HasSubstr("asks for a token"));
+  EXPECT_THAT(stranger.err, HasSubstr("neither a token nor certificates are given"));
   EXPECT_EQ(status.status, 0) << status.err;
   EXPECT_THAT(status.out, HasSubstr("3 of 3 nodes"));
   EXPECT_EQ(left.status, 0) << left.err;
@@ -129,7 +129,7 @@ TEST_F(token, of_a_process_that_was_killed_is_not_found) {
   EXPECT_FALSE(std::filesystem::is_empty(folder_ / "state/gossamer/tokens"));
   const auto late = run({"node", "--join", where});
   EXPECT_EQ(late.status, 2);
-  EXPECT_THAT(late.err, HasSubstr("neither is given here"));
+  EXPECT_THAT(late.err, HasSubstr("neither a token nor certificates are given"));
   EXPECT_TRUE(std::filesystem::is_empty(folder_ / "state/gossamer/tokens"));
 }
 

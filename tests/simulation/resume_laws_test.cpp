@@ -99,8 +99,9 @@ TEST_P(every_run_that_goes_on, may_have_more_workers_or_fewer) {
     const auto e = run(0, workers, 2 * steps);
     const auto on = simulated(e, from);
     EXPECT_EQ(on.summary.end, run_end::planned) << workers;
-    if (e->algorithm->converges())
+    if (e->algorithm->converges()) {
       EXPECT_LT(on.summary.final.train_loss, begun) << workers;
+    }
     EXPECT_GT(on.summary.final.step, from->all.updates()) << workers;
   }
 }
