@@ -67,7 +67,7 @@ kept_token::kept_token(const std::string& address, const actors::access_token& t
                     && rename(begun.c_str(), (folder / (name + suffix)).c_str()) == 0;
   if (!kept) {
     const auto why = cannot_keep(begun);
-    kept_token{std::move(*this)}; // whose end removes it
+    remove();
     throw why;
   }
   file_ = folder / (name + suffix);
@@ -83,8 +83,11 @@ kept_token& kept_token::operator=(kept_token&& other) noexcept {
 }
 
 kept_token::~kept_token() {
-  if (lock_ < 0)
-    return;
+  if (lock_ >= 0)
+    remove();
+}
+
+void kept_token::remove() const noexcept {
   unlink(file_.c_str());
   close(lock_);
 }

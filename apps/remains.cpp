@@ -48,7 +48,7 @@ std::string write_mean_of(const program& p, const fs::path& run, const std::vect
   actors::resumption all;
   for (const auto& one : survivors)
     all.parts.merge(checkpoints_in(one).newest([](const std::string&) {}).parts);
-  const auto file = (run / "survivors" / "model.npz").string();
+  auto file = (run / "survivors" / "model.npz").string();
   compute::write_model(file, *e->host.model, evaluated_model(*e, all));
   return file;
 }

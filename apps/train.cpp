@@ -13,7 +13,7 @@ namespace gossamer::apps {
 
 int train_in(const program& p, const run_options& options, bool json, live_output& output, const real_world& world) {
   const auto run = set_up_local(p, options);
-  const auto folder = std::make_shared<actors::run_folder>(open_folder(run, p.name() + " train", train_options()));
+  auto folder = std::make_shared<actors::run_folder>(open_folder(run, p.name() + " train", train_options()));
   const auto path = folder->path();
   bring_metrics(run, *folder);
   actors::run_summary summary;

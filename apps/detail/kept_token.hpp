@@ -21,6 +21,8 @@ public:
   ~kept_token();
 
 private:
+  void remove() const noexcept;
+
   std::filesystem::path file_;
   int lock_ = -1; ///< held on the file: its process lives
 };

@@ -137,23 +137,27 @@ private:
       return {[](const Messages&) {}..., [] {}};
     }
   };
-  caf::actor deaf() {
-    return system_.spawn([](caf::event_based_actor*) -> caf::behavior {
+  struct deaf_actor final : caf::event_based_actor {
+    using caf::event_based_actor::event_based_actor;
+    caf::behavior make_behavior() override {
       return actors::messages_as<actors::node_interface, ignoring>::behaviour().or_else(
           ignoring<actors::run_offer, actors::ask_there, actors::run_status, actors::will_leave,
                    actors::evaluate_models, actors::assembly, actors::run_summary, actors::node_has_left>::behaviour());
-    });
-  }
+    }
+  };
+  caf::actor deaf() { return system_.spawn<deaf_actor>(); }
   /// One that stands where it began.
   caf::actor worker(actors::rank i, std::uint32_t life, const caf::actor& home) {
-    return system_.spawn([=](caf::event_based_actor* self) -> caf::behavior {
+    const auto holds = [](caf::event_based_actor* self, actors::rank i, std::uint32_t life,
+                          const caf::actor& home) -> caf::behavior {
       return caf::message_handler{[=](const actors::hold_steps& m) {
                self->send(home, actors::holding{.source = i, .incarnation = life, .round = m.round});
              }}
           .or_else(ignoring<actors::start_run, actors::meet_peers, actors::proceed_with, actors::snapshot_request,
                             actors::save_checkpoint, actors::run_progress, actors::pause_work,
                             actors::resume_work>::behaviour());
-    });
+    };
+    return system_.spawn(holds, i, life, home); // CAF 0.17 dereferences a null pointer where there are no arguments
   }
 
   actors::cluster_plan plan() const {
@@ -191,10 +195,11 @@ private:
   }
 
   caf::actor client_of(std::uint32_t number) {
-    return system_.spawn([this, number](caf::event_based_actor*) -> caf::behavior {
-      return caf::message_handler{[this, number](const actors::run_failed& m) { nodes_.at(number).failure = m; }}
-          .or_else(ignoring<actors::run_summary, actors::leave_run, actors::node_has_left>::behaviour());
-    });
+    const auto listens = [](caf::event_based_actor*, node* one) -> caf::behavior {
+      return caf::message_handler{[one](const actors::run_failed& m) { one->failure = m; }}.or_else(
+          ignoring<actors::run_summary, actors::leave_run, actors::node_has_left>::behaviour());
+    };
+    return system_.spawn(listens, &nodes_.at(number));
   }
 
   void meet() {

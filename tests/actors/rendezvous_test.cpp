@@ -19,7 +19,9 @@ using testing::HasSubstr;
 
 TEST(control_plane, ends_while_it_connects) {
   detail::control_plane other{node_settings{}};
-  const scoped_life door{other.system.spawn([](caf::event_based_actor*) { return caf::behavior{[](tick) {}}; })};
+  // CAF 0.17 dereferences a null pointer where there are no arguments.
+  const auto opens = [](caf::event_based_actor*, int) { return caf::behavior{[](tick) {}}; };
+  const scoped_life door{other.system.spawn(opens, 0)};
   const auto where = other.publish(door.actor, {"127.0.0.1", 0});
   for (int k = 0; k < 50; ++k) {
     detail::control_plane here{node_settings{}};
