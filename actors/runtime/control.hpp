@@ -16,7 +16,7 @@ namespace gossamer::actors {
 // describes each of them, as CAF asks for it.
 
 /// Nodes that differ in it must not talk to each other. Raised with every change of a message below.
-inline constexpr std::uint32_t control_version = 9;
+inline constexpr std::uint32_t control_version = 10;
 
 /// node -> worker, see worker::hold; answered by holding
 struct hold_steps {

@@ -66,7 +66,8 @@ coordination::orders coordination::on(const consensus::resolution& next) {
   stopping_ |= next.stopping;
   if (running() && next.stopping && why_ == run_end::planned)
     why_ = next.why;
-  if (names_the_dead() || (is_unmet() && is_news)) // another would say the same of who waits and cannot be started yet
+  if ((running() && members_.names_the_dead())
+      || (is_unmet() && is_news)) // another would say the same of who waits and cannot be started yet
     wish({}, out);
   for (const auto i : lost)
     if (phase_ == phase::collecting)
@@ -100,19 +101,16 @@ std::vector<rank> coordination::follow(const view_change& next, orders& out) {
   for (const auto i : members_.living())
     if (!stays(i)) {
       lost.push_back(i);
+      members_.leave_out(i);
       lose(i, last_.what.parting.heirs.contains(i) && !next.lives.contains(i), out);
     }
   members_.adopt(next);
   for (const auto& [i, life] : next.lives)
     if (!stays(i)) {
       waiting_.erase(i);
-      ended_.erase(i);
       ++returned_;
       out.emplace_back(welcome_worker{i});
     }
-  for (const auto& [i, life] : ended_) // after it had said where it was
-    if (members_.is_current(i, life))
-      members_.lose(i);
   return lost;
 }
 
@@ -120,7 +118,7 @@ coordination::orders coordination::on(const worker_lost& m) {
   orders out;
   if (over() || !members_.is_current(m.who, m.incarnation))
     return out;
-  ended_[m.who] = m.incarnation;
+  members_.end(m.who);
   lose(m.who, false, out);
   go_on_without(m.who, out);
   return out;
@@ -271,15 +269,7 @@ void coordination::look_for_shortage(orders& out) {
 
 /// Whether something is to be agreed on still.
 bool coordination::is_unmet() const {
-  return running() && (names_the_dead() || !waiting_.empty() || (stopping_ && !last_.stopping));
-}
-
-/// Whether the last resolution speaks of a life that is over.
-bool coordination::names_the_dead() const {
-  return running() && std::ranges::any_of(ended_, [this](const auto& life) {
-           const auto member = last_.what.view.lives.find(life.first);
-           return member != last_.what.view.lives.end() && member->second == life.second;
-         });
+  return running() && (members_.names_the_dead() || !waiting_.empty() || (stopping_ && !last_.stopping));
 }
 
 /// What is being agreed on is not wished for once more at once: that would be another question to all workers.
@@ -288,14 +278,12 @@ void coordination::wish(const consensus::wish& what, orders& out) {
   out.emplace_back(what);
 }
 
-/// @param left as it was to
+/// Who is not among the members any more. @param left as it was to
 void coordination::lose(rank i, bool left, orders& out) {
-  const auto life = members_.incarnation(i);
-  members_.lose(i);
   finished_.erase(i);
   unfinished_.erase(i);
   lost_ += !left;
-  out.emplace_back(forget_worker{i, life, workers_left(), left});
+  out.emplace_back(forget_worker{i, members_.incarnation(i), workers_left(), left});
 }
 
 void coordination::go_on_without(rank i, orders& out) {
@@ -366,8 +354,7 @@ void coordination::fail(run_failed why, orders& out) {
 void coordination::fields(archive& a) {
   members_.fields(a);
   consensus::inspecting_archive all{a};
-  all(last_, phase_, finished_, paused_, waiting_, ended_, stopping_, why_, hurry_, since_s_, given_up_, now_s_,
-      wished_s_);
+  all(last_, phase_, finished_, paused_, waiting_, stopping_, why_, hurry_, since_s_, given_up_, now_s_, wished_s_);
   all(enough_s_, checkpoint_, collection_, awaited_, came_, unfinished_, models_are_lost_, lost_, returned_);
 }
 

@@ -123,7 +123,6 @@ private:
   bool synchronous() const { return run_->algorithm->traits.synchronous; }
   bool models_suffice() const;
   bool is_unmet() const;
-  bool names_the_dead() const;
   std::vector<rank> follow(const view_change& next, orders& out);
   bool have_paused() const;
   void wish(const consensus::wish& what, orders& out);
@@ -142,9 +141,8 @@ private:
   membership members_;
   phase phase_ = phase::running;
   std::set<rank> finished_;
-  std::set<rank> paused_;               // as the last resolution says
-  std::set<rank> waiting_;              // to be started anew
-  std::map<rank, std::uint32_t> ended_; // lives that the last resolution may not know to be over
+  std::set<rank> paused_;  // as the last resolution says
+  std::set<rank> waiting_; // to be started anew
 
   bool stopping_ = false; // no more steps than are under way
   run_end why_ = run_end::planned;

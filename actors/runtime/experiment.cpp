@@ -145,7 +145,7 @@ std::uint64_t planned_steps(const experiment& e, double steps_per_epoch) {
   const auto& s = e.settings;
   const auto left = s.steps ? static_cast<double>(*s.steps) - e.done.steps
                             : (*s.epochs - e.epoch_of(e.done.updates)) * steps_per_epoch;
-  const auto end = std::llround(e.done.steps + std::max(left, 0.0));
+  const auto end = left > 0 ? std::llround(e.done.steps + left) : static_cast<long long>(e.done.steps);
   return static_cast<std::uint64_t>(std::max(end, 1LL));
 }
 

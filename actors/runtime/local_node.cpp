@@ -15,8 +15,7 @@ local_node::~local_node() {
 }
 
 void local_node::obey(const start_worker& m) {
-  auto& one =
-      residents_[m.who] = {given_.spawn(m.who, m.incarnation), m.incarnation, true, m.incarnation == 0 ? 1u : 0u};
+  auto& one = residents_[m.who] = {given_.spawn(m.who, m.incarnation), m.incarnation, m.incarnation == 0 ? 1u : 0u};
   owner_->monitor(one.actor);
   if (begun_)
     owner_->send(one.actor, start_run{});
@@ -29,11 +28,14 @@ void local_node::obey(const begin_run&) {
   tell(start_run{});
 }
 
-void local_node::obey(const stop_worker& m) { caf::anon_send_exit(residents_[m.who].actor, caf::exit_reason::kill); }
+void local_node::obey(const stop_worker& m) {
+  if (const auto found = residents_.find(m.who); found != residents_.end())
+    caf::anon_send_exit(found->second.actor, caf::exit_reason::kill);
+}
 
 void local_node::obey(const pause_worker& m) {
-  const auto& actor = residents_[m.who].actor;
-  m.paused ? owner_->send(actor, pause_work{}) : owner_->send(actor, resume_work{});
+  if (const auto found = residents_.find(m.who); found != residents_.end())
+    m.paused ? owner_->send(found->second.actor, pause_work{}) : owner_->send(found->second.actor, resume_work{});
 }
 
 /// A decision may come before the word that the run has begun, where that is held up: others have got it, and workers
@@ -50,7 +52,7 @@ void local_node::obey(const decision& m) {
   std::optional<proceed_with> all;
   for (auto& [i, one] : residents_) {
     const auto member = m.view.lives.find(i);
-    if (!one.lives || member == m.view.lives.end() || member->second != one.incarnation)
+    if (member == m.view.lives.end() || member->second != one.incarnation)
       continue;
     const bool knows_it = std::exchange(one.view, m.view.number) == m.view.number;
     if (!knows_it && !all)
@@ -60,12 +62,13 @@ void local_node::obey(const decision& m) {
 }
 
 std::optional<worker_lost> local_node::died(const caf::down_msg& down) {
-  for (auto& [i, one] : residents_)
-    if (one.lives && one.actor.address() == down.source) {
-      one.lives = false;
-      return worker_lost{i, one.incarnation};
-    }
-  return std::nullopt;
+  const auto found =
+      std::ranges::find_if(residents_, [&](const auto& one) { return one.second.actor.address() == down.source; });
+  if (found == residents_.end())
+    return std::nullopt;
+  const worker_lost result{found->first, found->second.incarnation};
+  residents_.erase(found);
+  return result;
 }
 
 } // namespace gossamer::actors

@@ -40,7 +40,7 @@ public:
   /// @returns how many workers and masters will answer
   std::size_t obey(const save_as_it_stands& m) {
     tell(m);
-    return static_cast<std::size_t>(std::ranges::count_if(residents_, [](const auto& r) { return r.second.lives; }));
+    return residents_.size();
   }
 
   /// Whose end that was, if it was one of its workers.
@@ -50,22 +50,20 @@ private:
   struct resident {
     caf::actor actor;
     std::uint32_t incarnation = 0;
-    bool lives = false;
     std::uint32_t view = 0; ///< the last that it was told of; it begins with the first
   };
 
   template <class Message>
   void tell(const Message& m) {
     for (const auto& [i, one] : residents_)
-      if (one.lives)
-        owner_->send(one.actor, m);
+      owner_->send(one.actor, m);
   }
   std::shared_ptr<const roster> shared_roster() const { return std::make_shared<const roster>(roster_); }
 
   caf::event_based_actor* owner_;
   parts given_;
-  std::map<rank, resident> residents_;
-  roster roster_; // as the last view says
+  std::map<rank, resident> residents_; // whose actors live
+  roster roster_;                      // as the last view says
   bool begun_ = false;
 };
 

@@ -12,9 +12,7 @@ std::vector<rank> membership::living() const {
   return result;
 }
 
-std::size_t membership::population() const {
-  return static_cast<std::size_t>(std::ranges::count(workers_, true, &entry::alive));
-}
+std::size_t membership::population() const { return living().size(); }
 
 std::vector<bool> membership::who_is_ready() const {
   std::vector<bool> result;
@@ -25,7 +23,11 @@ std::vector<bool> membership::who_is_ready() const {
 
 bool membership::masters_are_ready() const {
   return std::all_of(workers_.begin() + static_cast<std::ptrdiff_t>(run_->settings.worker_ranks()), workers_.end(),
-                     [](const entry& w) { return w.alive && w.ready; });
+                     [](const entry& w) { return w.member && !w.over && w.ready; });
+}
+
+bool membership::names_the_dead() const {
+  return std::ranges::any_of(workers_, [](const entry& w) { return w.member && w.over; });
 }
 
 /// An asynchronous worker that is to get a state may have got it while that was being agreed on, and keeps it.
@@ -35,17 +37,21 @@ void membership::adopt(const view_change& next) {
   for (rank i = 0; i < workers_.size(); ++i) {
     const auto member = next.lives.find(i);
     if (member == next.lives.end()) {
-      workers_[i].alive = false;
+      leave_out(i);
       continue;
     }
-    const bool has_it = !run_->algorithm->traits.synchronous && ready(i) && incarnation(i) == member->second;
-    workers_[i] = {true, has_it || !next.donors.contains(i), member->second};
+    const bool is_same = incarnation(i) == member->second;
+    const bool has_it = !run_->algorithm->traits.synchronous && ready(i) && is_same;
+    workers_[i] = {.member = true,
+                   .over = is_same && workers_[i].over,
+                   .ready = has_it || !next.donors.contains(i),
+                   .incarnation = member->second};
   }
 }
 
 void membership::fields(archive& a) {
   for (auto& w : workers_)
-    a(w.alive)(w.ready)(w.incarnation);
+    a(w.member)(w.over)(w.ready)(w.incarnation);
   a(view_);
 }
 

@@ -30,6 +30,9 @@ struct view {
   std::map<rank, rank> donors; ///< members that lack the present state, and from whom they get it
   /// Whose samples are whose; null: as the run's partition has it, because all workers of its start are there.
   std::shared_ptr<const compute::redealt_shards> shards;
+  /// What the updates of all workers are more, from its first step on, than t times its members; of a run that goes on
+  /// from a checkpoint, since then. 0 in asynchronous runs.
+  std::int64_t updates_ahead = 0;
   std::uint64_t sampled_from = 0; ///< the first step whose minibatches are of these shards; 0 in asynchronous runs
 
   bool contains(rank i) const { return incarnations[i].has_value(); }

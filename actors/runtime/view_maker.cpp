@@ -55,6 +55,7 @@ std::shared_ptr<const view> view_maker::make(const view_change& change) {
     for (const auto i : overlay_->roles().passive)
       v.active[i] = false;
   v.donors = change.donors;
+  v.updates_ahead = change.updates_ahead;
   deal_samples(v);
   return std::make_shared<const view>(std::move(v));
 }

@@ -29,10 +29,11 @@ worker::~worker() {
 
 double worker::epoch(std::uint64_t t) const {
   const auto& training = settings_.training;
-  const auto of_all = static_cast<std::int64_t>(t * settings_.place.workers) + training.updates_ahead;
-  const auto updates =
-      training.synchronous ? static_cast<std::uint64_t>(std::max<std::int64_t>(of_all, 0)) : std::max(t, updates_);
-  return static_cast<double>(updates) / training.updates_per_epoch;
+  if (!training.synchronous)
+    return static_cast<double>(std::max(t, updates_)) / training.updates_per_epoch;
+  const auto& v = view_of(t);
+  const auto updates = static_cast<std::int64_t>(t * v.members.size()) + v.updates_ahead + training.updates_ahead;
+  return static_cast<double>(std::max<std::int64_t>(updates, 0)) / training.updates_per_epoch;
 }
 
 float worker::learning_rate(std::uint64_t t) const {
@@ -251,7 +252,7 @@ void worker::begin_step(std::uint64_t t) {
   if (settings_.witness)
     settings_.witness->step_begins(id(), t, present());
   const auto every = settings_.training.evaluation_steps;
-  const bool near_the_end = settings_.training.step_limit - t <= every / 2; // where the final evaluation follows anyway
+  const bool near_the_end = limit_ - t <= every / 2; // where the final evaluation follows anyway
   if (settings_.training.synchronous && every != 0 && t % every == 0 && !near_the_end)
     take_snapshot(t * settings_.place.workers);
   if (t != 0 && t == save_at_)
@@ -265,7 +266,7 @@ std::uint64_t hosted_worker::hold() {
 }
 
 void hosted_worker::proceed(std::uint64_t limit, std::uint64_t save_at, const parting& leaving) {
-  limit_ = std::min(limit_, limit);
+  limit_ = settings_.training.synchronous ? limit : std::min(limit_, limit);
   save_at_ = save_at;
   paused_ = paused_ && parting_ == leaving;
   parting_ = leaving;

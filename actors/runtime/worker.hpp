@@ -85,6 +85,9 @@ public:
   std::size_t batch() const noexcept { return settings_.training.batch; }
   /// Gradients, of all workers together, that touch every sample once.
   double updates_per_epoch() const noexcept { return settings_.training.updates_per_epoch; }
+  /// How often all workers together have gone through the samples by step t: before it, if they are synchronous; of
+  /// others, as far as this one has heard.
+  double epoch(std::uint64_t t) const;
   /// gamma_t: the base rate times the schedule at the present progress.
   float learning_rate(std::uint64_t t) const;
 
@@ -219,7 +222,6 @@ private:
   vec take_learnt();
   void take_state(frame f);
   void recall(std::span<const std::byte> remembered);
-  double epoch(std::uint64_t t) const;
   error diverged(const std::string& sign) const;
 
   worker_settings settings_;

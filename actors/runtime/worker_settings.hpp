@@ -37,8 +37,8 @@ struct worker_training {
   std::uint64_t evaluation_steps = 0; ///< a synchronous worker sends a snapshot every so many steps; 0: never
   std::size_t samples = 1;            ///< of the training set
   std::size_t batch = 1;              ///< samples of a minibatch
-  /// What the updates of all workers are more than follows from t. At step t they are t of each worker where these are
-  /// synchronous, and at least t otherwise.
+  /// What the updates of all workers were more, when the run went on from a checkpoint, than follows from t. At step t
+  /// they are t of each worker where these are synchronous (see also view), and at least t otherwise.
   std::int64_t updates_ahead = 0;
   double updates_per_epoch = 1; ///< gradients, of all workers together, that touch every sample once
   double planned_epochs = 1;

@@ -48,8 +48,8 @@ bool alike(const view& a, const view& b) {
       if (!std::ranges::equal(a.mixing->neighbours(i), b.mixing->neighbours(i))
           || !std::ranges::equal(a.mixing->weights(i), b.mixing->weights(i)))
         return false;
-  return a.first_step == b.first_step && a.members == b.members && a.incarnations == b.incarnations
-         && a.active == b.active && a.donors == b.donors;
+  return a.first_step == b.first_step && a.updates_ahead == b.updates_ahead && a.members == b.members
+         && a.incarnations == b.incarnations && a.active == b.active && a.donors == b.donors;
 }
 
 } // namespace

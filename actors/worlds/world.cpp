@@ -121,11 +121,14 @@ std::shared_ptr<const consensus::charter> charter_of(const experiment& e, std::u
                                                      std::chrono::nanoseconds patience) {
   constexpr double beyond_patience = 1.5;
   const auto& traits = e.algorithm->traits;
+  const auto planned = e.settings.epochs && !e.settings.steps ? std::optional{e.steps_per_worker * e.settings.workers}
+                                                              // the updates ahead are left out
+                                                              : std::nullopt;
   return std::make_shared<const consensus::charter>(
       consensus::charter{.nodes = nodes,
                          .homes = std::move(homes),
                          .synchronous = traits.synchronous,
-                         .plan = consensus::membership_rules(traits, e.settings.worker_ranks()),
+                         .plan = consensus::membership_rules(traits, e.settings.worker_ranks(), planned),
                          .longest_hold_s = beyond_patience * std::chrono::duration<double>{patience}.count()});
 }
 

@@ -118,6 +118,14 @@ TEST(every_schedule, lets_rounds_be_finished) {
     hold_to_promises(w);
 }
 
+TEST(every_schedule, shares_out_what_is_left_to_compute) {
+  for (const auto kind : {rounds::repeat, rounds::finish})
+    for (const auto& w : {small_world{{.chairs = 1, .crashes = 1, .steps = 3, .planned = 3}, kind},
+                          {{.processes = 2, .launcher = true, .chairs = 2, .steps = 3, .planned = 2}, kind},
+                          {{.chairs = 1, .crashes = 1, .restarts = 1, .steps = 3, .planned = 3}, kind, 300}})
+      hold_to_promises(w);
+}
+
 TEST(every_schedule, never_stops_asynchronous_workers) {
   for (const auto& w : {small_world{{.chairs = 2, .steps = 0}, rounds::none},
                         {{.chairs = 2, .crashes = 1, .restarts = 1, .steps = 0}, rounds::none}})
@@ -154,6 +162,7 @@ INSTANTIATE_TEST_SUITE_P(, a_rule,
                                          mutant{rule::later, rounds::finish, {.chairs = 1, .steps = 2}},
                                          mutant{rule::limit, rounds::finish, {.chairs = 1, .stops = 1, .steps = 2}},
                                          mutant{rule::limit, rounds::repeat, {.chairs = 1, .stops = 1}},
+                                         mutant{rule::end, rounds::repeat, {.chairs = 1, .planned = 1}},
                                          mutant{rule::inherit, rounds::none, {.chairs = 2, .steps = 0}},
                                          mutant{rule::promise, rounds::none, {.chairs = 2, .steps = 0}}));
 

@@ -42,6 +42,28 @@ TEST_F(planned, rounds_are_finished_a_step_before_the_next_view) {
   EXPECT_EQ(plan(interrupted_round::finish, {at(0, 3), at(1, 4)}, true)->limit, 5u);
 }
 
+TEST_F(planned, what_is_left_to_compute_is_shared_out_among_those_who_are_there) {
+  const algorithm_traits finish{.synchronous = true, .on_loss = interrupted_round::finish};
+  const auto by_updates = [&](std::vector<standing> workers, bool stop = false) {
+    return membership_rules(finish, most_workers, 4 * 100)({last_, workers, stop});
+  };
+  const auto three = by_updates({at(0, 39), at(1, 39), at(2, 38)});
+  EXPECT_EQ(three->view.first_step, 40u);
+  EXPECT_EQ(three->view.updates_ahead, 40) << "4 x 40 = 40 + 3 x 40";
+  EXPECT_EQ(three->limit, 120u) << "240 gradients of three workers";
+  EXPECT_EQ(by_updates({at(0, 98), at(1, 98)})->limit, 101u) << "4 gradients of two workers";
+  EXPECT_EQ(by_updates({at(0, 99), at(1, 99)})->limit, 100u) << "somebody may have done the last step";
+  EXPECT_EQ(by_updates({at(0, 39), at(1, 39)}, true)->limit, 40u) << "who is stopped does no more";
+  EXPECT_EQ(plan(interrupted_round::finish, {at(0, 39), at(1, 39)})->limit, 100u) << "--steps are of each worker";
+
+  const auto in = [](standing s, std::uint32_t line) { return s.line = line, s; };
+  last_.what = *three;
+  const auto four = by_updates({in(at(0, 59), 2), in(at(1, 59), 2), in(at(2, 59), 2), {.who = 3}});
+  EXPECT_EQ(four->view.first_step, 60u);
+  EXPECT_EQ(four->view.updates_ahead, 40 - 60);
+  EXPECT_EQ(four->limit, 105u) << "400 - 4 x 60 + 20 = 180 gradients of four workers";
+}
+
 TEST_F(planned, who_waits_for_a_state_in_vain_is_started_anew_where_others_count_on_it) {
   last_.what.number = 2;
   last_.what.view = {2, 5, {{0, 0}, {1, 0}, {3, 2}}, {{3, 1}}};

@@ -22,19 +22,21 @@ planning by_steps_alone(planning given) {
   };
 }
 
-planning rules_of(rounds kind, rule left_out) {
+planning rules_of(rounds kind, rule left_out, const bounds& b) {
   algorithm_traits traits;
   traits.synchronous = kind != rounds::none;
   traits.on_loss = kind == rounds::finish ? interrupted_round::finish : interrupted_round::repeat;
-  const auto rules = membership_rules(traits);
+  const auto rules = membership_rules(traits, most_workers, b.planned * b.processes);
   if (left_out == rule::line)
     return by_steps_alone(rules);
-  if (left_out != rule::later && left_out != rule::limit)
+  if (left_out != rule::later && left_out != rule::limit && left_out != rule::end)
     return rules;
   return [rules, left_out](const findings& found) {
     auto result = rules(found);
     if (result && left_out == rule::limit && found.stop)
       --result->limit;
+    if (result && left_out == rule::end && result->view.lives.size() < found.last.what.view.lives.size())
+      ++result->limit;
     if (result && left_out == rule::later && result->view.number != found.last.what.view.number)
       --result->view.first_step;
     return result;
@@ -51,8 +53,8 @@ setting::setting(const bounds& b, rounds k, rule r) : may(b), kind(k), left_out(
   for (node_number i = 0; i < b.processes; ++i)
     rules.homes.push_back(i);
   rules.synchronous = k != rounds::none;
-  rules.plan = rules_of(k, r);
-  first = founding(rules.homes, voters, 1'000'000);
+  rules.plan = rules_of(k, r, b);
+  first = founding(rules.homes, voters, b.planned);
 }
 
 } // namespace gossamer::actors::consensus

@@ -54,6 +54,8 @@ void world::enter(node_number i, const resolution& r) {
   const bool anew = std::exchange(w.incarnation, member->second) != member->second;
   if (!anew && w.active && synchronous() && w.step >= w.limit && w.step < limit)
     throw broken{"a step has begun that is not to be"};
+  if (!anew && w.active && synchronous() && w.step >= limit && w.step < w.limit)
+    throw broken{"a worker has come to the end, and is to go on"};
   if (!anew && !w.views.empty() && w.views.back().number == v.number)
     return; // there is no other view
   if (!v.donors.contains(i) || (!synchronous() && !anew && w.active))

@@ -24,6 +24,7 @@ enum class rule {
   line,    ///< models of one step may differ
   later,   ///< a round that is to be finished is not part of the next view
   limit,   ///< a step that has begun is allowed
+  end,     ///< nobody goes on who has come to the end
 };
 
 enum class rounds { repeat, finish, none };
@@ -33,6 +34,7 @@ struct bounds {
   bool launcher = false; ///< one process more, which votes and has no worker
   int chairs = 1, crashes = 0, restarts = 0, stops = 0;
   std::uint64_t steps = 1;
+  std::uint64_t planned = 1'000'000; ///< steps of each worker, if all are there
 };
 
 /// A promise of the protocol has been broken.

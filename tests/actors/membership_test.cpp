@@ -41,13 +41,22 @@ TEST_F(membership_test, knows_whose_life_is_over_before_a_view_says_so) {
   EXPECT_TRUE(m.is_current(1, 0));
   EXPECT_FALSE(m.is_current(1, 1));
   EXPECT_FALSE(m.is_current(3, 0)) << "there is no such rank";
-  m.lose(1);
-  m.lose(1); // a second notice
+  m.end(1);
+  m.end(1); // a second notice
   EXPECT_FALSE(m.alive(1) || m.ready(1) || m.is_current(1, 0));
   EXPECT_EQ(m.population(), 2u);
   m.adopt(everybody_of(*e));
   EXPECT_FALSE(m.alive(1)) << "that view is known already";
-  m.adopt(next({{0, 0}, {1, 2}, {2, 0}}, {{1, 0}}));
+  EXPECT_TRUE(m.names_the_dead());
+  m.adopt(next({{0, 0}, {1, 0}}));
+  EXPECT_THAT(m.living(), ElementsAre(0)) << "that view has not heard of it";
+  m.leave_out(0);
+  EXPECT_FALSE(m.alive(0));
+  auto aware = next({{0, 0}, {1, 2}, {2, 0}}, {{1, 0}});
+  aware.number = 3;
+  m.adopt(aware);
+  EXPECT_TRUE(m.alive(0)) << "left out, and back";
+  EXPECT_FALSE(m.names_the_dead());
   EXPECT_TRUE(m.is_current(1, 2));
   EXPECT_FALSE(m.ready(1));
   m.joined(1);
@@ -79,7 +88,7 @@ TEST_F(membership_test, leaves_an_asynchronous_worker_the_state_that_it_got_whil
 TEST_F(membership_test, is_the_same_when_it_has_been_read_back) {
   const auto e = run_of(asynchronous);
   membership m{*e, next({{0, 0}, {2, 7}, {3, 4}}, {{2, 0}})}, other{*e, everybody_of(*e)};
-  m.lose(0);
+  m.end(0);
   archive_writer saved, again;
   m.fields(saved);
   archive_reader reader{saved.bytes(), buffer_pool{}};

@@ -21,6 +21,34 @@ TEST(worker_views, a_wait_for_a_lost_peer_ends_with_nothing) {
   EXPECT_EQ(f.seen.waits, 1) << "for worker 1 in step 2";
 }
 
+TEST(worker_views, epochs_count_the_gradients_of_those_who_are_there) {
+  fixture f;
+  auto smaller = *view_of(2, 5, {0, 0, nothing});
+  smaller.updates_ahead = 5; // 3 x 5 = 5 + 2 x 5
+  f.w.adopt(std::make_shared<const view>(smaller));
+  EXPECT_EQ(f.w.epoch(4), 12) << "an epoch is one gradient";
+  EXPECT_EQ(f.w.epoch(5), 15);
+  EXPECT_EQ(f.w.epoch(6), 17);
+}
+
+TEST(worker_views, the_number_of_steps_that_are_left_may_grow) {
+  fixture f;
+  f.w.adopt(view_of(2, 2, {0, nothing, nothing}));
+  f.w.hold();
+  f.w.proceed(4);
+  for (std::uint64_t t = 0; t < 2; ++t)
+    f.model_from(1, t), f.model_from(2, t);
+  EXPECT_TRUE(f.w.finished());
+  EXPECT_EQ(f.program.heard.size(), 2u * 2) << "of steps 0 and 1";
+
+  fixture g;
+  g.w.hold();
+  g.w.proceed(200);
+  for (std::uint64_t t = 0; t < 150; ++t)
+    g.model_from(1, t), g.model_from(2, t);
+  EXPECT_FALSE(g.w.finished()) << "it was told of 100 steps before";
+}
+
 TEST(worker_views, nothing_is_sent_to_the_lost) {
   fixture f;
   f.w.adopt(view_of(2, 5, {0, 0, nothing}));

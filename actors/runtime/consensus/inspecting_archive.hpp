@@ -37,6 +37,11 @@ private:
     to_(word);
     field = static_cast<std::uint16_t>(word);
   }
+  void visit(std::int64_t& field) {
+    auto word = static_cast<std::uint64_t>(field);
+    to_(word);
+    field = static_cast<std::int64_t>(word);
+  }
   void visit(std::string& field) {
     std::vector<std::uint32_t> letters(field.begin(), field.end());
     to_(letters);

@@ -1,6 +1,7 @@
 #include "gossamer/actors/runtime/consensus/planning.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -20,8 +21,8 @@ rounds rounds_of(const algorithm_traits& traits) {
 /// One decision in the making.
 class draft {
 public:
-  draft(rounds what, std::size_t workers, const findings& found)
-      : rounds_(what), workers_(workers), found_(found), next_(found.last.what) {
+  draft(rounds what, std::size_t workers, std::optional<std::uint64_t> planned_updates, const findings& found)
+      : rounds_(what), workers_(workers), planned_updates_(planned_updates), found_(found), next_(found.last.what) {
     for (const auto& w : found_.workers) {
       if (is_master(w))
         continue;
@@ -145,6 +146,26 @@ private:
     for (const auto& w : found_.workers)
       if (!goes_on(w) && !gone_.contains(w.who)) // in turn, so that no donor serves all
         view.donors.emplace(w.who, donors[view.donors.size() % donors.size()]);
+    if (rounds_ != rounds::none)
+      count_on();
+  }
+  /// The count of updates goes on where it is: from the first step of the view on, each step has other workers.
+  void count_on() {
+    auto& view = next_.view;
+    const auto before = workers_in(last_view()), after = workers_in(view);
+    const auto first = static_cast<double>(view.first_step);
+    const auto done = static_cast<double>(view.updates_ahead) + first * before;
+    const auto most = static_cast<double>(view_change::most_updates_ahead);
+    view.updates_ahead = std::llround(std::clamp(done - first * after, -most, most));
+    const auto behind_this_one = last_step() + 1;
+    if (!planned_updates_ || before == after || found_.stop || found_.last.stopping || behind_this_one >= next_.limit)
+      return;
+    const auto left = std::max((static_cast<double>(*planned_updates_) - done) / after, 0.0);
+    next_.limit = std::max(behind_this_one, view.first_step + static_cast<std::uint64_t>(std::llround(left)));
+  }
+  double workers_in(const view_change& v) const {
+    return static_cast<double>(
+        std::ranges::count_if(v.lives, [this](const auto& one) { return one.first < workers_; }));
   }
   /// From the state that it has.
   bool goes_on(const standing& w) const {
@@ -161,6 +182,7 @@ private:
 
   rounds rounds_;
   std::size_t workers_;
+  std::optional<std::uint64_t> planned_updates_;
   const findings& found_;
   decision next_;
   std::vector<const standing*> abreast_; ///< members that have the model of the last resolution
@@ -171,8 +193,11 @@ private:
 
 } // namespace
 
-planning membership_rules(const algorithm_traits& traits, std::size_t workers) {
-  return [what = rounds_of(traits), workers](const findings& found) { return draft{what, workers, found}.finish(); };
+planning membership_rules(const algorithm_traits& traits, std::size_t workers,
+                          std::optional<std::uint64_t> planned_updates) {
+  return [what = rounds_of(traits), workers, planned_updates](const findings& found) {
+    return draft{what, workers, planned_updates, found}.finish();
+  };
 }
 
 } // namespace gossamer::actors::consensus

@@ -42,8 +42,14 @@ using planning = std::function<std::optional<decision>(const findings&)>;
 /// Who is to leave, and is not the last with a model, first pauses (`parting`): in a synchronous run with all others,
 /// before the first step that nobody has begun. When they have, the next view leaves it out, and begins there.
 ///
+/// A synchronous run that is to compute `planned_updates` gradients has another limit in a view of another number of
+/// workers, unless somebody is in the last step already: what is left is shared out among those who are there.
+///
 /// Masters, whose ranks are not below `workers`, go on from states of their own, and give none. Only one whose state
 /// has died with its process gets one from a worker.
-planning membership_rules(const algorithm_traits& traits, std::size_t workers = most_workers);
+///
+/// @param planned_updates as if each step of a view had the gradients of its members; nothing: as many steps as planned
+planning membership_rules(const algorithm_traits& traits, std::size_t workers = most_workers,
+                          std::optional<std::uint64_t> planned_updates = {});
 
 } // namespace gossamer::actors::consensus

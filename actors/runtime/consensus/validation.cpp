@@ -30,6 +30,8 @@ void check(const ballot& b, const charter& rules) {
 void check(const view_change& v, std::uint32_t number, const charter& rules) {
   check(v.number >= 1 && v.number <= number, "names a view that cannot be");
   check(v.first_step < most_steps, "names a step that nobody reaches");
+  check(v.updates_ahead >= -view_change::most_updates_ahead && v.updates_ahead <= view_change::most_updates_ahead,
+        "counts what nobody has computed");
   check(!v.lives.empty(), "leaves everybody out");
   for (const auto& [i, life] : v.lives)
     check(i < rules.homes.size() && life <= number, "names a worker that cannot be");
@@ -112,7 +114,7 @@ void validate(const propose& m, const charter& rules, const resolution& own) {
   check_known(m.last, rules, own);
   check(m.next, rules);
   check(m.next.number() == m.last.number() + 1, "proposes what does not come next");
-  check(m.next.what.limit <= m.last.what.limit && m.next.stopping >= m.last.stopping,
+  check(m.next.what.limit <= (m.last.stopping ? m.last.what.limit : most_steps) && m.next.stopping >= m.last.stopping,
         "proposes steps that have been given up");
 }
 

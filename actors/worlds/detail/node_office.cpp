@@ -15,6 +15,9 @@ void node_state::on_step(const step_report& r) {
   if (protocol_->is_current(r.source, r.incarnation))
     books_.counted.record(r.source, r.incarnation, r.step, r.sent);
   news_.steps.push_back(r);
+  const bool ends_by_count = !setup_.run->algorithm->traits.synchronous;
+  if (ends_by_count && news_.steps.size() >= setup_.run->planned_updates / least_reports)
+    hand_on_news();
 }
 
 void node_state::on_applied(const gradient_applied& m) {
@@ -178,8 +181,10 @@ void node_state::on_taken(const snapshot_taken& s) {
 /// Who was cut off in the chair, and has a successor, may be heard late.
 void node_state::on_request(const mean_request& m) {
   const auto chair_since = (m.number - 1) / office::most_evaluations + 1;
-  const bool has_successor = m.root != protocol_->chair_node() && chair_since <= protocol_->delegate().last().number();
-  if (m.number <= last_request_ || has_successor)
+  const auto& agreement = protocol_->delegate();
+  const bool has_successor = m.root != protocol_->chair_node() && chair_since <= agreement.last().number();
+  const bool means_former_life = !agreement.last().knows(setup_.number, agreement.life()); // which had the models
+  if (m.number <= last_request_ || has_successor || means_former_life)
     return;
   last_request_ = m.number;
   const auto everybody = lives_in(m.lives, setup_.run->participants());

@@ -14,6 +14,9 @@ namespace gossamer::actors::detail {
 
 inline constexpr auto tick_interval = std::chrono::milliseconds(100);
 inline constexpr auto between_reports = std::chrono::milliseconds(50);
+/// So many share out what is planned, however short it is: an asynchronous run goes on until its chair hears that it is
+/// done.
+inline constexpr std::uint64_t least_reports = 256;
 inline constexpr double longest_wait_for_disk_s = 10; // at the end of a run
 
 using seconds = std::chrono::duration<double>;
