@@ -98,6 +98,26 @@ function(gossamer_program name)
   target_link_libraries(${name} PRIVATE ${arg_DEPENDS} gossamer_options)
 endfunction()
 
+# What tests include of others is compiled once for all of them: with CAF where there are actors, and without.
+function(gossamer_precompile_for_tests name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS")
+  set(headers gossamer_test_headers)
+  set(included <gmock/gmock.h>)
+  if(arg_DEPENDS MATCHES "gossamer::(actors|testing|apps)")
+    set(headers gossamer_actor_test_headers)
+    list(APPEND included <caf/all.hpp>)
+  endif()
+  if(NOT TARGET ${headers})
+    set(source ${PROJECT_BINARY_DIR}/layers/empty.cpp)
+    file(CONFIGURE OUTPUT ${source} CONTENT "\n")
+    add_library(${headers} OBJECT EXCLUDE_FROM_ALL ${source})
+    target_link_libraries(${headers} PRIVATE GTest::gmock gossamer::base gossamer_options)
+    target_compile_options(${headers} PRIVATE $<$<CONFIG:Release>:-O1>)
+    target_precompile_headers(${headers} PRIVATE ${included})
+  endif()
+  target_precompile_headers(${name} REUSE_FROM ${headers})
+endfunction()
+
 # gossamer_test(NAME LABEL unit|law|process|gpu [mailbox|threads] [live] SOURCES file... DEPENDS target...
 #               [TIMEOUT seconds] [SHARDS n])
 # `mailbox`: passes messages through CAF, which the thread sanitizer cannot follow (tests/support/tsan.supp); `threads`:
@@ -108,6 +128,11 @@ endfunction()
 function(gossamer_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;SHARDS" "LABEL;SOURCES;DEPENDS")
   gossamer_program(${name} SOURCES ${arg_SOURCES} DEPENDS ${arg_DEPENDS} GTest::gmock GTest::gtest_main)
+  if(NOT arg_DEPENDS MATCHES "torch") # which has macros of its own
+    gossamer_precompile_for_tests(${name} DEPENDS ${arg_DEPENDS})
+  endif()
+  # The cases themselves take no time: to compile them fast is worth more.
+  target_compile_options(${name} PRIVATE "$<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>")
   foreach(label IN LISTS arg_LABEL)
     if(NOT TARGET ${label}_tests)
       add_custom_target(${label}_tests)

@@ -121,8 +121,9 @@ TEST_F(checkpoint_folder_test, takes_the_one_before_where_anything_is_damaged_or
       complaints_.clear();
       EXPECT_EQ(newest().all.checkpoint, 20u) << name;
       // Without a manifest it was never complete, which is nothing to complain of.
-      if (!missing || std::string{name} != "manifest")
+      if (!missing || std::string{name} != "manifest") {
         EXPECT_THAT(complaints_, ElementsAre(HasSubstr("checkpoint 30 cannot be used: "))) << name;
+      }
     }
   }
 }

@@ -147,17 +147,17 @@ private:
   };
   caf::actor deaf() { return system_.spawn<deaf_actor>(); }
   /// One that stands where it began.
+  static caf::behavior still_worker(caf::event_based_actor* self, actors::rank i, std::uint32_t life,
+                                    const caf::actor& home) {
+    return caf::message_handler{[=](const actors::hold_steps& m) {
+             self->send(home, actors::holding{.source = i, .incarnation = life, .round = m.round});
+           }}
+        .or_else(ignoring<actors::start_run, actors::meet_peers, actors::proceed_with, actors::snapshot_request,
+                          actors::save_checkpoint, actors::run_progress, actors::pause_work,
+                          actors::resume_work>::behaviour());
+  }
   caf::actor worker(actors::rank i, std::uint32_t life, const caf::actor& home) {
-    const auto holds = [](caf::event_based_actor* self, actors::rank i, std::uint32_t life,
-                          const caf::actor& home) -> caf::behavior {
-      return caf::message_handler{[=](const actors::hold_steps& m) {
-               self->send(home, actors::holding{.source = i, .incarnation = life, .round = m.round});
-             }}
-          .or_else(ignoring<actors::start_run, actors::meet_peers, actors::proceed_with, actors::snapshot_request,
-                            actors::save_checkpoint, actors::run_progress, actors::pause_work,
-                            actors::resume_work>::behaviour());
-    };
-    return system_.spawn(holds, i, life, home); // CAF 0.17 dereferences a null pointer where there are no arguments
+    return system_.spawn(still_worker, i, life, home); // CAF 0.17 dereferences a null pointer where nothing is given
   }
 
   actors::cluster_plan plan() const {

@@ -367,8 +367,9 @@ TEST(simulated_processes, go_on_from_what_a_worker_remembers_when_a_master_dies_
     EXPECT_EQ(result.summary.returned, 1u) << algorithm;
     const auto first = calm.records.front().train_loss, last = calm.records.back().train_loss;
     for (const auto& r : struck.records)
-      if (r.time_s > at_s)
+      if (r.time_s > at_s) {
         EXPECT_LT(r.train_loss, last + 0.1 * (first - last)) << algorithm << " at " << r.time_s;
+      }
   }
 }
 
