@@ -42,7 +42,7 @@ asan() {
     -E '^((style|docs|layers)(_self_test)?|cuda_host_twin|cuda_world_laws)$'
 }
 
-fuzz() { scripts/fuzz.sh 30; }
+fuzz() { scripts/fuzz.sh 20; }
 
 # Without the stubs for a missing CUDA toolkit.
 tidy() {
