@@ -198,9 +198,9 @@ class Run:
         return max((b - a for a, b in itertools.pairwise([*rises, self.epochs[-1][0]]) if begin < b <= end),
                    default=0)
 
-    def times_s(self) -> list[float]:
+    def recorded(self, what: str) -> list[float]:
         """Of the evaluations, as they were written down."""
-        return [json.loads(line)["time_s"] for line in (self.folder / "metrics.jsonl").read_text().splitlines()]
+        return [json.loads(line)[what] for line in (self.folder / "metrics.jsonl").read_text().splitlines()]
 
     def lost_epochs(self) -> float:
         return sum(max(a[1] - b[1], 0) for a, b in itertools.pairwise(self.epochs))

@@ -20,10 +20,11 @@ leads:
 
 No blow falls before the run has recovered from those before; with --at-once N up to N nodes may be struck at a time,
 but always fewer than half; partitions come alone. Then the same job trains for as many epochs, undisturbed. Says how
-often what was struck, how long the run stood still around it, how many epochs were counted twice, and both accuracies.
+often what was struck, how long the run stood still around it, by how much what it told of its epochs went back, how
+many lives are not counted to their end, and both accuracies.
 
 Fails when the run does not end by itself in its time or ends with an error, does not recover, when a node was started
-again that nobody had struck, when a process outlives the run, when the time in metrics.jsonl goes back, when the
+again that nobody had struck, when a process outlives the run, when a count in metrics.jsonl goes back, when the
 accuracy is lower than the undisturbed one by more than the tolerance, and when processes that have warmed up hold more
 than --most-growth KiB more with each blow that they survive, in the mean. A model of mlp:hidden=32 has 100 KiB: what is
 kept of each life of others is seen. The folder of a run that has failed is kept.
@@ -51,6 +52,7 @@ from soak_memory import FEWEST, Memory
 
 LONGEST_RECOVERY_S = 30  # beside the patience, twice, and the pause before a restart
 KINDS = ("kill", "leave", "blink", "faint", "partition")
+NEVER_GO_BACK = ("time_s", "step", "epoch", "payload_bits", "wire_bits")
 LASTS = {"blink": (0.2, 0.7), "faint": (1.2, 2.0), "partition": (0.5, 2.0)}  # from and to, in patiences
 
 
@@ -256,8 +258,8 @@ def soak(arguments: argparse.Namespace, folder: Path, network: Network | None) -
         struck = run.finish(arguments.seconds)
     for line in striker.report():
         print(line, flush=True)
-    print(f"{run.restarted} restarts; {run.lost_epochs():.2f} epochs counted twice, {struck['epoch']:.2f} in the end",
-          flush=True)
+    print(f"{run.restarted} restarts; progress went back by {run.lost_epochs():.2f} epochs in all, and came to "
+          f"{struck['epoch']:.2f}; of {struck['unreported']} lives what they did last is in no count", flush=True)
 
     print("undisturbed:", flush=True)
     epochs = f"{struck['epoch']:.2f}"
@@ -272,8 +274,9 @@ def soak(arguments: argparse.Namespace, folder: Path, network: Network | None) -
     away = sum(striker.most_away(blow) for blow in striker.blows)
     if run.restarted > away:
         yield f"{run.restarted} nodes were started again, and no more than {away} can have been away"
-    if backward := sum(b < a for a, b in itertools.pairwise(run.times_s())):
-        yield f"the time in metrics.jsonl goes back {backward} times"
+    for what in NEVER_GO_BACK:
+        if backward := sum(b < a for a, b in itertools.pairwise(run.recorded(what))):
+            yield f"{what} in metrics.jsonl goes back {backward} times"
     yield from fat
     if struck["test_accuracy"] < alone["test_accuracy"] - arguments.tolerance:
         yield "the blows cost more accuracy than is tolerated"

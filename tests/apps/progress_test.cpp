@@ -35,5 +35,14 @@ TEST(a_line_of_progress, says_in_eighty_columns_how_long_it_takes_and_who_is_the
   EXPECT_THAT(fitted(line, 79), EndsWith("accuracy 97.12 %  1:23:45 left  3 of 4 nodes"));
 }
 
+TEST(a_summary, says_what_is_in_no_count) {
+  actors::run_summary s;
+  s.algorithm = "d-psgd";
+  EXPECT_THAT(describe(s), testing::Not(testing::HasSubstr("not counted")));
+  s.unreported = 1;
+  EXPECT_THAT(describe(s),
+              EndsWith("apart\nnot counted: what 1 worker did in the last 50 ms before its process died\n"));
+}
+
 } // namespace
 } // namespace gossamer::apps
