@@ -140,13 +140,15 @@ std::string model_here(const run_settings& s) {
   return here.to_string();
 }
 
-/// Of each worker, at the end of the run.
-std::uint64_t planned_steps(const experiment& e, double steps_per_epoch) {
+/// For each worker, of a run that begins or goes on. An asynchronous one ends where it would have ended by itself.
+double steps_left(const experiment& e, double steps_per_epoch) {
   const auto& s = e.settings;
-  const auto left = s.steps ? static_cast<double>(*s.steps) - e.done.steps
-                            : (*s.epochs - e.epoch_of(e.done.updates)) * steps_per_epoch;
-  const auto end = left > 0 ? std::llround(e.done.steps + left) : static_cast<long long>(e.done.steps);
-  return static_cast<std::uint64_t>(std::max(end, 1LL));
+  const auto workers = static_cast<double>(s.workers);
+  if (s.steps)
+    return static_cast<double>(*s.steps) - e.done.steps;
+  if (e.algorithm->traits.synchronous)
+    return (*s.epochs - e.epoch_of(e.done.updates)) * steps_per_epoch;
+  return std::round(*s.epochs * steps_per_epoch) - static_cast<double>(e.done.updates) / workers;
 }
 
 void plan(experiment& e) {
@@ -158,9 +160,11 @@ void plan(experiment& e) {
     e.steps_per_worker = endless_steps;
     e.planned_updates = endless_steps * s.workers;
   } else {
-    e.steps_per_worker = planned_steps(e, steps_per_epoch);
-    const auto left = (static_cast<double>(e.steps_per_worker) - e.done.steps) * workers;
-    e.planned_updates = e.done.updates + static_cast<std::uint64_t>(std::max(std::llround(left), 0LL));
+    const auto left = std::max(steps_left(e, steps_per_epoch), 0.0);
+    e.steps_per_worker = static_cast<std::uint64_t>(std::max(std::llround(e.done.steps + left), 1LL));
+    const bool is_done = left == 0 && e.done.updates > 0; // the mean of steps, once rounded, may ask for more
+    const auto more = (static_cast<double>(e.steps_per_worker) - e.done.steps) * workers;
+    e.planned_updates = e.done.updates + static_cast<std::uint64_t>(is_done ? 0 : std::max(std::llround(more), 0LL));
   }
   e.planned_epochs = endless ? std::numeric_limits<double>::infinity() : e.epoch_of(e.planned_updates);
   const auto between = s.eval_every.value_or(endless ? 1 : e.planned_epochs / evaluations_per_run);

@@ -137,8 +137,11 @@ TEST_F(a_killed_run, goes_on_with_as_many_epochs_whoever_computes_them) {
       const auto on = run(how + words{"--resume", "saved", "--epochs", "4"} + overwrite + words{"on"});
       ASSERT_EQ(on.status, 0) << on.err;
       const auto epochs = summary("on")["epoch"].get<double>();
+      const bool word_goes_round = algorithm == std::string{"ad-psgd"} && how[0] == "launch"; // while others compute
       EXPECT_GE(epochs, 4 - 8 * 32.0 / 600) << on.out;
-      EXPECT_LE(epochs, 4 + 4 * 8 * 32.0 / 600) << on.out; // what is under way while the word goes round
+      if (!word_goes_round) {
+        EXPECT_LE(epochs, 4 + 2 * 8 * 32.0 / 600) << on.out;
+      }
     }
     const auto done = run(words{"train", "--resume", "saved"} + overwrite + words{"done"});
     EXPECT_EQ(done.status, 0);
