@@ -17,6 +17,10 @@ struct recorded_run {
   std::vector<evaluation_record> evaluations;
 };
 
+/// The lines of metrics.jsonl that have been written whole; none, of a run that has just begun.
+/// @error errc::io when it cannot be read; errc::bad_data, with file and line, when it is damaged
+std::vector<evaluation_record> read_evaluations(const std::filesystem::path& folder);
+
 /// Reads metrics.jsonl and, if it is there, summary.json.
 /// @error errc::io when metrics.jsonl cannot be read; errc::bad_data, with file and line, when it is damaged or empty
 recorded_run read_run(const std::filesystem::path& folder);

@@ -24,23 +24,6 @@ std::string read(const fs::path& file) {
   }
 }
 
-std::vector<evaluation_record> read_evaluations(const fs::path& file) {
-  auto text = read(file);
-  text.erase(text.rfind('\n') + 1); // what is not a line yet was being written when the run was killed
-  std::vector<evaluation_record> evaluations;
-  std::string_view rest = text, line;
-  for (std::size_t number = 1; take_line(rest, line); ++number) {
-    try {
-      evaluations.push_back(evaluation_from_json(line));
-    } catch (const error& e) {
-      throw error(e.code(), fmt::format("{}:{}: {}", file.string(), number, e.sentence()), remedy);
-    }
-  }
-  if (evaluations.empty())
-    throw error(errc::bad_data, fmt::format("{} holds no evaluation", file.string()), remedy);
-  return evaluations;
-}
-
 /// "ad-psgd, 4 workers".
 std::string read_summary(const fs::path& file) {
   if (!fs::exists(file))
@@ -56,8 +39,26 @@ std::string read_summary(const fs::path& file) {
 
 } // namespace
 
+std::vector<evaluation_record> read_evaluations(const fs::path& folder) {
+  const auto file = folder / "metrics.jsonl";
+  auto text = read(file);
+  text.erase(text.rfind('\n') + 1); // what is not a line yet was being written when the run was killed
+  std::vector<evaluation_record> evaluations;
+  std::string_view rest = text, line;
+  for (std::size_t number = 1; take_line(rest, line); ++number) {
+    try {
+      evaluations.push_back(evaluation_from_json(line));
+    } catch (const error& e) {
+      throw error(e.code(), fmt::format("{}:{}: {}", file.string(), number, e.sentence()), remedy);
+    }
+  }
+  return evaluations;
+}
+
 recorded_run read_run(const fs::path& folder) {
-  auto evaluations = read_evaluations(folder / "metrics.jsonl");
+  auto evaluations = read_evaluations(folder);
+  if (evaluations.empty())
+    throw error(errc::bad_data, fmt::format("{} holds no evaluation", (folder / "metrics.jsonl").string()), remedy);
   return {fmt::format("{} ({})", folder.string(), read_summary(folder / "summary.json")), std::move(evaluations)};
 }
 

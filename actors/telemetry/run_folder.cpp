@@ -78,7 +78,7 @@ run_folder::run_folder(fs::path folder, bool overwrite) : folder_(std::move(fold
 }
 
 run_folder::run_folder(fs::path folder)
-    : folder_(std::move(folder)), lock_(lock_if_free(folder_)), records_(read_run(folder_).evaluations) {
+    : folder_(std::move(folder)), lock_(lock_if_free(folder_)), records_(read_evaluations(folder_)) {
   std::string lines;
   for (const auto& record : records_)
     lines += to_json(record) + '\n';

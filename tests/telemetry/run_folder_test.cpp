@@ -81,6 +81,13 @@ TEST_F(run_folders, are_taken_over_from_one_that_goes_on_writing) {
   EXPECT_THAT(times, testing::ElementsAre(1, 2, 4, 6));
 }
 
+TEST_F(run_folders, are_taken_over_from_one_that_has_not_written_an_evaluation) {
+  const run_folder before{folder_ / "run", false};
+  run_folder::taken_over(folder_ / "run").on_evaluation({.time_s = 1});
+  EXPECT_EQ(read_run(folder_ / "run").evaluations.size(), 1u);
+  EXPECT_THROW(run_folder::taken_over(folder_ / "nowhere"), error);
+}
+
 TEST_F(run_folders, have_one_writer_at_a_time_who_is_named_to_others) {
   const auto open = [this] { run_folder{folder_ / "run", true}; };
   {
