@@ -20,8 +20,8 @@ leads:
 
 No blow falls before the run has recovered from those before; with --at-once N up to N nodes may be struck at a time,
 but always fewer than half; partitions come alone. Then the same job trains for as many epochs, undisturbed. Says how
-often what was struck, how long the run stood still around it, by how much what it told of its epochs went back, how
-many lives are not counted to their end, and both accuracies.
+often what was struck, how long the run stood still around it and until all were back, by how much what it told of its
+epochs went back, how many lives are not counted to their end, and both accuracies.
 
 Fails when the run does not end by itself in its time or ends with an error, does not recover, when a node was started
 again that nobody had struck, when a process outlives the run, when a count in metrics.jsonl goes back, when the
@@ -64,6 +64,7 @@ class Blow:
     at_s: float
     lasts_s: float  # 0: it ends processes
     is_over: bool
+    return_s: float = math.inf  # until nobody was missed any more
 
     def __str__(self) -> str:
         nodes = (f"node {node}, process {process}{', which leads' if node == self.leader else ''}"
@@ -131,6 +132,9 @@ class Striker:
             elif self.run.now() > blow.until_s + self.slack_s + LONGEST_RECOVERY_S:
                 raise Failure(f"the run has not recovered from this blow: {blow}")
         still_open = [blow for blow in self.open if not self.has_healed(blow, children)]
+        for blow in self.open:
+            if blow not in still_open:
+                blow.return_s = max(self.run.complete_since - blow.at_s, 0)
         if self.open and not still_open:
             self.memory.look(len(self.blows), self.run.look())
         self.open = still_open
@@ -205,14 +209,20 @@ class Striker:
     def report(self) -> Iterator[str]:
         ends = [blow.at_s for blow in self.blows[1:]] + [math.inf]
         pauses = [self.run.pause_s(blow.at_s, end) for blow, end in zip(self.blows, ends)]
-        yield f"{'blow':11}{'to':8}{'times':>6}{'pause: median':>15}{'95 %':>8}{'longest':>9}"
+        columns = f"{'median':>9}{'95 %':>9}{'longest':>9}"
+        yield f"{'':25}{'pause':^27}{'until all are back':^27}"
+        yield f"{'blow':11}{'to':8}{'times':>6}{columns}{columns}"
         for kind, hit_leader in itertools.product((*KINDS, "all"), (False, True)):
-            of_these = sorted(pause for blow, pause in zip(self.blows, pauses)
-                              if kind in (blow.kind, "all") and hit_leader == blow.hit_leader)
+            of_these = [(pause, blow.return_s) for blow, pause in zip(self.blows, pauses)
+                        if kind in (blow.kind, "all") and hit_leader == blow.hit_leader]
             if of_these:
                 yield (f"{kind:11}{'leader' if hit_leader else 'others':8}{len(of_these):6}"
-                       f"{statistics.median(of_these):13.2f} s{of_these[math.ceil(0.95 * len(of_these)) - 1]:6.2f} s"
-                       f"{of_these[-1]:7.2f} s")
+                       + "".join(distribution(sorted(times)) for times in zip(*of_these)))
+
+
+def distribution(times: list[float]) -> str:
+    return "".join(f"{time:7.2f} s"
+                   for time in (statistics.median(times), times[math.ceil(0.95 * len(times)) - 1], times[-1]))
 
 
 @contextlib.contextmanager
