@@ -85,6 +85,23 @@ private:
 
 } // namespace
 
+void read_lines(const std::string& path, const file_kind& kind,
+                const std::function<void(std::string_view line)>& visit) {
+  const source file{path, kind};
+  std::string rest;
+  while (file.append_to(rest)) {
+    std::string_view left = rest;
+    for (auto end = left.find('\n'); end != std::string_view::npos; end = left.find('\n')) {
+      visit(left.substr(0, end));
+      left.remove_prefix(end + 1);
+    }
+    rest.erase(0, rest.size() - left.size());
+    if (rest.size() > kind.most_bytes)
+      throw error(errc::bad_data, fmt::format("'{}' has a line of more than {}", path, byte_count(kind.most_bytes)),
+                  kind.remedy);
+  }
+}
+
 std::string read_file(const std::string& path, const file_kind& kind) {
   const source file{path, kind};
   const auto expect_room = [&](std::uint64_t size) {

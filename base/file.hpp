@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +22,11 @@ struct file_kind {
 /// @error errc::io when the operating system refuses, when the file is neither of the two (a folder, a device, a pipe
 ///        with a name), which is seen before it is opened, and when memory ends; errc::bad_data when it is too large
 std::string read_file(const std::string& path, const file_kind& kind);
+
+/// Calls this with each line that ends, without its end; holds little more than one of them.
+/// @param kind most_bytes are those of a line @error as read_file, and what is thrown by `visit`
+void read_lines(const std::string& path, const file_kind& kind,
+                const std::function<void(std::string_view line)>& visit);
 
 /// The same for text, without the byte order mark that some editors write in front of it.
 std::string read_text(const std::string& path, const file_kind& kind);

@@ -3,6 +3,7 @@
 #include "gossamer/actors/telemetry/record.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,8 +18,11 @@ struct recorded_run {
   std::vector<evaluation_record> evaluations;
 };
 
-/// The lines of metrics.jsonl that have been written whole; none, of a run that has just begun.
-/// @error errc::io when it cannot be read; errc::bad_data, with file and line, when it is damaged
+/// Reads the lines of metrics.jsonl that have been written whole, one after the other; none, of a run that has just
+/// begun. @error errc::io when it cannot be read; errc::bad_data, with file and line, when it is damaged
+void visit_evaluations(const std::filesystem::path& folder,
+                       const std::function<void(std::string_view line, const evaluation_record& read)>& visit);
+/// All of them.
 std::vector<evaluation_record> read_evaluations(const std::filesystem::path& folder);
 
 /// Reads metrics.jsonl and, if it is there, summary.json.

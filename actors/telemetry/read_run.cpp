@@ -14,7 +14,7 @@ namespace {
 
 constexpr auto remedy = "name folders that gossamer train has written";
 
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30, longest_line = std::uint64_t{1} << 20;
 
 std::string read(const fs::path& file) {
   try {
@@ -39,19 +39,23 @@ std::string read_summary(const fs::path& file) {
 
 } // namespace
 
-std::vector<evaluation_record> read_evaluations(const fs::path& folder) {
-  const auto file = folder / "metrics.jsonl";
-  auto text = read(file);
-  text.erase(text.rfind('\n') + 1); // what is not a line yet was being written when the run was killed
-  std::vector<evaluation_record> evaluations;
-  std::string_view rest = text, line;
-  for (std::size_t number = 1; take_line(rest, line); ++number) {
+void visit_evaluations(const fs::path& folder,
+                       const std::function<void(std::string_view line, const evaluation_record& read)>& visit) {
+  const auto file = (folder / "metrics.jsonl").string();
+  std::size_t number = 0;
+  read_lines(file, {.noun = {}, .most_bytes = longest_line, .remedy = remedy}, [&](std::string_view line) {
+    ++number;
     try {
-      evaluations.push_back(evaluation_from_json(line));
+      visit(line, evaluation_from_json(line));
     } catch (const error& e) {
-      throw error(e.code(), fmt::format("{}:{}: {}", file.string(), number, e.sentence()), remedy);
+      throw error(e.code(), fmt::format("{}:{}: {}", file, number, e.sentence()), remedy);
     }
-  }
+  });
+}
+
+std::vector<evaluation_record> read_evaluations(const fs::path& folder) {
+  std::vector<evaluation_record> evaluations;
+  visit_evaluations(folder, [&](std::string_view, const evaluation_record& read) { evaluations.push_back(read); });
   return evaluations;
 }
 

@@ -77,12 +77,14 @@ run_folder::run_folder(fs::path folder, bool overwrite) : folder_(std::move(fold
   open_metrics("w");
 }
 
-run_folder::run_folder(fs::path folder)
-    : folder_(std::move(folder)), lock_(lock_if_free(folder_)), records_(read_evaluations(folder_)) {
-  std::string lines;
-  for (const auto& record : records_)
-    lines += to_json(record) + '\n';
-  write("metrics.jsonl", lines); // another file: whoever wrote the one before may wake, and go on writing for a moment
+/// The metrics go into another file: whoever wrote the one before may wake, and go on writing for a moment.
+run_folder::run_folder(fs::path folder) : folder_(std::move(folder)), lock_(lock_if_free(folder_)) {
+  write("metrics.jsonl", [this](std::FILE* out) {
+    visit_evaluations(folder_, [out](std::string_view line, const evaluation_record&) {
+      std::fwrite(line.data(), 1, line.size(), out);
+      std::fputc('\n', out);
+    });
+  });
   open_metrics("a");
 }
 
@@ -105,12 +107,20 @@ void run_folder::write(std::string_view name, const std::function<void(std::FILE
   std::unique_ptr<std::FILE, close_file> out{std::fopen(beside.c_str(), "w")};
   if (!out)
     refuse(file, std::strerror(errno));
-  content(out.get());
-  if (std::ferror(out.get()) != 0 || std::fclose(out.release()) != 0) {
-    const auto* reason = std::strerror(errno);
+  const auto give_up = [&] {
     out.reset();
     std::error_code ignored;
     fs::remove(beside, ignored);
+  };
+  try {
+    content(out.get());
+  } catch (...) {
+    give_up();
+    throw;
+  }
+  if (std::ferror(out.get()) != 0 || std::fclose(out.release()) != 0) {
+    const auto* reason = std::strerror(errno);
+    give_up();
     refuse(file, reason);
   }
   std::error_code problem;
@@ -120,7 +130,6 @@ void run_folder::write(std::string_view name, const std::function<void(std::FILE
 }
 
 void run_folder::on_evaluation(const evaluation_record& record) {
-  records_.push_back(record);
   const auto line = to_json(record) + '\n';
   if (std::fwrite(line.data(), 1, line.size(), metrics_.get()) != line.size() || std::fflush(metrics_.get()) != 0)
     refuse(folder_ / "metrics.jsonl", std::strerror(errno));
@@ -129,8 +138,8 @@ void run_folder::on_evaluation(const evaluation_record& record) {
 void run_folder::finish(const run_summary& summary) { finish(summary, to_json(summary) + '\n'); }
 
 void run_folder::finish(const run_summary& summary, std::string_view json) {
-  write("plot.svg", plot(records_, fmt::format("{}, {} worker{}", summary.algorithm, summary.workers,
-                                               summary.workers == 1 ? "" : "s")));
+  write("plot.svg", plot(read_evaluations(folder_), fmt::format("{}, {} worker{}", summary.algorithm, summary.workers,
+                                                                summary.workers == 1 ? "" : "s")));
   write("summary.json", json);
 }
 

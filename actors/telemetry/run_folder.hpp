@@ -58,7 +58,6 @@ private:
   std::filesystem::path folder_;
   std::unique_ptr<const folder_lock> lock_; // let go last; null: whoever fell silent may still have it
   std::unique_ptr<std::FILE, close_file> metrics_;
-  std::vector<evaluation_record> records_;
 };
 
 } // namespace gossamer::actors

@@ -84,6 +84,23 @@ TEST_F(file_reading, leaves_out_a_byte_order_mark) {
   EXPECT_EQ(read_text(write("text"), {"list", 100}), "text");
 }
 
+TEST(read_lines, visits_those_that_end_however_long_the_file_is) {
+  const auto path = testing::TempDir() + "gossamer-read_lines";
+  std::string text, seen;
+  for (int k = 0; k < 20'000; ++k)
+    text += std::to_string(k) + (k % 7 == 0 ? "\n\n" : "\n");
+  std::ofstream{path} << text << "begun";
+  const auto keep = [&seen](std::string_view line) { (seen += line) += '\n'; };
+  read_lines(path, {.noun = {}, .most_bytes = 5}, keep);
+  EXPECT_EQ(seen, text);
+  std::ofstream{path} << "123456\n";
+  read_lines(path, {.noun = {}, .most_bytes = 5}, keep); // no more was held than comes at a time
+  std::ofstream{path} << "123456";
+  EXPECT_THROW(read_lines(path, {.noun = {}, .most_bytes = 5}, keep), error);
+  EXPECT_THROW(read_lines(path + "-absent", {.noun = {}, .most_bytes = 5}, keep), error);
+  std::filesystem::remove(path);
+}
+
 TEST(take_line, goes_through_all_lines) {
   std::string_view text = "one\n\nthree\r\nlast", line;
   std::vector<std::string_view> lines;

@@ -86,6 +86,9 @@ TEST_F(run_folders, are_taken_over_from_one_that_has_not_written_an_evaluation) 
   run_folder::taken_over(folder_ / "run").on_evaluation({.time_s = 1});
   EXPECT_EQ(read_run(folder_ / "run").evaluations.size(), 1u);
   EXPECT_THROW(run_folder::taken_over(folder_ / "nowhere"), error);
+  std::ofstream{folder_ / "run" / "metrics.jsonl"} << "no record\n";
+  EXPECT_THROW(run_folder::taken_over(folder_ / "run"), error);
+  EXPECT_FALSE(fs::exists(folder_ / "run" / "metrics.jsonl.part"));
 }
 
 TEST_F(run_folders, have_one_writer_at_a_time_who_is_named_to_others) {
