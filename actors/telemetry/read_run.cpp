@@ -16,12 +16,19 @@ constexpr auto remedy = "name folders that gossamer train has written";
 
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30, longest_line = std::uint64_t{1} << 20;
 
-std::string read(const fs::path& file) {
+/// Also where the system refuses.
+template <class Action>
+auto with_remedy(const Action& action) {
   try {
-    return read_file(file.string(), {.noun = {}, .most_bytes = most_bytes, .remedy = remedy});
+    return action();
   } catch (const error& e) {
     throw error(e.code(), e.sentence(), remedy);
   }
+}
+
+std::string read(const fs::path& file) {
+  return with_remedy(
+      [&] { return read_file(file.string(), {.noun = {}, .most_bytes = most_bytes, .remedy = remedy}); });
 }
 
 /// "ad-psgd, 4 workers".
@@ -43,14 +50,15 @@ void visit_evaluations(const fs::path& folder,
                        const std::function<void(std::string_view line, const evaluation_record& read)>& visit) {
   const auto file = (folder / "metrics.jsonl").string();
   std::size_t number = 0;
-  read_lines(file, {.noun = {}, .most_bytes = longest_line, .remedy = remedy}, [&](std::string_view line) {
+  const auto visit_next = [&](std::string_view line) {
     ++number;
     try {
       visit(line, evaluation_from_json(line));
     } catch (const error& e) {
-      throw error(e.code(), fmt::format("{}:{}: {}", file, number, e.sentence()), remedy);
+      throw error(e.code(), fmt::format("{}:{}: {}", file, number, e.sentence()), e.remedy());
     }
-  });
+  };
+  with_remedy([&] { read_lines(file, {.noun = {}, .most_bytes = longest_line, .remedy = remedy}, visit_next); });
 }
 
 std::vector<evaluation_record> read_evaluations(const fs::path& folder) {
