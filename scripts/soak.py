@@ -2,8 +2,8 @@
 """Strikes nodes of a run at random while it goes on, and compares what it comes to with a run that is left alone.
 
 usage: soak.py GOSSAMER [--nodes N] [--seconds S] [--every S] [--blows KIND,...] [--leader-share P]
-               [--seed K] [--patience S] [--restart-after S] [--at-once N] [--tolerance A] [--most-growth KIB]
-               [--keep DIR] -- train FLAGS...
+               [--seed K] [--patience S] [--restart-after S] [--at-once N] [--tolerance A] [--spare NODE]
+               [--most-growth KIB] [--keep DIR] -- train FLAGS...
 
 Starts `gossamer launch --restart ...` and every few seconds does something to one of its nodes, be it the one that
 leads:
@@ -26,8 +26,9 @@ epochs went back, how many lives are not counted to their end, and both accuraci
 Fails when the run does not end by itself in its time or ends with an error, does not recover, when a node was started
 again that nobody had struck, when a process outlives the run, when a count in metrics.jsonl goes back, when the
 accuracy is lower than the undisturbed one by more than the tolerance, and when processes that have warmed up hold more
-than --most-growth KiB more with each blow that they survive, in the mean. A model of mlp:hidden=32 has 100 KiB: what is
-kept of each life of others is seen. The folder of a run that has failed is kept.
+than --most-growth KiB more with each blow that they survive, in the mean; --spare has one live long enough to tell. A
+model of mlp:hidden=32 has 100 KiB: what is kept of each life of others is seen. The folder of a run that has failed is
+kept.
 """
 
 import argparse
@@ -136,7 +137,7 @@ class Striker:
             if blow not in still_open:
                 blow.return_s = max(self.run.complete_since - blow.at_s, 0)
         if self.open and not still_open:
-            self.memory.look(len(self.blows), self.run.look())
+            self.memory.look(len(self.blows), self.run.look(), self.run.processes.get(self.run.leader))
         self.open = still_open
 
     def has_healed(self, blow: Blow, children: set[int]) -> bool:
@@ -173,6 +174,7 @@ class Striker:
         """Whom to strike; nobody where there is none of whom it takes."""
         children = {one.number for one in self.run.look()}
         struck = {node for blow in self.open for node in blow.processes}
+        struck.add(self.arguments.spare)
         nodes = sorted(k for k, process in self.run.processes.items() if process in children and k not in struck)
         count = chance.randint(1, (self.arguments.nodes - 1) // 2) if kind == "partition" else 1
         chosen = []
@@ -329,6 +331,7 @@ def main() -> None:
     parser.add_argument("--restart-after", type=float, default=0, help="seconds from a death to the node's next start")
     parser.add_argument("--at-once", type=int, default=1, help="how many nodes may be struck at a time")
     parser.add_argument("--tolerance", type=float, default=0.01)
+    parser.add_argument("--spare", type=int, help="the number of a node that is never struck, so that it sees them all")
     parser.add_argument("--most-growth", type=float, default=16, help="of a process, KiB with each blow")
     parser.add_argument("--seed", type=int, default=1, help="of the sequence of blows")
     parser.add_argument("--keep", type=Path, help="where the run folders go")

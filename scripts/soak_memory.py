@@ -6,7 +6,7 @@ from typing import Iterable
 
 from launched_run import Process
 
-WARM_UP = 5  # blows after which pools of buffers have nearly what they ever need
+WARM_UP = 20  # blows after which pools, and heaps of threads, have nearly what they ever need
 FEWEST = 50  # blows survived, all processes together: fewer do not tell growth from what is taken once
 
 
@@ -21,19 +21,23 @@ def own_kib(process: Process) -> int | None:
 
 
 class Memory:
-    """Of each process, what it has had after each blow that it has survived."""
+    """Of each process, what it has had after each blow that it has survived; apart as long as it leads, because it
+    needs more for that from the moment when it begins."""
 
     def __init__(self) -> None:
-        self.samples: dict[Process, list[tuple[int, int]]] = {}
+        self.samples: dict[tuple[Process, bool], list[tuple[int, int]]] = {}
 
-    def look(self, blows: int, processes: Iterable[Process]) -> None:
-        """:param blows: that there have been so far"""
+    def look(self, blows: int, processes: Iterable[Process], leader: int | None) -> None:
+        """
+        :param blows: that there have been so far
+        :param leader: the process that leads, if it is known
+        """
         for one in processes:
             if (kib := own_kib(one)) is not None:
-                self.samples.setdefault(one, []).append((blows, kib))
+                self.samples.setdefault((one, one.number == leader), []).append((blows, kib))
 
     def growth(self) -> tuple[float, int]:
-        """In KiB a blow, and over how many blows: the mean over all lives, behind the warm-up of each."""
+        """In KiB a blow, and over how many blows: the mean over all of these times, behind the warm-up of each."""
         kib = blows = 0
         for samples in self.samples.values():
             if warm := [one for one in samples if one[0] - samples[0][0] >= WARM_UP]:
