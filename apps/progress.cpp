@@ -107,8 +107,8 @@ std::string describe(const actors::run_summary& s) {
   const auto& f = s.final;
   const auto missing =
       s.unreported == 0 ? ""
-                        : fmt::format("not counted: what {} worker{} did in the last 50 ms before {} process died\n",
-                                      s.unreported, s.unreported == 1 ? "" : "s", s.unreported == 1 ? "its" : "their");
+                        : fmt::format("not counted: what {} worker{} did last, before {} process died\n", s.unreported,
+                                      s.unreported == 1 ? "" : "s", s.unreported == 1 ? "its" : "their");
   return fmt::format("{} with {} worker{}: {} after {} and {:.2f} epochs ({} steps)\n"
                      "test accuracy {}, test loss {}, training loss {}\n"
                      "sent {}bit of payload, {}bit on the wire; models are {:.3g} apart\n{}",

@@ -23,13 +23,14 @@ struct file_kind {
 ///        with a name), which is seen before it is opened, and when memory ends; errc::bad_data when it is too large
 std::string read_file(const std::string& path, const file_kind& kind);
 
+/// The same for text, without the byte order mark that some editors write in front of it.
+std::string read_text(const std::string& path, const file_kind& kind);
+
 /// Calls this with each line that ends, without its end; holds little more than one of them.
 /// @param kind most_bytes are those of a line @error as read_file, and what is thrown by `visit`
 void read_lines(const std::string& path, const file_kind& kind,
                 const std::function<void(std::string_view line)>& visit);
 
-/// The same for text, without the byte order mark that some editors write in front of it.
-std::string read_text(const std::string& path, const file_kind& kind);
 /// Replaces the file. @param remedy what to do when that fails @error errc::io
 void write_text(const std::string& path, const std::string& text, const std::string& remedy);
 /// Replaces the file such that, whenever the machine stops, there is the old one or the new one, whole: written beside

@@ -173,8 +173,7 @@ class Striker:
     def choose(self, kind: str, role: float, chance: random.Random) -> list[int]:
         """Whom to strike; nobody where there is none of whom it takes."""
         children = {one.number for one in self.run.look()}
-        struck = {node for blow in self.open for node in blow.processes}
-        struck.add(self.arguments.spare)
+        struck = {self.arguments.spare, *(node for blow in self.open for node in blow.processes)}
         nodes = sorted(k for k, process in self.run.processes.items() if process in children and k not in struck)
         count = chance.randint(1, (self.arguments.nodes - 1) // 2) if kind == "partition" else 1
         chosen = []
@@ -339,6 +338,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.nodes < 3:
         parser.error("fewer than half of the nodes may be away, so there must be 3 or more")
+    if arguments.spare is not None and arguments.spare not in range(arguments.nodes):
+        parser.error(f"--spare is {arguments.spare}, and nodes are 0 to {arguments.nodes - 1}")
     for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, end_once)
     folder = (arguments.keep or Path(tempfile.mkdtemp(prefix="gossamer-soak-"))).absolute()

@@ -66,8 +66,7 @@ coordination::orders coordination::on(const consensus::resolution& next) {
   stopping_ |= next.stopping;
   if (running() && next.stopping && why_ == run_end::planned)
     why_ = next.why;
-  if ((running() && members_.names_the_dead())
-      || (is_unmet() && is_news)) // another would say the same of who waits and cannot be started yet
+  if (names_the_dead() || (is_unmet() && is_news)) // another would say the same of who waits and cannot be started yet
     wish({}, out);
   for (const auto i : lost)
     if (phase_ == phase::collecting)
@@ -269,7 +268,7 @@ void coordination::look_for_shortage(orders& out) {
 
 /// Whether something is to be agreed on still.
 bool coordination::is_unmet() const {
-  return running() && (members_.names_the_dead() || !waiting_.empty() || (stopping_ && !last_.stopping));
+  return running() && (names_the_dead() || !waiting_.empty() || (stopping_ && !last_.stopping));
 }
 
 /// What is being agreed on is not wished for once more at once: that would be another question to all workers.
@@ -278,7 +277,7 @@ void coordination::wish(const consensus::wish& what, orders& out) {
   out.emplace_back(what);
 }
 
-/// Who is not among the members any more. @param left as it was to
+/// This rank is no member any more. @param left as it was to
 void coordination::lose(rank i, bool left, orders& out) {
   finished_.erase(i);
   unfinished_.erase(i);

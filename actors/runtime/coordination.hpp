@@ -123,6 +123,7 @@ private:
   bool synchronous() const { return run_->algorithm->traits.synchronous; }
   bool models_suffice() const;
   bool is_unmet() const;
+  bool names_the_dead() const { return running() && members_.names_the_dead(); }
   std::vector<rank> follow(const view_change& next, orders& out);
   bool have_paused() const;
   void wish(const consensus::wish& what, orders& out);

@@ -61,6 +61,19 @@ void expect_it_costs_the_liar(std::uint64_t seed, std::uint32_t to) {
   EXPECT_THAT(nodes.told(), Contains(HasSubstr(why)));
 }
 
+TEST(a_process_that_has_just_come, is_not_asked_for_the_models_of_the_one_before) {
+  honest_nodes nodes{"d-psgd", draws(1)};
+  std::vector<life> founders;
+  for (rank i = 0; i < honest_nodes::workers; ++i)
+    founders.push_back({i, 0});
+  const mean_request asked{.number = 1, .evaluation = 1, .root = 0, .lives = ranges_of(founders)};
+  nodes.say(speaker::liar, 2, asked);
+  EXPECT_EQ(nodes.evaluations(), 1) << "a founder";
+  nodes.say_to_newcomer(2, asked);
+  EXPECT_EQ(nodes.evaluations(), 1) << "as a former leader may, which has not heard of another process there";
+  expect_others_unharmed(nodes);
+}
+
 TEST(nonsense, costs_the_node_that_says_it_and_no_other) {
   for (std::uint64_t seed = 1; seed <= test::tries(4); ++seed)
     for (std::uint32_t to = 0; to < 2; ++to) // the first leads

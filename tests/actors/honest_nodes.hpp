@@ -34,8 +34,9 @@ public:
   ~honest_nodes() {
     for (const auto& one : nodes_)
       caf::anon_send_exit(one.actor, caf::exit_reason::kill);
-    for (const auto& one : {liar_, stranger_, client_, door_})
-      caf::anon_send_exit(one, caf::exit_reason::kill);
+    for (const auto& one : {liar_, stranger_, client_, door_, newcomer_})
+      if (one)
+        caf::anon_send_exit(one, caf::exit_reason::kill);
     while (scheduler_.try_run_once()) {
     }
     system_.await_actors_before_shutdown(false);
@@ -56,6 +57,17 @@ public:
   template <class Message>
   void say_at_the_door(const Message& m) {
     caf::send_as(stranger_, door_, m);
+    settle();
+  }
+  /// By the liar, to a process that has just come to the seat of a node, and has not been let in.
+  template <class Message>
+  void say_to_newcomer(std::uint32_t seat, const Message& m) {
+    auto setup = setup_of(seat);
+    setup.comes_as = actors::consensus::process{actors::consensus::seats::most_candidates, {}, {}};
+    newcomer_ = actors::spawn_node(system_, std::move(setup));
+    caf::anon_send(newcomer_, actors::start_run{});
+    caf::send_as(liar_, newcomer_, actors::greeting{liar, {}, handle_of(liar_), true});
+    caf::send_as(liar_, newcomer_, m);
     settle();
   }
   void pass_time() {
@@ -87,6 +99,8 @@ public:
     }
   }
 
+  /// How often evaluators were given models.
+  int evaluations() const noexcept { return evaluations_; }
   bool liar_lives() const noexcept { return liar_lives_; }
   bool door_lives() const noexcept { return door_lives_; }
   bool lives(std::uint32_t number) const { return nodes_.at(number).lives; }
@@ -182,7 +196,12 @@ private:
     setup.spawn_worker = [this](actors::rank i, std::uint32_t life, const caf::actor& home) {
       return worker(i, life, home);
     };
-    setup.spawn_evaluator = [this](const caf::actor&) { return deaf(); };
+    setup.spawn_evaluator = [this](const caf::actor&) {
+      const auto counts = [](caf::event_based_actor*, int* all) -> caf::behavior {
+        return {[all](const actors::evaluate_models&) { ++*all; }};
+      };
+      return system_.spawn(counts, &evaluations_);
+    };
     setup.meet_nodes = [](const auto&) {};
     setup.switch_fault = [](const auto&) {};
     setup.send_masters_model = [](const auto&, std::uint32_t) {};
@@ -240,10 +259,11 @@ private:
   caf::actor_system_config config_;
   caf::actor_system system_;
   caf::scheduler::test_coordinator& scheduler_;
-  caf::actor liar_, stranger_, client_, door_;
+  caf::actor liar_, stranger_, client_, door_, newcomer_;
   std::shared_ptr<const actors::consensus::charter> rules_;
   std::array<node, honest> nodes_;
   bool liar_lives_ = true, door_lives_ = true;
+  int evaluations_ = 0;
   unsigned threw_ = 0; // a bit for each node
   std::string broken_;
   std::vector<std::string> told_;

@@ -149,7 +149,8 @@ private:
     if (rounds_ != rounds::none)
       count_on();
   }
-  /// The count of updates goes on where it is: from the first step of the view on, each step has other workers.
+  /// The count of updates goes on where it is: from the first step of the view on, each step has other workers. In
+  /// doubles, because products of what peers say may be too large for integers.
   void count_on() {
     auto& view = next_.view;
     const auto before = workers_in(last_view()), after = workers_in(view);

@@ -114,7 +114,8 @@ void validate(const propose& m, const charter& rules, const resolution& own) {
   check_known(m.last, rules, own);
   check(m.next, rules);
   check(m.next.number() == m.last.number() + 1, "proposes what does not come next");
-  check(m.next.what.limit <= (m.last.stopping ? m.last.what.limit : most_steps) && m.next.stopping >= m.last.stopping,
+  check(m.next.what.limit < most_steps, "names a step that nobody reaches");
+  check(m.next.stopping ? m.next.what.limit <= m.last.what.limit : !m.last.stopping,
         "proposes steps that have been given up");
 }
 
