@@ -57,8 +57,9 @@ run_failed silent_leader(std::chrono::nanoseconds patience);
 
 /// One process of a run: the shell around its `node_protocol`. It starts the workers of this process and hands on what
 /// they say: reports together, 20 times a second, and in an asynchronous run also whenever they are a 256th of what is
-/// planned. It keeps their models until their mean is asked for. While it has the chair it counts steps, decides when to evaluate and to save, and ends the run with one error when
-/// something fails that the run cannot do without. Begins with `start_run`; the run, where it has the chair.
+/// planned. It keeps their models until their mean is asked for. While it has the chair it counts steps, decides when
+/// to evaluate and to save, and ends the run with one error when something fails that the run cannot do without. Begins
+/// with `start_run`; the run, where it has the chair.
 ///
 /// Whoever comes later connects to those who are there; a chair takes in who comes back.
 ///

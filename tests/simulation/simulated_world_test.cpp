@@ -221,6 +221,32 @@ TEST(simulated_world, blames_the_slow_worker) {
   EXPECT_THAT(text, HasSubstr("3")) << text;
 }
 
+TEST(simulated_world, computes_as_many_gradients_whoever_is_lost_or_comes) {
+  for (const char* algorithm : {"d-psgd", "all-reduce-sgd"}) { // rounds are finished, and repeated
+    auto settings = quadratic_run(algorithm, 8, 0);
+    settings.steps.reset();
+    settings.epochs = 20;
+    settings.max_workers = 12;
+    const auto e = prepare(settings);
+    const auto s = with_network("tang-best");
+    const auto calm = simulate(e, s).summary;
+    EXPECT_EQ(calm.final.step, e->planned_updates) << algorithm;
+    const auto half = calm.final.time_s / 2;
+    const double step = 12; // to which it is rounded; and a view begins a step after the last that the lost have begun
+    const auto disturbed = [&](const fault& f) {
+      run_surroundings around;
+      around.faults.faults.push_back(f);
+      return simulate(e, s, around).summary;
+    };
+    const auto fewer = disturbed({.kind = fault_kind::kill, .workers = {1, 5, 6}, .at_s = half});
+    EXPECT_NEAR(static_cast<double>(fewer.final.step), static_cast<double>(e->planned_updates), step) << algorithm;
+    EXPECT_GT(fewer.steps_per_worker[0], e->steps_per_worker) << algorithm;
+    const auto more = disturbed({.kind = fault_kind::join, .workers = {8, 9, 10, 11}, .at_s = half});
+    EXPECT_NEAR(static_cast<double>(more.final.step), static_cast<double>(e->planned_updates), step) << algorithm;
+    EXPECT_LT(more.steps_per_worker[0], e->steps_per_worker) << algorithm;
+  }
+}
+
 TEST(simulated_world, shares_a_network_card_among_the_workers_of_a_node) {
   const auto e = prepare(quadratic_run("d-psgd", 8, 20));
   auto s = with_network("uniform:latency=0.001,bandwidth=1e6", 1e-6);
