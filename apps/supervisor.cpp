@@ -55,6 +55,7 @@ supervisor::orders supervisor::on_lead(std::size_t slot, const std::string& door
   on_door(slot, door);
   without_leader_s_.reset();
   leads_ = slot;
+  slots_[slot].has_led = true;
   if (!std::exchange(others_started_, true))
     for (std::size_t k = 0; k < slots_.size(); ++k)
       if (k != slot)
@@ -92,7 +93,7 @@ supervisor::orders supervisor::on_end(std::size_t slot, int status, const std::s
     if (!over_)
       out.emplace_back(tell{slot, "was not let in, which does not count as a restart"});
   } else if (begun_ && is_killed(status)) {
-    out.emplace_back(tell{slot, described_end(status, {}) + (slot == leads_ ? "; it has led the run" : "")});
+    out.emplace_back(tell{slot, described_end(status, {}) + (s.has_led ? "; it has led the run" : "")});
   }
   if (slot == leads_ && !without_leader_s_)
     without_leader_s_ = now_s;
@@ -129,6 +130,7 @@ bool supervisor::comes_back(const slot_state& s) const {
 void supervisor::start(std::size_t slot, std::vector<std::string> doors, double now_s, orders& out) {
   auto& s = slots_[slot];
   s.runs = true;
+  s.has_led = false;
   s.started_s = now_s;
   s.status.reset();
   out.emplace_back(start_process{slot, std::move(doors)});

@@ -108,4 +108,13 @@ done
 
 printf '\n%s\n' "| stage    | s      | cpu s  | verdict |"
 printf '%s\n' "|---|---|---|---|" "${rows[@]}"
+
+# Once more and last, where a log that is cut at its beginning still has it.
+for row in "${rows[@]}"; do
+  [[ $row == *FAILED* ]] || continue
+  read -r _ stage _ <<<"$row"
+  printf '\n-- what failed in %s\n' "$stage"
+  grep -aE -A 8 ': (Failure|error|warning|fatal error)\b|\[  FAILED  \]|\((Failed|Timeout|SEGFAULT|Subprocess aborted)\)' \
+    "build/ci/$stage.log" | cut -c -400 | tail -n 45
+done
 exit "$failed"

@@ -101,6 +101,7 @@ private:
   struct slot_state {
     bool runs = false;
     bool takes_part = false;
+    bool has_led = false;
     bool is_restart = false; // which counts
     bool is_refused = false;
     bool has_left = false;

@@ -130,6 +130,15 @@ TEST(supervisor, starts_again_who_was_killed_at_the_doors_of_the_others) {
   EXPECT_THAT(all.on_time(20), IsEmpty()) << "that was the last restart";
 }
 
+TEST(supervisor, says_of_a_leader_that_it_has_led_though_the_next_one_was_heard_first) {
+  auto all = launch_of(4, 9).under_way();
+  all.on_lead(2, "2", 1);
+  EXPECT_THAT(said(all.killed_at(1, 0)), ElementsAre("0 was killed by signal 9 (Killed); it has led the run"));
+  all.on_time(1);
+  EXPECT_THAT(said(all.killed_at(2, 0)), ElementsAre("0 was killed by signal 9 (Killed)"))
+      << "the process that was started in its place has not led";
+}
+
 TEST(supervisor, does_not_wait_for_the_next_leader_before_it_starts_again) {
   auto all = launch_of(4, 9).under_way();
   EXPECT_THAT(said(all.killed_at(1, 0)), ElementsAre("0 was killed by signal 9 (Killed); it has led the run"));

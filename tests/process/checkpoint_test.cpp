@@ -137,9 +137,9 @@ TEST_F(a_killed_run, goes_on_with_as_many_epochs_whoever_computes_them) {
       const auto on = run(how + words{"--resume", "saved", "--epochs", "4"} + overwrite + words{"on"});
       ASSERT_EQ(on.status, 0) << on.err;
       const auto epochs = summary("on")["epoch"].get<double>();
-      const bool word_goes_round = algorithm == std::string{"ad-psgd"} && how[0] == "launch"; // while others compute
       EXPECT_GE(epochs, 4 - 8 * 32.0 / 600) << on.out;
-      if (!word_goes_round) {
+      // Where nobody waits for anybody, threads may compute on while the word that it is enough comes to them.
+      if (algorithm == std::string{"all-reduce-sgd"}) {
         EXPECT_LE(epochs, 4 + 2 * 8 * 32.0 / 600) << on.out;
       }
     }
