@@ -1,6 +1,6 @@
 #include "gossamer/apps/detail/cluster_flags.hpp"
 
-#include "gossamer/actors/runtime/allowed.hpp"
+#include "gossamer/actors/run/allowed.hpp"
 #include "gossamer/apps/detail/time_flag.hpp"
 
 namespace gossamer::apps {

@@ -1,7 +1,7 @@
 // gossamer node: one process of a run that several machines share.
 #include "gossamer/apps/detail/node.hpp"
 
-#include "gossamer/actors/worlds/cluster_world.hpp"
+#include "gossamer/actors/cluster/cluster_world.hpp"
 #include "gossamer/apps/detail/access.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/fetching.hpp"

@@ -1,6 +1,6 @@
 #include "gossamer/apps/detail/options.hpp"
 
-#include "gossamer/actors/runtime/allowed.hpp"
+#include "gossamer/actors/run/allowed.hpp"
 #include "gossamer/actors/simulation/network.hpp"
 #include "gossamer/base/cuda/device.hpp"
 #include "gossamer/base/error.hpp"

@@ -1,7 +1,7 @@
 // What one host does for gossamer measure: it answers the frames of others, and measures when it is told to.
 #include "gossamer/actors/data_plane/data_plane.hpp"
 #include "gossamer/actors/data_plane/local_address.hpp"
-#include "gossamer/actors/worlds/simulated_world.hpp"
+#include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/apps/detail/access.hpp"
 #include "gossamer/apps/detail/measure.hpp"
 #include "gossamer/apps/detail/stopwatch.hpp"

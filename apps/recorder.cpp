@@ -1,6 +1,6 @@
 #include "gossamer/apps/detail/recorder.hpp"
 
-#include "gossamer/actors/runtime/fingerprint.hpp"
+#include "gossamer/actors/protocol/fingerprint.hpp"
 #include "gossamer/actors/telemetry/comparison.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/base/error.hpp"

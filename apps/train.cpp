@@ -1,6 +1,6 @@
 // gossamer train: one run on this machine, from settings to run folder.
+#include "gossamer/actors/real_time/local_world.hpp"
 #include "gossamer/actors/telemetry/json.hpp"
-#include "gossamer/actors/worlds/local_world.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/apps/detail/live_recorder.hpp"

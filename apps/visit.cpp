@@ -1,7 +1,7 @@
 // gossamer status, logs, stop and attach: how to come back to a run.
 #include "gossamer/apps/detail/visit.hpp"
 
-#include "gossamer/actors/worlds/cluster_client.hpp"
+#include "gossamer/actors/cluster/cluster_client.hpp"
 #include "gossamer/apps/detail/access.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/detached_runs.hpp"

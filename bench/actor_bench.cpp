@@ -1,5 +1,5 @@
 // What the actor runtime costs: messages between two actors, gradients through a compute actor, a ring all-reduce.
-#include "gossamer/actors/worlds/local_world.hpp"
+#include "gossamer/actors/real_time/local_world.hpp"
 
 #include <benchmark/benchmark.h>
 #include <caf/all.hpp>

@@ -1,8 +1,8 @@
 // What the simulated world costs: small messages a second, beside CAF's own virtual time; and real gradients, beside
 // the same gradients without a simulator.
-#include "gossamer/actors/runtime/gradient_source.hpp"
-#include "gossamer/actors/worlds/local_world.hpp"
-#include "gossamer/actors/worlds/simulated_world.hpp"
+#include "gossamer/actors/real_time/local_world.hpp"
+#include "gossamer/actors/run/gradient_source.hpp"
+#include "gossamer/actors/simulated/simulated_world.hpp"
 
 #include <benchmark/benchmark.h>
 #include <caf/all.hpp>

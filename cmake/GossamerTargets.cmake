@@ -1,4 +1,5 @@
-# How a Gossamer target is built. One folder is one library, and a library sees only what it is allowed to see:
+# How a Gossamer target is built. One folder is one library (in actors/, each room is), and a library sees only what it
+# is allowed to see:
 #  - its headers are reached through <build>/layers/<name>/gossamer/<name>, a directory that holds nothing else, so that
 #    including a header of a folder that is not a dependency does not compile;
 #  - an empty program is linked against the whole archive and its declared dependencies alone, so that calling into a
@@ -58,19 +59,63 @@ function(gossamer_library name)
 
   if(GOSSAMER_TESTS)
     gossamer_link_alone(${name})
-    gossamer_headers_alone(${name})
+    gossamer_headers_alone(${name} ${name})
   endif()
+endfunction()
+
+# gossamer_room(NAME [DEPENDS room-or-target...] [PRIVATE target...]): the folder NAME of a library that consists of
+# several, with all of its sources. It is not installed: see gossamer_joined_rooms.
+function(gossamer_room name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;PRIVATE")
+  set(target gossamer_${name})
+  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME folder)
+  set(layer ${PROJECT_BINARY_DIR}/layers/${folder}.${name})
+  file(MAKE_DIRECTORY ${layer}/gossamer/${folder})
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/${name} ${layer}/gossamer/${folder}/${name} SYMBOLIC)
+
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${name}/*.cpp)
+  list(TRANSFORM arg_DEPENDS REPLACE "^([a-z_]+)$" "gossamer_\\1")
+  add_library(${target} STATIC ${sources})
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_include_directories(${target} PUBLIC ${layer})
+  target_link_libraries(${target} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_PRIVATE} gossamer_options)
+  if(GOSSAMER_TESTS)
+    gossamer_link_alone(${name})
+    gossamer_headers_alone(${name} ${folder}/${name})
+  endif()
+endfunction()
+
+# gossamer_joined_rooms(NAME ROOMS room... [DEPENDS target...] [PRIVATE target...]): the rooms as one library, which is
+# what is linked and installed.
+function(gossamer_joined_rooms name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ROOMS;DEPENDS;PRIVATE")
+  set(target gossamer_${name})
+  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME folder)
+  add_library(${target} STATIC)
+  add_library(gossamer::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} LINKER_LANGUAGE CXX)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  foreach(room IN LISTS arg_ROOMS)
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:gossamer_${room}>)
+    target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/layers/${folder}.${room}>)
+    install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gossamer/${folder}
+            FILES_MATCHING PATTERN "*.hpp" PATTERN "detail" EXCLUDE)
+  endforeach()
+  target_include_directories(${target} PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${target} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_PRIVATE} $<BUILD_INTERFACE:gossamer_options>)
+  install(TARGETS ${target} EXPORT gossamerTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
 # Compiles each public header of a library in a file of its own, so that one that leans on what others include before it
 # is noticed. Not part of the default build: `cmake --build build/dev --target headers_alone`.
-function(gossamer_headers_alone name)
-  file(GLOB_RECURSE headers RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.hpp)
+function(gossamer_headers_alone name path)
+  file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR}/${path} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${path}/*.hpp)
   list(FILTER headers EXCLUDE REGEX "(^|/)detail/")
   set(sources)
   foreach(header IN LISTS headers)
     set(source ${PROJECT_BINARY_DIR}/layers/headers/${name}/${header}.cpp)
-    file(CONFIGURE OUTPUT ${source} CONTENT "#include \"gossamer/${name}/${header}\"\n")
+    file(CONFIGURE OUTPUT ${source} CONTENT "#include \"gossamer/${path}/${header}\"\n")
     list(APPEND sources ${source})
   endforeach()
   add_library(${name}_headers_alone OBJECT EXCLUDE_FROM_ALL ${sources})

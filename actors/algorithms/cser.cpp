@@ -26,7 +26,7 @@
 // its e_i to another, so that the sum of e stays as it is.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/psync.hpp"
-#include "gossamer/actors/runtime/codec_need.hpp"
+#include "gossamer/actors/run/codec_need.hpp"
 
 namespace gossamer::actors {
 

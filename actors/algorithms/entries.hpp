@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/runtime/algorithm.hpp"
+#include "gossamer/actors/worker/algorithm.hpp"
 
 namespace gossamer::actors {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/runtime/worker.hpp"
+#include "gossamer/actors/worker/worker.hpp"
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/collectives/request_log.hpp"
-#include "gossamer/actors/runtime/algorithm.hpp"
+#include "gossamer/actors/worker/algorithm.hpp"
 
 #include <optional>
 

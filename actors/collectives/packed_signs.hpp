@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/collectives/ring.hpp"
-#include "gossamer/actors/runtime/worker.hpp"
+#include "gossamer/actors/worker/worker.hpp"
 #include "gossamer/compress/sign_bits.hpp"
 
 #include <optional>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/data_plane/limits.hpp"
-#include "gossamer/actors/runtime/sink_table.hpp"
+#include "gossamer/actors/frames/sink_table.hpp"
 
 #include <deque>
 #include <map>

@@ -11,7 +11,7 @@ namespace gossamer::actors {
 
 /// The most bytes that a control message of a run has. What grows with the run: a resolution, with a node for each
 /// participant and two names of hosts for each node, of 253 bytes at most; a proposal, which has two of them; the plan,
-/// which has one and the chair's books; a manifest of parts. Each of them stays below 2 KiB a participant. What does
+/// which has one and the leader's books; a manifest of parts. Each of them stays below 2 KiB a participant. What does
 /// not: an offer with a plan of faults, of which 16 MiB are read at most, and the settings.
 constexpr std::uint64_t most_control_bytes(std::uint64_t participants) noexcept {
   return (std::uint64_t{17} << 20) + (participants << 11);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/runtime/endpoint.hpp"
+#include "gossamer/actors/frames/endpoint.hpp"
 
 namespace gossamer::actors {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/runtime/transport.hpp"
+#include "gossamer/actors/frames/transport.hpp"
 
 #include <array>
 #include <cstring>

@@ -2,7 +2,7 @@
 
 #include "gossamer/actors/data_plane/control_guard.hpp"
 #include "gossamer/actors/data_plane/credentials.hpp"
-#include "gossamer/actors/runtime/endpoint.hpp"
+#include "gossamer/actors/frames/endpoint.hpp"
 
 #include <functional>
 

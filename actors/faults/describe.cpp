@@ -61,8 +61,8 @@ std::string parties(const fault& f) {
 std::string kill(const fault& f) {
   if (f.coordinators)
     return *f.coordinators == 1
-               ? "the process that has the chair is dead"
-               : fmt::format("the process that has the chair and {} more that vote are dead", *f.coordinators - 1);
+               ? "the process that leads is dead"
+               : fmt::format("the process that leads and {} more that vote are dead", *f.coordinators - 1);
   return fmt::format("{} {} dead", parties(f), one_victim(f) ? "is" : "are");
 }
 

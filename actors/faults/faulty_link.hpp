@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/faults/board.hpp"
-#include "gossamer/actors/runtime/link.hpp"
+#include "gossamer/actors/frames/link.hpp"
 
 namespace gossamer::actors {
 

@@ -38,7 +38,7 @@ constexpr std::array keys{
     fault_key{"processes", &fault::processes, kind_set{kill, leave, join}, kind_set{},
               "it happens to the whole processes of these workers"},
     fault_key{"coordinators", &fault::coordinators, kind_set{kill}, kind_set{},
-              "processes that vote, the one that has the chair first", 1, most_coordinators},
+              "processes that vote, the one that leads first", 1, most_coordinators},
     fault_key{"one-way", &fault::one_way, kind_set{partition}, kind_set{}, "only frames to the other side are lost"},
     fault_key{"at", &fault::at_s, kind_set::all(), kind_set{}, "seconds after the start", 0, longest_s, quantity::time},
     fault_key{"at-step", &fault::at_step, kind_set::all(), kind_set{}, "gradients of the first worker to get there", 0,

@@ -67,7 +67,7 @@ struct fault {
   bool one_way = false; ///< of a partition: only frames from the first side to the second are lost
   /// Of a kill, leave or join: the processes of these workers do, with everybody who lives there.
   bool processes = false;
-  /// Of a kill: so many processes die that vote on who takes part, the one that has the chair first.
+  /// Of a kill: so many processes die that vote on who takes part, the one that leads first.
   std::optional<std::uint64_t> coordinators = {};
 
   source_place written_at = {};

@@ -1,78 +1,13 @@
 #pragma once
 
 #include "gossamer/actors/fetch/fetch.hpp"
-#include "gossamer/actors/runtime/interface.hpp"
+#include "gossamer/actors/protocol/files.hpp"
 #include "gossamer/compute/dataset.hpp"
 
 #include <string>
 #include <vector>
 
 namespace gossamer::actors {
-
-// What is said between a node that lacks the files of a run and one that has them. Control messages; see control.hpp.
-
-/// newcomer -> whoever has the files; answered by `file_catalogue`, or by `no_files`
-struct catalogue_request {};
-
-/// One file. Never a path: the receiver finds its own.
-struct shared_file {
-  std::string role; ///< what it is in the run: see `files_of`
-  std::uint64_t bytes = 0;
-  std::string whole; ///< SHA-256 of it, 32 bytes
-  std::string root;  ///< see piece_tree.hpp, 32 bytes
-};
-
-struct file_catalogue {
-  std::vector<shared_file> files;
-};
-
-/// newcomer -> whoever has the files; answered by `piece`, or by `no_files`
-struct piece_request {
-  piece_id what;
-  std::uint64_t receipt = 0; ///< of a piece that has come; 0: nothing has. See `unreceived`
-};
-
-struct piece {
-  piece_id what;
-  std::uint64_t receipt = 0;
-  std::string bytes;
-};
-
-struct no_files {
-  std::string why;
-};
-
-/// Whoever has the files, as a newcomer sees it.
-using files_interface = interface<catalogue_request, piece_request>;
-
-template <class Inspector>
-decltype(auto) inspect(Inspector& f, catalogue_request&) {
-  return f();
-}
-template <class Inspector>
-decltype(auto) inspect(Inspector& f, shared_file& m) {
-  return f(m.role, m.bytes, m.whole, m.root);
-}
-template <class Inspector>
-decltype(auto) inspect(Inspector& f, file_catalogue& m) {
-  return f(m.files);
-}
-template <class Inspector>
-decltype(auto) inspect(Inspector& f, piece_id& m) {
-  return f(m.file, m.level, m.index);
-}
-template <class Inspector>
-decltype(auto) inspect(Inspector& f, piece_request& m) {
-  return f(m.what, m.receipt);
-}
-template <class Inspector>
-decltype(auto) inspect(Inspector& f, piece& m) {
-  return f(m.what, m.receipt, m.bytes);
-}
-template <class Inspector>
-decltype(auto) inspect(Inspector& f, no_files& m) {
-  return f(m.why);
-}
 
 /// A file that somebody says there is, once that can be.
 struct offered_file {

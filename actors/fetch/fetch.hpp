@@ -1,8 +1,8 @@
 #pragma once
 
+#include "gossamer/actors/agreement/failure_detector.hpp"
 #include "gossamer/actors/fetch/piece_tree.hpp"
 #include "gossamer/actors/fetch/token_bucket.hpp"
-#include "gossamer/actors/runtime/failure_detector.hpp"
 
 #include <map>
 #include <set>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "gossamer/actors/fetch/digest.hpp"
+#include "gossamer/actors/protocol/files.hpp"
 
-#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -17,15 +17,6 @@ namespace gossamer::actors {
 inline constexpr std::uint64_t piece_bytes = std::uint64_t{1} << 16;
 inline constexpr std::uint64_t digests_in_piece = piece_bytes / digest::size;
 inline constexpr std::uint64_t most_file_bytes = piece_bytes * digests_in_piece * digests_in_piece; ///< 256 GiB
-
-/// Which piece of which file. Level 0 is the file itself.
-struct piece_id {
-  std::uint32_t file = 0;
-  std::uint32_t level = 0;
-  std::uint64_t index = 0;
-
-  friend auto operator<=>(const piece_id&, const piece_id&) = default;
-};
 
 /// How many pieces a file of some size has, and how long they are. An empty file has one piece without bytes.
 class piece_tree {

@@ -1,6 +1,6 @@
 #include "gossamer/actors/simulation/auditor.hpp"
 
-#include "gossamer/actors/runtime/name_of.hpp"
+#include "gossamer/actors/worker/name_of.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "gossamer/actors/runtime/consensus/resolution.hpp"
-#include "gossamer/actors/runtime/witness.hpp"
+#include "gossamer/actors/protocol/resolution.hpp"
+#include "gossamer/actors/worker/witness.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <map>

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "gossamer/actors/runtime/work_clock.hpp"
 #include "gossamer/actors/simulation/time.hpp"
 #include "gossamer/actors/simulation/work_costs.hpp"
 #include "gossamer/actors/telemetry/time_use.hpp"
+#include "gossamer/actors/worker/work_clock.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,6 +1,6 @@
 #include "gossamer/actors/simulation/network_model.hpp"
 
-#include "gossamer/actors/runtime/link.hpp"
+#include "gossamer/actors/frames/link.hpp"
 #include "gossamer/base/philox.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/runtime/link.hpp"
+#include "gossamer/actors/frames/link.hpp"
 #include "gossamer/actors/simulation/observer.hpp"
 
 namespace gossamer::actors {

@@ -1,6 +1,6 @@
 #include "gossamer/actors/simulation/observer.hpp"
 
-#include "gossamer/actors/runtime/name_of.hpp"
+#include "gossamer/actors/worker/name_of.hpp"
 
 #include <fmt/format.h>
 
@@ -118,7 +118,7 @@ std::string simulation_observer::who_waits() const {
   return fmt::format("{}", fmt::join(named, "; "));
 }
 
-// -- told by the chair ------------------------------------------------------------------------------------------------
+// -- told by the leader ------------------------------------------------------------------------------------------------
 
 void simulation_observer::on_progress(const progress_record& p) {
   if (user_)

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "gossamer/actors/runtime/witness.hpp"
 #include "gossamer/actors/simulation/auditor.hpp"
 #include "gossamer/actors/simulation/cost_meter.hpp"
 #include "gossamer/actors/simulation/time.hpp"
 #include "gossamer/actors/telemetry/blame.hpp"
 #include "gossamer/actors/telemetry/record.hpp"
 #include "gossamer/actors/telemetry/trace.hpp"
+#include "gossamer/actors/worker/witness.hpp"
 
 #include <optional>
 
@@ -20,7 +20,7 @@ public:
   /// @param meter of the work that is being done now; outlives this object
   /// @param check null: nothing is checked
   /// @param trace null: nothing is drawn
-  /// @param user  hears what the chair says, too; may be null
+  /// @param user  hears what the leader says, too; may be null
   simulation_observer(std::size_t workers, std::size_t masters, const virtual_time& now, const cost_meter& meter,
                       auditor* check, trace_recorder* trace, run_observer* user);
 
@@ -46,7 +46,7 @@ public:
   blame_table& blame() noexcept { return blame_; }
   const std::vector<time_use>& time_used() const noexcept { return time_used_; }
 
-  // -- told by the chair
+  // -- told by the leader
   // -----------------------------------------------------------------------------------------
 
   void on_progress(const progress_record& p) override;

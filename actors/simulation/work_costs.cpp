@@ -1,6 +1,6 @@
 #include "gossamer/actors/simulation/work_costs.hpp"
 
-#include "gossamer/actors/runtime/thread_time.hpp"
+#include "gossamer/actors/hosting/thread_time.hpp"
 #include "gossamer/compress/sign_bits.hpp"
 #include "gossamer/compress/sign_sums.hpp"
 

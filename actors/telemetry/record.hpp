@@ -49,7 +49,7 @@ struct run_summary {
   /// How many gradients were so many versions old when they were applied: updates of a model between the reading of it
   /// and the application of its gradient. Of masters' models, counted there (with several masters, at the last one); of
   /// a worker's own model, 0, since nobody else's gradient changes it; in pairwise averaging, updates of all workers
-  /// together, in the order in which the chair heard of them. Empty in synchronous runs.
+  /// together, in the order in which the leader heard of them. Empty in synchronous runs.
   std::map<std::uint64_t, std::uint64_t> staleness;
   std::uint64_t stale_frames = 0; ///< that nobody received in their step or the next: an algorithm's fault
   std::uint64_t lost = 0;         ///< deaths of workers that were noticed
@@ -59,7 +59,7 @@ struct run_summary {
   std::uint64_t unfinished = 0;   ///< workers that were still within a step when a run that was stopped was given up
 };
 
-/// Watches a run. Called by whoever has the chair, one call at a time; may throw, which ends the run with that error.
+/// Watches a run. Called by whoever leads, one call at a time; may throw, which ends the run with that error.
 class run_observer {
 public:
   virtual ~run_observer() = default;

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "gossamer/actors/cluster/cluster_world.hpp"
 #include "gossamer/actors/data_plane/tls/identity.hpp"
-#include "gossamer/actors/worlds/cluster_world.hpp"
 #include "gossamer/apps/detail/options.hpp"
 #include "gossamer/apps/detail/program.hpp"
 

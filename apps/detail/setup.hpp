@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/runtime/checkpoint_folder.hpp"
+#include "gossamer/actors/evaluation/checkpoint_folder.hpp"
 #include "gossamer/apps/detail/options.hpp"
 #include "gossamer/apps/detail/program.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/worlds/run_surroundings.hpp"
+#include "gossamer/actors/node/run_surroundings.hpp"
 #include "gossamer/apps/detail/live_recorder.hpp"
 #include "gossamer/apps/detail/setup.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/worlds/rendezvous.hpp"
+#include "gossamer/actors/node/rendezvous.hpp"
 
 #include <functional>
 #include <limits>

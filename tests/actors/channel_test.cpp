@@ -1,4 +1,4 @@
-#include "gossamer/actors/runtime/channel.hpp"
+#include "gossamer/actors/frames/channel.hpp"
 #include "gossamer/base/philox.hpp"
 
 #include <gmock/gmock.h>

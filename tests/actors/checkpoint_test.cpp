@@ -1,4 +1,4 @@
-#include "gossamer/actors/runtime/checkpoint_folder.hpp"
+#include "gossamer/actors/evaluation/checkpoint_folder.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/file.hpp"
 

@@ -1,4 +1,4 @@
-#include "gossamer/actors/runtime/checkpoints.hpp"
+#include "gossamer/actors/evaluation/checkpoints.hpp"
 
 #include <gtest/gtest.h>
 

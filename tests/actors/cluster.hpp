@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/worlds/cluster_world.hpp"
+#include "gossamer/actors/cluster/cluster_world.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <gmock/gmock.h>

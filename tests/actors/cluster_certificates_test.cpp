@@ -1,5 +1,5 @@
 // Runs among nodes with certificates, and strangers.
-#include "gossamer/actors/worlds/local_world.hpp"
+#include "gossamer/actors/real_time/local_world.hpp"
 
 #include "cluster.hpp"
 #include "data_plane/certificates.hpp"

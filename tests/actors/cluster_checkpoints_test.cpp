@@ -1,5 +1,5 @@
 // Runs that go on from checkpoints, among several nodes.
-#include "gossamer/actors/worlds/local_world.hpp"
+#include "gossamer/actors/real_time/local_world.hpp"
 
 #include "cluster.hpp"
 #include "support/scratch_folder.hpp"

@@ -1,7 +1,7 @@
 // Runs among nodes that share a token, and strangers: with nonsense, with another token, with what they have recorded.
+#include "gossamer/actors/cluster/cluster_client.hpp"
 #include "gossamer/actors/data_plane/control_guard.hpp"
 #include "gossamer/actors/data_plane/token_handshake.hpp"
-#include "gossamer/actors/worlds/cluster_client.hpp"
 
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>

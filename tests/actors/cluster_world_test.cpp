@@ -1,7 +1,7 @@
 // Runs among several nodes, whatever becomes of them.
 #include "gossamer/actors/faults/plan.hpp"
-#include "gossamer/actors/worlds/local_world.hpp"
-#include "gossamer/actors/worlds/rendezvous.hpp"
+#include "gossamer/actors/node/rendezvous.hpp"
+#include "gossamer/actors/real_time/local_world.hpp"
 
 #include <cmath>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "gossamer/actors/runtime/conflicts.hpp"
+#include "gossamer/actors/agreement/conflicts.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "gossamer/actors/runtime/connections.hpp"
+#include "gossamer/actors/frames/connections.hpp"
 
 #include <gmock/gmock.h>
 

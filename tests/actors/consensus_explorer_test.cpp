@@ -77,7 +77,7 @@ explored explore(const bounds& b, rounds kind, rule left_out = rule::none, std::
 
 std::string text(const bounds& b) {
   return std::to_string(b.processes) + (b.launcher ? " processes and a launcher, " : " processes, ")
-         + std::to_string(b.chairs) + " chairs, " + std::to_string(b.crashes) + " crashes, "
+         + std::to_string(b.leaders) + " leaders, " + std::to_string(b.crashes) + " crashes, "
          + std::to_string(b.restarts) + " restarts, " + std::to_string(b.stops) + " stops, " + std::to_string(b.steps)
          + " steps";
 }
@@ -102,33 +102,33 @@ void hold_to_promises(const small_world& w) {
 }
 
 TEST(every_schedule, keeps_replicas_equal_and_resolutions_unique) {
-  for (const auto& w : {small_world{{.chairs = 2}, rounds::repeat},
-                        {{.chairs = 1, .crashes = 1, .restarts = 1}, rounds::repeat},
-                        {{.chairs = 1, .stops = 1}, rounds::repeat},
-                        {{.chairs = 2, .crashes = 1}, rounds::repeat, 300},
-                        {{.chairs = 2, .crashes = 1, .restarts = 1}, rounds::repeat, 1000}})
+  for (const auto& w : {small_world{{.leaders = 2}, rounds::repeat},
+                        {{.leaders = 1, .crashes = 1, .restarts = 1}, rounds::repeat},
+                        {{.leaders = 1, .stops = 1}, rounds::repeat},
+                        {{.leaders = 2, .crashes = 1}, rounds::repeat, 300},
+                        {{.leaders = 2, .crashes = 1, .restarts = 1}, rounds::repeat, 1000}})
     hold_to_promises(w);
 }
 
 TEST(every_schedule, lets_rounds_be_finished) {
-  for (const auto& w : {small_world{{.chairs = 1, .stops = 1, .steps = 2}, rounds::finish},
-                        {{.processes = 2, .launcher = true, .chairs = 2}, rounds::finish},
-                        {{.chairs = 1, .crashes = 1, .restarts = 1}, rounds::finish},
-                        {{.chairs = 2}, rounds::finish, 300}})
+  for (const auto& w : {small_world{{.leaders = 1, .stops = 1, .steps = 2}, rounds::finish},
+                        {{.processes = 2, .launcher = true, .leaders = 2}, rounds::finish},
+                        {{.leaders = 1, .crashes = 1, .restarts = 1}, rounds::finish},
+                        {{.leaders = 2}, rounds::finish, 300}})
     hold_to_promises(w);
 }
 
 TEST(every_schedule, shares_out_what_is_left_to_compute) {
   for (const auto kind : {rounds::repeat, rounds::finish})
-    for (const auto& w : {small_world{{.chairs = 1, .crashes = 1, .steps = 3, .planned = 3}, kind},
-                          {{.chairs = 2, .steps = 2, .planned = 2}, kind, 300},
-                          {{.chairs = 1, .crashes = 1, .restarts = 1, .steps = 3, .planned = 3}, kind, 300}})
+    for (const auto& w : {small_world{{.leaders = 1, .crashes = 1, .steps = 3, .planned = 3}, kind},
+                          {{.leaders = 2, .steps = 2, .planned = 2}, kind, 300},
+                          {{.leaders = 1, .crashes = 1, .restarts = 1, .steps = 3, .planned = 3}, kind, 300}})
       hold_to_promises(w);
 }
 
 TEST(every_schedule, never_stops_asynchronous_workers) {
-  for (const auto& w : {small_world{{.chairs = 2, .steps = 0}, rounds::none},
-                        {{.chairs = 2, .crashes = 1, .restarts = 1, .steps = 0}, rounds::none}})
+  for (const auto& w : {small_world{{.leaders = 2, .steps = 0}, rounds::none},
+                        {{.leaders = 2, .crashes = 1, .restarts = 1, .steps = 0}, rounds::none}})
     hold_to_promises(w);
 }
 
@@ -150,21 +150,21 @@ TEST_P(a_rule, is_missed_when_it_is_left_out) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, a_rule,
-                         testing::Values(mutant{rule::accept, rounds::repeat, {.chairs = 2}},
-                                         mutant{rule::inherit, rounds::repeat, {.chairs = 2}},
-                                         mutant{rule::promise, rounds::repeat, {.chairs = 2}},
-                                         mutant{rule::fence, rounds::repeat, {.chairs = 2}},
+                         testing::Values(mutant{rule::accept, rounds::repeat, {.leaders = 2}},
+                                         mutant{rule::inherit, rounds::repeat, {.leaders = 2}},
+                                         mutant{rule::promise, rounds::repeat, {.leaders = 2}},
+                                         mutant{rule::fence, rounds::repeat, {.leaders = 2}},
                                          mutant{
-                                             rule::lives, rounds::repeat, {.chairs = 2, .crashes = 1, .restarts = 1}},
-                                         mutant{rule::freeze, rounds::repeat, {.chairs = 1}},
-                                         mutant{rule::line, rounds::repeat, {.chairs = 2}},
-                                         mutant{rule::freeze, rounds::finish, {.chairs = 1, .steps = 2}},
-                                         mutant{rule::later, rounds::finish, {.chairs = 1, .steps = 2}},
-                                         mutant{rule::limit, rounds::finish, {.chairs = 1, .stops = 1, .steps = 2}},
-                                         mutant{rule::limit, rounds::repeat, {.chairs = 1, .stops = 1}},
-                                         mutant{rule::end, rounds::repeat, {.chairs = 1, .planned = 1}},
-                                         mutant{rule::inherit, rounds::none, {.chairs = 2, .steps = 0}},
-                                         mutant{rule::promise, rounds::none, {.chairs = 2, .steps = 0}}));
+                                             rule::lives, rounds::repeat, {.leaders = 2, .crashes = 1, .restarts = 1}},
+                                         mutant{rule::freeze, rounds::repeat, {.leaders = 1}},
+                                         mutant{rule::line, rounds::repeat, {.leaders = 2}},
+                                         mutant{rule::freeze, rounds::finish, {.leaders = 1, .steps = 2}},
+                                         mutant{rule::later, rounds::finish, {.leaders = 1, .steps = 2}},
+                                         mutant{rule::limit, rounds::finish, {.leaders = 1, .stops = 1, .steps = 2}},
+                                         mutant{rule::limit, rounds::repeat, {.leaders = 1, .stops = 1}},
+                                         mutant{rule::end, rounds::repeat, {.leaders = 1, .planned = 1}},
+                                         mutant{rule::inherit, rounds::none, {.leaders = 2, .steps = 0}},
+                                         mutant{rule::promise, rounds::none, {.leaders = 2, .steps = 0}}));
 
 // -- drawn schedules, and calm weather after them ---------------------------------------------------------------------
 
@@ -173,7 +173,7 @@ std::string weather(std::uint64_t seed, rounds kind) {
   random_sequence draw{{seed, 0, purpose::interleaving}, 0};
   const bounds b{.processes = 2 + draw.below(4),
                  .launcher = draw.below(3) == 0,
-                 .chairs = 40,
+                 .leaders = 40,
                  .crashes = 20,
                  .restarts = 200,
                  .stops = static_cast<int>(draw.below(2)),

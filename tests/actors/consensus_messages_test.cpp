@@ -1,5 +1,5 @@
 // The messages of delegates as they will cross machines.
-#include "gossamer/actors/runtime/consensus/messages.hpp"
+#include "gossamer/actors/protocol/consensus.hpp"
 
 #include <caf/all.hpp>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What the next resolution says of views and steps.
-#include "gossamer/actors/runtime/consensus/planning.hpp"
+#include "gossamer/actors/agreement/planning.hpp"
 
 #include <gmock/gmock.h>
 

@@ -34,7 +34,7 @@ TEST(a_delegate, refuses_what_cannot_be_and_says_why) {
   auto& d = p[0];
   const auto last = p.first();
   const ballot by{1, 1, 0};
-  EXPECT_THAT(refusal(d, hold{{1, 7, 0}, last}), HasSubstr("a chair that is no node of this run"));
+  EXPECT_THAT(refusal(d, hold{{1, 7, 0}, last}), HasSubstr("a leader that is no node of this run"));
   EXPECT_THAT(refusal(d, hold{{~std::uint64_t{0}, 1, 0}, last}), HasSubstr("an attempt that nobody makes"));
   EXPECT_THAT(refusal(d, hold{{0, 1, 0}, last}), HasSubstr("an attempt that nobody makes"));
   EXPECT_THAT(refusal(d, hold{by, {}}), HasSubstr("resolves nothing"));

@@ -14,9 +14,9 @@ using testing::UnorderedElementsAre;
 
 // -- how it goes ------------------------------------------------------------------------------------------------------
 
-TEST(nodes, resolve_what_the_chair_is_asked_for_in_a_handful_of_messages) {
+TEST(nodes, resolve_what_the_leader_is_asked_for_in_a_handful_of_messages) {
   parliament p{4};
-  EXPECT_EQ(p[3].chair(), 0u);
+  EXPECT_EQ(p[3].leader(), 0u);
   p.on(0, wish{});
   p.on(0, clock_says{});
   for (node_number i = 0; i < 4; ++i) {
@@ -29,11 +29,11 @@ TEST(nodes, resolve_what_the_chair_is_asked_for_in_a_handful_of_messages) {
   EXPECT_EQ(p.posts, 3u * 3 + 2 * 3) << "hold, holding, proceed; propose, accepted";
 }
 
-TEST(nodes, give_the_chair_to_the_first_voter_that_is_not_suspected) {
+TEST(nodes, give_the_leader_to_the_first_voter_that_is_not_suspected) {
   parliament p{3};
   p.on(2, health{0, 0, health::state::suspected});
-  EXPECT_EQ(p[2].chair(), 1u);
-  EXPECT_EQ(p[1].chair(), 0u) << "everybody has its own beliefs";
+  EXPECT_EQ(p[2].leader(), 1u);
+  EXPECT_EQ(p[1].leader(), 0u) << "everybody has its own beliefs";
   p.die(0);
   p.pass(0.25);
   EXPECT_EQ(p[1].last().number(), 2u);
@@ -97,7 +97,7 @@ TEST(a_laggard, that_holds_asks_the_voters_what_has_become_of_it) {
   EXPECT_FALSE(p[2].holds());
 }
 
-TEST(a_voter, that_holds_for_long_takes_the_chair) {
+TEST(a_voter, that_holds_for_long_takes_the_leader) {
   parliament p{3};
   for (const node_number i : {1u, 2u})
     p.on(i, message{hold{{1, 0, 0}, p.first()}});
@@ -107,31 +107,31 @@ TEST(a_voter, that_holds_for_long_takes_the_chair) {
   for (const node_number i : {1u, 2u})
     p[i].on(health{0, 0, health::state::suspected});
   p.pass(0.5);
-  EXPECT_EQ(p[2].last().number(), 2u) << "the chair is suspected: the next one does not wait";
+  EXPECT_EQ(p[2].last().number(), 2u) << "the leader is suspected: the next one does not wait";
 }
 
-TEST(a_voter, that_was_cut_off_leaves_the_chair_to_one_that_has_decided_since) {
+TEST(a_voter, that_was_cut_off_leaves_the_leader_to_one_that_has_decided_since) {
   parliament p{5};
   auto since = p.first();
   ++since.what.number;
-  since.chair = 1;
+  since.leader = 1;
   for (const node_number i : {1u, 3u, 4u})
     p[0].on(health{i, 0, health::state::suspected});
   p[0].on(message{refused{{1, 0, 0}, {2, 1, 0}, since}}); // says 2, of which it has heard again
   EXPECT_EQ(p[0].last().number(), 2u);
   p.pass(1);
-  EXPECT_EQ(p[0].chair(), 1u);
+  EXPECT_EQ(p[0].leader(), 1u);
   EXPECT_FALSE(p[0].asks());
   p[0].on(health{1, 0, health::state::suspected});
-  EXPECT_EQ(p[0].chair(), 0u) << "when it is silent from then on";
+  EXPECT_EQ(p[0].leader(), 0u) << "when it is silent from then on";
 }
 
-// Another one has found that it was decided, and others may have reported to this chair before it knew.
-TEST(a_chair, says_that_it_has_it_also_by_a_resolution_of_which_it_hears_last) {
+// Another one has found that it was decided, and others may have reported to this leader before it knew.
+TEST(a_leader, says_that_it_has_it_also_by_a_resolution_of_which_it_hears_last) {
   parliament p{3};
   auto next = p.first();
   ++next.what.number;
-  next.chair = 1;
+  next.leader = 1;
   const auto said = p[1].on(message{proceed{next}});
   const auto* letter = std::get_if<post>(&said.back());
   ASSERT_NE(letter, nullptr);
@@ -141,19 +141,19 @@ TEST(a_chair, says_that_it_has_it_also_by_a_resolution_of_which_it_hears_last) {
   EXPECT_FALSE(std::ranges::any_of(heard, [](const auto& one) { return std::holds_alternative<post>(one); }));
 }
 
-TEST(a_voter, takes_the_chair_also_if_nobody_is_suspected) {
+TEST(a_voter, takes_the_leader_also_if_nobody_is_suspected) {
   parliament p{3};
   for (const node_number i : {0u, 1u})
     p.on(i, message{hold{{1, 2, 0}, p.first()}}); // which 2 has forgotten, and never asked with that ballot
   p.cut_off(2);
   p.pass(p.rules().longest_hold_s - 0.5);
-  EXPECT_FALSE(p[0].asks()) << "the chair may be slow";
+  EXPECT_FALSE(p[0].asks()) << "the leader may be slow";
   p.reconnect(2);
   p.pass(1);
   EXPECT_EQ(p[2].last().number(), 2u);
 }
 
-TEST(a_chair, that_is_refused_tries_above_whom_it_has_lost_to) {
+TEST(a_leader, that_is_refused_tries_above_whom_it_has_lost_to) {
   parliament p{3};
   p.cut_off(2);
   for (int i = 0; i < 5; ++i)

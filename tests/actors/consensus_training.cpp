@@ -26,7 +26,7 @@ void world::record(node_number i, const delegate& d, const resolution& r) {
     return;
   }
   const auto& before = *decided_.back();
-  // A chair that needs no other vote than its own posts none.
+  // A leader that needs no other vote than its own posts none.
   std::map<ballot, std::set<node_number>> by;
   if (before.votes(i, d.life()))
     by[d.own_ballot()].insert(i);

@@ -1,6 +1,6 @@
 #include "consensus_world.hpp"
 
-#include "gossamer/actors/runtime/consensus/inspecting_archive.hpp"
+#include "gossamer/actors/agreement/inspecting_archive.hpp"
 
 #include <fmt/format.h>
 
@@ -62,7 +62,7 @@ void world::settle(node_number i) {
 }
 
 std::uint64_t world::hash() const {
-  auto result = hash_of(chairs_, crashes_, restarts_, stops_);
+  auto result = hash_of(leaders_, crashes_, restarts_, stops_);
   for (const auto& p : processes_)
     result = hash_of(result, p.hash);
   for (const auto& r : rounds_)
@@ -76,7 +76,7 @@ std::uint64_t world::hash() const {
 
 std::string world::describe(const action& a) const {
   static constexpr std::array what = {"hears",
-                                      "stands for the chair",
+                                      "stands for election",
                                       "stands, to stop the run",
                                       "leaves out the silent",
                                       "buries the silent",
@@ -122,8 +122,8 @@ template <class Question>
 bool world::is_moot(const Question& m, const delegate& d) const {
   if (m.last.number() > d.last().number() || (m.by >= d.promised() && m.last.number() == d.last().number()))
     return false;
-  const auto& chair = processes_[m.by.node].mind;
-  return !chair || chair->own_ballot() != m.by || (!chair->asks() && !chair->proposes());
+  const auto& leader = processes_[m.by.node].mind;
+  return !leader || leader->own_ballot() != m.by || (!leader->asks() && !leader->proposes());
 }
 
 /// An answer that nobody waits for any more.
@@ -161,7 +161,7 @@ std::vector<action> world::possible() const {
       all.push_back({kind::leave_out, i});
       all.push_back({kind::leave_out_for_dead, i});
     }
-    if (p.mind->votes() && chairs_ < may.chairs) {
+    if (p.mind->votes() && leaders_ < may.leaders) {
       all.push_back({kind::stand, i});
       if (stops_ < may.stops)
         all.push_back({kind::stop, i});
@@ -187,7 +187,7 @@ void world::act(const action& a) {
       tell(a.who, wish{true, run_end::interrupted});
       [[fallthrough]];
     case action::kind::stand: {
-      ++chairs_;
+      ++leaders_;
       auto mind = std::make_shared<delegate>(*processes_[a.who].mind);
       obey(a.who, *mind, mind->stand());
       processes_[a.who].mind = std::move(mind);
@@ -296,7 +296,7 @@ void world::vouch(node_number i, const proposal& p) {
     votes_.insert(place, v);
 }
 
-/// The chair suspects whoever is silent, and then, as the world goes on, believes in them again.
+/// The leader suspects whoever is silent, and then, as the world goes on, believes in them again.
 void world::leave_out(node_number i, health::state because) {
   auto mind = std::make_shared<delegate>(*processes_[i].mind);
   const auto silent = mind->awaited();

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/runtime/consensus/delegate.hpp"
+#include "gossamer/actors/agreement/delegate.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <array>
@@ -17,7 +17,7 @@ enum class rule {
   none,
   accept,  ///< a quorum accepts before anybody proceeds
   inherit, ///< what was accepted is proposed again
-  promise, ///< older chairs are not listened to
+  promise, ///< older leaders are not listened to
   fence,   ///< a quorum answers before anything is proposed
   lives,   ///< who comes back is somebody else
   freeze,  ///< who holds does not move
@@ -32,7 +32,7 @@ enum class rounds { repeat, finish, none };
 struct bounds {
   node_number processes = 3;
   bool launcher = false; ///< one process more, which votes and has no worker
-  int chairs = 1, crashes = 0, restarts = 0, stops = 0;
+  int leaders = 1, crashes = 0, restarts = 0, stops = 0;
   std::uint64_t steps = 1;
   std::uint64_t planned = 1'000'000; ///< steps of each worker, if all are there
 };
@@ -196,7 +196,7 @@ private:
   std::vector<std::shared_ptr<const resolution>> decided_;
   std::vector<round> rounds_;
   std::vector<vote> votes_; ///< ascending
-  int chairs_ = 0, crashes_ = 0, restarts_ = 0, stops_ = 0;
+  int leaders_ = 0, crashes_ = 0, restarts_ = 0, stops_ = 0;
 };
 
 } // namespace gossamer::actors::consensus

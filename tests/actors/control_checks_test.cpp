@@ -1,5 +1,5 @@
 // What a node says that cannot be costs that node, and no other.
-#include "gossamer/actors/worlds/control_checks.hpp"
+#include "gossamer/actors/node/control_checks.hpp"
 #include "gossamer/base/philox.hpp"
 
 #include <gmock/gmock.h>
@@ -157,7 +157,7 @@ TEST(control_checks, do_not_take_counts_that_overflow) {
     saved.whole.steps = steps;
     EXPECT_THAT(nodes.objection_to(saved, 1), HasSubstr("counts further than anybody can")) << steps;
   }
-  chair_books books;
+  run_books books;
   books.counted = ledger{honest_nodes::workers};
   EXPECT_EQ(nodes.objection_to(books, 1), "");
   constexpr auto all_bits = std::numeric_limits<std::uint64_t>::max();

@@ -1,6 +1,6 @@
 // What may come out of a tunnel for CAF, and how long it may be.
 #include "gossamer/actors/data_plane/control_guard.hpp"
-#include "gossamer/actors/worlds/rendezvous.hpp"
+#include "gossamer/actors/node/rendezvous.hpp"
 
 #include <caf/all.hpp>
 #include <caf/io/basp/header.hpp>
@@ -92,7 +92,7 @@ TEST(control_guard, lets_the_largest_messages_of_a_run_pass) {
   auto resolved = consensus::founding(homes, {0, 1, 2}, 100);
   for (auto& [_, process] : resolved.nodes)
     process = {7, widest, widest};
-  chair_books books{.counted = ledger{participants}};
+  run_books books{.counted = ledger{participants}};
   const auto size_of_plan = size_of(homes) + size_of(resolved) + size_of(books);
   EXPECT_LT(size_of_plan, participants << 11);
   consensus::propose both{.by = {}, .last = resolved, .next = resolved};

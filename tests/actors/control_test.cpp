@@ -1,7 +1,7 @@
 // Control messages as they will cross machines.
-#include "gossamer/actors/runtime/consensus/delegate.hpp"
-#include "gossamer/actors/runtime/control.hpp"
-#include "gossamer/actors/worlds/run_status.hpp"
+#include "gossamer/actors/agreement/delegate.hpp"
+#include "gossamer/actors/protocol/control.hpp"
+#include "gossamer/actors/protocol/run_status.hpp"
 
 #include <caf/all.hpp>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // The coordination of a node that hosts everybody, among parties that do nothing but follow it: every order of events
 // in tiny runs, drawn ones in larger ones. Messages of one party to another keep their order; deaths, returns, pauses,
 // checkpoints and a stop come at any moment.
-#include "gossamer/actors/runtime/coordination.hpp"
-#include "gossamer/actors/runtime/progress_meter.hpp"
+#include "gossamer/actors/agreement/coordination.hpp"
+#include "gossamer/actors/evaluation/progress_meter.hpp"
 #include "gossamer/base/philox.hpp"
 
 #include <gmock/gmock.h>
@@ -96,7 +96,7 @@ std::optional<Order> find(const Orders& all) {
   return std::nullopt;
 }
 
-/// The only node of a run, which has the chair.
+/// The only node of a run, which leads.
 struct lone_node {
   explicit lone_node(std::shared_ptr<const experiment> e)
       : run(std::move(e)),
@@ -136,7 +136,7 @@ TEST(progress_meter, does_not_believe_steps_that_nobody_can_have_done) {
 TEST(coordination, starts_all_masters_anew_that_die_while_it_collects) {
   lone_node here{run_of("async-sgd:shards=2", 1, 1)};
   auto& n = here.node;
-  n.in_chair(run_progress{1});
+  n.in_leader(run_progress{1});
   node_protocol::orders last;
   for (rank i = 0; i < 3; ++i)
     last = n.on(worker_finished{i, 0});
@@ -145,23 +145,23 @@ TEST(coordination, starts_all_masters_anew_that_die_while_it_collects) {
   EXPECT_GE(first->evaluation, coordination::first_final);
   const auto one = find<start_worker>(n.on(worker_lost{1, 0}));
   ASSERT_TRUE(one) << "its model is needed";
-  EXPECT_TRUE(n.chair()->running());
+  EXPECT_TRUE(n.leader()->running());
   const auto other = find<start_worker>(n.on(worker_lost{2, 0}));
   ASSERT_TRUE(other);
   n.on(worker_finished{1, one->incarnation});
   const auto second = find<snapshot_request>(n.on(worker_finished{2, other->incarnation}));
   ASSERT_TRUE(second);
   EXPECT_GT(second->evaluation, first->evaluation);
-  EXPECT_FALSE(n.chair()->awaits({0, 0, first->evaluation})) << "of the first collection";
-  EXPECT_TRUE(n.in_chair(model_came{0, 0, second->evaluation}).empty());
-  EXPECT_TRUE(n.in_chair(model_came{1, one->incarnation, second->evaluation}).empty());
-  EXPECT_TRUE(find<end_run>(n.in_chair(model_came{2, other->incarnation, second->evaluation})));
+  EXPECT_FALSE(n.leader()->awaits({0, 0, first->evaluation})) << "of the first collection";
+  EXPECT_TRUE(n.in_leader(model_came{0, 0, second->evaluation}).empty());
+  EXPECT_TRUE(n.in_leader(model_came{1, one->incarnation, second->evaluation}).empty());
+  EXPECT_TRUE(find<end_run>(n.in_leader(model_came{2, other->incarnation, second->evaluation})));
 }
 
 TEST(coordination, gives_a_paused_worker_up_after_ten_seconds_and_its_model_after_one_more) {
   lone_node here{run_of("d-psgd", 3, 5)};
   auto& n = here.node;
-  const auto hold = find<hold_steps>(n.in_chair(stop_run{run_end::interrupted, 2}));
+  const auto hold = find<hold_steps>(n.in_leader(stop_run{run_end::interrupted, 2}));
   ASSERT_TRUE(hold);
   for (const rank i : {0u, 2u})
     EXPECT_TRUE(n.on(holding{i, 0, hold->round, 3, 3}).empty()) << "worker 1 has not answered";
@@ -169,7 +169,7 @@ TEST(coordination, gives_a_paused_worker_up_after_ten_seconds_and_its_model_afte
   const auto request = find<snapshot_request>(n.on(time_is{12}));
   ASSERT_TRUE(request);
   for (const rank i : {0u, 2u})
-    EXPECT_TRUE(n.in_chair(model_came{i, 0, request->evaluation}).empty());
+    EXPECT_TRUE(n.in_leader(model_came{i, 0, request->evaluation}).empty());
   EXPECT_TRUE(n.on(time_is{12.9}).empty());
   const auto end = find<end_run>(n.on(time_is{13}));
   ASSERT_TRUE(end);
@@ -181,11 +181,11 @@ TEST(coordination, gives_a_paused_worker_up_after_ten_seconds_and_its_model_afte
 TEST(coordination, fails_when_nobody_answers_a_stop) {
   lone_node here{run_of("d-psgd", 2, 5)};
   auto& n = here.node;
-  n.in_chair(stop_run{run_end::seconds, 0});
+  n.in_leader(stop_run{run_end::seconds, 0});
   EXPECT_TRUE(find<snapshot_request>(n.on(time_is{10})));
   EXPECT_TRUE(n.on(time_is{19.9}).empty());
   EXPECT_TRUE(find<run_failed>(n.on(time_is{20})));
-  EXPECT_TRUE(n.chair()->over());
+  EXPECT_TRUE(n.leader()->over());
 }
 
 TEST(coordination, starts_a_master_anew_when_nobody_waits_for_the_fault_plan_any_more) {
@@ -193,7 +193,7 @@ TEST(coordination, starts_a_master_anew_when_nobody_waits_for_the_fault_plan_any
   auto& n = here.node;
   n.on(kill_worker{1, true});
   EXPECT_FALSE(find<start_worker>(n.on(worker_lost{1, 0}))) << "the plan will";
-  n.in_chair(stop_run{run_end::seconds, 0});
+  n.in_leader(stop_run{run_end::seconds, 0});
   EXPECT_TRUE(n.on(time_is{9.9}).empty());
   auto late = n.on(time_is{10});
   const auto again = find<start_worker>(n.on(find<restart_worker>(late).value()));
@@ -202,8 +202,8 @@ TEST(coordination, starts_a_master_anew_when_nobody_waits_for_the_fault_plan_any
   late = n.on(time_is{10.1});
   const auto request = find<snapshot_request>(late);
   ASSERT_TRUE(request);
-  n.in_chair(model_came{0, 0, request->evaluation});
-  const auto end = find<end_run>(n.in_chair(model_came{1, again->incarnation, request->evaluation}));
+  n.in_leader(model_came{0, 0, request->evaluation});
+  const auto end = find<end_run>(n.in_leader(model_came{1, again->incarnation, request->evaluation}));
   ASSERT_TRUE(end) << "its model is needed, and has come";
   EXPECT_EQ(end->unfinished, 2u);
 }
@@ -218,7 +218,7 @@ TEST(coordination, does_not_wait_for_who_comes_back_when_all_have_finished) {
   ASSERT_TRUE(request);
   n.on(restart_worker{1});
   n.on(holding{0, 0, hold->round, 5, 5});
-  const auto end = find<end_run>(n.in_chair(model_came{0, 0, request->evaluation}));
+  const auto end = find<end_run>(n.in_leader(model_came{0, 0, request->evaluation}));
   ASSERT_TRUE(end);
   EXPECT_EQ(end->unfinished, 0u);
   EXPECT_TRUE(end->missing.empty());
@@ -227,13 +227,13 @@ TEST(coordination, does_not_wait_for_who_comes_back_when_all_have_finished) {
 TEST(coordination, an_interrupt_counts_also_when_all_updates_are_done) {
   lone_node here{run_of("ad-psgd", 2, 1)};
   auto& n = here.node;
-  n.in_chair(run_progress{2});
+  n.in_leader(run_progress{2});
   n.on(worker_finished{0, 0}); // worker 1 is paused
   EXPECT_TRUE(n.on(time_is{1000}).empty()) << "nobody is in a hurry";
-  n.in_chair(stop_run{run_end::interrupted, 1000});
+  n.in_leader(stop_run{run_end::interrupted, 1000});
   const auto request = find<snapshot_request>(n.on(time_is{1010}));
   ASSERT_TRUE(request);
-  n.in_chair(model_came{0, 0, request->evaluation});
+  n.in_leader(model_came{0, 0, request->evaluation});
   const auto end = find<end_run>(n.on(time_is{1011}));
   ASSERT_TRUE(end);
   EXPECT_EQ(end->why, run_end::interrupted);
@@ -245,7 +245,7 @@ TEST(coordination, keeps_the_end_that_the_run_has_come_to_when_its_workers_die_a
   n.on(worker_lost{0, 0}); // a question, which worker 1 has not answered
   const auto request = find<snapshot_request>(n.on(worker_finished{1, 0}));
   ASSERT_TRUE(request);
-  EXPECT_TRUE(find<end_run>(n.in_chair(model_came{1, 0, request->evaluation})));
+  EXPECT_TRUE(find<end_run>(n.in_leader(model_came{1, 0, request->evaluation})));
   EXPECT_FALSE(find<run_failed>(n.on(worker_lost{1, 0}))) << "its model has come";
 }
 
@@ -321,7 +321,7 @@ TEST(coordination, has_states_saved_while_the_run_goes_on) {
   EXPECT_EQ(find<save_checkpoint>(asynchronous.on(checkpoint_due{}))->number, 21u);
 }
 
-TEST(coordination, goes_on_under_a_later_chair_where_the_last_resolution_says) {
+TEST(coordination, goes_on_under_a_later_leader_where_the_last_resolution_says) {
   const agreed a;
   auto last = a.next({{0, 0}, {2, 2}});
   last.stopping = true;
@@ -329,12 +329,12 @@ TEST(coordination, goes_on_under_a_later_chair_where_the_last_resolution_says) {
   coordination before{*a.run, a.first}, c{*a.run, last};
   for (rank i = 0; i < 2; ++i)
     EXPECT_TRUE(before.on(worker_finished{i, 0}).empty());
-  const auto of_the_first_chair = find<snapshot_request>(before.on(worker_finished{2, 0}));
+  const auto of_the_first_leader = find<snapshot_request>(before.on(worker_finished{2, 0}));
   EXPECT_TRUE(c.on(worker_finished{0, 0}).empty());
   EXPECT_TRUE(c.on(worker_finished{2, 0}).empty()) << "of a former life";
   const auto request = find<snapshot_request>(c.on(worker_finished{2, 2}));
-  ASSERT_TRUE(request && of_the_first_chair);
-  EXPECT_GT(request->evaluation, of_the_first_chair->evaluation) << "or answers to both would be taken for the same";
+  ASSERT_TRUE(request && of_the_first_leader);
+  EXPECT_GT(request->evaluation, of_the_first_leader->evaluation) << "or answers to both would be taken for the same";
   c.on(model_came{0, 0, request->evaluation});
   const auto end = find<end_run>(c.on(model_came{2, 2, request->evaluation}));
   ASSERT_TRUE(end);

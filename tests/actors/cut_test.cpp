@@ -1,4 +1,4 @@
-#include "gossamer/actors/runtime/cut.hpp"
+#include "gossamer/actors/worker/cut.hpp"
 
 #include <gmock/gmock.h>
 

@@ -117,19 +117,19 @@ TEST_P(every_algorithm, survives_deaths_and_returns_of_some_while_others_leave) 
 }
 
 // GOSSAMER_TEST_EFFORT=100000 tries 100,000 of them.
-TEST_P(every_algorithm, survives_the_death_of_the_chair_in_the_middle_of_a_view_change) {
+TEST_P(every_algorithm, survives_the_death_of_the_leader_in_the_middle_of_a_view_change) {
   constexpr std::size_t many = 5; // so that those that vote outlive two deaths
   e = small_run(GetParam(), std::string{GetParam()} == "ad-psgd" ? "star" : "ring", many, 4);
   const auto interleavings = test::tries(100);
   for (std::uint64_t seed = 1; seed <= interleavings; ++seed) {
     random_sequence draw{{seed, 2, purpose::chaos}, 0};
     death first{.who = 1 + draw.below(many - 1), .at = draw.below(120)},
-        chair{.who = 0, .at = first.at + draw.below(40)};
+        leader{.who = 0, .at = first.at + draw.below(40)};
     first.leaves = draw.below(3) == 0;
-    for (auto* one : {&first, &chair})
+    for (auto* one : {&first, &leader})
       if (draw.below(3) == 0)
         one->back_after = draw.below(60);
-    ASSERT_NO_FATAL_FAILURE(expect_a_good_end(seed, {first, chair}, dwelling::apart));
+    ASSERT_NO_FATAL_FAILURE(expect_a_good_end(seed, {first, leader}, dwelling::apart));
   }
 }
 

@@ -1,5 +1,5 @@
-#include "gossamer/actors/runtime/delivery_thread.hpp"
-#include "gossamer/actors/runtime/messages.hpp"
+#include "gossamer/actors/hosting/delivery_thread.hpp"
+#include "gossamer/actors/hosting/messages.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "gossamer/actors/runtime/endpoint.hpp"
+#include "gossamer/actors/frames/endpoint.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,9 +1,9 @@
 // A leader and the evaluators of several nodes, whose workers do nothing but put models aside, on a network that
 // counts.
-#include "gossamer/actors/runtime/evaluation_frames.hpp"
-#include "gossamer/actors/runtime/evaluator.hpp"
-#include "gossamer/actors/runtime/sink_table.hpp"
-#include "gossamer/actors/worlds/world.hpp"
+#include "gossamer/actors/evaluation/evaluation_frames.hpp"
+#include "gossamer/actors/frames/sink_table.hpp"
+#include "gossamer/actors/hosting/evaluator.hpp"
+#include "gossamer/actors/node/world.hpp"
 
 #include <gmock/gmock.h>
 
@@ -82,7 +82,7 @@ public:
   }
 
   void start() {
-    chair_ = caf::actor_cast<caf::actor>(self_->current_sender());
+    leader_ = caf::actor_cast<caf::actor>(self_->current_sender());
     obey(protocol_->begin());
     obey(protocol_->on(worker_finished{who(), 0}));
   }
@@ -93,7 +93,7 @@ public:
       x = static_cast<float>(who());
     const snapshot s{.source = who(), .evaluation = m.evaluation, .gradients = 1, .model = model, .sent = {}};
     kept_.keep(s);
-    self_->send(chair_, without_model(s));
+    self_->send(leader_, without_model(s));
   }
   void form_mean(const mean_request& m) {
     const auto participants = parts_.homes.size();
@@ -105,7 +105,7 @@ public:
     self_->send(evaluator_,
                 evaluate_models{kept_.take(m.number, m.evaluation, m.root, lives_in(m.lives, participants))});
   }
-  void complain(const node_lost& m) { self_->send(chair_, m); }
+  void complain(const node_lost& m) { self_->send(leader_, m); }
 
 private:
   rank who() const { return parts_.number - 1; }
@@ -114,9 +114,9 @@ private:
     for (const auto& one : all)
       if (const auto* letter = std::get_if<consensus::post>(&one)) { // the leader alone votes: there is nobody else
         EXPECT_THAT(letter->to, testing::ElementsAre(0));
-        std::visit([this](const auto& m) { self_->send(chair_, m); }, letter->what);
+        std::visit([this](const auto& m) { self_->send(leader_, m); }, letter->what);
       } else if (const auto* told = std::get_if<report_to>(&one)) {
-        std::visit([this](const auto& m) { self_->send(chair_, m); }, told->what);
+        std::visit([this](const auto& m) { self_->send(leader_, m); }, told->what);
       } else if (const auto* question = std::get_if<hold_steps>(&one)) {
         obey(protocol_->on(holding{who(), 0, question->round, 10, 10}));
       }
@@ -125,7 +125,7 @@ private:
   caf::event_based_actor* self_ = nullptr;
   node_parts parts_;
   std::optional<node_protocol> protocol_;
-  caf::actor chair_, evaluator_;
+  caf::actor leader_, evaluator_;
   kept_models kept_;
 };
 
@@ -134,7 +134,7 @@ caf::behavior node_with_one_worker(caf::stateful_actor<fake_node>* self, node_pa
   state.open(self, std::move(n));
   return {
       [](heartbeat) {},
-      [](const chair_books&) {},
+      [](const run_books&) {},
       [](const save_checkpoint&) {},
       [&state](const begin_run&) { state.start(); },
       [&state](const consensus::hold& m) { state.on(m); },

@@ -1,4 +1,4 @@
-#include "gossamer/actors/runtime/failure_detector.hpp"
+#include "gossamer/actors/agreement/failure_detector.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "gossamer/actors/fetch/fetching.hpp"
 #include "gossamer/actors/fetch/served_files.hpp"
-#include "gossamer/actors/worlds/fetching.hpp"
 
 #include <fstream>
 

@@ -1,5 +1,5 @@
 // Files as they are served, described, fetched and kept: on a disk, without actors.
-#include "gossamer/actors/runtime/experiment.hpp"
+#include "gossamer/actors/run/experiment.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 // Whoever has the files, as nodes meet it: an actor.
 #include "gossamer/actors/fetch/served_files.hpp"
-#include "gossamer/actors/worlds/file_server.hpp"
+#include "gossamer/actors/node/file_server.hpp"
 
 #include <caf/all.hpp>
 #include <caf/io/all.hpp>
@@ -75,7 +75,7 @@ struct speaking_config : caf::actor_system_config {
   speaking_config() {
     load<caf::io::middleman>();
     set("middleman.workers", std::size_t{0});
-    add_file_messages(*this);
+    add_control_messages(*this);
   }
 };
 

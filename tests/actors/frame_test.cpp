@@ -1,4 +1,4 @@
-#include "gossamer/actors/runtime/frame.hpp"
+#include "gossamer/actors/frames/frame.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "gossamer/actors/worlds/control_checks.hpp"
-#include "gossamer/actors/worlds/world.hpp"
+#include "gossamer/actors/node/control_checks.hpp"
+#include "gossamer/actors/node/world.hpp"
 
 #include <caf/all.hpp>
 #include <caf/scheduler/test_coordinator.hpp>

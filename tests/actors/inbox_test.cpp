@@ -1,6 +1,6 @@
-#include "gossamer/actors/runtime/inbox.hpp"
-#include "gossamer/actors/runtime/link.hpp"
-#include "gossamer/actors/runtime/task.hpp"
+#include "gossamer/actors/frames/link.hpp"
+#include "gossamer/actors/worker/inbox.hpp"
+#include "gossamer/actors/worker/task.hpp"
 #include "gossamer/compress/codec.hpp"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 // Real threads, real actors, one process. What is asked for here holds however the threads are scheduled; what depends
 // on that (how well an asynchronous algorithm learns, who gets to do how much) is asked for in the simulated world.
-#include "gossamer/actors/worlds/local_world.hpp"
-#include "gossamer/actors/worlds/simulated_world.hpp"
+#include "gossamer/actors/real_time/local_world.hpp"
+#include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <gmock/gmock.h>

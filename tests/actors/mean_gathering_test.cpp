@@ -1,8 +1,8 @@
 // The mean of models on several nodes, at whatever moment nodes are lost, and whatever they send.
-#include "gossamer/actors/runtime/evaluation_frames.hpp"
-#include "gossamer/actors/runtime/evaluations.hpp"
-#include "gossamer/actors/runtime/mean_gathering.hpp"
-#include "gossamer/actors/worlds/rendezvous.hpp"
+#include "gossamer/actors/evaluation/evaluation_frames.hpp"
+#include "gossamer/actors/evaluation/evaluations.hpp"
+#include "gossamer/actors/evaluation/mean_gathering.hpp"
+#include "gossamer/actors/node/rendezvous.hpp"
 
 #include <gmock/gmock.h>
 
@@ -40,7 +40,7 @@ partial_mean mean_of(std::uint64_t evaluation, const std::vector<life>& lives) {
   return tree.parts().begin()->second;
 }
 
-/// Nodes without actors, and the chair's book of evaluations. Orders to one node keep their order, and so do
+/// Nodes without actors, and the leader's book of evaluations. Orders to one node keep their order, and so do
 /// frames of one node to another; everything else may overtake everything else.
 class nodes_of_a_run {
 public:

@@ -1,4 +1,4 @@
-#include "gossamer/actors/runtime/membership.hpp"
+#include "gossamer/actors/agreement/membership.hpp"
 
 #include <gmock/gmock.h>
 
@@ -9,7 +9,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// What a chair knows of three workers and two masters.
+/// What a leader knows of three workers and two masters.
 class membership_test : public testing::Test {
 protected:
   static constexpr auto synchronous = "d-psgd", asynchronous = "async-sgd:shards=2";

@@ -1,6 +1,6 @@
 // Single stories of processes that run together, over a network that only breaks where it is told to.
-#include "gossamer/actors/runtime/node_protocol.hpp"
-#include "gossamer/actors/worlds/world.hpp"
+#include "gossamer/actors/agreement/node_protocol.hpp"
+#include "gossamer/actors/node/world.hpp"
 
 #include <gmock/gmock.h>
 
@@ -15,7 +15,7 @@ using consensus::health;
 using consensus::node_number;
 using testing::ElementsAre;
 
-/// Nodes whose workers answer every question at once. All nodes vote, and node 0 has the chair. Who dies is known to be
+/// Nodes whose workers answer every question at once. All nodes vote, and node 0 leads. Who dies is known to be
 /// gone; who is cut off is suspected.
 class processes {
 public:
@@ -42,8 +42,8 @@ public:
     deliver();
   }
   template <class Event>
-  void in_chair(node_number n, const Event& e) {
-    obey(n, nodes_.at(n).in_chair(e));
+  void in_leader(node_number n, const Event& e) {
+    obey(n, nodes_.at(n).in_leader(e));
     deliver();
   }
   /// What follows reaches nobody before what is under way.
@@ -141,14 +141,14 @@ private:
           before_delivery(m.from, *word);
         obey(m.to, nodes_.at(m.to).on(*word));
       } else {
-        obey(m.to, nodes_.at(m.to).on(std::get<chair_report>(m.what)));
+        obey(m.to, nodes_.at(m.to).on(std::get<leader_report>(m.what)));
       }
     }
   }
 
   struct envelope {
     node_number from, to;
-    std::variant<consensus::message, chair_report> what;
+    std::variant<consensus::message, leader_report> what;
   };
 
   std::shared_ptr<const experiment> run_;
@@ -184,10 +184,10 @@ std::vector<Report> told(const node_protocol::orders& orders) {
 
 const auto synchronous = "all-reduce-sgd", asynchronous = "ad-psgd";
 
-TEST(node_protocol, tells_whoever_has_the_chair_who_has_finished) {
+TEST(node_protocol, tells_whoever_has_the_leader_who_has_finished) {
   processes all{synchronous, {0, 1, 2}, 3};
   all.worker_finishes(0);
-  EXPECT_TRUE(told<worker_finished>(all.orders_of(0)).empty()) << "it has the chair itself";
+  EXPECT_TRUE(told<worker_finished>(all.orders_of(0)).empty()) << "it leads itself";
   all.worker_finishes(1);
   EXPECT_EQ(told<worker_finished>(all.orders_of(1)).size(), 1u);
   EXPECT_TRUE(all_of<snapshot_request>(all.orders_of(0)).empty());
@@ -195,31 +195,31 @@ TEST(node_protocol, tells_whoever_has_the_chair_who_has_finished) {
   EXPECT_EQ(all_of<snapshot_request>(all.orders_of(0)).size(), 1u);
 }
 
-TEST(node_protocol, a_new_chair_is_told_again_who_has_finished) {
+TEST(node_protocol, a_new_leader_is_told_again_who_has_finished) {
   for (const auto* algorithm : {synchronous, asynchronous}) {
     SCOPED_TRACE(algorithm);
     processes all{algorithm, {0, 1, 2}, 3};
     all.worker_finishes(1);
     all.worker_finishes(2);
-    EXPECT_EQ(all[1].chair(), nullptr);
+    EXPECT_EQ(all[1].leader(), nullptr);
     all.orders_of(1), all.orders_of(2);
     all.die(0);
-    ASSERT_NE(all[1].chair(), nullptr);
-    EXPECT_EQ(all[1].chair_node(), 1u);
-    EXPECT_EQ(all[2].chair_node(), 1u);
-    EXPECT_THAT(all[1].chair()->members().living(), ElementsAre(1, 2));
+    ASSERT_NE(all[1].leader(), nullptr);
+    EXPECT_EQ(all[1].leader_node(), 1u);
+    EXPECT_EQ(all[2].leader_node(), 1u);
+    EXPECT_THAT(all[1].leader()->members().living(), ElementsAre(1, 2));
     const auto first = all.orders_of(1);
-    EXPECT_EQ(all_of<chair_taken>(first).size(), 1u);
+    EXPECT_EQ(all_of<lead_taken>(first).size(), 1u);
     EXPECT_TRUE(all_of<account_for>(first).empty()) << "it has its own account";
     EXPECT_EQ(all_of<snapshot_request>(first).size(), 1u) << "all have finished who are left";
     const auto second = all.orders_of(2);
     ASSERT_EQ(all_of<account_for>(second).size(), 1u);
-    EXPECT_EQ(all_of<account_for>(second)[0].chair, 1u);
+    EXPECT_EQ(all_of<account_for>(second)[0].leader, 1u);
     EXPECT_EQ(told<worker_finished>(second).size(), 1u);
   }
 }
 
-TEST(node_protocol, a_new_chair_is_told_of_a_worker_that_died_while_it_was_elected) {
+TEST(node_protocol, a_new_leader_is_told_of_a_worker_that_died_while_it_was_elected) {
   for (const bool waits : {false, true}) {
     SCOPED_TRACE(waits);
     processes all{synchronous, {0, 1, 2}, 3};
@@ -234,7 +234,7 @@ TEST(node_protocol, a_new_chair_is_told_of_a_worker_that_died_while_it_was_elect
     all.die(0);
     ASSERT_TRUE(died);
     const auto second = all.orders_of(2);
-    ASSERT_EQ(told<worker_lost>(second).size(), 1u) << "and once to the chair that was";
+    ASSERT_EQ(told<worker_lost>(second).size(), 1u) << "and once to the leader that was";
     EXPECT_EQ(told<worker_waits>(second).size(), waits ? 1u : 0u);
     const auto decided = all_of<decision>(all.orders_of(1));
     ASSERT_EQ(decided.size(), 2u) << "it wishes for another resolution";
@@ -247,36 +247,36 @@ TEST(node_protocol, a_new_chair_is_told_of_a_worker_that_died_while_it_was_elect
   }
 }
 
-TEST(node_protocol, has_one_chair_again_that_knows_everything_when_one_comes_back_that_was_cut_off_in_it) {
+TEST(node_protocol, has_one_leader_again_that_knows_everything_when_one_comes_back_that_was_cut_off_in_it) {
   processes all{synchronous, {0, 1, 2}, 3};
   all.cut_off(0);
-  ASSERT_NE(all[1].chair(), nullptr);
-  EXPECT_THAT(all[1].chair()->members().living(), ElementsAre(1, 2));
-  EXPECT_NE(all[0].chair(), nullptr) << "it cannot know";
+  ASSERT_NE(all[1].leader(), nullptr);
+  EXPECT_THAT(all[1].leader()->members().living(), ElementsAre(1, 2));
+  EXPECT_NE(all[0].leader(), nullptr) << "it cannot know";
   all.worker_finishes(1);
   all.reconnect(0);
   all.pass(2);
   EXPECT_EQ(all.life(0), all[0].delegate().last().what.view.lives.at(0));
   EXPECT_GT(all.life(0), 0u) << "its model was left behind";
   EXPECT_TRUE(all.stand_still.empty());
-  const auto seat = all[0].chair_node();
+  const auto seat = all[0].leader_node();
   EXPECT_EQ(seat, 1u) << "it stays where it can";
   for (node_number n = 0; n < 3; ++n) {
-    EXPECT_EQ(all[n].chair_node(), seat);
-    EXPECT_EQ(all[n].chair() != nullptr, n == seat);
-    EXPECT_EQ(all_of<chair_left>(all.orders_of(n)).size(), n == 0 ? 1u : 0u) << n;
+    EXPECT_EQ(all[n].leader_node(), seat);
+    EXPECT_EQ(all[n].leader() != nullptr, n == seat);
+    EXPECT_EQ(all_of<lead_left>(all.orders_of(n)).size(), n == 0 ? 1u : 0u) << n;
   }
-  EXPECT_THAT(all[seat].chair()->members().living(), ElementsAre(0, 1, 2));
-  EXPECT_FALSE(all[seat].chair()->members().ready(0));
+  EXPECT_THAT(all[seat].leader()->members().living(), ElementsAre(0, 1, 2));
+  EXPECT_FALSE(all[seat].leader()->members().ready(0));
   all.on(0, worker_joined{0, all.life(0), 5});
-  EXPECT_TRUE(all[seat].chair()->members().ready(0));
+  EXPECT_TRUE(all[seat].leader()->members().ready(0));
   all.worker_finishes(0);
-  EXPECT_TRUE(all[seat].chair()->running());
+  EXPECT_TRUE(all[seat].leader()->running());
   all.worker_finishes(2);
-  EXPECT_FALSE(all[seat].chair()->running()) << "all models are final";
+  EXPECT_FALSE(all[seat].leader()->running()) << "all models are final";
 }
 
-TEST(node_protocol, nobody_takes_the_chair_because_it_has_stood_for_it_in_vain) {
+TEST(node_protocol, nobody_takes_the_leader_because_it_has_stood_for_it_in_vain) {
   processes all{synchronous, {0, 1, 2}, 3};
   bool doubted = false;
   all.before_delivery = [&](node_number from, const consensus::message& m) {
@@ -288,12 +288,12 @@ TEST(node_protocol, nobody_takes_the_chair_because_it_has_stood_for_it_in_vain) 
   };
   all.die(0);
   ASSERT_TRUE(doubted);
-  EXPECT_NE(all[1].chair(), nullptr);
-  EXPECT_EQ(all[2].chair(), nullptr);
-  EXPECT_EQ(all[2].chair_node(), 1u);
+  EXPECT_NE(all[1].leader(), nullptr);
+  EXPECT_EQ(all[2].leader(), nullptr);
+  EXPECT_EQ(all[2].leader_node(), 1u);
   all.worker_finishes(1);
   all.worker_finishes(2);
-  EXPECT_FALSE(all[1].chair()->running()) << "all have finished, and it has heard of that";
+  EXPECT_FALSE(all[1].leader()->running()) << "all have finished, and it has heard of that";
 }
 
 TEST(node_protocol, an_evicted_worker_stands_still_and_keeps_its_model) {
@@ -301,7 +301,7 @@ TEST(node_protocol, an_evicted_worker_stands_still_and_keeps_its_model) {
     SCOPED_TRACE(algorithm);
     processes all{algorithm, {0, 1, 2}, 3};
     all.cut_off(2);
-    all.tell_of_others(2, health::state::well); // or it would stand for the chair, in vain
+    all.tell_of_others(2, health::state::well); // or it would stand for election, in vain
     all.orders_of(2);
     all.stand_still.clear();
     const auto evicted = all[0].delegate().last();
@@ -321,23 +321,23 @@ TEST(node_protocol, starts_those_anew_whose_process_comes_again_and_lets_it_vote
     SCOPED_TRACE(algorithm);
     processes all{algorithm, {0, 1, 2}, 3};
     all.die(2);
-    EXPECT_THAT(all[0].chair()->members().living(), ElementsAre(0, 1));
-    EXPECT_EQ(all[0].chair()->lost(), 1u);
+    EXPECT_THAT(all[0].leader()->members().living(), ElementsAre(0, 1));
+    EXPECT_EQ(all[0].leader()->lost(), 1u);
     EXPECT_THAT(all[0].delegate().last().voters, ElementsAre(0, 1));
     all.orders_of(2);
     all.come_back(2);
     EXPECT_EQ(all_of<start_worker>(all.orders_of(2)).size(), 1u);
     EXPECT_GT(all.life(2), 0u);
-    EXPECT_THAT(all[0].chair()->members().living(), ElementsAre(0, 1, 2));
-    EXPECT_FALSE(all[0].chair()->members().ready(2));
-    EXPECT_EQ(all[0].chair()->returned(), 1u);
+    EXPECT_THAT(all[0].leader()->members().living(), ElementsAre(0, 1, 2));
+    EXPECT_FALSE(all[0].leader()->members().ready(2));
+    EXPECT_EQ(all[0].leader()->returned(), 1u);
     EXPECT_THAT(all[0].delegate().last().voters, ElementsAre(0, 1)) << "it could outvote who has the model";
     all.on(2, worker_joined{2, all.life(2), 5});
-    EXPECT_TRUE(all[0].chair()->members().ready(2));
+    EXPECT_TRUE(all[0].leader()->members().ready(2));
     EXPECT_THAT(all[0].delegate().last().voters, ElementsAre(0, 1, 2));
     all.die(0);
-    ASSERT_NE(all[1].chair(), nullptr) << "of three voters two are left";
-    EXPECT_THAT(all[1].chair()->members().living(), ElementsAre(1, 2));
+    ASSERT_NE(all[1].leader(), nullptr) << "of three voters two are left";
+    EXPECT_THAT(all[1].leader()->members().living(), ElementsAre(1, 2));
   }
 }
 
@@ -346,7 +346,7 @@ TEST(node_protocol, counts_an_answer_once_and_only_to_the_present_question) {
   const auto rules = charter_of(*run, 1, {0, 0, 0}, std::chrono::seconds(10));
   node_protocol n{*run, *rules, 0, founding_of(*run, *rules, {{0, {}}})};
   n.begin();
-  const auto first = all_of<hold_steps>(n.in_chair(checkpoint_due{}));
+  const auto first = all_of<hold_steps>(n.in_leader(checkpoint_due{}));
   ASSERT_EQ(first.size(), 1u);
   EXPECT_TRUE(n.on(holding{0, 0, first[0].round + 1, 50, 0}).empty());
   EXPECT_TRUE(n.on(holding{0, 0, first[0].round, 2, 0}).empty());
@@ -364,7 +364,7 @@ TEST(node_protocol, does_not_wait_for_the_answers_of_the_lost) {
   const auto rules = charter_of(*run, 1, {0, 0, 0}, std::chrono::seconds(10));
   node_protocol n{*run, *rules, 0, founding_of(*run, *rules, {{0, {}}})};
   n.begin();
-  const auto hold = all_of<hold_steps>(n.in_chair(checkpoint_due{}));
+  const auto hold = all_of<hold_steps>(n.in_leader(checkpoint_due{}));
   ASSERT_EQ(hold.size(), 1u);
   n.on(holding{0, 0, hold[0].round, 4, 0});
   EXPECT_TRUE(all_of<decision>(n.on(worker_lost{1, 0})).empty()) << "worker 2 has not answered";
@@ -388,8 +388,8 @@ TEST(node_protocol, starts_a_master_anew_at_once_unless_a_fault_plan_will) {
     if (planned)
       all.on(1, restart_worker{2});
     EXPECT_GT(all.life(2), 0u);
-    EXPECT_TRUE(all[0].chair()->members().is_current(2, all.life(2)));
-    EXPECT_TRUE(all[0].chair()->members().ready(2)) << "it has a state of its own";
+    EXPECT_TRUE(all[0].leader()->members().is_current(2, all.life(2)));
+    EXPECT_TRUE(all[0].leader()->members().ready(2)) << "it has a state of its own";
   }
 }
 

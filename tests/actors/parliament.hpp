@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/runtime/consensus/delegate.hpp"
+#include "gossamer/actors/agreement/delegate.hpp"
 
 #include <deque>
 

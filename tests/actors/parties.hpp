@@ -1,8 +1,8 @@
 #pragma once
 
-#include "gossamer/actors/runtime/consensus/inspecting_archive.hpp"
-#include "gossamer/actors/runtime/node_protocol.hpp"
-#include "gossamer/actors/worlds/world.hpp"
+#include "gossamer/actors/agreement/inspecting_archive.hpp"
+#include "gossamer/actors/agreement/node_protocol.hpp"
+#include "gossamer/actors/node/world.hpp"
 
 #include <gtest/gtest.h>
 
@@ -85,7 +85,7 @@ public:
   void be_patient() {
     const bool waits_for_somebody = std::ranges::any_of(party_, &party::paused) || !returning_.empty();
     EXPECT_TRUE(over() || waits_for_somebody) << "it waits for nobody";
-    in_chair(stop_run{run_end::seconds, now_s_});
+    in_leader(stop_run{run_end::seconds, now_s_});
     for (const double s : {9.9, 0.1, 1.0, 9.0, 0.1}) {
       settle();
       now_s_ += s;
@@ -229,11 +229,11 @@ private:
   }
   void stop() {
     --may_.stops;
-    in_chair(stop_run{run_end::seconds, now_s_});
+    in_leader(stop_run{run_end::seconds, now_s_});
   }
   void save() {
     --may_.saves;
-    in_chair(checkpoint_due{});
+    in_leader(checkpoint_due{});
   }
 
   void settle() {
@@ -247,8 +247,8 @@ private:
   void hear(std::size_t from) {
     const auto m = std::move(said_[from].front());
     said_[from].erase(said_[from].begin());
-    std::visit(overloaded{[this](const run_progress& what) { in_chair(what); },
-                          [this](const model_came& what) { in_chair(what); }, [this](const auto& what) { on(what); }},
+    std::visit(overloaded{[this](const run_progress& what) { in_leader(what); },
+                          [this](const model_came& what) { in_leader(what); }, [this](const auto& what) { on(what); }},
                m);
   }
 
@@ -257,14 +257,14 @@ private:
     obey(node_.on(what));
   }
   template <class Event>
-  void in_chair(const Event& what) {
-    obey(node_.in_chair(what));
+  void in_leader(const Event& what) {
+    obey(node_.in_leader(what));
   }
 
   void obey(const node_protocol::orders& all) {
     for (const auto& o : all)
       std::visit([this](const auto& one) { obey(one); }, o);
-    EXPECT_EQ(over(), node_.chair()->over());
+    EXPECT_EQ(over(), node_.leader()->over());
   }
 
   void obey(const start_worker& m) {
@@ -332,7 +332,7 @@ private:
     EXPECT_TRUE(!somebody_has_a_model || too_late) << m.sentence;
     ended_ = m;
   }
-  template <class Order> // a post, a report, a change of the chair: there is nobody else
+  template <class Order> // a post, a report, a change of the leader: there is nobody else
   void obey(const Order&) {
     ADD_FAILURE() << "an order for another node";
   }

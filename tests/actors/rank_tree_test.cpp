@@ -1,7 +1,7 @@
 // Means of models along a tree over ranks.
-#include "gossamer/actors/runtime/life_range.hpp"
-#include "gossamer/actors/runtime/partial_mean.hpp"
-#include "gossamer/actors/runtime/rank_tree.hpp"
+#include "gossamer/actors/evaluation/partial_mean.hpp"
+#include "gossamer/actors/evaluation/rank_tree.hpp"
+#include "gossamer/actors/worker/life_range.hpp"
 #include "gossamer/base/philox.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
-#include "gossamer/actors/runtime/messages.hpp"
-#include "gossamer/actors/worlds/detail/cluster_parts.hpp"
-#include "gossamer/actors/worlds/real_time.hpp"
-#include "gossamer/actors/worlds/rendezvous.hpp"
+#include "gossamer/actors/cluster/detail/cluster_parts.hpp"
+#include "gossamer/actors/hosting/messages.hpp"
+#include "gossamer/actors/node/rendezvous.hpp"
+#include "gossamer/actors/real_time/real_time.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
@@ -70,7 +70,7 @@ TEST(interfaces, accept_their_messages_and_no_others) {
   EXPECT_TRUE(accepts(node, begin_run{}));
   EXPECT_TRUE(accepts(node, cluster_plan{}));
   const peer_interface::handle peer{node};
-  EXPECT_TRUE(accepts(peer, work_report{})) << "any node may have the chair";
+  EXPECT_TRUE(accepts(peer, work_report{})) << "any node may lead";
   EXPECT_TRUE(accepts(peer, consensus::hold{}));
   EXPECT_FALSE(accepts(peer, cluster_plan{})) << "which its leader alone sends";
   EXPECT_FALSE(accepts(peer, decision{})) << "which resolutions say";

@@ -1,4 +1,4 @@
-#include "gossamer/actors/runtime/fingerprint.hpp"
+#include "gossamer/actors/protocol/fingerprint.hpp"
 #include "gossamer/compute/npz.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // Seats under every schedule of small worlds, and drawn ones of larger worlds: newcomers that ask, are refused, die
-// before they are ready, or come; processes that fall silent, are heard again, or die, the chair too. What has been
-// agreed on is a list here, to which one that has the chair adds: how that comes about is explored elsewhere.
+// before they are ready, or come; processes that fall silent, are heard again, or die, the leader too. What has been
+// agreed on is a list here, to which one that leads adds: how that comes about is explored elsewhere.
 #include "gossamer/base/philox.hpp"
 
 #include <gtest/gtest.h>

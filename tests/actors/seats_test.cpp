@@ -1,4 +1,4 @@
-#include "gossamer/actors/runtime/consensus/seats.hpp"
+#include "gossamer/actors/agreement/seats.hpp"
 
 #include <gmock/gmock.h>
 
@@ -47,7 +47,7 @@ TEST(seats, are_of_whoever_is_agreed_on_anew_and_not_of_one_that_was_admitted_el
   s.adopt(without);
   s.believe({1, 0, gone});
   EXPECT_TRUE(s.admit(1, {1024, {}, {}}));
-  EXPECT_THAT(s.adopt(two_of_three()), ElementsAre(1)) << "another chair has heard the former one";
+  EXPECT_THAT(s.adopt(two_of_three()), ElementsAre(1)) << "another leader has heard the former one";
   EXPECT_TRUE(s.is_well(1, 0));
 }
 
@@ -69,7 +69,7 @@ TEST(seats, believe_what_is_seen_of_the_present_life) {
   EXPECT_TRUE(s.is_well(1, 5));
 }
 
-TEST(seats, believe_in_a_chair_that_has_just_been_agreed_on_and_in_nobody_else_that_was_silent) {
+TEST(seats, believe_in_a_leader_that_has_just_been_agreed_on_and_in_nobody_else_that_was_silent) {
   auto s = begun();
   s.believe({0, 0, suspected});
   s.believe({1, 0, suspected});
@@ -108,7 +108,7 @@ TEST(seats, are_the_silent_ones_again_when_they_are_heard_before_the_candidate_i
   EXPECT_FALSE(s.believe({1, 0, well})) << "it has been replaced";
 }
 
-TEST(seats, are_given_in_lives_that_no_other_chair_gives) {
+TEST(seats, are_given_in_lives_that_no_other_leader_gives) {
   auto s = begun();
   s.believe({1, 0, gone});
   std::set<std::uint32_t> given;
@@ -132,7 +132,7 @@ TEST(seats, are_not_kept_for_more_than_there_are_lives_under_a_resolution) {
   EXPECT_TRUE(s.keep(1, 2)) << "the next resolution has lives of its own";
 }
 
-TEST(seats, are_given_to_one_that_a_chair_admitted_which_has_died_since) {
+TEST(seats, are_given_to_one_that_a_leader_admitted_which_has_died_since) {
   auto s = begun();
   EXPECT_TRUE(s.admit(2, {1025, {"d", 1}, {"d", 2}}));
   EXPECT_FALSE(s.admit(2, {1024, {}, {}})) << "another one was admitted later";

@@ -1,8 +1,8 @@
 #pragma once
 
 // A world in which nothing happens but what concerns seats.
-#include "gossamer/actors/runtime/consensus/inspecting_archive.hpp"
-#include "gossamer/actors/runtime/consensus/seats.hpp"
+#include "gossamer/actors/agreement/inspecting_archive.hpp"
+#include "gossamer/actors/agreement/seats.hpp"
 
 #include <algorithm>
 
@@ -34,7 +34,7 @@ struct one_process {
   seats table;
 };
 struct one_candidate {
-  std::size_t chair; ///< process
+  std::size_t leader; ///< process
   candidacy seat;
 };
 
@@ -62,7 +62,7 @@ public:
       const auto& one = processes_[p];
       if (!one.lives)
         continue;
-      if (has_chair(p) && joins_ < may_.joins)
+      if (has_leader(p) && joins_ < may_.joins)
         all.push_back({join, p});
       if (may_resolve(p))
         all.push_back({resolve, p});
@@ -87,7 +87,7 @@ public:
     }
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
       all.push_back({die, c});
-      if (processes_[candidates_[c].chair].lives) {
+      if (processes_[candidates_[c].leader].lives) {
         all.push_back({ready, c});
         all.push_back({refuse, c});
       }
@@ -139,7 +139,7 @@ public:
   }
 
   /// Nothing goes wrong any more: who came last to a place and lives has it, and every other place can be given. Two
-  /// may claim one, the one silent and the other let in by a chair that had a successor; either may have it.
+  /// may claim one, the one silent and the other let in by a leader that had a successor; either may have it.
   void calm() {
     settle();
     if (std::ranges::none_of(processes_, [this](const auto& p) { return p.lives && is_member(p); }))
@@ -151,7 +151,7 @@ public:
       if (newest_lives(n))
         throw broken{"somebody lives who has the place of " + std::to_string(n) + ", and has been thrown out"};
       const auto before = processes_.size();
-      ask(newest_chair(), n);
+      ask(newest_leader(), n);
       if (candidates_.empty() || candidates_.back().seat.node != n)
         throw broken{"the place of " + std::to_string(n) + " is free, and nobody can have it"};
       come(candidates_.size() - 1);
@@ -178,8 +178,8 @@ public:
     for (auto& r : copy.decided_)
       all(r);
     for (auto& c : copy.candidates_) {
-      std::uint64_t chair = c.chair;
-      sum(chair)(c.seat.node)(c.seat.life);
+      std::uint64_t leader = c.leader;
+      sum(leader)(c.seat.node)(c.seat.life);
     }
     return sum.sum();
   }
@@ -201,9 +201,9 @@ private:
   }
   int living() const { return static_cast<int>(std::ranges::count(processes_, true, &one_process::lives)); }
   /// As it knows. One that was cut off may believe so, and another have it.
-  bool has_chair(std::size_t p) const {
+  bool has_leader(std::size_t p) const {
     const auto& last = decided_[processes_[p].knows - 1];
-    return last.chair == processes_[p].number && last.knows(last.chair, processes_[p].life);
+    return last.leader == processes_[p].number && last.knows(last.leader, processes_[p].life);
   }
   bool is_member(const one_process& one) const { return decided_.back().knows(one.number, one.life); }
   bool newest_lives(node_number n) const {
@@ -213,7 +213,7 @@ private:
         newest = &p;
     return newest->lives;
   }
-  /// A member that knows what was resolved last may get the chair.
+  /// A member that knows what was resolved last may come to lead.
   bool may_resolve(std::size_t p) const {
     const auto& one = processes_[p];
     return one.knows == decided_.size() && static_cast<int>(decided_.size()) <= may_.resolutions && is_member(one);
@@ -241,14 +241,14 @@ private:
   void come(std::size_t c) {
     const auto [p, seat] = candidates_[c];
     candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(c));
-    auto& chair = processes_[p].table;
-    const bool is_heard = chair[seat.node].agreed == chair[seat.node].by.life && chair[seat.node].is == well;
+    auto& leader = processes_[p].table;
+    const bool is_heard = leader[seat.node].agreed == leader[seat.node].by.life && leader[seat.node].is == well;
     if (wrong_ == mistake::replace_the_heard)
-      chair.believe({seat.node, chair[seat.node].by.life, gone});
+      leader.believe({seat.node, leader[seat.node].by.life, gone});
     if (wrong_ == mistake::raise_when_asked)
-      chair.believe({seat.node, seat.life, well});
-    else if (!chair.admit(seat.node, {seat.life, {}, {}}))
-      return chair.release(seat);
+      leader.believe({seat.node, seat.life, well});
+    else if (!leader.admit(seat.node, {seat.life, {}, {}}))
+      return leader.release(seat);
     if (is_heard)
       throw broken{fmt(seat.node, seat.life) + " takes the place of one that is well"};
     if (wrong_ == mistake::tell_of_candidates)
@@ -261,7 +261,7 @@ private:
   }
 
   void give_up(std::size_t c) {
-    processes_[candidates_[c].chair].table.release(candidates_[c].seat);
+    processes_[candidates_[c].leader].table.release(candidates_[c].seat);
     candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(c));
   }
 
@@ -285,7 +285,7 @@ private:
     auto& one = processes_[p];
     auto next = decided_.back();
     ++next.what.number;
-    next.chair = one.number;
+    next.leader = one.number;
     next.nodes.clear();
     next.voters.clear();
     for (node_number n = 0; n < may_.places; ++n)
@@ -313,9 +313,9 @@ private:
           throw broken{"it was agreed on " + fmt(n, p.life) + ", which there never was"};
   }
 
-  std::size_t newest_chair() const {
+  std::size_t newest_leader() const {
     for (std::size_t p = 0; p < processes_.size(); ++p)
-      if (processes_[p].lives && has_chair(p) && processes_[p].knows == decided_.size())
+      if (processes_[p].lives && has_leader(p) && processes_[p].knows == decided_.size())
         return p;
     throw broken{"nobody leads"};
   }

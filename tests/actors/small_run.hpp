@@ -1,7 +1,7 @@
 #pragma once
 
-#include "gossamer/actors/runtime/experiment.hpp"
-#include "gossamer/actors/runtime/view_change.hpp"
+#include "gossamer/actors/run/experiment.hpp"
+#include "gossamer/actors/worker/view_change.hpp"
 
 #include <string>
 

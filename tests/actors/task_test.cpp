@@ -1,4 +1,4 @@
-#include "gossamer/actors/runtime/task.hpp"
+#include "gossamer/actors/worker/task.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "gossamer/actors/runtime/under_way.hpp"
+#include "gossamer/actors/frames/under_way.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Views as they are made, from what is agreed on, by whoever is told of it.
-#include "gossamer/actors/runtime/view_maker.hpp"
+#include "gossamer/actors/run/view_maker.hpp"
 
 #include <gmock/gmock.h>
 

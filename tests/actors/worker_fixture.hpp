@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/runtime/hosted_worker.hpp"
+#include "gossamer/actors/worker/hosted_worker.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "gossamer/actors/runtime/hosted_worker.hpp"
+#include "gossamer/actors/worker/hosted_worker.hpp"
 
 #include <gtest/gtest.h>
 
@@ -184,7 +184,7 @@ TEST(worker, reads_the_schedule_at_the_progress_of_all) {
   s.training.synchronous = false;
   fixture apart{s};
   EXPECT_FLOAT_EQ(apart.w.learning_rate(0), 0.5f);
-  apart.w.progressed(6); // as the chair heard
+  apart.w.progressed(6); // as the leader heard
   EXPECT_FLOAT_EQ(apart.w.learning_rate(1), 0.25f);
 }
 
@@ -196,7 +196,7 @@ TEST(worker, counts_what_others_had_done_before_the_run_went_on) {
   s.training.synchronous = false;
   s.training.updates_ahead = 6;
   fixture apart{s};
-  EXPECT_FLOAT_EQ(apart.w.learning_rate(1), 0.25f) << "before the chair has said anything";
+  EXPECT_FLOAT_EQ(apart.w.learning_rate(1), 0.25f) << "before the leader has said anything";
 }
 
 TEST(worker, encodes_and_decodes_by_its_coder) {

@@ -1,5 +1,5 @@
-#include "gossamer/actors/runtime/gradient_source.hpp"
-#include "gossamer/actors/worlds/simulated_world.hpp"
+#include "gossamer/actors/run/gradient_source.hpp"
+#include "gossamer/actors/simulated/simulated_world.hpp"
 
 #include <gtest/gtest.h>
 

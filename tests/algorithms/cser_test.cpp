@@ -1,4 +1,4 @@
-#include "gossamer/actors/runtime/experiment.hpp"
+#include "gossamer/actors/run/experiment.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "gossamer/actors/worlds/simulated_world.hpp"
+#include "gossamer/actors/simulated/simulated_world.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Parameter servers against loops without actors.
-#include "gossamer/actors/worlds/simulated_world.hpp"
+#include "gossamer/actors/simulated/simulated_world.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // What the algorithms of the SVRG family share: tasks, epochs, the bound on staleness, faults and bits.
 #include "gossamer/actors/collectives/ask.hpp"
-#include "gossamer/actors/worlds/simulated_world.hpp"
+#include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 // Real actors in real threads with workers on a GPU, whose kernels are run thread by thread on the processor: they
 // train beside workers without one, and when the GPU is lost, at whatever moment, the others go on without them.
-#include "gossamer/actors/worlds/local_world.hpp"
-#include "gossamer/actors/worlds/simulated_world.hpp"
+#include "gossamer/actors/real_time/local_world.hpp"
+#include "gossamer/actors/simulated/simulated_world.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // Whole runs on a GPU. Every case is skipped, with the reason, where there is none.
-#include "gossamer/actors/worlds/local_world.hpp"
+#include "gossamer/actors/real_time/local_world.hpp"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/faults/chaos.hpp"
-#include "gossamer/actors/worlds/simulated_world.hpp"
+#include "gossamer/actors/simulated/simulated_world.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Several nodes in one process, over real sockets on 127.0.0.1.
-#include "gossamer/actors/runtime/connections.hpp"
+#include "gossamer/actors/frames/connections.hpp"
 
 #include "data_plane/live_planes.hpp"
 

@@ -1,5 +1,5 @@
 #include "gossamer/actors/data_plane/outbox.hpp"
-#include "gossamer/actors/runtime/under_way.hpp"
+#include "gossamer/actors/frames/under_way.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // The example of docs/adding-an-algorithm.md: a run without the command line, with a program's own table of algorithms.
-#include "gossamer/actors/worlds/local_world.hpp"
+#include "gossamer/actors/real_time/local_world.hpp"
 
 #include <gtest/gtest.h>
 

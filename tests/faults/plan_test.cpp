@@ -142,9 +142,9 @@ TEST(describe, says_it_in_one_line) {
   EXPECT_EQ(describe({.kind = kill, .nodes = {0, 2}, .at_s = 2, .lasts_s = 1, .processes = true}),
             "the processes of nodes 0 and 2 are dead from 2 s to 3 s");
   EXPECT_EQ(describe({.kind = kill, .at_s = 2, .coordinators = 1}),
-            "the process that has the chair is dead from 2 s on");
+            "the process that leads is dead from 2 s on");
   EXPECT_EQ(describe({.kind = kill, .at_step = 9, .coordinators = 3}),
-            "the process that has the chair and 2 more that vote are dead from step 9 on");
+            "the process that leads and 2 more that vote are dead from step 9 on");
   EXPECT_EQ(describe({.kind = leave, .workers = {1, 2}, .at_s = 2, .lasts_s = 1}),
             "workers 1 and 2 are gone from 2 s to 3 s");
   EXPECT_EQ(describe({.kind = join, .workers = {8}, .at_s = 2, .processes = true}),

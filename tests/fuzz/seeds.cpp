@@ -2,7 +2,7 @@
 // frames are the golden files and the examples of all codecs, texts are what the library itself writes or lists.
 #include "gossamer/actors/data_plane/token_handshake.hpp"
 #include "gossamer/actors/faults/chaos.hpp"
-#include "gossamer/actors/runtime/algorithm.hpp"
+#include "gossamer/actors/worker/algorithm.hpp"
 #include "gossamer/apps/detail/options.hpp"
 #include "gossamer/compute/dataset.hpp"
 #include "gossamer/compute/model.hpp"

@@ -1,6 +1,6 @@
 // Any text is refused, or is a spec that is written and read again as the same; whatever table it is looked up in, its
 // parameters are refused or filled in.
-#include "gossamer/actors/runtime/algorithm.hpp"
+#include "gossamer/actors/worker/algorithm.hpp"
 #include "gossamer/compress/codec.hpp"
 #include "gossamer/compute/dataset.hpp"
 #include "gossamer/compute/model.hpp"

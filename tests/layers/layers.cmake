@@ -39,7 +39,7 @@ expect_allowed(topology base/vec.hpp topology/graph.hpp)
 expect_allowed(compress base/vec.hpp compress/codec.hpp)
 expect_allowed(compute base/vec.hpp compute/model.hpp)
 
-set(actors actors/runtime/worker.hpp)
+set(actors actors/worker/worker.hpp)
 expect_forbidden(base topology/graph.hpp compress/codec.hpp compute/model.hpp ${actors})
 expect_forbidden(topology compress/codec.hpp compute/model.hpp ${actors})
 expect_forbidden(compress topology/graph.hpp compute/model.hpp ${actors})

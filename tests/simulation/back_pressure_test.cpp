@@ -1,7 +1,7 @@
 // What is under way from one worker to another stays bounded, also where an algorithm waits for nobody; and no
 // algorithm waits for ever, however little may be under way.
 #include "gossamer/actors/faults/chaos.hpp"
-#include "gossamer/actors/worlds/simulated_world.hpp"
+#include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <gmock/gmock.h>

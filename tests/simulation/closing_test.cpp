@@ -1,5 +1,5 @@
 // How runs end when something goes wrong while they do.
-#include "gossamer/actors/worlds/simulated_world.hpp"
+#include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <gmock/gmock.h>

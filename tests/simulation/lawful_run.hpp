@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/worlds/simulated_world.hpp"
+#include "gossamer/actors/simulated/simulated_world.hpp"
 
 #include <map>
 #include <vector>

@@ -1,5 +1,5 @@
 // Masters die before anybody has heard of them.
-#include "gossamer/actors/worlds/simulated_world.hpp"
+#include "gossamer/actors/simulated/simulated_world.hpp"
 
 #include <gmock/gmock.h>
 

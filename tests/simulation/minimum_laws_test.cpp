@@ -1,6 +1,6 @@
 // Every algorithm finds the minimum of a small problem with every optimiser and every schedule, unless its entry says
 // why not. A new algorithm, optimiser or schedule inherits that.
-#include "gossamer/actors/worlds/simulated_world.hpp"
+#include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>

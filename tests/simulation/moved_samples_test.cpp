@@ -1,5 +1,5 @@
 // Which samples workers train on while others are lost.
-#include "gossamer/actors/worlds/simulated_world.hpp"
+#include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/compute/redeal.hpp"
 #include "gossamer/compute/sampler.hpp"
 

@@ -1,4 +1,4 @@
-// What every algorithm must do in the simulated world when processes die there, the one that has the chair among them.
+// What every algorithm must do in the simulated world when processes die there, the one that leads among them.
 #include "gossamer/actors/faults/chaos.hpp"
 #include "gossamer/actors/faults/shrink.hpp"
 #include "gossamer/actors/simulation/auditor.hpp"

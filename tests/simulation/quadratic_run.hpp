@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/runtime/run_settings.hpp"
+#include "gossamer/actors/run/run_settings.hpp"
 
 namespace gossamer::testing_support {
 

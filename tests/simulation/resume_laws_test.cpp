@@ -1,6 +1,6 @@
 // A run that is cut off and goes on from a checkpoint: synchronous algorithms come to the bits of the run that was not,
 // asynchronous ones keep their promises, and checkpoints are consistent however events interleave.
-#include "gossamer/actors/worlds/simulated_world.hpp"
+#include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <gmock/gmock.h>

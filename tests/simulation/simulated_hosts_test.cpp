@@ -1,5 +1,5 @@
 // Runs over hosts of which a file knows the links and the speed.
-#include "gossamer/actors/worlds/simulated_world.hpp"
+#include "gossamer/actors/simulated/simulated_world.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,7 @@
 // Nodes of the simulated world that are processes of their own: what becomes of a run when some of them die.
+#include "gossamer/actors/real_time/local_world.hpp"
+#include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/actors/simulation/auditor.hpp"
-#include "gossamer/actors/worlds/local_world.hpp"
-#include "gossamer/actors/worlds/simulated_world.hpp"
 
 #include <gmock/gmock.h>
 
@@ -61,7 +61,7 @@ TEST(simulated_processes, share_a_node_and_its_fate) {
   EXPECT_EQ(steps[3], 200u);
 }
 
-TEST(simulated_processes, elect_another_one_that_ends_the_run_when_the_chair_dies) {
+TEST(simulated_processes, elect_another_one_that_ends_the_run_when_the_leader_dies) {
   for (const char* algorithm : {"d-psgd", "all-reduce-sgd", "ad-psgd", "async-sgd"}) {
     events seen;
     const auto result =
@@ -74,8 +74,8 @@ TEST(simulated_processes, elect_another_one_that_ends_the_run_when_the_chair_die
   }
 }
 
-// Whoever stands for the chair must notice that it waits for one that is dead, also if it has never met that one.
-TEST(simulated_processes, elect_another_one_though_one_that_has_no_vote_dies_with_the_chair) {
+// Whoever stands for election must notice that it waits for one that is dead, also if it has never met that one.
+TEST(simulated_processes, elect_another_one_though_one_that_has_no_vote_dies_with_the_leader) {
   for (const double at_s : {0.0, 2.0}) {
     fault_plan plan;
     plan.faults.push_back({.kind = fault_kind::kill, .workers = {7}, .at_s = at_s, .processes = true});
@@ -144,7 +144,7 @@ TEST(simulated_processes, have_a_place_for_whoever_comes_after_a_candidate_that_
 }
 
 // Before, while, or after all agree on it.
-TEST(simulated_processes, take_in_who_was_let_in_by_a_chair_that_has_died) {
+TEST(simulated_processes, take_in_who_was_let_in_by_a_leader_that_has_died) {
   for (double at_s = 1.8; at_s < 1.83; at_s += 0.0005) {
     auto s = apart();
     s.prepare_s = 0.3;
@@ -172,7 +172,7 @@ TEST(simulated_processes, count_on_when_one_leads_that_has_just_come) {
       for (const auto of_one : result.summary.steps_per_worker)
         steps += of_one;
       EXPECT_EQ(result.summary.final.step, steps) << algorithm;
-      EXPECT_GE(result.summary.unreported, 2u) << algorithm << ": worker 1, and that of the chair";
+      EXPECT_GE(result.summary.unreported, 2u) << algorithm << ": worker 1, and that of the leader";
     }
 }
 
@@ -265,7 +265,7 @@ TEST(simulated_processes, are_taken_back_when_they_are_heard_again) {
   }
 }
 
-TEST(simulated_processes, do_not_go_by_what_a_former_chair_asked_for_while_it_was_not_heard) {
+TEST(simulated_processes, do_not_go_by_what_a_former_leader_asked_for_while_it_was_not_heard) {
   auto settings = lawful_run("cser-pl");
   settings.eval_every = 0.02;
   for (std::uint64_t interleaving = 1; interleaving <= 30; ++interleaving) {

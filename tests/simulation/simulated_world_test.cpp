@@ -1,5 +1,5 @@
-#include "gossamer/actors/worlds/local_world.hpp"
-#include "gossamer/actors/worlds/simulated_world.hpp"
+#include "gossamer/actors/real_time/local_world.hpp"
+#include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // What every algorithm must do in the simulated world, whatever goes wrong there. A new algorithm inherits all of it.
 #include "gossamer/actors/faults/chaos.hpp"
-#include "gossamer/actors/worlds/simulated_world.hpp"
+#include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <gmock/gmock.h>

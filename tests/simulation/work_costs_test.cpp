@@ -1,6 +1,6 @@
+#include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/actors/simulation/standstill.hpp"
 #include "gossamer/actors/simulation/work_costs.hpp"
-#include "gossamer/actors/worlds/simulated_world.hpp"
 
 #include <gmock/gmock.h>
 

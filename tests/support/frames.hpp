@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/runtime/frame.hpp"
+#include "gossamer/actors/frames/frame.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/runtime/experiment.hpp"
+#include "gossamer/actors/run/experiment.hpp"
 #include "gossamer/compress/cuda/detail/coder_on.hpp"
 #include "gossamer/compute/cuda/detail/device_network.hpp"
 #include "gossamer/compute/cuda/detail/updates_on.hpp"

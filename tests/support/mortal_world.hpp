@@ -1,11 +1,11 @@
 #pragma once
 
-#include "gossamer/actors/runtime/connections.hpp"
-#include "gossamer/actors/runtime/hosted_worker.hpp"
-#include "gossamer/actors/runtime/messages.hpp"
-#include "gossamer/actors/runtime/node_protocol.hpp"
-#include "gossamer/actors/runtime/progress_meter.hpp"
-#include "gossamer/actors/runtime/view_maker.hpp"
+#include "gossamer/actors/agreement/node_protocol.hpp"
+#include "gossamer/actors/evaluation/progress_meter.hpp"
+#include "gossamer/actors/frames/connections.hpp"
+#include "gossamer/actors/hosting/messages.hpp"
+#include "gossamer/actors/run/view_maker.hpp"
+#include "gossamer/actors/worker/hosted_worker.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -30,7 +30,7 @@ struct death {
 /// Where workers live.
 enum class dwelling {
   together, ///< in one process; workers die
-  apart,    ///< each in a process of its own; processes die, also the one that has the chair
+  apart,    ///< each in a process of its own; processes die, also the one that leads
 };
 
 /// Workers and masters that die and come back, and nodes that do something about it, in one thread and without actors.
@@ -54,7 +54,7 @@ public:
     saved_.resize(participants());
   }
 
-  /// Runs until nothing can happen any more. @returns whether a chair has ended the run, with models
+  /// Runs until nothing can happen any more. @returns whether a leader has ended the run, with models
   bool run() {
     for (std::size_t n = 0; n < nodes_.size(); ++n)
       obey(n, nodes_[n]->protocol.begin());
@@ -69,7 +69,7 @@ public:
       }
       if (stop_at_ == events_)
         for (std::size_t n = 0; n < nodes_.size(); ++n)
-          to_node(outside, n, [this, n] { in_chair(n, actors::stop_run{actors::run_end::seconds, now_s_}); });
+          to_node(outside, n, [this, n] { in_leader(n, actors::stop_run{actors::run_end::seconds, now_s_}); });
       for (const auto n : std::exchange(left_, {}))
         end_process(n);
       if (!step() && !pass_time())
@@ -80,7 +80,7 @@ public:
   }
 
   std::size_t events() const noexcept { return events_; }
-  /// What the chair says about the end, if it is no failure.
+  /// What the leader says about the end, if it is no failure.
   const std::optional<actors::end_run>& end() const noexcept { return end_; }
   /// Whether all have been lost that had a state.
   bool extinct() const noexcept { return extinct_; }
@@ -228,7 +228,7 @@ private:
     actors::node_protocol protocol;
     actors::roster roster;
     std::map<actors::rank, actors::step_report> last_steps;
-    std::optional<actors::progress_meter> progress;                        // of the chair
+    std::optional<actors::progress_meter> progress;                        // of the leader
     std::map<actors::rank, std::pair<std::uint32_t, std::uint32_t>> views; // by rank: its life, and the last view
   };
 
@@ -246,32 +246,32 @@ private:
   void on(std::size_t n, const actors::step_report& r) {
     if (nodes_[n])
       nodes_[n]->last_steps[r.source] = r;
-    to_chair(n, r);
+    to_leader(n, r);
   }
-  void on(std::size_t n, const actors::model_came& m) { to_chair(n, m); }
+  void on(std::size_t n, const actors::model_came& m) { to_leader(n, m); }
 
   template <class Event>
-  void in_chair(std::size_t n, const Event& event) {
+  void in_leader(std::size_t n, const Event& event) {
     if (nodes_[n])
-      obey(n, nodes_[n]->protocol.in_chair(event));
+      obey(n, nodes_[n]->protocol.in_leader(event));
   }
-  void in_chair(std::size_t n, const actors::step_report& r) {
-    const auto* chair = nodes_[n] ? nodes_[n]->protocol.chair() : nullptr;
-    if (chair == nullptr || !chair->members().is_current(r.source, r.incarnation))
+  void in_leader(std::size_t n, const actors::step_report& r) {
+    const auto* leader = nodes_[n] ? nodes_[n]->protocol.leader() : nullptr;
+    if (leader == nullptr || !leader->members().is_current(r.source, r.incarnation))
       return;
     nodes_[n]->progress->count(r);
-    in_chair(n, actors::run_progress{nodes_[n]->progress->updates()});
+    in_leader(n, actors::run_progress{nodes_[n]->progress->updates()});
   }
   template <class News>
-  void to_chair(std::size_t n, const News& news) {
+  void to_leader(std::size_t n, const News& news) {
     busy_s_ = now_s_;
     if (!nodes_[n])
       return;
-    const auto chair = nodes_[n]->protocol.chair_node();
-    if (chair == n)
-      in_chair(n, news);
+    const auto leader = nodes_[n]->protocol.leader_node();
+    if (leader == n)
+      in_leader(n, news);
     else
-      to_node(sender(n), chair, [this, chair, news] { in_chair(chair, news); });
+      to_node(sender(n), leader, [this, leader, news] { in_leader(leader, news); });
   }
 
   void tell_workers(std::size_t n, const std::function<void(life&)>& what) {
@@ -327,20 +327,20 @@ private:
   void obey(std::size_t, const actors::run_failed&) { extinct_ = true; }
   void obey(std::size_t n, const actors::account_for& m) {
     for (const auto& [i, last] : nodes_[n]->last_steps)
-      to_node(sender(n), m.chair, [this, to = std::size_t{m.chair}, r = last] { in_chair(to, r); });
+      to_node(sender(n), m.leader, [this, to = std::size_t{m.leader}, r = last] { in_leader(to, r); });
   }
-  void obey(std::size_t n, const actors::chair_taken&) {
+  void obey(std::size_t n, const actors::lead_taken&) {
     nodes_[n]->progress.emplace(*run_);
     for (const auto& [i, last] : nodes_[n]->last_steps)
       nodes_[n]->progress->count(last);
   }
-  void obey(std::size_t, const actors::chair_left&) {}
+  void obey(std::size_t, const actors::lead_left&) {}
   void obey(std::size_t, const actors::nodes_moved&) {}
   void obey(std::size_t n, const actors::node_has_left&) {
     left_.insert(n);
     ++retired_;
   }
-  void obey(std::size_t, const actors::forget_worker& m) { // a chair that leaves does not tell of its own workers
+  void obey(std::size_t, const actors::forget_worker& m) { // a leader that leaves does not tell of its own workers
     retired_ += m.retired && where_ == dwelling::together;
   }
   void obey(std::size_t, const actors::welcome_worker&) {}

@@ -4,7 +4,7 @@
 #include "gossamer/actors/data_plane/detail/alarm.hpp"
 #include "gossamer/actors/data_plane/detail/stream.hpp"
 #include "gossamer/actors/data_plane/hello.hpp"
-#include "gossamer/actors/runtime/endpoint.hpp"
+#include "gossamer/actors/frames/endpoint.hpp"
 
 #include <asio/ip/tcp.hpp>
 #include <list>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/data_plane/data_plane.hpp"
+#include "gossamer/actors/data_plane/data_plane_setup.hpp"
 #include "gossamer/actors/data_plane/outbox.hpp"
 
 #include <mutex>

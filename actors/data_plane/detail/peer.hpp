@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/data_plane/arrivals.hpp"
-#include "gossamer/actors/data_plane/data_plane.hpp"
+#include "gossamer/actors/data_plane/data_plane_setup.hpp"
 #include "gossamer/actors/data_plane/detail/alarm.hpp"
 #include "gossamer/actors/data_plane/detail/memory_stream.hpp"
 #include "gossamer/actors/data_plane/session.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/runtime/experiment.hpp"
+#include "gossamer/actors/run/experiment.hpp"
 #include "gossamer/actors/telemetry/record.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // A program whose algorithms have the mistakes that such algorithms really have. Each works as long as its messages
 // come when its author expected them.
-#include "gossamer/actors/runtime/worker.hpp"
+#include "gossamer/actors/worker/worker.hpp"
 #include "gossamer/apps/command.hpp"
 
 #include <algorithm>

@@ -1,0 +1,153 @@
+// What a node does with what has been resolved, and while it leads.
+#include "gossamer/actors/agreement/node_protocol.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gossamer::actors {
+
+using consensus::health;
+using consensus::resolution;
+
+void node_protocol::obey(const consensus::orders& all, orders& out) {
+  for (const auto& one : all)
+    if (const auto* letter = std::get_if<consensus::post>(&one)) {
+      out.emplace_back(*letter);
+    } else if (const auto* next = std::get_if<consensus::adopt>(&one)) {
+      if (!next->moved.empty())
+        out.emplace_back(nodes_moved{next->moved});
+      enter(*next, out);
+    } else if (std::holds_alternative<consensus::freeze_workers>(one)) {
+      ask_workers(out);
+    } else { // somebody who is merely silent may have a model still
+      bool somebody_may_come = false;
+      for (node_number n = 0; n < rules_->nodes; ++n)
+        somebody_may_come |= seats()[n].is == health::state::suspected;
+      if (leader_ && !somebody_may_come)
+        follow_leader(leader_->on(consensus::models_are_lost{}), out);
+    }
+}
+
+/// Whose life is another one in the view begins it; who is left out stands still, and keeps its model.
+void node_protocol::enter(const consensus::adopt& m, orders& out) {
+  const auto& r = m.what;
+  asked_.clear();
+  bool somebody_is_left_out = false, somebody_has_left = false;
+  std::vector<rank> returning;
+  for (auto& [i, one] : residents_) {
+    const auto member = r.what.view.lives.find(i);
+    const bool takes_part = member != r.what.view.lives.end() && r.knows(delegate_.self(), delegate_.life());
+    if (!takes_part && one.lives && one.paused && parting_.heirs.contains(i)) {
+      out.emplace_back(stop_worker{i});
+      one = {.incarnation = one.incarnation, .waits = one.returns && !leaves_};
+      somebody_has_left = true;
+      if (one.waits)
+        returning.push_back(i);
+    }
+    one.paused = one.paused && r.what.parting == parting_;
+    somebody_is_left_out |= !takes_part && one.lives;
+    if (!takes_part || member->second == one.incarnation)
+      continue;
+    if (one.lives)
+      out.emplace_back(stop_worker{i});
+    one = {.incarnation = member->second, .lives = true, .has_state = one.has_state};
+    out.emplace_back(start_worker{i, member->second});
+  }
+  if (somebody_is_left_out)
+    out.emplace_back(hold_steps{++round_, true});
+  parting_ = r.what.parting;
+  out.emplace_back(r.what);
+  seat_leader(r, m.before, out);
+  if (somebody_has_left && !synchronous())
+    say_where_they_stand(out);
+  for (const auto i : returning)
+    report(worker_waits{i}, out);
+  const bool takes_part = std::ranges::any_of(residents_, [](const auto& one) { return one.second.lives; });
+  if (leaves_ && !takes_part && !delegate_.votes() && !std::exchange(has_left_, true))
+    out.emplace_back(node_has_left{});
+}
+
+void node_protocol::seat_leader(const resolution& r, const resolution& before, orders& out) {
+  const auto former = std::exchange(leader_node_, r.leader);
+  const bool is_mine = r.leader == delegate_.self() && r.knows(delegate_.self(), delegate_.life());
+  if (leader_ && !is_mine) {
+    out.emplace_back(lead_left{leader_->lost(), leader_->returned()});
+    leader_.reset();
+  }
+  if (!leader_ && is_mine) {
+    leader_.emplace(*run_, r, checkpoint_);
+    out.emplace_back(lead_taken{});
+    if (before.number() > 0)
+      follow_leader(leader_->take_over(before.what), out);
+    report_again(out);
+  } else if (leader_) {
+    follow_leader(leader_->on(r), out);
+  } else if (former != leader_node_) {
+    out.emplace_back(account_for{leader_node_});
+    report_again(out);
+  }
+}
+
+std::optional<consensus::candidacy> node_protocol::keep_seat(std::optional<node_number> wanted) {
+  return leader_ ? delegate_.keep_seat(wanted) : std::nullopt;
+}
+
+bool node_protocol::is_current(rank i, std::uint32_t life) const {
+  if (leader_)
+    return leader_->members().is_current(i, life);
+  const auto found = residents_.find(i);
+  return found != residents_.end() && found->second.lives && found->second.incarnation == life;
+}
+
+// -- the leader --------------------------------------------------------------------------------------------------------
+
+void node_protocol::follow_leader(const coordination::orders& all, orders& out) {
+  for (const auto& what : all)
+    std::visit(
+        [&](const auto& one) {
+          if constexpr (std::is_same_v<std::decay_t<decltype(one)>, consensus::wish>)
+            report(one, out);
+          else
+            out.emplace_back(one);
+        },
+        what);
+}
+
+/// To whoever leads. A wish is for whoever should have it: they are the same but for a moment.
+void node_protocol::report(const leader_report& m, orders& out) {
+  const auto* wanted = std::get_if<consensus::wish>(&m);
+  const auto to = wanted ? delegate_.leader().value_or(delegate_.self()) : leader_node_;
+  if (to != delegate_.self())
+    out.emplace_back(report_to{to, m});
+  else
+    take(m, out);
+}
+
+void node_protocol::take(const leader_report& m, orders& out) {
+  std::visit(
+      [&](const auto& one) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(one)>, consensus::wish>)
+          obey(delegate_.on(one), out);
+        else if (leader_)
+          follow_leader(leader_->on(one), out);
+      },
+      m);
+}
+
+/// What a new leader has not heard.
+void node_protocol::report_again(orders& out) {
+  for (const auto& [i, one] : residents_) {
+    if (one.joined)
+      report(worker_joined{i, one.incarnation, 0}, out);
+    if (one.paused)
+      report(worker_paused{i, one.incarnation}, out);
+    if (one.finished)
+      report(worker_finished{i, one.incarnation}, out);
+    if (!one.lives)
+      report(worker_lost{i, one.incarnation}, out);
+    if (one.waits)
+      report(worker_waits{i}, out);
+  }
+}
+
+} // namespace gossamer::actors

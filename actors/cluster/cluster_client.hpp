@@ -1,0 +1,26 @@
+#pragma once
+
+#include "gossamer/actors/cluster/cluster_world.hpp"
+#include "gossamer/actors/protocol/run_status.hpp"
+
+#include <optional>
+
+namespace gossamer::actors {
+
+/// Asks whoever leads a run at `where` how far it is. Takes part in nothing.
+/// @param s of which `where`, `threads`, `patience`, `interrupted` and `shows` count
+/// @error errc::io when nobody leads a run there, or who listens there does not answer for the patience;
+///        errc::usage when the leader is of another version
+run_status ask_leader(const node_settings& s);
+
+/// Ends the run as an interrupt of its leader does, and waits until its leader has written it down and is gone.
+/// @error as `ask_leader`; errc::failed when the waiting is interrupted: the run ends all the same
+void stop_cluster(const node_settings& s);
+
+/// Asks a node to leave the run: its workers hand over what they have, and its process ends.
+/// @param s `where`: of any node that takes part
+/// @param node its number; nothing: the one at `where`
+/// @returns its number @error as `ask_leader`; errc::usage when there is no such node, or it has a master
+std::uint32_t let_leave(const node_settings& s, std::optional<std::uint32_t> node);
+
+} // namespace gossamer::actors

@@ -1,0 +1,152 @@
+#include "gossamer/actors/cluster/cluster_world.hpp"
+
+#include "gossamer/actors/cluster/detail/cluster_parts.hpp"
+#include "gossamer/actors/cluster/detail/survival.hpp"
+#include "gossamer/actors/hosting/injector.hpp"
+#include "gossamer/actors/real_time/real_time.hpp"
+#include "gossamer/base/entropy.hpp"
+
+#include <fmt/format.h>
+
+namespace gossamer::actors {
+
+using namespace detail;
+
+namespace {
+
+assembly wait_for_nodes(caf::scoped_actor& self, const leader_settings& s) {
+  const auto until = self->clock().now() + s.wait;
+  std::optional<assembly> all;
+  while (!all) {
+    self->receive([&](assembly& a) { all = std::move(a); }, caf::after(look_every) >> [] {});
+    if (!all && s.interrupted())
+      throw error(errc::interrupted, "interrupted while it waited for nodes", "");
+    if (!all && self->clock().now() > until)
+      throw error(errc::failed, fmt::format("not all of {} nodes have come within {} s", s.nodes, s.wait.count()),
+                  "start the others with the line that was printed, or wait longer: --wait");
+  }
+  return std::move(*all);
+}
+
+/// Who lives where when the run begins; a node for each rank that may come some day.
+cluster_plan founding_plan(const experiment& e, const assembly& all, const consensus::process& own,
+                           const leader_settings& s) {
+  std::vector<std::uint32_t> shares{s.slots};
+  std::map<consensus::node_number, consensus::process> there{{0, own}};
+  for (const auto& member : all.nodes) {
+    shares.push_back(member.slots);
+    there.emplace(there.size(), consensus::process{0, member.ready.data, member.ready.control});
+  }
+  cluster_plan plan{
+      .nodes = static_cast<std::uint32_t>(there.size()), .homes = {}, .last = {}, .handle = {}, .books = {}};
+  plan.homes.resize(e.participants());
+  const auto ranks = deal_ranks(e.settings.workers, e.masters, shares);
+  for (consensus::node_number k = 0; k < ranks.size(); ++k)
+    for (const auto i : ranks[k])
+      plan.homes[i < e.settings.workers ? i : i + e.vacancies().size()] = k;
+  for (const auto i : e.vacancies())
+    plan.homes[i] = plan.nodes++;
+  plan.last = founding_of(e, *charter_of(e, plan.nodes, plan.homes, s.patience), there);
+  return plan;
+}
+
+std::vector<node_place> places_of(const cluster_plan& plan) {
+  std::vector<node_place> result;
+  for (const auto& [number, process] : plan.last.nodes)
+    result.push_back({process.control, {}});
+  for (rank i = 0; i < plan.homes.size(); ++i)
+    if (plan.homes[i] < result.size())
+      result[plan.homes[i]].ranks.push_back(i);
+  return result;
+}
+
+void check_nodes(const experiment& e, const leader_settings& s) {
+  if (s.nodes < 1 || s.nodes > e.settings.workers)
+    throw error(errc::usage, fmt::format("{} nodes cannot share {} workers", s.nodes, e.settings.workers),
+                "each node has at least one: use fewer nodes or more --workers");
+}
+
+} // namespace
+
+run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_settings& s,
+                         const run_surroundings& around) {
+  if (around.from)
+    e = e->after(around.from->all);
+  check_nodes(*e, s);
+  require_threads_of(*e, e->settings.workers / s.nodes);
+  control_plane control{s};
+  control.expect(e->participants());
+  auto& system = control.system;
+  caf::scoped_actor self{system};
+  const auto print = fingerprint_of(*e);
+  const scoped_life files{spawn_files_of(system, *e)};
+  const run_offer offer{.node = 0,
+                        .run = secret_number(),
+                        .settings = to_text(e->settings),
+                        .faults = around.faults.faults.empty() ? "" : to_toml(around.faults),
+                        .workers_per_node = around.workers_per_node,
+                        .checkpoints = around.checkpoints ? around.checkpoints->path().string() : "",
+                        .resumed = around.from ? around.from->folder : "",
+                        .from = around.from ? around.from->all.checkpoint : 0,
+                        .folder = s.folder,
+                        .files = {{}, print.data, print.initial}};
+  const auto complain = std::make_shared<complaints>();
+  const scoped_plane plane{control, *e, offer, print, s, s.where.host, complain};
+  const scoped_life door{spawn_rendezvous(system, {.offer = offer,
+                                                   .print = print,
+                                                   .nodes = s.nodes - 1,
+                                                   .tell = s.tell,
+                                                   .client = self,
+                                                   .algorithm = e->algorithm->about.name,
+                                                   .stop = s.stop,
+                                                   .files = files.actor})};
+  const auto listens = announced(control.publish(door.actor, s.where), s);
+  s.listens(listens);
+  const auto all = s.nodes > 1 ? wait_for_nodes(self, s) : assembly{};
+  auto plan = founding_plan(*e, all, {0, announced(plane.shared->listens_on(), s), listens}, s);
+  const auto places = places_of(plan);
+  s.begins(places);
+
+  const real_time world{system, e, around, places[0].ranks.size()};
+  const auto to_node = std::make_shared<caf::actor>();
+  const scoped_life injector{system.spawn(fault_injector, world.board(), e->participants(), around.workers_per_node,
+                                          std::function([to_node](std::size_t fault, bool on) {
+                                            caf::anon_send(*to_node, switch_fault{fault, on});
+                                          }))};
+  auto setup = setup_of(system, e, world.parts(plane.shared, 0, plan.homes));
+  join_others(setup, control, plane.shared, s, plan);
+  for (const auto& member : all.nodes)
+    setup.met[member.ready.node] = member.ready.handle;
+  setup.offer = offer;
+  setup.files = files.actor;
+  setup.print = print;
+  setup.stop = s.stop;
+  setup.observe = [&around] { return std::shared_ptr<run_observer>{std::shared_ptr<void>{}, around.observer}; };
+  setup.interrupted = around.interrupted;
+  setup.steps_to = around.faults.needs_steps() ? injector.actor : caf::actor{};
+  setup.client = self;
+  const scoped_life node{spawn_node(system, std::move(setup))};
+  *to_node = node.actor;
+  complain->send_to(node.actor);
+  plan.handle = caf::actor_cast<node_interface::handle>(node.actor);
+  for (const auto& member : all.nodes)
+    self->send(member.ready.handle, plan);
+  caf::anon_send(door.actor, run_begins{node.actor});
+  farewell at_the_end{self, node.actor, s.patience};
+  self->monitor(node.actor);
+  self->send(node.actor, start_run{});
+  self->send(injector.actor, start_faults{node.actor});
+  try {
+    auto summary = outcome(self);
+    s.ends(summary);
+    at_the_end.why.clear();
+    return summary;
+  } catch (const error& problem) {
+    at_the_end.why = problem.what();
+    if (auto left = rescued(self, node.actor, *e))
+      s.survives({e, s.folder, 0, *std::move(left)});
+    throw;
+  }
+}
+
+} // namespace gossamer::actors

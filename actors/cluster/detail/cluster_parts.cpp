@@ -1,0 +1,153 @@
+#include "gossamer/actors/cluster/detail/cluster_parts.hpp"
+
+#include "gossamer/actors/evaluation/evaluation_frames.hpp"
+#include "gossamer/actors/hosting/delivery_thread.hpp"
+#include "gossamer/actors/node/file_server.hpp"
+#include "gossamer/actors/node/world.hpp"
+#include "gossamer/actors/real_time/real_time.hpp"
+
+#include <fmt/format.h>
+
+namespace gossamer::actors::detail {
+
+cluster_config::cluster_config(std::size_t threads) {
+  load<caf::io::middleman>();
+  set("middleman.workers", std::size_t{0}); // which hand messages over once more
+  set_scheduler(*this, threads);
+  add_control_messages(*this);
+}
+
+control_plane::control_plane(const node_settings& s)
+    : tunnel_(s.shows), config_(s.threads), system(config_), middleman_(system, tunnel_) {
+  // There CAF prints messages that no handler takes, byte by byte as a peer has sent them.
+  caf::actor_ostream::redirect_all(system, "/dev/null");
+}
+
+/// Nobody may be waiting for a connection when the system ends. CAF 0.17 has its middleman connect in a thread of its
+/// own, which hands over to a broker; one that ends keeps what it has not read (`abstract_broker::cleanup` closes no
+/// mailbox), and with it the middleman, whose thread the system would wait for.
+control_plane::~control_plane() {
+  system.await_all_actors_done();
+  caf::scoped_actor self{system, true};
+  self->request(middleman(), caf::infinite, caf::get_atom::value, system.node())
+      .receive([](const caf::node_id&, const std::string&, std::uint16_t) {}, [](const caf::error&) {});
+}
+
+endpoint control_plane::publish(const caf::actor& door, const endpoint& where) {
+  return middleman_.publish(door, where);
+}
+
+std::string control_plane::describe(const caf::error& e) const {
+  if (const auto hitch = tunnel_.trouble(); !hitch.why.empty())
+    return "it " + hitch.why;
+  return e == caf::sec::disconnect_during_handshake
+             ? "it closes the connection, as a leader that asks for certificates "
+               "or a token does"
+             : system.render(e);
+}
+
+void control_plane::require_right_token(const endpoint& where) const {
+  const auto hitch = tunnel_.trouble();
+  if (hitch.is_refused && hitch.where == where)
+    throw error(errc::usage, fmt::format("{} {}", to_string(where), hitch.why),
+                "whoever leads the run has printed its token: give that one, in GOSSAMER_TOKEN or by --token-file");
+}
+
+std::string control_plane::advice(const caf::error& e, const std::string& otherwise) const {
+  const auto why = tunnel_.trouble().why;
+  if (why.find("certificate") != std::string::npos)
+    return "give every node, with --certs, a folder that gossamer certs has made by the run's authority, for the name "
+           "or address at which the others reach it";
+  if (why.empty() && e == caf::sec::disconnect_during_handshake)
+    return "if the run has certificates, add --certs DIR; if it has not, use the same version of the program";
+  return otherwise;
+}
+
+door_interface::handle connect(caf::scoped_actor& self, control_plane& control, const node_settings& s,
+                               std::chrono::milliseconds wait, const std::string& remedy) {
+  const auto until = self->clock().now() + wait;
+  caf::strong_actor_ptr found;
+  std::string why = "nobody answers", what_to_do = remedy;
+  const auto middleman = control.middleman();
+  while (!found) {
+    self->request(middleman, s.patience, caf::connect_atom::value, s.where.host, s.where.port)
+        .receive(
+            [&](const caf::node_id&, caf::strong_actor_ptr& actor, const std::set<std::string>&) { found = actor; },
+            [&](const caf::error& e) {
+              why = control.describe(e);
+              what_to_do = control.advice(e, remedy);
+            });
+    if (!found)
+      control.require_right_token(s.where);
+    if (!found && (s.interrupted() || self->clock().now() > until))
+      throw error(errc::io, fmt::format("nobody leads a run at {}: {}", to_string(s.where), why), what_to_do);
+    if (!found) // the leader may be a little later
+      self->receive([](caf::unit_t) {}, caf::after(look_every) >> [] {});
+  }
+  return caf::actor_cast<door_interface::handle>(found);
+}
+
+namespace {
+
+/// Where the nodes are, for the data plane.
+std::map<std::uint32_t, node_address> addresses_of(const std::map<std::uint32_t, consensus::process>& there,
+                                                   std::span<const std::uint32_t> homes) {
+  std::map<std::uint32_t, node_address> result;
+  for (const auto& [number, process] : there)
+    result[number] = {
+        .incarnation = process.life, .where = process.data, .ranks = {evaluating_life(homes.size(), number).who}};
+  for (rank i = 0; i < homes.size(); ++i)
+    if (const auto home = result.find(homes[i]); home != result.end())
+      home->second.ranks.push_back(i);
+  return result;
+}
+
+} // namespace
+
+scoped_plane::scoped_plane(control_plane& control, const experiment& e, const run_offer& offer,
+                           const fingerprint& print, const node_settings& s, std::string host,
+                           const std::shared_ptr<complaints>& complain) {
+  data_plane_setup setup;
+  setup.run = offer.run;
+  setup.fingerprint = digest_of(print);
+  setup.node = offer.node;
+  setup.incarnation = offer.life;
+  setup.most = limits_for(e.initial.size());
+  setup.pool = e.pool;
+  setup.listen_on = {std::move(host), 0};
+  setup.shows = s.shows;
+  setup.share_memory = s.share_memory;
+  setup.complain = [complain](std::uint32_t node, std::string why) { complain->say({node, std::move(why)}); };
+  setup.patience = s.patience;
+  setup.on_thread = [&control] { return std::make_shared<delivery_thread>(control.system); };
+  shared = std::make_shared<data_plane>(std::move(setup));
+}
+
+caf::actor spawn_files_of(caf::actor_system& system, const experiment& e) {
+  return spawn_file_server(system, [s = e.settings] { return s.files.empty() ? files_of(s) : s.files; });
+}
+
+endpoint announced(endpoint where, const node_settings& s) {
+  if (s.shows.identity)
+    where.host = s.shows.identity->name_for(where.host);
+  return where;
+}
+
+void join_others(node_setup& setup, control_plane& control, const std::shared_ptr<data_plane>& net,
+                 const node_settings& s, const cluster_plan& plan) {
+  actors::join_others(setup, plan, s.patience, net);
+  setup.tell = s.tell;
+  setup.meet_nodes = [net, homes = plan.homes](const auto& there) { net->meet(addresses_of(there, homes)); };
+  setup.connector = caf::actor_cast<caf::actor>(control.middleman());
+}
+
+farewell::~farewell() {
+  constexpr std::chrono::milliseconds longest_farewell = std::chrono::seconds(5);
+  self->monitor(node);
+  self->send(node, leave_run{why});
+  const auto until = self->clock().now() + std::min(longest_farewell, patience);
+  for (bool gone = false; !gone && self->clock().now() < until;)
+    self->receive([&](const caf::down_msg& m) { gone = m.source == node.address(); }, caf::after(look_every) >> [] {});
+}
+
+} // namespace gossamer::actors::detail

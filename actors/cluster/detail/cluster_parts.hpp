@@ -1,0 +1,111 @@
+#pragma once
+
+#include "gossamer/actors/cluster/cluster_world.hpp"
+#include "gossamer/actors/cluster/tunnel_middleman.hpp"
+#include "gossamer/actors/data_plane/data_plane.hpp"
+#include "gossamer/actors/node/node_actor.hpp"
+#include "gossamer/actors/node/rendezvous.hpp"
+
+#include <caf/io/all.hpp>
+
+#include <mutex>
+
+// What the process that leads and those that join have in common.
+namespace gossamer::actors::detail {
+
+inline constexpr auto look_every = std::chrono::milliseconds(100); ///< for interrupts
+
+struct cluster_config : caf::actor_system_config {
+  explicit cluster_config(std::size_t threads);
+};
+
+/// What actors of several processes meet in: an actor system, and a tunnel for its connections.
+class control_plane {
+public:
+  explicit control_plane(const node_settings& s);
+  control_plane(const control_plane&) = delete;
+  control_plane& operator=(const control_plane&) = delete;
+  ~control_plane(); ///< when all actors have ended
+
+  /// @returns with the port that was found @error errc::io
+  endpoint publish(const caf::actor& door, const endpoint& where);
+  const caf::io::middleman_actor& middleman() const noexcept { return middleman_.handle(); }
+  /// What connections carry from now on is bounded by what such a run needs.
+  void expect(std::size_t participants) { tunnel_.bound_messages(most_control_bytes(participants)); }
+  /// Why it could not be connected.
+  std::string describe(const caf::error& e) const;
+  /// What to do about that. @param otherwise where nobody is there, or answers
+  std::string advice(const caf::error& e, const std::string& otherwise) const;
+  /// @error errc::usage when who listens there has refused the token: to try again does not help
+  void require_right_token(const endpoint& where) const;
+
+private:
+  tunnel tunnel_; // outlives whoever writes into it
+  cluster_config config_;
+
+public:
+  caf::actor_system system;
+
+private:
+  tunnel_middleman middleman_;
+};
+
+/// The door of whoever leads a run at `s.where`, once there is one.
+/// @error errc::io when there is none for so long, with the remedy; errc::usage when the token is wrong
+door_interface::handle connect(caf::scoped_actor& self, control_plane& control, const node_settings& s,
+                               std::chrono::milliseconds wait, const std::string& remedy);
+
+/// Whoever complains before there is somebody to complain to is heard later.
+class complaints {
+public:
+  void say(node_lost m) {
+    const std::scoped_lock lock{mutex_};
+    to_ ? caf::anon_send(to_, std::move(m)) : early_.push_back(std::move(m));
+  }
+  void send_to(const caf::actor& to) {
+    const std::scoped_lock lock{mutex_};
+    to_ = to;
+    for (auto& m : std::exchange(early_, {}))
+      caf::anon_send(to_, std::move(m));
+  }
+
+private:
+  std::mutex mutex_;
+  caf::actor to_;
+  std::vector<node_lost> early_;
+};
+
+/// A data plane of this process, for the length of a scope: its thread runs workers, and can be waited for here only.
+class scoped_plane {
+public:
+  /// @param complain hears which node cannot be reached any more, and why
+  scoped_plane(control_plane& control, const experiment& e, const run_offer& offer, const fingerprint& print,
+               const node_settings& s, std::string host, const std::shared_ptr<complaints>& complain);
+  scoped_plane(const scoped_plane&) = delete;
+  scoped_plane& operator=(const scoped_plane&) = delete;
+  ~scoped_plane() { shared->close(); }
+
+  std::shared_ptr<data_plane> shared; ///< workers may hold it longer
+};
+
+/// Hands out what this process has prepared the run from, wherever it lies.
+caf::actor spawn_files_of(caf::actor_system& system, const experiment& e);
+
+/// Where others connect to. They check that the certificate is for it, so an address may have to become a name.
+endpoint announced(endpoint where, const node_settings& s);
+
+/// Fills in what a node knows of the others, and the ways to them.
+void join_others(node_setup& setup, control_plane& control, const std::shared_ptr<data_plane>& net,
+                 const node_settings& s, const cluster_plan& plan);
+
+/// However a process leaves a run, its node is told, and, where it leads, all others by that.
+struct farewell {
+  caf::scoped_actor& self;
+  caf::actor node;
+  std::chrono::milliseconds patience;
+  std::string why = "the run failed"; ///< empty: as planned
+
+  ~farewell();
+};
+
+} // namespace gossamer::actors::detail

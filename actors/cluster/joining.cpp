@@ -1,0 +1,317 @@
+// The side of the cluster world that joins.
+#include "gossamer/actors/agreement/failure_detector.hpp"
+#include "gossamer/actors/cluster/detail/cluster_parts.hpp"
+#include "gossamer/actors/cluster/detail/door_search.hpp"
+#include "gossamer/actors/cluster/detail/file_sources.hpp"
+#include "gossamer/actors/cluster/detail/survival.hpp"
+#include "gossamer/actors/data_plane/local_address.hpp"
+#include "gossamer/actors/evaluation/evaluation_frames.hpp"
+#include "gossamer/actors/fetch/fetching.hpp"
+#include "gossamer/actors/node/control_checks.hpp"
+#include "gossamer/actors/node/node_actor.hpp"
+#include "gossamer/actors/node/world.hpp"
+#include "gossamer/actors/real_time/real_time.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <unistd.h>
+
+namespace gossamer::actors {
+
+using namespace detail;
+
+namespace {
+
+/// What this process does until the run is over.
+class membership_of_node {
+public:
+  membership_of_node(caf::scoped_actor& self, control_plane& control, const joining_settings& s)
+      : self_(self), control_(control), settings_(s), doors_(self, control, s), leader_(s.patience) {}
+
+  run_offer ask_for_offer() {
+    auto offer = doors_.ask();
+    check(offer);
+    leader_.heard(0, now());
+    return offer;
+  }
+
+  /// The next message of one type. @error what else comes instead
+  template <class Message>
+  Message next() {
+    std::optional<Message> result;
+    while (!result) {
+      hear(look_every, [&](Message& m) { result = std::move(m); });
+      if constexpr (std::is_same_v<Message, leave_run>)
+        if (ended_here_ || has_left_)
+          return {};
+    }
+    return std::move(*result);
+  }
+
+  /// From members of the run, of which the leader may be lost meanwhile.
+  compute::data_files fetch_from_members(const run_offer& offer) {
+    sources_.emplace(self_, control_, settings_.patience, doors_.door(), offer.files.members);
+    auto files = fetch_files(
+        *settings_.fetching, {.patience = settings_.patience},
+        {.sources = sources_->names(),
+         .first = offer.node,
+         .ask_for_all = [this](std::uint32_t source) { sources_->ask_for_all(source); },
+         .ask_for_piece = [this](std::uint32_t source, const piece_request& m) { sources_->ask_for_piece(source, m); },
+         .hear = [this](std::chrono::nanoseconds patience) { return hear_of_files(patience); },
+         .now = [this] { return now(); },
+         .tell = settings_.tell});
+    sources_.reset();
+    return files;
+  }
+
+  /// What this node is offered by whoever leads the run now: another one, where it has been lost meanwhile.
+  run_offer renewed(const run_offer& offer) {
+    if (!std::exchange(is_leaderless_, false))
+      return offer;
+    if (offer.files.members.empty())
+      throw doors_.lost();
+    doors_.search_elsewhere(offer, 2 * settings_.patience); // those that are left agree on another one in that time
+    auto again = ask_for_offer();
+    if (again.run != offer.run)
+      throw error(errc::failed, fmt::format("another run is led at {}", to_string(door())), "start the node again");
+    return again;
+  }
+  /// Where the run was found.
+  const endpoint& door() const noexcept { return doors_.where(); }
+
+  template <class Message>
+  void tell(Message m) {
+    self_->send(doors_.door(), std::move(m));
+  }
+
+  // Threads: any.
+  void begin() { begun_ = true; }
+  bool has_begun() const { return begun_; }
+  bool has_left() const { return has_left_; }
+  /// Who is told when this node shall leave.
+  void leaves_through(caf::actor node) { node_ = std::move(node); }
+  void lead() { leads_ = true; }
+
+private:
+  std::optional<file_news> hear_of_files(std::chrono::nanoseconds patience) {
+    if (auto news = sources_->take())
+      return news;
+    hear(
+        patience, [&](file_catalogue& m) { keep(std::move(m)); }, [&](piece& m) { keep(std::move(m)); },
+        [&](no_files& m) { keep(source_lost{"says: " + m.why}); },
+        [&](const member_called& m) { sources_->on_called(m); });
+    if (settings_.interrupted()) // also while pieces come without a pause
+      leave_interrupted();
+    return sources_->take();
+  }
+  template <class News>
+  void keep(News news) {
+    if (doors_.is_heard())
+      leader_.heard(0, now()); // its other messages may wait behind this one
+    sources_->on_news(std::move(news));
+  }
+
+  /// One message, or none within so much time. @error what else comes
+  template <class... Handlers>
+  void hear(std::chrono::nanoseconds patience, Handlers... handlers) {
+    if (!begun_ && !is_leaderless_)
+      watch_leader();
+    bool idle = false;
+    self_->receive(
+        std::move(handlers)..., [&](const run_status&) { leader_.heard(0, now()); },
+        [&](const ask_there&) {
+          if (!begun_ && doors_.is_heard()) // else it was asked before
+            miss_leader("does not lead any more");
+        },
+        [&](const run_summary& m) { // this process has come to lead the run
+          ended_here_ = true;
+          settings_.ends(m);
+        },
+        [&](const node_has_left&) { has_left_ = true; }, [](const will_leave&) {},
+        [&](const run_failed& f) { throw error(f.code, "the leader says: " + f.sentence, f.remedy); },
+        [&](const caf::down_msg& m) { lose(m); }, caf::after(patience) >> [&] { idle = true; });
+    if (idle && node_ && begun_ && !leads_ && settings_.leaves())
+      depart();
+    else if (idle && settings_.interrupted() && !leads_)
+      leave_interrupted();
+  }
+
+  /// Cleanly, if that does not take too long.
+  void depart() {
+    if (!leaves_since_)
+      leaves_since_ = now() + (settings_.ends_with_others ? settings_.patience : failure_detector::time{});
+    if (now() >= *leaves_since_ && !std::exchange(asks_to_leave_, true))
+      self_->send(node_, leave_request{});
+    else if (now() - *leaves_since_ > settings_.patience)
+      leave_interrupted();
+  }
+
+  failure_detector::time now() const { return self_->clock().now().time_since_epoch(); }
+
+  /// The node actor hears of the leader from the plan on. Before, there is the leader's door alone, which breaks no
+  /// connection when its process is stopped, but says how the run is when it is asked.
+  void watch_leader() {
+    if (now() - asked_ >= heartbeat_every) {
+      if (now() - asked_ > 2 * heartbeat_every) // this process had something else to do: it prepared the run
+        leader_.heard(0, now());
+      asked_ = now();
+      tell(status_request{});
+    }
+    if (leader_.silent(now()).empty())
+      return;
+    const auto why = silent_leader(leader_.patience());
+    if (sources_)
+      return miss_leader(
+          fmt::format("has not answered for {:.3g} s", std::chrono::duration<double>{leader_.patience()}.count()));
+    throw error(why.code, why.sentence, why.remedy);
+  }
+
+  void lose(const caf::down_msg& m) {
+    if (node_ && m.source == node_.address())
+      throw error(errc::failed, "the run goes on without this node", "its leader has given it up, or it has failed");
+    if (sources_)
+      sources_->on_down(m);
+    if (m.source != doors_.door().address() || begun_) // then another one leads
+      return;
+    if (!sources_)
+      throw doors_.lost();
+    is_leaderless_ = true;
+  }
+  /// The other members have the files, too.
+  void miss_leader(const std::string& why) {
+    if (!sources_)
+      throw doors_.lost();
+    is_leaderless_ = true;
+    sources_->lose(0, why);
+  }
+
+  caf::scoped_actor& self_;
+  control_plane& control_;
+  const joining_settings& settings_;
+  door_search doors_;
+  failure_detector leader_;
+  failure_detector::time asked_{};
+  std::atomic<bool> begun_ = false, leads_ = false;
+  bool ended_here_ = false, has_left_ = false;
+  bool is_leaderless_ = false;          // since files are fetched
+  std::optional<file_sources> sources_; // while they are
+  caf::actor node_;
+  std::optional<failure_detector::time> leaves_since_; // or from then on
+  bool asks_to_leave_ = false;
+};
+
+std::vector<rank> ranks_of(const cluster_plan& plan, std::uint32_t node) {
+  std::vector<rank> result;
+  for (rank i = 0; i < plan.homes.size(); ++i)
+    if (plan.homes[i] == node)
+      result.push_back(i);
+  return result;
+}
+
+std::string introduction(std::uint32_t node) { return fmt::format("this is node {}, process {}", node, getpid()); }
+
+/// From what this machine has, if that is the same as the leader's; else from what members of the run have.
+std::shared_ptr<const experiment> prepare_or_fetch(const joining_settings& s, const preparation& prepare,
+                                                   run_offer& offer, membership_of_node& here) {
+  try {
+    auto e = prepare(offer.settings, {});
+    const auto print = fingerprint_of(*e);
+    const auto files = files_of(e->settings);
+    const bool begins_in_file = files.contains(initial_role) || files.contains(model_role);
+    // An initial model that is drawn may differ in a rounding.
+    if (print.data == offer.files.data && (!begins_in_file || print.initial == offer.files.initial))
+      return e;
+    s.tell("the data here is not the leader's");
+  } catch (const error& problem) {
+    if (problem.code() != errc::io && problem.code() != errc::bad_data)
+      throw;
+    s.tell(problem.sentence());
+  }
+  const auto files = here.fetch_from_members(offer);
+  const auto number = offer.node;
+  offer = here.renewed(offer);
+  if (offer.node != number)
+    s.tell(introduction(offer.node));
+  return prepare(offer.settings, files);
+}
+
+} // namespace
+
+bool join_cluster(const joining_settings& s, const preparation& prepare) {
+  control_plane control{s};
+  auto& system = control.system;
+  caf::scoped_actor self{system};
+  membership_of_node here{self, control, s};
+  auto offer = here.ask_for_offer();
+  s.tell(introduction(offer.node));
+  auto e = s.fetching ? prepare_or_fetch(s, prepare, offer, here) : prepare(offer.settings, {});
+  control.expect(e->participants());
+  const auto print = fingerprint_of(*e);
+  run_surroundings around;
+  if (!offer.faults.empty())
+    around.faults = parse_plan(offer.faults, "the leader's plan of faults");
+  around.workers_per_node = offer.workers_per_node;
+  if (!offer.checkpoints.empty())
+    around.checkpoints = checkpoint_folder{offer.checkpoints};
+  if (offer.from > 0) {
+    around.from = std::make_shared<const resumption>(checkpoint_folder{offer.resumed}.parts_here(offer.from, s.tell));
+    e = e->after(around.from->all);
+  }
+
+  const scoped_life files{spawn_files_of(system, *e)};
+  const auto complain = std::make_shared<complaints>();
+  const auto host = local_address_towards(here.door());
+  const scoped_plane plane{control, *e, offer, print, s, host, complain};
+  const auto world = std::make_shared<const real_time>(system, e, around, e->settings.workers);
+  const auto door = std::make_shared<endpoint>();
+  const auto own_process = [&, door] {
+    return consensus::process{offer.life, announced(plane.shared->listens_on(), s), *door};
+  };
+  const auto prepare_node = [&, door](const cluster_plan& plan) {
+    check(plan, offer.node, e->participants());
+    const auto parts = world->parts(plane.shared, offer.node, plan.homes);
+    if (parts.from)
+      require_states(*parts.from, *e, ranks_of(plan, offer.node));
+    auto setup = setup_of(system, e, parts);
+    setup.number = offer.node;
+    join_others(setup, control, plane.shared, s, plan);
+    if (!plan.begins)
+      setup.comes_as = own_process();
+    setup.offer = offer;
+    setup.files = files.actor;
+    setup.print = print;
+    setup.switch_fault = [world](const switch_fault& m) { world->switch_fault(m.index, m.on); };
+    setup.observe = [&, door] {
+      here.lead();
+      return s.leads({e, offer.folder, *door});
+    };
+    setup.interrupted = s.interrupted;
+    setup.stop = s.stop;
+    setup.client = self;
+    here.begin();
+    s.joined(*door);
+    return setup;
+  };
+  const scoped_life node{spawn_node_later(system, prepare_node, self, files.actor)};
+  *door = announced(control.publish(node.actor, {host, 0}), s);
+  s.listens(*door);
+  complain->send_to(node.actor);
+  farewell at_the_end{self, node.actor, s.patience};
+  const auto own = own_process();
+  here.tell(node_ready{offer.node, print, own.data, own.control, caf::actor_cast<node_interface::handle>(node.actor)});
+  self->monitor(node.actor);
+  here.leaves_through(node.actor);
+  try {
+    at_the_end.why = here.next<leave_run>().why;
+    if (!at_the_end.why.empty())
+      throw error(errc::failed, "the leader says: " + at_the_end.why, "");
+    return !here.has_left();
+  } catch (const error&) {
+    if (auto left = here.has_begun() ? rescued(self, node.actor, *e) : std::nullopt)
+      s.survives({e, offer.folder, offer.node, *std::move(left)});
+    throw;
+  }
+}
+
+} // namespace gossamer::actors

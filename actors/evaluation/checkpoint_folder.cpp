@@ -1,0 +1,139 @@
+#include "gossamer/actors/evaluation/checkpoint_folder.hpp"
+
+#include "gossamer/base/error.hpp"
+#include "gossamer/base/file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace gossamer::actors {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr auto remedy = "make room on the disk, or choose a folder that can be written to";
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40; // of a part: what memory bears is said when it ends
+
+void make(const fs::path& folder) {
+  std::error_code problem;
+  const bool is_new = fs::create_directories(folder, problem);
+  if (problem)
+    throw error(errc::io, fmt::format("cannot make {}: {}", folder.string(), problem.message()), remedy);
+  if (is_new)
+    flush_folder(folder.parent_path().string(), remedy);
+}
+
+std::string read_bytes(const fs::path& file) { return read_file(file.string(), {"checkpoint", most_bytes}); }
+
+std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span{text}); }
+
+fs::path manifest_in(const fs::path& folder) { return folder / "manifest"; }
+
+} // namespace
+
+fs::path checkpoint_folder::folder_of(std::uint64_t checkpoint) const { return where_ / std::to_string(checkpoint); }
+
+fs::path checkpoint_folder::part_of(std::uint64_t checkpoint, rank who, std::size_t workers) const {
+  return folder_of(checkpoint)
+         / (who < workers ? fmt::format("worker-{}", who) : fmt::format("master-{}", who - workers));
+}
+
+std::uint64_t checkpoint_folder::save(const saved_worker& part, std::size_t workers) const {
+  make(folder_of(part.checkpoint));
+  const auto bytes = write(part);
+  replace_durably(part_of(part.checkpoint, part.who, workers).string(), bytes, remedy);
+  return digest_of(bytes);
+}
+
+void checkpoint_folder::complete(const manifest& m) const {
+  make(folder_of(m.checkpoint));
+  replace_durably(manifest_in(folder_of(m.checkpoint)).string(), write(m), remedy);
+}
+
+/// Ascending.
+std::vector<std::uint64_t> checkpoint_folder::numbers() const {
+  std::vector<std::uint64_t> result;
+  std::error_code problem;
+  for (fs::directory_iterator entry{where_, problem}, end; !problem && entry != end; entry.increment(problem)) {
+    const auto name = entry->path().filename().string();
+    std::uint64_t number = 0;
+    const auto [rest, wrong] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (wrong == std::errc{} && rest == name.data() + name.size())
+      result.push_back(number);
+  }
+  std::ranges::sort(result);
+  return result;
+}
+
+void checkpoint_folder::keep_only(std::uint64_t newest, std::uint64_t before) const {
+  for (const auto number : numbers())
+    if (number < newest && number != before) {
+      std::error_code ignored; // what cannot be removed costs room, and nothing else
+      fs::remove_all(folder_of(number), ignored);
+    }
+}
+
+manifest checkpoint_folder::manifest_of(std::uint64_t checkpoint) const {
+  const auto file = manifest_in(folder_of(checkpoint));
+  auto result = read_manifest(bytes_of(read_bytes(file)), file.string());
+  if (result.checkpoint != checkpoint)
+    throw error(errc::bad_data, fmt::format("{} is that of checkpoint {}", file.string(), result.checkpoint));
+  return result;
+}
+
+saved_worker checkpoint_folder::part(const manifest& m, rank who) const {
+  const auto file = part_of(m.checkpoint, who, m.workers);
+  const auto bytes = read_bytes(file);
+  if (digest_of(bytes_of(bytes)) != m.parts.at(who).digest)
+    throw error(errc::bad_data, fmt::format("{} is damaged, or of another run", file.string()));
+  return read_saved_worker(bytes_of(bytes), file.string());
+}
+
+resumption checkpoint_folder::read_newest(const std::function<resumption(std::uint64_t)>& read,
+                                          const std::function<void(const std::string&)>& complain) const {
+  auto all = numbers();
+  for (auto number = all.rbegin(); number != all.rend(); ++number) {
+    if (!fs::exists(manifest_in(folder_of(*number))))
+      continue; // the run ended before it was complete
+    try {
+      return read(*number);
+    } catch (const error& e) {
+      complain(fmt::format("checkpoint {} cannot be used: {}", *number, e.sentence()));
+    }
+  }
+  throw error(errc::bad_data, fmt::format("{} holds no checkpoint that is whole", where_.string()),
+              "train with --checkpoint to have some");
+}
+
+resumption checkpoint_folder::newest(const std::function<void(const std::string&)>& complain) const {
+  return read_newest(
+      [this](std::uint64_t checkpoint) {
+        resumption result{where_.string(), manifest_of(checkpoint), {}};
+        for (const auto& [who, account] : result.all.parts)
+          result.parts.emplace(who, part(result.all, who));
+        return result;
+      },
+      complain);
+}
+
+resumption checkpoint_folder::newest_of_many(const std::function<void(const std::string&)>& complain) const {
+  return read_newest([&](std::uint64_t checkpoint) { return parts_here(checkpoint, complain); }, complain);
+}
+
+resumption checkpoint_folder::parts_here(std::uint64_t checkpoint,
+                                         const std::function<void(const std::string&)>& complain) const {
+  resumption result{where_.string(), manifest_of(checkpoint), {}};
+  for (const auto& [who, account] : result.all.parts)
+    if (fs::exists(part_of(checkpoint, who, result.all.workers)))
+      try {
+        result.parts.emplace(who, part(result.all, who));
+      } catch (const error& e) {
+        complain(e.sentence());
+      }
+  return result;
+}
+
+} // namespace gossamer::actors

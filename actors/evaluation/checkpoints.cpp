@@ -1,0 +1,66 @@
+#include "gossamer/actors/evaluation/checkpoints.hpp"
+
+namespace gossamer::actors {
+
+namespace {
+
+constexpr double longest_wait_s = 60; // for a part that may never come
+
+} // namespace
+
+bool checkpoints::due(double time_s, std::uint64_t updates) {
+  const auto& every = run_->settings.checkpoint;
+  if ((ordered_ || is_being_written()) && time_s < began_s_ + longest_wait_s)
+    return false;
+  const bool now = every.seconds > 0 ? time_s >= next_s_ + every.seconds
+                                     : updates >= next_updates_ + every.steps * run_->settings.workers;
+  if (!now)
+    return false;
+  ordered_ = true;
+  began_s_ = next_s_ = time_s;
+  next_updates_ = updates;
+  return true;
+}
+
+void checkpoints::open(std::uint64_t number, const membership& members) {
+  ordered_ = false;
+  last_ = number;
+  auto& one = open_[number];
+  one.whole.checkpoint = number;
+  one.whole.workers = run_->settings.worker_ranks();
+  one.whole.masters = run_->masters;
+  for (const auto i : members.living())
+    if (members.ready(i))
+      one.missing.insert(i);
+}
+
+std::optional<manifest> checkpoints::add(const part_saved& m, const membership& members, const ledger& seen,
+                                         double time_s) {
+  if (m.checkpoint > last_)
+    open(m.checkpoint, members);
+  const auto one = open_.find(m.checkpoint);
+  if (one == open_.end() || one->second.missing.erase(m.source) == 0)
+    return std::nullopt;
+  auto& whole = one->second.whole;
+  whole.parts[m.source] = m.part;
+  if (!one->second.missing.empty())
+    return std::nullopt;
+  whole.time_s = time_s;
+  whole.former_gradients = seen.former_steps();
+  whole.former_sent = seen.former_sent();
+  whole.steps = run_->steps_of(whole);
+  return whole;
+}
+
+void checkpoints::lose(rank i) {
+  std::erase_if(open_, [i](const auto& one) { return one.second.missing.contains(i); });
+}
+
+bool checkpoints::fail(std::uint64_t number) { return open_.erase(number) > 0; }
+
+std::uint64_t checkpoints::complete(std::uint64_t number) {
+  open_.erase(open_.begin(), open_.upper_bound(number)); // what is older will not be wanted
+  return std::exchange(newest_, number);
+}
+
+} // namespace gossamer::actors

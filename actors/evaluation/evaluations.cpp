@@ -1,0 +1,61 @@
+#include "gossamer/actors/evaluation/evaluations.hpp"
+
+namespace gossamer::actors {
+
+void evaluations::lose(rank i) {
+  collecting_.lose(i);
+  std::erase_if(final_, [i](const snapshot_taken& s) { return s.source == i; });
+  for (auto& e : waiting_)
+    if (std::erase_if(e.everybody, [i](const life& one) { return one.who == i; }) > 0 && &e == &waiting_.front())
+      under_way_ = false;
+  std::erase_if(waiting_, [](const evaluation& e) { return e.everybody.empty(); });
+}
+
+void evaluations::close_complete(const ledger& seen, double time_s) {
+  if (const auto complete = collecting_.take_complete()) {
+    evaluated_ = seen;
+    close(complete->taken(), evaluated_, time_s);
+  }
+}
+
+/// @returns false when those with the models have died meanwhile, or a master's is missing
+bool evaluations::close(const std::vector<snapshot_taken>& taken, ledger& seen, double time_s) {
+  evaluation result;
+  for (const auto& one : taken) {
+    seen.rewind(one.source, one.incarnation, one.gradients, one.sent);
+    if (!run_->is_evaluated(one.source))
+      continue;
+    result.number = one.evaluation;
+    result.everybody.push_back({one.source, one.incarnation});
+  }
+  if (result.everybody.empty() || (run_->masters > 0 && result.everybody.size() != run_->masters))
+    return false;
+  std::ranges::sort(result.everybody);
+  const auto sent = seen.sent();
+  auto& record = result.record;
+  record.step = seen.steps();
+  record.epoch = run_->epoch_of(record.step);
+  record.time_s = time_s;
+  record.payload_bits = sent.payload_bits;
+  record.wire_bits = sent.wire_bits;
+  next_ = record.step + run_->evaluation_steps * run_->settings.workers;
+  waiting_.push_back(std::move(result));
+  return true;
+}
+
+const evaluation* evaluations::begin() {
+  if (waiting_.empty() || std::exchange(under_way_, true))
+    return nullptr;
+  waiting_.front().request = ++requests_;
+  return &waiting_.front();
+}
+
+bool evaluations::finish(std::uint64_t request) {
+  if (!under_way_ || waiting_.front().request != request)
+    return false;
+  under_way_ = false;
+  waiting_.pop_front();
+  return true;
+}
+
+} // namespace gossamer::actors

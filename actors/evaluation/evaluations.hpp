@@ -1,0 +1,82 @@
+#pragma once
+
+#include "gossamer/actors/agreement/membership.hpp"
+#include "gossamer/actors/evaluation/snapshot_round.hpp"
+#include "gossamer/actors/run/experiment.hpp"
+#include "gossamer/actors/run/ledger.hpp"
+
+#include <deque>
+
+namespace gossamer::actors {
+
+/// Models that have been put aside, to be evaluated.
+struct evaluation {
+  std::uint64_t number = 0;
+  std::vector<life> everybody; ///< whose models they are, ascending
+  evaluation_record record;    ///< but for what the models are worth
+  std::uint64_t request = 0;   ///< the number of the `mean_request`
+};
+
+/// The evaluations of a run, from the first model that is put aside to the record: which are complete, and which is
+/// under way. That is one at a time; when models are lost on their way, it begins anew with the others. A value.
+class evaluations {
+public:
+  /// @param e outlives this object
+  /// @param updates of a run that goes on
+  /// @param requests that were made before, or more: numbers ascend through the run
+  explicit evaluations(const experiment& e, std::uint64_t updates = 0, std::uint64_t requests = 0)
+      : run_(&e), next_(updates + e.evaluation_steps * e.settings.workers), evaluated_(e.participants()),
+        requests_(requests) {}
+
+  /// Whether it is time for another, after so many updates of all workers. Not when the final one follows so soon that
+  /// it would say nothing new.
+  bool due(std::uint64_t updates) const {
+    const auto every = run_->evaluation_steps * run_->settings.workers;
+    return updates >= next_ && updates + every / 2 < run_->planned_updates && collecting_.empty() && done();
+  }
+  void open(std::uint64_t number, const membership& members) { round(number, members); }
+  /// A model has been put aside; the first one of an evaluation opens it.
+  void add(const snapshot_taken& s, const membership& members) {
+    if (!collecting_.is_late(s))
+      round(s.evaluation, members).add(s);
+  }
+  /// Nothing more will come from this worker.
+  void forget(rank i) { collecting_.forget(i); }
+  /// The node of this worker is lost, and all of its models.
+  void lose(rank i);
+  /// What nothing is missing for waits its turn.
+  /// @param seen what workers have reported: the models may be ahead of it
+  void close_complete(const ledger& seen, double time_s);
+
+  /// What was counted with the last of them: of who dies, more may be known by its model than by its reports.
+  const ledger& evaluated() const noexcept { return evaluated_; }
+
+  void open_final() { final_.clear(); }
+  void add_final(const snapshot_taken& s) { final_.push_back(s); }
+  /// Nothing more is awaited. @param seen what the models are ahead is added @returns false when there is no model
+  bool close_final(ledger& seen, double time_s) { return close(final_, seen, time_s); }
+
+  bool done() const noexcept { return waiting_.empty(); }
+  /// The one whose mean is to be asked for now; null where that has been done, or there is none. Valid until any other
+  /// call.
+  const evaluation* begin();
+  /// @returns whether that was the answer to the last request
+  bool finish(std::uint64_t request);
+
+private:
+  snapshot_round& round(std::uint64_t number, const membership& members) {
+    return collecting_.open(number, [&] { return members.who_is_ready(); });
+  }
+  bool close(const std::vector<snapshot_taken>& taken, ledger& seen, double time_s);
+
+  const experiment* run_;
+  std::uint64_t next_; // after so many updates
+  snapshot_rounds collecting_;
+  std::vector<snapshot_taken> final_;
+  ledger evaluated_;
+  std::deque<evaluation> waiting_; // the first may be under way
+  bool under_way_ = false;
+  std::uint64_t requests_;
+};
+
+} // namespace gossamer::actors

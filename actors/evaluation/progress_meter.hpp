@@ -1,0 +1,93 @@
+#pragma once
+
+#include "gossamer/actors/run/checkpoint.hpp"
+#include "gossamer/actors/run/experiment.hpp"
+#include "gossamer/actors/run/ledger.hpp"
+#include "gossamer/actors/telemetry/record.hpp"
+
+namespace gossamer::actors {
+
+/// How far a run is, as its workers' reports tell.
+class progress_meter {
+public:
+  /// @param e outlives this object
+  explicit progress_meter(const experiment& e)
+      : run_(&e), ledger_(e.participants()),
+        announce_every_(std::max<std::uint64_t>(e.settings.workers, e.planned_updates / announcements_per_run)) {}
+
+  /// The run goes on from here. What is known of ranks that it has no more counts as that of former lives.
+  void go_on_from(const manifest& m) {
+    updates_ = m.updates();
+    ledger_.bring(m.former_gradients, m.former_sent);
+    for (const auto& [who, part] : m.parts)
+      if (const auto i = rank_in(m, who))
+        ledger_.record(*i, 0, part.gradients, part.sent);
+      else
+        ledger_.bring(part.gradients, part.sent);
+  }
+
+  /// What another process has counted.
+  void add(const actors::ledger& known) {
+    ledger_.merge(known);
+    updates_ = ledger_.steps();
+  }
+
+  /// Of one rank, likewise.
+  void add(rank i, const actors::ledger& known) {
+    ledger_.merge(i, known);
+    updates_ = ledger_.steps();
+  }
+
+  /// A step that no worker can have got to is not believed: by it the run would have come to its planned end.
+  void count(const step_report& r) {
+    if (r.step > run_->planned_updates)
+      return;
+    const bool is_first = reports_++ == 0;
+    const auto before = ledger_.steps(r.source);
+    ledger_.record(r.source, r.incarnation, r.step, r.sent);
+    updates_ += ledger_.steps(r.source) - before; // several, where a leader before this one was told of the others
+    smoothed_loss_ = is_first ? r.loss : loss_memory * smoothed_loss_ + (1 - loss_memory) * r.loss;
+  }
+
+  std::uint64_t updates() const noexcept { return updates_; } ///< of all workers
+  std::uint64_t left() const { return run_->planned_updates - std::min(updates_, run_->planned_updates); }
+  /// Whether all should be told, for the schedules of asynchronous runs.
+  bool worth_announcing() const noexcept { return updates_ % announce_every_ == 0; }
+  actors::ledger& ledger() noexcept { return ledger_; }
+
+  /// @param accuracy of the last evaluation
+  progress_record at(double time_s, std::optional<double> accuracy) const {
+    progress_record p;
+    p.time_s = time_s;
+    p.epoch = run_->epoch_of(updates_);
+    p.planned_epochs = run_->planned_epochs;
+    p.loss = smoothed_loss_;
+    p.accuracy = accuracy;
+    p.steps_per_second = static_cast<double>(updates_) / time_s;
+    p.bits_per_second = static_cast<double>(ledger_.sent().payload_bits) / time_s;
+    p.remaining_s = static_cast<double>(left()) / p.steps_per_second;
+    if (const auto& limit = run_->settings.seconds)
+      p.remaining_s = std::min(p.remaining_s, *limit - time_s);
+    return p;
+  }
+
+private:
+  static constexpr double loss_memory = 0.95; // share of the smoothed loss that is kept per report
+  static constexpr std::uint64_t announcements_per_run = 200;
+
+  /// Whose the account of this rank of a checkpoint is now.
+  std::optional<rank> rank_in(const manifest& m, rank who) const {
+    const auto ranks = run_->settings.worker_ranks();
+    const auto role = who < m.workers ? std::uint64_t{who} : ranks + who - m.workers;
+    const bool is_there = who < m.workers ? role < ranks : role < run_->participants();
+    return is_there ? std::optional{static_cast<rank>(role)} : std::nullopt;
+  }
+
+  const experiment* run_;
+  actors::ledger ledger_;
+  std::uint64_t updates_ = 0, reports_ = 0;
+  double smoothed_loss_ = 0;
+  std::uint64_t announce_every_;
+};
+
+} // namespace gossamer::actors

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "gossamer/actors/frames/transport.hpp"
+
+#include <mutex>
+#include <vector>
+
+namespace gossamer::actors {
+
+/// The sinks of the lives that are in this process, by rank. Threads: safe.
+class sink_table {
+public:
+  using entry = std::shared_ptr<const frame_sink>;
+
+  void attach(life who, frame_sink sink) {
+    const std::scoped_lock lock{mutex_};
+    if (newest_.size() <= who.who)
+      newest_.resize(who.who + 1);
+    newest_[who.who] = {who.incarnation, std::make_shared<const frame_sink>(std::move(sink))};
+  }
+  /// Null where that life is over, or was never attached.
+  entry find(life who) const {
+    const std::scoped_lock lock{mutex_};
+    return who.who < newest_.size() && newest_[who.who].incarnation == who.incarnation ? newest_[who.who].sink
+                                                                                       : nullptr;
+  }
+  /// Whether a later life of the same rank was attached.
+  bool is_over(life who) const {
+    const std::scoped_lock lock{mutex_};
+    return who.who < newest_.size() && newest_[who.who].sink && newest_[who.who].incarnation > who.incarnation;
+  }
+
+private:
+  struct newest_life {
+    std::uint32_t incarnation = 0;
+    entry sink;
+  };
+
+  mutable std::mutex mutex_;
+  std::vector<newest_life> newest_;
+};
+
+} // namespace gossamer::actors

@@ -1,0 +1,56 @@
+#include "gossamer/actors/hosting/compute_actor.hpp"
+
+#include "gossamer/actors/hosting/thread_time.hpp"
+
+namespace gossamer::actors {
+
+namespace {
+
+using this_actor = caf::stateful_actor<compute_state>*;
+using nanoseconds = std::chrono::nanoseconds;
+
+void answer(this_actor self, std::chrono::duration<double> fair_time) {
+  const auto work = *std::exchange(self->state.under_way, std::nullopt);
+  auto result = self->state.source->finish();
+  if (work.slower == 1) {
+    self->send(work.asker, std::move(result));
+    return;
+  }
+  const auto missing =
+      std::chrono::duration_cast<nanoseconds>(work.slower * fair_time - (self->clock().now() - work.began));
+  self->delayed_send(work.asker, std::max(missing, nanoseconds{0}), std::move(result));
+}
+
+void await_device(this_actor self) {
+  self->set_default_handler(caf::skip); // jobs wait
+  self->become(caf::keep_behavior, caf::behavior{[self](gradient_done) {
+                 self->set_default_handler(caf::print_and_drop);
+                 self->unbecome();
+                 answer(self, self->clock().now() - self->state.under_way->began);
+               }});
+}
+
+void start(this_actor self, const gradient_job& job) {
+  auto& [setup, under_way, source] = self->state;
+  if (!source)
+    source = setup.make();
+  under_way = compute_state::work{caf::actor_cast<caf::actor>(self->current_sender()), setup.slow_down(),
+                                  self->clock().now(), thread_time()};
+  source->start(job);
+  if (source->when_done([to = caf::actor_cast<caf::actor>(self)] { caf::anon_send(to, gradient_done{}); }))
+    await_device(self);
+  else
+    answer(self, setup.fair_share * (thread_time() - under_way->worked));
+}
+
+} // namespace
+
+caf::behavior compute_actor(caf::stateful_actor<compute_state>* self, compute_setup setup) {
+  report_exceptions_to(self, setup.supervisor, setup.who);
+  self->monitor(setup.supervisor);
+  self->set_down_handler([self](caf::down_msg&) { self->quit(); });
+  self->state.setup = std::move(setup);
+  return {[self](const gradient_job& job) { start(self, job); }};
+}
+
+} // namespace gossamer::actors

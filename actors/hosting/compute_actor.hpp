@@ -1,0 +1,43 @@
+#pragma once
+
+#include "gossamer/actors/hosting/messages.hpp"
+#include "gossamer/actors/run/gradient_source.hpp"
+
+#include <chrono>
+#include <functional>
+#include <optional>
+
+namespace gossamer::actors {
+
+/// How the gradients of one worker are computed.
+struct compute_setup {
+  /// Makes the source, inside the actor's thread; called again when the actor is restarted.
+  std::function<std::unique_ptr<gradient_source>()> make;
+  /// Asked before each gradient: 1, or how many times longer it shall seem to take than on a worker with an equal share
+  /// of the machine. The answer is delayed by as much as is missing, and the thread stays free meanwhile.
+  std::function<double()> slow_down;
+  double fair_share = 1; ///< workers for each processor, at least 1
+  caf::actor supervisor; ///< is told what goes wrong; when it ends, so does this actor
+  std::string who;       ///< "the compute actor of worker 3"
+};
+
+/// What a compute actor keeps between two messages.
+struct compute_state {
+  /// A gradient that is under way.
+  struct work {
+    caf::actor asker;
+    double slower;
+    caf::actor_clock::time_point began;
+    std::chrono::duration<double> worked; ///< `thread_time` when it began
+  };
+
+  compute_setup setup;
+  std::optional<work> under_way;
+  std::unique_ptr<gradient_source> source; // last: its end waits for what is under way
+};
+
+/// Computes the gradients of one worker, in a thread of its own: answers each `gradient_job` with a `gradient_result`,
+/// one after the other. While a GPU computes, the thread is free; the GPU's driver tells this actor when it has done.
+caf::behavior compute_actor(caf::stateful_actor<compute_state>* self, compute_setup setup);
+
+} // namespace gossamer::actors

@@ -1,0 +1,273 @@
+#include "gossamer/actors/node/control_checks.hpp"
+
+#include "gossamer/actors/agreement/validation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace gossamer::actors {
+
+namespace {
+
+constexpr std::uint64_t most_counted = std::uint64_t{1} << 62; // sums of two do not overflow
+constexpr std::size_t longest_sentence = 1 << 16, longest_text = 1 << 20, longest_name = 1 << 12;
+constexpr std::size_t most_members = 1 << 16;
+constexpr std::uint32_t most_slots = 1 << 16;
+
+void require(bool sensible, std::string_view what) {
+  if (!sensible)
+    throw error(errc::bad_packet, fmt::format("a control message {}", what),
+                "all nodes of a run must be of the same version");
+}
+
+void require_count(std::uint64_t count) { require(count < most_counted, "counts further than anybody can"); }
+
+void require_traffic(const traffic& t) {
+  for (const auto count : {t.frames, t.payload_bits, t.wire_bits})
+    require_count(count);
+}
+
+void require_time(double s) { require(std::isfinite(s) && s >= 0, "tells a time that never is"); }
+
+void require_text(const std::string& text, std::size_t most = longest_sentence) {
+  require(text.size() <= most, "has a text that nobody reads");
+}
+
+void require_place(const endpoint& e) { require_text(e.host, longest_name); }
+
+void require_handle(const node_interface::handle& h) { require(h != nullptr, "names no actor"); }
+
+void require_node(std::uint32_t node, const known_run& run) {
+  require(node < run.rules->nodes, "names a node that there is not");
+}
+
+void require_rank(rank i, const known_run& run) {
+  require(i < run.rules->homes.size(), "names a worker that there is not");
+}
+
+/// Nobody else has a say in who takes part.
+void require_member(const known_run& run) { require(run.by.has_value(), "is of somebody who is no node of the run"); }
+
+/// Of the speaker's own workers, where it is a node.
+void require_own(rank i, const known_run& run) {
+  require_rank(i, run);
+  require(!run.by || run.rules->homes[i] == *run.by, "speaks for a worker of another node");
+}
+
+void require_self(std::uint32_t node, const known_run& run) {
+  require(!run.by || node == *run.by, "speaks for another node");
+}
+
+void require_books(const run_books& m, std::size_t participants) {
+  require(m.counted.ranks() == 0 || m.counted.ranks() == participants, "counts workers of another run");
+  require_count(m.counted.largest());
+  for (const auto count : {m.lost, m.returned, m.unreported})
+    require_count(count);
+}
+
+void require_plan(const cluster_plan& m, std::size_t participants) {
+  require(m.nodes <= topology::max_workers, "plans for more nodes than there can be");
+  require(m.homes.size() == participants, "plans for another number of workers");
+  require(std::ranges::all_of(m.homes, [&](auto home) { return home < m.nodes; }), "names a node that there is not");
+  require_handle(m.handle);
+  require_time(m.time_s);
+  require_books(m.books, participants);
+  consensus::charter rules;
+  rules.nodes = m.nodes;
+  rules.homes = m.homes;
+  validate(consensus::proceed{m.last}, rules, {});
+}
+
+void require_parts(const manifest& m, const known_run& run) {
+  require(m.workers == run.workers && m.workers + m.masters == run.rules->homes.size(),
+          "names a checkpoint of another run");
+  require_count(m.checkpoint);
+  require(m.has_possible_steps(), "counts further than anybody can");
+  require_count(m.former_gradients);
+  require_traffic(m.former_sent);
+  require_time(m.time_s);
+  for (const auto& [who, part] : m.parts) {
+    require_rank(who, run);
+    require_count(part.gradients);
+    require_traffic(part.sent);
+  }
+}
+
+} // namespace
+
+// -- agreement --------------------------------------------------------------------------------------------------------
+
+void check(const consensus::hold& m, const known_run& run) {
+  require_member(run);
+  require_self(m.by.node, run);
+  validate(m, *run.rules, *run.last);
+}
+
+void check(const consensus::holding& m, const known_run& run) {
+  require_member(run);
+  require_self(m.node, run);
+  validate(m, *run.rules, *run.last);
+}
+
+void check(const consensus::propose& m, const known_run& run) {
+  require_member(run);
+  require_self(m.by.node, run);
+  validate(m, *run.rules, *run.last);
+}
+
+void check(const consensus::accepted& m, const known_run& run) {
+  require_member(run);
+  require_self(m.node, run);
+  validate(m, *run.rules, *run.last);
+}
+
+void check(const consensus::proceed& m, const known_run& run) {
+  require_member(run);
+  validate(m, *run.rules, *run.last);
+}
+
+void check(const consensus::refused& m, const known_run& run) {
+  require_member(run);
+  validate(m, *run.rules, *run.last);
+}
+
+void check(const consensus::wish& m, const known_run&) {
+  require(m.why == run_end::planned || m.why == run_end::seconds || m.why == run_end::interrupted,
+          "ends the run for no reason");
+}
+
+// -- what is told to the leader ----------------------------------------------------------------------------------------
+
+void check(const worker_joined& m, const known_run& run) {
+  require_own(m.source, run);
+  require_count(m.step);
+}
+
+void check(const worker_paused& m, const known_run& run) { require_own(m.source, run); }
+
+void check(const worker_finished& m, const known_run& run) { require_own(m.source, run); }
+
+void check(const worker_lost& m, const known_run& run) { require_own(m.who, run); }
+
+void check(const worker_waits& m, const known_run& run) { require_own(m.who, run); }
+
+void check(const work_report& m, const known_run& run) {
+  for (const auto& r : m.steps) {
+    require_own(r.source, run);
+    require(std::isfinite(r.loss), "has a loss that is no number");
+    require_count(r.step);
+    require_count(r.stale_frames);
+    require_traffic(r.sent);
+  }
+  for (const auto& [age, times] : m.staleness) {
+    require_count(age);
+    require_count(times);
+  }
+  require_count(m.checkpoint);
+}
+
+/// A master's model may have gone to a node that led.
+void check(const snapshot_taken& m, const known_run& run) {
+  require_rank(m.source, run);
+  if (m.source < run.workers)
+    require_own(m.source, run);
+  require_count(m.gradients);
+  require_traffic(m.sent);
+}
+
+void check(const part_saved& m, const known_run& run) {
+  require_own(m.source, run);
+  require_count(m.checkpoint);
+  require_count(m.part.gradients);
+  require_traffic(m.part.sent);
+}
+
+void check(const part_not_saved& m, const known_run&) {
+  require_count(m.checkpoint);
+  require_text(m.why);
+}
+
+void check(const node_lost& m, const known_run& run) {
+  require_node(m.node, run);
+  require_text(m.why);
+}
+
+void check(const run_failed& m, const known_run&) {
+  require(m.code <= errc::device, "fails for no reason");
+  require_text(m.sentence);
+  require_text(m.remedy);
+}
+
+// -- what the leader orders --------------------------------------------------------------------------------------------
+
+void check(const kill_worker& m, const known_run& run) { require_rank(m.who, run); }
+
+void check(const restart_worker& m, const known_run& run) { require_rank(m.who, run); }
+
+void check(const retire_worker& m, const known_run& run) { require_rank(m.who, run); }
+
+void check(const pause_worker& m, const known_run& run) { require_rank(m.who, run); }
+
+void check(const mean_request& m, const known_run& run) {
+  require(m.number > 0, "asks for nothing");
+  require_count(m.number);
+  require_node(m.root, run);
+  lives_in(m.lives, run.rules->homes.size());
+}
+
+void check(const run_progress& m, const known_run&) { require_count(m.updates); }
+
+void check(const save_checkpoint& m, const known_run&) { require_count(m.number); }
+
+void check(const checkpoint_complete& m, const known_run& run) {
+  require_parts(m.whole, run);
+  require(m.before <= m.whole.checkpoint, "has checkpoints in another order");
+}
+
+void check(const run_books& m, const known_run& run) { require_books(m, run.rules->homes.size()); }
+
+void check(const leave_run& m, const known_run&) { require_text(m.why); }
+
+// -- who is there -----------------------------------------------------------------------------------------------------
+
+void check(const greeting& m, const known_run& run) {
+  require_node(m.node, run);
+  require_self(m.node, run);
+  require(m.handle != nullptr && m.handle == run.sender, "greets for somebody else");
+  require_place(m.self.data);
+  require_place(m.self.control);
+}
+
+void check(const cluster_plan& m, const known_run& run) { require_plan(m, run.rules->homes.size()); }
+
+void check(const cluster_plan& m, consensus::node_number self, std::size_t participants) {
+  require(self < m.nodes, "plans without this node");
+  require_plan(m, participants);
+}
+
+void check(const join_request& m) {
+  require(m.slots >= 1 && m.slots <= most_slots,
+          fmt::format("asks for {} slots; allowed: 1 to {}", m.slots, most_slots));
+}
+
+void check(const node_ready& m) {
+  require_handle(m.handle);
+  require_place(m.data);
+  require_place(m.control);
+  require_text(m.print.settings, longest_text);
+}
+
+void check(const run_offer& m) {
+  require(m.workers_per_node >= 1, "offers nodes without workers");
+  for (const auto* text : {&m.settings, &m.faults})
+    require_text(*text, longest_text);
+  for (const auto* path : {&m.checkpoints, &m.resumed, &m.folder})
+    require_text(*path, longest_name);
+  require(m.files.members.size() <= most_members, "offers the files of more nodes than there can be");
+  for (const auto& member : m.files.members)
+    require_place(member);
+}
+
+} // namespace gossamer::actors

@@ -1,0 +1,45 @@
+// Who says what cannot be costs itself the run, and nobody else.
+#include "gossamer/actors/node/detail/node_state.hpp"
+
+#include <fmt/format.h>
+
+namespace gossamer::actors::detail {
+
+/// @error errc::failed when nodes have decided differently: that is not for one of them to pay
+bool node_state::passes(const std::function<void(const known_run&)>& check_message) {
+  auto* from = self_->current_sender() ? others_->behind(self_->current_sender()->address()) : nullptr;
+  if (from != nullptr && is_expelled(from->number, seats()[from->number].by.life))
+    return false;
+  try {
+    check_message({.rules = setup_.rules.get(),
+                   .last = &protocol_->delegate().last(),
+                   .workers = workers(),
+                   .by = from ? std::optional{from->number} : std::nullopt,
+                   .sender = self_->current_sender()});
+    return true;
+  } catch (const error& e) {
+    if (e.code() != errc::bad_packet)
+      throw;
+    if (from != nullptr)
+      expel(*from, e.sentence());
+    return false;
+  }
+}
+
+bool node_state::is_expelled(std::uint32_t number, std::uint32_t life) const {
+  const auto found = expelled_.find(number);
+  return found != expelled_.end() && life <= found->second;
+}
+
+/// Its process is told to end, and whoever leads hears why, in case that it does not.
+void node_state::expel(remote_node& other, const std::string& why) {
+  expelled_[other.number] = seats()[other.number].by.life;
+  if (!leadership_)
+    setup_.tell(fmt::format("node {} is given up: {}", other.number, why));
+  if (!leadership_ && other.number != protocol_->leader_node())
+    tell_leader(node_lost{other.number, why});
+  caf::anon_send_exit(other.handle, caf::exit_reason::kill);
+  lose(other, why);
+}
+
+} // namespace gossamer::actors::detail

@@ -1,0 +1,130 @@
+// What a node does that its protocol orders.
+#include "gossamer/actors/node/detail/node_state.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gossamer::actors::detail {
+
+void node_state::obey(const node_protocol::orders& all) {
+  for (const auto& what : all)
+    std::visit([&](const auto& one) { obey(one); }, what);
+}
+
+void node_state::obey(const consensus::post& m) {
+  for (const auto number : m.to)
+    if (const auto* other = others_->numbered(number); other != nullptr && other->is_met())
+      std::visit([&](const auto& one) { self_->send(other->handle, one); }, m.what);
+}
+
+void node_state::obey(const decision& m) {
+  if (setup_.on_resolution)
+    setup_.on_resolution(protocol_->delegate().last());
+  own_node_->obey(m);
+}
+
+/// Frames for another life must not go to the one before.
+void node_state::obey(const nodes_moved& m) {
+  for (const auto number : m.which)
+    if (auto* other = others_->numbered(number))
+      other->handle = node_interface::handle{};
+  meet_on_data_plane();
+}
+
+void node_state::obey(const report_to& m) {
+  if (leadership_ == std::nullopt)
+    hand_on_news();
+  if (const auto* other = others_->numbered(m.node); other != nullptr && other->is_met())
+    std::visit([&](const auto& one) { self_->send(other->handle, one); }, m.what);
+}
+
+void node_state::obey(const account_for& m) {
+  news_ = {.steps = {}, .staleness = {}, .checkpoint = last_checkpoint_};
+  if (const auto* leader = others_->numbered(m.leader); leader != nullptr && leader->is_met()) {
+    self_->send(leader->handle, std::exchange(news_, {}));
+    self_->send(leader->handle, books_);
+  }
+}
+
+void node_state::obey(const lead_taken&) {
+  leadership_.emplace(*setup_.run, protocol_->delegate().last().number(), setup_.from.get(), books_);
+  leadership_->summary.algorithm = setup_.run->algorithm->about.name;
+  leadership_->summary.workers = setup_.run->settings.workers;
+  leadership_->summary.seed = setup_.run->settings.seed;
+  leadership_->summary.steps_per_worker.assign(workers(), 0);
+  protocol_->ordered_before(last_checkpoint_);
+  close_ended_lives();
+  observer_ = setup_.observe();
+  conflicts_ = conflicts{setup_.number, 2 * setup_.patience};
+  if (const auto news = std::exchange(leaders_end_, {}); !news.empty())
+    tell_observer(news);
+  if (evaluator_)
+    tell_observer(fmt::format("node {} leads the run from now on", setup_.number));
+}
+
+/// The books that were taken over may be of lives that have ended since.
+void node_state::close_ended_lives() {
+  const auto& members = protocol_->leader()->members();
+  auto& counted = leadership_->progress.ledger();
+  for (rank i = 0; i < setup_.run->participants(); ++i)
+    members.alive(i) ? counted.begin(i, members.incarnation(i)) : counted.close(i, members.incarnation(i));
+}
+
+void node_state::obey(const lead_left& m) {
+  books_ = leadership_->books(m.lost, m.returned);
+  leadership_.reset();
+  observer_.reset();
+}
+
+void node_state::obey(const snapshot_request& m) {
+  leadership_->evaluating.open_final();
+  tell_workers(m);
+  tell_others(m);
+}
+
+void node_state::obey(const save_checkpoint& m) {
+  if (!writer_)
+    return;
+  leadership_->saving.open(m.number, protocol_->leader()->members());
+  save_workers(m);
+  tell_others(m);
+}
+
+void node_state::obey(const forget_worker& m) {
+  leadership_->progress.add(m.who, leadership_->evaluating.evaluated());
+  leadership_->progress.ledger().close(m.who, m.incarnation);
+  leadership_->evaluating.forget(m.who);
+  leadership_->saving.lose(m.who);
+  leadership_->unreported += !m.retired && has_died_with_its_node(m.who);
+  tell_observer(fmt::format("{} {}; {} go on", setup_.run->name_of(m.who), m.retired ? "has left" : "is lost", m.left));
+  evaluate_what_is_complete();
+}
+
+void node_state::obey(const welcome_worker& m) {
+  const bool was_there = m.who < setup_.run->settings.workers || setup_.run->is_master(m.who);
+  tell_observer(fmt::format("{} comes{}", setup_.run->name_of(m.who), was_there ? " back" : ""));
+}
+
+void node_state::obey(const node_has_left&) {
+  has_left_ = true;
+  std::vector<std::string> left;
+  for (const auto& other : *others_)
+    if (is_spoken_to(other))
+      left.push_back(fmt::format("node {} ({})", other.number, to_string(seats()[other.number].by.control)));
+  setup_.tell(fmt::format("the run goes on with {}", fmt::join(left, ", ")));
+  if (!std::exchange(ended_, true))
+    self_->send(setup_.client, node_has_left{});
+}
+
+void node_state::obey(const end_run& m) {
+  for (const auto i : m.missing)
+    tell_observer(fmt::format("{} does not answer; its model is left out", setup_.run->name_of(i)));
+  leadership_->ended_s = elapsed();
+  leadership_->summary.end = m.why;
+  leadership_->summary.unfinished = m.unfinished;
+  if (!leadership_->evaluating.close_final(leadership_->progress.ledger(), elapsed()))
+    return fail(extinction());
+  evaluate_next();
+}
+
+} // namespace gossamer::actors::detail

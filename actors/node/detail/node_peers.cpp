@@ -1,0 +1,187 @@
+// What a node knows of the others: who lives, who is silent, who reaches whom.
+#include "gossamer/actors/node/detail/node_state.hpp"
+
+#include <fmt/format.h>
+
+namespace gossamer::actors::detail {
+
+void node_state::on_down(const caf::down_msg& down) {
+  if (const auto loss = own_node_->died(down))
+    return notice(*loss);
+  release_candidate(down.source);
+  if (auto* other = others_->behind(down.source)) {
+    other->handle = node_interface::handle{};
+    if (farewells_) { // as it was told
+      farewells_->erase(other->number);
+      return farewells_->empty() ? self_->quit() : void();
+    }
+    lose(*other, "its process is gone");
+    return meet_on_data_plane();
+  }
+  if (evaluator_.address() == down.source)
+    fail({errc::failed, "the evaluation died: " + to_string(down.reason), {}});
+}
+
+void node_state::notice(const worker_lost& loss) {
+  if (setup_.detection.count() == 0)
+    on(loss);
+  else
+    self_->delayed_send(self_, setup_.detection, loss);
+}
+
+/// Two nodes do not reach each other.
+void node_state::on_complaint(const node_lost& m) {
+  const auto* from = speaker();
+  if (!leadership_)
+    return from == nullptr ? tell_leader(m) : void();
+  const auto* about = others_->numbered(m.node);
+  const bool is_heard = from != nullptr || self_->current_sender() == nullptr; // the data plane of this process
+  if (is_heard && (m.node == setup_.number || (about != nullptr && !seats().is_gone(m.node))))
+    conflicts_.add(from == nullptr ? setup_.number : from->number, m.node, m.why, now());
+}
+
+remote_node* node_state::speaker() {
+  const auto& sender = self_->current_sender();
+  auto* found = sender ? others_->behind(sender->address()) : nullptr;
+  return found != nullptr && is_spoken_to(*found) ? found : nullptr;
+}
+
+void node_state::hear() {
+  auto* from = self_->current_sender() ? others_->behind(self_->current_sender()->address()) : nullptr;
+  if (from == nullptr)
+    return;
+  const auto number = from->number;
+  if (watched_.contains(number))
+    others_->heard().heard(number, now());
+  const bool is_barred = leadership_ && conflicts_.bars(number, now()); // it may well reach this node
+  if (is_barred || seats()[number].is == consensus::health::state::well)
+    return;
+  if (seats().is_gone(number))
+    tell_observer(fmt::format("node {} is heard again", number));
+  on(consensus::health{number, seats()[number].by.life, consensus::health::state::well});
+}
+
+/// What was sent to the silent waits for them.
+void node_state::meet_on_data_plane() {
+  std::map<consensus::node_number, consensus::process> there{{setup_.number, protocol_->delegate().own()}};
+  for (const auto& other : *others_)
+    if (const auto& seat = seats()[other.number]; seat.taken && (other.is_met() || !seats().is_gone(other.number)))
+      there.emplace(other.number, seat.by);
+  setup_.meet_nodes(there);
+}
+
+std::set<std::uint32_t> node_state::to_be_watched() {
+  std::set<std::uint32_t> result = protocol_->delegate().last().voters;
+  if (leadership_ || protocol_->delegate().asks()) // who does not answer must not be waited for for ever
+    for (const auto& other : *others_)
+      result.insert(other.number);
+  return result;
+}
+
+void node_state::watch_nodes() {
+  auto& heard = others_->heard();
+  const auto now_watched = to_be_watched();
+  for (const auto& other : *others_) {
+    const bool is_wanted = now_watched.contains(other.number) && !seats().is_gone(other.number);
+    if (is_wanted && watched_.insert(other.number).second)
+      heard.heard(other.number, now());
+    else if (!is_wanted && watched_.erase(other.number) > 0)
+      heard.forget(other.number);
+  }
+  const auto& last = protocol_->delegate().last();
+  if (std::exchange(resolution_, last.number()) != last.number() && watched_.contains(last.leader))
+    heard.heard(last.leader, now()); // of it, if not from it
+  for (const auto number : heard.silent(now())) {
+    conflicts_.pardon(number);
+    suspect(*others_->numbered(number),
+            fmt::format("nothing has been heard of it for {:.3g} s", seconds{heard.patience()}.count()));
+  }
+  for (const auto& [number, why] : conflicts_.settle(now()))
+    suspect(*others_->numbered(number), why);
+  if (leadership_)
+    lose_those_left_out();
+  if (now() - last_heartbeat_ >= heartbeat_every)
+    say_that_it_is_here();
+  is_left_alone_ = last.number() > 0 && !last.elected_by(voters_left());
+  if (is_left_alone_)
+    fail({errc::failed, fmt::format("most of the {} nodes that vote on who takes part are lost", last.voters.size()),
+          "a run goes on while more than half of them live; --resume goes on from a checkpoint"});
+  if (protocol_->delegate().leader())
+    alone_since_.reset();
+  else if (now() - alone_since_.value_or(now()) > setup_.patience) {
+    is_left_alone_ = true;
+    fail(silent_leader(setup_.patience));
+  } else
+    alone_since_ = alone_since_.value_or(now());
+}
+
+void node_state::say_that_it_is_here() {
+  last_heartbeat_ = now();
+  const auto& agreement = protocol_->delegate();
+  if (leadership_ || agreement.votes())
+    tell_others(heartbeat{});
+  else if (const auto* asker = others_->numbered(agreement.promised().node);
+           agreement.holds() && asker != nullptr && is_spoken_to(*asker))
+    self_->send(asker->handle, heartbeat{}); // a worker may take long to hold
+  if (leadership_)
+    tell_voters_of_books();
+}
+
+/// Those that may answer some day. Who was started again is another voter.
+std::set<std::uint32_t> node_state::voters_left() {
+  const auto& last = protocol_->delegate().last();
+  auto result = last.voters;
+  for (const auto& other : *others_)
+    if (seats().is_gone(other.number) || !last.knows(other.number, seats()[other.number].by.life))
+      result.erase(other.number);
+  return result;
+}
+
+/// It is waited for no more, but not lost before most of those that vote have agreed to go on without it: who is cut
+/// off with few others must not end those that are many.
+void node_state::suspect(remote_node& other, const std::string& why) {
+  if (seats()[other.number].is != consensus::health::state::well)
+    return;
+  suspicions_[other.number] = why;
+  if (!leadership_)
+    setup_.tell(fmt::format("node {} is waited for: {}", other.number, why));
+  on(consensus::health{other.number, seats()[other.number].by.life, consensus::health::state::suspected});
+}
+
+void node_state::lose_those_left_out() {
+  const auto& lives = protocol_->delegate().last().what.view.lives;
+  for (auto& other : *others_) {
+    const bool takes_part = std::ranges::any_of(other.ranks, [&](rank i) { return lives.contains(i); });
+    if (!takes_part && seats()[other.number].is == consensus::health::state::suspected)
+      lose(other, suspicions_[other.number]);
+  }
+}
+
+/// Its vote must not be counted upon.
+void node_state::lose(remote_node& other, const std::string& why) {
+  others_->heard().forget(other.number);
+  conflicts_.forget(other.number);
+  const auto was = seats()[other.number].is;
+  if (was != consensus::health::state::gone) {
+    const auto& members = protocol_->delegate().last().what.view.lives;
+    const bool took_part = std::ranges::any_of(other.ranks, [&](rank i) { return members.contains(i); });
+    const bool was_suspected = was == consensus::health::state::suspected; // and a resolution may have left it out
+    auto news = took_part || was_suspected ? fmt::format("node {} is lost: {}", other.number, why)
+                                           : fmt::format("node {} has left", other.number);
+    if (!observer_ && other.number == protocol_->leader_node())
+      leaders_end_ = std::move(news);
+    else
+      tell_observer(news);
+    for (const auto i : other.ranks)
+      if (leadership_ && i < workers()) // a master's model has come here, or does not count
+        leadership_->evaluating.lose(i);
+  }
+  on(consensus::health{other.number, seats()[other.number].by.life, consensus::health::state::gone});
+  if (!leadership_)
+    return;
+  evaluate_next();
+  if (protocol_->leader()->over() && leadership_->evaluating.done() && !leadership_->final_is_known)
+    fail(extinction()); // the last models were there
+}
+
+} // namespace gossamer::actors::detail

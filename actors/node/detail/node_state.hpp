@@ -1,0 +1,306 @@
+#pragma once
+
+#include "gossamer/actors/agreement/conflicts.hpp"
+#include "gossamer/actors/evaluation/checkpoints.hpp"
+#include "gossamer/actors/evaluation/evaluations.hpp"
+#include "gossamer/actors/evaluation/progress_meter.hpp"
+#include "gossamer/actors/hosting/local_node.hpp"
+#include "gossamer/actors/node/control_checks.hpp"
+#include "gossamer/actors/node/node_actor.hpp"
+#include "gossamer/actors/protocol/run_books.hpp"
+#include "gossamer/actors/run/view_maker.hpp"
+
+namespace gossamer::actors::detail {
+
+inline constexpr auto tick_interval = std::chrono::milliseconds(100);
+inline constexpr auto between_reports = std::chrono::milliseconds(50);
+/// So many share out what is planned, however short it is: an asynchronous run goes on until its leader hears that it is
+/// done.
+inline constexpr std::uint64_t least_reports = 256;
+inline constexpr double longest_wait_for_disk_s = 10; // at the end of a run
+
+using seconds = std::chrono::duration<double>;
+
+/// What only the process knows that leads. Lost with it: the next one is told what it must know.
+struct leadership {
+  /// @param by the number of the resolution by which this process leads
+  /// @param from where the run goes on; null: it has begun here
+  /// @param before what the leader before this one has let know
+  leadership(const experiment& e, std::uint32_t by, const resumption* from, const run_books& before)
+      : progress(e), evaluating(e, from ? from->all.updates() : 0, (by - 1) * most_evaluations), saving(e),
+        updates_seen(e.participants(), from ? from->all.updates() : 0), first_evaluation((by - 1) * most_evaluations) {
+    if (from) {
+      progress.go_on_from(from->all);
+      saving.go_on_from(from->all);
+    }
+    add(before);
+  }
+
+  void add(const run_books& known) {
+    progress.add(known.counted);
+    lost_before = std::max(lost_before, known.lost);
+    returned_before = std::max(returned_before, known.returned);
+    unreported = std::max(unreported, known.unreported);
+  }
+  /// @param lost, returned under this leader
+  run_books books(std::uint64_t lost, std::uint64_t returned) {
+    auto counted = progress.ledger();
+    counted.merge(evaluating.evaluated());
+    return {std::move(counted), lost_before + lost, returned_before + returned, unreported};
+  }
+
+  /// Under one leader. Numbers ascend through the run, and no two leaders use the same.
+  static constexpr std::uint64_t most_evaluations = std::uint64_t{1} << 36;
+
+  progress_meter progress;
+  evaluations evaluating;
+  checkpoints saving;
+  std::vector<std::uint64_t>
+      updates_seen; // by each worker, or master, when it last read its model: with its last report
+  run_summary summary;
+  evaluation_record last_record;
+  double ended_s = 0;
+  bool final_is_known = false; // what the run has come to
+  std::uint64_t first_evaluation;
+  std::uint64_t lost_before = 0, returned_before = 0; // under leaders before this one
+  std::uint64_t unreported = 0;
+};
+
+/// Turns messages into events of the protocol, and its orders into messages; while this process leads, counts,
+/// evaluates, and has states saved.
+class node_state {
+public:
+  node_state() = default;
+  node_state(const node_state&) = delete;
+  node_state& operator=(const node_state&) = delete;
+  ~node_state() { // however the run ends, its actors end with it
+    for (const auto& one : {evaluator_, writer_})
+      if (one)
+        caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
+  }
+
+  void open(caf::event_based_actor* self, node_setup setup);
+  void start();
+  void begin_workers();
+  void on_tick();
+  void fail(const run_failed& failure);
+  /// Of somebody that this run cannot do without.
+  void on_failure(const run_failed& m);
+  void leave(const leave_run& m);
+
+  // -- agreement ------------------------------------------------------------------------------------------------------
+
+  /// An event of the protocol, and what follows from it.
+  template <class Event>
+  void on(const Event& event) {
+    obey(protocol_->on(event));
+  }
+  template <class Event>
+  void in_leader(const Event& event) {
+    obey(protocol_->in_leader(event));
+  }
+  /// Said by another node, of its workers; or by one of this process.
+  template <class Event>
+  void on_worker(rank who, const Event& event) {
+    if (speaker() != nullptr)
+      on(leader_report{event});
+    else if (lives_here(who))
+      on(event);
+  }
+  void on_down(const caf::down_msg& down);
+  void notice(const worker_lost& loss);
+  void on_loss(const worker_lost& m);
+  void on_complaint(const node_lost& m);
+  /// Whether the present message may be acted upon: it makes sense, and nothing has come from its sender that did not.
+  template <class Message>
+  bool admits(const Message& m) {
+    return passes([&](const known_run& run) { check(m, run); });
+  }
+  void on_message(const consensus::message& m) {
+    hear();
+    on(m);
+  }
+  void on_heartbeat() { hear(); }
+
+  // -- who comes ------------------------------------------------------------------------------------------------------
+
+  void on_join(const join_request& m);
+  void on_ready(const node_ready& m);
+  void on_greeting(const greeting& m);
+  void say_status(std::uint32_t control);
+  void stop(std::uint32_t control);
+  void depart(const leave_request& m);
+
+  // -- what faults do -------------------------------------------------------------------------------------------------
+
+  template <class Fault>
+  void pass_on(const Fault& m) {
+    if (lives_here(m.who))
+      suffer(m);
+    else if (const auto* elsewhere = others_->home_of(m.who))
+      self_->send(elsewhere->handle, m);
+  }
+  void switch_fault(const actors::switch_fault& m);
+
+  // -- steps and evaluations ------------------------------------------------------------------------------------------
+
+  void on_step(const step_report& r);
+  void on_applied(const gradient_applied& m);
+  void on_books(const run_books& m);
+  void on_report(const work_report& r);
+  void on_joined(const worker_joined& m);
+  void on_snapshot(snapshot& s);
+  void on_taken(const snapshot_taken& s);
+  void on_request(const mean_request& m);
+  void on_evaluation(const evaluated& m);
+  void tell_workers(const snapshot_request& m) { own_node_->obey(m); }
+  void tell_workers(const run_progress& m) { own_node_->obey(m); }
+  void tell_observer(const std::string& what);
+
+  // -- checkpoints ----------------------------------------------------------------------------------------------------
+
+  void save_workers(const save_checkpoint& m);
+  void on_part(saved_worker& part);
+  void on_part_saved(const part_saved& m);
+  void on_part_not_saved(const part_not_saved& m);
+  void on_manifest_saved(const manifest_saved& m);
+  void on_complete(const checkpoint_complete& m);
+  void save_what_is_left();
+
+private:
+  std::size_t workers() const { return setup_.run->settings.worker_ranks(); }
+  bool lives_here(rank i) const { return i < setup_.rules->homes.size() && setup_.rules->homes[i] == setup_.number; }
+  failure_detector::time now() const { return self_->clock().now() - began_; }
+  double elapsed() const { return seconds{now()}.count(); }
+  /// Who sends the present message; null where that is no node that is there.
+  remote_node* speaker();
+  const consensus::seats& seats() const { return protocol_->seats(); }
+  /// Of whom something may be heard: not of the lost, whose process may live, nor of those who have not come.
+  bool is_spoken_to(const remote_node& other) const { return other.is_met() && !seats().is_gone(other.number); }
+  bool passes(const std::function<void(const known_run&)>& check_message);
+  /// It has said what cannot be, and is not listened to any more.
+  void expel(remote_node& other, const std::string& why);
+  bool is_expelled(std::uint32_t number, std::uint32_t life) const;
+  /// That whoever sends the present message lives.
+  void hear();
+  void meet_on_data_plane();
+
+  template <class Order>
+  void tell_others(const Order& m) {
+    for (const auto& other : *others_)
+      if (is_spoken_to(other))
+        self_->send(other.handle, m);
+  }
+  /// The leader hears of everything in the order in which it happened.
+  template <class News>
+  void tell_leader(const News& m) {
+    hand_on_news();
+    if (const auto* leader = others_->numbered(protocol_->leader_node()); leader != nullptr && leader->is_met())
+      self_->send(leader->handle, m);
+  }
+  template <class Message>
+  void answer(Message m) {
+    self_->send(caf::actor_cast<caf::actor>(self_->current_sender()), std::move(m));
+  }
+
+  /// Whoever leads, or asks for it, watches all; all others watch who votes; and let these hear of them.
+  void watch_nodes();
+  void say_that_it_is_here();
+  std::set<std::uint32_t> to_be_watched();
+  std::set<std::uint32_t> voters_left();
+  void suspect(remote_node& other, const std::string& why);
+  void lose_those_left_out();
+  /// It is not spoken to any more, unless it is heard again.
+  void lose(remote_node& other, const std::string& why);
+  void meet(remote_node& other, node_interface::handle handle);
+  bool is_stranger(const remote_node& other);
+  void connect_to_strangers();
+  void connect_to(const remote_node& other);
+  void release_candidate(const caf::actor_addr& who);
+  run_books known_books();
+  void tell_voters_of_books();
+  bool has_died_with_its_node(rank i);
+  void say_farewell(const std::string& why);
+  node_interface::handle own_handle() const {
+    return caf::actor_cast<node_interface::handle>(caf::actor_cast<caf::strong_actor_ptr>(self_));
+  }
+  caf::actor own_actor() const { return caf::actor_cast<caf::actor>(caf::actor_cast<caf::strong_actor_ptr>(self_)); }
+  void hand_on_news();
+  void close_ended_lives();
+  void look_after_run();
+  void order_checkpoint_when_due();
+  void count(const step_report& r);
+  progress_record progress(double now);
+
+  void suffer(const kill_worker& m) { on(m); }
+  void suffer(const restart_worker& m) { on(m); }
+  void suffer(const retire_worker& m) { on(m); }
+  void suffer(const pause_worker& m) { own_node_->obey(m); }
+
+  // -- orders ---------------------------------------------------------------------------------------------------------
+
+  void obey(const node_protocol::orders& all);
+  void obey(const start_worker& m) { own_node_->obey(m); }
+  void obey(const stop_worker& m) { own_node_->obey(m); }
+  void obey(const hold_steps& m) { own_node_->obey(m); }
+  void obey(const decision& m);
+  void obey(const consensus::post& m);
+  void obey(const report_to& m);
+  void obey(const account_for& m);
+  void obey(const nodes_moved& m);
+  void obey(const lead_taken& m);
+  void obey(const lead_left& m);
+  void obey(const node_has_left& m);
+  void obey(const snapshot_request& m);
+  void obey(const save_checkpoint& m);
+  void obey(const restart_worker& m) { pass_on(m); }
+  void obey(const forget_worker& m);
+  void obey(const welcome_worker& m);
+  void obey(const end_run& m);
+  void obey(const run_failed& m) { fail(m); }
+
+  // -- evaluations ----------------------------------------------------------------------------------------------------
+
+  void evaluate_what_is_complete();
+  void evaluate_next();
+  void end_when_all_is_done();
+  void summarise();
+
+  caf::event_based_actor* self_ = nullptr;
+  node_setup setup_;
+  caf::actor evaluator_;
+  caf::actor writer_; // of checkpoints; null where there are none
+  std::optional<view_maker> views_;
+  std::optional<node_protocol> protocol_;
+  std::optional<local_node> own_node_;
+  std::optional<remote_nodes> others_;
+  conflicts conflicts_; // as this leader hears of them
+  failure_detector::time last_heartbeat_{}, last_report_{};
+  caf::actor_clock::time_point began_;
+
+  work_report news_;                  // for the leader, since the last report
+  std::uint64_t last_checkpoint_ = 0; // that was ordered
+  run_books books_;                 // where another process leads
+  std::uint32_t resolution_ = 0;      // the number of the last one, when the silent were looked for
+  kept_models kept_;                  // of this process
+  std::uint64_t last_request_ = 0;    // for a mean of them, of another
+  std::optional<leadership> leadership_;
+  std::shared_ptr<run_observer> observer_; // while this process leads; may be null
+  bool ended_ = false;
+  bool is_left_alone_ = false; // with too few to go on
+  caf::actor rescuer_;         // who gets the states of the workers here; null: the writer of checkpoints
+
+  std::map<caf::actor_addr, consensus::candidacy> candidates_; // for whom seats are kept
+  std::map<std::uint32_t, failure_detector::time> strangers_;  // since when they should have been met
+  std::map<std::uint32_t, std::uint32_t> expelled_;            // lives of nodes, and of those before
+  std::set<std::uint32_t> watched_;
+  std::map<std::uint32_t, std::string> suspicions_;   // the last of each node
+  std::string leaders_end_;                            // which the next one tells of
+  std::optional<failure_detector::time> alone_since_; // nobody is known who votes and lives
+  failure_detector::time last_connect_ = -std::chrono::seconds(1);
+  std::set<std::uint32_t> connecting_;
+  bool has_left_ = false;
+  std::optional<std::set<std::uint32_t>> farewells_; // who has not left yet
+};
+
+} // namespace gossamer::actors::detail

@@ -1,0 +1,79 @@
+#pragma once
+
+#include "gossamer/actors/agreement/node_protocol.hpp"
+#include "gossamer/actors/evaluation/kept_models.hpp"
+#include "gossamer/actors/hosting/messages.hpp"
+#include "gossamer/actors/node/remote_nodes.hpp"
+
+#include <functional>
+
+namespace gossamer::actors {
+
+/// What a process of a run needs to know of it. Whatever is for the leader alone may be left out where this process
+/// never has it.
+struct node_setup {
+  std::shared_ptr<const experiment> run;
+  std::uint32_t number = 0; ///< of this node
+  std::shared_ptr<const consensus::charter> rules;
+  consensus::resolution last; ///< with which the run begins; or that was known when this process came
+  std::optional<consensus::process> comes_as = {}; ///< this process comes later; nothing: the run begins with it
+  double time_s = 0;                               ///< of the run, so far
+  run_books books = {};                          ///< likewise
+  std::map<consensus::node_number, node_interface::handle> met = {}; ///< of the others
+  std::chrono::nanoseconds patience = std::chrono::seconds(10);      ///< with one that is silent
+
+  /// Starts a worker actor of this process; called again with a higher incarnation when a worker is started anew.
+  std::function<caf::actor(rank, std::uint32_t incarnation, const caf::actor& node)> spawn_worker;
+  std::function<caf::actor(const caf::actor& node)> spawn_evaluator;
+  /// See checkpoint_writer.hpp; may be empty: nothing is saved.
+  std::function<caf::actor(const caf::actor& node)> spawn_checkpoint_writer = {};
+  std::chrono::nanoseconds detection{0};            ///< from a worker's death to the moment it is noticed
+  std::shared_ptr<const resumption> from = nullptr; ///< where the run goes on; null: it begins
+
+  // Where there are others:
+  caf::actor files = {};  ///< see file_server.hpp
+  run_offer offer = {};   ///< for those who come later, but for their numbers
+  fingerprint print = {}; ///< of the run, as it was prepared here
+  /// Somebody is elsewhere now: all with whom frames are exchanged, this process among them.
+  std::function<void(const std::map<consensus::node_number, consensus::process>&)> meet_nodes = [](const auto&) {};
+  caf::actor connector = {}; ///< to which `connect_atom` is said; null: all have been met
+  /// Takes a master's model away, to the node where it is evaluated.
+  std::function<void(const snapshot&, std::uint32_t node)> send_masters_model = {};
+  std::function<void(const switch_fault&)> switch_fault = {};
+  /// Called with each resolution that this process goes on by; for who looks on. May be empty.
+  std::function<void(const consensus::resolution&)> on_resolution = {};
+  std::function<void(const std::string&)> tell = [](const std::string&) {}; ///< a line worth showing
+  std::function<void()> stop = [] {};                                       ///< somebody asks for the end of the run
+
+  /// Called when this process comes to lead. The observer is the leader's; may be null.
+  std::function<std::shared_ptr<run_observer>()> observe = [] { return nullptr; };
+  std::function<bool()> interrupted; ///< asked several times a second where the leader is: does the user want to stop?
+  caf::actor steps_to;               ///< gets a copy of each `step_report` that the leader counts; may be null
+  caf::actor client;                 ///< gets the `run_summary`, the `run_failed`, or the `leave_run`
+};
+
+/// What a node says that has heard nothing of anybody who leads for so long.
+run_failed silent_leader(std::chrono::nanoseconds patience);
+
+/// One process of a run: the shell around its `node_protocol`. It starts the workers of this process and hands on what
+/// they say: reports together, 20 times a second, and in an asynchronous run also whenever they are a 256th of what is
+/// planned. It keeps their models until their mean is asked for. While it leads it counts steps, decides when
+/// to evaluate and to save, and ends the run with one error when something fails that the run cannot do without. Begins
+/// with `start_run`; the run, where it leads.
+///
+/// Whoever comes later connects to those who are there; a leader takes in who comes back.
+///
+/// A run that has ended, or failed, stays until its client says `leave_run`: then all others are sent away, and waited
+/// for, but not for long.
+///
+/// A worker that dies without an error of its own (killed, or its machine is gone) is lost: the others go on under a
+/// new view, and it may be started anew.
+caf::actor spawn_node(caf::actor_system& system, node_setup setup);
+
+/// One that waits for a `cluster_plan`, from which the rest follows.
+/// @param client gets a `leave_run` that comes before
+/// @param files  see file_server.hpp: also before
+caf::actor spawn_node_later(caf::actor_system& system, std::function<node_setup(const cluster_plan&)> prepare,
+                            caf::actor client, caf::actor files = {});
+
+} // namespace gossamer::actors

@@ -1,0 +1,225 @@
+#include "gossamer/actors/node/rendezvous.hpp"
+
+#include "gossamer/actors/node/control_checks.hpp"
+
+#include <caf/all.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <numeric>
+
+namespace gossamer::actors {
+
+namespace {
+
+class rendezvous_state {
+public:
+  rendezvous_state() = default;
+
+  void open(caf::event_based_actor* self, rendezvous_setup setup) {
+    self_ = self;
+    setup_ = std::move(setup);
+    seats_.resize(setup_.nodes + 1); // 0 is the leader's
+    self_->set_down_handler([this](const caf::down_msg& m) { leave(m.source); });
+    self_->set_error_handler([](caf::scheduled_actor*, caf::error&) {}); // anybody may send one
+  }
+
+  void join(const join_request& m) {
+    if (auto why = refusal_of(m))
+      return refuse(*std::move(why));
+    const auto number = free_seat(m.wanted);
+    if (number == 0)
+      return refuse(no_place(m.wanted, seats_.size(), "--nodes"));
+    auto& taken = seats_[number];
+    taken.who = caf::actor_cast<caf::actor_addr>(self_->current_sender());
+    taken.slots = m.slots;
+    self_->monitor(taken.who);
+    auto offer = setup_.offer;
+    offer.node = number;
+    for (const auto& one : seats_)
+      if (one.ready)
+        offer.files.members.push_back(one.ready->control);
+    answer(std::move(offer));
+  }
+
+  void ready(const node_ready& m) {
+    const auto sender = caf::actor_cast<caf::actor_addr>(self_->current_sender());
+    if (m.node == 0 || m.node >= seats_.size() || seats_[m.node].who != sender)
+      return;
+    if (auto why = refusal_of(setup_.print, m)) {
+      seats_[m.node].leave();
+      setup_.tell(fmt::format("node {} is refused: {}", m.node, why->sentence));
+      return answer(*std::move(why));
+    }
+    seats_[m.node].ready = m;
+    setup_.tell(fmt::format("node {} of {} is ready ({})", m.node, setup_.nodes + 1, to_string(m.control)));
+    if (present() == setup_.nodes)
+      assemble();
+  }
+
+  void say_status(std::uint32_t control) {
+    if (auto why = refusal_of(join_request{.control = control}))
+      return answer(*std::move(why));
+    answer(run_status{.algorithm = setup_.algorithm,
+                      .nodes = static_cast<std::uint32_t>(setup_.nodes + 1),
+                      .there = static_cast<std::uint32_t>(present() + 1)});
+  }
+
+  void stop(std::uint32_t control) {
+    if (control == control_version)
+      setup_.stop();
+    say_status(control);
+  }
+
+  const caf::actor& files() const { return setup_.files; }
+
+  void let_nobody_leave() {
+    answer(run_failed{errc::failed, "the run has not begun", "a node that waits for its begin may be ended"});
+  }
+
+private:
+  struct seat {
+    caf::actor_addr who; // asked for it
+    std::uint32_t slots = 1;
+    std::optional<node_ready> ready;
+
+    void leave() {
+      who = {};
+      ready.reset();
+    }
+  };
+
+  template <class Message>
+  void answer(Message m) {
+    self_->send(caf::actor_cast<caf::actor>(self_->current_sender()), std::move(m));
+  }
+
+  void refuse(run_failed why) {
+    setup_.tell("a node is refused: " + why.sentence);
+    answer(std::move(why));
+  }
+
+  /// Nodes that are ready, without the leader.
+  std::size_t present() const {
+    return static_cast<std::size_t>(std::ranges::count_if(seats_, [](const seat& s) { return s.ready.has_value(); }));
+  }
+
+  /// 0 where there is none.
+  std::uint32_t free_seat(std::uint32_t wanted) const {
+    for (std::uint32_t i = 1; i < seats_.size(); ++i)
+      if (!seats_[i].who && (wanted == join_request::any_number || wanted == i))
+        return i;
+    return 0;
+  }
+
+  void leave(const caf::actor_addr& who) {
+    for (std::uint32_t i = 1; i < seats_.size(); ++i)
+      if (seats_[i].who == who) {
+        seats_[i].leave();
+        setup_.tell(fmt::format("node {} is gone before the run has begun", i));
+      }
+  }
+
+  void assemble() {
+    assembly all;
+    for (std::uint32_t i = 1; i < seats_.size(); ++i)
+      all.nodes.push_back({*seats_[i].ready, seats_[i].slots});
+    self_->send(setup_.client, std::move(all));
+  }
+
+  caf::event_based_actor* self_ = nullptr;
+  rendezvous_setup setup_;
+  std::vector<seat> seats_; // by the number of the node
+};
+
+/// From now on the node answers, whoever asks.
+caf::behavior open_door(caf::event_based_actor* self, const caf::actor& node) {
+  self->set_down_handler([](const caf::down_msg&) {});
+  return door_interface::behaviour(std::tuple{
+      [=](const join_request& m) { return self->delegate(node, m); },
+      [=](const node_ready& m) { return self->delegate(node, m); },
+      [=](const status_request& m) { return self->delegate(node, m); },
+      [=](const stop_request& m) { return self->delegate(node, m); },
+      [=](const leave_request& m) { return self->delegate(node, m); },
+      [=](const greeting& m) { return self->delegate(node, m); },
+      [=](const catalogue_request& m) { return self->delegate(node, m); },
+  });
+}
+
+caf::behavior rendezvous_actor(caf::stateful_actor<rendezvous_state>* self, rendezvous_setup setup) {
+  self->state.open(self, std::move(setup));
+  return door_interface::behaviour(std::tuple{
+      [self](const join_request& m) { self->state.join(m); },
+      [self](const node_ready& m) { self->state.ready(m); },
+      [self](const status_request& m) { self->state.say_status(m.control); },
+      [self](const stop_request& m) { self->state.stop(m.control); },
+      [self](const leave_request&) { self->state.let_nobody_leave(); },
+      [](const greeting&) {},
+      [self](const catalogue_request& m) { return self->delegate(self->state.files(), m); },
+      [self](const run_begins& m) { self->become(open_door(self, m.node)); },
+  });
+}
+
+/// What is wrong with it; nothing: it makes sense.
+template <class Message>
+std::optional<run_failed> nonsense_in(const Message& m) {
+  try {
+    check(m);
+    return std::nullopt;
+  } catch (const error& e) {
+    return run_failed{errc::usage, e.sentence(), e.remedy()};
+  }
+}
+
+} // namespace
+
+std::optional<run_failed> refusal_of(const join_request& m) {
+  if (m.control == control_version)
+    return nonsense_in(m);
+  return run_failed{errc::usage,
+                    fmt::format("it speaks version {} of the control messages, and the run's leader version {}",
+                                m.control, control_version),
+                    "use the same version of the program on all nodes"};
+}
+
+std::optional<run_failed> refusal_of(const fingerprint& own, const node_ready& m) {
+  if (auto nonsense = nonsense_in(m))
+    return nonsense;
+  const auto different = differences(own, m.print);
+  if (different.empty())
+    return std::nullopt;
+  return run_failed{errc::usage,
+                    fmt::format("it has prepared another run (here: at the leader): {}", fmt::join(different, "; ")),
+                    "give all nodes the same data and the same version of the program"};
+}
+
+run_failed no_place(std::uint32_t wanted, std::size_t nodes, std::string_view flag) {
+  return {errc::failed,
+          wanted >= nodes ? fmt::format("the run has all of its {} nodes", nodes)
+                          : fmt::format("node {} is there, or has not been missed yet", wanted),
+          fmt::format("a place is free again when its node is lost, or has left; a run with more places is started "
+                      "with {}",
+                      flag)};
+}
+
+std::vector<std::vector<rank>> deal_ranks(std::size_t workers, std::size_t masters,
+                                          std::span<const std::uint32_t> slots) {
+  const auto all = std::accumulate(slots.begin(), slots.end(), std::uint64_t{0});
+  std::vector<std::vector<rank>> result(slots.size());
+  rank next = 0;
+  std::uint64_t slots_so_far = 0;
+  for (std::size_t k = 0; k < slots.size(); ++k) {
+    slots_so_far += slots[k];
+    while (next < workers * slots_so_far / all)
+      result[k].push_back(next++);
+  }
+  for (std::size_t k = 0; k < masters; ++k)
+    result[k % slots.size()].push_back(static_cast<rank>(workers + k));
+  return result;
+}
+
+caf::actor spawn_rendezvous(caf::actor_system& system, rendezvous_setup setup) {
+  return system.spawn(rendezvous_actor, std::move(setup));
+}
+
+} // namespace gossamer::actors

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "gossamer/actors/protocol/steps.hpp"
+#include "gossamer/actors/worker/life_range.hpp"
+
+namespace gossamer::actors {
+
+// How the mean of all models is asked for.
+
+/// leader -> worker; answered by snapshot
+struct snapshot_request {
+  std::uint64_t evaluation = 0;
+};
+
+/// node -> leader: all of a snapshot but the model, which has been put aside there
+struct snapshot_taken {
+  rank source = 0;
+  std::uint32_t incarnation = 0;
+  std::uint64_t evaluation = 0, gradients = 0;
+  traffic sent;
+};
+
+inline snapshot_taken without_model(const snapshot& s) {
+  return {s.source, s.incarnation, s.evaluation, s.gradients, s.sent};
+}
+
+/// leader -> node: the mean of the models of these lives shall be formed, see `mean_gathering`
+struct mean_request {
+  std::uint64_t number = 0; ///< ascending; an evaluation is asked for again when nodes are lost
+  std::uint64_t evaluation = 0;
+  std::uint32_t root = 0; ///< the node that gets the mean
+  std::vector<life_range> lives;
+};
+
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, snapshot_request& m) {
+  return f(m.evaluation);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, snapshot_taken& m) {
+  return f(m.source, m.incarnation, m.evaluation, m.gradients, m.sent);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, life_range& r) {
+  return f(r.first, r.ranks, r.incarnation);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, mean_request& m) {
+  return f(m.number, m.evaluation, m.root, m.lives);
+}
+
+} // namespace gossamer::actors

@@ -1,0 +1,88 @@
+#pragma once
+
+#include "gossamer/actors/frames/endpoint.hpp"
+#include "gossamer/actors/protocol/versions.hpp"
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace gossamer::actors {
+
+// How a process finds a run and is let in, and what it is told at the end.
+
+/// node -> leader. It must read alike in every version, or nobody could say that versions differ.
+struct join_request {
+  std::uint32_t control = control_version;
+  std::uint32_t slots = 1;           ///< its share of the workers, in proportion to that of others
+  std::uint32_t wanted = any_number; ///< which it is to have
+
+  static constexpr auto any_number = std::numeric_limits<std::uint32_t>::max(); // also 0 may have been lost
+};
+
+/// The files that the run is prepared from: who has them besides the one that offers them, and what they come to.
+struct offered_files {
+  std::vector<endpoint> members;       ///< the doors of other nodes, which are asked likewise
+  std::uint64_t data = 0, initial = 0; ///< of its `fingerprint`
+};
+
+/// leader -> node: what to prepare
+struct run_offer {
+  std::uint32_t node = 0;             ///< the number it has from now on,
+  std::uint32_t life = 0;             ///< and its life, see consensus::seats
+  std::uint64_t run = 0;              ///< drawn at random: whoever knows it has been let in
+  std::string settings;               ///< `to_text`
+  std::string faults;                 ///< `to_toml`; empty: none
+  std::uint64_t workers_per_node = 1; ///< for faults of nodes
+  std::string checkpoints;            ///< folder for its parts of them; empty: none
+  std::string resumed;                ///< folder of those that the run goes on from; empty: it begins
+  std::uint64_t from = 0;             ///< which of them
+  std::string folder;                 ///< of the run, where its leader writes; whoever follows it goes on there
+  offered_files files;
+};
+
+/// node -> who wants to join, or asks how the run is: the leader's node listens there
+struct ask_there {
+  endpoint where;
+};
+
+/// leader -> node: this fault of the plan begins or ends
+struct switch_fault {
+  std::uint64_t index = 0;
+  bool on = false;
+};
+
+/// leader -> node: the run is over, as planned unless `why` says otherwise
+struct leave_run {
+  std::string why;
+  std::uint32_t resolution = 0; ///< the last one that the leader knows: one that was cut off may have a successor
+  bool too_few = false;         ///< nodes are left to go on: whoever is there keeps what it has
+};
+
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, join_request& m) {
+  return f(m.control, m.slots, m.wanted);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, offered_files& m) {
+  return f(m.members, m.data, m.initial);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, run_offer& m) {
+  return f(m.node, m.life, m.run, m.settings, m.faults, m.workers_per_node, m.checkpoints, m.resumed, m.from, m.folder,
+           m.files);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, ask_there& m) {
+  return f(m.where);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, switch_fault& m) {
+  return f(m.index, m.on);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, leave_run& m) {
+  return f(m.why, m.resolution, m.too_few);
+}
+
+} // namespace gossamer::actors

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "gossamer/base/error.hpp"
+
+#include <string>
+
+namespace gossamer::actors {
+
+// How a run begins, who is heard, and what ends it.
+
+/// leader -> node: all who were started before begin together; who is started later begins at once
+struct begin_run {};
+
+/// leader -> node: it is there. A node's own are its `work_report`s
+struct heartbeat {};
+
+/// node -> leader: it cannot exchange frames with that one any more
+struct node_lost {
+  std::uint32_t node = 0;
+  std::string why;
+};
+
+/// any -> leader: worth a line to the observer
+struct run_event {
+  std::string what;
+};
+
+/// any -> leader -> main
+struct run_failed {
+  errc code = errc::failed;
+  std::string sentence, remedy;
+};
+
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, begin_run&) {
+  return f();
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, heartbeat&) {
+  return f();
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, node_lost& m) {
+  return f(m.node, m.why);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, run_event& m) {
+  return f(m.what);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, run_failed& m) {
+  return f(m.code, m.sentence, m.remedy);
+}
+
+} // namespace gossamer::actors

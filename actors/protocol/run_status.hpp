@@ -1,0 +1,87 @@
+#pragma once
+
+#include "gossamer/actors/protocol/control.hpp"
+#include "gossamer/actors/telemetry/record.hpp"
+
+#include <bit>
+#include <limits>
+#include <string>
+
+namespace gossamer::actors {
+
+// What anybody who reaches the leader of a run may ask it, without taking part: its door answers.
+
+/// any -> leader; answered by `run_status`, or by `run_failed` where the versions differ
+struct status_request {
+  std::uint32_t control = control_version;
+};
+
+/// any -> leader: end the run as an interrupt does; answered as a `status_request` is
+struct stop_request {
+  std::uint32_t control = control_version;
+};
+
+/// A number that travels as its bits: CAF 0.17.6 does not come to an end with writing one that is infinite.
+class real {
+public:
+  real(double value) noexcept : bits_(std::bit_cast<std::uint64_t>(value)) {} // NOLINT(google-explicit-constructor)
+  operator double() const noexcept { return std::bit_cast<double>(bits_); }   // NOLINT(google-explicit-constructor)
+
+  template <class Inspector>
+  friend decltype(auto) inspect(Inspector& f, real& r) {
+    return f(r.bits_);
+  }
+
+private:
+  std::uint64_t bits_;
+};
+
+/// any -> any node: this one shall leave the run; answered by `will_leave`, or `run_failed`
+struct leave_request {
+  std::uint32_t control = control_version;
+  std::uint32_t node = whoever_is_asked;
+
+  static constexpr auto whoever_is_asked = std::numeric_limits<std::uint32_t>::max();
+};
+/// The answer to a `leave_request`.
+struct will_leave {
+  std::uint32_t node = 0;
+};
+
+/// leader -> any
+struct run_status {
+  std::string algorithm;
+  std::uint32_t nodes = 1; ///< of the run, with the leader
+  std::uint32_t there = 1; ///< of them; the others have not come yet, or are lost
+  bool begun = false;      ///< all have come
+  real epoch = 0.0, planned_epochs = 0.0, loss = 0.0;
+  real accuracy = std::numeric_limits<double>::quiet_NaN(); ///< of the last evaluation; not a number: none yet
+  real time_s = 0.0, steps_per_second = 0.0, bits_per_second = 0.0, remaining_s = 0.0;
+};
+
+/// The same as a record of telemetry, for whoever shows it.
+progress_record progress_of(const run_status& s);
+
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, status_request& m) {
+  return f(m.control);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, stop_request& m) {
+  return f(m.control);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, run_status& m) {
+  return f(m.algorithm, m.nodes, m.there, m.begun, m.epoch, m.planned_epochs, m.loss, m.accuracy, m.time_s,
+           m.steps_per_second, m.bits_per_second, m.remaining_s);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, leave_request& m) {
+  return f(m.control, m.node);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, will_leave& m) {
+  return f(m.node);
+}
+
+} // namespace gossamer::actors

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "gossamer/actors/worker/parting.hpp"
+#include "gossamer/actors/worker/view_change.hpp"
+#include "gossamer/actors/worker/worker_host.hpp"
+
+#include <map>
+#include <vector>
+
+namespace gossamer::actors {
+
+// Which steps may begin, and which have been done.
+
+/// node -> worker, see worker::adopt and worker::proceed: what holds for all from now on. Part of a
+/// `consensus::resolution`, whose number it has; a decision is whole, so the newest replaces all before it.
+struct decision {
+  std::uint32_t number = 0;
+  view_change view;        ///< the one that was known, when its number was
+  std::uint64_t limit = 0; ///< no step from this one on begins
+  /// Before this step begins, synchronous workers save their states for a checkpoint of this number; 0: nowhere.
+  std::uint64_t save_at = 0;
+  actors::parting parting = {};
+};
+
+/// node -> leader: what its workers reported since the last one, in their order; to a new leader, the last of each
+struct work_report {
+  std::vector<step_report> steps;
+  std::map<std::uint64_t, std::uint64_t> staleness; ///< how many `gradient_applied` of each
+  std::uint64_t checkpoint = 0;                     ///< the newest that was ordered here
+};
+
+/// leader -> worker: how many updates all workers have done
+struct run_progress {
+  std::uint64_t updates = 0;
+};
+
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, traffic& t) {
+  return f(t.frames, t.payload_bits, t.wire_bits);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, step_report& r) {
+  return f(r.source, r.incarnation, r.step, r.loss, r.sent, r.stale_frames);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, decision& m) {
+  return f(m.number, m.view, m.limit, m.save_at, m.parting);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, work_report& r) {
+  return f(r.steps, r.staleness, r.checkpoint);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, run_progress& m) {
+  return f(m.updates);
+}
+
+} // namespace gossamer::actors

@@ -1,0 +1,308 @@
+#include "gossamer/actors/run/experiment.hpp"
+
+#include "gossamer/actors/run/allowed.hpp"
+#include "gossamer/actors/run/checkpoint.hpp"
+#include "gossamer/actors/run/codec_need.hpp"
+#include "gossamer/actors/run/view_maker.hpp"
+#include "gossamer/actors/worker/name_of.hpp"
+#include "gossamer/base/cuda/device.hpp"
+#include "gossamer/base/error.hpp"
+#include "gossamer/base/within_memory.hpp"
+#include "gossamer/compress/cuda/coder.hpp"
+#include "gossamer/compute/cuda/models.hpp"
+#include "gossamer/compute/cuda/updates.hpp"
+#include "gossamer/compute/model_file.hpp"
+#include "gossamer/topology/bipartition.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace gossamer::actors {
+
+namespace {
+
+constexpr std::string_view automatic = "auto";
+constexpr double default_epochs = 30;
+constexpr double evaluations_per_run = 20;
+constexpr std::uint64_t models_under_way = 8, least_model_bytes = 1 << 20; // to one peer
+constexpr std::uint64_t endless_steps = 1'000'000'000'000'000; // years, and no overflow when multiplied by the workers
+
+template <class T>
+void require_range(std::string_view flag, T value, interval<T> within) {
+  if (!(value >= within.min && value <= within.max))
+    throw error(errc::usage, fmt::format("--{} is {}, which is out of range", flag, value),
+                fmt::format("allowed: {} to {}", within.min, within.max));
+}
+
+void check_numbers(const run_settings& s) {
+  require_range("workers", s.workers, allowed::workers);
+  require_range("batch", s.batch, allowed::batch);
+  if (s.lr)
+    require_range("lr", *s.lr, allowed::lr);
+  if (s.epochs)
+    require_range("epochs", *s.epochs, allowed::epochs);
+  if (s.epochs && s.steps)
+    throw error(errc::usage, "both epochs and steps are given", "leave one of them out");
+  if (s.steps)
+    require_range("steps", *s.steps, allowed::steps);
+  if (s.seconds)
+    require_range("seconds", *s.seconds, allowed::seconds);
+  if (s.eval_every)
+    require_range("eval-every", *s.eval_every, allowed::eval_every);
+  require_range("threads", s.threads, allowed::threads);
+  if (s.under_way)
+    require_range("under-way", *s.under_way, allowed::under_way);
+  if (s.min_workers && *s.min_workers > s.workers)
+    throw error(errc::usage, fmt::format("--min-workers is {}, but the run begins with {}", *s.min_workers, s.workers),
+                "allowed: 1 to --workers");
+  if (s.max_workers && *s.max_workers < s.workers)
+    throw error(errc::usage, fmt::format("--max-workers is {}, but the run begins with {}", *s.max_workers, s.workers),
+                "leave it out, or give at least --workers");
+  for (const auto& [slow, factor] : s.slow) {
+    require_range("slow (factor)", factor, allowed::slow);
+    if (slow >= s.worker_ranks())
+      throw error(errc::usage, fmt::format("--slow names worker {}, but there are {} workers", slow, s.worker_ranks()),
+                  fmt::format("workers are numbered 0 to {}", s.worker_ranks() - 1));
+  }
+}
+
+topology::bipartition split_for(const experiment& e, const topology::graph& graph) {
+  try {
+    return topology::split(graph);
+  } catch (const error& problem) {
+    throw error(problem.code(),
+                fmt::format("{} needs a topology without odd cycles: {}", e.algorithm->about.name, problem.sentence()),
+                problem.remedy());
+  }
+}
+
+/// Of all ranks: where a run may grow, its first workers have what is left of the topology of its largest size.
+void build_graph(experiment& e) {
+  const auto& s = e.settings;
+  const bool bipartite = e.algorithm->traits.exchange == exchange_pattern::bipartite;
+  const std::string_view fitting = bipartite ? "even-ring" : "ring";
+  const auto graph = topology::make_topology(s.topology == automatic ? fitting : s.topology, s.worker_ranks(), s.seed);
+  e.mixing = std::make_shared<const topology::mixing_matrix>(topology::make_mixing(s.mixing, graph));
+  std::vector<bool> active(s.worker_ranks(), true);
+  switch (e.algorithm->traits.exchange) {
+  case exchange_pattern::bipartite:
+    for (const auto i : split_for(e, graph).passive)
+      active[i] = false;
+    break;
+  case exchange_pattern::all:
+    if (s.topology != automatic && s.topology != "ring") // which was the default, and is in old configurations
+      throw error(errc::usage,
+                  fmt::format("{} does not send along the edges of a graph and cannot use topology '{}'",
+                              e.algorithm->about.name, s.topology),
+                  "leave --topology out");
+    break;
+  case exchange_pattern::neighbours:
+    break;
+  }
+  e.everybody = first_view(e.mixing, std::move(active), e.masters);
+  if (s.workers == s.worker_ranks())
+    return;
+  view_change first;
+  for (rank i = 0; i < e.participants(); ++i)
+    if (i < s.workers || e.is_master(i))
+      first.lives.emplace(i, 0);
+  e.everybody = view_maker{e}.make(first);
+}
+
+device_parts parts_on_gpu(const experiment& e, cuda::device gpu) {
+  std::shared_ptr<compute::optimiser> optimiser = e.host.optimiser->clone();
+  optimiser->update_with(compute::cuda::updates_on_gpus());
+  return {.where = gpu,
+          .model = compute::cuda::on_device(*e.host.model, spec::parse(e.settings.model).name, gpu),
+          .optimiser = std::move(optimiser),
+          .make_coder = [gpu] { return compress::cuda::gpu_coder(cuda::stream{gpu.gpu()}); }};
+}
+
+std::string file_here(const run_settings& s, std::string_view role) {
+  const auto files = s.files.empty() ? files_of(s) : s.files;
+  const auto found = files.find(role);
+  if (found == files.end())
+    throw error(errc::bad_data, fmt::format("the files that were fetched lack the {}", role),
+                "use the same version of the program on all nodes");
+  return found->second;
+}
+
+/// As the settings say, but with the file that it is in where that is on this machine.
+std::string model_here(const run_settings& s) {
+  const auto [model, given] = compute::models().resolve(s.model);
+  auto here = given.resolved();
+  for (const auto& p : model.about.parameters)
+    for (auto& [key, value] : here.values)
+      if (key == p.key && p.kind == parameter::type::path)
+        value = file_here(s, model_role);
+  return here.to_string();
+}
+
+/// For each worker, of a run that begins or goes on. An asynchronous one ends where it would have ended by itself.
+double steps_left(const experiment& e, double steps_per_epoch) {
+  const auto& s = e.settings;
+  const auto workers = static_cast<double>(s.workers);
+  if (s.steps)
+    return static_cast<double>(*s.steps) - e.done.steps;
+  if (e.algorithm->traits.synchronous)
+    return (*s.epochs - e.epoch_of(e.done.updates)) * steps_per_epoch;
+  return std::round(*s.epochs * steps_per_epoch) - static_cast<double>(e.done.updates) / workers;
+}
+
+void plan(experiment& e) {
+  const auto& s = e.settings;
+  const auto workers = static_cast<double>(s.workers);
+  const auto steps_per_epoch = e.updates_per_epoch() / workers;
+  const bool endless = !s.epochs && !s.steps; // but for its time
+  if (endless) {
+    e.steps_per_worker = endless_steps;
+    e.planned_updates = endless_steps * s.workers;
+  } else {
+    const auto left = std::max(steps_left(e, steps_per_epoch), 0.0);
+    e.steps_per_worker = static_cast<std::uint64_t>(std::max(std::llround(e.done.steps + left), 1LL));
+    const bool is_done = left == 0 && e.done.updates > 0; // the mean of steps, once rounded, may ask for more
+    const auto more = (static_cast<double>(e.steps_per_worker) - e.done.steps) * workers;
+    e.planned_updates = e.done.updates + static_cast<std::uint64_t>(is_done ? 0 : std::max(std::llround(more), 0LL));
+  }
+  e.planned_epochs = endless ? std::numeric_limits<double>::infinity() : e.epoch_of(e.planned_updates);
+  const auto between = s.eval_every.value_or(endless ? 1 : e.planned_epochs / evaluations_per_run);
+  e.evaluation_steps = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(between * steps_per_epoch)));
+}
+
+} // namespace
+
+std::set<rank> experiment::vacancies() const {
+  std::set<rank> result;
+  for (auto i = static_cast<rank>(settings.workers); !is_master(i); ++i)
+    result.insert(i);
+  return result;
+}
+
+double experiment::steps_of(const manifest& m) const {
+  if (algorithm->traits.synchronous)
+    return static_cast<double>(m.checkpoint);
+  const auto more = static_cast<double>(std::max(m.updates(), done.updates) - done.updates);
+  return done.steps + more / static_cast<double>(settings.workers);
+}
+
+std::shared_ptr<const experiment> experiment::after(const manifest& m) const {
+  auto e = std::make_shared<experiment>(*this);
+  e->done = {.updates = m.updates(), .steps = m.steps};
+  plan(*e);
+  return e;
+}
+
+worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const {
+  worker_settings w;
+  w.place.id = i;
+  w.place.incarnation = incarnation;
+  w.place.random_life = random_life(i, incarnation);
+  w.place.workers = settings.workers;
+  w.place.ranks = settings.worker_ranks();
+  w.place.masters = masters;
+  w.training.samples = data.train.samples;
+  if (incarnation == 0)
+    w.place.everybody = everybody;
+  w.packing.exact = codec->can().exact;
+  w.training.synchronous = algorithm->traits.synchronous;
+  w.training.seed = settings.seed;
+  const auto& traits = algorithm->traits;
+  // An asynchronous run counts the updates of all workers; a single worker never does more than all of them.
+  w.training.step_limit = traits.synchronous || traits.equal_steps ? steps_per_worker : planned_updates;
+  if (!traits.synchronous && done.updates > 0 && has_nothing_left())
+    w.training.step_limit = 0; // some go on from a step that is not the last
+  w.training.updates_ahead = static_cast<std::int64_t>(done.updates);
+  if (traits.synchronous)
+    w.training.updates_ahead -= std::llround(done.steps) * static_cast<std::int64_t>(settings.workers);
+  w.training.evaluation_steps = evaluation_steps;
+  w.training.batch = settings.batch;
+  w.training.updates_per_epoch = updates_per_epoch();
+  w.training.planned_epochs = planned_epochs;
+  w.training.lr = settings.lr.value();
+  w.packing.codec = codec;
+  w.training.schedule = schedule;
+  w.training.model = device_of(i).model;
+  w.packing.coder = device_of(i).make_coder();
+  w.packing.pool = pool;
+  return w;
+}
+
+std::unique_ptr<actors::algorithm> experiment::make_algorithm(rank i, const compress::coder& coder) const {
+  const auto tensors = host.model->tensors();
+  algorithm_setup setup{.given = *algorithm_arguments, .initial = coder.place(initial), .tensors = tensors};
+  if (!is_master(i))
+    return algorithm->make(setup);
+  setup.master = i - settings.worker_ranks();
+  return algorithm->make_master(setup);
+}
+
+std::uint64_t experiment::most_under_way() const {
+  return settings.under_way.value_or(models_under_way * std::max(least_model_bytes, sizeof(float) * initial.size()));
+}
+
+std::string experiment::name_of(rank i) const { return actors::name_of(i, settings.worker_ranks()); }
+
+std::shared_ptr<const experiment> prepare(run_settings settings, const registry<algorithm_entry>& known) {
+  auto e = std::make_shared<experiment>();
+  e->settings = std::move(settings);
+  auto& s = e->settings;
+  check_numbers(s);
+  const auto devices = cuda::parse_devices(s.device);
+
+  const auto algorithm = known.resolve(s.algorithm);
+  e->algorithm = &algorithm.first;
+  e->algorithm_arguments = algorithm.second;
+  s.algorithm = algorithm.second.resolved().to_string();
+  if (e->algorithm->masters)
+    e->masters = e->algorithm->masters(algorithm.second);
+
+  if (s.codec == automatic)
+    s.codec = e->algorithm->traits.default_codec;
+  const auto codec = compress::make_codec(s.codec);
+  require(e->algorithm->traits.needs, *codec, e->algorithm->about.name, s.codec);
+  s.codec = codec->spelling();
+
+  if (s.optimiser == automatic)
+    s.optimiser = e->algorithm->traits.default_optimiser;
+  e->host.optimiser = compute::make_optimiser(s.optimiser);
+  if (!s.lr)
+    s.lr = e->algorithm->traits.default_lr.value_or(compute::suggested_lr(s.optimiser));
+  if (!s.epochs && !s.steps && !s.seconds)
+    s.epochs = default_epochs;
+  const auto schedule = compute::schedules().resolve(s.schedule);
+  if (schedule.first.needs_planned_epochs && !s.epochs && !s.steps)
+    throw error(errc::usage, fmt::format("schedule '{}' has to know how long the run will be", s.schedule),
+                "give --epochs or --steps beside --seconds");
+  e->schedule = schedule.first.make(schedule.second);
+  compute::models().resolve(s.model); // before the data is loaded, which may take long
+  compute::partitions().resolve(s.partition);
+  within_memory(fmt::format("building the graph of {} workers", s.workers),
+                "use fewer workers, or a topology with fewer edges", [&] { build_graph(*e); });
+
+  e->data = compute::load_data(s.data, s.seed, s.data_dir, s.files);
+  if (s.batch > e->data.train.samples)
+    throw error(errc::usage,
+                fmt::format("--batch is {}, but the training set has {} samples", s.batch, e->data.train.samples),
+                "a minibatch holds at most all of them");
+  e->shards = std::make_shared<const compute::shards>(compute::deal(s.partition, e->data.train, s.workers, s.seed));
+  const std::shared_ptr<const compute::model> model = compute::make_model(model_here(s), e->data.train);
+  within_memory(fmt::format("making a model of {} parameters", model->dimension()), "choose a smaller --model", [&] {
+    vec initial{e->pool, model->dimension()};
+    if (s.initial.empty())
+      model->initial_point(initial.mutate(), random_stream{s.seed, 0, purpose::initial});
+    else
+      compute::read_model(file_here(s, initial_role), *model, initial.mutate());
+    e->initial = std::move(initial);
+  });
+  e->codec = compress::make_codec(s.codec, model->tensors());
+  e->host.model = model;
+  for (const auto device : devices)
+    e->devices.push_back(device.on_gpu() ? parts_on_gpu(*e, device) : e->host);
+  e->make_algorithm(); // its parameters may contradict each other
+  plan(*e);
+  return e;
+}
+
+} // namespace gossamer::actors

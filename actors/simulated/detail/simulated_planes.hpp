@@ -1,0 +1,58 @@
+#pragma once
+
+#include "gossamer/actors/protocol/resolution.hpp"
+#include "gossamer/actors/simulation/time.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace gossamer::actors::detail {
+
+/// The data planes of the processes of a simulated run: who exchanges frames with whom. As in a cluster, a frame is for
+/// the life of a node that its sender has met, and leaves as soon as that one has met its sender. If it has to wait
+/// for longer than the patience, the sender's node hears a complaint. What waits is dropped with either process, and
+/// when its sender meets another life.
+///
+/// Threads: one at a time, that of the simulation.
+class simulated_planes {
+public:
+  using node_number = consensus::node_number;
+  using whereabouts = std::map<node_number, consensus::process>;
+
+  struct surroundings {
+    std::function<virtual_time()> now;
+    std::function<void(virtual_time when, std::function<void()> what)> at;
+    virtual_time patience{};
+    std::function<void(node_number by, node_number about, std::string why)> complain;
+  };
+
+  explicit simulated_planes(surroundings around) : around_(std::move(around)) {}
+
+  /// Who is where from now on, as a process knows it; its own life among them.
+  void meet(node_number by, whereabouts there);
+  /// Its process has ended.
+  void end(node_number who);
+  /// @param leave sends the frame
+  void carry(node_number from, node_number to, std::function<void()> leave);
+
+private:
+  using way = std::pair<node_number, node_number>;
+  struct queue {
+    std::uint32_t life = 0; // of the receiver, as its sender knows it
+    virtual_time since{};
+    std::vector<std::function<void()>> waiting;
+  };
+
+  bool has_met(node_number by, node_number other) const;
+  void drop(node_number by);
+  void release();
+  void complain_in_time(way which, virtual_time since);
+
+  surroundings around_;
+  std::map<node_number, whereabouts> known_;
+  std::map<way, queue> queues_; // none is empty
+};
+
+} // namespace gossamer::actors::detail

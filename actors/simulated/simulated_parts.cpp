@@ -1,0 +1,200 @@
+// The actors and links of the simulated world.
+#include "gossamer/actors/evaluation/evaluation_frames.hpp"
+#include "gossamer/actors/hosting/evaluator.hpp"
+#include "gossamer/actors/hosting/injector.hpp"
+#include "gossamer/actors/simulated/detail/simulation.hpp"
+#include "gossamer/actors/simulation/observed_link.hpp"
+
+#include <fmt/format.h>
+
+namespace gossamer::actors::detail {
+
+namespace {
+
+class simulated_link final : public link {
+public:
+  simulated_link(simulation& world, rank to, sink_table::entry target)
+      : world_(world), to_(to), target_(std::move(target)) {}
+
+  void send(frame f) override {
+    frame_leaves what{target_, to_, number_++, std::move(f)};
+    if (world_.moment() > world_.now())
+      world_.at(world_.moment(), std::move(what));
+    else
+      world_.leave(std::move(what));
+  }
+
+private:
+  simulation& world_;
+  rank to_;
+  sink_table::entry target_;
+  std::uint64_t number_ = 0;
+};
+
+/// Computes real gradients at once, and answers when their time is over.
+caf::behavior simulated_compute(caf::event_based_actor* self, simulation* world,
+                                std::shared_ptr<gradient_source> source, rank who, caf::actor supervisor) {
+  report_exceptions_to(self, supervisor, fmt::format("the compute actor of worker {}", who));
+  self->monitor(supervisor);
+  self->set_down_handler([self](caf::down_msg&) { self->quit(); });
+  return {[=, free_at = virtual_time{}](const gradient_job& job) mutable {
+    const auto begins = std::max(free_at, world->now());
+    const auto share = static_cast<double>(source->samples_of(job)) / static_cast<double>(world->batch());
+    free_at = later(begins, world->cost_of(who, job.step, share));
+    world->observer().computes(who, job.step, begins, free_at);
+    world->at(free_at,
+              gradient_is_done{caf::actor_cast<caf::actor>(self->current_sender()), who, source->compute(job)});
+  }};
+}
+
+/// What nodes of different processes send each other for evaluations: as control messages travel, and uncounted.
+class aside_link final : public link {
+public:
+  aside_link(simulated_processes& all, std::uint32_t from, std::uint32_t to, std::function<sink_table::entry()> target)
+      : all_(all), from_(from), to_(to), target_(std::move(target)) {}
+
+  void send(frame f) override {
+    all_.carry(from_, to_, [target = target_(), f = std::move(f)]() mutable {
+      if (target)
+        (*target)(std::move(f));
+    });
+  }
+
+private:
+  simulated_processes& all_;
+  std::uint32_t from_, to_;
+  std::function<sink_table::entry()> target_;
+};
+
+/// Does to the processes of a run what the injector orders.
+caf::behavior messenger(caf::event_based_actor*, simulated_processes* all) {
+  return {[=](const kill_worker& m) { all->tell_home_of(m.who, m); },
+          [=](const restart_worker& m) { all->tell_home_of(m.who, m); },
+          [=](const retire_worker& m) { all->tell_home_of(m.who, m); },
+          [=](const pause_worker& m) { all->tell_home_of(m.who, m); }, [=](const run_event& m) { all->tell_all(m); }};
+}
+
+caf::behavior client_of_processes(caf::event_based_actor* self, simulation* world) {
+  self->set_default_handler(caf::drop);
+  return {[=](run_summary& s) { world->on_end(std::move(s)); },
+          [=](const run_failed& f) {
+            world->processes()->on_failure(self->current_sender(), f);
+            self->send(caf::actor_cast<caf::actor>(self->current_sender()), leave_run{f.sentence});
+          },
+          [=](const leave_run& m) { self->send(caf::actor_cast<caf::actor>(self->current_sender()), m); },
+          [=](const node_has_left&) { world->processes()->on_departure(self->current_sender()); }};
+}
+
+caf::behavior client_actor(caf::event_based_actor* self, simulation* world) {
+  self->set_default_handler(caf::drop);
+  return {[=](run_summary& s) { world->on_end(std::move(s)); },
+          [=](run_failed& f) { world->on_failure(std::move(f)); }};
+}
+
+} // namespace
+
+void simulation::attach(life who, frame_sink sink) {
+  sinks_.attach(who, std::move(sink));
+  if (auto early = early_.extract(who))
+    for (auto& f : early.mapped())
+      hand_over(who, std::move(f));
+}
+
+void simulation::hand_over(life to, frame f) {
+  if (const auto target = sinks_.find(to))
+    (*target)(std::move(f));
+  else if (!sinks_.is_over(to))
+    early_[to].push_back(std::move(f));
+}
+
+/// Of processes one may know of a life before it has begun in another.
+sink_table::entry simulation::target_of(life to) {
+  if (!processes_)
+    return sinks_.find(to);
+  return std::make_shared<const frame_sink>([this, to](frame f) { hand_over(to, std::move(f)); });
+}
+
+std::unique_ptr<link> simulation::link_to(rank from, life to) {
+  if (to.who >= run_->participants())
+    return std::make_unique<aside_link>(*processes_, processes_->home_of(from), processes_->home_of(to.who),
+                                        [this, to] { return sinks_.find(to); });
+  std::unique_ptr<link> made = std::make_unique<simulated_link>(*this, to.who, target_of(to));
+  if (!around_.faults.faults.empty())
+    made = make_faulty_link(from, to.who, std::move(made), faulty_);
+  made = std::make_unique<observed_link>(observer_, meter_, std::move(made));
+  return around_.wrap_link ? around_.wrap_link(from, to.who, std::move(made)) : std::move(made);
+}
+
+world_parts simulation::parts(std::uint32_t node) {
+  world_parts parts;
+  parts.spawn_compute = [this](caf::local_actor* parent, rank who, std::uint32_t random_life) {
+    auto source = std::make_shared<gradient_source>(run_, who, random_life, models_[who % models_.size()]);
+    return parent->spawn(simulated_compute, this, std::move(source), who, caf::actor_cast<caf::actor>(parent));
+  };
+  parts.spawn_evaluator = [this, node](const caf::actor& supervisor) {
+    if (!processes_)
+      return spawn_evaluator(system_, {.run = run_, .supervisor = supervisor});
+    auto started = spawn_evaluator(
+        system_, {.run = run_, .node = node, .homes = homes_, .net = shared_transport(), .supervisor = supervisor});
+    sinks_.attach(evaluating_life(run_->participants(), node),
+                  [started](frame f) { caf::anon_send(started, std::move(f)); });
+    return started;
+  };
+  add_checkpoints(parts, system_, *run_, around_, false);
+  parts.transport = shared_transport();
+  parts.acknowledged = !around_.faults.faults.empty();
+  parts.detection = from_seconds(settings_.detection_s);
+  parts.witness = &observer_;
+  parts.clock = &meter_;
+  return parts;
+}
+
+void simulation::spawn_actors() {
+  injector_ = system_.spawn(fault_injector, board_, run_->participants(), settings_.workers_per_node,
+                            std::function([this](std::size_t fault, bool on) { on_fault(fault, on); }));
+  if (settings_.processes || around_.faults.strikes_processes())
+    return spawn_processes();
+  client_ = system_.spawn(client_actor, this);
+  node_ = spawn_run(system_, run_, parts(),
+                    {.observer = &observer_,
+                     .interrupted = around_.interrupted,
+                     .client = client_,
+                     .steps_to = around_.faults.needs_steps() ? injector_ : caf::actor{}});
+  caf::anon_send(node_, start_run{});
+  caf::anon_send(injector_, start_faults{node_});
+}
+
+void simulation::spawn_processes() {
+  client_ = system_.spawn(client_of_processes, this);
+  processes_.emplace(
+      system_,
+      simulated_processes::surroundings{
+          .run = run_,
+          .homes = homes_,
+          .parts = [this](std::uint32_t node) { return parts(node); },
+          .observe =
+              [this] {
+                return std::shared_ptr<run_observer>{std::shared_ptr<void>{}, &observer_};
+              },
+          .interrupted = around_.interrupted,
+          .client = client_,
+          .steps_to = around_.faults.needs_steps() ? injector_ : caf::actor{},
+          .latency = [this](rank from, rank to, std::uint64_t number) { return network_.latency(from, to, number); },
+          .now = [this] { return now_; },
+          .at = [this](virtual_time when, std::function<void()> what) { at(when, postponed_is_due{std::move(what)}); },
+          .board = board_,
+          .workers_per_node = settings_.workers_per_node,
+          .detection = from_seconds(settings_.detection_s),
+          .patience = from_seconds(settings_.process_patience_s),
+          .prepare = from_seconds(settings_.prepare_s),
+          .on_resolution = [this](std::uint32_t node, const consensus::resolution& r) { auditor_.resolves(node, r); },
+          .tell = [this](const std::string& what) { observer_.on_event(to_seconds(now_), what); },
+          .fail = [this](run_failed why) { on_failure(std::move(why)); },
+          .complain = [this](std::string what) { complain(std::move(what)); },
+          .quiet_since = [this] { return quiet_since(); }});
+  processes_->begin();
+  node_ = system_.spawn(messenger, &*processes_);
+  caf::anon_send(injector_, start_faults{node_});
+}
+
+} // namespace gossamer::actors::detail

@@ -1,0 +1,322 @@
+#include "gossamer/actors/simulated/simulated_world.hpp"
+
+#include "gossamer/actors/node/rendezvous.hpp"
+#include "gossamer/actors/simulated/detail/simulation.hpp"
+#include "gossamer/actors/simulation/hosts_file.hpp"
+
+#include <fmt/format.h>
+
+namespace gossamer::actors {
+
+namespace detail {
+
+namespace {
+
+void deliver(const sink_table::entry& target, frame f) {
+  if (target)
+    (*target)(std::move(f));
+}
+
+std::size_t nodes_of_workers(const experiment& e, const simulation_settings& s) {
+  return (e.settings.worker_ranks() + s.workers_per_node - 1) / s.workers_per_node;
+}
+
+/// Each master has a node of its own, behind those of the workers.
+std::size_t nodes_of(const experiment& e, const simulation_settings& s) { return nodes_of_workers(e, s) + e.masters; }
+
+std::shared_ptr<const network> network_of(const experiment& e, const simulation_settings& s) {
+  return make_network(s.network, nodes_of(e, s),
+                      s.links.empty() ? std::vector<link_override>{} : parse_link_overrides(s.links));
+}
+
+/// As `launch` deals them out to the processes of its hosts.
+std::vector<rank> homes_on(const hosts_file& file, const experiment& e, const simulation_settings& s) {
+  if (file.slots() > e.settings.worker_ranks())
+    throw error(errc::usage, fmt::format("{} nodes cannot share {} workers", file.slots(), e.settings.worker_ranks()),
+                "each slot of a host has at least one: use more --workers");
+  if (s.workers_per_node != 1)
+    throw error(
+        errc::usage,
+        fmt::format("--workers-per-node is {}, but the hosts say who shares a network card", s.workers_per_node),
+        "leave it out");
+  std::vector<rank> nodes;
+  for (rank h = 0; h < file.hosts.size(); ++h)
+    nodes.insert(nodes.end(), file.hosts[h].slots, h);
+  const auto dealt = deal_ranks(e.settings.worker_ranks(), e.masters, std::vector<std::uint32_t>(nodes.size(), 1));
+  std::vector<rank> result(e.participants());
+  for (std::size_t k = 0; k < nodes.size(); ++k)
+    for (const auto who : dealt[k])
+      result[who] = nodes[k];
+  return result;
+}
+
+std::vector<rank> homes_of(const network& net, const experiment& e, const simulation_settings& s) {
+  if (net.hosts() != nullptr)
+    return homes_on(*net.hosts(), e, s);
+  std::vector<rank> result(e.participants());
+  for (rank i = 0; i < result.size(); ++i)
+    result[i] = static_cast<rank>(!e.is_master(i) ? i / s.workers_per_node
+                                                  : nodes_of_workers(e, s) + i - e.settings.worker_ranks());
+  return result;
+}
+
+std::size_t size_of(const network& net, const experiment& e, const simulation_settings& s) {
+  return net.hosts() != nullptr ? net.hosts()->hosts.size() : nodes_of(e, s);
+}
+
+/// Seconds a sample of those workers whose hosts have been measured.
+std::map<rank, double> measured_times(const network& net, std::span<const rank> homes) {
+  std::map<rank, double> result;
+  if (net.hosts() != nullptr)
+    for (rank i = 0; i < homes.size(); ++i)
+      if (const auto& time = net.hosts()->hosts[homes[i]].seconds_per_sample)
+        result[i] = *time;
+  return result;
+}
+
+void check_settings(const simulation_settings& s) {
+  const auto require = [](bool holds, const char* flag, auto value, const char* allowed) {
+    if (!holds)
+      throw error(errc::usage, fmt::format("--{} is {}, which is out of range", flag, value), allowed);
+  };
+  require(s.workers_per_node >= 1, "workers-per-node", s.workers_per_node, "at least 1");
+  require(s.detection_s >= 0 && s.detection_s <= 1e6, "detection", s.detection_s, "allowed: 0 to 1e6 seconds");
+  require(s.process_patience_s >= 1 && s.process_patience_s <= 1e6, "process-patience", s.process_patience_s,
+          "allowed: 1 to 1e6 seconds; processes let hear of them twice a second");
+  require(s.prepare_s >= 0 && s.prepare_s <= 1e6, "prepare", s.prepare_s, "allowed: 0 to 1e6 seconds");
+  require(s.patience_s > 0 && s.patience_s <= 1e9, "patience", s.patience_s, "allowed: above 0, to 1e9 seconds");
+}
+
+caf::actor_system_config& with_virtual_time(caf::actor_system_config& config) {
+  config.set("scheduler.policy", caf::atom("testing"));
+  return config;
+}
+
+bool can_keep_others_waiting(fault_kind kind) {
+  return kind == fault_kind::pause || kind == fault_kind::slow
+         || (strikes_links(kind) && kind != fault_kind::duplicate);
+}
+
+} // namespace
+
+simulation::simulation(const std::shared_ptr<const experiment>& e, const simulation_settings& s,
+                       const run_surroundings& around)
+    : simulation(e, s, around, network_of(*e, s)) {}
+
+simulation::simulation(std::shared_ptr<const experiment> e, const simulation_settings& s,
+                       const run_surroundings& around, const std::shared_ptr<const network>& net)
+    : run_(std::move(e)), settings_(s), around_(around),
+      board_(
+          std::make_shared<fault_board>(around.faults, run_->participants(), s.workers_per_node, run_->settings.seed)),
+      homes_(homes_of(*net, *run_, s)),
+      network_(net, size_of(*net, *run_, s), run_->settings.seed ^ s.interleaving << 32),
+      cost_({.seconds_per_sample = s.sample_time_s,
+             .batch = run_->settings.batch,
+             .measured = measured_times(*net, homes_),
+             .slow = run_->settings.slow,
+             .jitter = s.jitter},
+            run_->settings.seed ^ s.interleaving << 32),
+      auditor_(run_->settings.worker_ranks(), run_->algorithm->traits.exchange == exchange_pattern::bipartite,
+               run_->algorithm->traits.promises.most_steps_apart, run_->masters),
+      meter_(s.cost, [this](rank who, std::span<const work_share> shares) { observer_.works(who, shares); }),
+      observer_(run_->settings.worker_ranks(), run_->masters, now_, meter_, s.check ? &auditor_ : nullptr,
+                s.trace.get(), around.observer),
+      system_(with_virtual_time(config_)),
+      scheduler_(dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler())),
+      began_(scheduler_.clock().now()) {
+  for (const auto& device : run_->devices)
+    models_.push_back(device.model->clone());
+  faulty_ = std::make_shared<const faulty_surroundings>(
+      faulty_surroundings{board_, count_, [this] { return to_seconds(moment()); },
+                          [this](std::chrono::nanoseconds delay, std::function<void()> what) {
+                            at(later(moment(), delay), postponed_is_due{std::move(what)});
+                          },
+                          run_->settings.seed, run_->pool});
+  if (s.interleaving != 0)
+    choice_.emplace(random_stream{s.interleaving, 0, purpose::interleaving}, run_->settings.seed);
+}
+
+simulation::~simulation() {
+  events_ = {}; // when memory has ended, this makes room for what follows
+  if (processes_)
+    processes_->end();
+  for (const auto& actor : {client_, injector_, node_})
+    if (actor)
+      caf::anon_send_exit(actor, caf::exit_reason::kill);
+  while (scheduler_.try_run_once()) {
+  }
+  events_ = {}; // what the last of them have said
+  // Only this thread runs actors: one that still counts as living could not be made when memory ended.
+  system_.await_actors_before_shutdown(false);
+}
+
+// -- what happens next ------------------------------------------------------------------------------------------------
+
+simulation_result simulation::run() {
+  spawn_actors();
+  while (!over()) {
+    if (scheduler_.has_job())
+      run_one_actor();
+    else
+      advance();
+    standstill_.count(now_);
+    look_for_interrupt();
+    if (const auto& broken = broken_ ? broken_ : auditor_.broken())
+      throw broken_promise(fmt::format("at {:.9g} s: {}", to_seconds(now_), *broken));
+  }
+  if (failure_)
+    throw error(failure_->code, failure_->sentence, failure_->remedy);
+  if (summary_->unfinished == 0)
+    auditor_.check_halves();
+  if (settings_.check && auditor_.broken())
+    throw broken_promise("after the last step: " + *auditor_.broken());
+  observer_.blame().finish(now_.count());
+  return {.summary = *summary_,
+          .hash = observer_.hash(),
+          .events = happened_,
+          .frames_lost = count_->lost,
+          .frames_rejected = count_->rejected,
+          .frames_duplicated = count_->duplicated,
+          .blame = observer_.blame(),
+          .time_used = observer_.time_used()};
+}
+
+void simulation::run_one_actor() {
+  auto& jobs = scheduler_.jobs;
+  if (choice_ && jobs.size() > 1)
+    std::swap(jobs.front(), jobs[choice_->below(static_cast<std::uint32_t>(jobs.size()))]);
+  scheduler_.run_once();
+}
+
+/// Nobody can do anything now: goes to the next moment at which somebody can.
+void simulation::advance() {
+  ++happened_;
+  const auto& timers = scheduler_.clock().schedule();
+  const auto timer = timers.empty() ? end_of_time : virtual_time{timers.begin()->first - began_};
+  if (events_.empty() || timer < events_.top_time()) {
+    set_time(std::max(now_, timer));
+    scheduler_.trigger_timeout();
+  } else {
+    set_time(events_.top_time());
+    happen(events_.pop());
+    while (choice_ && !events_.empty() && events_.top_time() == now_) // they may be seen in any order
+      happen(events_.pop());
+  }
+  look_for_trouble();
+}
+
+void simulation::set_time(virtual_time t) {
+  if (t > now_)
+    standstill_.over();
+  now_ = t;
+  scheduler_.clock().current_time = began_ + t;
+}
+
+void simulation::leave(frame_leaves what) {
+  if (!processes_)
+    return fly(std::move(what));
+  const auto from = node_of(what.f.source), to = node_of(what.to);
+  processes_->carry_frame(from, to,
+                          [this, waits = std::make_shared<frame_leaves>(std::move(what))] { fly(std::move(*waits)); });
+}
+
+void simulation::fly(frame_leaves what) {
+  const auto from = node_of(what.f.source), to = node_of(what.to);
+  const auto flight = network_.send(now_, from, to, what.f.wire_bytes(), what.number);
+  at(flight.arrives, frame_comes{std::move(what.target), what.to, now_, std::move(what.f)});
+}
+
+void simulation::happen(event what) {
+  if (auto* leaves = std::get_if<frame_leaves>(&what)) {
+    leave(std::move(*leaves));
+  } else if (auto* comes = std::get_if<frame_comes>(&what)) {
+    const auto from = node_of(comes->f.source), to = node_of(comes->to);
+    const auto received = network_.receive(now_, to, from, comes->f.wire_bytes());
+    observer_.flies(comes->to, comes->f, comes->sent, received);
+    if (received == now_)
+      deliver(comes->target, std::move(comes->f));
+    else
+      at(received, frame_is_in{std::move(comes->target), std::move(comes->f)});
+  } else if (auto* in = std::get_if<frame_is_in>(&what)) {
+    deliver(in->target, std::move(in->f));
+  } else if (auto* done = std::get_if<gradient_is_done>(&what)) {
+    standstill_.over();
+    observer_.computed(done->who, done->result.step, done->result.loss);
+    caf::anon_send(done->target, std::move(done->result));
+  } else if (auto* due = std::get_if<postponed_is_due>(&what)) {
+    due->what();
+  }
+}
+
+void simulation::on_fault(std::size_t index, bool on) {
+  const auto& f = board_->plan().faults[index];
+  observer_.fault(describe(f), on);
+  last_switch_ = now_;
+  if (processes_)
+    processes_->on_fault(index, f, on);
+  if (!f.lasts_s)
+    endless_.push_back(index);
+  else
+    on ? ++passing_faults_ : --passing_faults_;
+}
+
+/// One that is on, will never end, and can keep others waiting.
+const fault* simulation::endless_fault() const {
+  for (const auto index : endless_)
+    if (const auto& f = board_->plan().faults[index]; can_keep_others_waiting(f.kind))
+      return &f;
+  return nullptr;
+}
+
+virtual_time simulation::quiet_since() const {
+  const bool is_quiet = passing_faults_ == 0 && endless_fault() == nullptr;
+  return is_quiet ? std::max(last_switch_, from_seconds(board_->plan().last_end_s())) : end_of_time;
+}
+
+/// One that is gone with its process. Nobody takes its place.
+std::optional<rank> simulation::lost_master() const {
+  for (auto i = static_cast<rank>(run_->settings.worker_ranks()); processes_ && i < run_->participants(); ++i)
+    if (!processes_->has(i))
+      return i;
+  return std::nullopt;
+}
+
+void simulation::look_for_trouble() {
+  const auto nothing_since =
+      std::max({observer_.last_progress(), last_switch_, from_seconds(board_->plan().last_end_s())});
+  if (!settings_.check || passing_faults_ > 0 || now_ - nothing_since <= from_seconds(settings_.patience_s))
+    return;
+  const auto silence =
+      fmt::format("at {:.9g} s: no step since {:.9g} s", to_seconds(now_), to_seconds(observer_.last_step()));
+  if (const auto* f = endless_fault())
+    throw error(errc::failed,
+                fmt::format("{}, and this fault never ends: {}; {}", silence, describe(*f), observer_.who_waits()),
+                "give the fault an end (for = ...), or raise --patience where a frame or a gradient takes so long");
+  if (const auto master = lost_master())
+    throw error(errc::failed, fmt::format("{}: {} is lost with its process", silence, run_->name_of(*master)),
+                "nobody takes its place: have its process started again, or cut it off for less than the patience");
+  if (events_.empty()) // else a frame is on its way, or a gradient is computed, however long that takes
+    throw broken_promise(fmt::format("{}, and no fault is left: {}", silence, observer_.who_waits()));
+}
+
+/// The node looks every tenth of a virtual second, which may take hours, or not come.
+void simulation::look_for_interrupt() {
+  if (interrupted_ || !around_.interrupted || !around_.interrupted())
+    return;
+  interrupted_ = true;
+  standstill_.hurry();
+  if (processes_)
+    processes_->tell_all(tick{});
+  else
+    caf::anon_send(node_, tick{});
+}
+
+} // namespace detail
+
+simulation_result simulate(const std::shared_ptr<const experiment>& e, const simulation_settings& s,
+                           const run_surroundings& around) {
+  detail::check_settings(s);
+  return detail::simulation{around.from ? e->after(around.from->all) : e, s, around}.run();
+}
+
+} // namespace gossamer::actors

@@ -1,0 +1,100 @@
+#pragma once
+
+#include "gossamer/actors/worker/witness.hpp"
+
+#include <algorithm>
+#include <coroutine>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace gossamer::actors {
+
+/// Holds the frames that have arrived until a coroutine asks for them, and the coroutines that ask until theirs
+/// arrives, or will never arrive. A frame that comes early (a neighbour may be a round ahead) simply waits.
+/// Threads: actor-confined.
+class inbox {
+public:
+  /// A wait for one frame.
+  class reception {
+  public:
+    /// @param from nobody in particular: anybody's
+    reception(inbox& box, std::optional<rank> from, tag label, bool hopeless) noexcept
+        : box_(box), from_(from), label_(label), hopeless_(hopeless) {}
+
+    bool await_ready() { return ((!box_.frozen_ || hopeless_) && box_.take(*this)) || hopeless_; }
+    void await_suspend(std::coroutine_handle<> waiting);
+    /// Nothing when the frame will not come.
+    std::optional<frame> await_resume() noexcept { return std::move(received_); }
+
+    std::optional<rank> from() const noexcept { return from_; }
+    const tag& label() const noexcept { return label_; }
+
+  private:
+    friend class inbox;
+    bool accepts(const frame& f) const noexcept {
+      if (!from_)
+        return f.label.kind == label_.kind;
+      auto wanted = label_;
+      if (wanted.part == any_part)
+        wanted.part = f.label.part;
+      return f.source == *from_ && f.label == wanted;
+    }
+
+    inbox& box_;
+    std::optional<rank> from_;
+    tag label_;
+    bool hopeless_;
+    std::coroutine_handle<> waiting_;
+    std::optional<frame> received_;
+  };
+
+  /// A wait for anybody's frame of one kind, which always ends with one.
+  struct any_reception : reception {
+    using reception::reception;
+    frame await_resume() noexcept { return *reception::await_resume(); }
+  };
+
+  /// @param heard may be null; hears of waits
+  explicit inbox(rank owner = 0, witness* heard = nullptr) noexcept : owner_(owner), witness_(heard) {}
+
+  /// The frame with this label from this peer.
+  /// @param hopeless it will not come, unless it is there already
+  reception receive(rank from, tag label, bool hopeless = false) noexcept { return {*this, from, label, hopeless}; }
+  /// The oldest frame of this kind that nobody else waits for.
+  any_reception receive_any(frame_kind kind) noexcept { return {*this, std::nullopt, tag{kind}, false}; }
+
+  /// Whether somebody waits for this frame and no other.
+  bool awaits(const frame& f) const {
+    return std::ranges::any_of(waiting_, [&](const reception* r) { return r->from_ && r->accepts(f); });
+  }
+  /// Hands a frame to the coroutine that waits for it, which runs at once, or keeps it.
+  void deliver(frame f);
+
+  /// From now on frames are kept, and nobody gets one but those who will get no other.
+  void freeze() noexcept { frozen_ = true; }
+  /// Hands out what has come meanwhile.
+  void thaw();
+
+  /// Ends the waits that are hopeless now: their coroutines run at once and get nothing, but for what came while the
+  /// inbox was frozen.
+  void give_up(const std::function<bool(const reception&)>& hopeless);
+  /// Drops frames that nobody will ask for any more.
+  void discard(const std::function<bool(const frame&)>& stale) { std::erase_if(frames_, stale); }
+  /// Of coroutines that are about to be destroyed.
+  void forget_waits();
+
+  std::size_t unclaimed() const noexcept { return frames_.size(); }
+
+private:
+  bool take(reception& r);
+  void resume(reception& r);
+
+  rank owner_;
+  witness* witness_;
+  bool frozen_ = false;
+  std::vector<frame> frames_;
+  std::vector<reception*> waiting_;
+};
+
+} // namespace gossamer::actors

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "gossamer/actors/worker/view.hpp"
+
+namespace gossamer::actors {
+
+/// What a view is a function of, given the run's graph: so much of it has to be told, see `view_maker`.
+struct view_change {
+  std::uint32_t number = 1;
+  std::uint64_t first_step = 0;
+  std::map<rank, std::uint32_t> lives; ///< of those who are there, masters too: how often each was started before
+  std::map<rank, rank> donors;
+  std::int64_t updates_ahead = 0; ///< see view
+
+  static constexpr auto most_updates_ahead = std::int64_t{1} << 62; ///< or less, below 0
+
+  friend bool operator==(const view_change&, const view_change&) = default;
+};
+
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, view_change& v) {
+  return f(v.number, v.first_step, v.lives, v.donors, v.updates_ahead);
+}
+
+} // namespace gossamer::actors

@@ -1,0 +1,325 @@
+#include "gossamer/actors/worker/hosted_worker.hpp"
+#include "gossamer/actors/worker/name_of.hpp"
+#include "gossamer/base/work.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace gossamer::actors {
+
+worker::worker(worker_settings settings, std::unique_ptr<compute::optimiser> optimiser, worker_host& host)
+    : settings_(std::move(settings)), optimiser_(std::move(optimiser)), host_(host),
+      quantise_(random(purpose::quantise)), inbox_(settings_.place.id, settings_.witness),
+      ready_(settings_.place.everybody != nullptr), gradients_(settings_.place.gradients),
+      limit_(settings_.training.step_limit) {
+  if (!settings_.training.synchronous)
+    updates_ = static_cast<std::uint64_t>(settings_.training.updates_ahead);
+  if (ready_)
+    views_.push_back(settings_.place.everybody);
+  if (settings_.witness)
+    settings_.witness->begins(id(), settings_.place.incarnation);
+}
+
+worker::~worker() {
+  if (settings_.witness)
+    settings_.witness->ends(id(), settings_.place.incarnation);
+}
+
+double worker::epoch(std::uint64_t t) const {
+  const auto& training = settings_.training;
+  if (!training.synchronous)
+    return static_cast<double>(std::max(t, updates_)) / training.updates_per_epoch;
+  const auto& v = view_of(t);
+  const auto updates = static_cast<std::int64_t>(t * v.members.size()) + v.updates_ahead + training.updates_ahead;
+  return static_cast<double>(std::max<std::int64_t>(updates, 0)) / training.updates_per_epoch;
+}
+
+float worker::learning_rate(std::uint64_t t) const {
+  return static_cast<float>(settings_.training.lr
+                            * settings_.training.schedule->factor(epoch(t), settings_.training.planned_epochs));
+}
+
+error worker::diverged(const std::string& sign) const {
+  return {errc::diverged,
+          fmt::format("training diverged at {}, step {}, epoch {:.3g}: {}", name_of(id(), ranks()), gradients_,
+                      epoch(gradients_), sign),
+          "lower --lr, or the momentum of --optimiser"};
+}
+
+// -- gradients --------------------------------------------------------------------------------------------------------
+
+worker::pending_gradient worker::start(gradient_job job) {
+  GOSSAMER_ASSERT(!gradient_under_way_, "a worker has one gradient under way at a time");
+  gradient_under_way_ = job.step;
+  job.shards = shards();
+  host_.compute(std::move(job));
+  return pending_gradient{*this};
+}
+
+worker::pending_gradient worker::start_gradient(const vec& x, std::uint64_t t) { return start({.step = t, .x = x}); }
+
+worker::pending_gradient worker::start_difference(const vec& x, const vec& anchor, std::uint64_t t) {
+  return start({.step = t, .x = x, .what = gradient_job::kind::difference, .anchor = anchor});
+}
+
+worker::pending_gradient worker::start_full_part(const vec& x, std::uint32_t part, std::uint32_t parts,
+                                                 std::uint64_t t) {
+  return start({.step = t, .x = x, .what = gradient_job::kind::full_part, .part = part, .parts = parts});
+}
+
+void hosted_worker::gradient_arrived(gradient_result result) {
+  if (gradient_under_way_ != result.step)
+    return; // it was started before this worker took the state of another one
+  if (!std::isfinite(result.loss))
+    throw diverged(fmt::format("its loss is {}", result.loss));
+  if (result.update) {
+    ++gradients_;
+    if (settings_.witness)
+      settings_.witness->reports(id(), host_.sent());
+    host_.report(step_report{id(), settings_.place.incarnation, gradients_, result.loss, sent(),
+                             std::exchange(stale_frames_, 0)});
+  }
+  gradient_ = std::move(result.gradient);
+  gradient_ready_ = true;
+  gradient_signal_.notify();
+  pass_cut();
+}
+
+void worker::step(compute::optimiser& o, vec& x, const vec& gradient, std::uint64_t t, const vec& at) const {
+  if (!x.remote())
+    x = settings_.packing.coder->place(x); // an algorithm may have had it on the host
+  o.step_at(at, x, gradient, learning_rate(t));
+  prox(x, t);
+}
+
+vec worker::updated(vec x, const vec& gradient, std::uint64_t t) const {
+  const auto spare = optimiser_->clone();
+  step(*spare, x, gradient, t, x);
+  return x;
+}
+
+vec worker::direction(const vec& x, const vec& gradient, std::uint64_t t) {
+  auto u = direction(x, gradient);
+  u *= learning_rate(t);
+  return u;
+}
+
+// -- messages ---------------------------------------------------------------------------------------------------------
+
+packet worker::encode(const compress::codec& c, const vec& v, const random_stream& random, std::uint64_t step) const {
+  const auto encoded = [&] {
+    const metered unmetered{nullptr}; // the cost of a codec has all of its parts in it
+    return settings_.packing.coder->encode(c, v, random, step);
+  };
+  try {
+    auto p = encoded();
+    count_encoding(p.codec, p.elements);
+    return p;
+  } catch (const error& e) {
+    if (e.code() == errc::diverged)
+      throw diverged(e.sentence());
+    throw;
+  }
+}
+
+packet worker::encode_exactly(const vec& v) const {
+  static const auto identity = compress::make_codec("identity");
+  return encode(*identity, v, quantise_, 0); // which draws nothing
+}
+
+vec worker::decode(const packet& p, std::size_t size) const {
+  if (p.elements != size)
+    throw error(errc::bad_packet, fmt::format("{} received a vector of {} elements where {} were expected",
+                                              name_of(id(), ranks()), p.elements, size));
+  count_decoding(p.codec, p.elements);
+  const metered unmetered{nullptr};
+  return settings_.packing.coder->decode(p);
+}
+
+void worker::send(rank to, tag label, packet body) {
+  if (expects(to, label)) // who will not answer does not listen either
+    host_.send(to,
+               {.source = id(), .incarnation = settings_.place.incarnation, .label = label, .body = std::move(body)});
+}
+
+/// Beginning behind its own rank: if everybody began with the lowest, those would have to receive from all sides at
+/// once, and the others nothing.
+void worker::send_to_neighbours(tag label, const packet& body) {
+  const auto all = neighbours();
+  const auto behind = static_cast<std::size_t>(std::ranges::upper_bound(all, id()) - all.begin());
+  for (std::size_t k = 0; k < all.size(); ++k)
+    send(all[(behind + k) % all.size()], label, body);
+}
+
+task<> worker::room(rank to) {
+  while (is_present(to) && !over() && !has_room(to))
+    co_await more_room_.wait();
+}
+
+void hosted_worker::deliver(frame f) {
+  if (settings_.witness)
+    settings_.witness->delivered(id(), f);
+  if (f.label.kind == frame_kind::state)
+    take_state(std::move(f));
+  else if (f.label.kind == frame_kind::residual)
+    take_residual(std::move(f));
+  else if (f.label.kind == frame_kind::checkpoint)
+    cut_.marker(f.source, f.label.step);
+  else if (!cut_.keeps(f)) {
+    if (inbox_.awaits(f))
+      cut_.answered_by(f.source);
+    inbox_.deliver(std::move(f));
+  }
+  pass_cut();
+}
+
+traffic worker::sent() const {
+  auto all = settings_.place.sent;
+  return all += host_.sent();
+}
+
+// -- checkpoints ------------------------------------------------------------------------------------------------------
+
+void hosted_worker::checkpoint(std::uint64_t number) {
+  if (settings_.training.synchronous)
+    return host_.checkpoint(number);
+  cut_.order(number);
+  pass_cut();
+}
+
+/// With whom this worker of an asynchronous run may have something under way.
+std::vector<rank> worker::cut_peers() const {
+  if (masters() == 0)
+    return {neighbours().begin(), neighbours().end()};
+  std::vector<rank> result;
+  const bool is_master = id() >= ranks();
+  for (std::size_t k = 0; k < (is_master ? ranks() : masters()); ++k)
+    result.push_back(is_master ? static_cast<rank>(k) : master(k));
+  return result;
+}
+
+/// To be tried whenever all coroutines wait again.
+void worker::pass_cut() {
+  if (!ready_ || !cut_.is_due())
+    return;
+  if (settings_.witness)
+    settings_.witness->saves(id(), cut_.due());
+  host_.checkpoint(cut_.due());
+  for (const auto i : cut_peers())
+    if (is_present(i))
+      send(i, {frame_kind::checkpoint, cut_.due()}, {});
+  for (auto& f : cut_.saved())
+    if (life_of(f.source) == f.incarnation)
+      inbox_.deliver(std::move(f));
+}
+
+// -- coroutines and steps ---------------------------------------------------------------------------------------------
+
+void worker::spawn(task<> routine) {
+  routines_.push_back(std::move(routine));
+  routines_.back().start();
+}
+
+void worker::serve(task<> routine) {
+  services_.push_back(std::move(routine));
+  services_.back().start();
+}
+
+void hosted_worker::run(algorithm& a) {
+  algorithm_ = &a;
+  if (!ready_)
+    return;
+  if (settings_.place.saved)
+    restore(*settings_.place.saved);
+  else if (!settings_.training.synchronous)
+    take_snapshot(0); // the first of the evaluations, before anything has moved
+  if (settings_.place.inherits)
+    a.inherit(*this);
+  spawn(a.run(*this));
+}
+
+void worker::reach(std::uint64_t t) {
+  at_gate_ = false;
+  enter_views();
+  drop_stale_frames();
+  if (t < limit_)
+    begin_step(t);
+}
+
+void worker::begin_step(std::uint64_t t) {
+  if (settings_.witness)
+    settings_.witness->step_begins(id(), t, present());
+  const auto every = settings_.training.evaluation_steps;
+  const bool near_the_end = limit_ - t <= every / 2; // where the final evaluation follows anyway
+  if (settings_.training.synchronous && every != 0 && t % every == 0 && !near_the_end)
+    take_snapshot(t * settings_.place.workers);
+  if (t != 0 && t == save_at_)
+    host_.checkpoint(t);
+}
+
+std::uint64_t hosted_worker::hold() {
+  held_ = true;    // also a state that comes now waits: the answer says which step its own state is of
+  inbox_.freeze(); // a round that ends after the answer would be repeated by the others without this worker
+  return step_;
+}
+
+void hosted_worker::proceed(std::uint64_t limit, std::uint64_t save_at, const parting& leaving) {
+  limit_ = settings_.training.synchronous ? limit : std::min(limit_, limit);
+  save_at_ = save_at;
+  paused_ = paused_ && parting_ == leaving;
+  parting_ = leaving;
+  held_ = false;
+  inbox_.thaw();
+  if (early_state_ && !views_.empty() && early_state_->label.view <= views_.back()->number)
+    take_state(*std::exchange(early_state_, std::nullopt));
+  more_room();
+  if (over())
+    change_.notify();
+}
+
+void hosted_worker::more_room() {
+  if (is_open(step_))
+    gate_.notify();
+  more_room_.notify();
+  pause_when_due();
+}
+
+void worker::take_snapshot(std::uint64_t evaluation) {
+  host_.report(snapshot{id(), settings_.place.incarnation, evaluation, gradients_, on_host(model()), sent()});
+}
+
+bool hosted_worker::finished() {
+  for (auto* tasks : {&routines_, &services_})
+    for (auto& routine : *tasks)
+      if (routine.done())
+        routine.check();
+  return algorithm_ != nullptr && ready_ && std::ranges::all_of(routines_, &task<>::done);
+}
+
+// -- claims -----------------------------------------------------------------------------------------------------------
+
+void worker::claim_equal(std::string_view what, std::uint64_t step, const vec& v) const {
+  if (settings_.witness)
+    settings_.witness->claims_equal(id(), what, step, v);
+}
+
+void worker::claim_conserved(std::string_view what, std::uint64_t step, const vec& before, const vec& after) const {
+  if (settings_.witness)
+    settings_.witness->claims_conserved(id(), what, step, view_of(step), before, after);
+}
+
+void worker::claim_opposite(rank peer, bool asked, std::uint64_t number, const vec& delta) const {
+  if (!settings_.witness)
+    return;
+  const auto lives = [this](rank i) { // what a master did outlives it: it goes on from the state that it saved
+    return i < settings_.place.ranks ? views_.back()->incarnations[i].value_or(0) : 0;
+  };
+  const auto mine = id() < settings_.place.ranks ? settings_.place.incarnation : 0;
+  const exchange_half half = asked ? exchange_half{id(), peer, mine, lives(peer), number, cut_.in_exchange()}
+                                   : exchange_half{peer, id(), lives(peer), mine, number};
+  settings_.witness->claims_opposite(id(), half, delta);
+}
+
+} // namespace gossamer::actors

@@ -1,0 +1,337 @@
+#pragma once
+
+#include "gossamer/actors/worker/algorithm.hpp"
+#include "gossamer/actors/worker/cut.hpp"
+#include "gossamer/actors/worker/inbox.hpp"
+#include "gossamer/actors/worker/parting.hpp"
+#include "gossamer/actors/worker/worker_host.hpp"
+#include "gossamer/actors/worker/worker_settings.hpp"
+#include "gossamer/base/error.hpp"
+#include "gossamer/base/philox.hpp"
+#include "gossamer/compute/optimiser.hpp"
+
+#include <deque>
+#include <span>
+
+namespace gossamer::actors {
+
+/// The rank in the key of random numbers that all workers share.
+inline constexpr rank nobody = std::numeric_limits<rank>::max();
+
+/// The stream of a worker's later life, whose numbers are not those of the first: its key stands in the stream of the
+/// first, at a step that no run reaches.
+inline random_stream stream_of_life(const random_stream& first, std::uint32_t life) noexcept {
+  constexpr auto never = std::numeric_limits<std::uint64_t>::max();
+  const auto place = 2 * std::uint64_t{life};
+  return life == 0 ? first : random_stream{philox_key{first.word(never, place), first.word(never, place + 1)}};
+}
+
+/// What an algorithm sees of the world: its place among the others, gradients, messages, and the end of training. Who
+/// hosts it sees a `hosted_worker`.
+///
+/// Everything that waits is an awaitable. Threads: confined to the actor that owns it.
+class worker {
+public:
+  worker(const worker&) = delete;
+  worker& operator=(const worker&) = delete;
+
+  rank id() const noexcept { return settings_.place.id; }
+  random_stream random(purpose use) const noexcept {
+    return stream_of_life({settings_.training.seed, settings_.place.id, use}, settings_.place.random_life);
+  }
+  /// The same numbers for all workers of the run.
+  random_stream shared_random(purpose use) const noexcept { return {settings_.training.seed, nobody, use}; }
+
+  // -- who is there: may change whenever the coroutine is suspended
+  // ----------------------------------------------------
+
+  /// The view in force.
+  const view& present() const noexcept { return *views_.front(); }
+  /// All workers that take part, ascending; this one among them.
+  std::span<const rank> members() const noexcept { return present().members; }
+  std::span<const rank> neighbours() const { return present().mixing->neighbours(id()); }
+  /// Entry W_ij of the mixing matrix, for this worker i and j itself or a neighbour.
+  float mixing(rank j) const { return present().mixing->weight(id(), j); }
+  /// True for workers that start exchanges, false for those that answer.
+  bool active() const { return present().active[id()]; }
+  /// Whether this worker or master has not been lost.
+  bool is_present(rank i) const { return life_of(i).has_value(); }
+  /// Which of its lives it is in, if it has not been lost.
+  std::optional<std::uint32_t> life_of(rank i) const { return views_.back()->incarnations[i]; }
+  /// How many workers the run began with.
+  std::size_t workers() const noexcept { return settings_.place.workers; }
+  /// How many ranks workers may have, whether somebody has them or not: those of masters follow.
+  std::size_t ranks() const noexcept { return settings_.place.ranks; }
+  std::size_t masters() const noexcept { return settings_.place.masters; }
+  rank master(std::size_t k) const noexcept { return static_cast<rank>(settings_.place.ranks + k); }
+  /// `co_await change()` until somebody is lost or comes back, or training is over.
+  signal::waiter change() noexcept { return change_.wait(); }
+
+  // -- progress -------------------------------------------------------------------------------------------------------
+
+  class step_gate;
+  /// `co_await next_step(t)`: may step t begin? False when training is over. Step t begins after t updates of x. Waits
+  /// while more is under way to a peer than may be (`--under-way`): who sends without waiting for answers cannot fill
+  /// the memory.
+  step_gate next_step(std::uint64_t t) noexcept;
+  class way_out;
+  /// `co_await may_leave()`: a worker that is to leave the run ends here; any other one goes on at once. For workers
+  /// that do as a master tells them: others leave at `next_step`.
+  way_out may_leave() noexcept;
+  /// Training is over: no step begins any more.
+  bool over() const noexcept { return limit_ == 0; }
+  std::size_t samples() const noexcept { return settings_.training.samples; }
+  /// How many samples a gradient is the mean of.
+  std::size_t batch() const noexcept { return settings_.training.batch; }
+  /// Gradients, of all workers together, that touch every sample once.
+  double updates_per_epoch() const noexcept { return settings_.training.updates_per_epoch; }
+  /// How often all workers together have gone through the samples by step t: before it, if they are synchronous; of
+  /// others, as far as this one has heard.
+  double epoch(std::uint64_t t) const;
+  /// gamma_t: the base rate times the schedule at the present progress.
+  float learning_rate(std::uint64_t t) const;
+
+  // -- gradients ------------------------------------------------------------------------------------------------------
+
+  class pending_gradient;
+  /// Sends x to the compute actor and returns at once: `auto g = w.start_gradient(x, t); ...; co_await g`.
+  /// One gradient may be under way at a time. Its minibatch is of the worker's own samples: see view::shards.
+  pending_gradient start_gradient(const vec& x, std::uint64_t t);
+  /// The mean of grad f_a(x) - grad f_a(anchor) over a minibatch a that is drawn from all samples, not from the
+  /// worker's own: SVRG's estimator is unbiased only so.
+  pending_gradient start_difference(const vec& x, const vec& anchor, std::uint64_t t);
+  /// The sum of the gradients at x over part `part` of `parts` of all samples. Counts as no update.
+  pending_gradient start_full_part(const vec& x, std::uint32_t part, std::uint32_t parts, std::uint64_t t);
+  /// x <- prox(x - gamma_t * u(g)): the optimiser's step (momentum and weight decay included), then the model's. On the
+  /// device where gradients are computed, wherever x was.
+  void update(vec& x, const vec& gradient, std::uint64_t t) { update(x, gradient, t, x); }
+  /// The same for a gradient that was taken at another point, to which its weight decay belongs.
+  void update(vec& x, const vec& gradient, std::uint64_t t, const vec& at) { step(*optimiser_, x, gradient, t, at); }
+  /// What `update` would make of x, while x and the optimiser stay as they are. Copies the optimiser's state.
+  vec updated(vec x, const vec& gradient, std::uint64_t t) const;
+  /// u(g) at x, for algorithms that average directions over steps before they scale them.
+  vec direction(const vec& x, const vec& gradient) { return optimiser_->direction(x, gradient); }
+  /// gamma_t * u(g): what `update` would subtract from x, for algorithms that compress it first. Call one of the three
+  /// in a step, and `prox` where x has been moved without `update`.
+  vec direction(const vec& x, const vec& gradient, std::uint64_t t);
+  /// How much further than unrelated vectors directions lead in the long run: see compute::optimiser.
+  double persistence() const { return optimiser_->persistence(); }
+  /// A gradient has changed the model for which it was computed, whose version was so many updates older when it was
+  /// read. Whoever holds that model says so: a master, or a worker whose own model it is. (In pairwise averaging the
+  /// leader counts the updates of all workers in between.)
+  void gradient_applied(std::uint64_t staleness) { host_.gradient_applied(staleness); }
+  /// x <- prox_{c gamma_t h}(x), the model's proximal step, for a step size of c gamma_t.
+  void prox(vec& x, std::uint64_t t, float c = 1) const {
+    settings_.training.model->proximal_step(x, c * learning_rate(t));
+  }
+
+  // -- messages -------------------------------------------------------------------------------------------------------
+
+  /// The vector as the run's codec packs it. Each call draws fresh random numbers.
+  packet encode(const vec& v) { return encode(*settings_.packing.codec, v); }
+  /// As another codec packs it.
+  packet encode(const compress::codec& c, const vec& v) { return encode(c, v, quantise_, encodings_++); }
+  /// With these random numbers, which all workers may have in common.
+  packet encode(const compress::codec& c, const vec& v, const random_stream& random, std::uint64_t step) const;
+  /// As it is, whatever the run's codec.
+  packet encode_exactly(const vec& v) const;
+  /// The run's codec.
+  const compress::codec& codec() const noexcept { return *settings_.packing.codec; }
+  /// Who encodes and decodes, where vectors are.
+  const compress::coder& coder() const noexcept { return *settings_.packing.coder; }
+  /// The vector in a packet that a peer sent. @error errc::bad_packet also when it has not the dimension of the model
+  vec decode(const packet& p) const { return decode(p, model().size()); }
+  /// @error errc::bad_packet also when the vector has not this size
+  vec decode(const packet& p, std::size_t size) const;
+
+  /// Nothing is sent to a peer that has been lost.
+  void send(rank to, tag label, packet body);
+  void send_to_neighbours(tag label, const packet& body);
+  /// Whether so little is under way to this peer, half of what may be, that another frame will not hold up `next_step`:
+  /// for algorithms that rather leave out a slow peer than wait for it.
+  bool has_room(rank to) const { return host_.has_room(to); }
+  /// Waits for that, or for the loss of the peer or the end of training: `co_await room(j)`, where much is sent between
+  /// two steps, or by a coroutine that makes none.
+  task<> room(rank to);
+  /// Awaits a frame; gives nothing when the peer has been lost, or the view of the label is over.
+  inbox::reception receive(rank from, tag label) { return inbox_.receive(from, label, !expects(from, label)); }
+  inbox::any_reception receive_any(frame_kind kind) noexcept { return inbox_.receive_any(kind); }
+
+  class exchange;
+
+  /// Keeps the state for a next life. A master calls it before it answers, so that what others have seen is never
+  /// forgotten.
+  void save() const { host_.save(); }
+  /// Runs another coroutine beside `algorithm::run`. The worker has finished when all have.
+  void spawn(task<> routine);
+  /// Runs a coroutine that serves others as long as the worker exists: nobody waits for its end.
+  void serve(task<> routine);
+
+  // -- claims, for checkers: see witness.hpp
+  // ---------------------------------------------------------------------------
+
+  void claim_equal(std::string_view what, std::uint64_t step, const vec& v) const;
+  void claim_conserved(std::string_view what, std::uint64_t step, const vec& before, const vec& after) const;
+  /// @param asked this worker asked, `peer` answered
+  void claim_opposite(rank peer, bool asked, std::uint64_t exchange, const vec& delta) const;
+  bool exact_codec() const noexcept { return settings_.packing.exact; }
+
+private:
+  friend class hosted_worker;
+  worker(worker_settings settings, std::unique_ptr<compute::optimiser> optimiser, worker_host& host);
+  ~worker();
+
+  const vec& model() const { return algorithm_->model(); }
+  std::uint64_t next_exchange() const { return algorithm_ ? algorithm_->next_exchange(step_) : step_; }
+  std::vector<std::byte> state() const;
+  std::vector<std::byte> state_for(rank joiner) const;
+  void take_snapshot(std::uint64_t evaluation);
+  traffic sent() const;
+  void pass_cut();
+  std::vector<rank> cut_peers() const;
+  // worker_views.cpp has those of them that are about views
+  bool is_open(std::uint64_t t) const {
+    return !held_ && (t >= limit_ || (!pauses_before(t) && host_.has_room(std::nullopt)));
+  }
+  bool pauses_before(std::uint64_t t) const {
+    return parting_.at != 0 ? t >= parting_.at : parting_.heirs.contains(id());
+  }
+  void wait_at_gate() {
+    at_gate_ = true;
+    pause_when_due();
+  }
+  void pause_when_due();
+  void take_residual(frame f);
+  void inherit_residuals(const view& next);
+  void reach(std::uint64_t t);
+  void begin_step(std::uint64_t t);
+  const view& view_of(std::uint64_t step) const;
+  bool expects(rank from, const tag& label) const;
+  bool begins_another_life(rank i, const view& before) const;
+  pending_gradient start(gradient_job job);
+  void step(compute::optimiser& o, vec& x, const vec& gradient, std::uint64_t t, const vec& at) const;
+  void restore(std::span<const std::byte> state);
+  bool advance_views();
+  const std::shared_ptr<const compute::redealt_shards>& shards();
+  void enter_views();
+  void discard_frames_before(std::uint32_t view);
+  void drop_stale_frames();
+  void donate(const view& v);
+  void await_state();
+  void go_on_from_own_state();
+  vec take_learnt();
+  void take_state(frame f);
+  void recall(std::span<const std::byte> remembered);
+  error diverged(const std::string& sign) const;
+
+  worker_settings settings_;
+  std::unique_ptr<compute::optimiser> optimiser_;
+  worker_host& host_;
+  algorithm* algorithm_ = nullptr;
+  random_stream quantise_;
+  inbox inbox_;
+  std::deque<std::shared_ptr<const view>> views_; // in force, and those to come
+  std::shared_ptr<const view> sampled_;           // whose shards the last minibatch was of, or may have been
+  bool ready_;
+  bool behind_ = false;               // not ready, but has a state: that of a round before
+  std::uint32_t state_of_view_ = 0;   // that has promised a state
+  std::uint32_t donated_of_view_ = 0; // the last whose promises this worker has kept
+  std::optional<frame> early_state_;  // of a view that its donor heard of first
+
+  std::uint64_t encodings_ = 0;
+  std::uint64_t gradients_ = 0;
+  std::uint64_t stale_frames_ = 0;
+  std::uint64_t updates_ = 0; // of all workers, as last heard from the leader
+  std::uint64_t step_ = 0;    // the step that is under way or about to begin
+  std::uint64_t limit_;
+  std::uint64_t save_at_ = 0; // the step of the next checkpoint; 0: none was ordered
+  cut cut_;
+  bool held_ = false;
+  parting parting_;
+  bool at_gate_ = false, paused_ = false;
+  std::map<rank, frame> residuals_; // of those who leave, for this worker
+  signal gate_;
+  signal more_room_;
+  signal change_;
+  vec gradient_;
+  bool gradient_ready_ = false;
+  std::optional<std::uint64_t> gradient_under_way_; // its step
+  signal gradient_signal_;
+  std::vector<task<>> routines_; // last: their ends take them off the lists of whatever they wait for
+  std::vector<task<>> services_;
+};
+
+/// While one of these exists, no checkpoint falls between the two halves of an exchange with a peer: made before the
+/// peer is asked, ended when this worker has done its half, or will not. One at a time; see `cut`.
+class [[nodiscard]] worker::exchange {
+public:
+  exchange(worker& w, rank with) : worker_(w) {
+    worker_.pass_cut(); // or one exchange after the other would put it off for ever
+    worker_.cut_.begin_exchange(with);
+  }
+  exchange(const exchange&) = delete;
+  exchange& operator=(const exchange&) = delete;
+  ~exchange() { worker_.cut_.end_exchange(); }
+
+private:
+  worker& worker_;
+};
+
+/// See `worker::next_step`.
+class worker::step_gate {
+public:
+  step_gate(worker& w, std::uint64_t t) noexcept : worker_(w), step_(t) {}
+  bool await_ready() const { return worker_.is_open(step_); }
+  void await_suspend(std::coroutine_handle<> waiting) {
+    worker_.gate_.resume_on_notify(waiting);
+    worker_.wait_at_gate();
+  }
+  bool await_resume() {
+    worker_.reach(step_);
+    return step_ < worker_.limit_;
+  }
+
+private:
+  worker& worker_;
+  std::uint64_t step_;
+};
+
+/// See `worker::may_leave`.
+class worker::way_out {
+public:
+  explicit way_out(worker& w) noexcept : worker_(w) {}
+  bool await_ready() const { return worker_.over() || !worker_.pauses_before(worker_.step_); }
+  void await_suspend(std::coroutine_handle<> waiting) {
+    worker_.gate_.resume_on_notify(waiting);
+    worker_.wait_at_gate();
+  }
+  void await_resume() const { worker_.at_gate_ = false; }
+
+private:
+  worker& worker_;
+};
+
+/// See `worker::start_gradient`.
+class worker::pending_gradient {
+public:
+  explicit pending_gradient(worker& w) noexcept : worker_(w) {}
+  bool await_ready() const noexcept { return worker_.gradient_ready_; }
+  void await_suspend(std::coroutine_handle<> waiting) noexcept { worker_.gradient_signal_.resume_on_notify(waiting); }
+  vec await_resume() noexcept {
+    worker_.gradient_ready_ = false;
+    worker_.gradient_under_way_.reset();
+    return std::move(worker_.gradient_);
+  }
+
+private:
+  worker& worker_;
+};
+
+inline worker::step_gate worker::next_step(std::uint64_t t) noexcept {
+  step_ = t;
+  return {*this, t};
+}
+
+inline worker::way_out worker::may_leave() noexcept { return way_out{*this}; }
+
+} // namespace gossamer::actors
