@@ -25,7 +25,7 @@ std::string variable() {
   return value != nullptr ? value : "";
 }
 
-/// Byte by byte: what follows belongs to others.
+/// Reads byte by byte, because the bytes behind the line belong to other readers.
 std::string first_line(int file) {
   std::string line;
   char byte = 0;
@@ -115,7 +115,7 @@ kept_token keep_for_visitors(const program& p, const std::optional<actors::acces
 std::string joining_line(const program& p, const node_options& node, const std::optional<actors::access_token>& token,
                          const std::string& leader) {
   std::string line;
-  if (token && node.token_file.empty()) // a shell sets it where no other user sees it
+  if (token && node.token_file.empty()) // a shell sets the variable where no other user sees it
     line =
         fmt::format("{}={} ", token_variable, variable().empty() ? token->text() : fmt::format("${}", token_variable));
   line += fmt::format("{} node --join {}", p.name(), leader);

@@ -23,7 +23,7 @@ json simulate_and_tell(const run_setup& run, bool twice) {
   return {{"hash", result.hash}, {"train_loss", result.summary.final.train_loss}};
 }
 
-/// @error errc::usage if that is what was told
+/// @error errc::usage if the process ended with that
 attempt understood(const process_end& end) {
   attempt result{.too_long = end.too_long};
   json said;

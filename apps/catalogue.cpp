@@ -15,9 +15,9 @@ namespace {
 
 struct item {
   description about;
-  std::string suggests = {}; ///< of an algorithm: what settings are when they are not given,
-  std::string faults = {};   ///< what happens when somebody is lost,
-  std::string limits = {};   ///< and when it does not find the minimum
+  std::string suggests = {}; ///< settings of an algorithm when they are not given
+  std::string faults = {};   ///< what happens when a worker of an algorithm is lost
+  std::string limits = {};   ///< cases in which an algorithm does not find the minimum
 };
 
 struct section {
@@ -26,7 +26,7 @@ struct section {
   std::vector<item> items;
 };
 
-/// What the traits mean to those who are left.
+/// Returns the meaning of the traits for the workers that are left.
 std::string fault_policy(const actors::algorithm_entry& a) {
   if (a.masters)
     return "nobody waits for a worker that is lost, and one that comes back asks for the model first; a master starts "

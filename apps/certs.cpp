@@ -1,4 +1,4 @@
-// gossamer certs: what the nodes of a run show each other, so that nobody else takes part.
+// gossamer certs: certificates that the nodes of a run show each other, so that no other process takes part.
 #include "gossamer/actors/data_plane/tls/certificate_folder.hpp"
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/base/error.hpp"

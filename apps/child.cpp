@@ -20,15 +20,15 @@ namespace gossamer::apps {
 
 namespace {
 
-constexpr int not_found = 127; // as a shell says it
+constexpr int not_found = 127; // the status by which a shell says so
 constexpr std::size_t longest_line = 65536;
 
-/// Both ends of a way, by number of the end; closed unless they are taken.
+/// Both ends of a pipe or socket pair, by number of the end; closed unless they are taken.
 struct both_ends {
   std::array<int, 2> ends{-1, -1};
 
   bool open_pipe() { return pipe2(ends.data(), O_CLOEXEC) == 0; }
-  /// Because a signal kills who writes into a pipe that nobody reads any more.
+  /// A pipe without a reader would kill its writer with a signal; a socket does not.
   bool open_socket() { return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0; }
   int take(std::size_t end) { return std::exchange(ends[end], -1); }
   ~both_ends() {
@@ -134,7 +134,7 @@ void child::write_line(const std::string& line) const {
   for (std::string_view rest = whole; !rest.empty();) {
     const auto count = send(input_, rest.data(), rest.size(), MSG_NOSIGNAL);
     if (count < 0 && errno != EINTR)
-      return; // its end says more
+      return; // the process's end says more
     rest.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
   }
 }

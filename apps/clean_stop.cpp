@@ -27,7 +27,7 @@ bool input_has_ended() noexcept {
   return false;
 }
 
-/// A run under nohup shall outlive its terminal.
+/// True if the signal is ignored already: a run under nohup shall outlive its terminal.
 bool shall_be_ignored(int signal) {
   struct sigaction now {};
   return signal == SIGHUP && sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;

@@ -7,7 +7,7 @@ namespace gossamer::apps {
 
 namespace {
 
-/// Of whoever connects to other nodes.
+/// Adds the flags of nodes that connect to other nodes.
 void add_connection_flags(CLI::App& command, node_options& n) {
   add_time(command, "--patience", n.patience_s, "seconds until a node that cannot be reached is given up", {0.1, 1e6});
   command
@@ -32,7 +32,7 @@ void add_node_place(CLI::App& command, node_options& n) {
                    "use sockets also between nodes of one machine, as between machines");
 }
 
-/// Of nodes that join.
+/// Adds the flags of nodes that join.
 void add_fetching(CLI::App& command, node_options& n) {
   auto* from_peers = command.add_flag("--data-from-peers", n.data_from_peers,
                                       "of one that joins: fetch the data, and the model of --initial, from other "

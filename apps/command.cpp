@@ -28,7 +28,7 @@ namespace gossamer::apps {
 
 namespace {
 
-/// What can be said to the program, and what was said.
+/// The flags of the program, and their given values.
 class command_line {
 public:
   explicit command_line(const program& p) : program_(p) {
@@ -108,7 +108,7 @@ public:
   }
 
 private:
-  /// @error errc::usage; what is to be shown instead of a run passes as CLI's
+  /// @error errc::usage; --help and --version pass as CLI's exceptions
   void parse(int argc, char** argv) {
     try {
       app_.parse(argc, argv);
@@ -191,7 +191,7 @@ private:
     if (n.probe)
       return probe(program_, n, job_options());
     if (n.join.empty()) {
-      const auto job = job_options(); // which also says whether the summary is to be JSON
+      const auto job = job_options(); // this also sets whether the summary is JSON
       return lead(program_, n, job, json_);
     }
     if (job_ && n.rendezvous.empty())
@@ -200,7 +200,7 @@ private:
     return join(program_, n);
   }
 
-  /// What stands behind `--`.
+  /// Returns the options of the job behind `--`.
   run_options job_options() {
     if (!job_)
       throw error(errc::usage, "there is nothing to train", "add a job, e.g. -- train --algorithm d-psgd");
@@ -293,7 +293,7 @@ private:
   measure_options measuring_;
   certs_options authority_;
   reproduce_options reproducing_;
-  std::optional<std::vector<std::string>> job_; // what stands behind `--`
+  std::optional<std::vector<std::string>> job_; // the words behind `--`
   bool json_ = false;
   std::string kind_, name_;
   export_options exported_;
@@ -304,7 +304,7 @@ error lost_output(int number) {
   return {errc::io, fmt::format("cannot write to standard output: {}", std::strerror(number))};
 }
 
-/// Output that nobody receives is a failure, also when the system says so only at the end.
+/// Output that does not arrive is a failure, also when the system reports it only at the end.
 void flush_output() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
     throw lost_output(errno);
@@ -316,7 +316,7 @@ int run_and_flush(int argc, char** argv, const program& self) {
     const int status = command_line{self}.run(argc, argv);
     flush_output();
     return status;
-  } catch (const std::system_error& e) { // fmt::print's; what fails elsewhere becomes an `error` where it fails
+  } catch (const std::system_error& e) { // fmt::print's; other functions throw an `error` themselves
     if (std::ferror(stdout) == 0)
       throw;
     throw lost_output(e.code().value());
@@ -331,9 +331,9 @@ int run_command(int argc, char** argv, std::span<const actors::algorithm_entry> 
   spdlog::set_default_logger(
       std::make_shared<spdlog::logger>("gossamer", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
   spdlog::cfg::load_env_levels();
-  std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is a full disk: its writer says which
+  std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is a full disk: its writer names the file
   const std::string path = argc > 0 ? argv[0] : "gossamer";
-  // Never throws, not even when standard error is closed, and does not wait for ever when nobody reads that.
+  // Never throws, not even when standard error is closed, and does not wait for ever when that is not read.
   const auto complain = [name = path.substr(path.rfind('/') + 1)](const char* what) {
     write_last_words(fmt::format("{}: {}\n", name, printable(what)));
     return 1;
@@ -343,7 +343,7 @@ int run_command(int argc, char** argv, std::span<const actors::algorithm_entry> 
   } catch (const error& e) {
     complain(e.what());
     return e.exit_status();
-  } catch (const std::bad_alloc&) { // of what names no part of the work
+  } catch (const std::bad_alloc&) { // for an allocation that names no part of the work
     return complain("memory ended; use fewer workers, a smaller model or less data");
   } catch (const std::exception& e) {
     return complain(e.what());

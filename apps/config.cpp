@@ -34,7 +34,7 @@ void read_config(const std::string& file, const std::vector<option>& table, run_
 
 std::string write_config(std::string_view command, const std::vector<option>& table, const run_options& from) {
   auto repeated = from;
-  repeated.out.clear(); // a repetition goes to a folder of its own
+  repeated.out.clear(); // a repetition writes to a folder of its own
   return fmt::format("# {} --config THIS-FILE repeats the run\n", command) + to_text(table, repeated);
 }
 

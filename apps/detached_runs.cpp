@@ -25,7 +25,7 @@ std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-/// The newest first.
+/// Returns the entries, the newest first.
 std::vector<fs::path> entries_in(const fs::path& state) {
   std::vector<std::pair<fs::file_time_type, fs::path>> found;
   std::error_code problem;
@@ -48,7 +48,7 @@ std::vector<fs::path> entries_in(const fs::path& state) {
 
 std::filesystem::path state_folder() {
   const fs::path state = variable("XDG_STATE_HOME"), home = variable("HOME");
-  if (state.is_absolute()) // the others do not count, says their specification
+  if (state.is_absolute()) // the specification says that relative paths do not count
     return state / "gossamer";
   if (home.is_absolute())
     return home / ".local" / "state" / "gossamer";

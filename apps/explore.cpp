@@ -77,10 +77,10 @@ private:
   run_setup first_;
 };
 
-/// What all of them came to.
+/// Totals of an exploration.
 struct tally {
   std::size_t done = 0;
-  std::map<std::size_t, attempt> failed; ///< by number
+  std::map<std::size_t, attempt> failed; ///< by number of the run
   std::set<std::uint64_t> hashes;
   double least_loss = std::numeric_limits<double>::infinity();
   double greatest_loss = -std::numeric_limits<double>::infinity();
@@ -97,14 +97,14 @@ struct tally {
   }
 };
 
-/// One line that lives, where there is a terminal; empty: none.
+/// Shows one line on a terminal, in place of the last one; an empty line removes it.
 void show_progress(const std::string& line) {
   static const bool terminal = isatty(STDERR_FILENO) == 1;
   if (terminal)
     std::fputs(("\r\033[K" + line).c_str(), stderr);
 }
 
-/// Says at once what failed: an interrupt, or whatever else ends the program, does not take it away.
+/// Reports a failure at once, so that an interrupt or another end of the program does not lose it.
 void report_now(const program& p, const failure& f, const std::string& folder, const attempt_options& how) {
   show_progress({});
   report(p, f, folder, how);
@@ -119,7 +119,7 @@ void print_table(const tally& t) {
 
 std::string to_json(const tally& t, const runs& all) {
   nlohmann::ordered_json object{{"runs", t.done}, {"distinct_hashes", t.hashes.size()}};
-  object["least_train_loss"] = t.least_loss; // infinite, which is written as null, if none
+  object["least_train_loss"] = t.least_loss; // infinite if no run succeeded, which is written as null
   object["greatest_train_loss"] = t.greatest_loss;
   object["failures"] = nlohmann::ordered_json::array();
   for (const auto& [i, a] : t.failed) {
@@ -130,7 +130,8 @@ std::string to_json(const tally& t, const runs& all) {
   return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
 }
 
-/// Where --out wants the results of all runs; empty: nowhere. Refused before the first run, where they would be lost.
+/// Returns the file of --out for the results of all runs; empty without --out. An unusable file is refused before the
+/// first run.
 std::filesystem::path results_file(const run_options& options) {
   if (options.out.empty())
     return {};
@@ -146,7 +147,7 @@ std::filesystem::path results_file(const run_options& options) {
   return file;
 }
 
-/// Runs all of them, until one fails, or a signal comes.
+/// Does the runs until one fails, or a signal comes.
 tally attempt_until_stopped(const runs& all, const exploration& wanted,
                             const std::function<void(std::size_t, const attempt&)>& on_failure) {
   const clean_stop stop;
@@ -163,7 +164,7 @@ tally attempt_until_stopped(const runs& all, const exploration& wanted,
         return wanted.keep_going || !a.failed;
       });
   show_progress({});
-  if (!wanted.keep_going && !t.failed.empty()) { // several may have run at the same time; the first one counts
+  if (!wanted.keep_going && !t.failed.empty()) { // several may have failed at the same time; the first one counts
     t.failed.erase(std::next(t.failed.begin()), t.failed.end());
     on_failure(t.failed.begin()->first, t.failed.begin()->second);
   }

@@ -1,4 +1,4 @@
-// gossamer export: the model that a run has come to, for other programs.
+// gossamer export: the model of a run, for other programs.
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/apps/detail/remains.hpp"
 #include "gossamer/apps/detail/setup.hpp"
@@ -14,7 +14,7 @@ namespace {
 vec model_of(const actors::experiment& e, const actors::saved_worker& saved) {
   const auto algorithm = e.make_algorithm(saved.who);
   archive_reader fields{saved.state, e.pool};
-  algorithm->fields(fields); // the optimiser's follow
+  algorithm->fields(fields); // the optimiser's fields follow
   return algorithm->model();
 }
 

@@ -36,7 +36,7 @@ std::string write_text(const std::string& text, const std::filesystem::path& fol
   return file.string();
 }
 
-/// The plan and the command, for people.
+/// Prints the plan and the command, for people.
 void show(const program& p, const failure& f, const std::string& folder, const std::string& name, bool twice,
           double run_limit_s) {
   auto o = f.run.options;

@@ -31,7 +31,7 @@ constexpr std::array<std::pair<std::string_view, double>, 8> units{{{"", 1},
 
 std::filesystem::path cache_folder() {
   const auto cache = variable("XDG_CACHE_HOME"), home = variable("HOME");
-  if (cache.is_absolute()) // the others do not count, says their specification
+  if (cache.is_absolute()) // the specification says that relative paths do not count
     return cache / "gossamer";
   if (home.is_absolute())
     return home / ".cache" / "gossamer";

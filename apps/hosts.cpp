@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_slots = 65'536;
 
-/// A list of words, which is kept as a text with a line for each.
+/// The setting of a list of words. The list is kept as a text with a line for each word.
 setting<host> list_setting(setting_key key, std::string host::*at) {
   key.joined_by = "\n";
   return text_setting(std::move(key), at);
@@ -73,7 +73,7 @@ std::vector<host> read_file_of_hosts(const std::string& file) {
   std::vector<host> result;
   constexpr std::uint64_t most_bytes = std::uint64_t{1} << 24;
   const auto text = read_text(file, {"hosts file", most_bytes, "it has a few lines for each host"});
-  // What is known of links matters to simulations only, which read it by themselves.
+  // Links matter to simulations only, which read them by themselves.
   const auto tables =
       parse_tables(text, file, {{"host", keys_of(host_table())}, {.name = "link", .known = {}, .open = true}});
   for (const auto& table : tables.front())
@@ -92,7 +92,7 @@ std::vector<std::string> lines_of(std::string_view text) {
   return result;
 }
 
-/// The words before a line for the shell there.
+/// Returns the words before a line for the shell there.
 std::vector<std::string> way_to(const host& where) {
   if (!where.through.empty())
     return lines_of(where.through);

@@ -33,7 +33,8 @@ error cannot_keep(const fs::path& file) {
 
 std::string port_of(const std::string& address) { return address.substr(address.rfind(':') + 1); }
 
-/// What it holds, if it is this user's alone and its process lives; what is of the dead is removed.
+/// Returns the token in a file, if the file is this user's alone and its process lives. The file of a dead process is
+/// removed.
 std::string read_live(const fs::path& file) {
   const int opened = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (opened < 0)

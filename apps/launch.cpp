@@ -29,10 +29,11 @@ namespace gossamer::apps {
 
 namespace {
 
-constexpr double longest_farewell_s = 5; // of the others when the leader has ended, but no longer than the patience
+constexpr double longest_farewell_s = 5; // for the other nodes when the leader has ended, but no longer than the
+                                         // patience
 constexpr double keep_progress_every_s = 0.5;
 
-/// Without what can be seen elsewhere: what `supervisor` decides is done here.
+/// Carries out the decisions of `supervisor`.
 class launcher {
 public:
   /// @param begun called once, when the nodes are there and the folder is open
@@ -47,7 +48,7 @@ public:
       known_[k].host = plan.node(k).name;
   }
 
-  /// @returns the exit status of the last that led @error when nobody has said how the run ended
+  /// @returns the exit status of the last leader @error when no process has said how the run ended
   int run() {
     const clean_stop stop;
     obey(decides_.begin(now()));
@@ -74,14 +75,14 @@ public:
     folder_.keep(record_);
   }
 
-  /// From now on everything goes into the folder, and nothing to the terminal.
+  /// Writes everything into the folder from now on, and nothing to the terminal.
   void leave_terminal() {
     screen_.close();
     folder_.take_streams();
     on_terminal_ = false;
   }
 
-  /// How the run begins again that `run` has found to be lost; nothing: it does not.
+  /// Returns the new start of a run that `run` found to be lost; `nullopt` if there is none.
   std::optional<second_beginning> next_beginning() const {
     if (!decides_.loss() || restarts_left() == 0 || !plan_.node(0).local())
       return std::nullopt;
@@ -102,11 +103,11 @@ private:
 
   double now() const { return since_launch_.seconds(); }
 
-  /// What the nodes have written, and who of them has ended.
+  /// Reads the output of the nodes, and finds those that have ended.
   void look() {
     std::vector<pollfd> polled;
     std::vector<bool> over;
-    int patience_ms = 100; // with silence, while an interrupt waits to be noticed
+    int patience_ms = 100; // longest silence, while an interrupt waits to be noticed
     for (std::size_t k = 0; k < children_.size(); ++k) {
       auto& one = children_[k];
       over.push_back(one && one->ended());
@@ -139,11 +140,12 @@ private:
     return fmt::format("[{} {}] {}", k, plan_.node(k).name, line);
   }
 
-  /// @returns whether it was one of the lines that nodes write for programs
+  /// @returns whether the line was one that nodes write for programs
   bool understand(std::size_t k, const std::string& line) {
     const auto after = [&](std::string_view what) { return line.substr(what.size()); };
     if (line.starts_with(progress_is))
-      k == decides_.leads() ? on_progress(after(progress_is)) : void(); // one cut off may believe that it leads still
+      k == decides_.leads() ? on_progress(after(progress_is)) : void(); // a node that is cut off may believe that it
+                                                                        // still leads
     else if (line.starts_with(folder_is))
       open_folder(after(folder_is));
     else if (line.starts_with(node_is))
@@ -165,10 +167,11 @@ private:
     return true;
   }
 
-  /// The folder of a leader on another machine is there; this one has only what is written here.
+  /// Opens the folder of the run. The folder of a leader on another machine is there; the one here has only the
+  /// launch's files.
   void open_folder(const std::string& leaders) {
     if (begun_)
-      return; // what is written here stays here
+      return; // files that are written here stay here
     const auto& leader = plan_.node(0);
     try {
       folder_.open(leader.local() ? std::filesystem::path{leaders} : folder_of_other(leader), plan_.nodes());
@@ -224,14 +227,14 @@ private:
     since_kept_ = {};
   }
 
-  /// Who cannot write to its terminal hears of it in the end, and the run goes on.
+  /// Shows a line. A launch whose terminal takes none says so in the end, and the run goes on.
   void show(const std::string& line, std::FILE* stream) {
     folder_.keep_output(line);
     if (on_terminal_)
       stream == stdout ? screen_.keep_result(line) : screen_.show(line);
   }
 
-  // -- what the supervisor orders -----------------------------------------------------------------------------------
+  // -- the supervisor's orders --------------------------------------------------------------------------------------
 
   void obey(const supervisor::orders& all) {
     for (const auto& what : all)
@@ -246,7 +249,8 @@ private:
     note_ends();
   }
 
-  /// A signal gets to processes of this machine: to that of ssh, which would break off what the leader still says.
+  /// Sends the signal to processes of this machine only. To the process of ssh it would cut off the leader's last
+  /// words.
   void obey(const supervisor::end_run& m) {
     if (plan_.node(m.slot).local())
       children_[m.slot]->send_signal(m.signal);
@@ -285,11 +289,11 @@ private:
   const launch_plan& plan_;
   const launch_options& how_;
   const std::optional<actors::access_token> token_;
-  kept_token kept_;                            // for visitors of whoever leads
+  kept_token kept_;                            // the leader's, for visitors
   std::function<void(launcher&)> on_begin_;    // may be empty
-  std::vector<std::optional<child>> children_; // by the number of the node; nothing: not started yet
-  std::vector<node_record> known_;             // likewise
-  std::vector<bool> heard_end_;                // likewise: it has ended, and all that it said has been heard
+  std::vector<std::optional<child>> children_; // by number of the node; empty: not started yet
+  std::vector<node_record> known_;             // by number of the node
+  std::vector<bool> heard_end_;                // by number of the node: it has ended, and all its lines have been read
   supervisor decides_;
   launch_record record_ = own_record();
   launch_screen screen_;
@@ -298,7 +302,7 @@ private:
   bool begun_ = false, on_terminal_ = true;
 };
 
-/// The run is under way, and no terminal is needed any more.
+/// Continues without a terminal, once the run is under way.
 void go_on_alone(launcher& run, departure& parting) {
   const auto folder = run.folder().path();
   try {

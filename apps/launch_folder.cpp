@@ -37,7 +37,7 @@ void launch_folder::open(const fs::path& folder, std::size_t nodes) {
   output_ = open_file(output_name);
   for (std::size_t k = 0; k < nodes; ++k)
     nodes_.push_back(open_file(log_of(k)));
-  for (auto k = nodes; fs::remove(path_ / log_of(k), problem); ++k) // of a run that was here before
+  for (auto k = nodes; fs::remove(path_ / log_of(k), problem); ++k) // logs of an earlier run
     ;
 }
 

@@ -34,23 +34,23 @@ const settings_table<launch_record>& record_table() {
   return table;
 }
 
-/// Files of the system have no size to ask for.
+/// Reads through a stream, because files of the system report no size.
 std::string first_line_of(const std::string& file) {
   std::string line;
   std::getline(std::ifstream{file}, line);
   return line;
 }
 
-/// When a process began, in ticks; 0 when it is not there, or only waits to be buried.
+/// Returns the start of a process, in ticks; 0 for a process that is gone, or only waits to be reaped.
 std::uint64_t start_of(std::uint64_t process) {
   const auto line = first_line_of(fmt::format("/proc/{}/stat", process));
-  const auto name_ends = line.rfind(')'); // names may hold anything
+  const auto name_ends = line.rfind(')'); // names may contain anything
   if (name_ends == std::string::npos)
     return 0;
   std::istringstream words{line.substr(name_ends + 1)};
   std::string state, skipped;
   words >> state;
-  constexpr int between = 18; // the state and the start
+  constexpr int between = 18; // fields from the state to the start
   for (int k = 0; k < between; ++k)
     words >> skipped;
   std::uint64_t start = 0;

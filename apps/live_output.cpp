@@ -32,7 +32,7 @@ private:
   live_output::voice out_;
 };
 
-/// Whatever has failed is said elsewhere.
+/// Waits for a thread for a limited time. Its failures are reported elsewhere.
 bool is_done(actors::side_thread& thread) {
   try {
     return thread.finish_within(actors::longest_farewell);

@@ -4,7 +4,7 @@
 
 namespace gossamer::apps {
 
-/// Used by the thread of the disk alone.
+/// The folder, for the thread of the disk alone.
 class live_recorder::folder_on_disk final : public actors::run_observer {
 public:
   explicit folder_on_disk(opener open) : open_(std::move(open)) {}

@@ -1,4 +1,4 @@
-// gossamer measure: has the hosts of a file measure the links between them, and how long they compute.
+// gossamer measure: has the hosts of a file measure the links between them, and the time that they compute.
 #include "gossamer/apps/detail/measure.hpp"
 
 #include "gossamer/actors/simulation/hosts_file.hpp"
@@ -37,7 +37,7 @@ class probes {
 public:
   probes(const program& p, const measure_options& how, const std::vector<host>& hosts, std::vector<std::string> words)
       : program_(p), how_(how), hosts_(hosts), words_(std::move(words)) {
-    const auto run = fmt::format("run {}", secret_number() >> 1); // so that it is one of 63 bits, as texts have them
+    const auto run = fmt::format("run {}", secret_number() >> 1); // a number of 63 bits, as texts hold them
     const auto token = token_of(hosts_[0], how_.node);
     std::vector<std::string> places;
     for (std::size_t k = 0; k < hosts_.size(); ++k) {
@@ -51,7 +51,7 @@ public:
     }
   }
 
-  /// What host k says behind `reply` when it is told so.
+  /// Gives host k an order, and returns its answer without the prefix `reply`.
   std::string ask(std::size_t k, const std::string& order, std::string_view reply) {
     auto& asked = children_[k];
     asked.write_line(order);
@@ -83,7 +83,7 @@ private:
             "its command was " + shell_line(command(k, {"HOST:PORT"}))};
   }
 
-  /// @param places of those before it
+  /// @param places addresses of the hosts before it
   std::vector<std::string> command(std::size_t k, const std::vector<std::string>& places) const {
     std::vector<std::string> words{"node", "--probe", "--number", fmt::format("{}", k)};
     if (k == 0)
@@ -103,7 +103,7 @@ private:
   std::vector<child> children_;
 };
 
-/// A number that a probe has said, with as many digits as mean something.
+/// Returns a number that a probe has said, rounded to its significant digits.
 double rounded(const std::string& said) {
   return std::stod(fmt::format("{:.4g}", parse_real("a probe", said, 0, 1e15)));
 }

@@ -38,7 +38,7 @@ void follow(const node_options& node) {
 
 bool stop_requested() { return clean_stop::requested() != 0; }
 
-/// The line to paste on another machine.
+/// Prints the line to paste on another machine.
 void invite(const program& p, const node_options& node, const actors::credentials& shown, live_output& output,
             const actors::endpoint& where) {
   const auto address = to_string(where);
@@ -54,7 +54,7 @@ void tell_all_are_here(live_output& output, const std::vector<actors::node_place
   output.announce(all_have_come);
 }
 
-/// Anybody of the run lets others in, or sends them on.
+/// Announces the node's door. Every node of the run lets others in, or sends them on.
 void tell_door(live_output& output, const actors::endpoint& door) {
   output.announce(door_is, to_string(door));
   if (!output.announces())
@@ -66,7 +66,7 @@ void tell_departure(live_output& output) {
   output.say("this node has left, as it was asked to; the run goes on");
 }
 
-/// A line may repeat what another node has said.
+/// Returns a function that shows lines. It makes them printable, because a line may repeat words of another node.
 auto teller(live_output& output) {
   return [say = output.to_say()](const std::string& line) { say(printable(line)); };
 }
@@ -86,8 +86,8 @@ std::string host_name() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "this host";
 }
 
-/// Files are another matter on each machine, so whoever reads of one that is missing is told where.
-/// @param besides the remedy of the problem: what else can be done
+/// Adds this host's name to an error about a file, because files differ between machines.
+/// @param besides a further remedy of the problem
 template <class Prepare>
 auto on_this_host(const Prepare& prepare, std::string_view besides = {}) {
   try {
@@ -101,7 +101,7 @@ auto on_this_host(const Prepare& prepare, std::string_view besides = {}) {
   }
 }
 
-/// Where the leader wrote, if this machine sees that; else a folder of its own, which begins now.
+/// Opens the former leader's folder, if this machine sees it; else a new folder of its own.
 std::shared_ptr<actors::run_folder> folder_after(const actors::succession& s, const live_output::voice& say) {
   try {
     return std::make_shared<actors::run_folder>(actors::run_folder::taken_over(s.folder));
@@ -114,10 +114,10 @@ std::shared_ptr<actors::run_folder> folder_after(const actors::succession& s, co
   }
 }
 
-/// Shows and writes down a run whose leader has died, and which this node leads from now on.
+/// Shows and writes down a run that this node leads from now on, because the leader has died.
 class successor final {
 public:
-  /// @param output outlives this object
+  /// @param output must outlive this object
   successor(live_output& output, const actors::succession& s)
       : recorder_(output, [s, say = output.to_say()] { return folder_after(s, say); }) {
     output.announce(announcement, to_string(s.where));
@@ -160,7 +160,7 @@ actors::node_settings settings_of(const program& p, const node_options& node, co
   s.threads = node.threads;
   s.share_memory = node.share_memory;
   s.patience = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * node.patience_s));
-  s.tell = [&p](const std::string& line) { say(p, printable(line)); }; // it may repeat what another node has said
+  s.tell = [&p](const std::string& line) { say(p, printable(line)); }; // the line may repeat words of another node
   s.interrupted = stop_requested;
   s.shows = std::move(shows);
   return s;
@@ -270,7 +270,7 @@ int join(const program& p, const node_options& node) {
   s.survives = keeper_of_survivors(output);
   kept_token kept;
   s.listens = [&](const auto& where) { kept = keep_for_visitors(p, shown.token, to_string(where)); };
-  // Where all are started alike, nobody says that the leader is there first.
+  // Nodes that are all started alike may be there before the leader.
   s.wait = node.rendezvous.empty() ? s.patience : waiting_time(node);
   s.joined = [&](const auto& door) { tell_door(output, door); };
   std::shared_ptr<successor> leads; // used by one thread at a time
@@ -282,7 +282,7 @@ int join(const program& p, const node_options& node) {
   s.stop = clean_stop::request;
   s.fetching = fetching;
   s.leaves = stop_requested;
-  s.ends_with_others = !node.rendezvous.empty(); // schedulers tell all that they have started
+  s.ends_with_others = !node.rendezvous.empty(); // schedulers tell all nodes that they have started
   bool is_over = true;
   try {
     is_over = actors::join_cluster(s, [&](const std::string& settings, const compute::data_files& fetched) {

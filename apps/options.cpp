@@ -16,7 +16,7 @@ namespace {
 using actors::simulation_settings;
 namespace allowed = actors::allowed;
 
-// A command line says a little more about some settings of a run than `run_settings_table` knows.
+// These options of the command line have more meaning than `run_settings_table` knows.
 
 void set_seed(run_options& o, const option& plain, const std::string& given) {
   if (given.find("..") != std::string::npos)
@@ -25,7 +25,7 @@ void set_seed(run_options& o, const option& plain, const std::string& given) {
   plain.set(o, given);
 }
 
-/// One worker for each GPU, unless their number is given.
+/// Gives each GPU one worker, unless the number of workers is given.
 void set_device(run_options& o, const option& plain, const std::string& given) {
   const auto gpus = std::ranges::count_if(cuda::parse_devices(given), &cuda::device::on_gpu);
   plain.set(o, given);

@@ -1,4 +1,4 @@
-// What one host does for gossamer measure: it answers the frames of others, and measures when it is told to.
+// The part of one host in gossamer measure: it answers the frames of others, and measures on order.
 #include "gossamer/actors/data_plane/data_plane.hpp"
 #include "gossamer/actors/data_plane/local_address.hpp"
 #include "gossamer/actors/simulated/simulated_world.hpp"
@@ -34,7 +34,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// A data plane that answers the questions of others, and times the answers to its own.
+/// A data plane that answers the questions of other hosts, and times the answers to its own.
 class echo {
 public:
   echo(std::uint64_t run, rank own, const node_options& node, const actors::credentials& shown, endpoint listen_on)
@@ -68,7 +68,7 @@ public:
 
   bool reaches(rank to) const { return to < links_.size() && links_[to]; }
 
-  /// Seconds until so many bytes have got there, and none back. Requires that it `reaches` them.
+  /// Seconds for so many bytes to get there, and an empty answer back. Requires that it `reaches` the host.
   double round_trip(rank to, std::size_t bytes) {
     auto f = frame_of({question, ++asked_}, bytes);
     std::future<void> back;
@@ -113,9 +113,9 @@ private:
   buffer_pool pool_;
   std::uint64_t asked_ = 0;
   std::mutex mutex_;
-  std::optional<std::promise<void>> awaited_; // of one question at a time
+  std::optional<std::promise<void>> awaited_; // for one question at a time
   std::vector<std::unique_ptr<actors::link>> links_;
-  actors::data_plane plane_; // last: its thread ends first
+  actors::data_plane plane_; // the last member: its thread ends first
 };
 
 double latency_to(echo& here, rank to) {
@@ -126,7 +126,8 @@ double latency_to(echo& here, rank to) {
   return median(seconds) / 2;
 }
 
-/// Of frames so large that even the fastest of some takes long: one alone may only have met a lost packet.
+/// Measures with frames so large that even the fastest of several takes long: a single frame may only have met a lost
+/// packet.
 double bits_per_second_to(echo& here, rank to, double latency_s) {
   std::vector<double> seconds;
   auto bytes = first_bytes;
@@ -140,7 +141,7 @@ double bits_per_second_to(echo& here, rank to, double latency_s) {
   return 8 * static_cast<double>(here.frame_of({question}, bytes).wire_bytes()) / median(seconds);
 }
 
-/// The next line that the one who measures has written; nothing at its end.
+/// Reads the next line of `gossamer measure`; `nullopt` at the end.
 std::optional<std::vector<std::string>> next_order() {
   std::array<char, 1024> line{};
   if (std::fgets(line.data(), line.size(), stdin) == nullptr)
@@ -154,7 +155,8 @@ void say(const std::string& line) {
   std::fflush(stdout);
 }
 
-/// Where a node listens for frames: the leader as it is told to, the others where they reach it from.
+/// Returns the address where a node listens for frames: the leader's is given, and others use the one that faces the
+/// leader.
 endpoint own_address(const node_options& node) {
   if (!node.listen.empty())
     return actors::parse_endpoint(node.listen);

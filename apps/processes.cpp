@@ -25,7 +25,7 @@ namespace gossamer::apps {
 
 namespace {
 
-constexpr char begin_of_result = '\x1E'; // behind whatever the work wrote to standard error
+constexpr char begin_of_result = '\x1E'; // behind anything that the work wrote to standard error
 
 [[noreturn]] void refuse(const char* what) {
   throw error(errc::io, fmt::format("cannot {} a process: {}", what, std::strerror(errno)), "try fewer --jobs");
@@ -104,7 +104,7 @@ public:
 private:
   [[noreturn]] void be(int output, pid_t parent, const std::function<std::string(std::size_t)>& work) const {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) // which has died before
+    if (getppid() != parent) // the parent has died before
       _exit(0);
     dup2(output, STDERR_FILENO);
     write_all(output, begin_of_result + work(number_));
@@ -126,7 +126,7 @@ private:
   stopwatch age_;
 };
 
-/// Waits until one of them says something, or has taken too long; but not so long that a user who interrupts notices.
+/// Waits until one of them writes, or has taken too long, but briefly enough to notice an interrupt.
 void wait_for_any(const std::vector<process>& running, double limit_s) {
   constexpr double look_every_s = 0.1;
   std::vector<pollfd> polled;

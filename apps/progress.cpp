@@ -36,19 +36,19 @@ std::string clock(double s) {
                       : fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
-/// Virtual times may be short.
+/// Virtual times may be short, so they have more digits.
 std::string seconds(double s) { return s < 1 ? fmt::format("{:.3g} s", s) : fmt::format("{:.1f} s", s); }
 
 std::string loss(double value) { return value < 1e5 ? fmt::format("{:.4f}", value) : fmt::format("{:.3e}", value); }
 
-/// "  3 of 4 nodes", where there are several.
+/// "  3 of 4 nodes", if there are several.
 std::string nodes(const actors::progress_record& p) {
   return p.nodes > 1 ? fmt::format("  {} of {} nodes", p.nodes - p.nodes_lost, p.nodes) : "";
 }
 
 void show_text(const std::string& text) { write_all(STDERR_FILENO, text); }
 
-/// Where that is not known, as much as there is.
+/// Width of the terminal; unlimited if unknown.
 std::size_t columns_of_terminal() {
   winsize size{};
   const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;

@@ -11,7 +11,8 @@ namespace gossamer::apps {
 
 namespace {
 
-/// Of what no setting says: whoever repeats the run elsewhere sees whether it begins with the same.
+/// Returns a comment with the fingerprints of data and initial model, which no setting holds. A repetition elsewhere
+/// can be compared with them.
 std::string hashes_of(const actors::experiment& e) {
   const auto print = actors::fingerprint_of(e);
   return fmt::format("# data {:016x}, initial model {:016x}\n", print.data, print.initial);
@@ -24,7 +25,7 @@ actors::run_folder open_folder(const run_setup& run, const std::string& command,
   if (o.out.empty())
     o.out = actors::run_folder::make_next("runs", run.experiment->algorithm->about.name).string();
   actors::run_folder folder{o.out, o.overwrite};
-  o.chaos.reset(); // its plan is written down
+  o.chaos.reset(); // the plan itself is written down
   o.horizon_s.reset();
   o.faults.clear();
   try {
@@ -38,7 +39,7 @@ actors::run_folder open_folder(const run_setup& run, const std::string& command,
     }
     folder.write("config.toml", write_config(command, table, o) + hashes_of(*run.experiment));
   } catch (...) {
-    folder.discard(); // else the next try would be refused for the sake of a run that never was
+    folder.discard(); // otherwise the next attempt would be refused because of a run that never was
     throw;
   }
   return folder;
@@ -50,7 +51,7 @@ void bring_metrics(const run_setup& run, actors::run_folder& into) {
   std::vector<actors::evaluation_record> before;
   try {
     before = actors::read_run(run.options.resume).evaluations;
-  } catch (const error& e) { // it may have been killed before the first was written
+  } catch (const error& e) { // the run may have been killed before it wrote any
     std::fputs(fmt::format("the metrics from before the checkpoint are left out: {}\n", e.what()).c_str(), stderr);
   }
   for (const auto& r : before)

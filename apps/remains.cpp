@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 actors::run_folder open_survivor(const actors::survival& s) {
   try {
     return actors::run_folder{fs::path{s.folder} / "survivors" / fmt::format("node-{}", s.node), true};
-  } catch (const error&) { // of the leader's machine, and here it cannot be
+  } catch (const error&) { // the folder is on the leader's machine, and cannot be made here
     return actors::run_folder{actors::run_folder::make_next("runs", fmt::format("survivor-{}", s.node)), true};
   }
 }
@@ -32,7 +32,7 @@ std::optional<std::uint64_t> newest_checkpoint(const fs::path& run) {
   }
 }
 
-/// Beside the run's own, which keeps what it has.
+/// Returns a free path beside the run's own folder, which stays as it is.
 std::string folder_beside(const fs::path& run) {
   std::error_code ignored;
   for (int k = 2;; ++k)
@@ -40,7 +40,7 @@ std::string folder_beside(const fs::path& run) {
       return next;
 }
 
-/// @returns the file that holds it
+/// Writes the mean of the survivors' models. @returns the file that holds it
 std::string write_mean_of(const program& p, const fs::path& run, const std::vector<std::string>& survivors) {
   auto settings = options_of(run.string()).run;
   settings.device = "cpu";

@@ -49,7 +49,7 @@ void print_list() {
   }
 }
 
-/// What repeats this, and no more.
+/// Returns the command that repeats this, and no more.
 std::string command_of(const program& p, const reproduce_options& o, const std::string& name) {
   auto text = fmt::format("{} reproduce {}{}", p.name(), name, o.quick ? " --quick" : "");
   if (!o.data.empty())
@@ -73,7 +73,7 @@ flags more_of(const reproduce_options& o) {
   return more;
 }
 
-/// Where a reproduction's results lie.
+/// Paths of a reproduction's results.
 struct files {
   std::filesystem::path folder;
   std::string name;
@@ -100,7 +100,7 @@ void write_results(const reproduction& r, const findings& f, const files& at) {
     write_text((at.folder / at.picture(i)).string(), pictures[i], elsewhere);
 }
 
-/// @returns how many shapes have not come back
+/// Makes one reproduction. @returns number of shapes that have not come back
 std::size_t make(const program& p, const reproduce_options& o, const reproduction_entry& entry,
                  const std::function<run_options(const flags&)>& understand) {
   const auto r = entry.make(o.quick);
@@ -125,7 +125,7 @@ std::size_t make(const program& p, const reproduce_options& o, const reproductio
   return static_cast<std::size_t>(std::ranges::count_if(judge(r, f), [](const auto& s) { return !s.found.holds; }));
 }
 
-/// The page of a folder of results lies beside it.
+/// Returns the path of the page, which lies beside the folder of results.
 std::string page_of(const std::string& out) {
   const auto folder = (std::filesystem::path{out} / "").parent_path().filename().string() + '/';
   std::string lines = "| reproduction | what the paper shows | came back |\n|---|---|---|\n", sections;

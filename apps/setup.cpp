@@ -16,16 +16,16 @@ namespace gossamer::apps {
 
 namespace {
 
-constexpr double waiting = 1.5; // what messages add to the time of the gradients, as a guess
+constexpr double waiting = 1.5; // factor of messages on the time of the gradients, as a guess
 
-/// One seed of two.
+/// Mixes two numbers into one seed.
 std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
   const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
   const auto words = philox4x32_10({low(a), low(a >> 32), low(b), low(b >> 32)}, {0x676F7373u, 0x6368616Fu});
   return words[0] | std::uint64_t{words[1]} << 32;
 }
 
-/// About how long a run will take, from what its gradients cost.
+/// Estimates the time of a run from the cost of its gradients.
 double estimated_seconds(const actors::experiment& e, double sample_time_s) {
   const auto& s = e.settings;
   const auto steps = static_cast<double>(e.steps_per_worker) - e.done.steps;
@@ -33,13 +33,14 @@ double estimated_seconds(const actors::experiment& e, double sample_time_s) {
   return std::clamp(std::min(planned, s.seconds.value_or(planned)), 1e-3, 1e9);
 }
 
-/// Of this machine, whose processors the workers share.
+/// Seconds a sample on this machine, whose processors the workers share.
 double shared_sample_time(const actors::experiment& e) {
   const double processors = std::max(1u, std::thread::hardware_concurrency());
   return actors::measure_sample_time(e) * std::max(1.0, static_cast<double>(e.settings.workers) / processors);
 }
 
-/// Without a number of workers there is one for each process on hosts that the network knows, as `launch` has it.
+/// Checks the settings of the world. If no number of workers is given, and the network knows the hosts, there is one
+/// worker for each process there, as in `launch`.
 void check_world(const program& p, run_options& o) {
   const auto& s = o.world;
   const auto [algorithm, given] = p.algorithms().resolve(o.run.algorithm);
@@ -52,14 +53,15 @@ void check_world(const program& p, run_options& o) {
   actors::make_compute_jitter(s.jitter);
 }
 
-/// Those that are known before there is a run.
+/// Returns the costs that are known before there is a run.
 actors::work_costs costs_of(const std::string& named) {
   if (named == "none")
     return {};
   return names_a_file(named) ? actors::read_costs(named) : actors::default_costs();
 }
 
-/// Nobody else has a master's state, and whoever dies of them is started anew.
+/// Refuses plans in which masters come or leave: no other process has a master's state, and one that dies is started
+/// anew.
 void check_that_masters_stay(const actors::fault_plan& plan, const actors::experiment& e,
                              std::size_t workers_per_node) {
   for (const auto& f : plan.faults) {
@@ -74,15 +76,15 @@ void check_that_masters_stay(const actors::fault_plan& plan, const actors::exper
   }
 }
 
-/// What decides whether a state is one of this run's.
+/// Refuses a checkpoint whose run differs in a setting that its state depends on.
 void check_same(const std::string& what, const std::string& before, const std::string& now, const std::string& run) {
   if (before != now)
     throw error(errc::usage, fmt::format("--{} is {}, and the run in {} was one of {}", what, now, run, before),
                 "a run goes on as what it was: leave the flag out");
 }
 
-/// Memory that is promised is not always there: without this, the system would kill the run when it is used. Each
-/// worker or master has a model and a gradient at least.
+/// Refuses runs that exceed the memory of the machine, where each worker or master has at least a model and a gradient.
+/// The system grants more memory than it has, and would kill the run when it is used.
 std::shared_ptr<const actors::experiment> prepare_within_memory(const program& p, const run_options& o) {
   auto e = actors::prepare(o.run, p.algorithms());
   const auto needed = std::uint64_t{e->participants()} * 2 * sizeof(float) * e->initial.size();

@@ -66,7 +66,7 @@ void write_trace(actors::run_folder& folder, const run_setup& run) {
     folder.write("trace.json", [&](std::FILE* out) { trace->write(out); });
 }
 
-/// True when the run itself failed: neither the request nor the machine.
+/// True if the run itself failed: neither the request nor the machine.
 bool of_the_run(errc code) { return code == errc::failed || code == errc::diverged || code == errc::bad_packet; }
 
 int simulate_one(const run_setup& run, actors::run_folder& folder, bool twice, bool json) {
@@ -102,7 +102,7 @@ int simulate(const program& p, const run_options& options, const exploration& wa
     return simulate_one(run, folder, wanted.each.twice, json);
   } catch (const error& e) {
     if (of_the_run(e.code()))
-      write_trace(folder, run); // how it came to that
+      write_trace(folder, run); // shows how the failure came about
     if (wanted.shrink && of_the_run(e.code()))
       report_shrunk(p, {run, e.what()}, folder.path().string(), wanted.each);
     throw;

@@ -9,9 +9,9 @@ namespace gossamer::apps {
 
 namespace {
 
-// Above the ports that services have, below those that systems give to outgoing connections.
+// Above the ports of services, below those that systems give to outgoing connections.
 constexpr std::uint64_t first_port = 20'000, ports = 10'000;
-// Between those of two steps of a job, which may go on at a time; jobs that do have numbers close to each other.
+// Distance between two steps of a job, which may go on at the same time; simultaneous jobs have close numbers.
 constexpr std::uint64_t ports_between_steps = 1'009;
 
 using environment = std::function<std::string(const char*)>;

@@ -12,14 +12,14 @@ namespace gossamer::apps {
 
 namespace {
 
-constexpr double short_life_s = 1;                     // whoever ends so soon would do so again
+constexpr double short_life_s = 1;                     // a process that ends so soon would do so again
 constexpr double longest_succession_s = 10;            // after a death has been noticed
-constexpr std::size_t least_that_outlive_a_leader = 3; // of two, the other cannot know that it is alone
+constexpr std::size_t least_that_outlive_a_leader = 3; // in a run of two, the survivor cannot know that it is alone
 constexpr std::size_t most_last_words = 500;
-constexpr int killed = 128;          // and the number of the signal, as a status
+constexpr int killed = 128;          // plus the number of the signal: a status
 constexpr int first_of_shells = 126; // statuses with which a shell, or ssh, says that a program has not run
 
-/// By a signal after which nothing can be said.
+/// True for a signal that leaves a process no time for last words.
 bool is_killed(int status) {
   const int signal = status - killed;
   return signal > 0 && signal < NSIG && signal != SIGINT && signal != SIGTERM && signal != SIGHUP;
@@ -48,7 +48,7 @@ supervisor::orders supervisor::begin(double now_s) {
   return out;
 }
 
-// -- what a process says ----------------------------------------------------------------------------------------------
+// -- announcements of a process ---------------------------------------------------------------------------------------
 
 supervisor::orders supervisor::on_lead(std::size_t slot, const std::string& door, double now_s) {
   orders out;
@@ -120,7 +120,8 @@ supervisor::orders supervisor::on_time(double now_s) {
   return out;
 }
 
-/// What was refused, or could not be started, would do no better before the run has begun; what was killed may.
+/// Before the run has begun, only a process that was killed is started again: one that was refused or could not be
+/// started would fail again.
 bool supervisor::comes_back(const slot_state& s) const {
   const bool may = begun_ || (s.status && is_killed(*s.status) && &s != &slots_[leads_]);
   return may && !s.runs && s.status && *s.status != 0 && !s.has_left && interrupted_ == 0 && !given_up_
@@ -149,7 +150,7 @@ void supervisor::start_again(std::size_t slot, double now_s, orders& out) {
   start(slot, doors(), now_s, out);
 }
 
-/// Of those that take part, whoever leads first. Any of them knows who that is.
+/// Returns the doors of processes that take part, the leader's first. Each of them knows the leader.
 std::vector<std::string> supervisor::doors() const {
   std::vector<std::string> result;
   for (std::size_t k = 0; k < slots_.size(); ++k)
@@ -169,7 +170,8 @@ void supervisor::give_up(std::size_t slot, orders& out) {
 
 // -- the end ----------------------------------------------------------------------------------------------------------
 
-/// When the leader has ended; but if it was killed, or cut off and given up, or has left, another may lead soon.
+/// True if the leader has ended and no other node may lead soon. Another may if it was killed, was cut off and given
+/// up, or has left.
 bool supervisor::is_over_at(double now_s) const {
   const auto& leader = slots_[leads_];
   if (leader.runs || !leader.status)

@@ -11,7 +11,7 @@ namespace gossamer::apps {
 
 namespace {
 
-/// Of the flag `--workers=4`.
+/// Returns the name in a flag such as `--workers=4`.
 std::string name_of(std::string_view flag) { return std::string{flag.substr(0, flag.find('='))}; }
 
 bool is_flag(std::string_view word) { return word.starts_with("--"); }
@@ -31,7 +31,7 @@ std::vector<std::string> commands_of(const CLI::App& app) {
   return names;
 }
 
-/// The flag behind whose value a word stands; empty if there is none.
+/// Returns the flag behind whose value a word stands; empty if there is none.
 std::string flag_before(const std::vector<std::string>& given, const std::string& word, const CLI::App& command) {
   const auto takes_value = [&](const std::string& flag) {
     const auto* option = is_flag(flag) ? command.get_option_no_throw(name_of(flag)) : nullptr;

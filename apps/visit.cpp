@@ -1,4 +1,4 @@
-// gossamer status, logs, stop and attach: how to come back to a run.
+// gossamer status, logs, stop and attach: later commands about a run.
 #include "gossamer/apps/detail/visit.hpp"
 
 #include "gossamer/actors/cluster/cluster_client.hpp"
@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 
 constexpr int look_every_ms = 200;
 
-/// Of no folder here, but perhaps of a run elsewhere.
+/// True if this is no folder here, but may be the address of a run elsewhere.
 bool is_address(const std::string& run) {
   std::error_code ignored;
   return run.find(':') != std::string::npos && !fs::exists(run, ignored);
@@ -57,7 +57,7 @@ std::string end_of(const fs::path& folder, const launch_record& r) {
   return fmt::format("{} has ended with status {}", shown(folder), *r.status);
 }
 
-/// Whether the run goes on, and what its launch has written: that is the last of it when the process is gone.
+/// Returns whether the run goes on, and its launch's record: the last one if the process is gone.
 std::pair<bool, launch_record> look_at(const fs::path& folder) {
   auto r = read_launch(folder);
   if (is_alive(r))
@@ -84,7 +84,7 @@ public:
     if (!in_)
       throw error(errc::io, fmt::format("cannot read {}: {}", file.string(), std::strerror(errno)), "");
   }
-  /// Leaves out what is longer ago than about so many bytes.
+  /// Skips to about the last so many bytes, at the start of a line.
   void skip_to_last(std::streamoff bytes) {
     in_.seekg(0, std::ios::end);
     if (in_.tellg() <= bytes)
@@ -93,7 +93,7 @@ public:
     std::string rest_of_line;
     std::getline(in_, rest_of_line);
   }
-  /// @param before called when there is something
+  /// @param before called when there is new text
   void print_new(const std::function<void()>& before = [] {}) {
     std::array<char, 65536> bytes{};
     in_.clear();
@@ -154,7 +154,7 @@ int show_status(const program& p, const visit_options& o) {
 int show_logs(const visit_options& o) {
   require_folder(o, "what it says");
   const auto folder = folder_of(o);
-  read_launch(folder); // is there one?
+  read_launch(folder); // throws if there was no launch
   growing_file output{output_of(folder)};
   output.print_new();
   if (o.follow) {

@@ -16,7 +16,7 @@ void write_all(int file, std::string_view text) noexcept {
     const auto written = write(file, text.data(), text.size());
     if (written >= 0) {
       text.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno == EAGAIN) { // somebody else who has this file wants it so
+    } else if (errno == EAGAIN) { // another process that shares this file has set it to non-blocking
       pollfd polled{file, POLLOUT, 0};
       poll(&polled, 1, -1);
     } else if (errno != EINTR) {

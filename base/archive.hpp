@@ -91,11 +91,11 @@ private:
   std::vector<std::byte> bytes_;
 };
 
-/// Replaces every field that it visits by what the bytes say.
+/// Replaces every field that it visits by the value in the bytes.
 /// @error errc::bad_packet when the bytes end too early; nothing is allocated for a vec that they cannot hold
 class archive_reader final : public archive {
 public:
-  /// @param bytes outlive the reader
+  /// @param bytes must outlive the reader
   archive_reader(std::span<const std::byte> bytes, buffer_pool pool) noexcept : left_(bytes), pool_(std::move(pool)) {}
 
   /// @error errc::bad_packet when fields were left over: the state was written by another program

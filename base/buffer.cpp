@@ -90,7 +90,7 @@ buffer::buffer(const buffer& other) noexcept : block_(other.block_), size_(other
 buffer::~buffer() {
   if (!block_ || block_->references.fetch_sub(1, std::memory_order_acq_rel) != 1)
     return;
-  auto owner = std::move(block_->owner); // may be the last reference to the pool: put back first, then let it go
+  auto owner = std::move(block_->owner); // may be the last reference to the pool: released after the block is back
   owner->in_use.fetch_sub(1, std::memory_order_relaxed);
   owner->put_back(block_);
 }

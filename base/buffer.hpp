@@ -63,13 +63,13 @@ private:
   std::size_t size_ = 0;
 };
 
-/// Where a pool takes its blocks from: plain memory, unless somebody needs another kind.
+/// The allocator behind a pool: plain memory, unless the pool needs another kind.
 struct memory_source {
-  void* (*allocate)(std::size_t bytes); ///< aligned to `buffer::alignment`; throws when there is none
+  void* (*allocate)(std::size_t bytes); ///< aligned to `buffer::alignment`; throws when memory runs out
   void (*release)(void* memory) noexcept;
 };
 
-/// Where buffers come from and go back to, so that a training step allocates nothing once it is warm.
+/// A store of buffers. Released buffers return to it, so that a training step allocates nothing once it is warm.
 ///
 /// Free blocks are kept in size classes four to a doubling, so at most a quarter of a block is wasted. A pool is a
 /// handle: copies share the same store, which lives until the last handle and the last buffer are gone.
@@ -83,9 +83,9 @@ public:
   /// @error std::bad_alloc when the machine has no memory left, or what the pool's source throws
   buffer allocate(std::size_t size);
 
-  /// How many blocks were ever asked of the operating system: constant once the work has warmed up.
+  /// Number of blocks ever requested from the operating system: constant once the work has warmed up.
   std::size_t blocks_created() const noexcept;
-  /// How many blocks are handed out at this moment.
+  /// Number of blocks that are handed out at this moment.
   std::size_t blocks_in_use() const noexcept;
 
 private:

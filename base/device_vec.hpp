@@ -10,7 +10,7 @@ namespace gossamer {
 class vec;
 class device_vec;
 
-/// The elements of a vec that are somewhere else than in the memory of the host: on a GPU, or still in a packet.
+/// Elements of a vec outside the memory of the host: on a GPU, or still in a packet.
 ///
 /// Copies of a vec share them. Threads: any, several at once.
 class remote_elements {
@@ -18,18 +18,19 @@ public:
   virtual ~remote_elements() = default;
 
   virtual std::size_t size() const noexcept = 0;
-  /// The elements in the memory of the host: brought there when first asked for, and kept until they change. Waits.
+  /// Returns the elements in the memory of the host. The first call copies them and waits; the copy is kept until they
+  /// change.
   /// @error errc::device when the GPU fails
   virtual const buffer& on_host() const = 0;
-  /// For memory of the host that vectors made from this one need.
+  /// The pool of host memory for vectors that are made from this one.
   virtual buffer_pool pool() const = 0;
 
-  /// These, where they are in the memory of a device.
+  /// Returns these elements if they are in the memory of a device, else null.
   virtual device_vec* on_device() noexcept { return nullptr; }
-  /// a times these in the memory of the device that is to compute with them; null where the host is.
+  /// Returns a times these elements in the memory of the device that shall compute with them; null if the host shall.
   virtual std::shared_ptr<device_vec> times(float /*a*/) const { return nullptr; }
-  /// y += a times these, by a way that is shorter than over the memory of the host.
-  /// @returns false where there is none; y is then as it was
+  /// Adds a times these elements to y by a shorter way than through the memory of the host.
+  /// @returns false if there is no such way; y is then unchanged
   virtual bool add_to(device_vec& /*y*/, float /*a*/) const { return false; }
 };
 
@@ -41,12 +42,12 @@ class device_vec : public remote_elements {
 public:
   device_vec* on_device() noexcept final { return this; }
 
-  /// a v in the same memory; v may be anywhere.
+  /// Returns a v in the same memory; v may be anywhere.
   /// @error errc::failed when memory does not suffice; errc::device
   virtual std::shared_ptr<device_vec> scaled(float a, const vec& v) const = 0;
-  /// `size` zeros in the same memory.
+  /// Returns `size` zeros in the same memory.
   virtual std::shared_ptr<device_vec> zeros(std::size_t size) const = 0;
-  /// += a x; x has as many elements and may be anywhere. Only for the single owner.
+  /// Adds a x. x has as many elements and may be anywhere. Requires a single owner.
   virtual void add(float a, const vec& x) = 0;
 };
 

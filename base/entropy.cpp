@@ -12,7 +12,7 @@
 namespace gossamer {
 
 void draw_secret(std::span<std::byte> to) {
-  constexpr std::size_t most_at_once = 256; // that the system gives without being interrupted
+  constexpr std::size_t most_at_once = 256; // that the system delivers without interruption
   while (!to.empty()) {
     const auto part = to.first(std::min(to.size(), most_at_once));
     if (getentropy(part.data(), part.size()) != 0)

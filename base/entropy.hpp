@@ -6,11 +6,11 @@
 
 namespace gossamer {
 
-/// Fills it with bytes that nobody guesses, from the system: for secrets, never for what is to repeat itself.
-/// @error errc::io when the system gives none
+/// Fills `to` with unpredictable bytes from the system: for secrets, never for numbers that a run must repeat.
+/// @error errc::io when the system delivers none
 void draw_secret(std::span<std::byte> to);
 
-/// The same, of 64 bits.
+/// Returns 64 unpredictable bits, as `draw_secret` makes them.
 std::uint64_t secret_number();
 
 } // namespace gossamer

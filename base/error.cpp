@@ -33,7 +33,8 @@ std::string_view to_string(errc code) noexcept {
 
 namespace {
 
-/// The bytes of the character that the text begins with; 0 when they are not UTF-8, or would be acted upon.
+/// Returns the size of the first character of the text in bytes; 0 for a control character, and for bytes that are not
+/// UTF-8.
 std::size_t printable_prefix(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const auto lead = byte(0);

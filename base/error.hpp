@@ -7,7 +7,7 @@
 
 namespace gossamer {
 
-/// What kind of thing went wrong. The kind decides who has to act, and the exit status of the command.
+/// Kind of an error. It decides who has to act, and the exit status of the command.
 enum class errc : std::uint8_t {
   usage,       ///< the request itself is wrong: an unknown name, a value out of range, flags that exclude each other
   bad_data,    ///< a file is damaged, truncated or not of the format it claims
@@ -16,7 +16,7 @@ enum class errc : std::uint8_t {
   diverged,    ///< the training itself left the finite numbers
   interrupted, ///< the user asked to stop
   failed,      ///< an actor died, or an internal promise was broken
-  device,      ///< a GPU failed, and is lost to this process; what runs elsewhere goes on
+  device,      ///< a GPU failed, and is lost to this process; work elsewhere goes on
 };
 
 /// The name of a code, as it is printed and logged ("bad-data").
@@ -45,7 +45,7 @@ private:
   std::string remedy_;
 };
 
-/// Ends the process with the broken promise; on in every build. For programmers' errors only, never for input.
+/// Ends the process and names the broken promise; active in every build. For programmers' errors only, never for input.
 #define GOSSAMER_ASSERT(condition, promise)                                                                            \
   ((condition) ? void() : ::gossamer::detail::assertion_failed(#condition, promise, __FILE__, __LINE__))
 

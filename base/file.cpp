@@ -21,7 +21,7 @@ namespace {
 
 bool has_end(const struct stat& about) { return S_ISREG(about.st_mode) || S_ISDIR(about.st_mode); }
 
-/// Whether this pipe is open already, as /dev/stdin and what a shell makes of <(...).
+/// True if this pipe is open already, as /dev/stdin and the pipes of a shell's <(...) are.
 bool is_open(const std::string& pipe) {
   struct statfs where {};
   return statfs(pipe.c_str(), &where) == 0 && where.f_type == PIPEFS_MAGIC;
@@ -40,7 +40,7 @@ public:
   source& operator=(const source&) = delete;
   ~source() { close(file_); }
 
-  /// What the system knows of its size: 0 of a pipe.
+  /// Size that the system reports; 0 for a pipe.
   std::uint64_t expected_bytes() const {
     struct stat about {};
     if (fstat(file_, &about) != 0)
@@ -62,11 +62,11 @@ public:
   }
 
 private:
-  /// To open a pipe that has a name is to wait for somebody who writes into it; a device may do anything.
+  /// Refuses a pipe with a name, because its opening waits for a writer, and a device, which may do anything.
   void expect_no_waiting() const {
     struct stat about {};
     if (stat(path_.c_str(), &about) != 0 || has_end(about))
-      return; // what is not there is refused when it is opened
+      return; // a missing file is refused when it is opened
     if (!S_ISFIFO(about.st_mode))
       refuse("it is neither a regular file nor a pipe");
     if (!is_open(path_))
@@ -162,7 +162,7 @@ bool write_beside(const std::string& beside, std::span<const std::byte> bytes) {
 } // namespace
 
 void replace_durably(const std::string& path, std::span<const std::byte> bytes, const std::string& remedy) {
-  const auto beside = fmt::format("{}.part-{}", path, getpid()); // others may write the same
+  const auto beside = fmt::format("{}.part-{}", path, getpid()); // other processes may write the same file
   const auto slash = path.rfind('/');
   const auto folder = slash == std::string::npos ? std::string{"."} : path.substr(0, slash + 1);
   if (!write_beside(beside, bytes) || std::rename(beside.c_str(), path.c_str()) != 0) {

@@ -9,34 +9,35 @@
 
 namespace gossamer {
 
-/// What a file that is read into memory is for, and how large it may be.
+/// Purpose of a file that is read into memory, and its largest size.
 struct file_kind {
   std::string noun;             ///< for messages: "topology file"; may be empty
-  std::uint64_t most_bytes = 0; ///< more are refused
-  std::string remedy = {};      ///< what to do about one that is larger
+  std::uint64_t most_bytes = 0; ///< larger files are refused
+  std::string remedy = {};      ///< what to do about a larger file
 };
 
-/// The whole content of a regular file, or of a pipe that is open already (/dev/stdin, a shell's <(...)) and is read to
-/// its end. Memory grows with what was really read, never beyond the limit: a larger regular file is refused before the
-/// first byte.
-/// @error errc::io when the operating system refuses, when the file is neither of the two (a folder, a device, a pipe
-///        with a name), which is seen before it is opened, and when memory ends; errc::bad_data when it is too large
+/// Returns the whole content of a regular file, or of a pipe that is open already (/dev/stdin, a shell's <(...)), which
+/// is read to its end. Memory grows with the bytes read, never beyond the limit: a larger regular file is refused
+/// before the first byte.
+/// @error errc::io when the operating system refuses, when memory runs out, and for a file of another kind (a folder, a
+///        device, a pipe with a name), which is refused unopened; errc::bad_data when it is too large
 std::string read_file(const std::string& path, const file_kind& kind);
 
-/// The same for text, without the byte order mark that some editors write in front of it.
+/// Returns the text of a file as `read_file` does, without the byte order mark that some editors write in front of it.
 std::string read_text(const std::string& path, const file_kind& kind);
 
-/// Calls this with each line that ends, without its end; holds little more than one of them.
-/// @param kind most_bytes are those of a line @error as read_file, and what is thrown by `visit`
+/// Calls `visit` with each line that ends, without its newline; holds little more than one line.
+/// @param kind `most_bytes` limits one line
+/// @error as read_file, and errors of `visit`
 void read_lines(const std::string& path, const file_kind& kind,
                 const std::function<void(std::string_view line)>& visit);
 
 /// Replaces the file. @param remedy what to do when that fails @error errc::io
 void write_text(const std::string& path, const std::string& text, const std::string& remedy);
-/// Replaces the file such that, whenever the machine stops, there is the old one or the new one, whole: written beside
-/// its place, flushed to the disk, moved, and the folder flushed. @error errc::io; the old one is still there then
+/// Replaces the file so that the old or the new one is there, whole, whenever the machine stops: written beside its
+/// place, flushed to the disk, moved, and the folder flushed. @error errc::io; the old one is still there then
 void replace_durably(const std::string& path, std::span<const std::byte> bytes, const std::string& remedy);
-/// The names in this folder survive when the machine stops. @error errc::io
+/// Makes the names in this folder survive a stop of the machine. @error errc::io
 void flush_folder(const std::string& folder, const std::string& remedy);
 std::string_view without_byte_order_mark(std::string_view text) noexcept;
 

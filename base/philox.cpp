@@ -14,13 +14,13 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR
-// One lane holds no even and odd pair: all is left to the scalar code of the caller.
+// A single lane holds no pair of even and odd: the scalar code of the caller does it all.
 std::size_t fill_whole(philox_key, std::uint64_t, std::uint64_t, std::uint32_t*, std::size_t) { return 0; }
 #else
-/// Consecutive counters from `group` on, one per 64-bit lane, whose lower half alone counts: the
-/// one multiplication that the rounds need (32x32 bits to 64) reads just that, so whatever gathers
-/// in the upper halves never has to be cleared. Writes 4 * lanes * (groups / lanes) words; returns
-/// how many groups.
+/// Writes the words of consecutive counters from `group` on: 4 * lanes * (groups / lanes) of them. Each 64-bit lane has
+/// one counter in its lower half. The one multiplication that the rounds need (32x32 bits to 64) reads no more, so the
+/// upper halves are never cleared.
+/// @returns how many groups
 std::size_t fill_whole(philox_key key, std::uint64_t step, std::uint64_t group, std::uint32_t* words,
                        std::size_t groups) {
   const hn::ScalableTag<std::uint32_t> d;

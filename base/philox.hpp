@@ -25,7 +25,7 @@ constexpr philox_counter philox4x32_10(philox_counter c, philox_key k) noexcept 
   return c;
 }
 
-/// What a stream of random numbers is used for; part of its key, so that two uses never share numbers.
+/// The use of a stream of random numbers. It is part of the stream's key, so that two uses never share numbers.
 /// The values are part of the reproducibility promise: never renumber.
 enum class purpose : std::uint32_t {
   data = 1,      ///< order of the samples
@@ -46,7 +46,7 @@ enum class purpose : std::uint32_t {
   interleaving = 16, ///< which ready actor runs next in simulation
   draw = 17,         ///< minibatches that are drawn from all samples
   corruption = 18,   ///< which bits of a frame an injected fault flips
-  redeal = 19,       ///< who has whose samples when workers are lost or come
+  redeal = 19,       ///< which worker has which samples when workers are lost or come
   augment = 20       ///< how pictures are cut and mirrored
 };
 

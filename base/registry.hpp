@@ -34,7 +34,7 @@ public:
     return result;
   }
 
-  /// @error errc::usage when there is none of that name; suggests the nearest
+  /// @error errc::usage when no entry has that name; suggests the nearest
   const Entry& find(std::string_view name) const {
     for (const auto& entry : entries_)
       if (entry.about.name == name)

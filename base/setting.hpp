@@ -16,12 +16,13 @@ struct interval {
   T min, max;
 };
 
-/// What one thing is called that can be set, and how its value is written.
+/// Name of a setting, and the form of its value.
 struct setting_key {
   std::string name;  ///< in a file the key, on a command line the flag `--name`
   std::string value; ///< what the value is called in the help
   std::string help;
-  std::string joined_by = {}; ///< of one that may be repeated, in a file as an array: `set` gets all values as one text
+  std::string joined_by = {}; ///< separator of a setting that may be repeated, in a file as an array: `set` gets all
+                              ///< values as one text
   bool number = false;        ///< in a file: without quotes
   std::string excludes = {};  ///< another setting that must not be given beside this one
 
@@ -41,7 +42,7 @@ using settings_table = std::vector<setting<Settings>>;
 
 // -- one of each kind -------------------------------------------------------------------------------------------------
 
-/// @error errc::usage when the text is empty: that means "not set", which is said by leaving the setting out
+/// @error errc::usage when the text is empty: a setting that is not set is left out instead
 void expect_text(const std::string& name, const std::string& text);
 
 template <class Settings>
@@ -65,7 +66,7 @@ T parse_number(const std::string& name, const std::string& text, interval<T> all
 }
 
 std::string number_text(std::uint64_t value);
-std::string number_text(double value); ///< with as many digits as tell it from all others
+std::string number_text(double value); ///< with enough digits to tell it from every other number
 
 template <class Settings, class T>
 setting<Settings> number_setting(setting_key key, T Settings::*at, interval<T> allowed) {
@@ -75,7 +76,7 @@ setting<Settings> number_setting(setting_key key, T Settings::*at, interval<T> a
           [=](Settings& s, const std::string& given) { s.*at = parse_number(name, given, allowed); }};
 }
 
-/// One that need not be set.
+/// A setting that need not be set.
 template <class Settings, class T>
 setting<Settings> number_setting(setting_key key, std::optional<T> Settings::*at, interval<T> allowed) {
   key.number = true;
@@ -84,8 +85,8 @@ setting<Settings> number_setting(setting_key key, std::optional<T> Settings::*at
           [=](Settings& s, const std::string& given) { s.*at = parse_number(name, given, allowed); }};
 }
 
-/// A time or a rate, which is written back as a plain number: see `parse_quantity`. @param at a number, or an optional
-/// one
+/// A time or a rate in the spelling of `parse_quantity`. It is written back as a plain number.
+/// @param at a number, or an optional one
 template <class Settings, class T>
 setting<Settings> quantity_setting(quantity what, setting_key key, T Settings::*at, interval<double> allowed) {
   auto result = number_setting(std::move(key), at, allowed);
@@ -106,8 +107,8 @@ setting<Settings> switch_setting(setting_key key, bool Settings::*at) {
           [=](Settings& s, const std::string& given) { s.*at = parse_switch(name, given); }};
 }
 
-/// Two ways to say one thing, of which only one may be given at a time: what is said later counts.
-/// @param clear what the other way has said
+/// A setting that excludes another one: only one of the two may be given at a time, and the later one counts.
+/// @param clear resets the other one
 template <class Settings, class Clear>
 setting<Settings> instead_of(setting<Settings> one, std::string other, Clear clear) {
   one.excludes = std::move(other);
@@ -118,7 +119,7 @@ setting<Settings> instead_of(setting<Settings> one, std::string other, Clear cle
   return one;
 }
 
-/// The same setting of what `Whole` has as a part.
+/// The setting of a part, as a setting of the `Whole` that contains this part.
 template <class Whole, class Part>
 setting<Whole> setting_of_part(setting<Part> inner, Part Whole::*part) {
   return {static_cast<const setting_key&>(inner), [=](const Whole& s) { return inner.get(s.*part); },

@@ -17,7 +17,7 @@ std::string location(const std::string& source, const toml::source_region& regio
   return fmt::format("{}:{}", source, region.begin.line);
 }
 
-/// The value of a key as text, however TOML spells it.
+/// Returns the value of a key as text, however TOML spells it.
 std::string as_text(const toml::node& node, const std::string& where, std::string_view key) {
   if (const auto* string = node.as_string())
     return string->get();
@@ -30,7 +30,7 @@ std::string as_text(const toml::node& node, const std::string& where, std::strin
   throw error(errc::usage, fmt::format("{}: {} is neither text nor a number", where, key));
 }
 
-/// The value of a setting as text: of an array, its items joined.
+/// Returns the value of a setting as text; the items of an array are joined.
 std::string as_value(const setting_key& key, const toml::node& node, const std::string& where) {
   const auto* items = node.as_array();
   if (items == nullptr || !key.repeatable())
@@ -144,7 +144,7 @@ std::string settings_line(const setting_key& key, std::string_view value) {
   if (key.number)
     return fmt::format("{} = {}\n", key.name, value);
   std::stringstream line;
-  if (key.joined_by == "\n" && value.find('\n') != std::string_view::npos) // else one text is easier to read
+  if (key.joined_by == "\n" && value.find('\n') != std::string_view::npos) // a single text is easier to read otherwise
     line << array_of(value);
   else
     line << toml::value<std::string>{std::string{value}};

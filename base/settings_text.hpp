@@ -8,17 +8,17 @@
 
 namespace gossamer {
 
-/// What a text says about one setting.
+/// A setting that a text gives.
 struct given_setting {
   std::string name;
-  std::string value; ///< of an array, its items joined
+  std::string value; ///< the items of an array are joined
   std::string where; ///< "run.toml:3", for messages
 };
 
 /// Reads a TOML text of lines `key = value`. The text is not trusted: its nesting is bounded.
-/// @param source what the text is called in messages: its file
-/// @param known  the keys that there may be
-/// @returns what is given, ascending by key
+/// @param source name of the text in messages: its file
+/// @param known  the keys that are allowed
+/// @returns the given settings, ascending by key
 /// @error errc::usage with source:line on a syntax error, an unknown key, a value that is neither text nor number, or
 ///        two that exclude each other
 std::vector<given_setting> parse_settings(std::string_view text, const std::string& source,
@@ -28,27 +28,27 @@ std::vector<given_setting> parse_settings(std::string_view text, const std::stri
 struct table_kind {
   std::string name;
   std::vector<setting_key> known;
-  bool open = false; ///< other keys are left out: they are for another reader
+  bool open = false; ///< other keys are left out: another reader takes them
 };
 
-/// What one table says, ascending by key.
+/// The settings that one table gives, ascending by key.
 struct given_table {
   std::vector<given_setting> settings;
   std::string where; ///< "hosts.toml:3", for messages
 };
 
-/// The same for a text of such tables, each with such lines, and nothing else.
+/// Reads a text of such tables, with such lines in each and no others; otherwise as `parse_settings`.
 /// @returns for each kind its tables, in their order
 std::vector<std::vector<given_table>> parse_tables(std::string_view text, const std::string& source,
                                                    const std::vector<table_kind>& kinds);
 
-/// @param given whether a setting of this name is given, at one place
+/// @param given true if one place gives a setting of this name
 /// @param where that place, for the message; empty: a command line
 /// @error errc::usage when two are given that exclude each other
 void check_exclusions(const std::vector<setting_key>& known, const std::function<bool(const std::string&)>& given,
                       const std::string& where);
 
-/// The line that `parse_settings` reads back.
+/// Returns the line that `parse_settings` reads back.
 std::string settings_line(const setting_key& key, std::string_view value);
 
 template <class Settings>
@@ -56,7 +56,7 @@ std::vector<setting_key> keys_of(const settings_table<Settings>& table) {
   return {table.begin(), table.end()};
 }
 
-/// Sets one of a table. @error errc::usage with source:line on a name that is not there or a bad value
+/// Sets one setting of the table. @error errc::usage with source:line on a bad value
 template <class Settings>
 void apply(const given_setting& given, const settings_table<Settings>& table, Settings& into) {
   const auto found = std::ranges::find(table, given.name, &setting_key::name);
@@ -69,7 +69,7 @@ void apply(const given_setting& given, const settings_table<Settings>& table, Se
   }
 }
 
-/// Everything that is set, a line each.
+/// Returns all settings that are set, a line each.
 template <class Settings>
 std::string to_text(const settings_table<Settings>& table, const Settings& from) {
   std::string result;

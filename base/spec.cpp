@@ -35,7 +35,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// @param within what is allowed
+/// @param within true for values that are allowed
 template <class T, class Range>
 T parse_number(std::string_view subject, std::string_view text, std::string_view kind, Range within,
                const std::string& allowed) {
@@ -111,7 +111,7 @@ void check(const std::string& subject, const parameter& p, const std::string& va
   }
 }
 
-/// Takes a value off the front of a list: all up to a comma or, in double quotes, up to the closing ones.
+/// Takes a value off the front of a list: up to a comma, or in double quotes up to the closing ones.
 std::string take_value(std::string_view& list, std::string_view whole) {
   if (!list.starts_with('"')) {
     const auto end = std::min(list.find(','), list.size());
@@ -134,7 +134,7 @@ std::string take_value(std::string_view& list, std::string_view whole) {
               "a quote within quotes is written twice");
 }
 
-/// As `spec::parse` reads it.
+/// Returns the value in the form that `spec::parse` reads.
 std::string quoted_if_needed(const std::string& value) {
   if (value.find(',') == std::string::npos && !value.starts_with('"'))
     return value;
@@ -243,7 +243,7 @@ std::int64_t arguments::integer(std::string_view key) const {
 double arguments::real(std::string_view key) const {
   const auto& given = text(key);
   const auto what = given.ends_with("b/s") ? quantity::rate : quantity::time;
-  return parse_quantity(what, key, given, -HUGE_VAL, HUGE_VAL); // its schema has refused what is of another kind
+  return parse_quantity(what, key, given, -HUGE_VAL, HUGE_VAL); // the schema has refused other kinds
 }
 
 std::vector<std::int64_t> arguments::integers(std::string_view key) const {

@@ -9,7 +9,7 @@
 
 namespace gossamer {
 
-/// What a user writes to name a thing and set its parameters: `name` or `name:key=value,key=value`.
+/// The text by which a user names a thing and sets its parameters: `name` or `name:key=value,key=value`.
 /// Flags, configuration files, reports and tests all use this one spelling. A list is written `100+50`. A spec within a
 /// spec is written with slashes, `cser:c1=grbs/ratio=8/blocks=64,period=4`, which no shell and no other value minds.
 struct spec {
@@ -21,8 +21,8 @@ struct spec {
   std::string to_string() const;
 };
 
-/// What a number with a unit is of. A text says a time in seconds, or with us, ms, s, min or h behind the number; a
-/// rate in bits per second, or with b/s, kb/s, Mb/s or Gb/s.
+/// Kind of a number with a unit. A text gives a time in seconds, or with us, ms, s, min or h behind the number; a rate
+/// in bits per second, or with b/s, kb/s, Mb/s or Gb/s.
 enum class quantity { time, rate };
 
 /// One parameter in a registry entry's schema.
@@ -42,7 +42,7 @@ struct parameter {
   std::string range() const;
 };
 
-/// What every registry entry says about itself: the source of `gossamer list`, `gossamer explain` and the docs' tables.
+/// The description of a registry entry: the source of `gossamer list`, `gossamer explain` and the docs' tables.
 struct description {
   std::string name;
   std::string summary = {};   ///< one line
@@ -61,15 +61,15 @@ public:
   arguments(std::string_view what, const description& about, const spec& given);
 
   std::int64_t integer(std::string_view key) const;
-  double real(std::string_view key) const; ///< of a time or rate: in seconds, or bits per second
+  double real(std::string_view key) const; ///< a time in seconds, a rate in bits per second
   float real32(std::string_view key) const { return static_cast<float>(real(key)); }
   const std::string& text(std::string_view key) const;
-  /// Of a parameter that is a spec: in the usual form.
+  /// Returns a parameter that is a spec, in the usual form.
   std::string nested(std::string_view key) const;
   std::vector<std::int64_t> integers(std::string_view key) const;
   bool is(std::string_view key, std::string_view choice) const { return text(key) == choice; }
 
-  /// The full spec, defaults included: what is written back to a run's configuration.
+  /// Returns the full spec, defaults included, as a run's configuration keeps it.
   spec resolved() const;
 
 private:
@@ -77,14 +77,14 @@ private:
   std::vector<std::pair<std::string, std::string>> values_;
 };
 
-/// The known name that is nearest to a misspelt one; empty when none is near enough to be worth suggesting.
+/// Returns the known name that is nearest to a misspelt one; empty when none is near enough to be worth suggesting.
 std::string nearest(std::string_view name, const std::vector<std::string>& known);
 
-/// @error errc::usage unless the whole text is a number in the range; `subject` names what it is, for the message
+/// @param subject names the number in messages @error errc::usage unless the whole text is a number in the range
 double parse_real(std::string_view subject, std::string_view text, double min, double max);
 std::int64_t parse_integer(std::string_view subject, std::string_view text, std::int64_t min, std::int64_t max);
-/// In seconds, or bits per second: "50ms" is 0.05, "20Mb/s" is 2e7, and a number without a unit is what it says.
-/// @error errc::usage likewise; names the units that there are
+/// Returns seconds, or bits per second: "50ms" is 0.05, "20Mb/s" is 2e7. A number without a unit is taken as it is.
+/// @error as `parse_real`; names the units that there are
 double parse_quantity(quantity what, std::string_view subject, std::string_view text, double min, double max);
 std::vector<std::string> split(std::string_view text, char separator);
 

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t deepest = 32;
 
-/// Where the string ends that the text begins with: behind its closing quotes, or where its line or the text ends
-/// without any.
+/// Returns the length of the string literal that the text begins with. It ends behind its closing quotes; without any,
+/// at the end of its line or of the text.
 std::size_t string_size(std::string_view text) {
   const char quote = text.front();
   const std::string_view triple = quote == '"' ? "\"\"\"" : "\'\'\'";

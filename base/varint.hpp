@@ -23,7 +23,7 @@ constexpr std::byte* put_varint(std::byte* to, std::uint64_t n) noexcept {
 }
 
 /// Takes an integer off the front of `bytes`.
-/// @returns nothing when it is cut short, has more than 64 bits, or is not in its shortest form
+/// @returns `nullopt` when it is cut short, has more than 64 bits, or is not in its shortest form
 constexpr std::optional<std::uint64_t> take_varint(std::span<const std::byte>& bytes) noexcept {
   std::uint64_t n = 0;
   for (std::size_t i = 0; i < bytes.size() && i < 10; ++i) {

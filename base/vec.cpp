@@ -73,9 +73,9 @@ bool vec::add_on_device(float a, const vec& x) {
       return false;
     *this = vec{std::move(here)};
   }
-  std::atomic_thread_fence(std::memory_order_acquire); // what others did before they let go of it
+  std::atomic_thread_fence(std::memory_order_acquire); // sees the writes of former owners before they let go
   device()->add(a, x);
-  count_arithmetic(3 * bytes_of(x)); // as the kernels of the host count
+  count_arithmetic(3 * bytes_of(x)); // the same bytes as the kernels of the host count
   return true;
 }
 

@@ -8,7 +8,7 @@ namespace gossamer {
 
 class vec;
 
-/// `factor * v`, not yet computed: it becomes part of the sum or the assignment that it stands in.
+/// `factor * v`, not yet computed: part of the sum or the assignment in which it stands.
 struct scaled {
   float factor;
   const vec& v;
@@ -20,8 +20,8 @@ struct scaled {
 /// compute actor reads cost nothing, and writing `x` afterwards cannot disturb them. Storage comes from the pool of the
 /// operand, so a loop that repeats the same operations allocates nothing.
 ///
-/// The elements may be elsewhere (`remote_elements`). Where one operand is on a GPU, that GPU computes, and the result
-/// is there; what reads single elements or spans brings them to the host, and what writes those leaves them there.
+/// The elements may be elsewhere (`remote_elements`). If one operand is on a GPU, that GPU computes, and the result is
+/// there. Reading single elements or spans brings them to the host; writing them leaves them there.
 ///
 /// Arithmetic is element by element with one rounding per operation and never contracted, hence the same bits on every
 /// machine; cost O(size). Operands of one operation must have equal sizes.
@@ -43,15 +43,15 @@ public:
   const std::shared_ptr<remote_elements>& remote() const noexcept { return remote_; }
   buffer_pool pool() const { return remote_ ? remote_->pool() : storage_.pool(); }
 
-  /// The elements in the memory of the host, as are all below.
+  /// Returns the elements in the memory of the host, as all functions below do.
   const buffer& storage() const { return remote_ ? remote_->on_host() : storage_; }
   const float* data() const { return reinterpret_cast<const float*>(storage().data()); }
   std::span<const float> view() const { return {data(), size()}; }
   float operator[](std::size_t i) const { return data()[i]; }
 
-  /// The elements for writing; copies them first when the storage is shared.
+  /// Returns the elements for writing; copies them first when the storage is shared.
   std::span<float> mutate();
-  /// Elements for writing whose old values are not needed: fresh and unspecified when the storage is shared.
+  /// Returns elements for writing whose old values are not needed: fresh and unspecified when the storage is shared.
   std::span<float> overwrite();
 
   vec& operator+=(const vec& other);
@@ -68,13 +68,13 @@ private:
   std::shared_ptr<device_vec> times_on_device(float a) const;
   bool add_on_device(float a, const vec& x);
 
-  buffer storage_; // or
+  buffer storage_; // the elements are here, or in `remote_`
   std::shared_ptr<remote_elements> remote_;
 };
 
-/// As many zeros as v has elements, where v is.
+/// Returns as many zeros as v has elements, in the same memory as v.
 vec zeros_like(const vec& v);
-/// The same elements in the memory of the host.
+/// Returns the same elements in the memory of the host.
 vec on_host(const vec& v);
 
 inline scaled operator*(float factor, const vec& v) noexcept { return {factor, v}; }

@@ -17,7 +17,7 @@ namespace gossamer {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Calls `whole(i)` for every full register of elements from i, and `single(i)` for those that are left.
+/// Calls `whole(i)` for every full register of elements from i, and `single(i)` for the rest.
 template <class Whole, class Single>
 void for_each(std::size_t size, std::size_t lanes, Whole whole, Single single) {
   std::size_t i = 0;
@@ -88,7 +88,7 @@ float max_magnitude(const float* x, std::size_t size) {
 constexpr std::size_t lanes = 128;
 constexpr std::size_t block = 32 * lanes;
 
-/// Pairs of partial sums half of all apart, until one is left.
+/// Adds the upper half of the partial sums to the lower half, until one is left.
 double fold(double* sums) noexcept {
   for (std::size_t half = lanes / 2; half > 0; half /= 2)
     for (std::size_t j = 0; j < half; ++j)
@@ -109,7 +109,8 @@ double sum_of_block(std::size_t begin, std::size_t end, Function f) noexcept {
   return fold(sums);
 }
 
-/// The sum of f(i) where the terms of `level` 0 are f(i), and those of the next the sums of a block of the former.
+/// Sums a range of terms. The terms of `level` 0 are f(i); a term of a higher level is the sum of a block of the level
+/// below.
 template <class Function>
 double sum_of_level(int level, std::size_t begin, std::size_t end, Function f) noexcept {
   if (level == 0)

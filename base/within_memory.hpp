@@ -12,14 +12,14 @@ namespace detail {
 [[noreturn]] void memory_ended(std::string_view doing, std::string_view remedy);
 }
 
-/// Bytes of this machine, used or not.
+/// Bytes of memory of this machine, used or not.
 inline std::uint64_t physical_memory() noexcept {
   return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));
 }
 
-/// What `work` returns. When memory ends in it, the error says during what, and what to do.
+/// Returns the result of `work`. If memory runs out, the error says during what, and what to do.
 /// @param doing "reading 'rows.csv'"
-/// @error errc::io then; and whatever `work` throws
+/// @error errc::io when memory runs out; errors of `work`
 template <class Work>
 auto within_memory(std::string_view doing, std::string_view remedy, Work&& work) -> decltype(work()) {
   try {

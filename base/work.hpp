@@ -4,17 +4,17 @@
 
 namespace gossamer {
 
-/// Counts the work of a thread by what its cost grows with, never by a clock: equal runs count the same on every
-/// machine, wherever the vectors are. The simulated world charges virtual time for it.
+/// Counts the work of a thread in the quantities that its cost grows with, never by a clock: equal runs count the same
+/// on every machine, wherever the vectors are. The simulated world charges virtual time for it.
 class work_meter {
 public:
   virtual ~work_meter() = default;
-  /// Arithmetic with vectors has read and written so many bytes, every operand counted as often as it is named. Copies
-  /// that vectors make of shared storage are left out: whether there is one depends on who looks on.
+  /// Counts arithmetic with vectors that has read and written so many bytes, every operand as often as it is named.
+  /// Copies that vectors make of shared storage are left out: they depend on the lifetime of other handles.
   virtual void arithmetic(std::uint64_t bytes) = 0;
-  /// Random words were drawn, outside of codecs.
+  /// Counts random words that were drawn outside of codecs.
   virtual void drawing(std::uint64_t words) = 0;
-  /// A vector of so many floats was packed, or unpacked, by the codec with this wire number.
+  /// Counts a vector of so many floats that the codec with this wire number packed, or unpacked.
   virtual void encoding(std::uint8_t codec, std::uint64_t elements) = 0;
   virtual void decoding(std::uint8_t codec, std::uint64_t elements) = 0;
 };
@@ -23,7 +23,7 @@ namespace detail {
 inline constinit thread_local work_meter* present_meter = nullptr;
 }
 
-/// While it lives, the work of this thread is told to a meter; to nobody, if that is null. They nest.
+/// Reports the work of this thread to a meter during its lifetime; to none, if that is null. Objects nest.
 class metered {
 public:
   explicit metered(work_meter* meter) noexcept : before_(detail::present_meter) { detail::present_meter = meter; }
@@ -35,7 +35,7 @@ private:
   work_meter* before_;
 };
 
-// Where nobody counts, each of these is a load and a branch.
+// Without a meter, each of these functions costs a load and a branch.
 
 inline void count_arithmetic(std::uint64_t bytes) {
   if (auto* meter = detail::present_meter)

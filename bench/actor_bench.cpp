@@ -1,4 +1,4 @@
-// What the actor runtime costs: messages between two actors, gradients through a compute actor, a ring all-reduce.
+// The cost of the actor runtime: messages between two actors, gradients through a compute actor, a ring all-reduce.
 #include "gossamer/actors/real_time/local_world.hpp"
 
 #include <benchmark/benchmark.h>
@@ -31,7 +31,7 @@ caf::behavior player(caf::event_based_actor* self) {
   }};
 }
 
-/// Frames that carry a model of so many floats to and fro between two actors; nothing is copied.
+/// Sends frames with a model of so many floats to and fro between two actors; nothing is copied.
 void frame_ping_pong(benchmark::State& state) {
   constexpr int messages = 10'001; // odd: the first receiver also gets the last
   buffer_pool pool;
@@ -51,7 +51,7 @@ void frame_ping_pong(benchmark::State& state) {
 }
 BENCHMARK(frame_ping_pong)->Arg(0)->Arg(1 << 20)->UseRealTime()->Unit(benchmark::kMillisecond);
 
-/// Whole runs of all-reduce SGD whose gradients cost next to nothing, so that the collective is what is measured.
+/// Whole runs of all-reduce SGD whose gradients cost next to nothing, so that mostly the collective is measured.
 void ring_all_reduce_of_4(benchmark::State& state) {
   constexpr std::uint64_t steps = 50;
   run_settings s;

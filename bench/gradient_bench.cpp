@@ -107,7 +107,7 @@ BENCHMARK(logistic_dense_784)->Arg(32);
 void logistic_sparse_50000(benchmark::State& state) { gradient_of(state, "logistic", sparse_data(20'000, 50'000, 60)); }
 BENCHMARK(logistic_sparse_50000)->Arg(1)->Arg(32)->Arg(128);
 
-/// One step on a model of a size that fits the caches, and on one that does not.
+/// One step on a model that fits the caches, and on one that does not.
 void step_of(benchmark::State& state, const char* text) {
   buffer_pool pool;
   vec x{pool, static_cast<std::size_t>(state.range(0))};

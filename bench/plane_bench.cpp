@@ -1,4 +1,5 @@
-// What the data plane carries between two processes' worth of it on this machine, in the clear and under TLS.
+// Throughput of the data plane between two nodes' worth of it in one process on this machine, in the clear and under
+// TLS.
 #include "gossamer/actors/data_plane/data_plane.hpp"
 #include "gossamer/actors/data_plane/tls/certificate_folder.hpp"
 
@@ -22,7 +23,7 @@ std::shared_ptr<const tls_identity> made_identity() {
   return result;
 }
 
-/// Frames with so many bytes of payload from one node to another, a few of them under way at a time.
+/// Sends frames with so many bytes of payload from one node to another, a few of them under way at a time.
 void carry(benchmark::State& state, const std::shared_ptr<const tls_identity>& identity) {
   constexpr std::uint64_t most_under_way = 16;
   const auto bytes = static_cast<std::size_t>(state.range(0));

@@ -34,9 +34,9 @@ ROWS = {  # run folder: name, options
 HEADING = "## CIFAR-10, ResNet-20"
 WHY = """
 CSER at a ratio of 32 is behind: a step shares one block of 64, and every 16 steps a quarter of the blocks, so that
-models stand 3.0 apart after two epochs (AD-PSGD's 0.16). The paper trains for 200 epochs, these are ten. Marsit with
-momentum on each worker lags by many rounds, since what workers keep back differs by all the noise that their directions
-repeat; without momentum, and at the same rate in the long run, it comes near."""
+models stand 3.0 apart after two epochs (AD-PSGD's 0.16). The paper trains for 200 epochs, this run for ten. Marsit with
+momentum on each worker lags by many rounds; without momentum it comes near ([reproductions](reproductions.md) say
+why)."""
 
 
 def train(gossamer, data, folder, options):
@@ -49,11 +49,11 @@ def train(gossamer, data, folder, options):
 def section(results, picture, command):
     one = results["one"]["test_accuracy"]
     lines = [HEADING, "",
-             "Written by", f"`{command}`.", "",
-             "20,000 pictures, augmented, 10 epochs, with", f"`{' '.join(COMMON[4:10])}`.",
+             f"`{command}` writes this section.", "",
+             "20,000 pictures, augmented, 10 epochs, one seed, with", f"`{' '.join(COMMON[4:10])}`.",
              "One worker has minibatches of 128, each of four 32, so that all compute as many gradients of as many "
-             "pictures. One seed,", "and no rate was tuned: without momentum it is 0.05 / (1 - 0.9). Accuracy on 9,980 "
-             "test pictures, with statistics of", "batch normalisation taken at the mean model.", "",
+             "pictures. No rate", "was tuned: without momentum it is 0.05 / (1 - 0.9). Accuracy is on 9,980 test "
+             "pictures, with statistics of batch", "normalisation taken at the mean model.", "",
              "| algorithm | test accuracy | to one worker | training loss | payload, Gb | payload of all-reduce-sgd |",
              "|---|---|---|---|---|---|"]
     whole = results["all-reduce-sgd"]["payload_bits"]

@@ -38,7 +38,7 @@ void copy(benchmark::State& state) {
   repeat(state, [&] { std::memcpy(to.data(), from.data(), from.size() * sizeof(std::uint64_t)); });
 }
 
-/// As a worker does it: the merged bits replace the received ones.
+/// Merges as a worker does: the merged bits replace the received ones.
 void merge(benchmark::State& state) {
   auto received = random_signs(size_of(state), 0);
   const auto local = random_signs(size_of(state), 1), transient = random_signs(size_of(state), 2);

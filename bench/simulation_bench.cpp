@@ -1,4 +1,4 @@
-// What the simulated world costs: small messages a second, beside CAF's own virtual time; and real gradients, beside
+// The cost of the simulated world: small messages a second, beside CAF's own virtual time; and real gradients, beside
 // the same gradients without a simulator.
 #include "gossamer/actors/real_time/local_world.hpp"
 #include "gossamer/actors/run/gradient_source.hpp"

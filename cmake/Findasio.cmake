@@ -9,7 +9,7 @@ find_package_handle_standard_args(asio REQUIRED_VARS asio_INCLUDE_DIR
 if(asio_FOUND AND NOT TARGET asio::asio)
   find_package(Threads REQUIRED)
   add_library(asio::asio INTERFACE IMPORTED)
-  # Otherwise it depends on what was included before whether files agree on who frees what.
+  # Without the last definition, files disagree on the owner of memory if their include order differs.
   set_target_properties(asio::asio PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${asio_INCLUDE_DIR}
     INTERFACE_COMPILE_DEFINITIONS "ASIO_STANDALONE;ASIO_NO_DEPRECATED;ASIO_DISABLE_STD_ALIGNED_ALLOC"
     INTERFACE_LINK_LIBRARIES Threads::Threads)

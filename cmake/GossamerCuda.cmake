@@ -1,5 +1,5 @@
-# The CUDA toolkit, where there is one: GOSSAMER_HAS_CUDA says so. Everything else is built all the same; what needs a
-# GPU is then a stub that says "built without CUDA".
+# Finds the CUDA toolkit. GOSSAMER_HAS_CUDA is true if it exists. Without it everything else is built, and GPU code is
+# replaced by stubs that say "built without CUDA".
 if(GOSSAMER_CUDA)
   find_package(CUDAToolkit REQUIRED)
 else()
@@ -8,8 +8,8 @@ endif()
 set(GOSSAMER_HAS_CUDA OFF)
 if(CUDAToolkit_FOUND AND CUDAToolkit_NVCC_EXECUTABLE)
   set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE} CACHE FILEPATH "CUDA compiler")
-  # Ampere, Hopper and, where there is a GPU, that one. What is newer than all of these compiles the code of the last
-  # when a program starts.
+  # Ampere, Hopper and the GPU of this machine, if any. A newer GPU compiles the code of the last one when a program
+  # starts.
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     set(architectures 80 90)
     execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
@@ -24,7 +24,7 @@ if(CUDAToolkit_FOUND AND CUDAToolkit_NVCC_EXECUTABLE)
   endif()
   if(NOT GOSSAMER_CUDA)
     include(CheckLanguage)
-    check_language(CUDA) # an nvcc that does not work with this machine's compiler is no reason to fail
+    check_language(CUDA) # the build goes on if nvcc does not work with this machine's compiler
   endif()
   if(GOSSAMER_CUDA OR CMAKE_CUDA_COMPILER)
     enable_language(CUDA)
@@ -42,8 +42,8 @@ if(NOT GOSSAMER_HAS_CUDA)
   message(STATUS "No CUDA toolkit was found: GPUs will not be used")
 endif()
 
-# gossamer_cuda_library(FOLDER SOURCES file... [DEPENDS target...] [PRIVATE target...]): the target gossamer_FOLDER_cuda
-# of FOLDER/cuda. Its headers are reached as those of FOLDER are.
+# gossamer_cuda_library(FOLDER SOURCES file... [DEPENDS target...] [PRIVATE target...]): adds the target
+# gossamer_FOLDER_cuda of FOLDER/cuda. Its headers have the same include path as those of FOLDER.
 function(gossamer_cuda_library folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;PRIVATE")
   set(target gossamer_${folder}_cuda)

@@ -1,4 +1,4 @@
-# find_package(gossamer) for others: targets gossamer::base, topology, compress, compute, actors, and the gossamer command.
+# Installs find_package(gossamer): targets gossamer::base, topology, compress, compute, actors, and the command.
 include(CMakePackageConfigHelpers)
 set(destination ${CMAKE_INSTALL_LIBDIR}/cmake/gossamer)
 install(TARGETS gossamer RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -10,7 +10,7 @@ namespace gossamer::compress {
 /// bit first. A byte is written when it is complete; `finish` writes the last one. O(1) a number.
 class bit_writer {
 public:
-  /// @param out room for whatever will be written: whoever writes knows the length beforehand
+  /// @param out room for all bits; the caller knows their number beforehand
   explicit bit_writer(std::span<std::byte> out) noexcept : out_(out) {}
 
   /// @param value less than 2^width
@@ -23,14 +23,14 @@ private:
   void store(std::size_t bytes) noexcept;
 
   std::span<std::byte> out_;
-  std::uint64_t pending_ = 0; // the bits that were not stored yet, fewer than 64
-  int count_ = 0;             // of them
+  std::uint64_t pending_ = 0; // the bits that are not stored yet, fewer than 64
+  int count_ = 0;             // number of pending bits
 };
 
-/// Reads what a `bit_writer` wrote. The bits are not trusted: nothing is read behind their end.
+/// Reads the bits of a `bit_writer`. The bits are not trusted: nothing is read behind their end.
 class bit_reader {
 public:
-  /// @param bits how many there are; at most 8 * in.size()
+  /// @param bits number of bits; at most 8 * in.size()
   bit_reader(std::span<const std::byte> in, std::uint64_t bits) noexcept;
 
   std::uint64_t left() const noexcept { return end_ - position_; }

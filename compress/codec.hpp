@@ -18,15 +18,15 @@ struct packet_form;
 struct packet_contents;
 } // namespace detail
 
-/// What theory may assume of a codec; the law tests check each claim.
+/// Properties that theory may assume of a codec; the law tests check each claim.
 struct capabilities {
   bool exact = false;             ///< C(v) == v bit for bit
   bool unbiased = false;          ///< E C(v) = v
-  bool unbiased_in_range = false; ///< the same, while no element lies beyond the range that the user chose
+  bool unbiased_in_range = false; ///< E C(v) = v while no element lies beyond the range that the user chose
   bool deterministic = false;     ///< draws no random numbers
   bool fixed_size = true;         ///< the packet has exactly `bits(size)` bits unless v = 0
-  /// Keeps some elements as they are, chosen by the random numbers alone: given the same numbers, all workers keep the
-  /// same ones, C(a) + C(b) = C(a + b), and a sum can be formed without decoding. See `codec::select`.
+  /// Keeps some elements as they are, chosen by the random numbers alone: workers with the same numbers keep the same
+  /// elements, C(a) + C(b) = C(a + b), and a sum can be formed without decoding. `codec::select` gives the choice.
   bool linear = false;
 };
 
@@ -37,7 +37,7 @@ struct selection {
   };
   std::vector<range> ranges;
   float factor = 1;
-  /// As packets that hold these elements say it, so that receivers keep the same ones.
+  /// The choice as packets of these elements express it, so that receivers keep the same elements.
   std::uint8_t parameter = 0;
   std::vector<std::uint64_t> recipe = {};
 
@@ -65,13 +65,14 @@ public:
   /// of a delta-approximate one. Infinite when there is none.
   virtual double relative_error(std::size_t elements) const = 0;
 
-  /// What a linear codec keeps with these random numbers. Requires `can().linear`.
+  /// Returns the elements that a linear codec keeps with these random numbers. Requires `can().linear`.
   virtual selection select(std::size_t elements, const random_stream& random, std::uint64_t step) const;
 
-  /// How its packets are made, as plain data, for whoever makes them where vectors are; null: only `encode` does.
+  /// Returns the form of the codec's packets as plain data, for coders that make packets where vectors are. Null if
+  /// only `encode` makes them.
   virtual std::shared_ptr<const detail::packet_form> form() const { return nullptr; }
 
-  /// The full spec that `make_codec` made it of, such as "uniform:bits=8"; empty when it was made otherwise.
+  /// The full spec from which `make_codec` made it, such as "uniform:bits=8"; empty for a codec made otherwise.
   const std::string& spelling() const noexcept { return spelling_; }
 
 private:
@@ -83,21 +84,21 @@ private:
 struct codec_entry {
   description about;
   std::uint8_t wire_number; ///< never reused
-  /// @param tensors of the vectors to come, one after the other; empty: one tensor of any size
+  /// @param tensors shapes of the vectors to come, one after the other; empty: one tensor of any size
   std::unique_ptr<codec> (*make)(const arguments&, std::span<const tensor_shape> tensors);
-  vec (*decode)(const packet&); ///< for any parameters: a packet says all that its decoding needs
-  /// What a packet holds, as plain data, for whoever reads it where vectors are; null, or returns null: only `decode`
-  /// does. Checks everything but single values and places. @error errc::bad_packet
+  vec (*decode)(const packet&); ///< for any parameters: a packet holds all that its decoding needs
+  /// Returns the contents of a packet as plain data, for coders that read packets where vectors are. Null, or returns
+  /// null, if only `decode` reads it. Checks everything but single values and places. @error errc::bad_packet
   std::shared_ptr<const detail::packet_contents> (*contents)(const packet&) = nullptr;
-  /// Specs of this codec that take every path through it and give every form of its packets. Golden files, tests with
-  /// damaged packets, benchmarks and the fuzzers' seeds are made of them.
+  /// Specs of this codec that together take every path through it and give every form of its packets. Sources of golden
+  /// files, tests with damaged packets, benchmarks and the fuzzers' seeds.
   std::vector<std::string> examples = {};
 };
 
 /// All codecs. Adding one: a file with its `codec_entry` and one line in registry.cpp.
 const registry<codec_entry>& codecs();
 
-/// The codec that a user names, e.g. "uniform:bits=8".
+/// Returns the codec that a user names, e.g. "uniform:bits=8".
 std::unique_ptr<codec> make_codec(std::string_view text, std::span<const tensor_shape> tensors = {});
 
 /// C(v), in memory from the packet's pool, with whichever codec made the packet.

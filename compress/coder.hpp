@@ -4,16 +4,16 @@
 
 namespace gossamer::compress {
 
-/// Encodes and decodes vectors by whoever holds them. This one is the processor, which brings elements that are
-/// elsewhere to the host first; `cuda::gpu_coder` (compress/cuda/coder.hpp) leaves them on their GPU.
+/// Encodes and decodes vectors where they are. This class uses the processor, and brings elements that are elsewhere to
+/// the host first; `cuda::gpu_coder` (compress/cuda/coder.hpp) leaves them on their GPU.
 ///
 /// Threads: safe.
 class coder {
 public:
   virtual ~coder() = default;
 
-  /// The bytes of `c.encode`, wherever v is.
-  /// @error as there
+  /// Returns the bytes of `c.encode`, wherever v is.
+  /// @error as `c.encode`
   virtual packet encode(const codec& c, const vec& v, const random_stream& random, std::uint64_t step) const {
     return c.encode(v, random, step);
   }
@@ -21,18 +21,19 @@ public:
   /// |v|^2, summed in 64-bit floats, the same bits wherever v is.
   virtual double sum_of_squares(const vec& v) const { return gossamer::sum_of_squares(v.view()); }
 
-  /// v where this coder computes best: vectors that are made of it are there, too.
+  /// Returns v where this coder computes best; vectors that are made of the result are there, too.
   virtual vec place(const vec& v) const { return v; }
 
   /// C(v), equal as numbers wherever it is computed.
-  /// @error errc::bad_packet as `compress::decode`, where not said otherwise
+  /// @error errc::bad_packet as `compress::decode`, unless a derived class says otherwise
   virtual vec decode(const packet& p) const { return compress::decode(p); }
 
-  /// What a linear codec keeps of v, and v without it: v <- v - C(v), where v is. O(kept), and a copy of v if shared.
-  /// @param kept of a vector of this size
+  /// Moves the elements that a linear codec keeps out of v: v <- v - C(v), where v is. O(kept), and a copy of v if
+  /// shared.
+  /// @param kept selection of a vector of this size
   /// @returns C(v) on the elements kept, one after another, in the memory of the host
   virtual vec extract(const selection& kept, vec& v) const;
-  /// y += a * values on the elements kept, where y is. O(kept), and a copy of y if shared.
+  /// Adds a * values to y on the elements kept, where y is. O(kept), and a copy of y if shared.
   /// @param values in the memory of the host; value first + k belongs to the k-th element kept
   virtual void scatter_add(vec& y, float a, const vec& values, std::size_t first, const selection& kept) const;
 };

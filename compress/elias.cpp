@@ -7,7 +7,7 @@ namespace {
 
 std::uint64_t below_leading_one(std::uint64_t n) noexcept { return n ^ std::uint64_t{1} << log2_of(n); }
 
-/// The n > 1 of which the leading one was read already.
+/// Reads the rest of n > 1, whose leading one has been read.
 std::uint64_t take_rest(bit_reader& in, std::uint64_t log2) {
   if (log2 > 63)
     throw detail::bad_packet("a bit stream holds a number of more than 64 bits");

@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::uint8_t wire_number = 12;
 constexpr std::uint8_t layout_flat = 0, layout_tensor = 1;
-constexpr std::size_t fixed_words = 5; // of the recipe of layout=tensor; one more for each tensor
+constexpr std::size_t fixed_words = 5; // in a recipe of layout=tensor; one more for each tensor
 constexpr std::size_t most_tensors = 255 - fixed_words;
 
-/// Copies the ranges and looks at what it copied while it is still in the cache; at nothing else.
+/// Copies the ranges, and looks for elements that are not finite in the copies alone, which are still in the cache.
 void gather(const vec& v, std::span<const selection::range> ranges, std::span<float> out) {
   constexpr std::size_t block = 4096;
   std::size_t copied = 0, checked = 0;
@@ -74,7 +74,7 @@ selection read_flat(const packet& p) {
   if (mask.blocks > p.elements || mask.kept > mask.blocks || (mask.kept > 0) != some || (mask.blocks > 0) != some)
     throw bad_packet(
         fmt::format("packet of codec grbs keeps {} of {} blocks of {} elements", mask.kept, mask.blocks, p.elements));
-  // No mask is drawn that the payload cannot be for.
+  // A payload of the wrong size is refused before the mask is drawn.
   if (some && (p.bits / 32 < mask.kept * (p.elements / mask.blocks) || p.bits / 32 > mask.most(p.elements)))
     throw bad_packet(fmt::format("packet of codec grbs has {} bits, not those of {} blocks", p.bits, mask.kept));
   selection kept{mask.draw(p.payload.pool(), p.elements, recipe_stream(p.recipe[0]), p.recipe[1])};
@@ -82,7 +82,7 @@ selection read_flat(const packet& p) {
   return kept;
 }
 
-/// The shapes that a recipe ends with.
+/// Reads the shapes at the end of a recipe.
 std::vector<tensor_shape> read_tensors(const packet& p) {
   std::vector<tensor_shape> tensors;
   std::uint64_t left = p.elements;
@@ -196,7 +196,7 @@ public:
   }
 
   double relative_error(std::size_t elements) const override {
-    double least = 1; // the smallest probability with which an element is kept
+    double least = 1; // the smallest probability that an element is kept
     for (const auto& tensor : tensors_of(elements))
       least = std::min(least, static_cast<double>(mask_.sizes(tensor).size()) / static_cast<double>(tensor.size()));
     return elements == 0 ? 0 : 1 - least / mask_.layer_ratio;

@@ -16,7 +16,7 @@ namespace gossamer::compress::detail {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using single = hn::CappedTag<float, 1>; // one lane: what is left behind the last whole register
+using single = hn::CappedTag<float, 1>; // one lane: for elements behind the last whole register
 
 /// Codes of one register of elements, each in a `Code` of its own, masked to the width.
 /// Products and sums are rounded one by one, never fused: every machine must make the same bytes.
@@ -66,7 +66,7 @@ HWY_INLINE void dequantise(D d, int bits, const level_grid& grid, const Code* co
   hn::StoreU(x, d, v);
 }
 
-/// Calls `action(tag, i)` for whole registers of elements, and element by element for those that are left.
+/// Calls `action(tag, i)` for whole registers of elements, and for each single element behind them.
 template <class Action>
 HWY_INLINE void for_each_register(std::size_t size, Action action) {
   const hn::ScalableTag<float> d;
@@ -112,9 +112,9 @@ bool find_range(std::span<const float> v, value_range& range) {
   return all;
 }
 
-/// How the fields of a 64-bit word move together, neighbour by neighbour: in round r, pairs of
-/// fields of `bits << r` bits, `shift[r]` bits apart, become one field. Masks of the lower and
-/// (already moved) upper field of every pair.
+/// How the fields of a 64-bit word move together, neighbour by neighbour: in round r, pairs of fields of `bits << r`
+/// bits, `shift[r]` bits apart, become one field. The masks are those of the lower and the (already moved) upper field
+/// of every pair.
 struct folding {
   int rounds = 0;
   int shift[3] = {};
@@ -158,8 +158,7 @@ HWY_INLINE std::uint64_t unfold_word(std::uint64_t x, const folding& f) {
   return x;
 }
 
-/// Calls `action(tag, g)` for whole registers of 64-bit words, and word by word for those that are
-/// left.
+/// Calls `action(tag, g)` for whole registers of 64-bit words, and for each single word behind them.
 template <class Action>
 void for_each_group(std::size_t groups, Action action) {
   const hn::ScalableTag<std::uint64_t> d;
@@ -248,7 +247,7 @@ struct packed_codes {
 void pack(int bits, level_codes& codes, std::size_t count, std::byte* out) {
   const auto groups = (count + 7) / 8;
   const std::size_t width = bits <= 8 ? 1 : 2;
-  // The last group of eight codes may be filled by halves; what is missing are zero bits.
+  // The last group of eight codes may be incomplete; zero bits fill it up.
   std::memset(codes.bytes + count * width, 0, (8 * groups - count) * width);
   const auto* words = reinterpret_cast<const std::uint64_t*>(codes.bytes);
   packed_codes packed;
@@ -352,7 +351,7 @@ value_range range_of(std::span<const float> v) noexcept {
   value_range range;
   if (!HWY_DYNAMIC_DISPATCH(find_range)(v, range))
     return {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::quiet_NaN()};
-  return {range.low + 0.0f, range.high + 0.0f}; // which of -0 and +0 was found depends on the instruction set
+  return {range.low + 0.0f, range.high + 0.0f}; // it depends on the instruction set whether -0 or +0 was found
 }
 
 } // namespace gossamer::compress::detail

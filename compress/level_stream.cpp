@@ -27,7 +27,7 @@ void for_each_distance(std::span<const std::int16_t> levels, Action action) {
   }
 }
 
-/// What one element adds to the stream at most. A zero lengthens the omega code of a distance by at most 2 bits.
+/// The most bits that one element adds to the stream. A zero lengthens the omega code of a distance by at most 2 bits.
 int most_bits_of(level_coding code, std::uint64_t level) noexcept {
   if (code == level_coding::sparse)
     return level == 0 ? 2 : 2 + elias::omega_bits(level);
@@ -76,7 +76,7 @@ double most_level_bits(level_coding code, std::uint64_t elements, int s, double 
       choices.push_back({static_cast<double>(level - 1) * (level - 1),
                          static_cast<double>(most_bits_of(code, static_cast<std::uint64_t>(level)))});
   };
-  for (int power = 1; power <= s; power *= 2) { // where the omega codes of k and of k + 1 become longer
+  for (int power = 1; power <= s; power *= 2) { // powers of two, where the omega codes of k and of k + 1 become longer
     add(power - 1);
     add(power);
   }

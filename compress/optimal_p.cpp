@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::uint8_t wire_number = 9;
 
-/// The sum of the magnitudes up to `level`, in an order that does not depend on the machine, and how many lie above.
+/// Returns the sum of the magnitudes up to `level`, in an order that does not depend on the machine, and the number
+/// above it.
 std::pair<double, double> split(std::span<const float> v, double level) {
   constexpr std::size_t lanes = 8;
   std::array<double, lanes> below{}, above{};
@@ -35,8 +36,8 @@ std::pair<double, double> split(std::span<const float> v, double level) {
   return result;
 }
 
-/// The level tau with sum min(1, |v_i| / tau) = budget; 0 when all elements that are not 0 can be kept.
-/// Water-filling: what lies above the level costs 1 each, and the rest shares what is left of the budget.
+/// Returns the level tau with sum min(1, |v_i| / tau) = budget; 0 when all elements that are not 0 can be kept.
+/// Water-filling: an element above the level costs 1, and the others share the rest of the budget.
 float level_of(std::span<const float> v, float norm, double budget) {
   if (budget == 0)
     return norm;
@@ -51,7 +52,7 @@ float level_of(std::span<const float> v, float norm, double budget) {
 
 struct survivors {
   places kept;
-  vec values; ///< v_i / p_i of those that are kept
+  vec values; ///< v_i / p_i of the elements that are kept
 };
 
 survivors draw(const vec& v, float level, const random_stream& random, std::uint64_t step) {
@@ -74,7 +75,7 @@ survivors draw(const vec& v, float level, const random_stream& random, std::uint
   return {std::move(kept), std::move(values)};
 }
 
-/// Survivors on the levels of `uniform`.
+/// Rounds the survivors to the levels of `uniform`.
 packet quantise(std::size_t elements, const survivors& s, int bits, const random_stream& random, std::uint64_t step) {
   const float delta = uniform_scale(max_magnitude(s.values.view()), bits);
   const auto count = delta == 0 ? 0 : s.kept.size();
@@ -85,7 +86,7 @@ packet quantise(std::size_t elements, const survivors& s, int bits, const random
   std::memcpy(p.payload.data(), &delta, sizeof delta);
   if (delta == 0)
     return p;
-  // The words that chose the survivors are not random any more.
+  // The words that chose the survivors are no longer random, so rounding has a stream of its own.
   const random_stream rounding{recipe_word(random), 0, purpose::quantise};
   const auto grid = uniform_grid(delta, bits);
   encode_levels(

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t most_recipe_words = 255;
 
-/// How every packet begins; little-endian, like every machine that Gossamer runs on (see identity.cpp). The number of
+/// Start of every packet; little-endian, like every machine that Gossamer runs on (identity.cpp). The numbers of
 /// elements and of bits follow, as varints.
 struct header {
   std::uint8_t version;
@@ -27,7 +27,7 @@ struct header {
 };
 static_assert(sizeof(header) == 8 && offsetof(header, checksum) == 4);
 
-/// Never 0. The hash of what follows, with the hash of the first four bytes as seed, so that neither needs a copy.
+/// Returns the hash of the rest, with the hash of the first four bytes as seed, so that neither needs a copy. Never 0.
 std::uint32_t checksum_of(const header& h, std::span<const std::byte> rest_of_head, std::span<const std::byte> payload,
                           std::uint64_t prefix) {
   thread_local const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state{XXH3_createState(),
@@ -44,7 +44,7 @@ header header_of(const packet& p) noexcept {
   return {packet_version, p.codec, p.parameter, static_cast<std::uint8_t>(p.recipe.size()), 0};
 }
 
-/// What stands between the header and the payload.
+/// Writes the part between the header and the payload.
 std::byte* write_rest_of_head(const packet& p, std::byte* to) {
   return std::ranges::copy(std::as_bytes(std::span{p.recipe}), put_varint(put_varint(to, p.elements), p.bits)).out;
 }
@@ -70,7 +70,7 @@ void check_padding(std::uint64_t bits, std::span<const std::byte> payload) {
     throw detail::bad_packet("packet has bits set behind its last bit");
 }
 
-/// All that stands before a payload.
+/// The part of a packet before its payload.
 struct head {
   header first;
   std::uint64_t elements = 0, bits = 0;
@@ -78,7 +78,7 @@ struct head {
   std::size_t bytes = 0;
 };
 
-/// @param size of the whole packet, of which `bytes` are there
+/// @param size bytes of the whole packet, of which `bytes` have arrived
 head parse(std::span<const std::byte> bytes, std::uint64_t size, std::uint64_t most_elements) {
   head h;
   if (bytes.size() < sizeof h.first)
@@ -104,7 +104,7 @@ head parse(std::span<const std::byte> bytes, std::uint64_t size, std::uint64_t m
   return h;
 }
 
-/// With a payload that is still to be filled.
+/// Returns a packet whose payload is still to be filled.
 packet announced(const head& h, buffer_pool& pool, std::uint64_t payload_bytes) {
   packet p{h.first.codec, h.first.parameter, h.elements, h.bits, pool.allocate(payload_bytes), {}};
   p.recipe.resize(h.first.recipe_words);

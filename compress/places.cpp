@@ -49,7 +49,7 @@ places draw_each(buffer_pool pool, std::size_t elements, std::uint32_t threshold
 places draw_exactly(buffer_pool pool, std::size_t elements, std::size_t count, const random_stream& random,
                     std::uint64_t step) {
   GOSSAMER_ASSERT(count <= elements && elements <= packet_most_elements, "as many are drawn as there are");
-  // Whichever is less work: those that are drawn are marked, or those that are not.
+  // Marks the drawn elements or the others, whichever are fewer.
   const bool few = count <= elements / 2;
   bit_set marked{pool, elements};
   random_sequence sequence{random, step};

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint8_t wire_number = 6;
 constexpr int most_levels = 32767;
-constexpr int stream_code_bits = 16; // of levels that are about to be, or were, sent with variable length
+constexpr int stream_code_bits = 16; // for levels that are or were sent with variable length
 
 enum class coding : std::uint8_t { fixed, sparse, dense };
 
@@ -142,9 +142,9 @@ private:
                          form_.levels);
   }
 
-  /// The bits of the stream of one bucket. Of an l2 norm, sum y_i^2 = s^2, and |k_i| - 1 < |y_i|.
+  /// The most bits of the stream of one bucket. With an l2 norm, sum y_i^2 = s^2, and |k_i| - 1 < |y_i|.
   double most_bits(std::uint64_t elements) const {
-    const double s = form_.levels, slack = 1 + 1e-5; // for what floats round off
+    const double s = form_.levels, slack = 1 + 1e-5; // allowance for the rounding of floats
     const double energy = largest_ ? static_cast<double>(elements) * s * s : slack * s * s;
     return most_level_bits(stream_of(form_.code), elements, form_.levels, energy);
   }
@@ -177,7 +177,7 @@ private:
     });
   }
 
-  /// The levels are kept until their bits are counted.
+  /// Keeps the levels until their bits are counted.
   void encode_stream(const vec& v, const rounding_words& random, packet& p) const {
     const auto norms_bytes = form_.norms_bits(v.size()) / 8;
     auto kept = v.pool().allocate(norms_bytes + sizeof(std::int16_t) * v.size());

@@ -14,7 +14,7 @@ std::vector<std::uint64_t> recipe_of(const random_stream& random, std::uint64_t 
   return {recipe_word(random), step};
 }
 
-/// The places that a packet without places is for.
+/// Draws the places of a packet without places.
 places redraw(const packet& p) {
   expect_recipe(p, 2);
   const auto count = read_count(p, 0, 32);

@@ -19,7 +19,7 @@ band_mask::band band_of(std::size_t size, double ratio) {
   return {0, std::max<std::size_t>(1, rounded), size};
 }
 
-/// The band's parts in ascending order: two when it wraps around.
+/// Returns the band's parts in ascending order: two when it wraps around.
 std::array<selection::range, 2> parts(const band_mask::band& b) {
   const auto behind = std::min(b.size, b.of - b.first);
   return {{{0, b.size - behind}, {b.first, behind}}};

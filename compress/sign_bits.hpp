@@ -8,8 +8,8 @@
 #include <span>
 
 // Signs in one bit an element: bit i mod 64 of word i / 64 is 1 where element i is >= 0 (-0 included), and the unused
-// high bits of the last word are 0. Words are plain memory, so that collectives can merge and add without decoding.
-// All functions are O(size) and, unless said otherwise, SIMD chosen at run time. Threads: safe (no state).
+// high bits of the last word are 0. Words are plain memory, so that collectives can merge and add without decoding. All
+// functions are O(size) and use SIMD chosen at run time unless said otherwise. Threads: safe (no state).
 namespace gossamer::compress {
 
 /// ceil(elements / 64), without overflow.
@@ -46,14 +46,14 @@ void draw_transient(std::span<const std::uint64_t> local, std::uint32_t a, std::
 void merge_signs(std::span<const std::uint64_t> received, std::span<const std::uint64_t> local,
                  std::span<const std::uint64_t> transient, std::span<std::uint64_t> out) noexcept;
 
-/// Codec number of packets that hold nothing but signs.
+/// Codec number of packets that hold only signs.
 inline constexpr std::uint8_t sign_wire_number = 13;
 
-/// The packet of codec `sign` with these bits; one copy.
+/// Returns the packet of codec `sign` with these bits; one copy.
 packet sign_packet(buffer_pool& pool, std::span<const std::uint64_t> words, std::size_t elements);
 
-/// The bits of a packet of codec `sign`; one copy.
-/// @param elements that the receiver expects; `words` are `sign_words(elements)`
+/// Reads the bits of a packet of codec `sign`; one copy.
+/// @param elements number that the receiver expects; `words` are `sign_words(elements)`
 /// @error errc::bad_packet when the packet is of another codec or size
 void read_signs(const packet& p, std::size_t elements, std::span<std::uint64_t> words);
 

@@ -46,8 +46,8 @@ HWY_INLINE void store_mask(D d, M mask, std::uint8_t* bytes, std::size_t i) {
   bytes[i / 8] = static_cast<std::uint8_t>((i % 8 == 0 ? 0 : bytes[i / 8]) | part[0] << i % 8);
 }
 
-/// Calls `action(first, bytes)` for each whole group but the last, and `last(first, count)` for what is left: so that a
-/// mask may be stored where it belongs.
+/// Calls `action(first, bytes)` for each whole group but the last, and `last(first, count)` for the rest, so that a
+/// mask may be stored in place.
 template <class Whole, class Last>
 HWY_INLINE void for_each_group(std::size_t size, Whole whole, Last last) {
   std::size_t first = 0;
@@ -138,7 +138,7 @@ void draw(const std::uint32_t* random, std::size_t size, const std::uint8_t* giv
         mask_bits m, drawn;
         std::uint32_t rest[group];
         std::memcpy(m.bytes, given + first / 8, (count + 7) / 8);
-        std::fill(std::copy_n(random + first, count, rest), rest + group, 0xFFFFFFFFu); // below no limit
+        std::fill(std::copy_n(random + first, count, rest), rest + group, 0xFFFFFFFFu); // no limit is above it
         draw_group(rest, m, drawn.bytes);
         std::memcpy(bits + first / 8, drawn.bytes, (count + 7) / 8);
       });

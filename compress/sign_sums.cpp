@@ -27,7 +27,7 @@ std::uint64_t rank_of(std::uint32_t count, std::uint32_t k) {
   return static_cast<std::uint64_t>((distance * 2) ^ (distance >> 63)) + 1;
 }
 
-/// The count of that rank, which need not lie within 0 .. k.
+/// Returns the count of that rank, which need not lie within 0 .. k.
 std::int64_t count_of(std::uint64_t rank, std::uint32_t k) {
   const auto distance = static_cast<std::int64_t>((rank - 1) >> 1) ^ -static_cast<std::int64_t>((rank - 1) & 1);
   return middle_of(k) + distance;

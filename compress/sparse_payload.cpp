@@ -15,14 +15,14 @@ namespace {
 
 constexpr int float_bits = 32;
 
-/// Room for floats and, where these are sent, for the places.
+/// Allocates room for floats and, if they are sent, for the places.
 packet allocate(std::uint8_t codec, std::uint8_t parameter, std::uint64_t elements, const places& kept) {
   const int bits_each = float_bits + (parameter == places_sent ? place_bits(elements) : 0);
   const auto bits = static_cast<std::uint64_t>(bits_each) * kept.size();
   return {codec, parameter, elements, bits, kept.pool().allocate(whole_bytes(bits)), {}};
 }
 
-/// Fills the beginning of a payload.
+/// Writes the values at the beginning of a payload.
 void write_values(packet& p, const vec& v, const places& kept, float factor) {
   constexpr auto largest = std::numeric_limits<float>::max();
   auto* values = reinterpret_cast<float*>(p.payload.data());
@@ -108,7 +108,7 @@ std::size_t read_count(const packet& p, std::uint64_t fixed, int bits_each) {
 
 void write_places(packet& p, std::uint64_t first_bit, const places& kept) {
   const int bits = place_bits(p.elements);
-  // The byte in which the values end goes on with the first place.
+  // The last byte of the values also holds the start of the first place.
   const auto out = p.payload.bytes().subspan(static_cast<std::size_t>(first_bit / 8));
   bit_writer writer{out};
   if (const int begun = static_cast<int>(first_bit % 8); begun > 0)

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint8_t wire_number = 15;
 constexpr std::uint64_t norm_bits = 32;
-constexpr std::size_t block = 2048; // elements at once; whole bytes of signs
+constexpr std::size_t block = 2048; // elements at once; their signs are whole bytes
 
 /// Elements first, first + 1, ... share a norm as long as they are in the same bucket.
 /// Calls `action(bucket, first, count)` for the buckets' parts within [begin, end).
@@ -35,13 +35,13 @@ std::uint64_t buckets_of(std::uint64_t elements, std::uint64_t bucket) {
   return elements / bucket + (elements % bucket != 0);
 }
 
-/// A norm beyond the largest float is sent as that.
+/// A norm beyond the largest float is sent as the largest float.
 float norm_of(std::span<const float> v) {
   return static_cast<float>(
       std::min(std::sqrt(sum_of_squares(v)), static_cast<double>(std::numeric_limits<float>::max())));
 }
 
-/// Elements that share a norm: those that the recipe says, else all.
+/// Number of elements that share a norm: as the recipe says, else all.
 std::uint64_t bucket_of(const packet& p) {
   if (p.recipe.empty())
     return std::max<std::uint64_t>(p.elements, 1);

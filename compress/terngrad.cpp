@@ -48,13 +48,13 @@ public:
   }
 
   double relative_error(std::size_t elements) const override {
-    if (clip_ != 0) // s |v|_1 <= clip |v|^2, and what is clipped is off by no more than itself
+    if (clip_ != 0) // s |v|_1 <= clip |v|^2, and an element that is clipped is off by no more than itself
       return clip_ + 1;
     return elements == 0 ? 0 : (std::sqrt(static_cast<double>(elements)) - 1) / 2;
   }
 
 private:
-  /// Elements beyond it are clipped because there is no level behind the last.
+  /// Elements beyond the scale are clipped because there is no level behind the last.
   float scale_of(std::span<const float> v) const {
     const float largest = finite_max_magnitude(v);
     if (clip_ == 0 || v.empty())

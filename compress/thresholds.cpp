@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint8_t wire_number = 4;
 constexpr std::size_t most_levels = 256; // so that a code fits a byte
 
-/// Increasing from 0 to 1. All but these two travel in the recipe, a float in the low half of each word.
+/// Increasing from 0 to 1. The inner levels travel in the recipe, a float in the low half of each word.
 using level_list = std::vector<float>;
 
 bool increases(const level_list& levels) {
@@ -30,7 +30,7 @@ std::uint64_t size_in_bits(std::size_t levels, std::uint64_t elements) {
   return range_bits + static_cast<std::uint64_t>(code_bits(levels)) * elements;
 }
 
-/// What the levels of [0, 1] stand for: counted from the middle so that nothing overflows.
+/// Values of the levels of [0, 1] in a range: counted from the middle so that nothing overflows.
 level_list values_of(const level_list& levels, const value_range& range) {
   level_list values(levels.size());
   const float half = half_of(range), middle = middle_of(range);

@@ -18,7 +18,7 @@ constexpr std::uint8_t wire_number = 10;
 /// The bits of a float without its sign: they order as the magnitudes do.
 std::uint32_t magnitude(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7FFFFFFFu; }
 
-// A bucket is an eighth of an octave: among a million normal numbers, the k-th largest shares its own with some
+// A bucket is an eighth of an octave. Among a million normal numbers, the k-th largest shares its bucket with some
 // hundreds to thousands, and only these are looked at closely.
 constexpr int bucket_shift = 20;
 using histogram = std::array<std::uint32_t, 1u << (31 - bucket_shift)>;
@@ -37,14 +37,14 @@ histogram count_buckets(std::span<const float> v) {
   return counts[0];
 }
 
-/// The elements of at least this magnitude.
+/// Returns the elements of at least this magnitude.
 places at_least(const vec& v, std::uint32_t least, std::size_t count) {
   places found{v.pool(), count + 1}; // each element is noted, and overwritten by the next unless it counts
   constexpr std::size_t block = 16;
   std::size_t size = 0;
   for (std::size_t first = 0; first < v.size(); first += block) {
     const auto values = v.view().subspan(first, std::min(block, v.size() - first));
-    std::uint32_t any = 0; // most blocks hold nothing: a loop without branches finds out
+    std::uint32_t any = 0; // most blocks hold none: a loop without branches finds out
     for (const float x : values)
       any |= magnitude(x) >= least ? 1u : 0u;
     if (any == 0)
@@ -58,7 +58,7 @@ places at_least(const vec& v, std::uint32_t least, std::size_t count) {
   return found;
 }
 
-/// The k elements of largest magnitude, those of lower index first among equals. O(size). Requires k <= size.
+/// Returns the k elements of largest magnitude; lower indices come first among equals. O(size). Requires k <= size.
 places largest(const vec& v, std::size_t k) {
   const auto counts = count_buckets(v.view());
   constexpr auto infinite = 0x7F800000u >> bucket_shift;

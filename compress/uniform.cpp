@@ -61,7 +61,7 @@ std::uint64_t size_in_bits(int bits, std::uint64_t elements) {
   return uniform_scale_bits + static_cast<std::uint64_t>(bits) * elements;
 }
 
-/// The elements of a packet whose values may still overflow.
+/// Decodes a packet whose values may still overflow.
 vec decode_uniform(const packet& p) {
   const auto levels = read_uniform(p);
   auto v = levels.values(p.payload.pool(), p.elements);
@@ -136,7 +136,7 @@ level_packet read_uniform(const packet& p) {
 
 namespace {
 
-/// Levels may lie beyond the largest float; then the values say whether any is sent.
+/// Levels may lie beyond the largest float; then only the values say whether any is sent.
 std::shared_ptr<const packet_contents> contents_of_uniform(const packet& p) {
   const auto levels = read_uniform(p);
   return std::isfinite(std::ldexp(*levels.numbers, levels.form.bits - 1)) ? make_contents(levels) : nullptr;

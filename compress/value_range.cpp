@@ -12,7 +12,7 @@ namespace gossamer::compress::detail {
 value_range finite_range_of(std::span<const float> v, std::span<const float> whole) {
   const auto range = range_of(v);
   if (!std::isfinite(range.low) || !std::isfinite(range.high))
-    finite_max_magnitude(whole); // which throws
+    finite_max_magnitude(whole); // throws
   return range;
 }
 

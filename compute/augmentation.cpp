@@ -9,7 +9,7 @@ namespace gossamer::compute {
 
 namespace {
 
-/// Uniform in 0 .. bound - 1; the bounds are so small that what is unfair about it does not show.
+/// Uniform in 0 .. bound - 1; the bounds are so small that the bias does not show.
 std::size_t below(std::size_t bound, std::uint32_t word) {
   return static_cast<std::size_t>(std::uint64_t{word} * bound >> 32);
 }

@@ -19,7 +19,7 @@ struct sparse_row {
   std::span<const float> values;
 };
 
-/// How pictures are changed at random whenever a gradient is computed of them: cut out of themselves at random after
+/// Random changes of pictures whenever a gradient is computed of them: a picture is cut out of itself at random after
 /// `padding` pixels of 0 were put on each side, and mirrored with probability 1/2. `augment` does it.
 struct picture_augmentation {
   std::size_t padding = 0;
@@ -30,9 +30,9 @@ struct picture_augmentation {
 
 /// Samples with their targets; immutable once loaded and shared by all workers of a process.
 ///
-/// Features are either dense (row-major samples x features floats) or sparse (compressed sparse
-/// rows); the model code asks `sparse()`. Targets are class numbers 0 .. classes - 1, or real
-/// numbers when `classes == 0`. What is larger than half of the memory lies in a file. Threads: safe.
+/// Features are either dense (row-major samples x features floats) or sparse (compressed sparse rows); the model code
+/// asks `sparse()`. Targets are class numbers 0 .. classes - 1, or real numbers when `classes == 0`. A vector that
+/// takes more than half of the memory lies in a file. Threads: safe.
 struct dataset {
   std::size_t samples = 0;
   std::size_t features = 0;
@@ -44,17 +44,18 @@ struct dataset {
   large_vector<float> values = {};
 
   large_vector<float> targets = {};          ///< class number or real target, one per sample
-  std::vector<std::string> class_names = {}; ///< as the file spelt them; empty for regression
+  std::vector<std::string> class_names = {}; ///< as the file spells them; empty for regression
 
-  /// Of a sample, e.g. channels, rows and columns of a picture; their product is `features`. Empty: just numbers.
+  /// Sides of a sample, e.g. channels, rows and columns of a picture; their product is `features`. Empty: just numbers.
   std::vector<std::size_t> shape = {};
   bool is_text = false; ///< the features are bytes, each followed by the next, and the last by the target
   picture_augmentation augmentation = {};
-  std::size_t shuffled_block = 0; ///< neighbours that stay close to each other in the order of an epoch (`sampler`)
+  std::size_t shuffled_block = 0; ///< number of neighbours that stay close to each other in the order of an epoch
+                                  ///< (`sampler`)
 
   bool sparse() const noexcept { return !row_start.empty(); }
   std::span<const float> dense_row(std::size_t i) const { return {dense.data() + i * features, features}; }
-  /// Before the dense rows of these samples are read: begins to, where they lie in a file, and does not wait.
+  /// Called before the dense rows of these samples are read. Begins to read rows that lie in a file, and does not wait.
   void begin_reading(std::span<const std::uint32_t> indices) const noexcept {
     if (dense.get_allocator().maps(dense.capacity()))
       for (const auto i : indices)
@@ -73,30 +74,30 @@ struct data_split {
   dataset test;
 };
 
-/// The files of a data set: where they lie on this machine, by what each is in the set, which is the same on all.
+/// The files of a data set: the path on this machine for each role in the set. Roles are the same on all machines.
 using data_files = std::map<std::string, std::string, std::less<>>;
 
 struct data_entry {
   description about;
   /// Reads these files, and no others.
   data_split (*load)(const arguments&, const data_files&, std::uint64_t seed);
-  /// Where the arguments say that they are. Null for data that is made: there are none.
+  /// Returns the paths that the arguments name. Null for generated data, which has no files.
   data_files (*find)(const arguments&) = nullptr;
 };
 
 /// All sources of data. Adding one: a file with its `data_entry` and one line in registry.cpp.
 const registry<data_entry>& data_sources();
 
-/// Loads what a user names, e.g. "idx:dir=/data/mnist".
-/// @param folder where relative paths begin; empty: where the process works
-/// @param elsewhere its files, where they are not where the text says; empty: they are
+/// Loads the data that a user names, e.g. "idx:dir=/data/mnist".
+/// @param folder where relative paths begin; empty: the working directory of the process
+/// @param elsewhere paths of its files if they differ from those of the text; empty: they do not
 /// @error errc::usage for a wrong name or parameter; errc::io when a file cannot be read; errc::bad_data when it is
 ///        damaged, with the file and the line or byte, or when `elsewhere` lacks it
 data_split load_data(std::string_view text, std::uint64_t seed, const std::string& folder = {},
                      const data_files& elsewhere = {});
 
-/// The files that it would read; none of data that is made. They need not all be there.
-/// @error errc::usage as `load_data`; errc::io when a folder has not got what it must hold
+/// Returns the files that `load_data` would read; none for generated data. They need not all be there.
+/// @error errc::usage as `load_data`; errc::io when a folder lacks files that it must hold
 data_files find_data(std::string_view text, const std::string& folder = {});
 
 } // namespace gossamer::compute

@@ -37,7 +37,7 @@ public:
       close(file_);
   }
 
-  /// Takes its bytes on the disk. Otherwise the first touch of a page for which there is no room would be a SIGBUS.
+  /// Reserves its bytes on the disk. Otherwise the first touch of a page for which there is no room would be a SIGBUS.
   void take_room() const {
     int problem = EINTR;
     while (problem == EINTR)
@@ -46,7 +46,7 @@ public:
       refuse(problem);
   }
 
-  /// Outlives the object.
+  /// Maps the file. The mapping outlives the object.
   void* mapped() const {
     void* first = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
     if (first == MAP_FAILED)
@@ -82,7 +82,7 @@ private:
 } // namespace
 
 std::uint64_t half_of_memory() noexcept {
-  static const auto half = physical_memory() / 2; // asked for once: a system call
+  static const auto half = physical_memory() / 2; // measured once: it is a system call
   return half;
 }
 

@@ -14,14 +14,15 @@ void unmap_scratch_file(void* first, std::size_t bytes) noexcept;
 void begin_reading(const void* first, std::size_t bytes) noexcept;
 } // namespace detail
 
-/// Allocates what is large in a file that is mapped into memory: the kernel writes its pages to the disk and forgets
+/// Allocates large blocks in files that are mapped into memory: the kernel writes their pages to the disk and drops
 /// them as other memory is needed, and reads them again when they are touched. So a vector may be larger than memory,
-/// and is like any other for whoever uses it.
+/// and is used like any other.
 ///
 /// An allocation of more than `most_in_memory()` bytes has a file of its own in the folder that TMPDIR names, or in
 /// /var/tmp; not in /tmp, which is memory on many systems. The file has no name: it is gone with the allocation, and
-/// with the process however that ends. All its bytes are taken on the disk beforehand, so a full disk is an error and
-/// not a signal; only file systems that write to new places (btrfs, zfs) cannot promise that. Core dumps leave it out.
+/// with the process however that ends. All its bytes are reserved on the disk beforehand, so a full disk is an error
+/// and not a signal; only file systems that write to new places (btrfs, zfs) cannot promise that. Core dumps leave it
+/// out.
 ///
 /// Cost of a mapped allocation: a handful of system calls; disk: its bytes, of which the kernel writes those that are
 /// touched, and none when they are freed before. Aligned to a page, others as by `operator new`. Threads: any.
@@ -35,7 +36,7 @@ public:
   using propagate_on_container_move_assignment = std::true_type;
   using propagate_on_container_swap = std::true_type;
 
-  /// Maps what takes more than half of this machine's memory.
+  /// Maps allocations of more than half of this machine's memory.
   mapped_allocator() noexcept : most_in_memory_(detail::half_of_memory()) {}
   /// @param most_in_memory bytes of one allocation; 0: all are mapped; UINT64_MAX: none is
   explicit mapped_allocator(std::uint64_t most_in_memory) noexcept : most_in_memory_(most_in_memory) {}
@@ -57,9 +58,9 @@ public:
   }
 
   std::uint64_t most_in_memory() const noexcept { return most_in_memory_; }
-  /// Whether an allocation of so many elements is mapped.
+  /// True if an allocation of so many elements is mapped.
   bool maps(std::size_t count) const noexcept { return count * sizeof(T) > most_in_memory_; }
-  /// Whether one can free what the other has allocated.
+  /// True if one can free what the other has allocated.
   template <class Other>
   bool operator==(const mapped_allocator<Other>& other) const noexcept {
     return most_in_memory_ == other.most_in_memory();
@@ -71,14 +72,15 @@ private:
   std::uint64_t most_in_memory_;
 };
 
-/// A vector that may be larger than memory. One that grows is copied to a file twice as large when it is full: reserve
-/// what is known.
+/// A vector that may be larger than memory. A full one is copied to a file twice as large when it grows, so reserve a
+/// known size.
 template <class T>
 using large_vector = std::vector<T, mapped_allocator<T>>;
 
-/// Begins to read a part of a vector that is mapped, and does not wait: for parts that are far from each other. Each
-/// would be waited for where it is touched, after the other; and the kernel would read much around each, which may
-/// drive from memory what is needed. Does nothing for what is in memory already. Cost: a system call.
+/// Begins to read a part of a vector that is mapped, and does not wait: for parts that are far from each other. Without
+/// it each part would be waited for where it is touched, one after the other, and the kernel would read much around
+/// each, which may drive needed pages from memory. Does nothing for a part that is in memory already. Cost: a system
+/// call.
 template <class T>
 void begin_reading(const large_vector<T>& v, std::size_t first, std::size_t count) noexcept {
   if (v.get_allocator().maps(v.capacity()))

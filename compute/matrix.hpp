@@ -5,8 +5,7 @@
 
 namespace gossamer::compute {
 
-/// A row-major matrix in memory that belongs to someone else; `values` holds rows * columns
-/// elements.
+/// A row-major matrix in borrowed memory; `values` holds rows * columns elements.
 template <class Float>
 struct matrix_view {
   std::span<Float> values;
@@ -20,7 +19,7 @@ struct matrix_view {
 using matrix = matrix_view<float>;
 using const_matrix = matrix_view<const float>;
 
-/// What becomes of the old values of a result.
+/// The fate of the old values of a result.
 enum class onto { overwrite, add };
 
 /// c = a b, or c += a b. The three products differ in which operand is read transposed; the memory

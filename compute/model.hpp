@@ -20,7 +20,7 @@ namespace gossamer::compute {
 struct batch {
   const dataset& data;
   std::span<const std::uint32_t> indices;
-  /// What augments the samples, in this step; null: they are taken as they are.
+  /// The stream that augments the samples, in this step; null: the samples are taken as they are.
   const random_stream* random = nullptr;
   std::uint64_t step = 0;
 };
@@ -49,29 +49,28 @@ public:
   virtual ~model() = default;
 
   virtual std::size_t dimension() const = 0;
-  /// What x consists of, in order; by default one row.
+  /// Returns the tensors that x consists of, in order; by default one row.
   virtual std::vector<tensor_shape> tensors() const { return {{1, dimension()}}; }
-  /// What they are called, in files of models; by default tensor0, tensor1, ...
+  /// Returns their names in files of models; by default tensor0, tensor1, ...
   virtual std::vector<std::string> tensor_names() const;
-  /// Their shapes in files of models; by default (columns) for a single row and (rows, columns) for more.
+  /// Returns their shapes in files of models; by default (columns) for a single row and (rows, columns) for more.
   virtual std::vector<std::vector<std::size_t>> tensor_sides() const;
-  /// What a file of a model holds beside x, which follows from x and the training data: the statistics by which layers
-  /// normalise. By default nothing.
+  /// The tensors that a file of a model holds beside x. They follow from x and the training data: the statistics by
+  /// which layers normalise. By default none.
   virtual std::vector<std::string> buffer_names() const { return {}; }
   virtual std::vector<named_tensor> buffers_at(std::span<const float> /*x*/) const { return {}; }
-  /// Writes the point where training starts: 0 for convex models, random otherwise; the same on
-  /// every worker that passes the same stream. `x` has `dimension()` elements.
+  /// Writes the point where training starts: 0 for convex models, random otherwise; the same on every worker that
+  /// passes the same stream. `x` has `dimension()` elements.
   virtual void initial_point(std::span<float> x, const random_stream& random) const = 0;
   /// The data may be dense or sparse, of as many features as the training data; a batch has at
   /// least one sample.
-  /// @param gradient overwritten with the gradient of the mean over the batch, the l2 term included
-  /// and the l1 term
+  /// @param gradient overwritten with the gradient of the mean over the batch, the l2 term included and the l1 term
   ///        left to `proximal_step`
   /// @returns the mean loss over the batch, without the l1 term
   virtual double loss_and_gradient(std::span<const float> x, const batch& samples, std::span<float> gradient) = 0;
-  /// Begins the same where x is, which a model on a GPU does not wait for: the gradient stays there.
-  /// @returns what gives the result, once; it waits until there is one. The model outlives it; x and the indices need
-  ///          not
+  /// Begins `loss_and_gradient` where x is. A model on a GPU does not wait, and the gradient stays there.
+  /// @returns a function that gives the result, once; it waits until there is one. The model must outlive it; x and the
+  ///          indices need not
   virtual std::function<gradient_and_loss()> start_gradient(const vec& x, const batch& samples);
   /// Calls f, later and in another thread, when all gradients that were started are done or have failed. f must neither
   /// wait nor throw.
@@ -88,17 +87,16 @@ public:
 
 struct model_entry {
   description about;
-  /// @error errc::usage when the model cannot learn from such data (e.g. classification of real
-  /// targets)
+  /// @error errc::usage when the model cannot learn from such data (e.g. classification of real targets)
   std::unique_ptr<model> (*make)(const arguments&, const dataset& train);
-  bool augments = false; ///< whether it changes samples as the data wants it
+  bool augments = false; ///< true if it changes samples as the data asks for
 };
 
 /// All models. Adding one: a file in models/ with its `model_entry`, one line in
 /// models/detail/entries.hpp and one in models/registry.cpp.
 const registry<model_entry>& models();
 
-/// The model that a user names, e.g. "mlp:hidden=100+50", shaped for the data.
+/// Returns the model that a user names, e.g. "mlp:hidden=100+50", shaped for the data.
 /// @param train must live as long as the model and its clones
 std::unique_ptr<model> make_model(std::string_view text, const dataset& train);
 

@@ -23,7 +23,7 @@ sides without_ones(sides shape) {
 struct place {
   std::string name;
   sides shape;
-  std::size_t begin, size; ///< among the elements of x
+  std::size_t begin, size; ///< place among the elements of x
 };
 
 std::vector<place> places_in(const model& m) {
@@ -79,7 +79,7 @@ void write_model(const std::string& path, const model& m, std::span<const float>
 
 void read_model(const std::string& path, const model& m, std::span<float> x) {
   GOSSAMER_ASSERT(x.size() == m.dimension(), "x is of the model's dimension");
-  npz_limits limits; // a model of any size, and room for what is not it, which is named then
+  npz_limits limits; // a model of any size, and room for foreign arrays, so that they can be named
   limits.most_bytes += x.size() * sizeof(double);
   const auto tensors = read_npz(path, limits);
   const auto places = places_in(m);

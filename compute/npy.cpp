@@ -140,7 +140,7 @@ private:
   bool has_elements_ = false, has_order_ = false, has_shape_ = false;
 };
 
-/// Where the header begins.
+/// Place where the header begins.
 std::size_t header_start(std::string_view start) { return byte_at(start, 6) == 1 ? version_1_start : version_2_start; }
 
 } // namespace
@@ -175,7 +175,7 @@ npy_header parse_npy_prefix(std::string_view prefix) { return dictionary{prefix.
 
 std::uint64_t element_count(const std::vector<std::size_t>& shape, std::uint64_t most) {
   std::uint64_t count = 1;
-  bool too_many = false; // unless a side is 0
+  bool too_many = false; // the product still counts as 0 if a side is 0
   for (const std::uint64_t side : shape) {
     if (side == 0)
       return 0;

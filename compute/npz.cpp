@@ -66,8 +66,8 @@ private:
               "see to it that its folder exists, may be written to and has room");
 }
 
-/// Names the tensor's file in the archive; what it holds is read when the archive is closed.
-/// @param prefix stays where it is until then
+/// Names the tensor's file in the archive. Its content is read when the archive is closed.
+/// @param prefix must stay where it is until then
 void add(zip_t* archive, const std::string& path, const named_tensor& t, const std::string& prefix) {
   GOSSAMER_ASSERT(detail::element_count(t.shape, t.values.size()) == t.values.size(),
                   "the shape is that of the values");
@@ -83,7 +83,7 @@ void add(zip_t* archive, const std::string& path, const named_tensor& t, const s
     zip_source_free(source);
     cannot_write(path, reason);
   }
-  constexpr zip_uint16_t midnight = 0, first_of_1980 = 1 << 5 | 1; // as NumPy says
+  constexpr zip_uint16_t midnight = 0, first_of_1980 = 1 << 5 | 1; // as NumPy writes
   const auto at = static_cast<zip_uint64_t>(index);
   if (zip_set_file_compression(archive, at, ZIP_CM_STORE, 0) != 0
       || zip_file_set_dostime(archive, at, midnight, first_of_1980, 0) != 0)
@@ -92,7 +92,7 @@ void add(zip_t* archive, const std::string& path, const named_tensor& t, const s
 
 // -- reading ----------------------------------------------------------------------------------------------------------
 
-/// The bytes of one file in the archive, from its beginning to its end.
+/// Reads the bytes of one file in the archive, from its beginning to its end.
 class entry_reader {
 public:
   entry_reader(zip_t* archive, std::uint64_t index) : file_(zip_fopen_index(archive, index, 0)) {
@@ -101,7 +101,7 @@ public:
                   std::string{fetch_again});
   }
 
-  /// Fewer bytes than there is room for only at the end, where the checksum is compared.
+  /// Reads until `to` is full or the file ends, where libzip compares the checksum.
   std::size_t read(char* to, std::size_t room) {
     std::size_t size = 0;
     while (size < room) {
@@ -141,7 +141,7 @@ detail::npy_header read_header(entry_reader& from, std::uint64_t& bytes) {
   return detail::parse_npy_prefix(prefix);
 }
 
-/// Appends them. @param to there may be room for all already
+/// Appends the elements. @param to may have room for all already
 template <class Element>
 void read_elements(entry_reader& from, std::uint64_t count, large_vector<float>& to) {
   std::array<Element, 1 << 13> part;
@@ -171,7 +171,7 @@ auto elements_of(const detail::npy_header& header) {
   }
 }
 
-/// The elements of an array whose first index runs fastest, as one whose last does.
+/// Reorders the elements of an array whose first index runs fastest, so that the last one does.
 large_vector<float> row_major(const large_vector<float>& values, const std::vector<std::size_t>& shape) {
   large_vector<float> result(values.size(), values.get_allocator());
   std::vector<std::size_t> index(shape.size(), 0), steps(shape.size(), 1); // steps: from one element to the next
@@ -191,8 +191,8 @@ large_vector<float> row_major(const large_vector<float>& values, const std::vect
   return result;
 }
 
-/// @param bytes what the archive says of its size
-/// @param most_bytes that can really be there
+/// @param bytes size that the archive claims
+/// @param most_bytes size that its packed bytes can have
 void read_array(entry_reader from, std::uint64_t bytes, std::uint64_t most_bytes, named_tensor& t) {
   std::uint64_t prefix = 0;
   auto header = read_header(from, prefix);
@@ -209,11 +209,11 @@ void read_array(entry_reader from, std::uint64_t bytes, std::uint64_t most_bytes
   t.shape = std::move(header.shape);
 }
 
-/// The bytes of an archive: of a regular file they are read as they are needed, of a pipe all at once.
+/// The bytes of an archive: read as they are needed from a regular file, and all at once from a pipe.
 class archive_bytes {
 public:
   archive_bytes(const std::string& path, const npz_limits& limits) {
-    std::error_code of_looking; // reading says why
+    std::error_code of_looking; // a later read says why
     if (!std::filesystem::is_regular_file(path, of_looking)) {
       pipe_ = read_file(path, {.noun = {}, .most_bytes = limits.most_bytes, .remedy = std::string{too_large}});
       start_ = pipe_.substr(0, start_bytes);
@@ -233,7 +233,7 @@ public:
 
   std::string_view start() const noexcept { return start_; }
 
-  /// For libzip, which owns the file then. May be called once. @returns null with a problem
+  /// Gives the file to libzip, which owns it then. May be called once. @returns null with a problem
   zip_source_t* source(zip_problem& problem) {
     constexpr int owned_by_caller = 0;
     if (!file_)
@@ -258,7 +258,7 @@ class archive_reader {
 public:
   archive_reader(const std::string& path, const npz_limits& limits, const mapped_allocator<float>& memory)
       : path_(path), limits_(limits), memory_(memory), bytes_(path, limits) {
-    if (bytes_.start().empty()) // for libzip that is an archive
+    if (bytes_.start().empty()) // libzip takes an empty file for an archive
       refuse("it is empty", how_to_write);
     zip_problem problem;
     zip_source_t* source = bytes_.source(problem);
@@ -276,7 +276,7 @@ public:
     if (entries > limits_.most_arrays)
       refuse(fmt::format("it holds {} arrays; allowed: {}", entries, limits_.most_arrays), "leave some out");
     std::uint64_t total = 0;
-    for (std::uint64_t i = 0; i < entries; ++i) // before the first is unpacked
+    for (std::uint64_t i = 0; i < entries; ++i) // before the first array is unpacked
       check(i, total);
     std::vector<named_tensor> result;
     for (std::uint64_t i = 0; i < entries; ++i)
@@ -320,14 +320,14 @@ private:
     try {
       read_array(entry_reader{archive_.get(), i}, entry.size, most_unpacked(entry), result);
     } catch (const error& problem) {
-      if (problem.code() != errc::bad_data) // no room for the array
+      if (problem.code() != errc::bad_data) // no memory for the array
         throw;
       refuse(fmt::format("array '{}': {}", result.name, problem.sentence()), problem.remedy());
     }
     return result;
   }
 
-  /// Deflate makes at most 1032 bytes of one; that the packed ones lie in the file, libzip has checked.
+  /// Deflate makes at most 1032 bytes of one; libzip has checked that the packed bytes lie in the file.
   static std::uint64_t most_unpacked(const zip_stat_t& entry) {
     constexpr std::uint64_t most_of_one = 1032;
     return entry.comp_size > entry.size / most_of_one ? entry.size : entry.comp_size * most_of_one;
@@ -361,12 +361,12 @@ void write_npz(const std::string& path, std::span<const named_tensor> tensors) {
   if (!archive)
     cannot_write(path, zip_problem{reason}.text());
   std::vector<std::string> prefixes;
-  prefixes.reserve(tensors.size()); // so that they stay where they are
+  prefixes.reserve(tensors.size()); // so that the prefixes stay where they are
   for (const auto& t : tensors)
     add(archive.get(), path, t, prefixes.emplace_back(detail::npy_prefix(t.shape)));
   if (zip_close(archive.get()) != 0) // writes beside the file and renames
     cannot_write(path, zip_strerror(archive.get()));
-  static_cast<void>(archive.release()); // closed is freed
+  static_cast<void>(archive.release()); // a closed archive is freed
 }
 
 std::vector<named_tensor> read_npz(const std::string& path, const npz_limits& limits,

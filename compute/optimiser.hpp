@@ -20,20 +20,21 @@ class optimiser {
 public:
   virtual ~optimiser() = default;
   virtual void step(vec& x, const vec& gradient, float lr) = 0;
-  /// The same with the weight decay of another point: g <- g + weight-decay * at, where the gradient was taken. Equal
-  /// to `step` bit for bit without weight decay, or where the two points are one.
+  /// Does `step` with the weight decay of another point: g <- g + weight-decay * at, where the gradient was taken.
+  /// Equal to `step` bit for bit without weight decay, or if the two points are one.
   void step_at(const vec& at, vec& x, const vec& gradient, float lr);
-  /// u(g) at x, for algorithms that compress it before they apply it. Like `step`, it moves the state on.
+  /// Returns u(g) at x, for algorithms that compress it before they apply it. Changes the state as `step` does.
   vec direction(const vec& x, const vec& gradient);
-  /// sum_k a_k / (sum_k a_k^2)^(1/2), where u_t = sum_k a_k g_t-k: so many times further than unrelated vectors of u's
-  /// size do directions lead in the long run, when the gradients are unrelated. At least 1. Of Adam: for a steady v.
+  /// sum_k a_k / (sum_k a_k^2)^(1/2), where u_t = sum_k a_k g_t-k. When gradients are unrelated, directions lead this
+  /// many times further in the long run than unrelated vectors of u's size. At least 1. For Adam: with a steady v.
   virtual double persistence() const = 0;
-  /// Everything that a later step depends on.
+  /// Visits everything that a later step depends on.
   virtual void fields(archive&) {}
   virtual std::unique_ptr<optimiser> clone() const = 0;
 
-  /// Exchanges who computes, which is the host to begin with: see compute/cuda/updates.hpp. Counts for clones as well.
-  /// @param u outlives them
+  /// Exchanges the updates, which the host computes by default; `updates_on_gpus` (compute/cuda/updates.hpp) are
+  /// others. Applies to later clones as well.
+  /// @param u must outlive this object and its clones
   void update_with(const detail::updates& u) noexcept { updates_ = &u; }
 
 protected:
@@ -49,7 +50,7 @@ private:
 struct optimiser_entry {
   description about;
   std::unique_ptr<optimiser> (*make)(const arguments&);
-  /// A learning rate that is safe where nothing is known of the problem: bench/learning_rates.py measures it.
+  /// A learning rate that is safe when the problem is unknown: bench/learning_rates.py measures it.
   double (*suggested_lr)(const arguments&);
 };
 

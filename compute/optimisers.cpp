@@ -11,7 +11,7 @@ namespace gossamer::compute {
 
 namespace {
 
-/// The state of an optimiser: 0 to begin with, where x is.
+/// Returns the state of an optimiser, in the same memory as x; 0 to begin with.
 vec& state_beside(vec& state, const vec& x) {
   if (state.empty() && !x.empty())
     state = zeros_like(x);
@@ -47,7 +47,7 @@ private:
   float decay_;
 };
 
-/// Of a_k = beta^k.
+/// The persistence for a_k = beta^k.
 double persistence_of(double beta) { return std::sqrt((1 + beta) / (1 - beta)); }
 
 template <class Rule>
@@ -64,7 +64,7 @@ public:
     const double beta = beta_;
     if (std::is_same_v<Rule, detail::momentum_rule>)
       return persistence_of(beta);
-    // a_0 = 1 + beta, a_k = beta^(k+1)
+    // here a_0 = 1 + beta and a_k = beta^(k+1)
     return 1 / (1 - beta) / std::sqrt((1 + beta) * (1 + beta) + std::pow(beta, 4) / (1 - beta * beta));
   }
 
@@ -140,7 +140,7 @@ parameter weight_decay() {
 
 constexpr double plain_lr = 0.1;
 
-/// Whose steps are, in the long run, as long as plain ones.
+/// Returns the rate at which steps are, in the long run, as long as plain ones.
 double lr_with_momentum(const arguments& given) {
   constexpr double places = 1e9; // so that 0.01 is that number, also in a run's configuration
   return std::max(1e-9, std::round(places * plain_lr * (1 - given.real("beta"))) / places);

@@ -23,7 +23,7 @@ indices shuffled(std::size_t count, random_sequence& random) {
   return order;
 }
 
-/// Part i of n parts whose sizes differ by at most one.
+/// Returns part i of n parts whose sizes differ by at most one.
 std::span<const std::uint32_t> part(std::span<const std::uint32_t> all, std::size_t i, std::size_t n) {
   const auto begin = all.size() * i / n, end = all.size() * (i + 1) / n;
   return all.subspan(begin, end - begin);
@@ -59,7 +59,7 @@ shards deal_by_label(const arguments& given, const dataset& data, std::size_t wo
   return result;
 }
 
-/// A draw from the symmetric Dirichlet distribution, as running sums that end with 1.
+/// Returns a draw from the symmetric Dirichlet distribution, as running sums that end with 1.
 std::vector<double> dirichlet_sums(double alpha, std::size_t count, random_sequence& random) {
   std::vector<double> sums(count);
   double total = 0;
@@ -74,7 +74,7 @@ std::vector<double> dirichlet_sums(double alpha, std::size_t count, random_seque
   return sums;
 }
 
-/// Whoever has none takes one sample from whoever has most.
+/// Moves one sample from the largest shard to each empty one.
 void give_everyone_one(shards& dealt) {
   for (auto& shard : dealt)
     if (shard.empty()) {

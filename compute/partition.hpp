@@ -7,8 +7,8 @@
 
 namespace gossamer::compute {
 
-/// The samples of each worker, by index; disjoint, and together all samples. Every worker gets at
-/// least one. What becomes of them when workers are lost or come: redeal.hpp.
+/// The samples of each worker, by index; disjoint, and together all samples. Every worker gets at least one. redeal.hpp
+/// deals them anew when workers are lost or come.
 using shards = std::vector<std::vector<std::uint32_t>>;
 
 struct partition_entry {

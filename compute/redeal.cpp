@@ -17,7 +17,7 @@ using rank = std::uint32_t;
 
 constexpr std::uint64_t most_rounds = 1024;
 
-/// Who has a sample while these are there.
+/// Finds the owner of a sample among the members.
 class dealer {
 public:
   dealer(std::size_t workers, std::uint64_t seed, std::span<const rank> members)
@@ -44,8 +44,9 @@ public:
 private:
   static std::uint64_t entry(std::uint64_t round, std::uint32_t sample) { return round << 32 | sample; }
 
-  /// The last of those who draw the sample, and are there. From one who does to the next is a jump: none of the ranks
-  /// c, ..., i - 1 does with probability c / i, and floor(c / u) >= i just as often, for u uniform in (0, 1].
+  /// Returns the last newcomer that draws the sample and is a member. The search jumps from each newcomer that draws it
+  /// to the next: none of the ranks c, ..., i - 1 draws it with probability c / i, and floor(c / u) >= i just as often,
+  /// for u uniform in (0, 1].
   std::optional<rank> drawing_newcomer(random_sequence& random) const {
     std::optional<rank> last;
     if (there_.size() == workers_)
@@ -59,7 +60,7 @@ private:
     }
   }
 
-  /// Of equal weights the lowest rank's.
+  /// Returns the member of the highest random weight; the lowest rank among equal weights.
   rank heaviest(std::uint32_t sample) const {
     std::optional<std::uint32_t> most;
     rank result = 0;
@@ -72,9 +73,9 @@ private:
     return result;
   }
 
-  rank workers_; ///< of the partition
+  rank workers_; ///< number of workers of the partition
   random_stream stream_;
-  std::vector<bool> there_; ///< by rank
+  std::vector<bool> there_; ///< true for members, by rank
 };
 
 void give_everyone_one(shards& dealt, const std::vector<bool>& there) {
@@ -102,7 +103,7 @@ shards redeal(const shards& first, std::uint64_t seed, std::span<const std::uint
   const dealer who{first.size(), seed, members};
   check(first, who.there());
   shards dealt(who.there().size());
-  std::vector<std::pair<rank, std::uint32_t>> moved; // behind what their new owners had
+  std::vector<std::pair<rank, std::uint32_t>> moved; // appended behind the former samples of their new owners
   for (rank i = 0; i < first.size(); ++i)
     for (const auto sample : first[i])
       if (const auto owner = who.owner_of(sample, i); owner == i)

@@ -6,8 +6,7 @@
 
 namespace gossamer::compute {
 
-/// The factor that the learning rate is multiplied with, as a function of the progress in epochs.
-/// Immutable.
+/// A factor of the learning rate, as a function of the progress in epochs. Immutable.
 class schedule {
 public:
   virtual ~schedule() = default;
@@ -20,7 +19,7 @@ public:
 struct schedule_entry {
   description about;
   std::unique_ptr<schedule> (*make)(const arguments&);
-  bool needs_planned_epochs = false; ///< it ends with the run, so it must know how long that is
+  bool needs_planned_epochs = false; ///< true if it ends with the run, so that it must know how long that is
 };
 
 /// All schedules: constant, steps, cosine (with warm-up), inverse-sqrt.

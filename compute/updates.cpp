@@ -12,8 +12,7 @@ namespace gossamer::compute::detail {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Calls `work(d, i)` for every full register of elements from i, and with a register of one for
-/// those that are left.
+/// Calls `work(d, i)` for every full register of elements from i, and with a register of one for the rest.
 template <class Work>
 void for_each(std::size_t size, Work work) {
   const hn::ScalableTag<float> whole;
@@ -25,7 +24,7 @@ void for_each(std::size_t size, Work work) {
     work(single, i);
 }
 
-/// x <- x - lr * u(g), where g comes with the weight decay.
+/// x <- x - lr * u(g), where g already includes the weight decay.
 template <class Direction>
 void descend(std::span<float> x, std::span<const float> g, update_rates rates, Direction u) {
   for_each(x.size(), [&](auto d, std::size_t i) {

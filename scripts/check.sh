@@ -2,6 +2,7 @@
 # What guards main: the tests, as the README says, and then what they leave out. CONTRIBUTING.md says what runs where.
 #
 #   scripts/check.sh              everything
+#   scripts/check.sh nightly      what .ci/run leaves out, because an hour does not suffice for it
 #   scripts/check.sh format fuzz  these stages only; headers, fuzz and tidy need the build of clang
 #
 # Installs what is missing, on Debian 12. All stages run, also when one has failed; what each printed is in
@@ -84,6 +85,7 @@ cpu_seconds() { # of all that has run so far, into cpu
 }
 
 (($# > 0)) && wanted=("$@") || wanted=("${stages[@]}")
+[[ "${wanted[*]}" == nightly ]] && wanted=(install asan tsan)
 for stage in "${wanted[@]}"; do
   [[ " ${stages[*]} " == *" $stage "* ]] || { echo "no stage '$stage'; there are ${stages[*]}" >&2; exit 2; }
 done

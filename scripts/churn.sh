@@ -3,7 +3,7 @@
 #
 #   scripts/churn.sh NODES SECONDS KILL_EVERY [FLAGS of soak.py] [-- train FLAGS...]
 #
-# GOSSAMER=FILE is the command; without it, what scripts/test.sh has built.
+# GOSSAMER=FILE is the command; the default is the build of scripts/test.sh.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -8,9 +8,9 @@ usage: docs_check.py GOSSAMER            report what is wrong; GOSSAMER is the b
 In every *.md file:
  - a fenced block behind `<!-- snippet: FILE#NAME -->` is the region of FILE between the comments `snippet NAME begin`
    and `snippet NAME end`; behind `<!-- snippet: FILE -->` it is the whole file;
- - a fenced block behind `<!-- refusal: gossamer ... -->` is what that command says when it refuses;
+ - a fenced block behind `<!-- refusal: gossamer ... -->` is the refusal that this command prints;
  - between `<!-- generated: gossamer list KIND -->` (or `explain`) and `<!-- /generated -->` stands the registry of that
-   kind as a table (or as sections); behind `<!-- generated: gossamer reproduce ... -->` what that command prints;
+   kind as a table (or as sections); behind `<!-- generated: gossamer reproduce ... -->` the output of it;
  - tests that are named (the test `suite.case`) exist;
  - relative links and images lead to files, and #fragments to headings;
  - there is one heading of the first level, and prose has at most 120 characters a line;
@@ -143,7 +143,7 @@ def missing_tests(page: Page, world: World) -> Iterator[Finding]:
 # -- links and form ----------------------------------------------------------------------------------------------------
 
 def slug(heading: str) -> str:
-    """The fragment under which a heading is reached."""
+    """Returns the fragment that leads to a heading."""
     return re.sub(r"[^\w\- ]", "", heading.lstrip("#").strip().lower()).replace(" ", "-")
 
 

@@ -13,7 +13,7 @@ REGISTRY_OF_FLAG = {"--algorithm": "algorithms", "--codec": "codecs", "--topolog
 
 
 def flags_of(subcommand: str, world: World) -> dict[str, bool]:
-    """The flags of a subcommand, and whether they take a value."""
+    """Returns the flags of a subcommand, and whether they take a value."""
     found = re.findall(r"^ +(?:-\w,)?(--[\w-]+)( [A-Z])?", world.gossamer(subcommand, "--help"), re.MULTILINE)
     return {flag: bool(value) for flag, value in found}
 
@@ -35,7 +35,7 @@ def check_setting(flag: str, value: str, world: World) -> None:
 
 
 def check_command(text: str, world: World) -> None:
-    """The words behind `gossamer`."""
+    """Checks the words behind `gossamer`."""
     subcommand, *rest = shlex.split(text.replace("\\\n", " "), comments=True) or ["--help"]
     if subcommand.startswith("-"):
         world.gossamer(subcommand)
@@ -57,14 +57,14 @@ def check_command(text: str, world: World) -> None:
 
 
 def check_key(text: str, world: World) -> None:
-    """A line `key = value` of a configuration."""
+    """Checks a line `key = value` of a configuration."""
     key, _, value = (part.strip(" \"'") for part in text.partition("="))
-    if f"--{key}" not in flags_of("simulate", world):  # which has those of train, too
+    if f"--{key}" not in flags_of("simulate", world):  # simulate also has the settings of train
         raise Problem(f"gossamer simulate has no setting {key}; correct it")
     check_setting(f"--{key}", value, world)
 
 
-# In blocks of a language: what to look for, and how to check its first group.
+# By language of a block: the pattern of an example, and the check of the pattern's first group.
 EXAMPLES = {"console": (re.compile(r"^\$ (?:\S+/)?gossamer\b((?:\\\n|.)*)$", re.MULTILINE), check_command),
             "toml": (re.compile(r"^([\w-]+ *=.*)$", re.MULTILINE), check_key)}
 

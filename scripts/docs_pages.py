@@ -1,4 +1,4 @@
-"""The pages of the documentation, and what docs_check.py compares them with."""
+"""The pages of the documentation, and the world that docs_check.py compares them with."""
 
 import re
 from dataclasses import dataclass
@@ -7,17 +7,17 @@ from typing import Callable, Iterator
 
 
 class Problem(Exception):
-    """What is wrong and what to do about it."""
+    """A fault of a page and its remedy."""
 
 
 @dataclass
 class World:
-    """What pages are compared with."""
+    """The repository and the command, to which pages are compared."""
     read: Callable[[str], str | None]  # a file of the repository; None if there is none
     exists: Callable[[str], bool]
-    gossamer: Callable[..., str]  # what the command prints; a Problem if it refuses
+    gossamer: Callable[..., str]  # output of the command; raises a Problem if it refuses
     tests: set[str]  # suite.case
-    refusal: Callable[..., str]  # what the command says on standard error; a Problem if it does not refuse
+    refusal: Callable[..., str]  # standard error of the command; raises a Problem if it does not refuse
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Page:
         return self.text.splitlines()
 
     def blocks(self) -> Iterator[tuple[int, int, str]]:
-        """Fenced blocks: index of the first line inside, of the closing fence, and the language."""
+        """Yields fenced blocks: index of the first line inside, of the closing fence, and the language."""
         begin, language = None, ""
         for i, line in enumerate(self.lines):
             fence = re.match(r"\s*```(\w*)", line)
@@ -41,7 +41,7 @@ class Page:
                 begin = None
 
     def prose(self) -> Iterator[tuple[int, str]]:
-        """The lines outside fenced blocks, with their numbers."""
+        """Yields the lines outside fenced blocks, with their numbers."""
         fenced = {i for begin, end, _ in self.blocks() for i in range(begin - 1, end + 1)}
         yield from ((i + 1, line) for i, line in enumerate(self.lines) if i not in fenced)
 
@@ -49,4 +49,4 @@ class Page:
         return [line for _, line in self.prose() if re.match(r"#+ ", line)]
 
 
-Finding = tuple[int, str]  # line, and what is wrong with it
+Finding = tuple[int, str]  # line, and its fault

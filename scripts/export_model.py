@@ -22,7 +22,7 @@ def module_of(text):
         sys.exit(f"'{text}' is not FILE.py:NAME with a file that is there")
     found = importlib.util.spec_from_file_location(pathlib.Path(path).stem, path)
     loaded = importlib.util.module_from_spec(found)
-    # TorchScript reads the sources of what it scripts, and finds them by the name of the module.
+    # TorchScript reads the sources of the code that it scripts, and finds them by the name of the module.
     sys.modules[found.name] = loaded
     found.loader.exec_module(loaded)
     if not hasattr(loaded, name):
@@ -38,7 +38,7 @@ def export(arguments):
 
 
 def state_in(path, module):
-    """The arrays of a model.npz as a state_dict of this module."""
+    """Returns the arrays of a model.npz as a state_dict of this module."""
     arrays = dict(numpy.load(path))
     wanted = module.state_dict()
     if arrays.keys() != wanted.keys():

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Runs the fuzzers that the preset `fuzz` has built, as many at once as there are processors.
 #
-#   scripts/fuzz.sh                        each of them for 30 s
-#   scripts/fuzz.sh 600 plan_fuzz csv_fuzz these, for ten minutes each
+#   scripts/fuzz.sh                        all of them, for 30 s each
+#   scripts/fuzz.sh 600 plan_fuzz csv_fuzz these two, for ten minutes each
 #
-# What they have learned stays in build/fuzz/corpus, beside seeds that are made anew. FUZZ_SEED=N draws other inputs
-# (0: others every time). What a fuzzer trips over is kept in build/fuzz/found; the command that shows it again is
-# printed. Exit status: 1 when something was found.
+# Inputs that add coverage stay in build/fuzz/corpus, beside seeds that are made anew. FUZZ_SEED=N draws other inputs
+# (0: others every time). Inputs that make a fuzzer fail are kept in build/fuzz/found; the command that shows a failure
+# again is printed. Exit status: 1 when a fuzzer failed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -27,13 +27,13 @@ run_one() { # NAME
   local log=$found/log.txt
   rm -rf "$found"
   mkdir -p "$found" "build/fuzz/corpus/$name"
-  # 4096 bytes hold a record of CIFAR-10; an input that takes 10 s or 2 GiB counts as a find.
+  # 4096 bytes hold a record of CIFAR-10; an input that takes 10 s or 2 GiB counts as a failure.
   if "$bin/$name" -max_total_time="$seconds" -seed="${FUZZ_SEED:-1}" -max_len=4096 -timeout=10 -rss_limit_mb=2048 \
     -artifact_prefix="$found/" "build/fuzz/corpus/$name" "build/fuzz/seeds/$name" >"$log" 2>&1; then
     local inputs
     inputs=$(sed -n 's/^Done \([0-9]*\) runs.*/\1/p' "$log")
     echo "$name: ${inputs:-0} inputs, nothing found"
-    return $((${inputs:-0} == 0)) # nothing was looked at: nothing was shown
+    return $((${inputs:-0} == 0)) # a run without inputs shows nothing
   fi
   echo "$name: FAILED"
   grep -vE '^#[0-9]+' "$log" | tail -n 40

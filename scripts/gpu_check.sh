@@ -2,11 +2,11 @@
 # Builds everything for the GPUs of this machine in build/cuda, runs every check that needs one, and prints one table.
 #
 #   scripts/gpu_check.sh                 installs what is missing, as scripts/test.sh does
-#   scripts/gpu_check.sh --debs DIR      takes it from the Debian packages in DIR instead, and needs no network or rights
+#   scripts/gpu_check.sh --debs DIR      takes the packages from DIR instead, and needs no network or rights
 #   scripts/gpu_check.sh --fetch DIR     fills such a folder, on another machine with the same release; builds nothing
 #
-# The CUDA toolkit, g++ and cmake must be there. What each check printed is in build/cuda/gpu_check.
-# Exit status: 0 when all checks passed; 1 when one failed, or could not be run.
+# The CUDA toolkit, g++ and cmake must be installed. The output of each check is in build/cuda/gpu_check.
+# Exit status: 0 if all checks passed; 1 if a check failed, or could not be run.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -25,7 +25,7 @@ case "${1:-}" in
 *) usage ;;
 esac
 
-# The packages of install_dependencies.sh that are libraries or ninja, and the libraries that those need.
+# Downloads the packages of install_dependencies.sh that are libraries or ninja, and the libraries that they need.
 fetch() {
   mkdir -p "$folder"
   local wanted package
@@ -64,7 +64,7 @@ bin=$PWD/build/cuda/bin
 mkdir -p "$logs"
 rows=() failures=0
 
-# check NAME COMMAND...: one row of the table. A test program that only skips has not checked anything.
+# check NAME COMMAND...: adds one row to the table. A test program that only skips its cases does not pass.
 check() {
   local name=$1 began=$SECONDS result=passed
   local log=$logs/${name//[^a-z0-9]/_}.txt
@@ -81,7 +81,7 @@ check() {
 
 sanitise() { # TOOL: one of compute-sanitizer's
   command -v compute-sanitizer >/dev/null || { echo "compute-sanitizer is not installed"; return 1; }
-  compute-sanitizer --tool "$1" --error-exitcode 1 "$bin/cuda_gpu" --gtest_filter='-*learns*' # which takes long
+  compute-sanitizer --tool "$1" --error-exitcode 1 "$bin/cuda_gpu" --gtest_filter='-*learns*' # those take too long
 }
 
 train() { # ARGUMENTS of gossamer train, on the embedded digits

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what Gossamer is built from, on Debian 12 and later and on Ubuntu 24.04 and later. Installs only what is
-# missing: where nothing is, it does nothing and needs no rights.
+# Installs the packages that Gossamer is built from, on Debian 12 and later and on Ubuntu 24.04 and later. Installs only
+# missing packages: without one it does nothing and needs no rights.
 #
 #   scripts/install_dependencies.sh            what users need
 #   scripts/install_dependencies.sh --checks   and the clang tools of .ci/run
@@ -26,7 +26,7 @@ esac
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   echo "This is not a Debian system: please see to it that your system has what Debian calls ${packages[*]}." >&2
-  exit 0 # they may be there; if not, CMake names the first that is missing
+  exit 0 # the packages may be installed; otherwise CMake names the first missing one
 fi
 
 missing=()

@@ -3,7 +3,7 @@
 
 usage: kubernetes_test.py GOSSAMER
 
-Its documents keep to the schemas of Kubernetes, its names fit together, and what its containers run trains, here on one
+Its documents keep to the schemas of Kubernetes, its names fit together, and its containers' command trains, here on one
 machine. Needs the package kubernetes-validate of PyPI, which brings the schemas; elsewhere it says so and ends with
 status 77.
 """
@@ -26,7 +26,7 @@ SMALL = "--data digits:samples=2000,test=500 --model mlp:hidden=32 --lr 0.1 --ep
 
 
 def refuses(document: dict) -> str:
-    """What the schemas of the newest version that is known have against it."""
+    """Returns the objection of the schemas of the newest known version. Empty if there is none."""
     import kubernetes_validate
     try:
         kubernetes_validate.validate(document, kubernetes_validate.latest_version(), strict=True)
@@ -36,7 +36,7 @@ def refuses(document: dict) -> str:
 
 
 def wrong_names(service: dict, job: dict) -> list[str]:
-    """What no schema sees: pods are called JOB-INDEX.SERVICE, if they say so, and labelled with the name of the job."""
+    """Returns wrong names that no schema sees. Pods are called JOB-INDEX.SERVICE, and labelled with the job's name."""
     name, pods = job["metadata"]["name"], job["spec"]["template"]["spec"]
     command = " ".join(pods["containers"][0]["args"])
     wanted = {"the service selects the pods": service["spec"]["selector"] == {"job-name": name},
@@ -49,7 +49,7 @@ def wrong_names(service: dict, job: dict) -> list[str]:
 
 
 def run_pods(gossamer: Path, service: dict, job: dict) -> str:
-    """What goes wrong when all pods are processes here."""
+    """Runs all pods as processes of this machine. Returns the failure; empty if there is none."""
     spec, port = job["spec"]["template"]["spec"]["containers"][0], free_ports()[0]
     token = secrets.token_hex(16)
     there = f"{job['metadata']['name']}-0.{service['metadata']['name']}:7000"

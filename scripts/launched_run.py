@@ -1,4 +1,4 @@
-"""A run that is launched on this machine: how far it is, which processes its nodes are, and its end."""
+"""A run that is launched on this machine: its progress, the processes of its nodes, and its end."""
 
 import argparse
 import contextlib
@@ -20,8 +20,8 @@ from pathlib import Path
 from separate_hosts import Network
 
 LONGEST_END_S = 20  # from the time limit of a run to its end
-JOIN_WAIT_S = 5  # so long a node looks for the leader at one address
-SETTLED_S = 0.5  # so long nobody has been missed
+JOIN_WAIT_S = 5  # time for which a node looks for the leader at one address
+SETTLED_S = 0.5  # time without a missing node
 LOOK_EVERY_S = 0.05
 
 
@@ -32,11 +32,11 @@ class Failure(Exception):
 @dataclass(frozen=True)
 class Process:
     number: int
-    started: int  # in ticks since the machine started: another process may get the number
+    started: int  # in ticks since the machine started; another process may get the number
 
     @staticmethod
     def read(number: int) -> tuple["Process", int] | None:
-        """It and its parent; nothing when it is gone."""
+        """Returns the process and its parent. None if the process is gone."""
         try:
             fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
         except OSError:
@@ -53,30 +53,30 @@ def children_of(parent: int) -> list[Process]:
 
 
 class Run:
-    """A launched run: how far it is, and which processes its nodes are."""
+    """A launched run: its progress, and the processes of its nodes."""
 
     def __init__(self, arguments: argparse.Namespace, folder: Path, limit: list[str], network: Network | None) -> None:
         self.folder = folder
-        self.launch_folder = folder.with_name(f"{folder.name}-launch")  # where it keeps what it says of other hosts
+        self.launch_folder = folder.with_name(f"{folder.name}-launch")  # folder for the output of other hosts
         self.network = network
         self.nodes = arguments.nodes
         self.restarted = 0
         self.leader = 0
-        self.processes: dict[int, int] = {}  # by the number of the node; but that of the first leader says nothing
-        self.missed: set[int] = set()  # nodes, as whoever leads has said
+        self.processes: dict[int, int] = {}  # by node; the first leader does not print its own
+        self.missed: set[int] = set()  # missing nodes, as the leader has reported
         self.complete_since = math.inf
-        self.epochs: list[tuple[float, float]] = []  # when, and how far
+        self.epochs: list[tuple[float, float]] = []  # time, and epoch
         self.seen: set[Process] = set()
         self.gossamer = os.path.abspath(arguments.gossamer)
-        self.address = ""  # of whoever leads, once that has changed
-        self.own: dict[int, subprocess.Popen] = {}  # nodes that are no children of launch, by number
-        self.due_s: dict[int, float] = {}  # when one of them is to be started
+        self.address = ""  # address of the leader, once the lead has changed
+        self.own: dict[int, subprocess.Popen] = {}  # nodes that are not children of launch, by number
+        self.due_s: dict[int, float] = {}  # start time of nodes in `own`
         screen, self.terminal = pty.openpty()  # launch shows progress to terminals
         self.flags = ["--patience", str(arguments.patience), *(["--insecure"] if network else [])]
         hosts = str(network.hosts) if network else f"localhost:{arguments.nodes}"
         if network:
             self.launch_folder.mkdir(exist_ok=True)
-        self.environment = {**os.environ, "GOSSAMER_TOKEN": secrets.token_hex(16)}  # of nodes that join by hand, too
+        self.environment = {**os.environ, "GOSSAMER_TOKEN": secrets.token_hex(16)}  # also of nodes that join by hand
         self.process = subprocess.Popen(
             [self.gossamer, "launch", "--hosts", hosts, "--restart", "1000000", "--restart-delay",
              str(arguments.restart_after), *self.flags, "--", *arguments.job, "--out", str(folder), *limit],
@@ -91,10 +91,10 @@ class Run:
 
     def read(self, screen: int) -> None:
         rest = b""
-        with contextlib.suppress(OSError):  # that is how terminals end
+        with contextlib.suppress(OSError):  # the end of a terminal
             while more := os.read(screen, 65536):
                 *lines, rest = re.split(rb"(?:\r|\n|\x1b\[K)+", rest + more)
-                if re.search(rb"bit/s$", rest):  # of a line that will be replaced
+                if re.search(rb"bit/s$", rest):  # the end of a line that will be replaced
                     lines, rest = [*lines, rest], b""
                 for line in lines:
                     self.hear(line.decode(errors="replace"))
@@ -104,11 +104,11 @@ class Run:
         if progress := re.match(r"epoch ([\d.]+)\S*  loss .* (\d+) of \d+ nodes  .*bit/s$", line):
             present = int(progress[2])
             if present > self.nodes - len(self.missed):
-                return  # of one that leads no more, and has yet to find out
+                return  # from a former leader that has yet to learn of its successor
             self.epochs.append((self.now(), float(progress[1])))
             self.complete_since = min(self.complete_since, self.now()) if present == self.nodes else math.inf
             return
-        if gone := re.match(r" *[\d.]+ s  node (\d+) (?:is lost|has left)", line):  # launch marks lines of others
+        if gone := re.match(r" *[\d.]+ s  node (\d+) (?:is lost|has left)", line):  # launch marks lines of other nodes
             self.missed.add(int(gone[1]))
             self.complete_since = math.inf
         if back := re.match(r" *[\d.]+ s  node (\d+) (?:is back|has come|is heard again)$", line):
@@ -117,7 +117,7 @@ class Run:
             self.processes[int(introduced[1])] = int(introduced[2])
         if leads := re.search(r"node (\d+) leads the run from now on", line):
             self.leader = int(leads[1])
-            self.missed.clear()  # it says of whom it does not hear
+            self.missed.clear()  # a new leader reports the nodes that it misses
         if leads := re.search(r"this node leads the run from now on, at (\S+)", line):
             self.address = leads[1]
         self.restarted += "is started again" in line
@@ -125,7 +125,7 @@ class Run:
             print(f"{self.now():8.2f} s  {line}", flush=True)
 
     def look(self) -> list[Process]:
-        """Its nodes: nothing but what this launch, or this program, has started itself."""
+        """Returns the processes of nodes, which this launch or this program has started itself."""
         now = children_of(self.process.pid)
         now += [one[0] for node in self.own.values() if node.poll() is None and (one := Process.read(node.pid))]
         self.seen.update(now)
@@ -137,7 +137,7 @@ class Run:
         return node in self.own and self.own[node].poll() is None
 
     def let_join(self) -> None:
-        """Starts those that are due, and once more those that have not found the leader."""
+        """Starts nodes that are due, and again nodes that have not found the leader."""
         for node, process in self.own.items():
             if process.poll() == 1:
                 self.due_s.setdefault(node, self.now() + SETTLED_S)
@@ -150,13 +150,13 @@ class Run:
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.terminal, env=self.environment)
 
     def launched_leader(self) -> str:
-        """The address of the last that led, of those that launch has started."""
+        """Returns the address of the last leader among the nodes that launch has started."""
         folder = max(self.launch_folder.glob("runs/*")) if self.network else self.folder
         record = folder / "launch.toml"
         return tomllib.loads(record.read_text())["leader"]
 
     def first_s(self) -> float:
-        """When its time began to count."""
+        """Returns the time at which the run's time began to count."""
         return self.epochs[0][0] if self.epochs else self.now()
 
     def finish(self, seconds: float) -> dict:
@@ -181,7 +181,7 @@ class Run:
         self.terminal = -1
 
     def end(self) -> None:
-        """Of whatever is left of it, and was started by it."""
+        """Kills the processes of the run that are left."""
         self.close()
         if self.process.poll() is None:
             self.look()
@@ -193,13 +193,13 @@ class Run:
                     os.kill(one.number, signal.SIGKILL)
 
     def pause_s(self, begin: float, end: float) -> float:
-        """The longest time without a step that ended in this one."""
+        """Returns the longest time without a step that ended in this interval."""
         rises = [b[0] for a, b in itertools.pairwise(self.epochs) if b[1] > a[1]]
         return max((b - a for a, b in itertools.pairwise([*rises, self.epochs[-1][0]]) if begin < b <= end),
                    default=0)
 
     def recorded(self, what: str) -> list[float]:
-        """Of the evaluations, as they were written down."""
+        """Returns a value of all recorded evaluations."""
         return [json.loads(line)[what] for line in (self.folder / "metrics.jsonl").read_text().splitlines()]
 
     def lost_epochs(self) -> float:

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Hosts that are network namespaces of this machine. They hang on a bridge that has a namespace of its own, so nothing
-# of the machine's own network is touched. Those that are cut off hang on another bridge, and reach each other there.
+# of the machine's own network is touched. Hosts that are cut off hang on another bridge, and reach each other there.
 #
 # usage: namespaces.sh PREFIX HOST,HOST,... FUNCTION ARGUMENTS...
 #
-# It is also sourced, where `mine` (which begins the names of all namespaces) and the array `hosts` are set.
+# Other scripts source it after they have set `mine` (which begins the names of all namespaces) and the array `hosts`.
 
 inside() { # HOST COMMAND...
   local name=$1
@@ -49,14 +49,14 @@ heal() { # HOST...
   move_to bridge "$@"
 }
 
-# By one process, for all of them at once.
+# Moves all hosts at once, in one process.
 move_to() { # BRIDGE HOST...
   local bridge=$1
   shift
   printf "link set %s master $bridge\n" "$@" | ip -n "$mine-switch" -batch -
 }
 
-# For `gossamer launch --hosts`.
+# Prints a file for `gossamer launch --hosts`.
 list_hosts() { # GOSSAMER DIRECTORY
   local k
   for k in "${!hosts[@]}"; do

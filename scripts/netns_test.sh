@@ -3,25 +3,25 @@
 #
 # usage: netns_test.sh GOSSAMER [CASE...]
 #
-# The network is that of namespaces.sh; nothing is left of it at the end. Needs root, `ip netns` and `tc`; elsewhere it
+# The network is that of namespaces.sh, and is removed at the end. Needs root, `ip netns` and `tc`; elsewhere the script
 # says so and ends with status 77.
 #
 # cases, all of them if none is named:
 #   fast      1 Gb/s
 #   slow      20 Mb/s
-#   healed    a host is cut off for less than the patience: nobody is lost
-#   cut       a host is cut off for longer: its worker is lost, and the others go on; it comes back when that is over
-#   one-way   what one host sends to another is dropped: one of the two is lost, and the others go on; it is tried again
-#             after a while, when that is over
-#   predicted `gossamer measure` finds the rate of slow links, and `gossamer simulate` how long runs over them take
+#   healed    a host is cut off for less than the patience: no worker is lost
+#   cut       a host is cut off for longer: its worker is lost, the others go on, and it comes back afterwards
+#   one-way   frames of one host to another are dropped: one of the two is lost, the others go on, and it comes back
+#             after a while, when the fault is over
+#   predicted `gossamer measure` finds the rate of slow links, and `gossamer simulate` the time of runs over them
 set -euo pipefail
 
 hosts=(alpha beta gamma delta)
 source "$(dirname "${BASH_SOURCE[0]}")/namespaces.sh"
-patience_s=10        # of the case that is to outlast a cut
-short_patience_s=3   # of those that are not
+patience_s=10        # longer than a cut
+short_patience_s=3   # shorter than a cut
 cut_s=5
-most_s=90            # of any run
+most_s=90            # limit of any run
 
 skip() {
   echo "netns_test.sh: skipped: $1"
@@ -42,7 +42,7 @@ launched=
 
 clean_up() {
   trap - EXIT INT TERM
-  # `timeout` hands the signal on, and kills what does not end by it.
+  # `timeout` hands the signal on, and kills the command if that does not end it.
   [[ -z $launched ]] || { kill "$launched" && wait "$launched"; } 2> /dev/null || true
   remove_network
   rm -rf "$work"
@@ -53,7 +53,7 @@ trap 'exit 143' TERM
 
 # -- the network ------------------------------------------------------------------------------------------------------
 
-# Of the network card of every host, in both directions.
+# Sets the rate of the network card of every host, in both directions.
 set_rate() { # RATE
   local name
   for name in "${hosts[@]}"; do
@@ -62,7 +62,7 @@ set_rate() { # RATE
   done
 }
 
-# What the one sends to the other goes to a card that nobody has.
+# Sends the frames of one host for the other to a card that does not exist.
 drop_one_way() { # FROM, TO'S NUMBER
   ip -n "$mine-$1" neighbour replace "$(address_of "$2")" lladdr 02:00:00:00:00:77 nud permanent dev eth0
 }
@@ -78,11 +78,11 @@ begin() { # CASE PATIENCE_S FLAGS...
   launched=$!
 }
 
-# Waits until the run has said something so often.
+# Waits until the run has printed a text this number of times.
 await() { # CASE WHAT TIMES
   local until=$((SECONDS + most_s))
   until [[ $(grep -c "$2" "$work/$1.log" 2> /dev/null) -ge $3 ]]; do
-    kill -0 "$launched" 2> /dev/null && ((SECONDS < until)) || return 0 # what is wrong is found at its end
+    kill -0 "$launched" 2> /dev/null && ((SECONDS < until)) || return 0 # `expect` reports failures at the end
     sleep 0.1
   done
 }
@@ -91,8 +91,8 @@ await_steps() { # CASE
   await "$1" "^epoch" 2
 }
 
-# Waits for the end of the run. What must hold then is said in Python: of its exit `status`, its summary `s`, its
-# evaluations `e`, what it printed, `log`, and the summary of another run, `beside(WHICH)`.
+# Waits for the end of the run, and checks conditions in Python: on its exit `status`, its summary `s`, its evaluations
+# `e`, its output `log`, and the summary of another run, `beside(WHICH)`.
 expect() { # CASE CONDITION...
   local name=$1 status=0
   shift
@@ -122,7 +122,7 @@ if (run / "summary.json").exists():
 def holds(condition: str) -> bool:
     try:
         return bool(eval(condition, names))
-    except (KeyError, NameError, OSError):  # there is no summary
+    except (KeyError, NameError, OSError):  # the summary is missing
         return False
 
 
@@ -151,7 +151,7 @@ case_fast() {
 case_slow() {
   set_rate 20mbit
   begin slow "$patience_s" --algorithm d-psgd "${small[@]}" --epochs 8 --eval-every 4
-  # It can be no faster than four cards of 20 Mb/s.
+  # The run cannot be faster than four cards of 20 Mb/s.
   expect slow 'status == 0' 's["lost"] == 0' 's["test_accuracy"] > 0.5' '2e7 < s["wire_bits"] / s["time_s"] < 8e7'
   set_rate 1gbit
 }
@@ -162,7 +162,7 @@ case_healed() {
   cut_off gamma
   sleep "$cut_s"
   heal gamma
-  # Synchronous workers wait for the one that is cut off, and go on together.
+  # Synchronous workers wait for the worker that is cut off, and go on together.
   expect healed 'status == 0' 's["end"] == "seconds"' 's["lost"] == 0' 's["views"] == 0' 's["unfinished"] == 0' \
     "longest_gap_s > $cut_s - 1" 'e[-1]["time_s"] > 14' 'len(set(s["steps_per_worker"])) == 1' \
     's["test_accuracy"] > 0.5'
@@ -195,8 +195,8 @@ here() { # COMMAND...
   (cd "$work" && "$@" > last.log 2>&1) || { cat "$work/last.log"; failed=1; }
 }
 
-# A run as it is, beside one as the measured hosts let expect it. Evaluations take no time in simulations, so there are
-# two, at the beginning and at the end, and the run lasts some seconds.
+# Compares a run with its simulation over the measured hosts. Evaluations take no time in simulations, so there are two,
+# at the beginning and at the end, and the run lasts some seconds.
 compare() { # EPOCHS ALGORITHM FLAGS...
   local epochs=$1 name=$2
   shift

@@ -1,4 +1,4 @@
-"""A network of hosts, one for each node of a run, that can be cut off from each other: those of namespaces.sh."""
+"""A network of the hosts of namespaces.sh, one for each node of a run, which can be cut off from each other."""
 
 import os
 import subprocess
@@ -9,12 +9,12 @@ from typing import Iterable
 class Network:
     def __init__(self, nodes: int, folder: Path, gossamer: str) -> None:
         """
-        :raises OSError: where there can be none; the text says why
+        :raises OSError: if this machine cannot have one; the text gives the reason
         """
         self.mine = f"gossamer-{os.getpid()}"
         self.names = [f"node{k}" for k in range(nodes)]
         self.hosts = folder / "hosts.toml"
-        self.away: list[str] = []  # of the names
+        self.away: list[str] = []  # names of hosts that are cut off
         try:
             self.call("make_network")
             self.hosts.write_text(self.call("list_hosts", os.path.abspath(gossamer), os.getcwd()))
@@ -23,7 +23,7 @@ class Network:
             raise
 
     def call(self, *command: str) -> str:
-        """Not broken off: it hears nothing of a terminal's interrupt, and whoever else is interrupted waits for it."""
+        """Runs namespaces.sh to its end. A terminal's interrupt does not reach it; this program waits for it."""
         with subprocess.Popen([Path(__file__).with_name("namespaces.sh"), self.mine, ",".join(self.names), *command],
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               start_new_session=True) as process:
@@ -33,7 +33,7 @@ class Network:
         return said
 
     def cut_off(self, processes: Iterable[int]) -> None:
-        """The hosts of these from all others, but not from each other, until `heal`."""
+        """Cuts off the hosts of these processes from all others, but not from each other, until `heal`."""
         self.away = [self.host_of(process) for process in processes]
         self.call("cut_off", *self.away)
 
@@ -41,7 +41,7 @@ class Network:
         self.call("heal", *self.away)
 
     def host_of(self, process: int) -> str:
-        """It need not be the one of the node's number: a node that comes late may get another."""
+        """Returns the host of a process. Its number may differ from the node's, because a late node may get another."""
         there = os.stat(f"/proc/{process}/ns/net")
         return next(name for name in self.names if os.path.samestat(there, os.stat(f"/run/netns/{self.mine}-{name}")))
 

@@ -1,4 +1,4 @@
-"""A Slurm of one host, in a folder of its own: munged, slurmctld and slurmd, as ordinary programs of whoever starts it.
+"""A Slurm of one host, in a folder of its own: munged, slurmctld and slurmd, as ordinary programs of its user.
 
 It listens on the loopback device alone, on ports that are free, has its own key and configuration, and knows nothing of
 a Slurm that this machine may belong to.
@@ -23,7 +23,7 @@ WHERE = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin"  # Debian's daemons ar
 READY_S = 30
 END_S = 10
 LOOK_EVERY_S = 0.1
-STARTS = 3  # a port that is free may be taken before a daemon has it
+STARTS = 3  # a free port may be taken before a daemon has it
 
 CONFIGURATION = """\
 ClusterName=gossamer
@@ -84,12 +84,12 @@ def free_ports() -> list[int]:
 
 
 class Slurm:
-    """To be used with `with`: nothing of it lives on."""
+    """A running Slurm, for use in a `with` statement. No process of it outlives the statement."""
 
     def __init__(self, folder: Path, slots: int, is_good_job: Callable[[int], bool]) -> None:
         """
         :param folder: exists, and is empty
-        :param is_good_job: whether the first job, and with it those that follow, may have that number
+        :param is_good_job: true if the first job may have that number, and the next jobs the next numbers
         """
         self.folder = folder
         self.slots = slots
@@ -123,7 +123,7 @@ class Slurm:
             (self.folder / name).mkdir(exist_ok=True)
         (self.folder / "slurm.conf").write_text(CONFIGURATION.format(
             folder=self.folder, ports=free_ports(), user=getpass.getuser(), first_job=self.first_job, slots=self.slots))
-        # It would have everybody reach its socket.
+        # munged insists on a socket that all users reach; --force overrides that.
         self.start_one("munged", "--foreground", "--force", "--key-file", str(key),
                        *(f"--{what}={self.folder}/munge.{what.partition('-')[0]}"
                          for what in ("socket", "pid-file", "seed-file", "log-file")))
@@ -147,7 +147,7 @@ class Slurm:
         await_that(what, holds_or_never_will, READY_S)
 
     def say(self, *command: str) -> str:
-        """What a command prints; nothing when it fails."""
+        """Returns the output of a command. Empty if it fails."""
         done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=READY_S,
                               check=False)
         return done.stdout.strip() if done.returncode == 0 else ""
@@ -160,11 +160,11 @@ class Slurm:
         return done.stdout.strip()
 
     def job(self, number: str) -> dict[str, str]:
-        """What Slurm knows of a job: JobState, Restarts, ExitCode, ..."""
+        """Returns the fields that Slurm has of a job: JobState, Restarts, ExitCode, ..."""
         return dict(word.split("=", 1) for word in self.order("scontrol", "show", "job", number).split() if "=" in word)
 
     def own_processes(self) -> list[int]:
-        """Whatever has been started with this configuration, also by Slurm."""
+        """Returns all processes with this configuration, also those that Slurm has started."""
         mark = f"SLURM_CONF={self.folder}/slurm.conf".encode()
         found = []
         for one in Path("/proc").iterdir():
@@ -174,7 +174,7 @@ class Slurm:
         return found
 
     def end(self) -> None:
-        """Also of jobs, should there still be some."""
+        """Ends the daemons, and the processes of jobs that are left."""
         for name in reversed(DAEMONS):
             if process := self.daemons.pop(name, None):
                 process.terminate()

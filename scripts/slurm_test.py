@@ -3,15 +3,15 @@
 
 usage: slurm_test.py GOSSAMER [CASE...]
 
-What is tried is what the documentation shows: the line of docs/clusters.md and apps/examples/slurm_job.sh. Needs no
-rights, but Debian's slurmctld, slurmd, slurm-client and munge; elsewhere it says so and ends with status 77.
+Tries the examples of the documentation: the line of docs/clusters.md and apps/examples/slurm_job.sh. Needs no rights,
+but Debian's slurmctld, slurmd, slurm-client and munge; elsewhere it says so and ends with status 77.
 
 cases, all of them if none is named:
   line      the line of the documentation trains
   steps     two steps of one job at a time do not meet
   cancel    scancel ends a job as Ctrl-C ends a run: it is evaluated and written down
-  requeue   a job that is put back and started again goes on from its checkpoint, and comes to the same bits as a run
-            that nobody has disturbed
+  requeue   a job that is put back and started again goes on from its checkpoint, and comes to the same bits as an
+            undisturbed run
 """
 
 import argparse
@@ -31,9 +31,9 @@ from slurm_cluster import Failure, Slurm, await_that, is_free, missing_programs
 ROOT = Path(__file__).resolve().parent.parent
 SKIPPED = 77
 SLOTS = 4
-JOB_S = 120  # any job, from where it is submitted to its end
-MOST_S = 300  # everything
-PORTS = (20_000, 10_000)  # where tasks meet: the first, and how many
+JOB_S = 120  # limit of any job, from its submission to its end
+MOST_S = 300  # limit of all cases together
+PORTS = (20_000, 10_000)  # ports on which tasks meet: the first, and their number
 MOST_JOBS = 20
 SMALL = "--data digits:samples=2000,test=500 --model mlp:hidden=32 --lr 0.1"
 UNENDING = f"{SMALL} --epochs 1000000 --eval-every 1000 --seconds {2 * JOB_S}"
@@ -55,7 +55,7 @@ def summary_of(run: Path) -> dict:
 
 
 class Bench:
-    """Where cases run: a Slurm, a folder, and the commands of the documentation."""
+    """Surroundings of the cases: a Slurm, a folder, and the commands of the documentation."""
 
     def __init__(self, slurm: Slurm, gossamer: Path, folder: Path) -> None:
         slurm.environment["GOSSAMER_TOKEN"] = secrets.token_hex(16)  # srun and sbatch hand it on
@@ -64,7 +64,7 @@ class Bench:
         self.folder = folder
 
     def call(self, line: str) -> str:
-        """What it prints, to both streams. It is to end well."""
+        """Returns the output of a command to both streams. Fails unless the command ends well."""
         done = subprocess.run(line, shell=True, env=self.slurm.environment, cwd=self.folder, text=True, timeout=JOB_S,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         expect(done.returncode == 0, f"{line} ended with status {done.returncode}", done.stdout)
@@ -87,7 +87,7 @@ class Bench:
         self.await_job(job, "it trains", lambda: len(re.findall(r"^epoch", self.output(job), re.M)) >= evaluations)
 
     def await_end(self, job: str) -> dict[str, str]:
-        """No task of it lives, either."""
+        """Waits until a job and all of its tasks have ended. Returns the fields of the job."""
         self.await_job(job, "it has ended", lambda: not self.slurm.say("squeue", "--noheader", "--jobs", job))
         return self.slurm.job(job)
 
@@ -133,7 +133,7 @@ def case_requeue(bench: Bench) -> None:
     bench.await_steps(job, 2)
     bench.slurm.order("scontrol", "requeue", job)
 
-    def is_back() -> bool:  # it would wait for two minutes, and cannot be told before it has ended
+    def is_back() -> bool:  # Slurm would wait two minutes, and takes no other start time before the job's end
         bench.slurm.say("scontrol", "update", f"JobId={job}", "StartTime=now")
         return (bench.folder / f"run-{job}-1").exists()
     bench.await_job(job, "it is started again", is_back)
@@ -152,7 +152,7 @@ CASES = {name.removeprefix("case_"): case for name, case in globals().items() if
 
 
 def end_once(number: int, _: object) -> None:
-    """What has been started is ended on the way out, which nothing interrupts."""
+    """Exits, and ends all started processes on the way out. No signal interrupts that."""
     for one in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
         signal.signal(one, signal.SIG_IGN)
     sys.exit(f"slurm_test.py: not done within {MOST_S} s" if number == signal.SIGALRM else 128 + number)

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""Strikes nodes of a run at random while it goes on, and compares what it comes to with a run that is left alone.
+"""Strikes nodes of a run at random while it goes on, and compares its result with that of an undisturbed run.
 
 usage: soak.py GOSSAMER [--nodes N] [--seconds S] [--every S] [--blows KIND,...] [--leader-share P]
                [--seed K] [--patience S] [--restart-after S] [--at-once N] [--tolerance A] [--spare NODE]
                [--most-growth KIB] [--keep DIR] -- train FLAGS...
 
-Starts `gossamer launch --restart ...` and every few seconds does something to one of its nodes, be it the one that
-leads:
+Starts `gossamer launch --restart ...` and strikes one of its nodes every few seconds, the leader included:
 
   kill      SIGKILL; launch starts it again, --restart-after seconds later
-  leave     SIGTERM, of a node that does not lead, and is of the second half, so that launch keeps some: it hands over
-            what it has, ends, and comes back as one that is started by hand, of which launch knows nothing
+  leave     SIGTERM to a node of the second half, so that launch keeps some, which does not lead: it hands over its
+            state, ends, and comes back started by hand, unknown to launch
   blink     SIGSTOP, and SIGCONT before the patience is over
   faint     SIGSTOP, and SIGCONT when the patience is over
   partition fewer than half of the nodes do not reach the others, and reach each other, for half the patience or for
@@ -18,16 +17,16 @@ leads:
             root makes. Without --blows there are partitions where that works; without partitions all nodes are on
             localhost, and hand each other frames through memory
 
-No blow falls before the run has recovered from those before; with --at-once N up to N nodes may be struck at a time,
-but always fewer than half; partitions come alone. Then the same job trains for as many epochs, undisturbed. Says how
-often what was struck, how long the run stood still around it and until all were back, by how much what it told of its
-epochs went back, how many lives are not counted to their end, and both accuracies.
+No blow falls before the run has recovered from the blows before; with --at-once N up to N nodes may be struck at a
+time, but always fewer than half; partitions come alone. Then the same job trains for as many epochs, undisturbed.
+Prints the number of blows of each kind, the pause of the run around them, the time until all were back, the loss of
+reported epochs, the number of lives that are not counted to their end, and both accuracies.
 
-Fails when the run does not end by itself in its time or ends with an error, does not recover, when a node was started
-again that nobody had struck, when a process outlives the run, when a count in metrics.jsonl goes back, when the
-accuracy is lower than the undisturbed one by more than the tolerance, and when processes that have warmed up hold more
-than --most-growth KiB more with each blow that they survive, in the mean; --spare has one live long enough to tell. A
-model of mlp:hidden=32 has 100 KiB: what is kept of each life of others is seen. The folder of a run that has failed is
+Fails when the run does not end by itself in its time, ends with an error or does not recover, when a node was started
+again without a blow, when a process outlives the run, when a count in metrics.jsonl goes back, when the accuracy is
+lower than the undisturbed one by more than the tolerance, and when processes that have warmed up hold more than
+--most-growth KiB more with each blow that they survive, in the mean; --spare lets one process live long enough to
+tell. A model of mlp:hidden=32 has 100 KiB, so a leak for each life of other nodes shows. The folder of a failed run is
 kept.
 """
 
@@ -51,21 +50,21 @@ from launched_run import LOOK_EVERY_S, SETTLED_S, Failure, Run
 from separate_hosts import Network
 from soak_memory import FEWEST, Memory
 
-LONGEST_RECOVERY_S = 30  # beside the patience, twice, and the pause before a restart
+LONGEST_RECOVERY_S = 30  # beyond twice the patience and the pause before a restart
 KINDS = ("kill", "leave", "blink", "faint", "partition")
 NEVER_GO_BACK = ("time_s", "step", "epoch", "payload_bits", "wire_bits")
-LASTS = {"blink": (0.2, 0.7), "faint": (1.2, 2.0), "partition": (0.5, 2.0)}  # from and to, in patiences
+LASTS = {"blink": (0.2, 0.7), "faint": (1.2, 2.0), "partition": (0.5, 2.0)}  # shortest and longest, in patiences
 
 
 @dataclass
 class Blow:
     kind: str
-    processes: dict[int, int]  # of the nodes that it hit
+    processes: dict[int, int]  # by struck node
     leader: int
     at_s: float
-    lasts_s: float  # 0: it ends processes
+    lasts_s: float  # 0: the blow ends processes
     is_over: bool
-    return_s: float = math.inf  # until nobody was missed any more
+    return_s: float = math.inf  # time until no node was missing any more
 
     def __str__(self) -> str:
         nodes = (f"node {node}, process {process}{', which leads' if node == self.leader else ''}"
@@ -89,7 +88,7 @@ class Striker:
         self.run = run
         self.chance = random.Random(arguments.seed)
         self.blows: list[Blow] = []
-        self.open: list[Blow] = []  # the run has not recovered from them
+        self.open: list[Blow] = []  # blows from which the run has not recovered
         self.memory = Memory()
         self.most_at_once = min(arguments.at_once, (arguments.nodes - 1) // 2)
         self.slack_s = 2 * arguments.patience + arguments.restart_after
@@ -110,13 +109,13 @@ class Striker:
                 next_s = self.run.now() + self.arguments.every
 
     def settle(self) -> None:
-        """Nobody is left stopped, and all come back."""
+        """Waits until the run has recovered from all blows, so that no node is left stopped."""
         while self.open and self.run.process.poll() is None:
             time.sleep(LOOK_EVERY_S)
             self.recover()
 
     def is_complete(self, since: float) -> bool:
-        """Nobody has been missed for a while that began then, or later."""
+        """Returns true if no node has been missing for a while that began then, or later."""
         return self.run.now() - max(since, self.run.complete_since) > SETTLED_S and self.run.epochs[-1][0] > since
 
     def recover(self) -> None:
@@ -144,25 +143,25 @@ class Striker:
         now = {node: self.run.processes.get(node) for node in blow.processes}
         are_back = all(process in children and (blow.lasts_s or process != blow.processes[node])
                        for node, process in now.items())
-        noticed_s = blow.at_s + self.arguments.patience  # a connection that was cut rests for as long again
+        noticed_s = blow.at_s + self.arguments.patience  # a cut connection rests for as long again
         since = max(blow.until_s, noticed_s) if blow.kind == "partition" else blow.until_s
         return are_back and blow.is_over and self.is_complete(since)
 
     def most_away(self, blow: Blow) -> int:
-        """Who leads is never given up by itself: when it is cut off, the others may be."""
+        """Returns the most nodes that a blow can cost. A leader that is cut off may give up all others, not itself."""
         if blow.kind == "partition" and blow.hit_leader:
             return self.arguments.nodes
         return 0 if blow.kind == "blink" else len(blow.processes)
 
     def strike_one(self, end_s: float) -> None:
         kind = self.chance.choice(self.arguments.blows)
-        role, share, length = (self.chance.random() for _ in range(3))  # as many for each blow, whatever it is
+        role, share, length = (self.chance.random() for _ in range(3))  # the same number for each kind of blow
         nodes = self.choose(kind, role, random.Random(share))
         first, last = (self.arguments.patience * bound for bound in LASTS.get(kind, (0, 0)))
         lasts_s = first + (last - first) * length
         comes_alone = kind in ("leave", "partition") or any(blow.kind == "partition" for blow in self.open)
         if not nodes or (comes_alone and self.open) or self.run.now() + lasts_s + self.slack_s > end_s:
-            return  # in the last case it would still be away at the end
+            return  # in the last case the node would still be away at the end
         processes = {node: self.run.processes[node] for node in nodes}
         blow = Blow(kind, processes, self.run.leader, self.run.now(), lasts_s, is_over=not lasts_s)
         print(f"{blow.at_s:8.2f} s  -- blow {len(self.blows) + 1}: {blow}", flush=True)
@@ -171,7 +170,7 @@ class Striker:
         self.open.append(blow)
 
     def choose(self, kind: str, role: float, chance: random.Random) -> list[int]:
-        """Whom to strike; nobody where there is none of whom it takes."""
+        """Returns the nodes to strike. Empty if there is no suitable node."""
         children = {one.number for one in self.run.look()}
         struck = {self.arguments.spare, *(node for blow in self.open for node in blow.processes)}
         nodes = sorted(k for k, process in self.run.processes.items() if process in children and k not in struck)
@@ -200,7 +199,7 @@ class Striker:
         else:
             self.signal(blow, signal.SIGCONT)
         blow.is_over = True
-        blow.lasts_s = self.run.now() - blow.at_s  # a busy machine takes its time
+        blow.lasts_s = self.run.now() - blow.at_s  # longer than planned on a busy machine
 
     def signal(self, blow: Blow, what: signal.Signals) -> None:
         for process in {one.number for one in self.run.look()} & set(blow.processes.values()):
@@ -237,7 +236,7 @@ def launched(arguments: argparse.Namespace, folder: Path, limit: list[str], netw
 
 @contextlib.contextmanager
 def separate(arguments: argparse.Namespace, folder: Path) -> Iterator[Network | None]:
-    """The nodes' hosts, if there are to be partitions; those that nobody has asked for only where that is possible."""
+    """Yields the nodes' hosts for partitions. Without --blows, yields None on a machine that cannot have partitions."""
     network = None
     if arguments.blows is None or "partition" in arguments.blows:
         try:
@@ -259,7 +258,7 @@ def separate(arguments: argparse.Namespace, folder: Path) -> Iterator[Network | 
 
 
 def soak(arguments: argparse.Namespace, folder: Path, network: Network | None) -> Iterator[str]:
-    """What is wrong, beside failures that end it."""
+    """Yields all faults, except failures that end the soak."""
     print(f"struck, seed {arguments.seed}:", flush=True)
     with launched(arguments, folder / "struck", ["--seconds", str(arguments.seconds)], network) as run:
         striker = Striker(arguments, run)
@@ -312,7 +311,7 @@ def blows(text: str) -> list[str]:
 
 
 def end_once(number: int, _: object) -> None:
-    """What has been started is ended on the way out, which nothing interrupts."""
+    """Exits, and ends all started processes on the way out. No signal interrupts that."""
     for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, signal.SIG_IGN)
     sys.exit(128 + number)

@@ -1,4 +1,4 @@
-"""How much memory the processes of a run hold, and how much more with each blow that they survive."""
+"""The memory that the processes of a run hold, and its growth with each blow that they survive."""
 
 import re
 from pathlib import Path
@@ -6,12 +6,12 @@ from typing import Iterable
 
 from launched_run import Process
 
-WARM_UP = 20  # blows after which pools, and heaps of threads, have nearly what they ever need
-FEWEST = 50  # blows survived, all processes together: fewer do not tell growth from what is taken once
+WARM_UP = 20  # blows after which pools and heaps of threads have nearly reached their final size
+FEWEST = 50  # blows survived, over all processes; fewer do not tell growth from one-time costs
 
 
 def own_kib(process: Process) -> int | None:
-    """What the process has for itself: no code, no files, no memory that is shared. Nothing when it is gone."""
+    """Returns the private memory of a process: no code, no files, no shared memory. None if the process is gone."""
     try:
         text = Path(f"/proc/{process.number}/status").read_text()
     except OSError:
@@ -21,23 +21,23 @@ def own_kib(process: Process) -> int | None:
 
 
 class Memory:
-    """Of each process, what it has had after each blow that it has survived; apart as long as it leads, because it
-    needs more for that from the moment when it begins."""
+    """The memory of each process after each blow that it has survived. The time as leader counts apart, because a
+    leader needs more from its first moment on."""
 
     def __init__(self) -> None:
         self.samples: dict[tuple[Process, bool], list[tuple[int, int]]] = {}
 
     def look(self, blows: int, processes: Iterable[Process], leader: int | None) -> None:
         """
-        :param blows: that there have been so far
-        :param leader: the process that leads, if it is known
+        :param blows: number of blows so far
+        :param leader: the process of the leader, if it is known
         """
         for one in processes:
             if (kib := own_kib(one)) is not None:
                 self.samples.setdefault((one, one.number == leader), []).append((blows, kib))
 
     def growth(self) -> tuple[float, int]:
-        """In KiB a blow, and over how many blows: the mean over all of these times, behind the warm-up of each."""
+        """Returns the mean growth in KiB a blow, and the number of blows, without the warm-up of each process."""
         kib = blows = 0
         for samples in self.samples.values():
             if warm := [one for one in samples if one[0] - samples[0][0] >= WARM_UP]:

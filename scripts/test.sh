@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 scripts/install_dependencies.sh
 
-# Said explicitly, because quickstart.sh turns them off in the same folder.
+# quickstart.sh turns tests off in the same folder, so they are turned on explicitly.
 if ! log=$(cmake --preset release -D GOSSAMER_TESTS=ON -D GOSSAMER_BENCH=ON 2>&1); then
   echo "$log" >&2
   exit 1

@@ -8,7 +8,7 @@
 namespace gossamer::topology {
 namespace {
 
-/// The edge i-j closed by the tree, from where the two ways to the root part.
+/// Returns the cycle that the edge i-j closes in the tree: it begins where the two ways to the root part.
 std::vector<rank> cycle_through(const detail::forest& trees, rank i, rank j) {
   std::vector<rank> front{i}, back{j};
   while (front.back() != back.back()) {

@@ -6,8 +6,8 @@
 
 namespace gossamer::topology {
 
-/// A 2-colouring: no edge inside a class. In AD-PSGD active workers start exchanges and passive
-/// ones answer, so that nobody who is waiting is ever waited for. Both classes ascend.
+/// A 2-colouring: no edge inside a class. In AD-PSGD active workers start exchanges and passive ones answer, so that no
+/// worker waits for a waiting one. Both classes ascend.
 struct bipartition {
   std::vector<rank> active;
   std::vector<rank> passive;

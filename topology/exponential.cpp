@@ -5,9 +5,8 @@
 namespace gossamer::topology::detail {
 namespace {
 
-// The paper prints the hops as 2^i + 1 for i = 0 .. floor(log2(n-1)). Its first one would be 2,
-// which joins workers of equal parity and so destroys the very bipartition that the algorithm rests
-// on; the hop of 1 is meant.
+// The paper prints the hops as 2^i + 1 for i = 0 .. floor(log2(n-1)). Its first hop would be 2, which joins workers of
+// equal parity and so destroys the bipartition that the algorithm needs; the hop of 1 is meant.
 std::vector<std::size_t> hops(std::size_t size) {
   std::vector<std::size_t> result{1};
   for (std::size_t power = 2; power <= std::bit_floor(size - 1); power *= 2)

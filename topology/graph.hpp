@@ -19,7 +19,8 @@ inline constexpr std::size_t max_workers = 1'000'000;
 /// weights such a graph takes 2 GiB.
 inline constexpr std::size_t max_edges = std::size_t{1} << 27;
 
-/// An undirected graph without self loops: who may talk to whom. Immutable; neighbours ascend.
+/// An undirected graph without self loops: its edges join workers that may talk to each other. Immutable; neighbours
+/// ascend.
 /// Memory: 4 bytes a node and 8 an edge. Threads: safe.
 class graph {
 public:
@@ -33,8 +34,8 @@ public:
   std::size_t size() const noexcept { return first_.empty() ? 0 : first_.size() - 1; }
   std::span<const rank> neighbours(rank i) const { return std::span{neighbours_}.subspan(first_[i], degree(i)); }
   std::size_t degree(rank i) const { return first_[i + 1] - first_[i]; }
-  /// Where the neighbours of i begin in a list of those of all nodes, one node behind the other; for i = size(), how
-  /// long that list is: twice the edges.
+  /// Start of i's neighbours in the list of all nodes' neighbours, one node behind the other. For i = size() the length
+  /// of that list: twice the edges.
   std::size_t offset(rank i) const { return first_.empty() ? 0 : first_[i]; }
   bool adjacent(rank i, rank j) const;
   std::vector<edge> edges() const; ///< each once, as (smaller, larger), ascending
@@ -48,11 +49,11 @@ public:
 private:
   void drop_repetitions();
 
-  std::vector<std::uint32_t> first_; // of each node's neighbours, and one behind the last
+  std::vector<std::uint32_t> first_; // start of each node's neighbours, and one entry behind the last
   std::vector<rank> neighbours_;
 };
 
-/// To be called before so many edges are made.
+/// Refuses too many edges before they are made.
 /// @param what "topology 'complete' of 20000 workers"
 /// @error errc::usage when they are more than `max_edges`
 void require_edges(std::string_view what, double edges);
@@ -65,11 +66,9 @@ struct topology_entry {
 /// All topologies. Adding one: its `topology_entry` and one line in registry.cpp.
 const registry<topology_entry>& topologies();
 
-/// The graph that a user names, e.g. "random-regular:degree=4"; a function of the three arguments
-/// (and, for `file`, of the file). It is connected. One worker is a graph without edges, whatever
-/// the topology.
-/// @error errc::usage when the topology does not exist for that size or is not connected; names
-/// what is allowed
+/// Returns the graph that a user names, e.g. "random-regular:degree=4"; a function of the three arguments (and, for
+/// `file`, of the file). It is connected. One worker is a graph without edges, whatever the topology.
+/// @error errc::usage when the topology does not exist for that size or is not connected; names what is allowed
 /// @error errc::bad_data, errc::io when its file is wrong or cannot be read; names file and line
 graph make_topology(std::string_view text, std::size_t size, std::uint64_t seed);
 

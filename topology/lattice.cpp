@@ -17,7 +17,7 @@ std::vector<std::size_t> divisors(std::size_t n) {
   return result;
 }
 
-/// The number of rows: as asked, or the largest divisor that makes no more rows than columns.
+/// Number of rows: as asked, or the largest divisor that makes no more rows than columns.
 std::size_t torus_rows(std::size_t asked, std::size_t size) {
   const auto possible = divisors(size);
   if (asked == 0) {

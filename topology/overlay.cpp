@@ -15,14 +15,14 @@ namespace {
 
 using allowed = std::function<bool(rank, rank)>;
 
-/// The original edges whose two ends are both present, or both absent.
+/// Returns the original edges whose two ends are both present, or both absent.
 std::vector<graph::edge> edges_within(const graph& g, const std::vector<bool>& present, bool inside) {
   auto edges = g.edges();
   std::erase_if(edges, [&](const auto& e) { return present[e.first] != inside || present[e.second] != inside; });
   return edges;
 }
 
-/// The rims of all holes, each ascending, in the order of the holes' lowest workers.
+/// Returns the rims of all holes, each ascending, in the order of the holes' lowest workers.
 std::vector<std::set<rank>> rims(const graph& original, const std::vector<bool>& present) {
   const graph lost{original.size(), edges_within(original, present, false)};
   const auto holes = detail::search(lost);
@@ -52,8 +52,7 @@ void close(const std::set<rank>& rim, const std::vector<rank>& piece, const allo
   }
 }
 
-/// The next edge between the piece of the lowest member and another one; nothing when all are
-/// together.
+/// Returns the next edge between the piece of the lowest member and another piece; `nullopt` when one piece is left.
 std::optional<graph::edge> next_link(const graph& g, const std::vector<rank>& members, const allowed& may_join) {
   const auto piece = detail::search(g).root;
   std::vector<rank> inside, outside;
@@ -67,8 +66,8 @@ std::optional<graph::edge> next_link(const graph& g, const std::vector<rank>& me
   return std::nullopt;
 }
 
-/// When one class has died out, the lowest of two or more survivors changes class; one that is
-/// alone is active.
+/// Divides the members into classes. When one class has died out, the lowest of two or more survivors changes class; a
+/// single survivor is active.
 bipartition assign(const std::vector<rank>& members, const std::vector<bool>& active) {
   bipartition roles;
   for (rank i : members)
@@ -151,7 +150,7 @@ void overlay::rebuild() {
     close(rim, piece, may_join, edges);
   current_ = graph{original_.size(), edges};
   if (how_ == repair::any)
-    return; // every hole is closed, so nothing is apart
+    return; // every hole is closed, so one piece is left
   while (const auto added = next_link(current_, everybody, may_join)) {
     edges.push_back(*added);
     current_ = graph{original_.size(), edges};

@@ -7,45 +7,44 @@
 
 namespace gossamer::topology {
 
-/// Which edges may be added when workers are lost.
+/// Edges that may be added when workers are lost.
 enum class repair {
-  any,      ///< whichever close the hole best
+  any,      ///< the edges that close the hole best
   bipartite ///< only between active and passive workers, for AD-PSGD
 };
 
 /// A topology whose workers come and go. Numbers are stable; absent workers have no neighbours.
 ///
-/// The present graph is a function of the original graph and of the set of present workers alone,
-/// never of the order in which they left. So all workers that agree on who is there agree on who
-/// talks to whom, and when everybody is back the graph is the original one.
+/// The present graph is a function of the original graph and of the set of present workers alone, never of the order in
+/// which workers left. So workers that agree on the set agree on the graph, and the graph is the original one when all
+/// workers are back.
 ///
-/// It consists of the original edges between present workers, and of repairs. A hole is a connected
-/// set of absent workers, its rim the present neighbours of the hole. A rim of two becomes an edge:
-/// a ring stays a ring. A larger rim that the original edges leave in pieces is joined to a ring in
-/// ascending order: the survivors of a star whose hub is lost form a ring. The survivors are always
-/// connected.
+/// It consists of the original edges between present workers, and of repairs. A hole is a connected set of absent
+/// workers, its rim the present neighbours of the hole. A rim of two becomes an edge: a ring stays a ring. A larger rim
+/// that the original edges leave in pieces is joined to a ring in ascending order: the survivors of a star whose hub is
+/// lost form a ring. The survivors are always connected.
 ///
-/// With `repair::bipartite` every worker keeps the class that `split` gave it and edges inside a
-/// class are never added. What then remains apart is linked piece by piece to the lowest survivor's
-/// piece, each time by an edge from the lowest worker that can be linked to the least connected
-/// worker of the other class. Only when one class has died out and two workers or more survive does
-/// the lowest of them change class. So the survivors are connected here as well, and `roles()` is
-/// always a 2-colouring; but a ring may open (neighbours on both sides of a lost worker are in one
+/// With `repair::bipartite` every worker keeps the class that `split` gave it, and edges inside a class are never
+/// added. Pieces that then remain apart are linked one by one to the lowest survivor's piece, each time by an edge from
+/// the lowest worker that can be linked to the least connected worker of the other class. The lowest survivor changes
+/// class only when one class has died out and two workers or more survive. So the survivors are connected here as well,
+/// and `roles()` is always a 2-colouring; but a ring may open (neighbours on both sides of a lost worker are in one
 /// class).
 ///
-/// Immutable: `without`, `with` and `among` return another overlay; O(nodes + edges) each, in the worst case
-/// of a bipartite repair O(pieces * (nodes + edges)). Threads: safe.
+/// Immutable: `without`, `with` and `among` return another overlay; O(nodes + edges) each, in the worst case of a
+/// bipartite repair O(pieces * (nodes + edges)). Threads: safe.
 class overlay {
 public:
-  /// Everybody is present.
+  /// Begins with all workers present.
   /// @error errc::usage when the graph is not connected, or not bipartite although the repair is
   explicit overlay(graph original, repair how = repair::any);
 
-  /// Absent workers may be lost again, and present ones may come back: nothing changes then.
+  /// Removes or returns a worker. An absent worker may be lost again and a present one come back: nothing changes then.
   /// @error errc::usage when there is no worker of that number
   overlay without(rank lost) const;
   overlay with(rank returned) const;
-  /// With these present, and no others. @param present for each worker; costs as one change does
+  /// Returns the overlay of these workers and no others; costs as much as one change.
+  /// @param present for each worker
   overlay among(std::vector<bool> present) const;
 
   bool present(rank i) const { return present_[i]; }

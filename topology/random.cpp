@@ -24,8 +24,8 @@ std::optional<graph> first_connected(std::uint64_t seed, std::uint64_t attempts,
   return std::nullopt;
 }
 
-/// Every node has `degree` loose ends; two random ones at a time are tied, unless that would make a
-/// loop or a double edge. Nothing when the last ends cannot be tied.
+/// Gives every node `degree` loose ends, and ties two random ends at a time unless that would make a loop or a double
+/// edge. Returns `nullopt` when the last ends cannot be tied.
 std::optional<graph> tie_loose_ends(random_sequence& random, std::size_t size, std::size_t degree) {
   std::vector<rank> ends;
   for (rank i = 0; i < size; ++i)
@@ -82,7 +82,7 @@ graph make_random_regular(const arguments& values, std::size_t size, std::uint64
   require_regular_exists(size, degree);
   require_edges(fmt::format("topology 'random-regular:degree={}' of {} workers", degree, size),
                 0.5 * static_cast<double>(size) * static_cast<double>(degree));
-  // Dense graphs are drawn as complements of sparse ones, where loose ends can be tied.
+  // A dense graph is drawn as the complement of a sparse one, where loose ends can be tied.
   const bool dense = 2 * degree > size - 1;
   const auto drawn_degree = dense ? size - 1 - degree : degree;
   const auto found = first_connected(seed, 10'000, [&](random_sequence& random) {
@@ -96,8 +96,8 @@ graph make_random_regular(const arguments& values, std::size_t size, std::uint64
   return *found;
 }
 
-/// A graph with a lonely node is not connected, and P(no node is lonely) is about exp(-expected
-/// number of lonely nodes).
+/// True if the graph is almost surely not connected: P(no node is lonely) is about exp(-expected number of lonely
+/// nodes).
 bool hopeless(std::size_t size, double p) {
   const auto n = static_cast<double>(size);
   return n * std::pow(1 - p, n - 1) > 8;

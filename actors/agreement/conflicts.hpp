@@ -11,17 +11,17 @@
 
 namespace gossamer::actors {
 
-/// Of nodes that do not reach each other, says who is lost: whoever reaches the fewest, so that one whose network is
-/// broken does not cost all those of whom it complains. Complaints are collected for a moment, because both sides
-/// complain. Of two alike, the one is lost of whom the other has complained first; the leader's node never is. Whoever
-/// was lost is barred for some time, each time twice as long, although the leader hears it. Knows no clock: its owner
-/// tells the time, since whenever. Threads: as a value.
+/// Decides which of several nodes that do not reach each other is lost: the node that reaches the fewest, so that a
+/// node with a broken network does not cost all nodes that it complains about. Complaints are collected for a moment,
+/// because both sides complain. Of two alike, the target of the first complaint is lost; the leader's node never is. A
+/// lost node is barred for some time, each time twice as long, although the leader hears it. The class has no clock:
+/// its owner passes the time, from any origin. Threads: as a value.
 class conflicts {
 public:
   using time = std::chrono::nanoseconds;
   static constexpr time collected_for = std::chrono::seconds(1);
 
-  /// @param first_bar for how long one is barred the first time
+  /// @param first_bar for how long a node is barred the first time
   explicit conflicts(std::uint32_t leader = 0, time first_bar = std::chrono::seconds(20))
       : leader_(leader), first_bar_(first_bar) {}
 
@@ -34,11 +34,11 @@ public:
     since_ = since_.value_or(now);
     complaints_.push_back({by, about, std::move(why)});
   }
-  /// It is lost for another reason.
+  /// Drops all complaints by and about a node that is lost for another reason.
   void forget(std::uint32_t node) {
     std::erase_if(complaints_, [=](const auto& c) { return c.by == node || c.about == node; });
   }
-  /// The leader does not hear it, either: it was cut off from everybody.
+  /// Lifts the bar of a node that the leader does not hear, either: it was cut off from all nodes.
   void pardon(std::uint32_t node) {
     forget(node);
     bars_.erase(node);
@@ -47,7 +47,7 @@ public:
     const auto found = bars_.find(node);
     return found != bars_.end() && now < found->second.until;
   }
-  /// Who is lost; most of the time nobody.
+  /// Returns the nodes that are lost; usually none.
   std::vector<loss> settle(time now) {
     std::vector<loss> result;
     if (!since_ || now - *since_ < collected_for)
@@ -100,7 +100,7 @@ private:
   time first_bar_;
   std::vector<complaint> complaints_;
   std::map<std::uint32_t, bar> bars_;
-  std::optional<time> since_; ///< the first of them
+  std::optional<time> since_; ///< time of the first complaint
 };
 
 } // namespace gossamer::actors

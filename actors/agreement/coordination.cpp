@@ -12,10 +12,10 @@ namespace gossamer::actors {
 namespace {
 
 constexpr double longest_wait_for_steps_s = 10;
-constexpr double longest_wait_for_models_s = 1; // without those that are missing,
-constexpr double longest_wait_s = 10;           // and if they are needed
+constexpr double longest_wait_for_models_s = 1; // then the run does without missing models
+constexpr double longest_wait_s = 10;           // then it fails, if missing models are needed
 constexpr double longest_shortage_s = 30;
-constexpr double wish_again_s = 1; // what the leader has not been told may have got lost
+constexpr double wish_again_s = 1; // a wish may get lost on its way to the leader
 
 constexpr std::uint64_t most_collections = std::uint64_t{1} << 20; // under one leader
 
@@ -29,7 +29,7 @@ coordination::coordination(const experiment& e, const consensus::resolution& las
     : run_(&e), last_(last), members_(e, last.what.view), stopping_(last.stopping), why_(last.why),
       checkpoint_(checkpoint), collection_(first_final + last.number() * most_collections) {}
 
-// -- events: who is there ---------------------------------------------------------------------------------------------
+// -- events: members --------------------------------------------------------------------------------------------------
 
 coordination::orders coordination::take_over(const decision& before) {
   orders out;
@@ -66,7 +66,7 @@ coordination::orders coordination::on(const consensus::resolution& next) {
   stopping_ |= next.stopping;
   if (running() && next.stopping && why_ == run_end::planned)
     why_ = next.why;
-  if (names_the_dead() || (is_unmet() && is_news)) // another would say the same of who waits and cannot be started yet
+  if (names_the_dead() || (is_unmet() && is_news)) // without news, a further resolution changes nothing
     wish({}, out);
   for (const auto i : lost)
     if (phase_ == phase::collecting)
@@ -75,7 +75,7 @@ coordination::orders coordination::on(const consensus::resolution& next) {
   return out;
 }
 
-/// Of the models that are collected, those that have come are not lost; those of masters no worker can take along.
+/// Models that have been collected already are not lost. Dying workers do not take the models of masters along.
 coordination::orders coordination::on(const consensus::models_are_lost&) {
   orders out;
   models_are_lost_ = true;
@@ -88,7 +88,7 @@ coordination::orders coordination::on(const consensus::models_are_lost&) {
   return out;
 }
 
-/// The lives of the next view take the place of those before. @returns who is lost
+/// Replaces the lives by those of the next view. @returns the ranks that are lost
 std::vector<rank> coordination::follow(const view_change& next, orders& out) {
   std::vector<rank> lost;
   if (next.number == last_.what.view.number)
@@ -142,13 +142,13 @@ coordination::orders coordination::on(const worker_joined& m) {
 // -- events: steps ----------------------------------------------------------------------------------------------------
 
 coordination::orders coordination::on(const run_progress& m) {
-  const bool endless = std::isinf(run_->planned_epochs); // but for its time
+  const bool endless = std::isinf(run_->planned_epochs); // only its time ends it
   if (synchronous() || endless || m.updates < run_->planned_updates)
     return {};
   return on(stop_run{run_end::planned});
 }
 
-/// The next resolution lets go who is to leave.
+/// Wishes for the next resolution, which lets leaving workers go, once enough have paused.
 coordination::orders coordination::on(const worker_paused& m) {
   orders out;
   if (!running() || !members_.is_current(m.source, m.incarnation))
@@ -176,7 +176,7 @@ coordination::orders coordination::on(const worker_finished& m) {
   return out;
 }
 
-/// Asynchronous workers save at once (see `cut`); synchronous ones before the first step that nobody has begun.
+/// Asynchronous workers save at once (`cut`); synchronous ones before the first step that no worker has begun.
 coordination::orders coordination::on(const checkpoint_due&) {
   if (!running() || stopping_)
     return {}; // the last one comes when all have finished
@@ -239,7 +239,7 @@ coordination::orders coordination::on(const time_is& m) {
   } else if (running()) {
     why_ = hurry_;
     if (gives_up_now)
-      revive_masters(out); // nobody waits for a fault plan any more
+      revive_masters(out); // the run no longer waits for a fault plan
     if (members_.masters_are_ready())
       collect(out);
   }
@@ -250,7 +250,7 @@ std::size_t coordination::workers_left() const {
   return static_cast<std::size_t>(std::ranges::count_if(members_.living(), [this](rank i) { return !is_master(i); }));
 }
 
-/// Under a new leader the time begins anew.
+/// Fails a run with too few workers for too long. The time begins anew under a new leader.
 void coordination::look_for_shortage(orders& out) {
   const auto least = run_->settings.min_workers.value_or(1);
   const auto left = workers_left();
@@ -264,20 +264,20 @@ void coordination::look_for_shortage(orders& out) {
          out);
 }
 
-// -- what follows from them -------------------------------------------------------------------------------------------
+// -- consequences -----------------------------------------------------------------------------------------------------
 
-/// Whether something is to be agreed on still.
+/// True if something is still to be agreed on.
 bool coordination::is_unmet() const {
   return running() && (names_the_dead() || !waiting_.empty() || (stopping_ && !last_.stopping));
 }
 
-/// What is being agreed on is not wished for once more at once: that would be another question to all workers.
+/// Notes the time of a wish, so that it is not repeated at once: that would be another question to all workers.
 void coordination::wish(const consensus::wish& what, orders& out) {
   wished_s_ = now_s_;
   out.emplace_back(what);
 }
 
-/// This rank is no member any more. @param left as it was to
+/// Notes that a rank is no longer a member. @param left true if it left because it was told to
 void coordination::lose(rank i, bool left, orders& out) {
   finished_.erase(i);
   unfinished_.erase(i);
@@ -310,7 +310,8 @@ void coordination::revive_masters(orders& out) const {
       out.emplace_back(restart_worker{i});
 }
 
-/// When nobody does anything any more, the models are final: no exchange is under way. Masters alone finish nothing.
+/// Collects the models once all members have finished: they are final, since no exchange is under way. Masters alone
+/// finish nothing.
 void coordination::collect_when_finished(orders& out) {
   if (!running() || !members_.masters_are_ready() || members_.population() == run_->masters
       || finished_.size() != members_.population())

@@ -36,8 +36,8 @@ struct checkpoint_due {};
 struct forget_worker {
   rank who = 0;
   std::uint32_t incarnation = 0;
-  std::uint64_t left = 0; ///< how many workers live
-  bool retired = false;   ///< as it was to
+  std::uint64_t left = 0; ///< number of workers that live
+  bool retired = false;   ///< it left because it was told to
 };
 /// A later life has begun.
 struct welcome_worker {
@@ -47,30 +47,31 @@ struct welcome_worker {
 struct end_run {
   run_end why = run_end::planned;
   std::uint64_t unfinished = 0;   ///< workers and masters that were still within a step
-  std::vector<rank> missing = {}; ///< who has not sent a model in time
+  std::vector<rank> missing = {}; ///< ranks that have not sent a model in time
 };
 
-/// Nobody is left who has the model.
+/// The failure of a run in which no worker with the model is left.
 run_failed extinction();
 
-/// What whoever leads does besides: it follows who has finished, decides when the run is over, has checkpoints
-/// made, and collects the final models. A state machine without actors, threads and clocks: events in, orders out.
+/// The leader's care for the run: it tracks the workers that have finished, decides when the run is over, has
+/// checkpoints made, and collects the final models. A state machine without actors, threads and clocks: events in,
+/// orders out.
 ///
-///     running  --everybody has finished, or nobody waits any longer-->  collecting  --final models are in-->  over
+///     running  --all workers have finished, or the wait is over--------->  collecting  --final models are in-->  over
 ///              <--a master dies with its model------------------------
 ///
-/// Who takes part, and how many steps are done, all nodes agree on (`consensus::delegate`): this asks for it (`wish`),
-/// and hears of it (`resolution`). When the leader dies, the next one begins with what the last resolution says, and
-/// all nodes tell it again what it must know: who has finished, who is lost.
+/// All nodes agree on the members and on the number of steps (`consensus::delegate`): this class asks for it (`wish`),
+/// and hears of it (`resolution`). When the leader dies, the next one begins with the last resolution, and all nodes
+/// repeat what it must know: the workers that have finished, and those that are lost.
 ///
-/// A run that was stopped ends, whatever becomes of its workers: ten seconds later it does not wait for steps any more,
-/// after one more it does without the models that are missing, and if those are needed it fails after another nine.
-/// One in which fewer workers have been left for half a minute than there must be (`--min-workers`) fails.
+/// A run that was stopped ends, whatever becomes of its workers: after ten seconds it no longer waits for steps, after
+/// one more it does without missing models, and if those are needed it fails after another nine. A run that has had
+/// fewer workers than `--min-workers` for half a minute fails.
 ///
 /// A value: it can be copied, compared by its bytes, saved and read back. Threads: as a value.
 class coordination {
 public:
-  /// Numbers of evaluations from here on are for final models. A later `snapshot_request` has a higher one, also under
+  /// Evaluations numbered from here on are for final models. A later `snapshot_request` has a higher number, even under
   /// a later leader.
   static constexpr std::uint64_t first_final = std::uint64_t{1} << 63;
 
@@ -79,16 +80,16 @@ public:
   using orders = std::vector<order>;
 
   /// @param e outlives this object
-  /// @param last by which this process leads
+  /// @param last the resolution by which this process leads
   /// @param checkpoint the newest that was ordered; 0: none
   coordination(const experiment& e, const consensus::resolution& last, std::uint64_t checkpoint = 0);
 
-  /// Who was there under the leader before, and is not, or in another life, by the resolution that gave this one the
-  /// leader: nobody else has taken note of it.
+  /// Reports lives that ended or began between `before`, the last decision under the former leader, and the resolution
+  /// that made this process the leader. No other process has taken note of them.
   orders take_over(const decision& before);
   orders on(const consensus::resolution& next);
   orders on(const consensus::models_are_lost& m);
-  orders on(const run_progress& m); ///< of all workers; needed in asynchronous runs, which it ends
+  orders on(const run_progress& m); ///< counts all workers; needed in asynchronous runs, which it ends
   orders on(const worker_joined& m);
   orders on(const worker_paused& m);
   orders on(const worker_finished& m);
@@ -101,16 +102,16 @@ public:
 
   bool over() const noexcept { return phase_ == phase::over; }
   bool running() const noexcept { return phase_ == phase::running; }
-  /// Whether this model is one of the final ones, and has not come yet.
+  /// True if this model is one of the final ones, and has not come yet.
   bool awaits(const model_came& m) const;
   const membership& members() const noexcept { return members_; }
 
-  /// So far, under this leader: deaths that were noticed, workers that were started anew.
+  /// Counts so far under this leader: deaths that were noticed, workers that were started anew.
   std::uint64_t lost() const noexcept { return lost_; }
   std::uint64_t returned() const noexcept { return returned_; }
-  /// Changes of who is there, of the whole run.
+  /// Number of changes of the view in the whole run.
   std::uint64_t views() const noexcept { return last_.what.view.number - 1; }
-  /// The newest checkpoint that was ordered where steps do not number them.
+  /// Number of the newest ordered checkpoint, where steps do not number checkpoints.
   std::uint64_t checkpoint() const noexcept { return checkpoint_; }
   void ordered_before(std::uint64_t checkpoint) { checkpoint_ = std::max(checkpoint_, checkpoint); }
 
@@ -147,18 +148,18 @@ private:
 
   bool stopping_ = false; // no more steps than are under way
   run_end why_ = run_end::planned;
-  run_end hurry_ = run_end::planned; // the time or the user, who do not wait for ever,
-  double since_s_ = 0;               // since this moment; then, since that when steps were given up
+  run_end hurry_ = run_end::planned; // why the run is stopped early, with limited waits
+  double since_s_ = 0;               // begin of the present wait: the stop, later the moment when steps were given up
   bool given_up_ = false;
   double now_s_ = 0, wished_s_ = 0;
-  double enough_s_ = 0; // when there were last as many workers as there must be
+  double enough_s_ = 0; // last moment with as many workers as there must be
 
-  std::uint64_t checkpoint_; // the last that was ordered, where steps do not number them
+  std::uint64_t checkpoint_; // number of the last one ordered, where steps do not number them
 
-  std::uint64_t collection_;      // the number of the next one
-  std::set<rank> awaited_, came_; // of the present collection
-  std::set<rank> unfinished_;     // when it began: who comes back afterwards has nothing left to take part in
-  bool models_are_lost_ = false;  // of all workers, since the last resolution
+  std::uint64_t collection_;      // number of the next one
+  std::set<rank> awaited_, came_; // ranks of the present collection
+  std::set<rank> unfinished_;     // when it began; a worker that comes back afterwards has nothing left to take part in
+  bool models_are_lost_ = false;  // those of all workers, since the last resolution
   std::uint64_t lost_ = 0, returned_ = 0;
 };
 

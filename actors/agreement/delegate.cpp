@@ -1,4 +1,4 @@
-// What every node does: promise, answer, accept, and follow what has been resolved.
+// The part of every node: promise, answer, accept, and follow resolutions.
 #include "gossamer/actors/agreement/delegate.hpp"
 
 #include "gossamer/actors/agreement/validation.hpp"
@@ -49,12 +49,12 @@ void delegate::receive(const hold& m, orders& out) {
   if (!std::exchange(held_, true)) {
     held_since_s_ = now_s_;
     if (!can_answer())
-      out.emplace_back(freeze_workers{});
+      out.emplace_back(hold_workers{});
   }
   answer(out);
 }
 
-/// A proposal is accepted also by a voter that has not heard the question: it was not counted among those who hold.
+/// Accepts a proposal even if this voter has not heard the question: it was not counted among the nodes that hold.
 void delegate::receive(const propose& m, orders& out) {
   learn(m.last, out);
   if (refuses(m.by, m.last, out) || !votes())
@@ -66,7 +66,7 @@ void delegate::receive(const propose& m, orders& out) {
 
 void delegate::receive(const proceed& m, orders& out) { learn(m.last, out); }
 
-/// Whether the leader has a successor, or has missed a resolution. It is told.
+/// True if the leader has a successor, or has missed a resolution. Tells it so.
 bool delegate::refuses(const ballot& by, const resolution& last, orders& out) const {
   if (by >= promised_ && last.number() >= last_.number())
     return false;
@@ -97,10 +97,11 @@ holding delegate::standing_here() const {
   return m;
 }
 
-// -- what has been resolved -------------------------------------------------------------------------------------------
+// -- resolutions ------------------------------------------------------------------------------------------------------
 
-/// Also under a question of a newer leader: what has been decided will be what that one finds. Who leads by it
-/// says so, whoever has found that it was decided: others have known it earlier, perhaps, and spoken in vain.
+/// Adopts a decided resolution, even under the question of a newer leader, which will find the same decision. The
+/// leader that it names announces it, whichever node has found that it was decided: other nodes may have known it
+/// earlier, and spoken in vain.
 void delegate::learn(const resolution& r, orders& out) {
   if (r.number() <= last_.number())
     return;
@@ -121,12 +122,12 @@ void delegate::learn(const resolution& r, orders& out) {
     say_to_all(proceed{r}, out);
 }
 
-/// Who takes part in a resolution has answered a question after the last one before it, so none has been skipped.
+/// A member of a resolution has answered a question after the resolution before it, so none has been skipped.
 void delegate::follow(standing& w, const resolution& next) const {
   const auto& view = next.what.view;
   const auto found = view.lives.find(w.who);
   if (found == view.lives.end() || !next.knows(self_, life()))
-    return; // left out, or the former life of this node is meant: the model stays of the line that it is
+    return; // left out, or a former life of this node is meant: the model keeps its line
   const bool gets_state = view.donors.contains(w.who);
   if (found->second != w.incarnation && gets_state) {
     w = {.who = w.who, .incarnation = found->second};

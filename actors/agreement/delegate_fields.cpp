@@ -1,4 +1,4 @@
-// A delegate as bytes. Messages are described once, by `inspect`; here an archive is what inspects them.
+// Saves a delegate and reads it back. An archive acts as the inspector here, so each message is described only once.
 #include "gossamer/actors/agreement/delegate.hpp"
 #include "gossamer/actors/agreement/inspecting_archive.hpp"
 

@@ -1,4 +1,4 @@
-// What a node does that leads, or might take it.
+// The part of a node that leads, or stands for election.
 #include "gossamer/actors/agreement/delegate.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ void delegate::ask(orders& out) {
   receive(question, out);
 }
 
-/// Also when it did not lead: what it knew as a leader is worth nothing any more.
+/// Resets the leader's state. Safe to call on a node that was not the leader.
 void delegate::give_up() {
   phase_ = phase::none;
   answers_.clear();
@@ -38,13 +38,13 @@ void delegate::give_up() {
 void delegate::receive(const refused& m, orders& out) {
   if (phase_ != phase::none && m.by == mine_) {
     give_up();
-    not_before_s_ = now_s_ + rules_->repeat_s * turn(); // two that contradict each other must not do so for ever
+    not_before_s_ = now_s_ + rules_->repeat_s * turn(); // two leaders must not contradict each other for ever
   }
   highest_term_ = std::max(highest_term_, m.promised.term);
   learn(m.last, out);
 }
 
-/// It stays where it is while that is possible: a change costs what a leader alone knows.
+/// The lead stays where it is while that is possible: a change loses what only the leader knows.
 std::optional<node_number> delegate::leader() const {
   const auto may_have_it = [this](node_number v) {
     return v == self_ ? votes() : seats_.is_well(v, last_.nodes.at(v).life);
@@ -77,8 +77,8 @@ std::vector<node_number> delegate::awaited() const {
   return result;
 }
 
-/// A quorum, because it contains somebody who knows what another quorum may have accepted; everybody else, because who
-/// has not answered is left out.
+/// Waits for a quorum, because it contains a voter that knows what another quorum may have accepted; and for every
+/// other node that is well, because a node that has not answered is left out.
 void delegate::conclude(orders& out) {
   if (phase_ != phase::asking || !awaited().empty())
     return;
@@ -104,7 +104,8 @@ void delegate::conclude(orders& out) {
   receive(proposal, out);
 }
 
-/// What may have been decided already must not be forgotten. If it was, then it is the newest that anybody accepted.
+/// Returns the newest accepted proposal, which may have been decided already: a decided one is the newest that any
+/// voter accepted.
 const resolution* delegate::inherited() const {
   const proposal* newest = nullptr;
   for (const auto& [n, m] : answers_)
@@ -134,8 +135,8 @@ std::optional<resolution> delegate::plan(orders& out) const {
   return next;
 }
 
-/// A voter that is only silent may come back; had it lost its vote, those that are left could be too few to outvote it
-/// when it is gone, or to go on if it is not.
+/// Lets a merely silent voter keep its vote, since it may come back: without it, the voters left could be too few to
+/// outvote it when it is gone, or to go on if it is not.
 void delegate::choose_voters(resolution& next) const {
   std::erase_if(next.voters,
                 [&](node_number v) { return seats_.is_gone(v) || seats_[v].by.life != last_.nodes.at(v).life; });
@@ -152,7 +153,8 @@ void delegate::choose_voters(resolution& next) const {
     next.voters = std::move(stay);
 }
 
-/// Who has no workers witnesses. Who has workers but no model could outvote the last one that has it.
+/// A node without workers votes as a witness. A node with workers but no model gets no vote: it could outvote the last
+/// node that has the model.
 bool delegate::may_vote(const holding& m) const {
   return !hosts_workers(m.node) || std::ranges::any_of(m.workers, [](const auto& w) { return w.line != 0; });
 }
@@ -175,7 +177,7 @@ void delegate::count(orders& out) {
     say_to_all(proceed{decided}, out);
 }
 
-// -- what makes it ask, and ask again ---------------------------------------------------------------------------------
+// -- reasons to ask, and to ask again ---------------------------------------------------------------------------------
 
 orders delegate::on(const health& h) {
   orders out;
@@ -231,7 +233,7 @@ bool delegate::should_stand() const {
   return is_first && (held_ ? leader_is_lost || promised_ == mine_ : is_wanted());
 }
 
-/// Somebody is to be lost, or may come; or as the shell wishes.
+/// True if a node is lost or may come, or if the shell wishes for a resolution.
 bool delegate::is_wanted() const {
   if (wished_ || stop_wished_ || save_wished_)
     return true;
@@ -249,7 +251,7 @@ bool delegate::is_wanted() const {
   return somebody_is_lost || somebody_comes;
 }
 
-/// A process without workers has nothing to do but vote.
+/// True if a process without workers may become a voter: it can do nothing but vote.
 bool delegate::may_witness(node_number n) const {
   return !last_.votes(n, seats_[n].by.life) && last_.voters.size() < most_voters;
 }
@@ -261,7 +263,8 @@ std::set<node_number> delegate::nodes_with_members(const resolution& r) const {
   return result;
 }
 
-/// Who has answered, and is left out nevertheless, is not to be asked again and again: it offers no workers.
+/// Notes the nodes that have answered and are left out nevertheless: they offer no workers, and are not asked again and
+/// again.
 void delegate::remember_who_declined(const resolution& r) {
   const auto present = nodes_with_members(r);
   for (const auto& [n, m] : answers_)
@@ -274,8 +277,8 @@ double delegate::turn() const {
   return 1 + static_cast<double>(std::distance(last_.voters.begin(), last_.voters.find(self_)));
 }
 
-/// Mail may be lost when connections break, and leaders die. Who holds tells all voters; one of them knows more, or
-/// asks.
+/// Repeats messages: mail may be lost when connections break, and leaders die. A node that holds tells all voters; one
+/// of them knows more, or asks.
 void delegate::repeat(orders& out) {
   said_s_ = now_s_;
   if (phase_ == phase::none && held_ && can_answer()) {
@@ -291,7 +294,7 @@ void delegate::repeat(orders& out) {
   }
 }
 
-/// @param some this node among them
+/// @param some includes this node
 std::vector<node_number> delegate::voters_not_among(const std::set<node_number>& some) const {
   std::vector<node_number> result;
   std::ranges::set_difference(last_.voters, some, std::back_inserter(result));

@@ -9,20 +9,20 @@
 
 namespace gossamer::actors {
 
-/// Suspects who has been silent for too long: a process that is stopped or cut off breaks no connection. Whoever is
-/// watched says something at least every `heartbeat_every`. Knows no clock: its owner tells the time, since whenever,
-/// and looks as often. Time in which the owner itself stood still counts for nobody: what came meanwhile has not been
-/// heard yet. Threads: as a value.
+/// Suspects watched processes that have been silent for too long: a process that is stopped or cut off breaks no
+/// connection. A watched process says something at least every `heartbeat_every`. The detector has no clock: its owner
+/// passes the time, from any origin, and looks as often. Time in which the owner itself stood still counts against no
+/// process: messages that came meanwhile have not been heard yet. Threads: as a value.
 class failure_detector {
 public:
   using time = std::chrono::nanoseconds;
 
   explicit failure_detector(time patience) : patience_(patience) {}
 
-  /// Something has come from this one, who is watched from now on.
+  /// Notes that a message of `who` has come, and watches it from now on.
   void heard(std::uint32_t who, time now) { last_[who] = now; }
   void forget(std::uint32_t who) { last_.erase(who); }
-  /// Who has said nothing for longer than the patience.
+  /// Returns the processes that have been silent for longer than the patience.
   std::vector<std::uint32_t> silent(time now) {
     if (const auto away = now - std::min(std::exchange(looked_, now), now); away > longest_between_looks)
       for (auto& [_, when] : last_)
@@ -44,7 +44,7 @@ private:
   std::map<std::uint32_t, time> last_;
 };
 
-/// How often nodes let others hear of them, when there is nothing else to say.
+/// Period of a node's signs of life when it has nothing else to say.
 inline constexpr auto heartbeat_every = std::chrono::milliseconds(500);
 
 } // namespace gossamer::actors

@@ -8,7 +8,8 @@
 
 namespace gossamer::actors::consensus {
 
-/// Visits what `inspect` describes: so plain data that crosses machines is described once, and saved in the same order.
+/// Visits the fields that `inspect` describes, so that plain data for other machines is described once, and saved in
+/// the same order.
 class inspecting_archive {
 public:
   explicit inspecting_archive(archive& to) : to_(to) {}

@@ -6,9 +6,9 @@
 
 namespace gossamer::actors {
 
-/// Who is there, masters included, and who has the state of the run: as the last view says, but for those of whom more
-/// has been heard since. A life that has ended stays over, also where later views have not heard of that yet. Part of
-/// `coordination`. A value; threads: as the object that it is part of.
+/// The workers and masters that live, and those that have the state of the run: as the last view says, corrected by
+/// later news. A life that has ended stays over, even where later views do not know that yet. Part of `coordination`. A
+/// value; threads: as the object that it is part of.
 class membership {
 public:
   /// @param e outlives this object
@@ -17,22 +17,22 @@ public:
   bool alive(rank i) const { return workers_[i].member && !workers_[i].over; }
   bool ready(rank i) const { return alive(i) && workers_[i].ready; } ///< has the state of the run
   std::uint32_t incarnation(rank i) const { return workers_[i].incarnation; }
-  /// False, too, for a rank that there is not: other processes are not trusted.
+  /// False for a rank that does not exist, too: other processes are not trusted.
   bool is_current(rank i, std::uint32_t life) const {
     return i < workers_.size() && alive(i) && incarnation(i) == life;
   }
   std::vector<rank> living() const;
-  std::size_t population() const; ///< how many live
+  std::size_t population() const; ///< number of ranks that live
   std::vector<bool> who_is_ready() const;
-  bool masters_are_ready() const; ///< all of them
-  bool names_the_dead() const;    ///< whether the view speaks of a life that is over
+  bool masters_are_ready() const; ///< all masters have the state of the run
+  bool names_the_dead() const;    ///< the view names a life that is over
 
   void adopt(const view_change& next);
-  /// Its life has ended.
+  /// Marks the present life of rank `i` as over.
   void end(rank i) { workers_[i].over = true; }
-  /// The next view leaves it out, whether its life has ended or not.
+  /// Removes a rank that the next view leaves out, whether its life has ended or not.
   void leave_out(rank i) { workers_[i].member = false; }
-  /// It has the state of another one.
+  /// Notes that rank `i` has got the state of another worker.
   void joined(rank i) { workers_[i].ready = true; }
 
   void fields(archive& a);

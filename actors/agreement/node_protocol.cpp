@@ -7,7 +7,7 @@
 
 namespace gossamer::actors {
 
-constexpr double ask_again_s = 1; // somebody else may have waited for a state, or been the last with a model
+constexpr double ask_again_s = 1; // another worker may have waited for a state, or this one been the last with a model
 
 using consensus::health;
 using consensus::resolution;
@@ -45,7 +45,7 @@ node_protocol::orders node_protocol::on(const consensus::message& m) {
   const auto* said = std::get_if<consensus::proceed>(&m);
   const bool is_old = said != nullptr && said->last.number() == delegate_.last().number();
   obey(delegate_.on(m), out);
-  if (is_old) // the leader may not have known that it has it when this node reported
+  if (is_old) // the leader may not have known that it leads when this node reported
     report_again(out);
   return settled(out);
 }
@@ -64,7 +64,7 @@ node_protocol::orders node_protocol::on(const leader_report& m) {
 
 // -- workers of this process ------------------------------------------------------------------------------------------
 
-node_protocol::orders node_protocol::on(const holding& m) {
+node_protocol::orders node_protocol::on(const worker_holds& m) {
   orders out;
   if (m.round != round_ || asked_.erase(m.source) == 0)
     return out;
@@ -110,7 +110,7 @@ node_protocol::orders node_protocol::on(const worker_finished& m) {
   return settled(out);
 }
 
-/// Nobody waits for a master's return: it is started anew at once.
+/// Starts a lost master anew at once, unless a fault plan brings it back.
 node_protocol::orders node_protocol::on(const worker_lost& m) {
   orders out;
   const auto& one = residents_[m.who];
@@ -180,8 +180,8 @@ node_protocol::orders node_protocol::on(const restart_worker& m) {
   return settled(out);
 }
 
-/// The answer comes last: a resolution may follow at once, in which the worker begins another life.
-/// @param comes_again it shall be started anew
+/// Ends the life of a worker. Answers last: a resolution may follow at once, in which the worker begins another life.
+/// @param comes_again true if it shall be started anew
 void node_protocol::end_life(rank i, bool comes_again, orders& out) {
   auto& one = residents_[i];
   const bool lived = std::exchange(one.lives, false);
@@ -224,8 +224,7 @@ void node_protocol::say_where_they_stand(orders& out) {
   obey(delegate_.on(all), out);
 }
 
-// -- time
-// ---------------------------------------------------------------------------------------------------------------
+// -- time -------------------------------------------------------------------------------------------------------------
 
 node_protocol::orders node_protocol::on(const time_is& m) {
   orders out;
@@ -237,7 +236,7 @@ node_protocol::orders node_protocol::on(const time_is& m) {
   return settled(out);
 }
 
-/// What the delegate does without being asked, it does at once; also what follows from a resolution of its own.
+/// Lets the delegate act of its own accord at once, and again after each resolution that follows from that.
 node_protocol::orders node_protocol::settled(orders& out) {
   const auto is_resolution = [](const auto& one) { return std::holds_alternative<consensus::adopt>(one); };
   for (bool again = true; again;) {

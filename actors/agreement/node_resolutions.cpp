@@ -1,4 +1,4 @@
-// What a node does with what has been resolved, and while it leads.
+// A node's actions on resolutions, and while it leads.
 #include "gossamer/actors/agreement/node_protocol.hpp"
 
 #include <algorithm>
@@ -17,9 +17,9 @@ void node_protocol::obey(const consensus::orders& all, orders& out) {
       if (!next->moved.empty())
         out.emplace_back(nodes_moved{next->moved});
       enter(*next, out);
-    } else if (std::holds_alternative<consensus::freeze_workers>(one)) {
+    } else if (std::holds_alternative<consensus::hold_workers>(one)) {
       ask_workers(out);
-    } else { // somebody who is merely silent may have a model still
+    } else { // a node that is merely silent may still have a model
       bool somebody_may_come = false;
       for (node_number n = 0; n < rules_->nodes; ++n)
         somebody_may_come |= seats()[n].is == health::state::suspected;
@@ -28,7 +28,7 @@ void node_protocol::obey(const consensus::orders& all, orders& out) {
     }
 }
 
-/// Whose life is another one in the view begins it; who is left out stands still, and keeps its model.
+/// Starts workers that have another life in the view. A worker that is left out stands still, and keeps its model.
 void node_protocol::enter(const consensus::adopt& m, orders& out) {
   const auto& r = m.what;
   asked_.clear();
@@ -99,7 +99,8 @@ bool node_protocol::is_current(rank i, std::uint32_t life) const {
   return found != residents_.end() && found->second.lives && found->second.incarnation == life;
 }
 
-// -- the leader --------------------------------------------------------------------------------------------------------
+// -- the leader
+// --------------------------------------------------------------------------------------------------------
 
 void node_protocol::follow_leader(const coordination::orders& all, orders& out) {
   for (const auto& what : all)
@@ -113,7 +114,7 @@ void node_protocol::follow_leader(const coordination::orders& all, orders& out) 
         what);
 }
 
-/// To whoever leads. A wish is for whoever should have it: they are the same but for a moment.
+/// Sends a report to the leader. A wish goes to the node that should lead; the two differ for a moment only.
 void node_protocol::report(const leader_report& m, orders& out) {
   const auto* wanted = std::get_if<consensus::wish>(&m);
   const auto to = wanted ? delegate_.leader().value_or(delegate_.self()) : leader_node_;
@@ -134,7 +135,7 @@ void node_protocol::take(const leader_report& m, orders& out) {
       m);
 }
 
-/// What a new leader has not heard.
+/// Repeats the state of all workers to a new leader, which has not heard it.
 void node_protocol::report_again(orders& out) {
   for (const auto& [i, one] : residents_) {
     if (one.joined)

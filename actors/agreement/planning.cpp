@@ -51,18 +51,18 @@ private:
   const view_change& last_view() const { return found_.last.what.view; }
   bool is_master(const standing& w) const { return w.who >= workers_; }
   bool has_model(const standing& w) const { return w.line == found_.last.number(); }
-  /// A master's is its own, whatever has been resolved since it had one.
+  /// A master's state is its own, whatever has been resolved since it had one.
   bool has_state(const standing& w) const { return is_master(w) ? w.line != 0 : has_model(w); }
   bool is_member(rank i, std::uint32_t incarnation) const {
     const auto found = last_view().lives.find(i);
     return found != last_view().lives.end() && found->second == incarnation;
   }
-  /// A process that was just started says 0 of its workers' incarnations and lines; a founder has a model.
+  /// A process that was just started reports 0 as incarnation and line of its workers; a founder has a model.
   bool is_current(const standing& w) const {
     return !w.ended && is_member(w.who, w.incarnation) && (w.incarnation != 0 || w.line != 0);
   }
 
-  /// Lets those pause who are to leave; or, when they have, lets them go. Nobody leaves while somebody waits for a
+  /// Lets workers that are to leave pause, and lets them go once they have. No worker leaves while another waits for a
   /// state, or while the run is stopped.
   void part() {
     const auto last = std::exchange(next_.parting, {});
@@ -88,8 +88,8 @@ private:
       next_.parting.heirs.emplace(i, above == staying.end() ? staying.front() : *above);
     }
   }
-  /// Where there are rounds all pause; else only who leaves, one by one: a master may wait for who has paused before it
-  /// answers others.
+  /// In rounds all workers pause. Otherwise only leaving workers do, one by one: a master may wait for a paused worker
+  /// before it answers others.
   bool has_paused(const standing& w, const parting& last) const {
     return w.paused && w.step >= last.at && (rounds_ != rounds::none || last.heirs.contains(w.who));
   }
@@ -100,7 +100,7 @@ private:
     return !std::ranges::all_of(found_.workers,
                                 [this](const auto& w) { return is_current(w) && (has_state(w) || is_served(w)); });
   }
-  /// It waits for a state, and its donor lives.
+  /// True if the worker waits for a state, and its donor lives.
   bool is_served(const standing& w) const {
     const auto donor = last_view().donors.find(w.who);
     return donor != last_view().donors.end()
@@ -149,8 +149,8 @@ private:
     if (rounds_ != rounds::none)
       count_on();
   }
-  /// The count of updates goes on where it is: from the first step of the view on, each step has other workers. In
-  /// doubles, because products of what peers say may be too large for integers.
+  /// Continues the count of updates where it is: from the first step of the view on, each step has other workers.
+  /// Computes in doubles, because products of peers' numbers may be too large for integers.
   void count_on() {
     auto& view = next_.view;
     const auto before = workers_in(last_view()), after = workers_in(view);
@@ -168,7 +168,7 @@ private:
     return static_cast<double>(
         std::ranges::count_if(v.lives, [this](const auto& one) { return one.first < workers_; }));
   }
-  /// From the state that it has.
+  /// True if the worker goes on from the state that it has.
   bool goes_on(const standing& w) const {
     if (is_master(w))
       return has_state(w);
@@ -176,7 +176,8 @@ private:
       return &w == best_;
     return is_current(w) && has_model(w) && (rounds_ != rounds::repeat || progress(w) >= next_.view.first_step);
   }
-  /// One that had been promised a state may be waited for in a round that is to be finished: its old life is over.
+  /// A worker that had been promised a state loses its life where rounds are finished: such a round may wait for that
+  /// life.
   bool keeps_its_life(const standing& w) const {
     return is_current(w) && (rounds_ != rounds::finish || has_model(w) || goes_on(w));
   }
@@ -188,8 +189,8 @@ private:
   decision next_;
   std::vector<const standing*> abreast_; ///< members that have the model of the last resolution
   const standing* best_ = nullptr;
-  std::set<rank> gone_;             ///< who leaves with this decision,
-  std::uint64_t paused_before_ = 0; ///< before this step
+  std::set<rank> gone_;             ///< workers that leave with this decision
+  std::uint64_t paused_before_ = 0; ///< the step before which they have paused
 };
 
 } // namespace

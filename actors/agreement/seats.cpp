@@ -25,8 +25,9 @@ void seats::take(node_number n, const process& p) {
   all_[n] = {p, true, all_[n].agreed, health::state::well, kept_for > p.life ? kept_for : 0};
 }
 
-/// Who leads by a resolution that is news lived when that was decided. One that was cut off would else take the
-/// leader as soon as it hears of it from a third, and leave out everybody of whom it has not heard again yet.
+/// The leader of a newly learnt resolution lived when that was decided, so it counts as well. Otherwise a node that was
+/// cut off would take the lead as soon as a third node tells it, and leave out every node that it has not heard again
+/// yet.
 std::vector<node_number> seats::adopt(const resolution& r) {
   std::vector<node_number> changed;
   for (node_number n = 0; n < size(); ++n) {

@@ -7,14 +7,14 @@
 
 namespace gossamer::actors::consensus {
 
-/// What this node believes of another one. Wrong beliefs cost time, never the agreement.
+/// This node's belief about another node. Wrong beliefs cost time, never the agreement.
 struct health {
   enum class state : std::uint32_t { well, suspected, gone };
   node_number node = 0;
   std::uint32_t life = 0;
-  /// Who is suspected is not waited for, but may live: it keeps its vote. Who leads by a resolution that is
-  /// news is well until it is suspected again, which takes a patience from then on. Who is gone has certainly ended,
-  /// or was left out because it was silent; it loses its vote with the next resolution.
+  /// A suspected node is not waited for. It may live, so it keeps its vote. The leader of a newly learnt resolution
+  /// counts as well until it is suspected again, which takes a patience from then on. A node that is gone has certainly
+  /// ended, or was left out because it was silent; it loses its vote with the next resolution.
   state is = state::well;
 
   friend bool operator==(const health&, const health&) = default;
@@ -28,20 +28,20 @@ struct candidacy {
   friend bool operator==(const candidacy&, const candidacy&) = default;
 };
 
-/// One seat for each node of a run: who has it, where that is, and how it is. Every process has this table once; what
-/// it does, whom it speaks to, what it tells of the run, and its data plane read it.
+/// The seats of a run, one for each node: the process that holds it, its addresses, and its health. Every process has
+/// this table once. Its protocol, its choice of peers, its status reports, and its data plane read it.
 ///
 ///     free --keep--> kept for a candidate --admit--> taken by another life: well <--> suspected --> gone: free again
 ///       ^                  | release                          ^
 ///       +------------------+          adopt (a resolution) ---+
 ///
-/// Who has a seat is agreed on: lives and addresses come from resolutions, and, before the one that says so, from who
-/// is admitted. A candidate changes nothing until then. Whoever it is to replace may merely be silent: if that one is
-/// heard again, and agreed on anew, it has the seat as before, also where somebody else has been admitted meanwhile. A
-/// resolution that merely has not heard of a later life yet takes nothing from that.
+/// The nodes agree on the holders of seats: lives and addresses come from resolutions, and, before the one that says
+/// so, from admissions. A candidate changes nothing until it is admitted. The process that it is to replace may merely
+/// be silent: if that process is heard and agreed on again, it has the seat as before, even where another one has been
+/// admitted meanwhile. A resolution that merely does not know of a later life yet takes nothing from that life.
 ///
-/// The life of a candidate is unique in the whole run, without a book of former lives: it is made of the number of the
-/// resolution by which the leader was elected, which no other leader shares, and of a count under it. So it is also
+/// The life of a candidate is unique in the whole run, without a list of former lives: it is made of the number of the
+/// resolution that elected the leader, which no other leader shares, and of a count under it. It is therefore also
 /// higher than any life that was given before.
 ///
 /// A value. Threads: as a value. Costs: memory for each seat; nothing is sent.
@@ -49,8 +49,8 @@ class seats {
 public:
   struct seat {
     process by;                          ///< the newest life that this process has heard of
-    bool taken = false;                  ///< or nobody has come yet
-    std::optional<std::uint32_t> agreed; ///< the life of which the last resolution speaks
+    bool taken = false;                  ///< false: no process has come yet
+    std::optional<std::uint32_t> agreed; ///< the life that the last resolution names
     health::state is = health::state::gone;
     std::uint32_t kept_for = 0; ///< the life of a candidate; 0: it is not kept
 
@@ -68,30 +68,31 @@ public:
   }
   bool is_gone(node_number n) const { return all_[n].is == health::state::gone; }
 
-  /// What has been seen of a process. Of a former life it says nothing.
-  /// @returns whether it is news
+  /// Takes in an observation of a process. Ignores one of a former life.
+  /// @returns true if it is news
   bool believe(const health& h);
-  /// It has said so itself: an answer to a question of the leader.
+  /// Takes in a node's own statement of its life and addresses, from its answer to a question of the leader.
   void meet(node_number n, const process& p);
-  /// What has been resolved, after all that was adopted before. @returns whose life or address is another one now
+  /// Takes in a resolution that is newer than all adopted before. @returns the nodes with a new life or address
   std::vector<node_number> adopt(const resolution& r);
 
-  // -- the leader's ----------------------------------------------------------------------------------------------------
+  // -- for the leader -------------------------------------------------------------------------------------------------
 
   /// Keeps a free seat.
-  /// @param wanted the only one that will do; nothing: the first that is free
+  /// @param wanted the only seat that will do; `nullopt`: the first free one
   /// @param by the number of the last resolution, by which this process leads
-  /// @returns nothing when no seat is free, or too many have asked under this resolution
+  /// @returns `nullopt` if no seat is free, or too many have asked under this resolution
   std::optional<candidacy> keep(std::optional<node_number> wanted, std::uint32_t by);
-  /// The candidate has died, or was refused.
+  /// Frees the seat of a candidate that has died or was refused.
   void release(const candidacy& c);
-  /// It has prepared the run. Also one that was admitted by a leader that has died before it could be agreed on.
-  /// @returns false when the seat is taken, or kept for a later one
+  /// Admits a process that has prepared the run. Also accepts one that an earlier leader admitted before it died
+  /// without agreement.
+  /// @returns false if the seat is taken, or kept for a later candidate
   bool admit(node_number n, const process& p);
 
-  /// Under one resolution. A process that asks again and again must not come to lives of later ones.
+  /// Limit under one resolution. A process that asks again and again must not reach the lives of later resolutions.
   static constexpr std::uint32_t most_candidates = 1u << 10;
-  /// Whether a life may have been given under this resolution, or before it.
+  /// True if a life may have been given under this resolution, or before it.
   static bool may_exist(std::uint32_t life, std::uint32_t resolution) { return life / most_candidates <= resolution; }
 
   friend bool operator==(const seats&, const seats&) = default;
@@ -101,7 +102,7 @@ private:
   bool is_free(const seat& s) const { return s.is == health::state::gone && s.kept_for == 0; }
 
   std::vector<seat> all_;
-  std::uint32_t by_ = 0, kept_ = 0; // so many under that resolution
+  std::uint32_t by_ = 0, kept_ = 0; // `kept_` seats were kept under resolution `by_`
 
 public:
   template <class Inspector>

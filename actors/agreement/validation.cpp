@@ -11,10 +11,10 @@ namespace gossamer::actors::consensus {
 
 namespace {
 
-// Nothing counts so far. Sums of two of them do not overflow.
+// No count of a run gets so far. Sums of two of them do not overflow.
 constexpr std::uint64_t most_terms = std::uint64_t{1} << 62, most_steps = std::uint64_t{1} << 62;
 
-constexpr std::size_t longest_host = 255; // of DNS
+constexpr std::size_t longest_host = 255; // the limit of DNS
 
 void check(bool sensible, std::string_view what) {
   if (!sensible)
@@ -67,7 +67,7 @@ void check(const resolution& r, const charter& rules) {
     check(r.nodes.contains(rules.homes[i]), "names a worker whose node takes no part");
 }
 
-/// Both were decided: then they are the same.
+/// Checks that two decided resolutions of one number are the same.
 void check_unbroken(const resolution& theirs, const resolution& own) {
   if (theirs.number() == own.number() && theirs != own)
     throw error(errc::failed,
@@ -100,7 +100,7 @@ void validate(const hold& m, const charter& rules, const resolution& own) {
 void validate(const holding& m, const charter& rules, const resolution&) {
   check(m.by, rules);
   check(m.node < rules.nodes, "comes from no node of this run");
-  check(m.self, m.number); // the question said what its leader has resolved
+  check(m.self, m.number); // the question contained the leader's last resolution
   check(m.workers, m, rules);
   if (m.accepted.what.number() == 0)
     return;
@@ -129,7 +129,7 @@ void validate(const proceed& m, const charter& rules, const resolution& own) { c
 void validate(const refused& m, const charter& rules, const resolution& own) {
   check(m.by, rules);
   check(m.promised.node < rules.nodes && m.promised.term < most_terms, "names an attempt that nobody makes");
-  if (m.last.number() != 0) // whoever has just come may refuse, too
+  if (m.last.number() != 0) // a newcomer that knows no resolution may refuse, too
     check_known(m.last, rules, own);
 }
 

@@ -4,10 +4,10 @@
 
 namespace gossamer::actors::consensus {
 
-// Whether a message can be meant for a run with these rules. Late ones are not wrong, and what they mean depends on the
-// state of whoever hears them; wrong is what no delegate says.
+// Checks that a delegate of a run with these rules can have sent a message. Late messages pass: their meaning depends
+// on the state of the receiver.
 //
-// @param own what the hearer knows to be resolved
+// @param own the last resolution that the receiver knows
 // @error errc::bad_packet naming what is wrong; errc::failed when another resolution has the number of `own`
 
 void validate(const hold& m, const charter& rules, const resolution& own);

@@ -8,10 +8,10 @@
 //
 // Yu, Wu, Huang: Double quantization for communication-efficient distributed optimization, NeurIPS 2019, algorithm 3;
 // condition (4) is condition (2) with theta_s mu in place of mu. In theory eta_s = 1 / (sigma L theta_s), sigma > 1;
-// the experiments take the learning rate for 1 / (sigma L). It is faster where the problem is ill-conditioned, and
-// slower where it is not. The output is xt.
+// the experiments use the learning rate as 1 / (sigma L). It is faster where the problem is ill-conditioned, and slower
+// elsewhere. The output is xt.
 //
-// What happens to the lost: variance_reduction.hpp.
+// Lost workers and masters: see variance_reduction.hpp.
 #include "gossamer/actors/algorithms/double_quantisation.hpp"
 #include "gossamer/actors/algorithms/entries.hpp"
 

@@ -6,30 +6,29 @@
 // Lian, Zhang, Zhang, Liu: Asynchronous decentralized parallel stochastic gradient descent, ICML 2018, algorithm 1 and
 // the wait-free realisation of its section on implementation.
 //
-// Each worker runs the paper's routines side by side on one model: `learn` never waits for a message, an active worker
-// waits only for passive ones, a passive worker waits for nobody's answer; so no cycle of waiting can form.
+// Each worker runs the paper's routines side by side on one model. `learn` never waits for a message; an active worker
+// waits only for passive ones; a passive worker waits for no answer. So no cycle of waiting can form.
 //
 //   compute actor --gradient--> learn
 //   active  i --average_request(x_i)--> passive j        (odd and even workers of a bipartite topology)
 //   active  i <--average_reply(x_j)---- passive j
-//   active  i <--invitation()---------- passive j        (j has a gradient, and does not wait for what i makes of it)
+//   active  i <--invitation()---------- passive j        (j has a gradient, and does not wait for i's reaction)
 //
 // Algorithm 1 averages once for each gradient, with a random neighbour j of the worker i that computed it. An active i
-// asks j; a passive i has itself asked, by an invitation. Who is asked answers at once, so a passive hub of a star
-// averages with one leaf after the other, as often as there are gradients anywhere.
+// asks j; a passive i invites j to ask. A worker that is asked answers at once, so a passive hub of a star averages
+// with one leaf after the other, as often as there are gradients anywhere.
 //
-// Lost workers: nobody waits for one, `ask` just goes on to the next exchange. Because of a loss a worker may change
-// its side (see topology/overlay.hpp), so each runs both routines, and which of them does something depends on the
-// view. One that comes back starts from the model of another; if it was cut off only, from the mean of that and what it
-// has learnt meanwhile.
+// Lost workers: no worker waits for them, `ask` goes on to the next exchange. Because of a loss a worker may change its
+// side (see topology/overlay.hpp), so each worker runs both routines, and the view decides which of them acts. A worker
+// that comes back starts from the model of another. If it was only cut off, it starts from the mean of that model and
+// its own.
 //
-// We differ from the text in three points, each with a parameter that brings the text back. A gradient that arrives
-// while an answer is under way is applied at once, which pairwise_average.hpp shows to conserve the same sum;
-// `form=snapshot` keeps it until the answer is there, so that both sides end at the average of what they sent, and the
-// next gradient is taken where it will lead. The text's wait-free form averages without pause, which on a fast link
-// only burns processor time; so does `averaging=continuous`, and `per-active-gradient` leaves out the invitations.
-// Gradients are means over a minibatch, as everywhere; `gradient=sum` takes the sum, for the step sizes of the paper's
-// theory.
+// Three points differ from the text, each with a parameter that restores it. A gradient that arrives while an answer is
+// under way is applied at once; pairwise_average.hpp shows that the sum of the models stays the same. `form=snapshot`
+// keeps it until the answer is there, so that both sides end at the average of the models that they sent, and the next
+// gradient is taken where it will lead. The text's wait-free form averages without pause, which on a fast link only
+// burns processor time; so does `averaging=continuous`, and `per-active-gradient` leaves out the invitations. Gradients
+// are means over a minibatch, as everywhere; `gradient=sum` takes the sum, for the step sizes of the paper's theory.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/pairwise_average.hpp"
 
@@ -59,14 +58,14 @@ public:
 
   const vec& model() const override { return x_; }
   void fields(archive& a) override { a(x_)(t_)(exchanges_)(kept_); }
-  void inherit(worker&) override { kept_ = {}; } // whose they were applies them
-  void reunite(const vec& learnt) override {     // averages once, as if the two had been able to
+  void inherit(worker&) override { kept_ = {}; } // the donor applies its own kept gradients
+  void reunite(const vec& learnt) override {     // averages once, for the averagings missed while cut off
     x_ += learnt;
     x_ *= 0.5f;
   }
 
 private:
-  static constexpr std::size_t most_owed = 1024; // averagings: a longer pause than that is not made up for
+  static constexpr std::size_t most_owed = 1024; // averagings; after a longer pause the rest is dropped
 
   task<> learn(worker& w) {
     for (; co_await w.next_step(t_); ++t_) {
@@ -82,7 +81,7 @@ private:
     turn_.notify();
   }
 
-  /// Where x will be when the gradients that are kept have been applied.
+  /// The value of x after the kept gradients have been applied.
   vec ahead(const worker& w) const { return kept_.empty() ? x_ : w.updated(x_, kept_, t_); }
 
   void keep(const worker& w, vec g) {
@@ -98,7 +97,7 @@ private:
       w.update(x_, std::exchange(kept_, {}), t_);
   }
 
-  /// The edge that algorithm 1 draws for the gradient of this step.
+  /// Draws the edge of algorithm 1 for the gradient of this step.
   void average_for_gradient(worker& w) {
     const auto j = random_neighbour(w, t_);
     if (j && w.active())
@@ -128,13 +127,15 @@ private:
     }
   }
 
-  /// Where links bear fewer averagings than there are gradients, no later time makes up for them.
+  /// Notes an averaging. The number is limited: links that bear fewer averagings than there are gradients never catch
+  /// up.
   void owe(rank j) {
     if (to_ask_.size() < most_owed)
       to_ask_.push_back(j);
   }
 
-  /// Whoever cannot be asked any more, since it was lost or one of the two changed its side, is left out.
+  /// The next neighbour to ask. Skips neighbours that were lost, or that this worker's or their change of side rules
+  /// out.
   std::optional<rank> next_to_ask(const worker& w) {
     if (w.active() && options_.rate == averaging::continuous)
       return random_neighbour(w, exchanges_);
@@ -165,12 +166,12 @@ private:
   vec x_;
   std::uint64_t t_ = 0;
   std::uint64_t exchanges_ = 0;
-  vec kept_; ///< the sum of the gradients that are still to be applied; mostly empty
+  vec kept_; ///< sum of the gradients that are still to be applied; mostly empty
   options options_;
-  std::deque<rank> to_ask_; ///< in the order of the gradients, own ones and those of neighbours that invited
+  std::deque<rank> to_ask_; ///< in the order of the gradients, own ones and those of inviting neighbours
   bool asking_ = false;
   bool learning_ = true;
-  signal turn_; ///< there may be somebody to ask, or nobody any more
+  signal turn_; ///< `to_ask_` or `learning_` has changed
 };
 
 averaging rate_of(const arguments& given) {

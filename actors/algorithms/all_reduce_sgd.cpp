@@ -3,10 +3,10 @@
 //   G_t     = (1/n) sum_i grad F_i(x_t; xi_i,t)
 //   x_{t+1} = x_t - gamma_t u(G_t)
 //
-// u is the optimiser, fed with G, so that its state is the same everywhere; x is bit-identical on all workers.
+// The optimiser u gets G, so its state is the same everywhere; x is bit-identical on all workers.
 //
-// When a worker is lost, the survivors repeat the round with the gradients that they have: n is the number of those
-// who are there when the round succeeds.
+// When a worker is lost, the survivors repeat the round with the gradients that they have: n is the number of members
+// when the round succeeds.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/dense_sum.hpp"
 

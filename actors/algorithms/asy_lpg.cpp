@@ -15,9 +15,9 @@
 // and 2. QSVRG is its asynchronous form, as the authors compare with it; the original of Alistarh, Grubic, Li, Tomioka,
 // Vojnovic: QSGD, NIPS 2017, is synchronous.
 //
-// The paper's step 7 writes the quantised x back as x_D(t): the master quantises its present x when it answers. What it
-// leaves open, the protocol decides (variance_reduction.hpp), which also says what happens to the lost. gamma u is the
-// optimiser's: plain SGD by default, as in the paper.
+// The paper's step 7 writes the quantised x back as x_D(t): the master quantises its present x when it answers. The
+// protocol (variance_reduction.hpp) decides the points that the paper leaves open, and the handling of losses. gamma u
+// is the optimiser's: plain SGD by default, as in the paper.
 #include "gossamer/actors/algorithms/double_quantisation.hpp"
 #include "gossamer/actors/algorithms/entries.hpp"
 
@@ -54,7 +54,7 @@ std::unique_ptr<algorithm> make_quantised_master(const algorithm_setup& s) {
 }
 
 std::unique_ptr<algorithm> make_sparse_worker(const algorithm_setup& s) {
-  model_teller_of(s.given); // the master's parameters are checked before the run
+  model_teller_of(s.given); // checks the master's parameters before the run
   gradient_codec_of(s.given);
   const auto bits = s.given.integer("gradient-bits");
   return make_svrg_worker(

@@ -4,14 +4,14 @@
 //   w_0     = Q(u_0),  w_m = Q(w_m-1 + u_m)              Q(v) = |v|_2 sign~(v), unbiased
 //   x_t+1   = prox(x_t - gamma_t / n w_n-1)
 //
-// Every hop decodes, adds and compresses again. E w_n-1 is the exact sum, but each Q multiplies the energy of what it
-// gets by the number of elements that share a norm: over n hops that explodes. The failing baseline of Wu, He, Guo, Qu,
+// Every hop decodes, adds and compresses again. E w_n-1 is the exact sum, but each Q multiplies the energy of its input
+// by the number of elements that share a norm: over n hops that explodes. The failing baseline of Wu, He, Guo, Qu,
 // Wang, Zhuang, Zhang: Sign bit is enough: a learning synchronization framework for multi-hop all-reduce with ultimate
-// compression, 2022, section 3. It does not say how many elements share a norm; with 16, three workers train poorly and
-// eight diverge, as printed there.
+// compression, 2022, section 3. The paper does not give the number of elements that share a norm; with 16, three
+// workers train poorly and eight diverge, as printed there.
 //
-// When a worker is lost, the survivors repeat the round with the same momentum and other random numbers. One that comes
-// back takes over the momentum of the worker that gives it the model.
+// When a worker is lost, the survivors repeat the round with the same momentum and other random numbers. A worker that
+// comes back takes over the momentum of the worker that gives it the model.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/dense_sum.hpp"
 
@@ -38,7 +38,7 @@ public:
 private:
   worker& worker_;
   const compress::codec& codec_;
-  packet final_; ///< of the one segment that this worker completes: on a ring there is one
+  packet final_; ///< the one segment that this worker completes: on a ring there is one
 };
 
 class cascading_ssdm final : public algorithm {

@@ -1,5 +1,5 @@
-// CSER: SGD with error reset, and its special cases. Updates are averaged in part, and what was not averaged stays in
-// the models, which are averaged in part as well, every H steps.
+// CSER: SGD with error reset, and its special cases. Updates are averaged in part, and the rest stays in the models,
+// which are averaged in part as well, every H steps.
 //
 //   u_i = gamma_t u_i(grad F_i(x_i; xi_i,t))
 //   (u'_i, r_i) = PSync(u_i, C2);    x_i <- x_i - u'_i,   e_i <- e_i - r_i
@@ -12,18 +12,18 @@
 // which is never synchronised: CSER with another default optimiser.
 //
 // Lemma 1: s = x_i - e_i is the same on all workers. We keep s and e, and x_i = s + e_i; so it holds to the bit, and no
-// rounding adds up. Both PSyncs are one round, since r_i and with it the e_i to reset are known before anything is
-// sent: half the hops, and a round that is interrupted can be repeated as a whole. u is how far the optimiser and the
+// rounding adds up. Both PSyncs are one round, since r_i, and so the e_i to reset, are known before anything is sent:
+// half the hops, and an interrupted round can be repeated as a whole. u is the distance by which the optimiser and the
 // proximal step move x_i.
 //
 // implementation=model needs linear codecs and keeps no e: C1(s + e_i) = C1(s) + C1(e_i), so averaging blocks of the
-// models resets the errors in them. model-blocks is what the authors released: in each step the models are averaged on
-// the blocks of C2, or, every H-th, on those of C1 instead.
+// models resets the errors in them. model-blocks is the code that the authors released: in each step the models are
+// averaged on the blocks of C2, or, every H-th, on those of C1 instead.
 //
-// Lost workers: the others do the round again, from unchanged s and e. s does not feel it. What the lost worker had
-// learnt and not shared, its e_i, is lost: mean(x) jumps by mean(e) over the survivors less that over all. One that
-// comes back begins at s, e = 0; with the other implementations, at the model of another worker. One that leaves hands
-// its e_i to another, so that the sum of e stays as it is.
+// Lost workers: the others repeat the round, from unchanged s and e. s is not affected. The lost worker's unshared
+// progress, its e_i, is lost: mean(x) jumps by mean(e) over the survivors less that over all. A worker that comes back
+// begins at s, e = 0; with the other implementations, at the model of another worker. A worker that leaves hands its
+// e_i to another, so that the sum of e stays the same.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/psync.hpp"
 #include "gossamer/actors/run/codec_need.hpp"
@@ -32,7 +32,7 @@ namespace gossamer::actors {
 
 namespace {
 
-/// What the members of the family are given.
+/// Parameters of the members of the family.
 struct family {
   std::shared_ptr<const compress::codec> c1 = {}, c2 = {}; // null: none
   std::uint64_t period = 1;
@@ -87,7 +87,7 @@ private:
   family given_;
 };
 
-/// The same with x in place of e, and nothing in place of s.
+/// CSER with x in place of e, and nothing in place of s.
 class cser_of_models final : public algorithm {
 public:
   cser_of_models(vec initial, family f, bool as_released)

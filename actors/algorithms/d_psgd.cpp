@@ -7,14 +7,14 @@
 // algorithm 1, has the first order, in which the gradient is computed while the models travel. On a complete graph the
 // second one is plain parallel SGD.
 //
-// A weight decay is a part of F_i: in the first order, too, it is that of x_i,t, and not of what is mixed.
+// A weight decay is a part of F_i: in the first order, too, it applies to x_i,t, and not to the mixed model.
 //
-// With a lossy codec a neighbour's x_j becomes C(x_j): simple, and noisier the smaller gamma is, because the rounding
-// enters the average with weight one. `naive-d-psgd` is that, as the literature on compressed gossip knows it: by
-// default everybody mixes C(x_i), not x_i, for itself as well. It is here to be compared with (dcd_psgd.cpp).
+// A lossy codec turns a neighbour's x_j into C(x_j): simple, and noisier the smaller gamma is, because the rounding
+// enters the average with weight one. `naive-d-psgd` is this algorithm as the literature on compressed gossip knows it:
+// by default each worker mixes C(x_i), not x_i, for itself as well. It is here for comparison (dcd_psgd.cpp).
 //
-// When a neighbour is lost, its model is replaced by the worker's own until all go over to the weights of the graph
-// that remains; one that comes back starts from the model of a neighbour.
+// A worker uses its own model in place of a lost neighbour's, until all workers go over to the weights of the remaining
+// graph. A worker that comes back starts from the model of a neighbour.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/neighbour_exchange.hpp"
 

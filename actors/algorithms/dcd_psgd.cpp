@@ -8,13 +8,13 @@
 // receiver add C(z_i) to its replica of j; C(z_j) is meant.
 //
 // Theory asks for an unbiased codec whose relative error stays below (1 - rho) / (2 mu); in practice biased ones, such
-// as top-k, work as well, so any codec may be used. What is too coarse diverges: random-p from about p = 0.4 down.
+// as top-k, work as well, so any codec may be used. Too coarse a codec diverges: random-p from about p = 0.4 down.
 //
-// A weight decay is a part of F_i, that is, of x_i,t. The proximal step is part of h, so that replicas stay what their
-// owners have.
+// A weight decay is a part of F_i, that is, of x_i,t. The proximal step is part of h, so that replicas stay equal to
+// their owners' models.
 //
 // Lost workers: their weight goes to the worker's own model. Each view begins with an exchange of exact models
-// (replicas.hpp), also for one that has come back with the state of another worker.
+// (replicas.hpp), also for a worker that has come back with the state of another.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/replicas.hpp"
 

@@ -16,7 +16,7 @@ std::unique_ptr<compress::codec> codec_of(int bits) {
   return compress::make_codec(bits == exact_bits ? "identity" : fmt::format("uniform:bits={}", bits));
 }
 
-/// The bits that a parameter asks for; 0 where that is allowed.
+/// The bits of a parameter; 0 only if `may_be_chosen`.
 int bits_of(const arguments& given, std::string_view key, bool may_be_chosen) {
   const auto bits = static_cast<int>(given.integer(key));
   if ((bits < least_bits || bits > compress::uniform_most_bits) && bits != exact_bits && !(bits == 0 && may_be_chosen))
@@ -28,7 +28,7 @@ int bits_of(const arguments& given, std::string_view key, bool may_be_chosen) {
   return bits;
 }
 
-/// One bit, which no codec made.
+/// One bit, made without a codec.
 packet one_bit(buffer_pool pool) {
   packet p;
   p.payload = pool.allocate(1);
@@ -37,7 +37,7 @@ packet one_bit(buffer_pool pool) {
   return p;
 }
 
-/// What mu would have to be for condition (2) to hold; infinite at the snapshot.
+/// Logs the mu for which condition (2) holds; infinite at the snapshot.
 void log_mu(const vec& v, int bits, double moved) {
   if (spdlog::should_log(spdlog::level::debug))
     spdlog::debug("a model in {} bits an element meets condition (2) with mu = {:.4g}", bits,

@@ -7,16 +7,16 @@
 // Zhang, Choromanska, LeCun: Deep learning with elastic averaging SGD, NeurIPS 2015, algorithm 2. The order of
 // operations is that of the authors' code: the gradient looks ahead from x before the elastic move, which is subtracted
 // after the step. delta = 0 is asynchronous EASGD. The paper has plain SGD for u; a weight decay or a momentum of
-// --optimiser counts as well. What is evaluated is the centre.
+// --optimiser counts as well. Evaluations use the centre.
 //
 //   worker --request()--> master --reply(c)--> worker --request(e)--> master --reply()--> worker
 //
-// Both ends use e as the codec delivers it, so sum_i x_i + c does not change by an exchange. The gradient is computed
+// Both ends use e as the codec delivers it, so an exchange does not change sum_i x_i + c. The gradient is computed
 // while e travels. The answer to e says that it has been added; the worker subtracts it only then.
 //
-// Lost workers take their x with them; one that comes back starts from another's. Lost masters start anew from the
-// state that they saved before their last answer; e is added once, however often it is sent. A master whose process has
-// died, and its state with it, begins anew from some worker's x.
+// Lost workers take their x with them; a worker that comes back starts from another's. Lost masters start anew from the
+// state that they saved before their last answer; e is added once, however often it is sent. A master that has lost its
+// process, and its state with it, begins anew from some worker's x.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/ask.hpp"
 #include "gossamer/actors/collectives/master.hpp"
@@ -57,7 +57,7 @@ public:
       v_ -= w.direction(ahead, g, t_);
       x_ += v_;
       w.prox(x_, t_);
-      w.gradient_applied(0); // x is the worker's own
+      w.gradient_applied(0); // x is the worker's own model
       if (exchanges) {
         const vec e = -1 * w.decode(move);
         x_ += e;

@@ -7,18 +7,19 @@
 // Tang, Gan, Zhang, Zhang, Liu: Communication compression for decentralized training, NeurIPS 2018, algorithm 2. The
 // estimate xt_i of x_i is unbiased if C is, and its variance is at most that of C divided by the number of messages.
 // The text counts steps from 1 and prints s = t where its formulas (3) and (4) need s = t + 1: with s = t the first
-// transition would double the noise instead of halving it. Each message says its s - 1, and is taken for that s only.
+// transition would double the noise instead of halving it. Each message carries its s - 1, and is taken for that s
+// only.
 //
 // A weight decay is a part of F_i, that is, of x_i,t.
 //
 // z grows with s, so the codec must follow its range. With few bits that loses more than it gains: at 4 bits ECD
-// diverges where DCD learns. ECD is the better one where the error of C does not depend on z (fixed-grid).
+// diverges where DCD learns. ECD is better where the error of C does not depend on z (fixed-grid).
 //
-// We add `refresh=R`, which exchanges exact models every R steps and starts with s = 2 again, and `own=exact`, which
+// Two parameters are added: `refresh=R` exchanges exact models every R steps and starts with s = 2 again; `own=exact`
 // puts the worker's own model in place of its estimate.
 //
 // Lost workers: their weight goes to the worker's own vector. Each view begins as a refresh does (replicas.hpp), also
-// for one that has come back with the state of another worker.
+// for a worker that has come back with the state of another.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/replicas.hpp"
 
@@ -26,7 +27,7 @@ namespace gossamer::actors {
 
 namespace {
 
-/// @param message the how manieth since the estimate was exact, from 1
+/// @param message number of the message since the estimate was exact, from 1
 float coefficient(std::uint64_t message) { return static_cast<float>(message + 1); }
 
 void follow(vec& estimate, const vec& q, std::uint64_t message) {

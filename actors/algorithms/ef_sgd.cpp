@@ -1,7 +1,7 @@
-// EF-SGD and QSparse-local-SGD: what a codec leaves out is kept and sent later (error feedback).
+// EF-SGD and QSparse-local-SGD: the error of the codec is kept and sent later (error feedback).
 //
 //   v_i  = x_i,t - gamma_t u_i(grad F_i(x_i,t; xi_i,t))
-//   p_i  = e_i + (v_i - x_i,t)                       what this worker owes the others
+//   p_i  = e_i + (v_i - x_i,t)                       the worker's unsent progress
 //   after every H steps    x <- x + (1/n) sum_j C(p_j),   e_i = p_i - C(p_i),   x_i,t+1 = x
 //   else                   e_i = p_i,   x_i,t+1 = v_i
 //
@@ -9,15 +9,15 @@
 // memory, NeurIPS 2018; Karimireddy, Rebjock, Stich, Jaggi: Error feedback fixes SignSGD, ICML 2019; Basu, Data,
 // Karakus, Diggavi: Qsparse-local-SGD, NeurIPS 2019, where e and the steps since the last round stand apart: their sum
 // is the e of this file. Momentum is each worker's own and comes before compression; so do weight decay and the
-// proximal step, since p is made of how far x_i moved. Whatever the codec, x + mean(e) moves by the workers' own steps
-// only.
+// proximal step, since p is the distance that x_i has moved. With any codec, x + mean(e) moves by the workers' own
+// steps only.
 //
-// What a codec leaves out must be less than what it is given: one that scales up what it keeps to be unbiased, such as
-// random-k by its defaults, makes e grow without bound. The older the residuals, the less they fit: at large ratios,
-// about 64 and more, training diverges at rates at which CSER learns as SGD does.
+// The error of a codec must be smaller than its input. A codec that scales up the elements that it keeps to be
+// unbiased, such as random-k by its defaults, makes e grow without bound. The older the residuals, the less they fit:
+// at large ratios, about 64 and more, training diverges at rates at which CSER learns as SGD does.
 //
-// Lost workers: the others do the round again, from unchanged x and e; the e of the lost is lost, so x + mean(e) jumps
-// from the mean over all to that over the survivors. One that comes back begins at x, e = 0.
+// Lost workers: the others repeat the round, from unchanged x and e. The e of a lost worker is lost, so x + mean(e)
+// jumps from the mean over all to that over the survivors. A worker that comes back begins at x, e = 0.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/psync.hpp"
 

@@ -8,14 +8,14 @@
 // so x_t - (1/n) sum_i e_i,t moves as under SGD. Karimireddy, Rebjock, Stich, Jaggi: Error feedback fixes SignSGD and
 // other gradient compression schemes, ICML 2019, algorithm 1; here for n workers without a server.
 //
-// scale=gather: s_i = |p_i|_1 / d (codec scaled-sign). Signs of different scales cannot be added in few bits, so
-// everybody gets everybody's packet.
+// scale=gather: s_i = |p_i|_1 / d (codec scaled-sign). Signs of different scales cannot be added in few bits, so every
+// worker gets every packet.
 // scale=common: s = (1/n) sum_i |p_i|_1 / d for all; then the signs are added on an all-reduce. The residual takes up
-// what that changes.
+// the difference.
 //
 // When a worker is lost, the survivors repeat the round with the same p_i. Its residual is lost, and with it steps that
-// it had computed and not sent. One that comes back begins with e = 0, and so does one that was a round behind and had
-// to take over the state of another.
+// it had computed and not sent. A worker that comes back begins with e = 0, and so does a worker that was a round
+// behind and had to take over the state of another.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/dense_sum.hpp"
 #include "gossamer/actors/collectives/ring_all_gather.hpp"
@@ -58,7 +58,7 @@ private:
     e_ = p - w.decode(mine);
   }
 
-  /// Scales and signs in one round: the signs do not wait for the scales.
+  /// Sums scales and signs in one round: the signs do not wait for the scales.
   task<> add_signs(worker& w, const vec& p) {
     auto pool = p.pool();
     const float mine = static_cast<float>(sum_of_magnitudes(p.view()) / static_cast<double>(p.size()));

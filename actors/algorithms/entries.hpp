@@ -4,7 +4,7 @@
 
 namespace gossamer::actors {
 
-// Of the files in this folder; the table is registry.cpp.
+// The entries of the algorithms in this folder; registry.cpp has the table.
 extern const algorithm_entry acc_asy_fpg_entry;
 extern const algorithm_entry acc_asy_lpg_entry;
 extern const algorithm_entry ad_psgd_entry;

@@ -7,12 +7,11 @@
 //
 // De Sa, Leszczynski, Zhang, Marzoev, Aberger, Olukotun, Re: High-accuracy low-precision training, 2018. z lies on the
 // grid, so b bits an element tell it exactly. mu stands for the strong convexity: xt is at most |gf| / mu away from the
-// minimum, and that is as far as the grid reaches. Too large a mu clamps z and slows down; too small a one makes the
-// grid coarse.
+// minimum, and the grid reaches that far. Too large a mu clamps z and slows down; too small a mu makes the grid coarse.
 //
-// The original is serial; as in Yu, Wu, Huang: Double quantization for communication-efficient distributed
-// optimization, NeurIPS 2019, we run it in the family's protocol (variance_reduction.hpp), which says what happens to
-// the lost. The proximal step is ours.
+// The original is serial. As in Yu, Wu, Huang: Double quantization for communication-efficient distributed
+// optimization, NeurIPS 2019, it runs here in the family's protocol (variance_reduction.hpp), which also handles
+// losses. The proximal step is an addition.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/algorithms/variance_reduction.hpp"
 
@@ -34,7 +33,7 @@ public:
   void fields(archive& a) override {
     svrg_master::fields(a);
     a(unrounded_)(rounding_);
-    grid_ = nullptr; // of the state that these were replaced by
+    grid_ = nullptr; // drops the grid of the former state
   }
 
 private:
@@ -43,7 +42,7 @@ private:
     grid_ = nullptr;
   }
   told_model tell(worker& w) override { return {svrg_kind::offset, rounded(w)}; }
-  /// On z, since x as a float does not feel what is small beside xt.
+  /// Works on z, since x as a float loses values that are small beside it.
   void step(worker& w, const vec& u) override {
     vec z = w.decode(rounded(w)) - w.direction(x_, u, updates());
     const vec moved = snapshot() + z;
@@ -62,15 +61,15 @@ private:
     return w.encode(*grid_, unrounded_, w.random(purpose::quantise), rounding_);
   }
 
-  /// Of two levels. At the minimum it does not matter, as long as it is a float.
+  /// Distance of two levels. At the minimum any positive float will do.
   double distance() const {
     const double levels = std::ldexp(1.0, bits_ - 1) - 1;
     const double delta = std::sqrt(sum_of_squares(full_gradient().view())) / (mu_ * levels);
     return std::max(delta, 2 * static_cast<double>(std::numeric_limits<float>::min()));
   }
 
-  vec unrounded_;              // what became z
-  std::uint64_t rounding_ = 0; // with these random numbers
+  vec unrounded_;              // z before rounding
+  std::uint64_t rounding_ = 0; // step of the random numbers that round z
   double mu_;
   int bits_;
   std::unique_ptr<compress::codec> grid_; // of this epoch

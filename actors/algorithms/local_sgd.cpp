@@ -6,8 +6,8 @@
 // Stich: Local SGD converges fast and communicates little, ICLR 2019. The state of the optimiser is each worker's own
 // and is not averaged.
 //
-// Between averages workers run freely. When one is lost, its steps since the last average are lost with it; the others
-// keep theirs and average among themselves. One that comes back begins with the model of another worker.
+// Between averages workers run freely. When a worker is lost, its steps since the last average are lost with it; the
+// others keep theirs and average among themselves. A worker that comes back begins with the model of another.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/dense_sum.hpp"
 

@@ -1,4 +1,4 @@
-// Marsit: one bit an element at every hop of an all-reduce, and a compensation that repays what the bits leave out.
+// Marsit: one bit an element at every hop of an all-reduce, and a compensation that repays the error of the bits.
 //
 //   h_i = gamma_t u(grad F_i(x_t; xi_i,t)) + c_i,t
 //   G   = (1/n) sum_i h_i,  c_i,t+1 = 0              in full rounds, t = 0, K, 2K, ...
@@ -7,42 +7,42 @@
 //
 // so that without prox x_t - (1/n) sum_i c_i,t moves exactly as under SGD. Wu, He, Guo, Qu, Wang, Zhuang, Zhang: Sign
 // bit is enough: a learning synchronization framework for multi-hop all-reduce with ultimate compression, 2022,
-// algorithms 1 and 2. B is what collectives/one_bit_merge.hpp makes, on a ring or a torus.
+// algorithms 1 and 2. collectives/one_bit_merge.hpp makes B, on a ring or a torus.
 //
-// Where the text leaves open what is meant: m in the merge counts the workers merged so far, not the rank, or the mean
-// would be wrong; K = infinity, here 0, is never full, not even at t = 0; momentum is the optimiser's, on each worker;
-// the learning rate follows --schedule.
+// The text is read as follows where it is unclear: m in the merge counts the workers merged so far, not the rank, or
+// the mean would be wrong; K = infinity, here 0, is never full, not even at t = 0; momentum is the optimiser's, on each
+// worker; the learning rate follows --schedule.
 //
-// eta_s is not printed. Unless given, it is 2.5 w in one-bit round s = 1, 2, ... since the last full one,
+// The text does not give eta_s. Unless set, it is 2.5 w in one-bit round s = 1, 2, ... since the last full one,
 //
 //   w = min(p, s^(1/2)) (1/n sum_i rms(gamma_t u_i,t)^2)^(1/2),   p = sum_k a_k / (sum_k a_k^2)^(1/2)
 //
-// where the optimiser makes u_t = sum_k a_k g_t-k. The workers add up one number for it, beside the bits. This is why:
-//  * c_i - c_j is the sum of all that u_i and u_j have differed by in these s rounds, whatever eta_s. Where gradients
-//    differ by noise, it is about w s^(1/2): p is 1 for sgd, and 4.4 for momentum and Adam of 0.9, whose noise comes
-//    again in the next directions. s directions cannot add up to more than s of them.
+// where the optimiser makes u_t = sum_k a_k g_t-k. The workers add up one number for it, beside the bits. The reasons:
+//  * c_i - c_j is the sum of the differences of u_i and u_j in these s rounds, whatever eta_s. Where gradients differ
+//    by noise, it is about w s^(1/2): p is 1 for sgd, and 4.4 for momentum and Adam of 0.9, whose noise comes again in
+//    the next directions. s directions cannot add up to more than s of them.
 //  * The sign of a number that is spread like that around a mean m is on average (2 / pi)^(1/2) m / (w s^(1/2)). So a
-//    round repays the share 0.8 eta_s / (w s^(1/2)) of what workers keep back on average: x lags by
+//    round repays the share 0.8 eta_s / (w s^(1/2)) of the mean compensation: x lags by
 //    1.25 w s^(1/2) / eta_s rounds, and strays by the noise of the signs, about (eta_s w s^(1/2) / 1.6)^(1/2).
-//  * So eta_s is a number of w. From 2.5 on round 1 would take away more than twice what there is. Momentum of rate
-//    gamma gets what sgd of rate gamma / (1 - beta) gets, for that is p rms(u) with unrelated gradients.
+//  * So eta_s is a multiple of w. From 2.5 on, round 1 would take away more than twice the compensation. Momentum of
+//    rate gamma gets the eta_s of sgd of rate gamma / (1 - beta): with unrelated gradients p rms(u) is the same.
 //
 // Measured with a perceptron on 800 drawn digits, 4 workers, 400 steps, K = 100: training loss, mean of 4 seeds, of
 // 2.5 rms(u) / 2.5 w / all-reduce. sgd 0.1: 0.361 / 0.361 / 0.335. momentum 0.01: 0.619 / 0.476 / 0.350 (without p, at
 // s = 99, c_i differed by 47 rms(u), so that x lagged by 25 rounds). adam 0.01: 0.849 / 0.329 / 0.014.
 //
-// With K = 100 Adam does not come to what all-reduce does, with no rule for eta_s that was tried (0.17 at best, one
-// seed, with one that followed h and failed where workers' data differ): it makes its directions as large where
+// Adam with K = 100 does not reach the loss of all-reduce, with any rule for eta_s that was tried (0.17 at best, one
+// seed, with a rule that followed h and failed where workers' data differ): its directions stay as large where
 // gradients are noise, and when gradients have become small. So its c_i differed by 0.04 to 0.08 in each weight before
-// full rounds, those of sgd and momentum by 0.025, and x strays in proportion. eta_s has no part in c_i - c_j; K has:
-// 25 comes to 0.044, 10 to 0.033.
+// full rounds, those of sgd and momentum by 0.025, and x strays in proportion. eta_s does not influence c_i - c_j; K
+// does: 25 leads to 0.044, 10 to 0.033.
 //
-// With K = 0 nothing sets c_i - c_j back, so the signs say less and less of the present gradients, the sooner the more
-// the workers' data differ.
+// c_i - c_j is never reset if K = 0, so the signs say less and less of the present gradients, the sooner the more the
+// workers' data differ.
 //
 // When a worker is lost, the survivors repeat the round with the same h_i and the same random numbers. Its compensation
-// is lost: steps that it had computed and not seen applied. One that comes back begins with c = 0, and so does one that
-// was a round behind and had to take over the state of another.
+// is lost: steps that it had computed and not seen applied. A worker that comes back begins with c = 0, and so does a
+// worker that was a round behind and had to take over the state of another.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/dense_sum.hpp"
 #include "gossamer/actors/collectives/one_bit_merge.hpp"

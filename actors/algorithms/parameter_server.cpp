@@ -5,19 +5,19 @@
 //
 // Li et al.: Scaling distributed machine learning with the parameter server, OSDI 2014; A-PSGD as analysed by Lian,
 // Huang, Li, Liu: Asynchronous parallel stochastic gradient for nonconvex optimization, NeurIPS 2015. The optimiser's
-// state is the master's, and is fed with what is applied.
+// state is the master's; its input is the applied gradient.
 //
 //   worker --request(C(gradient), or nothing at first)--> master        each of several masters has a part of x
 //   worker <--reply(x)----------------------------------- master
 //
-// A master's handling of one message is atomic. Synchronous: it answers when the gradients of all workers are in, which
-// it adds up in the order of their ranks. Asynchronous: it answers at once; with `staleness=tau` only while no gradient
-// under way can become more than tau updates old (staleness_gate.hpp).
+// A master's handling of one message is atomic. A synchronous master answers when the gradients of all workers are in,
+// and adds them up in the order of their ranks. An asynchronous master answers at once; with `staleness=tau` only while
+// no gradient under way can become more than tau updates old (staleness_gate.hpp).
 //
-// Lost workers: nobody waits for them; a round goes on with the gradients of the others. One that comes back pulls the
-// model first. Lost masters: start anew from the state that they saved before their last answer; workers ask again,
-// and what was already applied is not applied again. With a master's process its state is lost: it begins anew from the
-// model that some worker pulled last, without the few updates since.
+// Lost workers: no worker waits for them; a round goes on with the gradients of the others. A worker that comes back
+// pulls the model first. Lost masters: start anew from the state that they saved before their last answer; workers ask
+// again, and a gradient that was already applied is not applied again. A master that loses its process loses its state:
+// it begins anew from the model that some worker pulled last, without the few updates since.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/ask.hpp"
 #include "gossamer/actors/collectives/ring.hpp"
@@ -29,14 +29,14 @@ namespace gossamer::actors {
 
 namespace {
 
-/// The number of those with these low bits that is nearest to what was known: a master that begins anew may be behind.
+/// The number with these low bits that is nearest to the known one: a master that begins anew may be behind.
 constexpr std::uint64_t nearest(std::uint64_t known, std::uint32_t low_bits) {
   const auto ahead = static_cast<std::int32_t>(low_bits - static_cast<std::uint32_t>(known));
   return known + static_cast<std::uint64_t>(std::int64_t{ahead});
 }
 static_assert(nearest(0xffffffff, 1) == 0x100000001 && nearest(0x100000001, 0xffffffff) == 0xffffffff);
 
-/// What a worker asks.
+/// The questions of a worker.
 enum request : std::uint32_t { pull, push_and_pull, farewell };
 
 class server_worker final : public algorithm {
@@ -60,12 +60,12 @@ public:
   void inherit(worker&) override { gradient_ = {}; }
 
 private:
-  /// @returns false when training is over, and a master has answered with nothing
+  /// @returns false if training is over: a master has then answered with no model
   bool read(const worker& w, const std::vector<frame>& answers) {
     for (std::size_t k = 0; k < answers.size(); ++k) {
       const auto mine = part(w, k);
       if (mine.size == 0)
-        continue; // there are more masters than elements, and nothing is what this one holds, too
+        continue; // with more masters than elements, this one holds none
       if (answers[k].body.elements == 0)
         return false;
       updates_ = nearest(updates_, answers[k].label.part);
@@ -82,18 +82,18 @@ private:
     for (std::size_t k = 0; k < parts.size() && !gradient_.empty(); ++k)
       parts[k] = w.encode(vec{pool, part(w, k).of(gradient_)});
     auto answers = co_await ask_all(w, requests_ + 1, what, std::move(parts));
-    ++requests_; // now: a run that goes on from a checkpoint asks what was not answered again
+    ++requests_; // only now: a run that goes on from a checkpoint repeats an unanswered question
     co_return answers;
   }
 
   vec x_;
   std::uint64_t t_ = 0;
-  std::uint64_t updates_ = 0; // that x has seen
+  std::uint64_t updates_ = 0; // number of updates that x contains
   vec gradient_;              // at the x_ before; empty when there is none
   std::uint64_t requests_ = 0;
 };
 
-/// Both kinds of master.
+/// The common part of both kinds of master.
 class server : public master {
 public:
   explicit server(vec initial, staleness_gate gate = {}) : x_(std::move(initial)), gate_(std::move(gate)) {}
@@ -143,15 +143,15 @@ private:
     return answer{static_cast<std::uint32_t>(updates_), w.encode_exactly(x_)};
   }
 
-  /// One of several masters does: the last, since the first may have no elements.
+  /// Reports from the last of several masters only; the first may have no elements.
   static void say_age(worker& w, std::uint64_t staleness) {
     if (w.id() == w.master(w.masters() - 1))
       w.gradient_applied(staleness);
   }
 
   vec x_;
-  std::uint64_t updates_ = 0; // so many gradients
-  std::set<rank> left_;       // those who have done their last step
+  std::uint64_t updates_ = 0; // number of applied gradients
+  std::set<rank> left_;       // workers that have done their last step
   staleness_gate gate_;
 };
 

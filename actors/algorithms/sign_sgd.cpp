@@ -8,11 +8,11 @@
 // algorithms 1 (beta = 0), 2 (Signum) and 3 (majority vote). Bernstein, Zhao, Azizzadenesheli, Anandkumar: signSGD with
 // majority vote is communication efficient and fault tolerant, ICLR 2019.
 //
-// We differ in two points. No server counts the votes: they are added on an all-reduce, whose messages grow with the
-// number of votes in them, and the outcome travels back in one bit an element. And the vote is on what the optimiser
-// makes of the gradient, so that a weight decay or a momentum of --optimiser counts; signs do not feel gamma_t.
+// Two points differ. No server counts the votes: they are added on an all-reduce, whose messages grow with the number
+// of votes in them, and the outcome travels back in one bit an element. And the vote is on the optimiser's direction,
+// so that a weight decay or a momentum of --optimiser counts; signs do not feel gamma_t.
 //
-// When a worker is lost, the survivors repeat the vote among themselves; its momentum is lost. One that comes back
+// When a worker is lost, the survivors repeat the vote among themselves; its momentum is lost. A worker that comes back
 // takes over the momentum of the worker that gives it the model.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/sign_sum.hpp"

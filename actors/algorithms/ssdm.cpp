@@ -4,14 +4,14 @@
 //   x_t+1   = prox(x_t - gamma_t / n sum_i sign~(m_i,t+1))         P(sign~(v)_k = 1) = 1/2 + v_k / (2 |v|_2)
 //
 // Safaryan, Richtarik: Stochastic sign descent methods: new algorithms and better theory, ICML 2021, algorithm 3. With
-// keep-norm=true the update is gamma_t / n sum_i |m_i| sign~(m_i): unbiased for the mean of the m_i, and what the
-// analysis of Marsit takes SSDM for.
+// keep-norm=true the update is gamma_t / n sum_i |m_i| sign~(m_i): unbiased for the mean of the m_i. The analysis of
+// Marsit means this form by SSDM.
 //
 // The original has a server. Here signs without norms are added on an all-reduce; packets with norms are gathered by
-// everybody on a ring. A momentum of 0 has no direction and votes by fair coins.
+// all workers on a ring. A momentum of 0 has no direction and votes by fair coins.
 //
-// When a worker is lost, the survivors repeat the round with the signs that they have drawn; its momentum is lost. One
-// that comes back takes over the momentum of the worker that gives it the model.
+// When a worker is lost, the survivors repeat the round with the signs that they have drawn; its momentum is lost. A
+// worker that comes back takes over the momentum of the worker that gives it the model.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/ring_all_gather.hpp"
 #include "gossamer/actors/collectives/sign_sum.hpp"
@@ -59,7 +59,7 @@ private:
     x_ -= w.learning_rate(t_) / static_cast<float>(w.members().size()) * sum.values();
   }
 
-  /// What sign~ makes of a vector that is 0 everywhere.
+  /// The value of sign~ for a vector that is 0 everywhere.
   vec coins(const worker& w) const {
     vec v = x_;
     random_sequence coin{w.random(purpose::merge), t_};

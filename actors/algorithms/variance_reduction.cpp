@@ -23,7 +23,7 @@ public:
       if (result.label.kind == svrg_kind::gradient)
         w.claim_opposite(w.master(0), true, requests_, -1 * w.decode(result.body));
       const auto label = svrg_label::of(order.label.part);
-      co_await w.may_leave(); // its result is with the master, and another one gets the order
+      co_await w.may_leave(); // its result is with the master, and another worker gets the order
       if (label.kind == svrg_kind::nothing || w.over())
         break;
       result = co_await work(w, label, order.body);
@@ -60,8 +60,8 @@ private:
   }
 
   vec snapshot_;
-  std::uint64_t epoch_ = 0; // in which it computed a gradient last
-  std::uint64_t t_ = 0;     // gradients
+  std::uint64_t epoch_ = 0; // of its last gradient
+  std::uint64_t t_ = 0;     // number of gradients
   std::uint64_t requests_ = 0;
   std::unique_ptr<compress::codec> gradients_;
 };
@@ -76,7 +76,7 @@ std::unique_ptr<algorithm> make_exact_svrg_worker(const algorithm_setup& s) {
   return make_svrg_worker(s, compress::make_codec("identity"));
 }
 
-// -- the master's books -----------------------------------------------------------------------------------------------
+// -- the master's tasks -----------------------------------------------------------------------------------------------
 
 svrg_master::svrg_master(const algorithm_setup& s)
     : x_(s.initial), snapshot_(s.initial), gate_(s.given), shows_snapshot_(s.given.is("output", "snapshot")) {}
@@ -100,14 +100,14 @@ void svrg_master::withdraw(rank who) {
   gate_.forget(who);
 }
 
-// -- what comes in ----------------------------------------------------------------------------------------------------
+// -- questions --------------------------------------------------------------------------------------------------------
 
 void svrg_master::take(worker& w, const frame& asked) {
   if (std::exchange(shares_, w.workers()) != w.workers())
-    sums_.clear(); // of a checkpoint that more workers go on from, or fewer
+    sums_.clear(); // the run goes on from a checkpoint with another number of workers
   const auto from = asked.source;
   const auto label = svrg_label::of(asked.label.part);
-  if (label.kind == svrg_kind::nothing) { // so it is at no task
+  if (label.kind == svrg_kind::nothing) { // the worker has no task
     parts_.erase(from);
     gate_.forget(from);
     return;
@@ -116,9 +116,9 @@ void svrg_master::take(worker& w, const frame& asked) {
   const bool sum_is_due = label.kind == svrg_kind::part && part != parts_.end() && part->second == label.number;
   const bool gradient_is_due = label == svrg_label{svrg_kind::gradient, number_of_epoch()} && gate_.has_read(from);
   if (!sum_is_due && !gradient_is_due && w.life_of(w.id()).value_or(0) > 0) {
-    gate_.forget(from); // a former life of this master has asked, and it is dead with what it knew,
+    gate_.forget(from); // an earlier incarnation of this master gave the task, and its state is lost;
     if (label.kind == svrg_kind::gradient)
-      w.claim_opposite(from, false, asked.label.step, w.decode(asked.body)); // which its worker cannot tell
+      w.claim_opposite(from, false, asked.label.step, w.decode(asked.body)); // the worker cannot know
     return;
   }
   if (!sum_is_due && !gradient_is_due)
@@ -157,7 +157,7 @@ void svrg_master::apply(worker& w, const vec& alpha) {
   ++epoch_;
 }
 
-// -- what goes out ----------------------------------------------------------------------------------------------------
+// -- answers ----------------------------------------------------------------------------------------------------------
 
 std::optional<master::answer> svrg_master::answer_to(worker& w, const pending_request& q) {
   const auto order = [](svrg_kind kind, std::uint32_t number, packet body) {
@@ -179,7 +179,7 @@ std::optional<master::answer> svrg_master::answer_to(worker& w, const pending_re
   return order(kind, number_of_epoch(), std::move(body));
 }
 
-/// The first part of the full gradient that nobody computes.
+/// The first part of the full gradient that no worker computes.
 std::optional<std::uint32_t> svrg_master::next_part(const worker& w) const {
   if (!full_.empty())
     return std::nullopt;

@@ -7,11 +7,11 @@
 
 namespace gossamer::actors {
 
-/// Asynchronous proximal SVRG with a master: what AsyFPG, QSVRG, HALP, AsyLPG and their sparse and accelerated forms
-/// have in common.
+/// Asynchronous proximal SVRG with a master: the common part of AsyFPG, QSVRG, HALP, AsyLPG and their sparse and
+/// accelerated forms.
 ///
 ///   epoch s     xt = snapshot;   gf = grad f(xt), in as many parts as there are workers
-///   m times     worker  alpha = mean over a minibatch a of  grad f_a(q) - grad f_a(xt),   q: what it was told of x
+///   m times     worker  alpha = mean over a minibatch a of  grad f_a(q) - grad f_a(xt),   q: x as sent to the worker
 ///               master  u = C(alpha) + gf;   step(u)                 m = ceil(samples / minibatch)
 ///
 /// Minibatches are drawn from all samples, so that E u = grad f(q). The samples' l2 term belongs to f, the l1 term is
@@ -22,22 +22,22 @@ namespace gossamer::actors {
 ///   worker --request(the result of its last task)--> master --reply(its next task)--> worker
 ///
 /// The master's handling of one message is atomic. Exactly m gradients an epoch are asked for and awaited: none crosses
-/// into the next one, whose snapshot is another. With `staleness=tau` no gradient is more than tau updates old when it
-/// is applied (staleness_gate.hpp); the paper bounds the delay by assumption.
+/// into the next epoch, whose snapshot is another. With `staleness=tau` no gradient is more than tau updates old when
+/// it is applied (staleness_gate.hpp); the paper bounds the delay by assumption.
 ///
-/// Lost workers: what they were asked for, another worker is asked for. One that comes back is sent the snapshot first.
-/// Lost masters: start anew from the state that they saved before their last answer. A worker whose answer was lost
-/// asks again; its task is withdrawn, since it never got it, and it is given another, and the snapshot again. A master
-/// whose process has died, and its state with it, begins another epoch from the snapshot that some worker has.
+/// Lost workers: their tasks go to other workers. A worker that comes back gets the snapshot first. Lost masters: start
+/// anew from the state that they saved before their last answer. A worker whose answer was lost asks again; its task,
+/// which it never got, is withdrawn, and it gets another, and the snapshot again. A master that has lost its process,
+/// and its state with it, begins another epoch from the snapshot of some worker.
 ///
-/// Payload bits per worker and epoch: 32 d down and 32 d up for the full gradient, and what models and gradients take.
+/// Payload bits per worker and epoch: 32 d down and 32 d up for the full gradient, and those of models and gradients.
 enum class svrg_kind : std::uint32_t {
   nothing,          ///< request: no result. Reply: training is over
   part,             ///< of the full gradient: its number. Request: the sum, exact. Reply: compute it at your snapshot
   gradient,         ///< request: alpha; its number is the epoch
   snapshot,         ///< reply: xt, exact, and nothing to do yet
   snapshot_part,    ///< reply: xt, exact, and the number of a part to compute
-  model,            ///< reply: x, and so on; the number is the epoch
+  model,            ///< reply: x; the number is the epoch (also below)
   offset,           ///< reply: x - xt
   same_as_snapshot, ///< reply: x = xt, in one bit
 };
@@ -61,7 +61,7 @@ struct svrg_message {
   packet body = {};
 };
 
-/// What a worker is told of x.
+/// A message with x, for a worker.
 struct told_model {
   svrg_kind kind;
   packet body;
@@ -71,7 +71,7 @@ struct told_model {
 std::unique_ptr<algorithm> make_svrg_worker(const algorithm_setup& s, std::unique_ptr<compress::codec> gradients);
 std::unique_ptr<algorithm> make_exact_svrg_worker(const algorithm_setup& s);
 
-/// The master: epochs, tasks and books. What is left to an algorithm is its maths.
+/// The master's epochs, tasks and logs. Subclasses add the maths.
 class svrg_master : public master {
 public:
   explicit svrg_master(const algorithm_setup& s);
@@ -95,9 +95,9 @@ private:
   virtual told_model tell(worker& w) = 0;
   virtual void step(worker& w, const vec& u) = 0;
   /// The snapshot of the next epoch.
-  /// @param m how many steps the epoch had
+  /// @param m number of steps in the epoch
   virtual vec next_snapshot(std::uint64_t /*m*/) { return x_; }
-  /// All but the snapshot has been lost.
+  /// Restores the state from the snapshot: all else has been lost.
   virtual void begin_from_snapshot() {}
 
   // -- the protocol
@@ -113,15 +113,15 @@ private:
 
   vec snapshot_, full_; // full_ is empty until all of its parts are there
   std::uint64_t epoch_ = 1, inner_ = 0, updates_ = 0;
-  std::uint64_t shares_ = 0;            // workers that the full gradient is shared out among; 0: not yet
-  std::map<std::uint32_t, vec> sums_;   // parts of the full gradient that are there
-  std::map<rank, std::uint64_t> told_;  // epoch of the snapshot that each has got
-  std::map<rank, std::uint32_t> parts_; // who computes which
+  std::uint64_t shares_ = 0;            // number of workers that share the full gradient; 0: not yet known
+  std::map<std::uint32_t, vec> sums_;   // finished parts of the full gradient
+  std::map<rank, std::uint64_t> told_;  // epoch of each worker's snapshot
+  std::map<rank, std::uint32_t> parts_; // worker -> part that it computes
   staleness_gate gate_;                 // by the updates of this epoch
   bool shows_snapshot_;
 };
 
-/// Of the whole family.
+/// Traits of the whole family.
 inline constexpr algorithm_traits svrg_traits{.exchange = exchange_pattern::all,
                                               .synchronous = false,
                                               .needs = codec_need::exact,
@@ -129,8 +129,8 @@ inline constexpr algorithm_traits svrg_traits{.exchange = exchange_pattern::all,
                                               .on_compute_failure = compute_failure::restart,
                                               .promises = {.sgd_alone = false}};
 
-/// An algorithm's own parameters, and behind them those of the whole family.
-/// @param output what is evaluated unless said otherwise: "iterate" or "snapshot"
+/// An algorithm's own parameters, followed by those of the whole family.
+/// @param output default of the evaluated model: "iterate" or "snapshot"
 std::vector<parameter> family_parameters(std::vector<parameter> own, std::string output = "iterate");
 
 } // namespace gossamer::actors

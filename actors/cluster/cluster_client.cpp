@@ -10,7 +10,7 @@ using namespace detail;
 
 namespace {
 
-/// At the door of a node.
+/// A visitor at the door of a node.
 class visitor {
 public:
   explicit visitor(const node_settings& s) : settings_(s), control_(s), self_(control_.system) { knock(); }
@@ -57,7 +57,7 @@ public:
   }
 
 private:
-  static constexpr int most_sent_on = 5; // to nodes that have led meanwhile
+  static constexpr int most_sent_on = 5; // to nodes that have taken the lead meanwhile
 
   void knock() {
     door_ = connect(self_, control_, settings_, std::chrono::milliseconds(0),

@@ -7,9 +7,9 @@
 
 namespace gossamer::actors {
 
-/// Asks whoever leads a run at `where` how far it is. Takes part in nothing.
-/// @param s of which `where`, `threads`, `patience`, `interrupted` and `shows` count
-/// @error errc::io when nobody leads a run there, or who listens there does not answer for the patience;
+/// Asks the leader of a run at `where` for its status. Takes part in nothing.
+/// @param s only `where`, `threads`, `patience`, `interrupted` and `shows` count
+/// @error errc::io when no process leads a run there, or the process there does not answer for the patience;
 ///        errc::usage when the leader is of another version
 run_status ask_leader(const node_settings& s);
 
@@ -18,8 +18,8 @@ run_status ask_leader(const node_settings& s);
 void stop_cluster(const node_settings& s);
 
 /// Asks a node to leave the run: its workers hand over what they have, and its process ends.
-/// @param s `where`: of any node that takes part
-/// @param node its number; nothing: the one at `where`
+/// @param s `where`: that of any node that takes part
+/// @param node its number; `nullopt`: the one at `where`
 /// @returns its number @error as `ask_leader`; errc::usage when there is no such node, or it has a master
 std::uint32_t let_leave(const node_settings& s, std::optional<std::uint32_t> node);
 

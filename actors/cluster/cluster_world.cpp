@@ -28,7 +28,7 @@ assembly wait_for_nodes(caf::scoped_actor& self, const leader_settings& s) {
   return std::move(*all);
 }
 
-/// Who lives where when the run begins; a node for each rank that may come some day.
+/// Returns the plan with which the run begins. It has a node for each rank that may come some day.
 cluster_plan founding_plan(const experiment& e, const assembly& all, const consensus::process& own,
                            const leader_settings& s) {
   std::vector<std::uint32_t> shares{s.slots};

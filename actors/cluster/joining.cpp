@@ -1,4 +1,4 @@
-// The side of the cluster world that joins.
+// The joining side of the cluster world.
 #include "gossamer/actors/agreement/failure_detector.hpp"
 #include "gossamer/actors/cluster/detail/cluster_parts.hpp"
 #include "gossamer/actors/cluster/detail/door_search.hpp"
@@ -23,7 +23,7 @@ using namespace detail;
 
 namespace {
 
-/// What this process does until the run is over.
+/// The part of this process until the run is over.
 class membership_of_node {
 public:
   membership_of_node(caf::scoped_actor& self, control_plane& control, const joining_settings& s)
@@ -36,7 +36,7 @@ public:
     return offer;
   }
 
-  /// The next message of one type. @error what else comes instead
+  /// Returns the next message of one type. @error the failure that comes instead
   template <class Message>
   Message next() {
     std::optional<Message> result;
@@ -49,7 +49,7 @@ public:
     return std::move(*result);
   }
 
-  /// From members of the run, of which the leader may be lost meanwhile.
+  /// Fetches files from members of the run. The leader may be lost meanwhile.
   compute::data_files fetch_from_members(const run_offer& offer) {
     sources_.emplace(self_, control_, settings_.patience, doors_.door(), offer.files.members);
     auto files = fetch_files(
@@ -65,19 +65,19 @@ public:
     return files;
   }
 
-  /// What this node is offered by whoever leads the run now: another one, where it has been lost meanwhile.
+  /// Returns the offer of the present leader: a new one if the former leader has been lost meanwhile.
   run_offer renewed(const run_offer& offer) {
     if (!std::exchange(is_leaderless_, false))
       return offer;
     if (offer.files.members.empty())
       throw doors_.lost();
-    doors_.search_elsewhere(offer, 2 * settings_.patience); // those that are left agree on another one in that time
+    doors_.search_elsewhere(offer, 2 * settings_.patience); // the nodes left agree on another leader in that time
     auto again = ask_for_offer();
     if (again.run != offer.run)
       throw error(errc::failed, fmt::format("another run is led at {}", to_string(door())), "start the node again");
     return again;
   }
-  /// Where the run was found.
+  /// The door at which the run was found.
   const endpoint& door() const noexcept { return doors_.where(); }
 
   template <class Message>
@@ -89,7 +89,7 @@ public:
   void begin() { begun_ = true; }
   bool has_begun() const { return begun_; }
   bool has_left() const { return has_left_; }
-  /// Who is told when this node shall leave.
+  /// Sets the actor that is told when this node shall leave.
   void leaves_through(caf::actor node) { node_ = std::move(node); }
   void lead() { leads_ = true; }
 
@@ -101,7 +101,7 @@ private:
         patience, [&](file_catalogue& m) { keep(std::move(m)); }, [&](piece& m) { keep(std::move(m)); },
         [&](no_files& m) { keep(source_lost{"says: " + m.why}); },
         [&](const member_called& m) { sources_->on_called(m); });
-    if (settings_.interrupted()) // also while pieces come without a pause
+    if (settings_.interrupted()) // even while pieces come without a pause
       leave_interrupted();
     return sources_->take();
   }
@@ -112,7 +112,7 @@ private:
     sources_->on_news(std::move(news));
   }
 
-  /// One message, or none within so much time. @error what else comes
+  /// Handles one message, or none within so much time. @error the failure that comes instead
   template <class... Handlers>
   void hear(std::chrono::nanoseconds patience, Handlers... handlers) {
     if (!begun_ && !is_leaderless_)
@@ -121,7 +121,7 @@ private:
     self_->receive(
         std::move(handlers)..., [&](const run_status&) { leader_.heard(0, now()); },
         [&](const ask_there&) {
-          if (!begun_ && doors_.is_heard()) // else it was asked before
+          if (!begun_ && doors_.is_heard()) // else an earlier door answers
             miss_leader("does not lead any more");
         },
         [&](const run_summary& m) { // this process has come to lead the run
@@ -137,7 +137,7 @@ private:
       leave_interrupted();
   }
 
-  /// Cleanly, if that does not take too long.
+  /// Leaves cleanly, if that does not take too long.
   void depart() {
     if (!leaves_since_)
       leaves_since_ = now() + (settings_.ends_with_others ? settings_.patience : failure_detector::time{});
@@ -149,8 +149,8 @@ private:
 
   failure_detector::time now() const { return self_->clock().now().time_since_epoch(); }
 
-  /// The node actor hears of the leader from the plan on. Before, there is the leader's door alone, which breaks no
-  /// connection when its process is stopped, but says how the run is when it is asked.
+  /// Watches the leader until the plan comes; from then on the node actor does. Before, there is the leader's door
+  /// alone, which breaks no connection when its process is stopped, but answers requests for the status.
   void watch_leader() {
     if (now() - asked_ >= heartbeat_every) {
       if (now() - asked_ > 2 * heartbeat_every) // this process had something else to do: it prepared the run
@@ -172,13 +172,13 @@ private:
       throw error(errc::failed, "the run goes on without this node", "its leader has given it up, or it has failed");
     if (sources_)
       sources_->on_down(m);
-    if (m.source != doors_.door().address() || begun_) // then another one leads
+    if (m.source != doors_.door().address() || begun_) // another node leads then
       return;
     if (!sources_)
       throw doors_.lost();
     is_leaderless_ = true;
   }
-  /// The other members have the files, too.
+  /// Goes on without the leader: the other members have the files, too.
   void miss_leader(const std::string& why) {
     if (!sources_)
       throw doors_.lost();
@@ -194,10 +194,10 @@ private:
   failure_detector::time asked_{};
   std::atomic<bool> begun_ = false, leads_ = false;
   bool ended_here_ = false, has_left_ = false;
-  bool is_leaderless_ = false;          // since files are fetched
-  std::optional<file_sources> sources_; // while they are
+  bool is_leaderless_ = false;          // the leader was lost while files were fetched
+  std::optional<file_sources> sources_; // while files are fetched
   caf::actor node_;
-  std::optional<failure_detector::time> leaves_since_; // or from then on
+  std::optional<failure_detector::time> leaves_since_; // since when it leaves, or from when on
   bool asks_to_leave_ = false;
 };
 
@@ -211,7 +211,8 @@ std::vector<rank> ranks_of(const cluster_plan& plan, std::uint32_t node) {
 
 std::string introduction(std::uint32_t node) { return fmt::format("this is node {}, process {}", node, getpid()); }
 
-/// From what this machine has, if that is the same as the leader's; else from what members of the run have.
+/// Prepares the run from the data of this machine, if they are the same as the leader's; else from those of other
+/// members.
 std::shared_ptr<const experiment> prepare_or_fetch(const joining_settings& s, const preparation& prepare,
                                                    run_offer& offer, membership_of_node& here) {
   try {
@@ -236,6 +237,19 @@ std::shared_ptr<const experiment> prepare_or_fetch(const joining_settings& s, co
   return prepare(offer.settings, files);
 }
 
+/// Returns the plan of faults, and the checkpoints, that the offer names.
+run_surroundings surroundings_of(const run_offer& offer, const std::function<void(const std::string&)>& tell) {
+  run_surroundings around;
+  if (!offer.faults.empty())
+    around.faults = parse_plan(offer.faults, "the leader's plan of faults");
+  around.workers_per_node = offer.workers_per_node;
+  if (!offer.checkpoints.empty())
+    around.checkpoints = checkpoint_folder{offer.checkpoints};
+  if (offer.from > 0)
+    around.from = std::make_shared<const resumption>(checkpoint_folder{offer.resumed}.parts_here(offer.from, tell));
+  return around;
+}
+
 } // namespace
 
 bool join_cluster(const joining_settings& s, const preparation& prepare) {
@@ -248,16 +262,9 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
   auto e = s.fetching ? prepare_or_fetch(s, prepare, offer, here) : prepare(offer.settings, {});
   control.expect(e->participants());
   const auto print = fingerprint_of(*e);
-  run_surroundings around;
-  if (!offer.faults.empty())
-    around.faults = parse_plan(offer.faults, "the leader's plan of faults");
-  around.workers_per_node = offer.workers_per_node;
-  if (!offer.checkpoints.empty())
-    around.checkpoints = checkpoint_folder{offer.checkpoints};
-  if (offer.from > 0) {
-    around.from = std::make_shared<const resumption>(checkpoint_folder{offer.resumed}.parts_here(offer.from, s.tell));
+  const auto around = surroundings_of(offer, s.tell);
+  if (around.from)
     e = e->after(around.from->all);
-  }
 
   const scoped_life files{spawn_files_of(system, *e)};
   const auto complain = std::make_shared<complaints>();

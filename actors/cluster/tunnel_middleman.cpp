@@ -21,7 +21,7 @@ namespace {
 
 using caf::io::network::default_multiplexer;
 
-/// What "accepts" connections that are there already: their descriptors come as messages.
+/// "Accepts" connections that are there already: their descriptors come as messages.
 struct descriptors {
   static bool try_accept(int& result, int from) {
     int next = -1;
@@ -31,7 +31,7 @@ struct descriptors {
   }
 };
 
-/// As CAF's own, but for where connections come from.
+/// CAF's own doorman, but for the origin of connections.
 class tunnel_doorman final : public caf::io::doorman {
 public:
   tunnel_doorman(default_multiplexer& backend, int exit, std::uint16_t port)

@@ -24,17 +24,17 @@ struct division {
   segment operator[](std::size_t k) const noexcept {
     return whole.part(k, parts, grain).part(cut.number, cut.count, grain);
   }
-  /// The segment that has come to its last member after reduce-scatter.
+  /// The segment whose last member, in reduce-scatter, is this one.
   segment complete_by(const ring& here) const noexcept { return (*this)[here.position + 1]; }
 };
 
-/// One slice of one reduction among the members of a view. Its coroutines give false when that view has ended.
+/// One slice of one reduction among the members of a view. Its coroutines return false when that view has ended.
 class passage {
 public:
   /// @param first the label of its first frames
   passage(worker& w, reduction& r, tag first, slice cut) : worker_(w), reduction_(r), first_(first), cut_(cut) {}
 
-  /// Reduce-scatter along each lane, of what the one before has left, and all-gather back.
+  /// Reduce-scatter along each lane, on the segment that the lane before has left, and all-gather back.
   task<bool> go(std::span<const ring> lanes) {
     std::vector<division> divisions;
     segment left{0, reduction_.size()};
@@ -58,7 +58,7 @@ public:
   }
 
 private:
-  /// @param weight each member's value stands for so many workers
+  /// @param weight number of workers that each member's value stands for
   task<bool> reduce_scatter(ring here, division parts, std::uint32_t weight) {
     const auto M = here.size, m = here.position;
     load(parts[m], weight);
@@ -92,7 +92,7 @@ private:
     co_return true;
   }
 
-  /// Values that already stand for several workers are not the worker's own part.
+  /// Loads the worker's own part; values that already stand for several workers stay.
   void load(segment s, std::uint32_t weight) {
     if (weight == 1)
       reduction_.load(s);
@@ -109,13 +109,13 @@ private:
   slice cut_;
 };
 
-/// So many that each is about as long as the reduction asks for.
+/// Number of slices, each of about the length that the reduction asks for.
 std::size_t slices_of(const reduction& r, std::size_t parts) {
   constexpr std::size_t most = 16; // with 2^20 workers the places of a reduction's frames are below 2^24
   return std::clamp(r.size() / parts / r.slice_elements(), std::size_t{1}, most);
 }
 
-/// How many members the lanes of each direction have. Their product is `members`.
+/// Number of members in the lanes of each direction. Their product is `members`.
 std::vector<std::size_t> directions(std::size_t members, route way) {
   if (way == route::halving)
     return prime_factors(members);
@@ -123,7 +123,7 @@ std::vector<std::size_t> directions(std::size_t members, route way) {
   return {columns, rows};
 }
 
-/// The lanes that this worker is in, as long as the view: one in each direction.
+/// This worker's lanes, one in each direction, for the present view.
 std::vector<ring> lanes(const worker& w, route way) {
   const auto members = w.members();
   const auto rows = static_cast<std::size_t>(way);
@@ -153,7 +153,7 @@ task<bool> attempt(worker& w, std::span<reduction* const> together, route way, s
     const auto slices = slices_of(*r, along.front().size);
     for (std::size_t k = 0; k < slices; ++k)
       passages.emplace_back(w, *r, first, slice{k, slices});
-    first.part += 1u << 24; // more than the places of one
+    first.part += 1u << 24; // more than the places of one reduction
   }
   std::vector<task<bool>> under_way;
   for (auto& p : passages) {

@@ -4,7 +4,7 @@ namespace gossamer::actors {
 
 namespace {
 
-/// @param asked the life of the master to which the question was sent; another one does not know of it
+/// @param asked incarnation of the master that got the question; a later one does not have it
 task<frame> answer_to(worker& w, rank master, tag question, packet body, std::optional<std::uint32_t> asked) {
   const tag wanted{frame_kind::reply, question.step, any_part};
   for (;;) {
@@ -33,7 +33,7 @@ task<std::vector<frame>> ask_all(worker& w, std::uint64_t number, std::uint32_t 
   pending.reserve(bodies.size());
   for (std::size_t k = 0; k < bodies.size(); ++k)
     pending.push_back(ask(w, w.master(k), number, part, std::move(bodies[k])));
-  for (auto& p : pending) // each notices the death of its master, whoever answers first
+  for (auto& p : pending) // each notices the death of its master, whichever master answers first
     p.start();
   std::vector<frame> answers;
   answers.reserve(pending.size());

@@ -6,12 +6,12 @@
 
 namespace gossamer::actors {
 
-/// Asks a master and awaits its answer, however often the master dies meanwhile: the question is asked again when it is
-/// back. The other side is a `master`, which acts on each question once.
+/// Asks a master and awaits its answer, however often the master dies meanwhile: the question is asked again when the
+/// master is back. The master's side is a `master`, which acts on each question once.
 ///
 /// Cost: one message each way.
 /// @param number of the question: greater than those of this worker's earlier questions to this master
-/// @param part   what is asked, in the algorithm's own numbers
+/// @param part   the question itself, in the algorithm's own numbers
 task<frame> ask(worker& w, rank master, std::uint64_t number, std::uint32_t part, packet body);
 
 /// Asks all masters at once, one question each; the answers are in the same order.

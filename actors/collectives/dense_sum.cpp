@@ -37,7 +37,7 @@ packet dense_sum::partial(segment s, std::uint32_t) {
 
 void dense_sum::merge(segment s, packet received, contributors) {
   vec sum = worker_.decode(received, s.size);
-  received = {}; // or `sum` would not be the only one to have the elements
+  received = {}; // leaves `sum` as the only owner of the elements
   add(sum.mutate(), value(s));
   pieces_.push_back({s, std::move(sum)});
 }

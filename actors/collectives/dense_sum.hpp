@@ -6,8 +6,8 @@
 
 namespace gossamer::actors {
 
-/// The sum of all members' vectors in 32-bit floats. Partial sums travel uncompressed: in a lossy code they would be
-/// coded again at every hop. On a ring, segment k is summed in the order k, k + 1, ...
+/// The sum of all members' vectors in 32-bit floats. Partial sums travel uncompressed: a lossy codec would compress
+/// them again at every hop. On a ring, segment k is summed in the order k, k + 1, ...
 /// Cost: 32 bits an element and message.
 class dense_sum : public reduction {
 public:
@@ -22,15 +22,15 @@ public:
   packet result(segment s) override;
   void store(segment s, const packet& received) override;
 
-  /// Of the segments that are complete or stored; what the others hold is unspecified.
+  /// The sum, where segments are complete or stored; elsewhere unspecified.
   const vec& sum() const noexcept { return sum_; }
 
 protected:
-  /// What the segment has come to so far; the worker's own part, to begin with.
+  /// The value of the segment so far; at first the worker's own part.
   std::span<const float> value(segment s) const;
 
 private:
-  /// What has come in, and the worker's part added to it where it lies: it is sent on without a copy.
+  /// A received part with the worker's own part added in place: it is sent on without a copy.
   struct piece {
     segment where;
     vec sum;
@@ -40,7 +40,7 @@ private:
 
   const worker& worker_;
   vec own_, sum_;
-  std::vector<piece> pieces_; ///< the later ones are in force
+  std::vector<piece> pieces_; ///< later ones replace earlier ones
   std::vector<piece> complete_;
 };
 

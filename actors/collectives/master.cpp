@@ -8,7 +8,7 @@ namespace gossamer::actors {
 
 task<> master::run(worker& w) {
   for (const rank i : requests_.known())
-    if (i >= w.workers()) // of a checkpoint whose run had more workers
+    if (i >= w.workers()) // from a checkpoint of a run with more workers
       forget(i);
   w.serve(listen(w));
   w.serve(watch(w));
@@ -19,7 +19,7 @@ task<> master::listen(worker& w) {
   for (;;) {
     const auto asked = co_await w.receive_any(frame_kind::request);
     if (!requests_.knows(asked))
-      forget(asked.source); // it may have died while this master was dead, too, and nobody has told
+      forget(asked.source); // the worker may have died while this master was dead, so that no loss was reported
     if (requests_.accept(asked))
       take(w, asked);
     else

@@ -7,18 +7,18 @@
 
 namespace gossamer::actors {
 
-/// What a master's life consists of: questions (`ask`), and answers that it may withhold.
+/// The protocol of a master: questions (`ask`), and answers that it may withhold.
 ///
-/// Whenever a question has come, somebody has been lost or has come back, or training is over, it goes through the same
-/// steps, without suspending in between: act, decide who is answered and with what, save, answer. So
-///  - whatever others have seen is in the state from which a next life goes on;
-///  - a question that is asked again, because the answer was lost with a former life, is not acted on twice;
-///  - answers say how things are when they are given, not when the question first came;
-///  - nobody waits for the dead: answers that were withheld because of them are looked at again;
-///  - nobody waits for workers of a checkpoint that the run which goes on from it does not have.
+/// After each question, each loss or return of a worker, and at the end of training, the master goes through the same
+/// steps, without suspending in between: act, decide on the answers, save, answer. So
+///  - every state that a worker has seen is in the saved state from which the next incarnation goes on;
+///  - a question that is asked again, because the answer was lost with an earlier incarnation, is not acted on twice;
+///  - answers reflect the state when they are given, not when the question first came;
+///  - no worker waits for the dead: answers that were withheld because of them are reconsidered;
+///  - no worker waits for workers of a checkpoint that the resumed run does not have.
 ///
-/// An algorithm says what acting is, and who may be answered. Its fields are those below and its own. Threads:
-/// actor-confined.
+/// A subclass defines the action, and the workers that may be answered. Its fields are those below and its own.
+/// Threads: actor-confined.
 class master : public algorithm {
 public:
   task<> run(worker& w) final;
@@ -27,23 +27,23 @@ public:
 
 protected:
   struct answer {
-    std::uint32_t part = 0; ///< what is answered, in the algorithm's own numbers
+    std::uint32_t part = 0; ///< the answer's meaning, in the algorithm's own numbers
     packet body = {};
   };
-  /// This master's part of what a worker remembers. @error errc::bad_packet when it has not `size` elements
+  /// This master's part of the model that a worker remembers. @error errc::bad_packet unless it has `size` elements
   static vec own_part(const worker& w, const remembered_model& known, std::size_t size);
 
 private:
   /// Acts on a question: called once for each.
   virtual void take(worker& w, const frame& asked) = 0;
-  /// The worker has never got its last answer: what it was given to do or to read counts no more.
+  /// Undoes a worker's last task or read: the worker has never got that answer.
   virtual void withdraw(rank) {}
-  /// The worker has been lost, lives anew, or is none of this run's: what has come from it and waits for others counts
-  /// no more, either.
+  /// Undoes, besides, the contributions of a worker that wait for others: the worker has been lost, has restarted, or
+  /// does not belong to this run.
   virtual void forget(rank who) { withdraw(who); }
-  /// Does what is due now, if it waited for a question or for somebody's loss.
+  /// Acts if the action had waited for a question or for a loss, and is due now.
   virtual void act(worker&) {}
-  /// What one who waits is told now, and written down as told; nothing: it waits on.
+  /// The answer that a waiting worker gets now, which is noted as given; `nullopt`: the worker waits on.
   virtual std::optional<answer> answer_to(worker& w, const pending_request& q) = 0;
 
   task<> listen(worker& w);
@@ -53,7 +53,7 @@ private:
   request_log requests_;
 };
 
-/// For algorithms that have one, whatever their parameters.
+/// For algorithms with one master, whatever their parameters.
 inline std::size_t one_master(const arguments&) { return 1; }
 
 } // namespace gossamer::actors

@@ -4,21 +4,21 @@
 
 namespace gossamer::actors {
 
-/// What a worker mixes for itself: x_i, or C(x_i) as everybody else does.
+/// A worker's own term in its mixture: x_i, or C(x_i) as in every other worker's.
 enum class own_term { exact, compressed };
 
 /// Sends x_i to all neighbours and returns W_ii x_i + sum over neighbours j of W_ij C(x_j), in ascending order of j.
 ///
-/// C is the run's codec. Its message is made once and shared by all neighbours. Everybody sends before anybody waits,
-/// so no cycle of waiting can form; a neighbour may be one round ahead, and its frame then waits in the inbox.
+/// C is the run's codec. Its message is made once and shared by all neighbours. All workers send before they wait, so
+/// no cycle of waiting can form. A neighbour may be one round ahead; its frame then waits in the inbox.
 ///
-/// In place of a model that does not come, because j has been lost, stands the worker's own term: its row of W still
-/// sums to one, and among the survivors W stays symmetric and doubly stochastic. Neighbours and weights do not change
-/// during a round: a new view begins with a later one.
+/// The worker's own term replaces the model of a lost neighbour. So its row of W still sums to one, and among the
+/// survivors W stays symmetric and doubly stochastic. Neighbours and weights do not change during a round: a new view
+/// begins with a later one.
 ///
 /// Cost: deg(i) messages and deg(i) * bits(C) payload bits sent.
 /// @param t names the round
-/// @param own in place of the x_i above
+/// @param own the worker's own term, x_i above
 task<vec> neighbour_exchange(worker& w, const vec& x, std::uint64_t t, own_term own = own_term::exact);
 
 } // namespace gossamer::actors

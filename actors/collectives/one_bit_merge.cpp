@@ -6,7 +6,7 @@ namespace gossamer::actors {
 
 void one_bit_merge::expect(segment s, contributors of) {
   if (std::exchange(weight_, of.own) != of.own)
-    ++direction_; // in which the worker merges elements once more
+    ++direction_; // the worker merges elements once more in each direction
   const auto local = signs_.of(s);
   transient_.resize(local.size());
   compress::draw_transient(local, of.received, of.own, s.size, worker_.random(purpose::merge), step_,

@@ -5,18 +5,19 @@
 
 namespace gossamer::actors {
 
-/// Merges the signs of all members' vectors into single bits, of which each is the sign of a member drawn uniformly,
-/// element by element: its mean over the draws is the mean of the signs, and a sign that all share is kept.
+/// Merges the signs of all members' vectors into single bits. Each bit is the sign of a member drawn uniformly, element
+/// by element: its mean over the draws is the mean of the signs, and a sign that all members share is kept.
 ///
-/// Marsit's one-bit all-reduce (compress/sign_bits.hpp has the merge and the reference). A worker draws the random half
-/// of a merge before the other side has come. Segments begin at multiples of 64 elements, whose signs share a word.
+/// This is Marsit's one-bit all-reduce (compress/sign_bits.hpp has the merge and the reference). A worker draws the
+/// random half of a merge before the other side has come. Segments begin at multiples of 64 elements, whose signs share
+/// a word.
 ///
-/// The numbers drawn belong to (worker, round, element), those of the k-th direction after the first to element k D +
-/// i. A round that is repeated after a loss uses the same ones, and nobody has seen what came of them before. Cost: one
-/// bit an element and message.
+/// The random numbers belong to (worker, round, element); those of the k-th direction after the first to element k D +
+/// i. A repeated round uses the same numbers: no worker has seen their outcome before. Cost: one bit an element and
+/// message.
 class one_bit_merge final : public reduction {
 public:
-  /// @param v finite. @error errc::diverged here or by `all_reduce` where it is not
+  /// @param v finite. @error errc::diverged here or by `all_reduce` if it is not
   one_bit_merge(const worker& w, const vec& v, std::uint64_t t) : worker_(w), step_(t), own_(w, v) {}
 
   std::size_t size() const override { return own_.size(); }
@@ -43,7 +44,7 @@ private:
   packed_signs signs_;
   std::uint32_t weight_ = 1; ///< of the worker's side, in this direction
   std::uint64_t direction_ = 0;
-  std::vector<std::uint64_t> transient_, received_; ///< of the merge that is under way
+  std::vector<std::uint64_t> transient_, received_; ///< of the present merge
 };
 
 } // namespace gossamer::actors

@@ -7,11 +7,11 @@ namespace gossamer::actors {
 own_signs::own_signs(const worker& w, const vec& v) : size_(v.size()), pool_(v.pool()), v_(v) {
   static const auto sign = compress::make_codec("sign");
   if (v.remote())
-    *this = own_signs{w.encode(*sign, v, w.random(purpose::merge), 0)}; // which draws nothing
+    *this = own_signs{w.encode(*sign, v, w.random(purpose::merge), 0)}; // this codec draws no numbers
 }
 
 own_signs::own_signs(packet signs) : size_(signs.elements), pool_(signs.payload.pool()), packed_(packed_signs{size_}) {
-  signs.codec = compress::sign_wire_number; // whichever codec drew them
+  signs.codec = compress::sign_wire_number; // any codec may have drawn them
   packed_->decode({0, size_}, signs);
 }
 

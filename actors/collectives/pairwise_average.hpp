@@ -12,8 +12,8 @@ namespace gossamer::actors {
 /// the asking side applied while its question was under way (rule 1 of AD-PSGD's wait-free form, the delta variant).
 /// The answering side averages and answers in one go, without suspending.
 ///
-/// When the peer is lost before it answers, nothing is added. Whether it had added its half does not matter: a worker
-/// that comes back comes with another model. So between two that live, either both halves are applied or none.
+/// If the peer is lost before it answers, nothing is added. It does not matter whether the peer had added its half: a
+/// worker that comes back has another model. So between two living workers, either both halves are applied or none.
 ///
 /// Cost: one message and bits(C) payload bits in each direction.
 

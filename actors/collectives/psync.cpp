@@ -19,7 +19,7 @@ vec concatenate(const std::vector<psync_part>& parts, buffer_pool pool) {
   return all;
 }
 
-/// Of each part with a message, everybody's.
+/// The packets of all members, for each part with a message.
 using messages = std::vector<std::vector<packet>>;
 
 task<std::optional<messages>> try_gather(worker& w, const std::vector<psync_part>& parts, std::uint64_t t) {
@@ -56,8 +56,8 @@ task<> add_means(worker& w, vec& x, std::vector<psync_part> parts, std::uint64_t
   const vec kept = concatenate(parts, x.pool());
   vec sums;
   std::optional<messages> all;
-  while (!all) { // a gathering that is cut short: others may still be in the all-reduce before it
-    if (summing) // also where nothing is kept, for once: a round is a round
+  while (!all) { // after a gathering that is cut short, other workers may still be in the all-reduce before it
+    if (summing) // also without kept elements: all workers run the same round
       sums = co_await sum_of_all(w, kept, route::ring, t);
     all = co_await try_gather(w, parts, t);
   }

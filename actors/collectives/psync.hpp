@@ -16,33 +16,33 @@ namespace gossamer::actors {
 /// in one round; a residual can thus go into the next of them before anything has been sent.
 ///
 /// How v'_i travels depends on C:
-///  - linear (grbs, identity): only the elements that are kept, close together and without indices, are summed by a
-///    ring all-reduce. All workers keep the same ones: their choice is drawn from what they share.
-///  - any other: the packets go round by a ring all-gather. Each worker draws from random numbers of its own.
+///  - linear (grbs, identity): a ring all-reduce sums only the elements that are kept, packed and without indices. All
+///    workers keep the same ones, drawn from shared random numbers.
+///  - any other: a ring all-gather sends the packets round. Each worker draws from random numbers of its own.
 ///  - none: nothing is sent, v' = 0.
 
-/// What of a vector takes part in a round, and what does not.
+/// The part of a vector that takes part in a round, and the rest.
 struct psync_part {
   vec residual; ///< r_i
 
-  std::optional<compress::selection> kept = {}; ///< of a linear codec,
-  vec values = {};                              ///< and the elements that it keeps, in the memory of the host
-  std::optional<packet> message = {};           ///< of any other codec
+  std::optional<compress::selection> kept = {}; ///< choice of a linear codec
+  vec values = {};                              ///< the chosen elements, in the memory of the host
+  std::optional<packet> message = {};           ///< packet of any other codec
 };
 
 /// @param c      null: none
-/// @param shared whose random numbers a linear codec draws from, those of step t
+/// @param shared the random numbers from which a linear codec draws, at step t
 psync_part part_of(worker& w, const vec& v, const compress::codec* c, purpose shared, std::uint64_t t);
 
 /// x <- x + vbar, for the vbar of each part in their order; the same bits are added on every member.
 ///
-/// x changes when the round has succeeded, and not before; nothing is awaited afterwards. n counts the members of the
-/// view in which it succeeded. When a member is lost, the others do the whole round again with the same parts. For
-/// algorithms that repeat interrupted rounds, and are in the same round of step t on all workers: one round a step.
+/// x changes only when the round has succeeded; nothing is awaited afterwards. n counts the members of the view in
+/// which it succeeded. When a member is lost, the others repeat the whole round with the same parts. For algorithms
+/// that repeat interrupted rounds, and are in the same round of step t on all workers: one round a step.
 ///
 /// Cost for k elements kept by linear codecs, together, and packets of b bits: if there is a linear codec, 2 (M - 1)
 /// messages with 2 (M - 1) / M * 32 k payload bits; and for each part with packets M - 1 messages with (M - 1) b bits.
-/// Sums are formed in the order of the members, those of the all-reduce as it says.
+/// Packets are summed in the order of the members, kept elements in the order of the all-reduce.
 task<> add_means(worker& w, vec& x, std::vector<psync_part> parts, std::uint64_t t);
 
 } // namespace gossamer::actors

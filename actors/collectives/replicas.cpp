@@ -3,7 +3,7 @@
 namespace gossamer::actors {
 
 namespace {
-/// The n-th message, in a label.
+/// The number of a message, as the part of a label.
 std::uint32_t numbered(std::uint64_t n) { return static_cast<std::uint32_t>(n); }
 } // namespace
 
@@ -12,10 +12,10 @@ task<> replicas::catch_up(worker& w, const vec& x, std::uint64_t t) {
     exact_since_ = t;
     own_ = x;
     co_await exchange(w, t);
-  } else if (t == 0) // everybody starts here
+  } else if (t == 0) // all workers start from the same point
     for (const auto j : w.neighbours())
       others_[j] = own_;
-  else if (!published_) // the run was saved and goes on: what was under way then is lost
+  else if (!published_) // the run goes on from a checkpoint: the messages under way then are lost
     co_await exchange(w, t);
   else
     co_await follow_all(w, t);
@@ -63,7 +63,7 @@ void replicas::publish(worker& w, const vec& z, std::uint64_t t) {
   published_ = true;
   const auto message = w.encode(z);
   follow_(own_, w.decode(message), age(t + 1));
-  if (!exchange_due(w, t + 1)) // else nobody will ask for it
+  if (!exchange_due(w, t + 1)) // otherwise no neighbour will ask for it
     w.send_to_neighbours({frame_kind::difference, t, numbered(age(t + 1)), view_}, message);
 }
 

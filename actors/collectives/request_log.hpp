@@ -7,23 +7,24 @@
 
 namespace gossamer::actors {
 
-/// Who asks what.
+/// A question that waits for its answer.
 struct pending_request {
   rank from;
-  tag label; ///< the number of the question, and what is asked, in the algorithm's own numbers
+  tag label; ///< its number, and the question itself in the algorithm's own numbers
 };
 
-/// A master's book of questions: which it has acted on, and who waits for an answer. The former is part of its state;
-/// the latter is not, since those who wait ask the master's next life again. Threads: actor-confined.
+/// A master's log of questions: those that it has acted on, and those that wait for an answer. The former are part of
+/// its state. The latter are not, since waiting workers ask the master's next incarnation again. Threads:
+/// actor-confined.
 class request_log {
 public:
-  /// Whether this life of the one who asks has asked before.
+  /// True if this incarnation of the sender has asked before.
   bool knows(const frame& asked) const {
     const auto last = last_.find(asked.source);
     return last != last_.end() && last->second.first == asked.incarnation;
   }
 
-  /// The one who asks waits from now on. @returns false when this has been acted on already
+  /// Notes that the sender waits from now on. @returns false if this question has been acted on already
   bool accept(const frame& asked) {
     forget(asked.source);
     waiting_.push_back({asked.source, asked.label});
@@ -33,10 +34,10 @@ public:
     return true;
   }
 
-  /// In the order in which they were asked.
+  /// Waiting questions in the order in which they were asked.
   const std::vector<pending_request>& waiting() const noexcept { return waiting_; }
 
-  /// Requires that it waits.
+  /// Answers a worker. Requires that it waits.
   void answer(worker& w, rank to, std::uint32_t part, packet body) {
     const auto found = std::ranges::find(waiting_, to, &pending_request::from);
     GOSSAMER_ASSERT(found != waiting_.end(), "only those who asked are answered");
@@ -45,12 +46,12 @@ public:
     w.send(to, label, std::move(body));
   }
 
-  /// It does not wait any more.
+  /// Removes a worker's waiting question.
   void forget(rank who) {
     std::erase_if(waiting_, [who](const pending_request& q) { return q.from == who; });
   }
 
-  /// All that have ever asked.
+  /// All workers that have ever asked.
   std::vector<rank> known() const {
     std::vector<rank> result;
     for (const auto& [who, _] : last_)
@@ -61,7 +62,8 @@ public:
   void fields(archive& a) { a(last_); }
 
 private:
-  std::map<rank, std::pair<std::uint32_t, std::uint64_t>> last_; // life and number of the last question
+  std::map<rank, std::pair<std::uint32_t, std::uint64_t>>
+      last_; // incarnation of the worker, number of its last question
   std::vector<pending_request> waiting_;
 };
 

@@ -15,8 +15,8 @@ using topology::rank;
 struct segment {
   std::size_t begin, size;
 
-  /// The k-th of `count` parts, counted round, with edges floor(k size / count); or, where parts must begin at
-  /// multiples of `grain`, with edges floor(k ceil(size / grain) / count) * grain.
+  /// The k-th of `count` parts, counted round, with edges floor(k size / count). If parts must begin at multiples of
+  /// `grain`, the edges are floor(k ceil(size / grain) / count) * grain.
   segment part(std::size_t k, std::size_t count, std::size_t grain = 1) const noexcept {
     const auto grains = (size + grain - 1) / grain;
     const auto edge = [&](std::size_t i) { return std::min(i * grains / count * grain, size); };
@@ -31,11 +31,11 @@ struct segment {
   friend bool operator==(const segment&, const segment&) = default;
 };
 
-/// A worker's place in a ring: each sends to the next member only, and receives from the previous one only.
+/// A worker's place in a ring: each member sends to the next one only, and receives from the previous one only.
 struct ring {
   std::size_t size;     ///< M
   std::size_t position; ///< m, from 0
-  rank next, previous;  ///< the worker itself where it is alone
+  rank next, previous;  ///< the worker itself if it is alone
 
   /// @param members ascending; `self` is one of them. Not kept.
   ring(rank self, std::span<const rank> members)

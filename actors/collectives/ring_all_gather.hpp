@@ -7,26 +7,25 @@
 
 namespace gossamer::actors {
 
-/// Everybody's packet, in the order of the members: the same on every member, its own included.
+/// Returns the packets of all members, in their order: the same on every member, its own included.
 ///
-/// In M - 1 hops each worker sends to its successor what it received in the hop before, first its own. Packets travel
-/// as they are and are never encoded again, so the result is exact for every codec, also where messages cannot be
-/// summed.
+/// In M - 1 hops each worker sends to its successor the packet that it received in the hop before, first its own.
+/// Packets travel unchanged and are never encoded again, so the result is exact for every codec, also for packets that
+/// cannot be summed.
 ///
 /// Cost: M - 1 messages, and the payload bits of all packets but its successor's, sent by each member; M - 1 hops one
-/// after another. When a member is lost, the others do the round again, as in `all_reduce`, and for the same
-/// algorithms.
+/// after another. When a member is lost, the others repeat the round, as in `all_reduce`, and for the same algorithms.
 /// @param t names the round; unique among the rounds of a run
 task<std::vector<packet>> ring_all_gather(worker& w, packet mine, std::uint64_t t);
 
-/// One attempt, among the members of the present view; nothing when that view ends first. For rounds that consist of
-/// several collectives: they must be repeated together, since others may still be in the first of them.
+/// One attempt, among the members of the present view; `nullopt` if that view ends first. For rounds of several
+/// collectives: they must be repeated together, since other workers may still be in the first of them.
 /// @param lane tells several gatherings of one round apart
 task<std::optional<std::vector<packet>>> try_ring_all_gather(worker& w, packet mine, std::uint64_t t,
                                                              std::uint32_t lane = 0);
 
 /// (1/n) times the sum of the vectors in n packets, added in their order: the same bits on every member.
-/// @param size of each vector. @error errc::bad_packet when one has another
+/// @param size of each vector. @error errc::bad_packet if one has another
 vec mean_of(const worker& w, std::span<const packet> packets, std::size_t size);
 
 } // namespace gossamer::actors

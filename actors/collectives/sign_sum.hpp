@@ -6,12 +6,12 @@
 
 namespace gossamer::actors {
 
-/// Adds up the signs of all members' vectors; 0 and -0 count as +1. A message that stands for k workers holds sums of
-/// k signs, wider the larger k is: ceil(log2(k + 1)) bits an element in the fixed code. Segments begin at multiples of
-/// 64 elements, whose signs share a word.
+/// Adds up the signs of all members' vectors; 0 and -0 count as +1. A message that stands for k workers holds sums of k
+/// signs, wider the larger k is: ceil(log2(k + 1)) bits an element in the fixed code. Segments begin at multiples of 64
+/// elements, whose signs share a word.
 class sign_reduction : public reduction {
 public:
-  /// @param v finite. @error errc::diverged here or by `all_reduce` where it is not
+  /// @param v finite. @error errc::diverged here or by `all_reduce` if it is not
   sign_reduction(const worker& w, const vec& v, compress::sign_sum_code code)
       : sign_reduction(w, own_signs{w, v}, code) {}
   sign_reduction(const worker& w, own_signs own, compress::sign_sum_code code)
@@ -24,7 +24,7 @@ public:
   packet partial(segment s, std::uint32_t weight) override { return value(s, weight).encode(code_); }
   void merge(segment s, packet received, contributors of) override;
 
-  /// What this worker puts in: +1 or -1.
+  /// This worker's own signs: +1 or -1.
   vec own_values() const;
 
 protected:
@@ -40,10 +40,10 @@ private:
     segment where;
     compress::sign_sums sums;
   };
-  std::vector<piece> pieces_; ///< the later ones are in force
+  std::vector<piece> pieces_; ///< later ones replace earlier ones
 };
 
-/// ... and lets everybody have the sums.
+/// A reduction whose result is the sums of the signs.
 class sign_sum final : public sign_reduction {
 public:
   using sign_reduction::sign_reduction;
@@ -60,7 +60,7 @@ private:
   std::optional<compress::sign_sums> total_;
 };
 
-/// ... and lets everybody have the signs of the sums, in one bit an element. A tie is a +1.
+/// A reduction whose result is the signs of the sums, in one bit an element. A tie is a +1.
 class sign_majority final : public sign_reduction {
 public:
   using sign_reduction::sign_reduction;

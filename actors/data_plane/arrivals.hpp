@@ -9,23 +9,23 @@
 
 namespace gossamer::actors {
 
-/// Where frames of other nodes come in. Those for a life that nobody has attached yet wait for it, in order and not
-/// without bound: a peer may be a little ahead. Those for a life that is over, or that is not here, are dropped.
+/// Delivers frames of other nodes. Frames for an incarnation that is not attached yet wait for it in order, within
+/// limits: a peer may be a little ahead. Frames for an incarnation that is over, or elsewhere, are dropped.
 /// Threads: one, while others may attach sinks to the table.
 class arrivals {
 public:
-  /// @param sinks outlive this
+  /// @param sinks outlive this object
   arrivals(const sink_table& sinks, const limits& most) : sinks_(sinks), most_(most) {}
 
-  /// Which ranks live here.
+  /// Sets the ranks of this node.
   void host(std::set<rank> ranks) { here_ = std::move(ranks); }
 
-  /// @error errc::bad_packet when too much of this node is waiting
+  /// @error errc::bad_packet if too many frames of this node are waiting
   void deliver(std::uint32_t from_node, life to, frame f);
-  /// Whether the last frame was a short one: what follows it comes soon.
+  /// True if the last frame was a short one: another one probably follows soon.
   bool last_was_short() const noexcept { return last_was_short_; }
-  /// What waited for this rank is handed on, or dropped if its life is over. Call it after a sink was attached;
-  /// `deliver` sees to it that nothing overtakes.
+  /// Hands on the frames that waited for this rank; drops them if their incarnation is over. Call it after a sink was
+  /// attached; until then later frames wait behind them, so that none overtakes.
   void attached(rank who);
 
 private:

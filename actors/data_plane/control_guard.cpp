@@ -8,7 +8,7 @@ namespace gossamer::actors {
 
 namespace {
 
-// Where a header has what, see caf/io/basp/header.hpp.
+// Offsets in a header, see caf/io/basp/header.hpp.
 constexpr std::size_t operation_at = 0, length_at = 4;
 constexpr std::byte last_operation{6}; // heartbeat
 
@@ -44,7 +44,7 @@ std::optional<std::string> control_guard::judge_header() const {
   return std::nullopt;
 }
 
-/// In the order of networks.
+/// Reads the length in network byte order.
 std::uint32_t control_guard::length() const {
   std::uint32_t result = 0;
   for (const auto byte : std::span{header_}.subspan<length_at, sizeof result>())

@@ -9,20 +9,20 @@
 
 namespace gossamer::actors {
 
-/// The most bytes that a control message of a run has. What grows with the run: a resolution, with a node for each
-/// participant and two names of hosts for each node, of 253 bytes at most; a proposal, which has two of them; the plan,
-/// which has one and the leader's books; a manifest of parts. Each of them stays below 2 KiB a participant. What does
-/// not: an offer with a plan of faults, of which 16 MiB are read at most, and the settings.
+/// Most bytes of a control message of a run. The parts that grow with the run stay below 2 KiB a participant each: a
+/// resolution, with a node for each participant and two host names of at most 253 bytes for each node; a proposal, with
+/// two resolutions; the plan, with one resolution and the leader's ledger; a manifest of parts. The parts that do not
+/// grow are an offer with a plan of faults, of which 16 MiB are read at most, and the settings.
 constexpr std::uint64_t most_control_bytes(std::uint64_t participants) noexcept {
   return (std::uint64_t{17} << 20) + (participants << 11);
 }
 
-/// The same of a run that is not known yet.
+/// The limit before the run is known.
 inline constexpr std::uint64_t most_control_bytes_of_any_run = most_control_bytes(65'536);
 
-/// Follows the bytes of one connection of CAF (its BASP, version 3), message by message: CAF allocates what a header
-/// says is coming, whatever that is. Nothing of a message may be handed on before its header has been admitted. It
-/// keeps no bytes but those of one header. Threads: one.
+/// Checks one connection of CAF (its BASP, version 3), message by message, since CAF allocates whatever size a header
+/// announces. No byte of a message may be handed on before its header has been admitted. Keeps no bytes but those of
+/// one header. Threads: one.
 class control_guard {
 public:
   static constexpr std::size_t header_bytes = 32;
@@ -30,8 +30,8 @@ public:
   /// @param most bytes that a message may have behind its header
   explicit control_guard(std::uint64_t most) : most_(most) {}
 
-  /// To be told all bytes, in order. @returns what is wrong with them, to stand behind the name of the peer; from then
-  /// on the connection must not go on
+  /// Takes all bytes of the connection, in order. @returns the fault of the bytes, worded to follow the name of the
+  /// peer; the connection must not go on after it
   std::optional<std::string> objection(std::span<const std::byte> next);
 
 private:
@@ -40,8 +40,8 @@ private:
 
   std::uint64_t most_;
   std::array<std::byte, header_bytes> header_{};
-  std::size_t heard_ = 0;  ///< bytes of the header
-  std::uint64_t left_ = 0; ///< bytes behind it
+  std::size_t heard_ = 0;  ///< bytes of the header so far
+  std::uint64_t left_ = 0; ///< bytes still to come behind the header
 };
 
 } // namespace gossamer::actors

@@ -7,11 +7,11 @@
 
 namespace gossamer::actors {
 
-/// What a process shows to others, and asks of them, before a connection carries anything else.
+/// The proofs that a process shows to peers, and asks of them, before a connection carries anything else.
 struct credentials {
-  /// Connections are TLS, and both ends show certificates; null: in the clear.
+  /// Connections are TLS and both ends show certificates; null: connections are in the clear.
   std::shared_ptr<const tls_identity> identity = nullptr;
-  /// Both ends prove that they know it. It counts without an identity only; nothing: whoever comes is heard.
+  /// Both ends prove that they know the token. Used only without an identity; absent: every peer is heard.
   std::optional<access_token> token = std::nullopt;
 };
 

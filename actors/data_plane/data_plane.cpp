@@ -22,7 +22,7 @@ namespace {
 constexpr auto longest_flush = 1000ms;
 constexpr auto sleepless = 50us;
 
-/// In this thread: what is written behind them says so.
+/// Blocks SIGPIPE in this thread: a write to a broken pipe reports the error itself.
 void ignore_broken_pipes() {
   sigset_t one;
   sigemptyset(&one);
@@ -30,7 +30,7 @@ void ignore_broken_pipes() {
   pthread_sigmask(SIG_BLOCK, &one, nullptr);
 }
 
-/// To a worker of this process.
+/// A link to a worker of this process.
 class near_link final : public link {
 public:
   near_link(std::shared_ptr<const sink_table> sinks, life to) : sinks_(std::move(sinks)), to_(to) {}
@@ -47,7 +47,7 @@ private:
   sink_table::entry target_;
 };
 
-/// To a worker of another. The checksum, if one is needed, is made here, on the sender's thread.
+/// A link to a worker of another process. The checksum, if one is needed, is made here, on the sender's thread.
 class far_link final : public link {
 public:
   far_link(std::shared_ptr<detail::letter_box> box, buffer_pool pool, std::uint64_t most_bytes, life to)
@@ -71,7 +71,7 @@ private:
 
 } // namespace
 
-/// What the thread of a data plane does. Others use the letter box and the table of sinks only.
+/// The part of a data plane that runs on its thread. Other threads use only the letter box and the table of sinks.
 class data_plane::hub {
 public:
   explicit hub(data_plane_setup s)
@@ -112,15 +112,15 @@ private:
       try {
         io_.run_one();
         look_again();
-      } catch (const std::exception& e) { // no memory is left, or a sink has thrown for a frame that had waited
+      } catch (const std::exception& e) { // no memory is left, or a sink has thrown for a waiting frame
         for (const auto& [_, p] : peers_)
           p->give_up(
               {refusal_code::nonsense, fmt::format("the data plane of node {} has failed: {}", setup.node, e.what())});
       }
   }
 
-  /// Short frames seldom come alone, and who sleeps between them has to be woken. (Where frames are long, others of
-  /// this machine have work to do meanwhile.)
+  /// Polls for a while after a short frame: short frames seldom come alone, and waking a sleeping thread between them
+  /// costs time. (Long frames leave other threads of this machine work to do meanwhile.)
   void look_again() {
     using clock = asio::steady_timer::clock_type;
     for (auto since = clock::now(); arrivals_.last_was_short() && !io_.stopped() && clock::now() - since < sleepless;)
@@ -151,7 +151,7 @@ private:
   void meet(const detail::letter_box::nodes& who) {
     std::erase_if(peers_, [&](const auto& known) {
       const auto now = who.find(known.first);
-      return now == who.end() || now->second.incarnation != known.second->incarnation();
+      return now == who.end() || now->second.life != known.second->node_life();
     });
     homes_.clear();
     for (const auto& [node, address] : who) {
@@ -178,9 +178,9 @@ private:
     const hello mine{.run = setup.run,
                      .fingerprint = setup.fingerprint,
                      .node = setup.node,
-                     .incarnation = setup.incarnation,
+                     .life = setup.life,
                      .meant_node = h.node,
-                     .meant_incarnation = h.incarnation};
+                     .meant_life = h.life};
     const auto words =
         farewell(mine, {refusal_code::not_here, fmt::format("node {} does not know node {}", setup.node, h.node)});
     bytes->write_some(std::array{std::span<const std::byte>{words}});
@@ -204,7 +204,7 @@ private:
   arrivals arrivals_;
   detail::doorway door_;
   std::map<std::uint32_t, std::unique_ptr<detail::peer>> peers_;
-  std::map<rank, detail::peer*> homes_; ///< of those who live elsewhere
+  std::map<rank, detail::peer*> homes_; ///< of workers on other nodes
   detail::alarm end_;
   bool closing_ = false;
   std::thread thread_;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view magic = "gossamer";
 constexpr std::size_t checksum_at = 12, guarded_from = 16;
 
-/// Low half of the hash of all other bytes, as that of packets is made.
+/// Returns the low half of the hash of all other bytes, as in the checksum of packets.
 std::uint32_t checksum_of(std::span<const std::byte, hello_bytes> bytes) noexcept {
   const auto seed = XXH3_64bits(bytes.data(), checksum_at);
   return static_cast<std::uint32_t>(
@@ -28,13 +28,13 @@ std::optional<refusal> incompatible(std::string sentence) {
 }
 
 std::optional<refusal> wrong_addressee(const hello& speaker, const hello& listener) {
-  if (speaker.meant_node == listener.node && speaker.meant_incarnation == listener.incarnation)
+  if (speaker.meant_node == listener.node && speaker.meant_life == listener.life)
     return std::nullopt;
   return refusal{refusal_code::not_here,
-                 fmt::format("node {} (incarnation {}) wants to speak to incarnation {} of node {}, and this is "
-                             "incarnation {} of node {}",
-                             speaker.node, speaker.incarnation, speaker.meant_incarnation, speaker.meant_node,
-                             listener.incarnation, listener.node)};
+                 fmt::format("node {} (life {}) wants to speak to life {} of node {}, and this is "
+                             "life {} of node {}",
+                             speaker.node, speaker.life, speaker.meant_life, speaker.meant_node, listener.life,
+                             listener.node)};
 }
 
 } // namespace
@@ -44,8 +44,8 @@ written_hello write(const hello& h) noexcept {
   auto end = std::ranges::copy(std::as_bytes(std::span{magic}), result.data()).out;
   end = put_number(put_number(end, h.version), std::uint32_t{0});
   end = put_number(put_number(put_number(end, h.run), h.fingerprint), h.received);
-  end = put_number(put_number(end, h.node), h.incarnation);
-  end = put_number(put_number(end, h.meant_node), h.meant_incarnation);
+  end = put_number(put_number(end, h.node), h.life);
+  end = put_number(put_number(end, h.meant_node), h.meant_life);
   put_number(put_number(end, h.memory.process), h.memory.file);
   put_number(result.data() + checksum_at, checksum_of(result));
   return result;
@@ -61,7 +61,7 @@ std::optional<hello> read_hello(std::span<const std::byte, hello_bytes> bytes) n
     return std::nullopt;
   for (auto* number : {&h.run, &h.fingerprint, &h.received})
     *number = take_number<std::uint64_t>(rest);
-  for (auto* number : {&h.node, &h.incarnation, &h.meant_node, &h.meant_incarnation, &h.memory.process, &h.memory.file})
+  for (auto* number : {&h.node, &h.life, &h.meant_node, &h.meant_life, &h.memory.process, &h.memory.file})
     *number = take_number<std::uint32_t>(rest);
   return h;
 }

@@ -10,8 +10,8 @@ namespace gossamer::actors {
 
 namespace {
 
-constexpr std::size_t stage_bytes = 8 << 10;  // some heads: what is more of a payload has to be moved again
-constexpr std::uint64_t short_rest = 4 << 10; // of a chunk: with what follows it, it is worth a copy
+constexpr std::size_t stage_bytes = 8 << 10;  // some heads: a larger part of a payload would have to be moved again
+constexpr std::uint64_t short_rest = 4 << 10; // of a chunk: copying it together with the bytes behind it pays
 
 constexpr std::uint64_t most_unacknowledged_chunks = 64, most_unacknowledged_bytes = 1 << 20;
 
@@ -44,7 +44,7 @@ void intake::commit(std::size_t bytes) {
   }
 }
 
-/// @returns whether there may be more to do with what is in the stage
+/// @returns whether more can be done with the bytes in the stage
 bool intake::step() {
   if (target_ == halves_.end())
     return begin_record();
@@ -169,7 +169,7 @@ void intake::lost() {
   target_ = halves_.end();
   begin_ = end_ = 0;
   chunk_bytes_ = chunk_filled_ = 0;
-  told_ = received_; // by the next hello
+  told_ = received_; // the next hello tells the peer
   bytes_since_told_ = 0;
   refused_.reset();
 }

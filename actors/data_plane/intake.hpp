@@ -9,41 +9,41 @@
 
 namespace gossamer::actors {
 
-/// Makes frames of what one node sends to another, over any number of successive connections; the counterpart of
-/// `outbox`. The bytes are not trusted: everything is checked before memory is taken for it.
+/// Assembles the frames that one node sends to another, over any number of successive connections; the counterpart of
+/// `outbox`. The bytes are not trusted: every value is checked before memory is taken for it.
 ///
-/// It knows no socket: `room` says where the next bytes go, `commit` how many came. Long payloads are read to where
-/// they stay, and all else through a stage. Threads: one.
+/// An intake has no socket: `room` returns the place for the next bytes, `commit` takes the number that came. Long
+/// payloads are read in place, all else through a stage. Threads: one.
 class intake {
 public:
-  /// What follows from a peer's bytes.
+  /// Callbacks for the effects of a peer's bytes.
   struct owner {
-    std::function<bool(rank)> may_send; ///< whether frames of this source may come from this peer
+    std::function<bool(rank)> may_send; ///< true if frames of this source may come from this peer
     std::function<void(life to, frame)> deliver;
-    std::function<void(std::uint64_t)> acknowledged = nullptr; ///< so many of our chunks have arrived there
+    std::function<void(std::uint64_t)> acknowledged = nullptr; ///< number of own chunks that have arrived at the peer
   };
 
   intake(const limits& most, buffer_pool pool, owner whose);
 
-  /// Never empty; at most 256 KiB.
+  /// The place for the next bytes. Never empty; at most 256 KiB.
   std::span<std::byte> room();
-  /// So many bytes were put into the room. Hands on the frames that are complete now.
-  /// @error errc::bad_packet says which rule was broken: nothing more may be committed
+  /// Takes bytes that were put into the room, and hands on the frames that are now complete.
+  /// @error errc::bad_packet with the rule that was broken: commit nothing after it
   void commit(std::size_t bytes);
-  /// The connection is gone. The chunk that was under way comes again; frames keep the whole chunks that they have.
+  /// Notes that the connection is gone. The chunk under way comes again; frames keep the whole chunks that they have.
   void lost();
 
   /// Chunks that have arrived as a whole, over all connections.
   std::uint64_t received() const noexcept { return received_; }
-  /// Chunks that have arrived here, and that the peer has not been told of.
+  /// True if chunks have arrived that the peer has not been told of.
   bool owes_acknowledgement() const noexcept { return told_ < received_; }
-  /// The same, and it is time: after 64 chunks or 1 MiB. For what remains when the peer falls silent, ask
-  /// `owes_acknowledgement` after a while.
+  /// True if an acknowledgement is due: after 64 chunks or 1 MiB. When the peer falls silent, ask
+  /// `owes_acknowledgement` after a while for the rest.
   bool must_acknowledge() const noexcept;
-  /// The peer is told of all that have arrived.
+  /// Notes that the peer is told of all arrived chunks.
   void acknowledge() noexcept;
 
-  /// The peer wants no connection; behind that nothing is read.
+  /// The peer's refusal of the connection; no bytes behind it are read.
   const std::optional<refusal>& refused() const noexcept { return refused_; }
 
 private:
@@ -72,9 +72,9 @@ private:
   half_frames halves_;
 
   std::vector<std::byte> stage_;
-  std::size_t begin_ = 0, end_ = 0; ///< of what is in the stage and not yet used
+  std::size_t begin_ = 0, end_ = 0; ///< of the unused bytes in the stage
 
-  half_frames::iterator target_ = halves_.end(); ///< the frame of the chunk that is under way
+  half_frames::iterator target_ = halves_.end(); ///< the frame of the chunk under way
   std::uint64_t chunk_bytes_ = 0, chunk_filled_ = 0;
 
   std::uint64_t received_ = 0, told_ = 0, bytes_since_told_ = 0;

@@ -4,17 +4,17 @@
 
 namespace gossamer::actors {
 
-/// What a node accepts from another, so that no peer can make it allocate without bound.
+/// Limits on the bytes of a peer, so that no peer can make a node allocate without bound.
 struct limits {
   std::uint64_t most_elements = compress::packet_most_elements; ///< of a frame's packet
   std::uint64_t most_frame_bytes = std::uint64_t{1} << 36;      ///< of one frame, with its headers
-  std::uint64_t most_half_frames = 64;                          ///< that have begun and not ended, of one peer
-  std::uint64_t most_waiting_frames = 4096;                     ///< of one peer, for lives that nobody has attached yet
+  std::uint64_t most_half_frames = 64;                          ///< unfinished frames of one peer
+  std::uint64_t most_waiting_frames = 4096; ///< of one peer, for incarnations that are not attached yet
   std::uint64_t most_waiting_bytes = std::uint64_t{1} << 36;
 };
 
-/// For a model of so many elements. The largest frame is a state: 64 vectors, which is that of an adaptive optimiser
-/// and an estimate for each of 60 neighbours, and 1 MiB.
+/// Limits for a model of this size. The largest frame is a state: 64 vectors, enough for an adaptive optimiser and an
+/// estimate for each of 60 neighbours, and 1 MiB.
 constexpr limits limits_for(std::uint64_t elements) noexcept {
   const std::uint64_t most_frame_bytes = (std::uint64_t{1} << 20) + 64 * sizeof(float) * elements;
   return {.most_elements = elements, .most_frame_bytes = most_frame_bytes, .most_waiting_bytes = 4 * most_frame_bytes};

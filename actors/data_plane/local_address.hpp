@@ -4,9 +4,9 @@
 
 namespace gossamer::actors {
 
-/// The address of this machine from which it reaches another: where that one reaches it in turn, unless addresses are
+/// The address of this machine from which it reaches a peer. The peer reaches this machine there, unless addresses are
 /// translated on the way. Sends nothing.
-/// @error errc::io when the name is unknown or there is no way
+/// @error errc::io if the name is unknown or there is no route
 std::string local_address_towards(const endpoint& peer);
 
 } // namespace gossamer::actors

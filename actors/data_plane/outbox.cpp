@@ -10,7 +10,7 @@ namespace gossamer::actors {
 
 namespace {
 
-// Two full chunks a system call. What has been cut is no longer overtaken, so it is little.
+// Two full chunks a system call: little, since a small frame can no longer overtake a chunk that has been cut.
 constexpr std::uint64_t enough = 2 * largest_chunk;
 constexpr std::size_t most_pieces = 256; // far below IOV_MAX
 
@@ -29,7 +29,7 @@ bool outbox::may_be_cut(const lane& l) const noexcept {
   return l.cut > 0 || half_frames_ < most_half_frames_ || l.frames.front()->size() <= largest_chunk;
 }
 
-/// One chunk, of the next lane that may: those that have begun always may.
+/// Cuts one chunk from the next lane that may be cut. A lane with a frame under way always may.
 bool outbox::cut() {
   const auto next = std::ranges::find_if(turns_, [&](auto l) { return may_be_cut(l->second); });
   if (next == turns_.end())

@@ -8,50 +8,51 @@
 
 namespace gossamer::actors {
 
-/// A frame on its way to another node: what `write` would make of it, in two parts.
+/// A frame on its way to another node: the output of `write`, in two parts.
 struct outgoing_frame {
   rank source = 0;
   life to;
   buffer head;
   buffer payload;
-  std::shared_ptr<const void> on_the_way = {}; ///< the frame's, see under_way.hpp
+  std::shared_ptr<const void> on_the_way = {}; ///< the frame's share of the bytes under way, see under_way.hpp
 
   std::uint64_t size() const noexcept { return head.size() + payload.size(); }
 };
 
-/// What one node has to say to another, over any number of successive connections. Frames wait in lanes, one for each
-/// pair of source and destination. Lanes take turns, a chunk each, so small frames overtake large ones of other lanes.
-/// Chunks are numbered by counting, and kept until the peer has acknowledged them; on the next connection those that it
-/// has not received are sent again, the same bytes in the same order. Payloads are never copied.
+/// The frames and records from one node to another, over any number of successive connections. Frames wait in lanes,
+/// one for each pair of source and destination. Lanes take turns, a chunk each, so small frames overtake large ones of
+/// other lanes. Chunks are numbered by counting, and kept until the peer has acknowledged them. The next connection
+/// repeats the chunks that the peer has not received, the same bytes in the same order. Payloads are never copied.
 ///
-/// It knows no socket: `gather` says what to write next, `wrote` how much of that was written. Threads: one.
+/// An outbox has no socket: `gather` returns the bytes to write next, `wrote` takes the number that was written.
+/// Threads: one.
 class outbox {
 public:
   using bytes_view = std::span<const std::byte>;
 
-  /// @param most_half_frames how many frames may be on their way in part: the `limits` of the peer
+  /// @param most_half_frames most unfinished frames on their way: from the `limits` of the peer
   explicit outbox(std::uint64_t most_half_frames) : most_half_frames_(most_half_frames) {}
 
   void push(std::shared_ptr<const outgoing_frame> f);
-  /// Says something that is neither numbered nor repeated, before the chunks that have not begun.
+  /// Adds a record that is neither numbered nor repeated, before the chunks that have not begun.
   void say(bytes_view control) { control_.insert(control_.end(), control.begin(), control.end()); }
 
-  /// What comes next, about half a MiB at most; valid until the next call of anything. No chunks before `resume`.
+  /// The next bytes, about half a MiB at most; valid until the next call of any function. No chunks before `resume`.
   std::span<const bytes_view> gather();
-  /// The first bytes of what `gather` has just given were written.
+  /// Notes that the first bytes of the last `gather` were written.
   void wrote(std::size_t bytes);
 
   /// @param chunks that the peer says have arrived
-  /// @error errc::bad_packet when they are more than have been written
+  /// @error errc::bad_packet if they are more than have been written
   void acknowledged(std::uint64_t chunks);
 
-  /// The connection is gone, with what was not written.
+  /// Notes that the connection is gone, with all unwritten bytes.
   void lost();
-  /// A connection is there, and the peer has received so many chunks over earlier ones.
-  /// @error errc::bad_packet when they are more than there were, or fewer than it has acknowledged
+  /// Notes a new connection, and the number of chunks that the peer has received over earlier ones.
+  /// @error errc::bad_packet if they are more than were sent, or fewer than the peer has acknowledged
   void resume(std::uint64_t received);
 
-  /// Whether a frame has not been acknowledged in full.
+  /// True if a frame has not been acknowledged in full.
   bool has_frames() const noexcept { return !kept_.empty() || !lanes_.empty(); }
   bool has_control() const noexcept { return !control_.empty(); }
 
@@ -66,7 +67,7 @@ private:
   };
   struct lane {
     std::deque<std::shared_ptr<const outgoing_frame>> frames;
-    std::uint64_t cut = 0; ///< bytes of the first
+    std::uint64_t cut = 0; ///< bytes of the first frame that are already in chunks
   };
   using lanes = std::map<std::pair<rank, life>, lane>;
 
@@ -82,9 +83,9 @@ private:
   std::uint64_t half_frames_ = 0;
 
   std::deque<chunk> kept_;
-  std::uint64_t acknowledged_ = 0; ///< chunks before the first that is kept
+  std::uint64_t acknowledged_ = 0; ///< chunks before the first kept one
   bool open_ = false;
-  std::size_t writing_ = 0;   ///< index of the chunk that is written
+  std::size_t writing_ = 0;   ///< index of the chunk being written
   std::uint64_t written_ = 0; ///< bytes of its record
   std::vector<std::byte> control_;
 

@@ -9,11 +9,11 @@
 
 namespace gossamer::actors {
 
-/// What goes over a connection behind the hellos: `u32 bytes of the body, u8 kind, body` (docs/wire-format.md). The
-/// numbers are part of the wire format.
+/// The kinds of records behind the hellos of a connection: `u32 bytes of the body, u8 kind, body`
+/// (docs/wire-format.md). The numbers are part of the wire format.
 enum class record_kind : std::uint8_t {
-  chunk = 1,           ///< of a frame; numbered, kept until it is acknowledged
-  acknowledgement = 2, ///< u64: how many chunks have arrived
+  chunk = 1,           ///< part of a frame; numbered, kept until it is acknowledged
+  acknowledgement = 2, ///< u64: number of chunks that have arrived
   refusal = 3,         ///< u8 code, sentence: the last record of a connection
 };
 
@@ -22,7 +22,7 @@ inline constexpr std::uint64_t largest_chunk = std::uint64_t{256} << 10;
 
 inline constexpr std::size_t record_head_bytes = 5;
 
-/// Which frame a chunk belongs to, and how much of that is still to come.
+/// The frame of a chunk, and the part of it that is still to come.
 struct chunk_head {
   rank source = 0;
   life to;

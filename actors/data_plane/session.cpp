@@ -79,7 +79,7 @@ void session::commit(std::size_t bytes) {
 }
 
 void session::acknowledge() {
-  if (out_.has_control()) // a peer that does not read is not told more
+  if (out_.has_control()) // a peer that does not read gets no further acknowledgements
     return;
   out_.say(acknowledgement_record(in_.received()));
   in_.acknowledge();

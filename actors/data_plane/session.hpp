@@ -5,26 +5,26 @@
 
 namespace gossamer::actors {
 
-/// What two nodes have with each other for as long as both live, over any number of connections, one at a time: every
-/// frame that is pushed at one end comes out at the other once, in the order of its lane, wherever connections break.
+/// The exchange of two nodes for as long as both live, over any number of connections, one at a time. Every frame that
+/// is pushed at one end comes out at the other once, in the order of its lane, wherever connections break.
 ///
 ///     apart --begin--> greeting --their hello--> open --lost--> apart
 ///           --answer-----------------------------^
 ///
-/// It knows no socket and no clock: its owner carries bytes (`room`, `commit`, `gather`, `wrote`), says when a
+/// A session has no socket and no clock: its owner carries bytes (`room`, `commit`, `gather`, `wrote`), reports when a
 /// connection is there or gone, and asks for the `ending` after each commit and answer. Threads: one.
 class session {
 public:
   enum class phase : std::uint8_t { apart, greeting, open };
 
-  /// Why the connection is to be closed, once what `gather` gives has been written as far as possible at once.
+  /// The reason to close the connection, once the output of `gather` has been written as far as possible at once.
   struct ending {
     refusal why;
     bool is_final = false; ///< no later connection will be better: the peer is lost
   };
 
-  /// @param mine who speaks to whom; what it has received is filled in
-  /// @param whose what follows from the peer's bytes; acknowledgements are the session's own affair
+  /// @param mine the sender and the receiver; the session fills in the count of received chunks
+  /// @param whose callbacks for the peer's bytes; the session handles acknowledgements itself
   session(const hello& mine, const limits& most, buffer_pool pool, const intake::owner& whose)
       : mine_(mine), out_(most.most_half_frames),
         in_(most, std::move(pool),
@@ -33,22 +33,22 @@ public:
   session& operator=(const session&) = delete;
 
   phase now() const noexcept { return phase_; }
-  /// Whether both ends see the same memory. Requires `open`.
+  /// True if both ends see the same memory. Requires `open`.
   bool shares_memory() const noexcept { return shares_memory_; }
-  /// What is, or was, said on this connection.
+  /// This end's hello on the present or last connection.
   const hello& own_hello() const noexcept { return mine_; }
 
-  /// A connection that this end opened is up. Requires `apart`.
-  /// @param offered where the peer may find memory for what follows
+  /// Starts on a connection that this end has opened. Requires `apart`.
+  /// @param offered place of memory that the peer may use for all later bytes
   void begin(memory_place offered = {});
-  /// The peer has opened a connection, and said this. Requires `apart`.
-  /// @param found the memory that it offers, where this end sees it
+  /// Starts on a connection that the peer has opened with this hello. Requires `apart`.
+  /// @param found the offered memory, if this end sees it
   void answer(const hello& theirs, memory_place found = {});
-  /// The connection is gone.
+  /// Notes that the connection is gone.
   void lost();
 
   void push(std::shared_ptr<const outgoing_frame> f) { out_.push(std::move(f)); }
-  /// Whether a frame has not reached the peer for certain: then there has to be a connection.
+  /// True if a frame may not have reached the peer: a connection is then needed.
   bool has_frames() const noexcept { return out_.has_frames(); }
 
   std::span<std::byte> room();
@@ -56,7 +56,7 @@ public:
   std::span<const outbox::bytes_view> gather() { return out_.gather(); }
   void wrote(std::size_t bytes) { out_.wrote(bytes); }
 
-  /// Whether to call `acknowledge` a little later: no more may come that would make the session do it by itself.
+  /// True if `acknowledge` is due a little later: the session acknowledges by itself only when more bytes come.
   bool owes_acknowledgement() const noexcept { return phase_ == phase::open && in_.owes_acknowledgement(); }
   void acknowledge();
 
@@ -78,7 +78,7 @@ private:
   std::optional<ending> ending_;
 };
 
-/// All that is said to who may not stay.
+/// All bytes for a refused peer.
 std::vector<std::byte> farewell(const hello& mine, const refusal& why);
 
 } // namespace gossamer::actors

@@ -58,7 +58,7 @@ void token_handshake::greet() {
   say(own_);
 }
 
-/// Who speaks another language is told from the first byte that differs: it may wait for an answer.
+/// Fails at the first byte that differs from the greeting, since a peer with another protocol may wait for an answer.
 void token_handshake::hear_greeting() {
   const auto words = std::as_bytes(std::span{greeting});
   if (!std::ranges::equal(std::span{in_}.first(std::min(heard_, words.size())),

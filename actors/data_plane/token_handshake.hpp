@@ -18,9 +18,9 @@ namespace gossamer::actors {
 ///               <----- proof of "accepts"   or zeros: the token is another one
 ///
 /// A proof is the HMAC-SHA-256, under the token, of the role and both nonces. Nonces are drawn for each connection, so
-/// recorded bytes prove nothing on another one, and a proof that is sent back is that of the wrong role. Who accepts
-/// says nothing to who does not begin with the greeting. It knows no socket and no clock: its owner carries bytes and
-/// ends what takes too long. Threads: one.
+/// recorded bytes prove nothing on another one, and a proof that is sent back has the wrong role. The accepting process
+/// sends nothing to a peer that does not begin with the greeting. A handshake has no socket and no clock: its owner
+/// carries bytes and ends attempts that take too long. Threads: one.
 class token_handshake {
 public:
   enum class role : std::uint8_t { opens, accepts };
@@ -32,7 +32,7 @@ public:
   };
 
   static constexpr std::size_t nonce_bytes = 32, proof_bytes = 32;
-  static constexpr std::string_view greeting = "gossamer door 1\n"; ///< another one where the layout changes
+  static constexpr std::string_view greeting = "gossamer door 1\n"; ///< changes with the layout
   static constexpr std::size_t greeting_bytes = greeting.size() + nonce_bytes;
   using nonce = std::array<std::byte, nonce_bytes>;
 
@@ -40,17 +40,17 @@ public:
   token_handshake(role own_role, const access_token& token, const nonce& own);
 
   state now() const noexcept { return state_; }
-  /// What to say of the peer, behind its name, when that is `refused` or `failed`.
+  /// The fault of the peer, worded to follow its name, in state `refused` or `failed`.
   std::string_view trouble() const noexcept { return trouble_; }
-  /// Of a connection that has just been closed by the peer.
+  /// The meaning of a close by the peer, worded to follow its name.
   std::string_view meaning_of_close() const noexcept;
 
-  /// Where the next bytes of the peer go, of which there may be fewer. Empty unless `under_way`: what follows is none
-  /// of the handshake's.
+  /// The place for the next bytes of the peer, of which there may be fewer. Empty unless `under_way`: later bytes do
+  /// not belong to the handshake.
   std::span<std::byte> room() noexcept;
   void commit(std::size_t bytes);
 
-  /// What is to be written, also when it has failed.
+  /// The bytes to be written, even after a failure.
   std::span<const std::byte> unsent() const noexcept { return std::span{out_}.subspan(sent_, said_ - sent_); }
   void sent(std::size_t bytes) noexcept { sent_ += bytes; }
 

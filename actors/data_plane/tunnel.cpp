@@ -28,7 +28,7 @@ constexpr auto pause_without_descriptors = 100ms;
 
 } // namespace
 
-/// What the thread of a tunnel does.
+/// The part of a tunnel that runs on its thread.
 class tunnel::hub {
 public:
   explicit hub(const credentials& shown)
@@ -75,7 +75,7 @@ private:
     while (!io_.stopped())
       try {
         io_.run();
-      } catch (const std::exception& e) { // no memory is left; patience ends what has stopped for it
+      } catch (const std::exception& e) { // no memory is left; patience ends the connections that it has stopped
         note({}, e.what(), false);
       }
   }
@@ -111,7 +111,7 @@ private:
       const auto guest = add(accepting_stream(std::move(s), shown_), in_, [](const std::string&, bool) {});
       guest->expect(longest_greeting);
       guest->begin();
-    } catch (const std::exception& e) { // costs this guest, and nobody else
+    } catch (const std::exception& e) { // ends this guest only
       note({}, e.what(), false);
     }
   }

@@ -8,39 +8,40 @@
 
 namespace gossamer::actors {
 
-/// Carries connections of CAF, which believes whatever comes out of its sockets. It has one end of a pair of local
-/// sockets for each; what it writes there comes out of such a pair in another process. There is no pair before both
-/// sides have shown their credentials, and strangers cost little: at most 64 at once, two seconds each. No message
-/// comes out of one that is longer than a run has them.
+/// Carries connections of CAF, which trusts all bytes from its sockets. CAF has one end of a pair of local sockets for
+/// each connection; the bytes that it writes there come out of such a pair in another process. No pair exists before
+/// both sides have shown their credentials, and strangers cost little: at most 64 at once, two seconds each. No message
+/// longer than the bound of a run comes out of a pair.
 ///
 /// Threads: safe.
 class tunnel {
 public:
-  /// Why a connection that was opened from here came to nothing, or ended.
+  /// The reason why a connection that this process opened failed, or ended.
   struct hitch {
     endpoint where;
-    std::string why;         ///< to stand behind the name of the other side
-    bool is_refused = false; ///< it asks for other credentials
+    std::string why;         ///< worded to follow the name of the peer
+    bool is_refused = false; ///< the peer asks for other credentials
   };
 
   explicit tunnel(const credentials& shown);
   tunnel(const tunnel&) = delete;
   tunnel& operator=(const tunnel&) = delete;
-  /// Waits at most a second for the owners of connections to close them, and for what they have written to be gone.
+  /// Waits at most a second for the owners of connections to close them, and for all written bytes to be gone.
   ~tunnel();
 
-  /// From now on connections begin with this bound for messages; `most_control_bytes_of_any_run` before.
+  /// Sets the bound on messages of later connections; `most_control_bytes_of_any_run` before the first call.
   void bound_messages(std::uint64_t most_bytes);
 
-  /// Once at most. @param in gets the local end of each connection, and closes it. Runs on the tunnel's thread
-  /// @returns with the port that was found @error errc::io when it cannot listen there
+  /// Listens; call it once at most. @param in gets the local end of each connection, and closes it; runs on the
+  /// tunnel's thread
+  /// @returns the address with the port that was found @error errc::io if it cannot listen there
   endpoint listen(const endpoint& where, std::function<void(int socket)> in);
 
-  /// Waits at most five seconds. With certificates the other side may still refuse ours, and close the connection.
-  /// @returns the local end, which the caller closes; -1 when there is no connection: ask for the `trouble`
+  /// Waits at most five seconds. With certificates the peer may still refuse this one's, and close the connection.
+  /// @returns the local end, which the caller closes; -1 without a connection: ask for the `trouble`
   int connect(const endpoint& where);
 
-  /// The last time there was something to say.
+  /// The last hitch that was noted.
   hitch trouble() const;
 
 private:

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr auto remedy = "make room on the disk, or choose a folder that can be written to";
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40; // of a part: what memory bears is said when it ends
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40; // of a part; memory may end earlier
 
 void make(const fs::path& folder) {
   std::error_code problem;
@@ -53,7 +53,7 @@ void checkpoint_folder::complete(const manifest& m) const {
   replace_durably(manifest_in(folder_of(m.checkpoint)).string(), write(m), remedy);
 }
 
-/// Ascending.
+/// Returns the numbers of all checkpoints, ascending.
 std::vector<std::uint64_t> checkpoint_folder::numbers() const {
   std::vector<std::uint64_t> result;
   std::error_code problem;
@@ -71,7 +71,7 @@ std::vector<std::uint64_t> checkpoint_folder::numbers() const {
 void checkpoint_folder::keep_only(std::uint64_t newest, std::uint64_t before) const {
   for (const auto number : numbers())
     if (number < newest && number != before) {
-      std::error_code ignored; // what cannot be removed costs room, and nothing else
+      std::error_code ignored; // a folder that cannot be removed costs room, and nothing else
       fs::remove_all(folder_of(number), ignored);
     }
 }

@@ -6,8 +6,8 @@
 
 namespace gossamer::actors {
 
-/// Where the checkpoints of a run are, or a process's parts of them: CHECKPOINT/worker-RANK, CHECKPOINT/master-NUMBER
-/// and CHECKPOINT/manifest, in one folder for each. Several processes may share it, each with parts of its own.
+/// The checkpoints of a run on disk, or a process's parts of them: CHECKPOINT/worker-RANK, CHECKPOINT/master-NUMBER and
+/// CHECKPOINT/manifest, in one folder for each. Several processes may share it, each with parts of its own.
 ///
 /// Every file is replaced durably. Two complete checkpoints are kept, so that one is left when a disk spoils the other.
 /// Threads: one at a time; processes need not know of each other.
@@ -17,22 +17,24 @@ public:
 
   const std::filesystem::path& path() const noexcept { return where_; }
 
-  /// @param workers of the run: higher ranks are masters @returns the part's digest
+  /// @param workers number in the run: higher ranks are masters @returns the part's digest
   /// @error errc::io when the system refuses: the disk is full, the folder is read-only
   std::uint64_t save(const saved_worker& part, std::size_t workers) const;
-  /// All parts are safe. @error errc::io
+  /// Writes the manifest of a checkpoint whose parts are all safe. @error errc::io
   void complete(const manifest& m) const;
-  /// Removes what is older than these two, and what is between them.
+  /// Removes checkpoints older than these two, and those between them.
   void keep_only(std::uint64_t newest, std::uint64_t before) const;
 
-  /// The newest checkpoint that is complete, with all its parts; where one is torn, cut, bent or missing, the one
-  /// before. @param complain hears of each that cannot be used, and why @error errc::bad_data when there is none
+  /// Returns the newest complete checkpoint with all its parts; the one before, where a part is torn, cut, bent or
+  /// missing.
+  /// @param complain is told of each checkpoint that cannot be used, and why
+  /// @error errc::bad_data when there is none
   resumption newest(const std::function<void(const std::string&)>& complain) const;
 
-  /// The manifest of the newest checkpoint that is complete, and those of its parts that are here: others are on other
-  /// machines. @error errc::bad_data when there is none
+  /// Returns the manifest of the newest complete checkpoint, and those of its parts that are here: other parts are on
+  /// other machines. @error errc::bad_data when there is none
   resumption newest_of_many(const std::function<void(const std::string&)>& complain) const;
-  /// The parts of this one that are here.
+  /// Returns the parts of this checkpoint that are here.
   resumption parts_here(std::uint64_t checkpoint, const std::function<void(const std::string&)>& complain) const;
 
 private:

@@ -10,52 +10,52 @@
 
 namespace gossamer::actors {
 
-/// The checkpoints of a run, as the leader sees them: when the next one is due, and which part of the present one
-/// is missing. When a worker is lost before its part is safe, or a disk refuses one, it is
-/// given up, and the last complete one stays. A value.
+/// The checkpoints of a run, as the leader sees them: when the next one is due, and which part of the present one is
+/// missing. A checkpoint is given up when a worker is lost before its part is safe, or when a disk refuses a part; the
+/// last complete one stays. A value.
 class checkpoints {
 public:
   /// @param e outlives this object
   explicit checkpoints(const experiment& e) : run_(&e) {}
 
-  /// The run goes on from this one.
+  /// Continues from the checkpoint that the run goes on from.
   void go_on_from(const manifest& m) {
     newest_ = m.checkpoint;
     next_s_ = m.time_s;
     next_updates_ = m.updates();
   }
 
-  /// Whether one is to be ordered now; that begins it. Not before the last one is complete, or given up: memory would
-  /// fill where the disk is slower than the run.
+  /// True if a checkpoint is to be ordered now; that begins it. False until the last one is complete, or given up:
+  /// memory would fill where the disk is slower than the run.
   bool due(double time_s, std::uint64_t updates);
-  /// These take part.
+  /// Opens a checkpoint in which these members take part.
   void open(std::uint64_t number, const membership& members);
-  /// The first part of one opens it. @returns the manifest when nothing is missing any more
+  /// Adds a part; the first one opens its checkpoint. @returns the manifest once no part is missing
   std::optional<manifest> add(const part_saved& m, const membership& members, const ledger& seen, double time_s);
-  /// This worker has died. A part that is safe stays.
+  /// Gives up checkpoints that lack the part of a dead worker. A part that is safe stays.
   void lose(rank i);
-  /// @returns whether that is news
+  /// @returns true if that is news
   bool fail(std::uint64_t number);
-  /// The manifest of this one is on the disk. @returns the one before, to be kept as well
+  /// Notes that the manifest of this checkpoint is on the disk. @returns the one before, to be kept as well
   std::uint64_t complete(std::uint64_t number);
 
-  /// Whether parts have been asked for that are not safe yet.
+  /// True if parts have been asked for that are not safe yet.
   bool is_being_written() const noexcept { return !open_.empty(); }
-  /// Nothing more is awaited. @returns whether something was
+  /// Stops waiting for parts. @returns true if a part was awaited
   bool give_up() { return !std::exchange(open_, {}).empty(); }
 
 private:
   const experiment* run_;
   double next_s_ = 0;
   std::uint64_t next_updates_ = 0;
-  std::uint64_t newest_ = 0; // that is complete
+  std::uint64_t newest_ = 0; // the newest complete one
   struct writing {
     manifest whole;
-    std::set<rank> missing; // of its parts; none: the manifest is being written
+    std::set<rank> missing; // ranks whose parts are missing; none: the manifest is being written
   };
   std::map<std::uint64_t, writing> open_; // the last one of a run may begin before the one before is complete
-  std::uint64_t last_ = 0;                // that was opened
-  bool ordered_ = false;                  // and no part has come
+  std::uint64_t last_ = 0;                // the last one that was opened
+  bool ordered_ = false;                  // one was ordered, and no part has come
   double began_s_ = 0;
 };
 

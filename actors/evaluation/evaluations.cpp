@@ -18,7 +18,7 @@ void evaluations::close_complete(const ledger& seen, double time_s) {
   }
 }
 
-/// @returns false when those with the models have died meanwhile, or a master's is missing
+/// @returns false when the workers with the models have died meanwhile, or a master's model is missing
 bool evaluations::close(const std::vector<snapshot_taken>& taken, ledger& seen, double time_s) {
   evaluation result;
   for (const auto& one : taken) {

@@ -4,6 +4,7 @@
 #include "gossamer/actors/evaluation/snapshot_round.hpp"
 #include "gossamer/actors/run/experiment.hpp"
 #include "gossamer/actors/run/ledger.hpp"
+#include "gossamer/actors/telemetry/record.hpp"
 
 #include <deque>
 
@@ -12,55 +13,57 @@ namespace gossamer::actors {
 /// Models that have been put aside, to be evaluated.
 struct evaluation {
   std::uint64_t number = 0;
-  std::vector<life> everybody; ///< whose models they are, ascending
-  evaluation_record record;    ///< but for what the models are worth
+  std::vector<life> everybody; ///< lives whose models they are, ascending
+  evaluation_record record;    ///< complete but for the quality of the models
   std::uint64_t request = 0;   ///< the number of the `mean_request`
 };
 
-/// The evaluations of a run, from the first model that is put aside to the record: which are complete, and which is
-/// under way. That is one at a time; when models are lost on their way, it begins anew with the others. A value.
+/// The evaluations of a run, from the first model that is put aside to the record: those that are complete, and the one
+/// that is under way. Only one is under way at a time; when models are lost on their way, it begins anew with the
+/// others. A value.
 class evaluations {
 public:
   /// @param e outlives this object
-  /// @param updates of a run that goes on
-  /// @param requests that were made before, or more: numbers ascend through the run
+  /// @param updates number done before, in a run that goes on
+  /// @param requests number made before, or more: numbers ascend through the run
   explicit evaluations(const experiment& e, std::uint64_t updates = 0, std::uint64_t requests = 0)
       : run_(&e), next_(updates + e.evaluation_steps * e.settings.workers), evaluated_(e.participants()),
         requests_(requests) {}
 
-  /// Whether it is time for another, after so many updates of all workers. Not when the final one follows so soon that
-  /// it would say nothing new.
+  /// True if an evaluation is due after so many updates of all workers. False if the final one follows so soon that
+  /// this one would say nothing new.
   bool due(std::uint64_t updates) const {
     const auto every = run_->evaluation_steps * run_->settings.workers;
     return updates >= next_ && updates + every / 2 < run_->planned_updates && collecting_.empty() && done();
   }
   void open(std::uint64_t number, const membership& members) { round(number, members); }
-  /// A model has been put aside; the first one of an evaluation opens it.
+  /// Notes a model that was put aside; the first one of an evaluation opens it.
   void add(const snapshot_taken& s, const membership& members) {
     if (!collecting_.is_late(s))
       round(s.evaluation, members).add(s);
   }
-  /// Nothing more will come from this worker.
+  /// Stops waiting for models of this worker.
   void forget(rank i) { collecting_.forget(i); }
-  /// The node of this worker is lost, and all of its models.
+  /// Drops all models of this worker, whose node is lost.
   void lose(rank i);
-  /// What nothing is missing for waits its turn.
-  /// @param seen what workers have reported: the models may be ahead of it
+  /// Queues an evaluation for which no model is missing.
+  /// @param seen the workers' reports: the models may be ahead of it
   void close_complete(const ledger& seen, double time_s);
 
-  /// What was counted with the last of them: of who dies, more may be known by its model than by its reports.
+  /// The counts at the last evaluation: a dead worker's model may tell more than its reports.
   const ledger& evaluated() const noexcept { return evaluated_; }
 
   void open_final() { final_.clear(); }
   void add_final(const snapshot_taken& s) { final_.push_back(s); }
-  /// Nothing more is awaited. @param seen what the models are ahead is added @returns false when there is no model
+  /// Closes the final evaluation without waiting any longer. @param seen is completed by what the models are ahead of
+  /// it @returns false when there is no model
   bool close_final(ledger& seen, double time_s) { return close(final_, seen, time_s); }
 
   bool done() const noexcept { return waiting_.empty(); }
-  /// The one whose mean is to be asked for now; null where that has been done, or there is none. Valid until any other
-  /// call.
+  /// Returns the evaluation whose mean is to be asked for now; null where that has been done, or there is none. Valid
+  /// until any other call.
   const evaluation* begin();
-  /// @returns whether that was the answer to the last request
+  /// @returns true if that was the answer to the last request
   bool finish(std::uint64_t request);
 
 private:
@@ -70,7 +73,7 @@ private:
   bool close(const std::vector<snapshot_taken>& taken, ledger& seen, double time_s);
 
   const experiment* run_;
-  std::uint64_t next_; // after so many updates
+  std::uint64_t next_; // the next one is due after so many updates
   snapshot_rounds collecting_;
   std::vector<snapshot_taken> final_;
   ledger evaluated_;

@@ -10,19 +10,19 @@
 
 namespace gossamer::actors {
 
-/// A model, and whose it is.
+/// A model, and its worker or master.
 struct owned_model {
   rank who = 0;
   vec model;
 };
 
-/// A mean that is to be formed, as one node is told of it.
+/// The order to form a mean, as one node gets it.
 struct mean_job {
-  std::uint64_t number = 0; ///< of the request; ascending
+  std::uint64_t number = 0; ///< number of the request; ascending
   std::uint64_t evaluation = 0;
   std::uint32_t root = 0;          ///< the node that gets it
-  std::vector<rank> everybody;     ///< whose models it is the mean of; ascending
-  std::vector<owned_model> models; ///< those of them that are here; none where the evaluation is asked for again
+  std::vector<rank> everybody;     ///< ranks whose models form the mean; ascending
+  std::vector<owned_model> models; ///< models that are here; none where the evaluation is asked for again
 };
 
 /// The models of evaluations, where they were put aside, until a mean is formed of them. A value.
@@ -33,9 +33,9 @@ public:
       of_[s.evaluation].push_back(std::move(s));
   }
 
-  /// The mean of the models of these lives, of which those here are handed out. Others of that evaluation, and those of
-  /// older ones, are forgotten.
-  /// @param root see mean_job @param everybody ascending
+  /// Returns the order for the mean of the models of these lives, with the models that are here. Forgets other models
+  /// of that evaluation, and those of older ones.
+  /// @param root as in mean_job @param everybody ascending
   mean_job take(std::uint64_t number, std::uint64_t evaluation, std::uint32_t root,
                 const std::vector<life>& everybody) {
     auto found = std::exchange(of_[evaluation], {});
@@ -49,7 +49,7 @@ public:
     for (const auto& one : everybody)
       job.everybody.push_back(one.who);
     for (auto& s : found)
-      if (job.models.empty() || job.models.back().who != s.source) // who repeats a step gives another
+      if (job.models.empty() || job.models.back().who != s.source) // a worker that repeats a step gives another
         job.models.push_back({s.source, std::move(s.model)});
     return job;
   }

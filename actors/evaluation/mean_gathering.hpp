@@ -13,41 +13,41 @@
 
 namespace gossamer::actors {
 
-/// Which node this is, and what all of them know.
+/// The number of this node, and what all nodes know.
 struct mean_place {
   std::uint32_t node = 0;
-  std::vector<std::uint32_t> homes; ///< where the model of each rank is put aside
-  std::size_t dimension = 0;        ///< of the models
+  std::vector<std::uint32_t> homes; ///< node where the model of each rank is put aside
+  std::size_t dimension = 0;        ///< size of each model
   buffer_pool pool;
 };
 
-/// One node's part in forming the mean of models that are on many: it merges those of its own workers (`rank_tree`),
-/// waits for what the nodes below it (`node_tree`) have made of theirs, and has something for the node above, or at
-/// the root the mean. Every node sends one model, where ranks are dealt out in equal powers of two, and at most
-/// 2 log2 n else; none gets more than its children send.
+/// One node's part in forming the mean of models that are on many nodes. It merges the models of its own workers
+/// (`rank_tree`), waits for the parts of the nodes below it (`node_tree`), and has parts for the node above; the root
+/// has the mean. Every node sends one model where ranks are dealt out in equal powers of two, and at most 2 log2 n
+/// otherwise; none gets more than its children send.
 ///
-/// Nobody waits for the dead: the leader asks again, under another number, and all begin anew from the models of
-/// their own workers, which are kept merged until the next evaluation. Frames for what nobody asks any more are
-/// dropped; of each node, one that came before its request is kept.
+/// No node waits for a dead one: the leader asks again, under another number, and all begin anew from the models of
+/// their own workers, which are kept merged until the next evaluation. Frames for an outdated number are dropped; one
+/// frame of each node that comes before its request is kept.
 ///
-/// What comes in frames is not trusted: which parts belong there follows from the job. Threads: as a value.
+/// Frames are not trusted: the job determines the parts that belong into them. Threads: as a value.
 class mean_gathering {
 public:
-  /// This frame is none that its sender may send, and costs the sender.
+  /// Called for a frame that its sender may not send; the complaint costs the sender.
   using complaint = std::function<void(const frame& f, const std::string& why)>;
 
   mean_gathering(mean_place where, complaint complain) : here_(std::move(where)), complain_(std::move(complain)) {}
 
-  /// @error errc::failed when models are not here that should be
+  /// @error errc::failed when models that should be here are missing
   void begin(mean_job job);
   void add(const frame& f);
 
-  /// The one whose job is under way; 0: none.
+  /// Number of the job that is under way; 0: none.
   std::uint64_t number() const noexcept { return number_; }
-  /// All parts, once: when they are there. Of the root that is one, the mean of all; of a node without a model, never.
+  /// Returns all parts once, when they are there. The root has one, the mean of all; a node without a model has none.
   std::optional<std::map<rank_block, partial_mean>> take();
   bool is_root() const { return nodes_->root() == here_.node; }
-  /// Who gets them. Requires another node than the root.
+  /// Returns the node that gets the parts. Not for the root.
   std::uint32_t above() const { return nodes_->above(here_.node); }
 
 private:
@@ -56,7 +56,7 @@ private:
 
   mean_place here_;
   complaint complain_;
-  std::optional<std::uint64_t> evaluation_; // of which these are the own parts:
+  std::optional<std::uint64_t> evaluation_; // the one that `own_` belongs to
   std::map<rank_block, partial_mean> own_;
 
   std::uint64_t number_ = 0;

@@ -6,13 +6,13 @@
 
 namespace gossamer::actors {
 
-/// Along which nodes something is brought to one of them, the root, which changes its number with node 0: above a node
-/// is the one whose number lacks its lowest bit, or the next of these that takes part. So the nodes below one are
-/// neighbours, k + 1 to k + 2^b - 1 below k with the lowest bit 2^b; and where all of n nodes take part, none has more
-/// than log2 n children, and none is deeper. A value.
+/// The tree of nodes along which data reaches one of them, the root, which swaps numbers with node 0. Above a node is
+/// the node whose number lacks its lowest bit, or the next of these that takes part. The nodes below a node are thus
+/// neighbours, k + 1 to k + 2^b - 1 below k with the lowest bit 2^b. Where all of n nodes take part, none has more than
+/// log2 n children, and none is deeper. A value.
 class node_tree {
 public:
-  /// @param nodes who takes part besides the root
+  /// @param nodes those that take part besides the root
   explicit node_tree(const std::set<std::uint32_t>& nodes, std::uint32_t root = 0) : root_(root) {
     seats_.insert(0);
     for (const auto n : nodes)
@@ -29,7 +29,7 @@ public:
         result.insert(swapped(s));
     return result;
   }
-  /// Whether it is this one, or below it whoever takes part.
+  /// True if `node` is `top` or below it, whichever nodes take part.
   bool is_within(std::uint32_t node, std::uint32_t top) const noexcept {
     const auto seat = swapped(node), above = swapped(top);
     const auto lowest_bit = above & (0 - above);

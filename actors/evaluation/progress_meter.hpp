@@ -7,7 +7,7 @@
 
 namespace gossamer::actors {
 
-/// How far a run is, as its workers' reports tell.
+/// The progress of a run, by its workers' reports.
 class progress_meter {
 public:
   /// @param e outlives this object
@@ -15,7 +15,7 @@ public:
       : run_(&e), ledger_(e.participants()),
         announce_every_(std::max<std::uint64_t>(e.settings.workers, e.planned_updates / announcements_per_run)) {}
 
-  /// The run goes on from here. What is known of ranks that it has no more counts as that of former lives.
+  /// Continues from a checkpoint. Counts of ranks that the run no longer has go to those of former lives.
   void go_on_from(const manifest& m) {
     updates_ = m.updates();
     ledger_.bring(m.former_gradients, m.former_sent);
@@ -26,32 +26,32 @@ public:
         ledger_.bring(part.gradients, part.sent);
   }
 
-  /// What another process has counted.
+  /// Adds the counts of another process.
   void add(const actors::ledger& known) {
     ledger_.merge(known);
     updates_ = ledger_.steps();
   }
 
-  /// Of one rank, likewise.
+  /// Adds another process's counts of one rank.
   void add(rank i, const actors::ledger& known) {
     ledger_.merge(i, known);
     updates_ = ledger_.steps();
   }
 
-  /// A step that no worker can have got to is not believed: by it the run would have come to its planned end.
+  /// Counts a step. Ignores one that no worker can have reached: it would bring the run to its planned end.
   void count(const step_report& r) {
     if (r.step > run_->planned_updates)
       return;
     const bool is_first = reports_++ == 0;
     const auto before = ledger_.steps(r.source);
     ledger_.record(r.source, r.incarnation, r.step, r.sent);
-    updates_ += ledger_.steps(r.source) - before; // several, where a leader before this one was told of the others
+    updates_ += ledger_.steps(r.source) - before; // several, where a former leader was told of the others
     smoothed_loss_ = is_first ? r.loss : loss_memory * smoothed_loss_ + (1 - loss_memory) * r.loss;
   }
 
   std::uint64_t updates() const noexcept { return updates_; } ///< of all workers
   std::uint64_t left() const { return run_->planned_updates - std::min(updates_, run_->planned_updates); }
-  /// Whether all should be told, for the schedules of asynchronous runs.
+  /// True if all should be told, for the schedules of asynchronous runs.
   bool worth_announcing() const noexcept { return updates_ % announce_every_ == 0; }
   actors::ledger& ledger() noexcept { return ledger_; }
 
@@ -75,7 +75,7 @@ private:
   static constexpr double loss_memory = 0.95; // share of the smoothed loss that is kept per report
   static constexpr std::uint64_t announcements_per_run = 200;
 
-  /// Whose the account of this rank of a checkpoint is now.
+  /// Returns the present rank of a worker or master of a checkpoint; `nullopt` if the run no longer has it.
   std::optional<rank> rank_in(const manifest& m, rank who) const {
     const auto ranks = run_->settings.worker_ranks();
     const auto role = who < m.workers ? std::uint64_t{who} : ranks + who - m.workers;

@@ -13,7 +13,7 @@ namespace gossamer::actors {
 
 using topology::rank;
 
-/// 2^level neighbouring ranks, from index 2^level on.
+/// 2^level neighbouring ranks, from index * 2^level on.
 struct rank_block {
   std::uint32_t level = 0, index = 0;
 
@@ -27,18 +27,18 @@ struct rank_block {
 };
 
 /// Merges parts along one binary tree over all ranks: two siblings become their parent as soon as both are there, and
-/// where nobody is in one of them, the other one stands for both. So what all come to depends, to the last bit, on who
-/// they are, and neither on the order in which they come nor on who has merged what before.
+/// where one of them has no ranks, the other one stands for both. The result thus depends, to the last bit, on the
+/// ranks alone, and neither on the order of arrival nor on the place of earlier merges.
 ///
 /// `merge(left, right)` is found by the type of the parts. At most two parts of a level wait where neighbouring ranks
 /// come together: n neighbours are 2 log2 n parts at the most. A value.
 template <class Part>
 class rank_tree {
 public:
-  /// @param everybody whose parts will come, here or elsewhere; ascending
+  /// @param everybody ranks whose parts will come, here or elsewhere; ascending
   explicit rank_tree(std::vector<rank> everybody) : everybody_(std::move(everybody)) {}
 
-  /// Requires that nobody of this block has come, and that the part is that of all who are in it.
+  /// Requires that no rank of this block has come, and that the part is that of all ranks in it.
   void add(rank_block where, Part part) {
     while (!is_whole(where)) {
       const auto other = parts_.find(where.sibling());
@@ -58,7 +58,7 @@ public:
       add(where, part);
   }
 
-  /// What could not be merged any further.
+  /// The parts that could not be merged any further.
   const std::map<rank_block, Part>& parts() const noexcept { return parts_; }
 
 private:

@@ -11,7 +11,7 @@ namespace gossamer::actors {
 /// The models of one evaluation, as they are put aside.
 class snapshot_round {
 public:
-  /// @param awaited which workers are asked
+  /// @param awaited true for workers that are asked
   explicit snapshot_round(std::vector<bool> awaited)
       : awaited_(std::move(awaited)), missing_(static_cast<std::size_t>(std::ranges::count(awaited_, true))) {}
 
@@ -19,12 +19,12 @@ public:
     if (forget(s.source))
       taken_.push_back(s);
   }
-  /// Its node is lost, and its model with it.
+  /// Drops the model of a rank whose node is lost.
   void lose(rank i) {
     forget(i);
     std::erase_if(taken_, [i](const auto& s) { return s.source == i; });
   }
-  /// Nothing more will come from this worker. @returns whether something was awaited
+  /// Stops waiting for this worker. @returns true if its model was awaited
   bool forget(rank i) {
     const bool awaited = awaited_[i];
     awaited_[i] = false;
@@ -43,12 +43,12 @@ private:
 
 /// The evaluations that are under way, by number.
 ///
-/// A worker that was started anew, or took another's state, skips one now and then: what is older than a complete
-/// evaluation will not be complete, and is dropped.
+/// A worker that was started anew, or took another's state, skips one now and then: an evaluation that is older than a
+/// complete one will not be complete, and is dropped.
 class snapshot_rounds {
 public:
   bool empty() const noexcept { return open_.empty(); }
-  /// Of an evaluation that was complete, or dropped.
+  /// True if the snapshot belongs to an evaluation that has since completed or been dropped.
   bool is_late(const snapshot_taken& s) const noexcept { return s.evaluation < first_open_; }
 
   /// @param awaited says which workers are asked; called when the evaluation is new
@@ -66,7 +66,7 @@ public:
       c.lose(i);
   }
 
-  /// The newest evaluation for which nothing is missing.
+  /// Returns the newest evaluation for which no model is missing. Drops older ones.
   std::optional<snapshot_round> take_complete() {
     for (auto c = open_.rbegin(); c != open_.rend(); ++c)
       if (c->second.complete()) {

@@ -16,7 +16,8 @@ std::vector<bool> members(const std::vector<rank>& ranks, std::size_t workers) {
   return result;
 }
 
-/// Which faults hit one frame, and how hard. Words 4k to 4k + 3 of the link's part of the table belong to kind k.
+/// The random numbers of one frame, for hits and their sizes. Words 4k to 4k + 3 of the link's part of the table belong
+/// to kind k.
 class chances {
 public:
   chances(std::uint64_t seed, rank from, rank to, std::uint64_t number)

@@ -14,18 +14,19 @@ namespace gossamer::actors {
 namespace {
 
 constexpr double last_begin = 0.7, last_end = 0.8; // shares of the horizon
-constexpr double regained_after_s = 5;             // a vote, by a process that has come back
+constexpr double regained_after_s = 5;             // time in which a process that has come back gets a vote
 constexpr std::size_t most_voters = 7;
 constexpr auto first_of_churn = static_cast<std::size_t>(fault_kind::leave);
 
-// Until when somebody is dead, if that is no time of the plan.
+// Times at which absences end that have no end in the plan.
 constexpr double for_ever = std::numeric_limits<double>::max() / 2;
 constexpr double for_ever_with_process = std::numeric_limits<double>::max();
-constexpr double spared = std::numeric_limits<double>::infinity(); // who lives, and must not be taken away
+constexpr double spared = std::numeric_limits<double>::infinity(); // a worker that lives, and must not be taken away
 
 bool takes_away(fault_kind kind) { return kind == fault_kind::kill || kind == fault_kind::leave; }
 
-/// Rounded down to three digits, which read well. No logarithms here and below, whose last bit differs by machine.
+/// Rounded down to three digits, for people. Avoids logarithms, here and below: their last bit differs between
+/// machines.
 double three_digits(double x) {
   double scale = 1, unit = 1;
   for (; x > 0 && x * scale < 100; scale *= 10)
@@ -103,7 +104,7 @@ private:
     return items;
   }
 
-  /// The kinds that this plan is made of.
+  /// Draws the kinds of this plan.
   std::vector<fault_kind> kinds() {
     std::vector<fault_kind> on;
     while (on.empty())
@@ -130,13 +131,13 @@ private:
     f.lasts_s = three_digits(log_uniform(0.005 * limits_.horizon_s, last_end * limits_.horizon_s));
     f.workers = {static_cast<rank>(limits_.workers + below(limits_.masters))};
     f.processes = limits_.processes && most_dead() > 0 && coin();
-    bury(f, !f.processes); // nobody takes the place of its process
+    bury(f, !f.processes); // no other process takes its place
     if (f.processes)
       dead_processes_.emplace_back(*f.lasts_s + regained_after_s, 1);
     return f;
   }
 
-  /// False when there is nobody to strike.
+  /// Draws the targets of a fault. False if there are none.
   bool draw_whom(fault& f) {
     if (strikes_frames(f.kind)) {
       draw_links(f);
@@ -180,7 +181,7 @@ private:
 
   std::size_t nodes() const { return (founders() + limits_.workers_per_node - 1) / limits_.workers_per_node; }
 
-  /// Of processes, so that those that vote can agree without them.
+  /// Most dead processes at a time, so that the other voters can agree.
   std::size_t most_dead() const {
     return limits_.processes ? (std::min(nodes() + limits_.masters, most_voters) - 1) / 2 : 0;
   }
@@ -201,7 +202,7 @@ private:
       if (dead_until_s_[f.workers.front()] >= f.at_s)
         return false;
       count = 1;
-      may_stay_away = false; // nobody takes its place
+      may_stay_away = false; // no other process takes its place
     } else {
       f.processes = true;
       auto candidates = first(limits_.workers);
@@ -219,7 +220,7 @@ private:
 
   void draw_victims(fault& f, std::vector<rank> candidates) {
     auto nodes = limits_.workers_per_node > 1 && coin() ? whole_nodes(candidates) : std::vector<std::size_t>{};
-    const bool of_nodes = nodes.size() > (f.kind == fault_kind::partition ? 1 : 0); // not everybody on one side
+    const bool of_nodes = nodes.size() > (f.kind == fault_kind::partition ? 1 : 0); // not all nodes on one side
     const auto size = of_nodes ? nodes.size() : candidates.size();
     const bool may_be_all = takes_away(f.kind) || f.kind == fault_kind::join;
     const auto count = size_up_to(may_be_all ? size : size / 2);
@@ -229,7 +230,7 @@ private:
       f.workers = some(std::move(candidates), count);
   }
 
-  /// The nodes all of whose workers are candidates, which ascend.
+  /// The nodes that have only candidates as workers. Candidates ascend.
   std::vector<std::size_t> whole_nodes(const std::vector<rank>& candidates) const {
     const auto per_node = limits_.workers_per_node;
     std::vector<std::size_t> found((everybody() + per_node - 1) / per_node), whole;
@@ -245,13 +246,13 @@ private:
     if (may_stay_away && coin())
       f.lasts_s.reset();
     const double until_s = f.lasts_s ? f.at_s + *f.lasts_s : f.processes ? for_ever_with_process : for_ever;
-    if (!f.coordinators) // whom that strikes nobody knows yet
+    if (!f.coordinators) // the plan does not say which workers it strikes
       for (const auto worker : named_workers(f, everybody(), limits_.workers_per_node))
         dead_until_s_[worker] = until_s;
   }
 
   void draw_links(fault& f) {
-    if (coin()) // all links
+    if (coin()) // absent: all links
       return;
     auto ranks = first(everybody());
     random_.shuffle(std::span{ranks});
@@ -292,7 +293,7 @@ private:
   random_sequence random_;
   const chaos_limits limits_;
   std::vector<double> dead_until_s_;                           // by rank
-  std::vector<std::pair<double, std::size_t>> dead_processes_; // until when, and how many
+  std::vector<std::pair<double, std::size_t>> dead_processes_; // end of the absence, number of processes
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// The sentences that say to people what a fault does.
+// Sentences for people about the effects of a fault.
 #include "gossamer/actors/faults/plan.hpp"
 
 #include <fmt/format.h>

@@ -44,7 +44,7 @@ private:
     auto bytes = write(pool, f);
     random_sequence draw{flips_, frame_step(to_, number)};
     const auto flips = 1 + draw.below(3);
-    std::set<std::uint32_t> flipped; // two flips of one bit would do no damage
+    std::set<std::uint32_t> flipped; // distinct, since two flips of one bit would do no damage
     while (flipped.size() < flips)
       flipped.insert(draw.below(static_cast<std::uint32_t>(8 * bytes.size())));
     for (const auto bit : flipped)
@@ -59,7 +59,7 @@ private:
   }
 
   rank from_, to_;
-  std::shared_ptr<link> inner_; // frames that are held back need it, too
+  std::shared_ptr<link> inner_; // shared with frames that are held back
   std::shared_ptr<const faulty_surroundings> around_;
   random_stream flips_;
   std::uint64_t number_ = 0;

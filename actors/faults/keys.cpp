@@ -28,7 +28,7 @@ constexpr kind_set names_workers{kill, pause, slow, leave, join, partition};
 constexpr kind_set on_links = kind_set::all_but(of_workers);
 constexpr double longest_s = 1e9; // in nanoseconds it fits into 64 bits
 constexpr double shortest_s = 1e-9;
-constexpr double most_coordinators = 7; // so many vote at most
+constexpr double most_coordinators = 7; // the most processes that vote
 
 constexpr std::array keys{
     fault_key{"workers", &fault::workers, names_workers, kind_set{}, "ranks, such as [0, 3]"},
@@ -67,7 +67,7 @@ std::string subject(const fault_key& key, const fault& f, std::string_view where
 }
 
 void check_number(const fault_key& key, const fault& f, double value, std::string_view where) {
-  if (!(value >= key.min && value <= key.max)) // so that NaN is refused
+  if (!(value >= key.min && value <= key.max)) // this form refuses NaN as well
     throw error(errc::usage, fmt::format("{} is {}, which is out of range", subject(key, f, where), value),
                 "allowed: " + key.allowed());
 }

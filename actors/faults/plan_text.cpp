@@ -18,7 +18,7 @@ using detail::fault_key;
 
 constexpr std::uint64_t most_bytes = std::uint64_t{16} << 20; // of a plan; parsed, it is 50 times as large
 
-/// A node of the file and the name of the file: enough to say where something is wrong.
+/// A node of the file and the name of the file: the place of an error.
 struct place {
   std::string_view file;
   const toml::node& node;
@@ -48,7 +48,7 @@ bool assign(std::vector<T>& items, const toml::node& from) {
 }
 
 bool assign(double& number, const toml::node& from) {
-  number = from.value<double>().value_or(0); // whole numbers too
+  number = from.value<double>().value_or(0); // reads whole numbers, too
   return from.is_number();
 }
 
@@ -71,9 +71,9 @@ bool assign(std::optional<T>& into, const toml::node& from) {
 void assign(double& number, double value) { number = value; }
 void assign(std::optional<double>& number, double value) { number = value; }
 template <class T>
-void assign(T&, double) {} // no quantity
+void assign(T&, double) {} // other members have no quantity
 
-/// A text with a unit, where there may be one. @returns false where the value is of another type
+/// Sets a number, from a text with a unit where one is allowed. @returns false if the value is of another type
 bool assign(fault& f, const fault_key& key, const place& at) {
   const auto* text = at.node.as_string();
   if (!key.of || text == nullptr)

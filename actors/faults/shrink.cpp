@@ -10,7 +10,7 @@ namespace gossamer::actors {
 
 namespace {
 
-/// Asks the predicate, but never twice about a plan and not too often.
+/// Calls the predicate, but never twice for a plan, and not too often.
 class attempts {
 public:
   attempts(const still_fails& fails, const shrink_options& options) : fails_(fails), options_(options) {}
@@ -30,7 +30,7 @@ public:
 private:
   const still_fails& fails_;
   const shrink_options& options_;
-  std::unordered_set<std::string> tried_; // one that failed was taken then, and to go back is no step forward
+  std::unordered_set<std::string> tried_; // going back to a plan that failed, and was taken then, is no progress
   std::size_t made_ = 0;
 };
 
@@ -43,7 +43,7 @@ std::vector<T> without_part(const std::vector<T>& items, std::size_t part, std::
   return rest;
 }
 
-/// A subset of the items for which `test` holds and from which no single item can be left out; it has held for the
+/// A subset of the items for which `test` holds and from which no single item can be left out; `test` holds for all
 /// items. Tries complements only: with halves they are the subsets, and for finer parts subsets hardly ever fail.
 template <class T, class Test>
 std::vector<T> ddmin(std::vector<T> items, const Test& test) {
@@ -63,7 +63,7 @@ std::vector<T> ddmin(std::vector<T> items, const Test& test) {
   return items;
 }
 
-/// Rounded to so many significant digits.
+/// Rounded to this many significant digits.
 double rounded(double x, int digits) {
   double scale = 1, unit = 1;
   const double least = std::pow(10.0, digits - 1);
@@ -74,11 +74,11 @@ double rounded(double x, int digits) {
   return unit > 1 ? std::round(x / unit) * unit : std::round(x * scale) / scale;
 }
 
-/// A number of a fault, and how to make the fault milder with it.
+/// A number of a fault, and the way to make the fault milder with it.
 struct number {
-  double* (*of)(fault&); ///< nullptr where the fault does not use it
+  double* (*of)(fault&); ///< nullptr if the fault does not use it
   double (*milder)(double);
-  double mildest; ///< not to be passed
+  double mildest; ///< limit of `milder`
 };
 
 double half(double x) { return x / 2; }
@@ -95,7 +95,7 @@ constexpr std::array numbers{
            [](double x) { return 2 * x; }, 1e9},
 };
 
-/// Milder than `value`, but not milder than `mildest`.
+/// A milder value, but not beyond `mildest`.
 double next(const number& n, double value) {
   const double milder = n.milder(value);
   const bool passed = milder < value ? milder < n.mildest : milder > n.mildest;
@@ -120,7 +120,7 @@ public:
   }
 
 private:
-  /// Changes the plan if it still fails then.
+  /// Changes the plan if the changed plan still fails.
   bool keep_if_fails(fault_plan candidate) {
     if (candidate == plan_ || !attempts_.fails(candidate))
       return false;

@@ -28,7 +28,7 @@ constexpr std::uint64_t bytes_a_step = 64 * piece_bytes;
 
 off_t place(std::uint64_t offset) { return static_cast<off_t>(offset); }
 
-/// Whether what is open still has that name.
+/// True if the open file still has that name.
 bool is_there(int file, const fs::path& path) {
   struct stat open {
   }, named{};
@@ -129,7 +129,7 @@ std::unique_ptr<partial_file> data_cache::open_partial(const digest& whole) cons
         return nullptr;
       fail("lock", path);
     }
-    if (is_there(file, path)) // else who had it before has made it whole meanwhile
+    if (is_there(file, path)) // otherwise another process has completed and renamed it meanwhile
       return result;
   }
 }

@@ -9,12 +9,13 @@
 
 namespace gossamer::actors {
 
-/// Reads a file to its end, a little at a time, so that whoever does it can look after other things meanwhile.
+/// Reads a file to its end, a little at a time, so that its owner can do other work meanwhile.
 class file_check {
 public:
   explicit file_check(const std::filesystem::path& file);
 
-  /// A few MiB more. @returns the digest of the whole, at the end; that of what could be read, when it cannot be read
+  /// Reads a few MiB more. @returns the digest of the whole, at the end; the digest of the readable part if reading
+  /// fails
   std::optional<digest> step();
 
 private:
@@ -22,8 +23,8 @@ private:
   hasher all_;
 };
 
-/// A file of the cache that is not whole yet. No other process has it open as one, as long as this lives. When it is
-/// not kept, it stays as it is, and another attempt goes on with it.
+/// An unfinished file of the cache. No other process has it open as one while this object lives. Unless `keep` is
+/// called, it stays as it is, and a later attempt goes on with it.
 class partial_file {
 public:
   /// @param file its descriptor, which is locked
@@ -33,14 +34,14 @@ public:
   ~partial_file();
 
   const std::filesystem::path& path() const noexcept { return path_; }
-  std::uint64_t bytes() const; ///< to its end, with what may be missing in between
-  /// Fewer bytes where it ends, or cannot be read.
+  std::uint64_t bytes() const; ///< to its end, with gaps where bytes are missing
+  /// Returns fewer bytes at the end of the file, or if it cannot be read.
   std::string read(std::uint64_t offset, std::uint64_t bytes) const;
   /// @error errc::io
   void write(std::uint64_t offset, std::string_view bytes) const;
-  /// Cuts off what is behind the file's end.
+  /// Cuts off all bytes behind this size.
   void resize(std::uint64_t bytes) const;
-  /// It is whole, and right: flushes it to the disk, and gives it its name.
+  /// Flushes the file, which is whole and right, to the disk, and gives it its final name.
   void keep() const;
 
 private:
@@ -48,22 +49,22 @@ private:
   std::filesystem::path path_, final_path_;
 };
 
-/// A folder of files that are named after their content, the SHA-256 of it: nobody else's names become paths. What is
-/// in it may be removed at any time. Several processes may use it; only their user can read it.
+/// A folder of files that are named after the SHA-256 of their content: names from peers never become paths. Its files
+/// may be removed at any time. Several processes may use it; only their user can read it.
 class data_cache {
 public:
-  /// Makes the folder. @error errc::io when that cannot be, or nothing can be written there
+  /// Makes the folder. @error errc::io if that fails, or the folder is not writable
   explicit data_cache(std::filesystem::path folder);
 
   const std::filesystem::path& folder() const noexcept { return folder_; }
   std::filesystem::path path_of(const digest& whole) const { return folder_ / whole.hex(); }
-  /// Whether there is such a file. What it holds may be something else by now.
+  /// True if there is such a file. Its content may have changed.
   bool has(const digest& whole) const;
-  /// Forgets a file that is not what its name says.
+  /// Removes a file whose content does not match its name.
   void remove(const digest& whole) const;
   /// @returns null while another process has it open
   std::unique_ptr<partial_file> open_partial(const digest& whole) const;
-  /// @error errc::io unless the disk has room for so much more
+  /// @error errc::io unless the disk has room for this many bytes more
   void require_room(std::uint64_t bytes) const;
 
 private:

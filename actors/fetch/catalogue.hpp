@@ -9,15 +9,15 @@
 
 namespace gossamer::actors {
 
-/// A file that somebody says there is, once that can be.
+/// A file that a peer offers, once its description has been checked.
 struct offered_file {
   std::string role;
   std::uint64_t bytes = 0;
   digest whole, root;
 };
 
-/// @error errc::bad_packet for what cannot be: too many files, one that is too large, a role that is too long or there
-///        twice, a digest of another length
+/// @error errc::bad_packet for an impossible catalogue: too many files, a file that is too large, a role that is too
+///        long or there twice, a digest of another length
 std::vector<offered_file> checked(const file_catalogue& told);
 
 } // namespace gossamer::actors

@@ -16,7 +16,7 @@ struct digest {
   static constexpr std::size_t size = 32;
   std::array<char, size> bytes{};
 
-  /// @returns nothing unless the text is as long as a digest
+  /// @returns `nullopt` unless the text has the length of a digest
   static std::optional<digest> from(std::string_view raw);
   std::string_view raw() const noexcept { return {bytes.data(), bytes.size()}; }
   /// 64 digits, as `sha256sum` writes them.
@@ -25,12 +25,12 @@ struct digest {
   friend auto operator<=>(const digest&, const digest&) = default;
 };
 
-/// Makes a digest of bytes that come one after the other.
+/// Makes the digest of bytes that come in several parts.
 class hasher {
 public:
   hasher();
   void add(std::string_view bytes);
-  /// Of all that was added. Nothing can be added afterwards.
+  /// Returns the digest of all added bytes. No bytes can be added after it.
   digest finish();
 
 private:

@@ -10,7 +10,7 @@ namespace gossamer::actors {
 
 namespace {
 
-/// So that a source's silence is noticed: see `failure_detector`.
+/// Interval at which the silence of sources is checked, see `failure_detector`.
 constexpr auto between_ticks = std::chrono::milliseconds(250);
 
 } // namespace
@@ -42,7 +42,7 @@ void fetch::begin_level() {
     look();
 }
 
-/// At the next piece that may be on the disk.
+/// Orders a look at the next piece that may be on the disk.
 void fetch::look() {
   if (next_ < tree_.pieces(0) && next_ * piece_bytes < files_[file_].on_disk)
     orders_.emplace_back(look_order{here(next_++)});
@@ -96,7 +96,7 @@ void fetch::gone(std::uint32_t source, time now) {
 void fetch::got(std::uint32_t source, const piece_id& what, std::string bytes, std::uint64_t receipt, time now) {
   const auto who = sources_.find(source);
   if (who == sources_.end())
-    return; // it has been left, and what it had been asked for is asked of others
+    return; // the source has been left, and its pieces are asked of others
   auto& asked = who->second.asked;
   if (what != here(what.index) || asked.erase(what.index) == 0)
     leave(who, "has sent what it was not asked for");

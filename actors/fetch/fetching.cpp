@@ -18,18 +18,18 @@ namespace {
 constexpr std::chrono::nanoseconds between_looks = std::chrono::milliseconds(100);
 constexpr std::chrono::nanoseconds first_line_after = std::chrono::seconds(1),
                                    longest_between_lines = std::chrono::minutes(1);
-constexpr std::size_t orders_a_turn = 64; // then others are listened to again
-constexpr std::uint32_t leader = 0;       // among the sources
+constexpr std::size_t orders_a_turn = 64; // before listening to sources again
+constexpr std::uint32_t leader = 0;       // number of the leader's source
 constexpr std::ptrdiff_t most_asked = 4;  // sources at a time
 constexpr auto lacking = std::numeric_limits<std::uint32_t>::max();
 
-/// "train (12 MiB)": what a file is for people. Its name is somebody else's.
+/// "train (12 MiB)": a file in messages. A peer has chosen its name.
 std::string name_of(const offered_file& f) { return fmt::format("{} ({})", printable(f.role), byte_count(f.bytes)); }
 
 std::string node_count(std::ptrdiff_t nodes) { return fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s"); }
 
-/// Files from members of the run into the cache. Whatever takes long is done a little at a time, because the leader
-/// wants to hear of this node, and the user may want it to stop.
+/// Fetches files from members of the run into the cache. Long work is done a little at a time, since the leader waits
+/// for signs of life of this node, and the user may want it to stop.
 class fetching {
 public:
   fetching(const fetching_settings& s, const fetch_settings& how, const file_talk& talk)
@@ -50,26 +50,26 @@ public:
   }
 
 private:
-  /// The fetch numbers these by their own order.
+  /// A file that the cache lacks, by its number in the fetch.
   struct open_file {
     offered_file about;
     std::unique_ptr<partial_file> file;
   };
 
-  /// A member of the run, as it is known here.
+  /// A member of the run, as this node knows it.
   struct source {
     enum class standing { unasked, asked, known, used, lost };
     standing is = standing::unasked;
     fetch::time asked_at{};
-    std::vector<offered_file> files = {};    // as it has described them
-    std::vector<std::uint32_t> numbers = {}; // of the open files, there
-    bool has_sent = false;                   // a piece
+    std::vector<offered_file> files = {};    // as the source has described them
+    std::vector<std::uint32_t> numbers = {}; // of the open files, in the source's catalogue
+    bool has_sent = false;                   // at least one piece
   };
   using standing = source::standing;
 
   // -- sources --------------------------------------------------------------------------------------------------------
 
-  /// What there is, as the leader says; another one, when that takes long or fails.
+  /// Gets the catalogue from the leader, or from another source if that takes long or fails.
   void describe() {
     ask(leader);
     while (!is_described_) {
@@ -84,8 +84,8 @@ private:
     talk_.ask_for_all(number);
   }
 
-  /// Asks one for what there is, and some for pieces. A source reads all of its files first: who takes long is waited
-  /// for no more, but welcome later.
+  /// Asks one source for its catalogue, or some sources for pieces. A source reads all of its files first: a slow one
+  /// is no longer waited for, but may join later.
   void invite() {
     const auto is_busy = [&](const source& s) {
       return s.is == standing::used || (s.is == standing::asked && talk_.now() - s.asked_at < how_.patience);
@@ -100,7 +100,7 @@ private:
     }
   }
 
-  /// Of what it has, all that is wanted, and has the same content.
+  /// Starts to use a source for the wanted files that it has with the same content.
   void use(std::uint32_t number) {
     auto& s = sources_[number];
     std::set<std::uint32_t> lacks;
@@ -125,7 +125,7 @@ private:
       fetch_->gone(number, talk_.now());
   }
 
-  /// @error errc::failed when nobody has what is wanted, or will say so
+  /// @error errc::failed if no source has the wanted files, or will answer
   void require_sources() const {
     const bool is_served = fetch_ && (fetch_->done() || !fetch_->deserted());
     const bool is_hopeful =
@@ -135,7 +135,7 @@ private:
                   "start the node again: it goes on with what it has got");
   }
 
-  // -- what they say --------------------------------------------------------------------------------------------------
+  // -- messages of sources --------------------------------------------------------------------------------------------
 
   void listen(std::chrono::nanoseconds wait) {
     auto news = talk_.hear(wait);
@@ -170,7 +170,8 @@ private:
   }
   void take(std::uint32_t number, const source_lost& l) { lose(number, l.why); }
 
-  /// What the source calls so. One that is not fetched becomes none that was asked for.
+  /// Translates a source's number of a file to the fetch's. A file that is not fetched gets a number that was never
+  /// asked for.
   static piece_id as_fetched(const source& from, piece_id told) {
     told.file = static_cast<std::uint32_t>(std::ranges::find(from.numbers, told.file) - from.numbers.begin());
     return told;
@@ -178,8 +179,8 @@ private:
 
   // -- files ----------------------------------------------------------------------------------------------------------
 
-  /// The order in which files are opened: the same for all who share the cache, whatever they call a file, so that no
-  /// two of them wait for each other.
+  /// The order in which files are opened: it depends on contents only, not on names, so that no two processes with the
+  /// same cache wait for each other.
   std::vector<std::uint32_t> by_content() const {
     std::vector<std::uint32_t> numbers(files_.size());
     std::iota(numbers.begin(), numbers.end(), 0u);
@@ -187,7 +188,7 @@ private:
     return numbers;
   }
 
-  /// Leads to a file in the cache, or to one that nobody else fetches.
+  /// Ends with the file in the cache, or with an open file that no other process fetches.
   void open(std::uint32_t number) {
     const auto& f = files_[number];
     const auto same = [&](const open_file& other) { return other.about.whole == f.whole; };
@@ -228,7 +229,7 @@ private:
     invite();
     while (!fetch_->done()) {
       obey(fetch_->take());
-      if (orders_.empty()) // else some say why a source is left
+      if (orders_.empty()) // otherwise some orders give the reason why a source is left
         require_sources();
       const auto wait = orders_.empty() ? fetch_->wakes_at() - talk_.now() : fetch::time{0};
       listen(std::clamp(wait, fetch::time{0}, between_looks));
@@ -300,11 +301,11 @@ private:
   fetch_settings how_;
   data_cache cache_;
   std::vector<source> sources_; // by number
-  std::size_t next_ = 0;        // of them in their order, from `first` on
-  std::string lost_;            // the last one, and why
+  std::size_t next_ = 0;        // index into the sources in their order, from `first` on
+  std::string lost_;            // the last lost source, and the reason
   bool is_described_ = false;
   std::vector<offered_file> files_;
-  std::vector<open_file> open_; // those that the cache lacks
+  std::vector<open_file> open_; // files that the cache lacks
   std::optional<fetch> fetch_;
   std::deque<fetch_order> orders_;
   fetch::time told_{}, between_lines_ = first_line_after;

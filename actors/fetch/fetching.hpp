@@ -10,39 +10,41 @@
 
 namespace gossamer::actors {
 
-/// How a node that lacks the data of a run gets them.
+/// Settings of a node that fetches the data of a run.
 struct fetching_settings {
   std::filesystem::path cache; ///< folder of a `data_cache`
   double bytes_per_second = std::numeric_limits<double>::infinity();
 };
 
-/// It cannot be asked any more.
+/// The source cannot be asked any more.
 struct source_lost {
-  std::string why; ///< to stand behind its name
+  std::string why; ///< worded to follow its name
 };
 
-/// What one of those says who have the files, or what is said of it.
+/// A message from a source, or about it.
 struct file_news {
   std::uint32_t source = 0;
   std::variant<file_catalogue, piece, source_lost> what;
 };
 
-/// The way to those who have the files, without their actors.
+/// The connection to the sources, without their actors.
 struct file_talk {
-  std::vector<std::string> sources; ///< what people call them, by number. The first is believed, if it says something
-  std::size_t first = 0;            ///< any number: if others have other ones, they do not all ask the same source
-  std::function<void(std::uint32_t source)> ask_for_all; ///< once each
+  std::vector<std::string> sources; ///< names for people, by number; the first source is trusted, if it answers
+  std::size_t first =
+      0; ///< any number; different nodes choose different ones, so that they do not all ask the same source
+  std::function<void(std::uint32_t source)> ask_for_all; ///< once for each source
   std::function<void(std::uint32_t source, const piece_request&)> ask_for_piece;
-  /// What comes within so much time, if anything does. @error what ends the fetching, such as an interrupt
+  /// Returns the next news within this time, if there are any. @error a reason to end the fetching, such as an
+  /// interrupt
   std::function<std::optional<file_news>(std::chrono::nanoseconds)> hear;
   std::function<fetch::time()> now;
-  std::function<void(const std::string&)> tell; ///< a line worth showing
+  std::function<void(const std::string&)> tell; ///< shows a line to the user
 };
 
-/// Gets what the cache has not got yet, and says where everything lies then. Up to four sources are asked at a time;
-/// when one is lost, lacks a file, does not answer or sends what is wrong, the others and the next go on. What has come
-/// stays in the cache when it does not end well, and the next attempt goes on from there.
-/// @error errc::io when the cache cannot be written, errc::failed when no source is left; and what `hear` throws
+/// Fetches the files that the cache lacks, and returns the paths of all. Up to four sources are asked at a time. When
+/// one is lost, lacks a file, does not answer or sends wrong bytes, the others and the next go on. After a failure the
+/// bytes so far stay in the cache, and the next attempt goes on from there.
+/// @error errc::io if the cache cannot be written, errc::failed if no source is left; and the exceptions of `hear`
 compute::data_files fetch_files(const fetching_settings& settings, const fetch_settings& how, const file_talk& talk);
 
 } // namespace gossamer::actors

@@ -44,7 +44,7 @@ void hashed_file::finish() {
       above += digest_of(below.substr(at, piece_bytes)).raw();
     levels_.push_back(std::move(above));
   }
-  root_ = digest::from(levels_.back()).value(); // of the level below, which is one piece
+  root_ = digest::from(levels_.back()).value(); // the digest of the level below, which is one piece
 }
 
 std::string_view hashed_file::piece(std::uint32_t level, std::uint64_t index) const {

@@ -18,7 +18,7 @@ error unreadable(const std::string& path, std::string_view why) {
   return {errc::io, fmt::format("cannot hand on '{}': {}", path, why), "copy the data to the other machine by hand"};
 }
 
-/// A pipe has been read, and would be waited for.
+/// Rejects other files: reading a pipe might wait, and would empty it.
 const std::string& require_regular(const std::string& path) {
   std::error_code problem;
   if (!std::filesystem::is_regular_file(path, problem))
@@ -33,7 +33,7 @@ public:
     if (!in_)
       throw unreadable(path, "it cannot be opened");
   }
-  /// As many bytes as there are, up to a piece.
+  /// Returns as many bytes as there are, up to a piece.
   std::string piece_at(std::uint64_t offset) {
     std::string bytes(piece_bytes, '\0');
     in_.clear();
@@ -61,7 +61,7 @@ const file_catalogue* served_files::look_on() {
     if (*reading_ < files_.size() && read_on(files_[*reading_]))
       ++*reading_;
   } catch (...) {
-    reading_.reset(); // who asks later may be luckier
+    reading_.reset(); // a later attempt may succeed
     throw;
   }
   if (*reading_ < files_.size())
@@ -77,7 +77,7 @@ void served_files::begin() {
   reading_ = 0;
 }
 
-/// @returns whether that was all of it
+/// @returns whether the file has been read to its end
 bool served_files::read_on(served& one) const {
   reader from{one.path};
   for (std::size_t k = 0; k < pieces_a_look; ++k) {

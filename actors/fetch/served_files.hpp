@@ -8,18 +8,18 @@
 
 namespace gossamer::actors {
 
-/// Files of this machine, as others ask for them. Threads: one.
+/// Files of this machine that peers may ask for. Threads: one.
 class served_files {
 public:
-  /// @param find says which they are, when somebody asks for the first time
+  /// @param find returns the files; called at the first question
   explicit served_files(std::function<compute::data_files()> find) : find_(std::move(find)) {}
 
-  /// Reads a few MiB more of them, so that whoever does it can look after other things meanwhile.
+  /// Reads a few MiB more of the files, so that its owner can do other work meanwhile.
   /// @returns the catalogue, once all have been read; null before
-  /// @error as `find`; errc::io when one cannot be read, is no regular file, or is larger than `most_file_bytes`
+  /// @error as `find`; errc::io if one cannot be read, is no regular file, or is larger than `most_file_bytes`
   const file_catalogue* look_on();
 
-  /// @error errc::bad_packet when there is no such piece; errc::io when it cannot be read, or has changed since
+  /// @error errc::bad_packet if there is no such piece; errc::io if it cannot be read, or has changed since
   std::string piece_of(const piece_id& what);
 
 private:
@@ -38,15 +38,16 @@ private:
   std::optional<file_catalogue> catalogue_;
 };
 
-/// Bounds what a peer is sent and has not read, which waits in this process's memory: a small question asks for a large
-/// answer. Each piece brings a receipt, a number that nobody guesses, and a peer that shows one has read it.
+/// Bounds the bytes that are sent to a peer and not read yet, which wait in this process's memory: a small question
+/// asks for a large answer. Each piece brings a receipt, a random number, and a peer that shows a receipt has read its
+/// piece.
 class unreceived {
 public:
   static constexpr std::size_t most = 64; ///< pieces: 4 MiB
 
-  /// @param shown  the receipt in its question
+  /// @param shown  the receipt in the peer's question
   /// @param drawn  at random, not 0: for the answer
-  /// @returns whether it may be answered
+  /// @returns whether the question may be answered
   bool admit(std::uint64_t shown, std::uint64_t drawn);
 
 private:

@@ -7,18 +7,18 @@
 
 namespace gossamer::actors {
 
-/// Lets so many bytes a second pass: what has been saved up, a quarter of a second's at most, may pass at once. Knows
-/// no clock: its owner tells the time, since whenever, which never goes back. Threads: as a value.
+/// Lets a number of bytes a second pass. Up to a quarter of a second's bytes are saved up, and may pass at once. It has
+/// no clock: its owner tells the time, from any fixed moment, and it never goes back. Threads: as a value.
 class token_bucket {
 public:
   using time = std::chrono::nanoseconds;
 
   /// @param bytes_per_second infinite: no limit
-  /// @param least            what can be saved up at least: the most that is ever taken at once
+  /// @param least            least capacity of the bucket: the most that is ever taken at once
   token_bucket(double bytes_per_second, double least)
       : rate_(bytes_per_second), most_(std::max(least, bytes_per_second / 4)), saved_(most_) {}
 
-  /// @returns whether so many bytes may pass now; then they are taken
+  /// Takes this many bytes if they may pass now. @returns whether they may
   bool take(double bytes, time now) {
     if (std::isinf(rate_))
       return true;
@@ -28,7 +28,7 @@ public:
     saved_ -= bytes;
     return true;
   }
-  /// When so many may pass, if nobody takes any before.
+  /// The time from which this many may pass, if none are taken before.
   time ready_at(double bytes, time now) {
     fill(now);
     const auto wait = std::ceil(1e9 * std::max(0.0, bytes - saved_) / rate_);

@@ -17,11 +17,11 @@ void channel::number(frame& f, time now, bool keep) {
 
 bool channel::acknowledged(std::uint64_t sequence, time now) {
   if (sequence > sent_)
-    return false; // whoever says so is mistaken
+    return false; // the sender of this acknowledgement is mistaken
   bool progress = false;
   for (; !unacknowledged_.empty() && unacknowledged_.front().f.sequence <= sequence; progress = true) {
     const auto& oldest = unacknowledged_.front();
-    if (!oldest.repeated) // of a repeated one nobody knows which copy is answered (Karn)
+    if (!oldest.repeated) // the answer to a repeated frame may belong to either copy (Karn)
       measure(now - oldest.sent);
     unacknowledged_.pop_front();
     last_progress_ = now;

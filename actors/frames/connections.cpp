@@ -39,7 +39,7 @@ connections::peer* connections::accept(frame& f, time now) {
   if (who_
       && (f.incarnation < who_->incarnations[f.source]
           || (f.incarnation == who_->incarnations[f.source] && !who_->present[f.source])))
-    return nullptr; // of a life that is over
+    return nullptr; // the sender's incarnation is over
   if (!who_ || f.incarnation > who_->incarnations[f.source]) {
     strangers_.push_back(std::move(f));
     return nullptr;

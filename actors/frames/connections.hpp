@@ -11,34 +11,35 @@
 
 namespace gossamer::actors {
 
-/// How much may be under way from a worker to a peer.
+/// Limit of what may be under way from a worker to a peer.
 struct room_to_send {
   std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
-  std::function<void()> more = [] {}; ///< see under_way
+  std::function<void()> more = [] {}; ///< called when less is under way, as in `under_way`
 };
 
-/// A worker's links and channels to its peers, as many as it uses. Frames of a peer's former life are dropped; frames
-/// of a life that this worker has not heard of wait until it has. Every bit is counted here, where it is sent.
+/// A worker's links and channels to its peers, as many as it uses. Frames of a peer's earlier incarnations are dropped;
+/// frames of an incarnation that no roster has named yet wait for the roster that does. Every bit is counted here,
+/// where it is sent.
 /// Threads: actor-confined.
 class connections {
 public:
   using time = channel::time;
 
-  /// @param acknowledged links may lose, repeat or reorder frames: channels repeat what is not acknowledged
+  /// @param acknowledged links may lose, repeat or reorder frames: channels repeat frames that are not acknowledged
   connections(life self, bool acknowledged, std::shared_ptr<transport> net, room_to_send room = {})
       : self_(self), acknowledged_(acknowledged), transport_(std::move(net)), room_(std::move(room)) {}
 
-  /// Who is there. Links to peers that were lost end, those to peers that were started anew begin anew. @returns frames
-  /// that waited for this
+  /// Takes over a roster. Links to lost peers end, and links to restarted peers begin anew.
+  /// @returns frames that waited for this roster
   std::vector<frame> meet(std::shared_ptr<const roster> who);
 
   void send(rank to, frame f, time now);
-  /// Whether no more is under way than may be, to anybody; to one peer: than half of it, so that a frame more is not
-  /// too much. Where the answer is no, `room_to_send::more` says when it may have changed; losing a peer changes it,
-  /// too.
+  /// True if the bytes under way stay within the limit: for every peer, or for one peer within half of the limit, which
+  /// leaves space for one more frame. After a false, `room_to_send::more` reports when the answer may have changed. The
+  /// loss of a peer may change the answer, too.
   bool has_room(std::optional<rank> to = std::nullopt) const;
 
-  /// Hands on what is in turn, once each.
+  /// Hands on the frames that are in turn, once each.
   template <class Deliver>
   void arrived(frame f, time now, Deliver deliver) {
     const auto from = f.source;
@@ -50,10 +51,10 @@ public:
     }
   }
 
-  /// Everything that went over the links, also over those that have ended.
+  /// Everything that went over the links, including links that have ended.
   const traffic& sent() const noexcept { return sent_; }
 
-  /// When `repeat` has something to do; nothing while all is acknowledged.
+  /// When `repeat` is due; `nullopt` while everything is acknowledged.
   std::optional<time> timeout() const;
   void repeat(time now);
 
@@ -61,7 +62,7 @@ private:
   struct peer {
     std::unique_ptr<link> out; ///< null until something is sent
     channel ends;
-    std::shared_ptr<under_way> load = nullptr; ///< likewise
+    std::shared_ptr<under_way> load = nullptr; ///< null until something is sent
   };
 
   peer* accept(frame& f, time now);

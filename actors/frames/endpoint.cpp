@@ -12,7 +12,7 @@ namespace gossamer::actors {
 
 namespace {
 
-constexpr std::size_t longest_host = 253; // of a name in the domain name system
+constexpr std::size_t longest_host = 253; // longest name in the domain name system
 
 error bad_endpoint(std::string_view text, std::string_view problem) {
   return {errc::usage, fmt::format("'{}' is no address to listen on or connect to: {}", printable(text), problem),

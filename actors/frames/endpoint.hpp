@@ -6,19 +6,19 @@
 
 namespace gossamer::actors {
 
-/// Where a process listens for TCP connections.
+/// The address at which a process listens for TCP connections.
 struct endpoint {
   std::string host;       ///< a name, an IPv4 address, or an IPv6 address without brackets
-  std::uint16_t port = 0; ///< 0: any that is free
+  std::uint16_t port = 0; ///< 0: any free port
 
   friend bool operator==(const endpoint&, const endpoint&) = default;
 };
 
 /// Reads `HOST:PORT` or `[ADDRESS]:PORT`; an IPv6 address needs the brackets.
-/// @error errc::usage says what is wrong with the text
+/// @error errc::usage with the fault of the text
 endpoint parse_endpoint(std::string_view text);
 
-/// As `parse_endpoint` reads it.
+/// The text form that `parse_endpoint` reads.
 std::string to_string(const endpoint& e);
 
 template <class Inspector>

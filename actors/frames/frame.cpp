@@ -14,7 +14,7 @@ namespace gossamer::actors {
 
 namespace {
 
-/// What stands behind the kind, in the order of the wire; all but the sequence and the step are below 2^32.
+/// The numbers behind the kind, in the order of the wire. All but the sequence and the step are below 2^32.
 std::array<std::uint64_t, 6> numbers_of(const frame& f) noexcept {
   return {f.source, f.incarnation, f.sequence, f.label.part, f.label.view, f.label.step};
 }
@@ -82,7 +82,7 @@ std::byte* write_head(const frame& f, std::byte* const to, compress::guard by = 
   return compress::write_head(f.body, end, XXH3_64bits(to, static_cast<std::size_t>(end - to)), by);
 }
 
-/// All that stands before the packet.
+/// Reads everything that stands before the packet.
 frame take_numbers(std::span<const std::byte>& bytes) {
   if (bytes.empty())
     throw bad_frame("frame is empty");

@@ -13,97 +13,98 @@ namespace gossamer::actors {
 using compress::packet;
 using topology::rank;
 
-/// What a frame is for. The numbers are part of the wire format: never renumber. (6 was a farewell.)
+/// The purpose of a frame. The numbers are part of the wire format: never renumber. (6 was a farewell.)
 enum class frame_kind : std::uint8_t {
   model = 1,           ///< a neighbour's model (D-PSGD)
   reduce_segment = 2,  ///< ring all-reduce, first half: partial sums
   gather_segment = 3,  ///< ring all-reduce, second half: complete sums
   average_request = 4, ///< pairwise averaging: the active side's model
   average_reply = 5,   ///< pairwise averaging: the passive side's model
-  state = 7,           ///< everything that a worker needs to take the place of its sender
+  state = 7,           ///< everything that a worker needs to take the place of the sender
   acknowledgement = 8, ///< all frames up to `step` have arrived
-  difference = 9,      ///< by how much the sender's model, or its estimate, changes in a round (DCD, ECD)
-  gather_packet = 10,  ///< ring all-gather: somebody's packet, handed on as it is
+  difference = 9,      ///< change of the sender's model, or of its estimate, in a round (DCD, ECD)
+  gather_packet = 10,  ///< ring all-gather: a worker's packet, handed on unchanged
   request = 11,        ///< to a master: number `step` of this worker
   reply = 12,          ///< a master's answer to the request of this number
-  invitation = 13,     ///< pairwise averaging: the passive side has a gradient, and wants to be asked
+  invitation = 13,     ///< pairwise averaging: the passive side has a gradient and asks to be asked
   snapshot = 14,       ///< to the node that evaluates: a master's model; never counted
-  partial_means = 15,  ///< from node to node: what their workers' models come to; never counted
-  checkpoint = 16,     ///< the sender's state has been saved for the checkpoint of this number, before what follows
-  residual = 17,       ///< what compression has kept back of a worker that leaves before this step
+  partial_means = 15,  ///< from node to node: means of the models of their workers; never counted
+  checkpoint = 16, ///< the sender has saved its state for the checkpoint of this number, before the frames that follow
+  residual = 17,   ///< error of compression, kept back by a worker that leaves before this step
 };
-/// From here on, kinds are for programs with algorithms of their own: ours will never use them.
+/// First of the kinds that programs with algorithms of their own may use: Gossamer will never use them.
 inline constexpr auto first_own_kind = frame_kind{128};
 
-/// Whether links carry frames of this kind: one of the above, or a program's own.
+/// True if links carry frames of this kind: one of the above, or a program's own.
 bool is_known(frame_kind kind) noexcept;
-/// "own" for those of programs, "unknown" for what is no kind.
+/// "own" for a program's kinds, "unknown" for a number that is no kind.
 std::string_view to_string(frame_kind kind) noexcept;
 
-/// What a receiver waits for: the kind of a frame, the step or exchange it belongs to, and its place within that.
+/// The label that a receiver waits for: the kind of a frame, the step or exchange it belongs to, and its place within
+/// that.
 struct tag {
   frame_kind kind;
   std::uint64_t step = 0;
   std::uint32_t part = 0;
-  std::uint32_t view = 0; ///< of frames that mean something only among the members of one view: its number; else 0
+  std::uint32_t view = 0; ///< number of the view whose members alone understand the frame; else 0
 
   friend auto operator<=>(const tag&, const tag&) = default;
 };
 
-/// In a tag that is waited for: whatever the place.
+/// In a tag that a receiver waits for: any part.
 inline constexpr std::uint32_t any_part = 0xFFFFFFFF;
 
-/// The unit that links carry: who sent it, what it is, and a packet. Copies share the payload.
+/// The unit that links carry: sender, label and a packet. Copies share the payload.
 struct frame {
   rank source = 0;
-  std::uint32_t incarnation = 0; ///< of the sender: how often it was started before
+  std::uint32_t incarnation = 0; ///< of the sender
   std::uint64_t sequence = 0;    ///< number on its channel, from 1; 0: not numbered
   tag label{frame_kind::model};
   packet body;
-  std::shared_ptr<const void> on_the_way = {}; ///< a share of what is, see under_way.hpp; null: nobody counts it
+  std::shared_ptr<const void> on_the_way = {}; ///< a share of the bytes under way, see under_way.hpp; null: not counted
 
   /// Bytes on a wire: the frame's header, 7 to 41 of them, and the packet (docs/wire-format.md).
   std::size_t wire_bytes() const noexcept;
 };
 
-/// A frame of so many bytes takes as long to copy as a thread to wake.
+/// Size from which copying a frame takes longer than waking a thread.
 inline constexpr std::size_t longest_short_frame = 64 << 10;
 
 /// The bytes of a frame on a wire.
 buffer write(buffer_pool& pool, const frame& f);
-/// Those before the payload: behind them the payload follows as it is, and need not be copied to be sent.
+/// The bytes before the payload. A sender may send the payload from its own buffer behind them, without a copy.
 buffer write_head(buffer_pool& pool, const frame& f, compress::guard by = compress::guard::checksum);
 
-/// Reads what `write` made, and nothing else: the bytes are not trusted. One checksum, the packet's, guards both.
+/// Reads the output of `write`, and nothing else: the bytes are not trusted. One checksum, the packet's, guards both.
 /// @param most_elements see compress::read
-/// @error errc::bad_packet says what is wrong
+/// @error errc::bad_packet with the fault of the bytes
 frame read_frame(buffer_pool& pool, std::span<const std::byte> bytes,
                  std::uint64_t most_elements = compress::packet_most_elements);
 
-/// A frame whose head has been read; the payload of its packet is still to come, to where it stays.
+/// A frame whose head has been read. The payload of its packet is still to come, and is received in place.
 struct arriving_frame {
   frame content; ///< with a payload of the right size
   std::uint64_t prefix = 0;
-  std::uint32_t checksum = 0; ///< 0: there is none
+  std::uint32_t checksum = 0; ///< 0: no checksum
 };
 
-/// Of what stands before a payload.
+/// Most bytes that stand before a payload.
 inline constexpr std::size_t longest_frame_head = 1 + 4 * 5 + 2 * 10 + compress::longest_head;
 
-/// Does what `read_frame` does until the payload is needed.
-/// @param bytes the frame as far as it is there: at least `longest_frame_head` bytes, or all; what it takes is gone
-///        after it
+/// Does the part of `read_frame` that precedes the payload.
+/// @param bytes the frame as far as it has arrived: at least `longest_frame_head` bytes, or all; the bytes that are
+///        read are removed from it
 /// @param size of the whole frame
 arriving_frame read_frame_head(buffer_pool& pool, std::span<const std::byte>& bytes, std::uint64_t size,
                                std::uint64_t most_elements = compress::packet_most_elements);
-/// The payload has come: does the rest of what `read_frame` does.
+/// Does the rest of `read_frame` once the payload has arrived.
 frame complete(arriving_frame f);
 
-/// How much went over a link, or over several.
+/// Totals of the frames that went over one or more links.
 struct traffic {
   std::uint64_t frames = 0;
   std::uint64_t payload_bits = 0; ///< as the papers count: without headers and padding
-  std::uint64_t wire_bits = 0;    ///< with both
+  std::uint64_t wire_bits = 0;    ///< with headers and padding
 
   void count(const frame& f) noexcept {
     ++frames;

@@ -5,8 +5,8 @@
 
 namespace gossamer::actors {
 
-/// Which life each worker and master is in, by rank. One list for all: a copy each would grow with the square of the
-/// workers.
+/// The incarnation of each worker and master, by rank. All share one list, since a copy each would grow with the square
+/// of the number of workers.
 struct roster {
   std::vector<std::uint32_t> incarnations;
   std::vector<bool> present; ///< false: lost, and not back yet

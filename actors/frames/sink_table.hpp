@@ -7,7 +7,7 @@
 
 namespace gossamer::actors {
 
-/// The sinks of the lives that are in this process, by rank. Threads: safe.
+/// The sinks of the workers and masters in this process, by rank, for their newest incarnations. Threads: safe.
 class sink_table {
 public:
   using entry = std::shared_ptr<const frame_sink>;
@@ -18,13 +18,13 @@ public:
       newest_.resize(who.who + 1);
     newest_[who.who] = {who.incarnation, std::make_shared<const frame_sink>(std::move(sink))};
   }
-  /// Null where that life is over, or was never attached.
+  /// Null where this incarnation is over, or was never attached.
   entry find(life who) const {
     const std::scoped_lock lock{mutex_};
     return who.who < newest_.size() && newest_[who.who].incarnation == who.incarnation ? newest_[who.who].sink
                                                                                        : nullptr;
   }
-  /// Whether a later life of the same rank was attached.
+  /// True if a later incarnation of the same rank was attached.
   bool is_over(life who) const {
     const std::scoped_lock lock{mutex_};
     return who.who < newest_.size() && newest_[who.who].sink && newest_[who.who].incarnation > who.incarnation;

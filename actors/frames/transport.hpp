@@ -4,26 +4,26 @@
 
 namespace gossamer::actors {
 
-/// One life of a worker or master: frames for a former life are not for the present one.
+/// One incarnation of a worker or master. Frames for an earlier one never reach a later one.
 struct life {
   rank who = 0;
-  std::uint32_t incarnation = 0; ///< how often it was started before
+  std::uint32_t incarnation = 0; ///< 0 for the first of its rank; later ones are larger
 
   friend auto operator<=>(const life&, const life&) = default;
 };
 
-/// Where the frames for one life come in. Threads: safe.
+/// Receiver of the frames for one incarnation. Threads: safe.
 using frame_sink = std::function<void(frame)>;
 
-/// How a world carries frames between its workers, wherever they are. Threads: safe.
+/// Carries frames between a world's workers, wherever they are. Threads: safe.
 class transport {
 public:
   virtual ~transport() = default;
 
-  /// Frames for this life go into the sink from now on. Those for earlier lives of the same rank are dropped.
+  /// Directs frames for this incarnation to the sink from now on. Frames for earlier ones of the same rank are dropped.
   virtual void attach(life who, frame_sink sink) = 0;
-  /// The way from a worker to one life of a peer. What is sent to a life that is over, or that nobody attached, is
-  /// dropped: a view will say that it is not there.
+  /// The link from a worker to one incarnation of a peer. Frames to an incarnation that is over, or was never attached,
+  /// are dropped: a view will say that the peer is not there.
   virtual std::unique_ptr<link> link_to(rank from, life to) = 0;
 };
 

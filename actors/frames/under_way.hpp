@@ -8,18 +8,17 @@
 
 namespace gossamer::actors {
 
-/// How many bytes are under way from a worker to one life of a peer: sent, and neither arrived nor dropped.
+/// The bytes under way from a worker to one incarnation of a peer: sent, and neither arrived nor dropped.
 ///
-/// Each frame carries a share of the count, which ends with the last copy of the frame's envelope: where the frame is
-/// taken out of its receiver's mailbox, where a connection forgets it because the other node has it, where a channel
-/// does, or where it is dropped because nobody is there to receive it. So no transport reports anything, and none can
-/// forget to.
+/// Each frame carries a share of the count, which ends with the last copy of the frame's envelope: where the frame
+/// leaves its receiver's mailbox, where a connection forgets it because the other node has it, where a channel forgets
+/// it, or where it is dropped for want of a receiver. So no transport reports anything, and none can forget to.
 ///
-/// Threads: one asks; shares may end on any.
+/// Threads: one thread asks; shares may end on any.
 class under_way {
 public:
-  /// @param less is called when what `exceeds` has said is no longer true, once for each time that it said so or less
-  ///        often; on the thread that ends the share, so it leaves a message
+  /// @param less called when an answer of `exceeds` is no longer true, at most once per true answer; runs on the thread
+  ///        that ends the share, so it should only leave a message
   explicit under_way(std::function<void()> less) : less_(std::move(less)) {}
 
   static std::shared_ptr<const void> share(std::shared_ptr<under_way> of, std::uint64_t bytes) {
@@ -28,12 +27,12 @@ public:
   }
 
   std::uint64_t bytes() const noexcept { return bytes_; }
-  /// Whether more than that is under way. If so, `less` will be called.
+  /// True if more than `most` bytes are under way. If so, `less` will be called.
   bool exceeds(std::uint64_t most) noexcept {
     if (bytes_ <= most)
       return false;
-    wake_below_ = std::max(wake_below_.load(), most + 1); // of several who wait, the first to be content wakes all
-    return bytes_ > most;                                 // a share that has ended meanwhile may not have seen it
+    wake_below_ = std::max(wake_below_.load(), most + 1); // the lowest level of several waiters wakes them all
+    return bytes_ > most; // a share that has ended meanwhile may not have seen the level
   }
 
 private:
@@ -57,7 +56,7 @@ private:
 
   std::function<void()> less_;
   std::atomic<std::uint64_t> bytes_{0};
-  std::atomic<std::uint64_t> wake_below_{0}; ///< 0: nobody waits
+  std::atomic<std::uint64_t> wake_below_{0}; ///< 0: no waiter
 };
 
 } // namespace gossamer::actors

@@ -6,7 +6,7 @@ namespace gossamer::actors {
 
 namespace {
 
-/// Tells the owner why, where the system refuses.
+/// Tells the owner why the system refuses, if it does.
 template <class Write>
 void attempt(const checkpoint_writer_setup& setup, std::uint64_t checkpoint, Write write) {
   try {
@@ -34,7 +34,7 @@ caf::behavior checkpoint_writer(caf::event_based_actor* self, const checkpoint_w
           [setup](const checkpoint_complete& m) {
             if (setup.folder)
               attempt(setup, m.whole.checkpoint, [&] {
-                setup.folder->complete(m.whole); // of which there is one on each machine
+                setup.folder->complete(m.whole); // each machine has a manifest
                 setup.folder->keep_only(m.whole.checkpoint, m.before);
               });
           }};

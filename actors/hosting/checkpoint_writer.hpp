@@ -7,15 +7,15 @@
 namespace gossamer::actors {
 
 struct checkpoint_writer_setup {
-  std::optional<checkpoint_folder> folder; ///< absent: nothing is kept, and all goes on as if it were
+  std::optional<checkpoint_folder> folder; ///< absent: nothing is kept, and the run goes on as if it were
   std::size_t workers = 0;
   caf::actor owner;        ///< the node
-  bool own_thread = false; ///< so that nobody waits for the disk
+  bool own_thread = false; ///< no other actor waits for the disk then
 };
 
-/// Writes what is handed to it. Takes a `saved_worker`, answered to the owner by `part_saved` or `part_not_saved`; a
-/// `manifest`, answered by `manifest_saved` or `part_not_saved`; and `checkpoint_complete`, by which older ones go. No
-/// failure of a disk is the end of a run.
+/// Spawns an actor that writes to the disk. Takes a `saved_worker`, answered to the owner by `part_saved` or
+/// `part_not_saved`; a `manifest`, answered by `manifest_saved` or `part_not_saved`; and `checkpoint_complete`, by
+/// which older ones go. No failure of a disk is the end of a run.
 caf::actor spawn_checkpoint_writer(caf::actor_system& system, checkpoint_writer_setup setup);
 
 } // namespace gossamer::actors

@@ -1,6 +1,6 @@
 #include "gossamer/actors/hosting/compute_actor.hpp"
 
-#include "gossamer/actors/hosting/thread_time.hpp"
+#include "gossamer/actors/run/thread_time.hpp"
 
 namespace gossamer::actors {
 

@@ -9,19 +9,19 @@
 
 namespace gossamer::actors {
 
-/// How the gradients of one worker are computed.
+/// The parameters of a compute actor.
 struct compute_setup {
   /// Makes the source, inside the actor's thread; called again when the actor is restarted.
   std::function<std::unique_ptr<gradient_source>()> make;
-  /// Asked before each gradient: 1, or how many times longer it shall seem to take than on a worker with an equal share
-  /// of the machine. The answer is delayed by as much as is missing, and the thread stays free meanwhile.
+  /// Asked before each gradient: 1, or the factor by which it shall seem to take longer than on a worker with an equal
+  /// share of the machine. The answer is delayed by the missing time, and the thread stays free meanwhile.
   std::function<double()> slow_down;
   double fair_share = 1; ///< workers for each processor, at least 1
-  caf::actor supervisor; ///< is told what goes wrong; when it ends, so does this actor
+  caf::actor supervisor; ///< is told of failures; when it ends, so does this actor
   std::string who;       ///< "the compute actor of worker 3"
 };
 
-/// What a compute actor keeps between two messages.
+/// The state of a compute actor between two messages.
 struct compute_state {
   /// A gradient that is under way.
   struct work {
@@ -33,7 +33,7 @@ struct compute_state {
 
   compute_setup setup;
   std::optional<work> under_way;
-  std::unique_ptr<gradient_source> source; // last: its end waits for what is under way
+  std::unique_ptr<gradient_source> source; // last: its end waits for work that is under way
 };
 
 /// Computes the gradients of one worker, in a thread of its own: answers each `gradient_job` with a `gradient_result`,

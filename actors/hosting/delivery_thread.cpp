@@ -18,7 +18,7 @@ delivery_thread::delivery_thread(caf::actor_system& system) : caf::execution_uni
 delivery_thread::~delivery_thread() { here = nullptr; }
 
 void delivery_thread::exec_later(caf::resumable* ready) {
-  if (std::exchange(runs_one_, true)) // whom the actor that runs here has sent a message
+  if (std::exchange(runs_one_, true)) // a receiver of a message from the actor that runs here
     return system().scheduler().enqueue(ready);
   const auto then = ready->resume(this, messages_a_turn);
   runs_one_ = false;

@@ -7,7 +7,7 @@
 namespace gossamer::actors {
 
 /// A thread that brings frames to workers, and runs those that had been waiting for a short one right there: to wake a
-/// thread of the scheduler takes longer than what they do with it. Long frames, and everything else, go to the
+/// thread of the scheduler takes longer than the worker's reaction. Long frames, and everything else, go to the
 /// scheduler, so that the next bytes are read meanwhile.
 ///
 /// Threads: it belongs to the one that made it, and ends there.
@@ -16,7 +16,7 @@ public:
   explicit delivery_thread(caf::actor_system& system);
   ~delivery_thread() override;
 
-  /// Of CAF: called for an actor that was waiting when it got a message.
+  /// Called by CAF for an actor that was waiting when it got a message.
   void exec_later(caf::resumable* ready) override;
 
 private:

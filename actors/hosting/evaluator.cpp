@@ -20,7 +20,7 @@ std::vector<std::uint32_t> spread(std::size_t samples, std::size_t most) {
   return indices;
 }
 
-/// One behind the other.
+/// Returns the parts one behind the other.
 vec joined(std::span<const owned_model> parts, buffer_pool pool) {
   if (parts.size() == 1)
     return parts[0].model;
@@ -52,7 +52,7 @@ public:
   void begin(evaluate_models& m) {
     record_ = m.record;
     const bool is_root = setup_.node == m.what.root;
-    if (setup_.run->masters > 0) // whose parts are all at the root
+    if (setup_.run->masters > 0) // all parts of masters are at the root
       return is_root ? evaluate(m.what.number, joined(m.what.models, setup_.run->pool)) : void();
     gathering_.begin(std::move(m.what));
     hand_on();
@@ -95,7 +95,7 @@ private:
     } catch (const error& problem) {
       if (problem.code() != errc::device)
         throw;
-      model_ = setup_.run->host.model->clone(); // on the processor, which goes on when a GPU is lost
+      model_ = setup_.run->host.model->clone(); // the processor goes on when a GPU is lost
       measure(x);
     }
     caf::anon_send(setup_.supervisor, evaluated{number, record_});
@@ -129,7 +129,7 @@ private:
   evaluator_setup setup_;
   mean_gathering gathering_;
   std::map<std::uint32_t, std::unique_ptr<link>> ways_;
-  evaluation_record record_;              // of the evaluation that is under way
+  evaluation_record record_;              // that of the evaluation that is under way
   std::unique_ptr<compute::model> model_; // made when it is needed first, in the thread that uses it
   std::vector<std::uint32_t> train_ = spread(setup_.run->data.train.samples, most_training_samples);
   std::vector<std::uint32_t> test_ = spread(setup_.run->data.test.samples, setup_.run->data.test.samples);

@@ -8,16 +8,16 @@ namespace gossamer::actors {
 struct evaluator_setup {
   std::shared_ptr<const experiment> run;
   std::uint32_t node = 0;
-  std::vector<std::uint32_t> homes = {};    ///< see `mean_place`; empty: all in this one
+  std::vector<std::uint32_t> homes = {};    ///< as in `mean_place`; empty: all in this one
   std::shared_ptr<transport> net = nullptr; ///< to the node above; may be null where there is one node
-  /// Gets all `evaluated`, the `snapshot`s of masters elsewhere, and a `node_lost` or `worker_lost` about whoever sends
-  /// what makes no sense.
+  /// Gets all `evaluated`, the `snapshot`s of masters elsewhere, and a `node_lost` or `worker_lost` about a sender of
+  /// nonsense.
   caf::actor supervisor;
-  bool own_thread = false; ///< so that training goes on meanwhile
+  bool own_thread = false; ///< training goes on meanwhile then
 };
 
-/// Of each node the one who forms means of models with the other nodes (`mean_gathering`); the root's evaluates them.
-/// Takes `evaluate_models`, and the frames for the node's `evaluating_life`.
+/// Spawns a node's evaluator. It forms means of models with the evaluators of other nodes (`mean_gathering`); the
+/// root's evaluates them. Takes `evaluate_models`, and the frames for the node's `evaluating_life`.
 caf::actor spawn_evaluator(caf::actor_system& system, evaluator_setup setup);
 
 } // namespace gossamer::actors

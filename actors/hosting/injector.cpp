@@ -50,7 +50,7 @@ struct injector_state {
       on_switch(index, on);
     self->send(node, run_event{(on ? "begins: " : "ends: ") + describe(at(index))});
     if (at(index).strikes_processes())
-      return; // which no node can do to itself
+      return; // no node can do that to itself
     for (const auto i : named_workers(at(index), workers, workers_per_node))
       tell_about(i, at(index), on);
   }

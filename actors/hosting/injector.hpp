@@ -19,7 +19,7 @@ struct end_fault {
 
 /// Switches the faults of a board's plan on and off at their times, or when it hears of their steps (`step_report`),
 /// and executes kills, restarts and pauses of workers through a node.
-/// @param on_switch hears of every switch, and kills processes where a fault does; may be empty
+/// @param on_switch called at every switch; kills processes where a fault does; may be empty
 caf::behavior fault_injector(caf::event_based_actor* self, std::shared_ptr<fault_board> board, std::size_t workers,
                              std::size_t workers_per_node, std::function<void(std::size_t fault, bool on)> on_switch);
 

@@ -10,7 +10,7 @@
 
 namespace gossamer::actors {
 
-/// What survives in a process when those die who saved their states.
+/// Saved states that survive in a process when the actors that saved them die.
 /// Threads: safe.
 class kept_states {
 public:
@@ -28,7 +28,7 @@ public:
     return found == of_.end() ? nullptr : found->second;
   }
 
-  /// Once: it is forgotten.
+  /// Returns the state once, and forgets it. Null when nothing was kept.
   std::shared_ptr<const bytes> take(topology::rank i) {
     const std::scoped_lock lock{mutex_};
     const auto found = of_.extract(i);

@@ -38,8 +38,8 @@ void local_node::obey(const pause_worker& m) {
     m.paused ? owner_->send(found->second.actor, pause_work{}) : owner_->send(found->second.actor, resume_work{});
 }
 
-/// A decision may come before the word that the run has begun, where that is held up: others have got it, and workers
-/// that do not run cannot follow a view.
+/// Begins the run first, if that has not been done: the decision may overtake a held-up `begin_run`, and workers that
+/// do not run cannot follow a view.
 void local_node::obey(const decision& m) {
   obey(begin_run{});
   for (rank i = 0; i < roster_.present.size(); ++i) {

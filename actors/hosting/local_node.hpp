@@ -13,11 +13,11 @@ namespace gossamer::actors {
 class local_node {
 public:
   struct parts {
-    std::size_t participants = 0; ///< of the run, wherever they live
-    std::set<rank> absent = {};   ///< ranks that nobody has when the run begins
+    std::size_t participants = 0; ///< number in the whole run
+    std::set<rank> absent = {};   ///< ranks that no process has when the run begins
     /// Starts a worker actor; called again with a higher incarnation when a worker is started anew.
     std::function<caf::actor(rank, std::uint32_t incarnation)> spawn;
-    /// The view that a decision speaks of.
+    /// Returns the view that a decision names.
     std::function<std::shared_ptr<const view>(const view_change&)> view_of;
   };
 
@@ -31,26 +31,26 @@ public:
   void obey(const begin_run& m);
   void obey(const stop_worker& m);
   void obey(const pause_worker& m);
-  /// Goes to those who are members; the others stand still.
+  /// Goes to workers that are members; the others stand still.
   void obey(const decision& m);
   void obey(const hold_steps& m) { tell(m); }
   void obey(const snapshot_request& m) { tell(m); }
   void obey(const run_progress& m) { tell(m); }
   void obey(const save_checkpoint& m) { tell(m); }
-  /// @returns how many workers and masters will answer
+  /// @returns the number of workers and masters that will answer
   std::size_t obey(const save_as_it_stands& m) {
     tell(m);
     return residents_.size();
   }
 
-  /// Whose end that was, if it was one of its workers.
+  /// Returns the worker that has ended; `nullopt` if it was none of this process.
   std::optional<worker_lost> died(const caf::down_msg& down);
 
 private:
   struct resident {
     caf::actor actor;
     std::uint32_t incarnation = 0;
-    std::uint32_t view = 0; ///< the last that it was told of; it begins with the first
+    std::uint32_t view = 0; ///< the last one that it was told of; it begins with the first
   };
 
   template <class Message>
@@ -62,7 +62,7 @@ private:
 
   caf::event_based_actor* owner_;
   parts given_;
-  std::map<rank, resident> residents_; // whose actors live
+  std::map<rank, resident> residents_; // workers whose actors live
   roster roster_;                      // as the last view says
   bool begun_ = false;
 };

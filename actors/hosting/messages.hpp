@@ -3,7 +3,9 @@
 #include "gossamer/actors/evaluation/mean_gathering.hpp"
 #include "gossamer/actors/frames/roster.hpp"
 #include "gossamer/actors/hosting/interface.hpp"
+#include "gossamer/actors/protocol/control.hpp"
 #include "gossamer/actors/run/checkpoint.hpp"
+#include "gossamer/actors/telemetry/record.hpp"
 #include "gossamer/actors/worker/orders.hpp"
 #include "gossamer/actors/worker/worker.hpp"
 
@@ -11,13 +13,13 @@
 
 namespace gossamer::actors {
 
-// Messages that stay in one process: they share memory, or name actors. What crosses machines is in protocol/ and
-// frames/.
+// Messages that stay in one process: they share memory, or name actors. Messages that cross machines are in protocol/
+// and frames/.
 
 /// node -> worker; main -> node
 struct start_run {};
 
-/// node -> worker: who is there
+/// node -> worker: the lives that are there
 struct meet_peers {
   std::shared_ptr<const roster> who;
 };
@@ -27,40 +29,40 @@ struct proceed_with {
   std::shared_ptr<const view> next; ///< may be null: nothing changes
   std::shared_ptr<const roster> who;
   std::uint64_t limit;       ///< no step from this one on begins
-  std::uint64_t save_at = 0; ///< see decision
-  parting leaving = {};      ///< likewise
+  std::uint64_t save_at = 0; ///< as in decision
+  parting leaving = {};      ///< as in decision
 };
 
 /// node -> worker: neither compute nor answer until told to resume
 struct pause_work {};
 struct resume_work {};
 
-/// driver of a GPU -> compute actor: what was queued is done, or has failed
+/// driver of a GPU -> compute actor: the queued work is done, or has failed
 struct gradient_done {};
 
-/// worker -> itself: look which frames have to be sent again
+/// worker -> itself: find the frames that have to be sent again
 struct repeat_frames {};
 
-/// whoever carries frames -> worker: fewer of its bytes are under way
+/// carrier of frames -> worker: fewer of its bytes are under way
 struct more_room {};
 
-/// a world's clock -> the actor that does what was put off
+/// a world's clock -> the actor that does postponed work
 struct postponed {
   std::function<void()> what;
 };
 
-/// worker -> itself: the work is done that messages have waited for
+/// worker -> itself: the work that messages have waited for is done
 struct work_done {};
 
 /// node -> evaluator; answered by `evaluated` where the leader is
 struct evaluate_models {
   mean_job what;
-  evaluation_record record = {}; ///< what is known before
+  evaluation_record record = {}; ///< fields that are known before
 };
 
 /// evaluator -> node
 struct evaluated {
-  std::uint64_t number = 0; ///< of the job
+  std::uint64_t number = 0; ///< number of the job
   evaluation_record record;
 };
 
@@ -72,7 +74,7 @@ struct manifest_saved {
 /// node -> itself
 struct tick {};
 
-/// The failure that an exception stands for, to be sent on.
+/// Returns the failure that an exception stands for, to be sent on.
 run_failed describe(const std::exception_ptr& problem, const std::string& who);
 
 /// From now on an exception in a handler of `self` is reported to `supervisor`, and ends `self`.
@@ -109,7 +111,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::evaluate_models)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::tick)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::meet_peers)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::hold_steps)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::holding)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::worker_holds)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::gradient_applied)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::start_worker)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::stop_worker)

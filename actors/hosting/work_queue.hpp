@@ -8,9 +8,9 @@
 
 namespace gossamer::actors {
 
-/// A worker handles its messages one after the other. Where a clock says that this takes time, messages that come while
-/// it is at work wait for their turn, and what it sends leaves when the work before it is done. Without a clock
-/// everything happens at once.
+/// The queue by which a worker handles its messages one after the other. Where a clock says that this takes time,
+/// messages that come while the worker is at work wait for their turn, and its own messages leave when the work before
+/// them is done. Without a clock everything happens at once.
 /// Threads: confined to the actor.
 class work_queue {
 public:
@@ -19,7 +19,7 @@ public:
   /// @param clock outlives this object; may be null
   work_queue(caf::event_based_actor* self, rank who, work_clock* clock) : self_(self), who_(who), clock_(clock) {}
 
-  /// Now, with the work of the present handler so far.
+  /// Returns the present time, with the work of the present handler so far.
   time now() const { return self_->clock().now().time_since_epoch() + spent(); }
 
   /// Handles a message as soon as those before it have been handled.
@@ -33,7 +33,7 @@ public:
       wake_when_done();
   }
 
-  /// To be called on `work_done`.
+  /// Handles waiting messages. To be called on `work_done`.
   void go_on() {
     while (!waiting_.empty() && busy_until_ <= now()) {
       auto work = std::move(waiting_.front());
@@ -54,7 +54,7 @@ public:
       self_->delayed_send(to, delay, std::move(message));
   }
 
-  /// A frame has come, or is about to be sent.
+  /// Tells the clock of a frame that has come, or is about to be sent.
   void handling(const frame& f) {
     if (clock_)
       clock_->handling(f);

@@ -57,7 +57,7 @@ public:
     setup_.left_out->take(setup_.settings.place.id); // it takes part
     std::vector<frame> waiting;
     if (m.next) {
-      waiting = connections_->meet(m.who); // before the view: what it sends goes to those who are there
+      waiting = connections_->meet(m.who); // before the view: its frames go to the workers that are there
       worker_->adopt(m.next);
     }
     worker_->proceed(m.limit, m.save_at, m.leaving);
@@ -86,8 +86,8 @@ public:
     const auto step = worker_->hold();
     if (m.left_out && worker_->ready())
       setup_.left_out->keep(setup_.settings.place.id, worker_->state());
-    queue_->send(setup_.node, holding{setup_.settings.place.id, setup_.settings.place.incarnation, m.round, step,
-                                      worker_->next_exchange()});
+    queue_->send(setup_.node, worker_holds{setup_.settings.place.id, setup_.settings.place.incarnation, m.round, step,
+                                           worker_->next_exchange()});
   }
 
   void more_room() { worker_->more_room(); }
@@ -180,7 +180,7 @@ private:
   }
 
   void report_when_finished() {
-    const bool finished = worker_->finished(); // which also tells what ended a coroutine, at any time
+    const bool finished = worker_->finished(); // also rethrows the exception that ended a coroutine, at any time
     if (reported_ || !finished)
       return;
     reported_ = true;

@@ -47,10 +47,10 @@ void require_rank(rank i, const known_run& run) {
   require(i < run.rules->homes.size(), "names a worker that there is not");
 }
 
-/// Nobody else has a say in who takes part.
+/// Requires a node of the run: only nodes have a say in the agreement.
 void require_member(const known_run& run) { require(run.by.has_value(), "is of somebody who is no node of the run"); }
 
-/// Of the speaker's own workers, where it is a node.
+/// Requires a worker of the sender, if that is a node.
 void require_own(rank i, const known_run& run) {
   require_rank(i, run);
   require(!run.by || run.rules->homes[i] == *run.by, "speaks for a worker of another node");
@@ -138,7 +138,7 @@ void check(const consensus::wish& m, const known_run&) {
           "ends the run for no reason");
 }
 
-// -- what is told to the leader ----------------------------------------------------------------------------------------
+// -- reports to the leader --------------------------------------------------------------------------------------------
 
 void check(const worker_joined& m, const known_run& run) {
   require_own(m.source, run);
@@ -200,7 +200,7 @@ void check(const run_failed& m, const known_run&) {
   require_text(m.remedy);
 }
 
-// -- what the leader orders --------------------------------------------------------------------------------------------
+// -- orders of the leader ---------------------------------------------------------------------------------------------
 
 void check(const kill_worker& m, const known_run& run) { require_rank(m.who, run); }
 
@@ -230,7 +230,7 @@ void check(const run_books& m, const known_run& run) { require_books(m, run.rule
 
 void check(const leave_run& m, const known_run&) { require_text(m.why); }
 
-// -- who is there -----------------------------------------------------------------------------------------------------
+// -- joining ----------------------------------------------------------------------------------------------------------
 
 void check(const greeting& m, const known_run& run) {
   require_node(m.node, run);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/actors/agreement/delegate.hpp"
 #include "gossamer/actors/node/rendezvous.hpp"
 
 #include <concepts>
@@ -7,13 +8,13 @@
 
 namespace gossamer::actors {
 
-/// A run, as far as control messages are held against it.
+/// The facts of a run that control messages are checked against.
 struct known_run {
   const consensus::charter* rules;
-  const consensus::resolution* last;        ///< that is known here
-  std::size_t workers;                      ///< ranks that they may have; those of masters follow
-  std::optional<consensus::node_number> by; ///< who says it; nothing: none of the other nodes, or not known
-  caf::strong_actor_ptr sender = nullptr;   ///< likewise
+  const consensus::resolution* last;        ///< the last one that is known here
+  std::size_t workers;                      ///< number of ranks for workers; those of masters follow
+  std::optional<consensus::node_number> by; ///< the sending node; `nullopt`: none of the other nodes, or not known
+  caf::strong_actor_ptr sender = nullptr;   ///< the sending actor; null: not known
 };
 
 template <class Message, class... Others>
@@ -29,10 +30,10 @@ struct messages_of<interface<Messages...>, List> {
 template <class Interface, template <class...> class List>
 using messages_as = typename messages_of<Interface, List>::type;
 
-// Whether a message says what can be. A node asks before it does anything with what another one says, so that nonsense
-// costs its sender and not its receiver: numbers of nodes, ranks and sizes are within those of the run, counts are such
-// that sums of them do not overflow, texts are no longer than anybody writes, handles are there, and nodes speak for
-// nobody but themselves and their workers. What makes sense may still be a lie, as of who is trusted.
+// Checks that a message is possible. A node checks every message of another node before it acts on it, so that nonsense
+// costs its sender and not its receiver: numbers of nodes, ranks and sizes are within those of the run, sums of counts
+// do not overflow, texts are no longer than any node writes, handles are there, and a node speaks only for itself and
+// its workers. A message that makes sense may still be a lie, as that of any trusted node.
 //
 // Every message of `node_interface` and `door_interface` has a check, or a node does not compile.
 //
@@ -78,12 +79,12 @@ void check(const leave_run& m, const known_run& run);
 void check(const greeting& m, const known_run& run);
 void check(const cluster_plan& m, const known_run& run);
 
-// Where no run is known yet.
+// Checks where no run is known yet.
 
 void check(const join_request& m);
 void check(const node_ready& m);
 void check(const run_offer& m);
-/// The first one that a node gets. @param self its number
+/// Checks the first plan that a node gets. @param self the node's number
 void check(const cluster_plan& m, consensus::node_number self, std::size_t participants);
 
 } // namespace gossamer::actors

@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/fetch/served_files.hpp"
 #include "gossamer/actors/hosting/messages.hpp"
+#include "gossamer/actors/node/interfaces.hpp"
 
 #include <caf/all.hpp>
 #include <fmt/format.h>
@@ -14,7 +15,8 @@ namespace gossamer::actors {
 
 namespace {
 
-/// Of those that have asked and are still connected: what all of them together are sent and have not read is bounded.
+/// Limit of connected peers that have asked: it bounds the data that has been sent to all of them together, and not
+/// read.
 constexpr std::size_t most_peers = 256;
 
 static_assert(fetch_settings{}.window <= unreceived::most, "who asks for as much as it may is answered");
@@ -27,7 +29,7 @@ std::uint64_t drawn_receipt() {
   return drawn;
 }
 
-/// What the server has its reader do, for somebody who has asked; and what that one is answered.
+/// Orders of the server to its reader for a peer that has asked, and the answer to that peer.
 struct catalogue_wanted {
   caf::actor by;
 };
@@ -61,8 +63,8 @@ public:
     files_.emplace(std::move(find));
   }
 
-  /// The files are read when somebody asks for the first time, a little at a time: others are answered meanwhile, and
-  /// the run may end.
+  /// Reads the files when a peer asks for the first time, a little at a time: others are answered meanwhile, and the
+  /// run may end.
   void tell_catalogue(const catalogue_wanted& m) {
     waiting_.push_back(m.by);
     if (waiting_.size() == 1)
@@ -99,9 +101,9 @@ private:
   }
 
   caf::event_based_actor* self_ = nullptr;
-  caf::actor_addr server_; // which has this one
+  caf::actor_addr server_; // the owner of this reader
   std::optional<served_files> files_;
-  std::vector<caf::actor> waiting_; // for the catalogue
+  std::vector<caf::actor> waiting_; // peers that wait for the catalogue
 };
 
 caf::behavior file_reader(caf::stateful_actor<file_reader_state>* self, const caf::actor_addr& server,
@@ -116,15 +118,15 @@ caf::behavior file_reader(caf::stateful_actor<file_reader_state>* self, const ca
 }
 
 /// Reading needs a thread of its own, but only this process may know the actor that has one. CAF 0.17 tells its broker
-/// of the end of whomever other nodes know, and a broker that has ended keeps that message, which holds the actor, for
-/// which the end of the actor system would wait (`abstract_broker::cleanup` closes no mailbox).
+/// of the end of every actor that other nodes know. A broker that has ended keeps that message, which holds the actor,
+/// and the end of the actor system would wait for that actor (`abstract_broker::cleanup` closes no mailbox).
 class file_server_state {
 public:
   void open(caf::event_based_actor* self, std::function<compute::data_files()> find) {
     self_ = self;
     reader_ = self_->spawn<caf::linked + caf::detached>(file_reader, self_->address(), std::move(find));
     self_->set_down_handler([this](const caf::down_msg& m) { peers_.erase(m.source); });
-    self_->set_error_handler([](caf::scheduled_actor*, caf::error&) {}); // anybody may send one
+    self_->set_error_handler([](caf::scheduled_actor*, caf::error&) {}); // any process may send one
   }
 
   void tell_catalogue() {
@@ -148,7 +150,7 @@ public:
 
 private:
   struct peer {
-    bool has_asked = false; // which files there are
+    bool has_asked = false; // it has asked for the catalogue
     unreceived pieces;
   };
 

@@ -5,7 +5,7 @@
 namespace gossamer::actors {
 
 /// Hands the files of a run out to nodes that lack them. Reads from the disk in a thread of its own.
-/// @param find says which they are, when somebody asks for the first time
+/// @param find names the files, when a node asks for the first time
 caf::actor spawn_file_server(caf::actor_system& system, std::function<compute::data_files()> find);
 
 } // namespace gossamer::actors

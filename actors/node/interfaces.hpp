@@ -8,13 +8,13 @@
 
 namespace gossamer::actors {
 
-// What an actor in another process can be told, and the three messages that introduce such actors to each other: with
-// their handles, which only CAF can write.
+// Interfaces of actors in other processes, and the three messages that introduce such actors to each other: with their
+// handles, which only CAF can write.
 
 struct greeting;
 struct cluster_plan;
 
-/// A node, as the others see it: how they agree, what is told to the one that leads, and what that one orders.
+/// A node, as the others see it: messages of the agreement, reports to the leader, and the leader's orders.
 using node_interface =
     interface<consensus::hold, consensus::holding, consensus::propose, consensus::accepted, consensus::proceed,
               consensus::refused, consensus::wish, worker_joined, worker_paused, worker_finished, worker_lost,
@@ -23,7 +23,7 @@ using node_interface =
               heartbeat, save_checkpoint, checkpoint_complete, greeting, run_books, cluster_plan, switch_fault,
               leave_request, leave_run>;
 
-/// node -> node: this one is there, and can be spoken to; answered by the like
+/// node -> node: the sender is there, and can be spoken to; answered by another greeting
 struct greeting {
   std::uint32_t node = 0;
   consensus::process self;
@@ -31,7 +31,7 @@ struct greeting {
   bool is_answer = false;
 };
 
-/// node -> leader: it has prepared the run
+/// node -> leader: the sender has prepared the run
 struct node_ready {
   std::uint32_t node = 0;
   fingerprint print;
@@ -40,22 +40,22 @@ struct node_ready {
   node_interface::handle handle;
 };
 
-/// leader -> node: all are there; or, of a run that is under way, what whoever comes to it must know
+/// leader -> node: all are there; or, in a run that is under way, all that a newcomer must know
 struct cluster_plan {
-  std::uint32_t nodes = 1;                   ///< those that may come some day among them
-  std::vector<consensus::node_number> homes; ///< of each rank
-  consensus::resolution last;                ///< with which the run begins; or that the leader knows
+  std::uint32_t nodes = 1;                   ///< number of nodes, with those that may come some day
+  std::vector<consensus::node_number> homes; ///< node of each rank
+  consensus::resolution last;                ///< the one with which the run begins, or that the leader knows
   node_interface::handle handle;             ///< the leader's
-  bool begins = true;                        ///< the run; else it is under way
-  double time_s = 0;                         ///< of the run, so far
+  bool begins = true;                        ///< true if the run begins; else it is under way
+  double time_s = 0;                         ///< time of the run so far
   run_books books;
 };
 
-/// The door of a node, as everybody sees it.
+/// The door of a node, as any process sees it.
 using door_interface =
     interface<join_request, node_ready, status_request, stop_request, leave_request, greeting, catalogue_request>;
 
-/// Whoever has the files of the run, as a newcomer sees it.
+/// A node with the files of the run, as a newcomer sees it.
 using files_interface = interface<catalogue_request, piece_request>;
 
 template <class Inspector>
@@ -71,7 +71,7 @@ decltype(auto) inspect(Inspector& f, cluster_plan& m) {
   return f(m.nodes, m.homes, m.last, m.handle, m.begins, m.time_s, m.books);
 }
 
-/// All that nodes say to each other, made known to an actor system with a middleman.
+/// Makes all messages between nodes known to an actor system with a middleman.
 void add_control_messages(caf::actor_system_config& config);
 
 } // namespace gossamer::actors

@@ -79,7 +79,7 @@ void node_state::fail(const run_failed& failure) {
     self_->send(setup_.client, failure);
 }
 
-/// From the leader, or from the client of the one that has ended the run.
+/// Ends this node's part: ordered by the leader, or by the client of the node that has ended the run.
 void node_state::leave(const leave_run& m) {
   if (self_->current_sender() == setup_.client)
     return say_farewell(m.why);
@@ -131,13 +131,14 @@ struct list {
   static constexpr bool has = one_of<Message, Messages...>;
 };
 
-/// Whether others may say it: then it is looked at before it is handled.
+/// True for messages that other processes may send: these are checked before they are handled.
 template <class Message>
 concept from_outside =
     messages_as<node_interface,
                 list>::template has<Message> || messages_as<door_interface, list>::template has<Message>;
 
-/// Other messages are handled as they are, and so are those that are answered by somebody else.
+/// Checks a message before it is handled. Messages from inside are handled as they are, and so are those that another
+/// actor answers.
 template <class Handler, class Result, class Message>
 auto when_it_makes_sense(node_state& state, Handler handle, Result (Handler::*)(Message) const) {
   using message = std::remove_cvref_t<Message>;
@@ -159,7 +160,7 @@ auto when_they_make_sense(node_state& state, std::tuple<Handlers...> handlers) {
       handlers);
 }
 
-/// Anybody may send one, or answer with it. By default the receiver ends.
+/// Ignores errors: any process may send one, or answer with it. By default the receiver ends.
 void hear_no_errors(caf::scheduled_actor* self) {
   self->set_error_handler([](caf::scheduled_actor*, caf::error&) {});
 }
@@ -183,7 +184,7 @@ caf::behavior behaviour_of(caf::stateful_actor<node_state>* self, node_setup set
       [&state](const consensus::proceed& m) { state.on_message(m); },
       [&state](const consensus::refused& m) { state.on_message(m); },
       [&state](const consensus::wish& m) { state.on(leader_report{m}); },
-      [&state](const holding& m) { state.on(m); },
+      [&state](const worker_holds& m) { state.on(m); },
       [&state](const worker_joined& m) { state.on_joined(m); },
       [&state](const worker_paused& m) { state.on_worker(m.source, m); },
       [&state](const worker_finished& m) { state.on_worker(m.source, m); },
@@ -191,12 +192,12 @@ caf::behavior behaviour_of(caf::stateful_actor<node_state>* self, node_setup set
       [&state](const worker_waits& m) { state.on(leader_report{m}); },
       [&state](const node_lost& m) { state.on_complaint(m); },
       [&state](const heartbeat&) { state.on_heartbeat(); },
-      // who comes
+      // newcomers
       [&state](const join_request& m) { state.on_join(m); },
       [&state](const node_ready& m) { state.on_ready(m); },
       [&state](const greeting& m) { state.on_greeting(m); },
       [self, files](const catalogue_request& m) { return self->delegate(files, m); },
-      [](const cluster_plan&) {}, // this one is known
+      [](const cluster_plan&) {}, // the plan is known
       [&state](const status_request& m) { state.say_status(m.control); },
       [&state](const stop_request& m) { state.stop(m.control); },
       [&state](const leave_request& m) { state.depart(m); },
@@ -251,7 +252,7 @@ caf::behavior later_node_actor(caf::stateful_actor<node_state>* self,
               self->set_default_handler(caf::print_and_drop);
               self->state.start();
             } catch (const error& e) {
-              if (e.code() == errc::bad_packet) // then it is none
+              if (e.code() == errc::bad_packet) // then it is no plan
                 return spdlog::warn("a plan of the run is left aside: {}", e.sentence());
               // The run is told why, too: it lacks what was saved here.
               self->send(plan.handle, run_failed{e.code(), e.sentence(), e.remedy()});

@@ -9,41 +9,41 @@
 
 namespace gossamer::actors {
 
-/// What a process of a run needs to know of it. Whatever is for the leader alone may be left out where this process
-/// never has it.
+/// All that a process of a run needs to know of it. Fields for the leader alone may be left out where this process
+/// never leads.
 struct node_setup {
   std::shared_ptr<const experiment> run;
-  std::uint32_t number = 0; ///< of this node
+  std::uint32_t number = 0; ///< number of this node
   std::shared_ptr<const consensus::charter> rules;
-  consensus::resolution last; ///< with which the run begins; or that was known when this process came
-  std::optional<consensus::process> comes_as = {}; ///< this process comes later; nothing: the run begins with it
-  double time_s = 0;                               ///< of the run, so far
-  run_books books = {};                          ///< likewise
-  std::map<consensus::node_number, node_interface::handle> met = {}; ///< of the others
-  std::chrono::nanoseconds patience = std::chrono::seconds(10);      ///< with one that is silent
+  consensus::resolution last; ///< the one with which the run begins, or that was known when this process came
+  std::optional<consensus::process> comes_as = {}; ///< the life of a process that comes later; absent: a founder
+  double time_s = 0;                               ///< time of the run so far
+  run_books books = {};                            ///< totals of the run so far
+  std::map<consensus::node_number, node_interface::handle> met = {}; ///< handles of other nodes
+  std::chrono::nanoseconds patience = std::chrono::seconds(10);      ///< patience with a silent node
 
   /// Starts a worker actor of this process; called again with a higher incarnation when a worker is started anew.
   std::function<caf::actor(rank, std::uint32_t incarnation, const caf::actor& node)> spawn_worker;
   std::function<caf::actor(const caf::actor& node)> spawn_evaluator;
-  /// See checkpoint_writer.hpp; may be empty: nothing is saved.
+  /// Starts the writer of checkpoints (checkpoint_writer.hpp); may be empty: nothing is saved.
   std::function<caf::actor(const caf::actor& node)> spawn_checkpoint_writer = {};
   std::chrono::nanoseconds detection{0};            ///< from a worker's death to the moment it is noticed
-  std::shared_ptr<const resumption> from = nullptr; ///< where the run goes on; null: it begins
+  std::shared_ptr<const resumption> from = nullptr; ///< the checkpoint that the run goes on from; null: it begins
 
-  // Where there are others:
-  caf::actor files = {};  ///< see file_server.hpp
-  run_offer offer = {};   ///< for those who come later, but for their numbers
-  fingerprint print = {}; ///< of the run, as it was prepared here
-  /// Somebody is elsewhere now: all with whom frames are exchanged, this process among them.
+  // For a run of several nodes:
+  caf::actor files = {};  ///< the file server (file_server.hpp)
+  run_offer offer = {};   ///< for processes that come later; their numbers are added
+  fingerprint print = {}; ///< that of the run, as it was prepared here
+  /// Called when a node is elsewhere now, with all nodes that exchange frames, this one among them.
   std::function<void(const std::map<consensus::node_number, consensus::process>&)> meet_nodes = [](const auto&) {};
-  caf::actor connector = {}; ///< to which `connect_atom` is said; null: all have been met
-  /// Takes a master's model away, to the node where it is evaluated.
+  caf::actor connector = {}; ///< gets a `connect_atom` per connection; null: all nodes have been met
+  /// Sends a master's model to the node where it is evaluated.
   std::function<void(const snapshot&, std::uint32_t node)> send_masters_model = {};
   std::function<void(const switch_fault&)> switch_fault = {};
-  /// Called with each resolution that this process goes on by; for who looks on. May be empty.
+  /// Called with each resolution that this process goes on by, for onlookers. May be empty.
   std::function<void(const consensus::resolution&)> on_resolution = {};
   std::function<void(const std::string&)> tell = [](const std::string&) {}; ///< a line worth showing
-  std::function<void()> stop = [] {};                                       ///< somebody asks for the end of the run
+  std::function<void()> stop = [] {};                                       ///< a process asks for the end of the run
 
   /// Called when this process comes to lead. The observer is the leader's; may be null.
   std::function<std::shared_ptr<run_observer>()> observe = [] { return nullptr; };
@@ -52,27 +52,27 @@ struct node_setup {
   caf::actor client;                 ///< gets the `run_summary`, the `run_failed`, or the `leave_run`
 };
 
-/// What a node says that has heard nothing of anybody who leads for so long.
+/// The failure of a node that has heard nothing of a leader for so long.
 run_failed silent_leader(std::chrono::nanoseconds patience);
 
-/// One process of a run: the shell around its `node_protocol`. It starts the workers of this process and hands on what
-/// they say: reports together, 20 times a second, and in an asynchronous run also whenever they are a 256th of what is
-/// planned. It keeps their models until their mean is asked for. While it leads it counts steps, decides when
-/// to evaluate and to save, and ends the run with one error when something fails that the run cannot do without. Begins
-/// with `start_run`; the run, where it leads.
+/// Spawns one process of a run: the shell around its `node_protocol`. It starts the workers of this process and hands
+/// on their messages: reports together, 20 times a second, and in an asynchronous run also whenever they are a 256th of
+/// the planned updates. It keeps their models until their mean is asked for. While it leads it counts steps, decides
+/// when to evaluate and to save, and ends the run with one error when a part fails that the run cannot do without. It
+/// begins with `start_run`; so does the run, where it leads.
 ///
-/// Whoever comes later connects to those who are there; a leader takes in who comes back.
+/// A process that comes later connects to those that are there; a leader takes in a process that comes back.
 ///
-/// A run that has ended, or failed, stays until its client says `leave_run`: then all others are sent away, and waited
-/// for, but not for long.
+/// A run that has ended, or failed, stays until its client says `leave_run`: then all other nodes are sent away, and
+/// waited for, but not for long.
 ///
 /// A worker that dies without an error of its own (killed, or its machine is gone) is lost: the others go on under a
 /// new view, and it may be started anew.
 caf::actor spawn_node(caf::actor_system& system, node_setup setup);
 
-/// One that waits for a `cluster_plan`, from which the rest follows.
-/// @param client gets a `leave_run` that comes before
-/// @param files  see file_server.hpp: also before
+/// Spawns a node that waits for a `cluster_plan`, from which the rest follows.
+/// @param client gets a `leave_run` that comes before the plan
+/// @param files  the file server (file_server.hpp), which serves before the plan, too
 caf::actor spawn_node_later(caf::actor_system& system, std::function<node_setup(const cluster_plan&)> prepare,
                             caf::actor client, caf::actor files = {});
 

@@ -14,17 +14,17 @@ namespace gossamer::actors {
 
 using topology::rank;
 
-/// The way to another process of the run. Who that is, and how it is, `consensus::seats` says.
+/// The way to another process of the run. Its life and its health are in `consensus::seats`.
 struct remote_node {
   consensus::node_number number = 1;
   std::vector<rank> ranks = {};
-  /// Of the life that has the seat; its end is that of its workers. Null: this process has not met it yet.
+  /// The actor of the life that has the seat; its end is that of its workers. Null: this process has not met it yet.
   node_interface::handle handle = {};
 
   bool is_met() const { return handle != nullptr; }
 };
 
-/// All of them: who has which worker, who says something, and who is silent. Threads: actor-confined.
+/// All other nodes: their workers, their handles, and the silent ones among them. Threads: actor-confined.
 class remote_nodes {
 public:
   remote_nodes(const consensus::charter& rules, consensus::node_number self, failure_detector::time patience)
@@ -42,16 +42,16 @@ public:
   auto begin() { return nodes_.begin(); }
   auto end() { return nodes_.end(); }
 
-  /// Null: this process has it.
+  /// Returns the node that hosts rank `i`; null if this process does.
   remote_node* home_of(rank i) {
     const auto found = homes_.find(i);
     return found == homes_.end() ? nullptr : &nodes_[found->second];
   }
-  /// Null: it is this process, or there is no such node.
+  /// Null if it is this process, or if there is no such node.
   remote_node* numbered(consensus::node_number number) {
     return find([=](const auto& n) { return n.number == number; });
   }
-  /// Null: it is none of them, or of a former life.
+  /// Null if the handle is of none of them, or of a former life.
   remote_node* behind(const caf::actor_addr& handle) {
     return find([&](const auto& n) { return n.is_met() && n.handle.address() == handle; });
   }

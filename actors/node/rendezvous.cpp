@@ -21,7 +21,7 @@ public:
     setup_ = std::move(setup);
     seats_.resize(setup_.nodes + 1); // 0 is the leader's
     self_->set_down_handler([this](const caf::down_msg& m) { leave(m.source); });
-    self_->set_error_handler([](caf::scheduled_actor*, caf::error&) {}); // anybody may send one
+    self_->set_error_handler([](caf::scheduled_actor*, caf::error&) {}); // any process may send one
   }
 
   void join(const join_request& m) {
@@ -79,7 +79,7 @@ public:
 
 private:
   struct seat {
-    caf::actor_addr who; // asked for it
+    caf::actor_addr who; // the process that asked for it
     std::uint32_t slots = 1;
     std::optional<node_ready> ready;
 
@@ -104,7 +104,7 @@ private:
     return static_cast<std::size_t>(std::ranges::count_if(seats_, [](const seat& s) { return s.ready.has_value(); }));
   }
 
-  /// 0 where there is none.
+  /// Returns 0 if there is none.
   std::uint32_t free_seat(std::uint32_t wanted) const {
     for (std::uint32_t i = 1; i < seats_.size(); ++i)
       if (!seats_[i].who && (wanted == join_request::any_number || wanted == i))
@@ -132,7 +132,7 @@ private:
   std::vector<seat> seats_; // by the number of the node
 };
 
-/// From now on the node answers, whoever asks.
+/// Lets the node answer every process from now on.
 caf::behavior open_door(caf::event_based_actor* self, const caf::actor& node) {
   self->set_down_handler([](const caf::down_msg&) {});
   return door_interface::behaviour(std::tuple{
@@ -160,7 +160,7 @@ caf::behavior rendezvous_actor(caf::stateful_actor<rendezvous_state>* self, rend
   });
 }
 
-/// What is wrong with it; nothing: it makes sense.
+/// Returns what is wrong with a message; `nullopt` if it makes sense.
 template <class Message>
 std::optional<run_failed> nonsense_in(const Message& m) {
   try {

@@ -16,14 +16,14 @@ public:
   using error::error;
 };
 
-/// What surrounds a run without being part of it, in every world.
+/// The surroundings of a run, which are no part of it, in every world.
 struct run_surroundings {
   run_observer* observer = nullptr;
   std::function<bool()> interrupted = {}; ///< asked several times a second; true stops the run cleanly
   fault_plan faults = {};                 ///< injected; empty: none, and links are trusted
   std::size_t workers_per_node = 1;       ///< for faults of nodes
   link_wrapper wrap_link = {};            ///< for tests that do their own harm; may be empty
-  /// Where checkpoints go, if `run_settings::checkpoint` wants any; absent: nowhere, though they are taken.
+  /// The folder of checkpoints, if `run_settings::checkpoint` wants any; absent: none, though they are taken.
   std::optional<checkpoint_folder> checkpoints = {};
   std::shared_ptr<const resumption> from = nullptr; ///< the checkpoint to go on from; null: the run begins
 };

@@ -10,7 +10,7 @@ namespace gossamer::actors {
 
 namespace {
 
-/// Whose state this one goes on from: its own, or, of a worker that has none, that of one that is there.
+/// Returns the state that a rank goes on from: its own, or, for a worker that has none, that of another worker.
 const saved_worker& state_for(const resumption& from, const experiment& e, rank i) {
   const auto before = from.all.workers;
   const bool is_master = e.is_master(i);
@@ -25,7 +25,7 @@ const saved_worker& state_for(const resumption& from, const experiment& e, rank 
   return other->second;
 }
 
-/// Of a worker that is not the one that was saved; not one of those before the checkpoint, unless they were many.
+/// Returns a life for a worker that is not the saved one: none of those before the checkpoint, unless they were many.
 std::uint32_t later_life(const resumption& from, std::uint32_t incarnation) {
   return static_cast<std::uint32_t>(from.all.checkpoint) + 1 + incarnation;
 }
@@ -35,7 +35,7 @@ void go_on_from(const resumption& from, const experiment& e, worker_place& place
   const bool is_own = e.is_master(place.id) || saved.who == place.id;
   place.saved = std::make_shared<const std::vector<std::byte>>(saved.state);
   place.inherits = !is_own || from.all.workers != e.settings.worker_ranks();
-  if (!e.algorithm->traits.synchronous) // who goes on from another one's step would draw what it has drawn there
+  if (!e.algorithm->traits.synchronous) // a worker that goes on from another one's step would repeat its draws
     place.random_life = is_own ? saved.random_life : later_life(from, 0);
   if (is_own) {
     place.gradients = saved.gradients;
@@ -77,11 +77,11 @@ auto starter_of(caf::actor_system& system, std::shared_ptr<const experiment> e, 
     setup.most_under_way = e->most_under_way();
     if (parts.acknowledged && e->is_master(i)) {
       setup.kept = kept;
-      if (setup.settings.place.saved) // in a checkpoint
+      if (setup.settings.place.saved) // saved in a checkpoint
         kept->keep(i, *setup.settings.place.saved);
       setup.settings.place.saved = kept->last_of(i);
       if (incarnation == 0 && !setup.settings.place.saved)
-        kept->keep(i, {}); // nobody has seen anything of it
+        kept->keep(i, {}); // no node has seen anything of it
     }
     setup.left_out = left_out;
     if (auto state = left_out->take(i))

@@ -4,7 +4,7 @@
 
 namespace gossamer::actors {
 
-// How the parts of a checkpoint come to be one.
+// Messages that turn parts into a complete checkpoint.
 
 /// leader -> worker: a checkpoint of this number is wanted now
 struct save_checkpoint {
@@ -19,13 +19,13 @@ struct part_saved {
   part_account part;
 };
 
-/// node -> leader: or cannot be
+/// node -> leader: a part of this checkpoint cannot be saved
 struct part_not_saved {
   std::uint64_t checkpoint = 0;
   std::string why;
 };
 
-/// leader -> node: this checkpoint is complete; what is older than the one before may go
+/// leader -> node: this checkpoint is complete; anything older than the one before may go
 struct checkpoint_complete {
   manifest whole; ///< kept on each machine
   std::uint64_t before = 0;

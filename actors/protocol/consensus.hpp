@@ -6,17 +6,17 @@
 
 namespace gossamer::actors::consensus {
 
-// What nodes tell each other to agree. Plain data, as all messages here. Whoever speaks to those who may have missed
-// something says what was resolved last, so every message lets them catch up.
+// Messages by which nodes agree. Plain data, as all messages here. A message to nodes that may have missed a resolution
+// contains the last one, so that they can catch up.
 
-/// How far a worker is.
+/// Progress of a worker.
 struct standing {
   rank who = 0;
-  std::uint32_t incarnation = 0; ///< the number of the resolution that started it anew; 0: of the run's beginning
-  /// The number of the last resolution that its model belongs to. A step alone is no version of a model: one that was
-  /// left out and lives on may be in the same step, with another model. 0: it has none.
+  std::uint32_t incarnation = 0; ///< number of the resolution that started it anew; 0: it is there since the run began
+  /// The number of the last resolution that its model belongs to; 0: it has no model. A step alone is no version of a
+  /// model: a worker that was left out and lives on may be in the same step, with another model.
   std::uint32_t line = 0;
-  std::uint64_t step = 0;          ///< that it is in, or about to begin
+  std::uint64_t step = 0;          ///< the one it is in, or about to begin
   std::uint64_t next_exchange = 0; ///< algorithm::next_exchange
   bool retires = false;            ///< it is to leave
   bool paused = false;             ///< as the `parting` of the last resolution says
@@ -28,25 +28,25 @@ struct standing {
 /// leader -> all: begin no step, listen to no older leader, and answer.
 struct hold {
   ballot by;
-  resolution last; ///< that the leader knows
+  resolution last; ///< the last one that the leader knows
 
   friend bool operator==(const hold&, const hold&) = default;
 };
 
-/// any -> leader, when its workers hold
+/// any -> leader: all workers of the sender hold
 struct holding {
   ballot by; ///< as in the question
   node_number node = 0;
   process self;
-  std::uint32_t number = 0; ///< of the last resolution that it knows: the leader's, or it would have refused
-  proposal accepted;        ///< as the successor of that
+  std::uint32_t number = 0; ///< number of the last resolution it knows: the leader's, or it would have refused
+  proposal accepted;        ///< accepted as the successor of that resolution
   std::vector<standing> workers;
-  bool leaves = false; ///< the node, when its workers have
+  bool leaves = false; ///< true if the node leaves once its workers have left
 
   friend bool operator==(const holding&, const holding&) = default;
 };
 
-/// leader -> voters
+/// leader -> voters: accept `next` as the successor of `last`
 struct propose {
   ballot by;
   resolution last, next;
@@ -54,12 +54,12 @@ struct propose {
   friend bool operator==(const propose&, const propose&) = default;
 };
 
-/// voter -> leader: it will tell every later leader
+/// voter -> leader: the voter will report the proposal to every later leader
 struct accepted {
   ballot by;
   node_number node = 0;
   std::uint32_t life = 0;
-  std::uint32_t number = 0; ///< of what was proposed
+  std::uint32_t number = 0; ///< number of the proposal
 
   friend bool operator==(const accepted&, const accepted&) = default;
 };
@@ -73,16 +73,16 @@ struct proceed {
 
 /// any -> leader: there is a newer leader, or a newer resolution
 struct refused {
-  ballot by; ///< whose question it was
+  ballot by; ///< ballot of the question
   ballot promised;
   resolution last;
 
   friend bool operator==(const refused&, const refused&) = default;
 };
 
-/// The leader shall see to another resolution, whoever it believes to be there: a worker has died although its node
+/// Asks the leader for another resolution, whatever it believes of the nodes: a worker has died although its node
 /// lives, or shall be started anew, or has got the model, so that its node may vote. `stop`: no more steps than are
-/// under way. `save`: workers of a synchronous run shall save their states before the first step that nobody has begun.
+/// under way. `save`: workers of a synchronous run save their states before the first step that no worker has begun.
 struct wish {
   bool stop = false;
   run_end why = run_end::planned;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the nodes of a run tell each other while it goes on. Plain data without pointers or handles; `inspect` describes
+// Messages between the nodes of a run while it goes on. Plain data without pointers or handles; `inspect` describes
 // each message, as CAF asks for it. messages.hpp lists all that crosses machines besides frames.
 #include "gossamer/actors/protocol/checkpoints.hpp"
 #include "gossamer/actors/protocol/evaluation.hpp"

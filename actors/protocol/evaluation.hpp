@@ -5,14 +5,14 @@
 
 namespace gossamer::actors {
 
-// How the mean of all models is asked for.
+// Messages that ask for the mean of all models.
 
 /// leader -> worker; answered by snapshot
 struct snapshot_request {
   std::uint64_t evaluation = 0;
 };
 
-/// node -> leader: all of a snapshot but the model, which has been put aside there
+/// node -> leader: all of a snapshot except the model, which the node has put aside
 struct snapshot_taken {
   rank source = 0;
   std::uint32_t incarnation = 0;
@@ -24,7 +24,7 @@ inline snapshot_taken without_model(const snapshot& s) {
   return {s.source, s.incarnation, s.evaluation, s.gradients, s.sent};
 }
 
-/// leader -> node: the mean of the models of these lives shall be formed, see `mean_gathering`
+/// leader -> node: the nodes shall form the mean of the models of these lives (`mean_gathering`)
 struct mean_request {
   std::uint64_t number = 0; ///< ascending; an evaluation is asked for again when nodes are lost
   std::uint64_t evaluation = 0;

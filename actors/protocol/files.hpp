@@ -7,9 +7,9 @@
 
 namespace gossamer::actors {
 
-// What is said between a node that lacks the files of a run and one that has them.
+// Messages between a node that lacks the files of a run and a node that has them.
 
-/// Which piece of which file. Level 0 is the file itself.
+/// Names a piece of a file. Level 0 is the file itself.
 struct piece_id {
   std::uint32_t file = 0;
   std::uint32_t level = 0;
@@ -18,25 +18,25 @@ struct piece_id {
   friend auto operator<=>(const piece_id&, const piece_id&) = default;
 };
 
-/// newcomer -> whoever has the files; answered by `file_catalogue`, or by `no_files`
+/// newcomer -> node with the files; answered by `file_catalogue`, or by `no_files`
 struct catalogue_request {};
 
-/// One file. Never a path: the receiver finds its own.
+/// One file. It has no path: the receiver finds its own.
 struct shared_file {
-  std::string role; ///< what it is in the run: see `files_of`
+  std::string role; ///< its part in the run, as `files_of` names it
   std::uint64_t bytes = 0;
   std::string whole; ///< SHA-256 of it, 32 bytes
-  std::string root;  ///< see piece_tree.hpp, 32 bytes
+  std::string root;  ///< root of its tree (piece_tree.hpp), 32 bytes
 };
 
 struct file_catalogue {
   std::vector<shared_file> files;
 };
 
-/// newcomer -> whoever has the files; answered by `piece`, or by `no_files`
+/// newcomer -> node with the files; answered by `piece`, or by `no_files`
 struct piece_request {
   piece_id what;
-  std::uint64_t receipt = 0; ///< of a piece that has come; 0: nothing has. See `unreceived`
+  std::uint64_t receipt = 0; ///< receipt of a piece that has come; 0: none has (`unreceived`)
 };
 
 struct piece {

@@ -9,39 +9,39 @@
 
 namespace gossamer::actors {
 
-// How a process finds a run and is let in, and what it is told at the end.
+// Messages by which a process finds a run, is let in, and learns of the end.
 
-/// node -> leader. It must read alike in every version, or nobody could say that versions differ.
+/// node -> leader. It must read alike in every version: otherwise no node could say that versions differ.
 struct join_request {
   std::uint32_t control = control_version;
-  std::uint32_t slots = 1;           ///< its share of the workers, in proportion to that of others
-  std::uint32_t wanted = any_number; ///< which it is to have
+  std::uint32_t slots = 1;           ///< its share of the workers, in proportion to the shares of others
+  std::uint32_t wanted = any_number; ///< the node number that it asks for
 
-  static constexpr auto any_number = std::numeric_limits<std::uint32_t>::max(); // also 0 may have been lost
+  static constexpr auto any_number = std::numeric_limits<std::uint32_t>::max(); // 0 is a node that may have been lost
 };
 
-/// The files that the run is prepared from: who has them besides the one that offers them, and what they come to.
+/// The files that the run is prepared from: further nodes that have them, and hashes of their content.
 struct offered_files {
-  std::vector<endpoint> members;       ///< the doors of other nodes, which are asked likewise
-  std::uint64_t data = 0, initial = 0; ///< of its `fingerprint`
+  std::vector<endpoint> members;       ///< doors of other nodes that can be asked, too
+  std::uint64_t data = 0, initial = 0; ///< as in the `fingerprint`
 };
 
-/// leader -> node: what to prepare
+/// leader -> node: the run to prepare
 struct run_offer {
-  std::uint32_t node = 0;             ///< the number it has from now on,
-  std::uint32_t life = 0;             ///< and its life, see consensus::seats
-  std::uint64_t run = 0;              ///< drawn at random: whoever knows it has been let in
+  std::uint32_t node = 0;             ///< the receiver's number from now on
+  std::uint32_t life = 0;             ///< the receiver's life (consensus::seats)
+  std::uint64_t run = 0;              ///< drawn at random: a process that knows it has been let in
   std::string settings;               ///< `to_text`
   std::string faults;                 ///< `to_toml`; empty: none
   std::uint64_t workers_per_node = 1; ///< for faults of nodes
-  std::string checkpoints;            ///< folder for its parts of them; empty: none
-  std::string resumed;                ///< folder of those that the run goes on from; empty: it begins
-  std::uint64_t from = 0;             ///< which of them
-  std::string folder;                 ///< of the run, where its leader writes; whoever follows it goes on there
+  std::string checkpoints;            ///< folder for its parts of checkpoints; empty: none
+  std::string resumed;                ///< folder of the checkpoints that the run goes on from; empty: it begins
+  std::uint64_t from = 0;             ///< number of the checkpoint in that folder
+  std::string folder;                 ///< the run's folder, where its leader writes; a later leader goes on there
   offered_files files;
 };
 
-/// node -> who wants to join, or asks how the run is: the leader's node listens there
+/// node -> process that wants to join, or asks for the status: the leader's node listens there
 struct ask_there {
   endpoint where;
 };
@@ -55,8 +55,8 @@ struct switch_fault {
 /// leader -> node: the run is over, as planned unless `why` says otherwise
 struct leave_run {
   std::string why;
-  std::uint32_t resolution = 0; ///< the last one that the leader knows: one that was cut off may have a successor
-  bool too_few = false;         ///< nodes are left to go on: whoever is there keeps what it has
+  std::uint32_t resolution = 0; ///< the last one that the leader knows: a leader that was cut off may have a successor
+  bool too_few = false;         ///< too few nodes are left to go on: each keeps what it has
 };
 
 template <class Inspector>

@@ -12,14 +12,14 @@
 
 namespace gossamer::actors {
 
-/// A message, and what it is called where it crosses machines.
+/// A message type, and its name on the wire.
 template <class Message>
 struct named_message {
   std::string_view name;
 };
 
-/// All that crosses machines besides frames, but for three messages with handles of actors (node/interfaces.hpp).
-/// docs/control-messages.md says who sends each, and what for.
+/// All messages that cross machines besides frames, except three with handles of actors (node/interfaces.hpp).
+/// docs/control-messages.md names the sender and the purpose of each.
 inline constexpr std::tuple plain_messages{
     // joining.hpp
     named_message<join_request>{"gossamer::join_request"}, named_message<ask_there>{"gossamer::ask_there"},

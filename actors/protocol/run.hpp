@@ -6,15 +6,15 @@
 
 namespace gossamer::actors {
 
-// How a run begins, who is heard, and what ends it.
+// Messages for the beginning of a run, for signs of life, and for its end.
 
-/// leader -> node: all who were started before begin together; who is started later begins at once
+/// leader -> node: workers that were started before begin together; workers started later begin at once
 struct begin_run {};
 
-/// leader -> node: it is there. A node's own are its `work_report`s
+/// leader -> node: the leader lives. A node's own signs of life are its `work_report`s
 struct heartbeat {};
 
-/// node -> leader: it cannot exchange frames with that one any more
+/// node -> leader: the sender cannot exchange frames with that node any more
 struct node_lost {
   std::uint32_t node = 0;
   std::string why;

@@ -5,16 +5,16 @@
 
 namespace gossamer::actors {
 
-/// What a run has come to so far, as one process knows it. Every process keeps it: of its own workers it is exact, of
-/// others it is what the leader told last. Whoever comes to lead is told by all, and adds the newest of everything, so
-/// that counts never go back.
+/// The totals of a run so far, as one process knows them. Every process keeps them: for its own workers they are exact,
+/// for others as the leader told last. All nodes tell a new leader, which adds the newest of everything, so that counts
+/// never go back.
 ///
-/// leader -> nodes that vote, twice a second and before each evaluation is written down; and to whoever comes
+/// leader -> nodes that vote, twice a second and before each evaluation is written down; and to newcomers
 /// any -> a new leader
 struct run_books {
   ledger counted;
   std::uint64_t lost = 0, returned = 0;
-  std::uint64_t unreported = 0; ///< lives that ended with their process: what they did last, nobody knows
+  std::uint64_t unreported = 0; ///< lives that ended with their process: their last work is unknown
 
   void merge(const run_books& other) {
     counted.merge(other.counted);

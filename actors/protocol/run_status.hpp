@@ -9,7 +9,7 @@
 
 namespace gossamer::actors {
 
-// What anybody who reaches the leader of a run may ask it, without taking part: its door answers.
+// Questions that any process may ask the leader of a run without taking part: its door answers.
 
 /// any -> leader; answered by `run_status`, or by `run_failed` where the versions differ
 struct status_request {
@@ -21,7 +21,7 @@ struct stop_request {
   std::uint32_t control = control_version;
 };
 
-/// A number that travels as its bits: CAF 0.17.6 does not come to an end with writing one that is infinite.
+/// A number that travels as its bits: CAF 0.17.6 never finishes writing an infinite one.
 class real {
 public:
   real(double value) noexcept : bits_(std::bit_cast<std::uint64_t>(value)) {} // NOLINT(google-explicit-constructor)
@@ -36,7 +36,7 @@ private:
   std::uint64_t bits_;
 };
 
-/// any -> any node: this one shall leave the run; answered by `will_leave`, or `run_failed`
+/// any -> any node: the named node shall leave the run; answered by `will_leave`, or `run_failed`
 struct leave_request {
   std::uint32_t control = control_version;
   std::uint32_t node = whoever_is_asked;
@@ -51,15 +51,15 @@ struct will_leave {
 /// leader -> any
 struct run_status {
   std::string algorithm;
-  std::uint32_t nodes = 1; ///< of the run, with the leader
-  std::uint32_t there = 1; ///< of them; the others have not come yet, or are lost
+  std::uint32_t nodes = 1; ///< number in the run, with the leader
+  std::uint32_t there = 1; ///< number of them that take part; the others have not come yet, or are lost
   bool begun = false;      ///< all have come
   real epoch = 0.0, planned_epochs = 0.0, loss = 0.0;
-  real accuracy = std::numeric_limits<double>::quiet_NaN(); ///< of the last evaluation; not a number: none yet
+  real accuracy = std::numeric_limits<double>::quiet_NaN(); ///< that of the last evaluation; not a number: none yet
   real time_s = 0.0, steps_per_second = 0.0, bits_per_second = 0.0, remaining_s = 0.0;
 };
 
-/// The same as a record of telemetry, for whoever shows it.
+/// Returns the same as a record of telemetry, for display.
 progress_record progress_of(const run_status& s);
 
 template <class Inspector>

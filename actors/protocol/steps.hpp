@@ -9,27 +9,27 @@
 
 namespace gossamer::actors {
 
-// Which steps may begin, and which have been done.
+// Messages about steps: those that may begin, and those that have been done.
 
-/// node -> worker, see worker::adopt and worker::proceed: what holds for all from now on. Part of a
-/// `consensus::resolution`, whose number it has; a decision is whole, so the newest replaces all before it.
+/// node -> worker (worker::adopt, worker::proceed): the rules for all from now on. Part of a `consensus::resolution`,
+/// whose number it has; a decision is whole, so the newest replaces all before it.
 struct decision {
   std::uint32_t number = 0;
-  view_change view;        ///< the one that was known, when its number was
+  view_change view;        ///< the same as before if its number is
   std::uint64_t limit = 0; ///< no step from this one on begins
-  /// Before this step begins, synchronous workers save their states for a checkpoint of this number; 0: nowhere.
+  /// Synchronous workers save their states for a checkpoint of this number before this step begins; 0: never.
   std::uint64_t save_at = 0;
   actors::parting parting = {};
 };
 
-/// node -> leader: what its workers reported since the last one, in their order; to a new leader, the last of each
+/// node -> leader: reports of its workers since the last message, in order; for a new leader, the last of each
 struct work_report {
   std::vector<step_report> steps;
-  std::map<std::uint64_t, std::uint64_t> staleness; ///< how many `gradient_applied` of each
+  std::map<std::uint64_t, std::uint64_t> staleness; ///< number of `gradient_applied` of each staleness
   std::uint64_t checkpoint = 0;                     ///< the newest that was ordered here
 };
 
-/// leader -> worker: how many updates all workers have done
+/// leader -> worker: number of updates that all workers have done
 struct run_progress {
   std::uint64_t updates = 0;
 };

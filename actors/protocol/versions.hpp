@@ -4,7 +4,8 @@
 
 namespace gossamer::actors {
 
-/// Nodes that differ in it must not talk to each other. Raised with every change of a message of this folder.
+/// The version of these messages: nodes that differ in it must not talk to each other. Raised with every change of a
+/// message of this folder.
 inline constexpr std::uint32_t control_version = 10;
 
 } // namespace gossamer::actors

@@ -4,22 +4,22 @@
 
 namespace gossamer::actors {
 
-// The lives of workers and masters: which begin, pause and end.
+// Messages about lives of workers and masters: their begin, pauses and end.
 
-/// worker -> node -> leader: it has the state of another worker
+/// worker -> node -> leader: the sender has got the state of another worker
 struct worker_joined {
   rank source = 0;
   std::uint32_t incarnation = 0;
   std::uint64_t step = 0;
 };
 
-/// worker -> node -> leader: it has paused as the `parting` says, and has given or got what is handed over
+/// worker -> node -> leader: the sender has paused as the `parting` says, and has given or got what is handed over
 struct worker_paused {
   rank source = 0;
   std::uint32_t incarnation = 0;
 };
 
-/// worker -> node -> leader: its coroutines have ended
+/// worker -> node -> leader: the sender's coroutines have ended
 struct worker_finished {
   rank source = 0;
   std::uint32_t incarnation = 0;
@@ -44,17 +44,17 @@ struct kill_worker {
 
 struct restart_worker {
   rank who = 0;
-  bool if_gone = false; ///< one that lives stays as it is, also if it is about to leave
+  bool if_gone = false; ///< a worker that lives stays as it is, even if it is about to leave
 };
 
-/// it shall leave: hand over what it has, and then end
+/// The worker shall leave: hand over what it has, and then end.
 struct retire_worker {
   rank who = 0;
 };
 
 struct pause_worker {
   rank who = 0;
-  bool paused = false; ///< or to be resumed
+  bool paused = false; ///< false: it is to be resumed
 };
 
 template <class Inspector>

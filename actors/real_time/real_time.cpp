@@ -28,8 +28,8 @@ private:
   link_wrapper wrap_;
 };
 
-/// Does what it is told, when the clock delivers the message. (A class: of a function without arguments, CAF 0.17 makes
-/// an actor that refers to arguments that are not there.)
+/// Calls a postponed function when the clock delivers the message. (A class: of a function without arguments, CAF 0.17
+/// makes an actor that refers to arguments that are not there.)
 class delay_line final : public caf::event_based_actor {
 public:
   using caf::event_based_actor::event_based_actor;
@@ -56,7 +56,7 @@ double fair_share(std::size_t workers) {
 } // namespace
 
 void require_threads_of(const experiment& e, std::size_t workers) {
-  constexpr std::size_t least_of_scheduler = 4, besides = 2; // of what CAF has
+  constexpr std::size_t least_of_scheduler = 4, besides = 2; // threads of CAF
   const auto scheduler = e.settings.threads > 0 ? e.settings.threads : std::thread::hardware_concurrency();
   require_threads(workers + 1 + std::max(least_of_scheduler, scheduler) + besides);
 }
@@ -91,7 +91,7 @@ world_parts real_time::parts(std::shared_ptr<transport> net, std::uint32_t node,
   parts.spawn_compute = [e = run_, board = board_, share = fair_share(workers_)](caf::local_actor* parent, rank i,
                                                                                  std::uint32_t random_life) {
     const auto slow = e->settings.slow.find(i);
-    require_threads(1); // also when it is started anew
+    require_threads(1); // for restarts, too
     const double always = slow == e->settings.slow.end() ? 1.0 : slow->second;
     return parent->spawn<caf::detached>(
         compute_actor, compute_setup{.make = [=] { return std::make_unique<gradient_source>(e, i, random_life); },

@@ -6,7 +6,7 @@
 
 namespace gossamer::actors {
 
-/// An actor that ends with its scope, also when that is left by an exception: its system waits for its end.
+/// An actor that ends with its scope, even if an exception leaves that: its system waits for its end.
 struct scoped_life {
   explicit scoped_life(caf::actor whose) : actor(std::move(whose)) {}
   scoped_life(const scoped_life&) = delete;
@@ -15,20 +15,19 @@ struct scoped_life {
   const caf::actor actor;
 };
 
-/// What the worlds share whose time is real: gradients in threads of their own, links that a plan of faults may harm.
+/// The common parts of worlds in real time: gradients in threads of their own, links that a plan of faults may harm.
 class real_time {
 public:
-  /// @param system outlives this object
-  /// @param workers how many of the run's are in this process
+  /// @param workers number of the run's workers in this process
   real_time(caf::actor_system& system, std::shared_ptr<const experiment> e, const run_surroundings& around,
             std::size_t workers);
 
   /// @param net carries the frames of this process
-  /// @param node the number of this one @param homes see `mean_place`; empty: this process is all
+  /// @param node the number of this one @param homes as in `mean_place`; empty: this process is all
   world_parts parts(std::shared_ptr<transport> net, std::uint32_t node = 0,
                     std::vector<std::uint32_t> homes = {}) const;
   const std::shared_ptr<fault_board>& board() const noexcept { return board_; }
-  /// A fault that the injector of another process switches.
+  /// Switches a fault, as the injector of another process has.
   void switch_fault(std::size_t index, bool on) const;
 
 private:
@@ -43,11 +42,12 @@ private:
   scoped_life line_;
 };
 
-/// @param workers in this process; with evaluator and scheduler. Ask before there is an actor system: see threads.hpp
+/// Makes sure that the threads for a run can be made. Call it before there is an actor system (threads.hpp).
+/// @param workers number in this process; evaluator and scheduler are counted besides
 /// @error errc::failed
 void require_threads_of(const experiment& e, std::size_t workers);
 
-/// `scheduler.*` as workers like it. @param threads 0: one for each processor
+/// Sets `scheduler.*` as workers need it. @param threads 0: one for each processor
 void set_scheduler(caf::actor_system_config& config, std::size_t threads);
 
 } // namespace gossamer::actors

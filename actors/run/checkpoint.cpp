@@ -26,7 +26,7 @@ std::vector<std::byte> sealed(std::vector<std::byte> bytes) {
   return bytes;
 }
 
-/// What stands between the magic number and the seal.
+/// The bytes between the magic number and the seal.
 std::span<const std::byte> unsealed(std::span<const std::byte> bytes, std::uint64_t magic, const std::string& source) {
   const auto refuse = [&](const char* why) {
     throw error(errc::bad_data, fmt::format("{} {}", source, why), "an older checkpoint may be whole");
@@ -43,7 +43,7 @@ std::span<const std::byte> unsealed(std::span<const std::byte> bytes, std::uint6
   return bytes.subspan(sizeof magic, bytes.size() - sizeof magic - seal_bytes);
 }
 
-constexpr std::size_t head_bytes = 8 * sizeof(std::uint64_t); // of a part; its state follows
+constexpr std::size_t head_bytes = 8 * sizeof(std::uint64_t); // numbers before the state of a part
 
 void fields(archive& a, traffic& t) { a(t.frames)(t.payload_bits)(t.wire_bits); }
 
@@ -72,7 +72,7 @@ std::vector<std::byte> begun(std::uint64_t magic) {
   return bytes;
 }
 
-/// Reads with `visit`, and says of which file it was.
+/// Reads with `visit`, and names the file in errors.
 template <class Visit>
 void read_fields(std::span<const std::byte> bytes, const std::string& source, Visit visit) {
   archive_reader in{bytes, buffer_pool{}};

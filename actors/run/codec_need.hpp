@@ -5,8 +5,8 @@
 
 namespace gossamer::actors {
 
-/// @param who the algorithm, or what in it uses the codec
-/// @error errc::usage when the codec lacks what is needed; names the property and the codecs that have it
+/// @param who the algorithm, or the part of it that uses the codec
+/// @error errc::usage if the codec lacks the property; names the property and the codecs that have it
 void require(codec_need need, const compress::codec& c, std::string_view who, std::string_view codec_name);
 
 /// @error as `require`, for a codec whose packets are to be summed without decoding

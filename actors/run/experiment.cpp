@@ -27,7 +27,7 @@ constexpr std::string_view automatic = "auto";
 constexpr double default_epochs = 30;
 constexpr double evaluations_per_run = 20;
 constexpr std::uint64_t models_under_way = 8, least_model_bytes = 1 << 20; // to one peer
-constexpr std::uint64_t endless_steps = 1'000'000'000'000'000; // years, and no overflow when multiplied by the workers
+constexpr std::uint64_t endless_steps = 1'000'000'000'000'000; // years; times the workers, it does not overflow
 
 template <class T>
 void require_range(std::string_view flag, T value, interval<T> within) {
@@ -78,7 +78,8 @@ topology::bipartition split_for(const experiment& e, const topology::graph& grap
   }
 }
 
-/// Of all ranks: where a run may grow, its first workers have what is left of the topology of its largest size.
+/// Builds the graph of all ranks. In a run that may grow, the first workers use their part of the topology of the
+/// largest size.
 void build_graph(experiment& e) {
   const auto& s = e.settings;
   const bool bipartite = e.algorithm->traits.exchange == exchange_pattern::bipartite;
@@ -92,7 +93,7 @@ void build_graph(experiment& e) {
       active[i] = false;
     break;
   case exchange_pattern::all:
-    if (s.topology != automatic && s.topology != "ring") // which was the default, and is in old configurations
+    if (s.topology != automatic && s.topology != "ring") // the default's former name, in old configurations
       throw error(errc::usage,
                   fmt::format("{} does not send along the edges of a graph and cannot use topology '{}'",
                               e.algorithm->about.name, s.topology),
@@ -129,7 +130,7 @@ std::string file_here(const run_settings& s, std::string_view role) {
   return found->second;
 }
 
-/// As the settings say, but with the file that it is in where that is on this machine.
+/// The model's spec, with the location of its file on this machine.
 std::string model_here(const run_settings& s) {
   const auto [model, given] = compute::models().resolve(s.model);
   auto here = given.resolved();
@@ -140,7 +141,8 @@ std::string model_here(const run_settings& s) {
   return here.to_string();
 }
 
-/// For each worker, of a run that begins or goes on. An asynchronous one ends where it would have ended by itself.
+/// Remaining steps of each worker, for a run that begins or goes on. An asynchronous run ends where it would have ended
+/// without the interruption.
 double steps_left(const experiment& e, double steps_per_epoch) {
   const auto& s = e.settings;
   const auto workers = static_cast<double>(s.workers);
@@ -155,14 +157,14 @@ void plan(experiment& e) {
   const auto& s = e.settings;
   const auto workers = static_cast<double>(s.workers);
   const auto steps_per_epoch = e.updates_per_epoch() / workers;
-  const bool endless = !s.epochs && !s.steps; // but for its time
+  const bool endless = !s.epochs && !s.steps; // only its time may end it
   if (endless) {
     e.steps_per_worker = endless_steps;
     e.planned_updates = endless_steps * s.workers;
   } else {
     const auto left = std::max(steps_left(e, steps_per_epoch), 0.0);
     e.steps_per_worker = static_cast<std::uint64_t>(std::max(std::llround(e.done.steps + left), 1LL));
-    const bool is_done = left == 0 && e.done.updates > 0; // the mean of steps, once rounded, may ask for more
+    const bool is_done = left == 0 && e.done.updates > 0; // rounding the mean of steps may ask for more
     const auto more = (static_cast<double>(e.steps_per_worker) - e.done.steps) * workers;
     e.planned_updates = e.done.updates + static_cast<std::uint64_t>(is_done ? 0 : std::max(std::llround(more), 0LL));
   }
@@ -212,7 +214,7 @@ worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const 
   // An asynchronous run counts the updates of all workers; a single worker never does more than all of them.
   w.training.step_limit = traits.synchronous || traits.equal_steps ? steps_per_worker : planned_updates;
   if (!traits.synchronous && done.updates > 0 && has_nothing_left())
-    w.training.step_limit = 0; // some go on from a step that is not the last
+    w.training.step_limit = 0; // some workers go on from an earlier step than the last
   w.training.updates_ahead = static_cast<std::int64_t>(done.updates);
   if (traits.synchronous)
     w.training.updates_ahead -= std::llround(done.steps) * static_cast<std::int64_t>(settings.workers);
@@ -276,7 +278,7 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
     throw error(errc::usage, fmt::format("schedule '{}' has to know how long the run will be", s.schedule),
                 "give --epochs or --steps beside --seconds");
   e->schedule = schedule.first.make(schedule.second);
-  compute::models().resolve(s.model); // before the data is loaded, which may take long
+  compute::models().resolve(s.model); // early, since loading the data may take long
   compute::partitions().resolve(s.partition);
   within_memory(fmt::format("building the graph of {} workers", s.workers),
                 "use fewer workers, or a topology with fewer edges", [&] { build_graph(*e); });
@@ -300,7 +302,7 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
   e->host.model = model;
   for (const auto device : devices)
     e->devices.push_back(device.on_gpu() ? parts_on_gpu(*e, device) : e->host);
-  e->make_algorithm(); // its parameters may contradict each other
+  e->make_algorithm(); // fails if its parameters contradict each other
   plan(*e);
   return e;
 }

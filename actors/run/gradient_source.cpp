@@ -69,7 +69,7 @@ std::span<const std::uint32_t> gradient_source::minibatch(const gradient_job& jo
   return sampler_->batch_of(job.step);
 }
 
-/// With replacement: each draw is independent of all others, as the analysis of SVRG has it.
+/// Draws with replacement: each draw is independent of all others, as the analysis of SVRG requires.
 std::vector<std::uint32_t> gradient_source::draw_from_all(std::uint64_t step) const {
   random_sequence random{drawn_, step};
   std::vector<std::uint32_t> samples(experiment_->settings.batch);

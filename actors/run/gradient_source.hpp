@@ -6,15 +6,15 @@
 
 namespace gossamer::actors {
 
-/// What a compute actor does: the gradients of one worker. Holds nothing that a step changes for the next,
-/// so that a restarted compute actor goes on with the same minibatches: a minibatch is a function of the job's shards
-/// and step, and of seed, rank and life. With other shards the step's place in their order is what it would be had
-/// they been the worker's from the beginning (`compute::sampler`). Threads: one thread at a time.
+/// Computes the gradients of one worker, for a compute actor. No step changes its state for the next, so a restarted
+/// compute actor goes on with the same minibatches: a minibatch is a function of the job's shards and step, and of
+/// seed, rank and incarnation. With other shards the step keeps the place in their order that it would have had if they
+/// had been the worker's from the beginning (`compute::sampler`). Threads: one thread at a time.
 ///
 /// A job is started and then finished; a model on a GPU works on it in between.
 class gradient_source {
 public:
-  /// @param random_life see worker_place
+  /// @param random_life as in worker_place
   gradient_source(std::shared_ptr<const experiment> e, rank worker, std::uint32_t random_life)
       : gradient_source(e, worker, random_life, e->model_for(worker)) {}
   /// @param model may be shared by sources of the same thread: it keeps nothing between calls but memory
@@ -25,15 +25,15 @@ public:
         augmenting_(stream(worker, random_life, purpose::augment)) {}
 
   void start(const gradient_job& job);
-  /// As `compute::model::when_done`.
+  /// Like `compute::model::when_done`.
   bool when_done(std::function<void()> f) { return model_->when_done(std::move(f)); }
-  /// The result of the job that was started last. Waits for it.
+  /// Waits for the job that was started last, and returns its result.
   gradient_result finish();
   gradient_result compute(const gradient_job& job) {
     start(job);
     return finish();
   }
-  /// So many gradients of single samples.
+  /// Number of single samples in a job.
   std::size_t samples_of(const gradient_job& job) const;
 
 private:
@@ -54,12 +54,12 @@ private:
   std::shared_ptr<const experiment> experiment_;
   std::shared_ptr<compute::model> model_;
   rank worker_;
-  random_stream drawn_; ///< samples that are drawn from all
-  random_stream order_; ///< in which its own are visited
+  random_stream drawn_; ///< of samples from all shards
+  random_stream order_; ///< of visits to the worker's own samples
   random_stream augmenting_;
   std::optional<compute::sampler>
-      sampler_;            ///< made with the first minibatch: one who has come has no part in the partition
-  shards_of_view sampled_; ///< by the sampler; null: the partition
+      sampler_;            ///< made with the first minibatch: a joining worker has no part in the partition
+  shards_of_view sampled_; ///< the sampler's; null: the partition
 
   gradient_job job_; ///< under way
   std::size_t part_size_ = 0;

@@ -8,17 +8,17 @@
 
 namespace gossamer::actors {
 
-/// What each worker did and sent, in its present life and in former ones.
+/// Steps and traffic of each worker, in its present incarnation and in former ones.
 class ledger {
 public:
   ledger() = default;
   explicit ledger(std::size_t workers) : of_(workers) {}
 
-  /// So far, in this life: counts only grow.
+  /// Records the counts of this incarnation so far; counts only grow.
   void record(rank i, std::uint32_t incarnation, std::uint64_t steps, const traffic& sent) {
     of_[i].merge({incarnation, steps, 0, sent, {}});
   }
-  /// As it was when its model was taken, though more may have been heard of it since.
+  /// Resets a worker's counts to the moment when its model was taken, even if later counts are known.
   void rewind(rank i, std::uint32_t incarnation, std::uint64_t steps, const traffic& sent) {
     if (incarnation < of_[i].incarnation)
       return;
@@ -26,16 +26,16 @@ public:
     of_[i].steps = steps;
     of_[i].sent = sent;
   }
-  /// What another ledger of the same run knows. The most that either has heard of a life is the newest, so no order of
-  /// merging matters. Of lives before the newest only the sum is known: it may stay below the truth where each ledger
-  /// has missed another one, and never exceeds it.
+  /// Merges another ledger of the same run. Counts of one incarnation only grow, so the maximum is the newest, and the
+  /// order of merging does not matter. Of earlier incarnations only the sum is known: it may stay below the truth if
+  /// each ledger has missed another one, and never exceeds it.
   void merge(const ledger& other) {
     for (rank i = 0; i < std::min(of_.size(), other.of_.size()); ++i)
       merge(i, other);
   }
-  /// Of one rank. @param other of as many
+  /// Merges one rank. @param other of the same size
   void merge(rank i, const ledger& other) { of_[i].merge(other.of_[i]); }
-  /// Lives before this one are over.
+  /// Closes all incarnations before this one.
   void begin(rank i, std::uint32_t incarnation) { of_[i].begin(incarnation); }
   std::size_t ranks() const noexcept { return of_.size(); }
   /// The largest of all counts.
@@ -45,12 +45,12 @@ public:
       result = std::max(result, one.largest());
     return result;
   }
-  /// What came from another process is not trusted to be of this size.
+  /// Sets the size, which a ledger from another process may have wrong.
   void resize(std::size_t workers) { of_.resize(workers); }
-  /// This life is over.
+  /// Closes this incarnation.
   void close(rank i, std::uint32_t incarnation) { of_[i].begin(incarnation + 1); }
 
-  /// Of a run that goes on: lives that were over when it was saved.
+  /// Adds the incarnations that were over when the run was saved.
   void bring(std::uint64_t former_steps, const traffic& former_sent) {
     of_.front().former_steps += former_steps;
     of_.front().former_sent += former_sent;

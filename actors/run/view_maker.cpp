@@ -28,8 +28,9 @@ const topology::graph& view_maker::graph_of(const view_change& change) {
   return overlay_->current();
 }
 
-/// Where a round is done again, at the view's first step, some have their gradients for it already: all keep to the
-/// shards that these are of, and change with the step behind it, so that a step has the shards of one view.
+/// Deals samples to the members. When a round is repeated at the view's first step, some workers already have their
+/// gradients for it. All workers therefore keep the old shards for that step and change them at the next one, so that a
+/// step has the shards of one view.
 void view_maker::deal_samples(view& v) const {
   const auto& traits = run_->algorithm->traits;
   const auto founders = run_->settings.workers;

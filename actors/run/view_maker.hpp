@@ -7,15 +7,15 @@ namespace gossamer::actors {
 
 struct experiment;
 
-/// Makes the views of a run. A view is a function of the run and of a `view_change`, so whoever is told the same change
-/// makes the same view. O(nodes + edges) for each worker that was lost or came since the last one. Samples are dealt
-/// when somebody asks for them, once for all who share the view.
+/// Makes the views of a run. A view is a function of the run and of a `view_change`, so equal changes make equal views
+/// on all nodes. O(nodes + edges) for each worker that was lost or came since the last view. Samples are dealt when
+/// first needed, once for all workers that share the view.
 class view_maker {
 public:
   /// @param e outlives this object
   explicit view_maker(const experiment& e) : run_(&e) {}
 
-  /// Who talks to whom when these are there.
+  /// The graph of the workers that are there.
   const topology::graph& graph_of(const view_change& change);
   std::shared_ptr<const view> make(const view_change& change);
 

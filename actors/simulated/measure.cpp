@@ -1,4 +1,4 @@
-#include "gossamer/actors/hosting/thread_time.hpp"
+#include "gossamer/actors/run/thread_time.hpp"
 #include "gossamer/actors/run/gradient_source.hpp"
 #include "gossamer/actors/simulated/simulated_world.hpp"
 

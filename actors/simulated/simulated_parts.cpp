@@ -47,7 +47,7 @@ caf::behavior simulated_compute(caf::event_based_actor* self, simulation* world,
   }};
 }
 
-/// What nodes of different processes send each other for evaluations: as control messages travel, and uncounted.
+/// Carries data for evaluations between nodes of different processes: as control messages travel, and uncounted.
 class aside_link final : public link {
 public:
   aside_link(simulated_processes& all, std::uint32_t from, std::uint32_t to, std::function<sink_table::entry()> target)
@@ -66,7 +66,7 @@ private:
   std::function<sink_table::entry()> target_;
 };
 
-/// Does to the processes of a run what the injector orders.
+/// Carries out the injector's orders on the processes of a run.
 caf::behavior messenger(caf::event_based_actor*, simulated_processes* all) {
   return {[=](const kill_worker& m) { all->tell_home_of(m.who, m); },
           [=](const restart_worker& m) { all->tell_home_of(m.who, m); },
@@ -107,7 +107,7 @@ void simulation::hand_over(life to, frame f) {
     early_[to].push_back(std::move(f));
 }
 
-/// Of processes one may know of a life before it has begun in another.
+/// Returns the target of frames for a life. One process may know of the life before it has begun in another.
 sink_table::entry simulation::target_of(life to) {
   if (!processes_)
     return sinks_.find(to);

@@ -29,7 +29,7 @@ std::shared_ptr<const network> network_of(const experiment& e, const simulation_
                       s.links.empty() ? std::vector<link_override>{} : parse_link_overrides(s.links));
 }
 
-/// As `launch` deals them out to the processes of its hosts.
+/// Deals ranks out as `launch` does to the processes of its hosts.
 std::vector<rank> homes_on(const hosts_file& file, const experiment& e, const simulation_settings& s) {
   if (file.slots() > e.settings.worker_ranks())
     throw error(errc::usage, fmt::format("{} nodes cannot share {} workers", file.slots(), e.settings.worker_ranks()),
@@ -64,7 +64,7 @@ std::size_t size_of(const network& net, const experiment& e, const simulation_se
   return net.hosts() != nullptr ? net.hosts()->hosts.size() : nodes_of(e, s);
 }
 
-/// Seconds a sample of those workers whose hosts have been measured.
+/// Returns the seconds per sample of workers whose hosts have been measured.
 std::map<rank, double> measured_times(const network& net, std::span<const rank> homes) {
   std::map<rank, double> result;
   if (net.hosts() != nullptr)
@@ -145,12 +145,12 @@ simulation::~simulation() {
       caf::anon_send_exit(actor, caf::exit_reason::kill);
   while (scheduler_.try_run_once()) {
   }
-  events_ = {}; // what the last of them have said
+  events_ = {}; // messages of the last of them
   // Only this thread runs actors: one that still counts as living could not be made when memory ended.
   system_.await_actors_before_shutdown(false);
 }
 
-// -- what happens next ------------------------------------------------------------------------------------------------
+// -- the next event ---------------------------------------------------------------------------------------------------
 
 simulation_result simulation::run() {
   spawn_actors();
@@ -188,7 +188,7 @@ void simulation::run_one_actor() {
   scheduler_.run_once();
 }
 
-/// Nobody can do anything now: goes to the next moment at which somebody can.
+/// Goes to the next moment at which an actor can do something: none can now.
 void simulation::advance() {
   ++happened_;
   const auto& timers = scheduler_.clock().schedule();
@@ -260,7 +260,7 @@ void simulation::on_fault(std::size_t index, bool on) {
     on ? ++passing_faults_ : --passing_faults_;
 }
 
-/// One that is on, will never end, and can keep others waiting.
+/// Returns a fault that is on, will never end, and can keep others waiting; null if there is none.
 const fault* simulation::endless_fault() const {
   for (const auto index : endless_)
     if (const auto& f = board_->plan().faults[index]; can_keep_others_waiting(f.kind))
@@ -273,7 +273,7 @@ virtual_time simulation::quiet_since() const {
   return is_quiet ? std::max(last_switch_, from_seconds(board_->plan().last_end_s())) : end_of_time;
 }
 
-/// One that is gone with its process. Nobody takes its place.
+/// Returns a master that is gone with its process: no other takes its place.
 std::optional<rank> simulation::lost_master() const {
   for (auto i = static_cast<rank>(run_->settings.worker_ranks()); processes_ && i < run_->participants(); ++i)
     if (!processes_->has(i))
@@ -299,7 +299,8 @@ void simulation::look_for_trouble() {
     throw broken_promise(fmt::format("{}, and no fault is left: {}", silence, observer_.who_waits()));
 }
 
-/// The node looks every tenth of a virtual second, which may take hours, or not come.
+/// Wakes the nodes at an interrupt: a node looks every tenth of a virtual second only, which may take hours, or not
+/// come.
 void simulation::look_for_interrupt() {
   if (interrupted_ || !around_.interrupted || !around_.interrupted())
     return;

@@ -14,9 +14,9 @@ namespace gossamer::actors {
 namespace {
 
 constexpr double rounding = 1e-5;             // of sums of single precision numbers, relative
-constexpr std::size_t most_open_claims = 256; // those of workers that were lost will never be complete
+constexpr std::size_t most_open_claims = 256; // claims of lost workers stay incomplete
 
-/// Drops the claim of the oldest step: what is left open is settled within a few steps or never.
+/// Drops the claim of the oldest step: an open claim is settled within a few steps or never.
 template <class Map>
 void keep_few(Map& open) {
   if (open.size() > most_open_claims)
@@ -41,7 +41,7 @@ bool connected(const view& v) {
   return reached == v.members.size();
 }
 
-/// Each node makes its own.
+/// True if two nodes have made the same view.
 bool alike(const view& a, const view& b) {
   if (a.mixing != b.mixing)
     for (rank i = 0; i < a.mixing->size(); ++i)
@@ -73,7 +73,7 @@ void auditor::ends(rank who, std::uint32_t incarnation) {
   if (!lives(who, incarnation))
     return;
   workers_[who].alive = false;
-  for (auto& [what, claims] : equal_) // the others may do without what it was the first to know
+  for (auto& [what, claims] : equal_) // the others need not agree with a state that it alone had reached
     claims.erase(who);
   std::erase_if(halves_, [&](const auto& entry) { return !both_live(entry.first); });
 }
@@ -111,7 +111,7 @@ void auditor::reports(rank who, const traffic& ledger) {
 // -- views and steps --------------------------------------------------------------------------------------------------
 
 void auditor::adopts(rank who, const view& v) {
-  std::erase_if(handed_over_, [&](const auto& one) { // it goes on, and still has its own
+  std::erase_if(handed_over_, [&](const auto& one) { // a worker of the view goes on, and still has its own residual
     return one.second.heir == who && v.contains(one.first);
   });
   const auto [known, is_new] = views_.try_emplace(v.number, v);
@@ -123,7 +123,8 @@ void auditor::adopts(rank who, const view& v) {
     leave_out_others(v);
 }
 
-/// Whom a view leaves out may live on in a process that is cut off: what it does there binds nobody.
+/// Ends the workers that a view leaves out. They may live on in a process that is cut off, but their actions there bind
+/// no other worker.
 void auditor::leave_out_others(const view& v) {
   for (rank i = 0; i < v.incarnations.size(); ++i)
     if (!v.contains(i) || v.incarnations[i] != workers_[i].incarnation)
@@ -164,8 +165,9 @@ void auditor::check(const view& v) {
 
 void auditor::step_begins(rank who, std::uint64_t t, const view& v) {
   workers_[who].step = t;
-  handed_over_.erase(who);                                             // it has paused, and stays after all
-  if (!workers_[who].alive || !most_steps_apart_ || t <= v.first_step) // before, they need not have been neighbours
+  handed_over_.erase(who); // the worker had paused, and stays after all
+  if (!workers_[who].alive || !most_steps_apart_
+      || t <= v.first_step) // before the view, they need not have been neighbours
     return;
   for (const auto j : v.mixing->neighbours(who)) {
     const auto& theirs = workers_[j];
@@ -182,7 +184,8 @@ void auditor::claims_equal(rank who, std::string_view what, std::uint64_t step, 
   const auto hash = XXH3_64bits(v.data(), v.storage().size());
   auto& claims = equal_[{step, 0, std::string{what}}];
   claims.insert_or_assign(who, hash);
-  const auto& [other, theirs] = claims.begin()->first == who ? *claims.rbegin() : *claims.begin(); // all were equal
+  const auto& [other, theirs] =
+      claims.begin()->first == who ? *claims.rbegin() : *claims.begin(); // the earlier ones are equal
   if (theirs != hash)
     complain(fmt::format("workers {} and {} differ in {} of step {}", other, who, what, step));
   keep_few(equal_);
@@ -237,7 +240,7 @@ void auditor::recalls(rank who) {
 void auditor::claims_opposite(rank who, const exchange_half& half, const vec& delta) {
   const exchange key{half.asker, half.asker_incarnation, half.answerer, half.answerer_incarnation, half.number};
   if (!both_live(key))
-    return; // the other half went with its worker
+    return; // the other half is gone with its worker
   if (is_master(half.answerer)) {
     const std::pair asker{half.asker, half.asker_incarnation};
     if (half.number <= forgotten_[half.answerer][asker])
@@ -255,7 +258,7 @@ void auditor::claims_opposite(rank who, const exchange_half& half, const vec& de
     complain(fmt::format("worker {} applied its half of {} twice", who, about));
   else if (!std::ranges::equal(delta.view(), other->second.delta.view(), {}, {}, std::negate{}))
     complain(fmt::format("{} changed the sum of their models", about));
-  // Who has come back may have missed checkpoints that others have taken.
+  // A worker that has come back may have missed checkpoints of the others.
   else if ((half.atomic || other->second.atomic) && half.asker_incarnation + half.answerer_incarnation == 0
            && other->second.saved != workers_[who].saved)
     complain(fmt::format("checkpoint {} has one half of {} only", std::max(other->second.saved, workers_[who].saved),

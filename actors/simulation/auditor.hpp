@@ -14,33 +14,33 @@
 
 namespace gossamer::actors {
 
-/// A promise that a run has broken: who broke it, and when.
+/// The breach of a promise of a run, with the worker and the time.
 class broken_promise final : public error {
 public:
   explicit broken_promise(std::string what)
       : error(errc::failed, std::move(what), "the algorithm or the runtime is at fault, not the settings") {}
 };
 
-/// Checks what must hold in every run, whatever goes wrong around it.
+/// Checks the properties that hold in every run, whatever faults strike it.
 ///
-///  - frames reach the algorithm once, in order and without gaps, between any two lives of workers;
-///  - what is sent in a step of a synchronous algorithm is received in that step or in the next one;
+///  - frames reach the algorithm once, in order and without gaps, between any two incarnations of workers;
+///  - frames of a step of a synchronous algorithm are received in that step or in the next one;
 ///  - the ledger of a worker equals what its links have carried;
 ///  - neighbours of a synchronous algorithm are at most as many steps apart as it promises;
 ///  - every view is the same for all, mixes with a symmetric doubly stochastic matrix, and its graph is connected (and
 ///    two-coloured where exchanges are asked and answered);
-///  - what a worker that leaves had kept back is added to what its heir has kept back, to the bit;
-///  - what nodes have agreed on is the same for all of them;
-///  - steps, epochs and bits that are reported never go back, whoever leads;
-///  - a checkpoint of an asynchronous run has both halves of an exchange or none, where the algorithm says so;
-///  - what algorithms claim (witness.hpp): equal, conserved, opposite.
+///  - the residual of a worker that leaves is added to its heir's, to the bit;
+///  - resolutions are the same for all nodes;
+///  - steps, epochs and bits that are reported never go back, also when another node leads;
+///  - a checkpoint of an asynchronous run has both halves of an exchange or none, if the algorithm claims it;
+///  - claims of algorithms (witness.hpp) are true: equal, conserved, opposite.
 ///
-/// Keeps the first broken promise; whoever runs the world looks after each event. Memory: what is not yet settled.
+/// Keeps the first broken promise; the world asks for it after each event. Memory: the claims that are not yet settled.
 /// Threads: one at a time.
 class auditor {
 public:
   /// @param bipartite        exchanges go between active and passive workers only
-  /// @param most_steps_apart see algorithm_promises
+  /// @param most_steps_apart as in algorithm_promises
   auditor(std::size_t workers, bool bipartite, std::optional<std::uint64_t> most_steps_apart, std::size_t masters = 0);
 
   const std::optional<std::string>& broken() const noexcept { return broken_; }
@@ -64,13 +64,13 @@ public:
   void takes_over(rank who, rank from, const vec& residual, const vec& before, const vec& after);
   void recalls(rank who);
 
-  /// The run has ended and nothing is under way: no exchange between two that live is half applied.
+  /// Checks, after a run with nothing under way, that no exchange between two living workers is half applied.
   void check_halves();
 
 private:
   struct claim {
     std::uint64_t step;
-    std::uint32_t view; ///< in which it was made: a view may do steps again that lost workers did in the one before
+    std::uint32_t view; ///< of the claim: a view may repeat steps that lost workers did in the view before
     std::string what;
 
     friend auto operator<=>(const claim&, const claim&) = default;
@@ -79,7 +79,7 @@ private:
     bool alive = false;
     std::uint32_t incarnation = 0;
     std::optional<std::uint64_t> step;
-    std::uint64_t saved = 0; ///< the last checkpoint it took part in
+    std::uint64_t saved = 0; ///< last checkpoint of the worker
     traffic carried;
     std::unordered_map<rank, std::pair<std::uint32_t, std::uint64_t>> received; // from: incarnation, last sequence
   };
@@ -92,7 +92,7 @@ private:
     rank by;
     vec delta;
     bool atomic;
-    std::uint64_t saved; ///< the last checkpoint, then
+    std::uint64_t saved; ///< last checkpoint at that time
   };
   struct bequest {
     rank heir = 0;
@@ -100,7 +100,7 @@ private:
     vec residual;
   };
   using exchange = std::tuple<rank, std::uint32_t, rank, std::uint32_t, std::uint64_t>;
-  /// Up to which exchange of an asker, in its life, a master has applied its halves.
+  /// The last exchange of each asker, in its incarnation, of which a master has applied its half.
   using halves_of_master = std::map<std::pair<rank, std::uint32_t>, std::uint64_t>;
 
   void complain(std::string what);
@@ -110,7 +110,7 @@ private:
     return workers_[who].alive && workers_[who].incarnation == incarnation;
   }
   bool both_live(const exchange& e) const;
-  bool is_master(rank i) const noexcept { return i >= first_master_; } ///< what it did outlives it, till it `recalls`
+  bool is_master(rank i) const noexcept { return i >= first_master_; } ///< its actions outlive it, till it `recalls`
 
   std::size_t first_master_;
   bool bipartite_;
@@ -118,11 +118,11 @@ private:
   std::vector<worker_state> workers_;
   std::map<std::uint32_t, view> views_;
   std::map<std::uint32_t, consensus::resolution> resolutions_; // by number
-  std::map<claim, std::map<rank, std::uint64_t>> equal_;       // hashes of what the living claim
+  std::map<claim, std::map<rank, std::uint64_t>> equal_;       // hashes of the living workers' vectors
   std::map<claim, balance> balances_;
   std::map<exchange, half_done> halves_;
   std::map<rank, halves_of_master> applied_, forgotten_;
-  std::map<rank, bequest> handed_over_; // by who leaves
+  std::map<rank, bequest> handed_over_; // by the worker that leaves
   evaluation_record counted_;           // last
   std::optional<std::string> broken_;
 };

@@ -12,11 +12,11 @@ namespace gossamer::actors {
 
 using topology::rank;
 
-/// How the time of a computation scatters: the distribution of a random factor whose mean is 1. Immutable.
+/// The scatter of computing times: the distribution of a random factor whose mean is 1. Immutable.
 class compute_jitter {
 public:
   virtual ~compute_jitter() = default;
-  /// @returns more than or equal to 0
+  /// @returns a factor of at least 0
   virtual double factor(random_sequence& draws) const = 0;
 };
 
@@ -29,22 +29,22 @@ struct compute_jitter_entry {
 const registry<compute_jitter_entry>& compute_jitters();
 std::unique_ptr<compute_jitter> make_compute_jitter(std::string_view text);
 
-/// How long workers take for their gradients.
+/// Settings of the times that workers need for their gradients.
 struct compute_settings {
   double seconds_per_sample = 1e-4;
   std::size_t batch = 1;
-  std::map<rank, double> measured = {}; ///< seconds a sample of single workers, in place of the above
-  std::map<rank, double> slow = {};     ///< workers that compute so many times slower
+  std::map<rank, double> measured = {}; ///< seconds per sample of single workers, in place of the above
+  std::map<rank, double> slow = {};     ///< worker -> factor by which it computes more slowly
   std::string jitter = "none";          ///< a spec of `compute_jitters()`
 };
 
-/// How long a gradient takes in virtual time: seconds per sample * batch * slow factor * jitter.
+/// The time of a gradient in virtual time: seconds per sample * batch * slow factor * jitter.
 ///
-/// The jitter is drawn from Philox by (run seed, worker, step), so that it does not depend on what else happens.
+/// The jitter is drawn from Philox by (run seed, worker, step), independently of all other events.
 /// Immutable. Threads: safe.
 class compute_cost {
 public:
-  /// @error errc::usage when a number is out of range or there is no such jitter
+  /// @error errc::usage if a number is out of range or there is no such jitter
   compute_cost(compute_settings settings, std::uint64_t seed);
 
   /// @param slow_down a factor of this one gradient, e.g. of an injected fault; at least 0

@@ -4,7 +4,7 @@ namespace gossamer::actors {
 
 void cost_meter::begin(rank who) {
   who_ = who;
-  spent_ns_ = 0; // a handler before this one may have ended by an exception
+  spent_ns_ = 0; // an earlier handler may have ended by an exception
   shares_.clear();
 }
 

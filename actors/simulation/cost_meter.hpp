@@ -11,17 +11,17 @@
 
 namespace gossamer::actors {
 
-/// A part of a handler that goes on with one activity.
+/// A part of a handler with one activity.
 struct work_share {
   activity what;
   double ns;
 };
 
-/// Charges the handlers of a simulated world, one after the other, by what is counted in them.
+/// Charges the handlers of a simulated world, one after the other, for the work that is counted in them.
 /// Deterministic: sums of counts times costs, in the order of the work. Threads: one at a time.
 class cost_meter final : public work_clock {
 public:
-  /// Hears of a handler that has taken time, and what it was spent on, in order.
+  /// Told of a handler that has taken time, and of its shares, in order.
   using listener = std::function<void(rank who, std::span<const work_share> shares)>;
 
   cost_meter(const work_costs& costs, listener on_end)
@@ -38,7 +38,7 @@ public:
   void decoding(std::uint8_t codec, std::uint64_t elements) override;
 
 private:
-  static constexpr double longest_ns = 1e15; // eleven days: by then a run has long been given up
+  static constexpr double longest_ns = 1e15; // eleven days: far longer than any useful run
 
   void charge(activity what, std::uint64_t count, double ns_each);
 

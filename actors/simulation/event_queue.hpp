@@ -12,8 +12,8 @@ namespace gossamer::actors {
 
 /// The events of a simulated run in the order of their times; events of the same time in the order of their pushes.
 ///
-/// A heap with four children a node, of keys of 24 bytes; the payloads stay where they are, so that a large one costs
-/// no more than a small one. O(log events) a push and a pop. Threads: one at a time.
+/// A heap with four children a node, of keys of 24 bytes. The payloads do not move, so a large one costs no more than a
+/// small one. O(log events) a push and a pop. Threads: one at a time.
 /// @tparam T movable, by construction and by assignment
 template <class T>
 class event_queue {
@@ -34,13 +34,13 @@ public:
     rise(heap_.size() - 1, k);
   }
 
-  /// When the first event happens. Requires one.
+  /// Time of the first event. Requires one.
   virtual_time top_time() const {
     GOSSAMER_ASSERT(!empty(), "there is an event");
     return heap_.front().time;
   }
 
-  /// Takes the first event out. Requires one.
+  /// Removes and returns the first event. Requires one.
   T pop() {
     GOSSAMER_ASSERT(!empty(), "there is an event");
     const auto slot = heap_.front().slot;

@@ -12,7 +12,7 @@ namespace gossamer::actors {
 
 namespace {
 
-/// There a key has no dashes before it.
+/// Makes a setting whose name in messages has no dashes, as a file's key.
 template <class Settings, class T>
 setting<Settings> quantity_in_file(quantity what, setting_key key, T Settings::*at, interval<double> allowed) {
   auto result = quantity_setting(what, std::move(key), at, allowed);
@@ -43,7 +43,7 @@ Settings made_of(const given_table& given, const settings_table<Settings>& table
   return result;
 }
 
-/// Puts together what the tables of one file say.
+/// Combines the tables of one file.
 class hosts_reader {
 public:
   explicit hosts_reader(std::string path) : path_(std::move(path)) {}

@@ -24,7 +24,7 @@ std::pair<std::string, std::string> split_ends(const std::string& link) {
               "write 0-3 for both directions, 0-to-3 for one, 0-all for all links of node 0");
 }
 
-/// One link as it is written, in the directions that it stands for.
+/// Reads one link, in the one or two directions that its text stands for.
 std::vector<link_override> parse_link(std::string_view text) {
   const auto given = spec::parse(text);
   const auto& link = given.name;

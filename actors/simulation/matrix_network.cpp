@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 
-/// The words of a line: between commas if it has any, else between blanks. A comment is no word.
+/// The words of a line: between commas if it has any, else between blanks. Comments are left out.
 std::vector<std::string> words_of(std::string_view line) {
   constexpr std::string_view blanks = " \t\r";
   line = line.substr(0, line.find('#'));
@@ -49,7 +49,7 @@ public:
 private:
   struct direction {
     link_quality link;
-    std::size_t line; // 0: the opposite direction's line stands for this one too
+    std::size_t line; // 0: the line of the opposite direction applies here, too
   };
 
   [[noreturn]] void refuse(const std::string& what, const std::string& remedy) const {

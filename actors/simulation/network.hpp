@@ -21,7 +21,7 @@ struct link_quality {
   friend bool operator==(const link_quality&, const link_quality&) = default;
 };
 
-/// How fast a node's network card works, whoever is at the other end: bits per second, may be infinite.
+/// Speed of a node's network card, independent of its peers: bits per second, may be infinite.
 struct card_rates {
   double send = 0;
   double receive = 0;
@@ -31,22 +31,23 @@ struct card_rates {
 
 struct hosts_file;
 
-/// Which links join the nodes of a simulated run. Every node reaches every other; a link is never faster than the cards
-/// at its ends. Immutable. Threads: safe.
+/// The links between the nodes of a simulated run. Every node reaches every other; a link is never faster than the
+/// cards at its ends. Immutable. Threads: safe.
 class network {
 public:
   virtual ~network() = default;
   /// Requires two different nodes.
   virtual link_quality link(rank from, rank to) const = 0;
   virtual card_rates card(rank node) const = 0;
-  /// The machines that its nodes are, of a network that knows them: then workers live where `launch` would put them.
+  /// The machines of the nodes, if the network has them: workers then live where `launch` would put them. Null
+  /// otherwise.
   virtual const hosts_file* hosts() const { return nullptr; }
 };
 
 /// The largest number of nodes of a network: workers, and masters if there are any.
 inline constexpr std::size_t max_nodes = topology::max_workers + 1'024;
 
-/// Numbers the ordered pairs of nodes, whatever the size of the network.
+/// Numbers the ordered pairs of nodes, independently of the size of the network.
 constexpr std::uint64_t link_number(rank from, rank to) noexcept { return std::uint64_t{from} << 32 | to; }
 constexpr rank sender_of(std::uint64_t link) noexcept { return static_cast<rank>(link >> 32); }
 constexpr rank receiver_of(std::uint64_t link) noexcept { return static_cast<rank>(link); }
@@ -59,27 +60,27 @@ struct network_entry {
 /// All networks: ideal, uniform, datacentre, the grid of Tang et al., wan, matrix, hosts.
 const registry<network_entry>& networks();
 
-/// What a user changes about single links; what is not given stays.
+/// A user's changes to single links; absent values stay unchanged.
 struct link_override {
-  std::optional<rank> from = {}, to = {}; ///< nothing: every node
+  std::optional<rank> from = {}, to = {}; ///< absent: every node
   std::optional<double> latency_s = {}, bits_per_second = {}, jitter_s = {};
 };
 
 /// Reads "0-3:bandwidth=1e6", which changes both directions between nodes 0 and 3, "0-to-3:latency=0.1,jitter=0.01",
 /// which changes one, "0-all:..." or "all-to-0:...", which change the links of one node, or several of these joined by
 /// ';'. Seconds and bits per second. No character means anything to a shell.
-/// @error errc::usage when the text is not of that form, or a value is out of range
+/// @error errc::usage if the text is not of that form, or a value is out of range
 std::vector<link_override> parse_link_overrides(std::string_view text);
 
-/// The same network with some of its links changed; where several overrides name a link the last one counts. A card is
-/// as fast as the fastest of its links. Memory and time: O(changed links).
-/// @error errc::usage when there is no such node
+/// The same network with some of its links changed; if several overrides name a link, the last one counts. A card is as
+/// fast as the fastest of its links. Memory and time: O(changed links).
+/// @error errc::usage if there is no such node
 std::shared_ptr<const network> with_overrides(std::shared_ptr<const network> base, std::size_t nodes,
                                               std::span<const link_override> overrides);
 
 /// The network that a user names, e.g. "tang-best:latency=0.02", with its overrides.
-/// @error errc::usage when there is no such network, parameter or node
-/// @error errc::bad_data, errc::io when its file is wrong or cannot be read; names file and line
+/// @error errc::usage if there is no such network, parameter or node
+/// @error errc::bad_data, errc::io if its file is wrong or cannot be read; names file and line
 std::shared_ptr<const network> make_network(std::string_view text, std::size_t nodes,
                                             std::span<const link_override> overrides = {});
 

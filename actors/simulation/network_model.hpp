@@ -8,13 +8,13 @@
 
 namespace gossamer::actors {
 
-/// What becomes of a frame that is sent.
+/// The times of a frame on the network.
 struct flight {
   virtual_time sent;    ///< the last bit has left the sender's card, which is free for the next frame
   virtual_time arrives; ///< the first bit reaches the receiver's card
 };
 
-/// When frames arrive that are sent over a network whose nodes have one full-duplex card each.
+/// Computes when frames arrive over a network whose nodes have one full-duplex card each.
 ///
 /// A frame of S bits passes three stages, each of which serves its frames one after the other in the order they come:
 /// the sender's card, for S / send rate; the link, for S / bandwidth, behind a latency with jitter; the receiver's
@@ -36,12 +36,13 @@ public:
   /// @param number differs between the frames of one link; picks the jitter
   flight send(virtual_time now, rank from, rank to, std::size_t bytes, std::uint64_t number);
 
-  /// From a node to another one, of what takes no bandwidth. @param number as of `send`, apart from those of frames
+  /// Latency from a node to another one, for a message that takes no bandwidth. @param number as of `send`, with a
+  /// range apart from that of frames
   virtual_time latency(rank from, rank to, std::uint64_t number) const;
 
-  /// When the last bit is in. Requires calls in the order of `arrival`, for each receiver; frames that arrive at the
-  /// same time are received in the order of the calls.
-  /// @param arrival what `send` said
+  /// Time at which the last bit is in. Requires calls in the order of `arrival`, for each receiver; frames that arrive
+  /// at the same time are received in the order of the calls.
+  /// @param arrival as `send` returned it
   virtual_time receive(virtual_time arrival, rank to, rank from, std::size_t bytes);
 
 private:

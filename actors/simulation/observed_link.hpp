@@ -5,7 +5,7 @@
 
 namespace gossamer::actors {
 
-/// Outermost of a simulated world's links: tells the auditor what is really sent, and charges for it.
+/// Outermost of a simulated world's links: tells the auditor each frame that is sent, and charges for it.
 class observed_link final : public link {
 public:
   /// @param observer, meter outlive the link

@@ -28,14 +28,14 @@ simulation_observer::simulation_observer(std::size_t workers, std::size_t master
     : now_(now), meter_(meter), check_(check), trace_(trace), user_(user), blame_(workers + masters),
       steps_(workers + masters), waits_(workers + masters), waits_since_(workers + masters), busy_(workers + masters),
       time_used_(workers + masters), first_master_(static_cast<rank>(workers)) {
-  if (trace_) // so that faults stand on top, and workers in order
+  if (trace_) // fixes the order of rows: faults on top, workers by rank
     for (rank i = 0; i < workers + masters; ++i)
       worker_track(i);
 }
 
 std::string simulation_observer::name_of(rank who) const { return actors::name_of(who, first_master_); }
 
-/// splitmix64's finaliser (Steele, Lea, Flood 2014) over a running sum.
+/// The finaliser of splitmix64 (Steele, Lea, Flood 2014) over a running sum.
 void simulation_observer::mix(std::uint64_t word) noexcept {
   hash_ += word + 0x9E3779B97F4A7C15u;
   hash_ = (hash_ ^ (hash_ >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -118,7 +118,8 @@ std::string simulation_observer::who_waits() const {
   return fmt::format("{}", fmt::join(named, "; "));
 }
 
-// -- told by the leader ------------------------------------------------------------------------------------------------
+// -- told by the leader
+// ------------------------------------------------------------------------------------------------
 
 void simulation_observer::on_progress(const progress_record& p) {
   if (user_)
@@ -197,7 +198,7 @@ void simulation_observer::wait_ends(rank who, rank whom) {
     end_waits(who);
 }
 
-/// The last of the waits that overlapped is over. What was handled meanwhile counts for itself.
+/// Ends overlapping waits when the last one is over. Handlers that ran meanwhile are not counted as waiting.
 void simulation_observer::end_waits(rank who) {
   const auto& [since, busy_until_then] = waits_since_[who];
   time_used_[who].of(activity::communicating) +=
@@ -211,7 +212,8 @@ void simulation_observer::step_begins(rank who, std::uint64_t t, const view& v) 
 }
 
 void simulation_observer::delivered(rank who, const frame& f) {
-  if (++frames_since_step_ <= 1000 + 16 * waits_.size() * waits_.size()) // a round of all with all, many times over
+  if (++frames_since_step_
+      <= 1000 + 16 * waits_.size() * waits_.size()) // more than a round of all workers with all, many times over
     last_progress_ = now_;
   mix(static_cast<std::uint64_t>(now_.count()));
   mix(std::uint64_t{f.source} << 32 ^ who);

@@ -12,49 +12,46 @@
 
 namespace gossamer::actors {
 
-/// Sees everything that happens in a simulated run: hashes it, draws it, asks the auditor, and knows who waits for
-/// whom.
+/// Sees all events of a simulated run: hashes them, draws them, passes them to the auditor, and keeps the list of
+/// waits.
 class simulation_observer final : public witness, public run_observer {
 public:
   /// @param now   the world's clock; outlives this object
-  /// @param meter of the work that is being done now; outlives this object
+  /// @param meter of the present work; outlives this object
   /// @param check null: nothing is checked
   /// @param trace null: nothing is drawn
-  /// @param user  hears what the leader says, too; may be null
+  /// @param user  told of the leader's records as well; may be null
   simulation_observer(std::size_t workers, std::size_t masters, const virtual_time& now, const cost_meter& meter,
                       auditor* check, trace_recorder* trace, run_observer* user);
 
-  // -- told by the world
-  // -----------------------------------------------------------------------------------------------
+  // -- told by the world ----------------------------------------------------------------------------------------------
 
   void carries(const frame& f);
   /// A frame has left `from` and will be at `to`.
   void flies(rank to, const frame& f, virtual_time sent, virtual_time received);
   void computes(rank who, std::uint64_t step, virtual_time begins, virtual_time ends);
   void computed(rank who, std::uint64_t step, double loss);
-  /// `who` handles a message from now on, and is busy so long.
+  /// `who` begins to handle a message, and is busy for the sum of the shares.
   void works(rank who, std::span<const work_share> shares);
   void fault(const std::string& what, bool on);
 
   std::uint64_t hash() const noexcept { return hash_; }
   virtual_time last_step() const noexcept { return last_step_; }
-  /// When a step was done, or a frame came that a step may still be waiting for: not so many come between two steps
-  /// that it could go on like this for ever.
+  /// Time of the last step, or of the last frame that a step may be waiting for. The frames that count between two
+  /// steps are limited, so that progress without steps comes to an end.
   virtual_time last_progress() const noexcept { return last_progress_; }
-  /// "worker 3 waits for model 17 of worker 2; ...", of all that wait; if nobody does, in which step each worker is.
+  /// "worker 3 waits for model 17 of worker 2; ...", for all waits; the step of each worker if none waits.
   std::string who_waits() const;
   blame_table& blame() noexcept { return blame_; }
   const std::vector<time_use>& time_used() const noexcept { return time_used_; }
 
-  // -- told by the leader
-  // -----------------------------------------------------------------------------------------
+  // -- told by the leader ---------------------------------------------------------------------------------------------
 
   void on_progress(const progress_record& p) override;
   void on_evaluation(const evaluation_record& r) override;
   void on_event(double time_s, const std::string& what) override;
 
-  // -- told by the workers
-  // ---------------------------------------------------------------------------------------------
+  // -- told by the workers --------------------------------------------------------------------------------------------
 
   void begins(rank who, std::uint32_t incarnation) override;
   void ends(rank who, std::uint32_t incarnation) override;
@@ -101,12 +98,12 @@ private:
   virtual_time last_step_{}, last_progress_{};
   std::uint64_t frames_since_step_ = 0;
   blame_table blame_;
-  std::vector<std::uint64_t> steps_;     // that they began last
+  std::vector<std::uint64_t> steps_;     // last begun step of each worker
   std::vector<std::vector<wait>> waits_; // of each worker
-  std::vector<waiting> waits_since_;     // where there are any: the first of those that overlap
-  std::vector<virtual_time> busy_;       // with handlers, so far
+  std::vector<waiting> waits_since_;     // the first of the overlapping waits, if there are any
+  std::vector<virtual_time> busy_;       // time spent in handlers so far
   std::vector<time_use> time_used_;
-  std::map<std::string, virtual_time> faults_; // that are on, since when
+  std::map<std::string, virtual_time> faults_; // faults that are on, with their begin
   rank first_master_;
 };
 

@@ -9,7 +9,7 @@ namespace gossamer::actors {
 
 namespace {
 
-/// The fastest of a node's changed links in one direction, and how many there are.
+/// The fastest of a node's changed links in one direction, and their number.
 struct fastest {
   double bits_per_second = 0;
   std::size_t links = 0;
@@ -18,7 +18,7 @@ struct fastest {
     bits_per_second = std::max(bits_per_second, link.bits_per_second);
     ++links;
   }
-  /// Of all links of the node. `base`: the rate of the card without the changes.
+  /// Rate of the fastest of all links. `base`: the rate of the card without the changes.
   double rate(double base, std::size_t nodes) const {
     return links == nodes - 1 ? bits_per_second : std::max(base, bits_per_second);
   }

@@ -9,23 +9,23 @@
 
 namespace gossamer::actors {
 
-/// Notices when virtual time stands still: where messages take no time, an algorithm that sends one after the other
+/// Detects that virtual time stands still: where messages take no time, an algorithm that sends one after the other
 /// never lets it go on. Threads: one at a time.
 class standstill {
 public:
   explicit standstill(std::uint64_t participants)
       : most_at_the_end_(20'000 + 100 * participants), most_(most_at_the_end_ + 100 * participants * participants) {}
 
-  /// Time has gone on, or a gradient is done.
+  /// Notes that time has gone on, or a gradient is done.
   void over() noexcept { messages_ = 0; }
-  /// Somebody waits for the end of the run, of which everybody hears in messages that may take no time.
+  /// Lowers the limit once the end of the run is being announced, by messages that may take no time.
   void hurry() noexcept {
     most_ = most_at_the_end_;
     messages_ = 0;
   }
 
-  /// A message is about to be handled.
-  /// @error errc::usage when there were more than any round of so many workers takes, all of them without time
+  /// Counts a message that is about to be handled.
+  /// @error errc::usage after more messages without time than any round of that many workers takes
   void count(virtual_time now) {
     if (++messages_ > most_)
       throw error(errc::usage,

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::size_t regions = 4;
 
-// One way, in milliseconds, about half of what public clouds show as round trips between Frankfurt, Virginia, Oregon
-// and Singapore.
+// One way, in milliseconds: about half of the round trips between Frankfurt, Virginia, Oregon and Singapore that public
+// clouds show.
 constexpr std::array<std::array<double, regions>, regions> latency_ms{{
     {1, 45, 72, 80},
     {45, 1, 32, 110},
@@ -18,7 +18,7 @@ constexpr std::array<std::array<double, regions>, regions> latency_ms{{
     {80, 110, 83, 1},
 }};
 
-// The line that joins a node to the world, in turn.
+// Rates of the lines that join nodes to the world, in turn.
 constexpr std::array access_bits_per_second{1e9, 500e6, 250e6, 100e6};
 
 class wan final : public network {

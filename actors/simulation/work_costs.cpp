@@ -1,6 +1,6 @@
 #include "gossamer/actors/simulation/work_costs.hpp"
 
-#include "gossamer/actors/hosting/thread_time.hpp"
+#include "gossamer/actors/run/thread_time.hpp"
 #include "gossamer/compress/sign_bits.hpp"
 #include "gossamer/compress/sign_sums.hpp"
 
@@ -15,10 +15,10 @@ constexpr std::size_t most_elements = 1 << 18, least_elements = 1 << 10;
 constexpr std::uint64_t timed_bytes = 1 << 20;
 constexpr int repetitions = 7;
 
-/// Nanoseconds for each byte of `bytes`: the least of several times, each long enough for the clock.
+/// Nanoseconds for each byte of `bytes`: the minimum of several measurements, each long enough for the clock.
 template <class Action>
 double per_byte(std::uint64_t bytes, Action action) {
-  action(); // so that memory is there
+  action(); // allocates the memory
   const auto in_a_row = 1 + timed_bytes / bytes;
   auto least = std::chrono::duration<double>::max();
   for (int i = 0; i < repetitions; ++i) {
@@ -64,7 +64,7 @@ work_costs::coding measure_sign_sums(vec v) {
   return {.encode_byte = encode, .decode_byte = per_byte(bytes, [&] { compress::sign_sums::decode(p, v.size(), 2); })};
 }
 
-/// The bytes of a frame are written by the sender, and read by the receiver.
+/// Mean of writing and reading a byte of a frame, as done by the sender and the receiver.
 double measure_frame_byte(const vec& v) {
   auto pool = v.pool();
   const frame f{.label = {frame_kind::model}, .body = compress::make_codec("identity")->encode(v, any_random(), 0)};
@@ -101,7 +101,7 @@ const work_costs& default_costs() {
 
 work_costs measure_costs(const experiment& e) {
   const auto v = normal_vector(e.pool, std::clamp(e.initial.size(), least_elements, most_elements));
-  auto costs = default_costs(); // among them what an actor takes for a frame, which is not measured
+  auto costs = default_costs(); // with the cost of a frame's way through an actor, which is not measured
   auto y = v;
   costs.arithmetic_byte = per_byte(3 * sizeof(float) * v.size(), [&] { y += 0.5f * v; });
   std::vector<std::uint32_t> words(v.size());

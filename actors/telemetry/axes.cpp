@@ -12,12 +12,12 @@ namespace gossamer::actors::detail {
 namespace {
 
 constexpr int about_ticks = 5;
-constexpr int few_decades = 2; // have ticks at 1, 2, 5, 10, 20, ...; more have them at powers of ten
+constexpr int few_decades = 2; // at most this many have ticks at 1, 2, 5, 10, 20, ...; more have them at powers of ten
 constexpr int most_ticks = 8;  // at powers of ten
 constexpr std::array steps{1., 2., 5.};
 constexpr double rounding = 1e-9;
 
-/// Okabe and Ito's, without the yellow that white swallows.
+/// The colours of Okabe and Ito, without the yellow that is hard to see on white.
 constexpr std::array<std::string_view, 7> colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                   "#e69f00", "#56b4e9", "#000000"};
 constexpr std::array<std::string_view, 3> dashes{"none", "6 4", "2 3"};

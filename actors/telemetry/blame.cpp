@@ -21,7 +21,7 @@ struct blame_table::worker_row {
   std::int64_t computed = 0, own_gradient = 0, peers = 0;
   std::optional<std::uint32_t> worst_peer{};
   std::int64_t worst = 0;
-  std::int64_t blamed = 0; ///< how long others waited for this worker
+  std::int64_t blamed = 0; ///< time in which others waited for this worker
 };
 
 struct blame_table::wait_row {

@@ -24,15 +24,15 @@ struct line_panel {
 struct bar_panel {
   struct bar {
     std::string label;
-    std::vector<double> parts; ///< one for each of `parts`; what is not finite has no height
+    std::vector<double> parts; ///< one for each of `parts`; a value that is not finite has no height
   };
   std::string title, y_label;
   std::vector<std::string> parts; ///< their names
   std::vector<bar> bars;
 };
 
-/// SVG pictures: panels in two columns (one if it is alone), with one legend below, of the first panel's lines or
-/// parts; all panels have the same ones. Without anything to draw a panel is empty.
+/// SVG pictures: panels in two columns (in one if there is a single panel), with one legend below. The legend shows the
+/// first panel's lines or parts; all panels have the same ones. A panel without data is empty.
 std::string draw(std::string_view title, std::span<const line_panel> panels);
 std::string draw(std::string_view title, std::span<const bar_panel> panels);
 

@@ -16,7 +16,7 @@ namespace {
 
 using namespace detail;
 
-/// What an axis can show.
+/// A value that an axis can show.
 struct quantity {
   std::string_view name, label;
   double (*value)(const evaluation_record&);
@@ -63,7 +63,7 @@ std::vector<line> lines(std::span<const recorded_run> runs, const quantity& x, c
   return result;
 }
 
-/// Big numbers in thousands, millions, ...: the unit that the axis shall be labelled with.
+/// Divides big numbers into thousands, millions, ...: @returns the unit for the axis
 std::string_view shorten(std::vector<line>& lines, double largest) {
   static constexpr std::array units{"bit", "kbit", "Mbit", "Gbit", "Tbit", "Pbit", "Ebit"};
   std::size_t i = 0;

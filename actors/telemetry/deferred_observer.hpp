@@ -5,10 +5,10 @@
 
 namespace gossamer::actors {
 
-/// Hands on to another observer what it hears, in a side thread, so that a run does not wait for who watches it.
-/// Evaluations and events are kept until then, however long that takes: about 100 bytes each. Of progress, which the
-/// next record corrects, no more than `most_progress_waiting` records wait; the others are left out and counted.
-/// What the other one throws, the next call here throws.
+/// Hands records on to another observer in a side thread, so that a run does not wait for its watcher. Evaluations and
+/// events wait for as long as it takes: about 100 bytes each. Progress records, which the next one corrects, wait up to
+/// `most_progress_waiting`; further ones are left out and counted. An exception of the inner observer is thrown by the
+/// next call here.
 class deferred_observer final : public run_observer {
 public:
   /// @param thread outlives this object

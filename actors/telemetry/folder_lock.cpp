@@ -17,7 +17,7 @@ namespace gossamer::actors {
 folder_lock::folder_lock(const std::filesystem::path& folder) : path_(folder / "run.lock") {
   constexpr int everybody_reads = 0644;
   do {
-    if (file_ >= 0) // whose owner has let it go, and removed it, in between
+    if (file_ >= 0) // the file's owner has released and removed it in between
       close(file_);
     file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, everybody_reads);
     if (file_ < 0)
@@ -34,7 +34,7 @@ folder_lock::folder_lock(const std::filesystem::path& folder) : path_(folder / "
 }
 
 folder_lock::~folder_lock() {
-  if (is_in_place()) // else the folder is another one by now
+  if (is_in_place()) // otherwise another folder has this name by now
     unlink(path_.c_str());
   close(file_);
 }
@@ -52,7 +52,7 @@ std::string folder_lock::holder() const {
   return length > 0 ? text.data() : "another process";
 }
 
-/// Without room for it nobody hears who it is, and the lock holds all the same.
+/// Writes the holder's name into the lock. Without room for it the name is missing, and the lock holds all the same.
 void folder_lock::sign() const {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);

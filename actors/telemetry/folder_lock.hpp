@@ -5,14 +5,13 @@
 
 namespace gossamer::actors {
 
-/// Keeps other processes from writing a run into the same folder, on this machine and on others that share it. It is
-/// let go when it is destroyed, and when the process ends, however it ends. Where a file system knows no locks, nobody
-/// is kept away.
-/// Format: run.lock, locked by flock(2), says who has it.
+/// Keeps other processes from writing a run into the same folder, on this machine and on others that share it. The lock
+/// ends with this object, and with the process, however it ends. On a file system without locks it has no effect.
+/// Format: run.lock, locked by flock(2), names the holder.
 class folder_lock {
 public:
-  /// @param folder is there
-  /// @error errc::usage when another one has it, with who that is; errc::io when the system refuses
+  /// @param folder exists
+  /// @error errc::usage if another process has it, with its name; errc::io if the system refuses
   explicit folder_lock(const std::filesystem::path& folder);
   folder_lock(const folder_lock&) = delete;
   folder_lock& operator=(const folder_lock&) = delete;

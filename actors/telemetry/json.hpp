@@ -9,7 +9,7 @@ namespace gossamer::actors {
 /// One line of metrics.jsonl, without the newline. A number that is not finite is written as null.
 std::string to_json(const evaluation_record& record);
 
-/// Reads such a line; null is NaN, except for the accuracy, where it is none. Fields of later versions are ignored.
+/// Reads such a line; null is NaN, except for the accuracy, which is then absent. Fields of later versions are ignored.
 /// @error errc::bad_data without the place in the file
 evaluation_record evaluation_from_json(std::string_view line);
 

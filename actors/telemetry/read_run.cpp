@@ -16,7 +16,7 @@ constexpr auto remedy = "name folders that gossamer train has written";
 
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30, longest_line = std::uint64_t{1} << 20;
 
-/// Also where the system refuses.
+/// Replaces the remedy of errors, those of the system included.
 template <class Action>
 auto with_remedy(const Action& action) {
   try {

@@ -18,10 +18,10 @@ struct evaluation_record {
   std::optional<double> test_accuracy;
   double consensus_distance = 0;  ///< sqrt((1/n) sum_i ||x_i - mean x||^2)
   std::uint64_t payload_bits = 0; ///< sent by all workers so far, as papers count
-  std::uint64_t wire_bits = 0;    ///< the same with headers and padding
+  std::uint64_t wire_bits = 0;    ///< as `payload_bits`, with headers and padding
 };
 
-/// How far a run is; several a second.
+/// The progress of a run; several records a second.
 struct progress_record {
   double epoch = 0;
   double planned_epochs = 0;
@@ -32,13 +32,13 @@ struct progress_record {
   double bits_per_second = 0;  ///< payload
   double remaining_s = 0;
   std::size_t nodes = 1;      ///< processes that share the run
-  std::size_t nodes_lost = 0; ///< of them
+  std::size_t nodes_lost = 0; ///< lost nodes among them
 };
 
 enum class run_end { planned, seconds, interrupted };
 std::string to_string(run_end end);
 
-/// What a run came to: summary.json.
+/// The result of a run: summary.json.
 struct run_summary {
   std::string algorithm;
   std::size_t workers = 0;
@@ -46,26 +46,26 @@ struct run_summary {
   run_end end = run_end::planned;
   evaluation_record final;
   std::vector<std::uint64_t> steps_per_worker;
-  /// How many gradients were so many versions old when they were applied: updates of a model between the reading of it
-  /// and the application of its gradient. Of masters' models, counted there (with several masters, at the last one); of
-  /// a worker's own model, 0, since nobody else's gradient changes it; in pairwise averaging, updates of all workers
-  /// together, in the order in which the leader heard of them. Empty in synchronous runs.
+  /// Number of gradients by their staleness when they were applied: updates of a model between reading it and applying
+  /// its gradient. Masters count for their models (with several masters, the last one). A worker's own model counts 0,
+  /// since no other worker's gradient changes it. In pairwise averaging, updates of all workers count, in the order of
+  /// their reports to the leader. Empty in synchronous runs.
   std::map<std::uint64_t, std::uint64_t> staleness;
-  std::uint64_t stale_frames = 0; ///< that nobody received in their step or the next: an algorithm's fault
-  std::uint64_t lost = 0;         ///< deaths of workers that were noticed
+  std::uint64_t stale_frames = 0; ///< not received in their step or the next: an algorithm's fault
+  std::uint64_t lost = 0;         ///< noticed deaths of workers
   std::uint64_t returned = 0;     ///< workers that were started anew
-  std::uint64_t unreported = 0;   ///< deaths together with a process: of what was done last, no report has come
-  std::uint64_t views = 0;        ///< changes of who takes part
-  std::uint64_t unfinished = 0;   ///< workers that were still within a step when a run that was stopped was given up
+  std::uint64_t unreported = 0;   ///< deaths together with a process: no report of the last actions has come
+  std::uint64_t views = 0;        ///< changes of the members
+  std::uint64_t unfinished = 0;   ///< workers that were still within a step when a stopped run was given up
 };
 
-/// Watches a run. Called by whoever leads, one call at a time; may throw, which ends the run with that error.
+/// Watches a run. Called by the leader, one call at a time; may throw, which ends the run with that error.
 class run_observer {
 public:
   virtual ~run_observer() = default;
   virtual void on_progress(const progress_record&) {}
   virtual void on_evaluation(const evaluation_record&) {}
-  /// Something worth a line: a worker is lost, or comes back.
+  /// An event worth a line: a worker is lost, or comes back.
   virtual void on_event(double /*time_s*/, const std::string& /*what*/) {}
 };
 

@@ -44,7 +44,7 @@ std::set<int> numbers_in(const fs::path& parent) {
   return numbers;
 }
 
-/// One that has fallen silent, and is followed, may have it still.
+/// Locks the folder, or returns null: the silent process that this one follows may still hold the lock.
 std::unique_ptr<const folder_lock> lock_if_free(const fs::path& folder) {
   try {
     return std::make_unique<const folder_lock>(folder);
@@ -72,12 +72,12 @@ run_folder::run_folder(fs::path folder, bool overwrite) : folder_(std::move(fold
   for (const auto* name : file_names)
     if (fs::exists(folder_ / name))
       make_room(folder_ / name);
-  if (fs::is_directory(folder_ / "checkpoints")) // or this run would be gone on with from one of another run
+  if (fs::is_directory(folder_ / "checkpoints")) // otherwise this run could be resumed from a checkpoint of another one
     make_room(folder_ / "checkpoints");
   open_metrics("w");
 }
 
-/// The metrics go into another file: whoever wrote the one before may wake, and go on writing for a moment.
+/// Writes the metrics into a new file: the former writer may wake, and go on writing to the old one for a moment.
 run_folder::run_folder(fs::path folder) : folder_(std::move(folder)), lock_(lock_if_free(folder_)) {
   write("metrics.jsonl", [this](std::FILE* out) {
     visit_evaluations(folder_, [out](std::string_view line, const evaluation_record&) {
@@ -148,7 +148,7 @@ void run_folder::discard() noexcept {
   for (const auto* name : file_names)
     fs::remove(folder_ / name, ignored);
   lock_.reset();
-  fs::remove(folder_, ignored); // fails where something else is in it
+  fs::remove(folder_, ignored); // fails if other files are in it
 }
 
 fs::path run_folder::make_next(const fs::path& parent, std::string_view name) {
@@ -160,14 +160,14 @@ fs::path run_folder::make_next(const fs::path& parent, std::string_view name) {
   for (int number = 1;; ++number) {
     if (taken.contains(number))
       continue;
-    // A folder of the bare number is a lock: who makes it alone decides about the number, and gives it its name.
+    // A folder of the bare number is a lock: the process that makes it decides about the number, and gives it its name.
     const auto lock = parent / fmt::format("{:03}", number);
     if (!fs::create_directory(lock, problem)) {
-      if (problem && problem != std::errc::file_exists) // which it also says of a folder that has been named since
+      if (problem && problem != std::errc::file_exists) // the error, too, for a folder that has been named since
         refuse(lock, problem.message().c_str());
       continue;
     }
-    taken = numbers_in(parent); // somebody may have named a folder since the last look
+    taken = numbers_in(parent); // another process may have named a folder since the last look
     if (taken.contains(number)) {
       fs::remove(lock, problem);
       continue;

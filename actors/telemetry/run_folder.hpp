@@ -11,22 +11,22 @@
 
 namespace gossamer::actors {
 
-/// Where a run leaves what it found: config.toml, metrics.jsonl (a line per evaluation, flushed at once), and, when the
-/// run has ended, summary.json and plot.svg; of simulations and faults also faults.toml, costs.toml, blame.txt,
-/// blame.json and trace.json. A file that is there is whole: all but metrics.jsonl are written beside their place and
-/// moved into it. A run that failed leaves no summary.json. As long as this lives, no other process can write a run
-/// there: see `folder_lock`.
+/// The folder for the results of a run: config.toml, metrics.jsonl (a line per evaluation, flushed at once), and, when
+/// the run has ended, summary.json and plot.svg; for simulations and faults also faults.toml, costs.toml, blame.txt,
+/// blame.json and trace.json. A file that exists is whole: all but metrics.jsonl are written beside their place and
+/// moved into it. A run that failed leaves no summary.json. As long as this object lives, no other process can write a
+/// run there: see `folder_lock`.
 ///
-/// @error errc::io from every member when the system refuses (disk full, read-only folder), naming the file
+/// @error errc::io from every member if the system refuses (disk full, read-only folder), naming the file
 class run_folder final : public run_observer {
 public:
-  /// Creates the folder. @error errc::usage when it already holds a run, unless `overwrite`, and when another process
+  /// Creates the folder. @error errc::usage if it already holds a run, unless `overwrite`, and if another process
   /// writes one there
   run_folder(std::filesystem::path folder, bool overwrite);
 
-  /// Goes on in the folder of a run whose process has died, or has fallen silent: behind the evaluations that it had
-  /// written. What it still writes, should it live, is lost.
-  /// @error errc::io when there is no run, or it cannot be written to
+  /// Goes on in the folder of a run whose process has died, or has fallen silent, behind the evaluations that it had
+  /// written. If that process lives, its later output is lost.
+  /// @error errc::io if there is no run, or it cannot be written to
   static run_folder taken_over(std::filesystem::path folder);
 
   void write(std::string_view name, std::string_view text);
@@ -35,16 +35,16 @@ public:
   void on_evaluation(const evaluation_record& record) override;
   /// Writes plot.svg and summary.json.
   void finish(const run_summary& summary);
-  /// The same with another text for summary.json: one that knows more.
+  /// Writes plot.svg, and this longer text as summary.json.
   void finish(const run_summary& summary, std::string_view json);
 
   const std::filesystem::path& path() const noexcept { return folder_; }
 
-  /// Makes a folder with the next free number: `parent`/001-`name`, 002-, ... However many processes do so at once,
-  /// each gets a number of its own.
+  /// Makes a folder with the next free number: `parent`/001-`name`, 002-, ... Processes that do so at once each get a
+  /// number of their own.
   static std::filesystem::path make_next(const std::filesystem::path& parent, std::string_view name);
 
-  /// Takes back what was written, and the folder if nothing else is in it: for a run that could not even start.
+  /// Removes the written files, and the folder if nothing else is in it: for a run that could not even start.
   void discard() noexcept;
 
 private:
@@ -56,7 +56,7 @@ private:
   };
 
   std::filesystem::path folder_;
-  std::unique_ptr<const folder_lock> lock_; // let go last; null: whoever fell silent may still have it
+  std::unique_ptr<const folder_lock> lock_; // destroyed last; null: a silent process may still hold it
   std::unique_ptr<std::FILE, close_file> metrics_;
 };
 

@@ -101,7 +101,7 @@ void side_thread::work(const std::shared_ptr<shared>& state) {
     } catch (...) {
       failure = std::current_exception();
     }
-    what = nullptr; // what it owned ends before anybody learns that it is done
+    what = nullptr; // destroys the task's data before any waiter learns that it is done
     lock.lock();
     state->at_work = false;
     if (failure) {

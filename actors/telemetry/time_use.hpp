@@ -8,13 +8,13 @@
 
 namespace gossamer::actors {
 
-/// What the time of a worker goes to, as figure 5 of Wu et al. (2022) tells it apart.
+/// The activities of a worker that figure 5 of Wu et al. (2022) distinguishes.
 enum class activity : std::uint8_t { computing, compressing, communicating };
 inline constexpr std::array activities{activity::computing, activity::compressing, activity::communicating};
 std::string to_string(activity what);
 
-/// How long a worker was busy with what, in nanoseconds: computing is its gradients and its arithmetic; communicating
-/// is the handling of frames, and waiting for those of others without anything to handle, if for several then once. A
+/// Times of a worker's activities, in nanoseconds. Computing: its gradients and its arithmetic. Communicating: the
+/// handling of frames, and waiting for frames of others while there is no work; overlapping waits count once. A
 /// gradient is computed beside the rest, so the three need not add up to the run.
 struct time_use {
   std::array<std::int64_t, activities.size()> ns{};

@@ -16,7 +16,7 @@ namespace gossamer::actors {
 
 /// A row of the picture: a worker, a link, a fault.
 enum class trace_track : std::uint32_t {};
-/// A text that events share: what happened, or what a number says about it.
+/// A text that events share: the name of an event, or of a number.
 enum class trace_name : std::uint32_t {};
 
 struct trace_argument {
@@ -25,14 +25,14 @@ struct trace_argument {
 };
 using trace_arguments = std::initializer_list<trace_argument>;
 
-/// Records what happened when, and writes it as a file that Perfetto (ui.perfetto.dev) and chrome://tracing show.
+/// Records events with their times, and writes them as a file for Perfetto (ui.perfetto.dev) and chrome://tracing.
 ///
 /// Events may be recorded in any order. Times are nanoseconds since the start of the run and not negative. Slices of
 /// one track may overlap: those that neither nest nor are disjoint, as frames in flight on one link, are spread over
-/// lanes ("0 -> 1", "0 -> 1 (2)", ...), as few as will do, because viewers want the slices of a row to nest.
+/// the least number of lanes ("0 -> 1", "0 -> 1 (2)", ...), because viewers want the slices of a row to nest.
 ///
-/// Cost: O(1) and 32 bytes an event, 16 bytes an argument. After `limit` events the recorder stops listening, and the
-/// file says so. Threads: one at a time.
+/// Cost: O(1) and 32 bytes an event, 16 bytes an argument. After `limit` events the recorder refuses further ones, and
+/// the file says so. Threads: one at a time.
 /// Format: "Trace Event Format", the JSON format of Chromium's trace viewer.
 class trace_recorder {
 public:
@@ -42,25 +42,25 @@ public:
   trace_recorder(const trace_recorder&) = delete;
   trace_recorder& operator=(const trace_recorder&) = delete;
 
-  /// The row of that name in that group; groups, and the rows within them, are shown in the order of their first
-  /// mention. A row on which nothing happens is left out of the file.
+  /// The row of that name in that group. Groups, and the rows within them, are shown in the order of their first
+  /// mention. A row without events is left out of the file.
   trace_track track(std::string_view group, std::string_view name);
   /// The handle of a text, for all events that bear it.
   trace_name name(std::string_view text);
 
-  /// Something that lasts; `begin_ns` <= `end_ns`.
+  /// An event with a duration; `begin_ns` <= `end_ns`.
   void slice(trace_track on, trace_name what, std::int64_t begin_ns, std::int64_t end_ns,
              trace_arguments arguments = {});
-  /// Something that takes no time.
+  /// An event without a duration.
   void instant(trace_track on, trace_name what, std::int64_t at_ns, trace_arguments arguments = {});
   /// The value of a curve, e.g. the loss; not drawn unless finite. Curves stand above the rows of the track's group.
   void counter(trace_track on, trace_name what, std::int64_t at_ns, double value);
-  /// One thing led to another: drawn from the slice of `from` that lasts at `from_ns` to the slice of `to` that lasts
+  /// One event led to another: drawn from the slice of `from` that lasts at `from_ns` to the slice of `to` that lasts
   /// at `to_ns` >= `from_ns`, both limits included. Viewers leave out arrows that touch no slice.
   void arrow(trace_name what, trace_track from, std::int64_t from_ns, trace_track to, std::int64_t to_ns);
 
   std::size_t events() const noexcept { return events_.size(); }
-  /// How many events came when the recorder was full.
+  /// Number of events that came when the recorder was full.
   std::size_t refused() const noexcept { return refused_; }
 
   /// Writes the file, in the order of time, in pieces: the memory is 4 bytes an event. Failures are left in the
@@ -95,7 +95,7 @@ private:
   std::int64_t full_ns_ = 0; ///< when the first refused event began
   std::vector<event> events_;
   std::vector<trace_argument> arguments_;
-  std::deque<std::string> names_; ///< never move, so that the map's keys may look into them
+  std::deque<std::string> names_; ///< a deque never moves its elements: the map's keys point into them
   std::unordered_map<std::string_view, trace_name> name_of_;
   std::vector<std::string> groups_;
   std::vector<row> rows_;

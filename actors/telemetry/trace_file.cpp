@@ -1,4 +1,4 @@
-// How a recorded trace becomes a file.
+// Writes a recorded trace to a file.
 #include "gossamer/actors/telemetry/trace.hpp"
 
 #include <fmt/format.h>
@@ -13,21 +13,21 @@ namespace gossamer::actors {
 
 namespace {
 
-/// As a string in JSON; bytes that are no UTF-8 are replaced.
+/// The text as a string in JSON; bytes that are no UTF-8 are replaced.
 std::string json_text(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// The format counts in microseconds.
+/// The format's unit is the microsecond.
 std::string microseconds(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
 
-/// Slices that nest: what viewers call a thread.
+/// Slices that nest: a thread in the viewers' terms.
 struct lane {
   struct interval {
     std::int64_t begin_ns, end_ns;
   };
   std::uint32_t id;
-  std::vector<interval> open{}; ///< outermost first; those that have ended leave when the next one comes
+  std::vector<interval> open{}; ///< outermost first; ended ones are removed when the next one comes
 
   bool admits(const interval& next) {
     while (!open.empty() && open.back().end_ns <= next.begin_ns)
@@ -59,14 +59,14 @@ public:
   }
 
 private:
-  /// What happens at one time: an event, or the arrival of an arrow.
+  /// An event at its time, or the arrival of an arrow.
   struct occasion {
     std::uint32_t event;
     bool arrival;
   };
 
-  /// In the order of time. Of those at the same time, slices come first, the longest before those that nest in it, and
-  /// then the arrows that touch them.
+  /// All occasions in the order of time. At the same time slices come first, the longest before those that nest in it,
+  /// and then the arrows that touch them.
   std::vector<occasion> occasions() const {
     std::vector<occasion> all;
     all.reserve(from_.events_.size());
@@ -122,7 +122,7 @@ private:
     add("{}", e.arguments > 0 ? "}}" : "}");
   }
 
-  /// When the recorder stopped listening: a mark across all rows.
+  /// Marks the time from which the recorder refused events, across all rows.
   void write_full() {
     const auto group = static_cast<std::uint32_t>(from_.groups_.size());
     add("{}{{\"ph\":\"i\",\"name\":\"trace full\",\"ts\":{},\"pid\":{},\"tid\":{},\"s\":\"g\"}}", next_line(),
@@ -165,7 +165,7 @@ private:
     return found->id;
   }
 
-  /// The lane on which something lasts at that time; the one that began last, if there are several.
+  /// The lane with a slice that lasts at that time; the slice that began last, if there are several.
   std::uint32_t lane_at(trace_track on, std::int64_t ns) {
     auto& lanes = lanes_of(on);
     if (lanes.empty())
@@ -200,9 +200,9 @@ private:
 
   const trace_recorder& from_;
   std::FILE* to_;
-  std::vector<std::vector<lane>> lanes_; ///< of every row
+  std::vector<std::vector<lane>> lanes_; ///< by row
   std::vector<bool> group_is_shown_;
-  /// Above the processes, because some viewers take a thread with the number of its process for something special.
+  /// Starts above the processes' numbers: some viewers treat a thread with the number of its process differently.
   std::uint32_t next_lane_ = process(static_cast<std::uint32_t>(from_.groups_.size())) + 1;
   std::vector<std::string> names_; ///< as JSON
   bool first_ = true;

@@ -10,35 +10,35 @@
 
 namespace gossamer::actors {
 
-/// Where a consistent cut through an asynchronous run passes one worker, while nobody stops.
+/// The place of one worker in a consistent cut through an asynchronous run that does not stop.
 ///
-/// Whoever has saved its state tells its peers before it sends them anything else: a marker. Who hears that saves its
-/// own state before it handles what this peer sends next. So nothing that somebody did after the cut is in a state from
-/// before it. Chandy, Lamport: Distributed snapshots, ACM TOCS 1985.
+/// A worker that has saved its state sends its peers a marker before anything else. A peer that receives the marker
+/// saves its own state before it handles later frames of that worker. So no saved state contains the effect of an
+/// action after the cut. Chandy, Lamport: Distributed snapshots, ACM TOCS 1985.
 ///
-/// We differ in what is under way across the cut, which they record with the state of the receiver. Here it is dropped:
-/// a question will be asked again. Where two halves must be done both or not at all (`exchange`), one who has asked
-/// saves only when its half is done, if its peer had answered before the peer's own cut, and otherwise at once; which
-/// of the two it is shows in whether the answer or the marker comes first, since frames of a pair stay in order.
-/// Frames of peers that are past the cut wait meanwhile; answers do not wait for anybody, so this ends.
+/// The paper records the frames under way across the cut with the state of the receiver. Here they are dropped: a
+/// question is asked again. An `exchange` has two halves that must be saved both or not at all. A worker that has asked
+/// saves after its own half if its peer answered before the peer's cut, and otherwise at once. The order of answer and
+/// marker shows which case it is, since frames of a pair stay in order. Frames of peers past the cut wait meanwhile;
+/// answers wait for no worker, so this ends.
 ///
-/// A value; threads: as the worker that it is part of.
+/// A value. Threads: as the worker that it is part of.
 class cut {
 public:
-  /// The leader wants a checkpoint of this number.
+  /// Notes that the leader wants a checkpoint of this number.
   void order(std::uint64_t number) { due_ = std::max(due_, number); }
-  /// This peer is past the cut.
+  /// Notes that this peer is past the cut.
   void marker(rank from, std::uint64_t number) {
     if (number <= last_)
       return;
     order(number);
     past_.insert(from);
-    hurried_ |= asked_ == from; // its answer will be one from behind the cut
+    hurried_ |= asked_ == from; // the peer's answer will be from behind the cut
   }
-  /// Whether the state is to be saved now.
+  /// True if the state is to be saved now.
   bool is_due() const noexcept { return due_ > last_ && (!in_exchange_ || hurried_); }
   std::uint64_t due() const noexcept { return due_; }
-  /// It has been. @returns the frames that have waited for it
+  /// Notes that the state has been saved. @returns the frames that have waited for it
   std::vector<frame> saved() {
     last_ = due_;
     past_.clear();
@@ -46,7 +46,7 @@ public:
     return std::exchange(kept_, {});
   }
 
-  /// Whether this frame has to wait; then it is taken.
+  /// Takes a frame that has to wait. @returns whether it has to
   bool keeps(frame& f) {
     if (due_ == last_ || !past_.contains(f.source))
       return false;
@@ -73,8 +73,8 @@ private:
   std::uint64_t last_ = 0, due_ = 0;
   bool in_exchange_ = false;
   bool hurried_ = false;      ///< by the peer that was asked
-  std::optional<rank> asked_; ///< who has not answered yet
-  std::set<rank> past_;       ///< while this worker is not
+  std::optional<rank> asked_; ///< peer that has not answered yet
+  std::set<rank> past_;       ///< peers past the cut, while this worker is not
   std::vector<frame> kept_;
 };
 

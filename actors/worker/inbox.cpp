@@ -10,7 +10,7 @@ void inbox::reception::await_suspend(std::coroutine_handle<> waiting) {
 }
 
 void inbox::resume(reception& r) {
-  std::erase(waiting_, &r); // before it runs: it may ask for the next frame at once
+  std::erase(waiting_, &r); // before it runs: the coroutine may ask for the next frame at once
   if (witness_ && r.from_)
     witness_->wait_ends(owner_, *r.from_);
   r.waiting_.resume();
@@ -18,7 +18,7 @@ void inbox::resume(reception& r) {
 
 void inbox::deliver(frame f) {
   const auto found = std::ranges::find_if(waiting_, [&](const reception* r) { return r->accepts(f); });
-  if (frozen_ || found == waiting_.end()) {
+  if (held_ || found == waiting_.end()) {
     frames_.push_back(std::move(f));
     return;
   }
@@ -28,7 +28,7 @@ void inbox::deliver(frame f) {
 }
 
 void inbox::thaw() {
-  frozen_ = false;
+  held_ = false;
   const auto served = [this] { return std::ranges::find_if(waiting_, [this](reception* r) { return take(*r); }); };
   for (auto r = served(); r != waiting_.end(); r = served())
     resume(**r);
@@ -38,7 +38,7 @@ void inbox::give_up(const std::function<bool(const reception&)>& hopeless) {
   auto ended = waiting_;
   std::erase_if(ended, [&](const reception* r) { return !hopeless(*r); });
   for (auto* r : ended)
-    if (std::ranges::find(waiting_, r) != waiting_.end()) { // one that runs may end another
+    if (std::ranges::find(waiting_, r) != waiting_.end()) { // a coroutine that runs may end another wait
       take(*r);
       resume(*r);
     }

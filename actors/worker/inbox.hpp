@@ -10,21 +10,21 @@
 
 namespace gossamer::actors {
 
-/// Holds the frames that have arrived until a coroutine asks for them, and the coroutines that ask until theirs
-/// arrives, or will never arrive. A frame that comes early (a neighbour may be a round ahead) simply waits.
+/// Holds frames that have arrived until a coroutine asks for them, and coroutines that ask until their frame arrives,
+/// or will never arrive. A frame that comes early (a neighbour may be a round ahead) waits.
 /// Threads: actor-confined.
 class inbox {
 public:
   /// A wait for one frame.
   class reception {
   public:
-    /// @param from nobody in particular: anybody's
+    /// @param from absent: any sender
     reception(inbox& box, std::optional<rank> from, tag label, bool hopeless) noexcept
         : box_(box), from_(from), label_(label), hopeless_(hopeless) {}
 
-    bool await_ready() { return ((!box_.frozen_ || hopeless_) && box_.take(*this)) || hopeless_; }
+    bool await_ready() { return ((!box_.held_ || hopeless_) && box_.take(*this)) || hopeless_; }
     void await_suspend(std::coroutine_handle<> waiting);
-    /// Nothing when the frame will not come.
+    /// `nullopt` if the frame will not come.
     std::optional<frame> await_resume() noexcept { return std::move(received_); }
 
     std::optional<rank> from() const noexcept { return from_; }
@@ -49,39 +49,39 @@ public:
     std::optional<frame> received_;
   };
 
-  /// A wait for anybody's frame of one kind, which always ends with one.
+  /// A wait for a frame of one kind from any sender. It always ends with a frame.
   struct any_reception : reception {
     using reception::reception;
     frame await_resume() noexcept { return *reception::await_resume(); }
   };
 
-  /// @param heard may be null; hears of waits
+  /// @param heard told of waits; may be null
   explicit inbox(rank owner = 0, witness* heard = nullptr) noexcept : owner_(owner), witness_(heard) {}
 
-  /// The frame with this label from this peer.
-  /// @param hopeless it will not come, unless it is there already
+  /// Awaits the frame with this label from this peer.
+  /// @param hopeless the frame will not come, unless it is there already
   reception receive(rank from, tag label, bool hopeless = false) noexcept { return {*this, from, label, hopeless}; }
-  /// The oldest frame of this kind that nobody else waits for.
+  /// Awaits the oldest frame of this kind that no other wait claims.
   any_reception receive_any(frame_kind kind) noexcept { return {*this, std::nullopt, tag{kind}, false}; }
 
-  /// Whether somebody waits for this frame and no other.
+  /// True if a coroutine waits for this frame in particular.
   bool awaits(const frame& f) const {
     return std::ranges::any_of(waiting_, [&](const reception* r) { return r->from_ && r->accepts(f); });
   }
-  /// Hands a frame to the coroutine that waits for it, which runs at once, or keeps it.
+  /// Hands a frame to the coroutine that waits for it, which runs at once, or else keeps it.
   void deliver(frame f);
 
-  /// From now on frames are kept, and nobody gets one but those who will get no other.
-  void freeze() noexcept { frozen_ = true; }
-  /// Hands out what has come meanwhile.
+  /// Keeps all frames from now on. Only a hopeless wait still gets a frame that is already there.
+  void hold() noexcept { held_ = true; }
+  /// Hands out the frames that have come since `hold`.
   void thaw();
 
-  /// Ends the waits that are hopeless now: their coroutines run at once and get nothing, but for what came while the
-  /// inbox was frozen.
+  /// Ends the waits that have become hopeless: their coroutines run at once and get nothing. The exception is a frame
+  /// that came while the inbox was held.
   void give_up(const std::function<bool(const reception&)>& hopeless);
-  /// Drops frames that nobody will ask for any more.
+  /// Drops frames that no coroutine will ask for.
   void discard(const std::function<bool(const frame&)>& stale) { std::erase_if(frames_, stale); }
-  /// Of coroutines that are about to be destroyed.
+  /// Drops the waits of coroutines that are about to be destroyed.
   void forget_waits();
 
   std::size_t unclaimed() const noexcept { return frames_.size(); }
@@ -92,7 +92,7 @@ private:
 
   rank owner_;
   witness* witness_;
-  bool frozen_ = false;
+  bool held_ = false;
   std::vector<frame> frames_;
   std::vector<reception*> waiting_;
 };

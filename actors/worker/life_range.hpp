@@ -8,7 +8,7 @@
 
 namespace gossamer::actors {
 
-/// Neighbouring ranks in the same of their lives: so thousands who have never died are told in a few bytes.
+/// Neighbouring ranks with the same incarnation number. A list of thousands that have never died takes a few bytes.
 struct life_range {
   rank first = 0;
   std::uint32_t ranks = 0, incarnation = 0;
@@ -28,7 +28,7 @@ inline std::vector<life_range> ranges_of(std::span<const life> lives) {
   return result;
 }
 
-/// @error errc::bad_packet when they are not ascending, or some of them are none of so many participants
+/// @error errc::bad_packet if the ranges are not ascending, or name a rank beyond the participants
 inline std::vector<life> lives_in(std::span<const life_range> ranges, std::size_t participants) {
   std::vector<life> result;
   std::uint64_t next = 0;

@@ -8,7 +8,7 @@
 
 namespace gossamer::actors {
 
-/// What messages call who has a rank: "worker 3", "master 0". @param worker_ranks how many ranks workers may have
+/// Name of the holder of a rank in messages: "worker 3", "master 0". @param worker_ranks number of ranks for workers
 inline std::string name_of(topology::rank i, std::size_t worker_ranks) {
   return i < worker_ranks ? fmt::format("worker {}", i) : fmt::format("master {}", i - worker_ranks);
 }

@@ -9,11 +9,11 @@ namespace gossamer::actors {
 
 using topology::rank;
 
-/// Workers that are about to leave. In a synchronous run all of them pause before one step, so that no round is broken
-/// off; in others the leaving ones do before their next. Then, in the next view, they are left out.
+/// Workers that are about to leave. In a synchronous run all workers pause before one step, so that no round is broken
+/// off. In an asynchronous run the leaving workers pause before their next step. The next view leaves them out.
 struct parting {
   std::uint64_t at = 0;       ///< the step before which all pause; 0 in asynchronous runs
-  std::map<rank, rank> heirs; ///< of those who leave: to whom they hand their residuals (algorithm::residual)
+  std::map<rank, rank> heirs; ///< leaving worker -> worker that gets its residual (algorithm::residual)
 
   friend bool operator==(const parting&, const parting&) = default;
 };

@@ -56,15 +56,15 @@ struct promise<void> : promise_base {
 
 } // namespace detail
 
-/// A coroutine that an actor owns. It starts when it is awaited, or before, when its owner calls `start()`, and runs in
-/// whichever thread delivers what it waits for: the actor's. Awaiting suspends the coroutine, never the thread.
+/// A coroutine that an actor owns. It starts when it is awaited, or earlier when its owner calls `start()`. It runs in
+/// the actor's thread, which delivers what it waits for. Awaiting suspends the coroutine, never the thread.
 ///
-/// An exception that leaves the coroutine is rethrown to whoever awaits it, or by `check()` to its owner. Destroying a
-/// task that has not finished destroys its local variables, wherever it is suspended.
+/// An exception that leaves the coroutine is rethrown by the `co_await` on it, or by its owner's `check()`. Destroying
+/// a task that has not finished destroys its local variables, wherever it is suspended.
 ///
-/// Two faults of g++ 12 to write around. It destroys brace-initialised aggregate temporaries inside a `co_await`
-/// expression twice: name them first. And a loop that awaits in its condition is never entered when its body declares
-/// no local variable (scripts/style_check.py looks for such loops).
+/// Write around two faults of g++ 12. It destroys brace-initialised aggregate temporaries inside a `co_await`
+/// expression twice: name them first. And a loop that awaits in its condition is never entered if its body declares no
+/// local variable (scripts/style_check.py looks for such loops).
 template <class T>
 class [[nodiscard]] task {
 public:
@@ -87,7 +87,7 @@ public:
     handle_.resume();
   }
   bool done() const noexcept { return handle_.done(); }
-  /// Rethrows what ended the coroutine, if something did.
+  /// Rethrows the exception that ended the coroutine, if there is one.
   void check() { handle_.promise().rethrow_problem(); }
 
   bool await_ready() const noexcept { return handle_.done(); }
@@ -117,8 +117,8 @@ inline task<void> promise<void>::get_return_object() {
 
 } // namespace detail
 
-/// Lets coroutines wait until another of the same actor says that something changed: `co_await s.wait()`.
-/// Whoever waits must look again at what it waits for; a notification with nobody waiting is forgotten.
+/// Lets coroutines wait until another coroutine of the same actor reports a change: `co_await s.wait()`. A resumed
+/// coroutine must check its condition again; a notification without a waiting coroutine is forgotten.
 /// Threads: actor-confined.
 class signal {
 public:
@@ -126,19 +126,20 @@ public:
   signal(const signal&) = delete;
   signal& operator=(const signal&) = delete;
 
-  /// Resumes those who wait, in the order in which they began to.
+  /// Resumes the waiting coroutines, in the order in which they began to wait.
   void notify() {
-    for (auto n = waiting_.size(); n > 0 && !waiting_.empty(); --n) { // who runs may wait again, or destroy another
+    for (auto n = waiting_.size(); n > 0 && !waiting_.empty();
+         --n) { // a resumed coroutine may wait again, or destroy another
       const auto next = waiting_.front();
       waiting_.erase(waiting_.begin());
       next.resume();
     }
   }
 
-  /// Of coroutines that have been destroyed.
+  /// Drops coroutines that have been destroyed.
   void forget() noexcept { waiting_.clear(); }
 
-  /// For awaitables that are built on a signal.
+  /// Adds a waiting coroutine, for awaitables that are built on a signal.
   void resume_on_notify(std::coroutine_handle<> waiting) { waiting_.push_back(waiting); }
 
   class waiter {
@@ -148,7 +149,7 @@ public:
     waiter& operator=(const waiter&) = delete;
     ~waiter() {
       if (waiting_)
-        std::erase(signal_.waiting_, waiting_); // its coroutine is destroyed while it waits
+        std::erase(signal_.waiting_, waiting_); // the coroutine is destroyed while it waits
     }
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> waiting) {

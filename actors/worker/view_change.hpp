@@ -4,15 +4,15 @@
 
 namespace gossamer::actors {
 
-/// What a view is a function of, given the run's graph: so much of it has to be told, see `view_maker`.
+/// The part of a view that has to be sent: the rest follows from the run's graph, see `view_maker`.
 struct view_change {
   std::uint32_t number = 1;
   std::uint64_t first_step = 0;
-  std::map<rank, std::uint32_t> lives; ///< of those who are there, masters too: how often each was started before
+  std::map<rank, std::uint32_t> lives; ///< rank of a member or present master -> its incarnation
   std::map<rank, rank> donors;
-  std::int64_t updates_ahead = 0; ///< see view
+  std::int64_t updates_ahead = 0; ///< as in `view`
 
-  static constexpr auto most_updates_ahead = std::int64_t{1} << 62; ///< or less, below 0
+  static constexpr auto most_updates_ahead = std::int64_t{1} << 62; ///< largest magnitude
 
   friend bool operator==(const view_change&, const view_change&) = default;
 };

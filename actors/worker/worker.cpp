@@ -69,27 +69,9 @@ worker::pending_gradient worker::start_full_part(const vec& x, std::uint32_t par
   return start({.step = t, .x = x, .what = gradient_job::kind::full_part, .part = part, .parts = parts});
 }
 
-void hosted_worker::gradient_arrived(gradient_result result) {
-  if (gradient_under_way_ != result.step)
-    return; // it was started before this worker took the state of another one
-  if (!std::isfinite(result.loss))
-    throw diverged(fmt::format("its loss is {}", result.loss));
-  if (result.update) {
-    ++gradients_;
-    if (settings_.witness)
-      settings_.witness->reports(id(), host_.sent());
-    host_.report(step_report{id(), settings_.place.incarnation, gradients_, result.loss, sent(),
-                             std::exchange(stale_frames_, 0)});
-  }
-  gradient_ = std::move(result.gradient);
-  gradient_ready_ = true;
-  gradient_signal_.notify();
-  pass_cut();
-}
-
 void worker::step(compute::optimiser& o, vec& x, const vec& gradient, std::uint64_t t, const vec& at) const {
   if (!x.remote())
-    x = settings_.packing.coder->place(x); // an algorithm may have had it on the host
+    x = settings_.packing.coder->place(x); // an algorithm may have moved it to the host
   o.step_at(at, x, gradient, learning_rate(t));
   prox(x, t);
 }
@@ -110,7 +92,7 @@ vec worker::direction(const vec& x, const vec& gradient, std::uint64_t t) {
 
 packet worker::encode(const compress::codec& c, const vec& v, const random_stream& random, std::uint64_t step) const {
   const auto encoded = [&] {
-    const metered unmetered{nullptr}; // the cost of a codec has all of its parts in it
+    const metered unmetered{nullptr}; // the cost of a codec includes all of its parts
     return settings_.packing.coder->encode(c, v, random, step);
   };
   try {
@@ -126,7 +108,7 @@ packet worker::encode(const compress::codec& c, const vec& v, const random_strea
 
 packet worker::encode_exactly(const vec& v) const {
   static const auto identity = compress::make_codec("identity");
-  return encode(*identity, v, quantise_, 0); // which draws nothing
+  return encode(*identity, v, quantise_, 0); // the identity codec draws no numbers
 }
 
 vec worker::decode(const packet& p, std::size_t size) const {
@@ -139,13 +121,13 @@ vec worker::decode(const packet& p, std::size_t size) const {
 }
 
 void worker::send(rank to, tag label, packet body) {
-  if (expects(to, label)) // who will not answer does not listen either
+  if (expects(to, label)) // a peer that will not answer does not listen either
     host_.send(to,
                {.source = id(), .incarnation = settings_.place.incarnation, .label = label, .body = std::move(body)});
 }
 
-/// Beginning behind its own rank: if everybody began with the lowest, those would have to receive from all sides at
-/// once, and the others nothing.
+/// Sends in the order of ranks, beginning behind this worker's own: if all began with the lowest rank, it would receive
+/// from all sides at once, and the others nothing.
 void worker::send_to_neighbours(tag label, const packet& body) {
   const auto all = neighbours();
   const auto behind = static_cast<std::size_t>(std::ranges::upper_bound(all, id()) - all.begin());
@@ -158,23 +140,6 @@ task<> worker::room(rank to) {
     co_await more_room_.wait();
 }
 
-void hosted_worker::deliver(frame f) {
-  if (settings_.witness)
-    settings_.witness->delivered(id(), f);
-  if (f.label.kind == frame_kind::state)
-    take_state(std::move(f));
-  else if (f.label.kind == frame_kind::residual)
-    take_residual(std::move(f));
-  else if (f.label.kind == frame_kind::checkpoint)
-    cut_.marker(f.source, f.label.step);
-  else if (!cut_.keeps(f)) {
-    if (inbox_.awaits(f))
-      cut_.answered_by(f.source);
-    inbox_.deliver(std::move(f));
-  }
-  pass_cut();
-}
-
 traffic worker::sent() const {
   auto all = settings_.place.sent;
   return all += host_.sent();
@@ -182,14 +147,7 @@ traffic worker::sent() const {
 
 // -- checkpoints ------------------------------------------------------------------------------------------------------
 
-void hosted_worker::checkpoint(std::uint64_t number) {
-  if (settings_.training.synchronous)
-    return host_.checkpoint(number);
-  cut_.order(number);
-  pass_cut();
-}
-
-/// With whom this worker of an asynchronous run may have something under way.
+/// Peers with which this worker of an asynchronous run may have frames under way.
 std::vector<rank> worker::cut_peers() const {
   if (masters() == 0)
     return {neighbours().begin(), neighbours().end()};
@@ -200,7 +158,7 @@ std::vector<rank> worker::cut_peers() const {
   return result;
 }
 
-/// To be tried whenever all coroutines wait again.
+/// Saves the state if it is due. Call it whenever all coroutines wait again.
 void worker::pass_cut() {
   if (!ready_ || !cut_.is_due())
     return;
@@ -227,19 +185,6 @@ void worker::serve(task<> routine) {
   services_.back().start();
 }
 
-void hosted_worker::run(algorithm& a) {
-  algorithm_ = &a;
-  if (!ready_)
-    return;
-  if (settings_.place.saved)
-    restore(*settings_.place.saved);
-  else if (!settings_.training.synchronous)
-    take_snapshot(0); // the first of the evaluations, before anything has moved
-  if (settings_.place.inherits)
-    a.inherit(*this);
-  spawn(a.run(*this));
-}
-
 void worker::reach(std::uint64_t t) {
   at_gate_ = false;
   enter_views();
@@ -252,50 +197,15 @@ void worker::begin_step(std::uint64_t t) {
   if (settings_.witness)
     settings_.witness->step_begins(id(), t, present());
   const auto every = settings_.training.evaluation_steps;
-  const bool near_the_end = limit_ - t <= every / 2; // where the final evaluation follows anyway
+  const bool near_the_end = limit_ - t <= every / 2; // the final evaluation follows anyway
   if (settings_.training.synchronous && every != 0 && t % every == 0 && !near_the_end)
     take_snapshot(t * settings_.place.workers);
   if (t != 0 && t == save_at_)
     host_.checkpoint(t);
 }
 
-std::uint64_t hosted_worker::hold() {
-  held_ = true;    // also a state that comes now waits: the answer says which step its own state is of
-  inbox_.freeze(); // a round that ends after the answer would be repeated by the others without this worker
-  return step_;
-}
-
-void hosted_worker::proceed(std::uint64_t limit, std::uint64_t save_at, const parting& leaving) {
-  limit_ = settings_.training.synchronous ? limit : std::min(limit_, limit);
-  save_at_ = save_at;
-  paused_ = paused_ && parting_ == leaving;
-  parting_ = leaving;
-  held_ = false;
-  inbox_.thaw();
-  if (early_state_ && !views_.empty() && early_state_->label.view <= views_.back()->number)
-    take_state(*std::exchange(early_state_, std::nullopt));
-  more_room();
-  if (over())
-    change_.notify();
-}
-
-void hosted_worker::more_room() {
-  if (is_open(step_))
-    gate_.notify();
-  more_room_.notify();
-  pause_when_due();
-}
-
 void worker::take_snapshot(std::uint64_t evaluation) {
   host_.report(snapshot{id(), settings_.place.incarnation, evaluation, gradients_, on_host(model()), sent()});
-}
-
-bool hosted_worker::finished() {
-  for (auto* tasks : {&routines_, &services_})
-    for (auto& routine : *tasks)
-      if (routine.done())
-        routine.check();
-  return algorithm_ != nullptr && ready_ && std::ranges::all_of(routines_, &task<>::done);
 }
 
 // -- claims -----------------------------------------------------------------------------------------------------------
@@ -313,7 +223,7 @@ void worker::claim_conserved(std::string_view what, std::uint64_t step, const ve
 void worker::claim_opposite(rank peer, bool asked, std::uint64_t number, const vec& delta) const {
   if (!settings_.witness)
     return;
-  const auto lives = [this](rank i) { // what a master did outlives it: it goes on from the state that it saved
+  const auto lives = [this](rank i) { // a master's actions outlive it: it goes on from its saved state
     return i < settings_.place.ranks ? views_.back()->incarnations[i].value_or(0) : 0;
   };
   const auto mine = id() < settings_.place.ranks ? settings_.place.incarnation : 0;

@@ -18,18 +18,18 @@ namespace gossamer::actors {
 /// The rank in the key of random numbers that all workers share.
 inline constexpr rank nobody = std::numeric_limits<rank>::max();
 
-/// The stream of a worker's later life, whose numbers are not those of the first: its key stands in the stream of the
-/// first, at a step that no run reaches.
+/// The stream of a worker's later incarnation, with numbers of its own. Its key is drawn from the first stream, at a
+/// step that no run reaches.
 inline random_stream stream_of_life(const random_stream& first, std::uint32_t life) noexcept {
   constexpr auto never = std::numeric_limits<std::uint64_t>::max();
   const auto place = 2 * std::uint64_t{life};
   return life == 0 ? first : random_stream{philox_key{first.word(never, place), first.word(never, place + 1)}};
 }
 
-/// What an algorithm sees of the world: its place among the others, gradients, messages, and the end of training. Who
-/// hosts it sees a `hosted_worker`.
+/// An algorithm's view of the world: its place among the workers, gradients, messages, and the end of training. The
+/// host uses the `hosted_worker`.
 ///
-/// Everything that waits is an awaitable. Threads: confined to the actor that owns it.
+/// All functions that wait return awaitables. Threads: confined to the actor that owns the worker.
 class worker {
 public:
   worker(const worker&) = delete;
@@ -42,51 +42,50 @@ public:
   /// The same numbers for all workers of the run.
   random_stream shared_random(purpose use) const noexcept { return {settings_.training.seed, nobody, use}; }
 
-  // -- who is there: may change whenever the coroutine is suspended
-  // ----------------------------------------------------
+  // -- membership: may change whenever the coroutine is suspended -----------------------------------------------------
 
   /// The view in force.
   const view& present() const noexcept { return *views_.front(); }
-  /// All workers that take part, ascending; this one among them.
+  /// All workers that take part, this one included; ascending.
   std::span<const rank> members() const noexcept { return present().members; }
   std::span<const rank> neighbours() const { return present().mixing->neighbours(id()); }
   /// Entry W_ij of the mixing matrix, for this worker i and j itself or a neighbour.
   float mixing(rank j) const { return present().mixing->weight(id(), j); }
   /// True for workers that start exchanges, false for those that answer.
   bool active() const { return present().active[id()]; }
-  /// Whether this worker or master has not been lost.
+  /// True if this worker or master is not lost.
   bool is_present(rank i) const { return life_of(i).has_value(); }
-  /// Which of its lives it is in, if it has not been lost.
+  /// The incarnation of this worker or master; absent if it is lost.
   std::optional<std::uint32_t> life_of(rank i) const { return views_.back()->incarnations[i]; }
-  /// How many workers the run began with.
+  /// Number of workers at the start of the run.
   std::size_t workers() const noexcept { return settings_.place.workers; }
-  /// How many ranks workers may have, whether somebody has them or not: those of masters follow.
+  /// Number of ranks for workers, taken or not; the ranks of masters follow.
   std::size_t ranks() const noexcept { return settings_.place.ranks; }
   std::size_t masters() const noexcept { return settings_.place.masters; }
   rank master(std::size_t k) const noexcept { return static_cast<rank>(settings_.place.ranks + k); }
-  /// `co_await change()` until somebody is lost or comes back, or training is over.
+  /// `co_await change()` until a worker or master is lost or comes back, or training is over.
   signal::waiter change() noexcept { return change_.wait(); }
 
   // -- progress -------------------------------------------------------------------------------------------------------
 
   class step_gate;
-  /// `co_await next_step(t)`: may step t begin? False when training is over. Step t begins after t updates of x. Waits
-  /// while more is under way to a peer than may be (`--under-way`): who sends without waiting for answers cannot fill
-  /// the memory.
+  /// `co_await next_step(t)` returns true if step t may begin, false when training is over. Step t begins after t
+  /// updates of x. Waits while more is under way to a peer than may be (`--under-way`), so that a worker that sends
+  /// without waiting for answers cannot fill the memory.
   step_gate next_step(std::uint64_t t) noexcept;
   class way_out;
-  /// `co_await may_leave()`: a worker that is to leave the run ends here; any other one goes on at once. For workers
-  /// that do as a master tells them: others leave at `next_step`.
+  /// `co_await may_leave()` ends a worker that is to leave the run; others go on at once. For workers that obey a
+  /// master: others leave at `next_step`.
   way_out may_leave() noexcept;
-  /// Training is over: no step begins any more.
+  /// True when training is over: no step begins any more.
   bool over() const noexcept { return limit_ == 0; }
   std::size_t samples() const noexcept { return settings_.training.samples; }
-  /// How many samples a gradient is the mean of.
+  /// Number of samples in a minibatch.
   std::size_t batch() const noexcept { return settings_.training.batch; }
-  /// Gradients, of all workers together, that touch every sample once.
+  /// Gradients of all workers together that touch every sample once.
   double updates_per_epoch() const noexcept { return settings_.training.updates_per_epoch; }
-  /// How often all workers together have gone through the samples by step t: before it, if they are synchronous; of
-  /// others, as far as this one has heard.
+  /// Passes through the samples by all workers together: before step t in a synchronous run, otherwise as far as this
+  /// worker has heard.
   double epoch(std::uint64_t t) const;
   /// gamma_t: the base rate times the schedule at the present progress.
   float learning_rate(std::uint64_t t) const;
@@ -95,29 +94,29 @@ public:
 
   class pending_gradient;
   /// Sends x to the compute actor and returns at once: `auto g = w.start_gradient(x, t); ...; co_await g`.
-  /// One gradient may be under way at a time. Its minibatch is of the worker's own samples: see view::shards.
+  /// One gradient may be under way at a time. Its minibatch comes from the worker's own samples: see view::shards.
   pending_gradient start_gradient(const vec& x, std::uint64_t t);
-  /// The mean of grad f_a(x) - grad f_a(anchor) over a minibatch a that is drawn from all samples, not from the
-  /// worker's own: SVRG's estimator is unbiased only so.
+  /// The mean of grad f_a(x) - grad f_a(anchor) over a minibatch a. It is drawn from all samples, not from the worker's
+  /// own: SVRG's estimator is unbiased only so.
   pending_gradient start_difference(const vec& x, const vec& anchor, std::uint64_t t);
   /// The sum of the gradients at x over part `part` of `parts` of all samples. Counts as no update.
   pending_gradient start_full_part(const vec& x, std::uint32_t part, std::uint32_t parts, std::uint64_t t);
-  /// x <- prox(x - gamma_t * u(g)): the optimiser's step (momentum and weight decay included), then the model's. On the
-  /// device where gradients are computed, wherever x was.
+  /// x <- prox(x - gamma_t * u(g)): the optimiser's step (momentum and weight decay included), then the model's. Runs
+  /// on the device of the gradients, wherever x was.
   void update(vec& x, const vec& gradient, std::uint64_t t) { update(x, gradient, t, x); }
-  /// The same for a gradient that was taken at another point, to which its weight decay belongs.
+  /// The same for a gradient taken at another point, to which its weight decay belongs.
   void update(vec& x, const vec& gradient, std::uint64_t t, const vec& at) { step(*optimiser_, x, gradient, t, at); }
-  /// What `update` would make of x, while x and the optimiser stay as they are. Copies the optimiser's state.
+  /// Returns the result of `update`, while x and the optimiser stay unchanged. Copies the optimiser's state.
   vec updated(vec x, const vec& gradient, std::uint64_t t) const;
   /// u(g) at x, for algorithms that average directions over steps before they scale them.
   vec direction(const vec& x, const vec& gradient) { return optimiser_->direction(x, gradient); }
-  /// gamma_t * u(g): what `update` would subtract from x, for algorithms that compress it first. Call one of the three
-  /// in a step, and `prox` where x has been moved without `update`.
+  /// gamma_t * u(g): the change that `update` would subtract from x, for algorithms that compress it first. Call one of
+  /// the three in a step, and `prox` where x has been moved without `update`.
   vec direction(const vec& x, const vec& gradient, std::uint64_t t);
-  /// How much further than unrelated vectors directions lead in the long run: see compute::optimiser.
+  /// Ratio by which directions lead further than unrelated vectors in the long run: see compute::optimiser.
   double persistence() const { return optimiser_->persistence(); }
-  /// A gradient has changed the model for which it was computed, whose version was so many updates older when it was
-  /// read. Whoever holds that model says so: a master, or a worker whose own model it is. (In pairwise averaging the
+  /// Reports that a gradient has changed the model for which it was computed, `staleness` updates after that model was
+  /// read. The holder of the model reports it: a master, or a worker for its own model. (In pairwise averaging the
   /// leader counts the updates of all workers in between.)
   void gradient_applied(std::uint64_t staleness) { host_.gradient_applied(staleness); }
   /// x <- prox_{c gamma_t h}(x), the model's proximal step, for a step size of c gamma_t.
@@ -127,52 +126,51 @@ public:
 
   // -- messages -------------------------------------------------------------------------------------------------------
 
-  /// The vector as the run's codec packs it. Each call draws fresh random numbers.
+  /// The vector, packed by the run's codec. Each call draws fresh random numbers.
   packet encode(const vec& v) { return encode(*settings_.packing.codec, v); }
-  /// As another codec packs it.
+  /// The vector, packed by another codec.
   packet encode(const compress::codec& c, const vec& v) { return encode(c, v, quantise_, encodings_++); }
-  /// With these random numbers, which all workers may have in common.
+  /// The vector, packed with these random numbers, which all workers may share.
   packet encode(const compress::codec& c, const vec& v, const random_stream& random, std::uint64_t step) const;
-  /// As it is, whatever the run's codec.
+  /// The vector, packed without loss, whatever the run's codec.
   packet encode_exactly(const vec& v) const;
   /// The run's codec.
   const compress::codec& codec() const noexcept { return *settings_.packing.codec; }
-  /// Who encodes and decodes, where vectors are.
+  /// Encodes and decodes vectors, on the device that holds them.
   const compress::coder& coder() const noexcept { return *settings_.packing.coder; }
-  /// The vector in a packet that a peer sent. @error errc::bad_packet also when it has not the dimension of the model
+  /// The vector in a packet that a peer sent. @error errc::bad_packet also if its size is not that of the model
   vec decode(const packet& p) const { return decode(p, model().size()); }
-  /// @error errc::bad_packet also when the vector has not this size
+  /// @error errc::bad_packet also if the vector does not have this size
   vec decode(const packet& p, std::size_t size) const;
 
-  /// Nothing is sent to a peer that has been lost.
+  /// Sends a frame, unless the peer has been lost.
   void send(rank to, tag label, packet body);
   void send_to_neighbours(tag label, const packet& body);
-  /// Whether so little is under way to this peer, half of what may be, that another frame will not hold up `next_step`:
-  /// for algorithms that rather leave out a slow peer than wait for it.
+  /// True if at most half of the limit is under way to this peer, so that another frame will not hold up `next_step`.
+  /// For algorithms that leave out a slow peer rather than wait for it.
   bool has_room(rank to) const { return host_.has_room(to); }
-  /// Waits for that, or for the loss of the peer or the end of training: `co_await room(j)`, where much is sent between
-  /// two steps, or by a coroutine that makes none.
+  /// Waits for `has_room(to)`, the loss of the peer or the end of training: `co_await room(j)`. For a coroutine that
+  /// sends much between two steps, or makes no steps.
   task<> room(rank to);
-  /// Awaits a frame; gives nothing when the peer has been lost, or the view of the label is over.
+  /// Awaits a frame; returns `nullopt` if the peer has been lost, or the view of the label is over.
   inbox::reception receive(rank from, tag label) { return inbox_.receive(from, label, !expects(from, label)); }
   inbox::any_reception receive_any(frame_kind kind) noexcept { return inbox_.receive_any(kind); }
 
   class exchange;
 
-  /// Keeps the state for a next life. A master calls it before it answers, so that what others have seen is never
-  /// forgotten.
+  /// Keeps the state for a next incarnation. A master calls it before it answers, so that no state is forgotten that a
+  /// worker has seen.
   void save() const { host_.save(); }
   /// Runs another coroutine beside `algorithm::run`. The worker has finished when all have.
   void spawn(task<> routine);
-  /// Runs a coroutine that serves others as long as the worker exists: nobody waits for its end.
+  /// Runs a coroutine that serves others as long as the worker exists: the worker does not wait for its end.
   void serve(task<> routine);
 
-  // -- claims, for checkers: see witness.hpp
-  // ---------------------------------------------------------------------------
+  // -- claims, for checkers: see witness.hpp --------------------------------------------------------------------------
 
   void claim_equal(std::string_view what, std::uint64_t step, const vec& v) const;
   void claim_conserved(std::string_view what, std::uint64_t step, const vec& before, const vec& after) const;
-  /// @param asked this worker asked, `peer` answered
+  /// @param asked true if this worker asked and `peer` answered
   void claim_opposite(rank peer, bool asked, std::uint64_t exchange, const vec& delta) const;
   bool exact_codec() const noexcept { return settings_.packing.exact; }
 
@@ -189,7 +187,7 @@ private:
   traffic sent() const;
   void pass_cut();
   std::vector<rank> cut_peers() const;
-  // worker_views.cpp has those of them that are about views
+  // worker_views.cpp has the functions about views
   bool is_open(std::uint64_t t) const {
     return !held_ && (t >= limit_ || (!pauses_before(t) && host_.has_room(std::nullopt)));
   }
@@ -230,18 +228,18 @@ private:
   algorithm* algorithm_ = nullptr;
   random_stream quantise_;
   inbox inbox_;
-  std::deque<std::shared_ptr<const view>> views_; // in force, and those to come
-  std::shared_ptr<const view> sampled_;           // whose shards the last minibatch was of, or may have been
+  std::deque<std::shared_ptr<const view>> views_; // the view in force, then later ones
+  std::shared_ptr<const view> sampled_;           // view whose shards the last minibatch came from
   bool ready_;
-  bool behind_ = false;               // not ready, but has a state: that of a round before
-  std::uint32_t state_of_view_ = 0;   // that has promised a state
-  std::uint32_t donated_of_view_ = 0; // the last whose promises this worker has kept
-  std::optional<frame> early_state_;  // of a view that its donor heard of first
+  bool behind_ = false;               // not ready, but holds the state of an earlier round
+  std::uint32_t state_of_view_ = 0;   // number of the view that promised the awaited state
+  std::uint32_t donated_of_view_ = 0; // last view whose promises this worker has kept
+  std::optional<frame> early_state_;  // of a view that the donor heard of first
 
   std::uint64_t encodings_ = 0;
   std::uint64_t gradients_ = 0;
   std::uint64_t stale_frames_ = 0;
-  std::uint64_t updates_ = 0; // of all workers, as last heard from the leader
+  std::uint64_t updates_ = 0; // of all workers, as last reported by the leader
   std::uint64_t step_ = 0;    // the step that is under way or about to begin
   std::uint64_t limit_;
   std::uint64_t save_at_ = 0; // the step of the next checkpoint; 0: none was ordered
@@ -249,7 +247,7 @@ private:
   bool held_ = false;
   parting parting_;
   bool at_gate_ = false, paused_ = false;
-  std::map<rank, frame> residuals_; // of those who leave, for this worker
+  std::map<rank, frame> residuals_; // of leaving workers, for this worker
   signal gate_;
   signal more_room_;
   signal change_;
@@ -257,16 +255,16 @@ private:
   bool gradient_ready_ = false;
   std::optional<std::uint64_t> gradient_under_way_; // its step
   signal gradient_signal_;
-  std::vector<task<>> routines_; // last: their ends take them off the lists of whatever they wait for
+  std::vector<task<>> routines_; // last: its destruction takes the coroutines off the lists of their waits
   std::vector<task<>> services_;
 };
 
-/// While one of these exists, no checkpoint falls between the two halves of an exchange with a peer: made before the
-/// peer is asked, ended when this worker has done its half, or will not. One at a time; see `cut`.
+/// A scope that keeps checkpoints out of the time between the two halves of an exchange with a peer. Construct it
+/// before the peer is asked; destroy it when this worker has done its half, or will not. One at a time; see `cut`.
 class [[nodiscard]] worker::exchange {
 public:
   exchange(worker& w, rank with) : worker_(w) {
-    worker_.pass_cut(); // or one exchange after the other would put it off for ever
+    worker_.pass_cut(); // first: a row of exchanges would put the cut off for ever
     worker_.cut_.begin_exchange(with);
   }
   exchange(const exchange&) = delete;
@@ -277,7 +275,7 @@ private:
   worker& worker_;
 };
 
-/// See `worker::next_step`.
+/// The awaitable of `worker::next_step`.
 class worker::step_gate {
 public:
   step_gate(worker& w, std::uint64_t t) noexcept : worker_(w), step_(t) {}
@@ -296,7 +294,7 @@ private:
   std::uint64_t step_;
 };
 
-/// See `worker::may_leave`.
+/// The awaitable of `worker::may_leave`.
 class worker::way_out {
 public:
   explicit way_out(worker& w) noexcept : worker_(w) {}
@@ -311,7 +309,7 @@ private:
   worker& worker_;
 };
 
-/// See `worker::start_gradient`.
+/// The awaitable of `worker::start_gradient`.
 class worker::pending_gradient {
 public:
   explicit pending_gradient(worker& w) noexcept : worker_(w) {}

@@ -1,4 +1,4 @@
-// How a worker lives through changes of view: peer lost, peer back, view changed, round repeated.
+// A worker's changes of view: a peer is lost or comes back, the view changes, a round is repeated.
 #include "gossamer/actors/worker/hosted_worker.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace gossamer::actors {
 
 namespace {
 
-/// Vectors that were read from bytes go where the worker's others are.
+/// Moves vectors that were read from bytes to the device that holds the worker's others.
 class placement final : public archive {
 public:
   explicit placement(const compress::coder& where) : where_(where) {}
@@ -32,7 +32,7 @@ const view& worker::view_of(std::uint64_t step) const {
   return **found;
 }
 
-/// A frame of a step comes from the members of the view in force at that step, unless they have been lost since.
+/// True if the peer is a member of the view in force at the frame's step, and has not been lost since.
 bool worker::expects(rank from, const tag& label) const {
   if (label.view != 0 && label.view < present().number)
     return false;
@@ -40,36 +40,8 @@ bool worker::expects(rank from, const tag& label) const {
   return then.contains(from) && then.incarnations[from] == views_.back()->incarnations[from];
 }
 
-void hosted_worker::adopt(std::shared_ptr<const view> next) {
-  if (settings_.witness)
-    settings_.witness->adopts(id(), *next);
-  inherit_residuals(*next);
-  std::erase_if(views_, [&](const auto& v) { return v != views_.front() && v->first_step >= next->first_step; });
-  const auto before = views_.empty() ? next : views_.back();
-  const bool lacks_state = next->donors.contains(id()) && !(ready_ && next_exchange() >= next->first_step);
-  views_.push_back(std::move(next));
-  // What the dead sent for steps that their successors will do as well must not be taken for theirs.
-  inbox_.discard([this](const frame& f) { return view_of(f.label.step).incarnations[f.source] != f.incarnation; });
-  const bool begins_anew = !ready_ && !views_.back()->donors.contains(id());
-  if (begins_anew)
-    go_on_from_own_state();
-  if (lacks_state)
-    await_state();
-  else
-    enter_views();
-  if (ready_ && next_exchange() >= views_.back()->first_step)
-    donate(*views_.back()); // the steps up to the view exchange nothing, so whoever gets the state can do them as well
-  inbox_.give_up([&](const auto& r) {
-    return r.from() && (!expects(*r.from(), r.label()) || begins_another_life(*r.from(), *before));
-  });
-  if (begins_anew)
-    spawn(algorithm_->run(*this));
-  change_.notify();
-  pass_cut(); // an exchange with the lost is over
-}
-
-/// Whether an asynchronous peer owes nothing any more that it owed under the view before. (Of synchronous ones the
-/// steps say which life is meant.)
+/// True if an asynchronous peer has restarted: it owes nothing that it owed under the view before. (The steps of
+/// synchronous peers tell their incarnations apart.)
 bool worker::begins_another_life(rank i, const view& before) const {
   return !settings_.training.synchronous && before.contains(i)
          && before.incarnations[i] != views_.back()->incarnations[i];
@@ -84,7 +56,8 @@ bool worker::advance_views() {
   return views_.front() != before;
 }
 
-/// Those of the last view whose samples count by the present step. Who has just come has only known this view.
+/// Returns the shards of the last view whose samples are in use at the present step. A worker that has just joined
+/// knows only the present view.
 const std::shared_ptr<const compute::redealt_shards>& worker::shards() {
   if (!sampled_ || views_.front()->sampled_from <= step_)
     sampled_ = views_.front();
@@ -102,9 +75,10 @@ void worker::discard_frames_before(std::uint32_t view) {
   inbox_.discard([view](const frame& f) { return f.label.view != 0 && f.label.view < view; });
 }
 
-/// A synchronous worker receives what was sent in a step within that step or at the beginning of the next one. What is
-/// older would stay for ever. As long as nobody has been lost it was sent by an algorithm that does not receive what it
-/// sends; later it may also be of a round that was done again, or have come too late for one that went on without it.
+/// Drops frames of older steps than the last, which would stay for ever: a synchronous worker receives a step's frames
+/// within that step or at the beginning of the next one. Before the first loss such a frame is the fault of an
+/// algorithm that does not receive what it sends. Later it may also belong to a repeated round, or have come too late
+/// for a round that went on without it.
 void worker::drop_stale_frames() {
   if (!settings_.training.synchronous)
     return; // frames are numbered by exchanges and questions there
@@ -162,8 +136,9 @@ void worker::restore(std::span<const std::byte> state) {
   optimiser_->fields(place);
 }
 
-/// A founder; a master whose process lives; or a worker that was left out, or a round behind others, which were all
-/// lost. A master that died before anybody had seen what it did begins as a founder does.
+/// Starts without a state from another worker: for a founder, a master whose process lives, or a worker that was left
+/// out or was a round behind others which were all lost. A master that died before any worker had seen its actions
+/// begins as a founder does.
 void worker::go_on_from_own_state() {
   ready_ = true;
   if (std::exchange(behind_, false))
@@ -180,10 +155,10 @@ void worker::go_on_from_own_state() {
 void worker::await_state() {
   behind_ |= std::exchange(ready_, false);
   state_of_view_ = views_.back()->number;
-  inbox_.forget_waits(); // while the coroutines that hold them still exist
+  inbox_.forget_waits(); // while the waiting coroutines still exist
   routines_.clear();
   services_.clear();
-  discard_frames_before(views_.back()->number); // the others may be there already
+  discard_frames_before(views_.back()->number); // frames of the new view may be there already
   gate_.forget();
   at_gate_ = false;
   change_.forget();
@@ -192,7 +167,7 @@ void worker::await_state() {
   gradient_ready_ = false;
 }
 
-/// A master's state has died with its process: it makes another from what a worker remembers, and keeps that.
+/// Makes a new state for a master from a worker's memory, and keeps it: the old state has died with its process.
 void worker::recall(std::span<const std::byte> remembered) {
   remembered_model known;
   archive_reader fields{remembered, settings_.packing.pool};
@@ -205,7 +180,7 @@ void worker::recall(std::span<const std::byte> remembered) {
   save();
 }
 
-/// The model of the former life of this worker, if that was cut off. Empty: it was not.
+/// Returns the model of this worker's earlier incarnation if that was cut off, else an empty vector.
 vec worker::take_learnt() {
   const auto state = std::exchange(settings_.place.learnt, nullptr);
   if (!state)
@@ -221,7 +196,7 @@ void worker::take_state(frame f) {
     return;
   }
   if (ready_ || f.label.view != state_of_view_)
-    return; // of a donor that has been replaced, or for this worker's former life
+    return; // from a replaced donor, or for an earlier incarnation of this worker
   if (id() < ranks()) {
     const auto learnt = take_learnt();
     restore(f.body.payload.bytes());
@@ -234,16 +209,16 @@ void worker::take_state(frame f) {
   }
   ready_ = true;
   behind_ = false;
-  if (settings_.training.synchronous) // its donor has received the like
+  if (settings_.training.synchronous) // the donor has received such frames already
     inbox_.discard([this](const frame& early) { return early.label.step < step_; });
   advance_views();
   host_.joined(step_);
   spawn(algorithm_->run(*this));
 }
 
-// -- who leaves -------------------------------------------------------------------------------------------------------
+// -- workers that leave -----------------------------------------------------------------------------------------------
 
-/// When this worker stands where it shall pause, and what it gives is on its way, or what it gets is here.
+/// Reports a pause once this worker stands at its gate, its own residual is on its way, and residuals for it are here.
 void worker::pause_when_due() {
   if (!at_gate_ || held_ || paused_ || !ready_ || step_ >= limit_ || !pauses_before(step_))
     return;
@@ -262,13 +237,14 @@ void worker::pause_when_due() {
   host_.paused();
 }
 
-/// It may come before this worker hears that its sender leaves.
+/// Keeps a residual; it may come before the news that its sender leaves.
 void worker::take_residual(frame f) {
   residuals_[f.source] = std::move(f);
   pause_when_due();
 }
 
-/// Of those who have left. Who is there still has its own: something has come in between, and it will try again.
+/// Adds the residuals of workers that have left. A sender that is still there keeps its own: its parting was
+/// interrupted, and will be tried again.
 void worker::inherit_residuals(const view& next) {
   for (const auto& [from, f] : std::exchange(residuals_, {})) {
     const auto heir = parting_.heirs.find(from);

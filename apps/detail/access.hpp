@@ -5,32 +5,33 @@
 
 namespace gossamer::apps {
 
-// What lets a process take part in a run: certificates, or the run's token, which comes by a variable of the
-// environment or a file, and never in the words of a command, which everybody on the machine may read.
+// The secret that lets a process take part in a run: certificates, or the run's token. The token comes by a variable of
+// the environment or a file, and never in the words of a command, which every user of the machine may read.
 
 inline constexpr const char* token_variable = "GOSSAMER_TOKEN";
 
-/// As the flags and the environment say it; nothing when they do not.
+/// Returns the token that the flags or the environment give; `nullopt` if they give none.
 /// @error errc::usage when it is no token, or others can read its file; errc::io when that cannot be read
 std::optional<actors::access_token> given_token(const node_options& node);
 
-/// The one that is given, or else a new one; nothing with certificates and with `--no-token`.
+/// Returns the given token, or else a new one; `nullopt` with certificates and with `--no-token`.
 /// @error as `given_token`; errc::usage when none is given to nodes that are all started alike
 std::optional<actors::access_token> token_to_lead(const node_options& node);
 
-/// Of whoever leads. @error as `token_to_lead`, and for certificates that do not hold
+/// Returns the credentials of a leader. @error as `token_to_lead`, and for certificates that do not hold
 actors::credentials credentials_to_lead(const node_options& node);
 
-/// The token is the one that is given, or the one that a process of this user keeps for the run.
+/// Returns the credentials of a node that joins. The token is the given one, or the one that a process of this user
+/// keeps for the run.
 /// @param where HOST:PORT that is dialled @error as `given_token`; errc::usage when there is none
 actors::credentials credentials_to_reach(const node_options& node, const std::string& where);
 
-/// For this user's other programs. The run goes on where it cannot be kept, which is said.
+/// Keeps the token for this user's other programs. If it cannot be kept, a message says so and the run goes on.
 /// @param address HOST:PORT where the run is reached
 kept_token keep_for_visitors(const program& p, const std::optional<actors::access_token>& token,
                              const std::string& address);
 
-/// To paste into a terminal elsewhere. @param token of this run, if it has one
+/// Returns a line to paste into a terminal elsewhere. @param token token of this run, if it has one
 std::string joining_line(const program& p, const node_options& node, const std::optional<actors::access_token>& token,
                          const std::string& leader);
 

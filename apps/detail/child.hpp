@@ -10,30 +10,30 @@
 namespace gossamer::apps {
 
 /// Another program under way, in a process group of its own, so that Ctrl-C reaches this process alone. It is killed
-/// when this object, or this process, ends. What it writes is read here, and its standard input is a socket that ends
-/// with this process, wherever the program has handed it on to.
+/// when this object, or this process, ends. Its output is read here. Its standard input is a socket that ends with this
+/// process, even if the program has handed it on.
 class child {
 public:
-  /// @param error whether the line came from standard error
+  /// @param error true if the line came from standard error
   using line_taker = std::function<void(bool error, const std::string& line)>;
 
-  /// @error errc::io when the system refuses to start a process. A program that is not there ends with status 127
+  /// @error errc::io when the system refuses to start a process. A missing program ends with status 127
   explicit child(const std::vector<std::string>& command);
   child(child&& other) noexcept { swap(other); }
   child& operator=(child&& other) noexcept {
-    swap(other); // which kills what it was
+    swap(other); // the former program is killed
     return *this;
   }
   ~child();
 
   /// Standard output and standard error, to poll; -1 after their ends.
   std::array<int, 2> outputs() const noexcept { return {streams_[0].file, streams_[1].file}; }
-  /// Reads what is there, without waiting, and hands on whole lines; those of more than 64 KiB in pieces.
-  /// @returns whether there was anything: what has ended and gives nothing will give nothing any more
+  /// Reads the output that is there, without waiting, and hands on whole lines; those of more than 64 KiB in pieces.
+  /// @returns whether there was any: a program that has ended and gives nothing will give nothing any more
   bool read_lines(const line_taker& on_line);
   const std::string& last_line() const noexcept { return last_line_; }
 
-  /// To its standard input. What has ended does not read it.
+  /// Writes a line to the program's standard input. A program that has ended does not read it.
   void write_line(const std::string& line) const;
   void end_input();
   void send_signal(int signal) const;

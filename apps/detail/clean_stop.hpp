@@ -2,8 +2,8 @@
 
 namespace gossamer::apps {
 
-/// While it lives, the first SIGINT, SIGTERM or SIGHUP asks the run to stop after its present step; the second of a
-/// kind kills as usual. A SIGHUP that was ignored before, as nohup has it, stays ignored.
+/// Makes the first SIGINT, SIGTERM or SIGHUP ask the run to stop after its present step, during the lifetime of this
+/// object. The second of a kind kills as usual. A SIGHUP that was ignored before, as nohup has it, stays ignored.
 class clean_stop {
 public:
   clean_stop();
@@ -15,8 +15,8 @@ public:
   static int requested() noexcept;
   /// Asks as SIGINT does. Threads: safe.
   static void request() noexcept;
-  /// From now on the end of standard input asks as well: whoever started this process is gone, or wants its end, also
-  /// from another machine, where no signal gets. That nobody reads its output is no reason to end at once.
+  /// Makes the end of standard input ask as well. It tells that the program that started this process is gone or wants
+  /// its end, also on another machine, where no signal arrives. Output without a reader is no reason to end at once.
   static void follow_input() noexcept;
 };
 

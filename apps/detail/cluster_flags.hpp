@@ -8,12 +8,12 @@
 
 namespace gossamer::apps {
 
-// The flags of the commands about runs of several processes. What they set outlives the command.
+// The flags of the commands about runs of several processes. The variables that they set must outlive the command.
 
 void add_node_flags(CLI::App& command, node_options& n);
 void add_launch_flags(CLI::App& command, launch_options& l);
 void add_measure_flags(CLI::App& command, measure_options& m);
-/// @param where whether the run may also be one elsewhere
+/// @param elsewhere true if the run may also be one on another machine
 void add_visit_flags(CLI::App& command, visit_options& v, bool elsewhere);
 
 } // namespace gossamer::apps

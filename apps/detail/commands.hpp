@@ -11,11 +11,11 @@ namespace gossamer::apps {
 /// `gossamer train`. @returns the exit status
 int train(const program& p, const run_options& options, bool json);
 
-/// How often `gossamer simulate` runs, and what it does about failures.
+/// Number of runs of `gossamer simulate`, and its reaction to failures.
 struct exploration {
-  std::string seeds;               ///< "A..B", instead of the one seed; empty: that one
-  std::uint64_t interleavings = 0; ///< 1 to this, instead of the one; 0: that one
-  bool keep_going = false;         ///< after the first failure
+  std::string seeds;               ///< "A..B", instead of the one seed; empty: the one seed
+  std::uint64_t interleavings = 0; ///< 1 to this number, instead of the one; 0: the one interleaving
+  bool keep_going = false;         ///< go on after the first failure
   bool shrink = false;             ///< look for the smallest plan that fails
   attempt_options each;
 
@@ -25,8 +25,8 @@ struct exploration {
 /// `gossamer simulate`. @returns the exit status
 int simulate(const program& p, const run_options& options, const exploration& wanted, bool json);
 
-/// The same with many seeds or interleavings. With `keep_going` failures are told as they are found, in the order in
-/// which they end. An interrupt ends it with what there is.
+/// Simulates with many seeds or interleavings. With `keep_going` failures are reported as they are found, in the order
+/// in which they end. An interrupt ends the exploration, and reports the runs that have ended.
 /// @returns the exit status @error errc::failed when one of the runs failed
 int explore(const program& p, const run_options& options, const exploration& wanted, bool json);
 
@@ -37,17 +37,17 @@ void list(const program& p, const std::string& kind, bool json);
 void explain(const program& p, const std::string& name);
 
 struct certs_options {
-  std::string out = "certs"; ///< folder
+  std::string out = "certs"; ///< a folder
   std::string hosts;         ///< names and addresses, with commas between them
-  std::int64_t days = 365;   ///< until certificates end
-  bool overwrite = false;    ///< pairs that are there
+  std::int64_t days = 365;   ///< validity of the certificates
+  bool overwrite = false;    ///< replace pairs that exist
 };
 
 /// `gossamer certs`: makes an authority, and a certificate of it for each host. @error as `actors::write_certificates`
 void make_certificates(const program& p, const certs_options& options);
 
 struct export_options {
-  std::string run; ///< folder
+  std::string run; ///< a folder
   std::string out = "model.npz";
 };
 
@@ -59,7 +59,7 @@ struct plot_options {
   std::vector<std::string> runs; ///< folders
   std::string x = "seconds", y = "train-loss";
   std::string out = "comparison.svg";
-  std::optional<bool> logarithmic; ///< of y
+  std::optional<bool> logarithmic; ///< the scale of y
 };
 
 /// `gossamer plot RUN...`: one picture of several runs.

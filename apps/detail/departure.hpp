@@ -5,11 +5,11 @@
 
 namespace gossamer::apps {
 
-/// A process leaves its terminal: it goes on as a new one in a session of its own, and the old one, whose end the shell
-/// waits for, is left behind to show how that began.
+/// The departure of a process from its terminal. It goes on as a new process in a session of its own. The old process,
+/// whose end the shell waits for, stays behind to show how the new one begins.
 class departure {
 public:
-  /// There are two processes from here on. Requires that no other thread exists. @error errc::io
+  /// Splits this process into two. Requires that no other thread exists. @error errc::io
   departure();
   departure(const departure&) = delete;
   departure& operator=(const departure&) = delete;
@@ -17,11 +17,11 @@ public:
 
   bool is_left_behind() const noexcept { return other_ > 0; }
 
-  /// In the old process: waits until the new one leaves, and prints its words; passes interrupts on until then.
-  /// @returns 0; or the exit status of the new one, when that ends first
+  /// Called in the old process. Waits until the new one leaves, and prints its words; passes interrupts on until then.
+  /// @returns 0; or the exit status of the new process, when that ends first
   int wait();
 
-  /// In the new process.
+  /// Called in the new process. Ends the wait of the old one, which prints the words.
   void leave(const std::string& words);
 
 private:

@@ -5,16 +5,16 @@
 
 namespace gossamer::apps {
 
-// Where detached runs of this user are: $XDG_STATE_HOME/gossamer, or ~/.local/state/gossamer, has a file for each of
+// The list of this user's detached runs: $XDG_STATE_HOME/gossamer, or ~/.local/state/gossamer, has a file for each of
 // the last hundred, which names its folder.
 
-/// Where that is. @error errc::usage when nothing says it
+/// Returns that folder. @error errc::usage when the environment does not say where it is
 std::filesystem::path state_folder();
 
-/// @param process that launches it, as the name of the file @error errc::io
+/// @param process the launching process, as the name of the file @error errc::io
 void remember_detached(const std::filesystem::path& folder, const std::string& process);
 
-/// The folder of the last one. @error errc::usage when there is none
+/// Returns the folder of the last detached run. @error errc::usage when there is none
 std::filesystem::path latest_detached();
 
 } // namespace gossamer::apps

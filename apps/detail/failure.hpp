@@ -8,17 +8,17 @@ namespace gossamer::apps {
 struct failure {
   run_setup run; ///< with the seed, the interleaving and the plan that failed
   std::string message;
-  bool needs_process = false; ///< it does not end by itself
+  bool needs_process = false; ///< the run does not end by itself
 };
 
-/// Writes the plan of a failure beside `folder`'s other files and says on standard output what failed, under which
+/// Writes the plan of a failure beside `folder`'s other files. Says on standard output which run failed, under which
 /// plan, and which command shows it again.
 void report(const program& p, const failure& f, const std::string& folder, const attempt_options& how);
 
-/// The same for the smallest plan under which the run still fails, which it looks for.
+/// Looks for the smallest plan under which the run still fails, and reports that.
 void report_shrunk(const program& p, const failure& f, const std::string& folder, const attempt_options& how);
 
-/// A command for a POSIX shell: every option that is not the default.
+/// Returns a command for a POSIX shell with every option that is not the default.
 std::string replay_command(const program& p, const run_options& o, const std::vector<std::string>& more);
 
 } // namespace gossamer::apps

@@ -6,7 +6,7 @@
 
 namespace gossamer::apps {
 
-/// Where this user's fetched data is kept, unless a flag says otherwise.
+/// Returns the default folder of this user's fetched data.
 /// @error errc::usage when the environment does not say where caches are
 std::filesystem::path cache_folder();
 

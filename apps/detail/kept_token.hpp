@@ -8,9 +8,9 @@
 
 namespace gossamer::apps {
 
-/// Keeps the token of a run for other programs of this user, as long as it lives: in a file that nobody else can read,
-/// in `tokens` where the state of programs is kept (detached_runs.hpp). What is left by a process that was killed is
-/// not found, and removed by the next that looks.
+/// Keeps the token of a run for other programs of this user during its lifetime: in a file that no other user can read,
+/// in `tokens` of the programs' state folder (detached_runs.hpp). The file of a process that was killed is not used,
+/// and the next program that looks removes it.
 class kept_token {
 public:
   kept_token() = default;
@@ -24,10 +24,10 @@ private:
   void remove() const noexcept;
 
   std::filesystem::path file_;
-  int lock_ = -1; ///< held on the file: its process lives
+  int lock_ = -1; ///< lock on the file: the process of the token lives
 };
 
-/// The token that is kept for that address; of other names for it, the one with the same port.
+/// Returns the token that is kept for that address; if the run has another name for it, the one with the same port.
 std::optional<actors::access_token> find_token(const std::string& address);
 
 } // namespace gossamer::apps

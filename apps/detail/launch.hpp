@@ -8,20 +8,20 @@ namespace gossamer::apps {
 /// `gossamer launch`: starts the nodes of a run on this machine and others, and shows it as if it were one process.
 struct launch_options {
   std::string hosts = "localhost:2";
-  std::size_t restarts = 0;   ///< how often nodes that end are started again, all together
+  std::size_t restarts = 0;   ///< number of times that nodes are started again, all together
   double restart_delay_s = 0; ///< from a node's end to its next start
-  bool dry_run = false;       ///< only say which commands would start the nodes
+  bool dry_run = false;       ///< only print the commands that would start the nodes
   bool detach = false;        ///< leave the run behind when it is under way, and give the terminal back
-  node_options node;          ///< of each of them
+  node_options node;          ///< options of each node
 };
 
 /// @error errc::usage unless the first host can be reached, in a way that is safe or that the user insists on
 void require_reachable(const std::vector<host>& hosts, const node_options& node);
 
-/// Adds the flags that a node on that host is given, whatever it does there.
+/// Adds the flags that every node on that host gets.
 void add_common(std::vector<std::string>& words, const host& where, const node_options& node);
 
-/// @param job the words behind `--`: what the nodes are to train @returns the exit status
+/// @param job the words behind `--`: the run that the nodes train @returns the exit status
 int launch(const program& p, const launch_options& how, const run_options& job, const std::vector<std::string>& words);
 
 } // namespace gossamer::apps

@@ -6,8 +6,8 @@
 
 namespace gossamer::apps {
 
-/// The part of a run's folder that its launch writes: output.log, what the launch shows; nodes/K.log, what each node
-/// has written; nodes/nodes.json, and launch.toml. A run goes on when nothing can be kept: that is said once.
+/// The part of a run's folder that its launch writes: output.log, the launch's own output; nodes/K.log, the output of
+/// each node; nodes/nodes.json, and launch.toml. A run goes on when these cannot be written: a message says so once.
 class launch_folder {
 public:
   using complaint = std::function<void(const std::string&)>;
@@ -17,7 +17,7 @@ public:
   launch_folder& operator=(const launch_folder&) = delete;
   ~launch_folder();
 
-  /// From now on everything is kept there. Before, it is not.
+  /// Keeps everything there from now on. Before, nothing is kept.
   void open(const std::filesystem::path& folder, std::size_t nodes);
   bool is_open() const noexcept { return !path_.empty(); }
   const std::filesystem::path& path() const noexcept { return path_; } ///< absolute
@@ -26,7 +26,7 @@ public:
   void keep_line_of(std::size_t node, const std::string& line);
   void keep(const launch_record& r);
   void keep(const std::vector<node_record>& nodes);
-  /// What this process writes to standard output and standard error goes into output.log.
+  /// Redirects this process's standard output and standard error into output.log.
   void take_streams();
 
 private:
@@ -37,7 +37,7 @@ private:
   complaint complain_;
   std::filesystem::path path_;
   int output_ = -1;
-  std::vector<int> nodes_; // by number
+  std::vector<int> nodes_; // by number of the node
   bool complained_ = false;
 };
 

@@ -8,14 +8,15 @@
 
 namespace gossamer::apps {
 
-/// What `gossamer launch` keeps of a run for those who come back to it: launch.toml in the run's folder.
+/// Record of a run that `gossamer launch` keeps for later commands: launch.toml in the run's folder.
 struct launch_record {
-  std::uint64_t process = 0;           ///< which launches it
-  std::uint64_t started = 0;           ///< when that began, in ticks of the machine: numbers of processes come again
-  std::string boot;                    ///< of the machine: ticks come again, and other machines have theirs
+  std::uint64_t process = 0;           ///< the launching process
+  std::uint64_t started = 0;           ///< start of that process, in ticks of the machine: process numbers are used
+                                       ///< again
+  std::string boot;                    ///< boot of the machine: ticks are used again, and other machines have their own
   std::string leader;                  ///< HOST:PORT
-  std::string progress;                ///< the last line of it
-  bool stops = false;                  ///< it has been asked to
+  std::string progress;                ///< the last line of progress
+  bool stops = false;                  ///< true if the run has been asked to stop
   std::optional<std::uint64_t> status; ///< of the launch, when it has ended
 };
 
@@ -23,24 +24,24 @@ struct launch_record {
 struct node_record {
   std::string host;
   std::string address; ///< of its data plane
-  std::string ranks;   ///< 0,1,2
+  std::string ranks;   ///< e.g. 0,1,2
   std::optional<int> status;
   std::size_t restarts = 0;
 };
 
-/// A record of this process.
+/// Returns a record of this process.
 launch_record own_record();
 
-/// Whether the process of a record is there. False for what ended and for another that has its number now.
+/// True if the process of a record lives. False for a process that ended, and for another one that has its number now.
 bool is_alive(const launch_record& r);
 
-/// @error errc::usage when nothing was launched into that folder; errc::io
+/// @error errc::usage when no run was launched into that folder; errc::io
 launch_record read_launch(const std::filesystem::path& folder);
 
-/// The folder as it is called from here, when it is below.
+/// Returns the path of the folder relative to the working directory, if it is below that.
 std::string shown(const std::filesystem::path& folder);
 
-/// Replaces it whole. @returns 0, or errno
+/// Replaces the whole file. @returns 0, or errno
 int write_launch(const std::filesystem::path& folder, const launch_record& r);
 int write_nodes(const std::filesystem::path& folder, const std::vector<node_record>& nodes);
 

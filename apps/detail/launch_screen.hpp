@@ -8,23 +8,23 @@
 
 namespace gossamer::apps {
 
-/// Where a launch shows its run. A thread of its own writes to standard error: a launch that waited for its terminal
-/// would not hear its nodes, nor start one again. Results wait for the end, and then for standard output, as those of
-/// any program do. Threads: one at a time.
+/// The display of a launch. A thread of its own writes to standard error: a launch that waited for its terminal would
+/// not hear its nodes, nor start one again. Results wait for the end, and then for standard output, as those of any
+/// program do. Threads: one at a time.
 class launch_screen {
 public:
-  /// A line on standard error; when very many wait, it is left out.
+  /// Shows a line on standard error; left out when very many wait.
   void show(const std::string& line);
-  /// Below the other lines; left out when several wait.
+  /// Shows a line below the others; left out when several wait.
   void show_progress(const std::string& line);
-  /// A line of what the run has come to.
+  /// Keeps a line of the run's results.
   void keep_result(const std::string& line) { results_ += line + '\n'; }
 
-  /// Takes the line of progress away, waits until everything is shown, but not for ever, and prints the results.
+  /// Takes the line of progress away, waits for a limited time until everything is shown, and prints the results.
   void close();
 
 private:
-  std::shared_ptr<live_line> live_ = std::make_shared<live_line>(); // of the thread
+  std::shared_ptr<live_line> live_ = std::make_shared<live_line>(); // used by the thread alone
   actors::side_thread thread_;
   std::string results_;
 };

@@ -14,45 +14,45 @@ class logger;
 
 namespace gossamer::apps {
 
-/// What this process writes while a run in real time is under way. A thread for each of standard error, standard output
-/// and the disk does it, so that neither a node, which others must hear of in time, nor a worker waits for a terminal,
-/// a pipe or a disk that stalls. As long as this lives, the log goes the same way.
+/// The output of this process while a run in real time is under way. A thread for each of standard error, standard
+/// output and the disk writes it. So no node, which others must hear of in time, and no worker waits for a terminal, a
+/// pipe or a disk that stalls. The log goes the same way during the lifetime of this object.
 /// Threads: any may call any member; one makes and destroys it, outside of the run.
 class live_output {
 public:
   using voice = std::function<void(const std::string&)>;
 
-  /// @param name of the program
-  /// @param announces whether a program has started this one, and reads standard output
+  /// @param name name of the program
+  /// @param announces true if a program has started this one, and reads standard output
   live_output(const std::string& name, bool announces);
   live_output(const live_output&) = delete;
   live_output& operator=(const live_output&) = delete;
   /// Waits as `close` does.
   ~live_output();
 
-  /// A line on standard error, behind the name of the program; when very many wait there, it is left out.
+  /// Writes a line to standard error, behind the name of the program; left out when very many wait there.
   void say(const std::string& line) const { voice_(line); }
-  /// What says so: it may outlive this object.
+  /// Returns the function behind `say`, which may outlive this object.
   const voice& to_say() const noexcept { return voice_; }
 
   bool announces() const noexcept { return announcements_ != nullptr; }
-  /// A line on standard output for the program that has started this one. Nothing, if none has.
+  /// Writes a line to standard output for the program that has started this one. Does nothing if there is none.
   void announce(std::string_view what, const std::string& line = {});
-  /// The same for a line that the next one corrects: when several wait, it is left out.
+  /// Announces a line that the next one replaces; left out when several wait.
   void announce_lightly(std::string_view what, const std::string& line);
 
   /// Shows a run on standard error.
   const std::shared_ptr<actors::run_observer>& shown() const noexcept { return shown_; }
   actors::side_thread& disk() noexcept { return *disk_; }
 
-  /// Waits until everything is written, but not for ever where nobody reads it. Says how much was left out before.
-  /// @returns what there is to say elsewhere, because nobody reads standard error; empty: nothing
+  /// Waits until everything is written, for a limited time if it is not read. Says how much was left out before.
+  /// @returns a message for another place, because standard error is not read; empty: none
   std::string close();
 
 private:
   std::shared_ptr<actors::side_thread> screen_;
   std::unique_ptr<actors::side_thread> announcements_, disk_;
-  std::shared_ptr<progress> lines_; // of the screen
+  std::shared_ptr<progress> lines_; // used by the thread of the screen
   std::shared_ptr<actors::run_observer> shown_;
   voice voice_;
   std::shared_ptr<spdlog::logger> log_before_;

@@ -7,20 +7,20 @@
 namespace gossamer::apps {
 
 /// Shows a run in real time and writes it down, in the threads of a `live_output`: no call waits for a terminal or a
-/// disk. What fails on the disk, the next call throws.
+/// disk. An error of the disk is thrown by the next call.
 class live_recorder final : public actors::run_observer {
 public:
-  /// Called once, in the thread of the disk, which may live longer than whoever has made this.
+  /// Called once, in the thread of the disk, which may outlive the owner of this object.
   using opener = std::function<std::shared_ptr<actors::run_folder>()>;
 
-  /// @param output outlives this object
+  /// @param output must outlive this object
   live_recorder(live_output& output, opener open);
 
   void on_progress(const actors::progress_record& p) override;
   void on_evaluation(const actors::evaluation_record& r) override;
   void on_event(double time_s, const std::string& what) override;
 
-  /// Waits until everything is in the folder, and closes that. @returns its path @error as `run_folder`
+  /// Waits until everything is in the folder, and closes it. @returns its path @error as `run_folder`
   std::filesystem::path finish(const actors::run_summary& summary);
 
 private:

@@ -10,40 +10,40 @@
 
 namespace gossamer::apps {
 
-/// Everything that a run can be told, wherever it runs.
+/// The options of a run, in any world.
 struct run_options {
   actors::run_settings run;
-  bool workers_given = false;         ///< else their number follows from the devices
-  actors::simulation_settings world;  ///< of the local world only `workers_per_node`
+  bool workers_given = false;         ///< if false, their number follows from the devices
+  actors::simulation_settings world;  ///< for the local world only `workers_per_node`
   bool measure_sample_time = false;   ///< instead of `world.sample_time_s`
   std::string cost = "default";       ///< default, none, measured, or the file that `world.cost` comes from
-  std::string faults;                 ///< plan file; empty: none
+  std::string faults;                 ///< file of the plan; empty: none
   std::optional<std::uint64_t> chaos; ///< draw a plan; instead of `faults`
   std::optional<double> horizon_s;    ///< of the drawn plan; default: about the length of the run
   bool trace = true;
   std::string resume;           ///< folder of the run to go on with; empty: none
-  bool parts_elsewhere = false; ///< of its checkpoint: on other machines
+  bool parts_elsewhere = false; ///< parts of the checkpoint are on other machines
   std::string out;              ///< run folder; empty: the next free one under runs/
   bool overwrite = false;
 };
 
-/// Whether `--cost` names a file.
+/// True if `--cost` names a file.
 bool names_a_file(const std::string& cost);
 
 /// A flag of a command and a key of a configuration file, with one meaning.
 using option = setting<run_options>;
 
-/// The tables behind the flags, the configuration files and the configuration that a run writes back: of `train`, and
-/// of `simulate`, which begins with the same options.
+/// The tables behind the flags, the configuration files and the configuration that a run writes back. There is one for
+/// `train`, and one for `simulate` that begins with the same options.
 const std::vector<option>& train_options();
 const std::vector<option>& simulate_options();
 
-/// Sets everything that a TOML file says. A relative path of a plan is meant from the file's folder.
+/// Sets everything that a TOML file says. A relative path of a plan begins in the file's folder.
 /// @error errc::io when it cannot be read; errc::usage with file:line on a syntax error, an unknown key or a bad value
 void read_config(const std::string& file, const std::vector<option>& table, run_options& into);
 
-/// The same settings as a TOML text that `read_config` reads back.
-/// @param command what repeats the run, for the text's first line: "gossamer train"
+/// Returns the settings as a TOML text that `read_config` reads back.
+/// @param command command that repeats the run, for the text's first line: "gossamer train"
 std::string write_config(std::string_view command, const std::vector<option>& table, const run_options& from);
 
 } // namespace gossamer::apps

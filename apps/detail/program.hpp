@@ -8,7 +8,7 @@
 
 namespace gossamer::apps {
 
-/// The program that runs the command, with its own algorithms beside the built-in ones.
+/// The running program, with its own algorithms beside the built-in ones.
 class program {
 public:
   /// @error errc::usage when two algorithms have one name

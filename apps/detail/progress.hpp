@@ -4,7 +4,7 @@
 
 namespace gossamer::apps {
 
-/// A line on standard error that is written over; nothing where that is no terminal. Where that is narrow, the last
+/// A line on a terminal's standard error that is written over; elsewhere it is not shown. On a narrow terminal the last
 /// parts of the line, which two spaces separate, are left out: a line that is broken could not be written over.
 class live_line {
 public:
@@ -13,10 +13,10 @@ public:
   live_line& operator=(const live_line&) = delete;
   ~live_line();
   void show(const std::string& text);
-  /// Before anything else is written.
+  /// Removes the line. Called before anything else is written.
   void clear();
 
-  /// Whether there is a terminal.
+  /// True if there is a terminal.
   static bool is_seen();
 
 private:
@@ -24,26 +24,27 @@ private:
   bool open_ = false;
 };
 
-/// As many parts of a line as fit in so many columns, at least one, which may be cut.
+/// Returns as many parts of a line as fit into the columns: at least one, which may be cut.
 std::string fitted(std::string line, std::size_t columns);
 
-/// How far a run is, for people, in one line, with what matters most in front.
+/// Returns the progress of a run for people: one line, the most important parts first.
 std::string progress_line(const actors::progress_record& p);
 
-/// Shows a run on standard error: one line that lives, on a terminal; otherwise one plain line for each evaluation.
+/// Shows a run on standard error: on a terminal one line that is written over, otherwise one plain line for each
+/// evaluation.
 class progress final : public actors::run_observer {
 public:
   void on_progress(const actors::progress_record& p) override;
   void on_evaluation(const actors::evaluation_record& r) override;
   void on_event(double time_s, const std::string& what) override;
-  /// Whole lines, or nothing, in place of the one that lives.
+  /// Writes whole lines, or nothing, in place of the line of progress.
   void say(const std::string& text);
 
 private:
   live_line line_;
 };
 
-/// What a summary says, for people.
+/// Returns a summary for people.
 std::string describe(const actors::run_summary& s);
 
 } // namespace gossamer::apps

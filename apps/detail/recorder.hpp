@@ -23,10 +23,10 @@ private:
 };
 
 /// Opens the run folder of a run and writes config.toml, and faults.toml if there are any.
-/// @param command what repeats the run: "gossamer train"
+/// @param command command that repeats the run: "gossamer train"
 actors::run_folder open_folder(const run_setup& run, const std::string& command, const std::vector<option>& table);
 
-/// Of a run that goes on: what it had found before its checkpoint begins the metrics of this folder, too.
+/// Copies the metrics of a resumed run, up to its checkpoint, to the beginning of this folder's.
 void bring_metrics(const run_setup& run, actors::run_folder& into);
 
 /// 0, or 128 + signal as a shell reports a program that a signal ended.

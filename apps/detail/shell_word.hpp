@@ -4,7 +4,7 @@
 
 namespace gossamer::apps {
 
-/// A word as a POSIX shell reads it back: in quotes, where it needs them.
+/// Returns a word as a POSIX shell reads it back: in quotes if it needs them.
 std::string shell_word(const std::string& word);
 
 } // namespace gossamer::apps

@@ -4,7 +4,7 @@
 
 namespace gossamer::apps {
 
-/// Real time, for people who wait: never for what a simulation does.
+/// Real time, for people who wait. No simulation depends on it.
 class stopwatch {
 public:
   double seconds() const { return std::chrono::duration<double>(now() - began_).count(); }

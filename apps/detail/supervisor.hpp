@@ -13,32 +13,33 @@ namespace gossamer::apps {
 /// @param status as a shell reports it
 std::string described_end(int status, const std::string& last_words);
 
-/// What `gossamer launch` decides about its processes: which it starts when, and where these shall join; who leads;
-/// when all is over, and what is said of it. A slot is the place of one node: its number, its host and its log,
-/// whichever process has it at a time.
+/// The decisions of `gossamer launch` about its processes: which one starts when and where it joins, which one leads,
+/// when the run is over, and with which message. A slot is the place of one node: its number, its host and its log.
+/// Several processes may occupy it one after another.
 ///
-/// A value, without processes, files and clocks: what happens goes in, with the seconds since any beginning, and what
-/// is to be done comes out.
+/// A value, without processes, files and clocks: events go in, with the seconds since any fixed moment, and orders come
+/// out.
 class supervisor {
 public:
   struct rules {
-    std::vector<std::string> hosts; ///< of the slots; the first leads first
-    std::size_t restarts = 0;       ///< of all slots together
-    double restart_delay_s = 0;     ///< from an end to the next start, at least
-    double patience_s = 10;         ///< of the nodes with one that is silent
+    std::vector<std::string> hosts; ///< hosts of the slots; slot 0 leads first
+    std::size_t restarts = 0;       ///< for all slots together
+    double restart_delay_s = 0;     ///< least time from an end to the next start
+    double patience_s = 10;         ///< how long nodes wait for a silent one
   };
 
-  /// A process for a slot. @param doors of the run, in the order in which it asks there; none: it leads
+  /// Starts a process for a slot. @param doors doors of the run, in the order in which the process asks there; none: it
+  /// leads
   struct start_process {
     std::size_t slot = 0;
     std::vector<std::string> doors;
   };
-  /// That slot's process leads, and shall end the run.
+  /// Makes that slot's process, which leads, end the run.
   struct end_run {
     std::size_t slot = 0;
     int signal = 0;
   };
-  /// A line about a slot.
+  /// Shows a line about a slot.
   struct tell {
     std::size_t slot = 0;
     std::string line;
@@ -50,51 +51,51 @@ public:
 
   orders begin(double now_s);
 
-  // -- what the process of a slot says ------------------------------------------------------------------------------
+  // -- announcements of a slot's process ----------------------------------------------------------------------------
 
-  /// It leads, and others join it there: the first at the beginning, and others when that one is lost.
+  /// The process leads, and others join it at that door: slot 0 at the beginning, and another when a leader is lost.
   orders on_lead(std::size_t slot, const std::string& door, double now_s);
-  /// It takes part, and whoever wants to join may ask there.
+  /// The process takes part, and new nodes may ask at its door.
   void on_door(std::size_t slot, const std::string& door);
-  /// All have come.
+  /// All nodes have come.
   void on_begin();
-  /// The run has no place for it now, or nobody lets it in.
+  /// The run has no place for the process now, or no node lets it in.
   void on_refusal(std::size_t slot);
-  /// It has left the run, which goes on.
+  /// The process has left the run, which goes on.
   void on_departure(std::size_t slot);
-  /// Too few are left to go on, and it has written what it had into that folder.
+  /// A node is left with too few others to go on, and has written its state into that folder.
   void on_survival(const std::string& folder);
 
-  // -- what else happens --------------------------------------------------------------------------------------------
+  // -- other events -------------------------------------------------------------------------------------------------
 
-  /// It has ended, and all that it has said has been heard.
+  /// The process has ended, and all its lines have been read.
   orders on_end(std::size_t slot, int status, const std::string& last_words, double now_s);
-  /// @param signal that the user has sent, and that whoever leads gets
+  /// @param signal signal of the user, for the leader
   orders on_interrupt(int signal);
-  /// To be called several times a second.
+  /// Called several times a second.
   orders on_time(double now_s);
 
-  // -- what follows -------------------------------------------------------------------------------------------------
+  // -- results ------------------------------------------------------------------------------------------------------
 
   bool is_over() const noexcept { return over_; }
-  /// Whether a process that takes part is there: who comes, and has not been let in, has nothing of the run.
+  /// True if a process takes part. A process that has not been let in has no state of the run, and does not count.
   bool somebody_takes_part() const;
-  /// The slot of whoever leads, or led last.
+  /// The slot that leads, or led last.
   std::size_t leads() const noexcept { return leads_; }
   std::size_t restarts_of(std::size_t slot) const { return slots_[slot].restarts; }
   std::size_t restarts_left() const noexcept { return rules_.restarts - restarts_; }
   const std::vector<std::string>& survivors() const noexcept { return survivors_; }
 
-  /// Of whoever led last, who has said how the run ended; but after an interrupt that of the user's signal, which may
-  /// not have reached it as such. One that leads at this late hour is not waited for.
+  /// Exit status of the last leader, which has said how the run ended. After an interrupt it is that of the user's
+  /// signal, which may have reached the leader in another form. Does not wait for a leader that still runs.
   int status() const;
-  /// The sentence of an end before the run had begun, where no process has said it. @param slot whose fault it is
+  /// The message of an end before the run had begun, if no process has written one. @param slot the slot that failed
   struct failure {
     std::size_t slot = 0;
     std::string sentence;
   };
   std::optional<failure> failed_start() const;
-  /// The sentence of a run that nobody goes on with, although it has not come to its end.
+  /// The message of a run that goes on nowhere, although it has not come to its end.
   std::optional<std::string> loss() const;
 
 private:
@@ -102,7 +103,7 @@ private:
     bool runs = false;
     bool takes_part = false;
     bool has_led = false;
-    bool is_restart = false; // which counts
+    bool is_restart = false; // counts as a restart
     bool is_refused = false;
     bool has_left = false;
     std::optional<int> status; // of the last process that has ended
@@ -124,9 +125,9 @@ private:
   std::vector<std::string> survivors_;
   std::size_t leads_ = 0;
   std::size_t restarts_ = 0;
-  std::optional<std::size_t> given_up_;    // which did not start
-  std::optional<double> without_leader_s_; // since then
-  int interrupted_ = 0;                    // by which signal
+  std::optional<std::size_t> given_up_;    // the slot that did not start
+  std::optional<double> without_leader_s_; // the time since then
+  int interrupted_ = 0;                    // number of the signal
   bool others_started_ = false, begun_ = false, over_ = false;
 };
 

@@ -8,7 +8,8 @@
 
 namespace gossamer::apps {
 
-/// A flag whose value is a time, in seconds or with a unit. @param into has the default, and outlives the command
+/// Adds a flag whose value is a time, in seconds or with a unit. @param into has the default, and must outlive the
+/// command
 inline CLI::Option* add_time(CLI::App& command, const std::string& flag, double& into, const std::string& help,
                              interval<double> allowed) {
   const auto set = [&into, flag, allowed](const std::string& given) {

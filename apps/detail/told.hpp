@@ -10,11 +10,12 @@
 
 namespace gossamer::apps {
 
-/// What the work of a process says, or the error that ended it, as the text that `in_processes` brings. Never throws.
+/// Returns the result of the work of a process, or the error that ended it, as the text that `in_processes` brings.
+/// Never throws.
 std::string tell(const std::function<nlohmann::ordered_json()>& work);
 
-/// The error that ended it, also when the process has crashed or took too long (errc::failed); none: `result` is what
-/// it said.
+/// Returns the error that ended the work, also when the process has crashed or took too long (errc::failed). If there
+/// is none, `result` is the result of the work.
 std::optional<error> understand(const process_end& end, nlohmann::ordered_json& result);
 
 } // namespace gossamer::apps

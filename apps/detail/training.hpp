@@ -8,11 +8,11 @@
 
 namespace gossamer::apps {
 
-/// A world in real time, which finishes what the recorder writes. @param folder its path
+/// A world in real time. It calls the recorder's `finish`. @param folder the recorder's path
 using real_world = std::function<actors::run_summary(const run_setup&, const actors::run_surroundings&, live_recorder&,
                                                      const std::filesystem::path& folder)>;
 
-/// One run, from settings to run folder. @returns the exit status
+/// Trains from settings to run folder. @returns the exit status
 int train_in(const program& p, const run_options& options, bool json, live_output& output, const real_world& world);
 
 } // namespace gossamer::apps

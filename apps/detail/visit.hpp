@@ -4,31 +4,31 @@
 
 namespace gossamer::apps {
 
-// Coming back to a run: to one that was launched here, by its folder, or to whoever leads one, by its HOST:PORT.
+// Later commands about a run: one that was launched here is named by its folder, another one by its leader's HOST:PORT.
 
 struct visit_options {
   std::string run;                     ///< a folder, or HOST:PORT; empty: the last run that was detached
-  bool follow = false;                 ///< of `show_logs`: go on until the run ends
-  std::optional<std::uint32_t> number; ///< of `leave_run`: which node; nothing: the one at HOST:PORT
-  node_options node;                   ///< certs, insecure and patience, of HOST:PORT
+  bool follow = false;                 ///< for `show_logs`: go on until the run ends
+  std::optional<std::uint32_t> number; ///< for `leave_run`: the node's number; `nullopt`: the node at HOST:PORT
+  node_options node;                   ///< certs, insecure and patience, for HOST:PORT
 };
 
-/// All of these: @returns the exit status @error errc::usage when there is no such run; errc::failed when it has ended,
-/// or its launch was killed; as `actors::ask_leader`
+/// All functions below: @returns the exit status @error errc::usage when there is no such run; errc::failed when it has
+/// ended, or its launch was killed; as `actors::ask_leader`
 
-/// `gossamer status`: how far it is.
+/// `gossamer status`: prints the progress of the run.
 int show_status(const program& p, const visit_options& o);
 
-/// `gossamer logs`: what the launch has shown.
+/// `gossamer logs`: prints the output of the launch.
 int show_logs(const visit_options& o);
 
-/// `gossamer stop`: ends it as Ctrl-C does, and waits until it has ended.
+/// `gossamer stop`: ends the run as Ctrl-C does, and waits until it has ended.
 int stop_run(const program& p, const visit_options& o);
 
-/// `gossamer leave`: lets a node hand over what it has, and end.
+/// `gossamer leave`: lets a node hand over its state, and end.
 int leave_run(const program& p, const visit_options& o);
 
-/// `gossamer attach`: shows what comes until its end. @returns the exit status of the run
+/// `gossamer attach`: shows the output until the run ends. @returns the exit status of the run
 int attach(const visit_options& o);
 
 } // namespace gossamer::apps

@@ -37,7 +37,7 @@ double mean(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Which of the rates the rule takes.
+/// Returns the position of the best rate.
 std::size_t best_of(const measure& quality, std::span<const std::vector<outcome>> runs) {
   std::size_t best = 0;
   for (std::size_t i = 1; i < runs.size(); ++i) {

@@ -22,7 +22,7 @@ variant gossip(const char* name, std::string algorithm) {
   return {.name = name, .given = {"--algorithm", std::move(algorithm), "--optimiser", "momentum:beta=0.9"}};
 }
 
-/// Its server, a node behind those of the workers, is on the slow machine.
+/// Slows the links of EAMSGD's server, a node behind those of the workers, on the slow machine.
 flags server_too(const variant& method, const variant& setting) {
   return method.name.starts_with("EAMSGD") ? all_links_of(16, *setting.x) : flags{};
 }

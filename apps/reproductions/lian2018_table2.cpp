@@ -17,7 +17,7 @@ constexpr auto vgg = "in VGG's place", resnet = "in ResNet-20's place";
 reproduction lian2018_table2(bool quick) {
   const auto accuracy = test_accuracy().name;
   static constexpr std::array models{vgg, resnet};
-  /// For both models, AllReduce's accuracy at most so much above this one's.
+  /// For both models, AllReduce's accuracy is at most `margin` above this method's.
   const auto near = [=](const char* method, double margin) {
     return [=](const findings& f) {
       return each(models, [&](auto* model) {

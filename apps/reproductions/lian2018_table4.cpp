@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto ad = "AD-PSGD", all_reduce = "AllReduce", d_psgd = "D-PSGD";
 constexpr double epoch_samples = 50'000; ///< CIFAR-10's
-constexpr double epoch_s = 18.03;        ///< of one worker alone: the product of the paper's two columns
+constexpr double epoch_s = 18.03;        ///< one worker alone: the product of the paper's two columns
 
 variant slowed(int times) {
   return {.name = times == 1 ? "none" : fmt::format("{}x", times),
@@ -51,7 +51,7 @@ std::vector<published> printed() {
   return all;
 }
 
-/// Whether AD-PSGD is, with a slow worker, much as without.
+/// True if a slow worker hardly changes the measure of AD-PSGD.
 verdict unmoved(const findings& f, const std::string& measure, double factor) {
   const auto calm = f(measure, ad, "none");
   return each(std::array{"2x", "5x", "10x", "100x"},

@@ -9,7 +9,7 @@ namespace gossamer::apps {
 
 namespace {
 
-/// "0.123 +- 0.004 (paper: 0.1)".
+/// Returns "0.123 +- 0.004 (paper: 0.1)".
 std::string entry(const reproduction& r, const findings& f, const measure& m, const variant& method,
                   const variant& setting) {
   const bool diverged = m.of && f.at(method.name, setting.name).curve.empty();
@@ -38,7 +38,7 @@ std::string rate_text(const cell& c) {
   return c.rate ? fmt::format("{:g}{}", *c.rate, c.at_edge ? " (edge)" : "") : "";
 }
 
-/// A line for each method, a column for each measure.
+/// Returns a table with a line for each method, and a column for each measure.
 std::string table_of_methods(const reproduction& r, const findings& f) {
   std::vector<std::string> head{"method"};
   for (const auto& m : r.measures)
@@ -57,7 +57,7 @@ std::string table_of_methods(const reproduction& r, const findings& f) {
   return text;
 }
 
-/// A line for each setting, a column for each method.
+/// Returns a table with a line for each setting, and a column for each method.
 std::string table_of_settings(const reproduction& r, std::string_view title,
                               const std::function<std::string(const variant&, const variant&)>& entry_of) {
   std::vector<std::string> head{std::string{title}};
@@ -87,7 +87,7 @@ std::string tables(const reproduction& r, const findings& f) {
   return text;
 }
 
-/// A paragraph in lines that are not too long to read as text.
+/// Returns a paragraph in lines that are not too long to read as text.
 std::string wrapped(std::string_view words) {
   constexpr std::size_t most = 120;
   std::string text;

@@ -8,7 +8,7 @@ namespace gossamer::apps {
 
 namespace {
 
-/// Where a quantity stands when the training loss first comes down to a level.
+/// Returns a quantity at the point where the training loss first comes down to a level.
 std::optional<double> until(const outcome& o, double loss, double (*where)(const actors::evaluation_record&)) {
   const auto& all = o.evaluations;
   for (std::size_t i = 0; i < all.size(); ++i) {

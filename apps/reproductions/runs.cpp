@@ -26,7 +26,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// Keeps what a run has been evaluated to.
+/// Keeps the evaluations of a run.
 class evaluations_seen final : public actors::run_observer {
 public:
   void on_evaluation(const actors::evaluation_record& record) override {
@@ -64,7 +64,7 @@ json simulated(const reproduction& r, const run_setup& run) {
   return object;
 }
 
-/// @error json::exception for what is none
+/// @error json::exception for an object of another form
 outcome outcome_from(const json& object) {
   outcome o;
   o.observed = object.at("observed").get<std::map<std::string, double>>();
@@ -85,7 +85,7 @@ std::string joined(const flags& given) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-/// A run, and the file that keeps what it came to.
+/// A run, and the file with its results.
 class kept_run {
 public:
   kept_run(flags given, const std::filesystem::path& folder)
@@ -95,7 +95,7 @@ public:
   const flags& given() const { return given_; }
   const std::string& text() const { return text_; }
 
-  /// What the file says; false when there is none, or that of other flags, or a damaged one.
+  /// Reads the file; false if there is none, if it has other flags, or if it is damaged.
   bool read() {
     std::error_code none;
     if (!std::filesystem::exists(file_, none))
@@ -110,7 +110,7 @@ public:
       return true;
     } catch (const json::exception&) {
       return false;
-    } catch (const error&) { // of an evaluation
+    } catch (const error&) { // from an evaluation
       return false;
     }
   }
@@ -145,7 +145,7 @@ std::vector<kept_run> all_runs(const reproduction& r, const run_maker& how) {
   return runs;
 }
 
-/// What these runs have of their own.
+/// Returns the flags of a setting and a method, without the common ones.
 flags own_flags(const reproduction& r, const variant& method, const variant& setting) {
   flags given = setting.given;
   given.insert(given.end(), method.given.begin(), method.given.end());
@@ -156,7 +156,7 @@ flags own_flags(const reproduction& r, const variant& method, const variant& set
   return given;
 }
 
-/// What a user changes must not be what is compared.
+/// Refuses flags of the user that the reproduction compares.
 void check_not_swept(const reproduction& r, const flags& more) {
   std::set<std::string> swept{"--seed"};
   if (!r.rates.empty())
@@ -172,7 +172,7 @@ void check_not_swept(const reproduction& r, const flags& more) {
                   fmt::format("leave it out; {} compares {}", r.name, fmt::join(swept, ", ")));
 }
 
-/// One line that lives, where there is a terminal.
+/// One line on a terminal that is written over.
 class progress {
 public:
   progress(std::string name, std::size_t wanted, std::size_t jobs)

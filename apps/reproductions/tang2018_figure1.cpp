@@ -1,4 +1,4 @@
-// Tang et al. (2018), figure 1: gossip that compresses models naively does not converge; DCD-PSGD and ECD-PSGD do.
+// Tang et al. (2018), figure 1: gossip with naively compressed models does not converge; DCD-PSGD and ECD-PSGD do.
 #include "gossamer/apps/reproductions/detail/entries.hpp"
 
 namespace gossamer::apps {

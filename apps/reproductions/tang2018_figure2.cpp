@@ -14,7 +14,7 @@ constexpr auto central = "all-reduce, 32 bits", gossip = "D-PSGD, 32 bits", dcd 
                ecd = "ECD-PSGD, 8 bits";
 
 variant network(std::string name, double latency, double bandwidth) {
-  // The model is smaller than the paper's: so are the links, and messages take as long.
+  // The model is smaller than the paper's. The links are slower by the same factor, so that messages take as long.
   constexpr double smaller = 39'760.0 / 270'000;
   return {.name = std::move(name),
           .given = {"--network", fmt::format("uniform:latency={},bandwidth={:.4g}", latency, smaller * bandwidth)}};
@@ -24,15 +24,15 @@ variant network(std::string name, double latency, double bandwidth) {
 
 reproduction tang2018_figure2(bool quick) {
   const double level = quick ? 0.5 : 0.1;
-  const double near = quick ? 0.2 : 0.05; ///< between losses that count as equal
-  const double same = quick ? 1.5 : 1.25; ///< between times that do
+  const double near = quick ? 0.2 : 0.05; ///< relative distance of losses that count as equal
+  const double same = quick ? 1.5 : 1.25; ///< factor between times that count as equal
   const double much = quick ? 1.5 : 2;
   const auto time = seconds_until(level), epochs = epochs_until(level);
   const auto codec = [](std::string algorithm) {
     return flags{"--algorithm", std::move(algorithm), "--codec", "min-max:bits=8"};
   };
   static constexpr std::array gossips{gossip, dcd, ecd};
-  /// Of all three, whether they take at most `factor` times as much as the all-reduce.
+  /// All three take at most `factor` times as much as the all-reduce.
   const auto at_most_central = [=](const findings& f, const std::string& measure, double factor, const char* where) {
     return each(gossips,
                 [&](auto* method) { return at_most(f(measure, method, where), factor, f(measure, central, where)); });

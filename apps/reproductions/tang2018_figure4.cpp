@@ -26,8 +26,8 @@ measure above_least() {
 } // namespace
 
 reproduction tang2018_figure4(bool quick) {
-  const double same = quick ? 1.5 : 1.25; ///< between epochs that count as equal
-  const double near = quick ? 0.4 : 0.05; ///< between losses that do
+  const double same = quick ? 1.5 : 1.25; ///< factor between epochs that count as equal
+  const double near = quick ? 0.4 : 0.05; ///< distance of losses that count as equal
   const auto epochs = epochs_until(quick ? 0.5 : 0.1);
   const auto codec = [](const char* name, const char* given) { return variant{name, {"--codec", given}}; };
   return {

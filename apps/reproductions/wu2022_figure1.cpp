@@ -1,4 +1,4 @@
-// Wu et al. (2022), figure 1: what a round of cascading compression takes, and how many signs come out right.
+// Wu et al. (2022), figure 1: the time of a round of cascading compression, and the share of signs that come out right.
 #include "gossamer/actors/collectives/ring.hpp"
 #include "gossamer/apps/reproductions/detail/entries.hpp"
 #include "gossamer/compress/codec.hpp"
@@ -12,20 +12,20 @@ using actors::experiment;
 
 constexpr auto matching = "signs as of the exact mean, %";
 
-/// What the workers have in one round.
+/// Gradients and random numbers of the workers in one round.
 struct round_of_signs {
   std::vector<vec> gradients;
-  std::vector<random_stream> random; ///< of each worker's codec
+  std::vector<random_stream> random; ///< one for each worker's codec
   std::uint64_t t;
 
   std::size_t workers() const { return gradients.size(); }
-  /// C(v) of one worker, at its so-manieth hop.
+  /// C(v) of one worker, at its hop number `hop`.
   vec compressed(const compress::codec& c, const vec& v, std::size_t worker, std::size_t hop = 0) const {
     return compress::decode(c.encode(v, random[worker], t * workers() + hop));
   }
 };
 
-/// As cascading_ssdm.cpp does it: segment k begins at worker k, and every hop compresses what has come to it anew.
+/// Adds up as cascading_ssdm.cpp does: segment k begins at worker k, and every hop compresses the received sum anew.
 vec cascaded(const compress::codec& c, const round_of_signs& r) {
   const auto whole = actors::segment{0, r.gradients.front().size()};
   auto pool = r.gradients.front().pool();
@@ -50,7 +50,7 @@ vec sum_of(const std::vector<vec>& all) {
   return sum;
 }
 
-/// Each gradient compressed once, by its worker.
+/// Adds up gradients that their workers compress once.
 vec added(const compress::codec& c, const round_of_signs& r) {
   std::vector<vec> all;
   for (std::size_t m = 0; m < r.workers(); ++m)
@@ -58,7 +58,7 @@ vec added(const compress::codec& c, const round_of_signs& r) {
   return sum_of(all);
 }
 
-/// What the method makes of a round's gradients.
+/// Returns the method's sum of a round's gradients.
 vec made_of(const experiment& e, const round_of_signs& r) {
   if (e.algorithm->about.name == "cascading-ssdm")
     return cascaded(*compress::make_codec("ssdm:bucket=" + e.algorithm_arguments->text("norm-bucket")), r);
@@ -67,7 +67,7 @@ vec made_of(const experiment& e, const round_of_signs& r) {
   return added(*e.codec, r);
 }
 
-/// Of gradients at the model that training begins with.
+/// Compares signs of gradients at the initial model.
 std::map<std::string, double> compared_signs(const experiment& e, std::uint64_t rounds) {
   const auto workers = static_cast<actors::rank>(e.settings.workers);
   std::vector<compute::sampler> samplers;
@@ -143,7 +143,7 @@ reproduction wu2022_figure1(bool quick) {
                    {.kind = picture_kind::bars, .y = matching, .stacked = {matching}}},
       .observe = [quick](const experiment& e) { return compared_signs(e, quick ? 2 : 20); },
   };
-  // The quick form is a test, and these do not come back there.
+  // The quick form is a test, where these do not come back.
   if (!quick)
     r.shapes.insert(r.shapes.end(),
                     {{"sums of signs travel longer on a ring than signs to a server",

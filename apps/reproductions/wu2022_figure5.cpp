@@ -1,4 +1,4 @@
-// Wu et al. (2022), figure 5: what rounds of six methods consist of, on a ring and on a torus.
+// Wu et al. (2022), figure 5: the parts of a round of six methods, on a ring and on a torus.
 #include "gossamer/apps/reproductions/detail/entries.hpp"
 
 #include <array>
@@ -23,7 +23,7 @@ flags algorithm_of(const variant& method, const variant& setting) {
   return {"--algorithm", algorithms.at(method.name) + "collective=" + setting.name};
 }
 
-/// Of the methods that Marsit is compared with.
+/// The least value of the methods that Marsit is compared with.
 named_number least(const findings& f, const measure& m, const char* way) {
   auto found = f(m.name, others.front(), way);
   for (const char* method : others)

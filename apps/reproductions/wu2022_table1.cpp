@@ -7,7 +7,7 @@ namespace gossamer::apps {
 
 namespace {
 
-/// Rounds take equally long in synchronous runs.
+/// Counts rounds by one worker's steps: rounds take equally long in synchronous runs.
 measure rounds_until(double loss) {
   return {.name = fmt::format("rounds until loss {}", loss),
           .of = [time = seconds_until(loss)](const outcome& o) -> std::optional<double> {

@@ -6,7 +6,7 @@ namespace gossamer::apps {
 reproduction wu2022_table2(bool quick) {
   const auto accuracy = test_accuracy();
   const auto name = accuracy.name;
-  // Of both models.
+  // Compares both models.
   const auto below = [=](const findings& f, const char* less, double margin, const char* more) {
     return at_most_above(f(name, less, "softmax"), margin, f(name, more, "softmax"))
            && at_most_above(f(name, less, "perceptron"), margin, f(name, more, "perceptron"));
@@ -49,7 +49,7 @@ reproduction wu2022_table2(bool quick) {
                   [=](const findings& f) { return below(f, "Marsit", quick ? 5 : 0, "Marsit-100"); }}},
       .pictures = {{.kind = picture_kind::bars, .y = test_accuracy().name, .stacked = {test_accuracy().name}}},
   };
-  if (!quick) // a test, and these do not come back there
+  if (!quick) // the quick form is a test, where these do not come back
     r.shapes.insert(r.shapes.end(),
                     {{"nothing is more accurate than PSGD",
                       [=](const findings& f) {

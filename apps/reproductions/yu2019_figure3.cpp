@@ -10,7 +10,7 @@ constexpr auto exact = "AsyFPG", gradients = "QSVRG", both = "AsyLPG", sparse = 
                accelerated_exact = "Acc-AsyFPG", accelerated = "Acc-AsyLPG";
 constexpr auto computing = "computing, s", compressing = "encoding and decoding, s", communicating = "transmission, s";
 
-/// What a worker spends on one thing until the loss is low, as if it did so evenly.
+/// A worker's time for one activity until the loss is low, if it is spread evenly over the run.
 measure part(const char* name, double outcome::*seconds) {
   return {.name = name, .of = [=](const outcome& o) -> std::optional<double> {
             const auto until = seconds_until(level).of(o);

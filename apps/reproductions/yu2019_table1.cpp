@@ -18,7 +18,7 @@ struct row {
   double ratio;     ///< to AsyFPG, as printed
 };
 
-/// By the bits that are printed.
+/// In the order of the printed bits.
 constexpr std::array rows{
     row{exact, "asy-fpg:output=snapshot", "2.42e9", 1},
     row{"HALP", "halp:model-bits=8,mu=5,output=snapshot", "7.36e8", 3.29},
@@ -33,7 +33,7 @@ constexpr std::array rows{
 
 reproduction yu2019_table1(bool quick) {
   const double level = quick ? 0.8 : 0.1;
-  const double share = quick ? 0.1 : 0.5; ///< of a printed ratio, which has to come back at least
+  const double share = quick ? 0.1 : 0.5; ///< least share of a printed ratio that has to come back
   const double slack = quick ? 3 : 1, much = quick ? 1 : 1.5;
   const auto bits = bits_until(level);
   reproduction r{

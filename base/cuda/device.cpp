@@ -1,4 +1,4 @@
-// What of GPUs needs no CUDA.
+// Functions about GPUs that need no CUDA toolkit.
 #include "gossamer/base/cuda/device.hpp"
 
 #include "gossamer/base/error.hpp"

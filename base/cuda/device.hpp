@@ -9,7 +9,7 @@
 // the one error "built without CUDA".
 namespace gossamer::cuda {
 
-/// Where something is computed: the processor, or a GPU by its number.
+/// A place of computation: the processor, or a GPU by its number.
 class device {
 public:
   /// The processor.
@@ -28,7 +28,7 @@ private:
   int gpu_ = -1;
 };
 
-/// What a GPU is.
+/// Properties of a GPU.
 struct gpu_description {
   int number = 0;
   std::string name;
@@ -37,15 +37,15 @@ struct gpu_description {
   std::size_t memory_bytes = 0;
 };
 
-/// `cpu`, `cuda:0`, `cuda:all`, or several joined by +, each at most once.
-/// @error errc::usage on any other text, on a GPU that is not there, and where there is none; says what is
+/// Reads `cpu`, `cuda:0`, `cuda:all`, or several joined by +, each at most once.
+/// @error errc::usage on any other text, and on a GPU that does not exist; names the GPUs that do
 std::vector<device> parse_devices(std::string_view text);
 
 /// All GPUs, in the order of their numbers; at least one.
 /// @error errc::usage when this build or this machine has none: says which, and what to do
 std::vector<gpu_description> gpus();
 
-/// Why `gpus()` would throw, or nothing when there is a GPU: for tests and programs that can do without.
+/// Returns why `gpus()` would throw; empty when there is a GPU. For tests and programs that can do without a GPU.
 std::string why_no_gpu();
 
 } // namespace gossamer::cuda

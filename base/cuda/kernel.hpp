@@ -45,7 +45,7 @@
 
 namespace gossamer::cuda {
 
-/// How many threads run a kernel.
+/// Number of threads that run a kernel.
 struct grid {
   unsigned blocks, threads;
 };
@@ -55,18 +55,18 @@ inline constexpr unsigned warp_size = 32;
 /// ceil(work / each).
 constexpr std::uint64_t shares(std::uint64_t work, std::uint64_t each) noexcept { return (work + each - 1) / each; }
 
-/// Warps for kernels of which each thread takes so many elements.
+/// Returns the number of warps of a kernel whose threads take `each_thread` elements each.
 constexpr std::uint64_t warps_for(std::uint64_t elements, unsigned each_thread) noexcept {
   return shares(elements, each_thread * warp_size);
 }
 
-/// How grids are sized: warps take pieces of work in turn, and there are no more blocks than run at once.
+/// The sizes of grids: warps take pieces of work in turn, and there are no more blocks than run at once.
 struct launch_policy {
   static constexpr unsigned most_threads = 256;
 
-  unsigned threads = most_threads; ///< a block; a multiple of 32
+  unsigned threads = most_threads; ///< per block; a multiple of 32
 
-  /// @param pieces of work, one a warp at a time; a grid has at least one block
+  /// @param pieces   pieces of work, which warps take one at a time; a grid has at least one block
   /// @param resident blocks of this kernel that run at once
   constexpr grid for_pieces(std::uint64_t pieces, unsigned resident) const noexcept {
     const std::uint64_t warps = threads / warp_size;

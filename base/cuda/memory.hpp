@@ -9,9 +9,9 @@
 
 namespace gossamer::cuda {
 
-/// Memory of a GPU, aligned to 256 bytes, with unspecified contents. Taken from the driver's pool in the order of the
-/// stream and given back in it: the destructor does not wait, work that is queued before it may still use the memory.
-/// The pool keeps what it once had, so a loop that repeats itself allocates nothing.
+/// Memory of a GPU, aligned to 256 bytes, with unspecified contents. It is taken from the driver's pool in the order of
+/// the stream and returns in that order: the destructor does not wait, and work queued before it may still use the
+/// memory. The pool keeps all memory that it ever had, so a loop that repeats itself allocates nothing.
 class device_buffer {
 public:
   device_buffer() noexcept = default;
@@ -42,8 +42,8 @@ private:
   std::size_t size_ = 0;
 };
 
-/// Page-locked memory of the host, which copies to and from GPUs are fast with and need not wait for. Buffers and their
-/// copies are like all others (base/buffer.hpp).
+/// The pool of page-locked host memory. Copies to and from GPUs are fast with it and need not wait. Its buffers are
+/// used like all others (base/buffer.hpp).
 /// @error by `allocate`: errc::failed when the system has no such memory left; says how much was asked for
 buffer_pool& pinned_pool();
 

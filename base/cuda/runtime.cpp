@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t most_suspects = 8;
 
-/// Makes a GPU the present one of this thread, as the runtime wants it, for as long as it lives.
+/// Makes a GPU the current one of this thread during its lifetime, as the CUDA runtime requires.
 class on_gpu {
 public:
   explicit on_gpu(int gpu) {
@@ -46,7 +46,7 @@ int attribute(cudaDeviceAttr which, int gpu) {
   return value;
 }
 
-/// The driver's pool keeps what is given back to it; by default it would return all at every wait.
+/// Makes the driver's pool keep returned memory. By default it would release all of it at every wait.
 void keep_freed_memory(int gpu) {
   cudaMemPool_t pool{};
   const auto doing = fmt::format("setting up the memory pool of cuda:{}", gpu);
@@ -101,16 +101,17 @@ struct stream::core {
   int gpu, multiprocessors;
   cudaStream_t native = nullptr;
   cudaEvent_t passed = nullptr;          // a point that another stream waits for
-  std::mutex mutex = {};                 // for what follows, and for `passed` from its recording until it is waited for
-  std::vector<const char*> kernels = {}; // since the last wait, the newest few
+  std::mutex mutex = {};                 // guards the fields below, and `passed` from its recording until it is waited
+                                         // for
+  std::vector<const char*> kernels = {}; // launched since the last wait, the newest few
   bool measures = false;
-  std::vector<measured_launch> launches = {}; // that are measured
+  std::vector<measured_launch> launches = {}; // launches that are measured
 
   ~core() {
     if (passed != nullptr)
       cudaEventDestroy(passed);
     if (native != nullptr)
-      cudaStreamDestroy(native); // does not wait: what is queued will still be done
+      cudaStreamDestroy(native); // does not wait: queued work is still done
   }
 };
 
@@ -145,7 +146,7 @@ void stream::follow(const stream& other) const {
   check(cudaStreamWaitEvent(core_->native, other.core_->passed, 0), "making a stream wait for another");
 }
 
-/// cudaLaunchHostFunc would never call f when the GPU fails, and whoever waits for it would wait for ever.
+/// cudaLaunchHostFunc never calls f when the GPU fails, and a thread that waits for f would then hang.
 void stream::then(std::function<void()> f) const {
   auto held = std::make_unique<std::function<void()>>(std::move(f));
   const auto call = [](cudaStream_t, cudaError_t, void* p) {
@@ -247,7 +248,7 @@ device_buffer::~device_buffer() {
 }
 
 buffer_pool& pinned_pool() {
-  // Never destroyed: its last block could otherwise be given back after the driver has shut down.
+  // The pool is never destroyed: its last block could otherwise be given back after the driver has shut down.
   static auto& pool = *new buffer_pool{memory_source{allocate_pinned, release_pinned}};
   return pool;
 }

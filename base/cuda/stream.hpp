@@ -10,7 +10,7 @@ namespace gossamer::cuda {
 
 class event;
 
-/// What one launch of a kernel took, on the GPU.
+/// Time that one launch of a kernel took on the GPU.
 struct kernel_time {
   const char* name;
   double seconds;
@@ -26,13 +26,13 @@ public:
   explicit stream(int gpu);
 
   int gpu() const noexcept;
-  /// The processors of the GPU, by which launches are sized.
+  /// Number of multiprocessors of the GPU, by which launches are sized.
   int multiprocessors() const noexcept;
 
   /// Returns when all queued work is done.
   /// @error errc::device when some of it went wrong; names the kernels that are suspected
   void wait() const;
-  /// What is queued from now on begins when all that is queued on the other stream so far is done.
+  /// Makes work that is queued from now on wait for all work that the other stream has queued so far.
   void follow(const stream& other) const;
   /// Calls f, in a thread of the driver, when all work that is queued so far is done or has failed. f must not wait,
   /// nor throw, nor use this interface.
@@ -44,15 +44,15 @@ public:
   void* native() const noexcept;
   /// Makes its GPU the present one of the calling thread, which is where kernels are launched.
   void make_present() const;
-  /// Around each launch of a kernel, by whoever launches it, so that errors and measurements can name it.
+  /// These two surround each launch of a kernel, so that errors and measurements can name it.
   /// @param name lives for ever
   /// @error errc::device when the launch, or earlier work, went wrong
   void launching() const;
   void launched(const char* name) const;
 
-  /// From now on, notes what each kernel takes; for benchmarks, as it costs two events a launch.
+  /// Starts to note the time of each kernel. For benchmarks only: costs two events a launch.
   void measure() const;
-  /// Waits, and gives what was noted since `measure` or the last call.
+  /// Waits, and returns the times noted since `measure` or the last call.
   std::vector<kernel_time> measured() const;
 
 private:

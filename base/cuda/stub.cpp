@@ -1,4 +1,4 @@
-// Stands in for runtime.cpp and vec.cu where there was no CUDA toolkit at build time.
+// Replaces runtime.cpp and vec.cu in builds without the CUDA toolkit.
 #include "gossamer/base/cuda/device.hpp"
 #include "gossamer/base/cuda/memory.hpp"
 #include "gossamer/base/cuda/stream.hpp"

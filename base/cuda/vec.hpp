@@ -5,8 +5,8 @@
 
 namespace gossamer::cuda {
 
-/// v in the memory of the stream's GPU, where the stream does the arithmetic with it and what is made of it; v itself
-/// where it is there already. Returns before it has been copied.
+/// Returns v in the memory of the stream's GPU; v itself if it is there already. The stream does the arithmetic with
+/// the result and with vectors made of it. Returns before the copy is done.
 /// @error errc::failed when memory does not suffice; errc::device
 vec on_gpu(const stream& s, const vec& v);
 

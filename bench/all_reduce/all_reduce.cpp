@@ -98,7 +98,7 @@ private:
   std::uint64_t t_ = 0, calls_ = 0;
   std::size_t elements_;
   std::string code_;
-  route way_; ///< what little has to go waits for hops, not for bytes
+  route way_; ///< by the size of the vector: a small one waits for hops, not for bytes
 };
 
 const algorithm_entry entry{

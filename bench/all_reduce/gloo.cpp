@@ -1,4 +1,4 @@
-// KIB PROCESSES ring|halving, in an empty folder, where they meet. They are started here.
+// Usage: KIB PROCESSES ring|halving, in an empty folder, where the processes meet. This program starts them.
 #include <gloo/allreduce.h>
 #include <gloo/allreduce_halving_doubling.h>
 #include <gloo/math.h>
@@ -25,7 +25,7 @@ int main(int, char** argv) {
   auto context = std::make_shared<gloo::rendezvous::Context>(rank, n);
   context->connectFullMesh(store, device);
   using halving = gloo::AllreduceHalvingDoubling<float>;
-  std::map<float*, std::unique_ptr<halving>> bound; // to its memory
+  std::map<float*, std::unique_ptr<halving>> bound; // bound to its memory
   bench::measure(rank, n, std::strtoul(argv[1], nullptr, 10), [&](float* v, std::size_t count) {
     if (argv[3] == std::string("ring")) {
       gloo::AllreduceOptions o(context);

@@ -1,5 +1,5 @@
 #pragma once
-// The measurement of all_reduce.cpp, around an all-reduce of others.
+// The measurement of all_reduce.cpp, around an all-reduce of another library.
 
 #include <algorithm>
 #include <chrono>
@@ -24,7 +24,7 @@ inline double processor_us() {
 
 inline constexpr int batches = 15;
 
-/// How many all-reduces make a batch, when each takes so many microseconds.
+/// Number of all-reduces in a batch, when each takes so many microseconds.
 inline int rounds_of(double each) {
   constexpr double batch_us = 20'000;
   return std::clamp(static_cast<int>(batch_us / each), 2, 400);

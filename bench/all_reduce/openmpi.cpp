@@ -1,4 +1,4 @@
-// KIB, under mpirun
+// Usage: KIB, under mpirun.
 #include <mpi.h>
 
 #include "measure.hpp"

@@ -1,4 +1,4 @@
-// What each kernel of the codecs moves on a GPU, in bytes read and written per second, beside a copy within the GPU:
+// Throughput of each kernel of the codecs on a GPU, in bytes read and written per second, beside a copy within the GPU:
 //   gpu_codec_bench [log2 of the elements, 28] [runs, 20]
 // It prints the table of docs/gpu.md: medians over the runs.
 #include "gossamer/base/cuda/device.hpp"
@@ -71,7 +71,7 @@ public:
 
   void copy() {
     std::vector<double> seconds;
-    for (int r = 0; r <= runs_; ++r) { // the first is for warming up
+    for (int r = 0; r <= runs_; ++r) { // the first run warms up
       const cuda::event begin{stream_}, end{stream_};
       begin.record(stream_);
       cuda::copy(stream_, y_.data(), v_.data(), v_.size());
@@ -113,7 +113,7 @@ public:
   }
 
 private:
-  /// A row for each kernel whose bytes are known, and one for all of them together.
+  /// Prints a row for each kernel whose bytes are known, and one for all of them together.
   /// @param least bytes that have to be read and written, whatever the kernels
   void rows(const std::string& what, double payload, double values, double least, const std::function<void()>& work) {
     work();
@@ -128,7 +128,7 @@ private:
       for (const auto& [name, time] : stream_.measured()) {
         if (std::ranges::find(order, name) == order.end())
           order.emplace_back(name);
-        of_run[name] = std::max(of_run[name], time); // of several launches the one over the whole vector
+        of_run[name] = std::max(of_run[name], time); // of several launches, the one over the whole vector
         sum += time;
       }
       for (const auto& [name, time] : of_run)

@@ -1,7 +1,8 @@
-// Steps per second of SGD on a GPU and on the processor, and what compressing a gradient saves of its way to the host:
+// Steps per second of SGD on a GPU and on the processor, and the time that compression saves on a gradient's way to the
+// host:
 //   gpu_gradient_bench [minibatch, 128] [steps, 200]
-// A step is a gradient at x, whose loss the host waits for, and x -= 0.01 g, where g is: as a worker does it.
-// bench/cuda/torch_steps.py does the same steps with PyTorch, which waits for nothing.
+// A step is a gradient at x, whose loss the host waits for, and x -= 0.01 g on the device that holds g, as in a worker.
+// bench/cuda/torch_steps.py does the same steps with PyTorch, without waits.
 #include "gossamer/base/cuda/device.hpp"
 #include "gossamer/base/cuda/memory.hpp"
 #include "gossamer/base/error.hpp"
@@ -47,13 +48,13 @@ double steps_per_second(compute::model& model, const compute::dataset& data, std
       std::iota(samples.begin(), samples.end(), static_cast<std::uint32_t>(t * batch % (data.samples - batch)));
       x -= 0.01f * model.start_gradient(x, {data, samples})().gradient;
     }
-    x.view(); // waits for the last
+    x.view(); // waits for the last step
   };
   run(10);
   return static_cast<double>(steps) / seconds_of([&] { run(steps); });
 }
 
-/// 100 MB of floats to the host: as they are, and encoded first.
+/// Copies 100 MB of floats to the host: as they are, and encoded first.
 void print_way_to_host() {
   constexpr std::size_t elements = 25'000'000;
   const cuda::stream s{0};

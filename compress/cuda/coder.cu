@@ -1,4 +1,4 @@
-// Everything that nvcc compiles of compress: the steps of encode.hpp and decode.hpp over the queue of a GPU.
+// The part of compress that nvcc compiles: the steps of encode.hpp and decode.hpp over the queue of a GPU.
 #include "gossamer/base/cuda/detail/launch.cuh"
 #include "gossamer/compress/cuda/coder.hpp"
 #include "gossamer/compress/cuda/detail/coder_on.hpp"

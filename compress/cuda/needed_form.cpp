@@ -10,7 +10,7 @@ namespace gossamer::compress::cuda {
 std::shared_ptr<const detail::packet_form> needed_form(const codec& c) {
   if (auto form = c.form())
     return form;
-  std::vector<std::string_view> known; // of each codec the first example that has a form
+  std::vector<std::string_view> known; // the first example with a form of each codec
   for (const auto& entry : codecs())
     if (const auto found =
             std::ranges::find_if(entry.examples, [](const auto& spec) { return make_codec(spec)->form() != nullptr; });

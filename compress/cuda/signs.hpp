@@ -10,7 +10,7 @@
 // reference. All functions return before the GPU is done.
 namespace gossamer::compress::cuda {
 
-/// @error errc::device when the GPU fails; whether v is finite is not checked
+/// Packs the signs of v, without a check that v is finite. @error errc::device when the GPU fails
 void pack_signs(const gossamer::cuda::stream& s, std::span<const float> v, std::span<std::uint64_t> words);
 
 void draw_transient(const gossamer::cuda::stream& s, std::span<const std::uint64_t> local, std::uint32_t a,

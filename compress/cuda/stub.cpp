@@ -1,5 +1,4 @@
-// Stands in for coder.cu where there was no CUDA toolkit at build time. No stream can be made there, so nothing is ever
-// reached.
+// Replaces coder.cu in builds without the CUDA toolkit. No stream can be made there, so no function is ever reached.
 #include "gossamer/base/error.hpp"
 #include "gossamer/compress/cuda/coder.hpp"
 #include "gossamer/compress/cuda/signs.hpp"

@@ -8,11 +8,11 @@
 
 namespace gossamer::compress::detail {
 
-/// max |v_i|, which every encoder computes or at least needs to be finite. O(size).
+/// max |v_i|. Every encoder computes it, or at least needs it to be finite. O(size).
 /// @error errc::diverged when an element is NaN or infinite; names the first
 float finite_max_magnitude(std::span<const float> v);
 
-/// An errc::bad_packet with the remedy that all packet errors share.
+/// Returns an errc::bad_packet with the remedy that all packet errors share.
 error bad_packet(std::string sentence);
 
 /// @error errc::bad_packet unless the packet is for a vector of this size

@@ -7,7 +7,7 @@
 
 namespace gossamer::compress::detail {
 
-/// How many elements a codec keeps: a number or a share of them, as its parameters `fraction` and `k` say.
+/// Number of elements that a codec keeps: a number or a share, given by its parameters `fraction` and `k`.
 class kept_count {
 public:
   static std::vector<parameter> parameters() {
@@ -26,7 +26,7 @@ public:
   explicit kept_count(const arguments& given)
       : fraction_(given.real("fraction")), k_(static_cast<std::size_t>(given.integer("k"))) {}
 
-  /// At least 1 and at most all.
+  /// Returns at least 1 and at most all.
   std::size_t of(std::size_t elements) const {
     const auto rounded = static_cast<std::size_t>(std::floor(fraction_ * static_cast<double>(elements) + 0.5));
     return std::min(elements, k_ > 0 ? k_ : std::max<std::size_t>(1, rounded));
@@ -36,7 +36,7 @@ public:
     return elements == 0 ? 1 : static_cast<double>(of(elements)) / static_cast<double>(elements);
   }
 
-  /// All elements of any vector.
+  /// True if all elements of any vector are kept.
   bool is_all() const { return k_ == 0 && fraction_ == 1; }
 
 private:

@@ -12,12 +12,12 @@ struct level_grid {
   static constexpr float infinity = std::numeric_limits<float>::infinity();
 
   float step = 0;
-  float inverse = 0;                      ///< of the step; an element lies at level (v - middle) * inverse + offset
+  float inverse = 0;                      ///< 1 / step; an element lies at level (v - middle) * inverse + offset
   float bottom = 0, top = 0;              ///< the first and the last level; bottom < 0 makes codes two's complement
   float offset = 0;                       ///< the level at `middle`, not necessarily a whole number
-  float low = -infinity, high = infinity; ///< what levels stand for is clamped to this
-  /// The ends are exact: bottom and top stand for low and high, and these become bottom and top whatever the random
-  /// numbers. Without it, middle is 0.
+  float low = -infinity, high = infinity; ///< values of levels are clamped to this range
+  /// True if the ends are exact: bottom and top stand for low and high, and low and high become bottom and top whatever
+  /// the random numbers. Otherwise middle is 0.
   bool exact_ends = false;
   float middle = 0;
 };
@@ -33,10 +33,10 @@ struct level_codes {
 
 /// Rounds elements at random to codes of 1..16 bits: up when u < the fraction, u = (word >> 8) * 2^-24; then clamps.
 /// @param words one random word per element
-/// @param first where in the block the elements begin
+/// @param first place of the first element in the block
 void quantise_levels(int bits, const level_grid& grid, std::span<const float> v, const std::uint32_t* words,
                      level_codes& codes, std::size_t first) noexcept;
-/// The elements that codes stand for.
+/// Writes the values of codes to v.
 void dequantise_levels(int bits, const level_grid& grid, const level_codes& codes, std::size_t first,
                        std::span<float> v) noexcept;
 
@@ -45,7 +45,7 @@ void dequantise_levels(int bits, const level_grid& grid, const level_codes& code
 void pack_levels(int bits, level_codes& codes, std::size_t count, std::byte* out) noexcept;
 void unpack_levels(int bits, const std::byte* in, std::size_t count, level_codes& codes) noexcept;
 
-/// The least and the greatest element, 0 always as +0. Of an empty span they are infinite.
+/// The least and the greatest element, 0 always as +0. Both are infinite for an empty span.
 struct value_range {
   float low = level_grid::infinity, high = -level_grid::infinity;
 };

@@ -9,7 +9,7 @@
 
 namespace gossamer::compress::detail {
 
-/// Random words for stochastic rounding, or those that round to the nearest level, ties down.
+/// Random words for stochastic rounding, or words that round to the nearest level, ties down.
 class rounding_words {
 public:
   rounding_words(const random_stream& random, std::uint64_t step) noexcept : random_(&random), step_(step) {}
@@ -40,12 +40,13 @@ void for_each_part(std::size_t begin, std::size_t end, std::size_t chunk, Action
   }
 }
 
-/// Where the packed codes of element `first` begin. Requires bits * first to be a multiple of 8.
+/// Start of the packed codes from element `first` on. Requires bits * first to be a multiple of 8.
 constexpr std::size_t code_bytes(int bits, std::size_t first) noexcept {
   return first / 8 * static_cast<std::size_t>(bits);
 }
 
-/// Rounds a vector to levels, block by block. `grid_of(c)` are the levels of elements chunk * c to chunk * (c + 1) - 1.
+/// Rounds a vector to levels, block by block. `grid_of(c)` gives the levels of elements chunk * c to chunk * (c + 1) -
+/// 1.
 /// @param sink called as (begin, count, codes) for each block, in order
 template <class GridOf, class Sink>
 void quantise_blocks(int bits, std::span<const float> v, std::size_t chunk, GridOf grid_of,
@@ -62,7 +63,7 @@ void quantise_blocks(int bits, std::span<const float> v, std::size_t chunk, Grid
   }
 }
 
-/// The inverse: what the codes stand for that `source(begin, count, codes)` fills in.
+/// The inverse: writes the values of the codes that `source(begin, count, codes)` fills in.
 template <class GridOf, class Source>
 void dequantise_blocks(int bits, std::size_t chunk, GridOf grid_of, std::span<float> v, Source source) {
   level_codes codes;

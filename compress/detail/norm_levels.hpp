@@ -7,7 +7,7 @@ namespace gossamer::compress::detail {
 
 inline constexpr std::uint64_t norm_bits = 32;
 
-/// @error errc::bad_packet unless it is +0 or a finite positive norm that is `sendable`
+/// @error errc::bad_packet unless the norm is +0 or finite, positive and `sendable`
 float read_norm(const std::byte* in, int levels);
 
 } // namespace gossamer::compress::detail

@@ -7,17 +7,17 @@
 
 #include <variant>
 
-// What codecs and packets are, as plain data: for whoever makes or reads packets where vectors are, e.g. on a GPU.
+// Codecs and packets as plain data, for coders that make or read packets where vectors are, e.g. on a GPU.
 namespace gossamer::compress::detail {
 
-/// Which numbers a payload begins with, and what they are made of.
+/// The numbers at the start of a payload, and their origin.
 struct scale_rule {
   enum class kind : std::uint8_t {
     uniform,      ///< `uniform_scale` of the largest magnitude
     range,        ///< `sendable_range`
     largest_norm, ///< `sendable_norm` of the largest magnitude
-    l2_norm,      ///< the same of the l2 norm
-    clipped,      ///< the same of the largest magnitude or `clip` deviations
+    l2_norm,      ///< `sendable_norm` of the l2 norm
+    clipped,      ///< `sendable_norm` of the largest magnitude, or of `clip` deviations if that is less
     plain_norm,   ///< the l2 norm, however small
     mean          ///< the mean magnitude
   };
@@ -57,38 +57,40 @@ struct sign_packing {
 
 /// Elements that all workers choose alike (`codec::select`): grbs, and random-k, random-p with indices=seed.
 struct shared_choice {
-  bool looks_at_all; ///< whether elements that are not kept must be finite too
+  bool looks_at_all; ///< true if elements that are not kept must be finite too
 };
 
-/// top-k.
+/// The elements of largest magnitude: top-k.
 struct largest_choice {
   kept_count kept;
 };
 
-/// How a codec makes its packets. The codec itself encodes empty vectors and draws what is drawn alike.
+/// How a codec makes its packets. The codec itself encodes empty vectors and makes the choices that all workers make
+/// alike.
 struct packet_form {
   std::uint8_t wire_number;
   std::variant<level_packing, sign_packing, shared_choice, largest_choice> how;
 };
 
-/// Values, and behind them the places that they belong to.
+/// Values, and behind them their places.
 struct sent_places {
   std::uint64_t count;
-  int bits; ///< of a place
+  int bits; ///< width of a place
 };
 
-/// What a packet holds. Pointers are into its payload.
+/// Contents of a packet. Pointers are into its payload.
 struct packet_contents {
   std::variant<level_packet, signed_packet, selection, sent_places> what;
 };
 
-/// Checks everything but the values of a `selection` and of `sent_places`, and the places of the latter. Cost: of the
-/// packet's header and scales, and of drawing the elements that all workers choose alike.
+/// Checks everything but the values of a `selection` and of `sent_places`, and the places of the latter. Costs a pass
+/// over the packet's header and scales, and the draw of the elements that all workers choose alike.
 /// @returns null when only `decode` reads the packet
 /// @error errc::bad_packet
 std::shared_ptr<const packet_contents> contents_of(const packet& p);
 
-/// For the entries of the registry, whose members return handles because codec.hpp does not know these types.
+/// These two are for the entries of the registry, whose members return handles because codec.hpp does not know the
+/// types.
 inline std::shared_ptr<const packet_form> make_form(std::uint8_t wire_number, decltype(packet_form::how) how) {
   return std::make_shared<const packet_form>(packet_form{wire_number, std::move(how)});
 }
@@ -96,9 +98,9 @@ inline std::shared_ptr<const packet_contents> make_contents(decltype(packet_cont
   return std::make_shared<const packet_contents>(packet_contents{std::move(what)});
 }
 
-/// Of a packet of values and places; null where the places are drawn again.
+/// Returns the contents of a packet of values and places; null if the places are drawn again.
 std::shared_ptr<const packet_contents> contents_with_places(const packet& p);
-/// Of a packet of the values that are kept. @error errc::bad_packet when there are not as many
+/// Returns the contents of a packet of the values that are kept. @error errc::bad_packet when their number is wrong
 std::shared_ptr<const packet_contents> contents_without_places(const packet& p, selection kept);
 
 } // namespace gossamer::compress::detail

@@ -15,32 +15,32 @@ public:
   std::size_t size() const noexcept { return storage_.size() / sizeof(std::uint32_t); }
   buffer_pool pool() const noexcept { return storage_.pool(); }
   std::uint32_t operator[](std::size_t i) const noexcept { return begin()[i]; }
-  /// Forgets all but the first `size`.
+  /// Forgets all places but the first `size`.
   void truncate(std::size_t size) noexcept { storage_.truncate(size * sizeof(std::uint32_t)); }
 
 private:
   buffer storage_;
 };
 
-/// Uniform in 0 .. last, which is less than 2^32.
+/// Draws uniformly from 0 .. last, which is less than 2^32.
 std::size_t draw_up_to(random_sequence& random, std::size_t last);
 
-/// Each of 0 .. elements - 1 independently with probability `threshold` / 2^24: i is drawn iff word i >> 8 < threshold.
+/// Draws each of 0 .. elements - 1 independently with probability `threshold` / 2^24: i if word i >> 8 < threshold.
 places draw_each(buffer_pool pool, std::size_t elements, std::uint32_t threshold, const random_stream& random,
                  std::uint64_t step);
 
-/// `count` different ones of 0 .. elements - 1, all sets equally likely (Floyd's algorithm, on the words of the step in
-/// their order). O(count) random numbers and O(elements / 64) besides.
+/// Draws `count` different ones of 0 .. elements - 1, all sets equally likely (Floyd's algorithm, on the words of the
+/// step in their order). O(count) random numbers and O(elements / 64) besides.
 /// Requires count <= elements.
 places draw_exactly(buffer_pool pool, std::size_t elements, std::size_t count, const random_stream& random,
                     std::uint64_t step);
 
-/// Adds what follows the other ranges; ranges that touch become one.
+/// Appends a range behind the others; ranges that touch become one.
 void append(std::vector<selection::range>& ranges, std::size_t begin, std::size_t size);
 
 selection select_places(const places& kept, float factor);
 
-// What packets hold whose receiver draws the places again: their ranges, and values that are not to be multiplied.
+// Reads packets whose receiver draws the places again: returns their ranges, for values that need no factor.
 // @error errc::bad_packet when the sizes are not those of the codec
 selection read_random_k(const packet& p);
 selection read_grbs(const packet& p);

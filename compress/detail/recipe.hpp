@@ -4,7 +4,7 @@
 
 namespace gossamer::compress::detail {
 
-/// A random stream as one word of a packet's recipe.
+/// Returns a random stream as one word of a packet's recipe.
 inline std::uint64_t recipe_word(const random_stream& random) {
   const auto key = random.key();
   return key[0] | std::uint64_t{key[1]} << 32;

@@ -11,7 +11,7 @@
 // ceil(size / 8) bytes without any alignment; the unused high bits of the last byte are 0.
 namespace gossamer::compress::detail {
 
-/// Bit 1 where v_i >= 0.
+/// Sets bit i where v_i >= 0.
 /// @returns whether all elements are finite; the bits mean nothing otherwise
 bool pack_sign_bits(std::span<const float> v, std::byte* bits) noexcept;
 
@@ -21,15 +21,15 @@ void unpack_sign_bits(const std::byte* bits, float magnitude, std::span<float> v
 /// v_i += magnitude where the bit is 1, else v_i -= magnitude.
 void add_sign_bits(const std::byte* bits, float magnitude, std::span<float> v) noexcept;
 
-/// Bit 1 where random word i is below the limit that bit i of `given` chooses.
+/// Sets bit i where random word i is below the limit that bit i of `given` chooses.
 /// @param random at least `size` words
 void draw_bits(std::span<const std::uint32_t> random, const std::byte* given, std::uint32_t limit_of_0,
                std::uint32_t limit_of_1, std::byte* bits) noexcept;
 
 /// A packet of signs whose sizes and magnitudes have been checked.
 struct signed_packet {
-  const std::byte* bits;   ///< none where all elements are 0
-  const float* magnitudes; ///< of each row of elements; none where all are 1
+  const std::byte* bits;   ///< null when all elements are 0
+  const float* magnitudes; ///< one for each row of elements; null when all are 1
   std::uint64_t row;       ///< elements that share a magnitude, at least 1
 };
 

@@ -3,12 +3,12 @@
 #include "gossamer/compress/detail/level_form.hpp"
 #include "gossamer/compress/packet.hpp"
 
-// The levels of the codec `uniform`, evenly spaced from -max |v_i| to max |v_i|, for all who round to them.
+// The levels of the codec `uniform`, evenly spaced from -max |v_i| to max |v_i|, for all codecs that round to them.
 namespace gossamer::compress::detail {
 
 inline constexpr std::uint64_t uniform_scale_bits = 32;
 
-/// The scale at the beginning of a payload.
+/// Reads the scale at the beginning of a payload.
 /// @error errc::bad_packet unless it is one that `uniform_scale` makes
 float read_uniform_scale(const packet& p);
 

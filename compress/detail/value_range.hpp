@@ -10,7 +10,7 @@ namespace gossamer::compress::detail {
 
 inline constexpr std::uint64_t range_bits = 64;
 
-/// The range of v, which is not empty.
+/// Returns the range of v, which is not empty.
 /// @param whole the vector that v is a part of, for the message
 /// @error errc::diverged when an element of v is NaN or infinite; names the first
 value_range finite_range_of(std::span<const float> v, std::span<const float> whole);

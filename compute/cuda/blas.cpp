@@ -14,10 +14,10 @@ namespace {
 constexpr std::size_t workspace_bytes = std::size_t{32} << 20; // NVIDIA's advice for Hopper; older GPUs need less
 
 #define GOSSAMER_TEXT(name) #name
-#define GOSSAMER_NAME_OF(function) GOSSAMER_TEXT(function) // after the header has put the version into it
+#define GOSSAMER_NAME_OF(function) GOSSAMER_TEXT(function) // the header has put the version into the name
 
-/// The functions of cuBLAS that are used here, from the shared library: it takes a tenth of a second and more to load,
-/// which only those shall wait for who use a GPU. Loaded once, and never unloaded.
+/// The functions of cuBLAS that are used here, from the shared library. Loading takes a tenth of a second and more, so
+/// it happens at the first use of a GPU: once, and the library is never unloaded.
 class cublas_library {
 public:
   static const cublas_library& get() {
@@ -28,7 +28,7 @@ public:
 private:
   static constexpr auto file = "libcublas.so." GOSSAMER_NAME_OF(CUBLAS_VER_MAJOR);
 
-  /// Where the loader looks, and else where the toolkit was when this was compiled.
+  /// Loads the library from the loader's path, or else from the place of the toolkit at build time.
   static void* open() {
     void* found = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (found == nullptr)
@@ -83,7 +83,7 @@ blas::blas(const gossamer::cuda::stream& s) : workspace_(s, workspace_bytes) {
   handle_ = made;
   try {
     check(library.set_stream(made, static_cast<cudaStream_t>(s.native())), "being given its stream");
-    // After the stream, which would take the workspace away again.
+    // Set after the stream, because setting the stream resets the workspace.
     check(library.set_workspace(made, workspace_.data(), workspace_bytes), "being given its workspace");
     check(library.set_math_mode(made, CUBLAS_PEDANTIC_MATH), "choosing arithmetic");
     check(library.set_atomics_mode(made, CUBLAS_ATOMICS_NOT_ALLOWED), "forgoing atomics");

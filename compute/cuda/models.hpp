@@ -6,12 +6,12 @@
 #include <memory>
 #include <string_view>
 
-// Models on GPUs. The header names no CUDA type; without the toolkit, asking for a GPU is an error ("built without
+// Models on GPUs. The header names no CUDA type; without the toolkit, a request for a GPU is an error ("built without
 // CUDA").
 namespace gossamer::compute::cuda {
 
-/// The twin of a model on a GPU: the same objective over the same x and the same batches, all in the memory of the
-/// host, so that callers need not know where it computes. On the processor, a clone.
+/// Returns the twin of a model on a GPU: the same objective over the same x and the same batches, all in the memory of
+/// the host, so that callers need not know where it computes. On the processor, a clone.
 ///
 /// Losses and gradients agree with those of the processor to about 1e-6 of the gradient's length: sums are in another
 /// order. The same GPU, toolkit and driver give the same bits from run to run: products are cuBLAS's in float, without
@@ -26,8 +26,8 @@ namespace gossamer::compute::cuda {
 /// most 64 MiB, or 16 samples, and 32 MiB for cuBLAS.
 ///
 /// Threads: as any model; twins of one model, and their clones, may compute at the same time.
-/// @param m on the processor
-/// @param name of the model, for the error
+/// @param m a model on the processor
+/// @param name the model's name, for the error
 /// @error errc::usage when the model has no twin: lists those that have one; when there is no such GPU, or the program
 ///        was built without CUDA. By the twin: errc::failed when memory does not suffice, errc::device when the GPU
 ///        fails

@@ -1,4 +1,4 @@
-// Stands in for what nvcc compiles where there was no CUDA toolkit at build time.
+// Replaces the sources for nvcc in builds without the CUDA toolkit.
 #include "gossamer/base/cuda/stream.hpp"
 #include "gossamer/compute/cuda/detail/network_on_gpu.hpp"
 #include "gossamer/compute/cuda/updates.hpp"
@@ -12,7 +12,7 @@ std::unique_ptr<model> network_on_gpu(const compute::detail::neural_network&, in
 }
 
 const compute::detail::updates& updates_on_gpus() noexcept {
-  static const compute::detail::updates on_host; // as no vec can be elsewhere
+  static const compute::detail::updates on_host; // no vec can be elsewhere
   return on_host;
 }
 

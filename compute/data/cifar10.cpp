@@ -42,7 +42,7 @@ void append(dataset& data, const file_bytes& file) {
 
 constexpr std::string_view train_prefix = "data_batch_", test_prefix = "test_batch";
 
-/// All batches whose name starts so; of a batch that is there twice, the plain one.
+/// Returns all batches whose name begins with the prefix; the plain one of a batch that is there plain and packed.
 data_files find_part(const std::string& folder, std::string_view prefix) {
   auto names = file_names(folder);
   for (auto& name : names)
@@ -65,11 +65,12 @@ data_files find(const arguments& given) {
   return files;
 }
 
-/// The records of the files together, as far as can be known before they are read: not those of packed ones.
+/// Returns the number of records in the files together, as far as it is known before they are read: packed files count
+/// as empty.
 std::size_t expected_records(const data_files& files, std::string_view prefix, std::uint64_t most_bytes) {
   std::uint64_t bytes = 0;
   for (const auto& [name, path] : files) {
-    std::error_code of_looking; // reading says why
+    std::error_code of_looking; // a later read says why
     const auto size = name.starts_with(prefix) ? std::filesystem::file_size(path, of_looking) : 0;
     if (!of_looking && size <= most_bytes)
       bytes += size;
@@ -86,7 +87,7 @@ dataset load_part(const arguments& given, const data_files& files, std::string_v
     if (name.starts_with(prefix))
       append(data, file_bytes::read(path, most_bytes));
   if (data.samples == 0)
-    path_of(files, prefix); // which is not there
+    path_of(files, prefix); // throws, because the files are not there
   return data;
 }
 

@@ -21,9 +21,9 @@ public:
     views_.clear();
     rewritten_.clear();
   }
-  /// @param cell outlives this, as a line of the file does
+  /// @param cell must outlive this object, as a line of the file does
   void add(std::string_view cell) { views_.push_back(cell); }
-  /// Of a cell in quotes that holds quotes, each of which is written twice.
+  /// Adds a cell in quotes that holds quotes, each of which is written twice.
   void add_quoted(std::string_view cell) {
     if (cell.find('"') == std::string_view::npos)
       return add(cell);
@@ -40,7 +40,7 @@ public:
 
 private:
   std::vector<std::string_view> views_;
-  std::deque<std::string> rewritten_; ///< which some of them view
+  std::deque<std::string> rewritten_; ///< the cells among `views_` that were rewritten
 };
 
 char separator_of(const arguments& given) {
@@ -48,7 +48,7 @@ char separator_of(const arguments& given) {
   return name == "comma" ? ',' : name == "semicolon" ? ';' : name == "tab" ? '\t' : ' ';
 }
 
-/// The text between two quotes, which `rest` begins with; takes it off the front. Two quotes within stand for one.
+/// Takes a text between two quotes, with which `rest` begins, off its front. Two quotes within the text stand for one.
 std::string_view take_quoted(const line_reader& at, std::string_view& rest) {
   auto end = rest.find('"', 1);
   while (end != std::string_view::npos && rest.substr(end + 1).starts_with('"'))
@@ -60,7 +60,7 @@ std::string_view take_quoted(const line_reader& at, std::string_view& rest) {
   return cell;
 }
 
-/// Splits a line; runs of blanks are one separator when that is a blank.
+/// Splits a line. If the separator is a blank, a run of blanks counts as one.
 void split_cells(const line_reader& at, char separator, cells& result) {
   result.clear();
   for (auto rest = at.line();;) {
@@ -92,7 +92,7 @@ std::string joined(const cells& names) {
   return text;
 }
 
-/// Which column holds the label: by name when the file names its columns, or counted from 1.
+/// Finds the column of the label: by name when the file names its columns, or counted from 1.
 std::size_t label_column(const std::string& path, const std::string& wanted, const cells& first, bool header) {
   if (const auto named = std::ranges::find(first, wanted); header && named != first.end())
     return static_cast<std::size_t>(named - first.begin());
@@ -112,7 +112,7 @@ std::size_t label_column(const std::string& path, const std::string& wanted, con
 
 struct table {
   labelled_rows rows;
-  std::vector<std::string> columns; ///< as messages call them
+  std::vector<std::string> columns; ///< their names in messages
   bool named = false;
 };
 
@@ -123,7 +123,7 @@ std::vector<std::string> column_names(const cells& first, bool header) {
   return names;
 }
 
-/// Why the first line is no row although a cell of it is a number.
+/// Explains why the first line is no row although a cell of it is a number.
 std::string header_remedy(const line_reader& at, const table& to, std::string_view cell) {
   const bool suspect = to.rows.rows.samples == 0 && !to.named && !to_number(cell) && !cell.empty();
   return suspect ? fmt::format("if line {} names the columns, say header=yes", at.number()) : "";
@@ -177,8 +177,8 @@ void check_alike(const table& train, const table& test) {
     fail("the names of their columns");
 }
 
-/// Shifts and scales the column that starts at `first` to mean 0 and deviation 1, by the training
-/// part; a constant column becomes 0 there.
+/// Shifts and scales the column that starts at `first` to mean 0 and deviation 1, by the training part; a column that
+/// is constant there becomes 0.
 void standardise(large_vector<float>& train, large_vector<float>& test, std::size_t first, std::size_t stride) {
   const std::size_t whole_rows = train.size() / stride;
   const auto rows = static_cast<double>(whole_rows);
@@ -188,7 +188,7 @@ void standardise(large_vector<float>& train, large_vector<float>& test, std::siz
   double variance = 0;
   for (auto i = first; i < train.size(); i += stride)
     variance += (train[i] - mean) * (train[i] - mean) / rows;
-  // Below this, what looks like spread is the rounding of the mean.
+  // A deviation below this is the rounding of the mean.
   const bool constant = std::sqrt(variance) <= 1e-7 * std::abs(mean);
   const double scale = constant ? 1 : 1 / std::sqrt(variance);
   for (auto* values : {&train, &test})

@@ -28,7 +28,7 @@ struct placement {
   }
 };
 
-/// Symmetric in [-range, range].
+/// Uniform in [-range, range].
 float about_zero(random_sequence& random, float range) { return range * (2 * random.uniform() - 1); }
 
 /// Scale, then slant, then rotation, then shift. The ranges are such that, with the defaults, a

@@ -38,7 +38,7 @@ private:
   z_stream state_{};
 };
 
-/// Unpacks all members of a gzip file: `cat a.gz b.gz` is one, too.
+/// Unpacks all members of a gzip file: `cat a.gz b.gz` is a gzip file, too.
 std::string unpack(const std::string& path, std::string_view packed, std::uint64_t most_bytes) {
   inflater owner;
   auto& z = *owner;
@@ -87,7 +87,7 @@ file_bytes file_bytes::read(std::string path, std::uint64_t most_bytes) {
 
 namespace {
 
-/// What cannot be looked at is there: reading it says why.
+/// True if the file does not exist. A file that cannot be examined counts as present: a read says why.
 bool is_absent(const std::string& path) {
   std::error_code ignored;
   return std::filesystem::status(path, ignored).type() == std::filesystem::file_type::not_found;

@@ -14,9 +14,8 @@ constexpr std::string_view remedy =
     "the folder must hold {train,t10k}-images-idx3-ubyte and {train,t10k}-labels-idx1-ubyte, "
     "plain or .gz";
 
-/// Sizes of the dimensions of an IDX file of bytes, once its header and its length agree.
-/// The magic number is 0, 0, type (8: unsigned byte), number of dimensions; big-endian sizes
-/// follow.
+/// Reads the sizes of the dimensions of an IDX file of bytes, once its header and its length agree. The magic number is
+/// 0, 0, type (8: unsigned byte), number of dimensions; big-endian sizes follow.
 std::vector<std::size_t> dimensions(const file_bytes& file, std::uint8_t count) {
   const std::size_t header = 4 + 4 * std::size_t{count};
   if (file.size() < header)

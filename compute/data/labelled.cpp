@@ -21,7 +21,7 @@ error bad_label(const labelled_rows& from, std::size_t i, std::string_view what,
   return bad_line(from.path, from.lines[i], fmt::format("label '{}' {}", from.labels[i], what), std::move(remedy));
 }
 
-/// Whether the labels are numbers; a column is all numbers or none.
+/// True if the labels are numbers; a column is all numbers or none.
 bool all_numbers(const labelled_rows& from) {
   const bool first = to_number(from.labels.front()).has_value();
   for (std::size_t i = 0; i < from.labels.size(); ++i) {

@@ -12,7 +12,7 @@ namespace {
 struct task {
   std::uint64_t seed;
   std::uint32_t features;
-  std::uint32_t stored; ///< of them, how many a row holds
+  std::uint32_t stored; ///< entries that a row holds
   double noise;
 };
 

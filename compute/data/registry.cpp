@@ -18,7 +18,7 @@ const registry<data_entry>& data_sources() {
 
 namespace {
 
-/// An absolute path stays.
+/// Puts a folder in front of relative paths. An absolute path stays.
 spec below(const std::string& folder, spec given) {
   for (const auto& p : data_sources().find(given.name).about.parameters)
     for (auto& [key, value] : given.values)

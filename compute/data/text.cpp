@@ -20,8 +20,8 @@ std::string_view trimmed(std::string_view text) noexcept {
 
 namespace {
 
-/// Whether a decimal number that no double can hold is too small, and not too large: by the decimal place of its first
-/// digit that is not 0.
+/// True if a decimal number that no double can hold is too small rather than too large: by the decimal place of its
+/// first digit that is not 0.
 bool underflows(std::string_view text) {
   const auto e = text.find_first_of("eE");
   const auto mantissa = text.substr(0, e);
@@ -48,7 +48,7 @@ std::optional<double> to_number(std::string_view text) noexcept {
     return std::nullopt;
   if (problem == std::errc{})
     return value;
-  // Beyond the doubles: no data set means a number that only it can tell from infinity, or from 0.
+  // A number beyond the doubles becomes infinity or 0: no data set needs the difference.
   return underflows(text) ? 0 : HUGE_VAL;
 }
 

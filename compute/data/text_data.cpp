@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t symbols = 256;
 
-/// As many samples as there are, one after the other.
+/// Cuts the text into as many samples as fit, one after the other.
 dataset cut(std::string_view bytes, std::size_t context) {
   dataset data{.samples = (bytes.size() - 1) / context, .features = context, .classes = symbols};
   data.shape = {context};

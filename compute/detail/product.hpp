@@ -4,9 +4,9 @@
 
 namespace gossamer::compute::detail {
 
-/// c += op(a) op(b), where c is rows x columns, and op(a) is rows x depth. Plain C types only: the
-/// files that implement it are compiled for processors that the machine may not have, so they must
-/// not share inline functions with others.
+/// c += op(a) op(b), where c is rows x columns, and op(a) is rows x depth. Plain C types only: the files that implement
+/// it are compiled for processors that the machine may not have, so they must not share inline functions with other
+/// files.
 struct product {
   float* c;
   const float* a;

@@ -1,6 +1,6 @@
-// The matrix product behind one instruction set. The including file names its function
-// (GOSSAMER_PRODUCT) and renames the namespace Eigen, so that the linker cannot merge a function
-// that was compiled for AVX-512 with one that was not, be it another set's or a user's.
+// The matrix product behind one instruction set. The including file names its function (GOSSAMER_PRODUCT) and renames
+// the namespace Eigen, so that the linker cannot merge a function that was compiled for AVX-512 with one of another
+// instruction set or of a user.
 #include "gossamer/compute/detail/product.hpp"
 
 #define EIGEN_DONT_PARALLELIZE
@@ -20,8 +20,7 @@ constexpr int block_depth = 256;
 
 constexpr int order(bool transposed) { return transposed ? Eigen::RowMajor : Eigen::ColMajor; }
 
-// Eigen thinks in columns: it computes c^T = op(b)^T op(a)^T, and row-major memory read by columns
-// is the transpose.
+// Eigen works in columns: it computes c^T = op(b)^T op(a)^T, and row-major memory read by columns is the transpose.
 template <bool TransposeA, bool TransposeB>
 void blocked(const product& p) {
   const auto rows = static_cast<index>(p.columns);

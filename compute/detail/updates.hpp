@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-// The updates of optimisers, x <- x - lr * u, where u comes from g + decay * x: rules, and who applies them. Every
-// operation is rounded once and none is contracted, hence the same bits on every machine.
+// The updates of optimisers, x <- x - lr * u, where u comes from g + decay * x: their rules, and the classes that apply
+// them. Every operation is rounded once and none is contracted, hence the same bits on every machine.
 namespace gossamer::compute::detail {
 
 struct update_rates {
@@ -62,7 +62,7 @@ struct adam_rule {
   }
 };
 
-/// Applies rules in one pass over the memory: here in that of the host, with SIMD chosen at run time.
+/// Applies rules in one pass over the memory. This class works in the memory of the host, with SIMD chosen at run time.
 ///
 /// All vectors of a call have equal sizes. Threads: any, several at once.
 class updates {

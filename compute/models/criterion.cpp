@@ -18,7 +18,7 @@ verdict judge_squared_error(std::span<float> z, float target) {
 verdict judge_log_loss(std::span<float> z, float target) {
   const double y = target == 0 ? -1 : 1;
   const double margin = y * static_cast<double>(z[0]);
-  // exp of nothing positive, so that it cannot overflow
+  // the argument of exp is never positive, so it cannot overflow
   const double small = std::exp(-std::fabs(margin));
   const double wrong = (margin > 0 ? small : 1) / (1 + small);
   z[0] = static_cast<float>(-y * wrong);

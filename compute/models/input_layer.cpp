@@ -26,7 +26,7 @@ void add_outer_product(matrix gradient, const sparse_row& row, std::span<const f
     add_scaled(gradient.row(row.columns[j]), row.values[j], errors);
 }
 
-// With one output a row of weights is a single number, and a call for each costs more than its
+// These two are for a single output. A row of weights is then one number, and a call for each row costs more than its
 // arithmetic.
 
 void multiply_row_one_output(float& z, const sparse_row& row, std::span<const float> weights) {

@@ -22,7 +22,7 @@ void activate(std::span<float> values, activation function) {
       v = std::tanh(v);
 }
 
-/// errors *= the derivative of the activation, which its values tell.
+/// errors *= the derivative of the activation, computed from its values.
 void damp(std::span<float> errors, std::span<const float> values, activation function) {
   if (function == activation::relu)
     for (std::size_t i = 0; i < errors.size(); ++i)
@@ -32,8 +32,7 @@ void damp(std::span<float> errors, std::span<const float> values, activation fun
       errors[i] *= 1 - values[i] * values[i];
 }
 
-/// sum_i f(w_i) in double precision; several sums at once, because an addition waits for the one
-/// before.
+/// sum_i f(w_i) in double precision; several sums at once, because each addition waits for the one before.
 template <class Function>
 double sum_of(std::span<const float> w, Function f) {
   constexpr std::size_t lanes = 8;

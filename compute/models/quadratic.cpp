@@ -64,7 +64,7 @@ private:
     return loss;
   }
 
-  /// A row's loss is that of a row of zeros, put right where the row is not 0.
+  /// Takes the loss of each row as that of a row of zeros, and corrects it at the entries that are not 0.
   double add_sparse_rows(std::span<const float> x, const batch& samples) {
     double at_zero = 0;
     for (std::size_t k = 0; k < x.size(); ++k)

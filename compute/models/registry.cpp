@@ -36,7 +36,8 @@ std::vector<std::vector<std::size_t>> model::tensor_sides() const {
   GOSSAMER_ASSERT(names.size() == all.size(), "each tensor has a name");
   std::vector<std::vector<std::size_t>> sides;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const bool is_vector = all[i].rows == 1 && !names[i].ends_with("weight"); // else the weights of a single input
+    const bool is_vector = all[i].rows == 1 && !names[i].ends_with("weight"); // else it holds the weights of a single
+                                                                              // input
     sides.push_back(is_vector ? std::vector{all[i].columns} : std::vector{all[i].rows, all[i].columns});
   }
   return sides;

@@ -1,4 +1,4 @@
-// What of LibTorch's networks can be asked for. They are built in networks/, in a library of its own.
+// The models that LibTorch computes. Their networks are built in networks/, in a library of its own.
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/file.hpp"
 #include "gossamer/base/within_memory.hpp"
@@ -47,7 +47,7 @@ network_request request(std::string kind, const arguments& given, const dataset&
 
 double squared(double x) { return x * x; }
 
-/// Before LibTorch takes the memory. @param weights at least so many; biases and the like are left out
+/// Refuses a model before LibTorch takes the memory. @param weights at least so many; biases and the like are left out
 void require_memory(std::string_view name, double weights) {
   const auto sentence = fmt::format("model '{}' would have about {:.2g} parameters", name, weights);
   if (weights > INT32_MAX)
@@ -64,7 +64,7 @@ std::unique_ptr<model> open(const network_request& wanted, const arguments& give
   return std::make_unique<libtorch::torch_model>(libtorch::open_network(wanted), train, given.real32("l2"));
 }
 
-/// @param side pixels that a picture must have at least in height and width
+/// @param side least height and width of a picture, in pixels
 void require_pictures(std::string_view name, const dataset& data, std::size_t side) {
   require_classes(name, data);
   if (data.is_text || data.shape.size() != 3)

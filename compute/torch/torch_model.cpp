@@ -108,7 +108,7 @@ double torch_model::loss_and_gradient(std::span<const float> x, const batch& sam
   GOSSAMER_ASSERT(x.size() == dimension_ && gradient.size() == dimension_,
                   "x and gradient are of the model's dimension");
   GOSSAMER_ASSERT(!samples.indices.empty(), "a batch has samples");
-  settled_.clear(); // the network has the statistics of these samples now
+  settled_.clear(); // now the network has the statistics of these samples
   double loss = computed([&] { return network_->loss_and_gradient(x, gather(samples), gradient); });
   if (l2_ != 0)
     for_each_weight([&](std::size_t begin, std::size_t size) {
@@ -118,7 +118,7 @@ double torch_model::loss_and_gradient(std::span<const float> x, const batch& sam
   return loss;
 }
 
-/// Evenly spread over the training data, which may be sorted by class.
+/// Takes samples evenly spread over the training data, which may be sorted by class.
 void torch_model::settle_statistics(std::span<const float> x) {
   if (!network_->keeps_statistics() || std::ranges::equal(settled_, x))
     return;
@@ -127,7 +127,7 @@ void torch_model::settle_statistics(std::span<const float> x) {
     indices[i] = static_cast<std::uint32_t>(i * train_.samples / indices.size());
   settled_.clear();
   network_->forget_statistics();
-  // In parts of equal sizes, for each has the same weight: every n-th sample, as a part shows all classes then.
+  // Parts of equal sizes, because each has the same weight. A part holds every n-th sample, so that it has all classes.
   const auto parts = (indices.size() + most_at_once - 1) / most_at_once;
   for (std::size_t p = 0; p < parts; ++p) {
     std::vector<std::uint32_t> part;

@@ -82,7 +82,7 @@ TEST(one_bit_merge, takes_each_bit_from_some_worker_and_keeps_what_all_agree_on)
       }
 }
 
-/// The elements of a vector, as if they were not in the memory of the host.
+/// Presents the elements of a vector as if they lay outside the memory of the host.
 class far_elements final : public remote_elements {
 public:
   explicit far_elements(const vec& v) : elements_(v.storage()) {}
@@ -168,13 +168,13 @@ TEST(all_reduce, does_several_reductions_side_by_side) {
                    [](rank, std::uint64_t, const vec& x) { return x; }};
   ASSERT_TRUE(world.run());
   ASSERT_EQ(first_hops.size(), 8u);
-  first_hops.resize(4); // of both workers, before anything is delivered
+  first_hops.resize(4); // the first frames of both workers, sent before any delivery
   EXPECT_EQ(first_hops, (std::vector<std::uint64_t>{0, 1, 0, 1}));
   for (std::size_t k = 0; k < 10; ++k)
     EXPECT_EQ(world.model(0)[k], world.model(1)[k]);
 }
 
-/// 2 sum_p (p - 1) over the sides of the grid.
+/// Returns 2 sum_p (p - 1) over the sides of the grid.
 std::size_t hops_of(route way, std::size_t workers) {
   std::vector<std::size_t> sides{workers};
   if (way == route::torus)
@@ -204,7 +204,7 @@ TEST(all_reduce, sends_what_it_promises) {
       EXPECT_EQ(dense.payload_bits, 32 * hops * length);
       EXPECT_EQ(bits.payload_bits, hops * length);
     }
-    std::uint64_t widths = 0; // of the reduce phase
+    std::uint64_t widths = 0; // bits per element in the reduce phase
     for (std::uint32_t k = 1; k < workers; ++k)
       widths += static_cast<std::uint64_t>(compress::sign_sum_width(k));
     const auto counted = [&]<class R>(std::type_identity<R>) {
@@ -218,7 +218,7 @@ TEST(all_reduce, sends_what_it_promises) {
 
 // -- weights ----------------------------------------------------------------------------------------------------------
 
-/// Worker 1 sends worker 0 one frame of this weight, and packets that say they count so many.
+/// Sends worker 0 one frame of this weight, whose packets claim to count `counted` workers. Run by worker 1.
 task<> deceive(worker& w, const vec& x, std::uint32_t weight, std::uint32_t counted) {
   const tag label{frame_kind::reduce_segment, 0, weight, w.present().number};
   w.send(0, label, compress::sign_sums(x.pool(), x.size() / 2, counted).encode(sign_sum_code::fixed));
@@ -236,7 +236,7 @@ bool accepts(std::uint32_t weight, std::uint32_t counted) {
                    },
                    [](rank, std::uint64_t, const vec& x) { return x; }};
   world.run();
-  return world.sent(0).frames == 2; // goes on to the second half
+  return world.sent(0).frames == 2; // true if worker 0 goes on to the second half
 }
 
 TEST(all_reduce, takes_a_segment_only_for_as_many_workers_as_it_stands_for) {
@@ -253,7 +253,7 @@ TEST(all_reduce, takes_a_segment_only_for_as_many_workers_as_it_stands_for) {
 
 // -- the mean of one-bit merges ---------------------------------------------------------------------------------------
 
-/// What the text says literally: the rank of a worker where the number of workers merged so far belongs.
+/// Merges by the literal text: the rank of a worker stands where the number of workers merged so far belongs.
 class merge_by_rank final : public reduction {
 public:
   merge_by_rank(const worker& w, const vec& v, std::uint64_t t) : merge_(w, v, t), rank_(std::max(w.id(), 1u)) {}
@@ -276,7 +276,7 @@ private:
 
 constexpr std::uint64_t draws = 1000;
 
-/// x becomes the sum of the bits of many rounds.
+/// Sets x to the sum of the bits of `draws` rounds.
 template <class Merge>
 task<> merge_often(worker& w, vec& x, route way) {
   vec sum = 0.0f * x;
@@ -288,7 +288,7 @@ task<> merge_often(worker& w, vec& x, route way) {
   x = sum;
 }
 
-/// The largest distance of the mean bit from the mean sign, in standard errors, and the mean distance.
+/// Returns the largest distance of the mean bit from the mean sign, in standard errors, and the mean distance.
 template <class Merge>
 std::pair<double, double> deviation(std::size_t workers, route way) {
   const auto length = 64 * workers;

@@ -12,16 +12,16 @@
 
 namespace gossamer::testing_support {
 
-/// Fills control messages of any type with what is likely and with what nobody would say, by their `inspect`: a field
-/// that is added is filled, too.
+/// Fills control messages of any type with likely and with impossible values. Works through their `inspect`, so a new
+/// field is filled, too.
 class arbitrary {
 public:
   struct surroundings {
     std::function<std::uint64_t()> draw;
-    actors::consensus::resolution last; ///< from which others are made
+    actors::consensus::resolution last; ///< the resolution from which others are made
     std::vector<actors::node_interface::handle> handles;
-    std::uint32_t by = 0; ///< a node that mostly speaks for itself
-    unsigned odd_in = 4;  ///< one of so many fields is odd
+    std::uint32_t by = 0; ///< the node in whose name most messages speak
+    unsigned odd_in = 4;  ///< one field in this many is odd
   };
 
   explicit arbitrary(surroundings around) : around_(std::move(around)) {}
@@ -31,7 +31,7 @@ public:
     return made<Message>();
   }
 
-  /// What `inspect` calls.
+  /// The call that `inspect` makes.
   template <class... Fields>
   bool operator()(Fields&... fields) {
     (fill(fields), ...);
@@ -85,7 +85,7 @@ private:
     field.what.number += static_cast<std::uint32_t>(below(3));
     bend(field);
   }
-  /// Changes some fields of what made sense.
+  /// Changes some fields of a value that made sense.
   template <class Field>
   void bend(Field& field) {
     bending some{*this};

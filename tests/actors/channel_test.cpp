@@ -62,7 +62,7 @@ TEST(channel, ignores_frames_without_a_number) {
   EXPECT_EQ(c.received(), 0u);
 }
 
-// A day and a half at 30,000 frames a second.
+// The numbers wrap after a day and a half at 30,000 frames a second.
 TEST(channel, numbers_more_frames_than_32_bits_can_tell_apart) {
   constexpr std::uint64_t wrap = std::uint64_t{1} << 32;
   for (const bool keep : {false, true}) {
@@ -91,7 +91,7 @@ TEST(channel, waits_a_second_before_it_has_measured_anything) {
   EXPECT_EQ(c.timeout(), std::nullopt);
   numbered(c, 5s);
   EXPECT_EQ(c.timeout(), 6s);
-  numbered(c, 5500ms); // the timer belongs to the oldest
+  numbered(c, 5500ms); // the timer belongs to the oldest frame
   EXPECT_EQ(c.timeout(), 6s);
 }
 
@@ -142,7 +142,7 @@ TEST(channel, learns_nothing_from_the_answer_to_a_repeated_frame) {
   channel c;
   numbered(c, 0s);
   c.repeat(1s);
-  c.acknowledged(1, 1001ms); // to which of the two?
+  c.acknowledged(1, 1001ms); // an acknowledgement of the first or of the second sending
   numbered(c, 5s);
   EXPECT_EQ(c.timeout(), 7s) << "still doubled";
   c.acknowledged(2, 5100ms); // the first sample
@@ -156,7 +156,7 @@ TEST(channel, takes_one_acknowledgement_for_all_frames_before_it) {
     numbered(c, 0s);
   c.acknowledged(4, 10ms);
   EXPECT_NE(c.timeout(), std::nullopt);
-  c.acknowledged(2, 20ms); // was overtaken
+  c.acknowledged(2, 20ms); // overtaken by the acknowledgement of 4
   EXPECT_NE(c.timeout(), std::nullopt);
   EXPECT_EQ(c.repeat(*c.timeout()).sequence, 5u);
   c.acknowledged(5, 2s);
@@ -180,7 +180,7 @@ TEST(channel, repeats_at_once_what_three_later_frames_have_overtaken) {
   channel c;
   for (int k = 0; k < 5; ++k)
     numbered(c, 0s);
-  EXPECT_FALSE(c.acknowledged(1, 20ms)); // 2 is lost; 3, 4 and 5 arrive
+  EXPECT_FALSE(c.acknowledged(1, 20ms)); // frame 2 is lost; 3, 4 and 5 arrive
   EXPECT_FALSE(c.acknowledged(1, 21ms));
   EXPECT_FALSE(c.acknowledged(1, 22ms));
   EXPECT_TRUE(c.acknowledged(1, 23ms));
@@ -194,28 +194,28 @@ TEST(channel, repeats_what_was_lost_together_one_after_the_other_without_waiting
     numbered(c, 0s);
   EXPECT_EQ(c.repeat(1s).sequence, 1u);
   numbered(c, 1s);
-  for (std::uint32_t next = 2; next <= 4; ++next) { // each answer asks for the next
+  for (std::uint32_t next = 2; next <= 4; ++next) { // each answer asks for the next frame
     EXPECT_TRUE(c.acknowledged(next - 1, 1s + next * 10ms));
     EXPECT_EQ(c.repeat_early(1s + next * 10ms).sequence, next);
   }
   EXPECT_FALSE(c.acknowledged(4, 1100ms)) << "5 was sent after the repetition and may be under way";
 }
 
-/// What a link does to the frames that pass.
+/// The effects of a link on the frames that pass.
 struct weather {
   double loss = 0, duplication = 0;
-  time least_delay = 5ms, most_delay = 5ms; ///< each frame draws its own: it may overtake others
+  time least_delay = 5ms, most_delay = 5ms; ///< range of delays; each frame draws its own and may overtake others
   time dark_from = time::max(), dark_until = time::max();
 };
 
-/// Two channels that send each other numbered frames over bad links; all events in the order of virtual time.
+/// Two channels that send each other numbered frames over bad links. All events happen in the order of virtual time.
 class conversation {
 public:
-  /// @param before so many frames have gone in each direction
+  /// @param before number of frames that each direction has carried already
   conversation(std::uint64_t seed, weather w, std::uint64_t before = 0)
       : random_({seed, 0, purpose::network}, 0), weather_(w), ends_{channel{before}, channel{before}} {}
 
-  /// Each end sends so many frames, at random times within `within`.
+  /// Makes each end send `frames` frames, at random times within `within`.
   void run(std::uint32_t frames, time within) {
     for (std::size_t end = 0; end < 2; ++end)
       for (std::uint32_t k = 0; k < frames; ++k)
@@ -235,7 +235,7 @@ public:
 
   bool idle() const { return !ends_[0].timeout() && !ends_[1].timeout(); }
 
-  std::array<std::vector<std::uint64_t>, 2> heard; ///< by each end, what the other said, in the order it came
+  std::array<std::vector<std::uint64_t>, 2> heard; ///< messages of the peer, by receiving end, in the order of arrival
   std::uint64_t repetitions = 0;
 
 private:

@@ -34,7 +34,7 @@ bool are_same(const saved_worker& a, const saved_worker& b) {
 
 std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span{text}); }
 
-/// Two workers and a master.
+/// A folder for the checkpoints of two workers and a master.
 class checkpoint_folder_test : public testing::Test {
 protected:
   void save(std::uint64_t checkpoint) {
@@ -120,7 +120,7 @@ TEST_F(checkpoint_folder_test, takes_the_one_before_where_anything_is_damaged_or
       missing ? void(fs::remove(file(30, name))) : spoil(file(30, name));
       complaints_.clear();
       EXPECT_EQ(newest().all.checkpoint, 20u) << name;
-      // Without a manifest it was never complete, which is nothing to complain of.
+      // A checkpoint without a manifest was never complete, and causes no complaint.
       if (!missing || std::string{name} != "manifest") {
         EXPECT_THAT(complaints_, ElementsAre(HasSubstr("checkpoint 30 cannot be used: "))) << name;
       }
@@ -138,7 +138,7 @@ TEST_F(checkpoint_folder_test, does_not_take_a_part_of_another_checkpoint) {
 
 TEST_F(checkpoint_folder_test, says_when_there_is_none) {
   EXPECT_THROW(newest(), error);
-  folder_.save(part_of(0, 5), 2); // and no manifest
+  folder_.save(part_of(0, 5), 2); // leaves a checkpoint without a manifest
   try {
     newest();
     FAIL() << "there is one";

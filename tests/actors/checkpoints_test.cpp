@@ -8,7 +8,7 @@ namespace gossamer::actors {
 
 namespace {
 
-/// Every ten steps of three workers.
+/// Checkpoints of three workers, due every ten steps.
 class checkpoints_test : public testing::Test {
 protected:
   static std::shared_ptr<const experiment> run() {

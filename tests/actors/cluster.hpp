@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-// Several nodes, each with an actor system and a data plane of its own, on sockets of this machine. They stand in one
+// Several nodes, each with an actor system and a data plane of its own, on sockets of this machine. All run in one
 // process here; tests/process has them in several.
 namespace gossamer::actors {
 
@@ -29,14 +29,14 @@ struct recorder final : run_observer {
   std::vector<std::string> events;
 };
 
-/// What a node that has joined does.
+/// The conduct of a node that has joined.
 struct joiner {
   preparation prepare_run = [](const std::string& settings, const compute::data_files&) {
     return prepare(parse_run_settings(settings, "the leader's settings"));
   };
   std::function<bool()> leaves = [] { return false; };
-  std::function<bool()> quits = [] { return false; }; ///< leaves as well, but cleanly
-  std::function<bool()> then = {};                    ///< when it is started again after that, if it is
+  std::function<bool()> quits = [] { return false; }; ///< true: leaves cleanly
+  std::function<bool()> then = {};                    ///< as `leaves`, for a second start; empty: no second start
   credentials shows = {};
   std::chrono::milliseconds patience = std::chrono::seconds(10);
 };
@@ -44,7 +44,7 @@ struct joiner {
 /// A run among nodes that join over loopback.
 class cluster {
 public:
-  /// @param late how many of them, the last, are not there when the run begins
+  /// @param late number of joiners, the last ones, that are absent when the run begins
   explicit cluster(std::vector<joiner> joiners, std::size_t late = 0) : joiners_(std::move(joiners)), late_(late) {}
 
   run_summary run(const std::shared_ptr<const experiment>& e, const run_surroundings& around = {}) {
@@ -56,12 +56,12 @@ public:
     s.shows = shows;
     s.listens = [this](const endpoint& where) {
       port = where.port;
-      const endpoint here{"127.0.0.1", port}; // whatever name its certificate has
+      const endpoint here{"127.0.0.1", port}; // always this address, whatever name the certificate has
       for (std::uint32_t k = 1; k <= joiners_.size(); ++k)
         threads_.emplace_back([this, here, k] { join(here, k); });
     };
     const auto summary = lead_cluster(e, s, around);
-    threads_.clear(); // until all have left
+    threads_.clear(); // waits until all nodes have left
     return summary;
   }
 
@@ -69,15 +69,16 @@ public:
     const std::scoped_lock lock{mutex_};
     return said_;
   }
-  /// Waits until all have left. @returns how that came, by node; empty: as planned
+  /// Waits until all nodes have left.
+  /// @returns the error that ended each node, by number; empty: none
   std::vector<std::string> ends() {
     threads_.clear();
     return ends_;
   }
 
   std::chrono::seconds wait = std::chrono::minutes(1);
-  credentials shows = {}; ///< of the leader
-  std::uint16_t port = 0; ///< for control messages
+  credentials shows = {}; ///< credentials of the leader
+  std::uint16_t port = 0; ///< port for control messages
 
 private:
   void say(const std::string& line) {
@@ -95,7 +96,7 @@ private:
     s.interrupted = how.leaves;
     s.leaves = how.quits;
     auto end = end_of(s, how);
-    while (end.find("run has all of its") != end.npos) // it has not begun
+    while (end.find("run has all of its") != end.npos) // the run has not begun
       end = end_of(s, how);
     if (how.then) {
       s.interrupted = how.then;
@@ -122,7 +123,7 @@ private:
   std::vector<std::jthread> threads_;
 };
 
-/// Notices that training has begun, that something has happened, and that training has gone on since.
+/// Notices that training has begun, that an event has happened, and that training has continued after the event.
 struct event_watch final : run_observer {
   explicit event_watch(std::string words) : words_(std::move(words)) {}
   void on_evaluation(const evaluation_record& r) override {

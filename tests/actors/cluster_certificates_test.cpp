@@ -36,7 +36,7 @@ TEST(cluster_with_certificates, comes_to_what_it_comes_to_in_one_process_and_hea
   expect_alike(across.records, here.records);
 }
 
-/// What a node hears that comes with one identity to a leader with another.
+/// Returns the error of a node that shows one identity to a leader with another.
 std::string end_of_stranger(std::shared_ptr<const tls_identity> leader, std::shared_ptr<const tls_identity> stranger) {
   cluster nodes{{{.shows = {std::move(stranger)}, .patience = std::chrono::milliseconds(300)}}};
   nodes.shows.identity = std::move(leader);
@@ -71,7 +71,7 @@ TEST(cluster_with_certificates, joins_nobody_without_one_of_its_authority_for_th
 
 TEST(cluster_with_certificates, goes_on_when_a_node_leaves) {
   auto settings = small_run("all-reduce-sgd");
-  settings.epochs = 1e6; // until the others have gone on for a while
+  settings.epochs = 1e6; // runs until the others have trained on for a while
   settings.eval_every = 1;
   event_watch seen{"lost"};
   test::certificates authority;

@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 enum class place { one_process, three_nodes };
 
-/// A run that is saved, cut off, and goes on, each in one process or among nodes.
+/// A run that is saved, cut off, and resumed, each in one process or among nodes.
 class saved_run {
 public:
   explicit saved_run(const std::string& algorithm, std::optional<double> lr = std::nullopt) {
@@ -36,7 +36,7 @@ public:
     return seen;
   }
 
-  /// The last checkpoint but the one at the end; that one, where threads had it that there is no other.
+  /// Returns the last checkpoint before the final one. Returns the final one if thread timing left no other.
   std::shared_ptr<const resumption> cut_off() const {
     const auto complain = [](const std::string& what) { ADD_FAILURE() << what; };
     if (std::distance(fs::directory_iterator{folder().path()}, {}) > 1)

@@ -1,4 +1,4 @@
-// Runs among nodes that share a token, and strangers: with nonsense, with another token, with what they have recorded.
+// Runs among nodes that share a token, and strangers: with nonsense, with another token, with recorded messages.
 #include "gossamer/actors/cluster/cluster_client.hpp"
 #include "gossamer/actors/data_plane/control_guard.hpp"
 #include "gossamer/actors/data_plane/token_handshake.hpp"
@@ -22,7 +22,7 @@ using testing::AnyOf;
 using testing::Each;
 using testing::HasSubstr;
 
-/// In pages that are in memory, of this process.
+/// Returns the bytes of this process's memory that are resident.
 std::size_t resident_bytes() {
   std::ifstream in("/proc/self/statm");
   std::size_t all = 0, resident = 0;
@@ -30,14 +30,14 @@ std::size_t resident_bytes() {
   return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// Carries one connection to a port of this machine, and keeps what the one who has opened it said.
+/// Carries one connection to a port of this machine, and keeps the bytes that its opener sends.
 class eavesdropper {
 public:
   explicit eavesdropper(std::uint16_t port) : acceptor_(io_, tcp::endpoint{asio::ip::address_v4::loopback(), 0}) {
     thread_ = std::jthread{[this, port] { carry(port); }};
   }
   std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
-  /// Once both have hung up.
+  /// Returns the recorded bytes. Blocks until both ends have hung up.
   std::vector<std::byte> heard() {
     thread_.join();
     return heard_;
@@ -70,7 +70,7 @@ private:
   std::jthread thread_;
 };
 
-/// At each evaluation somebody else comes to the door.
+/// Calls `visit` at each evaluation: a stranger comes to the door.
 struct visited_run final : run_observer {
   visited_run(const cluster& c, std::function<void(std::uint16_t)> v) : all(c), visit(std::move(v)) {}
   void on_evaluation(const evaluation_record& r) override {
@@ -110,7 +110,8 @@ TEST(cluster_with_a_token, comes_to_what_it_comes_to_without_and_allocates_nothi
   expect_alike(visited.records, undisturbed.records);
 }
 
-/// Asks the leader how the run is, where somebody listens. @returns what that one has heard
+/// Asks the leader for the state of the run through an eavesdropper.
+/// @returns the bytes that the eavesdropper recorded
 std::vector<std::byte> recorded_question(std::uint16_t port, const credentials& knowing) {
   eavesdropper line{port};
   node_settings s;
@@ -125,14 +126,14 @@ TEST(cluster_with_a_token, is_not_moved_by_what_was_recorded) {
   cluster nodes{{{.shows = knowing}, {.shows = knowing}}};
   nodes.shows = knowing;
   auto settings = small_run("ad-psgd");
-  settings.epochs = 1e6; // it ends because it is told to, and by nothing else
+  settings.epochs = 1e6; // long enough that only the interrupt ends the run
   settings.eval_every = 1;
   std::atomic<bool> replayed = false;
   std::jthread stranger;
   visited_run visited{nodes, [&](std::uint16_t port) {
                         if (stranger.joinable())
                           return;
-                        stranger = std::jthread{[&, port] { // while the run goes on
+                        stranger = std::jthread{[&, port] { // asks beside the run
                           const auto recorded = recorded_question(port, knowing);
                           constexpr auto handshake = token_handshake::greeting_bytes + token_handshake::proof_bytes;
                           EXPECT_GT(recorded.size(), handshake + control_guard::header_bytes);
@@ -151,7 +152,7 @@ TEST(cluster_with_a_token, is_not_moved_by_what_was_recorded) {
   EXPECT_EQ(summary.returned, 0u);
 }
 
-/// What a node hears that comes with one token to a leader with another.
+/// Returns the error of a node that shows one token to a leader with another.
 std::string end_of_stranger(std::optional<access_token> leader, std::optional<access_token> stranger) {
   cluster nodes{{{.shows = {nullptr, std::move(stranger)}, .patience = std::chrono::milliseconds(300)}}};
   nodes.shows.token = std::move(leader);

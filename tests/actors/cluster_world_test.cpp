@@ -1,4 +1,4 @@
-// Runs among several nodes, whatever becomes of them.
+// Runs among several nodes that leave, come and return.
 #include "gossamer/actors/faults/plan.hpp"
 #include "gossamer/actors/node/rendezvous.hpp"
 #include "gossamer/actors/real_time/local_world.hpp"
@@ -33,7 +33,7 @@ TEST_P(every_algorithm_across_nodes, comes_to_what_it_comes_to_in_one_process) {
             summary.final.step);
   EXPECT_GE(summary.final.step, e->steps_per_worker * e->settings.workers);
   if (!e->algorithm->traits.synchronous)
-    return; // what it comes to is up to threads and networks
+    return; // threads and networks decide the result of an asynchronous run
   expect_alike(across.records, here.records);
   EXPECT_EQ(summary.final.wire_bits, local.final.wire_bits);
   EXPECT_EQ(summary.steps_per_worker, local.steps_per_worker);
@@ -74,7 +74,7 @@ TEST(cluster_world, deals_ranks_in_proportion_to_slots) {
 
 TEST(cluster_world, evaluates_over_many_nodes_as_it_does_in_one_process) {
   auto settings = small_run("d-psgd");
-  settings.workers = 13; // so that nodes have one or two
+  settings.workers = 13; // makes nodes with one worker and nodes with two
   settings.epochs = 1;
   const auto e = prepare(settings);
   recorder here, across;
@@ -86,7 +86,7 @@ TEST(cluster_world, evaluates_over_many_nodes_as_it_does_in_one_process) {
 }
 
 TEST(cluster_world, ends_when_nodes_leave_at_any_moment_of_an_evaluation_or_after) {
-  for (int after = 0; after < 6; ++after) { // evaluations; the last ones are near the end
+  for (int after = 0; after < 6; ++after) { // number of evaluations; the last ones are near the end
     auto settings = small_run(after % 2 == 0 ? "d-psgd" : "ad-psgd");
     settings.epochs = 1;
     settings.eval_every = 0.2;
@@ -108,7 +108,7 @@ TEST(cluster_world, goes_on_when_a_node_leaves) {
   for (const char* algorithm : {"all-reduce-sgd", "ad-psgd", "cser"}) {
     SCOPED_TRACE(algorithm);
     auto settings = small_run(algorithm);
-    settings.epochs = 1e6; // until the others have gone on for a while
+    settings.epochs = 1e6; // runs until the others have trained on for a while
     event_watch seen{"lost"};
     settings.eval_every = 1;
     cluster nodes{{{}, {.leaves = [&] { return seen.begun.load(); }}}};
@@ -140,7 +140,7 @@ TEST(cluster_world, takes_back_a_node_that_is_started_again) {
   }
 }
 
-/// Two come to a run of three, then one of the first and one of them leave.
+/// Two nodes join a run of three, then one founder and one newcomer leave.
 TEST(cluster_world, grows_and_lets_go) {
   for (const char* algorithm : {"all-reduce-sgd", "ad-psgd", "cser", "dcd-psgd", "marsit"}) {
     SCOPED_TRACE(algorithm);

@@ -31,7 +31,7 @@ TEST(sum_of_all, sums_for_every_length_and_every_timing) {
                            return std::make_unique<script>(filled(pool, length, i), [](worker& w, vec& x) -> task<> {
                              x = co_await sum_of_all(w, x, route::ring, 0);
                              x = co_await sum_of_all(w, x, route::ring,
-                                                     1); // a second round does not mix with the first
+                                                     1); // the parts of a second round do not mix with the first
                            });
                          },
                          no_gradient()};
@@ -59,7 +59,7 @@ TEST(sum_of_all, sends_what_it_promises) {
   for (rank i = 0; i < workers; ++i) {
     bits += world.sent(i).payload_bits;
     EXPECT_EQ(world.sent(i).frames, 2 * (workers - 1));
-    EXPECT_EQ(world.frames_from_to(i, (i + 1) % workers), 2 * (workers - 1)); // to the successor only
+    EXPECT_EQ(world.frames_from_to(i, (i + 1) % workers), 2 * (workers - 1)); // frames go to the successor only
   }
   EXPECT_EQ(bits, 2 * (workers - 1) * 32 * length); // 2 (M - 1) bits(D) over all workers
 }
@@ -86,7 +86,7 @@ TEST(neighbour_exchange, keeps_the_mean_and_mixes_with_the_matrix) {
   }
 }
 
-/// Worker 1 asks its only neighbour, 0, so many times; its own model moves while the questions are under way.
+/// Makes worker 1 ask its only neighbour, 0, `times` times. Its own model moves while the questions are under way.
 task<> ask_often(worker& w, vec& x, int times) {
   for (int k = 0; k < times; ++k)
     co_await ask_for_average(w, x, 0, static_cast<std::uint64_t>(k));

@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-using complaints = std::vector<std::pair<std::uint32_t, std::uint32_t>>; ///< by whom, about whom
+using complaints = std::vector<std::pair<std::uint32_t, std::uint32_t>>; ///< pairs of accusing and accused node
 
 std::vector<std::uint32_t> lost_after(const complaints& all) {
   conflicts c;

@@ -31,7 +31,7 @@ frame acknowledgement(rank source, std::uint64_t up_to, std::uint32_t incarnatio
   return {.source = source, .incarnation = incarnation, .label = {ack, up_to}, .body = {}};
 }
 
-/// One worker's connections, on links that only write down what they are given.
+/// One worker's connections, on links that only record the frames they are given.
 struct fixture {
   explicit fixture(bool acknowledged, std::uint32_t incarnation = 0, std::uint64_t most_under_way = 1 << 20)
       : ends({self, incarnation}, acknowledged, std::make_shared<recording_transport>(*this),
@@ -52,7 +52,7 @@ struct fixture {
     fixture& owner;
   };
 
-  /// The steps of the frames that are handed on because this one arrived.
+  /// Returns the steps of the frames that are handed on because this frame arrived.
   std::vector<std::uint64_t> arrived(frame f, connections::time now = 0s) {
     std::vector<std::uint64_t> steps;
     ends.arrived(std::move(f), now, [&](const frame& next) { steps.push_back(next.label.step); });
@@ -68,8 +68,8 @@ struct fixture {
   }
 
   std::map<rank, std::vector<frame>> sent_to;
-  std::vector<life> linked; ///< for each link that was made, to whom
-  int woken = 0;            ///< because less is under way
+  std::vector<life> linked; ///< the receiving life of each link that was made
+  int woken = 0;            ///< number of calls because less is under way
   connections ends;
 };
 
@@ -216,7 +216,7 @@ TEST(connections, count_as_under_way_what_is_not_acknowledged_and_repetitions_on
   fixture f{true, 0, 1};
   f.ends.meet(roster_of({0, 0, 0}));
   f.ends.send(peer, from(self, 0), 0s);
-  f.sent_to[peer].clear(); // lost
+  f.sent_to[peer].clear(); // the frame is lost
   EXPECT_FALSE(f.ends.has_room());
   f.ends.repeat(1s);
   f.sent_to[peer].clear();

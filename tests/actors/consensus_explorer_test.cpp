@@ -1,6 +1,6 @@
-// The agreement of nodes under every schedule of small worlds, and drawn ones of larger worlds. Messages come late,
-// twice, in any order or never; processes die and come back without a memory. What must hold is in consensus_world.cpp
-// and consensus_training.cpp. GOSSAMER_TEST_EFFORT above 100 opens larger worlds.
+// The agreement of nodes under every schedule of small worlds, and under drawn schedules of larger worlds. Messages
+// come late, twice, in any order or never; processes die and come back without a memory. consensus_world.cpp and
+// consensus_training.cpp check the promises. GOSSAMER_TEST_EFFORT above 100 opens larger worlds.
 #include "gossamer/base/philox.hpp"
 
 #include <gtest/gtest.h>
@@ -16,10 +16,10 @@ namespace {
 struct explored {
   std::size_t states = 0, transitions = 0, most_resolutions = 0;
   bool complete = false;
-  std::string wrong; ///< empty: nothing
+  std::string wrong; ///< empty: no promise was broken
 };
 
-/// Depth first, so that the way to what is wrong is at hand.
+/// Explores depth first, so that the way to a broken promise is at hand.
 class exploration {
 public:
   exploration(const setting& s, std::size_t most_states) : most_(most_states) { way_.emplace_back(world{s}); }
@@ -87,13 +87,14 @@ std::string text(const bounds& b) {
 struct small_world {
   bounds may;
   rounds kind;
-  std::uint64_t from_effort = 0; ///< percent
+  std::uint64_t from_effort = 0; ///< least GOSSAMER_TEST_EFFORT, in percent
 };
 
 void hold_to_promises(const small_world& w) {
   if (test::tries(100) < w.from_effort)
     return;
-  const auto most = test::tries(100) < 100 ? test::tries(400'000) : ~std::size_t{0}; // sanitizers are slow
+  // Builds with sanitizers are slow, and explore no more than some states.
+  const auto most = test::tries(100) < 100 ? test::tries(400'000) : ~std::size_t{0};
   const auto all = explore(w.may, w.kind, rule::none, most);
   EXPECT_EQ(all.wrong, "") << text(w.may);
   EXPECT_TRUE(all.complete || most != ~std::size_t{0});
@@ -168,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(, a_rule,
 
 // -- drawn schedules, and calm weather after them ---------------------------------------------------------------------
 
-/// @returns what becomes of the run
+/// @returns the end of the run
 std::string weather(std::uint64_t seed, rounds kind) {
   random_sequence draw{{seed, 0, purpose::interleaving}, 0};
   const bounds b{.processes = 2 + draw.below(4),

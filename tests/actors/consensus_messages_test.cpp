@@ -1,4 +1,4 @@
-// The messages of delegates as they will cross machines.
+// The messages of delegates as they cross machines.
 #include "gossamer/actors/protocol/consensus.hpp"
 
 #include <caf/all.hpp>

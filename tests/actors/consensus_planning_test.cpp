@@ -1,4 +1,4 @@
-// What the next resolution says of views and steps.
+// The views and steps of the next resolution.
 #include "gossamer/actors/agreement/planning.hpp"
 
 #include <gmock/gmock.h>
@@ -174,7 +174,7 @@ TEST_F(planned, nobody_leaves_while_somebody_is_lost_or_lacks_a_state_or_as_the_
   EXPECT_EQ(plan(interrupted_round::repeat, {{.who = 0}, leaving})->parting, parting{}) << "worker 0 has no state";
 }
 
-/// Whoever is lost, and whoever of them comes back.
+/// Tries every set of lost workers with every set of workers that return.
 TEST_F(planned, who_has_no_model_gets_it_from_one_that_has_and_donors_take_turns) {
   constexpr unsigned workers = 5;
   last_ = founding(std::vector<node_number>(workers), {0}, 100);
@@ -212,7 +212,7 @@ TEST_F(planned, who_has_no_model_gets_it_from_one_that_has_and_donors_take_turns
 
 // -- masters ----------------------------------------------------------------------------------------------------------
 
-/// Two workers, then two masters.
+/// Plans for two workers, then two masters.
 class planned_with_masters : public planned {
 protected:
   static std::optional<decision> next(const resolution& last, const std::vector<standing>& workers) {
@@ -225,7 +225,7 @@ TEST_F(planned_with_masters, nothing_changes_when_all_are_current) {
   last_.what.number = 5;
   last_.what.view = {2, 0, {{0, 0}, {1, 0}, {2, 0}, {3, 4}}, {}};
   const auto in = [](standing s) { return s.line = 5, s; };
-  const standing restarted{.who = 3, .incarnation = 4, .line = 4}; // of a line that is over: its state is its own
+  const standing restarted{.who = 3, .incarnation = 4, .line = 4}; // its line is over, but a master keeps its own state
   EXPECT_EQ(next(last_, {in(at(0, 3)), in(at(1, 4)), in(at(2, 0)), restarted})->view, last_.what.view);
 }
 
@@ -255,7 +255,7 @@ TEST_F(planned_with_masters, a_master_whose_state_died_with_its_process_gets_one
 TEST_F(planned_with_masters, a_master_gives_no_state) {
   EXPECT_FALSE(next(last_, {{.who = 0}, {.who = 1}, at(2, 9), at(3, 9)})) << "no worker has a model";
   last_.what.number = 3;
-  const auto found = next(last_, {at(0, 3), {.who = 1}, at(2, 9), at(3, 9)}); // all of an earlier line
+  const auto found = next(last_, {at(0, 3), {.who = 1}, at(2, 9), at(3, 9)}); // all states are of an earlier line
   ASSERT_TRUE(found);
   EXPECT_THAT(found->view.donors, UnorderedElementsAre(Pair(1, 0)));
 }

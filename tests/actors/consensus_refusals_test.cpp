@@ -1,4 +1,4 @@
-// What a delegate believes of what others tell it, and of what it has saved itself.
+// Checks of a delegate on the messages of others and on its own saved state.
 #include "gossamer/base/error.hpp"
 
 #include <gmock/gmock.h>

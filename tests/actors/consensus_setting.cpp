@@ -1,11 +1,11 @@
-// The rules of a world, also without one of them.
+// The rules of a world, complete or without one of them.
 #include "consensus_world.hpp"
 
 namespace gossamer::actors::consensus {
 
 namespace {
 
-/// In which the step alone is the version of a model.
+/// Returns rules in which the step alone is the version of a model.
 planning by_steps_alone(planning given) {
   return [given](const findings& found) {
     auto last = found.last;
@@ -17,7 +17,7 @@ planning by_steps_alone(planning given) {
       }
     auto result = given({last, workers, found.stop});
     if (result && result->view.number == found.last.what.view.number)
-      ++result->view.number; // who was left out is back
+      ++result->view.number; // a worker that was left out is back
     return result;
   };
 }

@@ -12,7 +12,7 @@ using testing::Pair;
 using testing::SizeIs;
 using testing::UnorderedElementsAre;
 
-// -- how it goes ------------------------------------------------------------------------------------------------------
+// -- the usual course -------------------------------------------------------------------------------------------------
 
 TEST(nodes, resolve_what_the_leader_is_asked_for_in_a_handful_of_messages) {
   parliament p{4};
@@ -62,7 +62,7 @@ TEST(nodes, of_an_asynchronous_run_decide_without_a_pause) {
   EXPECT_EQ(p[2].last().what.limit, 0u);
 }
 
-// -- who is behind ----------------------------------------------------------------------------------------------------
+// -- laggards ---------------------------------------------------------------------------------------------------------
 
 TEST(a_laggard, learns_from_the_next_question_what_it_has_missed) {
   parliament p{3};
@@ -117,7 +117,7 @@ TEST(a_voter, that_was_cut_off_leaves_the_leader_to_one_that_has_decided_since) 
   since.leader = 1;
   for (const node_number i : {1u, 3u, 4u})
     p[0].on(health{i, 0, health::state::suspected});
-  p[0].on(message{refused{{1, 0, 0}, {2, 1, 0}, since}}); // says 2, of which it has heard again
+  p[0].on(message{refused{{1, 0, 0}, {2, 1, 0}, since}}); // names 2, of which node 0 has heard again
   EXPECT_EQ(p[0].last().number(), 2u);
   p.pass(1);
   EXPECT_EQ(p[0].leader(), 1u);
@@ -126,7 +126,7 @@ TEST(a_voter, that_was_cut_off_leaves_the_leader_to_one_that_has_decided_since) 
   EXPECT_EQ(p[0].leader(), 0u) << "when it is silent from then on";
 }
 
-// Another one has found that it was decided, and others may have reported to this leader before it knew.
+// Another voter has found that it was decided, and nodes may have reported to this leader before it knew.
 TEST(a_leader, says_that_it_has_it_also_by_a_resolution_of_which_it_hears_last) {
   parliament p{3};
   auto next = p.first();
@@ -144,7 +144,7 @@ TEST(a_leader, says_that_it_has_it_also_by_a_resolution_of_which_it_hears_last) 
 TEST(a_voter, takes_the_leader_also_if_nobody_is_suspected) {
   parliament p{3};
   for (const node_number i : {0u, 1u})
-    p.on(i, message{hold{{1, 2, 0}, p.first()}}); // which 2 has forgotten, and never asked with that ballot
+    p.on(i, message{hold{{1, 2, 0}, p.first()}}); // node 2 never asked with this ballot, as if it had forgotten it
   p.cut_off(2);
   p.pass(p.rules().longest_hold_s - 0.5);
   EXPECT_FALSE(p[0].asks()) << "the leader may be slow";
@@ -167,7 +167,7 @@ TEST(a_leader, that_is_refused_tries_above_whom_it_has_lost_to) {
   EXPECT_EQ(p[0].last().number(), 2u);
 }
 
-// -- who votes --------------------------------------------------------------------------------------------------------
+// -- voters -----------------------------------------------------------------------------------------------------------
 
 TEST(a_minority, never_decides) {
   parliament p{3};
@@ -216,7 +216,8 @@ TEST(one_that_comes_back, votes_when_it_has_the_model) {
   EXPECT_EQ(p[0].last().number(), 4u);
 }
 
-// The resolution that follows its node's answer believes it alive, and must not be taken for its return.
+// The resolution that follows its node's answer still counts the master as alive. It must not be taken for the master's
+// return.
 TEST(a_master, that_dies_after_its_node_has_answered_is_still_to_be_started_anew) {
   parliament p{3, 0, false};
   p[2].on(workers_stand{{}, {{.who = 2, .ended = true}}});

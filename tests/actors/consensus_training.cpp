@@ -1,4 +1,4 @@
-// The workers of the world, and what must hold among them.
+// The workers of the world, and the promises that must hold among them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace gossamer::actors::consensus {
 
-// -- what has been resolved -------------------------------------------------------------------------------------------
+// -- resolutions ------------------------------------------------------------------------------------------------------
 
 void world::follow(node_number i, const delegate& d, const resolution& r) {
   record(i, d, r);
@@ -26,7 +26,7 @@ void world::record(node_number i, const delegate& d, const resolution& r) {
     return;
   }
   const auto& before = *decided_.back();
-  // A leader that needs no other vote than its own posts none.
+  // A leader that needs no vote but its own posts none.
   std::map<ballot, std::set<node_number>> by;
   if (before.votes(i, d.life()))
     by[d.own_ballot()].insert(i);
@@ -38,7 +38,7 @@ void world::record(node_number i, const delegate& d, const resolution& r) {
   decided_.push_back(std::make_shared<const resolution>(r));
 }
 
-/// As the doc of `adopt` tells every host of workers.
+/// Adopts a resolution in the way that the doc of `adopt` prescribes to every host of workers.
 void world::enter(node_number i, const resolution& r) {
   auto& p = processes_[i];
   auto& w = p.worker;
@@ -47,7 +47,7 @@ void world::enter(node_number i, const resolution& r) {
   const auto limit = std::exchange(w.limit, r.what.limit);
   const auto member = v.lives.find(i);
   if (member == v.lives.end() || !r.knows(i, p.life)) {
-    w.active = false; // it keeps its model
+    w.active = false; // the worker keeps its model
     w.awaits = 0;
     return;
   }
@@ -57,7 +57,7 @@ void world::enter(node_number i, const resolution& r) {
   if (!anew && w.active && synchronous() && w.step >= limit && w.step < w.limit)
     throw broken{"a worker has come to the end, and is to go on"};
   if (!anew && !w.views.empty() && w.views.back().number == v.number)
-    return; // there is no other view
+    return; // the view is unchanged
   if (!v.donors.contains(i) || (!synchronous() && !anew && w.active))
     return go_on(i, v);
   w.has_model = w.has_model && !anew;
@@ -124,7 +124,7 @@ void world::begin(node_number i) {
   rounds_.insert(std::ranges::upper_bound(rounds_, before(mine), {}, before), mine);
 }
 
-/// Frames of all whose loss it has not heard of must have come.
+/// True if the frames of all members have come, except of those that the worker knows to be lost.
 bool world::may_complete(node_number i) const {
   const auto& w = processes_[i].worker;
   if (!processes_[i].mind || !w.active || w.frozen || w.step >= w.limit)
@@ -151,7 +151,7 @@ void world::complete(node_number i) {
     if ((other_view && w.step > last) || w.step >= later.limit)
       throw broken{"a worker goes on, although others have decided without it"};
   }
-  if (setting_->kind == rounds::repeat) // the new model depends on everybody's
+  if (setting_->kind == rounds::repeat) // the new model depends on those of all members
     w.model = hash_of(w.model, w.views.front().number, w.step);
   ++w.step;
   while (w.views.size() > 1 && w.views[1].first_step <= w.step)
@@ -249,7 +249,7 @@ bool world::goes_on(std::uint64_t goal) const {
   for (node_number i = 0; i < processes_.size(); ++i) {
     const auto& p = processes_[i];
     if (!p.mind && last.knows(i, p.life))
-      return false; // nobody has noticed
+      return false; // no node has noticed the death
     if (!p.mind)
       continue;
     if (p.mind->holds() || p.mind->last().number() != last.number())

@@ -41,7 +41,7 @@ world::world(const setting& s) : setting_(&s), processes_(s.rules.nodes) {
 
 // -- identity ---------------------------------------------------------------------------------------------------------
 
-/// Must be called when a process has changed.
+/// Updates the hash of a process. Must be called when the process has changed.
 void world::settle(node_number i) {
   auto& p = processes_[i];
   const auto& w = p.worker;
@@ -70,7 +70,7 @@ std::uint64_t world::hash() const {
   for (const auto& v : votes_)
     result = hash_of(result, v.by.term, v.by.node, v.by.life, v.number, v.what, v.voter);
   for (const auto& l : sent_)
-    result += l->hash; // in whatever order; `decided_` follows from the rest
+    result += l->hash; // a sum, as the order of letters does not matter; `decided_` follows from the rest
   return result;
 }
 
@@ -99,9 +99,9 @@ std::string world::describe(const action& a) const {
                      l.hash >> 48);
 }
 
-// -- what may happen --------------------------------------------------------------------------------------------------
+// -- possible actions -------------------------------------------------------------------------------------------------
 
-/// Whether it would change anything to deliver this: worlds that stay as they are need not be looked at.
+/// True if the delivery would change the state. Unchanged worlds need not be explored.
 bool world::is_for(const letter& l, node_number i) const {
   const auto& d = *processes_[i].mind;
   if (const auto* m = std::get_if<proceed>(&l.what))
@@ -117,7 +117,7 @@ bool world::is_for(const letter& l, node_number i) const {
   return l.to == i;
 }
 
-/// It would be refused, and nobody would hear that.
+/// True if the question would be refused without anyone hearing the refusal.
 template <class Question>
 bool world::is_moot(const Question& m, const delegate& d) const {
   if (m.last.number() > d.last().number() || (m.by >= d.promised() && m.last.number() == d.last().number()))
@@ -126,7 +126,7 @@ bool world::is_moot(const Question& m, const delegate& d) const {
   return !leader || leader->own_ballot() != m.by || (!leader->asks() && !leader->proposes());
 }
 
-/// An answer that nobody waits for any more.
+/// True if the letter is an answer that no node waits for any more.
 bool world::is_dead_letter(const letter& l) const {
   if (!l.to)
     return false;
@@ -228,7 +228,7 @@ bool world::survives(std::optional<node_number> without) const {
   return last.elected_by(alive);
 }
 
-// -- what the network and the processes do ----------------------------------------------------------------------------
+// -- the network and the processes ------------------------------------------------------------------------------------
 
 void world::tell_message(node_number i, const message& m) {
   const auto before = processes_[i].mind;
@@ -237,14 +237,14 @@ void world::tell_message(node_number i, const message& m) {
     vouch(i, p);
   if (leaves_out(rule::promise) && std::holds_alternative<hold>(m)
       && before->last().number() == processes_[i].mind->last().number())
-    processes_[i].mind = before; // it has answered, and forgets that
+    processes_[i].mind = before; // the node has answered, and forgets its promise
 }
 
 void world::obey(node_number i, delegate& d, const orders& all) {
   for (const auto& one : all) {
     if (const auto* p = std::get_if<post>(&one)) {
       carry(*p);
-    } else if (std::holds_alternative<freeze_workers>(one)) {
+    } else if (std::holds_alternative<hold_workers>(one)) {
       if (!synchronous())
         throw broken{"an asynchronous worker is told to hold"};
       processes_[i].worker.frozen = !leaves_out(rule::freeze);
@@ -296,7 +296,7 @@ void world::vouch(node_number i, const proposal& p) {
     votes_.insert(place, v);
 }
 
-/// The leader suspects whoever is silent, and then, as the world goes on, believes in them again.
+/// Makes the leader suspect every silent node, and then believe in them again as the world goes on.
 void world::leave_out(node_number i, health::state because) {
   auto mind = std::make_shared<delegate>(*processes_[i].mind);
   const auto silent = mind->awaited();

@@ -12,37 +12,37 @@
 
 namespace gossamer::actors::consensus {
 
-/// What can be left out, to see whether anybody notices.
+/// The rules that a world can leave out, to see whether the checks notice.
 enum class rule {
   none,
-  accept,  ///< a quorum accepts before anybody proceeds
-  inherit, ///< what was accepted is proposed again
+  accept,  ///< a quorum accepts before any node proceeds
+  inherit, ///< an accepted proposal is proposed again
   promise, ///< older leaders are not listened to
-  fence,   ///< a quorum answers before anything is proposed
-  lives,   ///< who comes back is somebody else
-  freeze,  ///< who holds does not move
+  fence,   ///< a quorum answers before a proposal
+  lives,   ///< a process that returns has a new life
+  freeze,  ///< a worker that holds does not move
   line,    ///< models of one step may differ
   later,   ///< a round that is to be finished is not part of the next view
   limit,   ///< a step that has begun is allowed
-  end,     ///< nobody goes on who has come to the end
+  end,     ///< a worker that has come to the end does not go on
 };
 
 enum class rounds { repeat, finish, none };
 
 struct bounds {
   node_number processes = 3;
-  bool launcher = false; ///< one process more, which votes and has no worker
+  bool launcher = false; ///< one more process, which votes and has no worker
   int leaders = 1, crashes = 0, restarts = 0, stops = 0;
   std::uint64_t steps = 1;
-  std::uint64_t planned = 1'000'000; ///< steps of each worker, if all are there
+  std::uint64_t planned = 1'000'000; ///< steps of each worker, if none is lost
 };
 
-/// A promise of the protocol has been broken.
+/// Thrown when a promise of the protocol has been broken.
 struct broken {
   std::string how;
 };
 
-/// Folds whatever is archived into a number.
+/// Folds archived fields into a number.
 class hashing_archive final : public archive {
 public:
   explicit hashing_archive(std::uint64_t seed = 1) : sum_(seed) {}
@@ -72,7 +72,7 @@ std::uint64_t hash_of(Words... words) {
 
 std::uint64_t hash_of(const resolution& r);
 
-/// What never changes in a world.
+/// The constants of a world.
 struct setting {
   setting(const bounds& may, rounds kind, rule left_out = rule::none);
   setting(const setting&) = delete;
@@ -87,26 +87,26 @@ struct setting {
 struct action {
   enum class kind { deliver, stand, stop, leave_out, leave_out_for_dead, complete, take, crash, restart } what;
   node_number who = 0;
-  std::size_t which = 0; ///< message
+  std::size_t which = 0; ///< index of a message
 };
 
-/// Processes that train together, each with a delegate and at most one worker, and a network that delivers what was
-/// sent late, repeatedly, in any order, or never. Whatever happens in it, it says when a promise is broken.
+/// Processes that train together, each with a delegate and at most one worker, and a network that delivers messages
+/// late, repeatedly, in any order, or never. Throws `broken` when a promise is broken.
 class world {
 public:
   explicit world(const setting& s);
 
-  /// Everything that may happen now.
+  /// Returns every action that may happen now.
   std::vector<action> possible() const;
   /// @error broken
   void act(const action& a);
   std::string describe(const action& a) const;
   std::uint64_t hash() const;
 
-  /// Calm weather: what is sent arrives, beliefs are true, those that are down come back if they may.
-  /// @returns what becomes of the run then @error broken when it gets stuck
+  /// Calm weather: messages arrive, beliefs are true, and dead processes come back if they may.
+  /// @returns the end of the run @error broken when it gets stuck
   std::string calm(bool come_back);
-  /// Whether a quorum of the last voters would be left without this one.
+  /// True if a quorum of the last voters would be left without this node.
   bool survives(std::optional<node_number> without) const;
   std::size_t resolutions() const { return decided_.size(); }
 
@@ -118,28 +118,28 @@ private:
   };
   struct party {
     bool has_model = false, active = false, frozen = false;
-    std::uint32_t incarnation = 0, awaits = 0; ///< the view that has promised it a state
+    std::uint32_t incarnation = 0, awaits = 0; ///< `awaits`: the view that has promised it a state
     std::uint64_t step = 0, limit = 0, model = 0;
-    std::vector<known_view> views; ///< the one in force, and later ones
+    std::vector<known_view> views; ///< the view in force, and later ones
   };
   struct inmate {
-    std::shared_ptr<const delegate> mind; ///< null: it is down
+    std::shared_ptr<const delegate> mind; ///< null: the process is down
     std::uint32_t life = 0;
     party worker;
     std::uint64_t hash = 0;
   };
   struct letter {
     message what;
-    std::optional<node_number> to; ///< otherwise for everybody
+    std::optional<node_number> to; ///< receiver; none: every process
     std::uint64_t hash = 0;
   };
   struct round {
     std::uint32_t view;
     std::uint64_t step;
-    std::uint32_t who; ///< has begun it
+    std::uint32_t who; ///< bits of the workers that have begun it
     std::uint64_t model;
   };
-  struct vote { ///< that a voter has really given
+  struct vote { ///< A vote that a voter has really given.
     ballot by;
     std::uint32_t number;
     std::uint64_t what;
@@ -158,7 +158,7 @@ private:
   bool may_take(node_number i) const;
   const round* find_round(std::uint32_t view, std::uint64_t step) const;
 
-  // the network and the processes
+  // -- the network and the processes
   template <class Event>
   void tell(node_number i, const Event& what) {
     auto mind = std::make_shared<delegate>(*processes_[i].mind);
@@ -173,7 +173,7 @@ private:
   void leave_out(node_number i, health::state because);
   workers_stand where(node_number i) const;
 
-  // training
+  // -- training
   void follow(node_number i, const delegate& d, const resolution& r);
   void record(node_number i, const delegate& d, const resolution& r);
   void enter(node_number i, const resolution& r);
@@ -192,10 +192,10 @@ private:
 
   const setting* setting_;
   std::vector<inmate> processes_;
-  std::vector<std::shared_ptr<const letter>> sent_; ///< each once
+  std::vector<std::shared_ptr<const letter>> sent_; ///< distinct letters
   std::vector<std::shared_ptr<const resolution>> decided_;
   std::vector<round> rounds_;
-  std::vector<vote> votes_; ///< ascending
+  std::vector<vote> votes_; ///< in ascending order
   int leaders_ = 0, crashes_ = 0, restarts_ = 0, stops_ = 0;
 };
 

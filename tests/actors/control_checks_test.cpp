@@ -1,4 +1,4 @@
-// What a node says that cannot be costs that node, and no other.
+// An impossible message costs the node that says it, and no other.
 #include "gossamer/actors/node/control_checks.hpp"
 #include "gossamer/base/philox.hpp"
 
@@ -33,11 +33,11 @@ void expect_others_unharmed(const honest_nodes& nodes) {
   EXPECT_EQ(nodes.broken(), "");
 }
 
-/// Of which any value is good.
+/// True if any value of the message makes sense.
 template <class Message>
 constexpr bool makes_sense = one_of<Message, heartbeat, begin_run, leave_request, switch_fault, snapshot_request>;
 
-/// Something that this cannot say; nothing: many tries have brought none.
+/// Draws a message that the liar may not say. Returns `nullopt` if many tries have brought none.
 template <class Message>
 std::optional<Message> nonsense(honest_nodes& nodes, std::uint32_t to) {
   for (int tries = 0; tries < 2000; ++tries)
@@ -76,7 +76,7 @@ TEST(a_process_that_has_just_come, is_not_asked_for_the_models_of_the_one_before
 
 TEST(nonsense, costs_the_node_that_says_it_and_no_other) {
   for (std::uint64_t seed = 1; seed <= test::tries(4); ++seed)
-    for (std::uint32_t to = 0; to < 2; ++to) // the first leads
+    for (std::uint32_t to = 0; to < 2; ++to) // node 0 leads
       node_messages::for_each([&]<class Message>(Message*) { expect_it_costs_the_liar<Message>(seed, to); });
 }
 
@@ -122,7 +122,8 @@ TEST(a_worker, that_nobody_can_start_is_not_wished_for_without_a_pause) {
   honest_nodes nodes{"ad-psgd", draws(1)};
   nodes.say(speaker::liar, 0, worker_lost{.who = honest_nodes::liar, .incarnation = 0});
   nodes.say(speaker::liar, 0, worker_waits{honest_nodes::liar});
-  nodes.say(speaker::liar, 0, node_lost{.node = 9, .why = "nonsense"}); // with its node goes whoever could start it
+  // The node is lost for its nonsense, and only it could start the worker.
+  nodes.say(speaker::liar, 0, node_lost{.node = 9, .why = "nonsense"});
   EXPECT_FALSE(nodes.liar_lives());
   EXPECT_LT(nodes.last(0).number(), 10u);
   expect_others_unharmed(nodes);
@@ -164,7 +165,7 @@ TEST(control_checks, do_not_take_counts_that_overflow) {
   for (const auto& [steps, bits] : {std::pair{all_bits, std::uint64_t{0}}, std::pair{std::uint64_t{0}, all_bits}}) {
     books.counted = ledger{honest_nodes::workers};
     books.counted.record(0, 0, steps, {.payload_bits = bits});
-    books.counted.record(0, 1, 1, {.payload_bits = 1}); // with which the sums come to nothing
+    books.counted.record(0, 1, 1, {.payload_bits = 1}); // makes the sums overflow
     EXPECT_THAT(nodes.objection_to(books, 1), HasSubstr("counts further than anybody can"));
   }
 }

@@ -1,4 +1,4 @@
-// What may come out of a tunnel for CAF, and how long it may be.
+// Messages that may come out of a tunnel for CAF, and their longest length.
 #include "gossamer/actors/data_plane/control_guard.hpp"
 #include "gossamer/actors/node/rendezvous.hpp"
 
@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 std::vector<std::byte> message(std::uint32_t length, std::uint8_t operation = 2) {
   auto result = test::control_header(length, operation);
-  result.resize(result.size() + length, std::byte{0xff}); // bytes of a body are no header, whatever they are
+  result.resize(result.size() + length, std::byte{0xff}); // the bytes of a body are never read as a header
   return result;
 }
 
@@ -27,7 +27,7 @@ std::vector<std::byte> operator+(std::vector<std::byte> first, const std::vector
   return first;
 }
 
-/// What it says in the end, and behind how many bytes.
+/// Returns the last objection of a guard, and the number of bytes read before it.
 std::pair<std::string, std::size_t> verdict(std::span<const std::byte> bytes, std::size_t piece) {
   control_guard guard{1000};
   for (std::size_t at = 0; at < bytes.size(); at += piece) {
@@ -75,7 +75,7 @@ TEST(control_guard, refuses_what_is_no_message_of_caf) {
   EXPECT_EQ(verdict(std::as_bytes(std::span{other}), 3).first, "sends what is no control message");
 }
 
-/// The widest plan and the widest books that a run of so many participants has, a node for each.
+/// Measures the widest plan and the widest books of a run with `participants` participants, each on a node of its own.
 TEST(control_guard, lets_the_largest_messages_of_a_run_pass) {
   caf::actor_system_config config;
   caf::actor_system system{config};

@@ -9,12 +9,12 @@ namespace gossamer::testing_support {
 template <class... Messages>
 struct message_types {
   static constexpr std::size_t count = sizeof...(Messages);
-  /// Calls what is given with a pointer to each type.
+  /// Calls `action` with a pointer to each type.
   template <class Action>
   static void for_each(const Action& action) {
     (action(static_cast<Messages*>(nullptr)), ...);
   }
-  /// With one of them.
+  /// Calls `action` with a pointer to the type of this index.
   template <class Action>
   static void with(std::size_t which, const Action& action) {
     std::size_t k = 0;
@@ -24,7 +24,7 @@ struct message_types {
 using node_messages = actors::messages_as<actors::node_interface, message_types>;
 using door_messages = actors::messages_as<actors::door_interface, message_types>;
 
-/// Everything that can be said to nodes and doors, in any order and by anybody, as the draws have it.
+/// Says random messages to nodes and doors, in an order and by speakers that `draw` picks.
 inline void storm(honest_nodes& nodes, const std::function<std::uint64_t()>& draw, int events) {
   for (int k = 0; k < events; ++k) {
     const auto to = static_cast<std::uint32_t>(draw() % honest_nodes::honest);
@@ -49,7 +49,7 @@ inline void storm(honest_nodes& nodes, const std::function<std::uint64_t()>& dra
   }
 }
 
-/// What must not have come of it; empty: nothing has.
+/// Returns the damage that a storm has done. Empty: none.
 inline std::string damage_to(const honest_nodes& nodes) {
   if (!nodes.door_lives())
     return "the door is gone";

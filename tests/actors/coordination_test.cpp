@@ -1,6 +1,6 @@
-// The coordination of a node that hosts everybody, among parties that do nothing but follow it: every order of events
-// in tiny runs, drawn ones in larger ones. Messages of one party to another keep their order; deaths, returns, pauses,
-// checkpoints and a stop come at any moment.
+// The coordination of a node that hosts all workers and masters, among parties that do nothing but follow it: every
+// order of events in tiny runs, drawn orders in larger ones. Messages of one party to another keep their order. Deaths,
+// returns, pauses, checkpoints and a stop come at any moment.
 #include "gossamer/actors/agreement/coordination.hpp"
 #include "gossamer/actors/evaluation/progress_meter.hpp"
 #include "gossamer/base/philox.hpp"
@@ -20,7 +20,7 @@ struct explored {
   std::size_t states = 0, ends = 0, failures = 0;
 };
 
-/// Every order of events. States that were seen before are not followed again.
+/// Explores every order of events. States that were seen before are not followed again.
 explored explore(const experiment& e, mischief may) {
   explored all;
   std::unordered_set<std::string> seen;
@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(, every_kind_of_run,
 
 // -- single stories ---------------------------------------------------------------------------------------------------
 
-/// Of whichever list of orders this is.
+/// Returns the first order of one type in a list of any kind of orders.
 template <class Order, class Orders>
 std::optional<Order> find(const Orders& all) {
   for (const auto& o : all)
@@ -164,7 +164,7 @@ TEST(coordination, gives_a_paused_worker_up_after_ten_seconds_and_its_model_afte
   const auto hold = find<hold_steps>(n.in_leader(stop_run{run_end::interrupted, 2}));
   ASSERT_TRUE(hold);
   for (const rank i : {0u, 2u})
-    EXPECT_TRUE(n.on(holding{i, 0, hold->round, 3, 3}).empty()) << "worker 1 has not answered";
+    EXPECT_TRUE(n.on(worker_holds{i, 0, hold->round, 3, 3}).empty()) << "worker 1 has not answered";
   EXPECT_TRUE(n.on(time_is{11.9}).empty());
   const auto request = find<snapshot_request>(n.on(time_is{12}));
   ASSERT_TRUE(request);
@@ -214,10 +214,10 @@ TEST(coordination, does_not_wait_for_who_comes_back_when_all_have_finished) {
   n.on(kill_worker{1, true});
   const auto hold = find<hold_steps>(n.on(worker_lost{1, 0}));
   ASSERT_TRUE(hold);
-  const auto request = find<snapshot_request>(n.on(worker_finished{0, 0})); // before it reads the question
+  const auto request = find<snapshot_request>(n.on(worker_finished{0, 0})); // worker 0 has not read the question yet
   ASSERT_TRUE(request);
   n.on(restart_worker{1});
-  n.on(holding{0, 0, hold->round, 5, 5});
+  n.on(worker_holds{0, 0, hold->round, 5, 5});
   const auto end = find<end_run>(n.in_leader(model_came{0, 0, request->evaluation}));
   ASSERT_TRUE(end);
   EXPECT_EQ(end->unfinished, 0u);
@@ -242,16 +242,16 @@ TEST(coordination, an_interrupt_counts_also_when_all_updates_are_done) {
 TEST(coordination, keeps_the_end_that_the_run_has_come_to_when_its_workers_die_afterwards) {
   lone_node here{run_of("d-psgd", 2, 1)};
   auto& n = here.node;
-  n.on(worker_lost{0, 0}); // a question, which worker 1 has not answered
+  n.on(worker_lost{0, 0}); // raises a question that worker 1 has not answered
   const auto request = find<snapshot_request>(n.on(worker_finished{1, 0}));
   ASSERT_TRUE(request);
   EXPECT_TRUE(find<end_run>(n.in_leader(model_came{1, 0, request->evaluation})));
   EXPECT_FALSE(find<run_failed>(n.on(worker_lost{1, 0}))) << "its model has come";
 }
 
-// -- of the coordination alone ----------------------------------------------------------------------------------------
+// -- the coordination alone -------------------------------------------------------------------------------------------
 
-/// What three workers have agreed on first, and may agree on next.
+/// The first resolution of three workers, and possible next ones.
 struct agreed {
   std::shared_ptr<const experiment> run = run_of("d-psgd", 3, 5);
   consensus::resolution first = consensus::founding({0, 1, 2}, {0}, 5);

@@ -64,7 +64,7 @@ TEST_P(every_algorithm, survives_several_deaths_and_returns) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     random_sequence draw{{seed, 0, purpose::chaos}, 0};
     std::vector<death> deaths;
-    for (int k = 0; k < 4; ++k) // worker 0 lives, so that somebody has a model
+    for (int k = 0; k < 4; ++k) // worker 0 lives, so that a model is left
       deaths.push_back({1 + draw.below(workers - 1), draw.below(120), draw.below(60)});
     ASSERT_NO_FATAL_FAILURE(expect_a_good_end(seed, deaths));
   }
@@ -85,7 +85,7 @@ TEST_P(every_algorithm, survives_the_return_of_any_process_at_any_moment) {
 }
 
 TEST_P(every_algorithm, lets_workers_go_at_any_moment) {
-  e = run_of(e->algorithm->traits.synchronous ? 20 : 80); // who agree do not wait for each other there
+  e = run_of(e->algorithm->traits.synchronous ? 20 : 80); // asynchronous workers do not wait while nodes agree
   std::size_t runs = 0;
   for (std::uint64_t seed = 1; seed <= 3; ++seed)
     for (rank who = 0; who < workers; ++who)
@@ -97,7 +97,7 @@ TEST_P(every_algorithm, lets_workers_go_at_any_moment) {
 }
 
 TEST_P(every_algorithm, lets_processes_go_at_any_moment) {
-  e = run_of(e->algorithm->traits.synchronous ? 20 : 80); // who agree do not wait for each other there
+  e = run_of(e->algorithm->traits.synchronous ? 20 : 80); // asynchronous workers do not wait while nodes agree
   std::size_t runs = 0;
   for (std::uint64_t seed = 1; seed <= 3; ++seed)
     for (rank who = 0; who < workers; ++who)
@@ -116,9 +116,9 @@ TEST_P(every_algorithm, survives_deaths_and_returns_of_some_while_others_leave) 
   }
 }
 
-// GOSSAMER_TEST_EFFORT=100000 tries 100,000 of them.
+// GOSSAMER_TEST_EFFORT=100000 tries 100,000 interleavings.
 TEST_P(every_algorithm, survives_the_death_of_the_leader_in_the_middle_of_a_view_change) {
-  constexpr std::size_t many = 5; // so that those that vote outlive two deaths
+  constexpr std::size_t many = 5; // enough voters to outlive two deaths
   e = small_run(GetParam(), std::string{GetParam()} == "ad-psgd" ? "star" : "ring", many, 4);
   const auto interleavings = test::tries(100);
   for (std::uint64_t seed = 1; seed <= interleavings; ++seed) {

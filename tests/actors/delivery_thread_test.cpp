@@ -11,7 +11,7 @@ namespace gossamer::actors {
 
 namespace {
 
-/// Says in which thread each frame was handled, and asks another actor for the same.
+/// Reports the thread in which it handles a frame, and sends another actor a frame.
 caf::behavior teller(caf::event_based_actor* self, std::promise<std::thread::id>* where, const caf::actor& friend_of) {
   return {[=](const frame&) {
     where->set_value(std::this_thread::get_id());
@@ -22,11 +22,11 @@ caf::behavior teller(caf::event_based_actor* self, std::promise<std::thread::id>
 
 class delivery_thread_test : public testing::Test {
 protected:
-  /// Where a frame of so many bytes is handled that this thread delivers.
+  /// Returns the thread in which an actor handles a frame of `bytes` bytes that this thread delivers.
   std::thread::id handled(std::size_t bytes) {
     std::promise<std::thread::id> where;
     const auto waiting = system_.spawn(teller, &where, caf::actor{});
-    std::this_thread::yield(); // where there is one processor for all, it would never wait yet
+    std::this_thread::yield(); // lets the actor begin to wait where all threads share one processor
     frame f;
     f.body.payload = pool_.allocate(bytes);
     deliver(waiting, std::move(f));
@@ -43,7 +43,7 @@ protected:
 
 TEST_F(delivery_thread_test, lets_a_waiting_actor_handle_a_short_frame_right_here) {
   const delivery_thread companion{system_};
-  // An actor takes a moment to begin to wait; one that does not yet is run by the scheduler.
+  // An actor takes a moment to begin to wait; until then the scheduler runs it.
   bool right_here = false;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes{1};
   while (!right_here && std::chrono::steady_clock::now() < deadline)

@@ -1,5 +1,5 @@
-// A leader and the evaluators of several nodes, whose workers do nothing but put models aside, on a network that
-// counts.
+// A leader and the evaluators of several nodes, whose workers do nothing but put models aside, on a network that counts
+// frames.
 #include "gossamer/actors/evaluation/evaluation_frames.hpp"
 #include "gossamer/actors/frames/sink_table.hpp"
 #include "gossamer/actors/hosting/evaluator.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Between the evaluators; counts frames by who gets them.
+/// Connects the evaluators. Counts frames by receiver.
 class counting_transport final : public transport {
 public:
   void attach(life who, frame_sink sink) override { sinks_.attach(who, std::move(sink)); }
@@ -46,10 +46,10 @@ private:
   std::map<life, std::size_t> sent_;
 };
 
-/// When a node does something else than it should.
+/// Conduct of a node; all but `good` break the rules.
 enum class conduct : std::uint8_t { good, dies_when_asked_for_the_mean, sends_nonsense };
 
-/// A node with one worker, whose model is its rank in every element.
+/// The parts of a node with one worker, whose model is its rank in every element.
 struct node_parts {
   std::shared_ptr<const experiment> run;
   std::shared_ptr<counting_transport> net;
@@ -68,7 +68,7 @@ caf::actor spawn_evaluator_of(caf::actor_system& system, const node_parts& n, co
   return started;
 }
 
-/// What a real node says of its worker, and how it agrees with the others.
+/// Stands in for a real node: speaks for its worker, and agrees with the other nodes.
 class fake_node {
 public:
   fake_node() = default;
@@ -112,13 +112,13 @@ private:
 
   void obey(const node_protocol::orders& all) {
     for (const auto& one : all)
-      if (const auto* letter = std::get_if<consensus::post>(&one)) { // the leader alone votes: there is nobody else
+      if (const auto* letter = std::get_if<consensus::post>(&one)) { // the leader alone votes
         EXPECT_THAT(letter->to, testing::ElementsAre(0));
         std::visit([this](const auto& m) { self_->send(leader_, m); }, letter->what);
       } else if (const auto* told = std::get_if<report_to>(&one)) {
         std::visit([this](const auto& m) { self_->send(leader_, m); }, told->what);
       } else if (const auto* question = std::get_if<hold_steps>(&one)) {
-        obey(protocol_->on(holding{who(), 0, question->round, 10, 10}));
+        obey(protocol_->on(worker_holds{who(), 0, question->round, 10, 10}));
       }
   }
 
@@ -146,7 +146,7 @@ caf::behavior node_with_one_worker(caf::stateful_actor<fake_node>* self, node_pa
   };
 }
 
-/// Nodes 1 to n with a worker each, and the leader with none: one evaluation, the final one.
+/// Runs one evaluation, the final one. Nodes 1 to n have a worker each, the leader has none.
 class final_evaluation {
 public:
   explicit final_evaluation(std::vector<conduct> nodes)
@@ -181,7 +181,7 @@ public:
     self_->receive([&](const run_summary& s) { result = s; }, [&](const run_failed& f) { result = f; });
     return result;
   }
-  /// How many frames have come to node k.
+  /// Returns the number of frames that have come to node k.
   std::size_t sent_to(std::uint32_t k) { return net_->sent_to(evaluating_life(nodes_.size(), k)); }
 
 private:
@@ -194,7 +194,7 @@ private:
   caf::actor leader_;
 };
 
-/// sqrt of the mean of (r - mean r)^2 in each of three elements.
+/// Returns sqrt of the mean of (r - mean r)^2 in each of three elements.
 double distance_of(const std::vector<double>& ranks) {
   double sum = 0, squares = 0;
   for (const auto r : ranks) {

@@ -9,7 +9,8 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// Looks every half second. @returns who is suspected in the end
+/// Looks every half second.
+/// @returns the nodes that are suspected in the end
 std::vector<std::uint32_t> watched(failure_detector& d, failure_detector::time from, failure_detector::time to) {
   for (auto now = from; now < to; now += heartbeat_every)
     EXPECT_THAT(d.silent(now), IsEmpty());

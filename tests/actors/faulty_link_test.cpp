@@ -66,7 +66,7 @@ struct fixture {
   std::unique_ptr<link> faulty;
 
 private:
-  std::chrono::nanoseconds delay_{}; // after which the present call of the inner link happens
+  std::chrono::nanoseconds delay_{}; // delay of the present call of the inner link
 };
 
 TEST(faulty_link, passes_everything_on_while_nothing_is_wrong) {

@@ -1,4 +1,4 @@
-// Which piece is asked of whom, and what becomes of wrong ones: without sockets, files or clocks.
+// Choice of the source for each piece, and treatment of wrong pieces, without sockets, files or clocks.
 #include "gossamer/actors/fetch/fetch.hpp"
 
 #include "fetch_world.hpp"
@@ -83,13 +83,13 @@ TEST(fetch, takes_as_long_as_the_rate_says) {
   world.run();
   world.expect_all_there();
   EXPECT_THAT(seconds(world.now), AllOf(Ge(0.95 * 100 * piece_bytes / rate), Le(1.05 * 100 * piece_bytes / rate)));
-  for (std::size_t k = 0; k < world.asked.size(); ++k) // and at no time more than that and a quarter of a second
+  for (std::size_t k = 0; k < world.asked.size(); ++k) // never more than the rate allows, and a quarter of a second
     EXPECT_LE(static_cast<double>(k + 1) * 0.9 * piece_bytes,
               rate * (seconds(world.asked[k].first) + 0.25) + piece_bytes);
 }
 
 TEST(fetch, shares_the_work_between_sources) {
-  for (const double rate : {std::numeric_limits<double>::infinity(), 8e5}) { // with which one would do
+  for (const double rate : {std::numeric_limits<double>::infinity(), 8e5}) { // one source would do at the second rate
     fetch_world world{{random_bytes(200 * piece_bytes, 1)}, {{}, {}, {}}, {.bytes_per_second = rate}};
     world.run();
     world.expect_all_there();
@@ -186,7 +186,7 @@ TEST(fetch, goes_on_with_whoever_comes_when_nobody_has_a_file) {
 TEST(fetch, asks_only_for_what_is_not_on_the_disk) {
   const auto content = random_bytes(30 * piece_bytes + 17, 1), other = random_bytes(3 * piece_bytes, 2);
   auto partial = content.substr(0, 20 * piece_bytes + 100);
-  partial[5 * piece_bytes] ^= 1; // damaged
+  partial[5 * piece_bytes] ^= 1; // damages piece 5
   fetch_world world{{other, content, other}, {{}}, {}, {"", partial, other}};
   world.run();
   world.expect_all_there();

@@ -11,7 +11,7 @@
 #include <random>
 #include <set>
 
-// A fetch among sources that are not there, in virtual time.
+// A fetch among simulated sources, in virtual time.
 namespace gossamer::actors {
 
 inline std::string random_bytes(std::uint64_t size, std::uint64_t seed) {
@@ -33,14 +33,14 @@ inline hashed_file hashed(const std::string& content) {
   return result;
 }
 
-/// How a source behaves.
+/// The conduct of a source.
 struct source_plan {
   fetch::time answers_after{std::chrono::milliseconds(20)};
   double bytes_per_second = 1e7;
-  fetch::time dies_at = fetch::time::max();   ///< and says so, as a connection that breaks
-  fetch::time mute_from = fetch::time::max(); ///< and says nothing
-  double wrong = 0;                           ///< share of its pieces that are
-  std::set<std::uint32_t> lacks = {};         ///< files
+  fetch::time dies_at = fetch::time::max();   ///< breaks its connection then
+  fetch::time mute_from = fetch::time::max(); ///< falls silent then, without a notice
+  double wrong = 0;                           ///< share of its pieces that are wrong
+  std::set<std::uint32_t> lacks = {};         ///< files that it does not have
 };
 
 class fetch_world {
@@ -63,7 +63,7 @@ public:
     }
   }
 
-  /// Until all is there, or nobody is, or the time is over.
+  /// Runs until all files are there, every source is gone, or the time is over.
   void run(fetch::time until = std::chrono::hours(10)) {
     obey();
     while (!fetch_->done() && !fetch_->deserted() && fetch_->failure().empty() && now < until) {
@@ -94,9 +94,9 @@ public:
   }
 
   fetch::time now{0};
-  std::map<std::uint32_t, std::string> left;            ///< sources, and why
-  std::vector<std::pair<fetch::time, ask_order>> asked; ///< everything
-  std::uint64_t stored = 0;                             ///< pieces
+  std::map<std::uint32_t, std::string> left;            ///< the reason for leaving each source
+  std::vector<std::pair<fetch::time, ask_order>> asked; ///< all questions in their order
+  std::uint64_t stored = 0;                             ///< number of stored pieces
   bool whole_is_right = true;
 
 private:
@@ -163,7 +163,7 @@ private:
   std::optional<fetch> fetch_;
   std::multimap<fetch::time, std::function<void()>> events_;
   std::map<std::uint32_t, std::size_t> under_way_;
-  std::map<std::uint32_t, fetch::time> free_at_; // when its link has nothing to carry
+  std::map<std::uint32_t, fetch::time> free_at_; // end of each source's transmissions
 };
 
 } // namespace gossamer::actors

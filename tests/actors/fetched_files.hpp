@@ -8,7 +8,7 @@
 #include "fetch_world.hpp"
 #include "support/scratch_folder.hpp"
 
-// Files that are fetched from sources that are not there, into a cache on the disk.
+// Files that are fetched from simulated sources into a cache on the disk.
 namespace gossamer::actors {
 
 inline std::string content_of(const std::filesystem::path& file) {
@@ -35,8 +35,8 @@ inline const file_catalogue& catalogue_of(served_files& served) {
   return *all;
 }
 
-/// A node that fetches, and members of the run whose answers come at once, unless something else is to happen. The
-/// first leads.
+/// A node that fetches, and members of the run, of which the first leads. The members answer at once unless a test
+/// changes that.
 class fetched_files : public testing::Test {
 protected:
   compute::data_files get() {
@@ -85,14 +85,14 @@ protected:
   compute::data_files theirs_{{"test", folder_.write("x", few_)}, {"train", folder_.write("y", rows_)}};
   served_files served_{[this] { return theirs_; }};
   file_catalogue all_ = catalogue_of(served_);
-  std::map<std::uint32_t, served_files> others_; // of sources that have something else
+  std::map<std::uint32_t, served_files> others_; // files of the sources that differ
   std::vector<file_news> news_;
   std::function<void()> on_hear_;
-  std::function<bool(file_news&)> instead_; // changes what a source says; false: nothing
+  std::function<bool(file_news&)> instead_; // changes a source's message; false: drops it
   std::vector<std::string> names_{"the leader"};
   std::size_t first_ = 0;
   std::string said_;
-  int asked_ = 0; // for pieces
+  int asked_ = 0; // number of questions for pieces
   std::map<std::uint32_t, int> asked_of_;
   fetch::time now_{0};
 };

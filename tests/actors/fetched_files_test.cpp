@@ -212,7 +212,7 @@ TEST_F(fetched_files, go_on_with_what_an_attempt_before_has_got) {
 TEST_F(fetched_files, are_shared_with_others_who_fetch_the_same) {
   auto other = data_cache{cache_}.open_partial(digest_of(rows_));
   on_hear_ = [&] {
-    if (now_ == 100ms) { // the other one has it
+    if (now_ == 100ms) { // the other process has the file
       other->write(0, rows_);
       other->keep();
       other.reset();

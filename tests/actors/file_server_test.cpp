@@ -1,4 +1,4 @@
-// Whoever has the files, as nodes meet it: an actor.
+// The file server as nodes meet it: an actor.
 #include "gossamer/actors/fetch/served_files.hpp"
 #include "gossamer/actors/node/file_server.hpp"
 
@@ -79,7 +79,7 @@ struct speaking_config : caf::actor_system_config {
   }
 };
 
-/// What the broker is told of the end of an actor that others know, it may keep: no thread may be waited for by that.
+/// CAF's broker may keep the notice that an actor known elsewhere has ended. No thread may wait for that.
 TEST_F(file_server, ends_with_its_system_while_others_know_it) {
   for (int k = 0; k < 200; ++k) {
     speaking_config here, there;
@@ -99,7 +99,7 @@ TEST_F(file_server, ends_with_its_system_while_others_know_it) {
   }
 }
 
-/// How long it is, once it is the same when it has been read back.
+/// Returns the length of a serialised message. Expects the message to be the same when it has been read back.
 template <class Message>
 std::size_t size_of(Message sent) {
   caf::actor_system_config config;
@@ -118,7 +118,7 @@ std::size_t size_of(Message sent) {
   return bytes.size();
 }
 
-// As in control_test.cpp: who changes a message raises control_version.
+// A change of a message must raise control_version, as in control_test.cpp.
 TEST(file_messages, have_the_sizes_of_their_version) {
   EXPECT_EQ(control_version, 10u);
   EXPECT_EQ(size_of(catalogue_request{}), 0u);

@@ -1,4 +1,4 @@
-// Files that several members of a run have: without actors.
+// Files that several members of a run have, without actors.
 #include "fetched_files.hpp"
 
 namespace gossamer::actors {
@@ -9,11 +9,11 @@ using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// A run of some members, of which one is not as it should be.
+/// A run of some members, of which one misbehaves.
 class files_of_several : public fetched_files {
 protected:
   void SetUp() override { names_ = {"the leader", "node b", "node c"}; }
-  /// Fetches, and finds everything there.
+  /// Fetches, and expects all files to be there.
   void expect_fetched() {
     const auto files = get();
     EXPECT_EQ(content_of(files.at("train")), rows_);
@@ -91,7 +91,7 @@ TEST_F(files_of_several, come_from_those_that_have_them) {
   instead_ = [](file_news& news) {
     if (auto* told = std::get_if<file_catalogue>(&news.what)) {
       if (news.source == 1)
-        told->files[0].root = std::string(32, 'a'); // packed in another way, perhaps
+        told->files[0].root = std::string(32, 'a'); // as if packed differently
       if (news.source == 2)
         told->files.clear();
     } else if (auto* p = news.source == 1 ? std::get_if<piece>(&news.what) : nullptr) {

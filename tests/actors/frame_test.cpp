@@ -26,7 +26,7 @@ packet vector_body(std::size_t size, const char* codec = "uniform:bits=3") {
   return compress::make_codec(codec)->encode(v, {1, 0, purpose::quantise}, 0);
 }
 
-/// Every field differs from every other.
+/// Returns a frame in which every field differs from every other.
 frame frame_of(frame_kind kind, packet body) {
   return {.source = 0x01020304,
           .incarnation = 0x05060708,
@@ -113,7 +113,7 @@ TEST(frame, without_a_checksum_is_taken_by_who_reads_from_a_carrier_alone) {
   const auto damaged = [&] {
     auto other = arriving;
     other.content.body.payload = pool.allocate(rest.size());
-    std::ranges::fill(other.content.body.payload.bytes(), std::byte{0xff}); // also behind the last bit
+    std::ranges::fill(other.content.body.payload.bytes(), std::byte{0xff}); // including the bits behind the last
     return other;
   }();
   EXPECT_EQ(bytes_of(complete(std::move(arriving))), bytes_of(f));
@@ -128,7 +128,7 @@ TEST(frame, has_the_bytes_that_it_always_had) {
       bytes_of(frame_of(frame_kind::state, compress::opaque(std::as_bytes(std::span{"state", 5}), {}))));
 }
 
-/// The text of the fenced block that follows `heading` in docs/wire-format.md.
+/// Returns the text of the fenced block that follows `heading` in docs/wire-format.md.
 std::string block_after(const std::string& heading) {
   const auto text = test::read_text(std::filesystem::path{GOSSAMER_SOURCE_DIR} / "docs/wire-format.md");
   const auto begin = text.find("```\n", text.find(heading)) + 4;
@@ -195,12 +195,12 @@ TEST(frame, says_what_is_wrong_with_it) {
     EXPECT_EQ(refusal(std::span{good}.first(size)), "frame has no proper numbers in its header");
   EXPECT_THAT(refusal(std::span{good}.first(header)), HasSubstr("packet of 0 bytes"));
   auto bytes = good;
-  bytes[header - 1] ^= std::byte{1}; // the step
+  bytes[header - 1] ^= std::byte{1}; // damages the step
   EXPECT_EQ(refusal(bytes), "packet has a wrong checksum");
   frame most;
   most.source = 0xffffffff;
   bytes = bytes_of(most);
-  bytes[5] = std::byte{0x1f}; // 33 bits
+  bytes[5] = std::byte{0x1f}; // a number of 33 bits
   EXPECT_EQ(refusal(test::resealed_frame(bytes)), "frame has no proper numbers in its header");
 }
 

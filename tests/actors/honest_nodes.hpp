@@ -12,8 +12,8 @@
 
 namespace gossamer::testing_support {
 
-/// The node actors of a run on one thread and in virtual time, as the simulated world has them, but with workers that
-/// only say where they stand; and one node that is none: whatever is sent in its name.
+/// The node actors of a run on one thread and in virtual time, as in the simulated world. Their workers only say where
+/// they stand. One more node, the liar, is not real: tests send any message in its name.
 class honest_nodes {
 public:
   static constexpr std::uint32_t honest = 3, liar = honest;
@@ -53,13 +53,13 @@ public:
       caf::send_as(by == speaker::liar ? liar_ : stranger_, target, m);
     settle();
   }
-  /// To the door of a run that has not begun.
+  /// Sends a message to the door of a run that has not begun.
   template <class Message>
   void say_at_the_door(const Message& m) {
     caf::send_as(stranger_, door_, m);
     settle();
   }
-  /// By the liar, to a process that has just come to the seat of a node, and has not been let in.
+  /// Sends the liar's message to a process that has just come to the seat of a node, and has not been let in.
   template <class Message>
   void say_to_newcomer(std::uint32_t seat, const Message& m) {
     auto setup = setup_of(seat);
@@ -75,7 +75,7 @@ public:
     settle();
   }
 
-  /// Draws one of these.
+  /// Draws a message of this type.
   template <class Message>
   Message draw(std::uint32_t to) {
     return arbitrary{{.draw = draw_,
@@ -84,7 +84,7 @@ public:
                       .by = liar}}
         .template make<Message>();
   }
-  /// Why the liar may not say this; empty: it may.
+  /// Returns the reason why the liar may not say this. Empty: it may.
   template <class Message>
   std::string objection_to(const Message& m, std::uint32_t to) const {
     try {
@@ -99,16 +99,16 @@ public:
     }
   }
 
-  /// How often evaluators were given models.
+  /// Returns how often evaluators were given models.
   int evaluations() const noexcept { return evaluations_; }
   bool liar_lives() const noexcept { return liar_lives_; }
   bool door_lives() const noexcept { return door_lives_; }
   bool lives(std::uint32_t number) const { return nodes_.at(number).lives; }
-  /// The last resolution that a node knows.
+  /// Returns the last resolution that a node knows.
   const actors::consensus::resolution& last(std::uint32_t number) const { return nodes_.at(number).last; }
-  /// What has been reported of the first node that ended because something was thrown; empty: none has.
+  /// Returns the report of the first node that ended because of an exception. Empty: none has.
   const std::string& broken() const noexcept { return broken_; }
-  /// What the nodes have told people.
+  /// Returns the lines that the nodes have told people.
   const std::vector<std::string>& told() const noexcept { return told_; }
 
 private:
@@ -144,7 +144,7 @@ private:
     return caf::actor_cast<actors::node_interface::handle>(one);
   }
 
-  /// Who drops what it is told: an actor that refuses it would send an error.
+  /// Drops its messages. An actor that refuses them would send an error.
   template <class... Messages>
   struct ignoring {
     static caf::message_handler behaviour() {
@@ -160,18 +160,18 @@ private:
     }
   };
   caf::actor deaf() { return system_.spawn<deaf_actor>(); }
-  /// One that stands where it began.
+  /// A worker that stays at the step where it began.
   static caf::behavior still_worker(caf::event_based_actor* self, actors::rank i, std::uint32_t life,
                                     const caf::actor& home) {
     return caf::message_handler{[=](const actors::hold_steps& m) {
-             self->send(home, actors::holding{.source = i, .incarnation = life, .round = m.round});
+             self->send(home, actors::worker_holds{.source = i, .incarnation = life, .round = m.round});
            }}
         .or_else(ignoring<actors::start_run, actors::meet_peers, actors::proceed_with, actors::snapshot_request,
                           actors::save_checkpoint, actors::run_progress, actors::pause_work,
                           actors::resume_work>::behaviour());
   }
   caf::actor worker(actors::rank i, std::uint32_t life, const caf::actor& home) {
-    return system_.spawn(still_worker, i, life, home); // CAF 0.17 dereferences a null pointer where nothing is given
+    return system_.spawn(still_worker, i, life, home); // without arguments, spawn of CAF 0.17 dereferences null
   }
 
   actors::cluster_plan plan() const {
@@ -264,7 +264,7 @@ private:
   std::array<node, honest> nodes_;
   bool liar_lives_ = true, door_lives_ = true;
   int evaluations_ = 0;
-  unsigned threw_ = 0; // a bit for each node
+  unsigned threw_ = 0; // one bit per node
   std::string broken_;
   std::vector<std::string> told_;
 };

@@ -27,7 +27,7 @@ TEST(inbox, keeps_early_frames_until_they_are_asked_for) {
   const tag now{frame_kind::model, 0}, next{frame_kind::model, 1};
   auto t = collect(box, {{1, now}, {2, now}, {1, next}}, order);
   box.deliver(make_frame(2, now));
-  box.deliver(make_frame(1, next)); // a neighbour that is a round ahead
+  box.deliver(make_frame(1, next)); // from a neighbour that is a round ahead
   t.start();
   EXPECT_THAT(order, ElementsAre());
   box.deliver(make_frame(1, now));
@@ -66,7 +66,7 @@ TEST(inbox, serves_anybody_in_the_order_of_arrival) {
   box.deliver(make_frame(3, {frame_kind::average_request}));
   auto t = serve(box, order, 3);
   t.start();
-  box.deliver(make_frame(7, {frame_kind::average_reply})); // of another kind
+  box.deliver(make_frame(7, {frame_kind::average_reply})); // a frame of another kind
   box.deliver(make_frame(4, {frame_kind::average_request}));
   EXPECT_THAT(order, ElementsAre(5, 3, 4));
   EXPECT_EQ(box.unclaimed(), 1u);
@@ -109,7 +109,7 @@ TEST(inbox, hands_out_nothing_while_it_is_frozen) {
   const tag wanted{frame_kind::model, 0};
   auto t = collect(box, {{1, wanted}, {2, wanted}, {3, wanted}}, order);
   box.deliver(make_frame(1, wanted));
-  box.freeze();
+  box.hold();
   t.start();
   box.deliver(make_frame(3, wanted));
   box.deliver(make_frame(2, wanted));
@@ -126,7 +126,7 @@ TEST(inbox, gives_those_who_give_up_what_came_while_it_was_frozen) {
   const tag wanted{frame_kind::model, 0};
   auto t = collect(box, {{1, wanted}, {2, wanted}}, order);
   t.start();
-  box.freeze();
+  box.hold();
   box.deliver(make_frame(1, wanted));
   box.deliver(make_frame(2, wanted));
   box.give_up([](const inbox::reception& r) { return r.from() == 1; });

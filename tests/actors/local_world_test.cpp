@@ -1,5 +1,6 @@
-// Real threads, real actors, one process. What is asked for here holds however the threads are scheduled; what depends
-// on that (how well an asynchronous algorithm learns, who gets to do how much) is asked for in the simulated world.
+// Real threads and real actors in one process. These tests hold however the threads are scheduled. Results that depend
+// on the schedule (how well an asynchronous algorithm learns, how many steps each worker does) are tested in the
+// simulated world.
 #include "gossamer/actors/real_time/local_world.hpp"
 #include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
@@ -32,10 +33,11 @@ struct recorder final : run_observer {
   std::vector<evaluation_record> records;
 };
 
-/// Whether threads cannot change what the models come to.
+/// True if threads cannot change the resulting models.
 bool one_outcome(const algorithm_traits& t) { return t.synchronous || t.equal_steps; }
 
-/// Where messages meet may change what an algorithm comes to: then the world of which there is one.
+/// Trains in the local world if the result does not depend on message timing, otherwise in the simulated one, which
+/// always gives the same result.
 run_summary train(const std::shared_ptr<const experiment>& e, const run_surroundings& around = {}) {
   return one_outcome(e->algorithm->traits) ? run_locally(e, around) : simulate(e, {}, around).summary;
 }
@@ -47,11 +49,11 @@ TEST_P(every_algorithm_locally, learns) {
   const auto& traits = algorithms().find(spec::parse(GetParam()).name).traits;
   if (!algorithms().find(spec::parse(GetParam()).name).converges())
     GTEST_SKIP() << "a baseline that is known to fail";
-  const bool signs = !traits.promises.follows_mean_gradient; // their steps are small
-  // What error feedback cuts off comes steps later, and so do the gradients of the asynchronous.
+  const bool signs = !traits.promises.follows_mean_gradient; // steps of signs are small
+  // Error feedback delays parts of updates by some steps, and asynchronous algorithms delay gradients.
   const bool delayed = !traits.synchronous || GetParam() == "ef-sgd" || GetParam() == "qsparse-local-sgd";
   settings.epochs = signs ? 24 : delayed ? 12 : 4;
-  // More than is suggested for momentum, for there are few steps; what comes late must come in smaller ones.
+  // The rate is higher than suggested for momentum, because there are few steps, and lower where updates are delayed.
   settings.lr = traits.default_lr.value_or(GetParam() == "ef-sgd" || GetParam() == "qsparse-local-sgd" ? 0.02 : 0.1);
   recorder seen;
   const auto summary = train(prepare(settings), {.observer = &seen});
@@ -102,14 +104,14 @@ TEST_P(every_algorithm_locally, stops_early_when_asked_and_still_sums_up) {
   const auto summary = run_locally(e, {.observer = &seen, .interrupted = [&] { return seen.begun.load(); }});
   EXPECT_EQ(summary.end, run_end::interrupted);
   EXPECT_GT(summary.final.step, 0u);
-  if (e->algorithm->traits.synchronous) { // nobody is a step ahead of anybody
+  if (e->algorithm->traits.synchronous) { // no worker is a step ahead of another
     EXPECT_THAT(summary.steps_per_worker, testing::Each(summary.steps_per_worker.front()));
   }
 }
 
 TEST_P(every_algorithm_locally, stops_when_its_time_is_over) {
   auto settings = small_run(GetParam());
-  settings.epochs.reset(); // nothing but the time ends it
+  settings.epochs.reset(); // the time alone ends the run
   settings.seconds = 0.3;
   const auto summary = run_locally(prepare(settings));
   EXPECT_EQ(summary.end, run_end::seconds);
@@ -123,7 +125,7 @@ TEST_P(every_algorithm_locally, says_when_and_where_it_diverged) {
   settings.lr = 1e6;
   const auto& traits = algorithms().find(spec::parse(GetParam()).name).traits;
   const bool steps_grow =
-      traits.promises.follows_mean_gradient && traits.promises.sgd_alone; // not so those of signs or on a grid
+      traits.promises.follows_mean_gradient && traits.promises.sgd_alone; // not true of signs or grids
   try {
     const auto summary = run_locally(prepare(settings));
     EXPECT_FALSE(steps_grow) << "it cannot have converged";
@@ -146,9 +148,10 @@ TEST_P(every_algorithm_locally, allocates_no_buffers_once_warm) {
     std::vector<std::size_t> blocks;
   } w;
   w.pool = e->pool;
-  simulate(e, {}, {.observer = &w}); // how many frames and snapshots are about at once is up to the threads elsewhere
+  // Threads would decide how many frames and snapshots exist at once.
+  simulate(e, {}, {.observer = &w});
   ASSERT_GE(w.blocks.size(), 4u);
-  // Frames may meet in yet another way late in the run; a leak would be hundreds of blocks an epoch.
+  // Frames may meet in a new way late in the run; a leak would be hundreds of blocks an epoch.
   EXPECT_LT(w.blocks.back(), w.blocks[w.blocks.size() / 2] + 20);
 }
 
@@ -191,7 +194,7 @@ private:
   static error lost_device() { return {errc::device, "kernel 'gather_rows' failed on cuda:0: illegal address"}; }
 
   int first_, last_;
-  bool loses_device_; ///< with it evaluations fail, too
+  bool loses_device_; ///< true: evaluations fail, too
 };
 
 std::shared_ptr<const experiment> with_failures(const std::string& algorithm, int first, int last) {
@@ -226,13 +229,13 @@ TEST(supervision, gives_up_on_a_compute_actor_that_always_fails) {
 
 TEST(supervision, lets_the_others_go_on_when_a_gpu_is_lost) {
   for (const char* algorithm : {"ad-psgd", "all-reduce-sgd", "d-psgd", "async-sgd"})
-    for (const rank on_gpu : {0u, 1u}) { // evaluations are on the device of worker 0
+    for (const rank on_gpu : {0u, 1u}) { // the device of worker 0 evaluates
       SCOPED_TRACE(testing::Message() << algorithm << ", worker " << on_gpu << " of 4 on a GPU");
       auto e = std::make_shared<experiment>(*prepare(small_run(algorithm)));
       e->devices.assign(4, e->host);
       e->devices[on_gpu].model =
           std::make_shared<failing_model>(e->host.model, std::make_shared<std::atomic<int>>(0), 10, 1'000'000, true);
-      const auto summary = train(e); // the threads may leave an asynchronous worker fewer gradients than that
+      const auto summary = train(e); // an asynchronous worker might do too few gradients with threads
       EXPECT_EQ(summary.lost, 1u);
       EXPECT_EQ(summary.end, run_end::planned);
       EXPECT_LE(summary.steps_per_worker[on_gpu], 9u);
@@ -262,8 +265,7 @@ TEST(local_world, lets_nobody_send_more_than_its_receivers_take_out_of_their_mai
 }
 
 TEST(local_world, wraps_every_link_for_fault_injection) {
-  struct delaying_link final
-      : link { // holds each frame back until the next one comes: everything still arrives in order
+  struct delaying_link final : link { // delays each frame until the next one comes, and keeps the order
     delaying_link(std::unique_ptr<link> inner, std::atomic<int>& seen) : inner_(std::move(inner)), seen_(seen) {}
     void send(frame f) override {
       ++seen_;
@@ -277,7 +279,7 @@ TEST(local_world, wraps_every_link_for_fault_injection) {
   run_locally(e, {.wrap_link = [&](rank, rank, std::unique_ptr<link> inner) {
                 return std::make_unique<delaying_link>(std::move(inner), seen);
               }});
-  EXPECT_EQ(static_cast<std::uint64_t>(seen), e->steps_per_worker * 4 * 2); // a model to each of two neighbours
+  EXPECT_EQ(static_cast<std::uint64_t>(seen), e->steps_per_worker * 4 * 2); // one model to each of two neighbours
 }
 
 TEST(local_world, a_frame_that_contradicts_its_header_ends_the_run_with_an_error) {

@@ -1,4 +1,4 @@
-// The mean of models on several nodes, at whatever moment nodes are lost, and whatever they send.
+// The mean of models on several nodes, with nodes lost at any moment and with nodes that send nonsense.
 #include "gossamer/actors/evaluation/evaluation_frames.hpp"
 #include "gossamer/actors/evaluation/evaluations.hpp"
 #include "gossamer/actors/evaluation/mean_gathering.hpp"
@@ -40,8 +40,8 @@ partial_mean mean_of(std::uint64_t evaluation, const std::vector<life>& lives) {
   return tree.parts().begin()->second;
 }
 
-/// Nodes without actors, and the leader's book of evaluations. Orders to one node keep their order, and so do
-/// frames of one node to another; everything else may overtake everything else.
+/// Nodes without actors, and the leader's book of evaluations. Orders to one node keep their order, and so do frames of
+/// one node to another. Everything else may overtake everything else.
 class nodes_of_a_run {
 public:
   nodes_of_a_run(std::size_t workers, std::vector<std::uint32_t> slots)
@@ -72,7 +72,7 @@ public:
     ask();
   }
 
-  /// Everything that can happen now.
+  /// Returns every event that can happen now.
   std::vector<std::function<void()>> possible() {
     std::vector<std::function<void()>> all;
     for (auto& n : nodes_)
@@ -97,7 +97,7 @@ public:
       return;
     for (auto& [way, frames] : on_the_way_)
       if (way.first == k)
-        frames.resize(std::min<std::size_t>(frames.size(), 1)); // one may still come
+        frames.resize(std::min<std::size_t>(frames.size(), 1)); // one frame may still come
     for (const auto i : ranks_[k]) {
       book_.forget(i);
       book_.lose(i);
@@ -123,7 +123,7 @@ public:
     kept_models kept;
     mean_gathering part;
     std::vector<std::string> complaints;
-    std::size_t heard = 0; ///< frames
+    std::size_t heard = 0; ///< number of frames
   };
 
   node& at(std::uint32_t k) { return *nodes_[k]; }
@@ -135,9 +135,9 @@ public:
         result.push_back({i, 0});
     return result;
   }
-  std::vector<std::size_t> sizes;          ///< of the frames that were sent
-  std::vector<std::uint64_t> done;         ///< evaluations
-  std::vector<std::vector<life>> included; ///< in each of them
+  std::vector<std::size_t> sizes;          ///< bytes of each frame sent
+  std::vector<std::uint64_t> done;         ///< numbers of the evaluations done
+  std::vector<std::vector<life>> included; ///< the lives in each evaluation
 
 private:
   void ask() {
@@ -191,7 +191,7 @@ private:
   evaluation asked_;
   std::vector<std::unique_ptr<node>> nodes_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<frame>> on_the_way_;
-  std::deque<std::pair<std::uint64_t, partial_mean>> answers_; // of node 0
+  std::deque<std::pair<std::uint64_t, partial_mean>> answers_; // partial means that node 0 has found
 };
 
 void expect_a_tree(std::set<std::uint32_t> nodes, std::uint32_t root) {
@@ -263,7 +263,7 @@ TEST(mean_gathering, sends_few_models_where_nodes_are_not_equal) {
     EXPECT_LE(bytes / (8 + 8 + 4 * dimension), 2 * std::log2(23));
 }
 
-/// Three evaluations, with deaths at any moment.
+/// Runs three evaluations, with deaths at any moment.
 TEST(mean_gathering, ends_in_every_order_with_all_models_that_survive) {
   for (std::uint64_t seed = 1; seed <= test::tries(3000); ++seed) {
     SCOPED_TRACE(seed);
@@ -283,7 +283,7 @@ TEST(mean_gathering, ends_in_every_order_with_all_models_that_survive) {
         } else {
           next[draw.below(static_cast<std::uint32_t>(next.size()))]();
           if (evaluation < 3 && draw.below(20) == 0)
-            break; // the next one comes before this one is done
+            break; // the next evaluation begins before this one is done
         }
       }
     }
@@ -297,7 +297,7 @@ TEST(mean_gathering, ends_in_every_order_with_all_models_that_survive) {
 
 class a_node_that_is_sent_nonsense : public testing::Test {
 protected:
-  /// Of nodes 0 to 3 with two workers each this is 0; 1 and 2 are its children, and 3 is below 2.
+  /// Node 0 of nodes 0 to 3 with two workers each. Nodes 1 and 2 are its children, and 3 is below 2.
   a_node_that_is_sent_nonsense() { here_.begin(job(7)); }
 
   static mean_job job(std::uint64_t number) {

@@ -9,7 +9,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// What a leader knows of three workers and two masters.
+/// A leader's knowledge of three workers and two masters.
 class membership_test : public testing::Test {
 protected:
   static constexpr auto synchronous = "d-psgd", asynchronous = "async-sgd:shards=2";

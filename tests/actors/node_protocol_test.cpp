@@ -15,13 +15,13 @@ using consensus::health;
 using consensus::node_number;
 using testing::ElementsAre;
 
-/// Nodes whose workers answer every question at once. All nodes vote, and node 0 leads. Who dies is known to be
-/// gone; who is cut off is suspected.
+/// Nodes whose workers answer every question at once. All nodes vote, and node 0 leads. A node that dies is known to be
+/// gone; a node that is cut off is suspected.
 class processes {
 public:
   processes(const std::string& algorithm, std::vector<node_number> homes, node_number nodes)
       : run_(small_run(algorithm, algorithm == "ad-psgd" ? "star" : "ring",
-                       homes.size() - (algorithm == "async-sgd"))), // whose last rank is a master
+                       homes.size() - (algorithm == "async-sgd"))), // the last rank of async-sgd is a master
         rules_(charter_of(*run_, nodes, std::move(homes), std::chrono::seconds(10))) {
     std::map<node_number, consensus::process> there;
     for (node_number n = 0; n < nodes; ++n)
@@ -35,7 +35,7 @@ public:
 
   node_protocol& operator[](node_number n) { return nodes_.at(n); }
 
-  /// An event at a node, and all that follows from it.
+  /// Handles an event at a node, and all that follows from it.
   template <class Event>
   void on(node_number n, const Event& e) {
     obey(n, nodes_.at(n).on(e));
@@ -46,7 +46,7 @@ public:
     obey(n, nodes_.at(n).in_leader(e));
     deliver();
   }
-  /// What follows reaches nobody before what is under way.
+  /// Handles an event at a node. Its messages are delivered after those that are under way.
   template <class Event>
   void meanwhile(node_number n, const Event& e) {
     obey(n, nodes_.at(n).on(e));
@@ -58,7 +58,7 @@ public:
     nodes_.erase(n);
     tell_of(n, health::state::gone);
   }
-  /// Both sides are told apart: who is suspected by whom.
+  /// Cuts a node off. It suspects the others, and they suspect it.
   void cut_off(node_number n) {
     cut_off_.insert(n);
     tell_of(n, health::state::suspected);
@@ -69,14 +69,14 @@ public:
     tell_of_others(n, health::state::well);
     tell_of(n, health::state::well);
   }
-  /// As another process, which knows nothing.
+  /// Starts a node's process again, without any knowledge.
   void come_back(node_number n) {
     nodes_.emplace(n, node_protocol{*run_, *rules_, n, consensus::process{++started_again_[n], {}, {}}});
     obey(n, nodes_.at(n).begin());
     tell_of_others(n, health::state::well);
     tell_of(n, health::state::well);
   }
-  /// What this one believes of all others.
+  /// Tells a node the state of all other nodes.
   void tell_of_others(node_number n, health::state state) {
     for (const auto& [other, node] : nodes_)
       if (other != n)
@@ -92,10 +92,10 @@ public:
       }
   }
 
-  /// What a node has ordered since this was asked last.
+  /// Returns the orders of a node since the last call.
   node_protocol::orders orders_of(node_number n) { return std::exchange(ordered_[n], {}); }
   std::uint32_t life(rank i) const { return lives_.at(i); }
-  std::set<rank> stand_still; ///< who has been told to hold, and nothing since
+  std::set<rank> stand_still; ///< workers that were told to hold, and nothing since
   std::function<void(node_number from, const consensus::message& what)> before_delivery;
 
 private:
@@ -118,9 +118,9 @@ private:
         lives_[begun->who] = begun->incarnation;
       } else if (const auto* question = std::get_if<hold_steps>(&o)) {
         for (const auto& [i, life] : lives_)
-          if (rules_->homes[i] == n) { // the dead, too: they are not heard
+          if (rules_->homes[i] == n) { // dead workers answer too, and are not heard
             stand_still.insert(i);
-            obey(n, nodes_.at(n).on(holding{i, life, question->round, 3, 3}));
+            obey(n, nodes_.at(n).on(worker_holds{i, life, question->round, 3, 3}));
           }
       } else if (const auto* decided = std::get_if<decision>(&o)) {
         for (const auto& [i, life] : decided->view.lives)
@@ -172,7 +172,7 @@ std::vector<Order> all_of(const node_protocol::orders& orders) {
   return result;
 }
 
-/// What a node has told others of its workers: a kind of report.
+/// Returns the reports of one type that a node has sent about its workers.
 template <class Report>
 std::vector<Report> told(const node_protocol::orders& orders) {
   std::vector<Report> result;
@@ -226,7 +226,7 @@ TEST(node_protocol, a_new_leader_is_told_of_a_worker_that_died_while_it_was_elec
     bool died = false;
     all.before_delivery = [&](node_number from, const consensus::message& m) {
       if (from != 2 || !std::holds_alternative<consensus::holding>(m) || std::exchange(died, true))
-        return; // node 2 has said that its worker holds
+        return; // goes on when node 2 has said that its worker holds
       all[2].on(worker_lost{2, 0});
       if (waits)
         all[2].on(restart_worker{2});
@@ -281,7 +281,7 @@ TEST(node_protocol, nobody_takes_the_leader_because_it_has_stood_for_it_in_vain)
   bool doubted = false;
   all.before_delivery = [&](node_number from, const consensus::message& m) {
     if (from != 1 || !std::holds_alternative<consensus::proceed>(m) || std::exchange(doubted, true))
-      return; // node 1 has resolved who goes on, which node 2 is about to hear
+      return; // goes on when node 1's resolution is about to reach node 2
     all.meanwhile(2, health{1, 0, health::state::suspected});
     EXPECT_EQ(all[2].delegate().promised().node, 2u) << "it stands";
     all.meanwhile(2, health{1, 0, health::state::well});
@@ -301,7 +301,7 @@ TEST(node_protocol, an_evicted_worker_stands_still_and_keeps_its_model) {
     SCOPED_TRACE(algorithm);
     processes all{algorithm, {0, 1, 2}, 3};
     all.cut_off(2);
-    all.tell_of_others(2, health::state::well); // or it would stand for election, in vain
+    all.tell_of_others(2, health::state::well); // otherwise node 2 would stand for election in vain
     all.orders_of(2);
     all.stand_still.clear();
     const auto evicted = all[0].delegate().last();
@@ -348,15 +348,15 @@ TEST(node_protocol, counts_an_answer_once_and_only_to_the_present_question) {
   n.begin();
   const auto first = all_of<hold_steps>(n.in_leader(checkpoint_due{}));
   ASSERT_EQ(first.size(), 1u);
-  EXPECT_TRUE(n.on(holding{0, 0, first[0].round + 1, 50, 0}).empty());
-  EXPECT_TRUE(n.on(holding{0, 0, first[0].round, 2, 0}).empty());
-  EXPECT_TRUE(n.on(holding{0, 0, first[0].round, 60, 0}).empty());
-  EXPECT_TRUE(n.on(holding{1, 0, first[0].round, 2, 0}).empty());
-  const auto decided = all_of<decision>(n.on(holding{2, 0, first[0].round, 3, 0}));
+  EXPECT_TRUE(n.on(worker_holds{0, 0, first[0].round + 1, 50, 0}).empty());
+  EXPECT_TRUE(n.on(worker_holds{0, 0, first[0].round, 2, 0}).empty());
+  EXPECT_TRUE(n.on(worker_holds{0, 0, first[0].round, 60, 0}).empty());
+  EXPECT_TRUE(n.on(worker_holds{1, 0, first[0].round, 2, 0}).empty());
+  const auto decided = all_of<decision>(n.on(worker_holds{2, 0, first[0].round, 3, 0}));
   ASSERT_EQ(decided.size(), 1u);
   EXPECT_EQ(decided[0].save_at, 4u) << "nobody has begun that step";
   EXPECT_EQ(decided[0].view.number, 1u) << "nobody came, nobody is missing";
-  EXPECT_TRUE(n.on(holding{2, 0, first[0].round, 70, 0}).empty()) << "the question is settled";
+  EXPECT_TRUE(n.on(worker_holds{2, 0, first[0].round, 70, 0}).empty()) << "the question is settled";
 }
 
 TEST(node_protocol, does_not_wait_for_the_answers_of_the_lost) {
@@ -366,10 +366,10 @@ TEST(node_protocol, does_not_wait_for_the_answers_of_the_lost) {
   n.begin();
   const auto hold = all_of<hold_steps>(n.in_leader(checkpoint_due{}));
   ASSERT_EQ(hold.size(), 1u);
-  n.on(holding{0, 0, hold[0].round, 4, 0});
+  n.on(worker_holds{0, 0, hold[0].round, 4, 0});
   EXPECT_TRUE(all_of<decision>(n.on(worker_lost{1, 0})).empty()) << "worker 2 has not answered";
-  EXPECT_TRUE(n.on(holding{1, 0, hold[0].round, 9, 0}).empty()) << "the dead";
-  const auto decided = all_of<decision>(n.on(holding{2, 0, hold[0].round, 4, 0}));
+  EXPECT_TRUE(n.on(worker_holds{1, 0, hold[0].round, 9, 0}).empty()) << "the dead";
+  const auto decided = all_of<decision>(n.on(worker_holds{2, 0, hold[0].round, 4, 0}));
   ASSERT_FALSE(decided.empty());
   EXPECT_EQ(decided[0].save_at, 5u);
   EXPECT_FALSE(decided[0].view.lives.contains(1));

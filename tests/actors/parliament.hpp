@@ -6,7 +6,7 @@
 
 namespace gossamer::actors::consensus {
 
-/// Nodes with one worker each, after which come those without.
+/// Hosts with one worker each, followed by launchers without workers.
 class parliament {
 public:
   explicit parliament(node_number hosts, node_number launchers = 0, bool synchronous = true) {
@@ -41,7 +41,7 @@ public:
     }
   }
 
-  /// An event at a node, and all that follows from it.
+  /// Handles an event at a node, and all that follows from it.
   template <class Event>
   void on(node_number i, const Event& e) {
     obey(i, (*this)[i].on(e));
@@ -58,7 +58,7 @@ public:
           on(i, clock_says{now_});
   }
 
-  std::map<rank, std::uint64_t> steps; ///< that workers are in
+  std::map<rank, std::uint64_t> steps; ///< the step of each worker
   std::set<rank> dead;
   std::map<node_number, std::uint64_t> frozen, adopted;
   std::uint64_t posts = 0;
@@ -70,7 +70,7 @@ private:
         for (const auto to : p->to)
           if (!cut_off_.contains(i) && !cut_off_.contains(to))
             mail_.emplace_back(to, p->what);
-      } else if (std::holds_alternative<freeze_workers>(one)) {
+      } else if (std::holds_alternative<hold_workers>(one)) {
         ++frozen[i];
         workers_stand here;
         if (dead.contains(i))

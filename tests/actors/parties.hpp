@@ -16,8 +16,8 @@
 
 namespace gossamer::actors {
 
-/// What a party tells its node; what a node tells its parties.
-using news = std::variant<run_progress, holding, worker_joined, worker_finished, worker_lost, model_came>;
+/// Messages of a party to its node, and of a node to its parties.
+using news = std::variant<run_progress, worker_holds, worker_joined, worker_finished, worker_lost, model_came>;
 using letter = std::variant<hold_steps, decision, snapshot_request>;
 
 template <class... On>
@@ -25,9 +25,9 @@ struct overloaded : On... {
   using On::operator()...;
 };
 template <class... On>
-overloaded(On...) -> overloaded<On...>; // which clang 14 does not find by itself
+overloaded(On...) -> overloaded<On...>; // clang 14 does not deduce this guide by itself
 
-/// How often each of these may happen.
+/// Maximum number of each event.
 struct mischief {
   std::uint32_t deaths = 0, returns = 0, pauses = 0, stops = 0, saves = 0;
 };
@@ -35,16 +35,16 @@ struct mischief {
 /// A worker or master that only counts its steps.
 struct party {
   bool up = false, ready = true, held = false, finished = false, paused = false;
-  bool has_model = true; ///< also one that is a round behind those who are ready
+  bool has_model = true; ///< true also for a worker that is a round behind the ready ones
   std::uint32_t life = 0, view = 1;
   std::uint64_t step = 0, limit = 0;
   std::optional<rank> donor;
-  std::vector<letter> mail; ///< of the node
+  std::vector<letter> mail; ///< messages of the node
 };
 
 /// The protocol of a node that hosts all workers and masters, among parties that do nothing but follow it. Messages of
-/// one party to the node keep their order, and so do those of the node to a party; deaths, returns, pauses, a stop and
-/// checkpoints come at any moment. What must hold in every run is asked for on the way.
+/// one party to the node keep their order, and so do those of the node to a party. Deaths, returns, pauses, a stop and
+/// checkpoints come at any moment. Checks on the way what must hold in every run.
 class parties {
 public:
   parties(const experiment& e, mischief may)
@@ -56,7 +56,7 @@ public:
       p.limit = node_.delegate().last().what.limit;
   }
 
-  /// Everything that could happen now.
+  /// Returns every event that could happen now.
   std::vector<std::function<void(parties&)>> possible() const {
     std::vector<std::function<void(parties&)>> all;
     for (std::size_t i = 0; i < said_.size(); ++i)
@@ -81,7 +81,7 @@ public:
     return all;
   }
 
-  /// When nothing can happen any more: a run that waits for somebody in vain is stopped, and then ends in time.
+  /// Call when no event can happen any more. Stops a run that waits in vain, and expects it to end in time.
   void be_patient() {
     const bool waits_for_somebody = std::ranges::any_of(party_, &party::paused) || !returning_.empty();
     EXPECT_TRUE(over() || waits_for_somebody) << "it waits for nobody";
@@ -112,7 +112,7 @@ public:
     return {reinterpret_cast<const char*>(all.bytes().data()), all.bytes().size()};
   }
 
-  /// Goes on with what was saved and read again.
+  /// Replaces the node's protocol with a saved and restored copy.
   void save_and_restore() {
     archive_writer saved;
     node_.fields(saved);
@@ -156,12 +156,12 @@ private:
     }
   }
 
-  /// That it has got its model from another.
+  /// True if a report that it has taken a model is under way.
   bool has_yet_to_say_so(rank i) const {
     return std::ranges::any_of(said_[i], [](const auto& m) { return std::holds_alternative<worker_joined>(m); });
   }
 
-  // -- what parties do ------------------------------------------------------------------------------------------------
+  // -- moves of parties -----------------------------------------------------------------------------------------------
 
   void say(rank i, news what) { said_[i].push_back(std::move(what)); }
 
@@ -189,7 +189,7 @@ private:
     p.mail.erase(p.mail.begin());
     std::visit(overloaded{[&](const hold_steps& h) {
                             p.held = true;
-                            say(i, holding{i, p.life, h.round, p.step, p.step});
+                            say(i, worker_holds{i, p.life, h.round, p.step, p.step});
                           },
                           [&](const decision& d) { adopt(i, p, d); },
                           [&](const snapshot_request& s) {
@@ -209,12 +209,12 @@ private:
       p.ready = false;
       p.donor = d.view.donors.at(i);
     } else {
-      p.ready = true; // also one that was a round behind others, which have all been lost
+      p.ready = true; // true also for a worker that was a round behind others which have all been lost
       p.donor.reset();
     }
   }
 
-  // -- what happens to them -------------------------------------------------------------------------------------------
+  // -- faults ---------------------------------------------------------------------------------------------------------
 
   void kill(rank i, bool comes_back) {
     --may_.deaths;
@@ -274,7 +274,7 @@ private:
     EXPECT_TRUE(begins || m.incarnation > p.life) << "a life that was there before";
     p = {.up = true, .ready = begins, .has_model = begins, .life = m.incarnation, .donor = {}, .mail = {}};
     p.view = begins ? 1 : 0;
-    p.limit = std::numeric_limits<std::uint64_t>::max(); // as the next decision says
+    p.limit = std::numeric_limits<std::uint64_t>::max(); // until the next decision
   }
   void obey(const stop_worker& m) {
     auto& p = party_[m.who];
@@ -332,7 +332,7 @@ private:
     EXPECT_TRUE(!somebody_has_a_model || too_late) << m.sentence;
     ended_ = m;
   }
-  template <class Order> // a post, a report, a change of the leader: there is nobody else
+  template <class Order> // a post, a report, a change of the leader: no other node exists
   void obey(const Order&) {
     ADD_FAILURE() << "an order for another node";
   }
@@ -342,10 +342,10 @@ private:
   std::shared_ptr<const consensus::charter> rules_;
   node_protocol node_;
   std::vector<party> party_;
-  std::vector<std::vector<news>> said_; ///< to the node, by each party
+  std::vector<std::vector<news>> said_; ///< messages to the node, by party
   std::set<rank> returning_;
   std::uint64_t updates_ = 0, save_at_ = 0;
-  std::uint32_t decisions_ = 1; // with that of the beginning
+  std::uint32_t decisions_ = 1; // counts the founding decision
   double now_s_ = 0;
   std::optional<std::variant<end_run, run_failed>> ended_;
 };

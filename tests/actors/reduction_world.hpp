@@ -41,7 +41,7 @@ struct crowd {
   std::uint64_t timing = 0;
 };
 
-/// Lets every worker live on its own `values_of`.
+/// Runs `life` in every worker, on its own `values_of`.
 inline std::unique_ptr<tiny_world> let_live(const crowd& c, const script::life& life) {
   static buffer_pool pool;
   auto world = std::make_unique<tiny_world>(
@@ -73,7 +73,7 @@ inline void expect_agreement(const tiny_world& world, std::size_t workers) {
     ASSERT_EQ(world.model(i), world.model(0)) << "worker " << i;
 }
 
-/// Of a torus of eight workers.
+/// The route over a torus of eight workers.
 constexpr route four_rows{4};
 
 } // namespace gossamer::actors

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 TEST(control_plane, ends_while_it_connects) {
   detail::control_plane other{node_settings{}};
-  // CAF 0.17 dereferences a null pointer where there are no arguments.
+  // CAF 0.17 dereferences a null pointer where spawn gets no arguments.
   const auto opens = [](caf::event_based_actor*, int) { return caf::behavior{[](tick) {}}; };
   const scoped_life door{other.system.spawn(opens, 0)};
   const auto where = other.publish(door.actor, {"127.0.0.1", 0});
@@ -53,7 +53,7 @@ TEST(rendezvous, refuses_other_versions_and_more_than_there_is_room_for) {
   EXPECT_EQ(answer_to({.wanted = 1}), "node 1 is there, or has not been missed yet");
   node_ready ready;
   ready.print = print;
-  ready.node = 9; // a place that there is not
+  ready.node = 9; // a number outside the run
   self->send(door, ready);
   ready.node = 1;
   ready.handle = caf::actor_cast<node_interface::handle>(self);

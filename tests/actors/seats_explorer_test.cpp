@@ -1,6 +1,6 @@
-// Seats under every schedule of small worlds, and drawn ones of larger worlds: newcomers that ask, are refused, die
-// before they are ready, or come; processes that fall silent, are heard again, or die, the leader too. What has been
-// agreed on is a list here, to which one that leads adds: how that comes about is explored elsewhere.
+// Seats under every schedule of small worlds, and under drawn schedules of larger worlds. Newcomers ask, are refused,
+// die before they are ready, or come; processes fall silent, are heard again, or die, the leader too. A list of
+// resolutions, to which a leader adds, stands in for agreement, which other tests explore.
 #include "gossamer/base/philox.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 struct explored {
   std::size_t states = 0;
-  std::string wrong; ///< empty: nothing
+  std::string wrong; ///< empty: no promise was broken
 };
 
 explored explore(const limits& may, mistake wrong, std::size_t most) {
@@ -43,7 +43,7 @@ explored explore(const limits& may, mistake wrong, std::size_t most) {
   return found;
 }
 
-/// @returns what is wrong; empty: nothing
+/// @returns the broken promise; empty: none
 std::string draw(std::uint64_t seed, mistake wrong) {
   random_sequence next{{seed, 0, purpose::interleaving}, 0};
   const limits may{.places = 2 + next.below(4), .joins = 12, .silences = 8, .crashes = 6, .resolutions = 12};
@@ -63,7 +63,8 @@ std::string draw(std::uint64_t seed, mistake wrong) {
 }
 
 TEST(every_schedule_of_seats, loses_no_place_and_throws_nobody_out) {
-  const auto most = test::tries(100) < 100 ? test::tries(200'000) : ~std::size_t{0}; // sanitizers are slow
+  // Builds with sanitizers are slow, and explore no more than some states.
+  const auto most = test::tries(100) < 100 ? test::tries(200'000) : ~std::size_t{0};
   for (const auto& may : {limits{.places = 2, .joins = 2, .silences = 1, .crashes = 1, .resolutions = 2},
                           limits{.places = 3, .joins = 2, .silences = 1, .crashes = 0, .resolutions = 1},
                           limits{.places = 3, .joins = 1, .silences = 1, .crashes = 1, .resolutions = 1}}) {

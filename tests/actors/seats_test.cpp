@@ -12,7 +12,7 @@ using testing::IsEmpty;
 
 using enum health::state;
 
-/// Three places, of which 2 is not taken.
+/// Returns a resolution with three places, of which 2 is not taken.
 resolution two_of_three() {
   auto first = founding({0, 1, 2}, {0, 1}, 100, {2});
   first.nodes[0] = {0, {"a", 1}, {"a", 2}};
@@ -99,7 +99,7 @@ TEST(seats, are_the_silent_ones_again_when_they_are_heard_before_the_candidate_i
   auto s = begun();
   s.believe({1, 0, gone});
   const auto kept = *s.keep(1, 7);
-  s.believe({1, 0, well}); // it is agreed on
+  s.believe({1, 0, well}); // the silent member, still agreed on, is heard again
   EXPECT_FALSE(s.admit(1, {kept.life, {}, {}}));
   EXPECT_TRUE(s.is_well(1, 0));
   s.release(kept);

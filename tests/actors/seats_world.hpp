@@ -1,6 +1,6 @@
 #pragma once
 
-// A world in which nothing happens but what concerns seats.
+// A world in which only events about seats happen.
 #include "gossamer/actors/agreement/inspecting_archive.hpp"
 #include "gossamer/actors/agreement/seats.hpp"
 
@@ -12,13 +12,13 @@ namespace gossamer::actors::consensus {
 
 using enum health::state;
 
-/// What can be done wrongly, to see whether it is noticed.
+/// The mistakes that a world can make, to see whether the checks notice.
 enum class mistake {
   none,
-  raise_when_asked,   ///< the seat is in the candidate's life from the moment at which it is kept
-  tell_of_candidates, ///< others hear of lives that may never begin
-  count_lives,        ///< by seat, and not by resolution
-  replace_the_heard,  ///< a candidate is admitted although the silent one is back
+  raise_when_asked,   ///< the seat enters the candidate's life from the moment at which it is kept
+  tell_of_candidates, ///< nodes hear of lives that may never begin
+  count_lives,        ///< lives are counted by seat, not by resolution
+  replace_the_heard,  ///< a candidate is admitted although the silent node is back
 };
 
 struct limits {
@@ -30,11 +30,11 @@ struct one_process {
   node_number number;
   std::uint32_t life;
   bool lives = true;
-  std::uint32_t knows = 1; ///< resolutions
+  std::uint32_t knows = 1; ///< number of resolutions
   seats table;
 };
 struct one_candidate {
-  std::size_t leader; ///< process
+  std::size_t leader; ///< index of its process
   candidacy seat;
 };
 
@@ -138,12 +138,13 @@ public:
     check();
   }
 
-  /// Nothing goes wrong any more: who came last to a place and lives has it, and every other place can be given. Two
-  /// may claim one, the one silent and the other let in by a leader that had a successor; either may have it.
+  /// Ends all trouble. The last process that came to a place and lives must have it, and every other place can be
+  /// given. Two processes may claim one place: a silent one, and one let in by a leader that had a successor. Either
+  /// may have it.
   void calm() {
     settle();
     if (std::ranges::none_of(processes_, [this](const auto& p) { return p.lives && is_member(p); }))
-      return; // nobody goes on
+      return; // no member is left
     for (node_number n = 0; n < may_.places; ++n) {
       const auto member = decided_.back().nodes.find(n);
       if (member != decided_.back().nodes.end() && is_alive(n, member->second.life))
@@ -200,7 +201,7 @@ private:
     return std::ranges::any_of(processes_, [&](const auto& p) { return p.number == n && p.life == life; });
   }
   int living() const { return static_cast<int>(std::ranges::count(processes_, true, &one_process::lives)); }
-  /// As it knows. One that was cut off may believe so, and another have it.
+  /// True if the process leads by its own knowledge. A process that was cut off may be wrong, and another may lead.
   bool has_leader(std::size_t p) const {
     const auto& last = decided_[processes_[p].knows - 1];
     return last.leader == processes_[p].number && last.knows(last.leader, processes_[p].life);
@@ -213,7 +214,7 @@ private:
         newest = &p;
     return newest->lives;
   }
-  /// A member that knows what was resolved last may come to lead.
+  /// True if the process may resolve. A member that knows the last resolution may come to lead.
   bool may_resolve(std::size_t p) const {
     const auto& one = processes_[p];
     return one.knows == decided_.size() && static_cast<int>(decided_.size()) <= may_.resolutions && is_member(one);
@@ -265,7 +266,7 @@ private:
     candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(c));
   }
 
-  /// Who is silent is lost when a resolution has left it out.
+  /// Makes a process suspect a node. A silent node is lost when a resolution has left it out.
   void suspect(std::size_t p, node_number n) {
     believe(p, n, suspected);
     lose_those_left_out(p);
@@ -280,7 +281,7 @@ private:
     table.believe({n, table[n].by.life, what});
   }
 
-  /// Of all that are well and live: others do not answer.
+  /// Resolves with all nodes that are well and alive. The others do not answer.
   void agree(std::size_t p) {
     auto& one = processes_[p];
     auto next = decided_.back();
@@ -320,7 +321,7 @@ private:
     throw broken{"nobody leads"};
   }
 
-  /// Everybody hears the truth, and what was decided; then one of those who live makes it the last word.
+  /// Tells every process the truth and all resolutions; then a living process resolves, and its resolution is the last.
   void settle() {
     may_.resolutions += 1000;
     candidates_.clear();

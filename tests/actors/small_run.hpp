@@ -7,7 +7,7 @@
 
 namespace gossamer::actors {
 
-/// A run whose gradients cost nothing.
+/// Prepares a run whose gradients cost nothing.
 inline std::shared_ptr<const experiment> small_run(const std::string& algorithm, const std::string& topology,
                                                    std::size_t workers, std::uint64_t steps = 10) {
   run_settings s;
@@ -21,7 +21,7 @@ inline std::shared_ptr<const experiment> small_run(const std::string& algorithm,
   return prepare(s);
 }
 
-/// Everybody is there, in the first life.
+/// Returns a view of all participants in their first life.
 inline view_change everybody_of(const experiment& e) {
   view_change v;
   for (rank i = 0; i < e.participants(); ++i)

@@ -21,7 +21,7 @@ TEST(task, does_nothing_until_it_is_started_and_waits_for_its_signal) {
   signal s;
   int value = 0;
   auto t = store(s, value);
-  s.notify(); // nobody waits yet: forgotten
+  s.notify(); // forgotten, as no coroutine waits yet
   t.start();
   EXPECT_EQ(value, 0);
   EXPECT_FALSE(t.done());
@@ -108,7 +108,7 @@ TEST(task, can_be_awaited_when_it_has_begun_and_when_it_has_ended) {
   auto whole = add_up(all, sum);
   whole.start();
   EXPECT_FALSE(whole.done());
-  s.notify(); // both that wait
+  s.notify(); // wakes both tasks
   EXPECT_TRUE(whole.done());
   EXPECT_EQ(sum, 42 + 42 + 100);
 }

@@ -25,7 +25,7 @@ TEST(torus_shape, has_the_rows_that_are_asked_for_where_they_can_be_filled) {
   EXPECT_EQ(torus_shape(8, 4), (shape{4, 2}));
   EXPECT_EQ(torus_shape(8, 1), (shape{1, 8}));
   EXPECT_EQ(torus_shape(8, 8), (shape{8, 1}));
-  EXPECT_EQ(torus_shape(7, 4), (shape{1, 7})); // one of eight was lost
+  EXPECT_EQ(torus_shape(7, 4), (shape{1, 7})); // one worker of eight is lost
 }
 
 TEST(all_reduce, goes_along_as_many_rows_as_are_asked_for) {

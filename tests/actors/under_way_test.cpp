@@ -57,7 +57,7 @@ TEST(under_way, outlives_who_counts) {
   EXPECT_EQ(woken, 1);
 }
 
-// Who is told to wait while the last share ends would wait for ever if the two missed each other.
+// A sender that is told to wait while the last share ends would wait for ever if the two missed each other.
 TEST(under_way, forgets_nobody_who_asks_while_shares_end_on_another_thread) {
   std::counting_semaphore<> sent{0}, woken{0};
   const auto count = std::make_shared<under_way>([&] { woken.release(); });
@@ -73,7 +73,7 @@ TEST(under_way, forgets_nobody_who_asks_while_shares_end_on_another_thread) {
   for (std::uint64_t k = 0; k < rounds; ++k) {
     next = under_way::share(count, 1);
     sent.release();
-    while (count->exceeds(0) && !missed) // a wake may also be that of a round before
+    while (count->exceeds(0) && !missed) // a wake may belong to an earlier round
       missed = !woken.try_acquire_for(std::chrono::seconds(60));
   }
   EXPECT_FALSE(missed);

@@ -1,4 +1,4 @@
-// Views as they are made, from what is agreed on, by whoever is told of it.
+// Views that each process makes from the resolutions it hears of.
 #include "gossamer/actors/run/view_maker.hpp"
 
 #include <gmock/gmock.h>
@@ -65,8 +65,8 @@ void expect_consistent(const view& v, const view_change& change, bool bipartite)
   expect_averaging(v);
 }
 
-/// Loses every set of workers, starts every part of it anew, and looks at the views before and after; the same maker
-/// makes them all, and a fresh one makes the last.
+/// Loses every set of workers, starts every part of it anew, and checks the views before and after. The same maker
+/// makes them all, and a fresh one makes the last again.
 void try_every_loss(const std::string& algorithm, const std::string& topology, std::size_t workers) {
   const auto e = small_run(algorithm, topology, workers);
   const bool bipartite = algorithm == asynchronous;
@@ -130,7 +130,7 @@ TEST(view_maker, takes_time_in_proportion_to_how_many_there_may_be) {
   s.model = "quadratic";
   s.data = "quadratic:samples=24,dim=3";
   s.batch = 4;
-  s.max_workers = 200'000; // the square of that would take hours
+  s.max_workers = 200'000; // work in its square would take hours
   const auto e = prepare(s);
   EXPECT_THAT(e->everybody->members, testing::ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(e->everybody->mixing->neighbours(3), testing::ElementsAre(0, 2));

@@ -18,7 +18,7 @@ using actors::worker;
 inline constexpr auto nothing = std::nullopt;
 inline constexpr auto life_0 = std::optional<std::uint32_t>{0}, life_1 = std::optional<std::uint32_t>{1};
 
-/// What a wait for a model gave: of which step, from whom, and from which life of that worker; or nothing.
+/// The result of a wait for a model: its step, its sender and the sender's life, or nothing.
 struct heard_model {
   std::uint64_t step;
   rank from;
@@ -30,10 +30,10 @@ struct heard_model {
   }
 };
 
-/// In each step, tells all neighbours and hears all neighbours. Its model is the number of its steps.
+/// Sends to all neighbours and hears all neighbours in each step. Its model is the number of its steps.
 class gossip final : public actors::algorithm {
 public:
-  /// @param repeats does a round again when its view is over, like all_reduce
+  /// @param repeats repeats a round when its view is over, like all_reduce
   explicit gossip(bool repeats = false) : repeats_(repeats) {}
 
   task<> run(worker& w) override {
@@ -49,7 +49,7 @@ public:
   const vec& model() const override { return x_; }
 
   std::vector<heard_model> heard;
-  std::vector<float> learnt; ///< by former lives
+  std::vector<float> learnt; ///< models of former lives
 
 private:
   task<bool> round(worker& w) {
@@ -92,7 +92,7 @@ struct counting_witness final : actors::witness {
 
 using lives = std::vector<std::optional<std::uint32_t>>;
 
-/// All members are neighbours of each other.
+/// Returns a view in which all members are neighbours of each other.
 inline std::shared_ptr<const view> view_of(std::uint32_t number, std::uint64_t first_step, lives incarnations,
                                            std::map<rank, rank> donors = {}) {
   view v;
@@ -114,7 +114,7 @@ inline std::shared_ptr<const view> view_of(std::uint32_t number, std::uint64_t f
   return std::make_shared<const view>(std::move(v));
 }
 
-/// One of three workers, who are neighbours of each other.
+/// One of three workers that are neighbours of each other.
 struct worker_fixture {
   explicit worker_fixture(rank id = 0, std::uint32_t incarnation = 0, bool repeats = false, bool synchronous = true,
                           std::vector<std::byte> learnt = {})
@@ -144,7 +144,7 @@ struct worker_fixture {
   void model_from(rank source, std::uint64_t step, std::uint32_t incarnation = 0, std::uint32_t view = 0) {
     w.deliver({.source = source, .incarnation = incarnation, .label = {frame_kind::model, step, 0, view}, .body = {}});
   }
-  /// A state whose model is `x` and whose step is t.
+  /// Returns a state with model `x` and step t.
   static std::vector<std::byte> state_of(std::uint64_t t, float x) {
     archive_writer state;
     buffer_pool pool;
@@ -162,7 +162,7 @@ struct worker_fixture {
     w.deliver({.source = source, .label = {frame_kind::state, t, 0, view}, .body = std::move(body)});
   }
 
-  /// The steps of the frames of one kind that were sent to a peer.
+  /// Returns the steps of the frames of one kind that were sent to a peer.
   std::vector<std::uint64_t> sent_to(rank peer, frame_kind kind = frame_kind::model) const {
     std::vector<std::uint64_t> steps;
     for (const auto& [to, f] : host.frames)

@@ -1,4 +1,4 @@
-// Which shards a worker's minibatches are of, through changes of view.
+// The shards that a worker's minibatches are drawn from, through changes of view.
 #include "gossamer/compute/redeal.hpp"
 
 #include "worker_fixture.hpp"
@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 using namespace testing_support;
 
-/// A gradient in each step.
+/// Computes a gradient in each step.
 class plain_sgd final : public algorithm {
 public:
   task<> run(worker& w) override {
@@ -27,7 +27,7 @@ private:
   std::uint64_t t_ = 0;
 };
 
-/// Hears of jobs, by whose samples they are.
+/// Keeps the last gradient job, which names its shards.
 struct asked_host final : worker_host {
   void compute(gradient_job j) override { job = std::move(j); }
   void report(step_report) override {}
@@ -47,7 +47,7 @@ struct samples_fixture {
   }
   static worker_settings settings(std::uint32_t incarnation, bool synchronous) {
     auto s = worker_fixture{}.settings(0, incarnation, synchronous);
-    s.witness = nullptr; // which has gone with its fixture
+    s.witness = nullptr; // the witness has died with its fixture
     return s;
   }
   static shards_of_view new_shards() {
@@ -61,7 +61,7 @@ struct samples_fixture {
     v.sampled_from = sampled_from;
     w.adopt(std::make_shared<const view>(std::move(v)));
   }
-  /// The shards of the gradient that is under way, which is done then.
+  /// Returns the shards of the gradient that is under way, and completes the gradient.
   shards_of_view next() {
     const auto job = host.job;
     w.gradient_arrived({.step = job.step, .gradient = job.x, .loss = 0});

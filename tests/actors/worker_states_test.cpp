@@ -1,4 +1,4 @@
-// How the state of one worker becomes that of another.
+// The transfer of one worker's state to another.
 #include "worker_fixture.hpp"
 
 namespace gossamer::actors {
@@ -46,10 +46,10 @@ TEST(worker_states, a_joiner_begins_with_the_state_that_it_was_promised) {
   EXPECT_FALSE(f.w.ready());
   EXPECT_FALSE(f.w.finished()) << "though it has no coroutine yet";
   f.w.adopt(view_of(2, 7, {0, 0, 1}, {{2, 0}}));
-  f.model_from(0, 7); // its neighbours may be there already
+  f.model_from(0, 7); // its neighbours may be in that step already
   f.model_from(1, 7);
   f.model_from(0, 8);
-  f.state_from(1, 6, 1, 50); // of a view that was replaced
+  f.state_from(1, 6, 1, 50); // a state of a view that was replaced
   EXPECT_FALSE(f.w.ready());
   EXPECT_THAT(f.host.joined_at, IsEmpty());
   f.state_from(0, 7, 2, 70);
@@ -67,7 +67,7 @@ TEST(worker_states, a_joiner_whose_donor_is_lost_waits_for_the_next_one) {
   fixture f{2, 1};
   f.w.adopt(view_of(2, 7, {0, 0, 1}, {{2, 0}}));
   f.w.adopt(view_of(3, 7, {nothing, 0, 1}, {{2, 1}}));
-  f.state_from(0, 7, 2, 70); // was under way
+  f.state_from(0, 7, 2, 70); // the state was under way
   EXPECT_FALSE(f.w.ready());
   f.state_from(1, 7, 3, 71);
   EXPECT_TRUE(f.w.ready());

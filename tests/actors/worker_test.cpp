@@ -70,7 +70,7 @@ struct fixture {
 
 TEST(worker, is_not_finished_before_it_has_begun) {
   fixture f{settings_with(3)};
-  f.w.deliver({.source = 1, .label = {frame_kind::model}, .body = {}}); // a neighbour that started earlier
+  f.w.deliver({.source = 1, .label = {frame_kind::model}, .body = {}}); // from a neighbour that started earlier
   EXPECT_FALSE(f.w.finished());
 }
 
@@ -107,7 +107,7 @@ TEST(worker, begins_no_step_while_there_is_no_room_for_what_it_sends) {
   f.program.advance.notify(); // step 0 is done
   f.program.advance.notify();
   EXPECT_EQ(f.program.steps(), 1u);
-  f.w.more_room(); // but still too little
+  f.w.more_room(); // there is still too little room
   f.program.advance.notify();
   EXPECT_EQ(f.program.steps(), 1u);
   f.host.room = true;
@@ -134,7 +134,7 @@ TEST(worker, waits_for_room_neither_while_it_is_held_nor_at_the_end) {
   EXPECT_TRUE(f.w.finished()) << "there is nothing left that could wait for room";
 }
 
-/// Waits for room to send to worker 1, beside its steps.
+/// Waits for room to send to worker 1, outside its steps.
 struct pusher final : algorithm {
   task<> run(worker& w) override {
     co_await w.room(1);
@@ -184,13 +184,13 @@ TEST(worker, reads_the_schedule_at_the_progress_of_all) {
   s.training.synchronous = false;
   fixture apart{s};
   EXPECT_FLOAT_EQ(apart.w.learning_rate(0), 0.5f);
-  apart.w.progressed(6); // as the leader heard
+  apart.w.progressed(6); // the leader's count
   EXPECT_FLOAT_EQ(apart.w.learning_rate(1), 0.25f);
 }
 
 TEST(worker, counts_what_others_had_done_before_the_run_went_on) {
   auto s = settings_with(1000);
-  s.training.updates_ahead = -2; // steps 0 to 3 were of one and a half workers
+  s.training.updates_ahead = -2; // one and a half workers did steps 0 to 3
   fixture together{s};
   EXPECT_FLOAT_EQ(together.w.learning_rate(4), 0.25f) << "6 updates are 3 epochs";
   s.training.synchronous = false;
@@ -238,7 +238,7 @@ struct stale_frames_heard final : witness {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> steps;
 };
 
-// Nobody asks for them any more: they would stay in the inbox for ever.
+// Frames for past steps would otherwise stay in the inbox for ever.
 TEST(worker, drops_and_counts_what_was_sent_for_steps_that_are_over) {
   stale_frames_heard seen;
   auto s = settings_with(10);
@@ -257,7 +257,7 @@ TEST(worker, drops_and_counts_what_was_sent_for_steps_that_are_over) {
     auto pending = f.w.start_gradient(x, 3);
     f.w.gradient_arrived({3, x, 0.0});
     pending.await_resume();
-    EXPECT_EQ(f.host.stale_frames, 2u); // each is reported once
+    EXPECT_EQ(f.host.stale_frames, 2u); // each frame is reported once
   }
 }
 

@@ -1,4 +1,4 @@
-// How a worker lives through changes of view.
+// A worker through changes of view.
 #include "worker_fixture.hpp"
 
 namespace gossamer::actors {
@@ -61,7 +61,7 @@ TEST(worker_views, nothing_is_sent_to_the_lost) {
 TEST(worker_views, frames_that_the_lost_sent_before_are_used_for_steps_of_their_view) {
   fixture f;
   f.model_from(2, 0);
-  f.model_from(2, 1); // it was a round ahead
+  f.model_from(2, 1); // worker 2 was a round ahead
   f.w.adopt(view_of(2, 3, {0, 0, nothing}));
   for (std::uint64_t t = 0; t < 3; ++t)
     f.model_from(1, t);
@@ -100,7 +100,7 @@ TEST(worker_views, a_view_replaces_another_that_has_not_come_into_force) {
 TEST(worker_views, frames_of_the_dead_are_not_taken_for_those_of_their_successors) {
   fixture f;
   f.model_from(2, 0);
-  f.model_from(2, 1); // of a step that the next view will do with the new worker 2
+  f.model_from(2, 1); // the next view does this step with the new worker 2
   f.w.adopt(view_of(2, 1, {0, 0, 1}, {{2, 1}}));
   f.model_from(1, 0);
   f.model_from(1, 1);
@@ -124,7 +124,7 @@ TEST(worker_views, a_round_is_repeated_by_those_who_are_left) {
 TEST(worker_views, frames_of_an_attempt_that_is_over_are_dropped) {
   fixture f{0, 0, true};
   f.w.adopt(view_of(2, 0, {0, 0, nothing}));
-  f.model_from(1, 0, 0, 1); // sent before the peer knew
+  f.model_from(1, 0, 0, 1); // sent before the peer knew of view 2
   EXPECT_EQ(f.seen.waits, 1);
   EXPECT_EQ(f.w.present().number, 2u);
   f.model_from(1, 0, 0, 2);
@@ -147,7 +147,7 @@ TEST(worker_views, a_held_worker_ends_no_round_because_of_a_frame) {
   fixture f{0, 0, true};
   EXPECT_EQ(f.w.hold(), 0u);
   f.model_from(1, 0, 0, 1);
-  f.model_from(2, 0, 0, 1); // its last; without it the others will repeat the round
+  f.model_from(2, 0, 0, 1); // its last frame; without it the others repeat the round
   EXPECT_THAT(f.program.heard, IsEmpty());
   EXPECT_EQ(f.w.hold(), 0u) << "else its answer was wrong";
   f.w.adopt(view_of(2, 0, {0, 0, nothing}));

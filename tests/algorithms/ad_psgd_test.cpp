@@ -34,8 +34,8 @@ private:
   vec x_;
 };
 
-// Every schedule of the messages and gradients of some steps ends, nobody waiting, and at its end the models have
-// moved by the gradients and nothing else.
+// Every schedule of the messages and gradients of some steps ends without a waiting worker. At its end the gradients
+// alone have moved the sum of the models.
 TEST(ad_psgd, ends_and_conserves_the_sum_under_thousands_of_schedules) {
   for (const char* form : forms)
     for (const char* topology : {"ring", "star", "hypercube"})
@@ -57,13 +57,13 @@ TEST(ad_psgd, ends_and_conserves_the_sum_under_thousands_of_schedules) {
       }
 }
 
-/// So many as the environment variable GOSSAMER_SCHEDULES says.
+/// Returns the number in the environment variable GOSSAMER_SCHEDULES, or the usual number of tries.
 std::uint64_t schedules_to_try() {
   const char* asked = std::getenv("GOSSAMER_SCHEDULES");
   return asked ? std::stoull(asked) : test::tries(10'000);
 }
 
-// Each of them is another order of messages and gradients.
+// Each timing gives another order of messages and gradients.
 TEST(ad_psgd, never_deadlocks_whatever_the_order_of_messages_and_gradients) {
   const std::uint64_t schedules = schedules_to_try();
   std::unordered_set<std::uint64_t> orders;
@@ -79,13 +79,13 @@ TEST(ad_psgd, never_deadlocks_whatever_the_order_of_messages_and_gradients) {
   EXPECT_GT(orders.size(), schedules * 99 / 100);
 }
 
-// A gradient that is taken while others are kept is taken where the optimiser will lead x.
+// Gradients that wait for an answer count: the next gradient is taken where the optimiser will lead x.
 TEST(ad_psgd, looks_ahead_by_a_step_of_the_optimiser) {
   const auto& entry = algorithms().find("ad-psgd");
   const arguments given{"algorithm", entry.about, spec::parse("ad-psgd:form=snapshot")};
   for (const char* optimiser : {"sgd", "momentum:beta=0.9", "adam"}) {
     buffer_pool pool;
-    // Nobody answers worker 1, which asks when it has its first gradient, and keeps all that follow.
+    // Worker 1 asks when it has its first gradient, gets no answer, and keeps all later gradients.
     std::vector<float> taken_at;
     tiny_world world{{.topology = "ring", .optimiser = optimiser, .workers = 2, .synchronous = false, .steps = 3},
                      [&](rank i) -> std::unique_ptr<algorithm> {
@@ -139,7 +139,7 @@ run_settings small(const std::string& algorithm) {
   return s;
 }
 
-// A sum over a minibatch of M is M times its mean; and multiplying by a power of two rounds nothing.
+// A sum over a minibatch of M is M times its mean. Multiplication by a power of two rounds nothing.
 TEST(ad_psgd, with_sums_of_gradients_needs_a_rate_that_is_smaller_by_the_minibatch) {
   auto sums = small("ad-psgd:gradient=sum");
   sums.lr = *sums.lr / 4;
@@ -147,8 +147,7 @@ TEST(ad_psgd, with_sums_of_gradients_needs_a_rate_that_is_smaller_by_the_minibat
   EXPECT_EQ(a.summary.final.train_loss, b.summary.final.train_loss);
 }
 
-// Compute actors do not wait for links: cut off from everybody, a worker has done half of the gradients as early as
-// ever.
+// Compute actors do not wait for links: a worker that is cut off has done half of its gradients as early as ever.
 TEST(ad_psgd, goes_on_learning_at_full_speed_while_no_message_gets_through) {
   struct half_time final : run_observer {
     void on_evaluation(const evaluation_record& r) override {
@@ -173,7 +172,7 @@ TEST(ad_psgd, goes_on_learning_at_full_speed_while_no_message_gets_through) {
   }
 }
 
-// It goes on from the step of a neighbour, which may be one that its former life has done.
+// A worker that returns goes on from the step of a neighbour, and its former life may have done that step.
 TEST(ad_psgd, draws_other_minibatches_when_a_worker_comes_back) {
   const auto gradient = [](const char* algorithm, std::uint32_t life) {
     const auto e = prepare(small(algorithm));
@@ -183,10 +182,10 @@ TEST(ad_psgd, draws_other_minibatches_when_a_worker_comes_back) {
   EXPECT_EQ(gradient("ad-psgd", 1), gradient("ad-psgd", 1));
   EXPECT_NE(gradient("ad-psgd", 1), gradient("ad-psgd", 0));
   EXPECT_NE(gradient("asy-lpg", 2), gradient("asy-lpg", 1));
-  EXPECT_EQ(gradient("d-psgd", 1), gradient("d-psgd", 0)); // whose steps are those of all
+  EXPECT_EQ(gradient("d-psgd", 1), gradient("d-psgd", 0)); // synchronous steps are those of all workers
 }
 
-/// Counts frames where they are sent.
+/// Counts frames when they are sent.
 struct frame_counts {
   struct counting_link final : link {
     counting_link(std::unique_ptr<link> inner, std::map<frame_kind, traffic>& counts)
@@ -207,10 +206,10 @@ struct frame_counts {
 };
 
 struct rates {
-  double exchanges, invitations; // for each update
+  double exchanges, invitations; // per update
 };
 
-/// @param slow a worker that takes ten times as long, if it is one of the 16
+/// @param slow a worker that takes ten times as long; 16 and above: none
 rates rates_of(const std::string& algorithm, const std::string& topology, rank slow) {
   auto s = small(algorithm);
   s.workers = 16;
@@ -245,7 +244,7 @@ TEST(ad_psgd, averages_once_for_each_gradient_of_an_active_worker_if_told_so) {
   EXPECT_NEAR(rates_of("ad-psgd:averaging=per-active-gradient", "star", nobody_is_slow).exchanges, 15.0 / 16, 0.02);
 }
 
-// The first half of 12,000 gradients falls into a pause of the links.
+// The links pause for the first half of 12,000 gradients.
 TEST(ad_psgd, makes_up_for_a_thousand_averagings_of_a_pause_and_not_for_all) {
   auto s = small("ad-psgd");
   s.workers = 2;

@@ -18,7 +18,7 @@ constexpr std::size_t size = 33, workers = 5;
 constexpr std::uint64_t steps = 48;
 constexpr auto nesterov = "nesterov:beta=0.9";
 
-/// A codec as a nested spec: qsgd:levels=7 becomes qsgd/levels=7.
+/// Returns a codec as a nested spec: qsgd:levels=7 becomes qsgd/levels=7.
 std::string nested(std::string codec) {
   std::ranges::replace_if(
       codec, [](char c) { return c == ':' || c == ','; }, '/');
@@ -40,7 +40,7 @@ tiny_world run(const std::string& algorithm, quadratics& problem, tiny_world::op
   return {o, runs(algorithm, problem.start()), problem.gradients()};
 }
 
-/// The largest difference of two workers' models, or of the means.
+/// Returns the largest difference between the models of two runs, worker by worker.
 double difference(const std::string& a, const std::string& b, const char* codec_b = "identity") {
   quadratics problem{workers, size, 0.3f};
   auto first = run(a, problem), second = run(b, problem, {.codec = codec_b});
@@ -94,7 +94,7 @@ TEST(cser_tests, as_released_does_what_plain_loops_do) {
   expect_equal(world, reference, "model-blocks");
 }
 
-/// What a worker's state says: s, then e.
+/// Returns s and e from a worker's state.
 std::pair<vec, vec> common_and_error(tiny_world& world, rank i) {
   std::pair<vec, vec> fields;
   const auto bytes = world.worker(i).state();
@@ -103,7 +103,7 @@ std::pair<vec, vec> common_and_error(tiny_world& world, rank i) {
   return fields;
 }
 
-// Lemma 1: x_i - e_i is the same everywhere; and the mean of the models moves by the mean of the updates only.
+// Lemma 1: x_i - e_i is the same for all workers. The mean of the models moves by the mean of the updates only.
 TEST(cser_tests, keeps_lemma_1_to_the_bit_and_the_mean_in_every_step) {
   for (const std::string codec : codecs_of_all_kinds)
     for (const std::uint64_t period : {1u, 3u, 8u})
@@ -158,7 +158,7 @@ TEST(cser_tests, needs_no_errors_where_codecs_are_linear) {
             1e-3);
 }
 
-// 2 (n - 1) / n * 32 d (1 / R_C2 + 1 / (H R_C1)) bits a step, on average over H steps.
+// The expected bits per step, averaged over H steps, are 2 (n - 1) / n * 32 d (1 / R_C2 + 1 / (H R_C1)).
 TEST(cser_tests, sends_what_its_ratio_promises) {
   constexpr std::size_t length = 1024, n = 4;
   constexpr std::uint64_t period = 8, rounds = 3;
@@ -187,7 +187,7 @@ TEST(cser_tests, sends_what_its_ratio_promises) {
   EXPECT_EQ(bits(cser("none", "none", 1)), 0);
 }
 
-// On a shared Hessian the mean of CSER's models is exactly SGD's model, whatever has been left out.
+// On a shared Hessian the mean of CSER's models is exactly SGD's model, at any ratio.
 TEST(cser_tests, learns_as_sgd_does_at_a_ratio_at_which_error_feedback_diverges) {
   constexpr std::size_t length = 512, n = 8;
   const auto end = [&](const std::string& algorithm, const char* codec = "identity") {

@@ -73,7 +73,7 @@ const twin twins[] = {
 INSTANTIATE_TEST_SUITE_P(, gossip, testing::ValuesIn(twins),
                          [](const auto& named) { return testing_support::as_test_name(named.param.algorithm); });
 
-/// Worker by worker the largest difference between the models of two runs.
+/// Returns the largest difference between the models of two runs, worker by worker.
 double difference(const std::string& a, const std::string& b, const char* topology,
                   const tiny_world::gradient_of& gradients, const vec& start) {
   constexpr std::size_t n = 8;
@@ -97,8 +97,8 @@ TEST(d_psgd, of_workers_with_the_same_samples_is_sgd_on_every_graph) {
     }
 }
 
-// On a complete graph only this order takes all gradients at one point; with losses that are not quadratic the other
-// one ends elsewhere.
+// On a complete graph only this order takes all gradients at one point. With losses that are not quadratic the other
+// order ends elsewhere.
 TEST(d_psgd, that_adapts_first_is_all_reduce_sgd_on_a_complete_graph) {
   quadratics problem{8, size};
   const auto log_cosh = [&, g = problem.gradients()](rank i, std::uint64_t t, const vec& x) {

@@ -14,10 +14,10 @@ using testing_support::tiny_world;
 
 constexpr std::size_t workers = 6, size = 50;
 
-/// What one worker knows after so many steps.
+/// A worker's model and replicas after some steps.
 struct knowledge {
   vec own;
-  std::map<rank, vec> replicas; ///< from before the last step
+  std::map<rank, vec> replicas; ///< replicas of the neighbours before the last step
 };
 
 std::vector<knowledge> after(std::uint64_t steps, const char* codec) {
@@ -47,7 +47,7 @@ TEST(dcd_psgd, replicas_are_what_their_owners_have_to_the_bit) {
     }
 }
 
-// The auditor compares the claims of all who hold a replica, in every step.
+// The auditor compares the claims of all holders of a replica in every step.
 TEST(dcd_psgd, keeps_replicas_equal_through_a_thousand_steps_and_losses_on_the_way) {
   for (const char* algorithm : {"dcd-psgd", "ecd-psgd", "ecd-psgd:refresh=10"}) {
     run_settings s;
@@ -77,7 +77,7 @@ TEST(dcd_psgd, converges_below_a_relative_error_of_one_and_diverges_well_above) 
   };
   EXPECT_LT(gap("random-p:p=0.8"), 0.01);
   EXPECT_GT(gap("random-p:p=0.25"), 1e3);
-  EXPECT_LT(gap("random-p:p=0.25,scale=none"), 0.02); // biased, yet it does not blow the difference up
+  EXPECT_LT(gap("random-p:p=0.25,scale=none"), 0.02); // biased, but the difference does not blow up
   EXPECT_LT(gap("top-k"), 0.02);
 }
 

@@ -12,7 +12,7 @@
 namespace gossamer::testing_support {
 
 /// Error feedback and CSER as plain loops over arrays, all workers at once, as the papers write them: residuals and
-/// models apart, one PSync after the other. Shares nothing with the actors but codecs and random numbers.
+/// models apart, one PSync after the other. Shares only codecs and random numbers with the actors.
 class dense_cser {
 public:
   using numbers = std::vector<double>;
@@ -24,7 +24,7 @@ public:
       : x(workers, numbers(size)), e(x), common(size), momentum_(x), lr_(lr), beta_(beta),
         gradient_(std::move(gradient)) {}
 
-  /// "none" is none.
+  /// Makes a codec; "none" gives null.
   static codec make(const std::string& text) { return text == "none" ? nullptr : compress::make_codec(text); }
 
   void sgd(std::uint64_t t) {
@@ -37,7 +37,7 @@ public:
     if ((t + 1) % period == 0)
       x.assign(x.size(), mean(x));
   }
-  /// e and the steps since the last round apart.
+  /// Does a step of Qsparse-local-SGD. Keeps e apart from the steps since the last round.
   void qsparse(std::uint64_t t, const codec& c1, std::uint64_t period) {
     add(x, -1, directions(t));
     if ((t + 1) % period != 0)
@@ -64,7 +64,7 @@ public:
     add(x, 1, reset);
     e = left;
   }
-  /// What the authors released, for linear codecs.
+  /// Does a step of the authors' released code, for linear codecs.
   void model_blocks(std::uint64_t t, const codec& c1, const codec& c2, std::uint64_t period) {
     add(x, -1, directions(t));
     const bool resets = (t + 1) % period == 0;
@@ -91,7 +91,7 @@ private:
       add(y[i], a, v[i]);
   }
 
-  /// To floats, which is what codecs get: else something would be left of what they keep.
+  /// Rounds to floats, as codecs take floats. Without that, a residual would be left of elements that a codec keeps.
   static void round(all& vectors) {
     for (auto& v : vectors)
       for (auto& value : v)
@@ -102,7 +102,7 @@ private:
     all u;
     for (std::size_t i = 0; i < x.size(); ++i) {
       auto g = gradient_(i, t, x[i]);
-      for (std::size_t k = 0; k < g.size(); ++k) { // Nesterov's; of beta = 0: g
+      for (std::size_t k = 0; k < g.size(); ++k) { // Nesterov's direction; g if beta = 0
         momentum_[i][k] = beta_ * momentum_[i][k] + g[k];
         g[k] = lr_ * (beta_ * momentum_[i][k] + g[k]);
       }

@@ -11,15 +11,15 @@
 namespace gossamer::testing_support {
 
 /// The synchronous gossip algorithms as plain loops over arrays: all workers at once, on a ring of at least three with
-/// equal weights. Shares nothing with the actors but codecs and random numbers, and adds in their order, so that
-/// results may be compared closely. In double precision and without a codec, they show what the formulas promise.
+/// equal weights. Shares only codecs and random numbers with the actors, and adds in their order, so that results may
+/// be compared closely. In double precision and without a codec, they show what the formulas promise.
 template <class Real>
 class basic_dense_gossip {
 public:
   using numbers = std::vector<Real>;
   using gradient_of = std::function<numbers(std::size_t i, std::uint64_t t, const numbers& x)>;
 
-  /// @param decay of the weights, a part of the gradient where that is taken
+  /// @param decay decay of the weights, as a part of the gradient
   basic_dense_gossip(std::size_t workers, const numbers& start, Real lr, const std::string& codec, gradient_of gradient,
                      Real decay = 0)
       : x_(workers, start), replicas_(x_), lr_(lr), codec_(compress::make_codec(codec)), gradient_(std::move(gradient)),
@@ -61,7 +61,7 @@ public:
     step(t, own_exact ? before : replicas_, replicas_);
     for (std::size_t i = 0; i < x_.size(); ++i) {
       if (refresh != 0 && (t + 1) % refresh == 0) {
-        ++encoded_[i]; // drawn, but not sent
+        ++encoded_[i]; // counts the encoding that is drawn, but not sent
         continue;
       }
       const auto q = compressed(i, sum(1 - s / 2, before[i], s / 2, x_[i]));
@@ -104,7 +104,7 @@ private:
   }
   numbers compressed(std::size_t i, const numbers& v) {
     if (std::is_same_v<Real, double> && codec_->can().exact)
-      return v; // which packets, of floats, would round
+      return v; // packets of floats would round
     const random_stream draws{1, static_cast<std::uint32_t>(i), purpose::quantise};
     const std::vector<float> rounded(v.begin(), v.end());
     const auto decoded = compress::decode(codec_->encode(vec{pool_, rounded}, draws, encoded_[i]++));
@@ -119,7 +119,7 @@ private:
 
   buffer_pool pool_;
   all x_;
-  all replicas_; ///< one for all who hold it, since they are equal
+  all replicas_; ///< one replica for all holders, since theirs are equal
   Real lr_;
   std::unique_ptr<compress::codec> codec_;
   gradient_of gradient_;

@@ -1,5 +1,5 @@
-// What the papers' formulas promise, asked of plain loops in double precision: where rounding is 1e-16, a law holds to
-// 1e-10 or not at all. That actors do what the loops do is asked elsewhere, to the precision of floats.
+// Laws of the papers' formulas, checked on plain loops in double precision: rounding is 1e-16, so a law holds to 1e-10
+// or not at all. Other tests compare actors with the loops, to the precision of floats.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ constexpr std::size_t workers = 5, size = 7;
 constexpr std::uint64_t steps = 200;
 constexpr double lr = 0.1, precision = 1e-10;
 
-/// Of (1/4) sum_k h_k (x_k - c_ik)^4, with noise: nothing about it is linear.
+/// Returns the gradient of (1/4) sum_k h_k (x_k - c_ik)^4, with noise. Nothing about it is linear.
 numbers gradient(std::size_t i, std::uint64_t t, const numbers& x) {
   random_sequence centre{{9, static_cast<std::uint32_t>(i), purpose::synthetic}, 0},
       noise{{9, static_cast<std::uint32_t>(i), purpose::data}, t};
@@ -57,7 +57,7 @@ TEST(dense_d_psgd, moves_the_mean_of_the_models_by_the_mean_gradient) {
     gossip.d_psgd(t);
     ASSERT_LT(distance(mean(gossip), expected), precision) << "step " << t;
   }
-  EXPECT_GT(distance(gossip.model(0), gossip.model(2)), 1e-3); // it did not hold for want of differences
+  EXPECT_GT(distance(gossip.model(0), gossip.model(2)), 1e-3); // the models differ, so the law is not trivial
 }
 
 TEST(dense_dcd_and_ecd, are_d_psgd_when_nothing_is_lost) {
@@ -74,7 +74,7 @@ TEST(dense_dcd_and_ecd, are_d_psgd_when_nothing_is_lost) {
   }
 }
 
-// The lost parts of updates are in e_i and in x_i alike, so what is left, x_i - e_i, is the same for all workers.
+// The lost parts of updates are in e_i and in x_i alike, so x_i - e_i is the same for all workers.
 TEST(dense_cser, keeps_models_less_their_errors_equal_and_their_sum_that_of_sgd) {
   for (const char* c1 : {"grbs:ratio=2,blocks=4", "top-k:k=2"})
     for (const char* c2 : {"none", "grbs:ratio=4,blocks=4", "random-k:k=2,scale=none"}) {

@@ -25,7 +25,7 @@ tiny_world world_of(const std::string& algorithm, quadratics& p, tiny_world::opt
           p.gradients()};
 }
 
-// T66 with delta = 0. What the optimiser makes of a gradient is what counts.
+// T66 with delta = 0. The direction from the optimiser counts, with its weight decay.
 TEST(eamsgd, follows_the_recursion_of_the_paper_with_one_worker) {
   for (const float delta : {0.0f, 0.9f})
     for (const std::uint64_t period : {1u, 3u})
@@ -56,7 +56,7 @@ TEST(eamsgd, follows_the_recursion_of_the_paper_with_one_worker) {
       }
 }
 
-// T65: with gradients of zero nothing but exchanges moves anything.
+// T65: exchanges alone move the models when gradients are zero.
 TEST(eamsgd, conserves_the_sum_of_workers_and_centre) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     constexpr std::size_t workers = 4;
@@ -87,7 +87,7 @@ TEST(eamsgd, conserves_the_sum_of_workers_and_centre) {
   }
 }
 
-// T67.
+// T67: the mean diverges at a moving rate that overshoots.
 TEST(eamsgd, diverges_when_the_spring_overshoots) {
   constexpr std::size_t workers = 4;
   const auto gap_at = [&](const std::string& rate) {

@@ -15,8 +15,8 @@ using testing_support::quadratics;
 using testing_support::runs;
 using testing_support::tiny_world;
 
-// E xt = x, and its variance is at most that of the codec by the number of steps: E |xt - x|^2 <= S / t with
-// S = 2 d step^2 / 4 of a grid.
+// E xt = x, and the variance is at most that of the codec divided by the number of steps: E |xt - x|^2 <= S / t with S
+// = 2 d step^2 / 4 for a grid.
 TEST(ecd_psgd, estimates_without_bias_and_better_from_step_to_step) {
   constexpr std::size_t size = 40, workers = 4;
   constexpr int times = 300;
@@ -58,7 +58,7 @@ TEST(ecd_psgd, estimates_without_bias_and_better_from_step_to_step) {
 struct lone_worker {
   lone_worker() { w.run(*program); }
   void gradient(std::uint64_t t) { w.gradient_arrived({t, vec{pool, 3}, 0.0}); }
-  /// @param s of the sender
+  /// @param s coefficient of the sender
   void difference(rank from, std::uint64_t step, std::uint32_t s) {
     w.deliver({.source = from, .label = {frame_kind::difference, step, s - 1, 1}, .body = w.encode(vec{pool, 3})});
   }
@@ -79,7 +79,7 @@ TEST(ecd_psgd, does_not_take_a_message_whose_coefficient_is_another) {
   one.difference(1, 0, 2);
   one.difference(2, 0, 1); // the literal s = t of the text
   one.difference(2, 0, 3);
-  one.difference(2, 1, 3); // of the next step
+  one.difference(2, 1, 3); // a message of the next step
   EXPECT_EQ(one.sent(), 2u);
   one.difference(2, 0, 2);
   EXPECT_EQ(one.sent(), 4u);
@@ -99,7 +99,7 @@ TEST(ecd_psgd, refuses_biased_codecs_and_names_others) {
   }
 }
 
-/// The training loss before and after some steps of a small network on a ring of 16.
+/// Returns the training loss before and after some steps of a small network on a ring of 16.
 std::pair<double, double> losses(const char* algorithm, const char* codec, std::uint64_t steps) {
   run_settings s;
   s.algorithm = algorithm;
@@ -122,7 +122,7 @@ std::pair<double, double> losses(const char* algorithm, const char* codec, std::
   return {before.value, after};
 }
 
-// Where the codec follows the range of what it packs, four bits are enough for differences and not for extrapolations.
+// Four bits are enough for differences and not for extrapolations if the codec follows the range of its vectors.
 TEST(ecd_psgd, diverges_at_four_bits_where_dcd_psgd_learns_like_d_psgd) {
   const double exact = losses("d-psgd", "identity", 250).second;
   EXPECT_LT(losses("dcd-psgd", "min-max:bits=4", 250).second, 1.1 * exact);

@@ -84,7 +84,7 @@ TEST(local_sgd, is_qsparse_local_sgd_with_an_exact_codec) {
     EXPECT_LT(squared_distance(one.model(i).view(), other.model(i).view()), 1e-8);
 }
 
-/// What a worker's state says: x, x_i, e_i.
+/// Returns x, x_i and e_i from a worker's state.
 std::array<vec, 3> fields_of(tiny_world& world, rank i) {
   std::array<vec, 3> f;
   const auto bytes = world.worker(i).state();
@@ -93,7 +93,7 @@ std::array<vec, 3> fields_of(tiny_world& world, rank i) {
   return f;
 }
 
-// x_t + mean(e_t) = x_0 + the mean of all that the workers have moved; e has the sign of a step here.
+// x_t + mean(e_t) = x_0 + the mean of all moves of the workers. Here e has the sign of a step.
 TEST(error_feedback, telescopes_in_every_step) {
   for (const char* codec : codecs_of_all_kinds)
     for (const std::uint64_t period : {1u, 3u})

@@ -31,7 +31,8 @@ TEST(ef_sign_sgd, loses_nothing_for_good) {
     }
 }
 
-/// All workers at once, in plain loops. @returns the model
+/// Runs all workers at once, in plain loops.
+/// @returns the model
 std::vector<double> plain_loops(const quadratics& problem, std::size_t workers, std::uint64_t steps, bool common) {
   std::vector<double> x(size);
   std::vector<std::vector<double>> e(workers, x);
@@ -61,7 +62,7 @@ std::vector<double> plain_loops(const quadratics& problem, std::size_t workers, 
 
 TEST(ef_sign_sgd, does_what_plain_loops_do) {
   constexpr std::size_t workers = 5;
-  constexpr std::uint64_t steps = 10; // before rounding turns a sign
+  constexpr std::uint64_t steps = 10; // few enough that rounding does not turn a sign
   quadratics problem{workers, size, 0.3f};
   for (const auto& algorithm : spellings) {
     tiny_world world{

@@ -28,7 +28,7 @@ public:
   }
   vec start() { return vec{pool_, size_}; }
 
-  /// How far the mean of the workers' losses at `x` lies above its minimum.
+  /// Returns the mean of the workers' losses at `x`, less its minimum.
   double gap(const std::vector<double>& x) const {
     double sum = 0;
     for (std::size_t k = 0; k < size_; ++k) {
@@ -58,7 +58,7 @@ private:
   std::vector<std::vector<float>> centres_;
 };
 
-/// What every worker runs, from a spec such as "ecd-psgd:refresh=10".
+/// Makes the algorithm of every worker from a spec such as "ecd-psgd:refresh=10".
 inline tiny_world::make_algorithm runs(const std::string& spec_text, const vec& start) {
   return [spec_text, start](actors::rank) {
     const auto& entry = actors::algorithms().find(spec::parse(spec_text).name);
@@ -67,7 +67,8 @@ inline tiny_world::make_algorithm runs(const std::string& spec_text, const vec& 
   };
 }
 
-/// The gap of the mean of all models to the minimum, averaged over the ends of some runs; infinite when one diverged.
+/// Returns the gap of the mean of all models to the minimum, averaged over the ends of some runs. Infinite when a run
+/// diverged.
 inline double final_gap(const std::string& algorithm, tiny_world::options o, float noise, std::size_t size = 60) {
   constexpr std::uint64_t runs_averaged = 3;
   double sum = 0;

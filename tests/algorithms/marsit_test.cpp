@@ -72,8 +72,8 @@ TEST(marsit, sends_one_bit_an_element_and_hop_and_31_more_in_full_rounds) {
   }
 }
 
-/// How far x moves in step t, in every element; and the root of the mean square of what the optimisers make of that
-/// step's gradients, which do not depend on x.
+/// Returns the distance that each element of x moves in step t, and the root mean square of the optimisers' directions
+/// in that step. The gradients do not depend on x.
 std::pair<double, double> one_step(std::uint64_t t, const char* optimiser, const char* schedule) {
   constexpr std::size_t workers = 4;
   constexpr double lr = 0.1;
@@ -105,14 +105,14 @@ TEST(marsit, moves_by_two_and_a_half_times_what_this_rounds_directions_come_to_i
     for (const char* schedule : {"constant", "inverse-sqrt:offset=3"})
       for (const std::uint64_t t : {1u, 3u, 9u, 25u}) {
         const auto [moved, usual] = one_step(t, optimiser, schedule);
-        const double rounds = static_cast<double>(t % 10); // since the last full one
+        const double rounds = static_cast<double>(t % 10); // rounds since the last full one
         const double lasting = std::min(compute::make_optimiser(optimiser)->persistence(), std::sqrt(rounds));
         EXPECT_NEAR(moved, 2.5 * lasting * usual, 1e-4 * moved) << optimiser << ", " << schedule << ", step " << t;
       }
 }
 
 const tiny_world::options long_run{.workers = 8, .steps = 500, .lr = 0.05};
-constexpr double start = 2; // the gap before the first step, about; all-reduce SGD ends at 0.01
+constexpr double start = 2; // the approximate gap before the first step; all-reduce SGD ends at 0.01
 
 TEST(marsit, comes_near_the_minimum_when_full_rounds_are_frequent_enough) {
   for (const char* algorithm :
@@ -120,7 +120,7 @@ TEST(marsit, comes_near_the_minimum_when_full_rounds_are_frequent_enough) {
     EXPECT_LT(final_gap(algorithm, long_run, 0.3f), 0.05 * start) << algorithm;
 }
 
-/// The final gap when all workers have the same data, or each its own.
+/// Returns the final gap if all workers have the same data, or each its own.
 double gap_of(const std::string& algorithm, bool same_data) {
   constexpr std::size_t small = 60;
   quadratics problem{same_data ? 1 : long_run.workers, small};
@@ -137,10 +137,10 @@ double gap_of(const std::string& algorithm, bool same_data) {
   return problem.gap({x.begin(), x.end()});
 }
 
-// c_i - c_j is the sum of all that their directions have differed by since the last full round.
+// c_i - c_j is the sum of all differences of their directions since the last full round.
 TEST(marsit, without_full_rounds_needs_workers_with_like_data) {
   EXPECT_LT(gap_of("marsit:period=0", true), 0.25 * start);
-  EXPECT_GT(gap_of("marsit:period=0", false), start); // worse than not to begin
+  EXPECT_GT(gap_of("marsit:period=0", false), start); // worse than no training
   EXPECT_LT(gap_of("marsit:period=25", false), 0.25 * start);
 }
 

@@ -71,8 +71,9 @@ TEST(parameter_server_sgd, sends_one_gradient_up_and_one_model_down_a_step) {
   EXPECT_EQ(world.sent(workers).payload_bits + world.sent(workers + 1).payload_bits, workers * 30 * 32 * size);
 }
 
-// Worker 3 comes back between the ends of a round at the two masters, which from then on have it in different rounds:
-// so some wait for one master and some for the other, when the second one dies and must be asked again by all.
+// Worker 3 comes back between the ends of a round at the two masters. From then on the masters have it in different
+// rounds, so some workers wait for one master and some for the other. Then the second master dies, and all workers must
+// ask it again.
 TEST(parameter_server_sgd, goes_on_when_masters_die_one_after_the_other) {
   run_settings s;
   s.algorithm = "parameter-server-sgd:shards=2";
@@ -90,7 +91,7 @@ TEST(parameter_server_sgd, goes_on_when_masters_die_one_after_the_other) {
   plan.faults = {dead_from({3, 4}, 0.005), dead_from({5}, 0.015)};
   simulation_settings quick;
   quick.detection_s = 0.002;
-  const auto result = simulate(e, quick, {.faults = plan}); // or this throws
+  const auto result = simulate(e, quick, {.faults = plan}); // throws if the run fails
   EXPECT_EQ(result.summary.returned, 3u);
 }
 
@@ -115,7 +116,7 @@ public:
             .on_gradient_applied = [this](rank, std::uint64_t staleness) { reported_.push_back(staleness); }};
   }
   std::uint64_t most() const { return *std::ranges::max_element(seen_); }
-  /// Of each gradient, in the order in which they were applied.
+  /// Returns the staleness of each gradient, in the order of application.
   const std::vector<std::uint64_t>& seen() const { return seen_; }
   const std::vector<std::uint64_t>& reported() const { return reported_; }
 
@@ -157,7 +158,7 @@ TEST(async_sgd, reports_the_staleness_that_the_links_show) {
       staleness_meter meter;
       auto world = world_of(algorithm, p, meter.options(seed));
       ASSERT_TRUE(world.run());
-      EXPECT_GE(meter.seen().size(), 60 * workers); // and those that were under way when these had been counted
+      EXPECT_GE(meter.seen().size(), 60 * workers); // some more gradients were under way when these had been counted
       EXPECT_LT(meter.seen().size(), 61 * workers);
       EXPECT_EQ(meter.reported(), meter.seen()) << algorithm << ", seed " << seed;
     }
@@ -201,7 +202,7 @@ TEST(staleness, is_zero_where_no_gradient_meets_a_model_that_another_has_changed
   EXPECT_TRUE(summary_of("d-psgd").staleness.empty());
 }
 
-/// Whoever comes back reads a neighbour's model of then, not of before its death.
+/// A worker that returns reads a neighbour's present model, not one from before its own death.
 TEST(staleness, of_a_worker_that_comes_back_is_counted_from_there) {
   simulation_settings quick;
   quick.detection_s = 1e-4;
@@ -210,7 +211,7 @@ TEST(staleness, of_a_worker_that_comes_back_is_counted_from_there) {
   plan.faults.push_back({.kind = fault_kind::kill, .workers = {1}, .at_s = 0.0005, .lasts_s = 0.002});
   const auto s = simulate(small_run("ad-psgd", "ring", 4, 200), quick, {.faults = plan}).summary;
   EXPECT_EQ(s.returned, 1u);
-  EXPECT_LT(s.staleness.rbegin()->first, 40u); // it was away for the time of 300 updates
+  EXPECT_LT(s.staleness.rbegin()->first, 40u); // the worker was away for the time of 300 updates
 }
 
 TEST(async_sgd, bounds_staleness_at_one_master_only) {

@@ -21,7 +21,7 @@ vec normal(std::size_t size, rank i) {
   return v;
 }
 
-/// Of a size that is the worker's own.
+/// Returns a packet whose size depends on the worker.
 packet packet_of(rank i) {
   return compress::make_codec("identity")->encode(normal(i + 1, i), {1, i, purpose::quantise}, 0);
 }
@@ -29,7 +29,7 @@ packet packet_of(rank i) {
 using gathered = std::vector<std::vector<packet>>;
 
 task<> gather_twice(worker& w, gathered& into) {
-  co_await ring_all_gather(w, packet_of(w.id() + 1), 0); // a second round does not mix with the first
+  co_await ring_all_gather(w, packet_of(w.id() + 1), 0); // the packets of a second round do not mix with the first
   into[w.id()] = co_await ring_all_gather(w, packet_of(w.id()), 1);
 }
 
@@ -53,7 +53,8 @@ TEST(ring_all_gather, gives_everybody_all_packets_as_they_are) {
         const auto next = static_cast<rank>((i + 1) % workers);
         EXPECT_EQ(world.frames_from_to(i, next), 2 * (workers - 1)) << "to the successor only";
         EXPECT_EQ(world.sent(i).frames, 2 * (workers - 1));
-        const std::uint64_t of_all = 32 * workers * (workers + 1) / 2; // less the successor's own, in both rounds
+        // Less the successor's own packets, in both rounds.
+        const std::uint64_t of_all = 32 * workers * (workers + 1) / 2;
         EXPECT_EQ(world.sent(i).payload_bits, 2 * of_all + 32 * workers - 32 * (next + 2) - 32 * (next + 1));
       }
     }
@@ -65,7 +66,7 @@ struct synchronised {
   std::vector<vec> before, left, sum; // by worker
 };
 
-/// x <- vbar of one part for each of the codecs.
+/// Sets x <- vbar of one part for each of the codecs.
 task<> synchronise(worker& w, vec& x, const std::vector<std::string>& codecs, synchronised& seen) {
   std::vector<psync_part> parts;
   for (const auto& text : codecs) {

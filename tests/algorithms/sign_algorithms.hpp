@@ -11,8 +11,8 @@ inline void read_fields(tiny_world& world, actors::rank i, auto use) {
   use(fields);
 }
 
-/// Records sum_t (1/n) sum_i lr u_i(g_i,t) while it hands out gradients: what uncompressed SGD would have moved by, in
-/// the same gradients, with an optimiser u_i for each worker.
+/// Hands out gradients and records sum_t (1/n) sum_i lr u_i(g_i,t): the move of uncompressed SGD on the same gradients,
+/// with an optimiser u_i for each worker.
 class recorded {
 public:
   recorded(quadratics& problem, std::size_t size, std::size_t workers, double lr, const std::string& optimiser = "sgd")
@@ -39,7 +39,7 @@ private:
   std::vector<double> moved_;
 };
 
-/// Asserts that x_t - (1/n) sum_i r_i,t = x_0 - (what SGD would have moved by), r_i the second field of each worker.
+/// Asserts that x_t - (1/n) sum_i r_i,t = x_0 - (the move of SGD), where r_i is the second field of each worker.
 inline void expect_telescoping(tiny_world& world, const recorded& sgd, std::size_t workers, std::size_t size,
                                const std::string& where) {
   std::vector<double> kept(size);

@@ -13,7 +13,7 @@ constexpr std::size_t size = 150;
 constexpr std::uint64_t steps = 40;
 constexpr float lr = 0.1f;
 
-/// All workers at once, in plain loops.
+/// Runs all workers at once, in plain loops. Returns the model.
 std::vector<float> plain_votes(const quadratics& problem, std::size_t workers, float beta) {
   std::vector<float> x(size);
   std::vector<std::vector<float>> m(workers, x);

@@ -1,4 +1,4 @@
-// SSDM, and what becomes of it when it is compressed at every hop.
+// SSDM, and its failure when it is compressed at every hop.
 #include "gossamer/base/error.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ constexpr std::size_t size = 150;
 constexpr std::uint64_t steps = 40;
 constexpr float lr = 0.1f;
 
-/// All workers at once, in plain loops.
+/// Runs all workers at once, in plain loops. Returns the model.
 std::vector<float> plain_loops(const quadratics& problem, std::size_t workers, bool keep_norm) {
   constexpr float beta = 0.9f;
   buffer_pool pool;
@@ -67,14 +67,14 @@ TEST(ssdm, without_any_gradient_walks_at_random) {
                    [](rank, std::uint64_t, const vec& x) { return 0.0f * x; }};
   ASSERT_TRUE(world.run());
   EXPECT_EQ(world.model(1), world.model(0));
-  double sum = 0; // of 100 * 3 * size fair coins, each +-1/3
+  double sum = 0; // a sum of 100 * 3 * size fair coins, each +-1/3
   for (const float value : world.model(0).view())
     sum += static_cast<double>(value);
   EXPECT_LT(std::abs(sum), 4.5 * std::sqrt(300.0 * size) / 3);
   EXPECT_GT(sum_of_squares(world.model(0).view()), 0.5 * size * 100 / 3);
 }
 
-/// All frames of a run whose gradients do not depend on x.
+/// Returns all packets of a run whose gradients do not depend on x.
 std::vector<packet> sent(const char* algorithm, const char* schedule) {
   constexpr std::size_t workers = 3;
   quadratics problem{workers, size, 0.3f};
@@ -104,7 +104,7 @@ TEST(sign_algorithms, send_signs_that_do_not_depend_on_the_schedule) {
   }
 }
 
-/// Fixed gradients, near each other, and one step of rate 1: E |x_1 - xbar_1|^2 / |xbar_1|^2.
+/// Returns E |x_1 - xbar_1|^2 / |xbar_1|^2 after one step of rate 1 along fixed gradients that lie near each other.
 double deviation(std::size_t workers, const char* algorithm) {
   constexpr std::size_t dimension = 120;
   constexpr std::uint64_t seeds = 60;

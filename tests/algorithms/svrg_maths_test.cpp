@@ -20,7 +20,7 @@ using testing_support::tiny_world;
 using kind = svrg_kind;
 using point = logistic_problem::point;
 
-/// E |Q(x) - x|^2 over Q, for b bits; by its definition.
+/// Returns E |Q(x) - x|^2 over Q for b bits, by its definition.
 double expected_error(const vec& x, int bits) {
   double largest = 0, sum = 0;
   for (const float v : x.view())
@@ -33,7 +33,7 @@ double expected_error(const vec& x, int bits) {
   return sum;
 }
 
-// T54, T55
+// T54 and T55
 TEST(asy_lpg, sends_models_in_the_fewest_bits_that_the_condition_allows) {
   for (const bool accelerated : {false, true})
     for (const double mu : {0.01, 0.5, 10.0}) {
@@ -64,7 +64,7 @@ TEST(asy_lpg, sends_models_in_the_fewest_bits_that_the_condition_allows) {
     }
 }
 
-/// How far each snapshot's objective lies above the minimum.
+/// Returns the distance of each snapshot's objective from the minimum.
 std::vector<double> gaps(svrg_run& run, double least) {
   run.go();
   std::vector<double> result;
@@ -105,7 +105,7 @@ TEST(asy_lpg, is_asy_fpg_with_exact_codes) {
   EXPECT_EQ(model_of("asy-lpg:model-bits=0,mu=0,gradient-bits=4"), model_of("qsvrg:gradient-bits=4"));
 }
 
-// With fixed bits nobody asks for condition (2); what it would have taken is said.
+// Fixed bits do not ask for condition (2). The log says which mu would have met it.
 TEST(asy_lpg, logs_the_mu_that_fixed_bits_came_to) {
   std::ostringstream lines;
   const auto before = spdlog::default_logger();
@@ -188,7 +188,7 @@ TEST(acc_asy_lpg, converges_asynchronously) {
   EXPECT_LT(g.back(), 0.02 * g.front());
 }
 
-// Far from the origin a float does not feel a step of half its last place, and z does.
+// A float does not feel a step of half its last place far from the origin; z does.
 TEST(halp, moves_on_by_steps_that_are_small_beside_the_model) {
   constexpr std::size_t workers = 2, dimension = 6;
   buffer_pool pool;
@@ -205,7 +205,7 @@ TEST(halp, moves_on_by_steps_that_are_small_beside_the_model) {
   ASSERT_TRUE(world.run());
   const float last_place = std::nextafter(1000.0f, 2000.0f) - 1000.0f;
   for (std::size_t k = 0; k < dimension; ++k)
-    EXPECT_LT(std::abs(world.model(workers)[k] - c[k]), 5 * last_place) << k; // a float would stop 25 short of it
+    EXPECT_LT(std::abs(world.model(workers)[k] - c[k]), 5 * last_place) << k; // a float would stop 25 last places short
 }
 
 // T64
@@ -226,7 +226,7 @@ TEST(halp, keeps_the_offset_on_a_grid_that_every_snapshot_centres_anew) {
       std::memcpy(&step, f.body.payload.data(), sizeof step);
       EXPECT_NEAR(static_cast<double>(step), std::sqrt(squares) / (mu * 31), 1e-4 * static_cast<double>(step));
       const auto z = compress::decode(f.body);
-      EXPECT_EQ(run.world->model(run.master()), xt + z); // the worker reads exactly what the master has
+      EXPECT_EQ(run.world->model(run.master()), xt + z); // the worker reads exactly the master's model
       for (const float v : z.view()) {
         const float level = v / step;
         EXPECT_NEAR(level, std::round(level), 1e-3f);

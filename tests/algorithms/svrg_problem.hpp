@@ -31,7 +31,7 @@ public:
   std::size_t dimension() const { return rows_[0].size(); }
   vec start() { return vec{pool_, dimension()}; }
 
-  /// The mean over these samples.
+  /// Returns the mean gradient over these samples.
   template <class Samples>
   point gradient(const point& x, const Samples& samples) const {
     point g(dimension());
@@ -53,7 +53,7 @@ public:
       sum += l2 / 2 * v * v + l1 * std::abs(v);
     return sum;
   }
-  /// By accelerated proximal gradient descent.
+  /// Returns the minimum of the objective, found by accelerated proximal gradient descent.
   double least_objective() const {
     std::vector<std::size_t> all(samples());
     std::iota(all.begin(), all.end(), 0u);
@@ -75,7 +75,7 @@ public:
       result.push_back(i);
     return result;
   }
-  /// Drawn from all samples.
+  /// Draws a minibatch from all samples.
   std::vector<std::size_t> batch(actors::rank worker, std::uint64_t step, std::size_t size) const {
     random_sequence draw{{5, worker, purpose::draw}, step};
     std::vector<std::size_t> result(size);
@@ -84,7 +84,7 @@ public:
     return result;
   }
 
-  /// What compute actors answer.
+  /// Returns the answers of compute actors.
   tiny_world::answer_of answers(std::size_t batch_size, std::size_t workers) {
     return [this, batch_size, workers](actors::rank i, const actors::gradient_job& job) {
       if (job.what == actors::gradient_job::kind::full_part) {
@@ -106,7 +106,7 @@ public:
   }
   static double shrink(double v, double by) { return v > by ? v - by : v < -by ? v + by : 0; }
 
-  /// For the proximal step of workers.
+  /// Provides the proximal step of workers.
   struct proximal_model final : compute::model {
     std::size_t dimension() const override { return 0; }
     void initial_point(std::span<float>, const random_stream&) const override {}
@@ -129,7 +129,8 @@ private:
   std::vector<double> labels_;
 };
 
-/// What a participant runs, from a spec such as "asy-lpg:model-bits=0"; masters behind `workers` workers.
+/// Makes the algorithm of a participant from a spec such as "asy-lpg:model-bits=0". Masters are behind `workers`
+/// workers.
 inline tiny_world::make_algorithm runs_with_master(const std::string& text, std::size_t workers, const vec& start) {
   return [text, workers, start](actors::rank i) {
     const auto& entry = actors::algorithms().find(spec::parse(text).name);
@@ -139,7 +140,7 @@ inline tiny_world::make_algorithm runs_with_master(const std::string& text, std:
   };
 }
 
-/// A run of the SVRG family in the tiny world, all of whose messages are heard.
+/// A run of the SVRG family in the tiny world, with hooks for every message.
 class svrg_run {
 public:
   using label = actors::svrg_label;
@@ -153,7 +154,7 @@ public:
   std::function<void(actors::rank, const actors::frame&)> on_send = {}, on_delivery = {};
 
   std::unique_ptr<tiny_world> world = {};
-  std::vector<vec> snapshots = {}; ///< as they were sent first
+  std::vector<vec> snapshots = {}; ///< distinct snapshots, in the order of their first sending
 
   std::uint64_t epoch_length() const {
     return static_cast<std::uint64_t>(std::ceil(static_cast<double>(problem.samples()) / static_cast<double>(batch)));

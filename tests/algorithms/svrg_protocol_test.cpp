@@ -1,4 +1,4 @@
-// What the algorithms of the SVRG family share: tasks, epochs, the bound on staleness, faults and bits.
+// Common features of the SVRG family: tasks, epochs, the bound on staleness, faults and bits.
 #include "gossamer/actors/collectives/ask.hpp"
 #include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
@@ -20,7 +20,7 @@ const std::vector<std::string> family{"acc-asy-fpg",          "acc-asy-lpg", "as
 
 bool told(kind k) { return k == kind::model || k == kind::offset || k == kind::same_as_snapshot; }
 
-/// Hears every frame when it is sent, and counts.
+/// Counts every frame when it is sent.
 struct ledger {
   std::map<kind, std::uint64_t> frames = {}, bits = {};
 
@@ -67,7 +67,7 @@ TEST(svrg, sends_the_bits_that_the_papers_count) {
   constexpr std::uint64_t d = 20;
   struct row {
     std::string algorithm;
-    std::uint64_t model, gradient; // bits
+    std::uint64_t model, gradient; // bits per frame
     bool exact_gradients;
   };
   for (const auto& [algorithm, model, gradient, exact_gradients] :
@@ -83,7 +83,7 @@ TEST(svrg, sends_the_bits_that_the_papers_count) {
       hears(to, f);
       const auto k = svrg_label::of(f.label.part).kind;
       if ((k == kind::model && model != 32 * d) || (k == kind::gradient && !exact_gradients))
-        if (sum_of_squares(compress::decode(f.body).view()) == 0) // the codec uniform says that in its scale alone
+        if (sum_of_squares(compress::decode(f.body).view()) == 0) // the scale alone is sent
           ++(k == kind::gradient ? gradients_of_zero : models_of_zero);
     };
     run.go();
@@ -94,7 +94,7 @@ TEST(svrg, sends_the_bits_that_the_papers_count) {
     EXPECT_EQ(all.bits[kind::gradient], (gradients - gradients_of_zero) * gradient + gradients_of_zero * 32)
         << algorithm;
     EXPECT_LE(models_of_zero, run.workers) << algorithm;
-    // Per epoch, everybody gets the snapshot once, and every part of the full gradient is sent once.
+    // Per epoch, every worker gets the snapshot once, and every part of the full gradient is sent once.
     const auto snapshots = all.bits[kind::snapshot] + all.bits[kind::snapshot_part];
     EXPECT_EQ(snapshots, 32 * d * (all.frames[kind::snapshot] + all.frames[kind::snapshot_part])) << algorithm;
     EXPECT_GE(snapshots, 32 * d * run.workers * 3) << algorithm;
@@ -182,11 +182,11 @@ TEST(svrg, applies_no_gradient_that_is_staler_than_allowed) {
       };
       run.go();
       EXPECT_LE(oldest, tau) << algorithm;
-      EXPECT_GE(oldest, std::min<std::uint64_t>(tau, 3)) << algorithm; // the bound is used
+      EXPECT_GE(oldest, std::min<std::uint64_t>(tau, 3)) << algorithm; // staleness reaches the bound
     }
 }
 
-/// Asks for a task, and answers one that it was not given.
+/// Asks for a task, and answers a task that it was not given.
 class confused_worker final : public algorithm {
 public:
   confused_worker(vec x, svrg_label answer) : x_(std::move(x)), answer_(answer) {}
@@ -225,7 +225,7 @@ TEST(svrg, refuses_gradients_of_another_epoch_and_parts_that_nobody_asked_for) {
 
 // -- faults -----------------------------------------------------------------------------------------------------------
 
-/// AsyFPG's master, which looks at its own epochs.
+/// AsyFPG's master. Checks its own epochs.
 class watched_master final : public svrg_master {
 public:
   using svrg_master::svrg_master;
@@ -277,7 +277,7 @@ TEST(svrg, completes_its_epochs_when_master_and_workers_die_at_any_time) {
     quick.detection_s = 0.002;
     quick.interleaving = seed;
     watched_master::epochs = watched_master::wrong = 0;
-    const auto result = simulate(e, quick, {.faults = plan}); // every gradient is added once, or this throws
+    const auto result = simulate(e, quick, {.faults = plan}); // throws unless every gradient is added once
     EXPECT_EQ(result.summary.lost, 6u);
     EXPECT_EQ(result.summary.returned, 6u);
     EXPECT_EQ(watched_master::wrong, 0u) << "seed " << seed;

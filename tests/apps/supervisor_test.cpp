@@ -37,7 +37,7 @@ std::vector<std::string> said(const supervisor::orders& orders) {
   return lines;
 }
 
-/// A launch of processes that do what a test says. Node K can be joined at door "K".
+/// A launch of processes that do as a test says. Node K can be joined at door "K".
 class launch_of : public supervisor {
 public:
   explicit launch_of(std::size_t nodes, std::size_t restarts = 0, double delay_s = 0)
@@ -46,7 +46,7 @@ public:
     begin(0);
   }
 
-  /// All have come, and the run is under way.
+  /// Lets all nodes come, and the run begin.
   launch_of& under_way() {
     on_lead(0, "0", 0);
     for (std::size_t k = 1; k < nodes_; ++k)

@@ -17,10 +17,10 @@ TEST(printable, leaves_nothing_that_a_terminal_acts_on) {
   EXPECT_EQ(printable("a\0b\nc\td\x7f"s), "a\\x00b\\x0ac\\x09d\\x7f");
   EXPECT_EQ(printable("\xc2\x9b"
                       "31m"),
-            "\\xc2\\x9b31m"); // the control sequence introducer in one character
+            "\\xc2\\x9b31m"); // the control sequence introducer as one character
   EXPECT_EQ(printable("\x9b"
                       "31m"),
-            "\\x9b31m"); // and in one byte
+            "\\x9b31m"); // the introducer as one byte
 }
 
 TEST(printable, keeps_what_is_text) {

@@ -52,7 +52,7 @@ TEST_F(file_reading, reads_all_up_to_the_limit) {
 
 TEST_F(file_reading, refuses_a_large_file_before_it_is_read) {
   const auto path = write("");
-  std::filesystem::resize_file(path, std::uint64_t{1} << 40); // has no blocks: reading it would take an hour
+  std::filesystem::resize_file(path, std::uint64_t{1} << 40); // a file without blocks, an hour of reading
   EXPECT_THAT(refusal(errc::bad_data, path, std::uint64_t{1} << 32), HasSubstr("is larger than 4 GiB"));
 }
 
@@ -94,7 +94,7 @@ TEST(read_lines, visits_those_that_end_however_long_the_file_is) {
   read_lines(path, {.noun = {}, .most_bytes = 5}, keep);
   EXPECT_EQ(seen, text);
   std::ofstream{path} << "123456\n";
-  read_lines(path, {.noun = {}, .most_bytes = 5}, keep); // no more was held than comes at a time
+  read_lines(path, {.noun = {}, .most_bytes = 5}, keep); // holds no more than one block at a time
   std::ofstream{path} << "123456";
   EXPECT_THROW(read_lines(path, {.noun = {}, .most_bytes = 5}, keep), error);
   EXPECT_THROW(read_lines(path + "-absent", {.noun = {}, .most_bytes = 5}, keep), error);

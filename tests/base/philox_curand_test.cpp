@@ -1,4 +1,4 @@
-// cuRAND's host generator runs without a GPU: an implementation of Philox that shares nothing with ours.
+// cuRAND's host generator runs without a GPU. It is an implementation of Philox that shares no code with ours.
 #include "gossamer/base/philox.hpp"
 
 #include <gtest/gtest.h>

@@ -49,7 +49,7 @@ TEST(random_stream, shared_purposes_leave_the_rank_out) {
   EXPECT_NE((random_stream{1, 0, purpose::shared_1}.key()), (random_stream{1, 0, purpose::shared_2}.key()));
 }
 
-/// Mean and variance of `draw` over many draws lie within 4.5 standard errors of the theory's.
+/// Expects the mean and variance of `draw` over many draws to lie within 4.5 standard errors of the theory's.
 template <class Draw>
 void expect_moments(Draw draw, double mean, double variance, double fourth_central_moment) {
   constexpr int count = 200'000;

@@ -32,7 +32,7 @@ TEST(vec, writing_a_copy_leaves_the_original) {
   EXPECT_EQ(b[1], a[1]);
 }
 
-// The kernels equal the plain loops bit for bit, also behind the last whole register.
+// The kernels equal the plain loops bit for bit, including the elements behind the last whole register.
 TEST(vec, arithmetic_equals_scalar_loops) {
   buffer_pool pool;
   for (std::size_t size : {0u, 1u, 7u, 16u, 31u, 33u, 1000u}) {
@@ -89,7 +89,7 @@ TEST(squared_distance, is_the_sum_of_squares) {
   EXPECT_EQ(squared_distance(a, b), 13.0);
 }
 
-/// The order of sums as docs/wire-format.md says, written out plainly.
+/// Adds up in the order that docs/wire-format.md prescribes, written out plainly.
 double in_order(const std::vector<double>& terms) {
   if (terms.size() > 4096) {
     std::vector<double> blocks;

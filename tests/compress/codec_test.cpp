@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 const random_stream randomness{1, 0, purpose::quantise};
 
-/// What the errc::bad_packet says that decoding must throw.
+/// Returns the message of the errc::bad_packet that decoding must throw.
 template <class Decode>
 std::string refusal(Decode decode_it) {
   try {

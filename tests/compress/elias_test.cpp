@@ -42,7 +42,7 @@ std::vector<std::byte> written(const code& c, const std::vector<std::uint64_t>& 
   return bytes;
 }
 
-/// The bits of one code in the order in which they are sent.
+/// Returns the bits of one code in the order of sending.
 std::string text_of(const code& c, std::uint64_t n) {
   const auto bytes = written(c, {n});
   std::string text;
@@ -62,7 +62,7 @@ std::string refusal(const code& c, std::span<const std::byte> bytes, std::uint64
   return "accepted";
 }
 
-/// 1 to 3000, numbers of every width, and the largest.
+/// Returns 1 to 3000, numbers of every width, and the largest number.
 std::vector<std::uint64_t> many_numbers() {
   std::vector<std::uint64_t> numbers;
   for (std::uint64_t n = 1; n <= 3000; ++n)
@@ -75,7 +75,7 @@ std::vector<std::uint64_t> many_numbers() {
   return numbers;
 }
 
-// T11
+// T11: codes are read back as they were written.
 TEST(elias, reads_what_it_wrote) {
   const auto numbers = many_numbers();
   for (const auto& c : codes) {

@@ -24,7 +24,7 @@ ranges kept(const codec& c, std::size_t size, std::uint64_t step, const random_s
   return result;
 }
 
-/// How often each element is kept.
+/// Returns how often each element is kept.
 std::vector<int> coverage(const codec& c, std::size_t size, int draws) {
   std::vector<int> times(size);
   for (int step = 0; step < draws; ++step)
@@ -54,7 +54,7 @@ std::string complaint(const std::string& name, std::span<const tensor_shape> ten
   return "accepted";
 }
 
-// T9.
+// T9: all workers draw the same blocks.
 TEST(grbs, draws_alike_on_all_workers_and_anew_each_round) {
   for (const char* name : {"grbs", "grbs:layout=tensor,layer-ratio=2"}) {
     const std::vector<tensor_shape> tensors{{50, 10}, {1, 500}};
@@ -65,7 +65,7 @@ TEST(grbs, draws_alike_on_all_workers_and_anew_each_round) {
   }
 }
 
-// T9.
+// T9: every element has the same probability.
 TEST(grbs, keeps_each_element_equally_often) {
   constexpr int draws = 6000;
   const std::vector<tensor_shape> tensors{{6, 5}, {1, 7}};

@@ -24,7 +24,7 @@ std::vector<std::vector<std::byte>> valid_packets() {
   return result;
 }
 
-/// One damage that a link, a bug or an attacker could do.
+/// Does one damage of a kind that a link, a bug or an attacker could do.
 void damage(std::vector<std::byte>& bytes, random_sequence& random) {
   const auto size = static_cast<std::uint32_t>(bytes.size());
   const auto at = size == 0 ? 0 : random.below(size);

@@ -26,7 +26,7 @@ std::string spec_of(double budget, int bits = 0) {
   return "optimal-p:budget=" + std::to_string(budget) + ",bits=" + std::to_string(bits);
 }
 
-/// min(1, c |v_i|) with sum min(phi, number of v_i that are not 0), by bisection of c.
+/// Returns min(1, c |v_i|), where bisection of c makes the sum min(phi, number of nonzero v_i).
 std::vector<double> probabilities(const vec& v, double phi) {
   std::vector<double> p(v.size());
   const auto sum = [&](double c) {
@@ -54,7 +54,7 @@ std::string refusal(const packet& p) {
   return "accepted";
 }
 
-// T8. The value of an element that is kept is v_i / p_i, which gives its probability away.
+// T8: the value of a kept element is v_i / p_i, so the test can read p_i from it.
 TEST(optimal_p, spends_its_budget_by_water_filling) {
   buffer_pool pool;
   vec v = normal_vector(pool, 60);
@@ -78,7 +78,7 @@ TEST(optimal_p, spends_its_budget_by_water_filling) {
   }
 }
 
-// T8. E |beta|^2 = sum v_i^2 / p_i is that of Lagrange's solution, and no other way to spend as much has less.
+// T8: E |beta|^2 = sum v_i^2 / p_i is that of Lagrange's solution, the least of all with this budget.
 TEST(optimal_p, has_less_variance_than_other_probabilities) {
   buffer_pool pool;
   const vec v = normal_vector(pool, 200);
@@ -93,7 +93,7 @@ TEST(optimal_p, has_less_variance_than_other_probabilities) {
   EXPECT_LT(mean, 0.75 * uniform);
 }
 
-// T61.
+// T61: without a budget, every element that is sent has the largest magnitude.
 TEST(optimal_p, sends_only_the_largest_magnitude_unless_it_has_a_budget) {
   buffer_pool pool;
   for (std::size_t size : {1u, 33u, 1000u}) {

@@ -28,7 +28,7 @@ std::vector<std::byte> written(std::uint64_t bits) {
   return {bytes.bytes().begin(), bytes.bytes().end()};
 }
 
-/// The sentence with which `read` refuses.
+/// Returns the sentence with which `read` refuses.
 std::string refusal(std::span<const std::byte> bytes, std::uint64_t most_elements = packet_most_elements) {
   buffer_pool pool;
   try {
@@ -57,7 +57,7 @@ TEST(packet, reads_what_it_wrote) {
 }
 
 TEST(packet, names_each_fault) {
-  const auto good = written(20); // 8 bytes, a byte each for elements and bits, payload
+  const auto good = written(20); // 8 bytes, one byte each for elements and bits, payload
   const auto with = [&](std::size_t at, int value) {
     auto bytes = good;
     bytes[at] = static_cast<std::byte>(value);

@@ -1,4 +1,4 @@
-// QSGD and TernGrad: closed forms, and that one is a case of the other.
+// QSGD and TernGrad: closed forms, and the equality of TernGrad with one case of QSGD.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -83,7 +83,7 @@ TEST(qsgd, has_the_published_lengths) {
   }
 }
 
-// Vectors that make the bound of the length tight: many small levels, or few large ones.
+// The bound of the length is tight for these vectors: many small levels, or few large ones.
 TEST(qsgd, never_exceeds_its_bound_of_the_length) {
   buffer_pool pool;
   for (const char* code : {"elias-sparse", "elias-dense"})

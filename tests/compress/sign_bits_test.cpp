@@ -38,7 +38,7 @@ words_of random_signs(std::size_t size, std::uint64_t seed) {
 
 int bit_of(const words_of& words, std::size_t i) { return static_cast<int>(words[i / 64] >> (i % 64) & 1); }
 
-/// Everything behind the last element is 0.
+/// True if all bits behind the last element are 0.
 bool is_padded(const words_of& words, std::size_t size) { return size % 64 == 0 || words.back() >> (size % 64) == 0; }
 
 class sign_bits_on : public test::each_instruction_set {};
@@ -92,7 +92,7 @@ TEST_P(sign_bits_on, draw_the_transient_bits_of_their_definition) {
     }
 }
 
-// T43
+// T43: the merge follows its truth table.
 TEST_P(sign_bits_on, merge_by_the_truth_table) {
   for (std::size_t words = 0; words < 20; ++words) {
     const words_of v(words, 0b11110000), w(words, 0b11001100), r(words, 0b10101010);
@@ -126,7 +126,7 @@ TEST(sign_bits, refuse_what_is_not_finite) {
 
 constexpr std::size_t dimension = 200;
 
-/// The signs of some workers: the first ten elements are all +1, the next ten all -1.
+/// Returns the signs of some workers. The first ten elements are all +1, the next ten all -1.
 std::vector<words_of> votes(std::size_t workers) {
   std::vector<words_of> result;
   for (std::size_t m = 0; m < workers; ++m) {
@@ -139,7 +139,7 @@ std::vector<words_of> votes(std::size_t workers) {
   return result;
 }
 
-/// A chain of merges: worker m receives what `weight(m)` says that the workers before it count, and adds its own bit.
+/// Runs a chain of merges. Worker m receives a result that counts `weight(m)` workers, and adds its own bit.
 template <class Weight>
 words_of chain(const std::vector<words_of>& bits, Weight weight, std::uint64_t step) {
   auto merged = bits[0];
@@ -169,7 +169,7 @@ std::vector<double> mean_of_merges(int draws, Merge merge) {
 
 double standard_error(double mean, int draws) { return std::sqrt(mean * (1 - mean) / draws); }
 
-// T44, T45
+// T44 and T45
 TEST(merged_signs, are_on_average_the_mean_of_the_signs) {
   constexpr int draws = 6000;
   for (std::size_t workers : {2u, 3u, 8u}) {
@@ -185,7 +185,7 @@ TEST(merged_signs, are_on_average_the_mean_of_the_signs) {
   }
 }
 
-// T46
+// T46: a merged bit is always the bit of a worker.
 TEST(merged_signs, are_those_of_some_worker) {
   const auto bits = votes(5);
   const auto mean = mean_of(bits);
@@ -200,7 +200,7 @@ TEST(merged_signs, are_those_of_some_worker) {
   }
 }
 
-// A torus merges columns of whole rows: both sides then stand for several workers.
+// Columns of whole rows merge on a torus, so both sides stand for several workers.
 TEST(merged_signs, weigh_both_sides) {
   constexpr int draws = 6000;
   const auto bits = votes(2);
@@ -219,7 +219,7 @@ TEST(merged_signs, weigh_both_sides) {
   }
 }
 
-// T50: the paper prints m where it means the number of contributors; a chain that does not begin at worker 0 tells.
+// T50: the paper prints m for the number of contributors. A chain that does not begin at worker 0 shows the bias.
 TEST(merged_signs, would_be_biased_if_weights_were_ranks) {
   constexpr int draws = 2000;
   const auto bits = votes(4);

@@ -34,7 +34,7 @@ words_of random_signs(std::size_t size, std::uint32_t worker) {
 
 int sign_of(const words_of& words, std::size_t i) { return (words[i / 64] >> (i % 64) & 1) != 0 ? 1 : -1; }
 
-/// k workers whose signs are random, and what they add up to.
+/// k workers with random signs, and the sums of their signs.
 struct crowd {
   crowd(buffer_pool& pool, std::size_t size, std::uint32_t k)
       : sums(pool, random_signs(size, 0), size), expected(size) {
@@ -157,7 +157,7 @@ TEST(sign_sums, survive_the_journey) {
       }
 }
 
-// The expected bits of section 8.0 of the specification, for fair signs: exact binomial sums.
+// The expected bits are those of section 8.0 of the specification, exact binomial sums for fair signs.
 TEST(sign_sums, have_the_expected_length_of_fair_signs_in_elias_code) {
   buffer_pool pool;
   constexpr std::size_t size = 50'000;
@@ -246,7 +246,7 @@ TEST_F(sign_sum_packet, is_refused_when_a_sum_is_impossible) {
     std::ranges::fill(fixed.payload.bytes().first(24), value);
     EXPECT_EQ(refusal(fixed), value == std::byte{0} ? "accepted" : "packet holds a sum that 5 signs cannot have");
   }
-  // Elias: ranks 1 to 6 are the counts 3, 2, 4, 1, 5, 0; rank 7 is none.
+  // Elias: ranks 1 to 6 are the counts 3, 2, 4, 1, 5, 0. Rank 7 has no count.
   for (std::uint64_t rank = 1; rank <= 9; ++rank) {
     const auto zeros = static_cast<std::uint64_t>(std::bit_width(rank)) - 1;
     const auto code = (std::uint64_t{1} | (rank & ((1u << zeros) - 1)) << 1) << zeros; // zeros, one, low bits of rank
@@ -268,7 +268,7 @@ TEST_F(sign_sum_packet, has_one_written_form_however_it_is_damaged) {
       p.payload.data()[random.below(static_cast<std::uint32_t>(p.payload.size()))] ^=
           static_cast<std::byte>(1u << random.below(8));
     if (p.bits % 8 != 0)
-      p.payload.bytes().back() &= static_cast<std::byte>((1u << p.bits % 8) - 1); // what `read` makes sure of
+      p.payload.bytes().back() &= static_cast<std::byte>((1u << p.bits % 8) - 1); // clears the bits that `read` checks
     try {
       const auto again = sign_sums::decode(p, 9, 5).encode(code);
       ASSERT_EQ(again.bits, p.bits);

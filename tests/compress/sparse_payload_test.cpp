@@ -1,4 +1,4 @@
-// random-p, random-k and what is common to all codecs that send some elements only.
+// random-p, random-k and the common format of all sparse codecs.
 #include "gossamer/compress/codec.hpp"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ const random_stream randomness{5, 2, purpose::sparse};
 
 vec ones(buffer_pool& pool, std::size_t size) { return {pool, std::vector<float>(size, 1.0f)}; }
 
-/// Which elements of a vector of ones survive.
+/// Returns the elements of a vector of ones that survive.
 std::vector<bool> mask(const codec& c, std::size_t size, std::uint64_t step, const random_stream& random = randomness) {
   buffer_pool pool;
   const auto v = decode(c.encode(ones(pool, size), random, step));
@@ -134,7 +134,7 @@ TEST(sparsifiers, refuse_places_that_no_encoder_sends) {
   buffer_pool pool;
   const auto with = [&](auto change) {
     auto p = make_codec("random-k:k=3")->encode(ones(pool, 200), randomness, 0);
-    const std::uint32_t places = 10 | 20 << 8 | 199 << 16; // a byte each
+    const std::uint32_t places = 10 | 20 << 8 | 199 << 16; // one byte each
     std::memcpy(p.payload.data() + 12, &places, 3);
     change(p);
     return refusal(p);

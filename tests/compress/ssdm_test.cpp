@@ -76,7 +76,7 @@ TEST(ssdm, has_the_error_of_its_formula) {
   }
 }
 
-/// |s - s1|^2 / |s1|^2 on average, where s1 is the mean of the workers' vectors and s is what a ring makes of it that
+/// Returns |s - s1|^2 / |s1|^2 on average. s1 is the mean of the workers' vectors, and s the result of a ring that
 /// compresses each partial sum again: w <- Q(w + v), segment by segment.
 double deviation_of_cascade(std::size_t workers) {
   buffer_pool pool;
@@ -110,7 +110,7 @@ double deviation_of_cascade(std::size_t workers) {
   return deviation / sum_of_squares(mean.view());
 }
 
-// T51: each hop multiplies the energy by about the elements of a segment, so that cascading compression fails.
+// T51: each hop multiplies the energy by about the elements of a segment, so cascading compression fails.
 TEST(ssdm, explodes_when_sums_are_compressed_hop_by_hop) {
   const double of_3 = deviation_of_cascade(3), of_8 = deviation_of_cascade(8);
   EXPECT_GT(of_3, 1e3);

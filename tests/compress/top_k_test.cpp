@@ -13,7 +13,7 @@ namespace {
 
 const random_stream randomness{5, 2, purpose::sparse};
 
-/// The definition, by sorting.
+/// Returns the definition's result, by sorting.
 vec kept(buffer_pool& pool, const vec& v, std::size_t k) {
   std::vector<std::size_t> order(v.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -59,7 +59,7 @@ TEST(top_k, keeps_the_first_among_equals) {
   }
 }
 
-// Neighbouring floats, in all octaves: no two of them are mistaken for each other.
+// Neighbouring floats of all octaves are never mistaken for each other.
 TEST(top_k, tells_neighbouring_floats_apart) {
   buffer_pool pool;
   vec v{pool, 600};
@@ -82,7 +82,7 @@ TEST(top_k, keeps_the_ends_of_the_range) {
     expect_definition(v, k);
 }
 
-// T10.
+// T10: the error stays below the relative error.
 TEST(top_k, loses_no_more_than_its_share) {
   buffer_pool pool;
   for (const char* name : {"top-k", "top-k:fraction=0.3", "top-k:k=7"}) {

@@ -33,7 +33,7 @@ float scale_of(const packet& p) {
   return delta;
 }
 
-/// Bit j of the code of element i is bit b i + j behind the scale.
+/// Returns the code of element i. Its bit j is bit b i + j behind the scale.
 std::uint32_t code_at(const packet& p, std::size_t i) {
   std::uint32_t code = 0;
   for (std::size_t j = 0; j < p.parameter; ++j) {
@@ -43,7 +43,7 @@ std::uint32_t code_at(const packet& p, std::size_t i) {
   return code;
 }
 
-/// The integer k of element i.
+/// Returns the integer k of element i.
 int rounded(float v, float delta, int bits, std::uint64_t step, std::uint64_t i) {
   const float inverse = (bits == 1 ? 0.5f : 1.0f) / delta;
   float y = v * inverse;
@@ -109,8 +109,7 @@ TEST_P(uniform_on, equals_its_definition_at_the_ends_of_the_range) {
 INSTANTIATE_TEST_SUITE_P(instruction_set, uniform_on, testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
                          [](const auto& instance) { return hwy::TargetName(instance.param); });
 
-// T6. The rounding of v / delta may cost the largest element one level, but never gain it one: that
-// would wrap.
+// T6: the rounding of v / delta may cost the largest element one level, but never gain it one, which would wrap.
 TEST(uniform, never_wraps_the_largest_element) {
   buffer_pool pool;
   random_sequence random{{4, 0, purpose::synthetic}, 0};
@@ -159,7 +158,7 @@ TEST(uniform, sends_zero_and_what_is_too_small_in_32_bits) {
   }
 }
 
-// T2: the exact error of section 3 of the paper, by which theorems are stated.
+// T2: the exact error of section 3 of the paper, in which theorems are stated.
 TEST(uniform, has_the_error_of_its_formula) {
   buffer_pool pool;
   const vec v = random_vector(pool, 1000);

@@ -1,4 +1,4 @@
-// Bytes on the wire are a promise; these are the ones that are kept.
+// The bytes on the wire, which are a promise, compared with golden files.
 #include "gossamer/compress/codec.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 const random_stream randomness{2026, 1, purpose::quantise};
 
-/// The vector of every golden file: a ramp with a zero, of a size that fills no register.
+/// Returns the vector of every golden file: a ramp with a zero, of a size that fills no register.
 vec ramp(buffer_pool& pool) {
   vec v{pool, 37};
   const auto values = v.overwrite();
@@ -35,7 +35,7 @@ TEST(wire_format, has_not_changed) {
                       write(make_codec("uniform")->encode(vec{pool, 37}, randomness, 7)).bytes());
 }
 
-/// The text of the fenced block that follows `heading` in docs/wire-format.md.
+/// Returns the text of the fenced block that follows `heading` in docs/wire-format.md.
 std::string block_after(const std::string& heading) {
   const auto text = test::read_text(std::filesystem::path{GOSSAMER_SOURCE_DIR} / "docs/wire-format.md");
   const auto begin = text.find("```\n", text.find(heading)) + 4;

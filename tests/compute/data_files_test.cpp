@@ -109,11 +109,11 @@ TEST(gzip, reports_where_it_is_truncated_or_corrupt) {
                 HasSubstr("t10k-images-idx3-ubyte.gz' is truncated: its gzip stream goes on after byte "
                           + std::to_string(size)));
   auto corrupt = packed;
-  corrupt[corrupt.size() - 8] ^= 1; // the checksum
+  corrupt[corrupt.size() - 8] ^= 1; // damages the checksum
   EXPECT_THAT(tiny_mnist{}.error_with("t10k-images-idx3-ubyte.gz", corrupt),
               AllOf(HasSubstr("corrupt gzip data"), HasSubstr("incorrect data check")));
   EXPECT_THAT(tiny_mnist{}.error_with("t10k-images-idx3-ubyte.gz", packed + "tail"),
-              HasSubstr("byte " + std::to_string(packed.size() + 2))); // the size of its magic number
+              HasSubstr("byte " + std::to_string(packed.size() + 2))); // behind the tail's magic number
 }
 
 TEST(gzip, a_flipped_bit_is_an_error_or_without_effect) {
@@ -144,7 +144,7 @@ std::string with_limit(const std::string& spec, std::uint64_t bytes) {
   return text.str();
 }
 
-/// The error of loading with a limit on the size of files.
+/// Returns the error of loading with a limit on the size of files.
 std::string error_with_limit(const std::string& spec, std::uint64_t most_file_bytes) {
   try {
     load_data(with_limit(spec, most_file_bytes), 1);
@@ -202,7 +202,7 @@ TEST(cifar10, joins_the_batches_and_standardises_each_channel) {
   };
   EXPECT_THAT(channel(split.train, 0, 0), Each(testing::FloatNear(-1, 1e-5f)));
   EXPECT_THAT(channel(split.train, 1, 0), Each(testing::FloatNear(1, 1e-5f)));
-  EXPECT_THAT(channel(split.train, 0, 1), Each(testing::FloatNear(0, 1e-5f))); // constant
+  EXPECT_THAT(channel(split.train, 0, 1), Each(testing::FloatNear(0, 1e-5f))); // a constant channel
   EXPECT_THAT(channel(split.test, 0, 0), Each(testing::FloatNear(0, 1e-5f)));
   EXPECT_THAT(channel(split.test, 0, 2), Each(testing::FloatNear(3, 1e-5f)));
 }
@@ -228,7 +228,7 @@ std::vector<std::string> roles_of(const data_files& files) {
   return roles;
 }
 
-/// Reads the files of a set from where nothing of their names is left.
+/// Expects a set to load from a folder in which its files have other names.
 void expect_loads_from_elsewhere(const std::string& spec) {
   SCOPED_TRACE(spec);
   const scratch_folder other;

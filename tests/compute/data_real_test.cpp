@@ -67,7 +67,7 @@ TEST(real_data, cifar10_has_its_published_counts) {
   const auto folder = data_folder();
   GOSSAMER_NEEDS_DATA(folder);
   const scratch_folder one_batch;
-  for (const char* name : {"data_batch_1.bin.gz", "data_batch_2.bin.gz"}) // the second plays the test part
+  for (const char* name : {"data_batch_1.bin.gz", "data_batch_2.bin.gz"}) // the second stands in for the test part
     std::filesystem::create_symlink(*folder / "cifar10" / name,
                                     one_batch.path() + (name[11] == '1' ? "/data_batch_1.bin" : "/test_batch.bin"));
   const auto split = load_data("cifar10:dir=" + one_batch.path(), 1);

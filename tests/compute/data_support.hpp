@@ -16,16 +16,16 @@ namespace gossamer::compute {
 using test::gzipped;
 using test::scratch_folder;
 
-/// The message of the error that loading must end with.
+/// Returns the message of the error that loading must end with.
 std::string load_error(errc code, const std::string& spec);
 
-/// The features of a sample, zeros included.
+/// Returns the features of a sample, zeros included.
 std::vector<float> dense_row(const dataset& data, std::size_t i);
 
-/// What all data sets promise: sizes that agree, labels and columns in range, finite numbers.
+/// Expects the promises of all data sets: sizes that agree, labels and columns in range, finite numbers.
 void expect_consistent(const data_split& split);
 
-/// Both parts hold the same samples and targets, to the bit.
+/// Expects both parts to hold the same samples and targets, to the bit.
 void expect_alike(const data_split& a, const data_split& b);
 
 } // namespace gossamer::compute

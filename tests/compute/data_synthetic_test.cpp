@@ -86,7 +86,7 @@ TEST(digits, show_ink_on_an_empty_margin) {
     double ink = 0;
     for (const float pixel : picture)
       ink += pixel;
-    EXPECT_GT(ink, 15) << i; // the shortest stroke with the thinnest pen
+    EXPECT_GT(ink, 15) << i; // the ink of the shortest stroke with the thinnest pen
     EXPECT_LT(ink, 250) << i;
     EXPECT_EQ(picture.front() + picture.back(), 0) << i;
   }
@@ -105,7 +105,7 @@ TEST(digits, of_one_class_are_nearer_to_each_other_than_to_others) {
     right += std::ranges::min_element(distances) - distances.begin() == std::ptrdiff_t(data.label(i)) ? 1 : 0;
   }
   EXPECT_GT(right, 2000 * 0.5);
-  EXPECT_LT(right, 2000 * 0.9); // not so easy that any model learns it
+  EXPECT_LT(right, 2000 * 0.9); // a simple model does not learn it all
 }
 
 TEST(digits, without_distortion_and_noise_differ_in_style_and_pen_alone) {
@@ -126,8 +126,7 @@ TEST(logistic, has_rows_with_the_promised_covariance) {
         sum += x;
         squares += double{x} * x;
       }
-    // An entry is N(0, 20 / stored) with probability stored / 20: variance 1, fourth moment 3 * 20
-    // / stored.
+    // An entry is N(0, 20 / stored) with probability stored / 20: variance 1, fourth moment 3 * 20 / stored.
     const double count = 20.0 * double(data.samples);
     EXPECT_NEAR(sum / count, 0, 4.5 * std::sqrt(1 / count));
     EXPECT_NEAR(squares / count, 1, 4.5 * std::sqrt((60 / stored - 1) / count));
@@ -135,8 +134,7 @@ TEST(logistic, has_rows_with_the_promised_covariance) {
 }
 
 TEST(logistic, can_be_separated_by_a_plane_without_noise) {
-  // The perceptron ends after (radius / margin)^2 mistakes when there is such a plane, and never
-  // otherwise.
+  // The perceptron ends after (radius / margin)^2 mistakes if there is such a plane, and never otherwise.
   const auto data = load_data("logistic:samples=50,features=5,noise=0", 1).train;
   std::vector<float> w(5);
   bool wrong = true;

@@ -1,4 +1,4 @@
-// Text formats: LIBSVM and CSV, and what their labels mean.
+// Text formats: LIBSVM and CSV, and the meaning of their labels.
 #include <algorithm>
 #include <numeric>
 

@@ -36,7 +36,7 @@ std::string mappings() {
 
 class mapped_vector : public testing::Test {
 protected:
-  /// Whether this process has mapped a file that lies here.
+  /// True if this process has mapped a file of this folder.
   bool maps_a_file() const { return mappings().find(folder_.path()) != std::string::npos; }
 
   test::scratch_folder folder_;

@@ -16,8 +16,7 @@ struct shape {
   std::size_t rows, columns, depth;
 };
 
-// Around the widths of registers (4, 8, 16), of Eigen's tiles (12, 24, 48) and of our blocks (192,
-// 256).
+// Sizes around the widths of registers (4, 8, 16), of Eigen's tiles (12, 24, 48) and of our blocks (192, 256).
 const std::vector<shape> shapes = [] {
   std::vector<shape> all;
   for (std::size_t rows : {0u, 1u, 2u, 5u, 33u})
@@ -36,7 +35,7 @@ std::vector<float> random_values(std::size_t size, std::uint64_t step) {
   return values;
 }
 
-/// Element (i, j) of a stored matrix that is to be read transposed or not.
+/// Returns element (i, j) of a stored matrix that is read transposed or not.
 double element(const std::vector<float>& m, std::size_t i, std::size_t j, std::size_t rows, std::size_t columns,
                bool transposed) {
   return static_cast<double>(transposed ? m[j * rows + i] : m[i * columns + j]);

@@ -15,7 +15,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Three samples of two features.
+/// Returns three samples of two features.
 dataset rows(std::size_t classes) {
   return {.samples = 3,
           .features = 2,

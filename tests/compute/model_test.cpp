@@ -29,7 +29,7 @@ std::vector<float> gradient_at(model& m, std::span<const float> x, const dataset
   return gradient;
 }
 
-/// The objective after plain gradient descent on all samples.
+/// Returns the objective after plain gradient descent on all samples.
 evaluation train(std::string_view text, const dataset& data, int steps, float lr, std::string_view optimiser = "sgd") {
   const auto m = make_model(text, data);
   const auto descent = make_optimiser(optimiser);
@@ -188,7 +188,7 @@ TEST(mlp, begins_with_the_variance_of_he) {
   EXPECT_NEAR(mean, 0, 4.5 * std::sqrt(variance / count));
   EXPECT_NEAR(square, variance, 4.5 * std::sqrt(2.0 / count) * variance);
   EXPECT_THAT(std::vector<float>(x.begin() + count, x.begin() + count + 50),
-              testing::Each(0.0f)); // the bias
+              testing::Each(0.0f)); // the biases are 0
   EXPECT_NE(x[0], x[count + 50]);
 }
 
@@ -227,7 +227,7 @@ TEST(training, of_a_lasso_meets_its_optimality_conditions) {
   EXPECT_GT(zeros, 0u);
 }
 
-/// Four clouds at (+-1, +-1); the class is the sign of the product.
+/// Returns four clouds at (+-1, +-1). The class is the sign of the product.
 dataset exclusive_or() {
   dataset data;
   data.samples = 200;

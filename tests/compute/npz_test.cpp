@@ -70,7 +70,7 @@ std::string bytes_of_all(Numbers... numbers) {
   return bytes;
 }
 
-/// A .npy file of version 2.0.
+/// Returns a .npy file of version 2.0.
 std::string npy(const std::string& header, const std::string& elements, char major = 2) {
   return "\x93NUMPY" + std::string{major, '\0'} + bytes_of_all(static_cast<std::uint32_t>(header.size())) + header
          + elements;
@@ -251,7 +251,7 @@ TEST(npz, is_bounded_before_anything_is_unpacked) {
   EXPECT_THAT(bomb.error_with({.most_arrays = 1}), HasSubstr("it holds 2 arrays; allowed: 1"));
 }
 
-/// A file without a disk, for thousands of versions of it.
+/// A file in memory, fast enough for thousands of versions.
 class memory_file {
 public:
   memory_file() : file_(memfd_create("npz", MFD_CLOEXEC)) {}

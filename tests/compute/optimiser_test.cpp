@@ -13,7 +13,7 @@ namespace {
 
 constexpr float lr = 0.1f;
 
-/// A few coordinates more than whole registers, all different.
+/// Returns some more coordinates than whole registers, all different.
 vec example(buffer_pool& pool, float slope, std::size_t size = 35) {
   vec v{pool, size};
   auto values = v.mutate();
@@ -22,7 +22,7 @@ vec example(buffer_pool& pool, float slope, std::size_t size = 35) {
   return v;
 }
 
-/// One coordinate of an optimiser, in double precision.
+/// A step of one coordinate, in double precision.
 using scalar_step = std::function<void(double& x, double g)>;
 
 std::map<std::string, std::function<scalar_step()>> recursions() {
@@ -126,8 +126,6 @@ TEST(optimiser, direction_is_what_a_step_subtracts_bit_for_bit) {
   }
 }
 
-// What a coordinate becomes must not depend on whether it sits in a whole register or behind the
-// last one.
 TEST(optimiser, decays_the_weights_of_the_point_that_it_is_told) {
   buffer_pool pool;
   for (const char* text :
@@ -149,6 +147,7 @@ TEST(optimiser, decays_the_weights_of_the_point_that_it_is_told) {
   }
 }
 
+// A coordinate must not depend on whether it sits in a whole register or behind the last one.
 TEST(optimiser, treats_every_place_alike) {
   buffer_pool pool;
   for (const auto& [name, recursion] : recursions())

@@ -46,7 +46,7 @@ TEST(partition, laws_hold_for_all_of_them) {
           ASSERT_FALSE(shard.empty()) << text << " " << samples << " " << workers;
           all.insert(all.end(), shard.begin(), shard.end());
         }
-        std::ranges::sort(all); // disjoint and complete
+        std::ranges::sort(all); // the shards are disjoint and complete
         std::vector<std::uint32_t> expected(samples);
         std::iota(expected.begin(), expected.end(), 0u);
         ASSERT_EQ(all, expected) << text << " " << samples << " " << workers;
@@ -70,7 +70,7 @@ TEST(partition, iid_sizes_differ_by_at_most_one) {
 
 TEST(partition, label_gives_each_worker_few_classes) {
   const auto data = labelled(1000, 10);
-  for (const auto& shard : deal("label", data, 5, 1)) { // 10 runs of 100: one class each
+  for (const auto& shard : deal("label", data, 5, 1)) { // two of 10 runs, of 100 samples and one class each
     EXPECT_EQ(shard.size(), 200u);
     EXPECT_LE(classes_of(data, shard).size(), 2u);
   }

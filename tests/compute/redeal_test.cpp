@@ -34,7 +34,7 @@ ranks up_to(std::uint32_t end, std::uint32_t begin = 0) {
   return result;
 }
 
-/// Each of 0 .. end - 1 with this probability, and at least one.
+/// Draws each of 0 .. end - 1 with this probability, and at least one.
 ranks some_of(std::uint32_t end, float probability, random_sequence& random) {
   ranks result;
   for (const auto i : up_to(end))
@@ -99,7 +99,7 @@ TEST(redeal, moves_only_the_samples_of_who_left_or_came) {
 }
 
 TEST(redeal, moves_as_little_where_a_few_of_many_are_left) {
-  const auto first = even(6000, 5000); // most lists have neither of the two in their first 1024 rounds
+  const auto first = even(6000, 5000); // most lists name neither member in their first 1024 rounds
   const auto alone = owners(redeal(first, seed, ranks{7}), 6000);
   EXPECT_THAT(alone, testing::Each(7u));
   const auto both = redeal(first, seed, ranks{7, 4000});
@@ -127,7 +127,7 @@ TEST(redeal, depends_on_who_is_there_and_on_the_seed_alone) {
   EXPECT_NE(redeal(first, seed, ranks{0, 2, 5}), redeal(first, seed + 1, ranks{0, 2, 5}));
 }
 
-/// Five standard deviations of a binomial count: one false alarm in a million numbers.
+/// Allows five standard deviations of a binomial count: one false alarm in a million numbers.
 void expect_share(std::size_t count, double of, double share) {
   EXPECT_NEAR(double(count), of * share, 5 * std::sqrt(of * share * (1 - share)));
 }
@@ -138,7 +138,7 @@ TEST(redeal, spreads_the_samples_of_the_lost_evenly) {
   const auto dealt = redeal(first, seed, members);
   for (const auto i : members)
     expect_share(dealt[i].size() - first[i].size(), 4 * 3000, 1.0 / 12);
-  // Those of each of the lost alone, too: they do not go to one neighbour.
+  // The samples of a single lost worker spread evenly, too: they do not all go to one neighbour.
   const auto owner_of = owners(dealt, 48'000);
   for (const auto i : members)
     expect_share(
@@ -152,7 +152,7 @@ TEST(redeal, gives_newcomers_equal_shares) {
     const auto dealt = redeal(first, seed, up_to(all));
     for (std::uint32_t i = 0; i < all; ++i)
       expect_share(dealt[i].size(), 48'000, 1.0 / all);
-    const auto left = redeal(first, seed, up_to(all, 4)); // and when workers of the start are lost beside them
+    const auto left = redeal(first, seed, up_to(all, 4)); // with some of the first workers lost
     for (std::uint32_t i = 4; i < all; ++i)
       expect_share(left[i].size(), 48'000, 1.0 / (all - 4));
   }

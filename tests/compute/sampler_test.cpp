@@ -72,7 +72,7 @@ TEST(sampler, reaches_far_steps) {
   EXPECT_TRUE(std::ranges::all_of(far, [](auto i) { return i >= 100 && i < 103; }));
 }
 
-/// A shard with gaps, in no order.
+/// Returns a shard with gaps, in no order.
 indices scattered(std::size_t size) {
   indices shard = shard_of(size);
   for (auto& i : shard)
@@ -81,7 +81,7 @@ indices scattered(std::size_t size) {
   return shard;
 }
 
-/// The places that the samples of an epoch have in the ascending shard.
+/// Returns the places of an epoch's samples in the ascending shard.
 indices places_of_epoch(std::size_t size, std::size_t block, std::uint64_t epoch, std::uint64_t seed = 1) {
   auto ascending = scattered(size);
   std::ranges::sort(ascending);

@@ -23,7 +23,7 @@ TEST(schedule, steps_fall_at_their_epochs) {
   EXPECT_EQ(factor(text, 30), 0.1);
   EXPECT_EQ(factor(text, 59.999), 0.1);
   EXPECT_DOUBLE_EQ(factor(text, 60), 0.01);
-  EXPECT_DOUBLE_EQ(factor("steps:at=60+30,factor=0.1", 45), 0.1); // in any order
+  EXPECT_DOUBLE_EQ(factor("steps:at=60+30,factor=0.1", 45), 0.1); // times may come in any order
 }
 
 TEST(schedule, cosine_warms_up_and_comes_down) {
@@ -34,7 +34,7 @@ TEST(schedule, cosine_warms_up_and_comes_down) {
   EXPECT_NEAR(factor(text, 8, 20), 0.5 * (1 + std::sqrt(0.5)), 1e-15);
   EXPECT_NEAR(factor(text, 12, 20), 0.5, 1e-15);
   EXPECT_EQ(factor(text, 20, 20), 0);
-  EXPECT_EQ(factor(text, 25, 20), 0); // behind the plan
+  EXPECT_EQ(factor(text, 25, 20), 0); // after the plan
 }
 
 TEST(schedule, cosine_takes_extreme_warm_ups) {

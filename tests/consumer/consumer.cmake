@@ -1,4 +1,4 @@
-# Installs the build, and builds and runs the project in this folder against what was installed. Called with BUILD (the
+# Installs the build, and builds and runs the project in this folder against the installation. Called with BUILD (the
 # build folder), SCRATCH, GENERATOR, COMPILER, BUILD_TYPE and FLAGS.
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -61,5 +61,16 @@ if(NOT events GREATER 100)
 endif()
 execute_process(COMMAND ${gossip} train --algorithm occasional-gosip RESULT_VARIABLE result ERROR_VARIABLE output)
 expect_in_output("^occasional_gossip: unknown algorithm 'occasional-gosip'; did you mean 'occasional-gossip'")
+
+run(${build}/examples/codec_error top-k:ratio=0.1 1000)
+expect_in_output("top-k:.*bits an element")
+run(${build}/examples/barbell 8 ${SCRATCH}/barbell.txt)
+expect_in_output("differences shrink by 0\\.9")
+run(${gossip} simulate ${settings} --workers 8 --topology file:path=${SCRATCH}/barbell.txt --out ${SCRATCH}/barbell)
+expect_summary(barbell test_accuracy GREATER 0.5)
+run(${build}/examples/survives_losses)
+expect_in_output("2 workers lost")
+run(${build}/examples/embedded_run)
+expect_in_output("epoch +4\\.00: loss")
 
 run(${prefix}/bin/gossamer --version)

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-// What codecs on GPUs are tried with, on the processor (host_twin_test.cpp) and on a GPU (gpu_test.cpp).
+// Cases for codecs on GPUs, run on the processor (host_twin_test.cpp) and on a GPU (gpu_test.cpp).
 namespace gossamer::test {
 
 inline const random_stream codec_randomness{11, 3, purpose::quantise};
 
-/// Every codec that has a form for GPUs, with the parameters that take other paths.
+/// Returns every codec that has a form for GPUs, with the parameters that take other paths.
 inline std::vector<std::string> device_specs() {
   std::vector<std::string> specs;
   for (int bits = 1; bits <= 16; ++bits)
@@ -52,7 +52,7 @@ inline std::vector<std::string> device_specs() {
   return specs;
 }
 
-/// Codecs that have none.
+/// Codecs that have no form for GPUs.
 inline constexpr std::array host_specs{
     "identity", "thresholds",  "fixed-grid", "qsgd:code=elias-dense", "optimal-p:budget=9,bits=5",
     "random-p", "random-k:k=5"};
@@ -70,7 +70,7 @@ inline std::vector<float> normal_values(std::size_t size, float scale = 1) {
   return values;
 }
 
-/// Sizes around everything that kernels take at once, and the numbers that are special.
+/// Returns inputs of sizes around all sizes of pieces in kernels, and of special numbers.
 inline std::vector<codec_input> codec_inputs() {
   std::vector<codec_input> result;
   for (std::size_t size :
@@ -99,7 +99,7 @@ inline std::vector<codec_input> codec_inputs() {
   return result;
 }
 
-/// Bytes and all; says where they differ.
+/// Compares packets byte for byte. Returns the first difference, or an empty text.
 inline std::string difference(const compress::packet& a, const compress::packet& b) {
   if (a.codec != b.codec || a.parameter != b.parameter || a.elements != b.elements || a.bits != b.bits)
     return "headers differ: bits " + std::to_string(a.bits) + " and " + std::to_string(b.bits);
@@ -113,7 +113,7 @@ inline std::string difference(const compress::packet& a, const compress::packet&
   return "";
 }
 
-/// y + a * decode(p) on the processor.
+/// Returns y + a * decode(p), computed on the processor.
 inline std::vector<float> decoded_sum(const compress::packet& p, float a, const std::vector<float>& y) {
   buffer_pool pool;
   vec sum{pool, y};

@@ -4,12 +4,12 @@
 
 #include "cuda/codec_cases.hpp"
 
-// The promises of codecs on GPUs, for a `Backend` that is one or stands in for one:
+// The promises of codecs on GPUs. A `Backend` is a GPU, or stands in for one:
 //     packet encode(spec, v, offset, step)        v begins `offset` floats behind an aligned address
 //     vector<float> decode_add(p, a, y, offset)
 namespace gossamer::test {
 
-/// For test suites over specs.
+/// Names the cases of test suites over specs.
 inline std::string spec_as_name(const testing::TestParamInfo<std::string>& instance) {
   auto name = instance.param;
   std::ranges::replace_if(
@@ -37,7 +37,7 @@ void expect_sums_of_the_processor(Backend& backend, const std::string& spec, con
   ASSERT_EQ(backend.decode_add(p, 0.3f, y, offset), decoded_sum(p, 0.3f, y));
 }
 
-/// What encoding on the processor throws.
+/// Returns the error of encoding on the processor.
 inline std::string refusal(const std::string& spec, const std::vector<float>& values) {
   buffer_pool pool;
   try {
@@ -71,7 +71,7 @@ void expect_refusals_of_the_processor(Backend& backend, const std::string& spec)
     }
 }
 
-/// A damaged packet is refused before y is touched.
+/// Expects a damaged packet to be refused before y is touched.
 template <class Backend>
 void expect_refused_packet(Backend& backend, compress::packet p, std::size_t elements, const std::string& expected) {
   try {

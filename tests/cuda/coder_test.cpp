@@ -1,4 +1,4 @@
-// Vectors encoded and decoded where they are, on a GPU that the processor stands in for.
+// Vectors encoded and decoded in place, on a GPU that the processor stands in for.
 #include "gossamer/compress/cuda/detail/coder_on.hpp"
 
 #include <gmock/gmock.h>

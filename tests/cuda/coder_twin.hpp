@@ -6,14 +6,14 @@
 
 #include "cuda/codec_twin.hpp"
 
-// The promises of coders of vectors on GPUs, for a `Device` that is one or stands in for one:
+// The promises of coders of vectors on GPUs. A `Device` is a GPU, or stands in for one:
 //     vec on_device(const vec& v)
 //     const compress::coder& coder()
 namespace gossamer::test {
 
 inline bool is_on_device(const vec& v) { return v.remote() && v.remote()->on_device() != nullptr; }
 
-/// The coder as what codec_twin.hpp asks for. (`offset` means nothing to a vec.)
+/// Adapts the coder to the `Backend` of codec_twin.hpp. (`offset` means nothing to a vec.)
 template <class Device>
 struct coder_backend {
   Device& device;
@@ -71,7 +71,7 @@ void expect_coder_of_the_processor(Device& device, const std::string& spec) {
   expect_refusal_of_the_processor(backend, spec, values);
 }
 
-/// Everything that may be done with a decoded vector, beside the sums above.
+/// Tries all operations on a decoded vector except the sums above.
 template <class Device>
 void expect_decoded_vectors_of_the_processor(Device& device, const std::string& spec) {
   buffer_pool pool;
@@ -114,7 +114,7 @@ void expect_decoded_vectors_of_the_processor(Device& device, const std::string& 
   }
 }
 
-/// Codecs that say which elements they keep.
+/// Returns codecs that tell which elements they keep.
 inline std::vector<std::string> linear_specs() {
   return {"identity",
           "grbs:ratio=3",
@@ -125,14 +125,14 @@ inline std::vector<std::string> linear_specs() {
           "random-p:indices=seed"};
 }
 
-/// Of equal bits, or both NaN.
+/// True if the bits are equal, or both are NaN.
 inline bool identical(const vec& a, const vec& b) {
   return std::ranges::equal(a.view(), b.view(), [](float x, float y) {
     return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y) || (std::isnan(x) && std::isnan(y));
   });
 }
 
-/// v without what is kept of it, and that times 0.3 added to v.
+/// The kept elements of v, v without them, and v plus 0.3 times them.
 struct parts_of_vec {
   vec values, rest, sum;
 };
@@ -182,7 +182,7 @@ void expect_selections_of_the_processor(Device& device, const std::string& spec)
   }
 }
 
-/// A damaged packet is refused, at the latest when the vector is first used, whoever uses it.
+/// Expects a damaged packet to be refused, at the latest when any reader first uses the vector.
 template <class Device>
 void expect_damaged_vectors_refused(Device& device) {
   coder_backend<Device> backend{device};

@@ -23,7 +23,7 @@ TEST(curand, gives_kernels_the_numbers_of_the_processor) {
                                                   static_cast<unsigned>(step), static_cast<unsigned>(step >> 32)},
                                             uint2{key[0], key[1]});
     if (group >> 62 != 0)
-      continue; // 4 * group is no number of an element
+      continue; // 4 * group is not the number of an element
     EXPECT_EQ(stream.word(step, 4 * group), words.x);
     EXPECT_EQ(stream.word(step, 4 * group + 1), words.y);
     EXPECT_EQ(stream.word(step, 4 * group + 2), words.z);

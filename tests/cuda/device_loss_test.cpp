@@ -1,5 +1,5 @@
-// Real actors in real threads with workers on a GPU, whose kernels are run thread by thread on the processor: they
-// train beside workers without one, and when the GPU is lost, at whatever moment, the others go on without them.
+// Real actors in real threads with workers on a GPU, whose kernels run thread by thread on the processor. The workers
+// train beside workers without a GPU, and when the GPU is lost, at any moment, the others go on without them.
 #include "gossamer/actors/real_time/local_world.hpp"
 #include "gossamer/actors/simulated/simulated_world.hpp"
 
@@ -30,7 +30,7 @@ std::shared_ptr<experiment> small_run(const std::string& algorithm, std::uint64_
 
 class workers_on_a_device : public testing::TestWithParam<const char*> {};
 
-/// Two workers with a device and two without one.
+/// Prepares a run of two workers with a device and two without one.
 std::shared_ptr<experiment> mixed_run(const std::string& algorithm) {
   const auto e = small_run(algorithm, 60);
   const auto device = on_host_engine(*e, host_engine{{.threads = 32}, 1, 0});
@@ -47,15 +47,15 @@ TEST_P(workers_on_a_device, train_beside_workers_on_the_processor) {
   EXPECT_TRUE(std::isfinite(summary.final.train_loss));
 }
 
-/// In the world in which threads do not decide how stale gradients are.
+/// Threads do not decide the staleness of gradients in the simulated world.
 TEST_P(workers_on_a_device, learn_beside_workers_on_the_processor) {
   const auto summary = actors::simulate(mixed_run(GetParam()), {}).summary;
   EXPECT_EQ(summary.end, actors::run_end::planned);
   EXPECT_GT(summary.final.test_accuracy, 0.8);
 }
 
-/// The loss is found by whoever works on the device next: the compute actor, the worker that encodes, decodes, updates
-/// or saves its state, or the evaluation, which is on the device of worker 0.
+/// The next user of the device finds the loss: the compute actor, the worker that encodes, decodes, updates or saves
+/// its state, or the evaluation, which uses the device of worker 0.
 TEST_P(workers_on_a_device, are_lost_with_it_and_leave_the_others_alone) {
   constexpr std::uint64_t steps = 30;
   std::uint64_t lost = 0;

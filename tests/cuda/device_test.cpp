@@ -1,4 +1,4 @@
-// What a program can say of GPUs, with or without one, and with or without the CUDA toolkit.
+// Queries about GPUs, with or without a GPU, and with or without the CUDA toolkit.
 #include "gossamer/base/cuda/device.hpp"
 #include "gossamer/base/cuda/stream.hpp"
 

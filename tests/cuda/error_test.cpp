@@ -1,4 +1,4 @@
-// How codes of the CUDA runtime become errors that people can act on. Needs the toolkit, but no GPU.
+// Translation of CUDA runtime codes to errors that users can act on. Needs the toolkit, but no GPU.
 #include "gossamer/base/cuda/detail/check.hpp"
 
 #include <gmock/gmock.h>

@@ -170,7 +170,7 @@ TEST_P(one_gpu, says_how_much_memory_was_asked_for_and_is_free) {
   } catch (const error& e) {
     EXPECT_THAT(e.sentence(), testing::HasSubstr("out of memory on cuda:0: " + std::to_string(2 * all) + " bytes"));
   }
-  const cuda::device_buffer enough{backend.queue(), 1 << 20}; // the GPU goes on
+  const cuda::device_buffer enough{backend.queue(), 1 << 20}; // the GPU still works
   backend.queue().wait();
 }
 

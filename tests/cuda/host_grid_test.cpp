@@ -1,4 +1,4 @@
-// The stand-in for a GPU runs threads as a GPU does, and notices what a GPU would not forgive.
+// The stand-in for a GPU: it runs threads as a GPU does, and notices mistakes that a GPU would not forgive.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -9,7 +9,7 @@
 namespace gossamer::test {
 namespace {
 
-/// Every thread notes its place; then all of a block add up what they noted.
+/// Notes the place of every thread; then all threads of a block add up their notes.
 struct add_up_places {
   struct shared {
     std::uint32_t sum;
@@ -72,7 +72,7 @@ TEST(host_grid, lets_lanes_exchange_values) {
   EXPECT_EQ(sums, std::vector<double>(4, 496));
 }
 
-/// Half of a warp waits where the other half does not.
+/// Makes half of a warp wait in a place where the other half does not.
 struct diverge {
   struct shared {};
   bool other_place;

@@ -1,5 +1,5 @@
-// The kernels of codecs, run thread by thread on the processor: their packets and sums are those of the processor's own
-// code, byte for byte.
+// The kernels of codecs, run thread by thread on the processor. Their packets and sums equal those of the processor's
+// own code, byte for byte.
 #include "gossamer/compress/cuda/detail/decode.hpp"
 #include "gossamer/compress/cuda/detail/needed_form.hpp"
 

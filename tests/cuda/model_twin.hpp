@@ -13,7 +13,7 @@
 
 #include "support/small_data.hpp"
 
-// What a model on a GPU promises, for any way to make one: `twin_of(model)`.
+// The promises of a model on a GPU, for any way to make one: `twin_of(model)`.
 namespace gossamer::test {
 
 using twin_maker = std::function<std::unique_ptr<compute::model>(const compute::model&)>;
@@ -38,7 +38,7 @@ inline std::vector<model_case> model_cases() {
 
 inline std::string case_as_name(const testing::TestParamInfo<model_case>& info) { return info.param.name; }
 
-/// A model on both devices, and where to compare them.
+/// A model on both devices, and a point at which to compare them.
 struct model_pair {
   model_pair(const model_case& c, const twin_maker& twin_of)
       : dense(support::small_data(300, c.features, c.classes)), sparse(support::as_sparse(dense)),
@@ -54,7 +54,7 @@ struct model_pair {
   std::vector<float> x;
 };
 
-/// Samples in no order, some of them twice.
+/// Returns samples in no order, some of them twice.
 inline std::vector<std::uint32_t> some_indices(std::size_t count) {
   std::vector<std::uint32_t> indices(count);
   for (std::size_t i = 0; i < count; ++i)
@@ -71,7 +71,7 @@ struct step_result {
 
 inline step_result step(compute::model& m, std::span<const float> x, const compute::dataset& data,
                         std::span<const std::uint32_t> indices) {
-  step_result result{0, std::vector<float>(m.dimension(), -1.0f)}; // what was there must not matter
+  step_result result{0, std::vector<float>(m.dimension(), -1.0f)}; // old contents must not matter
   result.loss = m.loss_and_gradient(x, {data, indices}, result.gradient);
   return result;
 }
@@ -83,7 +83,7 @@ inline float largest(std::span<const float> v) {
   return result;
 }
 
-/// A loss that is off by less than 1e-5 of it, and no element of the gradient by more than 1e-5 of the largest.
+/// Expects a loss that is off by less than 1e-5 of it, and elements of the gradient off by at most 1e-5 of the largest.
 inline void expect_close(const step_result& actual, const step_result& expected) {
   EXPECT_NEAR(actual.loss, expected.loss, 1e-5 * std::fabs(expected.loss));
   auto differences = actual.gradient;
@@ -103,7 +103,7 @@ inline void expect_gradients_of_the_processor(const model_case& c, const twin_ma
     }
 }
 
-/// Also where all outputs are equal: the accuracy is then a question of who wins a tie.
+/// Compares evaluations, also with equal outputs, where ties decide the accuracy.
 inline void expect_evaluations_of_the_processor(const model_case& c, const twin_maker& twin_of) {
   model_pair pair{c, twin_of};
   for (const auto& x : {pair.x, std::vector<float>(pair.x.size())})
@@ -139,7 +139,7 @@ inline void expect_the_form_of_the_processor(const model_case& c, const twin_mak
   EXPECT_TRUE(moved_on_device.remote() != nullptr);
 }
 
-/// NaN in x reaches the loss and whatever depends on it.
+/// Expects NaN in x to reach the loss and all elements that depend on it.
 inline void expect_nan_passes(const model_case& c, const twin_maker& twin_of) {
   model_pair pair{c, twin_of};
   const auto indices = some_indices(5);
@@ -153,7 +153,7 @@ inline void expect_nan_passes(const model_case& c, const twin_maker& twin_of) {
   }
 }
 
-/// Gradients stay on the device, several may be under way at a time, and callers compute with them there.
+/// Expects gradients to stay on the device. Several may be under way at a time, and callers compute with them there.
 inline void expect_gradients_to_stay_on_the_device(const model_case& c, const twin_maker& twin_of) {
   model_pair pair{c, twin_of};
   const auto indices = some_indices(40), others = some_indices(9);
@@ -179,10 +179,10 @@ inline void expect_gradients_to_stay_on_the_device(const model_case& c, const tw
     x = zeros_like(g) + vec{pool, pair.x};
     EXPECT_TRUE(x.remote() != nullptr);
   }
-  pair.twin->start_gradient(x, {pair.dense, indices}); // nobody asks for it
+  pair.twin->start_gradient(x, {pair.dense, indices}); // the result is never asked for
 }
 
-/// A clone computes the same bits, and so does either when the other has computed something else meanwhile.
+/// Expects a clone to compute the same bits, whatever the other model has computed meanwhile.
 inline void expect_clones_to_be_apart(const model_case& c, const twin_maker& twin_of) {
   model_pair pair{c, twin_of};
   const auto other = pair.twin->clone();

@@ -1,5 +1,5 @@
-// Models on GPUs, whose kernels are run thread by thread on the processor and whose products are those of cuBLAS by its
-// documentation: losses and gradients are those of the processor's own models.
+// Models on GPUs, whose kernels run thread by thread on the processor, with cuBLAS products written by its
+// documentation. Losses and gradients equal those of the processor's own models.
 #include "gossamer/compute/cuda/detail/device_network.hpp"
 #include "gossamer/compute/cuda/models.hpp"
 
@@ -17,9 +17,9 @@ using testing::HasSubstr;
 
 constexpr std::size_t usual_workspace = 1 << 24, little_workspace = 1; // the latter: 16 samples at a time
 
-/// @param threads of a block
+/// @param threads threads of a block
 twin_maker twins(std::size_t workspace = usual_workspace, unsigned threads = 64, std::uint64_t order_seed = 1) {
-  static twin::data_sets sets; // of all tests, whose datasets come to lie at the same addresses
+  static twin::data_sets sets; // shared by all tests, whose datasets come to lie at the same addresses
   return [=](const compute::model& m) {
     const host_engine engine{{.threads = threads}, 6, order_seed};
     return std::make_unique<twin>(dynamic_cast<const compute::detail::neural_network&>(m), engine, sets, workspace);

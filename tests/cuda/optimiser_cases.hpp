@@ -12,7 +12,7 @@
 #include <string>
 #include <tuple>
 
-// What optimisers promise whose vectors are on a device, for any way to bring a vec there.
+// The promises of optimisers whose vectors are on a device, for any way to bring a vec there.
 namespace gossamer::test {
 
 struct vec_device {
@@ -20,7 +20,7 @@ struct vec_device {
   const compute::detail::updates& updates;
 };
 
-/// How an optimiser is spelled, and the size of x.
+/// The spelling of an optimiser, and the size of x.
 using optimiser_case = std::tuple<std::string, std::size_t>;
 
 inline auto optimiser_cases() {
@@ -31,7 +31,7 @@ inline auto optimiser_cases() {
 
 inline bool is_on_device(const vec& v) { return v.remote() && v.remote()->on_device() != nullptr; }
 
-/// The same bits; only a zero may have another sign.
+/// Expects the same bits. A zero may have another sign.
 inline void expect_same(const vec& actual, const vec& expected) {
   ASSERT_EQ(actual.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -41,7 +41,7 @@ inline void expect_same(const vec& actual, const vec& expected) {
   }
 }
 
-/// Two optimisers that are alike, one of which is to compute on the device.
+/// Two equal optimisers, of which `twin` computes on the device.
 struct optimiser_pair {
   optimiser_pair(const optimiser_case& c, const vec_device& d)
       : device(d), size(std::get<1>(c)), host(compute::make_optimiser(std::get<0>(c))),
@@ -49,7 +49,7 @@ struct optimiser_pair {
     twin->update_with(device.updates);
   }
 
-  /// Numbers of all magnitudes.
+  /// Returns numbers of all magnitudes.
   vec numbers(int seed) {
     vec v{pool, size};
     auto x = v.mutate();
@@ -63,7 +63,7 @@ struct optimiser_pair {
     return v;
   }
 
-  /// The same step by both.
+  /// Takes the same step with both.
   void step(vec& on_host, vec& on_device, const vec& gradient_there, int t) {
     const vec g = numbers(t);
     const float lr = 0.1f / static_cast<float>(1 + t);
@@ -99,7 +99,7 @@ inline void expect_directions_of_the_host(const optimiser_case& c, const vec_dev
   }
 }
 
-/// Where one of x and the gradient is there, x is afterwards; where none is, nothing goes there.
+/// Expects x on the device after a step if x or the gradient was there, and on the host otherwise.
 inline void expect_vectors_may_be_anywhere(const optimiser_case& c, const vec_device& device) {
   optimiser_pair pair{c, device};
   vec expected = pair.numbers(100), x = expected;
@@ -113,7 +113,7 @@ inline void expect_vectors_may_be_anywhere(const optimiser_case& c, const vec_de
   }
 }
 
-/// The state is saved on the device, read on the host, and goes back with the next step.
+/// Saves the state on the device and reads it on the host. The next step brings it back.
 inline void expect_restored_state_to_go_there(const optimiser_case& c, const vec_device& device) {
   optimiser_pair pair{c, device};
   vec expected = pair.numbers(100), x = device.bring(expected);
@@ -129,7 +129,7 @@ inline void expect_restored_state_to_go_there(const optimiser_case& c, const vec
   }
 }
 
-/// Vectors and states that others have, too, do not change.
+/// Expects no change of vectors and states that are shared.
 inline void expect_what_is_shared_to_stay(const optimiser_case& c, const vec_device& device) {
   optimiser_pair pair{c, device};
   vec expected = pair.numbers(100), x = device.bring(expected);
@@ -140,7 +140,7 @@ inline void expect_what_is_shared_to_stay(const optimiser_case& c, const vec_dev
     pair.step(expected, x, gradient, t);
     expect_same(snapshot, before);
     EXPECT_EQ(same_gradient, g);
-    vec other = snapshot, others_expected = before; // from the state before the step
+    vec other = snapshot, others_expected = before; // a step from the state before
     twins_clone->step(other, gradient, 0.5f);
     hosts_clone->step(others_expected, g, 0.5f);
     EXPECT_TRUE(is_on_device(other)) << "clones compute where their original does";
@@ -148,7 +148,7 @@ inline void expect_what_is_shared_to_stay(const optimiser_case& c, const vec_dev
   }
   vec itself = x;
   pair.host->step(expected, vec{expected}, 0.1f);
-  pair.twin->step(x, itself, 0.1f); // the elements of x are those of the gradient
+  pair.twin->step(x, itself, 0.1f); // x is its own gradient
   expect_same(x, expected);
 }
 

@@ -8,7 +8,7 @@
 namespace gossamer::test {
 namespace {
 
-/// Counts what would cost time on a GPU.
+/// Counts operations that would cost time on a GPU.
 class counting_queue : public host_queue {
 public:
   counting_queue() : host_queue(cuda::launch_policy{64}, 3, 7) {}

@@ -8,7 +8,7 @@
 
 #include "cuda/codec_cases.hpp"
 
-// Marsit's merge on GPUs, for a `Backend` that is one or stands in for one. Its functions are those of
+// Marsit's merge on GPUs, for a `Backend` that is a GPU or stands in for one. Its functions are those of
 // compress/cuda/signs.hpp, from and to vectors of the host.
 namespace gossamer::test {
 

@@ -10,17 +10,17 @@
 #include <utility>
 #include <vector>
 
-// What the arithmetic of vec promises where the elements are on a device, for any device.
+// The promises of vec's arithmetic with elements on a device, for any device.
 namespace gossamer::test {
 
-/// Bring a vector to a device: to one queue, and to another.
+/// Functions that bring a vector to one queue of a device, and to another.
 struct vec_places {
   std::function<vec(const vec&)> here, beside;
 };
 
 inline bool is_on_device(const vec& v) { return v.remote() && v.remote()->on_device(); }
 
-/// Of many magnitudes.
+/// Returns numbers of many magnitudes.
 inline vec numbers(std::size_t size, float from) {
   buffer_pool pool;
   vec v{pool, size};
@@ -58,7 +58,7 @@ inline void expect_arithmetic_of_the_host(std::size_t size, const vec_places& pl
   EXPECT_EQ(there, g);
 }
 
-/// Who reads brings elements to the host; who writes there leaves them there.
+/// Expects a read to bring elements to the host, and a write there to leave them there.
 inline void expect_readers_and_writers_on_the_host(std::size_t size, const vec_places& place) {
   const vec x = numbers(size, 3);
   vec y = place.here(x);

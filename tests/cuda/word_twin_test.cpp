@@ -1,4 +1,4 @@
-// The arithmetic that kernels and the processor share, word by word: what kernels compute against the SIMD kernels.
+// The arithmetic that kernels and the processor share, compared word by word with the SIMD kernels.
 #include "gossamer/compress/cuda/detail/level_codes.hpp"
 #include "gossamer/compress/cuda/detail/place_codes.hpp"
 #include "gossamer/compress/cuda/detail/sign_codes.hpp"
@@ -18,7 +18,7 @@ using namespace compress::cuda;
 
 class word_twin : public each_instruction_set {};
 
-/// Eight elements rounded, packed and decoded by both.
+/// Rounds, packs and decodes eight elements with both.
 void expect_eight(const level_grid& grid, int bits, std::span<const float> v, std::span<const std::uint32_t> words) {
   compress::detail::level_codes codes;
   std::array<std::byte, 16> packed{};

@@ -6,19 +6,19 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-// What whole runs on a device promise, for any device.
+// The promises of whole runs on a device, for any device.
 namespace gossamer::test {
 
 using actors::experiment;
 
 inline constexpr std::size_t features = 999, dimension = features + 1, train_samples = 100, test_samples = 1;
 
-/// Where gradients were asked for and given.
+/// Number of gradients, and of those whose x was on the device.
 struct places {
   std::uint64_t gradients = 0, on_device = 0;
 };
 
-/// A model on the device that says where its callers keep x, or leaves them nothing on the device.
+/// A model on the device that counts where its callers keep x. Unless `stays`, its gradients return to the host.
 class watched_model final : public compute::model {
 public:
   watched_model(std::unique_ptr<compute::model> m, std::shared_ptr<places> seen, bool stays)
@@ -64,10 +64,10 @@ struct finished_run {
   std::size_t masters;
 };
 
-/// What workers of this run have on a device.
+/// Makes the parts of a run's workers that are on a device.
 using parts_maker = std::function<actors::device_parts(const experiment&)>;
 
-/// A simulated run of four workers on one device.
+/// Simulates a run of four workers on one device.
 inline finished_run run(const std::string& algorithm, const parts_maker& parts_of, bool stays,
                         const actors::fault_plan& faults = {}, const std::string& codec = "auto",
                         std::uint64_t steps = 12) {
@@ -88,7 +88,7 @@ inline finished_run run(const std::string& algorithm, const parts_maker& parts_o
     parts.make_coder = e->host.make_coder;
   e->devices = {std::move(parts)};
   actors::simulation_settings quiet;
-  quiet.check = false; // its claims read the vectors
+  quiet.check = false; // claims read the vectors
   quiet.cost = {};     // PSync's copies are counted on the host alone
   quiet.sample_time_s = 1e-3;
   quiet.detection_s = 2e-3;
@@ -96,7 +96,7 @@ inline finished_run run(const std::string& algorithm, const parts_maker& parts_o
   return {result, *seen, e->masters};
 }
 
-/// Whether vectors stay there or are brought to the host after each gradient, everybody computes and sends the same.
+/// Expects the same results and messages whether vectors stay there or return to the host after each gradient.
 inline void expect_the_same_run_wherever_vectors_are(const std::string& algorithm, const parts_maker& parts_of) {
   const auto there = run(algorithm, parts_of, true), brought_home = run(algorithm, parts_of, false);
   EXPECT_EQ(there.result.hash, brought_home.result.hash);
@@ -105,7 +105,7 @@ inline void expect_the_same_run_wherever_vectors_are(const std::string& algorith
   EXPECT_EQ(brought_home.seen.on_device, 0u);
 }
 
-/// The same under random faults: whoever starts anew takes the state of another to its device.
+/// Expects the same under random faults. A worker that starts anew takes another's state to its device.
 inline void expect_faults_to_be_survived_alike(const std::string& algorithm, const parts_maker& parts_of) {
   const auto untroubled = run(algorithm, parts_of, true);
   const double horizon = 0.5 * untroubled.result.summary.final.time_s;

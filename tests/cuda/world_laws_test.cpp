@@ -1,4 +1,4 @@
-// Whole runs of every algorithm on a GPU, whose kernels are run thread by thread on the processor.
+// Whole runs of every algorithm on a GPU, whose kernels run thread by thread on the processor.
 #include <gmock/gmock.h>
 
 #include <limits>
@@ -38,8 +38,8 @@ TEST_P(every_algorithm_on_a_device, does_not_depend_on_when_the_device_works) {
 INSTANTIATE_TEST_SUITE_P(algorithms, every_algorithm_on_a_device, testing::ValuesIn(testing_support::every_spelling()),
                          [](const auto& spec) { return testing_support::as_test_name(spec.param); });
 
-/// Vectors of floats that may cross for each gradient, to the device and from there: what is sent and received. A
-/// little more does: which samples and blocks, losses and scales.
+/// Vectors of floats that may cross to and from the device for each gradient: packets sent and received. Samples,
+/// blocks, losses and scales cross as well, but are small.
 struct crossing_limit {
   std::string algorithm;
   double up, down;
@@ -63,7 +63,7 @@ crossed_bytes crossed_in(std::uint64_t steps, const crossing_limit& c) {
   return {there.seen.gradients, engine.crossed().uploaded, engine.crossed().downloaded};
 }
 
-/// In a run that is longer by 24 steps, so the data, the first x and the last snapshot do not count.
+/// Compares with a run that is longer by 24 steps, so the data, the first x and the last snapshot do not count.
 TEST_P(resident_algorithm, keeps_x_on_the_device_and_exchanges_packets_only) {
   const auto before = crossed_in(12, GetParam()), after = crossed_in(36, GetParam());
   const auto vectors = [&](std::uint64_t bytes) {
@@ -75,12 +75,12 @@ TEST_P(resident_algorithm, keeps_x_on_the_device_and_exchanges_packets_only) {
   EXPECT_LT(down, GetParam().down + little);
 }
 
-constexpr double byte = 0.25, bit = 1.0 / 32;                 // an element, of a vector of floats
-constexpr auto any = std::numeric_limits<double>::infinity(); // while a gradient is under way
+constexpr double byte = 0.25, bit = 1.0 / 32;                 // an element, as part of a vector of floats
+constexpr auto any = std::numeric_limits<double>::infinity(); // unbounded while a gradient is under way
 
-// Blocks are few: where one is takes more than an element does.
+// Blocks are few, because the place of a block takes more than an element does.
 const std::string resets = "c1=grbs/ratio=4/blocks=4", both = resets + ",c2=grbs/ratio=32/blocks=32";
-constexpr double reset = 1.0 / 4 / 12, reset_and_updates = reset + 1.0 / 32; // there is one reset in 12 steps
+constexpr double reset = 1.0 / 4 / 12, reset_and_updates = reset + 1.0 / 32; // one reset in 12 steps
 
 const std::vector<crossing_limit> limits{
     {"all-reduce-sgd", 1, 1},

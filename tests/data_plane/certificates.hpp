@@ -12,7 +12,7 @@
 
 namespace gossamer::actors::test {
 
-/// A folder of its own, which ends with it.
+/// A folder for one test, removed with the object.
 class scratch_folder {
 public:
   scratch_folder() {
@@ -35,13 +35,13 @@ inline void write_text(const std::filesystem::path& where, const std::string& te
 
 inline constexpr validity expired{.from = -std::chrono::hours(48), .until = -std::chrono::hours(24)};
 
-/// Certificates of one authority, for what a test needs.
+/// Makes certificates of one authority.
 class certificates {
 public:
   std::shared_ptr<const tls_identity> identity(const std::string& host = "127.0.0.1", const validity& holds = {}) {
     return identity(make_member(authority_, host, holds), authority_.certificate);
   }
-  /// What somebody has who believes in this authority, but is not of it.
+  /// Returns a certificate of another authority, together with this authority to check peers by.
   std::shared_ptr<const tls_identity> believer(const certificates& other) {
     return identity(make_member(other.authority_, "127.0.0.1"), authority_.certificate);
   }

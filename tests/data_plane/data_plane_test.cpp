@@ -96,7 +96,7 @@ TEST_F(data_plane_test, goes_on_with_a_node_that_was_out_of_reach) {
   mine.patience = 100ms;
   add(mine);
   add(setup(1));
-  planes[0]->meet(addresses); // node 1 refuses everybody as yet
+  planes[0]->meet(addresses); // node 1 still refuses every node
   attach(1, 4);
   send(0, 0, 4, 1);
   EXPECT_THAT(why_lost(0, 1), HasSubstr("could not be reached for 100 ms"));
@@ -134,12 +134,12 @@ TEST_F(data_plane_test, waits_for_a_peer_that_has_not_met_it_yet) {
   seen.note([](const ledger& l) { EXPECT_TRUE(l.lost.empty()); });
 }
 
-TEST_F(data_plane_test, begins_anew_with_the_next_incarnation_of_a_node) {
+TEST_F(data_plane_test, begins_anew_with_the_next_life_of_a_node) {
   start(2);
   send(0, 0, 4, 1);
   EXPECT_TRUE(seen.wait([](const ledger& l) { return l.frames == 1; }));
   auto next = setup(1);
-  next.incarnation = 1;
+  next.life = 1;
   planes[1] = std::make_unique<data_plane>(next);
   addresses[1] = {1, planes[1]->listens_on(), ranks_of(1)};
   meet();
@@ -167,7 +167,7 @@ TEST_F(data_plane_test, says_when_the_port_is_in_use) {
   EXPECT_EQ(sentence, "cannot listen on " + to_string(first.listens_on()) + ": the port is in use");
 }
 
-/// A worker of node 0 that sends to rank 4, of node 1, and what it hears about room.
+/// Connections of a worker of node 0 that sends to rank 4, of node 1.
 class sender_to_another_node : public data_plane_test {
 protected:
   static constexpr std::uint64_t most = 1 << 20;
@@ -192,7 +192,7 @@ protected:
 TEST_F(sender_to_another_node, has_room_again_when_the_other_node_has_taken_what_was_sent) {
   add(setup(0));
   add(setup(1));
-  planes[0]->meet(addresses); // node 1 refuses everybody as yet
+  planes[0]->meet(addresses); // node 1 still refuses every node
   fill();
   EXPECT_EQ(sent, most / 100'000 + 1);
   attach(1, 4);

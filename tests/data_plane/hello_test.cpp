@@ -10,10 +10,9 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-const hello mine{
-    .run = 11, .fingerprint = 12, .received = 13, .node = 1, .incarnation = 4, .meant_node = 2, .meant_incarnation = 7};
+const hello mine{.run = 11, .fingerprint = 12, .received = 13, .node = 1, .life = 4, .meant_node = 2, .meant_life = 7};
 const hello theirs{
-    .run = 11, .fingerprint = 12, .received = 99, .node = 2, .incarnation = 7, .meant_node = 1, .meant_incarnation = 4};
+    .run = 11, .fingerprint = 12, .received = 99, .node = 2, .life = 7, .meant_node = 1, .meant_life = 4};
 
 TEST(hello, is_read_as_it_was_written) { EXPECT_EQ(read_hello(write(mine)), mine); }
 
@@ -44,10 +43,10 @@ TEST(hello, meets_an_objection_that_names_both_values) {
               AllOf(HasSubstr("00000000000000ab"), HasSubstr("000000000000000b")));
   EXPECT_THAT(sentence([](hello& h) { h.fingerprint = 0xab; }, incompatible),
               AllOf(HasSubstr("fingerprint 00000000000000ab"), HasSubstr("000000000000000c")));
-  EXPECT_THAT(sentence([](hello& h) { h.meant_node = 3; }, not_here), HasSubstr("incarnation 4 of node 3"));
-  EXPECT_THAT(sentence([](hello& h) { h.meant_incarnation = 3; }, not_here), HasSubstr("incarnation 3 of node 1"));
+  EXPECT_THAT(sentence([](hello& h) { h.meant_node = 3; }, not_here), HasSubstr("life 4 of node 3"));
+  EXPECT_THAT(sentence([](hello& h) { h.meant_life = 3; }, not_here), HasSubstr("life 3 of node 1"));
   EXPECT_THAT(sentence([](hello& h) { h.node = 3; }, not_here), HasSubstr("node 3"));
-  EXPECT_THAT(sentence([](hello& h) { h.incarnation = 8; }, not_here), HasSubstr("incarnation 8 of node 2"));
+  EXPECT_THAT(sentence([](hello& h) { h.life = 8; }, not_here), HasSubstr("life 8 of node 2"));
 }
 
 TEST(refusal, is_read_as_it_was_written_and_printable) {

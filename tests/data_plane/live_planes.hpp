@@ -18,7 +18,7 @@ inline constexpr auto deadline = std::chrono::seconds(60);
 inline constexpr rank ranks_a_node = 4;
 inline constexpr std::uint64_t run = 0x1234;
 
-/// Who got what, and who was lost; what is waited for becomes true, or the test fails.
+/// Counts arrivals and losses. `wait` returns false if its condition does not come true in time.
 class ledger {
 public:
   template <class Change>
@@ -35,7 +35,7 @@ public:
 
   std::map<std::pair<rank, rank>, std::uint64_t> got; ///< frames of each pair
   std::uint64_t frames = 0, wrong = 0;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> lost; ///< by whom, whom; why
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> lost; ///< reason, by reporting and lost node
   std::uint64_t losses = 0;
 
 private:
@@ -108,7 +108,8 @@ protected:
     return result;
   }
 
-  /// Two nodes that show different things, of which 0 sends to 1. @returns why 0 gives up
+  /// Lets two nodes show different credentials, and node 0 send to node 1.
+  /// @returns the reason why node 0 gives up
   std::string why_lost_with(credentials sender, credentials receiver) {
     auto mine = setup(0), theirs = setup(1);
     mine.shows = std::move(sender);
@@ -174,8 +175,8 @@ protected:
       EXPECT_EQ(s.receive_until_closed().size(), 0u) << "strangers are told nothing";
   }
 
-  credentials shows;        ///< of all nodes that are set up
-  bool share_memory = true; ///< likewise
+  credentials shows;        ///< credentials of all nodes that are set up
+  bool share_memory = true; ///< setting of all nodes that are set up
   buffer_pool pool;
   ledger seen;
   nodes addresses;

@@ -12,7 +12,7 @@ using testing::HasSubstr;
 
 constexpr std::uint64_t many = 1000;
 
-/// What a chunk record begins with, at each record of a stream.
+/// Returns the head of each chunk record of a stream.
 std::vector<chunk_head> chunks_in(std::span<const std::byte> stream) {
   std::vector<chunk_head> result;
   while (!stream.empty()) {
@@ -24,7 +24,7 @@ std::vector<chunk_head> chunks_in(std::span<const std::byte> stream) {
   return result;
 }
 
-/// Everything that it has to say now.
+/// Returns all bytes that the outbox has to send now.
 std::vector<std::byte> drained(outbox& out) {
   std::vector<std::byte> result;
   for (auto now = test::joined(out.gather()); !now.empty(); now = test::joined(out.gather())) {
@@ -114,7 +114,7 @@ TEST_F(outbox_test, has_a_frame_under_way_until_its_last_chunk_is_acknowledged) 
   }
   const auto both = count->bytes();
   out.resume(0);
-  drained(out); // two chunks each
+  drained(out); // two chunks of each frame
   out.acknowledged(1);
   EXPECT_EQ(count->bytes(), both) << "half a frame may have to be sent again";
   out.lost();
@@ -123,7 +123,7 @@ TEST_F(outbox_test, has_a_frame_under_way_until_its_last_chunk_is_acknowledged) 
   drained(out);
   out.acknowledged(2);
   EXPECT_EQ(count->bytes(), both / 2);
-  out = outbox{many}; // as where a peer is given up
+  out = outbox{many}; // happens when a peer is given up
   EXPECT_EQ(count->bytes(), 0u);
 }
 

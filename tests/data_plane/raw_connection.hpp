@@ -11,7 +11,7 @@
 
 namespace gossamer::actors::test {
 
-/// A connection to a port of this machine by somebody who is no node, or behaves like none.
+/// A connection to a port of this machine. Its owner is no node, or does not behave like one.
 class raw_connection {
 public:
   explicit raw_connection(std::uint16_t port) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
@@ -31,7 +31,7 @@ public:
 
   void send(std::span<const std::byte> bytes) const { ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
 
-  /// Blocks until the other side has closed.
+  /// Returns the received bytes. Blocks until the other side has closed.
   std::vector<std::byte> receive_until_closed() const {
     std::vector<std::byte> result(connected_ ? 4096 : 0);
     std::size_t size = 0;

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 constexpr limits generous{.most_elements = 1 << 20, .most_frame_bytes = 8 << 20};
 
-/// One end: ranks 0 to 3 live with node 0, 4 to 7 with node 1.
+/// One end of a connection. Ranks 0 to 3 live with node 0, 4 to 7 with node 1.
 struct end {
   end(std::uint32_t node, std::uint64_t fingerprint)
       : talk({.run = 1, .fingerprint = fingerprint, .node = node, .meant_node = 1 - node}, generous, pool,
@@ -34,10 +34,11 @@ struct end {
   session talk;
 };
 
-/// The first end opens connections, the second answers.
+/// Connects two ends: `a` opens connections, `b` answers.
 class session_test : public testing::Test {
 protected:
-  /// Moves at most so many bytes; @returns how many
+  /// Moves at most `most` bytes.
+  /// @returns number of bytes moved
   static std::size_t carry(end& from, end& to, std::size_t most) {
     if (to.talk.ended())
       return 0;
@@ -185,7 +186,7 @@ TEST_F(session_test, ends_for_both_with_the_same_reason_when_they_cannot_work_to
 TEST_F(session_test, tells_the_peer_which_rule_it_broke) {
   connect();
   run_dry();
-  const auto f = test::numbered_frame(a.pool, 5, 1, 10); // of a rank that lives with the receiver
+  const auto f = test::numbered_frame(a.pool, 5, 1, 10); // a frame of a rank that lives with the receiver
   a.talk.push(test::outgoing(a.pool, {4, 0}, f));
   carry(a, b, SIZE_MAX);
   ASSERT_TRUE(b.talk.ended() && b.talk.ended()->is_final);

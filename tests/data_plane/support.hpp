@@ -10,7 +10,7 @@
 
 namespace gossamer::actors::test {
 
-/// A frame without meaning: its bytes are drawn from its number, which is its step.
+/// Returns a frame without meaning. Its step is `number`, from which its bytes are drawn.
 inline frame numbered_frame(buffer_pool& pool, rank source, std::uint64_t number, std::size_t bytes) {
   frame f{.source = source, .label = {frame_kind::model, number}, .body = {}};
   f.body.payload = pool.allocate(bytes);
@@ -37,7 +37,7 @@ inline std::vector<std::byte> joined(std::span<const outbox::bytes_view> pieces)
   return result;
 }
 
-/// Gives all bytes to an intake or a session, as long as it takes them.
+/// Gives an intake or a session all bytes, in pieces of the size of its room.
 template <class Reader>
 void feed(Reader& reader, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
@@ -49,7 +49,7 @@ void feed(Reader& reader, std::span<const std::byte> bytes) {
   }
 }
 
-/// A header of CAF's, before a control message of so many bytes.
+/// Returns CAF's header for a control message of `length` bytes.
 inline std::vector<std::byte> control_header(std::uint32_t length, std::uint8_t operation = 2) {
   std::vector<std::byte> result(32);
   result[0] = std::byte{operation};
@@ -58,7 +58,7 @@ inline std::vector<std::byte> control_header(std::uint32_t length, std::uint8_t 
   return result;
 }
 
-/// The sentence of the error that an action ends with.
+/// Returns the sentence of the error that an action ends with.
 template <class Action>
 std::string refusal_of(Action action, errc code = errc::bad_packet) {
   try {

@@ -15,7 +15,7 @@ class tls_test : public test::data_plane_test {
 protected:
   tls_test() { share_memory = false; }
 
-  /// Node 0 sends to node 1, and is heard.
+  /// Sends a frame from node 0 to node 1, and expects it to arrive.
   void expect_a_frame_between(const data_plane_setup& mine, const data_plane_setup& theirs) {
     add(mine);
     add(theirs);
@@ -66,7 +66,7 @@ TEST_F(tls_test, carries_frames_that_fill_no_record_and_frames_that_fill_many) {
 TEST_F(tls_test, changes_keys_on_the_way) {
   shows.identity = ours.identity();
   start(2);
-  constexpr std::uint64_t count = 180; // of 3 MB: the key changes after 256 MiB
+  constexpr std::uint64_t count = 180; // frames of 3 MB: the key changes after 256 MiB
   for (std::uint64_t number = 1; number <= count; ++number) {
     send(0, 0, 4, number, 3'000'000);
     ASSERT_TRUE(seen.wait([&](const ledger& l) { return l.frames + 8 >= number; }));
@@ -121,7 +121,7 @@ TEST_F(tls_test, gives_up_a_node_that_asks_for_a_certificate_it_has_not) {
   EXPECT_THAT(why_lost_with({}, {.identity = ours.identity()}), HasSubstr("closes connections without a word"));
 }
 
-/// Not everywhere: a minimal system has no /etc/hosts.
+/// True if the system knows the name of a host. A minimal system has no /etc/hosts.
 bool is_known(const char* name) {
   addrinfo* found = nullptr;
   const bool known = getaddrinfo(name, nullptr, nullptr, &found) == 0;

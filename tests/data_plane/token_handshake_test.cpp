@@ -32,7 +32,7 @@ bytes taken_from(token_handshake& h) {
   return result;
 }
 
-/// @returns how many of them it has taken
+/// @returns number of bytes that the handshake has taken
 std::size_t give(token_handshake& to, const bytes& what, std::size_t piece = SIZE_MAX) {
   std::size_t given = 0;
   while (given < what.size() && !to.room().empty()) {
@@ -45,7 +45,7 @@ std::size_t give(token_handshake& to, const bytes& what, std::size_t piece = SIZ
   return given;
 }
 
-/// Everything that was said by an end, until nobody says more.
+/// The bytes that each end has sent, until both are silent.
 struct conversation {
   bytes opener, acceptor;
 };
@@ -107,11 +107,11 @@ TEST(token_handshake, recorded_bytes_prove_nothing_on_another_connection) {
 
 TEST(token_handshake, what_is_sent_back_proves_nothing) {
   token_handshake a{role::opens, ours, nonce_of(1)};
-  give(a, taken_from(a)); // its own greeting as a challenge
-  give(a, taken_from(a)); // its own proof as the answer
+  give(a, taken_from(a)); // its own greeting comes back as a challenge
+  give(a, taken_from(a)); // its own proof comes back as the answer
   EXPECT_EQ(a.now(), state::failed);
   token_handshake b{role::accepts, ours, nonce_of(2)}, stranger{role::opens, another, nonce_of(2)};
-  give(b, taken_from(stranger)); // with the nonce that b has drawn itself
+  give(b, taken_from(stranger)); // contains the nonce that b has drawn itself
   give(b, bytes(token_handshake::proof_bytes));
   EXPECT_EQ(b.now(), state::failed);
 }

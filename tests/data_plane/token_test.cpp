@@ -1,4 +1,4 @@
-// Several nodes in one process that share a token, on 127.0.0.1, and who has another one or none.
+// Several nodes in one process that share a token, on 127.0.0.1, and nodes with another token or none.
 #include "data_plane/live_planes.hpp"
 
 namespace gossamer::actors {

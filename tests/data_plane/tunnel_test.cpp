@@ -20,7 +20,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// One end of a pair; blocking.
+/// One end of a pair of sockets, in blocking mode.
 class local_end {
 public:
   explicit local_end(int socket) : socket_(socket) {
@@ -44,7 +44,7 @@ public:
       sent += static_cast<std::size_t>(now);
     }
   }
-  /// Until the other end is closed, or so much has come.
+  /// Returns received bytes. Blocks until the other end is closed, or `most` bytes have come.
   std::vector<char> hear(std::size_t most = std::size_t{1} << 30) const {
     std::vector<char> result;
     std::array<char, 10'000> part{};
@@ -73,7 +73,7 @@ protected:
   std::promise<int> arrived;
 };
 
-/// A control message of so many bytes, with its header.
+/// Returns a control message of `size` bytes, header included.
 std::vector<char> noise(std::size_t size, unsigned seed) {
   std::vector<char> result(size);
   for (std::size_t i = 0; i < size; ++i)

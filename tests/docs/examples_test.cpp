@@ -9,7 +9,7 @@
 
 namespace gossamer {
 
-// What the examples would declare in the detail/entries.hpp of their folder.
+// The example code of the docs would declare these in the detail/entries.hpp of their folder.
 namespace compress::detail {
 codec_entry bfloat16_codec();
 }
@@ -63,7 +63,7 @@ TEST_F(the_bfloat16_of_the_docs, never_leaves_the_finite_numbers) {
 }
 
 TEST_F(the_bfloat16_of_the_docs, is_right_on_average) {
-  const float x = 1.0f + 0.3f / 128; // three tenths of the way to the next one
+  const float x = 1.0f + 0.3f / 128; // three tenths of the way to the next bfloat16
   constexpr int draws = 10'000;
   int above = 0;
   for (int step = 0; step < draws; ++step) {

@@ -19,7 +19,7 @@ using enum fault_kind;
 constexpr std::uint64_t seed = 11;
 constexpr std::size_t bytes = 1000;
 
-/// A board on which everything is on.
+/// A board on which all faults have begun.
 struct stormy : fault_board {
   explicit stormy(std::vector<fault> faults, std::size_t workers = 4, std::size_t workers_per_node = 2)
       : fault_board({std::move(faults)}, workers, workers_per_node, seed) {
@@ -91,7 +91,7 @@ TEST(fault_board, hits_independently_by_kind_and_link) {
   const double tolerance = 4.5 * std::sqrt(frames * 0.25);
   EXPECT_NEAR(same_ab, frames / 2, tolerance);
   EXPECT_NEAR(same_ac, frames / 2, tolerance);
-  // Of the frames that are not lost, half are corrupted.
+  // Half of the frames that are not lost are corrupted.
   expect_share(a, 0.25, [](const verdict& v) { return v.corrupted; });
 }
 
@@ -106,7 +106,7 @@ TEST(fault_board, hits_a_subset_when_milder_and_the_same_whatever_else_is_on) {
   }
 }
 
-// What threads do to each other must not show: links are judged in parallel and one after the other.
+// Threads must not affect each other's verdicts: links are judged in parallel and one after the other.
 TEST(fault_board, decides_the_same_in_any_interleaving) {
   const std::vector<fault> faults{{.kind = drop, .rate = 0.2},
                                   {.kind = reorder, .rate = 0.2, .seconds = 3},
@@ -171,7 +171,7 @@ TEST(fault_board, ignores_kills_and_pauses) {
 
 TEST(fault_board, spaces_frames_in_a_throttle) {
   stormy board{{{.kind = throttle, .bits_per_second = 8000}, {.kind = throttle, .from = {0}, .bits_per_second = 1e6}}};
-  for (int i = 0; i < 5; ++i) // all at once: one of 1000 bytes leaves each second
+  for (int i = 0; i < 5; ++i) // sent all at once: one frame of 1000 bytes leaves each second
     EXPECT_DOUBLE_EQ(board.judge(0, 1, 0, 1000, 10).delay_s, i + 1);
   EXPECT_DOUBLE_EQ(board.judge(0, 2, 0, 1000, 10).delay_s, 1) << "each link has a throttle of its own";
   EXPECT_DOUBLE_EQ(board.judge(0, 1, 0, 500, 12).delay_s, 3.5) << "behind the others, which leave until 15";
@@ -221,7 +221,7 @@ TEST(fault_board, keeps_frames_in_order_unless_a_reorder_holds_them_back) {
     const auto v = mixing.judge(0, 1, number, bytes, static_cast<double>(number));
     held += v.delay_s > 0;
     if (v.delay_s == 0 && held > 0)
-      return; // overtook the one that was held
+      return; // this frame has overtaken a held one
   }
   FAIL() << "no frame overtook another";
 }

@@ -78,7 +78,7 @@ TEST(draw_plan, spares_enough_workers_and_kills_nobody_who_is_dead) {
             ASSERT_LT(dead_until[worker], f.at_s);
             dead_until[worker] = f.lasts_s ? f.at_s + *f.lasts_s : std::numeric_limits<double>::infinity();
           }
-      // As no more than workers - spare are ever killed, no more are dead at one time.
+      // A plan kills at most workers - spare workers in all, so no more are dead at one time.
       ASSERT_GE(static_cast<std::size_t>(std::ranges::count(dead_until, -1)), std::min(limits.spare, limits.workers));
     });
 }
@@ -142,7 +142,7 @@ TEST(draw_plan, lets_those_come_who_are_not_there_and_those_leave_who_are) {
       std::fill(away_until.end() - 3, away_until.end(), HUGE_VAL);
       std::set<rank> taken_away, gone_with_process;
       if (of_processes)
-        gone_with_process = {8, 9}; // 7 shares its process with 6
+        gone_with_process = {8, 9}; // worker 7 shares its process with 6
       for (const auto& f : plan.faults) {
         if ((f.kind != fault_kind::kill && f.kind != fault_kind::leave && f.kind != fault_kind::join) || f.coordinators)
           continue;
@@ -188,7 +188,7 @@ TEST(draw_plan, switches_whole_kinds_off_and_on) {
       ++plans_with[static_cast<std::size_t>(kind)];
     sizes.insert(plan.faults.size());
   });
-  // A kind that is on, among about five, comes up in about half of the plans; a kind that is off in none.
+  // A kind that is on, among about five, comes up in about half of the plans. A kind that is off comes up in none.
   for (const int count : plans_with) {
     EXPECT_GT(count, static_cast<int>(seeds / 5));
     EXPECT_LT(count, static_cast<int>(seeds / 2));
@@ -206,7 +206,7 @@ TEST(draw_plan, is_mild_as_often_as_wild) {
     for (const auto& f : plan.faults)
       if (f.kind == fault_kind::drop) {
         ++all;
-        mild += f.rate < 0.032; // in the middle, as a power of 10, between 0.001 and 1
+        mild += f.rate < 0.032; // the middle, as a power of 10, of 0.001 and 1
       }
   });
   EXPECT_NEAR(mild, all / 2, 0.1 * all);

@@ -69,7 +69,7 @@ TEST(check, says_which_fault_and_what_is_allowed) {
   EXPECT_THAT(refusal({.kind = pause, .nodes = {2}}), HasSubstr("nodes of pause names 2, which does not exist"));
   EXPECT_THAT(refusal({.kind = drop, .from = {7}}), HasSubstr("from of drop names 7"));
   EXPECT_THAT(refusal({.kind = drop, .to = {7}}), HasSubstr("to of drop names 7"));
-  EXPECT_NO_THROW(check({{{.kind = pause, .nodes = {2}}}}, 5, 2)); // a last node that is not full
+  EXPECT_NO_THROW(check({{{.kind = pause, .nodes = {2}}}}, 5, 2)); // the last node has fewer workers
 }
 
 TEST(check, refuses_what_a_kind_has_no_use_for) {
@@ -141,8 +141,7 @@ TEST(describe, says_it_in_one_line) {
             "the process of worker 3 is dead from 2 s on");
   EXPECT_EQ(describe({.kind = kill, .nodes = {0, 2}, .at_s = 2, .lasts_s = 1, .processes = true}),
             "the processes of nodes 0 and 2 are dead from 2 s to 3 s");
-  EXPECT_EQ(describe({.kind = kill, .at_s = 2, .coordinators = 1}),
-            "the process that leads is dead from 2 s on");
+  EXPECT_EQ(describe({.kind = kill, .at_s = 2, .coordinators = 1}), "the process that leads is dead from 2 s on");
   EXPECT_EQ(describe({.kind = kill, .at_step = 9, .coordinators = 3}),
             "the process that leads and 2 more that vote are dead from step 9 on");
   EXPECT_EQ(describe({.kind = leave, .workers = {1, 2}, .at_s = 2, .lasts_s = 1}),

@@ -24,7 +24,7 @@ std::string refusal(std::string_view text) {
   return usage_error([&] { parse(text); });
 }
 
-/// The message about a fault of this kind whose third line is `line`.
+/// Returns the message about a fault of this kind whose third line is `line`.
 std::string refusal(std::string_view kind, std::string_view line) {
   return refusal("[[fault]]\nkind = '" + std::string{kind} + "'\n" + std::string{line} + "\n");
 }
@@ -209,7 +209,7 @@ TEST(read_plan, names_the_file_in_messages) {
   std::filesystem::remove(file);
 }
 
-/// Everything between ```toml and ``` in a page of the documentation.
+/// Returns the texts between ```toml and ``` in a page of the documentation.
 std::vector<std::string> toml_blocks(const std::filesystem::path& page) {
   std::ifstream in{page};
   std::vector<std::string> blocks;

@@ -20,7 +20,7 @@ bool has(const fault_plan& plan, const std::function<bool(const fault&)>& proper
   return std::ranges::any_of(plan.faults, property);
 }
 
-/// 64 drops that differ in their begin, 0 to 63 s.
+/// Returns 64 drops that differ in their begin, 0 to 63 s.
 fault_plan many_faults() {
   fault_plan plan;
   for (int i = 0; i < 64; ++i)
@@ -119,7 +119,8 @@ TEST(shrink, makes_numbers_milder_and_simpler) {
   EXPECT_GE(small.faults[2].bits_per_second, 20'000);
 }
 
-/// A failure that depends on everything: any plan but the empty one fails or not, by a hash of its text.
+/// True for plans with a certain hash of their text, so failure depends on every part of a plan. False for the empty
+/// plan.
 bool fails_by_chance(const fault_plan& plan) {
   std::uint64_t hash = 14695981039346656037u;
   for (const char c : to_toml(plan))

@@ -1,4 +1,4 @@
-// Any text is refused as a configuration, or is one that is written and read again with the same settings.
+// Any text is refused as a configuration, or has the same settings when it is written and read again.
 #include "gossamer/apps/detail/options.hpp"
 
 #include "fuzz/target.hpp"

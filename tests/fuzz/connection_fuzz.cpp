@@ -1,4 +1,4 @@
-// Arbitrary bytes behind a hello break a rule of connections or do not, and it does not matter how they were cut.
+// Arbitrary bytes behind a hello break a rule of connections or do not, wherever they are cut.
 #include "data_plane/support.hpp"
 #include "fuzz/target.hpp"
 
@@ -7,7 +7,7 @@ namespace {
 using namespace gossamer;
 using namespace gossamer::actors;
 
-/// What a node makes of them.
+/// The frames and the refusal that a node makes of the bytes.
 struct outcome {
   std::vector<std::byte> frames;
   std::string refusal;

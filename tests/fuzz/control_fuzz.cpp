@@ -1,5 +1,5 @@
-// Whatever a node that does not keep to the rules says to those that do, and whatever strangers say at a door: none of
-// them is ended by it. Numbers are drawn from the input, messages are those of the interfaces.
+// Honest nodes survive any message of a node that breaks the rules, and of any stranger at a door. Numbers are drawn
+// from the input, messages are those of the interfaces.
 #include "gossamer/base/error.hpp"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// Any bytes are refused as a table, or are consistent rows, whatever separates them.
+// Any bytes are refused as a table, or are consistent rows, with any separator.
 #include "fuzz/data_fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -7,7 +7,7 @@
 
 namespace gossamer::fuzz {
 
-/// Loads what the spec names: refused as damaged or as a wrong request, or consistent.
+/// Loads the data of a spec. They are refused as damaged or as a wrong request, or are consistent.
 inline void load(const std::string& spec) {
   accepts({errc::bad_data, errc::usage}, [&] {
     const auto problem = test::inconsistency_of(compute::load_data(spec, 1));

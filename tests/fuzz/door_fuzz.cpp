@@ -1,5 +1,5 @@
-// Arbitrary bytes of a stranger at a door with a token, and of a peer behind it: nobody gets in without the token, no
-// long message gets past the guard, and it does not matter how bytes were cut.
+// Arbitrary bytes of a stranger at a door with a token, and of a peer behind it. A stranger without the token does not
+// get in, no long message gets past the guard, and cuts between bytes do not matter.
 #include "gossamer/actors/data_plane/control_guard.hpp"
 #include "gossamer/actors/data_plane/token_handshake.hpp"
 
@@ -41,7 +41,7 @@ outcome knock(bytes said, std::size_t piece, token_handshake::role role) {
   return result;
 }
 
-/// Behind which byte it objects; nothing: it does not.
+/// Returns the byte at which the guard objects. Returns `nullopt` if it does not.
 std::optional<std::size_t> objects_at(bytes said, std::size_t piece) {
   control_guard guard{1 << 16};
   for (std::size_t at = 0; at < said.size(); at += piece)
@@ -50,7 +50,7 @@ std::optional<std::size_t> objects_at(bytes said, std::size_t piece) {
   return std::nullopt;
 }
 
-/// The same, said more simply.
+/// Decides the same as the guard in a simpler way.
 bool is_lawful(bytes said) {
   while (said.size() >= control_guard::header_bytes) {
     std::uint64_t length = 0;
@@ -69,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto said = std::as_bytes(std::span{data, size});
   for (const auto role : {token_handshake::role::opens, token_handshake::role::accepts}) {
     auto slow = knock(said, 1, role), fast = knock(said, SIZE_MAX, role);
-    slow.taken = fast.taken = 0; // one that objects at once has been given less
+    slow.taken = fast.taken = 0; // an end that objects at once has been given less
     GOSSAMER_ASSERT(slow == fast, "how bytes are cut does not matter");
   }
   GOSSAMER_ASSERT(objects_at(said, 1).has_value() == !is_lawful(said), "the guard objects to what is against the law");

@@ -1,6 +1,5 @@
-// Whatever sources say, and in whatever order things happen to a fetch: it stores nothing that is wrong, asks nobody
-// whom it has left, has no more under way than it may, and ends when a source answers at last. And what cannot be a
-// catalogue is refused.
+// A fetch under any messages of sources, in any order of events. It stores no wrong bytes, asks no source that it has
+// left, has no more under way than it may, and ends when a source answers at last. Impossible catalogues are refused.
 #include "gossamer/actors/fetch/catalogue.hpp"
 
 #include "fuzz/target.hpp"
@@ -10,7 +9,7 @@ namespace {
 using namespace gossamer;
 using namespace gossamer::actors;
 
-/// Numbers and bytes, as the input has them; zeros behind its end.
+/// Numbers and bytes of the input, and zeros behind its end.
 class script {
 public:
   explicit script(std::string_view bytes) : left_(bytes) {}
@@ -41,7 +40,7 @@ struct known_file {
   }
 };
 
-/// Two files, of one piece and of three.
+/// Returns two files, of one piece and of three.
 const std::vector<known_file>& files() {
   static const std::vector<known_file>& all = *new std::vector<known_file>([] {
     std::vector<known_file> made;
@@ -61,7 +60,7 @@ public:
       step();
       obey();
     }
-    while (!fetch_.done() && fetch_.failure().empty()) // somebody who is honest
+    while (!fetch_.done() && fetch_.failure().empty()) // an honest source answers at last
       finish_honestly();
   }
 
@@ -108,7 +107,7 @@ private:
     }
   }
 
-  /// Somebody who may lack some of the files.
+  /// Lets a source come that may lack some of the files.
   void came(std::uint32_t source) {
     const auto lacks = input_.number() % 4;
     std::set<std::uint32_t> files;
@@ -140,7 +139,7 @@ private:
     constexpr std::uint32_t honest = 9;
     fetch_.came(honest, now_);
     obey();
-    for (const auto source : {0u, 1u, 2u, 3u}) // their questions are asked of the honest one
+    for (const auto source : {0u, 1u, 2u, 3u}) // their questions go to the honest source
       fetch_.gone(source, now_);
     obey();
     answer(honest, [](auto&) {});

@@ -1,5 +1,5 @@
-// Any text is refused as a file of hosts, or names hosts that are written and read again as they were; and the same
-// text is refused, or not, by who simulates them.
+// Any text is refused as a file of hosts, or names hosts that are the same when they are written and read again. The
+// reader of simulations refuses the text, or does not, without a crash.
 #include "gossamer/actors/simulation/hosts_file.hpp"
 #include "gossamer/apps/detail/hosts.hpp"
 

@@ -1,5 +1,5 @@
-// Any bytes, as an .npz file and as an array in one, are refused, or are arrays within the limits, which are written
-// and read back alike.
+// Any bytes, as an .npz file and as an array in one, are refused, or are arrays within the limits that are written and
+// read back alike.
 #include "gossamer/compute/npz.hpp"
 
 #include <cstring>
@@ -15,7 +15,7 @@ bool same(const compute::named_tensor& a, const compute::named_tensor& b) {
          && (a.values.empty() || std::memcmp(a.values.data(), b.values.data(), a.values.size() * sizeof(float)) == 0);
 }
 
-/// Reads an archive: refused as damaged, or arrays that are written and read back alike.
+/// Reads an archive. It is refused as damaged, or its arrays are written and read back alike.
 void read(const std::string& path, const std::string& again) {
   constexpr compute::npz_limits limits{.most_bytes = 1u << 20, .most_arrays = 8};
   std::vector<compute::named_tensor> arrays;
@@ -30,7 +30,7 @@ void read(const std::string& path, const std::string& again) {
   GOSSAMER_ASSERT(std::ranges::equal(compute::read_npz(again), arrays, same), "what was read is written");
 }
 
-/// An archive of one file.
+/// Writes an archive of one file.
 void pack(const std::string& path, const std::uint8_t* data, std::size_t size) {
   zip_t* archive = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr);
   zip_set_file_compression(
@@ -47,7 +47,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const fuzz::scratch_folder folder;
   const auto path = folder.write("read.npz", fuzz::text_of(data, size)), again = folder.path() + "/written.npz";
   fuzz::read(path, again);
-  fuzz::pack(path, data, size); // checksums keep most changes of an archive from reaching the arrays in it
+  fuzz::pack(path, data, size); // without this, checksums keep most changes from reaching arrays
   fuzz::read(path, again);
   return 0;
 }

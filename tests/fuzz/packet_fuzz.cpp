@@ -1,5 +1,4 @@
-// Arbitrary bytes, as they are and with a checksum that fits, are refused or form a consistent
-// packet.
+// Arbitrary bytes, as they are and with a checksum that fits, are refused or form a consistent packet.
 #include "support/packets.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

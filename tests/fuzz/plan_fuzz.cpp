@@ -1,4 +1,4 @@
-// Any text is refused as a fault plan, or is one that is written and read again as an equal plan.
+// Any text is refused as a fault plan, or is an equal plan when it is written and read again.
 #include "gossamer/actors/faults/plan.hpp"
 
 #include "fuzz/target.hpp"

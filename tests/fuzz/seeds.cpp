@@ -1,5 +1,5 @@
-// Writes the inputs that the fuzzers begin with: `fuzz_seeds FOLDER` makes a folder for each of them. Packets and
-// frames are the golden files and the examples of all codecs, texts are what the library itself writes or lists.
+// Writes the first inputs of the fuzzers: `fuzz_seeds FOLDER` makes a folder for each. Packets and frames are the
+// golden files and the examples of all codecs, texts are written or listed by the library.
 #include "gossamer/actors/data_plane/token_handshake.hpp"
 #include "gossamer/actors/faults/chaos.hpp"
 #include "gossamer/actors/worker/algorithm.hpp"
@@ -92,7 +92,7 @@ void doors(seed_folders& seeds) {
   seeds.add("door_fuzz", std::span<const std::byte>{messages});
 }
 
-/// What happens to a fetch: somebody comes, answers, and sends what is wrong.
+/// Writes events of a fetch: a source comes, answers, and sends wrong bytes.
 void fetches(seed_folders& seeds) {
   using namespace std::literals;
   const auto come = "\0\0"sv, answer = "\0\x2"sv, wrong = "\0\x3\x1y"sv, wait = "\0\x5\x20\0"sv;
@@ -158,11 +158,11 @@ void data_files(seed_folders& seeds) {
     seeds.add("gzip_fuzz", test::gzipped(text));
   for (const auto& archive : {test::saved_by_numpy(), test::packed_by_numpy()})
     seeds.add("npz_fuzz", archive);
-  seeds.add("npz_fuzz", test::saved_by_numpy().substr(67, 128 + 24)); // the array alone
+  seeds.add("npz_fuzz", test::saved_by_numpy().substr(67, 128 + 24)); // the array without its archive
   seeds.add("gzip_fuzz", test::gzipped("one member") + test::gzipped(std::string(5000, 'a')));
 }
 
-/// Numbers from which control messages are drawn.
+/// Writes numbers from which control messages are drawn.
 void conversations(seed_folders& seeds) {
   for (std::uint32_t k = 0; k < 20; ++k) {
     random_sequence random{{1, k, purpose::chaos}, 0};

@@ -1,5 +1,5 @@
-// Any text is refused, or is a spec that is written and read again as the same; whatever table it is looked up in, its
-// parameters are refused or filled in.
+// Any text is refused, or is a spec that is the same when it is written and read again. Every table that looks it up
+// refuses its parameters or fills them in.
 #include "gossamer/actors/worker/algorithm.hpp"
 #include "gossamer/compress/codec.hpp"
 #include "gossamer/compute/dataset.hpp"

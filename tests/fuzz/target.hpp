@@ -13,14 +13,14 @@ namespace gossamer::fuzz {
 
 using test::scratch_folder;
 
-/// The input of a target, as text.
+/// Returns the input of a target as text.
 inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-/// Runs what reads the input. An error with one of these codes refuses it, as it should; whatever else is thrown ends
-/// the process.
-/// @returns whether the input was accepted
+/// Runs an action that reads the input. An error with one of these codes properly refuses the input. Any other
+/// exception ends the process.
+/// @returns true if the input was accepted
 template <class Action>
 bool accepts(std::initializer_list<errc> refusals, Action action) {
   try {

@@ -1,4 +1,4 @@
-// What every algorithm of the registry must do, whatever the interleaving of its messages.
+// Laws that every algorithm of the registry must keep under any interleaving of its messages.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,7 +24,7 @@ vec point(buffer_pool& pool, random_stream stream, std::uint64_t step) {
   return v;
 }
 
-/// Noisy gradients of (1/2) ||x - centre_i||^2, where every worker has a centre of its own.
+/// Noisy gradients of (1/2) ||x - centre_i||^2, where every worker has its own centre.
 class problem {
 public:
   explicit problem(float noise) : noise_(noise) {}
@@ -49,7 +49,7 @@ protected:
   arguments given() const { return {"algorithm", entry().about, spec::parse(GetParam())}; }
   std::size_t masters() const { return entry().masters ? entry().masters(given()) : 0; }
 
-  /// With the masters that it needs.
+  /// Makes a world with the masters that the algorithm needs.
   tiny_world world_of(tiny_world::options o, const vec& x, tiny_world::gradient_of gradient) const {
     o.masters = masters();
     o.synchronous = entry().traits.synchronous;
@@ -61,7 +61,7 @@ protected:
     };
     return {o, make, std::move(gradient)};
   }
-  /// The mean of all models, or that of the one master.
+  /// Returns the mean of all models, or the model of the one master.
   std::vector<double> result_of(tiny_world& world, std::size_t workers) const {
     if (masters() > 0) {
       const auto x = world.model(static_cast<rank>(workers)).view();
@@ -103,7 +103,7 @@ TEST_P(every_algorithm, finishes_and_finds_the_minimum_under_any_interleaving) {
     auto world = world_of({.workers = workers, .steps = 300, .lr = 0.05, .seed = seed}, p.start(), p.gradients());
     ASSERT_TRUE(world.run()) << "seed " << seed;
     if (!entry().traits.promises.follows_mean_gradient)
-      continue; // where signs vote, the minimum of the mean is not what they agree on
+      continue; // workers that vote by sign do not agree on the minimum of the mean
     vec minimum = (1.0f / workers) * p.centre(0);
     for (rank i = 1; i < workers; ++i)
       minimum += (1.0f / workers) * p.centre(i);
@@ -113,14 +113,14 @@ TEST_P(every_algorithm, finishes_and_finds_the_minimum_under_any_interleaving) {
       distance += std::pow(result[k] - static_cast<double>(minimum[k]), 2);
       norm += std::pow(static_cast<double>(minimum[k]), 2);
     }
-    // An asynchronous run weighs each worker by its share of the updates, which differ a little. A master's model is
-    // as noisy as a worker's, where others are judged by the mean of so many.
+    // An asynchronous run weighs each worker by its share of the updates, and the shares differ a little. A master's
+    // model is as noisy as a single worker's, not as a mean of several.
     const double share = entry().traits.synchronous ? 0.01 : masters() == 0 ? 0.06 : 0.06 * workers;
     EXPECT_LT(distance, share * norm) << "seed " << seed;
   }
 }
 
-/// What the codec `uniform` may have added to the sum of the models, by the messages in which it did.
+/// Bounds the rounding errors of the codec `uniform` in the sum of the models, by the messages that carry them.
 class rounding_noise {
 public:
   void hears(const frame& f) {
@@ -130,8 +130,8 @@ public:
       variance_ += std::pow(static_cast<double>(delta), 2) / 4;
     }
   }
-  /// 4.5 standard deviations. ECD's estimates remember a message with a weight of 2, in all steps together; elsewhere
-  /// it is 1.
+  /// Returns 4.5 standard deviations. ECD's estimates remember a message with a weight of 2, in all steps together. In
+  /// other algorithms the weight is 1.
   double most_of_its_sum() const { return 4.5 * 2 * std::sqrt(variance_); }
 
 private:
@@ -155,7 +155,7 @@ TEST_P(every_algorithm, averaging_conserves_the_mean_of_the_models) {
       std::vector<double> applied(dimension);
       constexpr std::size_t workers = 4;
       const double share =
-          entry().about.name == "all-reduce-sgd" ? 1.0 / workers : 1.0; // it averages gradients, not models
+          entry().about.name == "all-reduce-sgd" ? 1.0 / workers : 1.0; // all-reduce averages gradients, not models
       rounding_noise noise;
       auto world = world_of({.codec = codec,
                              .workers = workers,
@@ -195,7 +195,7 @@ TEST_P(every_algorithm, repeats_itself_for_the_same_seed) {
 INSTANTIATE_TEST_SUITE_P(registry, every_algorithm, testing::ValuesIn(testing_support::every_spelling()),
                          [](const auto& named) { return testing_support::as_test_name(named.param); });
 
-// Rules of AD-PSGD: active workers ask passive ones and nobody else.
+// A rule of AD-PSGD: active workers ask passive ones only.
 TEST(ad_psgd, exchanges_only_between_active_and_passive_workers) {
   problem p{0.1f};
   const auto& entry = algorithms().find("ad-psgd");
@@ -228,7 +228,7 @@ TEST(ad_psgd, averages_at_most_once_for_each_gradient_of_an_active_worker) {
   const auto asked = world.sent(1).frames;
   const auto gradients = world.worker(1).gradients_done();
   EXPECT_LE(asked, gradients);
-  EXPECT_GE(asked, gradients / 4); // while an answer is under way, gradients go on
+  EXPECT_GE(asked, gradients / 4); // gradients go on while an answer is under way
   EXPECT_EQ(world.sent(0).frames, asked);
 }
 
@@ -250,7 +250,7 @@ TEST(ad_psgd, averages_at_most_once_for_each_gradient) {
   const auto asked = frames[frame_kind::average_request];
   const auto gradients = world.worker(0).gradients_done() + world.worker(1).gradients_done();
   EXPECT_LE(asked, gradients);
-  EXPECT_GT(asked, 0u); // how many fewer depends on how long invitations wait on the way
+  EXPECT_GT(asked, 0u); // the number depends on the delays of invitations
   EXPECT_EQ(frames[frame_kind::average_reply], asked);
 }
 

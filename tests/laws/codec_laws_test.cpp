@@ -1,5 +1,5 @@
-// What every codec promises, for all codecs and several values of each of their parameters. A new
-// codec is covered as soon as it stands in the registry.
+// The promises of every codec, for all codecs and several values of each of their parameters. A new codec is covered as
+// soon as it stands in the registry.
 #include "gossamer/compress/codec.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 const random_stream randomness{3, 1, purpose::quantise};
 
-/// The values that a parameter is tried with: the ends of its range and the default.
+/// Returns values to try for a parameter: the ends of its range and the default.
 std::set<std::string> samples(const parameter& p) {
   if (p.kind == parameter::type::choice)
     return {p.choices.begin(), p.choices.end()};
@@ -31,7 +31,7 @@ std::set<std::string> samples(const parameter& p) {
   return result;
 }
 
-/// Specs of one codec, one parameter moved at a time.
+/// Returns specs of one codec, with one parameter moved at a time.
 std::set<std::string> specs_of(const codec_entry& entry) {
   std::set<std::string> result{entry.about.name};
   for (const auto& p : entry.about.parameters)
@@ -130,14 +130,14 @@ TEST_P(codec_law, exact_codecs_change_no_bit) {
     EXPECT_TRUE(std::ranges::equal(decode(encode(vec{pool_, values})).view(), values, {}, bits, bits)) << name;
 }
 
-// T1: the mean of many draws is within 4.5 standard errors of the vector. What is below 1e-33 may
-// be flushed to zero.
+// T1: the mean of many draws is within 4.5 standard errors of the vector. Values below 1e-33 may be flushed to zero.
 TEST_P(codec_law, unbiased_codecs_are_right_on_average) {
   if (!made_->can().unbiased)
     GTEST_SKIP() << "makes no such claim";
   constexpr int draws = 8000;
   for (const auto& [name, values] : inputs()) {
-    // What is kept less than 100 times is too rare for the spread that was seen to tell how far off the mean may be.
+    // An element that is kept less than 100 times is too rare: its observed spread does not bound the error of the
+    // mean.
     const double bound = made_->relative_error(values.size());
     if (values.size() > 33 || (std::isfinite(bound) && bound > draws / 100))
       continue;
@@ -154,14 +154,14 @@ TEST_P(codec_law, unbiased_codecs_are_right_on_average) {
     for (std::size_t i = 0; i < v.size(); ++i) {
       const double mean = sums[i] / draws;
       const double deviation = std::sqrt(std::max(0.0, squares[i] / draws - mean * mean));
-      // Floats have 24 bits: what they round off the largest element is no noise.
+      // Floats have 24 bits. Their rounding of the largest element is no noise.
       const double rounding = 0x1p-22 * static_cast<double>(max_magnitude(v.view()));
       EXPECT_LE(std::fabs(mean), 4.5 * deviation / std::sqrt(draws) + rounding + 1e-33) << name << " element " << i;
     }
   }
 }
 
-// T2. Values that float32 can hardly square are left out.
+// T2, without values that float32 can hardly square.
 TEST_P(codec_law, is_not_further_off_than_its_relative_error) {
   constexpr int draws = 300;
   for (const auto& [name, values] : inputs()) {
@@ -214,7 +214,7 @@ TEST_P(codec_law, another_step_gives_other_bytes_unless_deterministic) {
   EXPECT_EQ(std::ranges::equal(a.payload.bytes(), b.payload.bytes()), made_->can().deterministic);
 }
 
-// A linear codec need not look at what it drops.
+// A linear codec need not look at elements that it drops.
 TEST_P(codec_law, refuses_numbers_that_are_not_finite) {
   const auto kept = made_->can().linear ? made_->select(33, randomness, 0) : selection{{{0, 33}}};
   const auto keeps = [&](std::size_t i) {
@@ -257,7 +257,7 @@ TEST_P(codec_law, knows_its_own_spelling) {
     EXPECT_EQ(&codecs().resolve(example).first, &found) << example;
 }
 
-/// Where parameters act together, or a value in the midst of a range takes another path.
+/// Specs in which parameters act together, or a value inside a range takes another path.
 const std::set<std::string> further_specs{"min-max:bits=4,chunk=10",
                                           "min-max:bits=16,chunk=3",
                                           "min-max:chunk=7,rounding=nearest",

@@ -1,4 +1,4 @@
-// What every model promises, checked for every entry of the registry on dense and on sparse data.
+// The promises of every model, checked for every entry of the registry on dense and on sparse data.
 #include "gossamer/compute/model_file.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 struct model_case {
   std::string text;
-  std::size_t classes; ///< of the data; 0: real targets
+  std::size_t classes; ///< number of classes in the data; 0: real targets
   bool sparse;
 };
 
@@ -67,7 +67,7 @@ protected:
     std::vector<float> gradient;
   };
 
-  /// The gradient is written over NaN, so that what is left out shows.
+  /// Returns loss and gradient. The gradient is written over NaN, so that missing elements show.
   result run(model& m, std::span<const std::uint32_t> indices) {
     result r{0, std::vector<float>(m.dimension(), std::nanf(""))};
     r.loss = m.loss_and_gradient(point_, {data_, indices}, r.gradient);
@@ -99,7 +99,7 @@ TEST_P(every_model, gradient_equals_central_differences) {
   const auto [loss, gradient] = run(*model_, indices_);
   for (std::size_t k = 0; k < point_.size(); ++k) {
     const float middle = point_[k],
-                h = 0x1p-7f; // the error of a difference: h^2 f''' / 6 + 1e-7 |z| / h
+                h = 0x1p-7f; // error of a difference: h^2 f''' / 6 + 1e-7 |z| / h
     const auto loss_at = [&](float value) {
       point_[k] = value;
       return run(*model_, indices_).loss;
@@ -136,7 +136,7 @@ TEST_P(every_model, takes_samples_in_any_order_and_more_than_once) {
   EXPECT_NEAR(all.loss, (2 * seven.loss + two.loss) / 3, 1e-5 * (1 + std::fabs(all.loss)));
 }
 
-// Both layouts of the rows, beside each other and across the bound of a chunk.
+// Both layouts of the rows give the same results, also across the bound of a chunk.
 TEST_P(every_model, does_not_care_how_rows_are_stored) {
   data_ = gossamer::support::small_data(600, 6, GetParam().classes);
   indices_ = gossamer::support::all_indices(data_);
@@ -188,7 +188,7 @@ TEST_P(every_model, allocates_nothing_once_the_largest_batch_was_seen) {
 TEST_P(every_model, clones_compute_the_same_and_share_nothing) {
   const auto expected = run(*model_, indices_);
   const auto clone = model_->clone();
-  run(*model_, std::span{indices_}.first(3)); // what the original does meanwhile
+  run(*model_, std::span{indices_}.first(3)); // the original computes something else meanwhile
   const auto cloned = run(*clone, indices_);
   EXPECT_EQ(cloned.loss, expected.loss);
   EXPECT_EQ(cloned.gradient, expected.gradient);
@@ -224,9 +224,8 @@ TEST_P(every_model, lets_what_is_not_finite_pass_through) {
   EXPECT_TRUE(std::ranges::any_of(gradient, [](float v) { return std::isnan(v); }));
 }
 
-// prox minimises ||z - w||^2 / 2 + step * penalty(z): no step along a coordinate leads further
-// down. The penalty comes out of evaluate, so the test knows neither which coordinates are biases
-// nor how large l1 is.
+// prox minimises ||z - w||^2 / 2 + step * penalty(z): no step along a coordinate leads further down. The penalty comes
+// out of evaluate, so the test knows neither which coordinates are biases nor the size of l1.
 TEST_P(every_model, takes_the_proximal_step_of_its_l1_term) {
   const float step = 2;
   buffer_pool pool;
@@ -254,7 +253,7 @@ INSTANTIATE_TEST_SUITE_P(models, every_model, testing::ValuesIn(all_cases()));
 TEST(models, are_all_under_these_laws) {
   const auto cases = all_cases();
   for (const auto& name : models().names())
-    EXPECT_TRUE(support::is_torch_model(name) // which are under those of torch_model_laws_test.cpp
+    EXPECT_TRUE(support::is_torch_model(name) // whose laws are in torch_model_laws_test.cpp
                 || std::ranges::any_of(cases, [&](const auto& c) { return spec::parse(c.text).name == name; }))
         << name;
 }

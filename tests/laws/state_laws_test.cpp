@@ -1,5 +1,5 @@
-// Every algorithm's state is complete: saved at the beginning of a step, restored by other objects, and gone on with, a
-// run ends where it would have ended anyway, to the bit.
+// The state of every algorithm is complete: a run that is saved at the beginning of a step, restored by other objects
+// and resumed ends at the same result, to the bit.
 #include <gtest/gtest.h>
 
 #include "spellings.hpp"
@@ -19,7 +19,8 @@ protected:
   every_state() : entry_(algorithms().find(spec::parse(GetParam()).name)), given_("algorithm", entry_.about, text()) {}
 
   static spec text() { return spec::parse(GetParam()); }
-  /// A run is a function of its seed alone where all workers do the same steps, and where there is but one.
+  /// Returns a number of workers for which a run is a function of its seed alone: several with equal steps, or only
+  /// one.
   std::size_t workers() const { return entry_.traits.synchronous ? 4 : 1; }
   std::size_t masters() const { return entry_.masters ? entry_.masters(given_) : 0; }
 
@@ -42,7 +43,7 @@ protected:
             [this](rank i, std::uint64_t t, const vec& x) { return gradient(i, t, x); }};
   }
 
-  /// Of (1/2) |x - c_i|^2, and noise.
+  /// Returns a noisy gradient of (1/2) |x - c_i|^2.
   vec gradient(rank i, std::uint64_t t, const vec& x) {
     vec g = x;
     random_sequence centre{{5, i, purpose::synthetic}, 0}, noise{{6, i, purpose::synthetic}, t};

@@ -1,5 +1,5 @@
-// What every topology of the registry promises, at many sizes, and the published spectra (Lian et
-// al. 2017 and 2018, Tang et al. 2018; values computed independently with numpy).
+// The promises of every topology of the registry, at many sizes, and the published spectra (Lian et al. 2017 and 2018,
+// Tang et al. 2018; values computed independently with numpy).
 #include "gossamer/topology/spectrum.hpp"
 
 #include <gmock/gmock.h>
@@ -21,8 +21,7 @@ struct wanted {
   std::vector<std::size_t> sizes;
 };
 
-/// Every entry of the registry with sizes that it can have. A new entry without a line here fails
-/// `is_covered_here`.
+/// Every entry of the registry with possible sizes. A new entry without a line here fails `is_covered_here`.
 const std::vector<wanted> everything{
     {"complete", {1, 2, 3, 4, 31, 32, 33, 100}},
     {"star", {1, 2, 3, 4, 31, 32, 33, 1000}},
@@ -43,7 +42,7 @@ const std::vector<wanted> everything{
     {"file:path=" + edge_path, {1, 2, 3, 31, 33}},
 };
 
-/// For the topology `file`: a path with a chord.
+/// Writes the edges for the topology `file`: a path with a chord.
 void write_edges(std::size_t size) {
   std::ofstream out{edge_path};
   for (std::size_t i = 1; i < size; ++i)
@@ -76,7 +75,7 @@ TEST(every_topology, is_simple_symmetric_and_connected) {
     for (rank i = 0; i < g.size(); ++i) {
       const auto row = g.neighbours(i);
       EXPECT_EQ(std::ranges::adjacent_find(row, std::greater_equal{}),
-                row.end()); // ascending, each once
+                row.end()); // ascending and distinct
       for (rank j : row) {
         EXPECT_NE(i, j);
         EXPECT_TRUE(g.adjacent(j, i));
@@ -113,7 +112,7 @@ TEST(every_topology, makes_workers_agree) {
   });
 }
 
-// No edge inside a class; and the bipartite part of any topology can be coloured.
+// Classes have no inner edges, and the bipartite part of any topology can be coloured.
 TEST(every_topology, has_a_bipartite_part_that_connects_it) {
   for_all([](const graph& g) {
     const auto part = bipartite_part(g);
@@ -177,7 +176,7 @@ TEST(spectra, equal_the_reference_values) {
   }
 }
 
-// Eigenvalues of the ring: (1 + 2 cos(2 pi k / n)) / 3.
+// The eigenvalues of the ring are (1 + 2 cos(2 pi k / n)) / 3.
 TEST(spectra, equal_the_closed_form_of_the_ring) {
   for (std::size_t n = 3; n <= 64; ++n) {
     double rho = 0, mu = 0;

@@ -1,5 +1,5 @@
-# Proves that a folder cannot include what it must not know: the include fails, and for the reason that there is no such
-# file, while the allowed one compiles. Called with COMPILER, ROOT, SCRATCH and INCLUDES_<folder> (directories joined by |).
+# Proves that a folder cannot include headers it must not know: the include fails because there is no such file, while
+# an allowed include compiles. Called with COMPILER, ROOT, SCRATCH and INCLUDES_<folder> (directories joined by |).
 function(compile folder header)
   string(REPLACE "|" ";" directories "${INCLUDES_${folder}}")
   list(TRANSFORM directories PREPEND -I)
@@ -44,3 +44,18 @@ expect_forbidden(base topology/graph.hpp compress/codec.hpp compute/model.hpp ${
 expect_forbidden(topology compress/codec.hpp compute/model.hpp ${actors})
 expect_forbidden(compress topology/graph.hpp compute/model.hpp ${actors})
 expect_forbidden(compute topology/graph.hpp compress/codec.hpp ${actors})
+
+# No room of actors/ sees a room behind it in ROOMS, which is their order from the bottom up.
+string(REPLACE "|" ";" rooms "${ROOMS}")
+foreach(room IN LISTS rooms)
+  file(GLOB headers RELATIVE ${ROOT} ${ROOT}/actors/${room}/*.hpp)
+  list(GET headers 0 ${room}_header)
+  expect_allowed(${room} ${${room}_header})
+endforeach()
+set(above ${rooms})
+foreach(room IN LISTS rooms)
+  list(POP_FRONT above)
+  foreach(higher IN LISTS above)
+    expect_forbidden(${room} ${${higher}_header})
+  endforeach()
+endforeach()

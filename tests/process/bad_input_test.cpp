@@ -1,5 +1,4 @@
-// Whatever is wrong, a user reads one line that says what and where, and no run folder pretends to
-// hold a result.
+// Users read one line for every error, with its kind and place. A run folder never pretends to hold a result.
 #include "gossamer/base/within_memory.hpp"
 
 #include <algorithm>
@@ -17,7 +16,7 @@ using testing::StartsWith;
 
 class bad_input : public command {
 protected:
-  /// One line on standard error with these words, nothing on standard output, no summary.
+  /// Expects one line on standard error with these words, nothing on standard output, and no summary.
   void expect_line(const support::outcome& ended, int status, const words& said) const {
     EXPECT_EQ(ended.status, status) << ended.err;
     EXPECT_THAT(ended.out, IsEmpty());
@@ -33,7 +32,7 @@ protected:
     expect_line(run(small + words{"--out", "run"} + flags), 2, said);
     EXPECT_FALSE(exists("run")) << "a refused request leaves no folder";
   }
-  /// Without --data, which these tests name themselves.
+  /// Runs without the usual --data, as these tests pass their own.
   void expect_bad_data(const std::string& data, const words& said) const {
     SCOPED_TRACE(data);
     expect_line(run({"train", "--epochs", "1", "--out", "run", "--data", data}), 1, said);
@@ -222,7 +221,7 @@ TEST_F(bad_input, names_the_line_of_a_graph) {
 
 class bad_output : public bad_input {
 protected:
-  /// Evaluations may come first; the last line says why the run ended.
+  /// Expects the last line to say why the run ended. Evaluations may come first.
   void expect_failure(const support::outcome& ended, const words& said) const {
     EXPECT_EQ(ended.status, 1) << ended.err;
     EXPECT_THAT(ended.out, IsEmpty());
@@ -234,7 +233,7 @@ protected:
     EXPECT_FALSE(exists("run/summary.json"));
     EXPECT_FALSE(exists("run/summary.json.part"));
   }
-  /// With files that cannot grow beyond so many blocks of 512 bytes (in some shells: of 1024).
+  /// Runs with files that cannot grow beyond this number of blocks of 512 bytes (in some shells: of 1024).
   support::outcome run_with_file_limit(int blocks, const words& given) const {
     const auto script = "ulimit -f " + std::to_string(blocks) + "; exec \"$0\" \"$@\"";
     return execute(words{"sh", "-c", script} + gossamer(given));

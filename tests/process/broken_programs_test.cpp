@@ -1,4 +1,4 @@
-// Algorithms with real mistakes: the simulation finds each, shrinks the plan of faults under which it shows, and prints
+// Algorithms with real mistakes. The simulation finds each, shrinks the plan of faults under which it shows, and prints
 // a command that shows it again.
 #include <sstream>
 
@@ -22,7 +22,7 @@ protected:
     return execute(words{BROKEN_GOSSIP, "simulate"} + settings + more);
   }
 
-  /// What stands behind a word at the beginning of a line, in all such lines.
+  /// Returns the rests of all lines that begin with a word.
   static words lines_behind(const std::string& beginning, const std::string& text) {
     words found;
     std::istringstream lines{text};
@@ -32,7 +32,7 @@ protected:
     return found;
   }
 
-  /// Finds the failure, and sees the same message when it runs the printed commands in a shell.
+  /// Expects the simulation to find the failure, and the printed commands to show the same message in a shell.
   void expect_found(const std::string& algorithm, const words& world, const std::string& message,
                     const std::string& smallest) const {
     SCOPED_TRACE(algorithm);
@@ -53,7 +53,7 @@ protected:
     }
   }
 
-  /// Without any fault nothing is wrong.
+  /// Expects no failure without faults.
   void expect_sound(const std::string& algorithm, const words& world) const {
     const auto ended = simulate(algorithm, world + words{"--seeds", "1..5"});
     EXPECT_EQ(ended.status, 0) << algorithm << ended.out;

@@ -66,7 +66,7 @@ TEST_F(certificates, let_nodes_train_as_one_process_does) {
   ASSERT_EQ(run(job + words{"--out", "one"}).status, 0);
   auto one = json::parse(read("one/summary.json"));
   one.erase("time_s");
-  for (const char* name : {"127.0.0.1", "localhost"}) { // the latter is not the address at which the leader listens
+  for (const char* name : {"127.0.0.1", "localhost"}) { // the leader does not listen at the address of the latter
     SCOPED_TRACE(name);
     const auto ended = run(words{"launch", "--hosts", "localhost:3", "--certs", std::string{"certs/"} + name, "--"}
                            + job + words{"--overwrite", "--out", "several"});

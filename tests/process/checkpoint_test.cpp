@@ -1,4 +1,4 @@
-// Runs that are killed, and go on from their last checkpoint.
+// Runs that are killed, and resume from their last checkpoint.
 #include <csignal>
 #include <sys/stat.h>
 
@@ -18,14 +18,14 @@ protected:
   static inline const words job{
       "--data", "digits:samples=600,test=200", "--epochs", "60", "--eval-every", "3", "--batch", "8"};
 
-  /// Kills it on the way; later, should the disk not have had a whole checkpoint yet.
+  /// Kills a run on the way. Kills it later if the disk has no whole checkpoint yet.
   void kill_when_saved(const words& started, const std::string& out) {
     for (const char* evaluated : {"epoch  1", "epoch  2", "epoch  4"}) {
       fs::remove_all(folder_ / out);
       support::subprocess(words{"env", "-C", folder_.string()} + gossamer(started + words{"--out", out}))
           .signal_after(evaluated, started.front() == "train" ? SIGKILL : SIGINT)
           .finish();
-      // Nodes of a launch end as it does, and those that are interrupted save once more.
+      // The nodes of a launch end with it, and nodes that are interrupted save once more.
       ASSERT_NE(exists(out + "/summary.json"), started.front() == "train") << "it had ended before it was killed";
       if (has_checkpoint(out))
         return;
@@ -56,7 +56,7 @@ TEST_F(a_killed_run, goes_on_and_comes_to_where_it_would_have_come) {
       EXPECT_EQ(summary("resumed")["train_loss"], summary("whole")["train_loss"]);
       EXPECT_EQ(summary("resumed")["payload_bits"], summary("whole")["payload_bits"]);
       EXPECT_EQ(summary("resumed")["steps_per_worker"], summary("whole")["steps_per_worker"]);
-      const auto was = metrics("whole"), is = metrics("resumed"); // from the beginning
+      const auto was = metrics("whole"), is = metrics("resumed"); // compared from the beginning
       ASSERT_EQ(was.size(), is.size());
       for (std::size_t k = 0; k < was.size(); ++k)
         EXPECT_EQ(was[k]["train_loss"], is[k]["train_loss"]) << k;
@@ -138,7 +138,7 @@ TEST_F(a_killed_run, goes_on_with_as_many_epochs_whoever_computes_them) {
       ASSERT_EQ(on.status, 0) << on.err;
       const auto epochs = summary("on")["epoch"].get<double>();
       EXPECT_GE(epochs, 4 - 8 * 32.0 / 600) << on.out;
-      // Where nobody waits for anybody, threads may compute on while the word that it is enough comes to them.
+      // Threads of asynchronous workers may compute on until they hear that the run is over.
       if (algorithm == std::string{"all-reduce-sgd"}) {
         EXPECT_LE(epochs, 4 + 2 * 8 * 32.0 / 600) << on.out;
       }

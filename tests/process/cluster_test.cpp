@@ -15,11 +15,11 @@ using testing::StartsWith;
 
 class several_processes : public launched_command {
 protected:
-  /// Ends only when it is told to.
+  /// A job that ends only when it is told to.
   static inline const words endless{
       "--", "train", "--data", "digits:samples=600,test=200", "--epochs", "1e8", "--eval-every", "5", "--out", "run"};
 
-  /// What a run of three processes says and does, with something done to it on the way.
+  /// Returns the output and status of a run of three processes, which `disturb` disturbs on the way.
   support::outcome disturbed(const words& flags, const words& job,
                              const std::function<void(support::subprocess&)>& disturb) const {
     support::subprocess run(words{"env", "-C", folder_.string()}
@@ -68,7 +68,7 @@ TEST_F(several_processes, stop_together_when_interrupted) {
 }
 
 TEST_F(several_processes, end_with_the_signal_that_stops_them) {
-  const auto ended = disturbed({}, {}, [](auto& run) { run.signal_after("epoch ", SIGTERM); }); // three on a ring
+  const auto ended = disturbed({}, {}, [](auto& run) { run.signal_after("epoch ", SIGTERM); }); // three nodes on a ring
   EXPECT_EQ(ended.status, 128 + SIGTERM) << ended.err;
   EXPECT_EQ(json::parse(read("run/summary.json"))["end"], "interrupted");
 }
@@ -181,7 +181,7 @@ TEST_F(several_processes, can_be_started_by_hand) {
       + gossamer(words{"node", "--listen", "127.0.0.1:0", "--"} + small + words{"--out", "run"}));
   leader.when("--join", [&](const support::outcome& so_far) {
     const auto address = so_far.err.substr(so_far.err.find("--join ") + 7);
-    // It ends after the leader, whose output the outer loop reads meanwhile.
+    // The node ends after the leader, and the outer loop reads the leader's output meanwhile.
     joined = support::subprocess(gossamer({"node", "--join", address.substr(0, address.find('\n'))})).finish();
   });
   const auto led = leader.finish();
@@ -209,7 +209,7 @@ TEST_F(several_processes, do_not_wait_for_a_leader_that_is_stopped_before_the_ru
 
 class tasks_of_slurm : public several_processes {
 protected:
-  /// Number `task` of two, as srun starts it. The number of the job says on which port they meet.
+  /// Returns the command of task `task` of two, as srun starts it. The job number determines the port where they meet.
   words of(int job, int task, const words& flags) const {
     return words{"env",
                  "-C",
@@ -234,7 +234,7 @@ TEST_F(tasks_of_slurm, train) {
   EXPECT_TRUE(exists("run/summary.json"));
 }
 
-// All are told to end, and the one that leads last: the other does not leave meanwhile.
+// All tasks are told to end, the leader last. The other task does not leave before that.
 TEST_F(tasks_of_slurm, end_together) {
   const auto job = words{"--patience", "100"} + endless + words{"--algorithm", "d-psgd", "--workers", "2"};
   support::subprocess second(of(getpid() + 1, 1, job)), first(of(getpid() + 1, 0, job));

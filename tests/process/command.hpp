@@ -29,15 +29,15 @@ protected:
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
     folder_ = std::filesystem::path(testing::TempDir()) / ("gossamer-" + std::to_string(getpid()) + "-" + test->name());
     std::filesystem::create_directories(folder_);
-    setenv("XDG_STATE_HOME", (folder_ / "state").c_str(), 1); // what runs leave there is the test's
+    setenv("XDG_STATE_HOME", (folder_ / "state").c_str(), 1); // state files of runs go to the test's folder
     unsetenv("GOSSAMER_TOKEN");
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  /// `gossamer WORDS...`, in the test's folder.
+  /// Returns `gossamer WORDS...`, to run in the test's folder.
   static words gossamer(const words& given) { return words{GOSSAMER_COMMAND} + given; }
   support::outcome run(const words& given) const { return execute(gossamer(given)); }
-  /// Any command, in the test's folder.
+  /// Runs any command in the test's folder.
   support::outcome execute(const words& given) const {
     return support::subprocess(words{"env", "-C", folder_.string()} + given).finish();
   }
@@ -57,7 +57,7 @@ protected:
   }
   bool exists(const std::string& name) const { return std::filesystem::exists(folder_ / name); }
 
-  /// The lines of a run's metrics.jsonl, all of which must be JSON.
+  /// Returns the lines of a run's metrics.jsonl, all of which must be JSON.
   std::vector<json> metrics(const std::string& run = "run") const {
     std::vector<json> records;
     std::ifstream in(folder_ / run / "metrics.jsonl");

@@ -1,4 +1,4 @@
-// Nodes that lack the data of a run, and fetch it from others.
+// Nodes that lack the data of a run, and fetch them from other nodes.
 #include "gossamer/compute/npz.hpp"
 
 #include <csignal>
@@ -24,7 +24,7 @@ protected:
     write("leader/rows.csv", rows(200, 3));
   }
 
-  /// Digits in columns, the last of which is the class.
+  /// Returns rows of digits, the last of which is the class.
   static std::string rows(int count, int seed) {
     std::string result;
     for (int k = 0; k < count; ++k) {
@@ -52,7 +52,8 @@ protected:
   struct outcomes {
     support::outcome led, joined;
   };
-  /// A leader and a newcomer. @param join what the newcomer does, once it is told where
+  /// Runs a leader and a newcomer.
+  /// @param join runs the newcomer with the words of its command
   outcomes run_both(const std::function<support::outcome(const words& to_join)>& join, const words& more = {},
                     const words& to_lead = {}) const {
     outcomes result;
@@ -61,7 +62,7 @@ protected:
     leader.when("--join", [&](const support::outcome& so_far) {
       result.joined = join(joining(so_far));
       if (result.joined.status != 0)
-        leader.send_signal(SIGTERM); // nobody else will come
+        leader.send_signal(SIGTERM); // no other node will come
     });
     result.led = leader.finish();
     return result;
@@ -128,7 +129,7 @@ TEST_F(data_from_peers, goes_on_where_a_newcomer_was_killed) {
   support::outcome killed;
   const auto both = run_both([&](const words& to_join) {
     support::subprocess first(in("newcomer", to_join + fetching() + words{"--data-rate", "400kB/s"}));
-    killed = first.signal_after(" of the data\n", SIGKILL).finish(); // of which it has a part
+    killed = first.signal_after(" of the data\n", SIGKILL).finish(); // the newcomer has a part by then
     return support::subprocess(in("newcomer", to_join + fetching())).finish();
   });
   EXPECT_EQ(killed.status, 128 + SIGKILL);
@@ -192,7 +193,7 @@ TEST_F(data_from_peers, goes_on_when_the_leader_is_killed) {
   const auto led = leader.finish();
   ASSERT_TRUE(newcomer) << led.err;
   heir->signal_after("worker 3 comes", SIGINT);
-  third->signal_after("worker 3 comes", SIGINT); // whoever leads now
+  third->signal_after("worker 3 comes", SIGINT); // the node that leads now
   auto last = std::async(std::launch::async, [&] { return third->finish(); });
   const auto went_on = heir->finish();
   const auto joined = came.get();

@@ -1,4 +1,4 @@
-// Runs that are left behind, and how their users come back to them.
+// Runs that are left behind, and ways for their users to come back to them.
 #include <arpa/inet.h>
 #include <csignal>
 #include <sys/socket.h>
@@ -16,7 +16,7 @@ using testing::Not;
 
 class detached : public command {
 protected:
-  /// Longer than any of these tests.
+  /// A run that takes longer than any of these tests.
   static inline const words job{"--",           "train",  "--data",    "digits:samples=600,test=200",
                                 "--algorithm",  "d-psgd", "--out",     "run",
                                 "--epochs",     "1e8",    "--seconds", "100",
@@ -25,7 +25,7 @@ protected:
   void TearDown() override {
     const auto process = exists("run/launch.toml") && text("status").empty() ? text("process") : "";
     if (std::atoi(process.c_str()) > 1 && process != std::to_string(getpid()))
-      kill(std::atoi(process.c_str()), SIGKILL); // it has not ended, so nobody else has its number
+      kill(std::atoi(process.c_str()), SIGKILL); // the process lives, so no other has its number
     command::TearDown();
   }
 
@@ -38,7 +38,7 @@ protected:
     return here(words{"launch", "--detach", "--hosts", "localhost:2"} + flags + job + more);
   }
 
-  /// A value of launch.toml; empty where there is none.
+  /// Returns a value of launch.toml. Empty if it is missing.
   std::string text(const std::string& key) const {
     const auto all = "\n" + read("run/launch.toml"), before = "\n" + key + " = ";
     const auto at = all.find(before);
@@ -140,7 +140,7 @@ TEST_F(detached, runs_are_interrupted_from_the_terminal_until_they_begin) {
   std::filesystem::permissions(folder_ / "waits.sh", std::filesystem::perms::owner_all);
   write("hosts.toml", "[[host]]\n\n[[host]]\nbinary = '" + (folder_ / "waits.sh").string() + "'\n");
   std::filesystem::create_directory(folder_ / "run");
-  std::filesystem::create_symlink("/dev/full", folder_ / "run/launch.toml.part"); // and says so
+  std::filesystem::create_symlink("/dev/full", folder_ / "run/launch.toml.part"); // makes writing fail
   support::subprocess run(at_home(words{"launch", "--detach", "--patience", "1", "--hosts", "hosts.toml"} + job));
   run.signal_after("cannot write", SIGINT);
   const auto ended = run.finish();
@@ -186,7 +186,7 @@ TEST_F(detached, a_strangers_port_is_told_from_a_leader) {
   where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof where;
   ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&where), size), 0);
-  ASSERT_EQ(listen(listener, 8), 0); // and says nothing
+  ASSERT_EQ(listen(listener, 8), 0); // never answers
   ASSERT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&where), &size), 0);
   const auto address = "127.0.0.1:" + std::to_string(ntohs(where.sin_port));
   const auto ended = here({"status", address, "--patience", "0.5", "--no-token"});
@@ -235,7 +235,7 @@ TEST_F(launched_run, takes_bounded_lines_from_its_nodes) {
   EXPECT_GE(std::ranges::count(kept, '\n'), 1'000'000 / 131'072);
 }
 
-// One that was cut off ends so, and may do it before its successor has said that it leads.
+// A leader that was cut off ends with an error, perhaps before its successor has said that it leads.
 TEST_F(launched_run, goes_on_when_its_leader_ends_with_an_error_and_another_one_leads) {
   const auto script = [this](const std::string& name, const std::string& text) {
     write(name, "#!/bin/sh\n" + text);

@@ -86,7 +86,7 @@ TEST_F(exploration, leaves_no_process_when_its_terminal_is_gone) {
   const words endless{"simulate", "--data", "digits:samples=600,test=200", "--epochs", "1e8", "--jobs", "2"};
   const words some{"--seeds", "1..100000", "--run-limit", "2", "--keep-going"};
   const auto ended = support::subprocess(gossamer(endless + some)).signal_after("still ran", SIGHUP).finish();
-  EXPECT_EQ(ended.status, 129) << ended.err; // whoever is left would keep its output open, and finish() waiting
+  EXPECT_EQ(ended.status, 129) << ended.err; // a child that is left would keep the output open, and finish() waiting
 }
 
 TEST_F(exploration, leaves_the_results_where_they_are_wanted) {

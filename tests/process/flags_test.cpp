@@ -1,4 +1,4 @@
-// Flags as users write them: too many values, twice, with units, and with names that choose for themselves.
+// Flags as users write them: with too many values, twice, with units, and with names that choose a default.
 #include <algorithm>
 #include <sys/stat.h>
 

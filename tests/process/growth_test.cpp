@@ -1,4 +1,4 @@
-// Runs to which nodes come while they are under way, and that they leave: real binaries, real sockets.
+// Runs that nodes join and leave on the way: real binaries, real sockets.
 #include <algorithm>
 #include <csignal>
 #include <optional>
@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 class growing_run : public command {
 protected:
-  /// Of two nodes, which three may become; it ends only when it is told to.
+  /// Returns the command of a run of two nodes, which three may become. It ends only when it is told to.
   words leader(const words& algorithm) const {
     const words two{"node", "--listen", "127.0.0.1:0", "--nodes", "2", "--", "train", "--workers", "2"};
     const words endless{"--data", "digits:samples=600,test=200", "--epochs", "1e8", "--eval-every", "5"};
@@ -23,7 +23,7 @@ protected:
   words joining(const std::string& address) const {
     return words{"env", "-C", folder_.string()} + gossamer({"node", "--join", address});
   }
-  /// What stands between two texts.
+  /// Returns the text between two texts.
   static std::string between(const std::string& all, const std::string& before, const std::string& after) {
     const auto begin = all.find(before) + before.size();
     return all.substr(begin, all.find(after, begin) - begin);
@@ -47,7 +47,7 @@ TEST_F(growing_run, takes_in_a_node_and_lets_nodes_go) {
               })
         .when("epoch ",
               [&](const auto& so_far) {
-                const auto door = between(so_far.err, "node 1 of 2 is ready (", ")"); // not the leader's
+                const auto door = between(so_far.err, "node 1 of 2 is ready (", ")"); // not the leader's door
                 newcomer.emplace(joining("127.0.0.1:1," + door));
               })
         .when("worker 2 comes",

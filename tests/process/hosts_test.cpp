@@ -1,4 +1,4 @@
-// What a host says about itself: where its data are, and who starts its nodes.
+// Settings of single hosts: the place of their data, and the program that starts their nodes.
 #include "command.hpp"
 
 namespace gossamer {

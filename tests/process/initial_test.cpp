@@ -25,9 +25,9 @@ protected:
       write(folder + std::string{"rows.csv"}, rows);
   }
 
-  /// The model of two features and two classes that says `score` more for class 1.
+  /// Writes a model of two features and two classes that scores class 1 higher by `score`.
   std::string write_model(const std::string& name, float score) const {
-    write(name, ""); // and its folder
+    write(name, ""); // makes its folder
     compute::write_npz((folder_ / name).string(),
                        std::vector<named_tensor>{{"bias", {1, 2}, {0, score}}, {"weight", {2, 2}, {0, 0, 0, 0}}});
     return name;

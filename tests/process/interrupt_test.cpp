@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 class interrupted_command : public command {
 protected:
-  /// A run that would take days, stopped by a signal after its first evaluation.
+  /// Stops a run that would take days by a signal after its first evaluation.
   support::outcome interrupt(const std::string& algorithm, int signal = SIGINT) const {
     return support::subprocess(endless(algorithm)).signal_after("epoch ", signal).finish();
   }
@@ -30,7 +30,7 @@ TEST_F(interrupted_command, ends_with_130_and_sums_up) {
     EXPECT_THAT(ended.out, AllOf(HasSubstr("interrupted"), HasSubstr("summary.json")));
     const auto summary = json::parse(read("run/summary.json"));
     EXPECT_EQ(summary["end"], "interrupted");
-    if (algorithm != std::string{"ad-psgd"}) { // whose first gradients may not have been there yet
+    if (algorithm != std::string{"ad-psgd"}) { // ad-psgd may not have its first gradients yet
       EXPECT_GT(summary["step"], 0);
     }
     EXPECT_EQ(summary["step"], metrics().back()["step"]);

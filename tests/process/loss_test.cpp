@@ -1,4 +1,4 @@
-// Launched runs that nobody goes on with: what is said of them, what they leave, and how they begin again.
+// Launched runs that end by losses: the messages about them, the files they leave, and their restart.
 #include <csignal>
 
 #include "launched_command.hpp"
@@ -12,14 +12,14 @@ using testing::Not;
 
 class lost_run : public launched_command {
 protected:
-  /// A program for a host, which does what a script says.
+  /// Writes a program for a host, with this script.
   std::string program(const std::string& name, const std::string& script) const {
     write(name, "#!/bin/sh\n" + script);
     std::filesystem::permissions(folder_ / name, std::filesystem::perms::owner_all);
     return (folder_ / name).string();
   }
 
-  /// A run of three processes of which some are killed when it is under way.
+  /// Runs three processes, of which some are killed when the run is under way.
   support::outcome killed(const std::vector<int>& nodes, const words& flags, const words& job) const {
     support::subprocess launch(words{"env", "-C", folder_.string()}
                                + gossamer(words{"launch", "--hosts", "localhost:3"} + flags

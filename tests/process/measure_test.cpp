@@ -1,4 +1,4 @@
-// gossamer measure, and what simulations make of its file.
+// gossamer measure, and simulations with its file.
 #include "command.hpp"
 
 namespace gossamer {
@@ -9,7 +9,7 @@ using testing::HasSubstr;
 
 class measured_hosts : public command {
 protected:
-  /// A host that is this machine under another name.
+  /// Returns a host that is this machine under another name.
   static std::string host(const std::string& name, const std::string& more = "") {
     return "[[host]]\nhost = '" + name + "'\naddress = '127.0.0.1'\nthrough = ['sh', '-c']\nbinary = '"
            + GOSSAMER_COMMAND + "'\n" + more + "\n";
@@ -64,7 +64,7 @@ TEST_F(measured_hosts, are_not_waited_for_without_end) {
     EXPECT_THAT(ended.err, AllOf(HasSubstr(said), HasSubstr("its command was sh -c")));
     EXPECT_FALSE(exists("measured.toml"));
   };
-  expect("cat", "0.2", "alpha has not answered 'run' within 0.2 s"); // like an ssh that hangs
+  expect("cat", "0.2", "alpha has not answered 'run' within 0.2 s"); // hangs like an ssh
   expect("read run; echo listening on 127.0.0.1:1; exec cat > /dev/null", "5",
          "alpha has not answered 'meet' within 5 s: listening on 127.0.0.1:1");
 }

@@ -29,7 +29,7 @@ protected:
     write(name + "/metrics.jsonl", lines);
     write(name + "/summary.json", R"({"algorithm": "d-psgd", "workers": 4})");
   }
-  /// One line on standard error with these words, and no picture.
+  /// Expects one line on standard error with these words, and no picture.
   void expect_error(const words& given, int status, const words& said) const {
     SCOPED_TRACE(testing::PrintToString(given));
     const auto ended = run(words{"plot"} + given);

@@ -15,7 +15,7 @@ using testing::StartsWith;
 
 class reproduce : public command {
 protected:
-  /// A few steps only: what they come to does not matter here.
+  /// Runs a few steps only. Their results do not matter here.
   support::outcome few_steps(const words& more = {}) const {
     return run(words{"reproduce", "tang2018-figure1", "--quick", "--out", "found"} + more
                + words{"--", "--steps", "2"});
@@ -49,7 +49,7 @@ TEST_F(reproduce, lists_what_there_is) {
 }
 
 TEST_F(reproduce, fails_when_something_does_not_come_back) {
-  const auto ended = few_steps(); // nobody has learnt anything
+  const auto ended = few_steps(); // too few steps to learn anything
   EXPECT_EQ(ended.status, 1);
   EXPECT_THAT(ended.out,
               AllOf(HasSubstr("| **no** |"), HasSubstr("`gossamer reproduce tang2018-figure1 --quick -- --steps 2`")));

@@ -1,4 +1,4 @@
-// gossamer simulate: a run in virtual time repeats itself exactly, and leaves everything that is needed to do so.
+// gossamer simulate: a run in virtual time repeats itself exactly, and leaves all files needed for that.
 #include <algorithm>
 
 #include "command.hpp"

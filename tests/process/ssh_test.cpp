@@ -17,7 +17,7 @@ using testing::SizeIs;
 
 constexpr const char* server = "/usr/sbin/sshd";
 
-/// One that nobody has listened on lately.
+/// Returns a port that has no listener.
 int free_port() {
   const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in where{};
@@ -30,7 +30,7 @@ int free_port() {
   return ntohs(where.sin_port);
 }
 
-/// Whether a process ends in time.
+/// True if a process ends in time.
 bool ends(pid_t process) {
   const int handle = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
   if (handle < 0)
@@ -49,7 +49,7 @@ protected:
     if (!std::filesystem::exists(server))
       GTEST_SKIP() << server << " is not installed: apt-get install openssh-server";
     if (geteuid() == 0)
-      mkdir("/run/sshd", 0755); // which a server of root insists on
+      mkdir("/run/sshd", 0755); // required by a server that runs as root
     for (const char* key : {"host_key", "user_key"})
       ASSERT_EQ(execute({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key}).status, 0);
     const auto here = folder_.string(), port = std::to_string(free_port());
@@ -75,7 +75,7 @@ protected:
                  "XDG_STATE_HOME=" + (folder_ / "state").string()}
            + gossamer(given);
   }
-  /// Two nodes, behind ssh. Their address is not loopback by its looks, and every machine has it.
+  /// Returns the launch of two nodes behind ssh. Their address does not look like loopback, and every machine has it.
   words launch(const words& job, const std::string& first = GOSSAMER_COMMAND,
                const std::string& second = GOSSAMER_COMMAND) const {
     const auto rest = "'\ndirectory = '" + folder_.string() + "'\n";
@@ -87,7 +87,7 @@ protected:
   }
   static inline const words endless{"--epochs", "1e8", "--seconds", "100", "--eval-every", "5"};
 
-  /// Processes of this test whose command has all of these words.
+  /// Returns the processes of this test whose command has all of these words.
   std::vector<pid_t> processes(const words& having) const {
     std::vector<pid_t> result;
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -102,7 +102,7 @@ protected:
     }
     return result;
   }
-  /// Of the side of a node that stands behind ssh.
+  /// Returns the node processes on the far side of ssh.
   std::vector<pid_t> nodes() const {
     auto all = processes({"node", "--until-input-ends"});
     for (const auto client : processes({"/usr/bin/ssh"}))

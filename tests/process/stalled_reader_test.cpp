@@ -1,4 +1,4 @@
-// Runs that go on while nobody reads what they say.
+// Runs that go on while their output is not read.
 #include <csignal>
 #include <fcntl.h>
 #include <optional>
@@ -12,7 +12,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-/// The end of a pipe that takes nothing more, and that nobody reads.
+/// A full pipe without a reader.
 class full_pipe {
 public:
   full_pipe() {
@@ -22,7 +22,7 @@ public:
     fcntl(ends_[1], F_SETFL, O_NONBLOCK);
     while (::write(ends_[1], some.data(), some.size()) > 0)
       ;
-    fcntl(ends_[1], F_SETFL, 0); // whoever writes waits
+    fcntl(ends_[1], F_SETFL, 0); // makes writers wait
   }
   full_pipe(const full_pipe&) = delete;
   full_pipe& operator=(const full_pipe&) = delete;
@@ -31,7 +31,7 @@ public:
       close(end);
   }
 
-  /// The path of its end, for as long as this lives.
+  /// Returns the path of its write end, valid while the pipe lives.
   std::string path() const { return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(ends_[1]); }
 
 private:
@@ -40,12 +40,12 @@ private:
 
 class run_that_nobody_reads : public command {
 protected:
-  /// @param streams where they go, as a shell says it
+  /// @param streams redirections, in the words of a shell
   words into(const std::string& streams, const words& given) const {
     return words{"env", "-C", folder_.string(), "sh", "-c", "exec \"$0\" \"$@\" " + streams} + gossamer(given);
   }
 
-  /// For longer than a node is waited for.
+  /// A run that outlasts the patience with a node.
   static inline const words job{"train",
                                 "--data",
                                 "digits:samples=600,test=200",

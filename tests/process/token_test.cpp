@@ -1,4 +1,4 @@
-// The token of runs without certificates: who is given it, who finds it, and what everybody else hears.
+// The token of runs without certificates: nodes that get it, ways to find it, and the errors of all others.
 #include <csignal>
 #include <optional>
 #include <sys/stat.h>
@@ -24,7 +24,7 @@ protected:
   words in_folder(const words& environment, const words& given) const {
     return words{"env", "-C", folder_.string()} + environment + gossamer(given);
   }
-  /// By a user who finds no token: as somebody else on this machine.
+  /// Runs a command as another user of this machine, who finds no token.
   support::outcome elsewhere(const words& environment, const words& given) const {
     const auto home = "XDG_STATE_HOME=" + (folder_ / "elsewhere").string();
     return support::subprocess(in_folder(words{home} + environment, given)).finish();

@@ -19,7 +19,7 @@ words keys(const json& object) {
   return result;
 }
 
-/// The records without what no two runs share.
+/// Returns the records without fields in which all runs differ.
 std::vector<json> timeless(std::vector<json> records) {
   for (auto& record : records)
     record.erase("time_s");
@@ -62,7 +62,7 @@ TEST_F(train, writes_a_whole_run_folder_for_every_algorithm) {
     EXPECT_EQ(records.front()["payload_bits"], 0);
     const auto summary = json::parse(read("run/summary.json"));
     const bool threads_decide = !summary["staleness"].empty();
-    if (!threads_decide && algorithm != "cascading-ssdm") { // a baseline that is known to fail
+    if (!threads_decide && algorithm != "cascading-ssdm") { // cascading-ssdm is a baseline that is known to fail
       EXPECT_LT(records.back()["train_loss"], records.front()["train_loss"]);
     }
     for (const auto& [key, value] : records.back().items())
@@ -105,7 +105,7 @@ TEST_F(train, another_seed_is_another_run) {
 
 TEST_F(train, lets_flags_win_over_the_file) {
   write("mine.toml", "workers = 2\nepochs = 1.5\nalgorithm = \"d-psgd\"\nslow = [\"0:2x\", \"1:3x\"]\n");
-  succeed({"--config", "mine.toml", "--workers", "6"}); // and --epochs 1
+  succeed({"--config", "mine.toml", "--workers", "6"}); // the job has --epochs 1, too
   const auto summary = json::parse(read("run/summary.json"));
   EXPECT_EQ(summary["algorithm"], "d-psgd");
   EXPECT_EQ(summary["workers"], 6);

@@ -21,7 +21,7 @@ outcome ended_with(double loss) {
   return o;
 }
 
-/// Two rates, each with the outcomes of its seeds.
+/// Chooses between rates. Each rate has the outcomes of its seeds.
 cell chosen_of(std::vector<std::vector<outcome>> runs, std::vector<double> rates = {0.1, 0.2, 0.4}) {
   reproduction r;
   r.rates = std::move(rates);

@@ -70,8 +70,8 @@ TEST(auditor, lets_frames_pass_that_come_once_and_in_order_between_any_two_lives
     f.deliver(1, 0, k);
   }
   f.restart(1, 1);
-  f.deliver(0, 1, 1, 1); // the sender is new
-  f.deliver(1, 0, 1);    // the receiver is
+  f.deliver(0, 1, 1, 1); // a new life of the sender
+  f.deliver(1, 0, 1);    // a new life of the receiver
   f.deliver(0, 2, 4);
   EXPECT_TRUE(f.kept()) << f.broken();
 }
@@ -186,7 +186,7 @@ TEST(auditor, allows_any_distance_to_strangers_to_the_dead_and_across_the_first_
       dead.check.step_begins(i, t, all);
   dead.check.begins(1, 1);
   dead.check.step_begins(1, 5, view_on(triangle, {0, 1, 0}, 2, 5));
-  dead.check.step_begins(0, 9, view_on(triangle, {0, 1, 0}, 3, 9)); // its first step
+  dead.check.step_begins(0, 9, view_on(triangle, {0, 1, 0}, 3, 9)); // its first step with the new worker 1
   EXPECT_TRUE(dead.kept()) << dead.broken();
 
   fixture unbounded{false, nothing};
@@ -223,12 +223,12 @@ TEST(auditor, forgets_what_the_dead_claimed_to_be_equal) {
   fixture f;
   f.check.claims_equal(1, "the model", 3, f.filled({1}));
   f.restart(1, 1);
-  f.check.claims_equal(0, "the model", 3, f.filled({2})); // repeated without it
+  f.check.claims_equal(0, "the model", 3, f.filled({2})); // the step is repeated without worker 1
   f.check.claims_equal(1, "the model", 3, f.filled({2}));
   EXPECT_TRUE(f.kept()) << f.broken();
 }
 
-// In a process that is cut off, and does not know that the others go on without it.
+// Worker 1's process is cut off, and does not know that the others go on without it.
 TEST(auditor, binds_nobody_to_what_those_do_whom_the_newest_view_leaves_out) {
   const auto all = view_on(triangle, {0, 0, 0}), two = view_on({{0, 2}}, {0, nothing, 0}, 2);
   fixture f;
@@ -237,11 +237,11 @@ TEST(auditor, binds_nobody_to_what_those_do_whom_the_newest_view_leaves_out) {
   for (rank i = 0; i < 3; ++i)
     f.check.step_begins(i, 3, all);
   f.check.adopts(0, two);
-  f.check.step_begins(0, 5, all); // one that it still finishes
+  f.check.step_begins(0, 5, all); // a step of the old view that worker 0 still finishes
   f.check.claims_equal(0, "the model", 3, f.filled({2}));
   f.check.claims_equal(1, "the model", 4, f.filled({4}));
   f.check.claims_equal(0, "the model", 4, f.filled({5}));
-  EXPECT_THAT(f.broken(), HasSubstr("while its neighbour 2 is in step 3")); // who is a member still
+  EXPECT_THAT(f.broken(), HasSubstr("while its neighbour 2 is in step 3")); // worker 2 is still a member
   EXPECT_THAT(f.broken(), testing::Not(HasSubstr("differ")));
 }
 
@@ -327,7 +327,7 @@ TEST(auditor, does_not_ask_for_the_halves_of_the_dead) {
   fixture f;
   f.check.claims_opposite(0, half_of(1), f.filled({1}));
   f.restart(2, 1);
-  f.check.claims_opposite(0, half_of(2), f.filled({1})); // with the former life
+  f.check.claims_opposite(0, half_of(2), f.filled({1})); // an exchange with the former life
   f.check.claims_opposite(0, half_of(2, 0, 1), f.filled({1}));
   f.check.claims_opposite(2, half_of(2, 0, 1), f.filled({-1}));
   f.check.check_halves();
@@ -353,7 +353,7 @@ TEST(auditor, forgets_open_claims_after_a_while) {
   fixture f;
   for (std::uint64_t t = 0; t < 1000; ++t)
     f.check.claims_equal(0, "the model", t, f.filled({1}));
-  f.check.claims_equal(1, "the model", 0, f.filled({2})); // so old that nobody remembers
+  f.check.claims_equal(1, "the model", 0, f.filled({2})); // a claim so old that the auditor has forgotten it
   EXPECT_TRUE(f.kept()) << f.broken();
   f.check.claims_equal(1, "the model", 999, f.filled({2}));
   EXPECT_FALSE(f.kept());

@@ -1,5 +1,5 @@
-// What is under way from one worker to another stays bounded, also where an algorithm waits for nobody; and no
-// algorithm waits for ever, however little may be under way.
+// Frames under way from one worker to another stay bounded, also if an algorithm waits for no other worker. No
+// algorithm waits for ever, at any bound.
 #include "gossamer/actors/faults/chaos.hpp"
 #include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
@@ -17,7 +17,7 @@ namespace {
 using testing_support::push_gossip;
 
 constexpr std::uint64_t steps = 200;
-constexpr std::uint64_t unbounded = 1'000'000'000, frame_bytes = 4 * 1000 + 30; // of a model with 1000 parameters
+constexpr std::uint64_t unbounded = 1'000'000'000, frame_bytes = 4 * 1000 + 30; // a model of 1000 parameters
 
 struct evaluations final : run_observer {
   void on_evaluation(const evaluation_record& r) override { records.push_back(r); }
@@ -81,8 +81,8 @@ TEST_P(every_algorithm_under_pressure, never_waits_for_room_by_default) {
 }
 
 TEST_P(every_algorithm_under_pressure, ends_though_each_step_waits_for_all_that_was_sent) {
-  // Who averages without a pause always has something under way: with room for less than two exchanges it would learn
-  // nothing between them.
+  // An algorithm that averages without a pause always has a frame under way. With room for less than two exchanges it
+  // would learn nothing between them.
   const std::uint64_t most = GetParam().ends_with("continuous") ? 500 : 1;
   EXPECT_EQ(simulate(run(most), {}).summary.end, run_end::planned);
   const auto horizon = 0.5 * simulate(run(std::nullopt), {}).summary.final.time_s;

@@ -1,4 +1,4 @@
-// How runs end when something goes wrong while they do.
+// The end of runs in which a failure happens during the end.
 #include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
 
@@ -21,7 +21,7 @@ run_settings tiny_run(const std::string& algorithm, std::size_t workers, std::ui
   return s;
 }
 
-/// All algorithms with masters, with one of them, and with several where they may have them.
+/// Returns all algorithms with masters, with one master, and with several if they allow that.
 std::vector<std::string> algorithms_with_masters() {
   std::vector<std::string> all;
   for (const auto& entry : algorithms()) {
@@ -115,7 +115,7 @@ TEST(closing, fails_when_a_master_keeps_its_model) {
       error);
 }
 
-// -- what is no hang --------------------------------------------------------------------------------------------------
+// -- slow runs that do not hang ---------------------------------------------------------------------------------------
 
 simulation_settings impatient(const std::string& network) {
   simulation_settings s;

@@ -32,7 +32,7 @@ TEST(compute_cost, ends_with_time_itself) {
 
 TEST(compute_cost, depends_on_seed_worker_and_step_alone) {
   const compute_cost a{settings("lognormal"), 1}, b{settings("lognormal"), 1}, other{settings("lognormal"), 2};
-  const auto later_step = b.of(0, 9); // asked for in another order
+  const auto later_step = b.of(0, 9); // drawn in another order
   for (std::uint64_t step = 0; step < 10; ++step)
     EXPECT_EQ(a.of(0, step), b.of(0, step));
   EXPECT_EQ(a.of(0, 9), later_step);
@@ -54,7 +54,7 @@ TEST(compute_cost, says_what_is_wrong) {
               HasSubstr("width of jitter 'uniform' is 1.5, which is out of range; allowed: number in [0, 1]"));
 }
 
-/// The factor as it comes out in virtual time, where 1 is a second.
+/// Returns the factor as virtual time shows it, where 1 is a second.
 auto factor(std::string jitter) {
   return [cost = std::make_shared<compute_cost>(compute_settings{.seconds_per_sample = 1, .jitter = std::move(jitter)},
                                                 3)](std::uint64_t step) { return to_seconds(cost->of(4, step)); };
@@ -65,14 +65,14 @@ TEST(compute_jitter, has_the_moments_of_its_distribution) {
   expect_moments(factor("uniform:width=0.3"), 1, 0.3 * 0.3 / 3, std::pow(0.3, 4) / 5);
   expect_moments(factor("exponential:share=0.1"), 1, 0.01, 9e-4);
   expect_moments(factor("exponential:share=1"), 1, 1, 9);
-  // Central moments of the lognormal, w = exp(sigma^2): variance w - 1, fourth (w - 1)^2 (w^4 + 2 w^3 + 3 w^2 - 3).
+  // The lognormal's central moments, w = exp(sigma^2): variance w - 1, fourth (w - 1)^2 (w^4 + 2 w^3 + 3 w^2 - 3).
   const double w = std::exp(0.04);
   expect_moments(factor("lognormal:sigma=0.2"), 1, w - 1,
                  (w - 1) * (w - 1) * (w * w * w * w + 2 * w * w * w + 3 * w * w - 3));
   expect_moments(factor("pareto:shape=3"), 1, 1.0 / 3, -1); // variance 1 / (a (a - 2))
 }
 
-/// The share of draws above a level is what the distribution's tail says.
+/// Expects the share of draws above a level that the distribution's tail has.
 void expect_tail(const std::string& jitter, double level, double share) {
   constexpr int count = 100'000;
   const auto draw = factor(jitter);

@@ -15,7 +15,7 @@ struct event {
   friend bool operator==(const event&, const event&) = default;
 };
 
-/// Events with times below `times`, so that many of them coincide.
+/// Returns events with times below `times`, so that many of them coincide.
 std::vector<event> random_events(std::size_t count, std::uint32_t times) {
   random_sequence r{random_stream{1, times, purpose::synthetic}, count};
   std::vector<event> events;
@@ -41,11 +41,11 @@ TEST(event_queue, sorts_stably) {
     }
 }
 
-// As a simulation does it: what happens causes later events.
+// Events cause later events, as in a simulation.
 TEST(event_queue, equals_a_sorted_list_when_pushes_and_pops_alternate) {
   random_sequence r{random_stream{2, 0, purpose::synthetic}, 0};
   event_queue<std::size_t> queue;
-  std::vector<event> list; // ascends
+  std::vector<event> list; // in ascending order
   virtual_time now{};
   for (std::size_t i = 0; i < 20'000; ++i) {
     if (!list.empty() && r.below(100) < (i < 10'000 ? 45u : 55u)) {

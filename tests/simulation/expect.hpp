@@ -10,7 +10,7 @@
 
 namespace gossamer::testing_support {
 
-/// The message of the error that `action` must throw.
+/// Returns the message of the error that `action` must throw.
 template <class Action>
 std::string refusal(Action action, errc code = errc::usage) {
   try {
@@ -23,8 +23,8 @@ std::string refusal(Action action, errc code = errc::usage) {
   return {};
 }
 
-/// The mean and the variance of many draws lie within 4.5 standard errors of the theory's; `fourth` is the fourth
-/// central moment, or less than 0 where it is infinite and the variance is not looked at.
+/// Expects the mean and the variance of many draws to lie within 4.5 standard errors of the theory's. `fourth` is the
+/// fourth central moment. Below 0 it stands for an infinite moment, and the variance is not checked.
 template <class Draw>
 void expect_moments(Draw draw, double mean, double variance, double fourth) {
   constexpr int count = 100'000;

@@ -7,7 +7,7 @@
 
 namespace gossamer::testing_support {
 
-/// What laws of the simulated world run: small, but with everything in it.
+/// Returns settings for laws of the simulated world: a small run that uses many features.
 inline actors::run_settings lawful_run(const std::string& algorithm, std::uint64_t seed = 1) {
   actors::run_settings s;
   s.algorithm = algorithm;
@@ -24,7 +24,7 @@ inline actors::run_settings lawful_run(const std::string& algorithm, std::uint64
 
 constexpr std::size_t comers = 2;
 
-/// The same, to which so many others may come.
+/// Prepares the same run with room for `comers` more workers.
 inline std::shared_ptr<const actors::experiment> growing_run(const std::string& algorithm) {
   auto settings = lawful_run(algorithm);
   settings.max_workers = settings.workers + comers;
@@ -44,7 +44,7 @@ struct events final : actors::run_observer {
       result.push_back(what);
     return result;
   }
-  std::map<std::string, double> at; ///< when each was said first
+  std::map<std::string, double> at; ///< time of the first report of each event
 };
 
 } // namespace gossamer::testing_support

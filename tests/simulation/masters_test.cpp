@@ -1,4 +1,4 @@
-// Masters die before anybody has heard of them.
+// Masters that die before any worker has heard of them.
 #include "gossamer/actors/simulated/simulated_world.hpp"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ protected:
     return calm.records.front().train_loss;
   }
 
-  /// One run for each master, which dies at that moment.
+  /// Runs once for each master, which dies at that moment, and expects the run to learn.
   void expect_to_learn_without(double at_s, std::optional<double> lasts_s, bool processes) const {
     simulation_settings s;
     s.processes = processes;
@@ -37,7 +37,7 @@ protected:
       fault_plan plan;
       plan.faults = {{.kind = fault_kind::kill, .workers = {who}, .at_s = at_s, .lasts_s = lasts_s}};
       plan.faults.front().processes = processes;
-      const auto end = simulate(run_, s, {.faults = plan}).summary; // or this throws
+      const auto end = simulate(run_, s, {.faults = plan}).summary; // throws if the run fails
       EXPECT_EQ(end.lost, 1u);
       EXPECT_EQ(end.returned, 1u);
       EXPECT_EQ(end.end, run_end::planned);

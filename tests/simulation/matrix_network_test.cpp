@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 using testing_support::refusal;
 
-/// A file that is gone with the test.
+/// A file that is removed with the object.
 class matrix_file {
 public:
   explicit matrix_file(std::string_view text) : path_(testing::TempDir() + "gossamer_network.csv") {

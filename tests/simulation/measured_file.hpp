@@ -10,7 +10,7 @@
 
 namespace gossamer::testing_support {
 
-/// A file of hosts that is gone with the test.
+/// A file of hosts that is removed with the object.
 class measured_file {
 public:
   explicit measured_file(std::string_view text)
@@ -22,7 +22,7 @@ public:
   measured_file& operator=(const measured_file&) = delete;
   ~measured_file() { std::remove(path_.c_str()); }
 
-  /// What names it as a network.
+  /// Returns the spec of the network that the file describes.
   std::string spec() const { return "hosts:file=" + path_; }
 
 private:
@@ -30,7 +30,7 @@ private:
   std::string path_;
 };
 
-/// A table `[[link]]` of five lines.
+/// Returns a table `[[link]]` of five lines.
 inline std::string link_text(const std::string& from, const std::string& to, const std::string& latency,
                              const std::string& bandwidth) {
   return "[[link]]\nfrom = '" + from + "'\nto = '" + to + "'\nlatency = " + latency + "\nbandwidth = " + bandwidth

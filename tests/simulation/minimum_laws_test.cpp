@@ -1,5 +1,5 @@
-// Every algorithm finds the minimum of a small problem with every optimiser and every schedule, unless its entry says
-// why not. A new algorithm, optimiser or schedule inherits that.
+// Every algorithm finds the minimum of a small problem with every optimiser and every schedule, unless its entry names
+// a reason. A new algorithm, optimiser or schedule inherits this law.
 #include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
 
@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t workers = 4, batch = 8;
 constexpr double epochs = 96; // 600 steps of each worker
 
-/// With parameters that make something of a run of this length.
+/// Returns the spec of a schedule with parameters that suit the length of this run.
 std::string spelled(const compute::schedule_entry& schedule) {
   const auto& name = schedule.about.name;
   if (name == "steps")
@@ -22,8 +22,8 @@ std::string spelled(const compute::schedule_entry& schedule) {
   return name == "inverse-sqrt" ? "inverse-sqrt:offset=16" : name;
 }
 
-/// Where steps are as large as the rate, whatever the gradients, it must do for the way to the minimum; elsewhere for
-/// the optimiser, with one momentum on top of another.
+/// Returns a learning rate. It suits the way to the minimum if steps are as large as the rate, whatever the gradients.
+/// Otherwise it suits the optimiser, with one momentum on top of another.
 double rate_of(const algorithm_entry& algorithm, const std::string& optimiser) {
   if (!algorithm.traits.promises.follows_mean_gradient && algorithm.traits.default_lr)
     return 0.02;
@@ -46,7 +46,7 @@ std::shared_ptr<const experiment> small_problem(const algorithm_entry& algorithm
   return prepare(s);
 }
 
-/// The least loss on the training set, at the mean of its rows.
+/// Returns the least loss on the training set, at the mean of its rows.
 double least_loss(const experiment& e) {
   const auto& data = e.data.train;
   std::vector<float> mean(data.features);
@@ -67,7 +67,7 @@ struct first_loss final : run_observer {
   double loss = 0;
 };
 
-/// What is left of the way from the first loss to the least one.
+/// Returns the share of the way from the first loss to the least one that is left.
 double part_left(const std::shared_ptr<const experiment>& e) {
   first_loss first;
   simulation_settings quick;
@@ -91,7 +91,7 @@ TEST_P(every_algorithm_with, every_optimiser_and_schedule_finds_the_minimum_or_s
     }
 }
 
-// A reason is not taken at its word.
+// Every reason must be true: without it the law would not hold.
 TEST(limits, are_there) {
   for (const auto& entry : algorithms())
     for (const auto& limit : entry.limits) {

@@ -1,4 +1,4 @@
-// Which samples workers train on while others are lost.
+// The samples that workers train on while others are lost.
 #include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/compute/redeal.hpp"
 #include "gossamer/compute/sampler.hpp"
@@ -15,7 +15,7 @@ namespace {
 using minibatch = std::vector<std::uint32_t>;
 using minibatches = std::vector<minibatch>;
 
-/// Writes down which samples it is asked for; so do its clones.
+/// Records the samples of each call, also of its clones.
 class recording_model final : public compute::model {
 public:
   recording_model(std::shared_ptr<const compute::model> real, std::shared_ptr<minibatches> seen)
@@ -41,7 +41,7 @@ private:
 constexpr std::size_t workers = 4;
 constexpr rank lost = 2;
 
-/// A run in which worker 2 dies, and what all workers trained on.
+/// A run in which worker 2 dies, and the minibatches of all workers.
 class run_with_a_loss {
 public:
   explicit run_with_a_loss(const std::string& algorithm, std::uint64_t steps = 120, const char* partition = "iid") {
@@ -71,13 +71,13 @@ public:
   minibatch share_without_the_lost(rank i) const {
     return compute::redeal(*experiment_->shards, experiment_->settings.seed, minibatch{0, 1, 3})[i];
   }
-  /// What a worker visits in step t, if this is its share.
+  /// Returns a worker's minibatch in step t if this is its share.
   minibatch in_step(std::uint64_t t, rank i, const minibatch& share) const {
     compute::sampler order{share, experiment_->settings.batch, {experiment_->settings.seed, i, purpose::data}};
     const auto batch = order.batch_of(t);
     return {batch.begin(), batch.end()};
   }
-  /// The steps from which on a worker that lived on trained on the other share, and on the first again.
+  /// Returns the steps at which a surviving worker changed to the other share, and back to the first.
   std::vector<std::uint64_t> changes(rank i) const {
     const auto first = first_share(i), other = share_without_the_lost(i);
     std::vector<std::uint64_t> result;
@@ -106,7 +106,7 @@ TEST_P(every_synchronous_algorithm, gives_the_samples_of_the_lost_to_the_others_
     ASSERT_EQ(step.size(), 1u);
     EXPECT_EQ(r.changes(1), step);
     EXPECT_EQ(r.changes(3), step);
-    std::set<std::uint32_t> trained; // in the last epoch of 16 steps or less
+    std::set<std::uint32_t> trained; // samples of the last epoch, of at most 16 steps
     for (const rank i : {0u, 1u, 3u})
       for (auto t = r.seen_by(i).size() - 32; t < r.seen_by(i).size(); ++t)
         trained.insert(r.seen_by(i)[t].begin(), r.seen_by(i)[t].end());
@@ -122,7 +122,7 @@ TEST_P(every_synchronous_algorithm, gives_them_back_to_who_comes_back) {
     ASSERT_EQ(steps.size(), 2u);
     EXPECT_EQ(r.changes(1), steps);
     EXPECT_EQ(r.changes(3), steps);
-    const auto& mine = r.seen_by(lost); // it has left some steps out
+    const auto& mine = r.seen_by(lost); // the lost worker has left some steps out
     ASSERT_GT(mine.size(), 40u);
     ASSERT_LT(mine.size(), r.seen_by(0).size());
     for (std::size_t k = 0; k < 30; ++k) {
@@ -136,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(, every_synchronous_algorithm,
                          testing::Values("all-reduce-sgd", "d-psgd", "ecd-psgd", "cser:period=4", "marsit:period=5",
                                          "local-sgd:period=4"));
 
-// With labels dealt out, too: a survivor learns labels that it never had.
+// Labels dealt out move as well: a survivor learns labels that it never had.
 TEST(samples_of_the_lost, move_whatever_the_partition) {
   run_with_a_loss r{"d-psgd", 120, "label:per-worker=1"};
   r.run(std::nullopt);

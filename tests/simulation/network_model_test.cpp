@@ -31,7 +31,7 @@ struct message {
   std::size_t size = bytes;
 };
 
-/// Sends all messages in the order of their times, receives them in the order of arrival, and says when each is in.
+/// Sends all messages in the order of their times, receives them in the order of arrival, and returns when each is in.
 std::vector<virtual_time> deliver(network_model& net, const std::vector<message>& messages) {
   std::vector<std::pair<virtual_time, std::size_t>> arrivals;
   for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -102,7 +102,7 @@ TEST(network_model, sends_and_receives_at_the_same_time) {
   EXPECT_THAT(deliver(net, {{0s, 0, 1}, {0s, 1, 0}}), Each(1ms + transmission));
 }
 
-// A parameter server: each of n workers sends S bits, and the server answers every one.
+// In a parameter server, each of n workers sends S bits, and the server answers every one.
 TEST(network_model, makes_a_server_the_bottleneck) {
   for (rank n : {1u, 2u, 7u, 32u}) {
     auto net = model(gigabit, n + 1);
@@ -117,7 +117,7 @@ TEST(network_model, makes_a_server_the_bottleneck) {
   }
 }
 
-// Many slow lines fill a fast card together: nobody waits for anybody until it is full.
+// Slow lines fill a fast card together: no line waits for another until the card is full.
 TEST(network_model, lets_slow_links_share_a_fast_card) {
   for (const auto& [workers, expected] : {std::pair{10u, 1ms + 10 * transmission}, {20u, 1ms + 20 * transmission}}) {
     std::string links;
@@ -139,7 +139,7 @@ TEST(network_model, keeps_a_slow_link_from_blocking_the_card) {
   EXPECT_EQ(net.send(0s, 0, 1, bytes, 2).arrives, 1ms + 8ms); // behind the first on the slow link
 }
 
-// A line at home: ten times slower up than down.
+// A line at home is ten times slower up than down.
 TEST(network_model, has_cards_that_may_receive_faster_than_they_send) {
   auto net = model(gigabit, 4, "0-to-all:bandwidth=1e6;all-to-0:bandwidth=1e7");
   const auto up = deliver(net, {{0s, 0, 1}, {0s, 0, 2}, {0s, 0, 3}});
@@ -162,9 +162,10 @@ TEST(network_model, insists_on_the_order_of_arrival) {
   EXPECT_DEATH(net.receive(1ms, 1, 0, bytes), "in the order of their arrival");
 }
 
-// The closed forms of Tang et al.'s figures, n nodes in a ring and a model of S bits. All times are whole nanoseconds.
+// The closed forms of Tang et al.'s figures hold for n nodes in a ring and a model of S bits. All times are whole
+// nanoseconds.
 
-/// Ring all-reduce: 2(n-1) rounds of S/n bits; a node sends the next segment when it has received the last one.
+/// Ring all-reduce: 2(n-1) rounds of S/n bits. A node sends the next segment when it has received the last one.
 virtual_time ring_all_reduce(network_model& net, rank n, std::size_t segment) {
   std::vector<virtual_time> ready(n);
   for (rank round = 0; round < 2 * (n - 1); ++round) {
@@ -224,7 +225,7 @@ TEST(network_model, draws_jitter_by_seed_link_and_number_alone) {
 }
 
 TEST(network_model, keeps_the_order_of_a_link_under_jitter) {
-  // Jitter of 100 transmissions: without the rule most neighbours would overtake each other.
+  // The jitter is that of 100 transmissions: without the rule most neighbours would overtake each other.
   auto net = model("uniform:latency=1e-3,bandwidth=1e9,jitter=8e-4", 4);
   std::vector<message> messages;
   for (std::uint32_t i = 0; i < 10'000; ++i)
@@ -260,7 +261,7 @@ TEST(network_model, repeats_itself_and_never_beats_an_empty_network) {
   }
 }
 
-// A card cannot take more than its rate: what n nodes send to one in a time T is in no earlier than its bits allow.
+// A card cannot exceed its rate: frames of n nodes to one node in a time T arrive no earlier than their bits allow.
 TEST(network_model, never_exceeds_a_card) {
   auto net = model(gigabit, 9, "0-8:latency=0.5e-3;1-to-8:bandwidth=1e7");
   random_sequence r{random_stream{6, 0, purpose::synthetic}, 0};

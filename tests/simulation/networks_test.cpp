@@ -14,7 +14,7 @@ using testing_support::refusal;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// The networks that need no file.
+/// Returns the networks that need no file.
 std::vector<std::string> names() {
   auto all = networks().names();
   std::erase(all, "matrix");

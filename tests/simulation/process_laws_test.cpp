@@ -1,4 +1,4 @@
-// What every algorithm must do in the simulated world when processes die there, the one that leads among them.
+// Laws of every algorithm in the simulated world when processes die there, the leader among them.
 #include "gossamer/actors/faults/chaos.hpp"
 #include "gossamer/actors/faults/shrink.hpp"
 #include "gossamer/actors/simulation/auditor.hpp"
@@ -20,10 +20,10 @@ namespace {
 using testing_support::comers;
 using testing_support::evaluations;
 
-const std::uint64_t plans = test::tries(4); // GOSSAMER_TEST_EFFORT=25000 is for a night: 1,000 each
+const std::uint64_t plans = test::tries(4); // 25000 percent is for a night: 1,000 each
 
-/// Some seconds long, so that processes have the time to come back, and partitions outlast their patience. Frames and
-/// news come in any order.
+/// Returns options of a run of some seconds, so that processes have the time to come back, and partitions outlast their
+/// patience. Frames and news come in any order.
 apps::run_options apart(const std::string& algorithm, bool longer) {
   apps::run_options o;
   o.run = testing_support::lawful_run(algorithm);
@@ -36,18 +36,18 @@ apps::run_options apart(const std::string& algorithm, bool longer) {
   return o;
 }
 
-/// What the run is like when nothing goes wrong.
+/// The same run without faults.
 struct calm_run {
   calm_run(const std::shared_ptr<const experiment>& e, const simulation_settings& s) {
     evaluations seen;
     horizon_s = 0.5 * simulate(e, s, {.observer = &seen}).summary.final.time_s;
     first_loss = seen.records.front().train_loss;
   }
-  double horizon_s; ///< of plans: half of its time
+  double horizon_s; ///< horizon of plans: half of the run's time
   double first_loss;
 };
 
-/// A run ends without a summary when most of those are lost that vote, or a master is. What else ends it is a fault.
+/// True if a run may end without a summary: most voters are lost, or a master is. Any other end is a failure.
 bool may_end_a_run(const error& e) {
   const std::string_view what = e.what();
   return e.code() == errc::failed && dynamic_cast<const broken_promise*>(&e) == nullptr
@@ -57,7 +57,7 @@ bool may_end_a_run(const error& e) {
 
 bool kills_processes(const fault& f) { return f.kind == fault_kind::kill && f.strikes_processes(); }
 
-/// Each algorithm has its own plans, so that all of them together see many.
+/// Returns the first seed of an algorithm's plans. Algorithms have different plans, so that together they try many.
 std::uint64_t first_seed(const std::string& algorithm) {
   const auto all = testing_support::every_spelling();
   return 1 + 100'000 * static_cast<std::uint64_t>(std::ranges::find(all, algorithm) - all.begin());
@@ -66,7 +66,7 @@ std::uint64_t first_seed(const std::string& algorithm) {
 /// One algorithm under many plans.
 class every_algorithm_in_processes : public testing::TestWithParam<std::string> {
 protected:
-  /// What is wrong with a run under this plan; empty: nothing.
+  /// Returns the failure of a run under this plan. Empty: none.
   std::string failure_of(const apps::run_options& o, const fault_plan& plan) {
     try {
       const auto result = simulate(o.run.max_workers ? growing_ : run_, o.world, {.faults = plan});
@@ -82,7 +82,7 @@ protected:
     }
   }
 
-  /// The smallest plan under which it still fails, and the command that shows it.
+  /// Returns the smallest plan under which the run still fails, and the command that shows it.
   std::string shrunk(apps::run_options o, const fault_plan& plan) {
     const auto smallest = shrink(plan, [&](const fault_plan& p) { return !failure_of(o, p).empty(); },
                                  {.max_attempts = 200, .workers = o.run.worker_ranks()});
@@ -109,7 +109,7 @@ TEST_P(every_algorithm_in_processes, survives_the_deaths_of_processes) {
                                        .processes = true,
                                        .comers = churn ? comers : 0});
     if (std::ranges::none_of(plan.faults, kills_processes))
-      continue; // of that simulation_laws has its share
+      continue; // simulation_laws tries those plans
     ++tried;
     auto options = apart(GetParam(), longer);
     options.world.interleaving = seed;

@@ -1,4 +1,4 @@
-// A run that is cut off and goes on from a checkpoint: synchronous algorithms come to the bits of the run that was not,
+// Runs that are cut off and resume from a checkpoint: synchronous algorithms come to the same bits as an uncut run,
 // asynchronous ones keep their promises, and checkpoints are consistent however events interleave.
 #include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
@@ -53,7 +53,7 @@ protected:
     return {result.summary, seen.all};
   }
   checkpoint_folder folder() const { return checkpoint_folder{fs::path{scratch_.path()} / "checkpoints"}; }
-  /// The last but the one at the end.
+  /// Returns the last checkpoint before the final one.
   std::shared_ptr<const resumption> cut_off() const {
     const auto complain = [](const std::string& what) { ADD_FAILURE() << what; };
     const auto last = folder().newest(complain).all.checkpoint;
@@ -74,7 +74,7 @@ TEST_P(every_run_that_goes_on, comes_to_where_it_would_have_come) {
   const auto second = simulated(e, from);
   EXPECT_EQ(second.summary.end, run_end::planned);
   EXPECT_GE(second.summary.final.step, whole.summary.final.step);
-  // What was sent before the checkpoint counts; asynchronous workers need not send as often as they would have.
+  // Frames before the checkpoint count. Asynchronous workers may send less than in an uncut run.
   EXPECT_GE(second.summary.final.payload_bits, whole.summary.final.payload_bits * (synchronous() ? 100 : 80) / 100);
   EXPECT_GT(second.summary.final.time_s, from->all.time_s);
   if (!synchronous()) {
@@ -106,7 +106,7 @@ TEST_P(every_run_that_goes_on, may_have_more_workers_or_fewer) {
   }
 }
 
-/// So many epochs of 40 updates, with these workers; saved at the end.
+/// Prepares a run of this number of epochs of 40 updates, saved at the end.
 std::shared_ptr<const experiment> of_epochs(const std::string& algorithm, double epochs, std::size_t workers) {
   auto s = quadratic_run(algorithm, workers, 1);
   s.data = "quadratic:samples=400,dim=40";
@@ -125,7 +125,7 @@ TEST_P(every_run_that_goes_on, counts_epochs_by_the_gradients_that_were_computed
         std::make_shared<const resumption>(folder().newest([](const auto& what) { ADD_FAILURE() << what; }));
     const auto on = simulated(of_epochs(GetParam(), 6, now), from).summary;
     EXPECT_EQ(on.end, run_end::planned);
-    const auto slack = synchronous() ? now : 2 * now; // asynchronous ones end what is under way
+    const auto slack = synchronous() ? now : 2 * now; // asynchronous workers finish steps under way
     EXPECT_NEAR(static_cast<double>(on.final.step), 6 * 40, static_cast<double>(slack));
     EXPECT_NEAR(on.final.epoch, 6, static_cast<double>(slack) / 40);
     const auto again =

@@ -1,4 +1,4 @@
-// Runs over hosts of which a file knows the links and the speed.
+// Runs over hosts whose links and speed a file describes.
 #include "gossamer/actors/simulated/simulated_world.hpp"
 
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using testing_support::link_text, testing_support::measured_file, testing_support::quadratic_run,
     testing_support::refusal;
 
-/// Two hosts, of which the first has two processes.
+/// Returns two hosts, of which the first has two processes.
 std::string hosts(const std::string& of_a, const std::string& of_b, const std::string& latency) {
   return "[[host]]\nhost = 'a'\nslots = 2\n" + of_a + "[[host]]\nhost = 'b'\n" + of_b
          + link_text("a", "b", latency, "inf") + link_text("b", "a", latency, "inf");
@@ -42,8 +42,8 @@ TEST(simulated_hosts, compute_as_long_as_was_measured) {
 }
 
 TEST(simulated_hosts, have_the_workers_that_launch_would_give_them) {
-  // Of six workers the two processes of the first host have four, so only these frames of a ring take long: 3 to 4,
-  // 4 to 3, 5 to 0 and 0 to 5. A step of gossip takes one of them.
+  // The two processes of the first host have four of six workers, so only these frames of a ring take long: 3 to 4, 4
+  // to 3, 5 to 0 and 0 to 5. A step of gossip takes one of them.
   const measured_file file{hosts("", "seconds_per_sample = 0.01\n", "1")};
   auto run = quadratic_run("d-psgd", 6, 1);
   EXPECT_NEAR(seconds_of(run, file), 1, 0.01);

@@ -1,4 +1,4 @@
-// Nodes of the simulated world that are processes of their own: what becomes of a run when some of them die.
+// Nodes of the simulated world that are processes of their own, and runs in which some of them die.
 #include "gossamer/actors/real_time/local_world.hpp"
 #include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/actors/simulation/auditor.hpp"
@@ -22,7 +22,7 @@ using testing_support::growing_run;
 using testing_support::lawful_run;
 using testing_support::refusal;
 
-constexpr double step_s = 0.04; // of lawful_run, with the sample time below
+constexpr double step_s = 0.04; // a step of lawful_run, with the sample time below
 
 simulation_settings apart(std::uint64_t interleaving = 0) {
   simulation_settings s;
@@ -74,7 +74,7 @@ TEST(simulated_processes, elect_another_one_that_ends_the_run_when_the_leader_di
   }
 }
 
-// Whoever stands for election must notice that it waits for one that is dead, also if it has never met that one.
+// A node that stands for election must notice that it waits for a dead node, even for one that it has never met.
 TEST(simulated_processes, elect_another_one_though_one_that_has_no_vote_dies_with_the_leader) {
   for (const double at_s : {0.0, 2.0}) {
     fault_plan plan;
@@ -88,7 +88,7 @@ TEST(simulated_processes, come_and_leave) {
   fault_plan plan;
   plan.faults.push_back({.kind = fault_kind::join, .workers = {8, 9}, .at_s = 1, .processes = true});
   plan.faults.push_back({.kind = fault_kind::leave, .workers = {2}, .at_s = 2, .lasts_s = 1, .processes = true});
-  plan.faults.push_back({.kind = fault_kind::leave, .workers = {0}, .at_s = 4, .processes = true}); // it leads
+  plan.faults.push_back({.kind = fault_kind::leave, .workers = {0}, .at_s = 4, .processes = true}); // the leader
   plan.faults.push_back({.kind = fault_kind::leave, .workers = {8}, .at_s = 6, .processes = true});
   plan.faults.push_back({.kind = fault_kind::join, .workers = {0, 5}, .at_s = 7, .processes = true});
   events seen;
@@ -101,7 +101,8 @@ TEST(simulated_processes, come_and_leave) {
   EXPECT_THAT(seen.all(), testing::Not(Contains("node 5 is back"))) << "it was there";
 }
 
-// One that is not let in tries again a second later. Started meanwhile, it must not be started a second time.
+// A process that is not let in tries again a second later. If the plan starts it meanwhile, it must not be started a
+// second time.
 TEST(simulated_processes, come_once_though_they_are_told_to_twice) {
   auto s = apart();
   s.process_patience_s = 1.5;
@@ -121,7 +122,7 @@ fault death_of(rank who, double at_s, std::optional<double> lasts_s = std::nullo
   return {.kind = fault_kind::kill, .workers = {who}, .at_s = at_s, .lasts_s = lasts_s, .processes = true};
 }
 
-// A candidate that dies changes nothing, also where others have heard of somebody else meanwhile, and another one
+// A candidate that dies changes nothing, even if nodes have heard of another candidate meanwhile and a new leader
 // leads.
 TEST(simulated_processes, have_a_place_for_whoever_comes_after_a_candidate_that_has_died) {
   auto s = apart();
@@ -143,7 +144,7 @@ TEST(simulated_processes, have_a_place_for_whoever_comes_after_a_candidate_that_
   }
 }
 
-// Before, while, or after all agree on it.
+// The leader dies before, while, or after all nodes agree on the newcomer.
 TEST(simulated_processes, take_in_who_was_let_in_by_a_leader_that_has_died) {
   for (double at_s = 1.8; at_s < 1.83; at_s += 0.0005) {
     auto s = apart();
@@ -158,7 +159,7 @@ TEST(simulated_processes, take_in_who_was_let_in_by_a_leader_that_has_died) {
   }
 }
 
-// The auditor watches over counts: they never go back, also when one leads that has just come.
+// The auditor checks that counts never go back, also under a leader that has just come.
 TEST(simulated_processes, count_on_when_one_leads_that_has_just_come) {
   for (const char* algorithm : {"ad-psgd", "async-sgd", "d-psgd"})
     for (const double later_s : {0.01, 0.05, 0.2, 0.45}) {
@@ -203,11 +204,11 @@ TEST(simulated_processes, take_part_again_when_they_are_started_again) {
            .faults = one({.kind = fault_kind::kill, .workers = {who}, .at_s = 1, .lasts_s = 1, .processes = true})});
       EXPECT_EQ(result.summary.returned, 1u) << algorithm << ' ' << who;
       EXPECT_THAT(seen.all(), Contains("node " + std::to_string(who) + " is back")) << algorithm;
-      EXPECT_GT(result.summary.steps_per_worker[who], 120u) << algorithm << ' ' << who; // of which 25 before its death
+      EXPECT_GT(result.summary.steps_per_worker[who], 120u) << algorithm << ' ' << who; // 25 steps before its death
     }
 }
 
-/// Notes the last step of which a worker has sent something.
+/// Notes the last step in which a worker has sent a frame.
 struct noting_link final : link {
   noting_link(std::map<rank, std::uint64_t>& last, std::unique_ptr<link> inner)
       : last_(last), inner_(std::move(inner)) {}
@@ -220,7 +221,7 @@ struct noting_link final : link {
   std::unique_ptr<link> inner_;
 };
 
-// Of seven that vote, three are cut off. The others wait for them as long as patience lasts, and then go on.
+// Three of seven voters are cut off. The others wait for them as long as patience lasts, and then go on.
 TEST(simulated_processes, take_no_synchronous_step_where_few_are_left) {
   constexpr double at_s = 2;
   std::map<rank, std::uint64_t> last;
@@ -232,7 +233,7 @@ TEST(simulated_processes, take_no_synchronous_step_where_few_are_left) {
                 }});
   EXPECT_EQ(result.summary.end, run_end::planned);
   for (const rank i : {0u, 1u, 2u})
-    EXPECT_LE(last[i], at_s / step_s + 3) << i; // the steps that were under way, of neighbours one after the other
+    EXPECT_LE(last[i], at_s / step_s + 3) << i; // steps under way, of one neighbour after another
   for (const rank i : {3u, 4u, 5u, 6u, 7u})
     EXPECT_GE(last[i], 199u) << i;
 }
@@ -277,7 +278,7 @@ TEST(simulated_processes, do_not_go_by_what_a_former_leader_asked_for_while_it_w
   }
 }
 
-/// As another, and notes how often a life takes over what the one before has learnt alone.
+/// Wraps an algorithm, and counts how often a life takes over the model that the life before has learnt alone.
 class noting_algorithm final : public algorithm {
 public:
   explicit noting_algorithm(std::unique_ptr<algorithm> inner) : inner_(std::move(inner)) {}
@@ -315,8 +316,8 @@ TEST(simulated_processes, bring_along_what_they_have_learnt_alone) {
   EXPECT_EQ(noting_algorithm::reunions, 2) << "the dead have learnt nothing";
 }
 
-// Whoever leads may be the one that is cut off, and must not end the others when the partition is over. Nor may it go
-// by what it alone believes where it hears nobody, and is heard.
+// A leader that is cut off must not end the others when the partition is over. Nor may it act on its own beliefs alone
+// while it hears no node but is heard.
 TEST(simulated_processes, survive_that_whoever_leads_is_cut_off) {
   auto s = apart();
   s.process_patience_s = 1.5;
@@ -373,7 +374,7 @@ TEST(simulated_processes, go_on_from_what_a_worker_remembers_when_a_master_dies_
   }
 }
 
-// Which is a limit, and no broken promise.
+// A run cannot go on without its master. That is a limit, not a broken promise.
 TEST(simulated_processes, wait_in_vain_for_a_master_that_nobody_starts_again) {
   const auto e = prepare(lawful_run("async-sgd"));
   const auto plan = one({.kind = fault_kind::kill, .workers = {8}, .at_s = 1, .processes = true});

@@ -23,7 +23,7 @@ simulation_settings with_network(const std::string& network, double sample_time_
   return s;
 }
 
-/// Bits of a frame with so many floats, early in a run.
+/// Returns the bits of a frame with this number of floats, early in a run.
 double frame_bits(double elements) {
   frame f{.sequence = 1, .label = {frame_kind::model, 1, 1}, .body = {}};
   f.body.elements = static_cast<std::uint64_t>(elements);
@@ -31,8 +31,8 @@ double frame_bits(double elements) {
   return 8 * static_cast<double>(f.wire_bytes()) + 32 * elements;
 }
 
-// Section 10.1 of the comparison of networks: 2 (n - 1) (latency + S / (n B)) an all-reduce, latency + 2 S / B a gossip
-// round on a ring. Times end with the last step.
+// Section 10.1 of the comparison of networks: an all-reduce takes 2 (n - 1) (latency + S / (n B)), a gossip round on a
+// ring latency + 2 S / B. Times end with the last step.
 TEST(simulated_time, of_all_reduce_is_the_textbook_formula) {
   constexpr std::size_t n = 5, steps = 7;
   const auto result =
@@ -51,7 +51,7 @@ TEST(simulated_time, of_gossip_overlaps_gradients_and_messages) {
   EXPECT_NEAR(slow_gradients.summary.final.time_s, steps * 10 * 1e-2, 1e-6);
 }
 
-// The law of section 6.3: synchronous time times s, AD-PSGD times n / (n - 1 + 1 / s).
+// The law of section 6.3: a slow worker multiplies synchronous time by s, and AD-PSGD's by n / (n - 1 + 1 / s).
 TEST(simulated_time, grows_with_a_slow_worker_only_where_all_wait_for_it) {
   constexpr std::size_t n = 16;
   const auto time_of = [&](const std::string& algorithm, double slow) {
@@ -67,7 +67,7 @@ TEST(simulated_time, grows_with_a_slow_worker_only_where_all_wait_for_it) {
   }
 }
 
-// Where no message can overtake another, time is all that differs between the worlds.
+// The worlds differ in time alone if no message can overtake another.
 TEST(simulated_world, learns_to_the_bit_what_the_local_world_learns) {
   for (const char* algorithm : {"all-reduce-sgd", "d-psgd"})
     for (const char* codec : {"identity", "uniform:bits=4"}) {
@@ -97,7 +97,7 @@ TEST(simulated_world, lets_workers_come_and_leave_as_a_plan_says) {
     const double t = simulate(run, quick).summary.final.time_s / 20;
     run_surroundings around;
     around.faults.faults = {{.kind = fault_kind::join, .workers = {4, 5}, .at_s = t},
-                            {.kind = fault_kind::join, .workers = {1}, .at_s = 2 * t}, // it is there
+                            {.kind = fault_kind::join, .workers = {1}, .at_s = 2 * t}, // worker 1 is there already
                             {.kind = fault_kind::leave, .workers = {2}, .at_s = 3 * t, .lasts_s = 2 * t},
                             {.kind = fault_kind::leave, .workers = {0, 3}, .at_s = 6 * t},
                             {.kind = fault_kind::kill, .workers = {4}, .at_s = 8 * t},
@@ -139,7 +139,7 @@ TEST(simulated_world, ends_a_run_that_is_stopped_though_a_partition_never_heals)
   }
 }
 
-/// Sends every frame twice, and knows of one.
+/// Sends every frame twice, and counts it once.
 struct double_link final : link {
   explicit double_link(std::unique_ptr<link> inner) : inner_(std::move(inner)) {}
   void send(frame f) override {
@@ -222,7 +222,7 @@ TEST(simulated_world, blames_the_slow_worker) {
 }
 
 TEST(simulated_world, computes_as_many_gradients_whoever_is_lost_or_comes) {
-  for (const char* algorithm : {"d-psgd", "all-reduce-sgd"}) { // rounds are finished, and repeated
+  for (const char* algorithm : {"d-psgd", "all-reduce-sgd"}) { // the first finishes rounds, the second repeats them
     auto settings = quadratic_run(algorithm, 8, 0);
     settings.steps.reset();
     settings.epochs = 20;
@@ -232,7 +232,7 @@ TEST(simulated_world, computes_as_many_gradients_whoever_is_lost_or_comes) {
     const auto calm = simulate(e, s).summary;
     EXPECT_EQ(calm.final.step, e->planned_updates) << algorithm;
     const auto half = calm.final.time_s / 2;
-    const double step = 12; // to which it is rounded; and a view begins a step after the last that the lost have begun
+    const double step = 12; // the rounding, and a view begins a step after the last step of the lost
     const auto disturbed = [&](const fault& f) {
       run_surroundings around;
       around.faults.faults.push_back(f);

@@ -1,4 +1,4 @@
-// What every algorithm must do in the simulated world, whatever goes wrong there. A new algorithm inherits all of it.
+// Laws of every algorithm in the simulated world under all kinds of faults. A new algorithm inherits all of them.
 #include "gossamer/actors/faults/chaos.hpp"
 #include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
@@ -30,7 +30,7 @@ simulation_settings quick() {
   return s;
 }
 
-/// Half of the time that the run takes when nothing goes wrong.
+/// Returns half of the time that the run takes without faults.
 double horizon_of(const std::string& algorithm) {
   return 0.5 * simulate(small_run(algorithm), quick()).summary.final.time_s;
 }

@@ -31,7 +31,7 @@ double seconds_of(const time_use& t, activity what) { return 1e-9 * static_cast<
 
 // -- the file ---------------------------------------------------------------------------------------------------------
 
-/// A file that is gone with the test.
+/// A file that is removed with the object.
 struct scratch_file {
   explicit scratch_file(const std::string& name) : path(testing::TempDir() + name) {}
   scratch_file(const scratch_file&) = delete;
@@ -93,9 +93,9 @@ TEST(measured_costs, are_positive_and_of_every_codec) {
   EXPECT_EQ(read(to_toml(costs)), costs);
 }
 
-// -- what runs are charged --------------------------------------------------------------------------------------------
+// -- charges to runs --------------------------------------------------------------------------------------------------
 
-// Everybody sends and receives two frames in a step, one after the other; nothing else takes time.
+// Every worker sends and receives two frames in a step, one after the other. Nothing else takes time.
 TEST(charged_time, of_a_gossip_is_that_of_its_frames) {
   constexpr std::size_t steps = 50;
   const auto result = simulate(prepare(quadratic_run("d-psgd", 6, steps)), with_costs({.frame = 1e6}));
@@ -181,7 +181,7 @@ TEST(compute_actors, are_never_idle_in_ad_psgd_while_links_stand_still) {
     s.patience_s = 1e6;
     curve seen;
     const auto result = simulate(prepare(quadratic_run("ad-psgd", workers, steps)), s, {.observer = &seen});
-    const auto update_s = 1e-9 * (cost.arithmetic_byte * 3 * 4000 + 3 * cost.frame); // all that may come in between
+    const auto update_s = 1e-9 * (cost.arithmetic_byte * 3 * 4000 + 3 * cost.frame); // all work in between
     ASSERT_GT(seen.records.size(), 10u);
     EXPECT_GT(seen.records.back().time_s, 1000) << "it ends when the exchange does";
     seen.records.pop_back();
@@ -223,7 +223,7 @@ TEST(an_interrupt, is_heard_long_before_a_tenth_of_a_virtual_second_is_over) {
 TEST(an_interrupt, is_no_standstill_however_many_hear_of_it) {
   constexpr std::uint64_t many = 100'000, messages_of_each = 20;
   standstill guard{many};
-  for (std::uint64_t i = 0; i < many * many / 1000; ++i) // of a round that is under way
+  for (std::uint64_t i = 0; i < many * many / 1000; ++i) // messages of a round that is under way
     guard.count({});
   guard.hurry();
   for (std::uint64_t i = 0; i < many * messages_of_each; ++i)

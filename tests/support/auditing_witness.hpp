@@ -4,7 +4,7 @@
 
 namespace gossamer::testing_support {
 
-/// Everything that a worker's witness sees is checked.
+/// Passes all observations of a worker's witness to the auditor.
 struct auditing_witness final : actors::witness {
   using rank = actors::rank;
   void begins(rank who, std::uint32_t life) override { check->begins(who, life); }

@@ -10,7 +10,7 @@
 
 namespace gossamer::test {
 
-/// Evenly distributed in [-scale, scale).
+/// Returns values evenly distributed in [-scale, scale).
 inline vec random_vector(buffer_pool& pool, std::size_t size, float scale = 1) {
   vec v{pool, size};
   random_sequence random{{9, 0, purpose::synthetic}, size};
@@ -19,14 +19,15 @@ inline vec random_vector(buffer_pool& pool, std::size_t size, float scale = 1) {
   return v;
 }
 
-/// The 32-bit float at a byte of the payload.
+/// Returns the 32-bit float at a byte of the payload.
 inline float float_at(const compress::packet& p, std::size_t byte) {
   float x;
   std::memcpy(&x, p.payload.data() + byte, sizeof x);
   return x;
 }
 
-/// Code i of so many bits, where the first begins at bit `begin` of the payload: docs/wire-format.md, "Order of bits".
+/// Returns code i of `bits` bits, where the first begins at bit `begin` of the payload: docs/wire-format.md, "Order of
+/// bits".
 inline std::uint32_t code_at(const compress::packet& p, std::size_t begin, std::size_t bits, std::size_t i) {
   std::uint32_t code = 0;
   for (std::size_t j = 0; j < bits; ++j) {
@@ -36,7 +37,7 @@ inline std::uint32_t code_at(const compress::packet& p, std::size_t begin, std::
   return code;
 }
 
-/// What the errc::bad_packet says that decoding throws.
+/// Returns the message of the errc::bad_packet that decoding throws.
 inline std::string refusal_of(const compress::packet& p) {
   try {
     compress::decode(p);
@@ -47,7 +48,7 @@ inline std::string refusal_of(const compress::packet& p) {
   return "accepted";
 }
 
-/// The mean of |C(v) - v|^2 over so many steps.
+/// Returns the mean of |C(v) - v|^2 over this number of steps.
 inline double mean_square_error(const compress::codec& codec, const vec& v, const random_stream& random, int steps) {
   double sum = 0;
   for (int t = 0; t < steps; ++t)

@@ -8,8 +8,8 @@
 
 namespace gossamer::test {
 
-/// What in a data set breaks the promises that all of them make: sizes that agree, labels and columns in range, finite
-/// numbers. Empty when nothing does.
+/// Returns the first promise of all data sets that this one breaks: sizes that agree, labels and columns in range,
+/// finite numbers. Empty: none.
 inline std::string inconsistency_of(const compute::dataset& data) {
   const auto finite = [](float x) { return std::isfinite(x); };
   const auto is_target = [&](float x) {

@@ -26,7 +26,7 @@ std::size_t allocations() noexcept { return count; }
 
 #if COUNTS_MALLOC
 
-// glibc keeps its own malloc under this name; operator new and Eigen both end in malloc.
+// glibc keeps its own malloc under this name. Operator new and Eigen both end in malloc.
 extern "C" void* __libc_malloc(std::size_t size); // NOLINT(bugprone-reserved-identifier)
 extern "C" void* malloc(std::size_t size) {
   ++count;

@@ -4,9 +4,8 @@
 
 namespace gossamer::support {
 
-/// How often this process asked for heap memory so far, by operator new or by malloc. The program
-/// must be linked with count_allocations.cpp. With a sanitizer, which has its own malloc, only
-/// operator new counts.
+/// Returns how often this process has asked for heap memory so far, by operator new or by malloc. The program must be
+/// linked with count_allocations.cpp. A sanitizer has its own malloc: with it only operator new counts.
 std::size_t allocations() noexcept;
 
 } // namespace gossamer::support

@@ -6,7 +6,7 @@
 
 namespace gossamer::test {
 
-/// Sets a variable of the environment, and puts back what it was. Threads: no other may look at the environment.
+/// Sets a variable of the environment, and restores its old value. Threads: no other may read the environment.
 class environment_variable {
 public:
   environment_variable(const char* name, const std::string& value) : name_(name) {

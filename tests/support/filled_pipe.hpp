@@ -9,7 +9,7 @@
 
 namespace gossamer::test {
 
-/// A pipe without a name into which a thread writes a text, as a shell has it for <(...).
+/// A pipe without a name into which a thread writes a text, like a shell's <(...).
 class filled_pipe {
 public:
   explicit filled_pipe(std::string text) {

@@ -10,7 +10,7 @@
 
 namespace gossamer::test {
 
-/// The bytes with the checksum that fits them. Written from docs/wire-format.md, independently of the library.
+/// Returns the bytes with a checksum that fits them. Written from docs/wire-format.md, independently of the library.
 inline std::vector<std::byte> resealed_frame(std::vector<std::byte> bytes) {
   std::size_t before = 1;
   for (int numbers = 6; numbers > 0 && before < bytes.size(); ++before)
@@ -18,9 +18,9 @@ inline std::vector<std::byte> resealed_frame(std::vector<std::byte> bytes) {
   return resealed(std::move(bytes), before);
 }
 
-/// What must hold for any bytes whatsoever: they are refused as a bad packet, or they are a frame that is written back
-/// as the same bytes. Ends the process otherwise.
-/// @returns whether they were accepted
+/// Checks the law for any bytes: they are refused as a bad packet, or they are a frame that is written back as the same
+/// bytes. Ends the process if the law is broken.
+/// @returns true if they were accepted
 inline bool survives_as_frame(std::span<const std::byte> bytes) {
   constexpr std::uint64_t most_elements = 1u << 16;
   buffer_pool pool;

@@ -5,7 +5,7 @@
 
 namespace gossamer::test {
 
-/// Lets no file of this process grow beyond so many bytes: as a full disk does.
+/// Limits all files of this process to this number of bytes, as a full disk does.
 class full_disk {
 public:
   explicit full_disk(rlim_t bytes) : signal_(std::signal(SIGXFSZ, SIG_IGN)) {

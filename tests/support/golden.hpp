@@ -12,16 +12,15 @@
 
 namespace gossamer::test {
 
-/// The whole file; a failed test when it cannot be read.
+/// Returns the whole file. Fails the test if it cannot be read.
 inline std::string read_text(const std::filesystem::path& path) {
   std::ifstream file(path);
   EXPECT_TRUE(file) << "cannot read " << path;
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The bytes are those of tests/golden/<name>. Bytes on the wire are a promise to peers of other
-/// versions: they change only on purpose, with GOSSAMER_REGENERATE_GOLDEN=1, which rewrites the
-/// file and fails the test.
+/// Expects the bytes of tests/golden/<name>. Bytes on the wire are a promise to peers of other versions: they change
+/// only on purpose, with GOSSAMER_REGENERATE_GOLDEN=1, which rewrites the file and fails the test.
 inline void expect_golden(const std::string& name, std::span<const std::byte> bytes) {
   const auto path = std::filesystem::path{GOSSAMER_SOURCE_DIR} / "tests/golden" / name;
   if (const char* wish = std::getenv("GOSSAMER_REGENERATE_GOLDEN"); wish && std::string{wish} == "1") {

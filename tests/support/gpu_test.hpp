@@ -6,7 +6,7 @@
 
 namespace gossamer::test {
 
-/// Cases that are skipped, with the reason, where there is no GPU.
+/// Skips its cases, with the reason, on a machine without a GPU.
 template <class Parameter>
 class gpu_test : public testing::TestWithParam<Parameter> {
 protected:

@@ -8,7 +8,7 @@
 
 namespace gossamer::test {
 
-/// The bytes as a gzip file holds them.
+/// Returns the bytes as a gzip file.
 inline std::string gzipped(std::string_view bytes) {
   z_stream z{};
   GOSSAMER_ASSERT(deflateInit2(&z, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK, "zlib starts");

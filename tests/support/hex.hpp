@@ -9,7 +9,7 @@
 
 namespace gossamer::test {
 
-/// Two hex digits a byte, sixteen bytes a line.
+/// Writes two hex digits a byte, sixteen bytes a line.
 inline std::string to_hex(std::span<const std::byte> bytes) {
   std::string text;
   for (std::size_t i = 0; i < bytes.size(); ++i) {

@@ -9,11 +9,11 @@
 
 namespace gossamer::test {
 
-/// What workers of a run have on a GPU, whose kernels are run thread by thread on the processor.
+/// Returns the parts of a run's workers on a GPU whose kernels run thread by thread on the processor.
 inline actors::device_parts on_host_engine(const actors::experiment& e, const host_engine& engine) {
   using twin = compute::cuda::device_network<host_engine>;
   static const compute::cuda::updates_on<host_queue> updates;
-  static twin::data_sets sets; // of all runs, whose datasets come to lie at the same addresses
+  static twin::data_sets sets; // shared by all runs, whose datasets come to lie at the same addresses
   std::shared_ptr<compute::optimiser> optimiser = e.host.optimiser->clone();
   optimiser->update_with(updates);
   return {

@@ -19,7 +19,7 @@ public:
   }
   std::shared_ptr<host_queue> beside() const { return std::make_shared<host_queue>(another()); }
 
-  /// cublasSgemm by its documentation, with alpha = 1: c = op(a) op(b) + beta c, all column by column.
+  /// Computes cublasSgemm by its documentation, with alpha = 1: c = op(a) op(b) + beta c, all column by column.
   void gemm(compute::cuda::transposed ta, compute::cuda::transposed tb, int m, int n, int k, const float* a, int lda,
             const float* b, int ldb, float beta, float* c, int ldc) const {
     submit([=] { multiply(ta, tb, m, n, k, a, lda, b, ldb, beta, c, ldc); });

@@ -16,7 +16,7 @@ static void __sanitizer_finish_switch_fiber(void*, const void**, std::size_t*) {
 namespace gossamer::test {
 namespace {
 constexpr std::size_t stack_bytes = 128 * 1024;
-thread_local host_block* starting = nullptr; // whose thread begins: contexts are started without arguments
+thread_local host_block* starting = nullptr; // block of the next thread to begin: contexts start without arguments
 } // namespace
 
 struct host_block::fiber {
@@ -28,7 +28,7 @@ struct host_block::fiber {
   jmp_buf at{};
   void* fake_stack = nullptr;
   bool begun = false, ended = false;
-  const meeting* waits_in = nullptr; ///< until it has been held more often than when it came
+  const meeting* waits_in = nullptr; ///< the fiber goes on when this meeting has been held once more
   std::uint64_t came_at = 0;
 
   bool can_go_on() const { return !ended && (waits_in == nullptr || waits_in->held > came_at); }
@@ -80,7 +80,7 @@ void host_block::run(const std::function<void(unsigned)>& body) {
   }
 }
 
-/// The first entry to a stack is a change of contexts; those that follow are jumps, which cost no system call.
+/// The first entry to a stack is a change of contexts. Later entries are jumps, which cost no system call.
 void host_block::resume(fiber& f) {
   running_ = &f;
   __sanitizer_start_switch_fiber(&scheduler_->fake_stack, f.stack.get(), stack_bytes);
@@ -107,7 +107,7 @@ void host_block::enter() {
   block.leave();
 }
 
-/// Back to `resume`, for good when the thread has ended.
+/// Jumps back to `resume`, for good when the thread has ended.
 void host_block::leave() {
   auto& f = *running_;
   __sanitizer_start_switch_fiber(f.ended ? nullptr : &f.fake_stack, scheduler_->stack, scheduler_->stack_size);
@@ -118,11 +118,11 @@ void host_block::leave() {
 
 const std::vector<std::uint64_t>& host_block::meet(meeting& m, unsigned who, int kind, std::uint64_t value) {
   auto& f = *running_;
-  const auto now = m.held; // nobody can be two meetings ahead, so two lists suffice
+  const auto now = m.held; // no thread can be two meetings ahead, so two lists suffice
   auto& shown = m.shown[now % 2];
   shown[who] = value;
   if (m.arrived > 0 && m.kind != kind)
-    m.expected = ~0u; // they meet at different places: nobody goes on, and `run` says so
+    m.expected = ~0u; // threads meet at different places: none goes on, and `run` throws
   m.kind = kind;
   if (++m.arrived == m.expected) {
     m.arrived = 0;

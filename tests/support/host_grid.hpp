@@ -12,31 +12,31 @@
 #include <utility>
 #include <vector>
 
-// Runs kernels on the processor, exactly as they are written: every thread of a block has a stack of its own, and goes
+// Runs kernels on the processor, exactly as they are written. Every thread of a block has a stack of its own, and goes
 // on until it waits for others.
 namespace gossamer::test {
 
-/// What the threads of one block have in common, and who runs them.
+/// The common state and the scheduler of the threads of one block.
 class host_block {
 public:
-  /// What the lanes of a warp, or the warps of a block, show each other where they meet.
+  /// The values that the lanes of a warp, or the warps of a block, exchange when they meet.
   struct meeting {
     explicit meeting(unsigned n) : expected(n), shown{std::vector<std::uint64_t>(n), std::vector<std::uint64_t>(n)} {}
 
     unsigned expected, arrived = 0;
-    std::uint64_t held = 0; ///< how often they have met
-    int kind = 0;           ///< of the meeting that is under way
+    std::uint64_t held = 0; ///< number of past meetings
+    int kind = 0;           ///< kind of the meeting that is under way
     std::vector<std::uint64_t> shown[2];
   };
 
-  /// @param order_seed in which order threads run between two meetings: any must do
+  /// @param order_seed determines the order of threads between two meetings; any must do
   host_block(unsigned threads, std::size_t shared_bytes, std::uint64_t order_seed);
   ~host_block();
 
   /// Runs `body(thread)` for all threads. Throws std::logic_error when they wait for each other at different places.
   void run(const std::function<void(unsigned)>& body);
 
-  /// Shows `value` and returns when all have come, with what all showed.
+  /// Shows `value`. Returns when all have come, with the values that all showed.
   const std::vector<std::uint64_t>& meet(meeting& m, unsigned who, int kind, std::uint64_t value);
 
   unsigned threads() const { return threads_; }
@@ -64,7 +64,7 @@ private:
   std::unique_ptr<scheduler> scheduler_;
 };
 
-/// What kernel.hpp asks of a thread.
+/// Provides the operations of kernel.hpp for one thread.
 class host_thread {
 public:
   host_thread(host_block& block, unsigned thread, unsigned number, unsigned blocks)
@@ -119,7 +119,7 @@ private:
   const std::vector<std::uint64_t>& meet_warp(int kind, std::uint64_t value) {
     return block_.meet(block_.warp(thread_ / cuda::warp_size), lane(), kind, value);
   }
-  /// A lane that is not there shows the value of nobody: bits that make sums wrong.
+  /// Returns the value of a lane. A missing lane shows bits that make sums wrong.
   template <class T>
   T from_lane(int kind, T x, unsigned lane) {
     std::uint64_t bits = 0;
@@ -134,7 +134,7 @@ private:
   unsigned thread_, number_, blocks_;
 };
 
-/// Runs a kernel with all threads of all blocks, the blocks in an order of the seed's.
+/// Runs a kernel with all threads of all blocks. The seed determines the order of blocks.
 template <class Kernel>
 void run_on_host(cuda::grid g, std::uint64_t order_seed, const Kernel& kernel) {
   std::vector<unsigned> order(g.blocks);

@@ -25,11 +25,11 @@
 
 namespace gossamer::test {
 
-/// Memory that is as undefined as on a GPU, and notices when something is written behind its end.
+/// Memory that is as undefined as on a GPU. Notices a write behind its end.
 template <class T>
 class guarded_array {
 public:
-  /// @param late in whose order it is given back; null: at once
+  /// @param late stream in whose order it is given back; null: at once
   guarded_array(std::uint64_t size, std::shared_ptr<late_device::stream> late)
       : late_(std::move(late)), bytes_(size * sizeof(T)), memory_(new (alignment) std::byte[bytes_ + guard]) {
     std::fill_n(memory_, bytes_, std::byte{0xCD});
@@ -58,7 +58,7 @@ private:
     ASAN_UNPOISON_MEMORY_REGION(memory + bytes, guard);
     EXPECT_TRUE(std::all_of(memory + bytes, memory + bytes + guard, [](auto b) { return b == std::byte{0xA5}; }))
         << "a kernel wrote behind the end of an array";
-    std::fill_n(memory, bytes, std::byte{0xEE}); // whoever still reads it shall notice
+    std::fill_n(memory, bytes, std::byte{0xEE}); // makes later reads noticeable
     ::operator delete[](memory, alignment);
   }
 
@@ -68,15 +68,15 @@ private:
 };
 
 /// A `cuda::device_queue` on the processor: the memory of the GPU is memory of the host. Launches run at once, unless
-/// it is of a late device.
+/// the queue is a stream of a late device.
 class host_queue {
 public:
-  /// @param resident blocks that a grid has at most
-  /// @param order_seed in which order blocks and threads run
+  /// @param resident most blocks of a grid
+  /// @param order_seed determines the order of blocks and threads
   host_queue(cuda::launch_policy policy, unsigned resident, std::uint64_t order_seed)
       : policy_(policy), resident_(resident), order_seed_(order_seed) {}
 
-  /// Bytes that this queue and its copies have brought to the device, and from there.
+  /// Bytes that this queue and its copies have brought to the device and back.
   struct crossing {
     std::atomic<std::uint64_t> uploaded = 0, downloaded = 0;
   };
@@ -131,12 +131,12 @@ public:
     if (late_)
       late_->follow(*other.late_);
   }
-  /// As a driver does it, in another thread, and also when the GPU has failed.
+  /// Runs f in another thread, as a driver does, also when the GPU has failed.
   void then(std::function<void()> f) const { std::thread{std::move(f)}.join(); }
   bool same_memory(const host_queue& other) const { return memory_ == other.memory_; }
-  /// As if it were of a GPU with this number.
+  /// Pretends to be a queue of the GPU with this number.
   void use_memory(int number) { memory_ = number; }
-  /// The device of this queue and its copies is lost after so many allocations, kernels, copies and waits.
+  /// Loses the device of this queue and its copies after this number of allocations, kernels, copies and waits.
   void lose_after(std::int64_t operations) { left_ = std::make_shared<std::atomic<std::int64_t>>(operations); }
 
   template <class Kernel>
@@ -150,11 +150,11 @@ public:
     run({1, policy_.threads}, kernel);
   }
 
-  /// From now on this queue, its copies and those beside it are streams of that device.
+  /// Makes this queue, its copies and those beside it streams of that device from now on.
   void work_late(const std::shared_ptr<late_device>& device) { late_ = device->make_stream(); }
 
 protected:
-  /// Another queue of the same device.
+  /// Becomes another queue of the same device.
   void become_another() {
     if (late_)
       late_ = late_->beside();
@@ -183,7 +183,7 @@ private:
   int memory_ = 0;
   std::shared_ptr<std::atomic<std::int64_t>> left_;
   std::shared_ptr<crossing> crossed_ = std::make_shared<crossing>();
-  std::shared_ptr<late_device::stream> late_; ///< null: at once
+  std::shared_ptr<late_device::stream> late_; ///< null: work runs at once
   mutable buffer_pool pool_{locked_memory::source()};
 };
 

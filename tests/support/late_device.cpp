@@ -14,7 +14,7 @@ struct known_ranges {
 };
 
 known_ranges& known() {
-  static auto& all = *new known_ranges; // pools are given back as late as they like
+  static auto& all = *new known_ranges; // outlives all pools
   return all;
 }
 

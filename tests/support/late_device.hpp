@@ -11,8 +11,8 @@
 
 namespace gossamer::test {
 
-/// A device that does its work late and in an order of chance, but so that each stream keeps its own order and waits
-/// for what it follows. What is right on it does not rest on a GPU being quick or slow.
+/// A device that does its work late and in a random order. Each stream keeps its own order and waits for the streams
+/// that it follows. Code that is right on it does not rely on a quick or slow GPU.
 class late_device : public std::enable_shared_from_this<late_device> {
 public:
   class stream;
@@ -31,7 +31,7 @@ private:
   struct queue;
   struct operation {
     std::function<void()> run;
-    queue* awaited = nullptr; ///< runs when that one has done so many
+    queue* awaited = nullptr; ///< waits until this queue has done `until` operations
     std::uint64_t until = 0;
   };
   struct queue {
@@ -73,7 +73,7 @@ private:
   std::vector<std::unique_ptr<queue>> streams_;
 };
 
-/// A queue of work for that device. Copies of its handle share it; what is queued is done also when nobody has it.
+/// A queue of work for that device. Copies of its handle share it. Queued work is done even if all handles are gone.
 class late_device::stream {
 public:
   stream(std::shared_ptr<late_device> device, queue& q) : device_(std::move(device)), queue_(q) {}
@@ -100,8 +100,8 @@ inline std::shared_ptr<late_device::stream> late_device::make_stream() {
   return std::make_shared<stream>(shared_from_this(), *streams_.back());
 }
 
-/// Memory that is as good as page-locked: a late device reads it when the copy's turn comes. All other memory is read
-/// at once, as CUDA does it.
+/// Memory like page-locked memory: a late device reads it when the copy's turn comes. It reads all other memory at
+/// once, as CUDA does.
 class locked_memory {
 public:
   static memory_source source() { return {.allocate = allocate, .release = release}; }

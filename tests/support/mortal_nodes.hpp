@@ -1,6 +1,6 @@
 #pragma once
 
-// What happens in a `mortal_world`.
+// The events of a `mortal_world`.
 #include <algorithm>
 
 #include "mortal_world.hpp"
@@ -44,7 +44,7 @@ inline bool mortal_world::step() {
         const auto job = *std::exchange(self->job, std::nullopt);
         vec gradient = 0.5f * job.x;
         const auto at = random_stream{self->id, 0, purpose::data};
-        for (std::size_t k = 0; k < gradient.size(); ++k) // workers differ
+        for (std::size_t k = 0; k < gradient.size(); ++k) // gradients of workers differ
           gradient.mutate()[k] += static_cast<float>(at.word(job.step, k)) * 0x1p-32f - 0.5f;
         self->w.gradient_arrived(
             {job.step, std::move(gradient), 0.0, job.what != actors::gradient_job::kind::full_part});
@@ -75,7 +75,7 @@ inline void mortal_world::kill(actors::rank i) {
   if (where_ == dwelling::together)
     return to_node(i, n, [this, n, i, incarnation] {
       on(n, actors::worker_lost{i, incarnation});
-    }); // after all that it has said
+    }); // after all messages of the worker
   if (nodes_[n])
     end_process(n);
 }
@@ -105,7 +105,7 @@ inline void mortal_world::bring_back(actors::rank i) {
   nodes_[n]->roster = {std::vector<std::uint32_t>(participants()), std::vector<bool>(participants(), false)};
   for (auto& [way, mail] : inbox_)
     if (way.second == n)
-      mail.clear(); // it was for another process
+      mail.clear(); // the mail was for the former process
   for (std::uint32_t other = 0; other < nodes_.size(); ++other)
     if (other != n && nodes_[other])
       to_node(sender(other), n, [this, n, other, life = starts_[other]] {
@@ -141,7 +141,7 @@ inline void mortal_world::obey(std::size_t n, const actors::decision& m) {
 inline void mortal_world::obey(std::size_t n, const actors::hold_steps& m) {
   tell_workers(n, [m](life& self) {
     const auto t = self.w.hold();
-    self.tell(actors::holding{self.id, self.incarnation, m.round, t, self.w.next_exchange()});
+    self.tell(actors::worker_holds{self.id, self.incarnation, m.round, t, self.w.next_exchange()});
   });
 }
 

@@ -19,7 +19,7 @@
 
 namespace gossamer::testing_support {
 
-/// A death, counted in events of the run; or a worker, or its process, is asked to leave.
+/// A death at a number of events. With `leaves`, a worker or its process is asked to leave instead.
 struct death {
   actors::rank who = 0;
   std::size_t at = 0;
@@ -27,20 +27,20 @@ struct death {
   bool leaves = false;
 };
 
-/// Where workers live.
+/// Places in which workers live.
 enum class dwelling {
   together, ///< in one process; workers die
-  apart,    ///< each in a process of its own; processes die, also the one that leads
+  apart,    ///< each in a process of its own; processes die, the leader too
 };
 
-/// Workers and masters that die and come back, and nodes that do something about it, in one thread and without actors.
-/// An event is the handling of one message, or one gradient; a seeded generator picks which of the possible events
-/// comes next. What one party sends another keeps its order; everything else may overtake everything else, also the
-/// news of a death. Time goes on when nothing else can happen. An auditor checks everything. Same seed and deaths, same
+/// Workers and masters that die and come back, and nodes that react to that, in one thread and without actors. An event
+/// is the handling of one message, or one gradient. A seeded generator picks the next of the possible events. Messages
+/// of one party to another keep their order; everything else may overtake everything else, also the news of a death.
+/// Time goes on when no other event is possible. An auditor checks everything. The same seed and deaths give the same
 /// run.
 class mortal_world {
 public:
-  /// @param stop_at the event at which the run is stopped as by `--seconds`
+  /// @param stop_at event at which the run is stopped as by `--seconds`
   mortal_world(std::shared_ptr<const actors::experiment> e, std::uint64_t seed, std::vector<death> deaths,
                std::optional<std::size_t> stop_at = std::nullopt, dwelling where = dwelling::together)
       : run_(std::move(e)), deaths_(std::move(deaths)), stop_at_(stop_at), where_(where), views_(*run_),
@@ -54,7 +54,8 @@ public:
     saved_.resize(participants());
   }
 
-  /// Runs until nothing can happen any more. @returns whether a leader has ended the run, with models
+  /// Runs until no event is possible.
+  /// @returns true if a leader has ended the run, with models
   bool run() {
     for (std::size_t n = 0; n < nodes_.size(); ++n)
       obey(n, nodes_[n]->protocol.begin());
@@ -80,14 +81,14 @@ public:
   }
 
   std::size_t events() const noexcept { return events_; }
-  /// What the leader says about the end, if it is no failure.
+  /// Returns the leader's report of the end, if it is no failure.
   const std::optional<actors::end_run>& end() const noexcept { return end_; }
-  /// Whether all have been lost that had a state.
+  /// True if all workers with a state have been lost.
   bool extinct() const noexcept { return extinct_; }
-  /// How many workers, or else processes, have left as they were asked to.
+  /// Returns how many workers, or else processes, have left as they were asked to.
   std::size_t retired() const noexcept { return retired_; }
   const std::optional<std::string>& broken() const noexcept { return check_->broken(); }
-  /// Of those who live.
+  /// Returns the models of living workers.
   std::vector<const vec*> models() const {
     std::vector<const vec*> result;
     for (const auto& n : lives_)
@@ -111,7 +112,7 @@ private:
       if (id >= world.run_->settings.workers) {
         s.place.saved = world.saved_[id];
         if (incarnation == 0 && !s.place.saved)
-          world.saved_[id] = std::make_shared<const std::vector<std::byte>>(); // nobody has seen anything of it
+          world.saved_[id] = std::make_shared<const std::vector<std::byte>>(); // no worker knows the master's state yet
       }
       return s;
     }
@@ -131,7 +132,7 @@ private:
       for (auto& f : std::exchange(waiting, {}))
         arrived(std::move(f));
     }
-    /// The node that it lives on.
+    /// Tells the node that the worker lives on.
     template <class News>
     void tell(const News& news) {
       world.to_node(id, world.home_of(id), [&wd = world, n = world.home_of(id), news] { wd.on(n, news); });
@@ -167,7 +168,7 @@ private:
       if (auto& target = world.lives_[to]; target && target->incarnation == incarnation)
         target->mail[f.source].push_back([f](life& self) { self.arrived(f); });
       else if (!target || target->incarnation < incarnation)
-        world.early_[{to, incarnation}].push_back(std::move(f)); // its node has not heard that it begins
+        world.early_[{to, incarnation}].push_back(std::move(f)); // its node has not heard that this life begins
     }
     mortal_world& world;
     actors::rank to;
@@ -183,7 +184,7 @@ private:
   };
 
   std::size_t participants() const { return run_->participants(); }
-  /// Senders of mail: workers by rank, then nodes, then whoever kills and stops.
+  /// Returns a sender of mail. Workers come first, by rank, then nodes, then `outside`, which kills and stops.
   std::size_t sender(std::size_t node) const { return participants() + node; }
   static constexpr auto outside = std::size_t(-1);
   std::size_t home_of(actors::rank i) const { return where_ == dwelling::together ? 0 : i; }
@@ -194,7 +195,8 @@ private:
 
   bool step();
 
-  /// What is repeated when nobody answers. @returns false when that has not helped for long
+  /// Lets time pass, so that unanswered questions are repeated.
+  /// @returns false when that has not helped for long
   bool pass_time() {
     constexpr double longest_silence_s = 60, tick_s = 0.1;
     if (end_ || extinct_ || now_s_ - busy_s_ > longest_silence_s)
@@ -213,7 +215,7 @@ private:
 
   void retire(actors::rank i);
 
-  /// The others hear of it behind all that it has said.
+  /// Tells the other nodes of a process. The news comes after all messages of that process.
   void tell_of_process(std::size_t n, actors::consensus::health::state is) {
     const actors::consensus::health news{static_cast<std::uint32_t>(n), starts_[n], is};
     for (std::size_t other = 0; other < nodes_.size(); ++other)
@@ -228,7 +230,7 @@ private:
     actors::node_protocol protocol;
     actors::roster roster;
     std::map<actors::rank, actors::step_report> last_steps;
-    std::optional<actors::progress_meter> progress;                        // of the leader
+    std::optional<actors::progress_meter> progress;                        // set if the node leads
     std::map<actors::rank, std::pair<std::uint32_t, std::uint32_t>> views; // by rank: its life, and the last view
   };
 
@@ -304,7 +306,7 @@ private:
   }
 
   void obey(std::size_t n, const actors::start_worker& m) {
-    lives_[m.who].reset(); // before its successor begins
+    lives_[m.who].reset(); // ends the former life before its successor begins
     lives_[m.who] = std::make_unique<life>(*this, m.who, m.incarnation);
     lives_[m.who]->mail[sender(n)].push_back([](life& self) { self.w.run(*self.program); });
     for (auto& f : std::exchange(early_[{m.who, m.incarnation}], {}))
@@ -344,7 +346,7 @@ private:
     retired_ += m.retired && where_ == dwelling::together;
   }
   void obey(std::size_t, const actors::welcome_worker&) {}
-  void obey(std::size_t, const actors::save_checkpoint&) {} // nobody asks for one
+  void obey(std::size_t, const actors::save_checkpoint&) {} // no test asks for one
   std::shared_ptr<const actors::experiment> run_;
   std::vector<death> deaths_;
   std::optional<std::size_t> stop_at_;
@@ -352,18 +354,18 @@ private:
   actors::view_maker views_;
   actors::consensus::charter rules_;
   std::vector<std::unique_ptr<process>> nodes_; // null: the process is dead
-  std::vector<std::uint32_t> starts_;           // how often each was started again
-  std::set<std::size_t> left_;                  // these are to end
+  std::vector<std::uint32_t> starts_;           // number of times each was started again
+  std::set<std::size_t> left_;                  // nodes that are to end
   double now_s_ = 0, busy_s_ = 0;
   random_sequence choice_;
   std::optional<actors::auditor> check_;
   auditing_witness witness_;
   std::size_t events_ = 0;
-  std::map<std::pair<std::size_t, std::size_t>, std::deque<std::function<void()>>> inbox_; // of nodes, by sender
+  std::map<std::pair<std::size_t, std::size_t>, std::deque<std::function<void()>>> inbox_; // mail of nodes, by sender
   std::optional<actors::end_run> end_;
   bool extinct_ = false;
   std::size_t retired_ = 0;
-  std::vector<std::shared_ptr<const std::vector<std::byte>>> saved_; // of masters
+  std::vector<std::shared_ptr<const std::vector<std::byte>>> saved_; // states of masters
   std::map<std::pair<actors::rank, std::uint32_t>, std::vector<actors::frame>> early_;
   std::vector<std::unique_ptr<life>> lives_;
 };

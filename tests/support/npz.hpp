@@ -11,8 +11,8 @@ inline std::string text_from_hex(const std::string& hex) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// What NumPy 2.4 writes for `savez(f, **{"layer0.weight": arange(6, dtype="<f4").reshape(2, 3) / 2, "b":
-/// float32(7)})`.
+/// Returns the bytes that NumPy 2.4 writes for `savez(f, **{"layer0.weight": arange(6, dtype="<f4").reshape(2, 3) / 2,
+/// "b": float32(7)})`.
 inline std::string saved_by_numpy() {
   return text_from_hex(
       "504b03042d0000000000000021000bc0b076ffffffffffffffff110014006c61796572302e7765696768742e6e707901001000980000"
@@ -28,7 +28,8 @@ inline std::string saved_by_numpy() {
       "0000");
 }
 
-/// `savez_compressed(f, a=..., b=asfortranarray([[1, -2], [3.5, 4], [5, 6e3]]))`: a as the weight above, b of float64.
+/// Returns `savez_compressed(f, a=..., b=asfortranarray([[1, -2], [3.5, 4], [5, 6e3]]))`: a as the weight above, b of
+/// float64.
 inline std::string packed_by_numpy() {
   return text_from_hex(
       "504b03042d0000000800000021000bc0b076ffffffffffffffff05001400612e6e707901001000980000000000000057000000000000"

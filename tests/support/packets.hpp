@@ -10,9 +10,9 @@
 
 namespace gossamer::test {
 
-/// The bytes with the checksum that fits them: what a faulty or hostile peer could send. Written
-/// from docs/wire-format.md, independently of the library.
-/// @param before how many bytes of a frame's header stand before the packet
+/// Returns the bytes with a checksum that fits them, as a faulty or hostile peer could send them. Written from
+/// docs/wire-format.md, independently of the library.
+/// @param before bytes of a frame's header in front of the packet
 inline std::vector<std::byte> resealed(std::vector<std::byte> bytes, std::size_t before = 0) {
   if (bytes.size() >= before + 8) {
     const auto packet = bytes.data() + before;
@@ -24,10 +24,9 @@ inline std::vector<std::byte> resealed(std::vector<std::byte> bytes, std::size_t
   return bytes;
 }
 
-/// What must hold for any bytes whatsoever: they are refused as a bad packet, or they are a packet
-/// that decodes to as many elements as it says and that is written back as the same bytes. Ends the
-/// process otherwise.
-/// @returns whether they were accepted
+/// Checks the law for any bytes: they are refused as a bad packet, or they are a packet that decodes to as many
+/// elements as it says and that is written back as the same bytes. Ends the process if the law is broken.
+/// @returns true if they were accepted
 inline bool survives(std::span<const std::byte> bytes) {
   constexpr std::uint64_t most_elements = 1u << 16;
   buffer_pool pool;

@@ -8,12 +8,11 @@
 
 namespace gossamer::testing_support {
 
-/// An asynchronous algorithm that waits for nobody: after each gradient a worker sends its model to a random neighbour,
-/// and whoever gets one takes the mean of it and its own. It counts, for all its workers together, how many models
-/// nobody has heard of yet.
+/// An asynchronous algorithm without waits: after each gradient a worker sends its model to a random neighbour, which
+/// averages it with its own. It counts, for all its workers together, the models that have not been heard yet.
 class push_gossip final : public actors::algorithm {
 public:
-  /// @param skips a neighbour to whom there is no room gets nothing
+  /// @param skips leaves out a neighbour without room
   push_gossip(vec initial, bool skips) : x_(std::move(initial)), skips_(skips) {}
 
   actors::task<> run(actors::worker& w) override {
@@ -27,7 +26,7 @@ public:
   const vec& model() const override { return x_; }
   void fields(archive& a) override { a(x_)(t_); }
 
-  /// Of the models from one worker to another: the most that were under way at any time, since `count_anew`.
+  /// Returns the most models that were under way from one worker to another at any time since `count_anew`.
   static std::int64_t most_under_way() { return most_; }
   static void count_anew() {
     most_ = 0;
@@ -74,7 +73,7 @@ private:
   bool skips_;
 };
 
-/// A table of the algorithm above: `push-gossip`, and `polite-gossip`, which skips.
+/// Returns a table of the algorithm above: `push-gossip`, and `polite-gossip`, which skips.
 inline const registry<actors::algorithm_entry>& push_gossips() {
   static const std::array entries{
       actors::algorithm_entry{.about = {.name = "push-gossip", .summary = "sends without waiting"},

@@ -10,7 +10,7 @@
 
 namespace gossamer::test {
 
-/// A new folder for what reads files; removed with the object.
+/// A new folder for test files, removed with the object.
 class scratch_folder {
 public:
   scratch_folder() {

@@ -8,8 +8,7 @@
 
 namespace gossamer::support {
 
-/// Samples with about half of their features 0 and classes dealt in turn (real targets when
-/// `classes` is 0).
+/// Returns samples with about half of their features 0 and classes dealt in turn (real targets if `classes` is 0).
 inline compute::dataset small_data(std::size_t samples, std::size_t features, std::size_t classes,
                                    std::uint64_t seed = 1) {
   random_sequence numbers{random_stream{seed, 0, purpose::synthetic}, 0};
@@ -24,7 +23,7 @@ inline compute::dataset small_data(std::size_t samples, std::size_t features, st
   return data;
 }
 
-/// The same samples as sparse rows.
+/// Returns the same samples as sparse rows.
 inline compute::dataset as_sparse(const compute::dataset& dense) {
   auto data = dense;
   data.dense.clear();

@@ -8,7 +8,7 @@
 
 namespace gossamer::testing_support {
 
-/// Every algorithm by its defaults, and with every choice that its parameters offer.
+/// Returns every algorithm by its defaults, and with every choice that its parameters offer.
 inline std::vector<std::string> every_spelling() {
   std::vector<std::string> specs;
   for (const auto& entry : actors::algorithms()) {
@@ -21,7 +21,7 @@ inline std::vector<std::string> every_spelling() {
   return specs;
 }
 
-/// A spec as a part of a test's name.
+/// Returns a spec as a part of a test's name.
 inline std::string as_test_name(std::string spec) {
   std::ranges::replace_if(
       spec, [](char c) { return c == '-' || c == ':' || c == '=' || c == ',' || c == '/'; }, '_');

@@ -19,14 +19,14 @@
 
 namespace gossamer::support {
 
-/// What a program left behind when it ended.
+/// The status and output of a program that has ended.
 struct outcome {
   int status = -1; ///< exit status; 128 + signal when a signal ended it, as shells count
   std::string out;
   std::string err;
 };
 
-/// A program under way; killed when it has not ended after `patience`, so that nothing hangs.
+/// A running program. It is killed if it has not ended after `patience`, so that no test hangs.
 class subprocess {
 public:
   static constexpr std::chrono::seconds patience{120};
@@ -65,7 +65,7 @@ public:
       close(end);
   }
 
-  /// Does something as soon as a text has appeared on standard output or standard error; once.
+  /// Calls `what` once, as soon as a text has appeared on standard output or standard error.
   subprocess& when(std::string text, std::function<void(const outcome& so_far)> what) {
     awaited_.emplace_back(std::move(text), std::move(what));
     return *this;

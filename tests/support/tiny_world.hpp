@@ -13,9 +13,9 @@
 
 namespace gossamer::testing_support {
 
-/// All workers in one thread, without actors: an event is the delivery of one frame or of one
-/// gradient, and a seeded generator picks which of the possible events happens next. Frames between
-/// one pair keep their order; everything else may overtake everything else. Same seed, same run.
+/// All workers in one thread, without actors. An event is the delivery of one frame or of one gradient, and a seeded
+/// generator picks the next of the possible events. Frames between one pair keep their order; everything else may
+/// overtake everything else. The same seed gives the same run.
 class tiny_world {
   struct flat_model final : compute::model {
     std::size_t dimension() const override { return 0; }
@@ -35,30 +35,30 @@ public:
     std::string codec = "identity";
     std::string optimiser = "sgd";
     std::size_t workers = 4;
-    std::size_t masters = 0; ///< their ranks are behind those of the workers
+    std::size_t masters = 0; ///< their ranks follow those of the workers
     bool synchronous = true;
-    bool equal_steps = false; ///< if asynchronous: all workers do the same number nevertheless
-    std::uint64_t steps = 10; ///< of each worker; on average, if asynchronous
+    bool equal_steps = false; ///< asynchronous workers all do the same number of steps
+    std::uint64_t steps = 10; ///< steps of each worker; on average, if asynchronous
     double lr = 0.1;
     std::string schedule = "constant";
     std::uint64_t seed = 1;
-    std::uint64_t timing = 0; ///< another order of events
-    std::size_t samples = 0;  ///< of the training set; 0: one for each worker
+    std::uint64_t timing = 0; ///< another value: another order of events
+    std::size_t samples = 0;  ///< samples of the training set; 0: one for each worker
     double updates_per_epoch = 1;
-    std::shared_ptr<const compute::model> model = std::make_shared<flat_model>(); ///< for its proximal step
-    std::uint64_t keep_states_at = 0; ///< the step at whose beginning each worker's state is kept, and the masters'
-    std::map<actors::rank, std::shared_ptr<const std::vector<std::byte>>> saved = {}; ///< states to begin with,
-    std::uint64_t done = 0;                                                           ///< after so many updates
+    std::shared_ptr<const compute::model> model = std::make_shared<flat_model>(); ///< for the proximal step of workers
+    std::uint64_t keep_states_at = 0; ///< step at whose beginning the states of workers and masters are kept
+    std::map<actors::rank, std::shared_ptr<const std::vector<std::byte>>> saved = {}; ///< first states,
+    std::uint64_t done = 0; ///< reached after this number of updates
     std::function<void(actors::rank to, const actors::frame&)> on_send = {}, on_delivery = {};
     std::function<void(actors::rank at, std::uint64_t staleness)> on_gradient_applied = {};
   };
 
-  /// Sample i is the function whose gradient worker i computes.
+  /// Makes a world in which sample i is the function whose gradient worker i computes.
   tiny_world(const options& o, const make_algorithm& make, gradient_of gradient)
       : tiny_world(o, make, answer_of([g = std::move(gradient)](actors::rank i, const actors::gradient_job& job) {
                      return from_functions(g, i, job);
                    })) {}
-  /// Where gradients are not of one sample per worker.
+  /// Makes a world in which gradients are not of one sample per worker.
   tiny_world(const options& o, const make_algorithm& make, answer_of answer)
       : options_(o), graph_(topology::make_topology(o.topology, o.workers, 1)), answer_(std::move(answer)),
         choice_(random_stream{o.seed, 0, purpose::neighbour}, (1u << 20) + o.timing), updates_(o.done) {
@@ -72,7 +72,8 @@ public:
       nodes_.push_back(std::make_unique<node>(*this, i, settings_of(i), make(i)));
   }
 
-  /// Runs until nothing can happen any more. @returns whether all workers have finished
+  /// Runs until no event is possible.
+  /// @returns true if all workers have finished
   bool run() {
     for (auto& n : nodes_)
       n->w.run(*n->program);
@@ -81,10 +82,10 @@ public:
     return std::ranges::all_of(nodes_, [](auto& n) { return n->w.finished(); });
   }
 
-  /// Of the order of events: differs wherever orders differ, but for chance.
+  /// Returns a hash of the order of events. It differs wherever orders differ, but for chance.
   std::uint64_t order() const noexcept { return order_; }
 
-  /// See `options::keep_states_at`.
+  /// Returns the states of `options::keep_states_at`.
   const auto& kept_states() const { return kept_; }
 
   actors::hosted_worker& worker(actors::rank i) { return nodes_[i]->w; }
@@ -95,7 +96,7 @@ public:
     return found == nodes_[from]->sent_to.end() ? 0 : found->second.frames;
   }
 
-  /// sum_i x_i in double precision.
+  /// Returns sum_i x_i in double precision.
   std::vector<double> sum_of_models() const {
     std::vector<double> sum(model(0).size());
     for (actors::rank i = 0; i < nodes_.size(); ++i)
@@ -214,7 +215,7 @@ private:
     order_ ^= order_ >> 32;
     events[next]();
     for (auto& n : nodes_)
-      n->w.finished(); // rethrows what ended a coroutine
+      n->w.finished(); // rethrows the exception that ended a coroutine
     return true;
   }
 

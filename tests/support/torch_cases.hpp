@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-// The models of LibTorch, which are not there everywhere, and data that they learn from.
+// The models of LibTorch, which some builds lack, and data that they learn from.
 namespace gossamer::support {
 
-/// sin(pace k), as golden.py has it.
+/// Returns sin(pace k), as golden.py does.
 inline std::vector<float> wave(std::size_t count, double pace) {
   std::vector<float> values(count);
   for (std::size_t k = 0; k < count; ++k)
@@ -22,7 +22,7 @@ inline std::vector<float> wave(std::size_t count, double pace) {
   return values;
 }
 
-/// Pictures of one channel, of three classes that are dealt in turn.
+/// Returns pictures of one channel, of three classes that are dealt in turn.
 inline compute::dataset small_pictures(std::size_t samples, std::size_t side = 8) {
   compute::dataset data{.samples = samples, .features = side * side, .classes = 3, .shape = {1, side, side}};
   const auto pixels = wave(samples * data.features, 0.13);
@@ -42,7 +42,7 @@ inline compute::dataset small_text(std::size_t samples, std::size_t context) {
   return data;
 }
 
-/// The smallest of each kind; torchscript needs a file, and has tests of its own.
+/// The smallest model of each kind. torchscript needs a file, and has tests of its own.
 inline const std::vector<std::string> small_torch_models{"cnn:width=2,hidden=5", "resnet:depth=8,width=2",
                                                          "vgg:depth=11", "alexnet:hidden=6",
                                                          "transformer:layers=1,width=8,heads=2,context=6"};
@@ -60,7 +60,7 @@ inline compute::dataset data_for(std::string_view model, std::size_t samples) {
                                                                                                    : 8);
 }
 
-/// A test that needs LibTorch where there is none.
+/// Skips a test that needs LibTorch if the build lacks it.
 #define GOSSAMER_NEEDS_TORCH()                                                                                         \
   if (!gossamer::compute::libtorch::is_there())                                                                        \
   GTEST_SKIP() << "built without LibTorch (scripts/install_dependencies.sh --torch)"

@@ -13,7 +13,7 @@
 
 namespace gossamer::support {
 
-/// What viewers ask of a file in the Trace Event Format, applied to one file.
+/// The rules of viewers for a file in the Trace Event Format, applied to one file.
 class trace_rules {
 public:
   /// @returns a sentence for each broken rule; none when the file is in order
@@ -145,7 +145,7 @@ private:
     }
   }
 
-  /// One beginning and one end for each category and id, in this order.
+  /// Expects one beginning and one end for each category and id, in this order.
   void check_pairs(const pairs& of, const std::string& first, const std::string& last) {
     for (const auto& [key, found] : of)
       if (found.first.size() != 1 || found.last.size() != 1)

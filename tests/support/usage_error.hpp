@@ -8,7 +8,7 @@
 
 namespace gossamer {
 
-/// The message of the usage error that `action` must throw.
+/// Returns the message of the usage error that `action` must throw.
 template <class Action>
 std::string usage_error(Action action) {
   try {

@@ -28,7 +28,7 @@ std::vector<std::string> words(const std::string& line) {
   return {std::istream_iterator<std::string>(in), {}};
 }
 
-/// Three workers, 20 s: everybody waits for worker 2, which is slow.
+/// Returns three workers after 20 s, in which the others wait for worker 2, which is slow.
 blame_table slow_worker() {
   blame_table table(3);
   for (int step = 0; step < 10; ++step) {

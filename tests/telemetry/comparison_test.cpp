@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-/// The curves' points, run by run.
+/// Returns the points of the curves, run by run.
 std::vector<std::string> curves(const std::string& svg) {
   std::vector<std::string> result;
   for (std::size_t at = 0; (at = svg.find(" points='", at)) != std::string::npos;) {
@@ -77,7 +77,7 @@ TEST(comparison, labels_its_axes) {
               AllOf(HasSubstr(">test loss</text>"), HasSubstr(">payload sent by all workers, Mbit</text>"),
                     HasSubstr(">3</text>")));
   EXPECT_THAT(drawn({4, 2, 1}), HasSubstr(">0</text>"));
-  EXPECT_THAT(drawn({400, 2, 1}), Not(HasSubstr("end' fill='#374151'>0</text>"))); // no zero on a logarithmic scale
+  EXPECT_THAT(drawn({400, 2, 1}), Not(HasSubstr("end' fill='#374151'>0</text>"))); // a logarithmic scale has no zero
 }
 
 TEST(comparison, draws_what_is_finite) {

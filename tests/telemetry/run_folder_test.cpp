@@ -63,7 +63,7 @@ TEST_F(run_folders, share_no_number_among_processes) {
   EXPECT_EQ(numbers.size(), folders);
 }
 
-// As when a leader that was stopped, or killed while it wrote, is followed by another one.
+// A new leader takes the folder over from a leader that was stopped, or killed while it wrote.
 TEST_F(run_folders, are_taken_over_from_one_that_goes_on_writing) {
   const auto at = [](double time_s) { return evaluation_record{.time_s = time_s}; };
   run_folder before{folder_ / "run", false};

@@ -26,7 +26,7 @@ struct gate {
   }
 };
 
-/// A thread that is at a task which ends when the gate opens.
+/// A thread whose task ends when the gate opens.
 struct stalled_thread {
   std::shared_ptr<gate> at = std::make_shared<gate>();
   side_thread thread;
@@ -71,7 +71,7 @@ TEST(a_side_thread, is_left_behind_with_what_never_ends_but_does_the_rest_when_i
     stalled_thread stalled;
     at = stalled.at;
     stalled.thread.post([done] { done->count_down(); });
-  } // does not wait, or this test would not end
+  } // ends without waiting, or this test would hang
   EXPECT_FALSE(done->try_wait());
   at->open.count_down();
   done->wait();
@@ -140,7 +140,7 @@ TEST(a_deferred_observer, loses_progress_alone_while_the_other_one_is_stalled) {
 
   std::vector<std::string> expected;
   for (std::size_t i = 0; i < 10 * room; ++i) {
-    if (2 * i < room) // what waits are pairs
+    if (2 * i < room) // waiting records are pairs
       expected.push_back("progress " + std::to_string(i));
     expected.push_back("step " + std::to_string(i));
   }

@@ -28,11 +28,11 @@ std::string written(const trace_recorder& trace) {
   trace.write(memory);
   std::fclose(memory);
   std::string result{text, size};
-  std::free(text); // NOLINT(cppcoreguidelines-no-malloc): open_memstream says so
+  std::free(text); // as the manual of open_memstream says
   return result;
 }
 
-/// The events of a file that must be in order.
+/// Returns the events of a file that must be in order.
 std::vector<json> events(const trace_recorder& trace) {
   const auto text = written(trace);
   EXPECT_THAT(support::trace_rules::problems(text), IsEmpty()) << text.substr(0, 3000);
@@ -45,7 +45,7 @@ std::vector<json> events(const trace_recorder& trace, const std::string& phase) 
   return all;
 }
 
-/// The name of the thread on which each slice ended up.
+/// Returns the name of the thread on which each slice ended up.
 std::vector<std::string> rows(const trace_recorder& trace) {
   std::map<int, std::string> name_of;
   for (const auto& e : events(trace, "M"))
@@ -252,7 +252,7 @@ TEST(trace_death, refuses_times_that_cannot_be) {
   EXPECT_DEATH(trace.arrow(x, worker, 2, worker, 1), "into the past");
 }
 
-/// The checker itself: what it must refuse.
+/// The faults that the checker itself must refuse.
 class trace_rules : public testing::Test {
 protected:
   static std::vector<std::string> problems(const std::string& events) {

@@ -42,11 +42,11 @@ TEST(split, writes_out_an_odd_cycle) {
   EXPECT_THAT(refusal(make_topology("ring", 3, 1)),
               HasSubstr("the cycle 0-1-2-0 has odd length; choose auto or even-ring, ring"));
   EXPECT_THAT(refusal(make_topology("ring", 5, 1)), HasSubstr("the cycle 0-1-2-3-4-0 has odd length"));
-  // A triangle at the end of a path, in the second component.
+  // A triangle stands at the end of a path, in the second component.
   EXPECT_THAT(refusal(make(7, {{0, 1}, {2, 3}, {3, 4}, {4, 5}, {5, 6}, {6, 4}})), HasSubstr("the cycle 4-5-6-4 has"));
 }
 
-// The hops as the AD-PSGD paper prints them, 2^i + 1 from i = 0, join equal parities.
+// The hops in the AD-PSGD paper, 2^i + 1 from i = 0, join equal parities.
 TEST(split, refuses_the_hop_set_that_the_paper_prints) {
   std::vector<graph::edge> edges;
   for (rank hop : {2u, 3u, 5u})
@@ -56,8 +56,8 @@ TEST(split, refuses_the_hop_set_that_the_paper_prints) {
   EXPECT_NO_THROW(split(make_topology("exponential", 8, 1)));
 }
 
-// All graphs of up to five nodes: the part is bipartite, a subgraph, of the same components, and
-// the whole if possible.
+// For all graphs of up to five nodes, the part is bipartite, a subgraph with the same components, and the whole graph
+// if possible.
 TEST(bipartite_part, keeps_what_is_connected_connected) {
   for (rank n = 0; n <= 5; ++n) {
     const auto all = make_topology("complete", std::max(n, 1u), 1).edges();

@@ -52,7 +52,7 @@ TEST(graph, measures_its_diameter) {
   EXPECT_EQ(make(1, {}).diameter(), 0u);
   EXPECT_EQ(make(2, {{0, 1}}).diameter(), 1u);
   EXPECT_EQ(make(5, {{2, 0}, {0, 4}, {4, 1}, {1, 3}}).diameter(),
-            4u); // a path that begins anywhere
+            4u); // a path whose numbers are out of order
   EXPECT_DEATH(make(2, {}).diameter(), "connected graphs only");
 }
 

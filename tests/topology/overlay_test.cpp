@@ -82,7 +82,7 @@ TEST(bipartite_overlay, lets_the_lowest_survivor_change_class_when_one_has_died_
   EXPECT_THAT(left.roles().active, ElementsAre(2, 3, 4));
   EXPECT_THAT(left.current().edges(), ElementsAre(Pair(1, 2), Pair(1, 3), Pair(1, 4)));
   const auto last = overlay{make_topology("ring", 2, 1), repair::bipartite}.without(1);
-  EXPECT_THAT(last.roles().active, ElementsAre(0)); // alone
+  EXPECT_THAT(last.roles().active, ElementsAre(0)); // the only survivor
 }
 
 std::vector<graph> connected_graphs(rank n) {
@@ -100,8 +100,7 @@ std::vector<graph> connected_graphs(rank n) {
   return result;
 }
 
-/// The survivors are connected: renumbered 0, 1, .. they form a connected graph with all the edges
-/// there are.
+/// Expects the survivors, renumbered 0, 1, .., to form a connected graph with all its edges.
 void expect_connected(const overlay& left) {
   const auto members = left.members();
   const auto number = [&](rank i) { return static_cast<rank>(std::ranges::lower_bound(members, i) - members.begin()); };
@@ -113,13 +112,13 @@ void expect_connected(const overlay& left) {
   ASSERT_TRUE((graph{members.size(), edges}.connected()));
 }
 
-/// Between survivors the original edges stay.
+/// Expects original edges between survivors to stay.
 void expect_keeps_original_edges(const overlay& left) {
   for (const auto& [i, j] : left.original().edges())
     ASSERT_TRUE(!left.present(i) || !left.present(j) || left.current().adjacent(i, j));
 }
 
-/// When everybody has returned the graph is the original one.
+/// Expects the original graph when all workers have returned.
 void expect_comes_back(overlay left) {
   for (rank i = 0; i < left.original().size(); ++i)
     left = left.with(i);
@@ -140,7 +139,7 @@ void expect_doubly_stochastic(const mixing_matrix& w) {
   }
 }
 
-/// Every worker keeps its class while both survive, and every edge joins the classes.
+/// Expects every worker to keep its class while both classes survive, and every edge to join the classes.
 void expect_two_coloured(const overlay& left) {
   const auto& [active, passive] = left.roles();
   ASSERT_EQ(active.size() + passive.size(), left.members().size());
@@ -152,8 +151,8 @@ void expect_two_coloured(const overlay& left) {
   ASSERT_TRUE(!both || std::ranges::includes(original.active, active));
 }
 
-/// All losses from here on; the graph depends on the set of survivors alone. Up to four workers in
-/// every order; among more, a set that was reached before is compared, and not left again.
+/// Tries all losses from here on. The graph depends on the set of survivors alone. Up to four workers are lost in every
+/// order. Among more, a set that was reached before is compared, and not left again.
 void lose_all(const overlay& left, bool bipartite, std::map<std::vector<rank>, graph>& seen) {
   const auto [known, fresh] = seen.emplace(left.members(), left.current());
   ASSERT_EQ(known->second, left.current());

@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
 
-/// The message of the error that the request must cause.
+/// Returns the message of the error that the request must cause.
 std::string refusal(std::string_view text, std::size_t size, errc code = errc::usage, std::uint64_t seed = 1) {
   try {
     make_topology(text, size, seed);
@@ -26,7 +26,7 @@ std::string refusal(std::string_view text, std::size_t size, errc code = errc::u
   return {};
 }
 
-/// A file of edges that is gone with the test.
+/// A file of edges that is removed with the object.
 class edge_file {
 public:
   explicit edge_file(std::string_view text) : path_(testing::TempDir() + "gossamer_edges.txt") {
@@ -94,7 +94,7 @@ TEST(make_topology, gives_up_on_a_random_graph_below_the_threshold) {
               HasSubstr("with p=0.001 are hardly ever connected; choose p well above the connectivity threshold "
                         "ln(n)/n = 0.0782"));
   EXPECT_THAT(refusal("erdos-renyi:p=0.00001", max_workers),
-              HasSubstr("1.38e-05")); // and does not try for long
+              HasSubstr("1.38e-05")); // does not try for long
   EXPECT_THAT(refusal("erdos-renyi:p=0", 2), HasSubstr("p=0"));
 }
 
@@ -118,7 +118,7 @@ TEST(make_topology, draws_random_graphs_from_the_seed_alone) {
   }
 }
 
-// Each of the 190 possible edges is there with probability p (almost all draws are connected).
+// Each of the 190 possible edges exists with probability p (almost all draws are connected).
 TEST(make_topology, joins_random_pairs_with_the_probability_asked_for) {
   constexpr int draws = 200;
   double edges = 0;
@@ -127,7 +127,7 @@ TEST(make_topology, joins_random_pairs_with_the_probability_asked_for) {
   EXPECT_NEAR(edges, draws * 190 * 0.4, 4.5 * std::sqrt(draws * 190 * 0.4 * 0.6));
 }
 
-// By symmetry every pair is joined equally often.
+// By symmetry, all pairs are joined equally often.
 TEST(make_topology, favours_no_pair_in_random_regular_graphs) {
   constexpr int draws = 2000, nodes = 8;
   for (std::size_t degree : {3u, 5u}) { // drawn directly, and as a complement

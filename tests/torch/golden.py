@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What PyTorch makes of 20 steps of plain SGD, with models that are those of compute/torch/networks.
+"""Prints the losses of PyTorch in 20 steps of plain SGD, with the models of compute/torch/networks.
 
     tests/torch/golden.py | clang-format >tests/torch/golden.hpp
 
@@ -99,7 +99,7 @@ class Transformer(nn.Module):
 
 
 def wave(count, pace):
-    """sin(pace k), of which both languages have the same 32-bit numbers but for the last bit."""
+    """Returns sin(pace k). Both languages have the same 32-bit numbers but for the last bit."""
     return torch.tensor([math.sin(pace * k) for k in range(count)], dtype=torch.float32)
 
 

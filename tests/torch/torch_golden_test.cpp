@@ -1,4 +1,4 @@
-// The same 20 steps of SGD as PyTorch's own, in Python (golden.py).
+// Compares 20 steps of SGD with those of PyTorch in Python (golden.py).
 #include "gossamer/base/vec.hpp"
 #include "gossamer/compute/model.hpp"
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t steps = 20, batch_size = 8;
 
-/// As `begin` of golden.py.
+/// Returns the same point as `begin` of golden.py.
 std::vector<float> beginning(const compute::model& m) {
   std::vector<float> x;
   const auto names = m.tensor_names();

@@ -1,5 +1,5 @@
-// What the models of LibTorch promise: what every model does (model_laws_test.cpp), but that they allocate, and that
-// those which normalise by a minibatch have no gradient of a single sample.
+// The promises of the models of LibTorch: those of every model (model_laws_test.cpp), except that they allocate, and
+// that models which normalise by a minibatch have no gradient of a single sample.
 #include "gossamer/compute/model_file.hpp"
 
 #include <gtest/gtest.h>
@@ -50,14 +50,14 @@ TEST_P(every_torch_model, has_tensors_that_make_up_its_parameters) {
   EXPECT_EQ(model_->tensor_sides().size(), model_->tensors().size());
 }
 
-// Along random directions, for single coordinates of deep networks change the loss by less than it is exact.
+// The directions are random, because single coordinates of deep networks change the loss by less than its precision.
 TEST_P(every_torch_model, gradient_equals_central_differences) {
   const auto gradient = run(*model_, point_).gradient;
   random_sequence numbers{random_stream{5, 0, purpose::initial}, 0};
   for (int k = 0; k < 2; ++k) {
     std::vector<double> direction(point_.size());
     double slope = 0, norm = 0;
-    for (std::size_t i = 0; i < direction.size(); ++i) { // leans towards the gradient, or chance makes the slope 0
+    for (std::size_t i = 0; i < direction.size(); ++i) { // leans towards the gradient: the slope is not 0
       direction[i] = numbers.normal() * 1e-2 + static_cast<double>(gradient[i]);
       norm += direction[i] * direction[i];
     }
@@ -80,7 +80,7 @@ TEST_P(every_torch_model, repeats_itself_bit_for_bit) { EXPECT_EQ(run(*model_, p
 TEST_P(every_torch_model, clones_compute_the_same_and_share_nothing) {
   const auto expected = run(*model_, point_);
   const auto clone = model_->clone();
-  run(*model_, std::vector<float>(point_.size(), 0.1f)); // what the original does meanwhile
+  run(*model_, std::vector<float>(point_.size(), 0.1f)); // the original computes something else meanwhile
   EXPECT_EQ(run(*clone, point_), expected);
   model_.reset();
   EXPECT_EQ(run(*clone, point_), expected);
@@ -98,7 +98,7 @@ TEST_P(every_torch_model, evaluates_to_the_mean_of_its_losses) {
   EXPECT_NEAR(whole.accuracy.value(), accuracy, 1e-6);
 }
 
-// Whatever has been evaluated or trained before.
+// Earlier evaluations and training steps must not matter.
 TEST_P(every_torch_model, is_as_good_as_its_point_alone_says) {
   const auto expected = model_->evaluate(point_, {data_, indices_});
   const std::vector<float> other(point_.size(), 0.05f);

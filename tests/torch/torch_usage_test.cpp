@@ -1,4 +1,4 @@
-// What users are told who ask for models of LibTorch that cannot be.
+// The errors that users get for impossible models of LibTorch.
 #include "gossamer/compute/model.hpp"
 
 #include <gmock/gmock.h>

@@ -20,7 +20,7 @@ class torchscript : public testing::Test {
 protected:
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
 
-  /// W x + b, where x is flattened.
+  /// Saves a layer W x + b, where x is flattened.
   std::string save_layer(std::int64_t inputs, std::int64_t outputs, torch::ScalarType type = torch::kFloat) const {
     torch::jit::Module m("layer");
     const auto learnt = torch::TensorOptions{type}.requires_grad(true);
@@ -55,7 +55,7 @@ TEST_F(torchscript, begins_at_the_parameters_in_the_file) {
   EXPECT_THAT(std::span{x}.last(3), testing::Each(0.0f));
 }
 
-// It is softmax but for the order of its weights.
+// The module is softmax but for the order of its weights.
 TEST_F(torchscript, has_the_gradient_of_the_same_model_of_ours) {
   const auto data = support::small_data(9, 4, 3);
   const auto indices = support::all_indices(data);

@@ -4,7 +4,7 @@
 
 namespace gossamer::topology::detail {
 
-/// The edges of a complete graph, which may be too many to make.
+/// Number of edges of a complete graph, which may be too many to make.
 inline double pairs_of(std::size_t size) { return 0.5 * static_cast<double>(size) * (static_cast<double>(size) - 1); }
 
 // Functions rather than objects, so that the table does not depend on the order in which files are

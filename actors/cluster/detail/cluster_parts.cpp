@@ -12,20 +12,20 @@ namespace gossamer::actors::detail {
 
 cluster_config::cluster_config(std::size_t threads) {
   load<caf::io::middleman>();
-  set("middleman.workers", std::size_t{0}); // which hand messages over once more
+  set("middleman.workers", std::size_t{0}); // they would hand messages over once more
   set_scheduler(*this, threads);
   add_control_messages(*this);
 }
 
 control_plane::control_plane(const node_settings& s)
     : tunnel_(s.shows), config_(s.threads), system(config_), middleman_(system, tunnel_) {
-  // There CAF prints messages that no handler takes, byte by byte as a peer has sent them.
+  // Prints of messages that no handler takes go there: CAF prints them byte by byte, as a peer has sent them.
   caf::actor_ostream::redirect_all(system, "/dev/null");
 }
 
-/// Nobody may be waiting for a connection when the system ends. CAF 0.17 has its middleman connect in a thread of its
-/// own, which hands over to a broker; one that ends keeps what it has not read (`abstract_broker::cleanup` closes no
-/// mailbox), and with it the middleman, whose thread the system would wait for.
+/// Waits until no actor waits for a connection any more. CAF 0.17 has its middleman connect in a thread of its own,
+/// which hands over to a broker. A broker that ends keeps its unread messages (`abstract_broker::cleanup` closes no
+/// mailbox), and with them the middleman, whose thread the system would wait for.
 control_plane::~control_plane() {
   system.await_all_actors_done();
   caf::scoped_actor self{system, true};
@@ -89,13 +89,13 @@ door_interface::handle connect(caf::scoped_actor& self, control_plane& control, 
 
 namespace {
 
-/// Where the nodes are, for the data plane.
+/// Returns the addresses of the nodes for the data plane.
 std::map<std::uint32_t, node_address> addresses_of(const std::map<std::uint32_t, consensus::process>& there,
                                                    std::span<const std::uint32_t> homes) {
   std::map<std::uint32_t, node_address> result;
   for (const auto& [number, process] : there)
     result[number] = {
-        .incarnation = process.life, .where = process.data, .ranks = {evaluating_life(homes.size(), number).who}};
+        .life = process.life, .where = process.data, .ranks = {evaluating_life(homes.size(), number).who}};
   for (rank i = 0; i < homes.size(); ++i)
     if (const auto home = result.find(homes[i]); home != result.end())
       home->second.ranks.push_back(i);
@@ -111,7 +111,7 @@ scoped_plane::scoped_plane(control_plane& control, const experiment& e, const ru
   setup.run = offer.run;
   setup.fingerprint = digest_of(print);
   setup.node = offer.node;
-  setup.incarnation = offer.life;
+  setup.life = offer.life;
   setup.most = limits_for(e.initial.size());
   setup.pool = e.pool;
   setup.listen_on = {std::move(host), 0};

@@ -10,37 +10,37 @@
 
 #include <mutex>
 
-// What the process that leads and those that join have in common.
+// Common parts of the process that leads and of processes that join.
 namespace gossamer::actors::detail {
 
-inline constexpr auto look_every = std::chrono::milliseconds(100); ///< for interrupts
+inline constexpr auto look_every = std::chrono::milliseconds(100); ///< period of looking for interrupts
 
 struct cluster_config : caf::actor_system_config {
   explicit cluster_config(std::size_t threads);
 };
 
-/// What actors of several processes meet in: an actor system, and a tunnel for its connections.
+/// The meeting place of actors of several processes: an actor system, and a tunnel for its connections.
 class control_plane {
 public:
   explicit control_plane(const node_settings& s);
   control_plane(const control_plane&) = delete;
   control_plane& operator=(const control_plane&) = delete;
-  ~control_plane(); ///< when all actors have ended
+  ~control_plane(); ///< waits until all actors have ended
 
-  /// @returns with the port that was found @error errc::io
+  /// @returns `where` with the port that was found @error errc::io
   endpoint publish(const caf::actor& door, const endpoint& where);
   const caf::io::middleman_actor& middleman() const noexcept { return middleman_.handle(); }
-  /// What connections carry from now on is bounded by what such a run needs.
+  /// Bounds the messages on connections from now on by the needs of such a run.
   void expect(std::size_t participants) { tunnel_.bound_messages(most_control_bytes(participants)); }
-  /// Why it could not be connected.
+  /// Returns why a connection has failed.
   std::string describe(const caf::error& e) const;
-  /// What to do about that. @param otherwise where nobody is there, or answers
+  /// Returns what to do about that. @param otherwise the advice where no process is there, or answers
   std::string advice(const caf::error& e, const std::string& otherwise) const;
-  /// @error errc::usage when who listens there has refused the token: to try again does not help
+  /// @error errc::usage when the process there has refused the token: to try again does not help
   void require_right_token(const endpoint& where) const;
 
 private:
-  tunnel tunnel_; // outlives whoever writes into it
+  tunnel tunnel_; // outlives all that write into it
   cluster_config config_;
 
 public:
@@ -50,12 +50,12 @@ private:
   tunnel_middleman middleman_;
 };
 
-/// The door of whoever leads a run at `s.where`, once there is one.
+/// Returns the door of the leader at `s.where`, once there is one.
 /// @error errc::io when there is none for so long, with the remedy; errc::usage when the token is wrong
 door_interface::handle connect(caf::scoped_actor& self, control_plane& control, const node_settings& s,
                                std::chrono::milliseconds wait, const std::string& remedy);
 
-/// Whoever complains before there is somebody to complain to is heard later.
+/// Passes complaints to an actor. Keeps those that come before there is one.
 class complaints {
 public:
   void say(node_lost m) {
@@ -78,7 +78,7 @@ private:
 /// A data plane of this process, for the length of a scope: its thread runs workers, and can be waited for here only.
 class scoped_plane {
 public:
-  /// @param complain hears which node cannot be reached any more, and why
+  /// @param complain is told which node cannot be reached any more, and why
   scoped_plane(control_plane& control, const experiment& e, const run_offer& offer, const fingerprint& print,
                const node_settings& s, std::string host, const std::shared_ptr<complaints>& complain);
   scoped_plane(const scoped_plane&) = delete;
@@ -88,17 +88,18 @@ public:
   std::shared_ptr<data_plane> shared; ///< workers may hold it longer
 };
 
-/// Hands out what this process has prepared the run from, wherever it lies.
+/// Spawns a server of the files that this process has prepared the run from, wherever they lie.
 caf::actor spawn_files_of(caf::actor_system& system, const experiment& e);
 
-/// Where others connect to. They check that the certificate is for it, so an address may have to become a name.
+/// Returns the address that others connect to. They check that the certificate is for it, so an address may have to
+/// become a name.
 endpoint announced(endpoint where, const node_settings& s);
 
 /// Fills in what a node knows of the others, and the ways to them.
 void join_others(node_setup& setup, control_plane& control, const std::shared_ptr<data_plane>& net,
                  const node_settings& s, const cluster_plan& plan);
 
-/// However a process leaves a run, its node is told, and, where it leads, all others by that.
+/// Tells the node of a process that leaves a run, however it leaves; a leading node then tells all others.
 struct farewell {
   caf::scoped_actor& self;
   caf::actor node;

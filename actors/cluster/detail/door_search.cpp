@@ -39,7 +39,7 @@ void door_search::search_elsewhere(const run_offer& given, std::chrono::millisec
   doors_ = given.files.members;
 }
 
-/// Behind that door, or where it sends this node on to.
+/// Asks behind that door, or where it sends this node on to.
 run_offer door_search::ask_at(endpoint where) {
   for (int sent_on = 0; sent_on < most_sent_on; ++sent_on) {
     if (door_)
@@ -58,7 +58,7 @@ run_offer door_search::ask_at(endpoint where) {
                    "they may agree on one soon: start the node again"};
 }
 
-/// With one of many, of which the next may answer.
+/// Returns the patience with one door: less where there are many, since the next may answer.
 std::chrono::milliseconds door_search::patience() const {
   return std::max(settings_.patience / static_cast<int>(doors_.size()), std::min(settings_.patience, least_patience));
 }
@@ -80,7 +80,7 @@ door_search::answer door_search::answer_at_door() {
   std::optional<answer> said;
   const auto until = self_->clock().now() + patience();
   const auto take = [&](auto& m) {
-    if (is_heard()) // else it was asked before
+    if (is_heard()) // else an earlier door answers
       said = std::move(m);
   };
   while (!said) {
@@ -103,7 +103,7 @@ door_search::answer door_search::answer_at_door() {
   return std::move(*said);
 }
 
-/// Who wants one place and no other waits for it: that its node is lost may not have been noticed yet.
+/// A node that wants a certain place waits for it: the loss of the node there may not have been noticed yet.
 void door_search::throw_refusal(const run_failed& why) const {
   const auto sentence = "the leader says: " + why.sentence;
   if (why.code == errc::failed && settings_.wanted)

@@ -17,7 +17,7 @@ decltype(auto) inspect(Inspector& f, call_member& m) {
   return f(m.source, m.where);
 }
 
-/// Whoever fetches has no time to wait for a connection.
+/// Connects in an actor of its own: the process that fetches has no time to wait for a connection.
 caf::behavior caller(caf::event_based_actor* self, const caf::actor& middleman, std::chrono::milliseconds patience,
                      const caf::actor& client) {
   return {[=](const call_member& m) {
@@ -45,7 +45,7 @@ file_sources::file_sources(caf::scoped_actor& self, control_plane& control, std:
 }
 
 file_sources::~file_sources() {
-  for (std::size_t k = leader + 1; k < members_.size(); ++k) // the leader is watched by whoever joins
+  for (std::size_t k = leader + 1; k < members_.size(); ++k) // the joining process watches the leader
     if (members_[k].door)
       self_->demonitor(members_[k].door.address());
 }

@@ -10,15 +10,15 @@ namespace gossamer::actors::detail {
 /// A member of the run has been called.
 struct member_called {
   std::uint32_t source = 0;
-  caf::actor door; ///< null: nobody answers
+  caf::actor door; ///< null: it does not answer
 };
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, member_called& m) {
   return f(m.source, m.door);
 }
 
-/// Members of a run as sources of its files, each known by the process that it is. Source 0 is the leader, whose door
-/// is known; the others are called when they are asked for something.
+/// Members of a run as sources of its files, each identified by its process. Source 0 is the leader, whose door is
+/// known; the others are called when they are asked for something.
 class file_sources {
 public:
   file_sources(caf::scoped_actor& self, control_plane& control, std::chrono::milliseconds patience,
@@ -31,7 +31,7 @@ public:
   void ask_for_all(std::uint32_t source);
   void ask_for_piece(std::uint32_t source, const piece_request& m);
 
-  // What comes. News are those of the sender.
+  // Incoming messages. News belong to the sender.
   void on_called(const member_called& m);
   template <class News>
   void on_news(News news) {
@@ -46,7 +46,7 @@ public:
   void on_down(const caf::down_msg& m);
   void lose(std::uint32_t source, std::string why) { news_.push_back({source, source_lost{std::move(why)}}); }
 
-  /// The first that nobody has taken, if there are any.
+  /// Takes the first news, if there are any.
   std::optional<file_news> take();
 
 private:

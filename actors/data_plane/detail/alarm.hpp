@@ -6,8 +6,8 @@
 
 namespace gossamer::actors::detail {
 
-/// Does one thing later. What was set before is forgotten, also when its time has come already and only its turn has
-/// not; so is everything when the alarm ends. Threads: that of its context.
+/// Does one thing later. Setting the alarm again, or destroying it, cancels the earlier action, even if its time has
+/// come and only its turn has not. Threads: that of its context.
 class alarm {
 public:
   explicit alarm(asio::io_context& io) : timer_(io) {}

@@ -10,7 +10,7 @@
 
 namespace gossamer::actors::detail {
 
-/// What the two ends of a ring tell each other. In memory that two processes see; zeros to begin with.
+/// Counters that the two ends of a ring share, in memory that two processes see; zeros at first.
 struct ring_state {
   alignas(64) std::atomic<std::uint64_t> written;
   alignas(64) std::atomic<std::uint64_t> read;
@@ -20,18 +20,18 @@ struct ring_state {
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
 
 /// One direction of bytes between two processes, through memory that both see. Each end has a `byte_ring` of its own
-/// and uses one half of it. The other end is not trusted: it can spoil the bytes, which are checked where they are
-/// understood, but not make this end leave its memory.
+/// and uses one half of it. The far end is not trusted: it can spoil the bytes, which are checked where they are read
+/// as messages, but it cannot make this end leave its memory.
 ///
-/// Who finds nothing to do says so, looks again, and waits to be woken; who has done something wakes the other, if it
-/// waits. How is the owner's affair. Threads: one.
+/// An end that finds no work says so, looks again, and waits to be woken. An end that has done work wakes a waiting far
+/// end. The owner provides the wake-up calls. Threads: one.
 class byte_ring {
 public:
   byte_ring(ring_state& shared, std::span<std::byte> bytes) noexcept : shared_(&shared), bytes_(bytes) {}
 
-  // -- for the one that writes ----------------------------------------------------------------------------------------
+  // -- for the end that writes ----------------------------------------------------------------------------------------
 
-  /// As many of them as there is room for. @returns nothing when the other end counts what cannot be
+  /// Writes as many bytes as there is room for. @returns `nullopt` if the far end's counts are impossible
   std::optional<std::size_t> write(std::span<const std::byte> from) noexcept {
     const auto room = room_left();
     if (!room)
@@ -41,22 +41,22 @@ public:
     std::ranges::copy(from.first(first.size()), first.begin());
     std::ranges::copy(from.subspan(first.size(), second.size()), second.begin());
     position_ += now;
-    shared_->written.store(position_); // seq_cst, as all that decides about waiting
+    shared_->written.store(position_); // seq_cst, as for all values that decide about waiting
     return now;
   }
-  /// To be asked after writing; true once for each time that it waits, if something was written since the last answer.
+  /// Call it after writing. True once for each wait of the reader, if bytes were written since the last call.
   bool must_wake_reader() noexcept {
     return has_moved_since_asked() && shared_->reader_waits.load() != 0 && shared_->reader_waits.exchange(0) != 0;
   }
-  /// @returns false when there is room after all
+  /// @returns false if there is room after all
   bool wait_for_room() noexcept {
     shared_->writer_waits.store(1);
     return room_left().value_or(1) == 0;
   }
 
-  // -- for the one that reads -----------------------------------------------------------------------------------------
+  // -- for the end that reads -----------------------------------------------------------------------------------------
 
-  /// As many as there are. @returns nothing when the other end counts what cannot be
+  /// Reads as many bytes as there are. @returns `nullopt` if the far end's counts are impossible
   std::optional<std::size_t> read(std::span<std::byte> to) noexcept {
     const auto there = unread();
     if (!there)
@@ -68,19 +68,19 @@ public:
     shared_->read.store(position_);
     return now;
   }
-  /// The same after reading, and not before half of the ring is free.
+  /// Call it after reading. True once for each wait of the writer, but not before half of the ring is free.
   bool must_wake_writer() noexcept {
     return has_moved_since_asked() && shared_->writer_waits.load() != 0 && unread().value_or(0) <= bytes_.size() / 2
            && shared_->writer_waits.exchange(0) != 0;
   }
-  /// @returns false when there is something to read after all
+  /// @returns false if there is something to read after all
   bool wait_for_bytes() noexcept {
     shared_->reader_waits.store(1);
     return unread().value_or(1) == 0;
   }
 
 private:
-  /// Two ends that have nothing to say, and both wait, must not wake each other for ever.
+  /// Prevents two idle ends that both wait from waking each other for ever.
   bool has_moved_since_asked() noexcept { return std::exchange(asked_at_, position_) != position_; }
   std::optional<std::size_t> room_left() const noexcept {
     const auto full = position_ - shared_->read.load();
@@ -98,8 +98,8 @@ private:
 
   ring_state* shared_;
   std::span<std::byte> bytes_;
-  std::uint64_t position_ = 0; ///< how many this end has written, or read
-  std::uint64_t asked_at_ = 0; ///< the position when it was last asked whether to wake the other
+  std::uint64_t position_ = 0; ///< bytes that this end has written, or read
+  std::uint64_t asked_at_ = 0; ///< position at the last question whether to wake the far end
 };
 
 } // namespace gossamer::actors::detail

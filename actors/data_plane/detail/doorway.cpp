@@ -44,7 +44,7 @@ void doorway::accept() {
 void doorway::enter(tcp::socket s) {
   if (guests_.size() >= most_guests)
     return;
-  asio::error_code ignored; // whether it blocks does not matter: the calls say that they must not
+  asio::error_code ignored; // a failure is harmless: all calls ask not to block
   s.native_non_blocking(true, ignored);
   const auto g = std::make_shared<guest>(io_, accepting_stream(std::move(s), asked_));
   guests_.push_back(g);

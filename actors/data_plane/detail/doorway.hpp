@@ -11,9 +11,9 @@
 
 namespace gossamer::actors::detail {
 
-/// Listens, and hears the hello of whoever connects. Strangers cost little: at most 64 at once, two seconds each, and
-/// the bytes of a hello; who does not know the run is not answered, and who has not the credentials that are asked for
-/// is not heard. Threads: that of its context.
+/// Listens, and reads the hello of each connecting process. Strangers cost little: at most 64 at once, two seconds
+/// each, and the bytes of a hello. A stranger that does not know the run gets no answer, and one without the required
+/// credentials is not heard. Threads: that of its context.
 class doorway {
 public:
   using tcp = asio::ip::tcp;
@@ -23,7 +23,7 @@ public:
   doorway(asio::io_context& io, const endpoint& where, std::uint64_t run, credentials asked);
 
   endpoint listens_on() const { return where_; }
-  /// @param in gets the connection of everybody who knows the run
+  /// @param in gets the connection of each peer that knows the run
   void open(welcome in);
   void close();
 

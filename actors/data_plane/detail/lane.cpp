@@ -8,7 +8,7 @@ namespace gossamer::actors::detail {
 
 namespace {
 
-constexpr int moves_a_turn = 32; // before others have theirs
+constexpr int moves_a_turn = 32; // before other lanes have their turn
 enum wait_for : std::size_t { far_read, far_write, near_read, near_write, turn };
 
 } // namespace
@@ -18,7 +18,7 @@ void lane::expect(std::chrono::milliseconds patience) {
 }
 
 void lane::begin() {
-  asio::error_code ignored; // whether it blocks does not matter: the calls say that they must not
+  asio::error_code ignored; // a failure is harmless: all calls ask not to block
   far_->socket().native_non_blocking(true, ignored);
   far_->socket().set_option(stream::tcp::no_delay(true), ignored);
   advance();
@@ -28,7 +28,7 @@ void lane::end(const std::string& why) {
   if (std::exchange(ended_, true))
     return;
   patience_.cancel();
-  const auto self = shared_from_this(); // until this is over
+  const auto self = shared_from_this(); // keeps the lane until the end of this function
   owner_.ended(why, far_->is_refused());
   asio::error_code ignored;
   far_->socket().close(ignored);
@@ -50,7 +50,7 @@ void lane::advance() {
   wait_for_more();
 }
 
-/// @returns whether both sides have shown who they are, and there is a pair
+/// @returns whether both sides have shown their credentials, and the pair of sockets exists
 bool lane::open() {
   const bool gone = far_->read_some({}).gone;
   if (gone || !far_->is_established()) {
@@ -71,7 +71,7 @@ bool lane::open() {
   return true;
 }
 
-/// @returns whether something has come that may go on
+/// @returns whether bytes have come that may go on
 bool lane::take_in() {
   if (!in_.fill([this](auto to) { return far_->read_some(to); }, far_gone_))
     return false;
@@ -81,7 +81,7 @@ bool lane::take_in() {
   return !objection;
 }
 
-/// @returns whether something has moved
+/// @returns whether bytes have moved
 bool lane::move() {
   bool moved = take_in();
   if (ended_)
@@ -89,7 +89,7 @@ bool lane::move() {
   const int near = near_.native_handle();
   if (!in_.empty()) {
     const auto sent = send_some(near, std::array{in_.left()});
-    in_.begin = sent.gone ? in_.end : in_.begin + sent.bytes; // nobody wants it any more
+    in_.begin = sent.gone ? in_.end : in_.begin + sent.bytes; // no local reader is left
     near_gone_ = near_gone_ || sent.gone;
     moved = moved || sent.bytes > 0;
   }

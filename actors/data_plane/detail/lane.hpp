@@ -10,13 +10,13 @@
 
 namespace gossamer::actors::detail {
 
-/// One connection of a tunnel: a stream to another process, and a local socket. What comes out of the stream is control
-/// messages, or the lane ends before the local socket has seen what is not. Threads: that of its context.
+/// One connection of a tunnel: a stream to another process, and a local socket. The lane ends before bytes of the
+/// stream that are not control messages reach the local socket. Threads: that of its context.
 class lane : public std::enable_shared_from_this<lane> {
 public:
   struct owner {
     std::function<void(int)> opened; ///< gets the local end
-    /// Why, if there is something to say; forgets the lane.
+    /// Gets the reason, or an empty text if there is none; forgets the lane.
     std::function<void(const std::string& why, bool is_refused)> ended;
   };
 
@@ -25,9 +25,9 @@ public:
       : io_(io), far_(std::move(far)), near_(io), patience_(io), guard_(most_message), owner_(std::move(whose)) {}
 
   stream& far() noexcept { return *far_; }
-  /// The other side must have shown who it is after so long.
+  /// Ends the lane if the peer has not shown its credentials in this time.
   void expect(std::chrono::milliseconds patience);
-  /// The stream is connected: from here on bytes move until one end is gone.
+  /// Moves bytes, over a connected stream, until one end is gone.
   void begin();
   void end(const std::string& why);
   bool is_open() const noexcept { return near_.is_open(); }
@@ -40,7 +40,7 @@ private:
 
     bool empty() const noexcept { return begin == end; }
     std::span<const std::byte> left() const noexcept { return std::span{bytes}.subspan(begin, end - begin); }
-    /// Asks for more if there is none. @returns whether some has come; notes when none ever will
+    /// Asks for more if it is empty. @returns whether bytes have come; sets `gone` if none ever will
     template <class Source>
     bool fill(Source source, bool& gone) {
       if (!empty() || gone)
@@ -64,9 +64,9 @@ private:
   std::unique_ptr<stream> far_;
   asio::local::stream_protocol::socket near_;
   alarm patience_;
-  control_guard guard_; ///< of what comes in
+  control_guard guard_; ///< of incoming bytes
   owner owner_;
-  cargo in_, out_; ///< from and to the other process
+  cargo in_, out_; ///< from the other process, and to it
   bool far_gone_ = false, near_gone_ = false, far_waits_ = false, ended_ = false;
   std::array<bool, 5> waits_{};
 };

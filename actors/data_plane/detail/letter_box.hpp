@@ -8,7 +8,7 @@
 
 namespace gossamer::actors::detail {
 
-/// What other threads leave for the thread of the data plane, which takes it all at once. It outlives that thread.
+/// Messages of other threads to the thread of the data plane, which takes them all at once. It outlives that thread.
 /// Threads: safe.
 class letter_box {
 public:
@@ -22,7 +22,7 @@ public:
     bool close = false;
   };
 
-  /// @param wake makes the thread take what is there; called under the lock, and not after `close`
+  /// @param wake makes the thread take the contents; called under the lock, and not after `close`
   explicit letter_box(std::function<void()> wake) : wake_(std::move(wake)) {}
 
   void push(std::shared_ptr<const outgoing_frame> f) {
@@ -43,12 +43,12 @@ public:
   void break_connections() {
     leave([](contents& c) { c.break_connections = true; });
   }
-  /// Nothing is accepted any more.
+  /// Rejects all later letters.
   void close() {
     leave([this](contents& c) { c.close = closed_ = true; });
   }
 
-  /// What is sent to this node needs a checksum, or does not.
+  /// Sets whether frames to this node need a checksum.
   void guard(std::uint32_t node, compress::guard by) {
     const std::scoped_lock lock{mutex_};
     guards_[node] = by;
@@ -85,7 +85,7 @@ private:
   mutable std::mutex mutex_;
   contents contents_;
   std::map<rank, std::uint32_t> homes_;
-  std::map<std::uint32_t, compress::guard> guards_; ///< of other nodes
+  std::map<std::uint32_t, compress::guard> guards_; ///< for other nodes
   bool woken_ = false, closed_ = false;
   std::function<void()> wake_;
 };

@@ -6,7 +6,7 @@
 
 namespace gossamer::actors::detail {
 
-/// Listens at once. @error errc::io when it cannot listen there, with the reason
+/// Listens at once. @error errc::io with the reason if it cannot listen there
 asio::ip::tcp::acceptor listen_at(asio::io_context& io, const endpoint& where);
 
 } // namespace gossamer::actors::detail

@@ -31,11 +31,11 @@ transfer memory_stream::read_some(std::span<std::byte> to) {
     return distrust();
   if (in_.must_wake_writer())
     memory_->call();
-  const bool over = *got < to.size() && is_over(); // a call that has been answered wakes nobody any more
+  const bool over = *got < to.size() && is_over(); // a call that has been answered wakes no end any more
   return {.bytes = *got, .gone = *got == 0 && over};
 }
 
-/// Nothing is in the ring: hears the calls that have come. @returns whether there will be none any more
+/// Reads the calls that have come, when the ring is empty. @returns whether no more will ever come
 bool memory_stream::is_over() {
   std::array<std::byte, 64> calls;
   const auto heard = ::read(calls_.native_handle(), calls.data(), calls.size());

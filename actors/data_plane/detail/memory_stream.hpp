@@ -7,14 +7,14 @@
 
 namespace gossamer::actors::detail {
 
-/// The bytes of a connection within one machine: through memory that both ends see. The socket is kept, and carries
-/// nothing but the answer to the hello.
+/// The bytes of a connection within one machine, through memory that both ends see. The socket stays open, and carries
+/// only the answer to the hello.
 class memory_stream final : public stream {
 public:
   enum class side : std::uint8_t { opened, accepted };
 
-  /// @param before what has carried the connection so far; that of the side that has accepted it still carries the
-  ///        first `hello_bytes`
+  /// @param before the stream that has carried the connection so far; on the accepting side it still carries the first
+  ///        `hello_bytes`
   memory_stream(std::shared_ptr<stream> before, std::unique_ptr<shared_memory> memory, side whose);
 
   tcp::socket& socket() noexcept override { return before_->socket(); }
@@ -35,7 +35,7 @@ private:
   std::unique_ptr<shared_memory> memory_;
   byte_ring in_, out_;
   asio::posix::stream_descriptor calls_;
-  std::size_t still_before_; ///< bytes to be written as before
+  std::size_t still_before_; ///< bytes still to be written to the stream before
 };
 
 } // namespace gossamer::actors::detail

@@ -16,9 +16,9 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::chrono::milliseconds first_backoff = 10ms, longest_backoff = 1000ms;
-constexpr auto longest_attempt = 5000ms; // to connect and hear a hello
+constexpr auto longest_attempt = 5000ms; // to connect and receive a hello
 constexpr auto acknowledgement_delay = 50ms;
-constexpr std::uint64_t bytes_a_turn = 2 << 20; // before others have theirs
+constexpr std::uint64_t bytes_a_turn = 2 << 20; // before other peers have their turn
 
 } // namespace
 
@@ -40,9 +40,9 @@ hello peer::mine() const {
   return {.run = setup.run,
           .fingerprint = setup.fingerprint,
           .node = setup.node,
-          .incarnation = setup.incarnation,
+          .life = setup.life,
           .meant_node = node_,
-          .meant_incarnation = address_.incarnation};
+          .meant_life = address_.life};
 }
 
 void peer::meet(const node_address& address) {
@@ -64,7 +64,7 @@ void peer::carry_on() {
     connect();
 }
 
-/// Whatever goes wrong costs this peer, and nobody else.
+/// Runs an action, and gives up this peer alone if it fails.
 template <class Action>
 void peer::guarded(Action action) {
   try {
@@ -94,7 +94,7 @@ void peer::connect() {
       });
 }
 
-/// Whoever is cut off may come back, and finds the session as it was.
+/// A peer that is cut off may come back, and finds the session as it was.
 void peer::complain_in_time() {
   patience_.set(around_.setup.patience, [this] {
     if (talk_->now() == session::phase::open)
@@ -149,11 +149,11 @@ void peer::accept(std::unique_ptr<stream> s, const hello& theirs) {
   if (objected) {
     const auto words = farewell(mine(), *objected);
     s->write_some(std::array{std::span<const std::byte>{words}});
-    if (!given_up_ && objected->code == refusal_code::incompatible && theirs.incarnation == address_.incarnation)
+    if (!given_up_ && objected->code == refusal_code::incompatible && theirs.life == address_.life)
       give_up(*objected);
     return;
   }
-  // When both open one at once, that of the smaller node stays. Its hello is on the way.
+  // If both nodes open a connection at once, that of the smaller node stays. Its hello is on the way.
   if (talk_->now() == session::phase::greeting && around_.setup.node < node_)
     return;
   talk_->lost();
@@ -218,7 +218,7 @@ void peer::read() {
     if (talk_->ended())
       return closing_words();
     heard(before);
-    if (got.bytes < room.size()) // most likely that was all: a wait that ends at once is the dearer answer, and rare
+    if (got.bytes < room.size()) // another read seldom finds more, and costs more than a wait that ends at once
       break;
   }
   if (talk_->owes_acknowledgement() && !acknowledgement_.is_set())
@@ -228,7 +228,7 @@ void peer::read() {
   around_.settled();
 }
 
-/// A hello alone proves little: a refusal may follow.
+/// Notes progress after a hello, which proves little alone: a refusal may follow.
 void peer::heard(session::phase before) {
   if (talk_->now() != session::phase::open)
     return;
@@ -252,7 +252,7 @@ void peer::write() {
     bytes += sent.bytes;
     if (sent.waits || bytes >= bytes_a_turn)
       return wait_to_write();
-    if (sent.bytes == 0) // all is said, or the peer's part of the handshake comes first
+    if (sent.bytes == 0) // all bytes are written, or the peer's part of the handshake comes first
       return;
   }
 }
@@ -291,7 +291,7 @@ void peer::break_connection() {
   trouble("was disconnected");
 }
 
-/// The connection, or the attempt at one, is over.
+/// Ends the connection, or the attempt at one.
 void peer::trouble(const std::string& what) {
   wire_.reset();
   around_.guards(compress::guard::checksum);

@@ -10,8 +10,8 @@
 
 namespace gossamer::actors::detail {
 
-/// Another node: the session with it, and the connection that carries the session at the moment. It opens connections
-/// when there is something to send, again and again, and complains whenever that has failed for `patience`. Threads:
+/// Another node: the session with it, and the connection that carries the session at present. It opens connections
+/// while there is something to send, again and again, and complains whenever that has failed for `patience`. Threads:
 /// that of its context.
 class peer {
 public:
@@ -22,27 +22,27 @@ public:
     const data_plane_setup& setup;
     arrivals& in;
     std::function<void()> settled;               ///< called when `is_settled` may have become true
-    std::function<void(compress::guard)> guards; ///< called when another guard is needed for what will be sent
+    std::function<void(compress::guard)> guards; ///< called when later frames need another guard
   };
 
   peer(const surroundings& around, std::uint32_t node, const node_address& address);
 
-  std::uint32_t incarnation() const noexcept { return address_.incarnation; }
+  std::uint32_t node_life() const noexcept { return address_.life; }
   /// The same life of the node has moved, or has more workers.
   void meet(const node_address& address);
 
-  /// To be followed by `carry_on`.
+  /// Adds a frame. Call `carry_on` after it.
   void push(std::shared_ptr<const outgoing_frame> f);
   void carry_on();
-  /// The peer has opened a connection and said this.
+  /// Takes a connection that the peer has opened with this hello.
   void accept(std::unique_ptr<stream> s, const hello& theirs);
 
   void break_connection();
-  /// Tells the peer at once what has arrived.
+  /// Tells the peer at once which chunks have arrived.
   void acknowledge();
-  /// Nothing is exchanged with it from now on, which is complained of.
+  /// Ends all exchange with the peer, with a complaint.
   void give_up(const refusal& why);
-  /// Whether all that was pushed has arrived, or is not to be waited for.
+  /// True if all pushed frames have arrived, or no wait for them is worth while.
   bool is_settled() const noexcept { return given_up_ || is_out_of_reach_ || !talk_->has_frames(); }
 
 private:
@@ -54,7 +54,7 @@ private:
       asio::error_code ignored;
       bytes->socket().close(ignored);
     }
-    std::shared_ptr<stream> bytes;          ///< also of an attempt to connect, which ends a little later
+    std::shared_ptr<stream> bytes;          ///< used by an attempt to connect as well, which ends a little later
     std::unique_ptr<shared_memory> offered; ///< until the peer has answered
     bool waits_to_read = false, waits_to_write = false;
   };
@@ -81,11 +81,11 @@ private:
   surroundings around_;
   std::uint32_t node_;
   node_address address_;
-  std::shared_ptr<std::set<rank>> ranks_; ///< who was ever said to live there
+  std::shared_ptr<std::set<rank>> ranks_; ///< all ranks that ever lived on the node
   std::unique_ptr<session> talk_;
-  std::optional<refusal> given_up_; ///< said to the peer when it knocks
+  std::optional<refusal> given_up_; ///< the answer to a peer that connects again
   bool is_out_of_reach_ = false;    ///< for `patience` now
-  std::shared_ptr<wire> wire_;      ///< null when there is no connection, and none is tried
+  std::shared_ptr<wire> wire_;      ///< null without a connection or an attempt at one
   std::string last_trouble_;
   std::chrono::milliseconds backoff_;
   tcp::resolver resolver_;

@@ -10,10 +10,10 @@ namespace gossamer::actors::detail {
 
 namespace {
 
-constexpr std::size_t ring_bytes = 1 << 20; // what is written is still in the cache when it is read
+constexpr std::size_t ring_bytes = 1 << 20; // small: bytes are still in the cache when they are read
 constexpr int never_resized = F_SEAL_SHRINK | F_SEAL_GROW;
 
-/// What another process has open.
+/// Opens a file that another process has open.
 descriptor opened(std::uint32_t process, std::uint32_t file, int how) {
   return descriptor{open(fmt::format("/proc/{}/fd/{}", process, file).c_str(), how | O_CLOEXEC | O_NONBLOCK)};
 }
@@ -27,7 +27,7 @@ bool is_pipe(const descriptor& file) {
 
 struct shared_memory::layout {
   written_hello owner;
-  std::array<std::uint32_t, 2> pipes; ///< files of the owner: what the other one reads, what it writes
+  std::array<std::uint32_t, 2> pipes; ///< files of the owner, for the peer to read and to write
   std::array<ring_state, 2> states;   ///< from the owner, to the owner
   std::array<std::array<std::byte, ring_bytes>, 2> rings;
 };

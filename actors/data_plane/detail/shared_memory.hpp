@@ -10,14 +10,14 @@
 namespace gossamer::actors::detail {
 
 /// Memory that two processes of one machine and one user see: two rings, one for each direction, and beside each a pipe
-/// by which its ends call each other. Who opens a connection makes it and says in its hello where it is; it begins with
-/// that hello, by which the other knows that it has found the right one. It cannot shrink, and is gone with the last of
-/// the two. Threads: one.
+/// by which its ends call each other. The process that opens a connection makes the memory and gives its place in the
+/// hello. The memory begins with that hello, by which the peer checks that it has found the right one. It cannot
+/// shrink, and is gone with the last of the two processes. Threads: one.
 class shared_memory {
 public:
-  /// @returns null where the system has none to give
+  /// @returns null if the system has none to give
   static std::unique_ptr<shared_memory> make();
-  /// That of another process. @returns null when it cannot be found, or is not that of this hello
+  /// Opens the memory of another process. @returns null if it cannot be found, or does not begin with this hello
   static std::unique_ptr<shared_memory> of(const hello& theirs);
 
   shared_memory(const shared_memory&) = delete;
@@ -25,16 +25,16 @@ public:
   ~shared_memory();
 
   memory_place place() const noexcept;
-  /// The hello that tells of it.
+  /// Writes the hello that gives the place of this memory.
   void belongs_to(const hello& mine) noexcept;
-  /// The other one has it: from now on the end of one is seen by the other.
+  /// Notes that the peer has opened the memory: from now on each process sees the end of the other one.
   void was_found() noexcept { for_the_other_ = {}; }
 
   byte_ring in() const noexcept;
   byte_ring out() const noexcept;
-  /// What can be read of this says that the other one calls; its end, that the other one is gone.
+  /// Bytes that can be read from it are calls of the peer; its end means that the peer is gone.
   descriptor take_calls() noexcept { return std::move(calls_); }
-  /// Raises SIGPIPE in the thread when the other one is gone. When there are many unheard calls, this is not one more.
+  /// Raises SIGPIPE in the thread if the peer is gone. Adds no call while many are unheard.
   void call() noexcept;
 
 private:
@@ -46,7 +46,7 @@ private:
   bool open_pipes(std::uint32_t process);
 
   descriptor file_, calls_, caller_;
-  std::array<descriptor, 2> for_the_other_; ///< what it reads, what it writes
+  std::array<descriptor, 2> for_the_other_; ///< the peer's ends: for reading, for writing
   layout* where_;
   bool is_mine_;
 };

@@ -12,7 +12,7 @@ namespace gossamer::actors::detail {
 
 namespace {
 
-/// Above this much, what is not on the wire yet stays with the outbox, where small frames can overtake it.
+/// Bytes above this limit that are not on the wire yet stay with the outbox, where small frames can overtake them.
 constexpr int most_unsent_bytes = 256 << 10;
 
 transfer result_of(ssize_t moved) noexcept {
@@ -36,7 +36,7 @@ transfer send_some(int socket, std::span<const std::span<const std::byte>> piece
   std::array<iovec, 256> parts;
   const auto count = std::min(pieces.size(), parts.size());
   for (std::size_t i = 0; i < count; ++i)
-    parts[i] = {const_cast<std::byte*>(pieces[i].data()), pieces[i].size()}; // sendmsg does not write there
+    parts[i] = {const_cast<std::byte*>(pieces[i].data()), pieces[i].size()}; // sendmsg does not write to the pieces
   msghdr message{};
   message.msg_iov = parts.data();
   message.msg_iovlen = count;

@@ -7,22 +7,22 @@
 
 namespace gossamer::actors::detail {
 
-/// What one system call has moved. `gone`: the connection is, whoever ended it and however.
+/// Result of one system call. `gone`: the connection has ended, by either side and for any reason.
 struct transfer {
   std::size_t bytes = 0;
   bool gone = false;
   bool waits = false; ///< of a `stream`: more can be written when the socket is ready for it
 };
 
-/// Moves what can be moved at once, in one system call; none when the socket is not ready.
+/// Moves as many bytes as possible at once, in one system call; 0 if the socket is not ready.
 transfer receive_some(int socket, std::span<std::byte> to) noexcept;
 /// @param pieces 256 at most
 transfer send_some(int socket, std::span<const std::span<const std::byte>> pieces) noexcept;
 
-/// Sets what connections between nodes need; what the system does not know is left out.
-/// @param patience after which data that is not answered ends the connection
+/// Sets the options of connections between nodes; skips those that the system does not know.
+/// @param patience data without an answer for this long ends the connection
 void tune(int socket, std::chrono::milliseconds patience) noexcept;
-/// Closing will reset the connection, and drop what is under way.
+/// Makes closing reset the connection, and drop all bytes under way.
 void make_abrupt(int socket) noexcept;
 
 } // namespace gossamer::actors::detail

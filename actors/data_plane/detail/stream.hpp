@@ -14,8 +14,8 @@ struct credentials;
 
 namespace gossamer::actors::detail {
 
-/// The bytes of a connection: as they are, under TLS, or through memory. It moves what can be moved at once, and says
-/// what to wait for. Threads: one.
+/// The bytes of a connection: in the clear, under TLS, or through memory. A stream moves as many bytes as possible at
+/// once, and says what to wait for. Threads: one.
 class stream {
 public:
   using tcp = asio::ip::tcp;
@@ -29,35 +29,35 @@ public:
   virtual tcp::socket& socket() noexcept = 0;
 
   using waiter = std::function<void()>;
-  /// Called once, when there may be something to read; or not, when the stream is closed before.
+  /// Calls `then` once, when there may be something to read; never, if the stream is closed before.
   virtual void wait_to_read(waiter then) = 0;
-  /// Likewise, of writing.
+  /// Calls `then` once, when there may be room to write; never, if the stream is closed before.
   virtual void wait_to_write(waiter then) = 0;
 
-  /// Reads until there is nothing, or the span is full.
+  /// Reads until no more bytes are there, or the span is full.
   virtual transfer read_some(std::span<std::byte> to) = 0;
-  /// Takes the first bytes of the pieces, of which there are 256 at most, and writes them. To be called again after
-  /// `wait_to_write`, if the result says so, also with nothing to say; else after `wait_to_read`.
+  /// Writes the first bytes of the pieces, of which there are 256 at most. Call it again after `wait_to_write` if the
+  /// result has `waits`, even without pieces; otherwise after `wait_to_read`.
   virtual transfer write_some(pieces what) = 0;
-  /// Whether `read_some` may give more before the socket is ready again.
+  /// True if `read_some` may return more before the socket is ready again.
   virtual bool has_unread() noexcept { return false; }
 
-  /// What guards the bytes against damage on the way.
+  /// The guard of the bytes against damage on the way.
   virtual compress::guard guards() const noexcept { return compress::guard::checksum; }
 
-  /// Whether both sides have shown who they are; until then, reading makes progress with that.
+  /// True if both sides have shown their credentials; until then, reading advances the handshake.
   virtual bool is_established() const noexcept { return true; }
-  /// Whether the peer asks for other credentials, so that another connection would come to the same end.
+  /// True if the peer asks for other credentials, so that another connection would end in the same way.
   virtual bool is_refused() const noexcept { return false; }
 
-  /// What to say of a peer whose connection is gone, behind its name; empty when it has just closed it.
+  /// The fault of a peer whose connection is gone, worded to follow its name; empty if the peer has just closed it.
   const std::string& trouble() const noexcept { return trouble_; }
 
 protected:
   std::string trouble_;
 };
 
-/// One that has a socket of its own.
+/// A stream with a socket of its own.
 class socket_stream : public stream {
 public:
   explicit socket_stream(tcp::socket s) : socket_(std::move(s)) {}
@@ -74,11 +74,11 @@ private:
   tcp::socket socket_;
 };
 
-/// For a connection that was accepted.
+/// The stream of a connection that was accepted.
 std::unique_ptr<stream> accepting_stream(asio::ip::tcp::socket s, const credentials& shown);
 
-/// For a connection that is opened.
-/// @param host what the peer's certificate must be for
+/// The stream of a connection that this process opens.
+/// @param host the name that the peer's certificate must have
 std::unique_ptr<stream> opening_stream(asio::ip::tcp::socket s, const credentials& shown, const std::string& host);
 
 } // namespace gossamer::actors::detail

@@ -12,17 +12,17 @@ namespace gossamer::actors::detail {
 namespace {
 
 constexpr std::size_t largest_record = 16 << 10;
-constexpr std::size_t sealed_at_once = 64 << 10; // a system call
+constexpr std::size_t sealed_at_once = 64 << 10; // in one system call
 constexpr std::size_t received_at_once = 64 << 10;
-constexpr std::uint64_t bytes_of_a_key = 256 << 20; // far from what a key can bear
+constexpr std::uint64_t bytes_of_a_key = 256 << 20; // far below the limit of a key
 
-/// Takes the front off some pieces.
+/// Takes bytes off the front of some pieces.
 class piece_reader {
 public:
   explicit piece_reader(stream::pieces what) : left_(what) { skip_empty(); }
 
   bool empty() const noexcept { return left_.empty(); }
-  /// At most one record. Bytes are gathered only where a piece does not fill one.
+  /// Returns at most one record. Copies bytes only where a piece does not fill a record.
   std::span<const std::byte> next(std::vector<std::byte>& gathered) {
     if (const auto whole = left_.front().subspan(begin_); whole.size() >= largest_record || left_.size() == 1) {
       const auto result = whole.first(std::min(whole.size(), largest_record));
@@ -115,7 +115,7 @@ tls_stream::tls_stream(tcp::socket s, std::shared_ptr<const tls_identity> identi
   ERR_clear_error();
 }
 
-/// @returns 0 at the end of the connection, -1 when there is nothing yet
+/// @returns 0 at the end of the connection, -1 while there are no bytes yet
 int tls_stream::take(std::span<std::byte> to) noexcept {
   if (received_begin_ == received_end_ && !at_end_) {
     const auto got = receive_some(handle(), received_);
@@ -159,7 +159,7 @@ transfer tls_stream::read_some(std::span<std::byte> to) {
     }
     result.bytes += static_cast<std::size_t>(got);
   }
-  flush(); // what follows from what was read: the handshake, answers to new keys, and the reason of a failure
+  flush(); // the consequences of the bytes read: the handshake, answers to new keys, and the reason of a failure
   result.gone = gone_ && result.bytes == 0;
   return result;
 }
@@ -172,7 +172,7 @@ bool tls_stream::seal(std::span<const std::byte> record) {
   if (sealed <= 0)
     look_at(sealed);
   under_this_key_ += record.size();
-  return sealed > 0; // all of it, as memory takes everything
+  return sealed > 0; // all of it, as the memory takes every byte
 }
 
 transfer tls_stream::write_some(pieces what) {
@@ -201,7 +201,7 @@ void tls_stream::flush() {
     const auto sent = send_some(handle(), std::array{std::span<const std::byte>{sealed_}.subspan(sealed_begin_)});
     has_spoken_ = has_spoken_ || sent.bytes > 0;
     sealed_begin_ += sent.bytes;
-    if (sent.gone) // what was received before may still be read; the end of that says so
+    if (sent.gone) // bytes received before may still be read; their end reports the failure
       sealed_begin_ = sealed_.size();
     else if (sent.bytes == 0)
       return;
@@ -217,11 +217,12 @@ void tls_stream::look_at(int result) {
   gone_ = true;
   trouble_ = reason();
   ERR_clear_error();
-  if (!has_spoken_) // to somebody who does not speak TLS: strangers are told nothing
+  if (!has_spoken_) // the peer does not speak TLS: strangers are told nothing
     sealed_.clear();
 }
 
-/// Who has a certificate and is refused for it hears why from us, and says so as if it were its own finding.
+/// The fault of the connection, worded to follow the peer's name. A peer whose certificate this node refuses gets the
+/// reason as an alert, and reports it in words of its own.
 std::string tls_stream::reason() const {
   const bool agreed = SSL_is_init_finished(ssl_.get()) == 1;
   if (const auto code = SSL_get_verify_result(ssl_.get()); code != X509_V_OK)

@@ -11,14 +11,14 @@ class tls_identity;
 
 namespace gossamer::actors::detail {
 
-/// Both sides show a certificate before anything else is said. Many small pieces become one record, and many records
-/// one system call; what TLS has sealed and the socket has not taken yet is at most a few records, so that it holds up
-/// small frames as little as what waits in the socket.
+/// A connection under TLS. Both sides show a certificate before anything else. Many small pieces become one record, and
+/// many records one system call. Sealed bytes that the socket has not taken are at most a few records, so they hold up
+/// small frames as little as the bytes that wait in the socket.
 class tls_stream final : public socket_stream {
 public:
-  /// A connection that was accepted.
+  /// The stream of a connection that was accepted.
   tls_stream(tcp::socket s, std::shared_ptr<const tls_identity> identity);
-  /// One that is opened. @param host what the peer's certificate must be for
+  /// The stream of a connection that this process opens. @param host the name that the peer's certificate must have
   tls_stream(tcp::socket s, std::shared_ptr<const tls_identity> identity, const std::string& host);
 
   transfer read_some(std::span<std::byte> to) override;
@@ -28,7 +28,7 @@ public:
   bool is_established() const noexcept override;
 
 private:
-  /// What OpenSSL reads and writes instead of a socket.
+  /// The bytes that OpenSSL reads and writes in place of a socket.
   struct bio;
 
   /// @returns whether bytes may be exchanged
@@ -43,12 +43,12 @@ private:
   std::shared_ptr<const tls_identity> identity_;
   std::vector<std::byte> sealed_; ///< for the socket
   std::size_t sealed_begin_ = 0;
-  std::vector<std::byte> received_; ///< from it
+  std::vector<std::byte> received_; ///< from the socket
   std::size_t received_begin_ = 0, received_end_ = 0;
-  std::vector<std::byte> record_; ///< of small pieces
+  std::vector<std::byte> record_; ///< gathered from small pieces
   std::uint64_t under_this_key_ = 0;
   bool has_spoken_ = false, at_end_ = false, gone_ = false;
-  ssl_ptr ssl_; ///< refers to the rest
+  ssl_ptr ssl_; ///< refers to the other members
 };
 
 } // namespace gossamer::actors::detail

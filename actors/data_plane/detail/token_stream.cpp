@@ -50,7 +50,7 @@ bool token_stream::shake_hands() {
   return false;
 }
 
-/// @returns whether there is nothing left to say
+/// @returns whether all bytes of the handshake are written
 bool token_stream::send_words() {
   const auto words = handshake_.unsent();
   if (words.empty())

@@ -5,7 +5,8 @@
 
 namespace gossamer::actors::detail {
 
-/// Both sides prove that they know a token before anything else is said. What follows is in the clear.
+/// A connection on which both sides prove that they know a token before anything else. The bytes after it are in the
+/// clear.
 class token_stream final : public socket_stream {
 public:
   token_stream(tcp::socket s, const access_token& token, token_handshake::role own_role);

@@ -14,9 +14,9 @@ using namespace detail;
 
 namespace {
 
-constexpr std::size_t longest_name = 253;       // of the domain name system
-constexpr std::size_t longest_label = 63;       // likewise
-constexpr std::size_t longest_common_name = 64; // of X.509
+constexpr std::size_t longest_name = 253;       // in the domain name system
+constexpr std::size_t longest_label = 63;       // in the domain name system
+constexpr std::size_t longest_common_name = 64; // in X.509
 
 bool is_address(const std::string& host) {
   std::array<std::byte, sizeof(in6_addr)> ignored;
@@ -45,7 +45,7 @@ bool is_name(std::string_view host) {
   }
 }
 
-/// Numbers are drawn, so that no two certificates of an authority can be taken for each other.
+/// Draws the number, so that no two certificates of an authority can be taken for each other.
 std::string set_serial(X509* certificate) {
   constexpr int bits = 128;
   const bignum_ptr number{BN_new()};
@@ -118,7 +118,7 @@ key_pair make_authority(const validity& holds) {
   const auto made = make_certificate(key.get(), holds);
   auto* const c = made.get();
   const auto number = set_serial(c);
-  set_name(c, "Gossamer authority " + number); // a name of its own: authorities are told apart by it
+  set_name(c, "Gossamer authority " + number); // unique, since authorities are told apart by their names
   require(X509_set_issuer_name(c, X509_get_subject_name(c)) == 1, "name a certificate");
   add_extension(c, c, NID_basic_constraints, "critical,CA:TRUE,pathlen:0");
   add_extension(c, c, NID_key_usage, "critical,keyCertSign,cRLSign");

@@ -11,22 +11,22 @@ struct key_pair {
   std::string key;
 };
 
-/// When a certificate holds, counted from now. It begins early, because clocks of machines differ.
+/// Validity of a certificate, counted from now. It begins early, because clocks of machines differ.
 struct validity {
   std::chrono::seconds from = -std::chrono::days(1);
   std::chrono::seconds until = std::chrono::days(365);
 };
 
-/// A private authority: whoever has a certificate of it may take part in runs. Keys are on the curve P-256.
-/// @error errc::failed when OpenSSL fails
+/// Makes a private authority: a holder of one of its certificates may take part in runs. Keys are on the curve P-256.
+/// @error errc::failed if OpenSSL fails
 key_pair make_authority(const validity& holds = {.until = std::chrono::days(3650)});
 
-/// A certificate of the authority for a host, to connect with and to be connected to.
+/// Makes a certificate of the authority for a host, to connect with and to accept connections with.
 /// @param host a name, or an IPv4 or IPv6 address without brackets
-/// @error errc::usage when it is neither, errc::bad_data when that is no authority
+/// @error errc::usage if it is neither, errc::bad_data if `authority` is no authority
 key_pair make_member(const key_pair& authority, const std::string& host, const validity& holds = {});
 
-/// @error errc::usage when that is neither a name nor an address
+/// @error errc::usage if it is neither a name nor an address
 void require_host(const std::string& host);
 
 } // namespace gossamer::actors

@@ -24,14 +24,14 @@ error cannot_write(const fs::path& where, int reason) {
           "choose a folder that you may write to"};
 }
 
-/// In one step, so that nobody ever reads half a key, nor a key that has yet to be hidden.
+/// Writes in one step, so that no process ever reads half a key, nor a key that is not protected yet.
 void write_whole(const fs::path& where, const std::string& text, ::mode_t mode) {
   const auto beside = where.string() + ".new";
   unlink(beside.c_str());
   const int file = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (file < 0)
     throw cannot_write(where, errno);
-  errno = ENOSPC; // what a short write means
+  errno = ENOSPC; // the meaning of a short write
   const bool written = write(file, text.data(), text.size()) == static_cast<::ssize_t>(text.size()) && fsync(file) == 0;
   const int reason = errno;
   close(file);

@@ -8,13 +8,13 @@ struct ssl_ctx_st; // OpenSSL's SSL_CTX
 
 namespace gossamer::actors {
 
-/// What a node shows to others, and whom it believes: `node.crt`, `node.key` and `authority.crt` of a folder. Both
-/// planes speak TLS with it: who connects and who is connected to each show a certificate of the same authority.
+/// A node's own certificate and the authority that it trusts: `node.crt`, `node.key` and `authority.crt` of a folder.
+/// Both planes speak TLS with it: both ends of a connection show a certificate of the same authority.
 /// Threads: safe.
 class tls_identity {
 public:
-  /// @error errc::io when a file cannot be read; errc::bad_data when one is damaged, or key and certificate do not
-  ///        belong together
+  /// @error errc::io if a file cannot be read; errc::bad_data if one is damaged, or key and certificate do not belong
+  ///        together
   explicit tls_identity(std::filesystem::path folder);
   tls_identity(const tls_identity&) = delete;
   tls_identity& operator=(const tls_identity&) = delete;
@@ -25,14 +25,14 @@ public:
   std::string key_file() const;
   std::string authority_file() const;
 
-  /// Where others shall connect to, as they check that the certificate is for that name or address.
-  /// @returns the host when it is; else the first name of the certificate
+  /// The host name for peers to connect to: they check that the certificate is for that name or address.
+  /// @returns the host if the certificate is for it, else the first name of the certificate
   std::string name_for(const std::string& host) const;
 
-  /// @error errc::bad_data when others would refuse the certificate now: it has expired, or is not of the authority
+  /// @error errc::bad_data if peers would refuse the certificate now: it has expired, or is not of the authority
   void require_valid() const;
 
-  /// For TLS 1.3, on both sides of connections.
+  /// OpenSSL's context for TLS 1.3, on both sides of connections.
   ssl_ctx_st* context() const noexcept;
 
 private:

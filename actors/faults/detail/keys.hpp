@@ -28,20 +28,20 @@ private:
   unsigned bits_;
 };
 
-/// One key of a [[fault]] table, and the member that it sets. What is wrong with a plan, how it is read and how it is
-/// written all follow from these.
+/// One key of a [[fault]] table, and the member that it sets. Checking, reading and writing a plan all follow from
+/// these.
 struct fault_key {
   using member = std::variant<std::vector<rank> fault::*, std::vector<std::size_t> fault::*, double fault::*,
                               std::optional<double> fault::*, std::optional<std::uint64_t> fault::*, bool fault::*>;
 
   std::string_view name;
   member field;
-  kind_set takes; ///< kinds that use it
-  kind_set needs; ///< kinds that cannot do without
+  kind_set takes; ///< kinds that may have it
+  kind_set needs; ///< kinds that require it
   std::string_view meaning;
   double min = 0; ///< of numbers, inclusive
   double max = 0;
-  std::optional<quantity> of = {}; ///< which may have a unit, as text
+  std::optional<quantity> of = {}; ///< physical quantity, for a value with a unit as text
 
   /// True unless the member has its default.
   bool given(const fault& f) const;
@@ -49,14 +49,14 @@ struct fault_key {
   std::string allowed() const;
 };
 
-/// In the order in which they are written.
+/// All keys, in the order in which they are written.
 std::span<const fault_key> fault_keys();
 
-// What follows refuses with errc::usage; messages begin with `where`.
+// These functions refuse with errc::usage; messages begin with `where`.
 
-/// Refuses a key that the kind of `f` does not use; says which kinds do.
+/// Refuses a key that the kind of `f` does not use; names the kinds that do.
 void check_use(const fault_key& key, const fault& f, std::string_view where);
-/// Refuses a value out of range, and a list that names somebody twice.
+/// Refuses a value out of range, and a list that names a rank or node twice.
 void check_value(const fault_key& key, const fault& f, std::string_view where);
 /// Refuses members that are missing or exclude each other.
 void check_shape(const fault& f, std::string_view where);

@@ -1,4 +1,4 @@
-// Who comes into a run that is under way, and who asks how it is.
+// Newcomers to a run that is under way, and requests for its status.
 #include "gossamer/actors/node/detail/node_state.hpp"
 
 #include <caf/io/all.hpp>
@@ -13,7 +13,7 @@ constexpr auto longest_on_the_way = std::chrono::seconds(1);
 
 } // namespace
 
-// -- the leader takes in who comes back --------------------------------------------------------------------------------
+// -- the leader takes in newcomers ------------------------------------------------------------------------------------
 
 void node_state::on_join(const join_request& m) {
   if (auto why = refusal_of(m))
@@ -21,7 +21,7 @@ void node_state::on_join(const join_request& m) {
   if (!leadership_)
     return answer(ask_there{seats()[protocol_->leader_node()].by.control});
   const auto who = caf::actor_cast<caf::actor_addr>(self_->current_sender());
-  release_candidate(who); // it asks again
+  release_candidate(who); // it may have asked before
   const auto seat = protocol_->keep_seat(m.wanted == join_request::any_number ? std::nullopt : std::optional{m.wanted});
   if (!seat)
     return answer(no_place(m.wanted, seats().size(), "a higher --max-workers"));
@@ -47,7 +47,7 @@ void node_state::on_ready(const node_ready& m) {
   if (found == candidates_.end() || found->second.node != m.node)
     return;
   if (m.handle == own_handle() || others_->behind(m.handle.address()) != nullptr)
-    return; // of another node
+    return; // the handle of another node
   const consensus::process comes{found->second.life, m.data, m.control};
   auto why = refusal_of(setup_.print, m);
   const bool was_taken = seats()[m.node].taken;
@@ -62,7 +62,7 @@ void node_state::on_ready(const node_ready& m) {
     return answer(*std::move(why));
   }
   auto& node = *others_->numbered(m.node);
-  if (node.is_met()) // one that is silent, and may live
+  if (node.is_met()) // a former life that is silent, and may live
     caf::anon_send_exit(node.handle, caf::exit_reason::kill);
   self_->send(m.handle, cluster_plan{setup_.rules->nodes, setup_.rules->homes, protocol_->delegate().last(),
                                      own_handle(), false, elapsed(), known_books()});
@@ -84,7 +84,7 @@ void node_state::meet(remote_node& other, node_interface::handle handle) {
   on(consensus::health{other.number, seats()[other.number].by.life, consensus::health::state::well});
 }
 
-/// Who was admitted by a leader that has died since is admitted by whoever it greets.
+/// Admits a node that a leader admitted which has died since.
 void node_state::on_greeting(const greeting& m) {
   auto* from = others_->numbered(m.node);
   if (from == nullptr || is_expelled(m.node, m.self.life))
@@ -92,14 +92,15 @@ void node_state::on_greeting(const greeting& m) {
   const auto& seat = seats()[m.node];
   const bool is_known = seat.taken && seat.by.life == m.self.life;
   if (!is_known && !protocol_->admit(m.node, m.self))
-    return; // it will say so again when a resolution has told who it is
+    return; // it greets again when a resolution has named it
   if (!m.is_answer)
     self_->send(m.handle, greeting{setup_.number, protocol_->delegate().own(), own_handle(), true});
   meet(*from, m.handle);
 }
 
-/// Whoever came later connects: of two with which the run has begun, the one with the higher number. One that should
-/// have come, and has not, may have died as soon as it was let in: then nobody answers at its door.
+/// True if this node connects to another. The node that came later connects; of two founders, the one with the higher
+/// number. A node that should have connected, and has not, may have died as soon as it was let in: then its door does
+/// not answer.
 bool node_state::is_stranger(const remote_node& other) {
   const auto& seat = seats()[other.number];
   if (other.is_met() || !seat.taken || seats().is_gone(other.number)) {
@@ -170,7 +171,7 @@ void node_state::stop(std::uint32_t control) {
   say_status(control);
 }
 
-/// This node leaves; or the one that is meant hears of it, and need not answer.
+/// Lets this node leave, or tells the node that is meant, which need not answer.
 void node_state::depart(const leave_request& m) {
   if (speaker() != nullptr)
     return obey(protocol_->leave());

@@ -1,4 +1,4 @@
-// Who says what cannot be costs itself the run, and nobody else.
+// An impossible message costs its sender the run, and no other node.
 #include "gossamer/actors/node/detail/node_state.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ bool node_state::is_expelled(std::uint32_t number, std::uint32_t life) const {
   return found != expelled_.end() && life <= found->second;
 }
 
-/// Its process is told to end, and whoever leads hears why, in case that it does not.
+/// Tells the node's process to end, and the leader why, in case that it does not.
 void node_state::expel(remote_node& other, const std::string& why) {
   expelled_[other.number] = seats()[other.number].by.life;
   if (!leadership_)

@@ -1,4 +1,4 @@
-// What a node counts, evaluates and saves: its own workers' part, and all of it while it leads.
+// Counting, evaluating and saving: for a node's own workers, and for the whole run while it leads.
 #include "gossamer/actors/node/detail/node_state.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ void node_state::on_applied(const gradient_applied& m) {
   ++(leadership_ ? leadership_->summary.staleness : news_.staleness)[m.staleness];
 }
 
-/// The leader's; or, where this process has just got that, those of anybody.
+/// Takes in the leader's books; or those of any node, where this process has just taken the lead.
 void node_state::on_books(const run_books& m) {
   if (speaker() == nullptr)
     return;
@@ -47,7 +47,7 @@ void node_state::tell_voters_of_books() {
       self_->send(other.handle, books);
 }
 
-/// What it did since its node's last report, nobody knows.
+/// True if the worker's node is lost, too: its work since the node's last report is unknown.
 bool node_state::has_died_with_its_node(rank i) {
   const auto* home = others_->home_of(i);
   return home != nullptr && seats()[home->number].is != consensus::health::state::well;
@@ -69,7 +69,7 @@ void node_state::on_report(const work_report& r) {
   protocol_->ordered_before(r.checkpoint);
   for (const auto& [age, times] : r.staleness)
     leadership_->summary.staleness[age] += times;
-  for (const auto& step : r.steps) // which may end its time as leader
+  for (const auto& step : r.steps) // may end the lead of this node
     count(step);
 }
 
@@ -109,7 +109,7 @@ void node_state::on_joined(const worker_joined& m) {
 }
 
 void node_state::on_loss(const worker_lost& m) {
-  if (self_->current_sender() == nullptr) // the evaluator of this process: it has sent what makes no sense
+  if (self_->current_sender() == nullptr) // from the evaluator of this process: the worker has sent nonsense
     pass_on(kill_worker{m.who, false});
   else
     on_worker(m.who, m);
@@ -122,7 +122,7 @@ void node_state::on_failure(const run_failed& m) {
     fail(m);
 }
 
-/// The user's wishes, and the time.
+/// Follows the user's wishes, and the time limit.
 void node_state::look_after_run() {
   const auto now = elapsed();
   const auto& limit = setup_.run->settings.seconds;
@@ -149,7 +149,7 @@ progress_record node_state::progress(double now) {
 
 // -- evaluations ------------------------------------------------------------------------------------------------------
 
-/// A worker's model stays here; a master's may have to be elsewhere.
+/// Keeps a worker's model here. A master's model may have to go to the leader's node.
 void node_state::on_snapshot(snapshot& s) {
   const auto leader = protocol_->leader_node();
   if (s.source >= workers() && leader != setup_.number && lives_here(s.source))
@@ -178,7 +178,7 @@ void node_state::on_taken(const snapshot_taken& s) {
   evaluate_what_is_complete();
 }
 
-/// Who was cut off while it led, and has a successor, may be heard late.
+/// Ignores requests of a leader that was cut off and has a successor: they may come late.
 void node_state::on_request(const mean_request& m) {
   const auto leader_since = (m.number - 1) / leadership::most_evaluations + 1;
   const auto& agreement = protocol_->delegate();
@@ -195,7 +195,7 @@ void node_state::on_evaluation(const evaluated& m) {
   if (!leadership_ || !leadership_->evaluating.finish(m.number))
     return;
   const auto& record = leadership_->last_record = m.record;
-  tell_voters_of_books(); // first: whoever leads next must not know less than what is written down
+  tell_voters_of_books(); // first: the next leader must not know less than what is written down
   if (observer_)
     observer_->on_evaluation(record);
   if (!std::isfinite(record.train_loss) || !std::isfinite(record.consensus_distance)) {
@@ -253,7 +253,7 @@ void node_state::save_workers(const save_checkpoint& m) {
   own_node_->obey(m);
 }
 
-/// For the client of a node that is left alone: nobody else will ask for it any more.
+/// Sends the states here to the client of a node that is left alone: no other process will ask for them any more.
 void node_state::save_what_is_left() {
   actors::what_is_left known;
   if (is_left_alone_) {

@@ -1,4 +1,4 @@
-// What a node does that its protocol orders.
+// The orders of a node's protocol, carried out.
 #include "gossamer/actors/node/detail/node_state.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ void node_state::obey(const decision& m) {
   own_node_->obey(m);
 }
 
-/// Frames for another life must not go to the one before.
+/// Forgets the handles of moved nodes: frames for a new life must not go to the one before.
 void node_state::obey(const nodes_moved& m) {
   for (const auto number : m.which)
     if (auto* other = others_->numbered(number))
@@ -62,7 +62,7 @@ void node_state::obey(const lead_taken&) {
     tell_observer(fmt::format("node {} leads the run from now on", setup_.number));
 }
 
-/// The books that were taken over may be of lives that have ended since.
+/// Closes lives that have ended since the books that were taken over.
 void node_state::close_ended_lives() {
   const auto& members = protocol_->leader()->members();
   auto& counted = leadership_->progress.ledger();

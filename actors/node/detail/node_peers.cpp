@@ -1,4 +1,4 @@
-// What a node knows of the others: who lives, who is silent, who reaches whom.
+// A node's knowledge of the others: those that live, those that are silent, and those that do not reach each other.
 #include "gossamer/actors/node/detail/node_state.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ void node_state::on_down(const caf::down_msg& down) {
   release_candidate(down.source);
   if (auto* other = others_->behind(down.source)) {
     other->handle = node_interface::handle{};
-    if (farewells_) { // as it was told
+    if (farewells_) { // it has ended as it was told
       farewells_->erase(other->number);
       return farewells_->empty() ? self_->quit() : void();
     }
@@ -61,7 +61,7 @@ void node_state::hear() {
   on(consensus::health{number, seats()[number].by.life, consensus::health::state::well});
 }
 
-/// What was sent to the silent waits for them.
+/// Tells the data plane of silent nodes, too: frames for them wait.
 void node_state::meet_on_data_plane() {
   std::map<consensus::node_number, consensus::process> there{{setup_.number, protocol_->delegate().own()}};
   for (const auto& other : *others_)
@@ -72,7 +72,7 @@ void node_state::meet_on_data_plane() {
 
 std::set<std::uint32_t> node_state::to_be_watched() {
   std::set<std::uint32_t> result = protocol_->delegate().last().voters;
-  if (leadership_ || protocol_->delegate().asks()) // who does not answer must not be waited for for ever
+  if (leadership_ || protocol_->delegate().asks()) // a node that does not answer must not be waited for for ever
     for (const auto& other : *others_)
       result.insert(other.number);
   return result;
@@ -90,7 +90,7 @@ void node_state::watch_nodes() {
   }
   const auto& last = protocol_->delegate().last();
   if (std::exchange(resolution_, last.number()) != last.number() && watched_.contains(last.leader))
-    heard.heard(last.leader, now()); // of it, if not from it
+    heard.heard(last.leader, now()); // the resolution is news of it, if not from it
   for (const auto number : heard.silent(now())) {
     conflicts_.pardon(number);
     suspect(*others_->numbered(number),
@@ -127,7 +127,7 @@ void node_state::say_that_it_is_here() {
     tell_voters_of_books();
 }
 
-/// Those that may answer some day. Who was started again is another voter.
+/// Returns the voters that may answer some day. A restarted node is another voter.
 std::set<std::uint32_t> node_state::voters_left() {
   const auto& last = protocol_->delegate().last();
   auto result = last.voters;
@@ -137,8 +137,8 @@ std::set<std::uint32_t> node_state::voters_left() {
   return result;
 }
 
-/// It is waited for no more, but not lost before most of those that vote have agreed to go on without it: who is cut
-/// off with few others must not end those that are many.
+/// Stops waiting for a node. It is not lost before most voters have agreed to go on without it: a node that is cut off
+/// with few others must not end the many.
 void node_state::suspect(remote_node& other, const std::string& why) {
   if (seats()[other.number].is != consensus::health::state::well)
     return;
@@ -157,7 +157,7 @@ void node_state::lose_those_left_out() {
   }
 }
 
-/// Its vote must not be counted upon.
+/// Gives a node up. Its vote must not be counted upon.
 void node_state::lose(remote_node& other, const std::string& why) {
   others_->heard().forget(other.number);
   conflicts_.forget(other.number);
@@ -181,7 +181,7 @@ void node_state::lose(remote_node& other, const std::string& why) {
     return;
   evaluate_next();
   if (protocol_->leader()->over() && leadership_->evaluating.done() && !leadership_->final_is_known)
-    fail(extinction()); // the last models were there
+    fail(extinction()); // the last models were on that node
 }
 
 } // namespace gossamer::actors::detail

@@ -14,18 +14,18 @@ namespace gossamer::actors::detail {
 
 inline constexpr auto tick_interval = std::chrono::milliseconds(100);
 inline constexpr auto between_reports = std::chrono::milliseconds(50);
-/// So many share out what is planned, however short it is: an asynchronous run goes on until its leader hears that it is
-/// done.
+/// The planned updates are shared among at least so many reports, however few they are: an asynchronous run goes on
+/// until its leader hears that it is done.
 inline constexpr std::uint64_t least_reports = 256;
 inline constexpr double longest_wait_for_disk_s = 10; // at the end of a run
 
 using seconds = std::chrono::duration<double>;
 
-/// What only the process knows that leads. Lost with it: the next one is told what it must know.
+/// The knowledge that only the leading process has. Lost with it: the next leader is told what it must know.
 struct leadership {
   /// @param by the number of the resolution by which this process leads
-  /// @param from where the run goes on; null: it has begun here
-  /// @param before what the leader before this one has let know
+  /// @param from the checkpoint that the run goes on from; null: it has begun here
+  /// @param before the books that a former leader has sent
   leadership(const experiment& e, std::uint32_t by, const resumption* from, const run_books& before)
       : progress(e), evaluating(e, from ? from->all.updates() : 0, (by - 1) * most_evaluations), saving(e),
         updates_seen(e.participants(), from ? from->all.updates() : 0), first_evaluation((by - 1) * most_evaluations) {
@@ -49,20 +49,20 @@ struct leadership {
     return {std::move(counted), lost_before + lost, returned_before + returned, unreported};
   }
 
-  /// Under one leader. Numbers ascend through the run, and no two leaders use the same.
+  /// Limit under one leader. Numbers ascend through the run, and no two leaders use the same.
   static constexpr std::uint64_t most_evaluations = std::uint64_t{1} << 36;
 
   progress_meter progress;
   evaluations evaluating;
   checkpoints saving;
   std::vector<std::uint64_t>
-      updates_seen; // by each worker, or master, when it last read its model: with its last report
+      updates_seen; // updates that each worker, or master, had seen when it last read its model: at its last report
   run_summary summary;
   evaluation_record last_record;
   double ended_s = 0;
-  bool final_is_known = false; // what the run has come to
+  bool final_is_known = false; // the result of the run is complete
   std::uint64_t first_evaluation;
-  std::uint64_t lost_before = 0, returned_before = 0; // under leaders before this one
+  std::uint64_t lost_before = 0, returned_before = 0; // under former leaders
   std::uint64_t unreported = 0;
 };
 
@@ -84,13 +84,13 @@ public:
   void begin_workers();
   void on_tick();
   void fail(const run_failed& failure);
-  /// Of somebody that this run cannot do without.
+  /// Handles the failure of a part that the run cannot do without.
   void on_failure(const run_failed& m);
   void leave(const leave_run& m);
 
   // -- agreement ------------------------------------------------------------------------------------------------------
 
-  /// An event of the protocol, and what follows from it.
+  /// Passes an event to the protocol, and obeys the orders that follow.
   template <class Event>
   void on(const Event& event) {
     obey(protocol_->on(event));
@@ -99,7 +99,7 @@ public:
   void in_leader(const Event& event) {
     obey(protocol_->in_leader(event));
   }
-  /// Said by another node, of its workers; or by one of this process.
+  /// Handles news of a worker, from another node that hosts it, or from a worker of this process.
   template <class Event>
   void on_worker(rank who, const Event& event) {
     if (speaker() != nullptr)
@@ -111,7 +111,7 @@ public:
   void notice(const worker_lost& loss);
   void on_loss(const worker_lost& m);
   void on_complaint(const node_lost& m);
-  /// Whether the present message may be acted upon: it makes sense, and nothing has come from its sender that did not.
+  /// True if the present message may be acted upon: it makes sense, and so has everything from its sender.
   template <class Message>
   bool admits(const Message& m) {
     return passes([&](const known_run& run) { check(m, run); });
@@ -122,7 +122,7 @@ public:
   }
   void on_heartbeat() { hear(); }
 
-  // -- who comes ------------------------------------------------------------------------------------------------------
+  // -- newcomers ------------------------------------------------------------------------------------------------------
 
   void on_join(const join_request& m);
   void on_ready(const node_ready& m);
@@ -131,7 +131,7 @@ public:
   void stop(std::uint32_t control);
   void depart(const leave_request& m);
 
-  // -- what faults do -------------------------------------------------------------------------------------------------
+  // -- faults ---------------------------------------------------------------------------------------------------------
 
   template <class Fault>
   void pass_on(const Fault& m) {
@@ -172,16 +172,16 @@ private:
   bool lives_here(rank i) const { return i < setup_.rules->homes.size() && setup_.rules->homes[i] == setup_.number; }
   failure_detector::time now() const { return self_->clock().now() - began_; }
   double elapsed() const { return seconds{now()}.count(); }
-  /// Who sends the present message; null where that is no node that is there.
+  /// Returns the node that sends the present message; null if it is no node that is there.
   remote_node* speaker();
   const consensus::seats& seats() const { return protocol_->seats(); }
-  /// Of whom something may be heard: not of the lost, whose process may live, nor of those who have not come.
+  /// True for a node that may be heard: not for a lost one, whose process may live, nor for one that has not come.
   bool is_spoken_to(const remote_node& other) const { return other.is_met() && !seats().is_gone(other.number); }
   bool passes(const std::function<void(const known_run&)>& check_message);
-  /// It has said what cannot be, and is not listened to any more.
+  /// Gives up a node that has said what cannot be: it is not listened to any more.
   void expel(remote_node& other, const std::string& why);
   bool is_expelled(std::uint32_t number, std::uint32_t life) const;
-  /// That whoever sends the present message lives.
+  /// Notes that the sender of the present message lives.
   void hear();
   void meet_on_data_plane();
 
@@ -203,14 +203,15 @@ private:
     self_->send(caf::actor_cast<caf::actor>(self_->current_sender()), std::move(m));
   }
 
-  /// Whoever leads, or asks for it, watches all; all others watch who votes; and let these hear of them.
+  /// Watches all nodes where this one leads, or asks for it, and the voters otherwise. Also lets these nodes hear of
+  /// it.
   void watch_nodes();
   void say_that_it_is_here();
   std::set<std::uint32_t> to_be_watched();
   std::set<std::uint32_t> voters_left();
   void suspect(remote_node& other, const std::string& why);
   void lose_those_left_out();
-  /// It is not spoken to any more, unless it is heard again.
+  /// Stops speaking to a node, unless it is heard again.
   void lose(remote_node& other, const std::string& why);
   void meet(remote_node& other, node_interface::handle handle);
   bool is_stranger(const remote_node& other);
@@ -269,38 +270,38 @@ private:
   caf::event_based_actor* self_ = nullptr;
   node_setup setup_;
   caf::actor evaluator_;
-  caf::actor writer_; // of checkpoints; null where there are none
+  caf::actor writer_; // the writer of checkpoints; null where there are none
   std::optional<view_maker> views_;
   std::optional<node_protocol> protocol_;
   std::optional<local_node> own_node_;
   std::optional<remote_nodes> others_;
-  conflicts conflicts_; // as this leader hears of them
+  conflicts conflicts_; // those that this leader hears of
   failure_detector::time last_heartbeat_{}, last_report_{};
   caf::actor_clock::time_point began_;
 
   work_report news_;                  // for the leader, since the last report
-  std::uint64_t last_checkpoint_ = 0; // that was ordered
-  run_books books_;                 // where another process leads
-  std::uint32_t resolution_ = 0;      // the number of the last one, when the silent were looked for
-  kept_models kept_;                  // of this process
-  std::uint64_t last_request_ = 0;    // for a mean of them, of another
+  std::uint64_t last_checkpoint_ = 0; // the last one that was ordered
+  run_books books_;                   // used where another process leads
+  std::uint32_t resolution_ = 0;      // number of the last one when silent nodes were looked for
+  kept_models kept_;                  // those of this process
+  std::uint64_t last_request_ = 0;    // the last request of another node for a mean of them
   std::optional<leadership> leadership_;
   std::shared_ptr<run_observer> observer_; // while this process leads; may be null
   bool ended_ = false;
-  bool is_left_alone_ = false; // with too few to go on
-  caf::actor rescuer_;         // who gets the states of the workers here; null: the writer of checkpoints
+  bool is_left_alone_ = false; // too few nodes are left to go on
+  caf::actor rescuer_;         // gets the states of the workers here; null: the writer of checkpoints does
 
-  std::map<caf::actor_addr, consensus::candidacy> candidates_; // for whom seats are kept
-  std::map<std::uint32_t, failure_detector::time> strangers_;  // since when they should have been met
-  std::map<std::uint32_t, std::uint32_t> expelled_;            // lives of nodes, and of those before
+  std::map<caf::actor_addr, consensus::candidacy> candidates_; // processes for which seats are kept
+  std::map<std::uint32_t, failure_detector::time> strangers_;  // since when these nodes should have been met
+  std::map<std::uint32_t, std::uint32_t> expelled_;            // last expelled life of each node; those before are, too
   std::set<std::uint32_t> watched_;
-  std::map<std::uint32_t, std::string> suspicions_;   // the last of each node
-  std::string leaders_end_;                            // which the next one tells of
-  std::optional<failure_detector::time> alone_since_; // nobody is known who votes and lives
+  std::map<std::uint32_t, std::string> suspicions_;   // reason of the last suspicion of each node
+  std::string leaders_end_;                           // news of a leader's end, which the next leader tells
+  std::optional<failure_detector::time> alone_since_; // since when no living voter is known
   failure_detector::time last_connect_ = -std::chrono::seconds(1);
   std::set<std::uint32_t> connecting_;
   bool has_left_ = false;
-  std::optional<std::set<std::uint32_t>> farewells_; // who has not left yet
+  std::optional<std::set<std::uint32_t>> farewells_; // nodes that have not left yet
 };
 
 } // namespace gossamer::actors::detail

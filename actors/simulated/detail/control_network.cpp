@@ -6,7 +6,7 @@ namespace gossamer::actors::detail {
 
 namespace {
 
-/// As CAF's own proxies of actors in other processes, but for the connection.
+/// A proxy like CAF's own of actors in other processes, but for the connection.
 class proxy final : public caf::actor_proxy {
 public:
   proxy(caf::actor_config& cfg, control_network& net, control_network::start by, control_network::start of,
@@ -24,7 +24,8 @@ private:
   caf::strong_actor_ptr who_;
 };
 
-/// With the handle in it, if there is one, as its receiver sees it.
+/// Replaces the handle in a message, if there is one, by the receiver's view of it. True if the message is of this
+/// type.
 template <class Message, class Exchange>
 bool exchanged(caf::message& m, const Exchange& exchange) {
   if (!m.match_elements<Message>())

@@ -11,22 +11,21 @@
 
 namespace gossamer::actors::detail {
 
-/// What carries control messages between the processes of a simulated run, as connections do between those of a
-/// cluster: in order, late by the latency of the link, and, while a partition is between two processes, not at all;
-/// what was sent meanwhile comes when it is over. Messages take no bandwidth. When a process is dead, those that have
-/// met an actor of it hear so behind all that it had sent.
+/// Carries control messages between the processes of a simulated run, as connections do in a cluster: in order, and
+/// late by the latency of the link. A partition between two processes holds messages back until it is over. Messages
+/// take no bandwidth. Processes that have met an actor of a dead process hear of its death behind all that it had sent.
 ///
 /// Threads: one at a time, that of the simulation.
 class control_network {
 public:
-  /// One start of a process: whoever is started again is another one.
+  /// One start of a process: a process that is started again has another one.
   using start = std::size_t;
 
   struct surroundings {
     std::function<virtual_time(start from, start to, std::uint64_t number)> latency;
     std::function<virtual_time()> now;
     std::function<void(virtual_time when, std::function<void()> what)> at;
-    std::function<bool(start from, start to)> is_cut; ///< whether a partition is between them
+    std::function<bool(start from, start to)> is_cut; ///< true if a partition is between them
     virtual_time detection{}; ///< from the death of a process to the moment at which the others hear of it
   };
 
@@ -40,22 +39,22 @@ public:
     return alive_.size() - 1;
   }
   bool is_alive(start s) const { return alive_[s]; }
-  /// What is on its way to it is lost; what it has sent still comes.
+  /// Ends a process. Messages on their way to it are lost; those that it has sent still come.
   void kill(start s);
 
-  /// What one process sees of an actor of another: a proxy, which takes messages and can be monitored.
+  /// Returns one process's view of an actor of another: a proxy, which takes messages and can be monitored.
   caf::strong_actor_ptr seen(start by, start of, const caf::strong_actor_ptr& who);
-  /// Does this in another process as soon as a message would be there, unless that one is dead then.
+  /// Calls `what` in another process as soon as a message would be there, unless that process is dead then.
   void carry(start from, start to, std::function<void()> what) { carry(from, to, {}, std::move(what)); }
-  /// As `carry` does with a message that the proxy of `to` was given.
+  /// Carries a message that the proxy of an actor of `to` was given.
   void deliver(start from, start to, const caf::strong_actor_ptr& target, caf::mailbox_element& letter);
-  /// A partition has ended: what it held back comes now, but for what another one still holds.
+  /// Delivers messages that an ended partition held back, but for those that another one still holds.
   void flush();
 
 private:
-  /// From one process to another.
+  /// The way from one process to another.
   struct direction {
-    virtual_time last{}; ///< when the last message is there
+    virtual_time last{}; ///< arrival of the last message
     std::uint64_t sent = 0;
     std::deque<std::function<void()>> held;
   };
@@ -67,7 +66,7 @@ private:
   surroundings around_;
   std::vector<bool> alive_;
   std::map<std::pair<start, start>, direction> ways_;
-  std::map<std::tuple<start, start, caf::actor_id>, caf::strong_actor_ptr> proxies_; // who sees, whose actor it is
+  std::map<std::tuple<start, start, caf::actor_id>, caf::strong_actor_ptr> proxies_; // keys: viewer, owner, actor
 };
 
 } // namespace gossamer::actors::detail

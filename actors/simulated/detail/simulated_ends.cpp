@@ -1,4 +1,4 @@
-// How processes of a simulated run end, and what must hold then.
+// The ends of processes of a simulated run, and what must hold then.
 #include "gossamer/actors/simulated/detail/simulated_processes.hpp"
 
 #include <fmt/format.h>
@@ -11,11 +11,11 @@ namespace {
 
 using start = control_network::start;
 
-constexpr auto longest_farewell = std::chrono::seconds(5); // as of clusters
+constexpr auto longest_farewell = std::chrono::seconds(5); // as in clusters
 
 } // namespace
 
-/// Those whose node takes part.
+/// Returns the numbers of processes whose node takes part.
 std::vector<std::uint32_t> simulated_processes::numbers() const {
   std::vector<std::uint32_t> result;
   for (std::uint32_t number = 0; number < seats_.size(); ++number)
@@ -62,8 +62,8 @@ void simulated_processes::on_fault(std::size_t index, const fault& f, bool on) {
   fail_when_nobody_is_left();
 }
 
-/// Those who are there when it begins; of a join, those who are not. Who is away already is no victim of a second
-/// fault: the end of the first one alone is to bring it back.
+/// Returns the processes that are there when a fault begins; for a join, those that are not. A process that is away
+/// already is no victim of a second fault: only the end of the first one is to bring it back.
 std::vector<std::uint32_t> simulated_processes::victims_of(const fault& f) const {
   std::vector<std::uint32_t> result;
   const auto add = [&](std::uint32_t number) {
@@ -93,7 +93,7 @@ void simulated_processes::ask_to_leave(std::uint32_t number) {
   caf::anon_send(one.node, leave_request{});
 }
 
-/// One that is about to leave does so first.
+/// Starts a process again. One that is about to leave does so first.
 void simulated_processes::bring_back(std::uint32_t number) {
   if (!net_.is_alive(seats_[number].newest))
     start_again(number, 0);
@@ -140,7 +140,7 @@ void simulated_processes::fail_when_nobody_is_left() {
     around_.fail(last_failure_);
 }
 
-// -- what must hold ---------------------------------------------------------------------------------------------------
+// -- conditions that must hold ----------------------------------------------------------------------------------------
 
 bool simulated_processes::has_quorum(const consensus::resolution& r) const {
   std::set<std::uint32_t> there;
@@ -150,7 +150,7 @@ bool simulated_processes::has_quorum(const consensus::resolution& r) const {
   return r.elected_by(there);
 }
 
-/// Long after everything that can go wrong, nobody gives up who can agree with others.
+/// Complains of a process that gives up long after the last fault, though it can agree with others.
 void simulated_processes::judge(const process& who, const run_failed& why) {
   const auto long_quiet = later(around_.quiet_since(), 3 * around_.patience);
   if (why.code == errc::failed && why.sentence != extinction().sentence && around_.now() > long_quiet

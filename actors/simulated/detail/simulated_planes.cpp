@@ -32,7 +32,7 @@ void simulated_planes::carry(node_number from, node_number to, std::function<voi
   waits.waiting.push_back(std::move(leave));
 }
 
-/// In the life in which that one is.
+/// True if `by` has met the present life of `other`.
 bool simulated_planes::has_met(node_number by, node_number other) const {
   const auto own = known_.find(by), its = known_.find(other);
   if (own == known_.end() || its == known_.end())

@@ -10,10 +10,10 @@
 
 namespace gossamer::actors::detail {
 
-/// The data planes of the processes of a simulated run: who exchanges frames with whom. As in a cluster, a frame is for
-/// the life of a node that its sender has met, and leaves as soon as that one has met its sender. If it has to wait
-/// for longer than the patience, the sender's node hears a complaint. What waits is dropped with either process, and
-/// when its sender meets another life.
+/// The data planes of the processes of a simulated run: they decide which processes exchange frames. As in a cluster, a
+/// frame is for the life of a node that its sender has met, and leaves as soon as that life has met its sender. The
+/// sender's node hears a complaint if the frame has to wait for longer than the patience. Waiting frames are dropped
+/// with either process, and when their sender meets another life.
 ///
 /// Threads: one at a time, that of the simulation.
 class simulated_planes {
@@ -30,9 +30,9 @@ public:
 
   explicit simulated_planes(surroundings around) : around_(std::move(around)) {}
 
-  /// Who is where from now on, as a process knows it; its own life among them.
+  /// Sets the lives that a process knows from now on, and their addresses; its own life among them.
   void meet(node_number by, whereabouts there);
-  /// Its process has ended.
+  /// Drops a node whose process has ended.
   void end(node_number who);
   /// @param leave sends the frame
   void carry(node_number from, node_number to, std::function<void()> leave);
@@ -40,7 +40,7 @@ public:
 private:
   using way = std::pair<node_number, node_number>;
   struct queue {
-    std::uint32_t life = 0; // of the receiver, as its sender knows it
+    std::uint32_t life = 0; // life of the receiver, as its sender knows it
     virtual_time since{};
     std::vector<std::function<void()>> waiting;
   };

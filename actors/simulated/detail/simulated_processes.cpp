@@ -15,11 +15,11 @@ using start = control_network::start;
 
 constexpr auto start_again_after = std::chrono::seconds(1);
 
-/// Where a start of a process is found. Ports would be too few.
+/// The address of a start of a process. Ports would be too few.
 endpoint address_of(start who) { return {std::to_string(who), 0}; }
 start start_at(const std::string& host) { return std::stoull(host); }
 
-/// Opens connections to nodes, as a middleman does. Who is cut off gets no answer.
+/// Opens connections to nodes, as a middleman does. A process that is cut off gets no answer.
 caf::behavior connector(caf::event_based_actor* self, simulated_processes* all, start own) {
   return {[=](caf::connect_atom, const std::string& host, std::uint16_t) {
     auto answer = self->make_response_promise<caf::node_id, caf::strong_actor_ptr, std::set<std::string>>();
@@ -80,7 +80,7 @@ private:
   caf::strong_actor_ptr door_;
 };
 
-/// What a leader says that was cut off, and has a successor, is not the run's.
+/// Drops evaluations of a leader that was cut off and has a successor: they are not the run's.
 class leaders_observer final : public run_observer {
 public:
   leaders_observer(std::shared_ptr<run_observer> all, std::function<bool()> leads)
@@ -134,7 +134,7 @@ start simulated_processes::add(std::uint32_t number) {
   return who;
 }
 
-/// Whose node it is; nobody's, if it is of another actor.
+/// Returns the start that this node is of; `nullopt` if it is another actor.
 std::optional<start> simulated_processes::start_of(const caf::strong_actor_ptr& node) const {
   const auto found = std::ranges::find_if(processes_, [&](const auto& one) { return one.node == node; });
   return found == processes_.end() ? std::nullopt : std::optional{static_cast<start>(found - processes_.begin())};
@@ -154,14 +154,14 @@ cluster_plan simulated_processes::founding_plan() const {
   return plan;
 }
 
-/// Whether only workers live there that may come later.
+/// True if only workers that may come later live in this process.
 bool simulated_processes::is_vacant(std::uint32_t number) const {
   const auto absent = around_.run->vacancies();
   return std::ranges::all_of(seats_[number].ranks, [&](rank i) { return absent.contains(i); });
 }
 
-/// As `lead_cluster` begins: the node that leads has met all others, and tells them where they are. The first start of
-/// each number has that number, also where it is over before it begins.
+/// Begins as `lead_cluster` does: the leading node has met all others, and tells them where they are. The first start
+/// of each number has that number, even where it is over before it begins.
 void simulated_processes::begin() {
   for (std::uint32_t number = 0; number < seats_.size(); ++number)
     if (const auto who = add(number); is_vacant(number))
@@ -234,7 +234,7 @@ node_interface::handle simulated_processes::handle(start by, start of) {
       net_.seen(by, of, caf::actor_cast<caf::strong_actor_ptr>(processes_[of].node)));
 }
 
-// -- who comes back ---------------------------------------------------------------------------------------------------
+// -- processes that come back -----------------------------------------------------------------------------------------
 
 void simulated_processes::start_again(std::uint32_t number, std::size_t attempt) {
   const auto who = add(number);

@@ -21,7 +21,7 @@ public:
   struct surroundings {
     std::shared_ptr<const experiment> run;
     std::vector<rank> homes;                              ///< the process of each worker and master, by number
-    std::function<world_parts(std::uint32_t node)> parts; ///< of one process
+    std::function<world_parts(std::uint32_t node)> parts; ///< parts of one process
     std::function<std::shared_ptr<run_observer>()> observe;
     std::function<bool()> interrupted;
     caf::actor client, steps_to;
@@ -29,15 +29,15 @@ public:
     std::function<virtual_time()> now;
     std::function<void(virtual_time when, std::function<void()> what)> at;
     std::shared_ptr<fault_board> board;
-    std::size_t workers_per_node = 1; ///< of faults
+    std::size_t workers_per_node = 1; ///< for faults of nodes
     virtual_time detection{};
     virtual_time patience{}; ///< of nodes with each other
-    virtual_time prepare{};  ///< how long one that comes later takes to prepare the run
+    virtual_time prepare{};  ///< time that a later process takes to prepare the run
     std::function<void(std::uint32_t node, const consensus::resolution&)> on_resolution;
-    std::function<void(const std::string&)> tell; ///< what happens to a process
-    std::function<void(run_failed)> fail;         ///< nobody is left
-    std::function<void(std::string)> complain;    ///< a promise is broken
-    /// Since when nothing has been going wrong; the end of time while something does.
+    std::function<void(const std::string&)> tell; ///< told of events of a process
+    std::function<void(run_failed)> fail;         ///< called when no process is left
+    std::function<void(std::string)> complain;    ///< called when a promise is broken
+    /// Returns since when nothing has been going wrong; the end of time while something does.
     std::function<virtual_time()> quiet_since;
   };
 
@@ -47,9 +47,9 @@ public:
   ~simulated_processes() { end(); }
 
   void begin();
-  void end(); ///< all of them
+  void end(); ///< ends all of them
 
-  /// For the process of this worker or master, or for all of them; those that are dead do not hear it.
+  /// Sends a message to the process of this worker or master, or to all. Dead processes do not hear it.
   template <class Message>
   void tell_home_of(rank i, const Message& m) {
     if (const auto& at = newest(around_.homes[i]); at.runs)
@@ -62,54 +62,54 @@ public:
         caf::anon_send(newest(number).node, m);
   }
 
-  /// Whether the process of this worker or master takes part.
+  /// True if the process of this worker or master takes part.
   bool has(rank i) const { return newest(around_.homes[i]).runs; }
 
   void on_fault(std::size_t index, const fault& f, bool on);
 
-  /// A worker's frame, from the process of one number to that of another. @param leave sends it
+  /// Carries a worker's frame from the process of one number to that of another. @param leave sends it
   void carry_frame(std::uint32_t from, std::uint32_t to, std::function<void()> leave) {
     planes_.carry(from, to, std::move(leave));
   }
-  /// A frame that is no worker's, from the process of one number to that of another.
+  /// Carries a frame that is no worker's, from the process of one number to that of another.
   void carry(std::uint32_t from, std::uint32_t to, std::function<void()> what) {
     if (net_.is_alive(seats_[to].newest))
       net_.carry(seats_[from].newest, seats_[to].newest, std::move(what));
   }
-  /// The process of a worker, master or evaluator.
+  /// Returns the process of a worker, master or evaluator.
   std::uint32_t home_of(rank i) const {
     const auto participants = static_cast<rank>(around_.homes.size());
     return i < participants ? around_.homes[i] : i - participants;
   }
 
-  // -- said to the client by a node
+  // -- messages of a node to its client
 
   void on_failure(const caf::strong_actor_ptr& node, const run_failed& why);
   void on_departure(const caf::strong_actor_ptr& node);
 
-  // -- for whoever comes back
+  // -- for processes that come back
 
   using start = control_network::start;
-  /// The node of a process as another one sees it; null: it has none, or is dead.
+  /// Returns the node of a process as another process sees it; null if it has none, or is dead.
   caf::strong_actor_ptr door(start by, start of);
   bool is_cut(start a, start b) const;
-  /// Whom a process that comes back may ask, at its so many-th attempt.
+  /// Returns a process that a returning one may ask. @param attempt number of attempts before
   std::optional<start> somebody(std::size_t attempt) const;
   std::uint32_t number_of(start who) const { return processes_[who].number; }
-  /// It may come. @param ready is told, when it is, what it says of itself
+  /// Prepares the node of an admitted process. @param ready called with its announcement, when it is ready
   void prepare_node(start who, std::uint32_t life, std::function<void(const node_ready&)> ready);
-  /// It was not let in: the process ends, and is started once more.
+  /// Ends a process that was not let in, and starts it once more.
   void try_again(start who);
 
 private:
   struct process {
     std::uint32_t number = 0;
-    std::uint32_t life = 0;               ///< see consensus::seats
+    std::uint32_t life = 0;               ///< as in consensus::seats
     bool runs = false;                    ///< its node takes part, or will
-    bool leaves = false, returns = false; ///< once it has been asked to; and is to come back then
+    bool leaves = false, returns = false; ///< it has been asked to leave; it is to come back then
     std::size_t attempt = 0;
     caf::actor node = {}, newcomer = {}, connector = {};
-    consensus::resolution last = {}; ///< by which it goes
+    consensus::resolution last = {}; ///< the one by which it goes
   };
   /// All starts of one number.
   struct seat {

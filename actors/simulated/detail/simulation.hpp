@@ -22,10 +22,10 @@ namespace gossamer::actors::detail {
 struct frame_leaves {
   sink_table::entry target;
   rank to;
-  std::uint64_t number; // on its link
+  std::uint64_t number; // number on its link
   frame f;
 };
-/// The first bit of a frame is at its receiver's card; and the last one.
+/// The first bit of a frame is at its receiver's card; with `frame_is_in`, the last one.
 struct frame_comes {
   sink_table::entry target;
   rank to;
@@ -63,9 +63,9 @@ public:
   std::size_t batch() const { return run_->settings.batch; }
   virtual_time now() const noexcept { return now_; }
   cost_meter& meter() noexcept { return meter_; }
-  /// Now, with the work of the present handler so far.
+  /// Returns the present time, with the work of the present handler so far.
   virtual_time moment() const noexcept { return later(now_, meter_.spent()); }
-  void leave(frame_leaves what); ///< as soon as the processes of both ends have met
+  void leave(frame_leaves what); ///< sends a frame as soon as the processes of both ends have met
   simulation_observer& observer() noexcept { return observer_; }
   void at(virtual_time time, event what) { events_.push(time, std::move(what)); }
   /// @param share of the samples of a minibatch
@@ -73,7 +73,7 @@ public:
     return cost_.of(who, step, share * board_->slow_down(who));
   }
 
-  /// Null: the run has one process.
+  /// Null if the run has one process.
   simulated_processes* processes() noexcept { return processes_ ? &*processes_ : nullptr; }
 
   void on_end(run_summary s) { summary_ = std::move(s); }
@@ -94,10 +94,10 @@ private:
   void happen(event what);
   void on_fault(std::size_t index, bool on);
   void look_for_trouble();
-  /// Since when the plan of faults leaves the run alone; the end of time while it does not.
+  /// Returns since when the plan of faults leaves the run alone; the end of time while it does not.
   virtual_time quiet_since() const;
   void complain(std::string what) { broken_ = broken_.value_or(std::move(what)); }
-  /// Which outlives its actors.
+  /// Returns this object, which outlives its actors.
   std::shared_ptr<transport> shared_transport() { return {std::shared_ptr<transport>{}, this}; }
   const fault* endless_fault() const;
   std::optional<rank> lost_master() const;
@@ -111,7 +111,7 @@ private:
   std::shared_ptr<fault_count> count_ = std::make_shared<fault_count>();
   std::shared_ptr<const faulty_surroundings> faulty_;
   sink_table sinks_;
-  std::map<life, std::vector<frame>> early_; // for lives of which the sender's process has heard before their own
+  std::map<life, std::vector<frame>> early_; // frames for lives that the sender's process knows before their own does
   std::vector<std::shared_ptr<compute::model>> models_; // one on each device: gradients happen one after the other
 
   virtual_time now_{};
@@ -123,8 +123,8 @@ private:
   std::uint64_t happened_ = 0;
   standstill standstill_{run_->participants()};
   bool interrupted_ = false;
-  virtual_time last_switch_{};       // of a fault
-  int passing_faults_ = 0;           // that are on, and will end
+  virtual_time last_switch_{};       // time of the last switch of a fault
+  int passing_faults_ = 0;           // number of faults that are on, and will end
   std::vector<std::size_t> endless_; // faults that are on, by index
   auditor auditor_;
   cost_meter meter_;
@@ -137,8 +137,8 @@ private:
   caf::actor client_, injector_, node_;
   std::optional<run_summary> summary_;
   std::optional<run_failed> failure_;
-  std::optional<std::string> broken_;            // a promise of processes
-  std::optional<simulated_processes> processes_; // before the actor system ends
+  std::optional<std::string> broken_;            // a broken promise of processes
+  std::optional<simulated_processes> processes_; // ends before the actor system
 };
 
 } // namespace gossamer::actors::detail

@@ -12,7 +12,7 @@ network_entry hosts_network();
 /// The same link between any two nodes.
 std::shared_ptr<const network> uniform_network(const link_quality& everywhere);
 
-/// What a link's parameters are called and in what range they are, with these defaults.
+/// The names and ranges of a link's parameters, with these defaults.
 std::vector<parameter> link_parameters(std::string latency, std::string bandwidth, std::string jitter);
 
 } // namespace gossamer::actors::detail

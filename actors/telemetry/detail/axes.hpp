@@ -17,18 +17,18 @@ inline constexpr double left = 64, right = 696, top = 56, bottom = 360;
 
 inline constexpr auto ink = "#374151";
 
-/// The look of curve i: colours that most colour-blind people can tell apart, and dashes when they begin again.
+/// The look of curve i: colours that most colour-blind people can tell apart; dashes once the colours repeat.
 std::string_view colour_of(std::size_t i);
 std::string_view dash_of(std::size_t i);
 
 /// Maps values onto pixels.
 class axis {
 public:
-  /// Begins and ends with round numbers, unless it shall end exactly with the data.
+  /// Begins and ends with round numbers. The exception is `exact_end`: it then ends with the data.
   static axis linear(double smallest, double largest, double from_pixel, double to_pixel, bool exact_end = false);
   /// Begins and ends with 1, 2 or 5 times a power of ten. Requires 0 < smallest <= largest.
   static axis logarithmic(double smallest, double largest, double from_pixel, double to_pixel);
-  /// Upwards, of losses: logarithmic if they span more than a decade, else from 0.
+  /// An upward axis for losses: logarithmic if they span more than a decade, else from 0.
   static axis of_losses(double smallest, double largest);
 
   double pixel(double value) const;
@@ -43,7 +43,7 @@ private:
   std::vector<double> ticks_;
 };
 
-/// Of the finite ones among some numbers.
+/// The range of the finite values among some numbers.
 struct range {
   double smallest = std::numeric_limits<double>::infinity(), largest = -smallest;
 
@@ -60,11 +60,11 @@ struct point {
   double x, y;
 };
 
-/// The beginning of a picture, with its title in the left upper corner; "</svg>\n" ends it.
+/// The beginning of a picture, with its title in the upper left corner; "</svg>\n" ends it.
 std::string open_picture(double picture_height, std::string_view title);
-/// Any text; what XML does not take is escaped or replaced.
+/// Draws any text; characters that XML does not allow are escaped or replaced.
 std::string text(double x, double y, std::string_view anchor, std::string_view colour, std::string_view content);
-/// Leaves out points that are not finite.
+/// Draws a curve without the points that are not finite.
 std::string curve(std::span<const point> points, const axis& x, const axis& y, std::string_view colour,
                   std::string_view dash);
 std::string vertical_ticks(const axis& y, double at, std::string_view anchor, std::string_view colour, bool grid);

@@ -4,7 +4,7 @@
 
 namespace gossamer::apps {
 
-/// What becomes of one claim.
+/// Verdict on one claim.
 struct judged_shape {
   std::string claim;
   verdict found;
@@ -12,12 +12,12 @@ struct judged_shape {
 
 std::vector<judged_shape> judge(const reproduction& r, const findings& f);
 
-/// A section of a page: what the paper shows, the tables with the printed numbers beside ours, the pictures, and which
-/// claims hold. @param pictures their paths as seen from the page
+/// Returns a section of a page: the result of the paper, the tables with the printed numbers beside ours, the pictures,
+/// and the claims that hold. @param pictures their paths as seen from the page
 std::string markdown(const reproduction& r, const findings& f, const std::vector<std::string>& pictures);
-/// A line for each method, setting, measure and seed.
+/// Returns a line for each method, setting, measure and seed.
 std::string csv(const findings& f);
-/// One for each of `r.pictures`.
+/// Returns a picture for each of `r.pictures`.
 std::vector<std::string> svgs(const reproduction& r, const findings& f);
 
 } // namespace gossamer::apps

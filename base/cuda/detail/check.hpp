@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
-// For the sources under */cuda/ only: the one place where codes of the CUDA runtime become errors.
+// Turns codes of the CUDA runtime into errors, in this one place. Only sources under */cuda/ include this header.
 namespace gossamer::cuda::detail {
 
 /// @param doing what was tried, e.g. "creating a stream on cuda:0"
 error translated(cudaError_t code, std::string_view doing);
 
-/// The driver's part in it: none installed, or too old for this program. Versions as CUDA gives them, e.g. 12020.
+/// The error for a driver that is missing or too old for this program. Versions are in CUDA's form, e.g. 12020.
 error no_usable_driver(int driver_version, int needed_version);
 
 error out_of_memory(std::size_t asked_bytes, std::size_t free_bytes, std::size_t all_bytes, int gpu);

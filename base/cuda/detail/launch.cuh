@@ -8,11 +8,11 @@
 #include <curand_kernel.h>
 #include <functional>
 
-// For the sources under */cuda/ that nvcc compiles (which cannot compile fmt's checked formats: sentences of errors
-// belong into .cpp files): a thread of a GPU, and a queue that launches kernels.
+// A thread of a GPU, and a queue that launches kernels. Only sources under */cuda/ that nvcc compiles include this
+// header. nvcc cannot compile fmt's checked formats, so sentences of errors belong into .cpp files.
 namespace gossamer::cuda {
 
-/// What kernel.hpp asks of a thread, by the GPU's own instructions.
+/// The thread of kernel.hpp, on the instructions of the GPU.
 class device_thread {
 public:
   __device__ explicit device_thread(void* shared) : shared_(shared) {}
@@ -50,7 +50,8 @@ public:
   __device__ std::uint32_t add(std::uint32_t* p, std::uint32_t x) const { return atomicAdd(p, x); }
   __device__ void raise(std::uint32_t* p, std::uint32_t x) const { atomicMax(p, x); }
 
-  /// By cuRAND: the state that `curand_init(key, step, 4 * group)` makes, without the fields that nobody needs here.
+  /// Computed by cuRAND from the state that `curand_init(key, step, 4 * group)` makes, without its fields that are not
+  /// needed here.
   __device__ philox_counter random(philox_key key, std::uint64_t step, std::uint64_t group) const {
     const auto words = curand_Philox4x32_10(make_uint4(static_cast<unsigned>(group), static_cast<unsigned>(group >> 32),
                                                        static_cast<unsigned>(step), static_cast<unsigned>(step >> 32)),
@@ -104,7 +105,7 @@ public:
   void clear(T* from, std::uint64_t size) const {
     cuda::clear(stream_, reinterpret_cast<std::byte*>(from), size * sizeof(T));
   }
-  /// Host memory that copies are fast with.
+  /// Page-locked host memory, with which copies are fast.
   buffer_pool& host_pool() const { return pinned_pool(); }
   void keep(buffer memory) const { stream_.keep(std::move(memory)); }
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// 16 bytes at once, from memory that may begin anywhere and end anywhere.
+// Access to 16 bytes at once, in memory that may begin and end at any address.
 namespace gossamer::cuda {
 
 template <class T>
@@ -15,13 +15,13 @@ struct alignas(4 * sizeof(T) > 16 ? 16 : 4 * sizeof(T)) four {
 
 GOSSAMER_KERNEL inline bool aligned(const void* p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; }
 
-/// Whether elements begin .. begin + count - 1 are all there, and can be taken 16 bytes at once.
+/// True if elements begin .. begin + count - 1 all exist and can be taken 16 bytes at once.
 GOSSAMER_KERNEL inline bool whole_tile(const void* from, std::uint64_t begin, std::uint64_t count, std::uint64_t size) {
   return begin + count <= size && aligned(from);
 }
 
 /// Elements i .. i + 3 of `size`, and 0 behind the last. Requires a multiple of 4.
-/// @param whole known to lie in a `whole_tile`: loads without branches, which do not wait for each other
+/// @param whole true if they lie in a `whole_tile`: loads then have no branches and do not wait for each other
 template <bool whole = false, class T>
 GOSSAMER_KERNEL four<T> load_four(const T* from, std::uint64_t i, std::uint64_t size) {
   if constexpr (whole) {

@@ -8,8 +8,8 @@
 #include <mutex>
 #include <optional>
 
-// The elements of a vec in the memory that a queue's kernels work in: that of a GPU (launch.cuh), or in tests that of
-// the host (tests/support/host_queue.hpp).
+// A vec's elements in the memory that a queue's kernels work in: that of a GPU (launch.cuh), or in tests that of the
+// host (tests/support/host_queue.hpp).
 namespace gossamer::cuda {
 
 /// y += a x, or y = a x.
@@ -46,18 +46,18 @@ using scale_elements = scaled_elements<false>;
 template <class Queue>
 class queue_vec final : public device_vec {
 public:
-  /// Unspecified elements.
+  /// Leaves the elements unspecified.
   queue_vec(std::shared_ptr<Queue> queue, std::size_t size)
       : queue_(std::move(queue)), size_(size), memory_(queue_->template array<float>(size)) {}
 
-  /// v's elements, if they are in such memory.
+  /// Returns v's elements; null if they are in other memory.
   static std::shared_ptr<queue_vec> of(const vec& v) { return std::dynamic_pointer_cast<queue_vec>(v.remote()); }
-  /// The queue whose elements v's are; null when they are in no such memory.
+  /// Returns the queue of v's elements; null if they are in other memory.
   static std::shared_ptr<Queue> queue_of(const vec& v) {
     const auto here = of(v);
     return here ? here->queue_ : nullptr;
   }
-  /// v's elements, brought there unless they are.
+  /// Returns v's elements in the memory of that queue; copies them there if they are elsewhere.
   static std::shared_ptr<queue_vec> in(const std::shared_ptr<Queue>& queue, const vec& v) {
     if (auto here = of(v); here && here->queue_->same_memory(*queue))
       return here;
@@ -69,7 +69,8 @@ public:
     return result;
   }
 
-  /// v's elements for kernels on that queue that change them: brought to it, and copied while others share them.
+  /// Returns v's elements for kernels on that queue that change them. Copies elements that another queue or the host
+  /// holds, or that other vectors share.
   static std::span<float> owned(const std::shared_ptr<Queue>& queue, vec& v) {
     auto* here = dynamic_cast<queue_vec*>(v.remote().get());
     if (here == nullptr || here->queue_ != queue || v.remote().use_count() > 1) {
@@ -77,25 +78,25 @@ public:
       here = copy.get();
       v = vec{std::move(copy)};
     }
-    std::atomic_thread_fence(std::memory_order_acquire); // what others did before they let go of it
+    std::atomic_thread_fence(std::memory_order_acquire); // sees the writes of former owners before they let go
     return here->mutate();
   }
-  /// Calls work(v's elements), which queues kernels that read them, brought there unless they are.
+  /// Calls work(v's elements), which queues kernels that read them. Copies elements that are elsewhere.
   template <class Work>
   static void lend(const std::shared_ptr<Queue>& queue, const vec& v, Work work) {
     const auto here = in(queue, v);
     work(here->readable_by(*queue));
-    here->queue_->follow(*queue); // before it may give the memory to others
+    here->queue_->follow(*queue); // these kernels end before it gives the memory to others
   }
 
   Queue& queue() const noexcept { return *queue_; }
   std::span<const float> elements() const noexcept { return {memory_.data(), size_}; }
-  /// For kernels on this queue, by the single owner.
+  /// Returns the elements for kernels on this queue. Requires a single owner.
   std::span<float> mutate() {
     forget_copy();
     return {memory_.data(), size_};
   }
-  /// For kernels on `reader`; whoever asks keeps the elements until these are done.
+  /// Returns the elements for kernels on `reader`. The caller keeps the elements until these are done.
   std::span<const float> readable_by(const Queue& reader) const {
     reader.follow(*queue_);
     return elements();
@@ -127,7 +128,7 @@ public:
     });
   }
 
-  /// a v there; v may be anywhere.
+  /// Returns a v in the memory of that queue; v may be anywhere.
   static std::shared_ptr<queue_vec> product(const std::shared_ptr<Queue>& queue, float a, const vec& v) {
     auto result = std::make_shared<queue_vec>(queue, v.size());
     auto* to = result->memory_.data();

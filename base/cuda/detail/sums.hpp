@@ -6,7 +6,7 @@
 // Sums in double precision, in the one order of base/vec.hpp.
 namespace gossamer::cuda {
 
-/// What is summed.
+/// The terms of a sum.
 struct squares {
   using source = float;
   GOSSAMER_HD static double term(float x) noexcept { return static_cast<double>(x) * static_cast<double>(x); }
@@ -30,7 +30,7 @@ struct sum_blocks {
 
   const typename Terms::source* v;
   std::uint64_t size, row;
-  double* sums; ///< of each block of each row; 0 where the last row has none
+  double* sums; ///< a sum for each block of each row; 0 where the last row has none
 
   template <class Thread>
   GOSSAMER_KERNEL void operator()(Thread& t) const {
@@ -78,7 +78,7 @@ private:
   }
 };
 
-/// The sum of each row: that of its blocks, and of these sums in turn.
+/// Sums each row: first its blocks, and then the sums of the blocks in the same way.
 template <class Terms, class Queue>
 typename Queue::template array_of<double> sum_rows(Queue& q, const typename Terms::source* from, std::uint64_t size,
                                                    std::uint64_t row) {

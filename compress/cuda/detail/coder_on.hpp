@@ -11,8 +11,8 @@ namespace gossamer::compress::cuda {
 
 using gossamer::cuda::queue_vec;
 
-/// The elements of a vector that is still a packet. They are added where the sum is, without being written down
-/// anywhere else; other arithmetic with them is done on the queue.
+/// Elements of a vector that is still a packet. A sum decodes them as it adds them, without a copy; the queue does
+/// other arithmetic with them.
 template <class Queue>
 class packed_elements final : public remote_elements {
 public:
@@ -56,12 +56,12 @@ private:
   mutable std::optional<vec> decoded_;
 };
 
-/// A coder of vectors in the memory of such queues, and of all others.
+/// A coder of vectors in the memory of such queues, and of all other vectors.
 template <class Queue>
 class coder_on final : public coder {
 public:
-  /// @param queue of the vectors that it places; does arithmetic with decoded ones where no other operand is on a
-  ///        device
+  /// @param queue holds the vectors that this coder places, and does arithmetic with decoded ones if no other operand
+  ///        is on a device
   explicit coder_on(std::shared_ptr<Queue> queue) : queue_(std::move(queue)) {}
 
   packet encode(const codec& c, const vec& v, const random_stream& random, std::uint64_t step) const override {

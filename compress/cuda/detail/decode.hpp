@@ -12,13 +12,13 @@ class decoder {
 public:
   decoder(Queue& queue, const packet& p, float a, std::span<float> y) : q_(queue), p_(p), a_(a), y_(y) {}
 
-  /// @param contents of the packet
+  /// @param contents contents of the packet
   /// @error errc::bad_packet before y is changed
   void run(const detail::packet_contents& contents) {
     std::visit([&](const auto& c) { add(c); }, contents.what);
   }
 
-  /// By the processor, where there is no other way.
+  /// Decodes on the processor, for packets that no kernel reads.
   void add_decoded() {
     const vec x = decode(p_);
     if (x.empty())
@@ -74,7 +74,7 @@ private:
     q_.keep(p_.payload);
   }
 
-  /// @error errc::bad_packet as the processor says it
+  /// @error errc::bad_packet as on the processor
   void check(const float* values, const std::uint32_t* places, std::uint64_t count, int bits) {
     const auto faults = q_.template zeros<sparse_faults>(1);
     q_.launch(warps_for(count, 1), check_sparse{values, places, count, p_.elements, bits, faults.data()});

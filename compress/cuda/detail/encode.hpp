@@ -12,8 +12,8 @@
 
 #include <cstring>
 
-// The steps of encoding, over a queue of kernels and copies: that of a GPU (base/cuda/detail/launch.cuh), or in tests
-// one that runs everything on the processor.
+// The steps of encoding, over a queue of kernels and copies: that of a GPU (base/cuda/detail/launch.cuh), or in tests a
+// queue that runs everything on the processor.
 namespace gossamer::compress::cuda {
 
 using gossamer::cuda::magnitudes;
@@ -88,7 +88,7 @@ private:
   packet encode(const detail::shared_choice& c) {
     const auto kept = on_host_.select(v_.size(), random_, step_);
     const auto size = kept.size();
-    if (c.looks_at_all) // the scale is of no interest, but it finds what is not finite
+    if (c.looks_at_all) // only to find elements that are not finite
       scales({.what = scale_rule::kind::range, .bits = 1}, v_.size(), 2);
     const auto values = q_.template array<float>(size);
     if (size > 0)
@@ -140,7 +140,7 @@ private:
     q_.launch(tiles, write_kept{v_.data(), marks.data(), words, state.data(), of_tile.data(), values, places});
   }
 
-  /// The numbers that a payload begins with, `count` of them.
+  /// Returns the `count` numbers that a payload begins with.
   array<float> scales(const scale_rule& rule, std::uint64_t row, std::uint64_t count) {
     const auto rows = shares(v_.size(), row);
     auto numbers = q_.template array<float>(count);
@@ -169,8 +169,8 @@ private:
     p.payload.truncate(whole_bytes(bits));
   }
 
-  /// Waits for all that was queued. @returns whether some number of the payload is not 0
-  /// @error errc::diverged when v is not finite, as the processor says it
+  /// Waits for all queued work. @returns whether some number of the payload is not 0
+  /// @error errc::diverged when v is not finite, as on the processor
   std::uint32_t finish() {
     auto memory = q_.host_pool().allocate(sizeof(findings));
     q_.download(memory.bytes(), reinterpret_cast<const std::byte*>(found_.data()));
@@ -195,8 +195,8 @@ private:
   array<findings> found_;
 };
 
-/// The packet of a vector that the queue's kernels can read.
-/// @param form of the codec
+/// Returns the packet of a vector that the queue's kernels can read.
+/// @param form form of the codec's packets
 template <class Queue>
 packet encode(Queue& queue, const codec& c, const detail::packet_form& form, std::span<const float> v,
               const random_stream& random, std::uint64_t step) {

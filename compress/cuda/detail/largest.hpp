@@ -3,21 +3,21 @@
 #include "gossamer/compress/cuda/detail/reductions.hpp"
 #include "gossamer/compress/cuda/detail/sign_codes.hpp"
 
-// The k elements of largest magnitude, those of lower index first among equals. Nothing is sorted: the magnitude of the
+// The k elements of largest magnitude; lower indices come first among equals. Nothing is sorted: the magnitude of the
 // k-th is found digit by digit, from counts. v is read twice as a whole, once for the counts of the first digit and
-// once to mark those that may be among the k; what follows looks at these few only.
+// once to mark elements that may be among the k; later passes look at these few only.
 namespace gossamer::compress::cuda {
 
-/// The bits of a float without its sign, which order as the magnitudes do, are three digits of 11, 10 and 10 bits.
+/// The bits of a float without its sign, in the order of the magnitudes: three digits of 11, 10 and 10 bits.
 GOSSAMER_HD constexpr std::uint32_t magnitude_bits(float x) noexcept {
   return std::bit_cast<std::uint32_t>(x) & 0x7FFFFFFFu;
 }
 inline constexpr unsigned first_shift = 20, second_shift = 10, first_digits = 2048, later_digits = 1024;
 
-/// How far the magnitude of the k-th is known.
+/// State of the search for the magnitude of the k-th.
 struct largest_state {
   std::uint32_t prefix = 0; ///< its digits so far
-  std::uint32_t wanted = 0; ///< how many of those with these digits are among the k
+  std::uint32_t wanted = 0; ///< number of elements with these digits that are among the k
 };
 
 struct count_first_digits {
@@ -86,7 +86,8 @@ struct pick_digit {
   }
 };
 
-/// Bits for `pack_bits`: 1 where the first digit is that of the k-th or above. Counts the second digits of the former.
+/// Bits for `pack_bits`: 1 where the first digit is that of the k-th or above. Counts the second digits of elements
+/// whose first digit is that of the k-th.
 struct candidates {
   const float* v;
   const largest_state* state;
@@ -140,7 +141,7 @@ struct count_last_digits {
   }
 };
 
-/// How many of a run of elements lie above the k-th, and how many equal it.
+/// Number of elements of a run above the k-th, and number of those equal to it.
 struct above_and_equal {
   std::uint32_t above = 0, equal = 0;
 
@@ -153,7 +154,7 @@ struct above_and_equal {
   }
 };
 
-/// Words of marks that one warp takes at once.
+/// Words of marks that a warp takes at once.
 inline constexpr std::uint64_t mark_tile = 512;
 
 struct count_kept {
@@ -182,7 +183,8 @@ struct count_kept {
   }
 };
 
-/// Replaces the counts of tiles by those of all tiles before. One block, of which each thread takes a run of tiles.
+/// Replaces the count of each tile by the sum of all counts before it. One block, of which each thread takes a run of
+/// tiles.
 struct add_up_tiles {
   static constexpr const char* name = "add_up_tiles";
   struct shared {
@@ -220,7 +222,7 @@ struct add_up_tiles {
   }
 };
 
-/// Values and places of what is kept, in order.
+/// Writes the values and places of the elements that are kept, in order.
 struct write_kept {
   static constexpr const char* name = "write_kept";
   struct shared {};
@@ -243,14 +245,14 @@ struct write_kept {
   }
 
 private:
-  /// One word a lane. @param before the counts of all words before those of the warp. @returns those behind them
+  /// Writes one word a lane. @param before counts of all words before those of the warp @returns the counts behind them
   template <class Thread>
   GOSSAMER_KERNEL above_and_equal write_words(Thread& t, std::uint64_t w, above_and_equal before) const {
     const auto threshold = state->prefix, equals = state->wanted;
     const auto word = w < words ? marks[w] : 0;
     above_and_equal mine;
     for_each_mark(word, 32 * w, [&](std::uint64_t i) { mine.count(magnitude_bits(v[i]), threshold); });
-    auto through = mine; // of this lane and all before
+    auto through = mine; // counts of this lane and all before it
     for (unsigned n = 1; n < warp_size; n *= 2) {
       const above_and_equal below{t.up(through.above, n), t.up(through.equal, n)};
       if (t.lane() >= n)
@@ -266,7 +268,7 @@ private:
       }
       seen.count(m, threshold);
     });
-    const auto all = through; // the last lane's, which all need
+    const auto all = through; // the last lane's counts, which all lanes need
     return before + above_and_equal{t.from_last(all.above), t.from_last(all.equal)};
   }
 };

@@ -12,7 +12,8 @@ namespace gossamer::compress::cuda {
 using detail::level_form;
 using detail::level_grid;
 
-/// The code of one element: rounded up when u < the fraction, u = (word >> 8) * 2^-24. As level_kernels.cpp.
+/// Code of one element: rounded up when u < the fraction, u = (word >> 8) * 2^-24. Same arithmetic as
+/// level_kernels.cpp.
 GOSSAMER_HD inline std::uint32_t level_code(const level_grid& grid, int bits, float x, std::uint32_t word) noexcept {
   const float y = (grid.exact_ends ? x - grid.middle : x) * grid.inverse + grid.offset;
   const float f = std::floor(y);
@@ -26,7 +27,7 @@ GOSSAMER_HD inline std::uint32_t level_code(const level_grid& grid, int bits, fl
   return static_cast<std::uint32_t>(static_cast<std::int32_t>(k)) & ((1u << bits) - 1);
 }
 
-/// What a code stands for.
+/// Value of a code.
 GOSSAMER_HD inline float level_value(const level_grid& grid, int bits, std::uint32_t code) noexcept {
   const auto sign = grid.bottom < 0 ? std::int32_t{1} << (bits - 1) : 0;
   const auto k = static_cast<float>((static_cast<std::int32_t>(code) ^ sign) - sign);
@@ -64,7 +65,8 @@ struct eight_codes {
       codes[j] = static_cast<std::uint32_t>((j < 4 ? low : upper) >> (j % 4 * bits)) & mask;
   }
 
-  /// Their `bits` bytes; whole words where that is possible. `to` is as aligned as `bits` is a multiple of 4.
+  /// Stores the `bits` bytes of the codes, in whole words where possible. `to` is as aligned as `bits` is a multiple of
+  /// 4.
   GOSSAMER_HD void store(int bits, unsigned char* to) const noexcept {
     if (bits % 4 == 0) {
       GOSSAMER_UNROLL
@@ -94,7 +96,7 @@ struct eight_codes {
   }
 };
 
-/// What one warp takes at once: 32 times eight elements, whose codes are 2 * bits times 16 bytes.
+/// Elements that a warp takes at once: 32 times eight, whose codes are 2 * bits times 16 bytes.
 inline constexpr std::uint64_t level_tile = 8 * warp_size;
 
 /// Bytes of codes that the kernels write and read: whole tiles.
@@ -116,7 +118,7 @@ public:
     return grid_;
   }
 
-  /// Goes to element i. @returns whether the next so many share its row, so that `present` has the levels of all
+  /// Goes to element i. @returns whether the next `count` elements share its row, so that `present` holds their levels
   GOSSAMER_KERNEL bool share_row(std::uint64_t i, std::uint64_t count) {
     at(i);
     return i + count <= end_;
@@ -130,7 +132,7 @@ private:
   std::uint64_t end_ = 0;
 };
 
-/// Where the warps of a block assemble the bytes of a tile, so that they reach memory 16 at a time.
+/// Shared memory in which the warps of a block assemble the bytes of a tile, so that they reach memory 16 at a time.
 struct tile_bytes {
   struct alignas(16) warp_bytes {
     unsigned char bytes[16 * warp_size];
@@ -151,10 +153,10 @@ struct pack_levels {
   using shared = tile_bytes;
 
   level_form form;
-  const float* numbers; ///< as the payload begins
+  const float* numbers; ///< the numbers at the start of the payload
   const float* v;
   std::uint64_t size;
-  bool nearest; ///< no random numbers: to the nearest level
+  bool nearest; ///< rounds to the nearest level, without random numbers
   philox_key key;
   std::uint64_t step;
   unsigned char* out; ///< `level_bytes`, aligned to 16
@@ -168,7 +170,7 @@ struct pack_levels {
       const auto first = begin + 8 * t.lane();
       const bool whole = whole_tile(v, begin, level_tile, size) && rows.share_row(first, 8);
       const auto codes = whole ? codes_from<true>(t, first, rows) : codes_from<false>(t, first, rows);
-      t.sync_warp(); // the former tile has been read
+      t.sync_warp(); // all lanes have read the former tile
       codes.store(form.bits, tile.bytes + bits * t.lane());
       t.sync_warp();
       copy_tile(t, bits, tile.bytes, out + begin / 8 * bits);
@@ -214,7 +216,7 @@ struct add_levels {
     auto& tile = t.template shared<shared>().of_warp[t.thread() / warp_size];
     rows_of_levels rows{form, numbers};
     for (auto begin = level_tile * t.warp(); begin < size; begin += level_tile * t.warps()) {
-      t.sync_warp(); // the former tile has been read
+      t.sync_warp(); // all lanes have read the former tile
       copy_tile(t, bits, codes + begin / 8 * bits, tile.bytes);
       t.sync_warp();
       const auto first = begin + 8 * t.lane();

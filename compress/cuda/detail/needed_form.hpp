@@ -4,7 +4,7 @@
 
 namespace gossamer::compress::cuda {
 
-/// The form of the codec's packets.
+/// Returns the form of the codec's packets.
 /// @error errc::usage when it has none; lists the codecs that have one
 std::shared_ptr<const detail::packet_form> needed_form(const codec& c);
 

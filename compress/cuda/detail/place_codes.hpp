@@ -11,7 +11,7 @@ constexpr std::uint64_t place_words(int bits, std::uint64_t count) noexcept {
   return (count * static_cast<unsigned>(bits) + 31) / 32;
 }
 
-/// One thread a word: it takes from the places whatever bits fall into it.
+/// Packs one word a thread: the bits of all places that fall into it.
 struct pack_places {
   static constexpr const char* name = "pack_places";
   struct shared {};
@@ -44,9 +44,9 @@ GOSSAMER_HD inline std::uint32_t place_at(const std::uint32_t* words, int bits, 
   return static_cast<std::uint32_t>((low | high << 32) >> begin % 32 & ((std::uint64_t{1} << bits) - 1));
 }
 
-/// What is wrong with places and values that came from somebody else.
+/// Faults in places and values that a peer sent.
 struct sparse_faults {
-  std::uint32_t places = 0, values = 0; ///< 1 when there is one out of order or range, or not finite
+  std::uint32_t places = 0, values = 0; ///< 1 when a place is out of order or range, or a value not finite
 };
 
 struct check_sparse {
@@ -54,7 +54,7 @@ struct check_sparse {
   struct shared {};
 
   const float* values;
-  const std::uint32_t* places; ///< packed; none when they are drawn again
+  const std::uint32_t* places; ///< packed; null when the places are drawn again
   std::uint64_t count, elements;
   int bits;
   sparse_faults* faults;
@@ -73,7 +73,7 @@ struct check_sparse {
   }
 };
 
-/// y += factor * values at their places, which have been checked.
+/// y += factor * values at their places. Requires checked places.
 struct add_places {
   static constexpr const char* name = "add_places";
   struct shared {};

@@ -6,8 +6,9 @@
 
 #include <bit>
 
-// What encoders need to know of all elements before they can write the first, beside sums (base/cuda/detail/sums.hpp):
-// the least and the greatest of each row. Rows are runs of `row` elements, of which the last may be shorter.
+// Reductions over all elements that encoders need before they can write the first, beside sums
+// (base/cuda/detail/sums.hpp): the least and the greatest of each row. Rows are runs of `row` elements, of which the
+// last may be shorter.
 namespace gossamer::compress::cuda {
 
 /// Bits of a float in the order of floats: -NaN < -infinity < ... < -0 < 0 < ... < infinity < NaN.
@@ -28,14 +29,14 @@ GOSSAMER_HD constexpr bool is_finite(float x) noexcept {
 struct row_ends {
   std::uint32_t greatest, least_complement;
 
-  /// 0 always as +0.
+  /// Least and greatest element; 0 always as +0.
   GOSSAMER_HD detail::value_range range() const noexcept {
     return {from_ordered(~least_complement) + 0.0f, from_ordered(greatest) + 0.0f};
   }
 };
 
-/// Raises the ends of each row. Rows are cut into pieces, which warps take in turn; where they stay in one row they
-/// write once.
+/// Raises the ends of each row. Rows are cut into pieces, which warps take in turn; a warp whose pieces are in one row
+/// writes once.
 struct find_ranges {
   static constexpr const char* name = "find_ranges";
   static constexpr std::uint64_t piece = 4096;
@@ -43,7 +44,7 @@ struct find_ranges {
 
   const float* v;
   std::uint64_t size, row;
-  row_ends* ends; ///< of each row; 0 at first
+  row_ends* ends; ///< one entry for each row; 0 at first
 
   static constexpr std::uint64_t pieces_of(std::uint64_t elements, std::uint64_t row) {
     return (elements + row - 1) / row * ((row + piece - 1) / piece);
@@ -104,7 +105,7 @@ private:
       found.greatest = greatest > found.greatest ? greatest : found.greatest;
       found.least_complement = least > found.least_complement ? least : found.least_complement;
     }
-    if (t.lane() == 0 && (found.greatest | found.least_complement) != 0) { // else it has seen nothing
+    if (t.lane() == 0 && (found.greatest | found.least_complement) != 0) { // otherwise the warp has seen no element
       t.raise(&out.greatest, found.greatest);
       t.raise(&out.least_complement, found.least_complement);
     }

@@ -14,7 +14,7 @@ GOSSAMER_HD inline float norm_from(double sum_of_squares) noexcept {
   return static_cast<float>(norm < most ? norm : most);
 }
 
-/// What kernels tell the encoder.
+/// Findings that kernels report to the encoder.
 struct findings {
   std::uint32_t not_finite = 0; ///< 1 when there is NaN or infinity
   std::uint32_t not_zero = 0;   ///< 1 when some number of the payload is not 0
@@ -27,8 +27,8 @@ struct write_scales {
 
   scale_rule rule;
   std::uint64_t size, rows;
-  const row_ends* ends; ///< where the rule needs them
-  const double* sums;   ///< likewise
+  const row_ends* ends; ///< empty unless the rule needs them
+  const double* sums;   ///< empty unless the rule needs them
   float* numbers;
   findings* found;
 

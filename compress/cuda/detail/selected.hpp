@@ -4,21 +4,21 @@
 #include "gossamer/compress/cuda/detail/reductions.hpp"
 #include "gossamer/compress/cuda/detail/scales.hpp"
 
-// Some of the elements as they are or times a factor: ranges that all workers draw alike.
+// Some elements of a vector, times a factor: ranges that all workers draw alike.
 namespace gossamer::compress::cuda {
 
-/// Consecutive elements of the vector that are consecutive values of the payload; it ends where the next begins.
+/// Consecutive elements of the vector that are consecutive values of the payload. A range ends where the next begins.
 struct copied_range {
   std::uint64_t element, value;
 };
 
-/// The elements that values belong to, asked for in order.
+/// Finds the element of each value. Values are asked for in order.
 class range_walk {
 public:
-  /// @param first value to be asked for
+  /// @param first value that is asked for first
   GOSSAMER_KERNEL range_walk(const copied_range* ranges, std::uint64_t count, std::uint64_t first) : count_(count) {
     ranges_ = ranges;
-    std::uint64_t low = 0, high = count; // the last range that begins at or before it
+    std::uint64_t low = 0, high = count; // the last range that begins at or before `first`
     while (high - low > 1) {
       const auto middle = (low + high) / 2;
       (ranges[middle].value <= first ? low : high) = middle;
@@ -37,17 +37,17 @@ private:
   std::uint64_t count_, at_;
 };
 
-/// values = factor * what is kept of v, of at most this magnitude.
+/// values = factor * kept elements of v, clamped to the magnitude `most`.
 struct gather_ranges {
   static constexpr const char* name = "gather_ranges";
   struct shared {};
 
   const float* v;
   const copied_range* ranges;
-  std::uint64_t count, size; ///< of ranges and of values
+  std::uint64_t count, size; ///< number of ranges, and of values
   float factor, most;
   float* values;
-  findings* found; ///< or null
+  findings* found; ///< may be null
 
   template <class Thread>
   GOSSAMER_KERNEL void operator()(Thread& t) const {
@@ -67,7 +67,7 @@ struct gather_ranges {
   }
 };
 
-/// y += factor * values at the elements that they belong to.
+/// y += factor * values at their elements.
 struct add_ranges {
   static constexpr const char* name = "add_ranges";
   struct shared {};
@@ -89,7 +89,7 @@ struct add_ranges {
   }
 };
 
-/// What a linear codec keeps, for kernels of a queue.
+/// The selection of a linear codec, for kernels of a queue.
 template <class Queue>
 class kept_elements {
 public:

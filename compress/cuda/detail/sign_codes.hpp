@@ -11,7 +11,7 @@
 
 namespace gossamer::compress::cuda {
 
-/// What one warp takes at once: 512 elements, whose bits are 16 words.
+/// Elements that a warp takes at once: 512, whose bits are 16 words.
 inline constexpr std::uint64_t sign_tile = 16 * warp_size;
 
 /// 32-bit words that the kernels write and read: whole tiles.
@@ -27,7 +27,7 @@ GOSSAMER_HD constexpr std::uint32_t spread(std::uint32_t byte) noexcept {
   return (x | x << 3) & 0x11111111u;
 }
 
-/// Word j of four: bit 4 m + c of it is bit 8 j + m of ballot c.
+/// Returns word j of four: bit 4 m + c of it is bit 8 j + m of ballot c.
 GOSSAMER_HD constexpr std::uint32_t interleave(const std::uint32_t* ballots, unsigned j) noexcept {
   std::uint32_t word = 0;
   GOSSAMER_UNROLL
@@ -65,7 +65,7 @@ struct signs_of {
 /// Bit 1 with probability 1/2 + 1/2 v_i / norm.
 struct random_signs {
   const float* v;
-  const float* norms; ///< of each row
+  const float* norms; ///< one for each row
   std::uint64_t row;
   philox_key key;
   std::uint64_t step;
@@ -123,7 +123,7 @@ struct pack_bits {
 
   Source source;
   std::uint64_t size;
-  std::uint32_t* words; ///< `sign_tile_words`, or as many as there are elements for when `exact`
+  std::uint32_t* words; ///< `sign_tile_words`, or exactly the words of the elements if `exact`
   bool exact;
   findings* found;
 
@@ -173,7 +173,7 @@ struct add_sign_bits {
   struct shared {};
 
   const std::uint32_t* words;
-  const float* magnitudes; ///< of each row, or none: 1
+  const float* magnitudes; ///< one for each row; null: 1
   std::uint64_t row;
   float factor;
   float* y;
@@ -201,7 +201,7 @@ struct merge_words {
   struct shared {};
 
   const std::uint32_t *received, *local, *transient;
-  std::uint64_t size; ///< 32-bit words
+  std::uint64_t size; ///< number of 32-bit words
   std::uint32_t* out; ///< may be any of the operands
 
   template <class Thread>

@@ -11,13 +11,13 @@ namespace gossamer::compute::cuda {
 /// handle nor workspace: each stream has its own here ("Results Reproducibility" in the documentation of cuBLAS).
 class blas {
 public:
-  /// Requires that the stream's GPU is the present one. @error errc::device when cuBLAS refuses
+  /// Requires that the stream's GPU is the current one. @error errc::device when cuBLAS refuses
   explicit blas(const gossamer::cuda::stream& s);
   blas(blas&& other) noexcept;
   blas& operator=(blas&&) = delete;
   ~blas();
 
-  /// As products.hpp says.
+  /// The product that products.hpp defines.
   void gemm(transposed a, transposed b, int m, int n, int k, const float* a_values, int lda, const float* b_values,
             int ldb, float beta, float* c_values, int ldc) const;
 

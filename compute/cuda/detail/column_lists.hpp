@@ -8,8 +8,8 @@
 
 namespace gossamer::compute::cuda {
 
-/// A sparse batch by its columns: for each that has entries, these in the order of the batch. So a GPU can sum over the
-/// samples column by column, where adding sample by sample would need atomics in an order of chance.
+/// A sparse batch by its columns: each column with its entries in the order of the batch. So a GPU can sum over the
+/// samples column by column. Adding sample by sample would need atomics, whose order is random.
 ///
 /// Cost: linear in the batch's entries; no heap memory once the largest batch was seen. Columns are in the order in
 /// which they first occur.
@@ -42,8 +42,8 @@ public:
   }
 
   std::vector<std::uint32_t> columns;
-  std::vector<std::uint32_t> begins; ///< of each column's entries; one more at the end
-  std::vector<std::uint32_t> rows;   ///< of each entry, the place of its sample in the batch
+  std::vector<std::uint32_t> begins; ///< the first entry of each column; one more at the end
+  std::vector<std::uint32_t> rows;   ///< for each entry the place of its sample in the batch
   std::vector<float> values;
 
 private:
@@ -58,7 +58,7 @@ private:
     ++begins[place_[column] + 1];
   }
 
-  std::vector<std::uint32_t> place_; ///< of each feature's column among `columns`
+  std::vector<std::uint32_t> place_; ///< for each feature the place of its column among `columns`
   std::vector<std::uint32_t> next_;
 };
 

@@ -22,7 +22,7 @@ using compute::detail::neural_network;
 /// (base/cuda/detail/launch.cuh) that can also multiply (products.hpp), and
 ///
 ///     another()    an engine of the same GPU that works at the same time
-///     beside()     a queue of the same GPU that does so, for what callers compute with gradients
+///     beside()     a queue of the same GPU that works at the same time, for computations of callers with gradients
 ///
 /// Tests run the same steps on the processor (tests/support/host_engine.hpp).
 template <class Engine>
@@ -31,7 +31,7 @@ public:
   using data_sets = resident_sets<Engine>;
   using elements = gossamer::cuda::queue_vec<typename Engine::queue>;
 
-  /// @param sets lives as long as the model and its clones
+  /// @param sets must live as long as the model and its clones
   /// @param workspace floats that a chunk may need
   device_network(const neural_network& host, Engine engine, data_sets& sets,
                  std::size_t workspace = std::size_t{1} << 24)
@@ -69,7 +69,7 @@ public:
     const std::span sums = run->gradient->mutate();
     const auto at = enter(*run, samples);
     clear_what_is_only_added_to(sums, samples.data);
-    auto mode = onto::overwrite; // by the first chunk's products
+    auto mode = onto::overwrite; // the first chunk's products overwrite
     for_each_chunk(samples, [&](const chunk& c) {
       forward(at, c, 1 / static_cast<float>(count));
       backward(at, c, sums, mode);
@@ -110,20 +110,20 @@ private:
   using array = growing_array<Engine, T>;
 
   struct device_layer : layer_shape {
-    array<float> values; ///< of a chunk: chunk x outputs
+    array<float> values; ///< of one chunk: chunk x outputs
     array<float> errors; ///< d loss / d z; the last layer's replace its values
   };
-  /// Samples that are worked off at a time.
+  /// Samples that are computed together.
   struct chunk {
     batch samples;
     const resident_data<Engine>& data;
-    const std::uint32_t* indices; ///< on the GPU, as are the verdicts
+    const std::uint32_t* indices; ///< on the GPU, like the verdicts
     verdict* verdicts;
 
     std::size_t rows() const { return samples.indices.size(); }
   };
-  /// A computation that is under way, and what it must not lose meanwhile. Memory of the host is such that copies from
-  /// a GPU are fast with.
+  /// A computation under way, and the memory that it needs until it ends. The memory of the host is page-locked, so
+  /// copies from a GPU are fast.
   struct call {
     call(device_network& m, const vec& point, std::size_t samples)
         : owner(m), x(elements::in(m.home_of(point), point)),
@@ -149,10 +149,10 @@ private:
     std::shared_ptr<elements> x;
     std::shared_ptr<elements> gradient = {};
     buffer verdicts;
-    buffer sums; ///< over the weights, as `neural_network::penalty` asks for them
+    buffer sums; ///< sums over the weights, as `neural_network::penalty` asks for them
   };
 
-  /// Where gradients at x live: beside it.
+  /// Returns the queue of gradients at x: that of x if x is on this GPU.
   std::shared_ptr<typename Engine::queue> home_of(const vec& x) const {
     auto queue = elements::queue_of(x);
     return queue && queue->same_memory(engine_) ? queue : home_;
@@ -162,7 +162,7 @@ private:
     GOSSAMER_ASSERT(!samples.indices.empty(), "a batch has samples");
     GOSSAMER_ASSERT(samples.data.features == layers_.front().inputs,
                     "the data has as many features as the training data");
-    for (const auto i : samples.indices) // a GPU would be lost to the process
+    for (const auto i : samples.indices) // a bad index would make the GPU fail, and the process would lose it
       GOSSAMER_ASSERT(
           i < samples.data.samples
               && (host_.options().last != criterion::cross_entropy || samples.data.label(i) < layers_.back().outputs),
@@ -197,7 +197,7 @@ private:
           {samples.data, samples.indices.subspan(i, std::min(most, count - i))}, data, indices + i, verdicts + i});
   }
 
-  /// Fills the layers' values, the last one's with errors times `share`, and the verdicts.
+  /// Fills the layers' values and the verdicts; the last layer's values become errors times `share`.
   void forward(std::span<const float> x, const chunk& c, float share) {
     const_matrix below{{}, 0, 0};
     for (auto& layer : layers_) {
@@ -231,7 +231,7 @@ private:
       clear(layers_.front().weights_in(gradient).values);
   }
 
-  /// @param mode whether products are added to the gradient or replace it
+  /// @param mode whether the products are added to the gradient or replace it
   void backward(std::span<const float> x, const chunk& c, std::span<float> gradient, onto mode) {
     matrix errors = layer_matrix(layers_.back().values, c, layers_.back());
     const float* values = nullptr;
@@ -301,7 +301,7 @@ private:
     return result;
   }
 
-  /// A thread has an element at a time.
+  /// Runs a kernel with one thread for each element.
   template <class Kernel>
   void run_over(std::size_t size, const Kernel& kernel) {
     engine_.launch(gossamer::cuda::warps_for(size, 1), kernel);
@@ -321,7 +321,7 @@ private:
         [&](const auto& layer) { return ask(gossamer::cuda::magnitudes{}, layer); });
   }
 
-  /// Waits until all is done. The losses are added up in the order of the samples.
+  /// Waits for all work, and adds up the losses in the order of the samples.
   evaluation finish(call& run, bool with_l1) {
     engine_.wait();
     double loss = 0;
@@ -341,7 +341,7 @@ private:
 
   neural_network host_;
   Engine engine_;
-  std::shared_ptr<typename Engine::queue> home_; ///< of gradients at points that are elsewhere
+  std::shared_ptr<typename Engine::queue> home_; ///< the queue of gradients at points that are elsewhere
   data_sets& sets_;
   std::map<const dataset*, std::shared_ptr<const resident_data<Engine>>> seen_;
   std::size_t workspace_;

@@ -5,14 +5,14 @@
 
 namespace gossamer::compute::cuda {
 
-/// Memory of a GPU that is kept from call to call, so that a loop which repeats itself allocates nothing.
+/// Memory of a GPU that is kept from call to call, so that a loop that repeats itself allocates nothing.
 template <class Engine, class T>
 class growing_array {
 public:
-  /// Room for `size` elements: those of the last call, unless there has to be more room than ever.
+  /// Returns room for `size` elements. It holds the elements of the last call unless it has to grow.
   T* of(Engine& e, std::size_t size) {
     if (!memory_ || size > size_) {
-      memory_.reset(); // before the new memory is taken
+      memory_.reset(); // before new memory is allocated
       memory_.emplace(e.template array<T>(size));
       size_ = size;
     }

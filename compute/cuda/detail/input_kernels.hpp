@@ -13,7 +13,7 @@ struct gather_rows {
 
   const float* samples;
   const std::uint32_t* indices;
-  over_elements all; ///< of the rows
+  over_elements all; ///< the elements of the rows
   float* rows;
 
   template <class Thread>
@@ -24,7 +24,7 @@ struct gather_rows {
   }
 };
 
-/// z = A W, where the rows of A are sparse samples. A warp has a sample.
+/// z = A W, where the rows of A are sparse samples. One warp for each sample.
 struct multiply_sparse_rows {
   static constexpr const char* name = "multiply_sparse_rows";
   struct shared {};
@@ -60,7 +60,7 @@ private:
     }
   }
 
-  /// Lanes share the entries, as there are no outputs to share.
+  /// The lanes share the entries, because a single output cannot be shared.
   template <class Thread>
   GOSSAMER_KERNEL void multiply_one_output(Thread& t, std::uint64_t begin, std::uint64_t end, float& out) const {
     float sum = 0;
@@ -72,16 +72,16 @@ private:
   }
 };
 
-/// gradient += A^T errors, where A is given by its columns (column_lists.hpp). A warp has a column, so that no two
-/// write to one row of the gradient and every sum is in the order of the batch.
+/// gradient += A^T errors, where A is given by its columns (column_lists.hpp). One warp for each column, so that no two
+/// warps write to one row of the gradient and every sum is in the order of the batch.
 struct add_sparse_outer_products {
   static constexpr const char* name = "add_sparse_outer_products";
   struct shared {};
 
-  const std::uint32_t* columns; ///< those that have entries
-  const std::uint32_t* begins;  ///< of each, its first entry; one more at the end
+  const std::uint32_t* columns; ///< the columns that have entries
+  const std::uint32_t* begins;  ///< the first entry of each column; one more at the end
   std::uint64_t count;
-  const std::uint32_t* rows; ///< of each entry, the sample's place in the batch
+  const std::uint32_t* rows; ///< for each entry the sample's place in the batch
   const float* values;
   const float* errors;
   std::uint64_t outputs;

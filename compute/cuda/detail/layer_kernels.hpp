@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-// What happens between the matrix products of a network, in one pass over a layer each.
+// Kernels between the matrix products of a network, each in one pass over a layer.
 namespace gossamer::compute::cuda {
 
 using compute::detail::activation;
@@ -16,7 +16,7 @@ struct add_bias_and_activate {
   struct shared {};
 
   float* values;
-  over_elements all; ///< of the values
+  over_elements all; ///< the elements of the values
   const float* bias;
   activation function;
 
@@ -29,8 +29,8 @@ struct add_bias_and_activate {
   }
 };
 
-/// bias gradient += the sums of the columns of the errors. Where `values` are given, the errors are first multiplied by
-/// the derivative of the activation, which its values tell.
+/// bias gradient += the sums of the columns of the errors. If `values` are given, the errors are first multiplied by
+/// the derivative of the activation, computed from its values.
 ///
 /// A block has 32 columns at a time. Its warps add up every so many rows, and then their sums are added up.
 struct damp_and_sum_errors {
@@ -42,11 +42,11 @@ struct damp_and_sum_errors {
 
   float* errors;
   std::uint64_t rows, outputs;
-  const float* values; ///< or nullptr
+  const float* values; ///< may be null
   activation function;
   float* bias_gradient;
 
-  /// A block for 32 columns.
+  /// Pieces of work: one block for 32 columns.
   static constexpr std::uint64_t pieces_of(std::uint64_t outputs) {
     return (outputs + warp_size - 1) / warp_size * most_warps;
   }

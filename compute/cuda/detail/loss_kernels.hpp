@@ -6,14 +6,14 @@
 #include <cmath>
 #include <limits>
 
-// The last layer's bias, the loss of each sample and its derivative in one pass: models/criterion.cpp for GPUs. Losses
-// are in double precision; the host adds them up.
+// Adds the last layer's bias, and computes the loss of each sample and its derivative, in one pass:
+// models/criterion.cpp for GPUs. Losses are in double precision; the host adds them up.
 namespace gossamer::compute::cuda {
 
 using compute::detail::criterion;
 using compute::detail::verdict;
 
-/// Squared error and log loss, which have one output. A thread has a sample.
+/// Squared error and log loss, which have one output. One thread for each sample.
 struct judge_one_output {
   static constexpr const char* name = "judge_one_output";
   struct shared {};
@@ -21,7 +21,7 @@ struct judge_one_output {
   float* z; ///< without bias; becomes share * d loss / d z
   const float* bias;
   std::uint64_t count;
-  const float* targets; ///< of all samples of the dataset
+  const float* targets; ///< for all samples of the dataset
   const std::uint32_t* indices;
   criterion loss;
   float share;
@@ -53,7 +53,7 @@ private:
   }
 };
 
-/// Cross-entropy of the softmax. A warp has a sample; each lane reads and writes outputs of its own.
+/// Cross-entropy of the softmax. One warp for each sample; each lane reads and writes outputs of its own.
 struct judge_classes {
   static constexpr const char* name = "judge_classes";
   struct shared {};
@@ -61,7 +61,7 @@ struct judge_classes {
   float* z; ///< count x outputs, without bias; becomes share * d loss / d z
   const float* bias;
   std::uint64_t count, outputs;
-  const float* targets; ///< of all samples of the dataset
+  const float* targets; ///< for all samples of the dataset
   const std::uint32_t* indices;
   float share;
   verdict* verdicts;

@@ -4,7 +4,7 @@
 
 namespace gossamer::compute::cuda {
 
-/// What `on_device` does where there is a twin.
+/// Returns the twin of a model that has one, for `on_device`.
 std::unique_ptr<model> network_on_gpu(const compute::detail::neural_network& host, int gpu);
 
 } // namespace gossamer::compute::cuda

@@ -6,8 +6,8 @@ namespace gossamer::compute::cuda {
 
 using gossamer::cuda::warp_size;
 
-/// The elements of a matrix, dealt out to warps in pieces of rows: so the row is found once a piece and not by a
-/// division an element.
+/// The elements of a matrix, dealt out to warps in pieces of rows, so that the row is found once a piece instead of by
+/// a division for each element.
 struct over_elements {
   static constexpr std::uint64_t piece = 256;
 

@@ -2,12 +2,12 @@
 
 #include "gossamer/base/cuda/kernel.hpp"
 
-// What all lanes of a warp have together. All lanes must call, and all get the result.
+// Reductions over the lanes of a warp. All lanes must call, and all get the result.
 namespace gossamer::compute::cuda {
 
 using gossamer::cuda::warp_size;
 
-/// `join` of the values of all lanes, in an order that is always the same.
+/// Returns the `join` of the values of all lanes, in an order that is always the same.
 template <class Thread, class T, class Join>
 GOSSAMER_KERNEL T over_warp(Thread& t, T value, Join join) {
   for (unsigned n = 1; n < warp_size; n *= 2) {

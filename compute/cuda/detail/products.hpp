@@ -6,9 +6,9 @@
 //
 //     gemm(transposed a, transposed b, m, n, k, a, lda, b, ldb, beta, c, ldc)
 //
-// is the one of BLAS with alpha = 1, which takes matrices column by column. A row-major matrix read so is its own
-// transpose, hence every product here is written as that of the transposes in reverse order. c is not read when beta is
-// 0.
+// is the one of BLAS with alpha = 1, which takes matrices column by column. Read by columns, a row-major matrix is its
+// own transpose. Hence every product here is written as the product of the transposes in reverse order. c is not read
+// when beta is 0.
 namespace gossamer::compute::cuda {
 
 enum class transposed : bool { no, yes };

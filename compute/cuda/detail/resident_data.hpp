@@ -37,8 +37,8 @@ private:
 template <class Engine>
 class resident_sets {
 public:
-  /// The same memory for all who ask while anybody still has it. The copy is made by the engine of whoever asks first,
-  /// while others wait.
+  /// Returns the same memory to all callers as long as one of them holds it. The engine of the first caller makes the
+  /// copy, and other callers wait.
   std::shared_ptr<const resident_data<Engine>> of(Engine& e, const dataset& data) {
     const std::lock_guard lock{mutex_};
     auto& known = sets_[&data];

@@ -41,7 +41,7 @@ private:
 };
 
 /// Applies rules by one kernel on the queue of x, or else on that of the gradient; x and the states are there
-/// afterwards. Where neither has one, the host applies them.
+/// afterwards. The host applies them if neither vector has a queue.
 template <class Queue>
 class updates_on final : public compute::detail::updates {
 public:

@@ -6,8 +6,8 @@
 
 namespace gossamer::compute::detail {
 
-/// A picture of 28 x 28 pixels that strokes are drawn on. Arithmetic is +, -, *, / and square roots
-/// only, hence the same bits on every machine.
+/// A picture of 28 x 28 pixels, drawn by strokes. Arithmetic is +, -, *, / and square roots only, hence the same bits
+/// on every machine.
 class canvas {
 public:
   static constexpr std::size_t side = 28;
@@ -18,7 +18,7 @@ public:
   /// Draws along a path in pixels, where (0, 0) is the upper left corner.
   void draw(bool smooth, std::span<const point> path);
 
-  /// How much of a pixel is covered by ink, in [0, 1].
+  /// Share of a pixel that is covered by ink, in [0, 1].
   float ink(std::size_t pixel) const;
 
 private:

@@ -20,7 +20,7 @@ struct stroke {
 /// One way of writing a digit.
 using glyph = std::vector<stroke>;
 
-/// The ways of writing a digit, 0 to 9.
+/// Returns the ways of writing a digit, 0 to 9.
 std::span<const glyph> glyphs_of(std::size_t digit);
 
 } // namespace gossamer::compute::detail

@@ -16,7 +16,7 @@ data_entry csv_data();
 data_entry npz_data();
 data_entry text_data();
 
-/// @error errc::bad_data when there is no such file, which only those have that others named
+/// @error errc::bad_data when that file is missing, which happens only to files that a peer named
 const std::string& path_of(const data_files& files, std::string_view role);
 
 } // namespace gossamer::compute::detail

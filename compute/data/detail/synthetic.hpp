@@ -4,8 +4,7 @@
 
 namespace gossamer::compute::detail {
 
-/// The parts of a generated data set, in the ranks of their random streams: 0 is for what both
-/// share.
+/// The parts of a generated data set, in the ranks of their random streams. Rank 0 serves both parts.
 enum class part : std::uint32_t { train = 1, test = 2 };
 
 parameter samples_parameter(std::string fallback);

@@ -4,10 +4,10 @@
 
 namespace gossamer::compute::detail {
 
-/// How one sample came off.
+/// The result of one sample.
 struct verdict {
   double loss;
-  bool right; ///< classified rightly; false for regression
+  bool right; ///< true if classified rightly; false for regression
 };
 
 /// The loss of a network's outputs z for one sample with target y.

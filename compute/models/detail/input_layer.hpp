@@ -11,7 +11,7 @@ namespace gossamer::compute::detail {
 /// Cost 2 * outputs operations for each element of A that is stored.
 void multiply_samples(matrix z, const batch& samples, const_matrix weights, std::vector<float>& rows);
 
-/// gradient += A^T errors; `rows` as `multiply_samples` left them.
+/// gradient += A^T errors. @param rows must be as `multiply_samples` left them
 void add_outer_products(matrix gradient, const batch& samples, const_matrix errors, const std::vector<float>& rows);
 
 } // namespace gossamer::compute::detail

@@ -20,16 +20,16 @@ struct neural_network_options {
   float l2 = 0;
 };
 
-/// w, moved towards 0 by the threshold, and no further.
+/// Returns w, moved towards 0 by the threshold, and no further.
 GOSSAMER_HD inline float soft_threshold(float w, float threshold) {
   return std::fabs(w) <= threshold ? 0 : w - std::copysign(threshold, w);
 }
 
-/// Where the parameters of a layer are among all.
+/// Place of a layer's parameters among all.
 struct layer_shape {
   std::size_t inputs;
   std::size_t outputs;
-  std::size_t weights; ///< where they begin
+  std::size_t weights; ///< place of the first weight
 
   std::size_t bias() const { return weights + inputs * outputs; }
   template <class Float>
@@ -42,12 +42,10 @@ struct layer_shape {
   }
 };
 
-/// Layers z = W^T a + b with an activation between them; without hidden layers, a (generalised)
-/// linear model.
+/// Layers z = W^T a + b with an activation between them; without hidden layers, a (generalised) linear model.
 ///
-/// Parameters: layer by layer W (inputs x outputs, row-major, so that the row of one feature is
-/// contiguous) and then b. Batches are worked off in chunks, which bounds the workspace: a few MiB,
-/// whatever the batch.
+/// Parameters: layer by layer W (inputs x outputs, row-major, so that the row of one feature is contiguous) and then b.
+/// Batches are computed in chunks, which bounds the workspace: a few MiB, whatever the batch.
 class neural_network final : public model {
 public:
   /// @error errc::usage when there would be more than 2^31 - 1 parameters
@@ -73,7 +71,7 @@ public:
 
   const neural_network_options& options() const { return options_; }
   std::vector<layer_shape> layers() const { return {layers_.begin(), layers_.end()}; }
-  /// l2 / 2 ||w||^2, and l1 ||w||_1 where asked for, from sums over the weights of a layer. Asks only for those that it
+  /// l2 / 2 ||w||^2, and l1 ||w||_1 if `with_l1`, from sums over the weights of a layer. Asks only for the sums that it
   /// needs, always in the same order.
   template <class Squares, class Magnitudes>
   double penalty(bool with_l1, Squares sum_of_squares_in, Magnitudes sum_of_magnitudes_in) const {
@@ -89,7 +87,7 @@ public:
 
 private:
   struct dense_layer : layer_shape {
-    std::vector<float> values = {}; ///< of a chunk: chunk x outputs
+    std::vector<float> values = {}; ///< of one chunk: chunk x outputs
     std::vector<float> errors = {}; ///< d loss / d z; the last layer's replace its values
   };
   struct tally {
@@ -100,7 +98,7 @@ private:
   /// Calls `work` with batches of at most chunk_ samples.
   template <class Work>
   void for_each_chunk(const batch& samples, Work work);
-  /// Fills the layers' values, and the last one with errors.
+  /// Fills the layers' values; those of the last layer become errors.
   tally forward(std::span<const float> x, const batch& chunk);
   void backward(std::span<const float> x, const batch& chunk, std::span<float> gradient);
   double penalty_at(std::span<const float> x, bool with_l1) const;

@@ -4,13 +4,13 @@
 
 namespace gossamer::compute::libtorch {
 
-/// What the library `gossamer_torch` makes of a request. The library, and LibTorch with it, is opened with the first:
-/// programs that do not name these models neither wait for it nor need it. It is looked for where $GOSSAMER_TORCH says,
-/// else beside the running program in ../lib, else where it would have been installed.
-/// @error errc::usage when the library is not there, which says what to install, and when the request does not fit
+/// Has the library `gossamer_torch` make a network. The first request opens the library, and LibTorch with it, so that
+/// programs that do not name these models neither wait for it nor need it. It is looked for at $GOSSAMER_TORCH, else
+/// beside the running program in ../lib, else at its place of installation.
+/// @error errc::usage when the library is missing, with what to install, and when the request does not fit
 std::unique_ptr<network> open_network(const network_request& wanted);
 
-/// Whether there is a library.
+/// True if the library exists.
 bool is_there();
 
 } // namespace gossamer::compute::libtorch

@@ -8,16 +8,16 @@
 #include <string>
 #include <vector>
 
-// What gossamer and the library `gossamer_torch`, which it opens when it needs it, have in common. Both see this
-// header; it names nothing of LibTorch, which the one is built without, and nothing of gossamer, of which the other has
-// no part.
+// The interface between gossamer and the library `gossamer_torch`, which gossamer opens when it needs it. Both include
+// this header. It names nothing of LibTorch, without which gossamer is built, and nothing of gossamer, of which the
+// library has no part.
 namespace gossamer::compute::libtorch {
 
-/// Some of the parameters, or of what else a network remembers.
+/// A tensor of parameters, or of other memory of a network.
 struct tensor {
   std::string name;
-  std::vector<std::size_t> shape; ///< of PyTorch, e.g. outputs, inputs, height, width of a convolution
-  /// Where training begins: at random numbers around the mean, or where the file of the network says.
+  std::vector<std::size_t> shape; ///< as PyTorch has it, e.g. outputs, inputs, height, width of a convolution
+  /// The start of training: random numbers around the mean, or the values that the file of the network gives.
   double mean = 0, deviation = 0;
   std::vector<float> values = {};
 
@@ -29,15 +29,15 @@ struct tensor {
   }
 };
 
-/// What is wanted of the library.
+/// A request to the library.
 struct network_request {
   std::string kind; ///< "resnet", ...
   std::map<std::string, std::int64_t, std::less<>> numbers = {};
-  std::string file = {};                     ///< of TorchScript
-  std::vector<std::size_t> input_shape = {}; ///< of one sample, e.g. channels, height, width
+  std::string file = {};                     ///< a file of TorchScript
+  std::vector<std::size_t> input_shape = {}; ///< sides of one sample, e.g. channels, height, width
   std::size_t classes = 0;                   ///< 0: real targets, one for each sample
   bool is_text = false; ///< samples are so many bytes, each followed by the next, the last by the target
-  int threads = 1;      ///< of one operation, in the whole process
+  int threads = 1;      ///< for one operation, in the whole process
 };
 
 /// Samples one after the other, with their targets: class numbers, or real numbers.
@@ -48,7 +48,7 @@ struct minibatch {
 
 struct score {
   double loss = 0;  ///< the sum over the samples
-  double right = 0; ///< so many were told rightly; of text, the share of bytes
+  double right = 0; ///< number of samples told rightly; for text, the share of bytes
 };
 
 /// A function of its parameters and of samples, which LibTorch computes. Parameters and gradients are one vector each,
@@ -59,24 +59,24 @@ public:
   virtual ~network() = default;
 
   virtual const std::vector<tensor>& parameters() const = 0;
-  /// The mean loss over the samples, and its gradient. Normalises by the statistics of the samples.
+  /// Returns the mean loss over the samples, and writes its gradient. Normalises by the statistics of the samples.
   virtual double loss_and_gradient(std::span<const float> x, const minibatch& samples, std::span<float> gradient) = 0;
 
-  /// Whether it normalises by statistics, which `evaluate` takes from samples that it has been shown.
+  /// True if the network normalises by statistics. `evaluate` takes them from the samples of `show`.
   virtual bool keeps_statistics() const = 0;
   virtual void forget_statistics() = 0;
-  /// The statistics become the mean of those of all minibatches shown since they were forgotten.
+  /// Makes the statistics the mean of those of all minibatches shown since they were forgotten.
   virtual void show(std::span<const float> x, const minibatch& samples) = 0;
-  /// What else it remembers, as PyTorch calls it, e.g. "bn1.running_mean"; their `values` are filled.
+  /// Returns the other memory of the network, as PyTorch calls it, e.g. "bn1.running_mean"; the `values` are filled.
   virtual std::vector<tensor> buffers() const = 0;
 
   virtual score evaluate(std::span<const float> x, const minibatch& samples) = 0;
   virtual std::unique_ptr<network> clone() const = 0;
 };
 
-/// What the library exports, under the name below.
+/// The function that the library exports, under the name below.
 using make_network = void (*)(const network_request&, std::unique_ptr<network>& made);
-/// Another one with every change of this header: an old library is then not taken for a new one.
+/// Changes with every change of this header, so that an old library is not mistaken for a new one.
 constexpr auto make_network_name = "gossamer_torch_make_network_1";
 
 } // namespace gossamer::compute::libtorch

@@ -8,9 +8,9 @@ namespace gossamer::compute::libtorch {
 /// A network of LibTorch as a model: f(x) = mean loss + (l2 / 2) ||w||^2, where w are the tensors of two and more
 /// sides.
 ///
-/// Losses are cross entropy, or (z - y)^2 / 2 for real targets; of text, the mean over all bytes of a sample. What
-/// normalises by statistics does so by the minibatch's in training, and by those of 1000 fixed samples of the training
-/// data at x when x is evaluated: x alone decides how good it is, whoever averaged or compressed it.
+/// Losses are cross entropy, or (z - y)^2 / 2 for real targets; for text, the mean over all bytes of a sample. Layers
+/// that normalise by statistics use the minibatch's in training, and those of 1000 fixed samples of the training data
+/// at x when x is evaluated. So the result depends on x alone, whether or not x was averaged or compressed.
 /// Errors: errc::failed when LibTorch fails.
 class torch_model final : public model {
 public:
@@ -38,7 +38,7 @@ private:
   const dataset& train_;
   float l2_;
   std::size_t dimension_ = 0;
-  std::vector<float> inputs_, targets_; ///< of a minibatch
+  std::vector<float> inputs_, targets_; ///< those of a minibatch
   std::vector<float> settled_;          ///< the point whose statistics the network has
 };
 

@@ -12,15 +12,16 @@ namespace {
 
 using ::torch::Tensor;
 
-/// What users understand of a message: the line that says what, without where in its sources, or in the module's.
+/// Returns the part of a message that users understand: the line with the problem, without the places in the sources of
+/// LibTorch or of the module.
 std::string gist(std::string text) {
-  constexpr std::string_view before = "RuntimeError: "; // of TorchScript
+  constexpr std::string_view before = "RuntimeError: "; // TorchScript's
   if (const auto at = text.rfind(before); at != std::string::npos)
     text.erase(0, at + before.size());
   return text.substr(0, text.find('\n'));
 }
 
-/// What LibTorch throws, as `network` does.
+/// Translates exceptions of LibTorch into those of `network`.
 template <class Work>
 auto translated(const std::string& what, Work work) {
   try {
@@ -32,7 +33,7 @@ auto translated(const std::string& what, Work work) {
     throw refusal(what + ": " + gist(text));
   } catch (const refusal&) {
     throw;
-  } catch (const std::runtime_error& e) { // of TorchScript
+  } catch (const std::runtime_error& e) { // thrown by TorchScript
     throw refusal(what + ": " + gist(e.what()));
   }
 }
@@ -105,7 +106,7 @@ public:
     return std::make_unique<module_network>(module_->clone(), wanted_, what_, parameters_);
   }
 
-  /// Tries two samples, so that what does not fit is said before training.
+  /// Computes two samples, so that a misfit is found before training.
   void try_out() {
     const std::vector<float> targets(2);
     std::size_t features = targets.size();
@@ -144,7 +145,7 @@ private:
     return module_->forward(wanted_.is_text ? inputs.to(::torch::kLong) : inputs);
   }
 
-  /// A class number for each row of the outputs: of text, what follows each byte.
+  /// Returns a class number for each row of the outputs; for text, the byte that follows each byte.
   Tensor labels_of(const minibatch& samples) const {
     const auto n = static_cast<std::int64_t>(samples.targets.size());
     const auto targets = view_of(samples.targets, {n});
@@ -195,7 +196,7 @@ std::unique_ptr<network> make_network_of(std::unique_ptr<module> m, const networ
 
 namespace {
 
-/// All threads of the process have these; the modules of one process agree on them.
+/// Settings of all threads of the process; the modules of one process agree on them.
 void configure(int threads) {
   at::globalContext().setDeterministicAlgorithms(true, false);
   at::set_num_threads(threads);
@@ -203,7 +204,7 @@ void configure(int threads) {
 
 } // namespace
 
-/// What `make_network_name` names.
+/// The function that `make_network_name` names.
 extern "C" __attribute__((visibility("default"))) void
 gossamer_torch_make_network_1(const gossamer::compute::libtorch::network_request& wanted,
                               std::unique_ptr<gossamer::compute::libtorch::network>& made) {

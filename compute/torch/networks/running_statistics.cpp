@@ -8,7 +8,7 @@ running_statistics::running_statistics(const module& m) {
       all_.push_back({buffer});
 }
 
-/// From 0 it becomes m s, and from 1 it becomes 1 - m + m s.
+/// Finds m from two starts: 0 becomes m s, and 1 becomes 1 - m + m s.
 void running_statistics::find_shares(const std::function<void()>& run) {
   std::vector<::torch::Tensor> before, from_zero;
   for (const auto& one : all_) {

@@ -18,7 +18,7 @@ public:
   std::unique_ptr<module> clone() const override { return std::make_unique<script_module>(as_read_); }
 
 private:
-  /// Parameters of its own, not what is computed from those that are copied.
+  /// Gives the copy leaf parameters of its own: a plain deepcopy would be computed from the original's.
   static ::torch::jit::Module copy_of(const ::torch::jit::Module& from) {
     const ::torch::NoGradGuard constant;
     auto copy = from.deepcopy();
@@ -38,7 +38,8 @@ private:
     return result;
   }
 
-  /// What is copied: LibTorch takes tensors for one that are views of the same memory, as those of a network become.
+  /// The original for copies. LibTorch takes tensors that are views of the same memory, as those of a network become,
+  /// for one tensor.
   ::torch::jit::Module as_read_;
   ::torch::jit::Module module_;
 };

@@ -25,7 +25,7 @@ struct layer_module : nn::Module {
     return x + mlp_out(::torch::gelu(mlp(norm2(x))));
   }
 
-  /// softmax(q k^T / sqrt(d)) v for each head, where nothing is seen of the future.
+  /// softmax(q k^T / sqrt(d)) v for each head, without a view of the future.
   ::torch::Tensor attend(const ::torch::Tensor& x, const ::torch::Tensor& future) {
     const auto n = x.size(0), length = x.size(1), width = x.size(2), d = width / heads_;
     const auto qkv = attention(x).view({n, length, 3, heads_, d}).permute({2, 0, 3, 1, 4});

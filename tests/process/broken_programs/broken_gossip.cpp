@@ -1,5 +1,5 @@
-// A program whose algorithms have the mistakes that such algorithms really have. Each works as long as its messages
-// come when its author expected them.
+// A program whose algorithms have mistakes of a kind that real algorithms have. Each works as long as its messages come
+// when its author expected them.
 #include "gossamer/actors/worker/worker.hpp"
 #include "gossamer/apps/command.hpp"
 
@@ -11,8 +11,8 @@ namespace {
 using namespace gossamer;
 using namespace gossamer::actors;
 
-/// AD-PSGD that does not apply what an exchange changes, but sets the model to the average: gradients that came while
-/// the answer was under way are halved on one side only.
+/// AD-PSGD that sets the model to the average instead of adding an exchange's change: gradients that come while the
+/// answer is under way are halved on one side only.
 class absolute_average final : public algorithm {
 public:
   explicit absolute_average(vec initial) : x_(std::move(initial)) {}
@@ -73,8 +73,8 @@ private:
 class collecting_gossip final : public algorithm {
 public:
   enum class mistake {
-    wake_up,     ///< looks whether all are there, sleeps, and only then waits to be woken
-    double_count ///< keeps a model that comes early for later, and counts it at once as well
+    wake_up,     ///< checks that all are there, sleeps, and only then waits to be woken
+    double_count ///< keeps an early model for later, and also counts it at once
   };
 
   collecting_gossip(vec initial, mistake made) : x_(std::move(initial)), made_(made) {}

@@ -12,7 +12,7 @@ bio_ptr reader_of(const std::string& text) {
   return bio_ptr{BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))};
 }
 
-/// A key with a passphrase is none: nobody is there to type it.
+/// Makes OpenSSL reject a key with a passphrase, which no user is there to type.
 int no_passphrase(char*, int, int, void*) { return -1; }
 
 } // namespace

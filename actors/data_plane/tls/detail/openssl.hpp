@@ -33,17 +33,17 @@ using verification_ptr = std::unique_ptr<X509_STORE_CTX, freed_by<X509_STORE_CTX
 using context_ptr = std::unique_ptr<SSL_CTX, freed_by<SSL_CTX_free>>;
 using ssl_ptr = std::unique_ptr<SSL, freed_by<SSL_free>>;
 
-/// What OpenSSL says about its last failure; forgets it.
+/// Returns OpenSSL's text on its last failure, and clears the failure.
 std::string last_problem();
 
-/// @error errc::failed unless that went well, which only happens when memory ends or the library is broken
+/// @error errc::failed unless `well`; it fails only when memory ends or the library is broken
 void require(bool well, const char* what);
 
-/// @returns null when that is no certificate, or no key, in PEM
+/// @returns null if the text is no certificate, or no key, in PEM
 certificate_ptr read_certificate(const std::string& pem);
 key_ptr read_key(const std::string& pem);
 
-/// What is wrong with a certificate, to stand behind its name: "has expired".
+/// The fault of a certificate, worded to follow its name: "has expired".
 /// @param code of OpenSSL's verification
 std::string objection_to(long code);
 

@@ -12,7 +12,7 @@ using named_tensors = std::vector<std::pair<std::string, ::torch::Tensor>>;
 /// from then on: a step of SGD is one copy in and one copy out, however many tensors there are.
 class flat_parameters {
 public:
-  /// @param parameters of 32-bit floats
+  /// @param parameters tensors of 32-bit floats
   explicit flat_parameters(const named_tensors& parameters);
 
   /// Begins a gradient at x.

@@ -14,7 +14,7 @@ struct refusal : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What this library asks of a module, of C++ or of TorchScript.
+/// The interface of a module to this library, be it of C++ or of TorchScript.
 class module {
 public:
   virtual ~module() = default;
@@ -25,13 +25,13 @@ public:
   virtual std::unique_ptr<module> clone() const = 0;
 };
 
-/// Writes down where the parameters begin that lie in tensors of this name.
+/// Writes the start of training into a tensor, chosen by the tensor's name.
 using describe_start = std::function<void(tensor&)>;
-/// As He et al. (2015) begin, with what is before a rectifier: weights of a layer N(0, 2 / inputs of a unit), factors
-/// of a normalisation 1, everything else 0.
+/// Starts as He et al. (2015) do before rectifiers: weights of a layer N(0, 2 / inputs of a unit), factors of a
+/// normalisation 1, everything else 0.
 void start_before_rectifiers(tensor& t);
 
-/// A module as a network; `what` is what users call it.
+/// Returns a module as a network. @param what the name by which users know it
 std::unique_ptr<network> make_network_of(std::unique_ptr<module> m, const network_request& wanted, std::string what,
                                          const describe_start& start);
 

@@ -4,7 +4,7 @@
 
 namespace gossamer::compute::libtorch {
 
-/// A `torch::nn::Module` with a member `forward(Tensor)`, made from what a user has asked for.
+/// A `torch::nn::Module` with a member `forward(Tensor)`, made from a user's request.
 template <class Holder>
 class nn_module final : public module {
 public:

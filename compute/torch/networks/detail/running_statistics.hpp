@@ -5,8 +5,7 @@
 namespace gossamer::compute::libtorch {
 
 /// The buffers of a module that follow the statistics of minibatches in training, b <- (1 - m) b + m s, as those of
-/// batch normalisation do, whoever has written the module. Which do, and their m, is tried out with the first
-/// minibatch.
+/// batch normalisation do, in modules of any author. The first minibatch tells which buffers do, and their m.
 ///
 /// Their values belong to one point x and to no other: not to a mean of models, nor to one that has been compressed. So
 /// they are not trained, but taken from some minibatches whenever a point is evaluated: b = mean of s.
@@ -18,13 +17,13 @@ public:
   void forget() { shown_ = 0; }
   /// @param run computes the minibatch with the module in training
   void show(const std::function<void()>& run);
-  /// Puts the means into the buffers. Nothing that was shown: they stay as they are.
+  /// Puts the means into the buffers. If no minibatch was shown, they stay as they are.
   void settle();
 
 private:
   struct statistic {
     ::torch::Tensor buffer, mean = {};
-    double share = 0; ///< m; 0: it does not follow
+    double share = 0; ///< m; 0: the buffer does not follow
   };
   void find_shares(const std::function<void()>& run);
 

@@ -5,7 +5,7 @@
 
 namespace gossamer::actors {
 
-/// Processor time of this thread: unlike time on the wall it does not grow while others hold the core.
+/// Processor time of this thread. Unlike wall time, it does not grow while other threads hold the core.
 inline std::chrono::duration<double> thread_time() {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
