@@ -56,7 +56,7 @@ public:
 
   /// @param random, step the random numbers of this call: word i of `step` belongs to element i
   /// @error errc::diverged when v holds NaN or infinity
-  virtual packet encode(const vec& v, const random_stream& random, std::uint64_t step) const = 0;
+  [[nodiscard]] virtual packet encode(const vec& v, const random_stream& random, std::uint64_t step) const = 0;
 
   /// Payload bits of one encoded vector of this size (an upper bound where the size depends on the values).
   virtual std::uint64_t bits(std::size_t elements) const = 0;
@@ -99,10 +99,12 @@ struct codec_entry {
 const registry<codec_entry>& codecs();
 
 /// Returns the codec that a user names, e.g. "uniform:bits=8".
-std::unique_ptr<codec> make_codec(std::string_view text, std::span<const tensor_shape> tensors = {});
+/// @error errc::usage for an unknown name or key, or a value out of its range; says what is allowed, and the nearest
+/// name
+[[nodiscard]] std::unique_ptr<codec> make_codec(std::string_view text, std::span<const tensor_shape> tensors = {});
 
 /// C(v), in memory from the packet's pool, with whichever codec made the packet.
 /// @error errc::bad_packet when no codec has the packet's number or the payload contradicts the header
-vec decode(const packet& p);
+[[nodiscard]] vec decode(const packet& p);
 
 } // namespace gossamer::compress

@@ -21,15 +21,6 @@ HEADERS = {".hpp", ".cuh"}
 CODE = CPP | {".py", ".cmake", ".sh"}
 TEXT = CODE | {".md", ".txt", ".json", ".yml", ".yaml", ".toml", ".in"}
 
-# What the headers of a folder may be included from. Tests and benchmarks see what they link.
-SIBLINGS = {"topology", "compress", "compute"}
-MAY_INCLUDE = {
-    "base": {"base"},
-    **{folder: {"base", folder} for folder in SIBLINGS},
-    "actors": {"base", "actors"} | SIBLINGS,
-    "apps": {"base", "actors", "apps"} | SIBLINGS,
-}
-
 # The rooms of actors/ that know CAF. What each of them sees of the others, its library says: see actors/CMakeLists.txt.
 HOSTS = {"hosting", "node", "real_time", "cluster", "simulated"}
 
@@ -117,15 +108,6 @@ def names_cuda_wrongly(file: File) -> bool:
     return file.folder != "tests" and not inside
 
 
-def forbidden_layers(file: File, _: list[File]) -> Iterator[int]:
-    if file.path.suffix not in CPP or file.folder not in MAY_INCLUDE:
-        return
-    for number, line in enumerate(file.lines, 1):
-        found = re.match(r'\s*#\s*include\s*[<"]gossamer/(\w+)/', line)
-        if found and found[1] not in MAY_INCLUDE[file.folder]:
-            yield number
-
-
 def missing_pragma(file: File, _: list[File]) -> Iterator[int]:
     if in_header(file) and file.lines[:1] != ["#pragma once"]:
         yield 1
@@ -200,10 +182,6 @@ RULES = [
     Rule("an include climbs out of its folder", 'spell it "gossamer/<folder>/<file>.hpp"',
          lines_with(r'^\s*#\s*include\s*"\.\./', everywhere),
          ("compress/a.cpp", '#include "../base/vec.hpp"\n'), ("compress/a.cpp", '#include "gossamer/base/vec.hpp"\n')),
-    Rule("a folder includes one that it must not know", "base <- topology, compress, compute <- actors <- apps",
-         forbidden_layers,
-         ("topology/a.cpp", '#include "gossamer/compute/model.hpp"\n'),
-         ("actors/worker/a.cpp", '#include "gossamer/compute/model.hpp"\n')),
     Rule("std::random_device is not reproducible", "use random_stream or random_sequence of base/philox.hpp",
          lines_with(r"\brandom_device\b", outside("tests")),
          ("compute/a.cpp", "std::random_device seed;\n"), ("compute/a.cpp", "// no std::random_device here\n")),

@@ -58,6 +58,6 @@ private:
 /// Metropolis elsewhere (that is, always Metropolis, for the two coincide on regular graphs); or "lazy", the lazy form
 /// of "auto".
 /// @error errc::usage for an unknown name, or uniform on a graph that is not regular
-mixing_matrix make_mixing(std::string_view rule, const graph& g);
+[[nodiscard]] mixing_matrix make_mixing(std::string_view rule, const graph& g);
 
 } // namespace gossamer::topology

@@ -1,6 +1,7 @@
 #include "gossamer/actors/agreement/coordination.hpp"
 
 #include "gossamer/actors/agreement/inspecting_archive.hpp"
+#include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
 
@@ -27,7 +28,11 @@ run_failed extinction() {
 
 coordination::coordination(const experiment& e, const consensus::resolution& last, std::uint64_t checkpoint)
     : run_(&e), last_(last), members_(e, last.what.view), stopping_(last.stopping), why_(last.why),
-      checkpoint_(checkpoint), collection_(first_final + last.number() * most_collections) {}
+      checkpoint_(checkpoint), collection_(first_final + last.number() * most_collections) {
+  GOSSAMER_ASSERT(
+      std::ranges::all_of(last.what.view.lives, [&](const auto& one) { return one.first < e.participants(); }),
+      "a view has workers and masters of the run");
+}
 
 // -- events: members --------------------------------------------------------------------------------------------------
 
@@ -117,6 +122,7 @@ coordination::orders coordination::on(const worker_lost& m) {
   orders out;
   if (over() || !members_.is_current(m.who, m.incarnation))
     return out;
+  GOSSAMER_ASSERT(m.who < run_->participants(), "a life that is current is of a worker or master of the run");
   members_.end(m.who);
   lose(m.who, false, out);
   go_on_without(m.who, out);

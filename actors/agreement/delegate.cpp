@@ -2,6 +2,7 @@
 #include "gossamer/actors/agreement/delegate.hpp"
 
 #include "gossamer/actors/agreement/validation.hpp"
+#include "gossamer/base/error.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -20,6 +21,7 @@ delegate::delegate(const charter& rules, node_number self, const process& own)
 
 delegate::delegate(const charter& rules, node_number self, const process& own, const resolution& last)
     : rules_(&rules), self_(self), own_(own), last_(last), seats_(rules.nodes) {
+  GOSSAMER_ASSERT(self < rules.nodes, "the number of a node is one of those of the run");
   for (rank i = 0; i < rules.homes.size(); ++i)
     if (rules.homes[i] == self)
       workers_[i].who = i;
@@ -105,6 +107,8 @@ holding delegate::standing_here() const {
 void delegate::learn(const resolution& r, orders& out) {
   if (r.number() <= last_.number())
     return;
+  GOSSAMER_ASSERT(r.nodes.contains(r.leader), "a resolution knows the leader that has planned it");
+  GOSSAMER_ASSERT(!r.voters.empty() && r.voters.size() <= most_voters, "somebody elects the next leader");
   for (auto& [i, w] : workers_)
     follow(w, r);
   if (as_wished_ && r == next_) {

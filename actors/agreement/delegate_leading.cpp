@@ -1,5 +1,7 @@
 // The part of a node that leads, or stands for election.
 #include "gossamer/actors/agreement/delegate.hpp"
+#include "gossamer/base/error.hpp"
+#include "gossamer/base/marks.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -37,6 +39,7 @@ void delegate::give_up() {
 
 void delegate::receive(const refused& m, orders& out) {
   if (phase_ != phase::none && m.by == mine_) {
+    pass(mark::second_candidate);
     give_up();
     not_before_s_ = now_s_ + rules_->repeat_s * turn(); // two leaders must not contradict each other for ever
   }
@@ -89,6 +92,7 @@ void delegate::conclude(orders& out) {
   if (!last_.elected_by(voters))
     return;
   if (const auto* found = inherited()) {
+    pass(mark::inherited_proposal);
     next_ = *found;
     as_wished_ = false;
   } else if (auto planned = plan(out)) {
@@ -97,6 +101,8 @@ void delegate::conclude(orders& out) {
   } else {
     return;
   }
+  GOSSAMER_ASSERT(next_.number() == last_.number() + 1, "a proposal succeeds what is resolved");
+  GOSSAMER_ASSERT(next_.nodes.contains(next_.leader), "a proposal knows the leader that has planned it");
   phase_ = phase::proposing;
   said_s_ = now_s_;
   const propose proposal{mine_, last_, next_};
@@ -122,6 +128,7 @@ std::optional<resolution> delegate::plan(orders& out) const {
   std::ranges::sort(workers, {}, &standing::who);
   const auto decided = rules_->plan({last_, workers, stop_wished_ && !last_.stopping, save_wished_});
   if (!decided) {
+    pass(mark::lost_models);
     out.emplace_back(models_are_lost{});
     return std::nullopt;
   }
@@ -169,6 +176,7 @@ void delegate::receive(const accepted& m, orders& out) {
 }
 
 void delegate::count(orders& out) {
+  GOSSAMER_ASSERT(phase_ == phase::proposing, "votes are counted for a proposal");
   if (!last_.elected_by(agree_))
     return;
   const auto decided = next_;

@@ -1,11 +1,15 @@
 #include "gossamer/actors/agreement/seats.hpp"
 
+#include "gossamer/base/error.hpp"
+
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace gossamer::actors::consensus {
 
 bool seats::believe(const health& h) {
+  GOSSAMER_ASSERT(h.node < size(), "a seat has the number of a node of the run");
   auto& s = all_[h.node];
   if (h.life < s.by.life)
     return false;
@@ -59,6 +63,7 @@ std::optional<candidacy> seats::keep(std::optional<node_number> wanted, std::uin
   const auto found = std::ranges::find_if(all_, will_do);
   if (found == all_.end() || kept_ == most_candidates)
     return std::nullopt;
+  GOSSAMER_ASSERT(by <= std::numeric_limits<std::uint32_t>::max() / most_candidates, "lives never repeat");
   found->kept_for = by * most_candidates + kept_++;
   return candidacy{static_cast<node_number>(found - all_.begin()), found->kept_for};
 }
@@ -69,6 +74,7 @@ void seats::release(const candidacy& c) {
 }
 
 bool seats::admit(node_number n, const process& p) {
+  GOSSAMER_ASSERT(n < size(), "a seat has the number of a node of the run");
   const auto& s = all_[n];
   const bool has_it = s.agreed == s.by.life && s.is != health::state::gone;
   if (has_it || p.life <= s.by.life || p.life < s.kept_for)

@@ -116,15 +116,15 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
   auto setup = setup_of(system, e, world.parts(plane.shared, 0, plan.homes));
   join_others(setup, control, plane.shared, s, plan);
   for (const auto& member : all.nodes)
-    setup.met[member.ready.node] = member.ready.handle;
-  setup.offer = offer;
-  setup.files = files.actor;
-  setup.print = print;
-  setup.stop = s.stop;
-  setup.observe = [&around] { return std::shared_ptr<run_observer>{std::shared_ptr<void>{}, around.observer}; };
-  setup.interrupted = around.interrupted;
-  setup.steps_to = around.faults.needs_steps() ? injector.actor : caf::actor{};
-  setup.client = self;
+    setup.others.met[member.ready.node] = member.ready.handle;
+  setup.others.offer = offer;
+  setup.others.files = files.actor;
+  setup.others.print = print;
+  setup.client.stop = s.stop;
+  setup.client.observe = [&around] { return std::shared_ptr<run_observer>{std::shared_ptr<void>{}, around.observer}; };
+  setup.client.interrupted = around.interrupted;
+  setup.client.steps_to = around.faults.needs_steps() ? injector.actor : caf::actor{};
+  setup.client.actor = self;
   const scoped_life node{spawn_node(system, std::move(setup))};
   *to_node = node.actor;
   complain->send_to(node.actor);

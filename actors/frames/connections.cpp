@@ -1,4 +1,5 @@
 #include "gossamer/actors/frames/connections.hpp"
+#include "gossamer/base/marks.hpp"
 
 #include <algorithm>
 
@@ -38,9 +39,12 @@ connections::peer* connections::accept(frame& f, time now) {
     return nullptr;
   if (who_
       && (f.incarnation < who_->incarnations[f.source]
-          || (f.incarnation == who_->incarnations[f.source] && !who_->present[f.source])))
+          || (f.incarnation == who_->incarnations[f.source] && !who_->present[f.source]))) {
+    pass(mark::shunned_frame);
     return nullptr; // the sender's incarnation is over
+  }
   if (!who_ || f.incarnation > who_->incarnations[f.source]) {
+    pass(mark::frame_of_stranger);
     strangers_.push_back(std::move(f));
     return nullptr;
   }

@@ -32,19 +32,19 @@ void node_state::open(caf::event_based_actor* self, node_setup setup) {
       self,
       local_node::parts{.participants = run.participants(),
                         .absent = run.vacancies(),
-                        .spawn = [this](rank i, std::uint32_t life) { return setup_.spawn_worker(i, life, self_); },
+                        .spawn = [this](rank i, std::uint32_t life) { return setup_.spawn.worker(i, life, self_); },
                         .view_of = [this](const view_change& v) { return views_->make(v); }});
 }
 
 void node_state::start() {
-  if (setup_.spawn_checkpoint_writer)
-    writer_ = setup_.spawn_checkpoint_writer(self_);
-  evaluator_ = setup_.spawn_evaluator(self_);
+  if (setup_.spawn.checkpoint_writer)
+    writer_ = setup_.spawn.checkpoint_writer(self_);
+  evaluator_ = setup_.spawn.evaluator(self_);
   self_->monitor(evaluator_);
   if (setup_.comes_as)
     on(consensus::message{consensus::proceed{setup_.last}});
   meet_on_data_plane();
-  for (const auto& [number, handle] : setup_.met)
+  for (const auto& [number, handle] : setup_.others.met)
     if (auto* other = others_->numbered(number))
       meet(*other, handle);
   obey(protocol_->begin());
@@ -76,18 +76,18 @@ void node_state::on_tick() {
 
 void node_state::fail(const run_failed& failure) {
   if (!std::exchange(ended_, true))
-    self_->send(setup_.client, failure);
+    self_->send(setup_.client.actor, failure);
 }
 
 /// Ends this node's part: ordered by the leader, or by the client of the node that has ended the run.
 void node_state::leave(const leave_run& m) {
-  if (self_->current_sender() == setup_.client)
+  if (self_->current_sender() == setup_.client.actor)
     return say_farewell(m.why);
   const auto* from = speaker();
   if (from == nullptr
       || (from->number != protocol_->leader_node() && m.resolution < protocol_->delegate().last().number()))
     return;
-  self_->send(setup_.client, m);
+  self_->send(setup_.client.actor, m);
   if (m.too_few)
     is_left_alone_ = ended_ = true; // the client may ask for what is left, and sends this node away itself
   else
@@ -115,8 +115,8 @@ void node_state::tell_observer(const std::string& what) {
 void node_state::switch_fault(const actors::switch_fault& m) {
   if (speaker() == nullptr)
     tell_others(m);
-  else if (setup_.switch_fault)
-    setup_.switch_fault(m);
+  else if (setup_.others.switch_fault)
+    setup_.others.switch_fault(m);
 }
 
 } // namespace detail
@@ -167,9 +167,9 @@ void hear_no_errors(caf::scheduled_actor* self) {
 
 caf::behavior behaviour_of(caf::stateful_actor<node_state>* self, node_setup setup) {
   auto& state = self->state;
-  report_exceptions_to(self, setup.client, "the node");
+  report_exceptions_to(self, setup.client.actor, "the node");
   hear_no_errors(self);
-  const auto files = setup.files;
+  const auto files = setup.others.files;
   state.open(self, std::move(setup));
   self->set_down_handler([&state](caf::down_msg& down) { state.on_down(down); });
   const auto checked = [&state](auto handlers) {

@@ -9,6 +9,42 @@
 
 namespace gossamer::actors {
 
+/// How a node starts the actors of its process.
+struct node_spawners {
+  /// Starts a worker actor; called again with a higher incarnation when a worker is started anew.
+  std::function<caf::actor(rank, std::uint32_t incarnation, const caf::actor& node)> worker;
+  std::function<caf::actor(const caf::actor& node)> evaluator;
+  /// Starts the writer of checkpoints (checkpoint_writer.hpp); may be empty: nothing is saved.
+  std::function<caf::actor(const caf::actor& node)> checkpoint_writer = {};
+};
+
+/// The ways of a node to the other processes of its run. A run of one process has none.
+struct node_network {
+  std::map<consensus::node_number, node_interface::handle> met = {}; ///< handles of other nodes
+  caf::actor files = {};                                             ///< the file server (file_server.hpp)
+  run_offer offer = {};   ///< for processes that come later; their numbers are added
+  fingerprint print = {}; ///< that of the run, as it was prepared here
+  /// Called when a node is elsewhere now, with all nodes that exchange frames, this one among them.
+  std::function<void(const std::map<consensus::node_number, consensus::process>&)> meet = [](const auto&) {};
+  caf::actor connector = {}; ///< gets a `connect_atom` per connection; null: all nodes have been met
+  /// Sends a master's model to the node where it is evaluated.
+  std::function<void(const snapshot&, std::uint32_t node)> send_masters_model = {};
+  std::function<void(const switch_fault&)> switch_fault = {};
+};
+
+/// What the program around a node hears of it, and asks of it.
+struct node_client {
+  caf::actor actor;    ///< gets the `run_summary`, the `run_failed`, or the `leave_run`
+  caf::actor steps_to; ///< gets a copy of each `step_report` that the leader counts; may be null
+  /// Called when this process comes to lead. The observer is the leader's; may be null.
+  std::function<std::shared_ptr<run_observer>()> observe = [] { return nullptr; };
+  std::function<bool()> interrupted; ///< asked several times a second where the leader is: does the user want to stop?
+  /// Called with each resolution that this process goes on by, for onlookers. May be empty.
+  std::function<void(const consensus::resolution&)> on_resolution = {};
+  std::function<void(const std::string&)> tell = [](const std::string&) {}; ///< a line worth showing
+  std::function<void()> stop = [] {};                                       ///< a process asks for the end of the run
+};
+
 /// All that a process of a run needs to know of it. Fields for the leader alone may be left out where this process
 /// never leads.
 struct node_setup {
@@ -19,37 +55,12 @@ struct node_setup {
   std::optional<consensus::process> comes_as = {}; ///< the life of a process that comes later; absent: a founder
   double time_s = 0;                               ///< time of the run so far
   run_books books = {};                            ///< totals of the run so far
-  std::map<consensus::node_number, node_interface::handle> met = {}; ///< handles of other nodes
-  std::chrono::nanoseconds patience = std::chrono::seconds(10);      ///< patience with a silent node
-
-  /// Starts a worker actor of this process; called again with a higher incarnation when a worker is started anew.
-  std::function<caf::actor(rank, std::uint32_t incarnation, const caf::actor& node)> spawn_worker;
-  std::function<caf::actor(const caf::actor& node)> spawn_evaluator;
-  /// Starts the writer of checkpoints (checkpoint_writer.hpp); may be empty: nothing is saved.
-  std::function<caf::actor(const caf::actor& node)> spawn_checkpoint_writer = {};
-  std::chrono::nanoseconds detection{0};            ///< from a worker's death to the moment it is noticed
   std::shared_ptr<const resumption> from = nullptr; ///< the checkpoint that the run goes on from; null: it begins
-
-  // For a run of several nodes:
-  caf::actor files = {};  ///< the file server (file_server.hpp)
-  run_offer offer = {};   ///< for processes that come later; their numbers are added
-  fingerprint print = {}; ///< that of the run, as it was prepared here
-  /// Called when a node is elsewhere now, with all nodes that exchange frames, this one among them.
-  std::function<void(const std::map<consensus::node_number, consensus::process>&)> meet_nodes = [](const auto&) {};
-  caf::actor connector = {}; ///< gets a `connect_atom` per connection; null: all nodes have been met
-  /// Sends a master's model to the node where it is evaluated.
-  std::function<void(const snapshot&, std::uint32_t node)> send_masters_model = {};
-  std::function<void(const switch_fault&)> switch_fault = {};
-  /// Called with each resolution that this process goes on by, for onlookers. May be empty.
-  std::function<void(const consensus::resolution&)> on_resolution = {};
-  std::function<void(const std::string&)> tell = [](const std::string&) {}; ///< a line worth showing
-  std::function<void()> stop = [] {};                                       ///< a process asks for the end of the run
-
-  /// Called when this process comes to lead. The observer is the leader's; may be null.
-  std::function<std::shared_ptr<run_observer>()> observe = [] { return nullptr; };
-  std::function<bool()> interrupted; ///< asked several times a second where the leader is: does the user want to stop?
-  caf::actor steps_to;               ///< gets a copy of each `step_report` that the leader counts; may be null
-  caf::actor client;                 ///< gets the `run_summary`, the `run_failed`, or the `leave_run`
+  std::chrono::nanoseconds patience = std::chrono::seconds(10); ///< patience with a silent node
+  std::chrono::nanoseconds detection{0};                        ///< from a worker's death to the moment it is noticed
+  node_spawners spawn;
+  node_network others;
+  node_client client;
 };
 
 /// The failure of a node that has heard nothing of a leader for so long.

@@ -151,18 +151,18 @@ void join_others(node_setup& setup, const cluster_plan& plan, std::chrono::nanos
   setup.time_s = plan.time_s;
   setup.books = plan.books;
   if (plan.handle)
-    setup.met.emplace(plan.last.leader, plan.handle);
+    setup.others.met.emplace(plan.last.leader, plan.handle);
   setup.patience = patience;
-  setup.send_masters_model = masters_models_over(net, *setup.run);
+  setup.others.send_masters_model = masters_models_over(net, *setup.run);
 }
 
 node_setup setup_of(caf::actor_system& system, std::shared_ptr<const experiment> e, const world_parts& parts) {
   node_setup setup;
   setup.run = e;
   setup.detection = parts.detection;
-  setup.spawn_worker = starter_of(system, e, parts);
-  setup.spawn_evaluator = parts.spawn_evaluator;
-  setup.spawn_checkpoint_writer = parts.spawn_checkpoint_writer;
+  setup.spawn.worker = starter_of(system, e, parts);
+  setup.spawn.evaluator = parts.spawn_evaluator;
+  setup.spawn.checkpoint_writer = parts.spawn_checkpoint_writer;
   setup.from = parts.from;
   return setup;
 }
@@ -172,12 +172,12 @@ caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment
   auto setup = setup_of(system, e, parts);
   setup.rules = charter_of(*e, 1, std::vector<std::uint32_t>(e->participants()), setup.patience);
   setup.last = founding_of(*e, *setup.rules, {{0, {}}});
-  setup.observe = [observer = client.observer] {
+  setup.client.observe = [observer = client.observer] {
     return std::shared_ptr<run_observer>{std::shared_ptr<void>{}, observer};
   };
-  setup.interrupted = std::move(client.interrupted);
-  setup.steps_to = client.steps_to;
-  setup.client = client.client;
+  setup.client.interrupted = std::move(client.interrupted);
+  setup.client.steps_to = client.steps_to;
+  setup.client.actor = client.client;
   return spawn_node(system, std::move(setup));
 }
 

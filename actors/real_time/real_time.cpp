@@ -85,6 +85,23 @@ void real_time::switch_fault(std::size_t index, bool on) const {
   on ? board_->begin(index, lasts ? now() + *lasts : fault_board::for_ever) : board_->end(index);
 }
 
+/// Returns the transport with the links that the plan of faults harms. A run without faults has the transport itself.
+std::shared_ptr<transport> real_time::harmed(std::shared_ptr<transport> net) const {
+  if (around_.faults.faults.empty() && !around_.wrap_link)
+    return net;
+  const auto now = [system = &system_, began = began_] {
+    return std::chrono::duration<double>(system->clock().now() - began).count();
+  };
+  const auto faulty = std::make_shared<const faulty_surroundings>(faulty_surroundings{
+      board_, std::make_shared<fault_count>(), now, timer_of(system_, line_.actor), run_->settings.seed, run_->pool});
+  return std::make_shared<wrapping_transport>(std::move(net), [board = board_, faulty, wrap = around_.wrap_link](
+                                                                  rank from, rank to, std::unique_ptr<link> made) {
+    if (!board->plan().faults.empty())
+      made = make_faulty_link(from, to, std::move(made), faulty);
+    return wrap ? wrap(from, to, std::move(made)) : std::move(made);
+  });
+}
+
 world_parts real_time::parts(std::shared_ptr<transport> net, std::uint32_t node,
                              std::vector<std::uint32_t> homes) const {
   world_parts parts;
@@ -107,18 +124,7 @@ world_parts real_time::parts(std::shared_ptr<transport> net, std::uint32_t node,
                 [started](frame f) { caf::anon_send(started, std::move(f)); });
     return started;
   };
-  const auto now = [system = &system_, began = began_] {
-    return std::chrono::duration<double>(system->clock().now() - began).count();
-  };
-  const auto faulty = std::make_shared<const faulty_surroundings>(faulty_surroundings{
-      board_, std::make_shared<fault_count>(), now, timer_of(system_, line_.actor), run_->settings.seed, run_->pool});
-  parts.transport = std::make_shared<wrapping_transport>(
-      std::move(net),
-      [board = board_, faulty, wrap = around_.wrap_link](rank from, rank to, std::unique_ptr<link> made) {
-        if (!board->plan().faults.empty())
-          made = make_faulty_link(from, to, std::move(made), faulty);
-        return wrap ? wrap(from, to, std::move(made)) : std::move(made);
-      });
+  parts.transport = harmed(std::move(net));
   add_checkpoints(parts, system_, *run_, around_, true);
   parts.may_wait = true;
   parts.alone = std::ranges::count(homes, node) == 1;

@@ -32,6 +32,7 @@ public:
 
 private:
   double now() const;
+  std::shared_ptr<transport> harmed(std::shared_ptr<transport> net) const;
 
   caf::actor_system& system_;
   std::shared_ptr<const experiment> run_;

@@ -86,7 +86,7 @@ private:
     std::string name;
   };
 
-  class writer; // trace_file.cpp
+  class writer; // trace_writing.cpp
 
   void record(event e, trace_arguments arguments);
 

@@ -68,12 +68,12 @@ public:
 
   // -- progress -------------------------------------------------------------------------------------------------------
 
-  class step_gate;
+  class [[nodiscard]] step_gate;
   /// `co_await next_step(t)` returns true if step t may begin, false when training is over. Step t begins after t
   /// updates of x. Waits while more is under way to a peer than may be (`--under-way`), so that a worker that sends
   /// without waiting for answers cannot fill the memory.
   step_gate next_step(std::uint64_t t) noexcept;
-  class way_out;
+  class [[nodiscard]] way_out;
   /// `co_await may_leave()` ends a worker that is to leave the run; others go on at once. For workers that obey a
   /// master: others leave at `next_step`.
   way_out may_leave() noexcept;
@@ -92,7 +92,7 @@ public:
 
   // -- gradients ------------------------------------------------------------------------------------------------------
 
-  class pending_gradient;
+  class [[nodiscard]] pending_gradient;
   /// Sends x to the compute actor and returns at once: `auto g = w.start_gradient(x, t); ...; co_await g`.
   /// One gradient may be under way at a time. Its minibatch comes from the worker's own samples: see view::shards.
   pending_gradient start_gradient(const vec& x, std::uint64_t t);
@@ -127,23 +127,26 @@ public:
   // -- messages -------------------------------------------------------------------------------------------------------
 
   /// The vector, packed by the run's codec. Each call draws fresh random numbers.
-  packet encode(const vec& v) { return encode(*settings_.packing.codec, v); }
+  /// @error errc::diverged, of all `encode`, when v holds NaN or infinity; errc::device when a GPU fails
+  [[nodiscard]] packet encode(const vec& v) { return encode(*settings_.packing.codec, v); }
   /// The vector, packed by another codec.
-  packet encode(const compress::codec& c, const vec& v) { return encode(c, v, quantise_, encodings_++); }
+  [[nodiscard]] packet encode(const compress::codec& c, const vec& v) { return encode(c, v, quantise_, encodings_++); }
   /// The vector, packed with these random numbers, which all workers may share.
-  packet encode(const compress::codec& c, const vec& v, const random_stream& random, std::uint64_t step) const;
+  [[nodiscard]] packet encode(const compress::codec& c, const vec& v, const random_stream& random,
+                              std::uint64_t step) const;
   /// The vector, packed without loss, whatever the run's codec.
-  packet encode_exactly(const vec& v) const;
+  [[nodiscard]] packet encode_exactly(const vec& v) const;
   /// The run's codec.
   const compress::codec& codec() const noexcept { return *settings_.packing.codec; }
   /// Encodes and decodes vectors, on the device that holds them.
   const compress::coder& coder() const noexcept { return *settings_.packing.coder; }
   /// The vector in a packet that a peer sent. @error errc::bad_packet also if its size is not that of the model
-  vec decode(const packet& p) const { return decode(p, model().size()); }
+  [[nodiscard]] vec decode(const packet& p) const { return decode(p, model().size()); }
   /// @error errc::bad_packet also if the vector does not have this size
-  vec decode(const packet& p, std::size_t size) const;
+  [[nodiscard]] vec decode(const packet& p, std::size_t size) const;
 
-  /// Sends a frame, unless the peer has been lost.
+  /// Sends a frame, unless the peer has been lost. Never waits, and has no error of its own: a connection that breaks
+  /// is opened again, and the loss of the peer comes as a change of the view.
   void send(rank to, tag label, packet body);
   void send_to_neighbours(tag label, const packet& body);
   /// True if at most half of the limit is under way to this peer, so that another frame will not hold up `next_step`.

@@ -1,5 +1,6 @@
 // A worker's changes of view: a peer is lost or comes back, the view changes, a round is repeated.
 #include "gossamer/actors/worker/hosted_worker.hpp"
+#include "gossamer/base/marks.hpp"
 
 #include <algorithm>
 
@@ -191,6 +192,7 @@ vec worker::take_learnt() {
 
 void worker::take_state(frame f) {
   if (held_ || views_.empty() || f.label.view > views_.back()->number) {
+    pass(mark::early_state);
     if (!early_state_ || early_state_->label.view < f.label.view)
       early_state_ = std::move(f);
     return;

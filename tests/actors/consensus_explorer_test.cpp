@@ -9,6 +9,7 @@
 
 #include "consensus_world.hpp"
 #include "support/effort.hpp"
+#include "support/marks.hpp"
 
 namespace gossamer::actors::consensus {
 namespace {
@@ -214,6 +215,10 @@ TEST_P(any_weather, is_survived_by_the_run_if_a_quorum_does) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, any_weather, testing::Values(rounds::repeat, rounds::finish, rounds::none));
+
+/// googletest owns it.
+[[maybe_unused]] const auto* const marks = testing::AddGlobalTestEnvironment(
+    new testing_support::passes_marks({mark::inherited_proposal, mark::second_candidate, mark::lost_models}));
 
 } // namespace
 } // namespace gossamer::actors::consensus

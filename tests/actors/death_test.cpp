@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "effort.hpp"
+#include "marks.hpp"
 #include "mortal_world.hpp"
 #include "small_run.hpp"
 
@@ -137,6 +138,10 @@ INSTANTIATE_TEST_SUITE_P(, every_algorithm,
                          testing::Values("ad-psgd", "all-reduce-sgd", "d-psgd", "dcd-psgd", "ecd-psgd", "cser:period=2",
                                          "ef-sgd", "local-sgd:period=2", "cser:c1=top-k/k=1,c2=grbs/ratio=2,period=2",
                                          "marsit"));
+
+/// googletest owns it.
+const auto* const marks =
+    testing::AddGlobalTestEnvironment(new testing_support::passes_marks({mark::inherited_proposal, mark::early_state}));
 
 } // namespace
 } // namespace gossamer::actors

@@ -158,13 +158,13 @@ public:
     setup.run = run_;
     setup.rules = charter_of(*run_, static_cast<std::uint32_t>(nodes.size() + 1), homes, setup.patience);
     setup.last = founding_of(*run_, *setup.rules, {{0, {}}});
-    setup.client = self_;
+    setup.client.actor = self_;
     for (std::uint32_t k = 1; k <= nodes.size(); ++k) {
       const node_parts parts{run_, net_, homes, setup.rules, setup.last, k, nodes[k - 1]};
       nodes_.push_back(system_.spawn(node_with_one_worker, parts));
-      setup.met.emplace(k, caf::actor_cast<node_interface::handle>(nodes_.back()));
+      setup.others.met.emplace(k, caf::actor_cast<node_interface::handle>(nodes_.back()));
     }
-    setup.spawn_evaluator = [this, homes](const caf::actor& leader) {
+    setup.spawn.evaluator = [this, homes](const caf::actor& leader) {
       return spawn_evaluator_of(system_, {.run = run_, .net = net_, .homes = homes, .rules = {}, .first = {}}, leader);
     };
     leader_ = spawn_node(system_, std::move(setup));

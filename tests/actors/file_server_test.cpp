@@ -1,6 +1,7 @@
 // The file server as nodes meet it: an actor.
 #include "gossamer/actors/fetch/served_files.hpp"
 #include "gossamer/actors/node/file_server.hpp"
+#include "gossamer/actors/node/interfaces.hpp"
 
 #include <caf/all.hpp>
 #include <caf/io/all.hpp>

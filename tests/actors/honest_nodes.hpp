@@ -193,23 +193,23 @@ private:
     join_others(setup, plan(), std::chrono::seconds(2), nullptr);
     rules_ = setup.rules;
     nodes_.at(number).last = setup.last;
-    setup.spawn_worker = [this](actors::rank i, std::uint32_t life, const caf::actor& home) {
+    setup.spawn.worker = [this](actors::rank i, std::uint32_t life, const caf::actor& home) {
       return worker(i, life, home);
     };
-    setup.spawn_evaluator = [this](const caf::actor&) {
+    setup.spawn.evaluator = [this](const caf::actor&) {
       const auto counts = [](caf::event_based_actor*, int* all) -> caf::behavior {
         return {[all](const actors::evaluate_models&) { ++*all; }};
       };
       return system_.spawn(counts, &evaluations_);
     };
-    setup.meet_nodes = [](const auto&) {};
-    setup.switch_fault = [](const auto&) {};
-    setup.send_masters_model = [](const auto&, std::uint32_t) {};
-    setup.on_resolution = [this, number](const auto& r) { nodes_.at(number).last = r; };
-    setup.tell = [this](const std::string& line) { told_.push_back(line); };
-    setup.observe = [this] { return std::make_shared<listener>(told_); };
-    setup.files = stranger_;
-    setup.client = client_of(number);
+    setup.others.meet = [](const auto&) {};
+    setup.others.switch_fault = [](const auto&) {};
+    setup.others.send_masters_model = [](const auto&, std::uint32_t) {};
+    setup.client.on_resolution = [this, number](const auto& r) { nodes_.at(number).last = r; };
+    setup.client.tell = [this](const std::string& line) { told_.push_back(line); };
+    setup.client.observe = [this] { return std::make_shared<listener>(told_); };
+    setup.others.files = stranger_;
+    setup.client.actor = client_of(number);
     return setup;
   }
 

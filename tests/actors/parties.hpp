@@ -16,6 +16,16 @@
 
 namespace gossamer::actors {
 
+// Letters that are under way are part of a world's state.
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, hold_steps& m) {
+  return f(m.round, m.left_out);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, worker_holds& m) {
+  return f(m.source, m.incarnation, m.round, m.step, m.next_exchange);
+}
+
 /// Messages of a party to its node, and of a node to its parties.
 using news = std::variant<run_progress, worker_holds, worker_joined, worker_finished, worker_lost, model_came>;
 using letter = std::variant<hold_steps, decision, snapshot_request>;

@@ -69,12 +69,10 @@ TEST(interfaces, accept_their_messages_and_no_others) {
   const node_interface::handle node;
   EXPECT_TRUE(accepts(node, begin_run{}));
   EXPECT_TRUE(accepts(node, cluster_plan{}));
-  const peer_interface::handle peer{node};
-  EXPECT_TRUE(accepts(peer, work_report{})) << "any node may lead";
-  EXPECT_TRUE(accepts(peer, consensus::hold{}));
-  EXPECT_FALSE(accepts(peer, cluster_plan{})) << "which its leader alone sends";
-  EXPECT_FALSE(accepts(peer, decision{})) << "which resolutions say";
-  EXPECT_FALSE(accepts(peer, tick{})) << "which stays in its process";
+  EXPECT_TRUE(accepts(node, work_report{})) << "any node may lead";
+  EXPECT_TRUE(accepts(node, consensus::hold{}));
+  EXPECT_FALSE(accepts(node, decision{})) << "which resolutions say";
+  EXPECT_FALSE(accepts(node, tick{})) << "which stays in its process";
   EXPECT_TRUE(accepts(door_interface::handle{}, join_request{}));
   EXPECT_FALSE(accepts(door_interface::handle{}, run_offer{}));
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <set>
+#include <tuple>
 
 namespace gossamer::compress {
 namespace {
@@ -27,7 +28,7 @@ std::string refusal(Decode decode_it) {
 }
 
 std::string refusal(const packet& p) {
-  return refusal([&] { decode(p); });
+  return refusal([&] { std::ignore = decode(p); });
 }
 
 packet uniform_packet(buffer_pool& pool, int bits, std::uint64_t elements, float scale) {

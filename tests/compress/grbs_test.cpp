@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <tuple>
 
 namespace gossamer::compress {
 namespace {
@@ -36,7 +37,7 @@ std::vector<int> coverage(const codec& c, std::size_t size, int draws) {
 
 std::string refusal(const packet& p) {
   try {
-    decode(p);
+    std::ignore = decode(p);
   } catch (const error& e) {
     EXPECT_EQ(e.code(), errc::bad_packet);
     return e.sentence();
@@ -46,7 +47,7 @@ std::string refusal(const packet& p) {
 
 std::string complaint(const std::string& name, std::span<const tensor_shape> tensors = {}) {
   try {
-    make_codec(name, tensors);
+    std::ignore = make_codec(name, tensors);
   } catch (const error& e) {
     EXPECT_EQ(e.code(), errc::usage);
     return e.sentence();

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <tuple>
 
 namespace gossamer::compress {
 namespace {
@@ -46,7 +47,7 @@ std::vector<double> probabilities(const vec& v, double phi) {
 
 std::string refusal(const packet& p) {
   try {
-    decode(p);
+    std::ignore = decode(p);
   } catch (const error& e) {
     EXPECT_EQ(e.code(), errc::bad_packet);
     return e.sentence();

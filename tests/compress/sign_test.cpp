@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <tuple>
 
 namespace gossamer::compress {
 namespace {
@@ -27,7 +28,7 @@ packet encode(const char* name, const vec& v) { return make_codec(name)->encode(
 
 std::string refusal(const packet& p) {
   try {
-    decode(p);
+    std::ignore = decode(p);
   } catch (const error& e) {
     EXPECT_EQ(e.code(), errc::bad_packet);
     return e.sentence();

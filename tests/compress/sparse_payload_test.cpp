@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <tuple>
 
 namespace gossamer::compress {
 namespace {
@@ -30,7 +31,7 @@ std::vector<bool> mask(const codec& c, std::size_t size, std::uint64_t step, con
 
 std::string refusal(const packet& p) {
   try {
-    decode(p);
+    std::ignore = decode(p);
   } catch (const error& e) {
     EXPECT_EQ(e.code(), errc::bad_packet);
     return e.sentence();

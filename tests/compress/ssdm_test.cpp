@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <tuple>
 
 namespace gossamer::compress {
 namespace {
@@ -29,7 +30,7 @@ std::string spec_of(bool norm, std::size_t bucket) {
 
 std::string refusal(const packet& p) {
   try {
-    decode(p);
+    std::ignore = decode(p);
   } catch (const error& e) {
     EXPECT_EQ(e.code(), errc::bad_packet);
     return e.sentence();

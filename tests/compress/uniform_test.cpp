@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 namespace gossamer::compress {
@@ -193,7 +194,7 @@ TEST(uniform, allocates_nothing_once_warm) {
   buffer_pool pool;
   const auto codec = make_codec("uniform:bits=5");
   const vec v = random_vector(pool, 3000);
-  const auto work = [&] { decode(read(pool, write(codec->encode(v, randomness, 0)).bytes())); };
+  const auto work = [&] { std::ignore = decode(read(pool, write(codec->encode(v, randomness, 0)).bytes())); };
   work();
   const auto warm = pool.blocks_created();
   for (int i = 0; i < 100; ++i)

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "quadratic_run.hpp"
+#include "support/marks.hpp"
 #include "trace_rules.hpp"
 
 namespace gossamer::actors {
@@ -258,6 +259,10 @@ TEST(simulated_world, shares_a_network_card_among_the_workers_of_a_node) {
   s.workers_per_node = 8;
   EXPECT_LT(simulate(e, s).summary.final.time_s, 0.01 * apart);
 }
+
+/// googletest owns it.
+[[maybe_unused]] const auto* const marks = testing::AddGlobalTestEnvironment(
+    new testing_support::passes_marks({mark::shunned_frame, mark::frame_of_stranger}));
 
 } // namespace
 } // namespace gossamer::actors

@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <string>
+#include <tuple>
 
 namespace gossamer::test {
 
@@ -40,7 +41,7 @@ inline std::uint32_t code_at(const compress::packet& p, std::size_t begin, std::
 /// Returns the message of the errc::bad_packet that decoding throws.
 inline std::string refusal_of(const compress::packet& p) {
   try {
-    compress::decode(p);
+    std::ignore = compress::decode(p);
   } catch (const error& e) {
     EXPECT_EQ(e.code(), errc::bad_packet);
     return e.sentence();

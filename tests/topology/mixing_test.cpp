@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "support/usage_error.hpp"
 
@@ -69,8 +70,9 @@ TEST(make_mixing, knows_its_rules) {
       EXPECT_EQ(make_mixing("auto", ring).weight(i, j), make_mixing("uniform", ring).weight(i, j));
       EXPECT_EQ(make_mixing("auto", star).weight(i, j), make_mixing("metropolis", star).weight(i, j));
     }
-  EXPECT_THAT(usage_error([&] { make_mixing("uniform", star); }), HasSubstr("choose mixing metropolis"));
-  EXPECT_THAT(usage_error([&] { make_mixing("metropolys", star); }), HasSubstr("did you mean 'metropolis'?"));
+  EXPECT_THAT(usage_error([&] { std::ignore = make_mixing("uniform", star); }), HasSubstr("choose mixing metropolis"));
+  EXPECT_THAT(usage_error([&] { std::ignore = make_mixing("metropolys", star); }),
+              HasSubstr("did you mean 'metropolis'?"));
 }
 
 TEST(spectrum, is_trivial_for_one_worker) {

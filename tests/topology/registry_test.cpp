@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <tuple>
 
 namespace gossamer::topology {
 namespace {
@@ -17,7 +18,7 @@ using testing::Pair;
 /// Returns the message of the error that the request must cause.
 std::string refusal(std::string_view text, std::size_t size, errc code = errc::usage, std::uint64_t seed = 1) {
   try {
-    make_topology(text, size, seed);
+    std::ignore = make_topology(text, size, seed);
   } catch (const error& e) {
     EXPECT_EQ(e.code(), code) << e.what();
     return e.what();

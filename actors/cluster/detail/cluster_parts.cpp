@@ -136,9 +136,9 @@ endpoint announced(endpoint where, const node_settings& s) {
 void join_others(node_setup& setup, control_plane& control, const std::shared_ptr<data_plane>& net,
                  const node_settings& s, const cluster_plan& plan) {
   actors::join_others(setup, plan, s.patience, net);
-  setup.tell = s.tell;
-  setup.meet_nodes = [net, homes = plan.homes](const auto& there) { net->meet(addresses_of(there, homes)); };
-  setup.connector = caf::actor_cast<caf::actor>(control.middleman());
+  setup.client.tell = s.tell;
+  setup.others.meet = [net, homes = plan.homes](const auto& there) { net->meet(addresses_of(there, homes)); };
+  setup.others.connector = caf::actor_cast<caf::actor>(control.middleman());
 }
 
 farewell::~farewell() {

@@ -174,7 +174,7 @@ void simulated_processes::begin() {
   newest_resolution_ = plan.last;
   for (start who = 1; who < processes_.size(); ++who)
     if (net_.is_alive(who))
-      setup.met[processes_[who].number] = handle(0, who);
+      setup.others.met[processes_[who].number] = handle(0, who);
   auto& leader = processes_[0].node = spawn_node(system_, std::move(setup));
   leader->attach_functor([this](const caf::error& reason) { on_exit(0, reason); });
   for (start who = 1; who < processes_.size(); ++who) {
@@ -207,24 +207,24 @@ node_setup simulated_processes::setup_of(start who, const cluster_plan& plan) {
   join_others(setup, plan, around_.patience, parts.transport);
   if (!plan.begins)
     setup.comes_as = consensus::process{own.life, {}, address_of(who)};
-  setup.meet_nodes = [this, number = own.number](const auto& there) { planes_.meet(number, there); };
+  setup.others.meet = [this, number = own.number](const auto& there) { planes_.meet(number, there); };
   own.last = plan.last;
-  setup.connector = own.connector;
-  setup.on_resolution = [this, who](const consensus::resolution& r) {
+  setup.others.connector = own.connector;
+  setup.client.on_resolution = [this, who](const consensus::resolution& r) {
     processes_[who].last = r;
     if (r.number() > newest_resolution_.number())
       newest_resolution_ = r;
     around_.on_resolution(processes_[who].number, r);
   };
-  setup.observe = [this, who] {
+  setup.client.observe = [this, who] {
     return std::make_shared<leaders_observer>(around_.observe(), [this, who] {
       const auto& one = processes_[who];
       return newest_resolution_.leader == one.number && newest_resolution_.knows(one.number, one.life);
     });
   };
-  setup.interrupted = around_.interrupted;
-  setup.steps_to = around_.steps_to;
-  setup.client = around_.client;
+  setup.client.interrupted = around_.interrupted;
+  setup.client.steps_to = around_.steps_to;
+  setup.client.actor = around_.client;
   own.runs = true;
   return setup;
 }

@@ -3,6 +3,8 @@
 #include "gossamer/base/cuda/detail/queue_vec.hpp"
 #include "gossamer/compress/cuda/detail/encode.hpp"
 
+#include <tuple>
+
 // The steps of decoding, over a queue as in encode.hpp.
 namespace gossamer::compress::cuda {
 
@@ -82,7 +84,7 @@ private:
     q_.download(std::span{&found, 1}, faults.data());
     q_.wait();
     if (found.places != 0 || found.values != 0)
-      decode(p_);
+      std::ignore = decode(p_);
   }
 
   std::size_t codes_behind(const std::byte* codes) const {

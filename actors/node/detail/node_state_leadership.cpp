@@ -77,8 +77,8 @@ void node_state::count(const step_report& r) {
   if (!leadership_ || !protocol_->leader()->members().is_current(r.source, r.incarnation))
     return;
   auto& seen = *leadership_;
-  if (setup_.steps_to)
-    self_->send(setup_.steps_to, r);
+  if (setup_.client.steps_to)
+    self_->send(setup_.client.steps_to, r);
   seen.progress.count(r);
   seen.summary.stale_frames += r.stale_frames;
   order_checkpoint_when_due();
@@ -126,7 +126,7 @@ void node_state::on_failure(const run_failed& m) {
 void node_state::look_after_run() {
   const auto now = elapsed();
   const auto& limit = setup_.run->settings.seconds;
-  if (setup_.interrupted && setup_.interrupted())
+  if (setup_.client.interrupted && setup_.client.interrupted())
     in_leader(stop_run{run_end::interrupted, now});
   else if (limit && now >= *limit)
     in_leader(stop_run{run_end::seconds, now});
@@ -153,7 +153,7 @@ progress_record node_state::progress(double now) {
 void node_state::on_snapshot(snapshot& s) {
   const auto leader = protocol_->leader_node();
   if (s.source >= workers() && leader != setup_.number && lives_here(s.source))
-    return setup_.send_masters_model(s, leader);
+    return setup_.others.send_masters_model(s, leader);
   const auto news = without_model(s);
   if (setup_.run->is_evaluated(s.source))
     kept_.keep(std::move(s));
@@ -226,7 +226,7 @@ void node_state::end_when_all_is_done() {
   if (!leadership_->final_is_known || leadership_->saving.is_being_written() || std::exchange(ended_, true))
     return;
   summarise();
-  self_->send(setup_.client, leadership_->summary);
+  self_->send(setup_.client.actor, leadership_->summary);
 }
 
 void node_state::summarise() {
@@ -257,10 +257,10 @@ void node_state::save_workers(const save_checkpoint& m) {
 void node_state::save_what_is_left() {
   actors::what_is_left known;
   if (is_left_alone_) {
-    rescuer_ = setup_.client;
+    rescuer_ = setup_.client.actor;
     known = {own_node_->obey(save_as_it_stands{}), elapsed(), known_books().counted.steps()};
   }
-  self_->send(setup_.client, known);
+  self_->send(setup_.client.actor, known);
 }
 
 void node_state::on_part(saved_worker& part) {

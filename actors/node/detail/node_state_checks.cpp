@@ -35,7 +35,7 @@ bool node_state::is_expelled(std::uint32_t number, std::uint32_t life) const {
 void node_state::expel(remote_node& other, const std::string& why) {
   expelled_[other.number] = seats()[other.number].by.life;
   if (!leadership_)
-    setup_.tell(fmt::format("node {} is given up: {}", other.number, why));
+    setup_.client.tell(fmt::format("node {} is given up: {}", other.number, why));
   if (!leadership_ && other.number != protocol_->leader_node())
     tell_leader(node_lost{other.number, why});
   caf::anon_send_exit(other.handle, caf::exit_reason::kill);

@@ -67,7 +67,7 @@ void node_state::meet_on_data_plane() {
   for (const auto& other : *others_)
     if (const auto& seat = seats()[other.number]; seat.taken && (other.is_met() || !seats().is_gone(other.number)))
       there.emplace(other.number, seat.by);
-  setup_.meet_nodes(there);
+  setup_.others.meet(there);
 }
 
 std::set<std::uint32_t> node_state::to_be_watched() {
@@ -144,7 +144,7 @@ void node_state::suspect(remote_node& other, const std::string& why) {
     return;
   suspicions_[other.number] = why;
   if (!leadership_)
-    setup_.tell(fmt::format("node {} is waited for: {}", other.number, why));
+    setup_.client.tell(fmt::format("node {} is waited for: {}", other.number, why));
   on(consensus::health{other.number, seats()[other.number].by.life, consensus::health::state::suspected});
 }
 

@@ -285,17 +285,17 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
     join_others(setup, control, plane.shared, s, plan);
     if (!plan.begins)
       setup.comes_as = own_process();
-    setup.offer = offer;
-    setup.files = files.actor;
-    setup.print = print;
-    setup.switch_fault = [world](const switch_fault& m) { world->switch_fault(m.index, m.on); };
-    setup.observe = [&, door] {
+    setup.others.offer = offer;
+    setup.others.files = files.actor;
+    setup.others.print = print;
+    setup.others.switch_fault = [world](const switch_fault& m) { world->switch_fault(m.index, m.on); };
+    setup.client.observe = [&, door] {
       here.lead();
       return s.leads({e, offer.folder, *door});
     };
-    setup.interrupted = s.interrupted;
-    setup.stop = s.stop;
-    setup.client = self;
+    setup.client.interrupted = s.interrupted;
+    setup.client.stop = s.stop;
+    setup.client.actor = self;
     here.begin();
     s.joined(*door);
     return setup;

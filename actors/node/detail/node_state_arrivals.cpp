@@ -27,7 +27,7 @@ void node_state::on_join(const join_request& m) {
     return answer(no_place(m.wanted, seats().size(), "a higher --max-workers"));
   candidates_[who] = *seat;
   self_->monitor(who);
-  auto offer = setup_.offer;
+  auto offer = setup_.others.offer;
   offer.node = seat->node;
   offer.life = seat->life;
   for (const auto& other : *others_)
@@ -49,7 +49,7 @@ void node_state::on_ready(const node_ready& m) {
   if (m.handle == own_handle() || others_->behind(m.handle.address()) != nullptr)
     return; // the handle of another node
   const consensus::process comes{found->second.life, m.data, m.control};
-  auto why = refusal_of(setup_.print, m);
+  auto why = refusal_of(setup_.others.print, m);
   const bool was_taken = seats()[m.node].taken;
   if (!why && !leadership_)
     why = run_failed{errc::failed, "another node leads the run by now", "join again"};
@@ -58,7 +58,7 @@ void node_state::on_ready(const node_ready& m) {
                      "join again: another place may be free"};
   release_candidate(who);
   if (why) {
-    setup_.tell(fmt::format("node {} is refused: {}", m.node, why->sentence));
+    setup_.client.tell(fmt::format("node {} is refused: {}", m.node, why->sentence));
     return answer(*std::move(why));
   }
   auto& node = *others_->numbered(m.node);
@@ -113,7 +113,7 @@ bool node_state::is_stranger(const remote_node& other) {
 }
 
 void node_state::connect_to_strangers() {
-  if (!setup_.connector || now() - last_connect_ < connect_again_after)
+  if (!setup_.others.connector || now() - last_connect_ < connect_again_after)
     return;
   last_connect_ = now();
   for (const auto& other : *others_)
@@ -123,7 +123,7 @@ void node_state::connect_to_strangers() {
 
 void node_state::connect_to(const remote_node& other) {
   const auto [life, where] = std::pair{seats()[other.number].by.life, seats()[other.number].by.control};
-  self_->request(setup_.connector, setup_.patience, caf::connect_atom::value, where.host, where.port)
+  self_->request(setup_.others.connector, setup_.patience, caf::connect_atom::value, where.host, where.port)
       .then(
           [this, number = other.number](const caf::node_id&, const caf::strong_actor_ptr& door,
                                         const std::set<std::string>&) {
@@ -167,7 +167,7 @@ void node_state::say_status(std::uint32_t control) {
 
 void node_state::stop(std::uint32_t control) {
   if (control == control_version && leadership_)
-    setup_.stop();
+    setup_.client.stop();
   say_status(control);
 }
 

@@ -18,8 +18,8 @@ void node_state::obey(const consensus::post& m) {
 }
 
 void node_state::obey(const decision& m) {
-  if (setup_.on_resolution)
-    setup_.on_resolution(protocol_->delegate().last());
+  if (setup_.client.on_resolution)
+    setup_.client.on_resolution(protocol_->delegate().last());
   own_node_->obey(m);
 }
 
@@ -54,7 +54,7 @@ void node_state::obey(const lead_taken&) {
   leadership_->summary.steps_per_worker.assign(workers(), 0);
   protocol_->ordered_before(last_checkpoint_);
   close_ended_lives();
-  observer_ = setup_.observe();
+  observer_ = setup_.client.observe();
   conflicts_ = conflicts{setup_.number, 2 * setup_.patience};
   if (const auto news = std::exchange(leaders_end_, {}); !news.empty())
     tell_observer(news);
@@ -111,9 +111,9 @@ void node_state::obey(const node_has_left&) {
   for (const auto& other : *others_)
     if (is_spoken_to(other))
       left.push_back(fmt::format("node {} ({})", other.number, to_string(seats()[other.number].by.control)));
-  setup_.tell(fmt::format("the run goes on with {}", fmt::join(left, ", ")));
+  setup_.client.tell(fmt::format("the run goes on with {}", fmt::join(left, ", ")));
   if (!std::exchange(ended_, true))
-    self_->send(setup_.client, node_has_left{});
+    self_->send(setup_.client.actor, node_has_left{});
 }
 
 void node_state::obey(const end_run& m) {
