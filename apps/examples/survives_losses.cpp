@@ -15,19 +15,19 @@ int main() try {
   settings.model = "softmax";
   settings.data = "digits:samples=1000,test=200";
   settings.workers = 8;
-  settings.epochs = 6;
+  settings.epochs = 30;
   const auto e = prepare(settings);
 
   const auto faults = parse_plan(R"(
     [[fault]]
     kind = "kill"
-    at = 0.05
+    at-step = 5
     workers = [2, 5]
 
     [[fault]]
     kind = "partition"
-    at = 0.1
-    for = 0.1
+    at = 0.02
+    for = 0.05
     workers = [1]
   )",
                                  "survives_losses.cpp");

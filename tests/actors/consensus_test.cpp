@@ -29,7 +29,7 @@ TEST(nodes, resolve_what_the_leader_is_asked_for_in_a_handful_of_messages) {
   EXPECT_EQ(p.posts, 3u * 3 + 2 * 3) << "hold, holding, proceed; propose, accepted";
 }
 
-TEST(nodes, give_the_leader_to_the_first_voter_that_is_not_suspected) {
+TEST(nodes, give_the_lead_to_the_first_voter_that_is_not_suspected) {
   parliament p{3};
   p.on(2, health{0, 0, health::state::suspected});
   EXPECT_EQ(p[2].leader(), 1u);
@@ -97,7 +97,7 @@ TEST(a_laggard, that_holds_asks_the_voters_what_has_become_of_it) {
   EXPECT_FALSE(p[2].holds());
 }
 
-TEST(a_voter, that_holds_for_long_takes_the_leader) {
+TEST(a_voter, that_holds_for_long_takes_the_lead) {
   parliament p{3};
   for (const node_number i : {1u, 2u})
     p.on(i, message{hold{{1, 0, 0}, p.first()}});
@@ -110,7 +110,7 @@ TEST(a_voter, that_holds_for_long_takes_the_leader) {
   EXPECT_EQ(p[2].last().number(), 2u) << "the leader is suspected: the next one does not wait";
 }
 
-TEST(a_voter, that_was_cut_off_leaves_the_leader_to_one_that_has_decided_since) {
+TEST(a_voter, that_was_cut_off_leaves_the_lead_to_one_that_has_decided_since) {
   parliament p{5};
   auto since = p.first();
   ++since.what.number;
@@ -141,7 +141,7 @@ TEST(a_leader, says_that_it_has_it_also_by_a_resolution_of_which_it_hears_last) 
   EXPECT_FALSE(std::ranges::any_of(heard, [](const auto& one) { return std::holds_alternative<post>(one); }));
 }
 
-TEST(a_voter, takes_the_leader_also_if_nobody_is_suspected) {
+TEST(a_voter, takes_the_lead_also_if_nobody_is_suspected) {
   parliament p{3};
   for (const node_number i : {0u, 1u})
     p.on(i, message{hold{{1, 2, 0}, p.first()}}); // node 2 never asked with this ballot, as if it had forgotten it

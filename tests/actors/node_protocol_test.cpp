@@ -184,7 +184,7 @@ std::vector<Report> told(const node_protocol::orders& orders) {
 
 const auto synchronous = "all-reduce-sgd", asynchronous = "ad-psgd";
 
-TEST(node_protocol, tells_whoever_has_the_leader_who_has_finished) {
+TEST(node_protocol, tells_the_leader_who_has_finished) {
   processes all{synchronous, {0, 1, 2}, 3};
   all.worker_finishes(0);
   EXPECT_TRUE(told<worker_finished>(all.orders_of(0)).empty()) << "it leads itself";

@@ -62,7 +62,7 @@ endif()
 execute_process(COMMAND ${gossip} train --algorithm occasional-gosip RESULT_VARIABLE result ERROR_VARIABLE output)
 expect_in_output("^occasional_gossip: unknown algorithm 'occasional-gosip'; did you mean 'occasional-gossip'")
 
-run(${build}/examples/codec_error top-k:ratio=0.1 1000)
+run(${build}/examples/codec_error top-k:fraction=0.1 1000)
 expect_in_output("top-k:.*bits an element")
 run(${build}/examples/barbell 8 ${SCRATCH}/barbell.txt)
 expect_in_output("differences shrink by 0\\.9")
