@@ -1,4 +1,5 @@
 #include "gossamer/actors/frames/connections.hpp"
+
 #include "gossamer/base/marks.hpp"
 
 #include <algorithm>

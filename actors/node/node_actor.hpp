@@ -52,9 +52,9 @@ struct node_setup {
   std::uint32_t number = 0; ///< number of this node
   std::shared_ptr<const consensus::charter> rules;
   consensus::resolution last; ///< the one with which the run begins, or that was known when this process came
-  std::optional<consensus::process> comes_as = {}; ///< the life of a process that comes later; absent: a founder
-  double time_s = 0;                               ///< time of the run so far
-  run_books books = {};                            ///< totals of the run so far
+  std::optional<consensus::process> comes_as = {};  ///< the life of a process that comes later; absent: a founder
+  double time_s = 0;                                ///< time of the run so far
+  run_books books = {};                             ///< totals of the run so far
   std::shared_ptr<const resumption> from = nullptr; ///< the checkpoint that the run goes on from; null: it begins
   std::chrono::nanoseconds patience = std::chrono::seconds(10); ///< patience with a silent node
   std::chrono::nanoseconds detection{0};                        ///< from a worker's death to the moment it is noticed

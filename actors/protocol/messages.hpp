@@ -1,10 +1,10 @@
 #pragma once
 
-#include "gossamer/actors/protocol/run_books.hpp"
 #include "gossamer/actors/protocol/consensus.hpp"
 #include "gossamer/actors/protocol/control.hpp"
 #include "gossamer/actors/protocol/files.hpp"
 #include "gossamer/actors/protocol/joining.hpp"
+#include "gossamer/actors/protocol/run_books.hpp"
 #include "gossamer/actors/protocol/run_status.hpp"
 
 #include <string_view>

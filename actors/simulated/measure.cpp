@@ -1,5 +1,5 @@
-#include "gossamer/actors/run/thread_time.hpp"
 #include "gossamer/actors/run/gradient_source.hpp"
+#include "gossamer/actors/run/thread_time.hpp"
 #include "gossamer/actors/simulated/simulated_world.hpp"
 
 #include <algorithm>

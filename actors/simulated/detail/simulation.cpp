@@ -1,8 +1,9 @@
 // The actors and links of the simulated world.
+#include "gossamer/actors/simulated/detail/simulation.hpp"
+
 #include "gossamer/actors/evaluation/evaluation_frames.hpp"
 #include "gossamer/actors/hosting/evaluator.hpp"
 #include "gossamer/actors/hosting/injector.hpp"
-#include "gossamer/actors/simulated/detail/simulation.hpp"
 #include "gossamer/actors/simulation/observed_link.hpp"
 
 #include <fmt/format.h>
