@@ -2,6 +2,11 @@
 
 #include "gossamer/actors/fetch/catalogue.hpp"
 
+#include <caf/actor.hpp>
+#include <caf/actor_system.hpp>
+
+#include <functional>
+
 namespace gossamer::actors {
 
 /// Hands the files of a run out to nodes that lack them. Reads from the disk in a thread of its own.
