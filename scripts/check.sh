@@ -116,7 +116,7 @@ for row in "${rows[@]}"; do
   [[ $row == *FAILED* ]] || continue
   read -r _ stage _ <<<"$row"
   printf '\n-- what failed in %s\n' "$stage"
-  grep -aE -A 8 ': (Failure|error|warning|fatal error)\b|\[  FAILED  \]|\((Failed|Timeout|SEGFAULT|Subprocess aborted)\)' \
+  grep -aE -A 8 ': (Failure|error|fatal error)\b|CMake Error|\[  FAILED  \]|\((Failed|Timeout|SEGFAULT|Subprocess aborted)\)' \
     "build/ci/$stage.log" | cut -c -400 | tail -n 45
 done
 exit "$failed"
