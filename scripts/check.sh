@@ -87,7 +87,7 @@ cpu_seconds() { # of all that has run so far, into cpu
 (($# > 0)) && wanted=("$@") || wanted=("${stages[@]}")
 [[ "${wanted[*]}" == nightly ]] && wanted=(install asan tsan)
 for stage in "${wanted[@]}"; do
-  [[ " ${stages[*]} " == *" $stage "* ]] || { echo "no stage '$stage'; there are ${stages[*]}" >&2; exit 2; }
+  [[ " ${stages[*]} " == *" $stage "* ]] || { echo "no stage '$stage'; there are ${stages[*]}, or nightly for what .ci/run leaves out" >&2; exit 2; }
 done
 
 mkdir -p build/ci
