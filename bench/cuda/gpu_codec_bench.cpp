@@ -1,6 +1,6 @@
 // Throughput of each kernel of the codecs on a GPU, in bytes read and written per second, beside a copy within the GPU:
 //   gpu_codec_bench [log2 of the elements, 28] [runs, 20]
-// It prints the table of docs/gpu.md: medians over the runs.
+// It prints a table of medians over the runs.
 #include "gossamer/base/cuda/device.hpp"
 #include "gossamer/base/cuda/memory.hpp"
 #include "gossamer/base/error.hpp"
