@@ -20,11 +20,14 @@ delegate::delegate(const charter& rules, node_number self, const process& own)
     : delegate(rules, self, own, resolution{}) {}
 
 delegate::delegate(const charter& rules, node_number self, const process& own, const resolution& last)
-    : rules_(&rules), self_(self), own_(own), last_(last), seats_(rules.nodes) {
+    : rules_(&rules), self_(self), own_(own), hosts_workers_(rules.nodes), last_(last), seats_(rules.nodes) {
   GOSSAMER_ASSERT(self < rules.nodes, "the number of a node is one of those of the run");
-  for (rank i = 0; i < rules.homes.size(); ++i)
+  for (rank i = 0; i < rules.homes.size(); ++i) {
+    hosts_workers_[rules.homes[i]] = true;
     if (rules.homes[i] == self)
       workers_[i].who = i;
+  }
+  has_members_ = nodes_with_members(last_);
   seats_.meet(self, own);
   if (last.number() > 0)
     seats_.adopt(last);
@@ -118,6 +121,7 @@ void delegate::learn(const resolution& r, orders& out) {
   stop_wished_ = stop_wished_ && !r.stopping;
   auto moved = seats_.adopt(r);
   auto before = std::exchange(last_, r);
+  has_members_ = nodes_with_members(last_);
   accepted_ = {};
   held_ = stand_still_ = false;
   give_up();
@@ -187,10 +191,6 @@ orders delegate::on(const state_taken& s) {
   own->second.line = last_.number();
   own->second.step = own->second.next_exchange = s.step;
   return {};
-}
-
-bool delegate::hosts_workers(node_number node) const {
-  return std::ranges::find(rules_->homes, node) != rules_->homes.end();
 }
 
 // -- mail -------------------------------------------------------------------------------------------------------------

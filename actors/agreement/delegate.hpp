@@ -178,9 +178,9 @@ private:
   bool refuses(const ballot& by, const resolution& last, orders& out) const;
   void promise(const ballot& by);
   bool can_answer() const { return stand_still_ || !rules_->synchronous || !hosts_workers(self_); }
+  bool hosts_workers(node_number node) const { return hosts_workers_[node]; }
   void answer(orders& out);
   holding standing_here() const;
-  bool hosts_workers(node_number node) const;
 
   // the leader
   void ask(orders& out);
@@ -194,7 +194,7 @@ private:
   void give_up();
   bool is_wanted() const;
   bool may_witness(node_number n) const;
-  std::set<node_number> nodes_with_members(const resolution& r) const;
+  std::vector<bool> nodes_with_members(const resolution& r) const;
   void remember_who_declined(const resolution& r);
   bool should_stand() const;
   double turn() const;
@@ -208,6 +208,9 @@ private:
   const charter* rules_;
   node_number self_;
   process own_; // its seat may belong to another process meanwhile
+
+  // By node, and derived from the charter and the last resolution: no event walks all workers.
+  std::vector<bool> hosts_workers_, has_members_;
 
   // Promises, acceptances and learnt resolutions: the only state that must survive as long as the node lives.
   ballot promised_;

@@ -245,15 +245,14 @@ bool delegate::should_stand() const {
 bool delegate::is_wanted() const {
   if (wished_ || stop_wished_ || save_wished_)
     return true;
-  const auto present = nodes_with_members(last_);
   const bool somebody_is_lost = std::ranges::any_of(last_.nodes, [&](const auto& n) {
     const bool is_gone = seats_.is_gone(n.first) || seats_[n.first].by.life != n.second.life;
-    const bool is_needed = present.contains(n.first) || n.first == last_.leader;
+    const bool is_needed = has_members_[n.first] || n.first == last_.leader;
     return n.first != self_ && (is_gone || (!seats_.is_well(n.first, n.second.life) && is_needed));
   });
   bool somebody_comes = false;
   for (node_number n = 0; n < seats_.size(); ++n) {
-    const bool is_missing = hosts_workers(n) ? !present.contains(n) : may_witness(n);
+    const bool is_missing = hosts_workers(n) ? !has_members_[n] : may_witness(n);
     somebody_comes |= seats_[n].is == health::state::well && is_missing && !declined_.contains(n);
   }
   return somebody_is_lost || somebody_comes;
@@ -264,10 +263,10 @@ bool delegate::may_witness(node_number n) const {
   return !last_.votes(n, seats_[n].by.life) && last_.voters.size() < most_voters;
 }
 
-std::set<node_number> delegate::nodes_with_members(const resolution& r) const {
-  std::set<node_number> result;
+std::vector<bool> delegate::nodes_with_members(const resolution& r) const {
+  std::vector<bool> result(rules_->nodes);
   for (const auto& [i, life] : r.what.view.lives)
-    result.insert(rules_->homes[i]);
+    result[rules_->homes[i]] = true;
   return result;
 }
 
@@ -276,7 +275,7 @@ std::set<node_number> delegate::nodes_with_members(const resolution& r) const {
 void delegate::remember_who_declined(const resolution& r) {
   const auto present = nodes_with_members(r);
   for (const auto& [n, m] : answers_)
-    if (seats_.is_well(n, m.self.life) && !present.contains(n))
+    if (seats_.is_well(n, m.self.life) && !present[n])
       declined_.insert(n);
 }
 

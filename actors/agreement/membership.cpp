@@ -12,8 +12,6 @@ std::vector<rank> membership::living() const {
   return result;
 }
 
-std::size_t membership::population() const { return living().size(); }
-
 std::vector<bool> membership::who_is_ready() const {
   std::vector<bool> result;
   for (rank i = 0; i < workers_.size(); ++i)
@@ -42,10 +40,10 @@ void membership::adopt(const view_change& next) {
     }
     const bool is_same = incarnation(i) == member->second;
     const bool has_it = !run_->algorithm->traits.synchronous && ready(i) && is_same;
-    workers_[i] = {.member = true,
-                   .over = is_same && workers_[i].over,
-                   .ready = has_it || !next.donors.contains(i),
-                   .incarnation = member->second};
+    const bool is_ready = has_it || !next.donors.contains(i);
+    change(i, [&](entry& w) {
+      w = {.member = true, .over = is_same && w.over, .ready = is_ready, .incarnation = member->second};
+    });
   }
 }
 
@@ -53,6 +51,7 @@ void membership::fields(archive& a) {
   for (auto& w : workers_)
     a(w.member)(w.over)(w.ready)(w.incarnation);
   a(view_);
+  population_ = living().size();
 }
 
 } // namespace gossamer::actors

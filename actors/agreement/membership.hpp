@@ -22,16 +22,16 @@ public:
     return i < workers_.size() && alive(i) && incarnation(i) == life;
   }
   std::vector<rank> living() const;
-  std::size_t population() const; ///< number of ranks that live
+  std::size_t population() const noexcept { return population_; } ///< number of ranks that live
   std::vector<bool> who_is_ready() const;
   bool masters_are_ready() const; ///< all masters have the state of the run
   bool names_the_dead() const;    ///< the view names a life that is over
 
   void adopt(const view_change& next);
   /// Marks the present life of rank `i` as over.
-  void end(rank i) { workers_[i].over = true; }
+  void end(rank i) { change(i, [](entry& w) { w.over = true; }); }
   /// Removes a rank that the next view leaves out, whether its life has ended or not.
-  void leave_out(rank i) { workers_[i].member = false; }
+  void leave_out(rank i) { change(i, [](entry& w) { w.member = false; }); }
   /// Notes that rank `i` has got the state of another worker.
   void joined(rank i) { workers_[i].ready = true; }
 
@@ -43,8 +43,16 @@ private:
     std::uint32_t incarnation = 0;
   };
 
+  template <class What>
+  void change(rank i, What what) {
+    population_ -= alive(i);
+    what(workers_[i]);
+    population_ += alive(i);
+  }
+
   const experiment* run_;
   std::vector<entry> workers_;
+  std::size_t population_ = 0; // of `workers_`: asked at each end of a worker
   std::uint32_t view_ = 0;
 };
 

@@ -64,6 +64,13 @@ node_protocol::orders node_protocol::on(const leader_report& m) {
 
 // -- workers of this process ------------------------------------------------------------------------------------------
 
+/// Returns null where this incarnation does not live here.
+node_protocol::resident* node_protocol::living(rank i, std::uint32_t incarnation) {
+  const auto found = residents_.find(i);
+  const bool is_here = found != residents_.end() && found->second.lives && found->second.incarnation == incarnation;
+  return is_here ? &found->second : nullptr;
+}
+
 node_protocol::orders node_protocol::on(const worker_holds& m) {
   orders out;
   if (m.round != round_ || asked_.erase(m.source) == 0)
@@ -77,10 +84,10 @@ node_protocol::orders node_protocol::on(const worker_holds& m) {
 
 node_protocol::orders node_protocol::on(const worker_joined& m) {
   orders out;
-  auto& one = residents_[m.source];
-  if (!one.lives || one.incarnation != m.incarnation)
+  auto* one = living(m.source, m.incarnation);
+  if (one == nullptr)
     return out;
-  one.joined = one.has_state = true;
+  one->joined = one->has_state = true;
   obey(delegate_.on(consensus::state_taken{m.source, m.incarnation, m.step}), out);
   report(m, out);
   if (!delegate_.votes() && delegate_.last().voters.size() < consensus::most_voters)
@@ -90,10 +97,10 @@ node_protocol::orders node_protocol::on(const worker_joined& m) {
 
 node_protocol::orders node_protocol::on(const worker_paused& m) {
   orders out;
-  auto& one = residents_[m.source];
-  if (!one.lives || one.incarnation != m.incarnation)
+  auto* one = living(m.source, m.incarnation);
+  if (one == nullptr)
     return out;
-  one.paused = true;
+  one->paused = true;
   if (!synchronous())
     say_where_they_stand(out);
   report(m, out);
@@ -102,10 +109,10 @@ node_protocol::orders node_protocol::on(const worker_paused& m) {
 
 node_protocol::orders node_protocol::on(const worker_finished& m) {
   orders out;
-  auto& one = residents_[m.source];
-  if (!one.lives || one.incarnation != m.incarnation)
+  auto* one = living(m.source, m.incarnation);
+  if (one == nullptr)
     return out;
-  one.finished = true;
+  one->finished = true;
   report(m, out);
   return settled(out);
 }
@@ -113,8 +120,7 @@ node_protocol::orders node_protocol::on(const worker_finished& m) {
 /// Starts a lost master anew at once, unless a fault plan brings it back.
 node_protocol::orders node_protocol::on(const worker_lost& m) {
   orders out;
-  const auto& one = residents_[m.who];
-  if (one.lives && one.incarnation == m.incarnation)
+  if (living(m.who, m.incarnation) != nullptr)
     end_life(m.who, is_master(m.who) && !away_.contains(m.who), out);
   return settled(out);
 }

@@ -99,8 +99,7 @@ bool node_protocol::is_current(rank i, std::uint32_t life) const {
   return found != residents_.end() && found->second.lives && found->second.incarnation == life;
 }
 
-// -- the leader
-// --------------------------------------------------------------------------------------------------------
+// -- the leader -------------------------------------------------------------------------------------------------------
 
 void node_protocol::follow_leader(const coordination::orders& all, orders& out) {
   for (const auto& what : all)
