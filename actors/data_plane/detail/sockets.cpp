@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
+#include <cstring>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <string_view>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -24,6 +27,23 @@ transfer result_of(ssize_t moved) noexcept {
 void set(int socket, int level, int option, int value) noexcept {
   setsockopt(socket, level, option, &value, sizeof value);
 }
+
+#ifdef TCP_CONGESTION
+/// True if both ends have the same address.
+bool stays_on_this_machine(int socket) noexcept {
+  const auto host = [socket](auto get) {
+    sockaddr_storage found{};
+    socklen_t size = sizeof found;
+    std::array<std::byte, sizeof(in6_addr)> result{};
+    if (get(socket, reinterpret_cast<sockaddr*>(&found), &size) == 0 && found.ss_family == AF_INET)
+      std::memcpy(result.data(), &reinterpret_cast<sockaddr_in&>(found).sin_addr, sizeof(in_addr));
+    else if (found.ss_family == AF_INET6)
+      std::memcpy(result.data(), &reinterpret_cast<sockaddr_in6&>(found).sin6_addr, sizeof(in6_addr));
+    return result;
+  };
+  return host(getsockname) == host(getpeername);
+}
+#endif
 
 } // namespace
 
@@ -45,6 +65,12 @@ transfer send_some(int socket, std::span<const std::span<const std::byte>> piece
 
 void tune(int socket, std::chrono::milliseconds patience) noexcept {
   set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+#ifdef TCP_CONGESTION
+  // There is no network to explore, and BBR's timers take a third of the processor time there.
+  constexpr std::string_view simplest = "reno";
+  if (stays_on_this_machine(socket))
+    setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, simplest.data(), simplest.size());
+#endif
 #ifdef TCP_NOTSENT_LOWAT
   set(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, most_unsent_bytes);
 #endif

@@ -1,0 +1,71 @@
+#include "gossamer/actors/data_plane/detail/descriptor.hpp"
+#include "gossamer/actors/data_plane/detail/sockets.hpp"
+
+#include <gtest/gtest.h>
+
+#include <arpa/inet.h>
+#include <array>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string>
+#include <sys/socket.h>
+
+namespace gossamer::actors::detail {
+namespace {
+
+/// A connection between two addresses of this machine.
+class connection {
+public:
+  connection(const char* from, const char* to) {
+    const descriptor door{socket(AF_INET, SOCK_STREAM, 0)};
+    one_ = descriptor{socket(AF_INET, SOCK_STREAM, 0)};
+    bind_to(one_, from);
+    auto there = bind_to(door, to);
+    EXPECT_EQ(listen(door.get(), 1), 0);
+    EXPECT_EQ(connect(one_.get(), reinterpret_cast<const sockaddr*>(&there), sizeof there), 0);
+    other_ = descriptor{accept(door.get(), nullptr, nullptr)};
+  }
+
+  const descriptor& one() const { return one_; }
+  const descriptor& other() const { return other_; }
+
+private:
+  static sockaddr_in bind_to(const descriptor& s, const char* host) {
+    sockaddr_in here{};
+    here.sin_family = AF_INET;
+    EXPECT_EQ(inet_pton(AF_INET, host, &here.sin_addr), 1);
+    socklen_t size = sizeof here;
+    EXPECT_EQ(bind(s.get(), reinterpret_cast<const sockaddr*>(&here), size), 0);
+    EXPECT_EQ(getsockname(s.get(), reinterpret_cast<sockaddr*>(&here), &size), 0);
+    return here;
+  }
+
+  descriptor one_, other_;
+};
+
+std::string congestion_control_of(const descriptor& s) {
+  std::array<char, 16> name{};
+  socklen_t size = name.size() - 1;
+  EXPECT_EQ(getsockopt(s.get(), IPPROTO_TCP, TCP_CONGESTION, name.data(), &size), 0);
+  return name.data();
+}
+
+TEST(tuned_sockets, use_reno_between_two_ends_with_one_address) {
+  const connection c{"127.0.0.1", "127.0.0.1"};
+  for (const auto* s : {&c.one(), &c.other()}) {
+    tune(s->get(), std::chrono::seconds{1});
+    EXPECT_EQ(congestion_control_of(*s), "reno");
+  }
+}
+
+TEST(tuned_sockets, keep_the_congestion_control_of_the_system_between_others) {
+  const connection c{"127.0.0.2", "127.0.0.1"};
+  for (const auto* s : {&c.one(), &c.other()}) {
+    const auto before = congestion_control_of(*s);
+    tune(s->get(), std::chrono::seconds{1});
+    EXPECT_EQ(congestion_control_of(*s), before);
+  }
+}
+
+} // namespace
+} // namespace gossamer::actors::detail
