@@ -11,4 +11,12 @@ if(xxHash_FOUND AND NOT TARGET xxHash::xxhash)
   add_library(xxHash::xxhash UNKNOWN IMPORTED)
   set_target_properties(xxHash::xxhash PROPERTIES IMPORTED_LOCATION ${xxHash_LIBRARY}
     INTERFACE_INCLUDE_DIRECTORIES ${xxHash_INCLUDE_DIR})
+  # On x86 the package also has functions that choose the widest registers at run time, four times as fast.
+  include(CheckCXXSymbolExists)
+  set(CMAKE_REQUIRED_LIBRARIES xxHash::xxhash)
+  check_cxx_symbol_exists(XXH3_64bits_update_dispatch xxh_x86dispatch.h xxHash_DISPATCHES)
+  unset(CMAKE_REQUIRED_LIBRARIES)
+  if(xxHash_DISPATCHES)
+    set_target_properties(xxHash::xxhash PROPERTIES INTERFACE_COMPILE_DEFINITIONS GOSSAMER_XXHASH_DISPATCHES)
+  endif()
 endif()

@@ -11,6 +11,10 @@
 #include <memory>
 #include <xxhash.h>
 
+#ifdef GOSSAMER_XXHASH_DISPATCHES
+#include <xxh_x86dispatch.h> // redirects the functions of xxhash.h
+#endif
+
 namespace gossamer::compress {
 namespace {
 
