@@ -14,7 +14,7 @@ public:
   dense_sum(const worker& w, const vec& v) : worker_(w), own_(v) {}
 
   std::size_t size() const override { return own_.size(); }
-  std::size_t slice_elements() const override { return 128 << 10; } // half a megabyte
+  std::size_t slice_elements() const override { return slice_bytes / sizeof(float); }
   void begin(std::uint32_t) override;
   packet partial(segment s, std::uint32_t) override;
   void merge(segment s, packet received, contributors) override;

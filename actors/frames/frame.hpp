@@ -69,6 +69,8 @@ struct frame {
 
 /// Size from which copying a frame takes longer than waking a thread.
 inline constexpr std::size_t longest_short_frame = 64 << 10;
+/// Length of the slices in which long sums travel: one is added while the next is on its way, and both stay in a cache.
+inline constexpr std::size_t slice_bytes = 512 << 10;
 
 /// The bytes of a frame on a wire.
 buffer write(buffer_pool& pool, const frame& f);

@@ -9,6 +9,7 @@ namespace gossamer::actors {
 namespace {
 
 constexpr std::size_t messages_a_turn = 8; // before the scheduler goes on with the actor
+constexpr std::size_t longest_frame_here = slice_bytes + longest_frame_head;
 
 thread_local delivery_thread* here = nullptr;
 
@@ -29,7 +30,7 @@ void delivery_thread::exec_later(caf::resumable* ready) {
 }
 
 void deliver(const caf::actor& to, frame f) {
-  auto* const where = f.wire_bytes() <= longest_short_frame ? here : nullptr;
+  auto* const where = f.wire_bytes() <= longest_frame_here ? here : nullptr;
   to->enqueue(caf::make_mailbox_element(nullptr, caf::make_message_id(), caf::no_stages, std::move(f)), where);
 }
 

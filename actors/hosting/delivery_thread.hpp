@@ -6,9 +6,9 @@
 
 namespace gossamer::actors {
 
-/// A thread that brings frames to workers, and runs those that had been waiting for a short one right there: to wake a
-/// thread of the scheduler takes longer than the worker's reaction. Long frames, and everything else, go to the
-/// scheduler, so that the next bytes are read meanwhile.
+/// A thread that brings frames to workers. A worker that had been waiting for a frame no longer than a slice
+/// (`slice_bytes`) runs right there: to wake a thread of the scheduler takes longer than adding a slice, which is still
+/// in the cache. Longer frames, and everything else, go to the scheduler, so that the next bytes are read meanwhile.
 ///
 /// Threads: it belongs to the one that made it, and ends there.
 class delivery_thread final : public caf::execution_unit {

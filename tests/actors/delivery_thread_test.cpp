@@ -41,20 +41,20 @@ protected:
   const std::thread::id here_ = std::this_thread::get_id();
 };
 
-TEST_F(delivery_thread_test, lets_a_waiting_actor_handle_a_short_frame_right_here) {
+TEST_F(delivery_thread_test, lets_a_waiting_actor_handle_a_slice_right_here) {
   const delivery_thread companion{system_};
   // An actor takes a moment to begin to wait; until then the scheduler runs it.
   bool right_here = false;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes{1};
   while (!right_here && std::chrono::steady_clock::now() < deadline)
-    right_here = handled(100) == here_;
+    right_here = handled(slice_bytes) == here_;
   EXPECT_TRUE(right_here);
 }
 
 TEST_F(delivery_thread_test, hands_long_frames_over) {
   const delivery_thread companion{system_};
   for (int k = 0; k < 100; ++k)
-    ASSERT_NE(handled(longest_short_frame), here_);
+    ASSERT_NE(handled(2 * slice_bytes), here_);
 }
 
 TEST_F(delivery_thread_test, is_none_before_and_after) {
