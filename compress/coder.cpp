@@ -1,6 +1,49 @@
 #include "gossamer/compress/coder.hpp"
 
+#include "gossamer/base/work.hpp"
+#include "gossamer/compress/detail/packet_blocks.hpp"
+
+#include <algorithm>
+#include <array>
+
 namespace gossamer::compress {
+
+vec coder::mean(std::span<const packet> packets) const {
+  std::vector<detail::packet_blocks> all;
+  for (const auto& p : packets)
+    if (auto blocks = detail::packet_blocks::of(p))
+      all.push_back(*std::move(blocks));
+  if (all.size() < packets.size())
+    return mean_of_decoded(packets);
+  const auto size = packets.front().elements;
+  const float share = 1.0f / static_cast<float>(packets.size());
+  vec result{packets.front().payload.pool().allocate(size * sizeof(float))};
+  const auto sums = result.overwrite();
+  std::array<float, detail::level_block> block;
+  for (std::size_t first = 0; first < size; first += block.size()) {
+    const auto sum = sums.subspan(first, std::min(block.size(), size - first));
+    all.front().read(first, sum);
+    for (const auto& one : std::span{all}.subspan(1)) {
+      const auto next = std::span{block}.first(sum.size());
+      one.read(first, next);
+      add(sum, next);
+    }
+    assign_scaled(sum, share, sum);
+  }
+  return result;
+}
+
+vec coder::mean_of_decoded(std::span<const packet> packets) const {
+  const auto decoded = [this](const packet& p) {
+    const metered unmetered{nullptr}; // the cost of a codec includes all of its parts
+    return decode(p);
+  };
+  vec sum = decoded(packets.front());
+  for (const auto& p : packets.subspan(1))
+    sum += decoded(p);
+  sum *= 1.0f / static_cast<float>(packets.size());
+  return sum;
+}
 
 vec coder::extract(const selection& kept, vec& v) const {
   vec values{v.pool().allocate(kept.size() * sizeof(float))};

@@ -28,6 +28,11 @@ public:
   /// @error errc::bad_packet as `compress::decode`, unless a derived class says otherwise
   virtual vec decode(const packet& p) const { return compress::decode(p); }
 
+  /// (1/n) (C_1 + ... + C_n), the vectors of n packets, added in their order with one rounding an operation: the same
+  /// bits as sums of decoded vectors, in one pass over the packets where their codecs can be read in blocks.
+  /// @param packets at least one, all of one size. @error as `decode`
+  virtual vec mean(std::span<const packet> packets) const;
+
   /// Moves the elements that a linear codec keeps out of v: v <- v - C(v), where v is. O(kept), and a copy of v if
   /// shared.
   /// @param kept selection of a vector of this size
@@ -36,6 +41,10 @@ public:
   /// Adds a * values to y on the elements kept, where y is. O(kept), and a copy of y if shared.
   /// @param values in the memory of the host; value first + k belongs to the k-th element kept
   virtual void scatter_add(vec& y, float a, const vec& values, std::size_t first, const selection& kept) const;
+
+protected:
+  /// The same as `mean`, packet by packet.
+  vec mean_of_decoded(std::span<const packet> packets) const;
 };
 
 } // namespace gossamer::compress

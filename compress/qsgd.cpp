@@ -81,7 +81,7 @@ vec decode_qsgd(const packet& p) {
     levels.read(begin, count, block);
   };
   const auto grid_of = [&](std::size_t b) { return norm_grid(norms[b], form.levels); };
-  dequantise_blocks(stream_code_bits, form.bucket_of(p.elements), grid_of, v.overwrite(), source);
+  dequantise_blocks(stream_code_bits, form.bucket_of(p.elements), grid_of, 0, v.overwrite(), source);
   levels.expect_end();
   return v;
 }

@@ -54,7 +54,7 @@ private:
   task<> gather(worker& w, const vec& p) {
     const auto mine = w.encode(*scaled_sign_, p);
     const auto everybody = co_await ring_all_gather(w, mine, t_);
-    x_ -= mean_of(w, everybody, x_.size());
+    x_ -= w.mean(everybody);
     e_ = p - w.decode(mine);
   }
 

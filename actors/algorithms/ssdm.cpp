@@ -49,7 +49,7 @@ private:
   task<> gather(worker& w, const vec& m) {
     const auto mine = w.encode(*signs_, m);
     const auto everybody = co_await ring_all_gather(w, mine, t_);
-    x_ -= w.learning_rate(t_) * mean_of(w, everybody, x_.size());
+    x_ -= w.learning_rate(t_) * w.mean(everybody);
   }
 
   task<> add_signs(worker& w, const vec& m) {

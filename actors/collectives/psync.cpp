@@ -65,7 +65,7 @@ task<> add_means(worker& w, vec& x, std::vector<psync_part> parts, std::uint64_t
   std::size_t begin = 0;
   for (std::size_t k = 0; k < parts.size(); ++k) {
     if (parts[k].message)
-      x += mean_of(w, (*all)[k], x.size());
+      x += w.mean((*all)[k]);
     if (!parts[k].kept)
       continue;
     w.coder().scatter_add(x, share, sums, begin, *parts[k].kept);

@@ -30,12 +30,4 @@ task<std::vector<packet>> ring_all_gather(worker& w, packet mine, std::uint64_t 
   }
 }
 
-vec mean_of(const worker& w, std::span<const packet> packets, std::size_t size) {
-  vec sum = w.decode(packets.front(), size);
-  for (const auto& p : packets.subspan(1))
-    sum += w.decode(p, size);
-  sum *= 1.0f / static_cast<float>(packets.size());
-  return sum;
-}
-
 } // namespace gossamer::actors

@@ -24,8 +24,4 @@ task<std::vector<packet>> ring_all_gather(worker& w, packet mine, std::uint64_t 
 task<std::optional<std::vector<packet>>> try_ring_all_gather(worker& w, packet mine, std::uint64_t t,
                                                              std::uint32_t lane = 0);
 
-/// (1/n) times the sum of the vectors in n packets, added in their order: the same bits on every member.
-/// @param size of each vector. @error errc::bad_packet if one has another
-vec mean_of(const worker& w, std::span<const packet> packets, std::size_t size);
-
 } // namespace gossamer::actors

@@ -111,10 +111,22 @@ packet worker::encode_exactly(const vec& v) const {
   return encode(*identity, v, quantise_, 0); // the identity codec draws no numbers
 }
 
-vec worker::decode(const packet& p, std::size_t size) const {
+void worker::expect_size(const packet& p, std::size_t size) const {
   if (p.elements != size)
     throw error(errc::bad_packet, fmt::format("{} received a vector of {} elements where {} were expected",
                                               name_of(id(), ranks()), p.elements, size));
+}
+
+vec worker::mean(std::span<const packet> packets, std::size_t size) const {
+  for (const auto& p : packets) {
+    expect_size(p, size);
+    count_decoding(p.codec, p.elements);
+  }
+  return settings_.packing.coder->mean(packets);
+}
+
+vec worker::decode(const packet& p, std::size_t size) const {
+  expect_size(p, size);
   count_decoding(p.codec, p.elements);
   const metered unmetered{nullptr};
   return settings_.packing.coder->decode(p);

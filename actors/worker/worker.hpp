@@ -144,6 +144,10 @@ public:
   [[nodiscard]] vec decode(const packet& p) const { return decode(p, model().size()); }
   /// @error errc::bad_packet also if the vector does not have this size
   [[nodiscard]] vec decode(const packet& p, std::size_t size) const;
+  /// (1/n) times the sum of the vectors in n packets, added in their order: the same bits on every worker that has
+  /// them. @error as `decode`
+  [[nodiscard]] vec mean(std::span<const packet> packets) const { return mean(packets, model().size()); }
+  [[nodiscard]] vec mean(std::span<const packet> packets, std::size_t size) const;
 
   /// Sends a frame, unless the peer has been lost. Never waits, and has no error of its own: a connection that breaks
   /// is opened again, and the loss of the peer comes as a change of the view.
@@ -190,6 +194,7 @@ private:
   traffic sent() const;
   void pass_cut();
   std::vector<rank> cut_peers() const;
+  void expect_size(const packet& p, std::size_t size) const;
   // worker_views.cpp has the functions about views
   bool is_open(std::uint64_t t) const {
     return !held_ && (t >= limit_ || (!pauses_before(t) && host_.has_room(std::nullopt)));

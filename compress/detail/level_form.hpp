@@ -119,6 +119,8 @@ struct level_packet {
   const std::byte* codes; ///< null when no codes follow: all elements are 0
 
   vec values(buffer_pool pool, std::uint64_t elements) const;
+  /// Writes the elements from `first` on, a multiple of `level_block`.
+  void values(std::size_t first, std::span<float> to) const;
 };
 
 // @error errc::bad_packet when sizes or numbers are not those of the codec

@@ -64,14 +64,16 @@ void quantise_blocks(int bits, std::span<const float> v, std::size_t chunk, Grid
 }
 
 /// The inverse: writes the values of the codes that `source(begin, count, codes)` fills in.
+/// @param from place of the first element of v in the whole vector, a multiple of `level_block`
 template <class GridOf, class Source>
-void dequantise_blocks(int bits, std::size_t chunk, GridOf grid_of, std::span<float> v, Source source) {
+void dequantise_blocks(int bits, std::size_t chunk, GridOf grid_of, std::size_t from, std::span<float> v,
+                       Source source) {
   level_codes codes;
-  for (std::size_t begin = 0; begin < v.size(); begin += level_block) {
-    const auto end = std::min(begin + level_block, v.size());
+  for (std::size_t begin = from; begin < from + v.size(); begin += level_block) {
+    const auto end = std::min(begin + level_block, from + v.size());
     source(begin, end - begin, codes);
     for_each_part(begin, end, chunk, [&](std::size_t c, std::size_t first, std::size_t count) {
-      dequantise_levels(bits, grid_of(c), codes, first - begin, v.subspan(first, count));
+      dequantise_levels(bits, grid_of(c), codes, first - begin, v.subspan(first - from, count));
     });
   }
 }
@@ -85,9 +87,11 @@ void encode_levels(int bits, std::span<const float> v, std::size_t chunk, GridOf
   });
 }
 
+/// @param in codes of the whole vector; v gets the elements from `from` on, as above
 template <class GridOf>
-void decode_levels(int bits, const std::byte* in, std::size_t chunk, GridOf grid_of, std::span<float> v) {
-  dequantise_blocks(bits, chunk, grid_of, v, [&](std::size_t begin, std::size_t count, level_codes& codes) {
+void decode_levels(int bits, const std::byte* in, std::size_t chunk, GridOf grid_of, std::span<float> v,
+                   std::size_t from = 0) {
+  dequantise_blocks(bits, chunk, grid_of, from, v, [&](std::size_t begin, std::size_t count, level_codes& codes) {
     unpack_levels(bits, in + code_bytes(bits, begin), count, codes);
   });
 }

@@ -1,6 +1,6 @@
 // The promises of every codec, for all codecs and several values of each of their parameters. A new codec is covered as
 // soon as it stands in the registry.
-#include "gossamer/compress/codec.hpp"
+#include "gossamer/compress/coder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -120,6 +120,22 @@ TEST_P(codec_law, zero_stays_zero_where_the_error_is_bounded) {
   if (!std::isfinite(made_->relative_error(100)))
     GTEST_SKIP() << "makes no such claim";
   EXPECT_EQ(decode(encode(vec{pool_, 100})), (vec{pool_, 100}));
+}
+
+TEST_P(codec_law, a_mean_in_one_pass_is_that_of_decoded_vectors_bit_for_bit) {
+  for (const std::size_t size : {1u, 33u, 2048u, 5003u}) { // the last take more than one block
+    std::vector<packet> packets;
+    for (const auto& values : {random_values(size), std::vector<float>(size, 0.0f), std::vector<float>(size, -0.7f)})
+      packets.push_back(encode(vec{pool_, values}, packets.size()));
+    vec sum = decode(packets[0]);
+    for (std::size_t k = 1; k < packets.size(); ++k)
+      sum += decode(packets[k]);
+    sum *= 1.0f / static_cast<float>(packets.size());
+    const vec mean = coder{}.mean(packets);
+    ASSERT_EQ(mean.size(), size);
+    EXPECT_TRUE(std::ranges::equal(mean.storage().bytes(), sum.storage().bytes())) << size << " elements";
+    EXPECT_EQ(coder{}.mean(std::span{packets}.first(1)), decode(packets[0]));
+  }
 }
 
 TEST_P(codec_law, exact_codecs_change_no_bit) {

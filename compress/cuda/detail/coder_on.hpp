@@ -73,6 +73,8 @@ public:
 
   vec decode(const packet& p) const override { return vec{std::make_shared<packed_elements<Queue>>(queue_, p)}; }
 
+  vec mean(std::span<const packet> packets) const override { return mean_of_decoded(packets); }
+
   double sum_of_squares(const vec& v) const override {
     const auto here = queue_vec<Queue>::of(v);
     if (!here || v.empty())
