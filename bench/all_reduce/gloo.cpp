@@ -1,4 +1,5 @@
-// Usage: KIB PROCESSES ring|halving, in an empty folder, where the processes meet. This program starts them.
+// Usage: KIB PROCESSES ring|halving [RANK ADDRESS], in an empty folder, where the processes meet. This program starts
+// all of them, or is the one of this rank, at this address.
 #include <gloo/allreduce.h>
 #include <gloo/allreduce_halving_doubling.h>
 #include <gloo/math.h>
@@ -12,14 +13,15 @@
 
 #include "measure.hpp"
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
   const int n = std::atoi(argv[2]);
-  int rank = 0;
-  for (int r = 1; r < n && rank == 0; ++r)
+  const bool is_one = argc > 5;
+  int rank = is_one ? std::atoi(argv[4]) : 0;
+  for (int r = 1; r < n && rank == 0 && !is_one; ++r)
     if (fork() == 0)
       rank = r;
   gloo::transport::tcp::attr at;
-  at.hostname = "127.0.0.1";
+  at.hostname = is_one ? argv[5] : "127.0.0.1";
   auto device = gloo::transport::tcp::CreateDevice(at);
   gloo::rendezvous::FileStore store(".");
   auto context = std::make_shared<gloo::rendezvous::Context>(rank, n);
