@@ -11,7 +11,7 @@
 namespace gossamer::actors {
 
 /// Version of hellos and records, see docs/wire-format.md.
-inline constexpr std::uint32_t connection_version = 2;
+inline constexpr std::uint32_t connection_version = 3;
 
 /// The place of memory that both ends of a connection might share: an open file of a process.
 struct memory_place {

@@ -25,7 +25,7 @@ public:
 
   intake(const limits& most, buffer_pool pool, owner whose);
 
-  /// The place for the next bytes. Never empty; at most 256 KiB.
+  /// The place for the next bytes. Never empty; at most a chunk.
   std::span<std::byte> room();
   /// Takes bytes that were put into the room, and hands on the frames that are now complete.
   /// @error errc::bad_packet with the rule that was broken: commit nothing after it

@@ -17,8 +17,9 @@ enum class record_kind : std::uint8_t {
   refusal = 3,         ///< u8 code, sentence: the last record of a connection
 };
 
-/// Frames are cut, so that a small one never waits behind a whole model.
-inline constexpr std::uint64_t largest_chunk = std::uint64_t{256} << 10;
+/// Frames are cut, so that a small one never waits behind a whole model. Payloads are often a quarter of a mebibyte,
+/// half a slice; such a frame is one chunk with its heads.
+inline constexpr std::uint64_t largest_chunk = (std::uint64_t{256} << 10) + (std::uint64_t{4} << 10);
 
 inline constexpr std::size_t record_head_bytes = 5;
 

@@ -66,7 +66,8 @@ TEST_F(intake_test, reads_long_chunks_to_where_they_stay) {
 }
 
 TEST_F(intake_test, refuses_records_of_impossible_length_or_kind) {
-  for (const std::uint32_t size : {0u, 20u, 20u + (256u << 10) + 1u, 0xffffffffu}) {
+  constexpr auto longest = static_cast<std::uint32_t>(chunk_head_bytes + largest_chunk);
+  for (const std::uint32_t size : {0u, 20u, longest + 1, 0xffffffffu}) {
     std::array<std::byte, record_head_bytes> head{};
     put_record_head(head.data(), size, record_kind::chunk);
     intake fresh{limits{}, pool, {}};

@@ -61,7 +61,7 @@ TEST_F(outbox_test, says_nothing_but_control_before_the_peer_has_said_what_it_ha
 }
 
 TEST_F(outbox_test, lets_a_small_frame_overtake_a_large_one) {
-  push(1, {2, 0}, 1, 4 << 20);
+  push(1, {2, 0}, 1, 16 * largest_chunk);
   push(3, {2, 0}, 1, 10);
   out.resume(0);
   const auto chunks = chunks_in(drained(out));
@@ -71,7 +71,7 @@ TEST_F(outbox_test, lets_a_small_frame_overtake_a_large_one) {
 }
 
 TEST_F(outbox_test, keeps_the_order_within_a_lane) {
-  push(1, {2, 0}, 1, 1 << 20);
+  push(1, {2, 0}, 1, 4 * largest_chunk);
   push(1, {2, 0}, 2, 10);
   out.resume(0);
   const auto chunks = chunks_in(drained(out));
