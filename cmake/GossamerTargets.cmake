@@ -37,9 +37,38 @@ if(GOSSAMER_SANITIZE)
   endif()
 endif()
 
-# gossamer_library(NAME SOURCES file... [DEPENDS target...] [PRIVATE target...])
+# Headers that nearly all sources include, a second of each compilation. They are compiled once for all libraries, and
+# once together with CAF for those with actors. Only g++ uses them: what clang compiles stands by its own includes.
+set(gossamer_common_headers
+  <algorithm> <array> <bit> <chrono> <cmath> <deque> <functional> <limits> <map> <memory> <mutex> <optional> <ranges>
+  <set> <span> <string> <thread> <utility> <variant> <vector> <fmt/format.h>)
+
+# gossamer_precompile(NAME [HEADERS header...] [OPTIONS option...] [PRIVATE target...]): compiles the common headers,
+# and these, under a name that libraries and tests refer to.
+function(gossamer_precompile name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;OPTIONS;PRIVATE")
+  set(source ${PROJECT_BINARY_DIR}/layers/empty.cpp)
+  file(CONFIGURE OUTPUT ${source} CONTENT "\n")
+  add_library(${name} OBJECT EXCLUDE_FROM_ALL ${source})
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(${name} PRIVATE fmt::fmt gossamer_options ${arg_PRIVATE})
+  target_compile_options(${name} PRIVATE ${arg_OPTIONS})
+  target_precompile_headers(${name} PRIVATE ${gossamer_common_headers} ${arg_HEADERS})
+endfunction()
+
+# gossamer_use_precompiled(TARGET NAME): if NAME is empty, the common headers alone.
+function(gossamer_use_precompiled target name)
+  if(NOT name)
+    set(name gossamer_precompiled)
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_precompile_headers(${target} REUSE_FROM ${name})
+  endif()
+endfunction()
+
+# gossamer_library(NAME SOURCES file... [DEPENDS target...] [PRIVATE target...] [PRECOMPILED name])
 function(gossamer_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;PRIVATE")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PRECOMPILED" "SOURCES;DEPENDS;PRIVATE")
   set(target gossamer_${name})
   set(layer ${PROJECT_BINARY_DIR}/layers/${name})
   file(MAKE_DIRECTORY ${layer}/gossamer)
@@ -52,6 +81,7 @@ function(gossamer_library name)
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${layer}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(${target} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_PRIVATE} $<BUILD_INTERFACE:gossamer_options>)
+  gossamer_use_precompiled(${target} "${arg_PRECOMPILED}")
 
   install(TARGETS ${target} EXPORT gossamerTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gossamer/${name}
@@ -63,10 +93,10 @@ function(gossamer_library name)
   endif()
 endfunction()
 
-# gossamer_room(NAME [DEPENDS room-or-target...] [PRIVATE target...]): the folder NAME of a library that consists of
-# several, with all of its sources. It is not installed: see gossamer_joined_rooms.
+# gossamer_room(NAME [DEPENDS room-or-target...] [PRIVATE target...] [PRECOMPILED name]): the folder NAME of a library
+# that consists of several, with all of its sources. It is not installed: see gossamer_joined_rooms.
 function(gossamer_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;PRIVATE")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PRECOMPILED" "DEPENDS;PRIVATE")
   set(target gossamer_${name})
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME folder)
   set(layer ${PROJECT_BINARY_DIR}/layers/${folder}.${name})
@@ -80,6 +110,7 @@ function(gossamer_room name)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} PUBLIC ${layer})
   target_link_libraries(${target} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_PRIVATE} gossamer_options)
+  gossamer_use_precompiled(${target} "${arg_PRECOMPILED}")
   set_property(GLOBAL APPEND PROPERTY gossamer_rooms ${name})
   if(GOSSAMER_TESTS)
     gossamer_link_alone(${name})
@@ -154,12 +185,8 @@ function(gossamer_precompile_for_tests name)
     list(APPEND included <caf/all.hpp>)
   endif()
   if(NOT TARGET ${headers})
-    set(source ${PROJECT_BINARY_DIR}/layers/empty.cpp)
-    file(CONFIGURE OUTPUT ${source} CONTENT "\n")
-    add_library(${headers} OBJECT EXCLUDE_FROM_ALL ${source})
-    target_link_libraries(${headers} PRIVATE GTest::gmock gossamer::base gossamer_options)
-    target_compile_options(${headers} PRIVATE $<$<CONFIG:Release>:-O1>)
-    target_precompile_headers(${headers} PRIVATE ${included})
+    gossamer_precompile(${headers} HEADERS ${included} OPTIONS $<$<CONFIG:Release>:-O1> PRIVATE GTest::gmock gossamer::base)
+    set_target_properties(${headers} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   endif()
   target_precompile_headers(${name} REUSE_FROM ${headers})
 endfunction()
