@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "parliament.hpp"
+#include "support/count_allocations.hpp"
 
 namespace gossamer::actors::consensus {
 namespace {
@@ -13,6 +14,20 @@ using testing::SizeIs;
 using testing::UnorderedElementsAre;
 
 // -- the usual course -------------------------------------------------------------------------------------------------
+
+TEST(nodes, need_no_memory_for_a_tick_however_many_workers_there_are) {
+  charter rules;
+  rules.nodes = 2;
+  for (rank i = 0; i < 10'000; ++i)
+    rules.homes.push_back(i % 2);
+  delegate leader{rules, 0, founding(rules.homes, {0, 1}, 100)};
+  leader.on(health{1, 0, health::state::well});
+  leader.on(clock_says{1});
+  const auto before = support::allocations();
+  for (int k = 1; k <= 100; ++k)
+    EXPECT_TRUE(leader.on(clock_says{1 + 0.01 * k}).empty());
+  EXPECT_EQ(support::allocations(), before) << "a set of the workers, or of their nodes, is made at each event";
+}
 
 TEST(nodes, resolve_what_the_leader_is_asked_for_in_a_handful_of_messages) {
   parliament p{4};
