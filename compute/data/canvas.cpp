@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace gossamer::compute::detail {
 
@@ -19,14 +20,14 @@ point curve(point a, point b, point c, point d, float t) {
          * (2.0f * b + t * ((c - a) + t * ((2.0f * a - 5.0f * b + 4.0f * c - d) + t * (3.0f * b - a - 3.0f * c + d))));
 }
 
-/// The pixels whose centres lie in [low, high].
+/// The pixels whose centres lie in [low, high]. Signed and short, as registers convert numbers.
 struct pixel_range {
   pixel_range(float low, float high)
-      : begin(static_cast<std::size_t>(std::clamp(std::floor(low), 0.0f, limit))),
-        end(static_cast<std::size_t>(std::clamp(std::ceil(high), 0.0f, limit))) {}
+      : begin(static_cast<std::int32_t>(std::clamp(std::floor(low), 0.0f, limit))),
+        end(static_cast<std::int32_t>(std::clamp(std::ceil(high), 0.0f, limit))) {}
   static constexpr float limit = canvas::side;
-  std::size_t begin;
-  std::size_t end;
+  std::int32_t begin;
+  std::int32_t end;
 };
 
 } // namespace
@@ -61,18 +62,22 @@ void canvas::line(point from, point to) {
   const auto along = to - from;
   const float length = dot(along, along);
   const float inverse = length > 0 ? 1 / length : 0;
-  for (auto row = rows.begin; row < rows.end; ++row)
+  for (auto row = rows.begin; row < rows.end; ++row) {
+    float* const nearest = nearest_.data() + static_cast<std::size_t>(row) * side;
     for (auto column = columns.begin; column < columns.end; ++column) {
       const point centre{static_cast<float>(column) + 0.5f, static_cast<float>(row) + 0.5f};
       const float t = std::clamp(dot(centre - from, along) * inverse, 0.0f, 1.0f);
       const auto gap = centre - (from + t * along);
-      auto& nearest = nearest_[row * side + column];
-      nearest = std::min(nearest, dot(gap, gap));
+      nearest[column] = std::min(nearest[column], dot(gap, gap));
     }
+  }
 }
 
-float canvas::ink(std::size_t pixel) const {
-  return std::clamp(radius_ + 0.5f - std::sqrt(nearest_[pixel]), 0.0f, 1.0f);
+std::array<float, canvas::side * canvas::side> canvas::ink() const {
+  std::array<float, side * side> result;
+  for (std::size_t i = 0; i < result.size(); ++i)
+    result[i] = std::clamp(radius_ + 0.5f - std::sqrt(nearest_[i]), 0.0f, 1.0f);
+  return result;
 }
 
 } // namespace gossamer::compute::detail

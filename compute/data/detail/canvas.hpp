@@ -18,8 +18,8 @@ public:
   /// Draws along a path in pixels, where (0, 0) is the upper left corner.
   void draw(bool smooth, std::span<const point> path);
 
-  /// Share of a pixel that is covered by ink, in [0, 1].
-  float ink(std::size_t pixel) const;
+  /// The share of each pixel that is covered by ink, in [0, 1], row by row.
+  std::array<float, side * side> ink() const;
 
 private:
   void line(point from, point to);
