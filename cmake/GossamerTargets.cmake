@@ -37,11 +37,12 @@ if(GOSSAMER_SANITIZE)
   endif()
 endif()
 
-# Headers that nearly all sources include, a second of each compilation. They are compiled once for all libraries, and
-# once together with CAF for those with actors. Only g++ uses them: what clang compiles stands by its own includes.
+# Headers that nearly all sources include, a second of each compilation. They are compiled once, with fmt, for all
+# libraries, and once together with CAF for those with actors. Only g++ uses them: what clang compiles stands by its own
+# includes.
 set(gossamer_common_headers
   <algorithm> <array> <bit> <chrono> <cmath> <deque> <functional> <limits> <map> <memory> <mutex> <optional> <ranges>
-  <set> <span> <string> <thread> <utility> <variant> <vector> <fmt/format.h>)
+  <set> <span> <string> <thread> <utility> <variant> <vector>)
 
 # gossamer_precompile(NAME [HEADERS header...] [OPTIONS option...] [PRIVATE target...]): compiles the common headers,
 # and these, under a name that libraries and tests refer to.
@@ -51,7 +52,7 @@ function(gossamer_precompile name)
   file(CONFIGURE OUTPUT ${source} CONTENT "\n")
   add_library(${name} OBJECT EXCLUDE_FROM_ALL ${source})
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  target_link_libraries(${name} PRIVATE fmt::fmt gossamer_options ${arg_PRIVATE})
+  target_link_libraries(${name} PRIVATE gossamer_options ${arg_PRIVATE})
   target_compile_options(${name} PRIVATE ${arg_OPTIONS})
   target_precompile_headers(${name} PRIVATE ${gossamer_common_headers} ${arg_HEADERS})
 endfunction()
