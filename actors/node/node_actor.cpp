@@ -165,6 +165,77 @@ void hear_no_errors(caf::scheduled_actor* self) {
   self->set_error_handler([](caf::scheduled_actor*, caf::error&) {});
 }
 
+// -- the handlers ----------------------------------------------------------------------------------------------------
+
+auto handlers_of_agreement(node_state& state) {
+  return std::tuple{[&state](const consensus::hold& m) { state.on_message(m); },
+                    [&state](const consensus::holding& m) { state.on_message(m); },
+                    [&state](const consensus::propose& m) { state.on_message(m); },
+                    [&state](const consensus::accepted& m) { state.on_message(m); },
+                    [&state](const consensus::proceed& m) { state.on_message(m); },
+                    [&state](const consensus::refused& m) { state.on_message(m); },
+                    [&state](const consensus::wish& m) { state.on(leader_report{m}); },
+                    [&state](const worker_holds& m) { state.on(m); },
+                    [&state](const worker_joined& m) { state.on_joined(m); },
+                    [&state](const worker_paused& m) { state.on_worker(m.source, m); },
+                    [&state](const worker_finished& m) { state.on_worker(m.source, m); },
+                    [&state](const worker_lost& m) { state.on_loss(m); },
+                    [&state](const worker_waits& m) { state.on(leader_report{m}); },
+                    [&state](const node_lost& m) { state.on_complaint(m); },
+                    [&state](const heartbeat&) { state.on_heartbeat(); }};
+}
+
+auto handlers_of_newcomers(caf::stateful_actor<node_state>* self, const caf::actor& files) {
+  auto& state = self->state;
+  return std::tuple{[&state](const join_request& m) { state.on_join(m); },
+                    [&state](const node_ready& m) { state.on_ready(m); },
+                    [&state](const greeting& m) { state.on_greeting(m); },
+                    [self, files](const catalogue_request& m) { return self->delegate(files, m); },
+                    [](const cluster_plan&) {}, // the plan is known
+                    [&state](const status_request& m) { state.say_status(m.control); },
+                    [&state](const stop_request& m) { state.stop(m.control); },
+                    [&state](const leave_request& m) { state.depart(m); }};
+}
+
+auto handlers_of_steps(node_state& state) {
+  return std::tuple{[&state](const step_report& r) { state.on_step(r); },
+                    [&state](const gradient_applied& m) { state.on_applied(m); },
+                    [&state](const run_books& m) { state.on_books(m); },
+                    [&state](const work_report& r) { state.on_report(r); },
+                    [&state](snapshot& s) { state.on_snapshot(s); },
+                    [&state](const snapshot_taken& s) { state.on_taken(s); },
+                    [&state](const snapshot_request& m) { state.tell_workers(m); },
+                    [&state](const run_progress& m) { state.tell_workers(m); },
+                    [&state](const mean_request& m) { state.on_request(m); },
+                    [&state](save_what_is_left) { state.save_what_is_left(); },
+                    [&state](const evaluated& m) { state.on_evaluation(m); }};
+}
+
+auto handlers_of_checkpoints(node_state& state) {
+  return std::tuple{[&state](const save_checkpoint& m) { state.save_workers(m); },
+                    [&state](saved_worker& m) { state.on_part(m); },
+                    [&state](const part_saved& m) { state.on_part_saved(m); },
+                    [&state](const part_not_saved& m) { state.on_part_not_saved(m); },
+                    [&state](const manifest_saved& m) { state.on_manifest_saved(m); },
+                    [&state](const checkpoint_complete& m) { state.on_complete(m); }};
+}
+
+auto handlers_of_faults(node_state& state) {
+  return std::tuple{
+      [&state](const kill_worker& m) { state.pass_on(m); }, [&state](const restart_worker& m) { state.pass_on(m); },
+      [&state](const retire_worker& m) { state.pass_on(m); }, [&state](const pause_worker& m) { state.pass_on(m); },
+      [&state](const actors::switch_fault& m) { state.switch_fault(m); }};
+}
+
+auto handlers_of_run(node_state& state) {
+  return std::tuple{[&state](const begin_run&) { state.begin_workers(); },
+                    [&state](const leave_run& m) { state.leave(m); },
+                    [&state](const run_event& m) { state.tell_observer(m.what); },
+                    [&state](const run_failed& failure) { state.on_failure(failure); },
+                    [&state](start_run) { state.start(); },
+                    [&state](tick) { state.on_tick(); }};
+}
+
 caf::behavior behaviour_of(caf::stateful_actor<node_state>* self, node_setup setup) {
   auto& state = self->state;
   report_exceptions_to(self, setup.client.actor, "the node");
@@ -172,68 +243,10 @@ caf::behavior behaviour_of(caf::stateful_actor<node_state>* self, node_setup set
   const auto files = setup.others.files;
   state.open(self, std::move(setup));
   self->set_down_handler([&state](caf::down_msg& down) { state.on_down(down); });
-  const auto checked = [&state](auto handlers) {
-    return node_interface::behaviour(when_they_make_sense(state, std::move(handlers)));
-  };
-  return checked(std::tuple{
-      // agreement
-      [&state](const consensus::hold& m) { state.on_message(m); },
-      [&state](const consensus::holding& m) { state.on_message(m); },
-      [&state](const consensus::propose& m) { state.on_message(m); },
-      [&state](const consensus::accepted& m) { state.on_message(m); },
-      [&state](const consensus::proceed& m) { state.on_message(m); },
-      [&state](const consensus::refused& m) { state.on_message(m); },
-      [&state](const consensus::wish& m) { state.on(leader_report{m}); },
-      [&state](const worker_holds& m) { state.on(m); },
-      [&state](const worker_joined& m) { state.on_joined(m); },
-      [&state](const worker_paused& m) { state.on_worker(m.source, m); },
-      [&state](const worker_finished& m) { state.on_worker(m.source, m); },
-      [&state](const worker_lost& m) { state.on_loss(m); },
-      [&state](const worker_waits& m) { state.on(leader_report{m}); },
-      [&state](const node_lost& m) { state.on_complaint(m); },
-      [&state](const heartbeat&) { state.on_heartbeat(); },
-      // newcomers
-      [&state](const join_request& m) { state.on_join(m); },
-      [&state](const node_ready& m) { state.on_ready(m); },
-      [&state](const greeting& m) { state.on_greeting(m); },
-      [self, files](const catalogue_request& m) { return self->delegate(files, m); },
-      [](const cluster_plan&) {}, // the plan is known
-      [&state](const status_request& m) { state.say_status(m.control); },
-      [&state](const stop_request& m) { state.stop(m.control); },
-      [&state](const leave_request& m) { state.depart(m); },
-      // steps and evaluations
-      [&state](const step_report& r) { state.on_step(r); },
-      [&state](const gradient_applied& m) { state.on_applied(m); },
-      [&state](const run_books& m) { state.on_books(m); },
-      [&state](const work_report& r) { state.on_report(r); },
-      [&state](snapshot& s) { state.on_snapshot(s); },
-      [&state](const snapshot_taken& s) { state.on_taken(s); },
-      [&state](const snapshot_request& m) { state.tell_workers(m); },
-      [&state](const run_progress& m) { state.tell_workers(m); },
-      [&state](const mean_request& m) { state.on_request(m); },
-      [&state](save_what_is_left) { state.save_what_is_left(); },
-      [&state](const evaluated& m) { state.on_evaluation(m); },
-      // checkpoints
-      [&state](const save_checkpoint& m) { state.save_workers(m); },
-      [&state](saved_worker& m) { state.on_part(m); },
-      [&state](const part_saved& m) { state.on_part_saved(m); },
-      [&state](const part_not_saved& m) { state.on_part_not_saved(m); },
-      [&state](const manifest_saved& m) { state.on_manifest_saved(m); },
-      [&state](const checkpoint_complete& m) { state.on_complete(m); },
-      // faults
-      [&state](const kill_worker& m) { state.pass_on(m); },
-      [&state](const restart_worker& m) { state.pass_on(m); },
-      [&state](const retire_worker& m) { state.pass_on(m); },
-      [&state](const pause_worker& m) { state.pass_on(m); },
-      [&state](const actors::switch_fault& m) { state.switch_fault(m); },
-      // the run
-      [&state](const begin_run&) { state.begin_workers(); },
-      [&state](const leave_run& m) { state.leave(m); },
-      [&state](const run_event& m) { state.tell_observer(m.what); },
-      [&state](const run_failed& failure) { state.on_failure(failure); },
-      [&state](start_run) { state.start(); },
-      [&state](tick) { state.on_tick(); },
-  });
+  auto handlers =
+      std::tuple_cat(handlers_of_agreement(state), handlers_of_newcomers(self, files), handlers_of_steps(state),
+                     handlers_of_checkpoints(state), handlers_of_faults(state), handlers_of_run(state));
+  return node_interface::behaviour(when_they_make_sense(state, std::move(handlers)));
 }
 
 caf::behavior node_actor(caf::stateful_actor<node_state>* self, const node_setup& setup) {
