@@ -5,49 +5,33 @@
 namespace gossamer::compress::elias {
 namespace {
 
-std::uint64_t below_leading_one(std::uint64_t n) noexcept { return n ^ std::uint64_t{1} << log2_of(n); }
-
 /// Reads the rest of n > 1, whose leading one has been read.
 std::uint64_t take_rest(bit_reader& in, std::uint64_t log2) {
   if (log2 > 63)
-    throw detail::bad_packet("a bit stream holds a number of more than 64 bits");
+    throw compress::detail::bad_packet("a bit stream holds a number of more than 64 bits");
   return std::uint64_t{1} << log2 | in.take(static_cast<int>(log2));
-}
-
-void put_groups(bit_writer& out, std::uint64_t n) noexcept {
-  if (n == 1)
-    return;
-  put_groups(out, static_cast<std::uint64_t>(log2_of(n)));
-  out.put(1, 1);
-  out.put(below_leading_one(n), log2_of(n));
 }
 
 } // namespace
 
-void put_gamma(bit_writer& out, std::uint64_t n) noexcept {
-  out.put(std::uint64_t{1} << log2_of(n), log2_of(n) + 1);
-  out.put(below_leading_one(n), log2_of(n));
-}
+namespace detail {
 
-void put_delta(bit_writer& out, std::uint64_t n) noexcept {
-  put_gamma(out, static_cast<std::uint64_t>(log2_of(n) + 1));
-  out.put(below_leading_one(n), log2_of(n));
-}
+std::uint64_t read_gamma(bit_reader& in) { return take_rest(in, static_cast<std::uint64_t>(in.take_zeros())); }
 
-void put_omega(bit_writer& out, std::uint64_t n) noexcept {
-  put_groups(out, n);
-  out.put(0, 1);
-}
-
-std::uint64_t take_gamma(bit_reader& in) { return take_rest(in, static_cast<std::uint64_t>(in.take_zeros())); }
-
-std::uint64_t take_delta(bit_reader& in) { return take_rest(in, take_gamma(in) - 1); }
-
-std::uint64_t take_omega(bit_reader& in) {
+std::uint64_t read_omega(bit_reader& in) {
   std::uint64_t n = 1;
   while (in.take(1) == 1)
     n = take_rest(in, n);
   return n;
 }
+
+} // namespace detail
+
+void put_delta(bit_writer& out, std::uint64_t n) noexcept {
+  put_gamma(out, static_cast<std::uint64_t>(log2_of(n) + 1));
+  out.put(detail::below_leading_one(n), log2_of(n));
+}
+
+std::uint64_t take_delta(bit_reader& in) { return take_rest(in, take_gamma(in) - 1); }
 
 } // namespace gossamer::compress::elias

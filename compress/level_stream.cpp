@@ -6,9 +6,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
-#include <utility>
 #include <vector>
 
 namespace gossamer::compress::detail {
@@ -19,13 +20,33 @@ std::uint64_t magnitude_of(std::int16_t level) noexcept { return static_cast<std
 /// Calls `action(distance, level)` for the levels that are not 0.
 template <class Action>
 void for_each_distance(std::span<const std::int16_t> levels, Action action) {
-  std::uint64_t distance = 0;
-  for (const auto level : levels) {
-    ++distance;
-    if (level != 0)
-      action(std::exchange(distance, 0), level);
+  std::size_t end = 0; // behind the level before
+  for (std::size_t first = 0; first < levels.size(); first += 64) {
+    const auto block = levels.subspan(first, std::min<std::size_t>(64, levels.size() - first));
+    std::uint64_t left = 0; // a bit for each level that is not 0: a branch for each would be hard to predict
+    for (std::size_t i = 0; i < block.size(); ++i)
+      left |= std::uint64_t{block[i] != 0} << i;
+    for (; left != 0; left &= left - 1) {
+      const auto place = first + static_cast<std::size_t>(std::countr_zero(left));
+      action(place + 1 - end, levels[place]);
+      end = place + 1;
+    }
   }
 }
+
+/// The codes of levels -128 .. 127 in a dense stream, each at its lower byte.
+constexpr auto dense_codes = [] {
+  std::array<elias::detail::short_code, 256> codes{};
+  for (int level = -128; level < 128; ++level) {
+    auto& [bits, length] = codes[static_cast<std::uint8_t>(level)];
+    const auto number = elias::detail::omega_of(static_cast<std::uint64_t>(level < 0 ? -level : level) + 1);
+    bits = static_cast<std::uint16_t>(number.bits | (level < 0 ? 1 : 0) << number.length);
+    length = static_cast<std::uint16_t>(number.length + (level == 0 ? 0 : 1));
+  }
+  return codes;
+}();
+
+bool has_dense_code(std::int16_t level) noexcept { return level == static_cast<std::int8_t>(level); }
 
 /// The most bits that one element adds to the stream. A zero lengthens the omega code of a distance by at most 2 bits.
 int most_bits_of(level_coding code, std::uint64_t level) noexcept {
@@ -44,24 +65,30 @@ std::uint64_t level_stream_bits(level_coding code, std::span<const std::int16_t>
     });
   else
     for (const auto level : levels)
-      bits += static_cast<std::uint64_t>(elias::omega_bits(magnitude_of(level) + 1) + (level == 0 ? 0 : 1));
+      bits += has_dense_code(level) ? dense_codes[static_cast<std::uint8_t>(level)].length
+                                    : static_cast<std::uint64_t>(elias::omega_bits(magnitude_of(level) + 1) + 1);
   return bits;
 }
 
-void write_levels(level_coding code, std::span<const std::int16_t> levels, bit_writer& out) noexcept {
+void write_levels(level_coding code, std::span<const std::int16_t> levels, std::span<std::byte> to) noexcept {
+  bit_writer out(to);
   if (code == level_coding::sparse) {
     for_each_distance(levels, [&](std::uint64_t distance, std::int16_t level) {
       elias::put_omega(out, distance);
       out.put(level < 0 ? 1 : 0, 1);
       elias::put_omega(out, magnitude_of(level));
     });
-    return;
+  } else {
+    for (const auto level : levels)
+      if (has_dense_code(level)) {
+        const auto [bits, length] = dense_codes[static_cast<std::uint8_t>(level)];
+        out.put(bits, length);
+      } else {
+        elias::put_omega(out, magnitude_of(level) + 1);
+        out.put(level < 0 ? 1 : 0, 1);
+      }
   }
-  for (const auto level : levels) {
-    elias::put_omega(out, magnitude_of(level) + 1);
-    if (level != 0)
-      out.put(level < 0 ? 1 : 0, 1);
-  }
+  out.finish();
 }
 
 // Lagrange: for every price of energy, the sum is at most price * energy + elements * max (bits - price * (k - 1)^2).
@@ -127,16 +154,23 @@ void level_reader::read(std::size_t begin, std::size_t count, level_codes& codes
   const auto put = [&](std::size_t i, std::int16_t level) {
     std::memcpy(codes.bytes + sizeof level * i, &level, sizeof level);
   };
+  std::memset(codes.bytes, 0, sizeof level_ * count);
   if (code_ == level_coding::sparse) {
-    std::memset(codes.bytes, 0, sizeof level_ * count);
     for (; place_ < begin + count; find_next())
       put(static_cast<std::size_t>(place_++) - begin, level_);
     return;
   }
+  auto in = in_; // the bytes above might be those of `in_`, for all the compiler knows
   for (std::size_t i = 0; i < count; ++i) {
-    const auto magnitude = elias::take_omega(in_) - 1;
-    put(i, take_level(magnitude, magnitude != 0 && in_.take(1) == 1));
+    const auto zeros = std::min(static_cast<std::size_t>(std::countr_zero(in.peek())), count - i); // codes of 0
+    in.skip(static_cast<int>(zeros));
+    i += zeros;
+    if (i == count)
+      break;
+    const auto magnitude = elias::take_omega(in) - 1;
+    put(i, take_level(magnitude, magnitude != 0 && in.take(1) == 1));
   }
+  in_ = in;
 }
 
 void level_reader::expect_end() const {

@@ -191,9 +191,7 @@ private:
     p.bits = 8 * norms_bytes + level_stream_bits(code, levels);
     p.payload = v.pool().allocate(whole_bytes(p.bits));
     std::copy_n(kept.data(), norms_bytes, p.payload.data());
-    bit_writer out(p.payload.bytes().subspan(norms_bytes));
-    write_levels(code, levels, out);
-    out.finish();
+    write_levels(code, levels, p.payload.bytes().subspan(norms_bytes));
   }
 
   layout form_;

@@ -12,7 +12,8 @@ enum class level_coding {
 };
 
 std::uint64_t level_stream_bits(level_coding code, std::span<const std::int16_t> levels) noexcept;
-void write_levels(level_coding code, std::span<const std::int16_t> levels, bit_writer& out) noexcept;
+/// @param to room for as many bits; those behind them in the last byte become 0
+void write_levels(level_coding code, std::span<const std::int16_t> levels, std::span<std::byte> to) noexcept;
 
 /// Returns the most bits that so many levels |k| <= s can take.
 /// @param energy upper bound of sum (|k| - 1)^2 over the levels that are not 0
