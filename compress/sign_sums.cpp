@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
+#include <cstring>
 
 namespace gossamer::compress {
 namespace {
@@ -55,20 +55,70 @@ void check(const packet& p, std::size_t elements, std::uint32_t contributors) {
   detail::expect_bits(p, is_elias(p) ? p.bits : elements * static_cast<std::uint64_t>(sign_sum_width(contributors)));
 }
 
-void take_fixed(bit_reader& in, std::span<std::uint64_t> words, std::size_t count, std::uint32_t) {
-  for (auto& word : words)
-    word = in.take(static_cast<int>(count));
+constexpr std::uint64_t lowest_bits = 0x0101010101010101; // of eight bytes
+
+/// Moves bit i of x < 256 to the lowest bit of byte i.
+std::uint64_t spread(std::uint64_t x) {
+  const auto bit_of_byte = x * lowest_bits & 0x8040201008040201;
+  return (bit_of_byte + 0x7F * lowest_bits) >> 7 & lowest_bits;
+}
+
+/// The inverse, from words whose other bits are 0.
+std::uint64_t gather(std::uint64_t x) { return x * 0x0102040810204080 >> 56; }
+
+/// Counts of 64 elements, the lower bytes before the upper ones, so that eight bits are moved at once.
+struct split_counts {
+  std::uint8_t bytes[2][64] = {};
+
+  std::uint32_t operator[](std::size_t i) const { return bytes[0][i] | static_cast<std::uint32_t>(bytes[1][i]) << 8; }
+  void set(std::size_t i, std::uint32_t count) {
+    bytes[0][i] = static_cast<std::uint8_t>(count);
+    bytes[1][i] = static_cast<std::uint8_t>(count >> 8);
+  }
+
+  static split_counts of(std::span<const std::uint64_t> words) {
+    split_counts counts;
+    for (std::size_t i = 0; i < 64; i += 8) {
+      std::uint64_t eight[2] = {};
+      for (std::size_t j = 0; j < words.size(); ++j)
+        eight[j / 8] |= spread(words[j] >> i & 0xFF) << j % 8;
+      for (std::size_t half = 0; half < 2; ++half)
+        std::memcpy(counts.bytes[half] + i, &eight[half], 8);
+    }
+    return counts;
+  }
+
+  void write(std::span<std::uint64_t> words) const {
+    std::ranges::fill(words, 0);
+    for (std::size_t i = 0; i < 64; i += 8)
+      for (std::size_t j = 0; j < words.size(); ++j) {
+        std::uint64_t eight;
+        std::memcpy(&eight, bytes[j / 8] + i, 8);
+        words[j] |= gather(eight >> j % 8 & lowest_bits) << i;
+      }
+  }
+};
+
+/// Returns the elements of a group, as bits of a word, that count more than `limit`.
+std::uint64_t above(std::span<const std::uint64_t> words, std::uint32_t limit) {
+  std::uint64_t greater = 0, equal = ~std::uint64_t{0};
+  for (auto j = words.size(); j-- > 0;) {
+    const auto of_limit = (limit >> j & 1) != 0 ? ~std::uint64_t{0} : 0;
+    greater |= equal & words[j] & ~of_limit;
+    equal &= ~(words[j] ^ of_limit);
+  }
+  return greater;
 }
 
 void take_elias(bit_reader& in, std::span<std::uint64_t> words, std::size_t count, std::uint32_t k) {
-  std::ranges::fill(words, 0);
+  split_counts counts;
   for (std::size_t i = 0; i < count; ++i) {
     const auto count_i = count_of(elias::take_gamma(in), k);
     if (count_i < 0 || count_i > k)
       throw impossible_sum(k);
-    for (std::size_t j = 0; j < words.size(); ++j)
-      words[j] |= (static_cast<std::uint64_t>(count_i) >> j & 1) << i;
+    counts.set(i, static_cast<std::uint32_t>(count_i));
   }
+  counts.write(words);
 }
 
 } // namespace
@@ -154,31 +204,18 @@ void sign_sums::to_values(float factor, std::span<float> values) const noexcept 
   }
 }
 
-std::uint64_t sign_sums::above(std::size_t g, std::uint32_t limit) const noexcept {
-  std::uint64_t greater = 0, equal = ~std::uint64_t{0};
-  for (auto j = width_; j-- > 0;) {
-    const auto bits = group(g)[j];
-    const auto of_limit = (limit >> j & 1) != 0 ? ~std::uint64_t{0} : 0;
-    greater |= equal & bits & ~of_limit;
-    equal &= ~(bits ^ of_limit);
-  }
-  return greater;
-}
-
 void sign_sums::majority(std::span<std::uint64_t> signs) const noexcept {
   GOSSAMER_ASSERT(signs.size() == groups(), "64 elements share a word");
-  for (std::size_t g = 0; g < signs.size(); ++g)
-    signs[g] = above(g, contributors_ - contributors_ / 2 - 1);
+  const auto* words = group(0);
+  for (std::size_t g = 0; g < signs.size(); ++g, words += width_)
+    signs[g] = above({words, width_}, contributors_ - contributors_ / 2 - 1);
 }
 
 template <class Action>
 void sign_sums::for_each_count(Action action) const {
   for (std::size_t g = 0; g < groups(); ++g) {
-    std::array<std::uint32_t, 64> counts{};
-    for (std::size_t j = 0; j < width_; ++j)
-      for (std::size_t i = 0; i < counts.size(); ++i)
-        counts[i] |= static_cast<std::uint32_t>(group(g)[j] >> i & 1) << j;
-    for (std::size_t i = 0; i < in_group(g); ++i)
+    const auto counts = split_counts::of({group(g), width_});
+    for (std::size_t i = 0, count = in_group(g); i < count; ++i)
       action(counts[i]);
   }
 }
@@ -197,10 +234,13 @@ packet sign_sums::encode(sign_sum_code code) const {
     return p;
   }
   auto p = with(0, width_ * size_);
-  bit_writer out{p.payload.bytes()};
-  for (std::size_t g = 0; g < groups(); ++g)
+  const auto whole = size_ / 64; // whole groups are sent as they are
+  const auto bytes = whole * width_ * sizeof(std::uint64_t);
+  std::ranges::copy(words_.bytes().first(bytes), p.payload.data());
+  bit_writer out{p.payload.bytes().subspan(bytes)};
+  if (size_ % 64 != 0)
     for (std::size_t j = 0; j < width_; ++j)
-      out.put(group(g)[j], static_cast<int>(in_group(g)));
+      out.put(group(whole)[j], static_cast<int>(size_ % 64));
   out.finish();
   return p;
 }
@@ -217,16 +257,30 @@ sign_sums sign_sums::decode(const packet& p, std::size_t elements, std::uint32_t
   check(p, elements, contributors);
   count_decoding(sign_sums_wire_number, elements);
   sign_sums sums(p.payload.pool(), elements, contributors);
+  is_elias(p) ? sums.read_elias(p) : sums.read_fixed(p);
+  return sums;
+}
+
+void sign_sums::read_fixed(const packet& p) {
+  const auto whole = size_ / 64; // whole groups are sent as they are
+  const auto bytes = whole * width_ * sizeof(std::uint64_t);
+  std::ranges::copy(p.payload.bytes().first(bytes), words_.data());
+  bit_reader in{p.payload.bytes().subspan(bytes), p.bits - 8 * bytes};
+  if (size_ % 64 != 0)
+    for (std::size_t j = 0; j < width_; ++j)
+      group(whole)[j] = in.take(static_cast<int>(size_ % 64));
+  const std::span words{group(0), groups() * width_};
+  for (std::size_t first = 0; first < words.size(); first += width_)
+    if (above(words.subspan(first, width_), contributors_) != 0)
+      throw impossible_sum(contributors_);
+}
+
+void sign_sums::read_elias(const packet& p) {
   bit_reader in{p.payload.bytes(), p.bits};
-  const auto take = is_elias(p) ? take_elias : take_fixed;
-  for (std::size_t g = 0; g < sums.groups(); ++g) {
-    take(in, {sums.group(g), sums.width_}, sums.in_group(g), contributors);
-    if (sums.above(g, contributors) != 0)
-      throw impossible_sum(contributors);
-  }
+  for (std::size_t g = 0; g < groups(); ++g)
+    take_elias(in, {group(g), width_}, in_group(g), contributors_);
   if (in.left() > 0)
     throw detail::bad_packet(fmt::format("{} bits follow the last sum of signs", in.left()));
-  return sums;
 }
 
 } // namespace gossamer::compress

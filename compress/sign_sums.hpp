@@ -72,11 +72,11 @@ private:
   std::size_t in_group(std::size_t g) const noexcept;
   std::uint64_t* group(std::size_t g) noexcept;
   const std::uint64_t* group(std::size_t g) const noexcept;
-  /// Returns the elements, as bits of a word, that count more than `limit`.
-  std::uint64_t above(std::size_t g, std::uint32_t limit) const noexcept;
   template <class Action>
   void for_each_count(Action action) const;
   std::uint64_t elias_bits() const noexcept;
+  void read_fixed(const packet& p);
+  void read_elias(const packet& p);
 
   std::size_t size_;
   std::uint32_t contributors_;
