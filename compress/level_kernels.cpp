@@ -7,7 +7,6 @@
 #include <hwy/foreach_target.h> // must come before highway.h
 #include <hwy/highway.h>
 
-#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -16,7 +15,8 @@ namespace gossamer::compress::detail {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using single = hn::CappedTag<float, 1>; // one lane: for elements behind the last whole register
+/// Lanes of the longest register that is used. Rows may be short, so shorter registers take what is left.
+constexpr std::size_t most_lanes = 16;
 
 /// Codes of one register of elements, each in a `Code` of its own, masked to the width.
 /// Products and sums are rounded one by one, never fused: every machine must make the same bytes.
@@ -66,15 +66,14 @@ HWY_INLINE void dequantise(D d, int bits, const level_grid& grid, const Code* co
   hn::StoreU(x, d, v);
 }
 
-/// Calls `action(tag, i)` for whole registers of elements, and for each single element behind them.
-template <class Action>
-HWY_INLINE void for_each_register(std::size_t size, Action action) {
-  const hn::ScalableTag<float> d;
-  std::size_t i = 0;
+/// Calls `action(tag, i)` for whole registers of elements, and for ever shorter ones behind them.
+template <std::size_t most = most_lanes, class Action>
+HWY_INLINE void for_each_register(std::size_t size, Action action, std::size_t i = 0) {
+  const hn::CappedTag<float, most> d;
   for (; i + hn::Lanes(d) <= size; i += hn::Lanes(d))
     action(d, i);
-  for (; i < size; ++i)
-    action(single{}, i);
+  if constexpr (most > 1)
+    for_each_register<most / 2>(size, action, i);
 }
 
 template <bool exact_ends, class Code>
@@ -92,25 +91,30 @@ void dequantise_all(int bits, const level_grid& grid, const Code* codes, std::sp
 }
 
 /// @returns false when there is a NaN
-bool find_range(std::span<const float> v, value_range& range) {
-  const hn::ScalableTag<float> d;
+template <std::size_t most>
+bool find_range_by(std::span<const float> v, value_range& range) {
+  const hn::CappedTag<float, most> d;
+  if constexpr (most > 1)
+    if (v.size() < hn::Lanes(d))
+      return find_range_by<most / 2>(v, range);
   auto low = hn::Set(d, range.low), high = hn::Set(d, range.high);
   auto number = hn::Eq(low, low);
-  std::size_t i = 0;
-  for (; i + hn::Lanes(d) <= v.size(); i += hn::Lanes(d)) {
+  const auto see = [&](std::size_t i) HWY_ATTR {
     const auto x = hn::LoadU(d, v.data() + i);
     low = hn::Min(low, x);
     high = hn::Max(high, x);
     number = hn::And(number, hn::Eq(x, x));
-  }
+  };
+  std::size_t i = 0;
+  for (; i + hn::Lanes(d) <= v.size(); i += hn::Lanes(d))
+    see(i);
+  if (i < v.size())
+    see(v.size() - hn::Lanes(d)); // some of them again
   range = {hn::GetLane(hn::MinOfLanes(d, low)), hn::GetLane(hn::MaxOfLanes(d, high))};
-  bool all = hn::AllTrue(d, number);
-  for (; i < v.size(); ++i) {
-    range = {std::fmin(range.low, v[i]), std::fmax(range.high, v[i])};
-    all = all && v[i] == v[i];
-  }
-  return all;
+  return hn::AllTrue(d, number);
 }
+
+bool find_range(std::span<const float> v, value_range& range) { return find_range_by<most_lanes>(v, range); }
 
 /// How the fields of a 64-bit word move together, neighbour by neighbour: in round r, pairs of fields of `bits << r`
 /// bits, `shift[r]` bits apart, become one field. The masks are those of the lower and the (already moved) upper field

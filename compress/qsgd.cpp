@@ -137,9 +137,10 @@ public:
 private:
   float norm_of(std::span<const float> v) const {
     // Any norm that is not less than the largest element makes C unbiased, so an l2 norm may be cut to a float.
-    const double norm = largest_ ? static_cast<double>(max_magnitude(v)) : std::sqrt(sum_of_squares(v));
-    return sendable_norm(static_cast<float>(std::min(norm, static_cast<double>(std::numeric_limits<float>::max()))),
-                         form_.levels);
+    if (!largest_)
+      return sendable_norm(l2_norm(v), form_.levels);
+    const auto range = range_of(v); // for short buckets faster than `max_magnitude`
+    return sendable_norm(std::max(range.high, -range.low), form_.levels);
   }
 
   /// The most bits of the stream of one bucket. With an l2 norm, sum y_i^2 = s^2, and |k_i| - 1 < |y_i|.

@@ -1,5 +1,6 @@
 #include "gossamer/compress/detail/checks.hpp"
 #include "gossamer/compress/detail/entries.hpp"
+#include "gossamer/compress/detail/norm_levels.hpp"
 #include "gossamer/compress/detail/packet_form.hpp"
 #include "gossamer/compress/detail/sign_kernels.hpp"
 
@@ -16,7 +17,6 @@ namespace gossamer::compress::detail {
 namespace {
 
 constexpr std::uint8_t wire_number = 15;
-constexpr std::uint64_t norm_bits = 32;
 constexpr std::size_t block = 2048; // elements at once; their signs are whole bytes
 
 /// Elements first, first + 1, ... share a norm as long as they are in the same bucket.
@@ -33,12 +33,6 @@ void for_each_bucket(std::size_t begin, std::size_t end, std::size_t bucket, Act
 
 std::uint64_t buckets_of(std::uint64_t elements, std::uint64_t bucket) {
   return elements / bucket + (elements % bucket != 0);
-}
-
-/// A norm beyond the largest float is sent as the largest float.
-float norm_of(std::span<const float> v) {
-  return static_cast<float>(
-      std::min(std::sqrt(sum_of_squares(v)), static_cast<double>(std::numeric_limits<float>::max())));
 }
 
 /// Number of elements that share a norm: as the recipe says, else all.
@@ -86,7 +80,7 @@ public:
     const auto bucket = bucket_or_all(v.size());
     auto norms = v.pool().allocate(buckets_of(v.size(), bucket) * sizeof(float));
     for_each_bucket(0, v.size(), bucket, [&](std::size_t index, std::size_t first, std::size_t count) {
-      const float norm = norm_of(v.view().subspan(first, count));
+      const float norm = l2_norm(v.view().subspan(first, count));
       std::memcpy(norms.data() + index * sizeof norm, &norm, sizeof norm);
     });
     auto* signs = p.payload.data();
