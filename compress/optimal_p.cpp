@@ -57,21 +57,22 @@ struct survivors {
 
 survivors draw(const vec& v, float level, const random_stream& random, std::uint64_t step) {
   places kept{v.pool(), v.size()};
+  const auto from = v.view();
+  auto* next = kept.data();
   std::array<std::uint32_t, 2048> words;
-  std::size_t size = 0;
-  for (std::size_t first = 0; first < v.size(); first += words.size()) {
-    const auto count = std::min(words.size(), v.size() - first);
-    random.fill(step, first, std::span{words}.first(count));
-    for (std::size_t i = 0; i < count; ++i) {
-      const float m = std::fabs(v[first + i]), u = static_cast<float>(words[i] >> 8) * 0x1p-24f;
-      kept.data()[size] = static_cast<std::uint32_t>(first + i);
-      size += (u * level < m || m >= level) && m > 0 ? 1 : 0;
+  for (std::size_t first = 0; first < from.size(); first += words.size()) {
+    const auto block = from.subspan(first, std::min(words.size(), from.size() - first));
+    random.fill(step, first, std::span{words}.first(block.size()));
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      const float m = std::fabs(block[i]), u = static_cast<float>(words[i] >> 8) * 0x1p-24f;
+      *next = static_cast<std::uint32_t>(first + i);
+      next += (static_cast<int>(u * level < m) | static_cast<int>(m >= level)) & static_cast<int>(m > 0);
     }
   }
-  kept.truncate(size);
-  vec values{v.pool().allocate(size * sizeof(float))};
+  kept.truncate(static_cast<std::size_t>(next - kept.begin()));
+  vec values{v.pool().allocate(kept.size() * sizeof(float))};
   std::ranges::transform(kept, values.overwrite().begin(),
-                         [&](auto i) { return std::copysign(std::max(std::fabs(v[i]), level), v[i]); });
+                         [&](auto i) { return std::copysign(std::max(std::fabs(from[i]), level), from[i]); });
   return {std::move(kept), std::move(values)};
 }
 

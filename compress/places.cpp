@@ -33,16 +33,16 @@ places draw_each(buffer_pool pool, std::size_t elements, std::uint32_t threshold
                  std::uint64_t step) {
   places drawn{std::move(pool), elements};
   std::array<std::uint32_t, 2048> words;
-  std::size_t size = 0;
+  auto* next = drawn.data();
   for (std::size_t first = 0; first < elements; first += words.size()) {
     const auto block = std::span{words}.first(std::min(words.size(), elements - first));
     random.fill(step, first, block);
     for (std::size_t i = 0; i < block.size(); ++i) {
-      drawn.data()[size] = static_cast<std::uint32_t>(first + i);
-      size += block[i] >> 8 < threshold ? 1 : 0;
+      *next = static_cast<std::uint32_t>(first + i);
+      next += block[i] >> 8 < threshold ? 1 : 0;
     }
   }
-  drawn.truncate(size);
+  drawn.truncate(static_cast<std::size_t>(next - drawn.begin()));
   return drawn;
 }
 

@@ -47,8 +47,12 @@ public:
     auto kept = draw_each(v.pool(), v.size(), threshold_, random, step);
     if (redrawn_)
       return values_without_places(wire_number, v, kept, factor(), recipe_of(random, step));
-    kept.truncate(static_cast<std::size_t>(
-        std::remove_if(kept.data(), kept.data() + kept.size(), [&](auto i) { return v[i] == 0; }) - kept.data()));
+    auto* end = kept.data();
+    for (const auto values = v.view(); const auto i : kept) {
+      *end = i;
+      end += values[i] != 0 ? 1 : 0;
+    }
+    kept.truncate(static_cast<std::size_t>(end - kept.begin()));
     return values_with_places(wire_number, v, kept, factor());
   }
 

@@ -26,8 +26,8 @@ packet allocate(std::uint8_t codec, std::uint8_t parameter, std::uint64_t elemen
 void write_values(packet& p, const vec& v, const places& kept, float factor) {
   constexpr auto largest = std::numeric_limits<float>::max();
   auto* values = reinterpret_cast<float*>(p.payload.data());
-  for (const auto i : kept)
-    *values++ = std::clamp(factor * v[i], -largest, largest);
+  for (const auto from = v.view(); const auto i : kept)
+    *values++ = std::clamp(factor * from[i], -largest, largest);
 }
 
 std::span<const float> read_values(const packet& p, std::size_t count) {
@@ -124,13 +124,14 @@ places read_places(const packet& p, std::uint64_t first_bit, std::size_t count) 
   bit_reader reader{p.payload.bytes().subspan(static_cast<std::size_t>(whole)), p.bits - 8 * whole};
   reader.take(static_cast<int>(first_bit % 8));
   places result{p.payload.pool(), count};
+  auto* to = result.data();
   std::uint64_t least = 0;
   for (std::size_t k = 0; k < count; ++k) {
     const auto i = reader.take(bits);
     if (i < least || i >= p.elements)
       throw bad_packet(fmt::format("packet of codec {} has the place {} where {} to {} are possible", p.codec, i, least,
                                    p.elements - 1));
-    result.data()[k] = static_cast<std::uint32_t>(i);
+    to[k] = static_cast<std::uint32_t>(i);
     least = i + 1;
   }
   return result;
@@ -139,8 +140,9 @@ places read_places(const packet& p, std::uint64_t first_bit, std::size_t count) 
 vec scatter(buffer_pool pool, std::uint64_t elements, const places& kept, std::span<const float> values) {
   vec v{pool, elements};
   const auto all = v.overwrite();
-  for (std::size_t k = 0; k < kept.size(); ++k)
-    all[kept[k]] = values[k];
+  auto value = values.begin();
+  for (const auto i : kept)
+    all[i] = *value++;
   return v;
 }
 
