@@ -68,9 +68,12 @@ std::vector<selection::range> ranges_of(std::span<const band_mask::bands> tensor
   std::size_t begin = 0;
   for (const auto& [rows, columns] : tensors) {
     for (const auto& row_part : parts(rows))
-      for (std::size_t row = row_part.begin; row < row_part.begin + row_part.size; ++row)
-        for (const auto& part : parts(columns))
-          append(ranges, begin + row * columns.of + part.begin, part.size);
+      if (columns.size == columns.of) // whole rows, all at once
+        append(ranges, begin + row_part.begin * columns.of, row_part.size * columns.of);
+      else
+        for (std::size_t row = row_part.begin; row < row_part.begin + row_part.size; ++row)
+          for (const auto& part : parts(columns))
+            append(ranges, begin + row * columns.of + part.begin, part.size);
     begin += rows.of * columns.of;
   }
   return ranges;
