@@ -70,8 +70,8 @@ public:
     if (first + 9 <= in_.size()) {
       std::memcpy(&low, in_.data() + first, 8);
       std::memcpy(&high, in_.data() + first + 8, 1);
-    } else {
-      const auto rest = in_.subspan(std::min(first, in_.size()));
+    } else if (first < in_.size()) {
+      const auto rest = in_.subspan(first);
       std::memcpy(&low, rest.data(), std::min<std::size_t>(8, rest.size()));
     }
     return low >> shift | high << 1 << (63 - shift);
