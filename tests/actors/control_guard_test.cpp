@@ -54,14 +54,14 @@ TEST(control_guard, knows_the_header_as_caf_writes_it) {
 
 TEST(control_guard, passes_messages_however_they_are_cut) {
   const auto bytes = message(0, 6) + message(1) + message(1000) + message(999, 3) + message(0, 0);
-  for (const std::size_t piece : {1, 2, 31, 32, 33, 64, 1000, 5000})
+  for (const std::size_t piece : {1u, 2u, 31u, 32u, 33u, 64u, 1000u, 5000u})
     EXPECT_EQ(verdict(bytes, piece).first, "") << piece;
 }
 
 TEST(control_guard, refuses_the_first_header_that_says_too_much_with_its_last_byte) {
   const auto lawful = message(1000) + message(7);
   const auto bytes = lawful + test::control_header(1001) + message(5);
-  for (const std::size_t piece : {1, 7, 32, 5000}) {
+  for (const std::size_t piece : {1u, 7u, 32u, 5000u}) {
     const auto [why, behind] = verdict(bytes, piece);
     EXPECT_EQ(why, "announces a control message of 1001 bytes, where this run has none above 1000");
     EXPECT_LT(behind, lawful.size() + control_guard::header_bytes + piece);

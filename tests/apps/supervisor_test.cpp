@@ -188,7 +188,7 @@ TEST(supervisor, leaves_alone_who_has_left_or_has_come_to_the_end) {
 }
 
 TEST(supervisor, goes_on_when_the_leader_leaves) {
-  for (const std::size_t nodes : {2, 4}) {
+  for (const std::size_t nodes : {2u, 4u}) {
     auto all = launch_of(nodes, 9).under_way();
     all.on_departure(0);
     all.on_end(0, 0, "", 1);
