@@ -29,9 +29,13 @@ public:
 
   void adopt(const view_change& next);
   /// Marks the present life of rank `i` as over.
-  void end(rank i) { change(i, [](entry& w) { w.over = true; }); }
+  void end(rank i) {
+    change(i, [](entry& w) { w.over = true; });
+  }
   /// Removes a rank that the next view leaves out, whether its life has ended or not.
-  void leave_out(rank i) { change(i, [](entry& w) { w.member = false; }); }
+  void leave_out(rank i) {
+    change(i, [](entry& w) { w.member = false; });
+  }
   /// Notes that rank `i` has got the state of another worker.
   void joined(rank i) { workers_[i].ready = true; }
 
