@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -88,17 +89,29 @@ float max_magnitude(const float* x, std::size_t size) {
 constexpr std::size_t lanes = 128;
 constexpr std::size_t block = 32 * lanes;
 
-/// Adds the upper half of the partial sums to the lower half, until one is left.
-double fold(double* sums) noexcept {
-  for (std::size_t half = lanes / 2; half > 0; half /= 2)
+/// Adds the upper half of `count` partial sums, a power of two, to the lower half, until one is left.
+double fold(double* sums, std::size_t count) noexcept {
+  for (std::size_t half = count / 2; half > 0; half /= 2)
     for (std::size_t j = 0; j < half; ++j)
       sums[j] += sums[j + half];
   return sums[0];
 }
 
-/// The sum of at most one block of f(i).
+/// The sum of so few terms that each partial sum is a term or 0. Sums of 0 change nothing, and are left out.
+template <class Function>
+double sum_of_few(std::size_t begin, std::size_t end, Function f) noexcept {
+  double sums[lanes];
+  const auto size = end - begin, count = std::bit_ceil(size);
+  for (std::size_t j = 0; j < count; ++j)
+    sums[j] = j < size ? f(begin + j) : 0;
+  return fold(sums, count);
+}
+
+/// The sum of at most one block of f(i) >= 0.
 template <class Function>
 double sum_of_block(std::size_t begin, std::size_t end, Function f) noexcept {
+  if (end - begin <= lanes)
+    return sum_of_few(begin, end, f);
   double sums[lanes] = {};
   std::size_t i = begin;
   for (; i + lanes <= end; i += lanes)
@@ -106,7 +119,7 @@ double sum_of_block(std::size_t begin, std::size_t end, Function f) noexcept {
       sums[j] += f(i + j);
   for (std::size_t j = 0; i + j < end; ++j)
     sums[j] += f(i + j);
-  return fold(sums);
+  return fold(sums, lanes);
 }
 
 /// Sums a range of terms. The terms of `level` 0 are f(i); a term of a higher level is the sum of a block of the level

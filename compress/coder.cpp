@@ -10,11 +10,12 @@ namespace gossamer::compress {
 
 vec coder::mean(std::span<const packet> packets) const {
   std::vector<detail::packet_blocks> all;
-  for (const auto& p : packets)
-    if (auto blocks = detail::packet_blocks::of(p))
-      all.push_back(*std::move(blocks));
-  if (all.size() < packets.size())
-    return mean_of_decoded(packets);
+  for (const auto& p : packets) {
+    auto blocks = detail::packet_blocks::of(p);
+    if (!blocks)
+      return mean_of_decoded(packets);
+    all.push_back(*std::move(blocks));
+  }
   const auto size = packets.front().elements;
   const float share = 1.0f / static_cast<float>(packets.size());
   vec result{packets.front().payload.pool().allocate(size * sizeof(float))};

@@ -29,8 +29,6 @@ constexpr int gamma_bits(std::uint64_t n) noexcept { return 2 * log2_of(n) + 1; 
 constexpr int delta_bits(std::uint64_t n) noexcept {
   return gamma_bits(static_cast<std::uint64_t>(log2_of(n) + 1)) + log2_of(n);
 }
-constexpr int omega_bits(std::uint64_t n) noexcept;
-
 namespace detail {
 
 constexpr std::uint64_t below_leading_one(std::uint64_t n) noexcept { return n ^ std::uint64_t{1} << log2_of(n); }

@@ -12,7 +12,7 @@ inline constexpr std::uint64_t norm_bits = 32;
 /// @error errc::bad_packet unless the norm is +0 or finite, positive and `sendable`
 float read_norm(const std::byte* in, int levels);
 
-/// |v|_2, summed as by `sum_of_squares`, and cut to the largest float. Also fast for a few elements.
+/// |v|_2, summed as by `sum_of_squares`, and cut to the largest float.
 float l2_norm(std::span<const float> v) noexcept;
 
 } // namespace gossamer::compress::detail
