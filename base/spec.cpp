@@ -107,6 +107,9 @@ void check(const std::string& subject, const parameter& p, const std::string& va
     break;
   case parameter::type::text:
   case parameter::type::path:
+    // The written form of a full spec leaves empty values out, and would come back with the default.
+    if (value.empty() && !p.fallback.empty())
+      throw error(errc::usage, subject + " is empty", fmt::format("leave it out for {}={}", p.key, p.fallback));
     break;
   }
 }

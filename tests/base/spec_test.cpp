@@ -91,6 +91,20 @@ TEST(arguments, take_no_empty_text_for_what_is_required) {
                 HasSubstr("data 'file' needs path; write file:path=..., where path is the file"));
 }
 
+// Found by spec_fuzz: `csv:label=` was taken, and its full spec, which leaves empty values out, meant label=last.
+TEST(arguments, take_no_empty_text_in_place_of_a_default) {
+  const description table{.name = "table",
+                          .parameters = {
+                              {.key = "label", .kind = parameter::type::text, .fallback = "last", .meaning = "column"},
+                              {.key = "test", .kind = parameter::type::path, .fallback = "", .meaning = "a file"},
+                          }};
+  const auto taken = [&](std::string_view text) { return arguments("data", table, spec::parse(text)).resolved(); };
+  for (const char* text : {"table:label=", "table:test=x,label=\"\""})
+    EXPECT_THAT(usage_error([&] { taken(text); }),
+                HasSubstr("label of data 'table' is empty; leave it out for label=last"));
+  EXPECT_EQ(taken("table:test=").to_string(), "table:label=last");
+}
+
 TEST(quantities, are_plain_numbers_or_have_a_unit) {
   const auto time = [](std::string_view text) { return parse_quantity(quantity::time, "it", text, 0, 1e9); };
   EXPECT_EQ(time("50ms"), 0.05);

@@ -113,6 +113,11 @@ void specs(seed_folders& seeds, const registry<Entry>& table) {
       given.values.emplace_back(p.key, p.required ? "x" : p.fallback);
     seeds.add("spec_fuzz", entry.about.name);
     seeds.add("spec_fuzz", given.to_string());
+    for (std::size_t i = 0; i < given.values.size(); ++i) {
+      auto with_an_empty_value = given;
+      with_an_empty_value.values[i].second.clear();
+      seeds.add("spec_fuzz", with_an_empty_value.to_string());
+    }
   }
 }
 
