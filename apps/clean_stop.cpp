@@ -14,7 +14,7 @@ namespace {
 constexpr std::array heeded{SIGINT, SIGTERM, SIGHUP};
 
 std::atomic<int> requested_signal = 0;
-std::atomic<bool> follows_input = false;
+std::atomic<bool> follows_input = false, heeds_signals = true;
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler writes it");
 
 bool input_has_ended() noexcept {
@@ -36,6 +36,8 @@ bool shall_be_ignored(int signal) {
 } // namespace
 
 clean_stop::clean_stop() {
+  if (!heeds_signals)
+    return;
   for (const int signal : heeded)
     if (!shall_be_ignored(signal))
       std::signal(signal, [](int received) {
@@ -45,9 +47,21 @@ clean_stop::clean_stop() {
 }
 
 clean_stop::~clean_stop() {
+  if (!heeds_signals)
+    return;
   for (const int signal : heeded)
     if (!shall_be_ignored(signal))
       std::signal(signal, SIG_DFL);
+}
+
+clean_stop::without_signals::without_signals() {
+  heeds_signals = false;
+  requested_signal = 0;
+}
+
+clean_stop::without_signals::~without_signals() {
+  heeds_signals = true;
+  follows_input = false;
 }
 
 int clean_stop::requested() noexcept {

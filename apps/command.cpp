@@ -1,5 +1,4 @@
-#include "gossamer/apps/command.hpp"
-
+#include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/cluster_flags.hpp"
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/apps/detail/measure.hpp"
@@ -8,20 +7,25 @@
 #include "gossamer/apps/detail/time_flag.hpp"
 #include "gossamer/apps/detail/unexpected.hpp"
 #include "gossamer/apps/detail/write_all.hpp"
+#include "gossamer/apps/embedded.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/printable.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/cfg/env.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <system_error>
 
 namespace gossamer::apps {
@@ -300,6 +304,19 @@ private:
   plot_options picture_;
 };
 
+/// A program around the command may have threads, of which a copy of the process would have one.
+void require_embeddable(const std::vector<std::string>& words) {
+  constexpr std::array commands{"train", "simulate", "node", "list", "explain", "export", "plot", "certs"};
+  if (words.empty() || std::ranges::find(commands, words.front()) == commands.end())
+    throw error(errc::usage, fmt::format("'{}' does not run inside a program", words.empty() ? "" : words.front()),
+                fmt::format("allowed: {}; or the command gossamer by itself", fmt::join(commands, ", ")));
+  for (const std::string_view flag : {"--seeds", "--explore", "--shrink", "--probe"})
+    for (const auto& word : words)
+      if (word == flag || word.starts_with(std::string{flag} + '='))
+        throw error(errc::usage, fmt::format("{} starts processes, which does not work inside a program", flag),
+                    "call it in a loop, with another seed or interleaving each time");
+}
+
 error lost_output(int number) {
   return {errc::io, fmt::format("cannot write to standard output: {}", std::strerror(number))};
 }
@@ -325,7 +342,7 @@ int run_and_flush(int argc, char** argv, const program& self) {
 
 } // namespace
 
-int run_command(int argc, char** argv, std::span<const actors::algorithm_entry> own) {
+int run_command(int argc, char** argv, const own_entries& own) {
   open_standard_error();
   // Standard output is for results.
   spdlog::set_default_logger(
@@ -349,5 +366,20 @@ int run_command(int argc, char** argv, std::span<const actors::algorithm_entry> 
     return complain(e.what());
   }
 }
+
+int run_embedded(const std::vector<std::string>& words, const embedding& with) {
+  require_embeddable(words);
+  static std::mutex runs;
+  const std::unique_lock alone{runs, std::try_to_lock};
+  if (!alone)
+    throw error(errc::usage, "a run is under way in this process", "wait for its end, or use another process");
+  const clean_stop::without_signals asked_by_program;
+  std::vector<char*> argv{const_cast<char*>("gossamer")};
+  for (const auto& word : words)
+    argv.push_back(const_cast<char*>(word.c_str()));
+  return run_and_flush(static_cast<int>(argv.size()), argv.data(), program{argv.front(), with.own, with.on_folder});
+}
+
+void stop_embedded() noexcept { clean_stop::request(); }
 
 } // namespace gossamer::apps

@@ -1,21 +1,31 @@
 #pragma once
 
-#include "gossamer/actors/worker/algorithm.hpp"
+#include "gossamer/actors/run/tables.hpp"
 
 #include <span>
 
 namespace gossamer::apps {
 
-/// The whole `gossamer` command, with a program's own algorithms beside the built-in ones: `list`, `explain`, `train`
-/// and `simulate` know them all. A program is no more than
+/// A program's own entries, beside the built-in ones. Their names differ from each other and from those. Copied.
+struct own_entries {
+  std::span<const actors::algorithm_entry> algorithms = {};
+  std::span<const compute::model_entry> models = {};
+  std::span<const compute::data_entry> data = {};
+};
+
+/// The whole `gossamer` command, with a program's own algorithms, models and data beside the built-in ones: `list`,
+/// `explain`, `train` and `simulate` know them all. A program is no more than
 ///
 ///     int main(int argc, char** argv) { return gossamer::apps::run_command(argc, argv, my_algorithms); }
 ///
 /// Results go to standard output, progress and errors to standard error; messages use the name of argv[0]. Several
 /// simulations run in processes of their own, so call it before there are other threads.
 ///
-/// @param own entries whose names differ from each other and from those of the built-in ones; copied
 /// @returns the exit status: 0, 1 for a failure, 2 for a wrong request, 128 + signal for an interrupted run
-int run_command(int argc, char** argv, std::span<const actors::algorithm_entry> own = {});
+int run_command(int argc, char** argv, const own_entries& own = {});
+/// The same, for a program that has algorithms only.
+inline int run_command(int argc, char** argv, std::span<const actors::algorithm_entry> own) {
+  return run_command(argc, argv, own_entries{.algorithms = own});
+}
 
 } // namespace gossamer::apps

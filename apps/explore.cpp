@@ -58,7 +58,7 @@ public:
     if (!one_interleaving_)
       o.world.interleaving = 1 + i % interleavings_;
     if (o.run.seed != first_.options.run.seed) {
-      run.experiment = actors::prepare(o.run, program_.algorithms());
+      run.experiment = actors::prepare(o.run, program_.known());
       run.plan = plan_of(o, *run.experiment);
     }
     return run;

@@ -46,7 +46,7 @@ void export_model(const program& p, const export_options& options) {
   auto o = options_of(options.run);
   o.run.device = "cpu";
   o.resume = options.run;
-  const auto e = actors::prepare(o.run, p.algorithms());
+  const auto e = actors::prepare(o.run, p.known());
   const auto from = resumption_of(p, o, *e);
   const auto model = evaluated_model(*e, *from);
   if (model.size() != e->initial.size())

@@ -291,7 +291,7 @@ int join(const program& p, const node_options& node) {
         own.device = node.device;
       own.data_dir = node.data_dir;
       own.files = fetched;
-      return on_this_host([&] { return actors::prepare(std::move(own), p.algorithms()); },
+      return on_this_host([&] { return actors::prepare(std::move(own), p.known()); },
                           node.data_from_peers ? "" : "--data-from-peers fetches what is missing from other nodes");
     });
   } catch (const error& e) {

@@ -167,7 +167,7 @@ endpoint own_address(const node_options& node) {
 
 int probe(const program& p, const node_options& node, const run_options& job) {
   const auto shown = node.listen.empty() ? credentials_to_reach(node, node.join) : credentials_to_lead(node);
-  const auto e = actors::prepare(job.run, p.algorithms());
+  const auto e = actors::prepare(job.run, p.known());
   std::optional<echo> here;
   std::vector<endpoint> all;
   while (const auto order = next_order()) {

@@ -8,12 +8,13 @@ namespace gossamer::apps {
 
 namespace {
 
-std::vector<actors::algorithm_entry> joined(std::span<const actors::algorithm_entry> own) {
-  std::vector<actors::algorithm_entry> all{actors::algorithms().begin(), actors::algorithms().end()};
+template <class Entry>
+std::vector<Entry> joined(const registry<Entry>& built_in, std::span<const Entry> own) {
+  std::vector<Entry> all{built_in.begin(), built_in.end()};
   for (const auto& entry : own) {
     const auto same = [&](const auto& other) { return other.about.name == entry.about.name; };
     if (std::ranges::any_of(all, same))
-      throw error(errc::usage, fmt::format("there are two algorithms '{}'", entry.about.name),
+      throw error(errc::usage, fmt::format("there are two of the name '{}' ({})", entry.about.name, built_in.what()),
                   "give the program's own one another name");
     all.push_back(entry);
   }
@@ -22,7 +23,9 @@ std::vector<actors::algorithm_entry> joined(std::span<const actors::algorithm_en
 
 } // namespace
 
-program::program(std::string path, std::span<const actors::algorithm_entry> own)
-    : path_(std::move(path)), name_(path_.substr(path_.rfind('/') + 1)), entries_(joined(own)) {}
+program::program(std::string path, const own_entries& own, std::function<void(const std::filesystem::path&)> on_folder)
+    : path_(std::move(path)), name_(path_.substr(path_.rfind('/') + 1)),
+      algorithms_(joined(actors::algorithms(), own.algorithms)), models_(joined(compute::models(), own.models)),
+      data_(joined(compute::data_sources(), own.data)), on_folder_(std::move(on_folder)) {}
 
 } // namespace gossamer::apps

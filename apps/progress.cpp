@@ -39,7 +39,12 @@ std::string clock(double s) {
 /// Virtual times may be short, so they have more digits.
 std::string seconds(double s) { return s < 1 ? fmt::format("{:.3g} s", s) : fmt::format("{:.1f} s", s); }
 
-std::string loss(double value) { return value < 1e5 ? fmt::format("{:.4f}", value) : fmt::format("{:.3e}", value); }
+/// "-" for a loss that nothing measures.
+std::string loss(double value) {
+  if (std::isnan(value))
+    return "-";
+  return value < 1e5 ? fmt::format("{:.4f}", value) : fmt::format("{:.3e}", value);
+}
 
 /// "  3 of 4 nodes", if there are several.
 std::string nodes(const actors::progress_record& p) {

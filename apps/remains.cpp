@@ -44,7 +44,7 @@ std::string folder_beside(const fs::path& run) {
 std::string write_mean_of(const program& p, const fs::path& run, const std::vector<std::string>& survivors) {
   auto settings = options_of(run.string()).run;
   settings.device = "cpu";
-  const auto e = actors::prepare(std::move(settings), p.algorithms());
+  const auto e = actors::prepare(std::move(settings), p.known());
   actors::resumption all;
   for (const auto& one : survivors)
     all.parts.merge(checkpoints_in(one).newest([](const std::string&) {}).parts);

@@ -43,7 +43,7 @@ double shared_sample_time(const actors::experiment& e) {
 /// worker for each process there, as in `launch`.
 void check_world(const program& p, run_options& o) {
   const auto& s = o.world;
-  const auto [algorithm, given] = p.algorithms().resolve(o.run.algorithm);
+  const auto [algorithm, given] = p.known().algorithms.resolve(o.run.algorithm);
   const auto masters = algorithm.masters ? algorithm.masters(given) : 0;
   const auto nodes = (o.run.workers + s.workers_per_node - 1) / s.workers_per_node + masters;
   const auto net = actors::make_network(
@@ -86,7 +86,7 @@ void check_same(const std::string& what, const std::string& before, const std::s
 /// Refuses runs that exceed the memory of the machine, where each worker or master has at least a model and a gradient.
 /// The system grants more memory than it has, and would kill the run when it is used.
 std::shared_ptr<const actors::experiment> prepare_within_memory(const program& p, const run_options& o) {
-  auto e = actors::prepare(o.run, p.algorithms());
+  auto e = actors::prepare(o.run, p.known());
   const auto needed = std::uint64_t{e->participants()} * 2 * sizeof(float) * e->initial.size();
   if (!e->devices.front().where.on_gpu() && needed > physical_memory())
     throw error(errc::usage,

@@ -97,6 +97,7 @@ int simulate(const program& p, const run_options& options, const exploration& wa
   if (run.options.trace)
     run.options.world.trace = std::make_shared<actors::trace_recorder>();
   auto folder = open_folder(run, p.name() + " simulate", simulate_options());
+  p.tell_folder(folder.path());
   bring_metrics(run, folder);
   try {
     return simulate_one(run, folder, wanted.each.twice, json);

@@ -15,6 +15,7 @@ int train_in(const program& p, const run_options& options, bool json, live_outpu
   const auto run = set_up_local(p, options);
   auto folder = std::make_shared<actors::run_folder>(open_folder(run, p.name() + " train", train_options()));
   const auto path = folder->path();
+  p.tell_folder(path);
   bring_metrics(run, *folder);
   actors::run_summary summary;
   {

@@ -80,9 +80,9 @@ using data_files = std::map<std::string, std::string, std::less<>>;
 struct data_entry {
   description about;
   /// Reads these files, and no others.
-  data_split (*load)(const arguments&, const data_files&, std::uint64_t seed);
+  std::function<data_split(const arguments&, const data_files&, std::uint64_t seed)> load;
   /// Returns the paths that the arguments name. Null for generated data, which has no files.
-  data_files (*find)(const arguments&) = nullptr;
+  std::function<data_files(const arguments&)> find = nullptr;
 };
 
 /// All sources of data. Adding one: a file with its `data_entry` and one line in registry.cpp.
@@ -91,13 +91,15 @@ const registry<data_entry>& data_sources();
 /// Loads the data that a user names, e.g. "idx:dir=/data/mnist".
 /// @param folder where relative paths begin; empty: the working directory of the process
 /// @param elsewhere paths of its files if they differ from those of the text; empty: they do not
+/// @param known the sources that the text may name
 /// @error errc::usage for a wrong name or parameter; errc::io when a file cannot be read; errc::bad_data when it is
 ///        damaged, with the file and the line or byte, or when `elsewhere` lacks it
 data_split load_data(std::string_view text, std::uint64_t seed, const std::string& folder = {},
-                     const data_files& elsewhere = {});
+                     const data_files& elsewhere = {}, const registry<data_entry>& known = data_sources());
 
 /// Returns the files that `load_data` would read; none for generated data. They need not all be there.
 /// @error errc::usage as `load_data`; errc::io when a folder lacks files that it must hold
-data_files find_data(std::string_view text, const std::string& folder = {});
+data_files find_data(std::string_view text, const std::string& folder = {},
+                     const registry<data_entry>& known = data_sources());
 
 } // namespace gossamer::compute

@@ -23,6 +23,7 @@ struct batch {
   /// The stream that augments the samples, in this step; null: the samples are taken as they are.
   const random_stream* random = nullptr;
   std::uint64_t step = 0;
+  std::uint32_t worker = 0; ///< the rank for which a gradient is computed
 };
 
 struct evaluation {
@@ -88,7 +89,7 @@ public:
 struct model_entry {
   description about;
   /// @error errc::usage when the model cannot learn from such data (e.g. classification of real targets)
-  std::unique_ptr<model> (*make)(const arguments&, const dataset& train);
+  std::function<std::unique_ptr<model>(const arguments&, const dataset& train)> make;
   bool augments = false; ///< true if it changes samples as the data asks for
 };
 
@@ -98,6 +99,8 @@ const registry<model_entry>& models();
 
 /// Returns the model that a user names, e.g. "mlp:hidden=100+50", shaped for the data.
 /// @param train must live as long as the model and its clones
-std::unique_ptr<model> make_model(std::string_view text, const dataset& train);
+/// @param known the models that the text may name
+std::unique_ptr<model> make_model(std::string_view text, const dataset& train,
+                                  const registry<model_entry>& known = models());
 
 } // namespace gossamer::compute

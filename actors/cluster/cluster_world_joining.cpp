@@ -218,7 +218,7 @@ std::shared_ptr<const experiment> prepare_or_fetch(const joining_settings& s, co
   try {
     auto e = prepare(offer.settings, {});
     const auto print = fingerprint_of(*e);
-    const auto files = files_of(e->settings);
+    const auto files = files_of(e->settings, e->known);
     const bool begins_in_file = files.contains(initial_role) || files.contains(model_role);
     // An initial model that is drawn may differ in a rounding.
     if (print.data == offer.files.data && (!begins_in_file || print.initial == offer.files.initial))

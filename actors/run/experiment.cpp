@@ -121,8 +121,9 @@ device_parts parts_on_gpu(const experiment& e, cuda::device gpu) {
           .make_coder = [gpu] { return compress::cuda::gpu_coder(cuda::stream{gpu.gpu()}); }};
 }
 
-std::string file_here(const run_settings& s, std::string_view role) {
-  const auto files = s.files.empty() ? files_of(s) : s.files;
+std::string file_here(const experiment& e, std::string_view role) {
+  const auto& s = e.settings;
+  const auto files = s.files.empty() ? files_of(s, e.known) : s.files;
   const auto found = files.find(role);
   if (found == files.end())
     throw error(errc::bad_data, fmt::format("the files that were fetched lack the {}", role),
@@ -131,13 +132,13 @@ std::string file_here(const run_settings& s, std::string_view role) {
 }
 
 /// The model's spec, with the location of its file on this machine.
-std::string model_here(const run_settings& s) {
-  const auto [model, given] = compute::models().resolve(s.model);
+std::string model_here(const experiment& e) {
+  const auto [model, given] = e.known.models.resolve(e.settings.model);
   auto here = given.resolved();
   for (const auto& p : model.about.parameters)
     for (auto& [key, value] : here.values)
       if (key == p.key && p.kind == parameter::type::path)
-        value = file_here(s, model_role);
+        value = file_here(e, model_role);
   return here.to_string();
 }
 
@@ -246,14 +247,15 @@ std::uint64_t experiment::most_under_way() const {
 
 std::string experiment::name_of(rank i) const { return actors::name_of(i, settings.worker_ranks()); }
 
-std::shared_ptr<const experiment> prepare(run_settings settings, const registry<algorithm_entry>& known) {
+std::shared_ptr<const experiment> prepare(run_settings settings, const tables& known) {
   auto e = std::make_shared<experiment>();
+  e->known = known;
   e->settings = std::move(settings);
   auto& s = e->settings;
   check_numbers(s);
   const auto devices = cuda::parse_devices(s.device);
 
-  const auto algorithm = known.resolve(s.algorithm);
+  const auto algorithm = known.algorithms.resolve(s.algorithm);
   e->algorithm = &algorithm.first;
   e->algorithm_arguments = algorithm.second;
   s.algorithm = algorithm.second.resolved().to_string();
@@ -278,24 +280,24 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const registry<
     throw error(errc::usage, fmt::format("schedule '{}' has to know how long the run will be", s.schedule),
                 "give --epochs or --steps beside --seconds");
   e->schedule = schedule.first.make(schedule.second);
-  compute::models().resolve(s.model); // early, since loading the data may take long
+  known.models.resolve(s.model); // early, since loading the data may take long
   compute::partitions().resolve(s.partition);
   within_memory(fmt::format("building the graph of {} workers", s.workers),
                 "use fewer workers, or a topology with fewer edges", [&] { build_graph(*e); });
 
-  e->data = compute::load_data(s.data, s.seed, s.data_dir, s.files);
+  e->data = compute::load_data(s.data, s.seed, s.data_dir, s.files, known.data);
   if (s.batch > e->data.train.samples)
     throw error(errc::usage,
                 fmt::format("--batch is {}, but the training set has {} samples", s.batch, e->data.train.samples),
                 "a minibatch holds at most all of them");
   e->shards = std::make_shared<const compute::shards>(compute::deal(s.partition, e->data.train, s.workers, s.seed));
-  const std::shared_ptr<const compute::model> model = compute::make_model(model_here(s), e->data.train);
+  const std::shared_ptr<const compute::model> model = compute::make_model(model_here(*e), e->data.train, known.models);
   within_memory(fmt::format("making a model of {} parameters", model->dimension()), "choose a smaller --model", [&] {
     vec initial{e->pool, model->dimension()};
     if (s.initial.empty())
       model->initial_point(initial.mutate(), random_stream{s.seed, 0, purpose::initial});
     else
-      compute::read_model(file_here(s, initial_role), *model, initial.mutate());
+      compute::read_model(file_here(*e, initial_role), *model, initial.mutate());
     e->initial = std::move(initial);
   });
   e->codec = compress::make_codec(s.codec, model->tensors());

@@ -31,6 +31,7 @@ struct earlier_work {
 
 /// A run that has been checked and loaded: the immutable data that all workers share.
 struct experiment {
+  tables known;
   run_settings settings; ///< with all defaults filled in
   const algorithm_entry* algorithm = nullptr;
   std::optional<arguments> algorithm_arguments;
@@ -95,9 +96,9 @@ struct experiment {
 };
 
 /// Checks all settings against each other and loads the data.
-/// @param known the algorithms that `settings.algorithm` may name; a program with its own passes its own table
+/// @param known what the settings may name; a program with entries of its own passes its own tables
 /// @error errc::usage, errc::io, errc::bad_data from the parts; a setting that the algorithm cannot work with (graph
 ///        not bipartite or not connected, lossy codec, too few samples) is errc::usage
-std::shared_ptr<const experiment> prepare(run_settings settings, const registry<algorithm_entry>& known = algorithms());
+std::shared_ptr<const experiment> prepare(run_settings settings, const tables& known = {});
 
 } // namespace gossamer::actors

@@ -41,7 +41,7 @@ private:
   using shards_of_view = std::shared_ptr<const compute::redealt_shards>;
 
   pending start_at(const vec& x, std::span<const std::uint32_t> samples) {
-    return model_->start_gradient(x, {experiment_->data.train, samples, &augmenting_, job_.step});
+    return model_->start_gradient(x, {experiment_->data.train, samples, &augmenting_, job_.step, worker_});
   }
   random_stream stream(rank worker, std::uint32_t random_life, purpose use) const {
     return stream_of_life({experiment_->settings.seed, worker, use}, random_life);

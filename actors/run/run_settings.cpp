@@ -128,14 +128,14 @@ const settings_table<settings>& run_settings_table() {
 
 std::string to_text(const settings& s) { return to_text(run_settings_table(), s); }
 
-compute::data_files files_of(const settings& s) {
-  auto files = compute::find_data(s.data, s.data_dir);
+compute::data_files files_of(const settings& s, const tables& known) {
+  auto files = compute::find_data(s.data, s.data_dir, known.data);
   const auto add = [&](std::string_view role, const std::string& file) {
     files.emplace(role, (std::filesystem::path{s.data_dir} / file).string());
   };
   if (!s.initial.empty())
     add(initial_role, s.initial);
-  const auto [model, given] = compute::models().resolve(s.model);
+  const auto [model, given] = known.models.resolve(s.model);
   for (const auto& p : model.about.parameters)
     if (p.kind == parameter::type::path)
       add(model_role, given.text(p.key));

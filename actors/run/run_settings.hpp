@@ -1,7 +1,7 @@
 #pragma once
 
+#include "gossamer/actors/run/tables.hpp"
 #include "gossamer/base/setting.hpp"
-#include "gossamer/compute/dataset.hpp"
 #include "gossamer/topology/graph.hpp"
 
 #include <map>
@@ -68,7 +68,7 @@ inline constexpr std::string_view initial_role = "initial model", model_role = "
 
 /// The files that preparing the run reads, at the paths of the text. They need not all be there.
 /// @error as `compute::find_data`
-compute::data_files files_of(const run_settings& s);
+compute::data_files files_of(const run_settings& s, const tables& known = {});
 
 /// All settings of a run: the flags of commands, the keys of configurations, the lines of `to_text`.
 const settings_table<run_settings>& run_settings_table();

@@ -11,6 +11,16 @@ public:
   clean_stop(const clean_stop&) = delete;
   clean_stop& operator=(const clean_stop&) = delete;
 
+  /// During the lifetime of this object signals belong to the program around the command; nothing has asked at its
+  /// beginning.
+  class without_signals {
+  public:
+    without_signals();
+    ~without_signals();
+    without_signals(const without_signals&) = delete;
+    without_signals& operator=(const without_signals&) = delete;
+  };
+
   /// The signal that asked; 0 if none did. Threads: safe.
   static int requested() noexcept;
   /// Asks as SIGINT does. Threads: safe.

@@ -1,29 +1,38 @@
 #pragma once
 
-#include "gossamer/actors/worker/algorithm.hpp"
+#include "gossamer/apps/embedded.hpp"
 
-#include <span>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 namespace gossamer::apps {
 
-/// The running program, with its own algorithms beside the built-in ones.
+/// The running program, with its own algorithms, models and data beside the built-in ones.
 class program {
 public:
-  /// @error errc::usage when two algorithms have one name
-  program(std::string path, std::span<const actors::algorithm_entry> own);
+  /// @error errc::usage when two entries of a table have one name
+  program(std::string path, const own_entries& own, std::function<void(const std::filesystem::path&)> on_folder = {});
   program(const program&) = delete;
   program& operator=(const program&) = delete;
 
   const std::string& path() const noexcept { return path_; } ///< as it was called: argv[0]
   const std::string& name() const noexcept { return name_; } ///< for messages
-  const registry<actors::algorithm_entry>& algorithms() const noexcept { return algorithms_; }
+  const actors::tables& known() const noexcept { return known_; }
+  /// Tells the program around this one where the run is written down.
+  void tell_folder(const std::filesystem::path& folder) const {
+    if (on_folder_)
+      on_folder_(folder);
+  }
 
 private:
   std::string path_, name_;
-  std::vector<actors::algorithm_entry> entries_;
-  registry<actors::algorithm_entry> algorithms_{"algorithm", entries_};
+  std::vector<actors::algorithm_entry> algorithms_;
+  std::vector<compute::model_entry> models_;
+  std::vector<compute::data_entry> data_;
+  actors::tables known_{
+      .algorithms = {"algorithm", algorithms_}, .models = {"model", models_}, .data = {"data", data_}};
+  std::function<void(const std::filesystem::path&)> on_folder_;
 };
 
 } // namespace gossamer::apps

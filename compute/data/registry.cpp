@@ -19,8 +19,8 @@ const registry<data_entry>& data_sources() {
 namespace {
 
 /// Puts a folder in front of relative paths. An absolute path stays.
-spec below(const std::string& folder, spec given) {
-  for (const auto& p : data_sources().find(given.name).about.parameters)
+spec below(const std::string& folder, spec given, const registry<data_entry>& known) {
+  for (const auto& p : known.find(given.name).about.parameters)
     for (auto& [key, value] : given.values)
       if (key == p.key && p.kind == parameter::type::path && !value.empty())
         value = (std::filesystem::path{folder} / value).string();
@@ -29,16 +29,16 @@ spec below(const std::string& folder, spec given) {
 
 } // namespace
 
-data_split load_data(std::string_view text, std::uint64_t seed, const std::string& folder,
-                     const data_files& elsewhere) {
-  const auto [entry, values] = data_sources().resolve(below(folder, spec::parse(text)));
+data_split load_data(std::string_view text, std::uint64_t seed, const std::string& folder, const data_files& elsewhere,
+                     const registry<data_entry>& known) {
+  const auto [entry, values] = known.resolve(below(folder, spec::parse(text), known));
   const auto files = entry.find && elsewhere.empty() ? entry.find(values) : elsewhere;
   return within_memory(fmt::format("loading the data '{}'", text), "name less data, or give it more memory",
                        [&entry = entry, &values = values, &files, seed] { return entry.load(values, files, seed); });
 }
 
-data_files find_data(std::string_view text, const std::string& folder) {
-  const auto [entry, values] = data_sources().resolve(below(folder, spec::parse(text)));
+data_files find_data(std::string_view text, const std::string& folder, const registry<data_entry>& known) {
+  const auto [entry, values] = known.resolve(below(folder, spec::parse(text), known));
   return entry.find ? entry.find(values) : data_files{};
 }
 

@@ -15,8 +15,8 @@ const registry<model_entry>& models() {
   return table;
 }
 
-std::unique_ptr<model> make_model(std::string_view text, const dataset& train) {
-  const auto [entry, values] = models().resolve(text);
+std::unique_ptr<model> make_model(std::string_view text, const dataset& train, const registry<model_entry>& known) {
+  const auto [entry, values] = known.resolve(text);
   if (train.augmentation.changes_anything() && !entry.augments)
     throw error(errc::usage, fmt::format("model '{}' cannot augment the samples of the data", entry.about.name),
                 "leave augment=yes out, or use cnn, resnet, vgg, alexnet or torchscript");

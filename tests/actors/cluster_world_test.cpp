@@ -56,10 +56,10 @@ TEST(cluster_world, takes_what_is_sent_without_waiting_for_answers) {
   auto s = small_run("push-gossip");
   s.under_way = 1;
   const auto prepare_run = [](const std::string& settings, const compute::data_files&) {
-    return prepare(parse_run_settings(settings, "the leader's settings"), testing_support::push_gossips());
+    return prepare(parse_run_settings(settings, "the leader's settings"), {.algorithms = testing_support::push_gossips()});
   };
   cluster nodes{std::vector(3, joiner{.prepare_run = prepare_run})};
-  const auto summary = nodes.run(prepare(s, testing_support::push_gossips()));
+  const auto summary = nodes.run(prepare(s, {.algorithms = testing_support::push_gossips()}));
   EXPECT_THAT(nodes.ends(), testing::Each(""));
   EXPECT_EQ(summary.end, run_end::planned);
   EXPECT_EQ(summary.lost, 0u);

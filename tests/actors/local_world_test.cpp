@@ -259,7 +259,7 @@ TEST(local_world, lets_nobody_send_more_than_its_receivers_take_out_of_their_mai
   run_settings s = small_run("push-gossip");
   s.under_way = 1;
   testing_support::push_gossip::count_anew();
-  run_locally(prepare(s, testing_support::push_gossips()));
+  run_locally(prepare(s, {.algorithms = testing_support::push_gossips()}));
   EXPECT_GE(testing_support::push_gossip::most_under_way(), 1);
   EXPECT_LE(testing_support::push_gossip::most_under_way(), 2) << "one more while the last is being handled";
 }

@@ -259,7 +259,7 @@ std::shared_ptr<const experiment> watched_run(std::uint64_t seed) {
   s.steps = 200;
   s.lr = 0.02;
   s.seed = seed;
-  return prepare(s, known);
+  return prepare(s, {.algorithms = known});
 }
 
 TEST(svrg, completes_its_epochs_when_master_and_workers_die_at_any_time) {

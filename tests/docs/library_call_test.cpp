@@ -21,7 +21,7 @@ TEST(a_program_without_a_command_line, trains_with_a_table_of_its_own) {
   settings.model = "softmax";
   settings.data = "digits:samples=1000,test=200";
   settings.epochs = 6;
-  const auto e = prepare(settings, own_algorithms);
+  const auto e = prepare(settings, {.algorithms = own_algorithms});
   const auto summary = run_locally(e);
   // snippet run end
   EXPECT_GT(summary.final.test_accuracy.value(), 0.5);

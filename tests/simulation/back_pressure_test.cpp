@@ -35,7 +35,7 @@ struct gossip {
     world.sample_time_s = 1e-4;
     push_gossip::count_anew();
     evaluations seen;
-    summary = simulate(prepare(s, testing_support::push_gossips()), world, {.observer = &seen}).summary;
+    summary = simulate(prepare(s, {.algorithms = testing_support::push_gossips()}), world, {.observer = &seen}).summary;
     first_loss = seen.records.front().train_loss;
   }
   run_summary summary;

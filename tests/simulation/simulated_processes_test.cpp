@@ -307,7 +307,7 @@ TEST(simulated_processes, bring_along_what_they_have_learnt_alone) {
   };
   auto s = apart();
   s.process_patience_s = 1.5;
-  const auto e = prepare(lawful_run("ad-psgd"), registry<algorithm_entry>{"algorithm", std::span{&entry, 1}});
+  const auto e = prepare(lawful_run("ad-psgd"), {.algorithms = {"algorithm", std::span{&entry, 1}}});
   const fault cut{.kind = fault_kind::partition, .workers = {1, 6}, .at_s = 2, .lasts_s = 4.0};
   EXPECT_EQ(simulate(e, s, {.faults = one(cut)}).summary.returned, 2u);
   EXPECT_EQ(noting_algorithm::reunions, 2);
