@@ -91,7 +91,7 @@ public:
     if (*node_)
       return be_node();
     if (*launch_)
-      return launch(program_, launching_, job_options(), *job_);
+      return launch(program_, launching_, launched());
     if (*status_)
       return show_status(program_, visit_);
     if (*logs_)
@@ -202,6 +202,18 @@ private:
       throw error(errc::usage, "a node that joins is given a job",
                   "the leader says what is trained: leave out what follows --");
     return join(program_, n);
+  }
+
+  /// Returns the job behind `--`. What begins with no command is a program that joins by itself.
+  launched_job launched() {
+    const auto is_command = [&](const std::string& word) {
+      return !app_.get_subcommands([&](const CLI::App* one) { return one->get_name() == word; }).empty();
+    };
+    if (!job_ || job_->empty() || is_command(job_->front())) {
+      auto options = job_options();
+      return {.options = std::move(options), .words = *job_};
+    }
+    return {.options = {}, .words = {"train"}, .program = *job_};
   }
 
   /// Returns the options of the job behind `--`.

@@ -126,13 +126,18 @@ std::string shell_line(const std::vector<std::string>& words) {
 
 std::vector<std::string> command_on(const host& where, const std::string& binary,
                                     const std::vector<std::string>& arguments) {
+  std::vector words{!where.binary.empty() ? where.binary : where.local() ? binary : "gossamer"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return program_on(where, words);
+}
+
+std::vector<std::string> program_on(const host& where, const std::vector<std::string>& words) {
   std::vector<std::string> command{"env"};
   for (const auto& one : lines_of(where.environment))
     command.push_back(one);
   if (command.size() == 1)
     command.clear();
-  command.push_back(!where.binary.empty() ? where.binary : where.local() ? binary : "gossamer");
-  command.insert(command.end(), arguments.begin(), arguments.end());
+  command.insert(command.end(), words.begin(), words.end());
   if (where.local() && where.directory.empty())
     return command;
   const auto line =

@@ -323,8 +323,8 @@ void go_on_alone(launcher& run, departure& parting) {
 
 } // namespace
 
-int launch(const program& p, const launch_options& how, const run_options& job, const std::vector<std::string>& words) {
-  const launch_plan plan{p, how, job, words};
+int launch(const program& p, const launch_options& how, const launched_job& job) {
+  const launch_plan plan{p, how, job};
   if (how.dry_run) {
     for (std::size_t k = 0; k < plan.nodes(); ++k)
       fmt::print("{}\n", shell_line(plan.command(k, plan.leader_address() + ":PORT")));
@@ -337,9 +337,9 @@ int launch(const program& p, const launch_options& how, const run_options& job, 
     if (parting)
       go_on_alone(run, *parting);
   };
-  auto job_now = words;
+  auto job_now = job;
   for (auto how_now = how;; --how_now.restarts) {
-    const launch_plan now{p, how_now, job, job_now};
+    const launch_plan now{p, how_now, job_now};
     launcher all{p, now, how_now, on_begin};
     try {
       const int status = all.run();
@@ -353,7 +353,7 @@ int launch(const program& p, const launch_options& how, const run_options& job, 
       all.say(e.sentence());
       all.say(fmt::format("all nodes are started again, {} (restarts left: {})", next->said, all.restarts_left() - 1));
       how_now.restarts = all.restarts_left();
-      job_now = next->job;
+      job_now.words = next->job;
     }
   }
 }

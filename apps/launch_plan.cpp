@@ -69,14 +69,12 @@ child start_node(const std::vector<std::string>& command, const std::optional<ac
   return result;
 }
 
-launch_plan::launch_plan(const program& p, const launch_options& how, const run_options& job,
-                         std::vector<std::string> words)
-    : program_(p), how_(how), nodes_(slots_of(read_hosts(how.hosts))), words_(std::move(words)),
-      threads_(job.run.threads) {
-  if (job.workers_given)
-    require_workers(nodes_.size(), job.run.workers);
+launch_plan::launch_plan(const program& p, const launch_options& how, const launched_job& job)
+    : program_(p), how_(how), nodes_(slots_of(read_hosts(how.hosts))), job_(job) {
+  if (job.options.workers_given)
+    require_workers(nodes_.size(), job.options.run.workers);
   else
-    words_.insert(words_.end(), {"--workers", fmt::format("{}", nodes_.size())});
+    job_.words.insert(job_.words.end(), {"--workers", fmt::format("{}", nodes_.size())});
   require_reachable(nodes_, how.node);
 }
 
@@ -89,15 +87,24 @@ std::vector<std::string> launch_plan::command(std::size_t k, const std::string& 
   words.emplace_back("--until-input-ends");
   add_common(words, nodes_[0], how_.node);
   words.emplace_back("--");
-  words.insert(words.end(), words_.begin(), words_.end());
-  return command_on(nodes_[0], program_.path(), words);
+  words.insert(words.end(), job_.words.begin(), job_.words.end());
+  return command_of(0, words);
 }
 
 std::vector<std::string> launch_plan::joining_command(std::size_t k, const std::string& leader) const {
   auto words = joining_words(k, leader);
   words.emplace_back("--until-input-ends");
   add_common(words, nodes_[k], how_.node);
-  return command_on(nodes_[k], program_.path(), words);
+  return command_of(k, words);
+}
+
+std::vector<std::string> launch_plan::command_of(std::size_t k, const std::vector<std::string>& words) const {
+  if (job_.program.empty())
+    return command_on(nodes_[k], program_.path(), words);
+  // Python writes lines when they are whole only where it is told to.
+  std::vector<std::string> command{"env", "PYTHONUNBUFFERED=1", "GOSSAMER_NODE=" + shell_line(words)};
+  command.insert(command.end(), job_.program.begin(), job_.program.end());
+  return program_on(nodes_[k], command);
 }
 
 std::vector<std::string> launch_plan::leader_words() const {
@@ -107,8 +114,8 @@ std::vector<std::string> launch_plan::leader_words() const {
 
 std::vector<std::string> launch_plan::joining_words(std::size_t k, const std::string& leader) const {
   std::vector<std::string> words{"node", "--join", leader, "--number", fmt::format("{}", k), "--announce"};
-  if (threads_ > 0)
-    words.insert(words.end(), {"--threads", fmt::format("{}", threads_)});
+  if (const auto threads = job_.options.run.threads; threads > 0)
+    words.insert(words.end(), {"--threads", fmt::format("{}", threads)});
   if (!nodes_[k].device.empty())
     words.insert(words.end(), {"--device", nodes_[k].device});
   const auto& node = how_.node;

@@ -117,9 +117,13 @@ std::shared_ptr<actors::run_folder> folder_after(const actors::succession& s, co
 /// Shows and writes down a run that this node leads from now on, because the leader has died.
 class successor final {
 public:
-  /// @param output must outlive this object
-  successor(live_output& output, const actors::succession& s)
-      : recorder_(output, [s, say = output.to_say()] { return folder_after(s, say); }) {
+  /// @param p, output must outlive this object
+  successor(const program& p, live_output& output, const actors::succession& s)
+      : recorder_(output, [&p, s, say = output.to_say()] {
+          auto folder = folder_after(s, say);
+          p.tell_folder(folder->path());
+          return folder;
+        }) {
     output.announce(announcement, to_string(s.where));
     if (!output.announces())
       output.say(fmt::format("this node leads the run from now on, at {}", to_string(s.where)));
@@ -275,7 +279,7 @@ int join(const program& p, const node_options& node) {
   s.joined = [&](const auto& door) { tell_door(output, door); };
   std::shared_ptr<successor> leads; // used by one thread at a time
   s.leads = [&](const actors::succession& run) {
-    leads = std::make_shared<successor>(output, run);
+    leads = std::make_shared<successor>(p, output, run);
     return std::shared_ptr<actors::run_observer>{leads, leads->observer()};
   };
   s.ends = [&](const auto& summary) { leads->finish(summary); };

@@ -77,6 +77,9 @@ public:
   /// wait nor throw.
   /// @returns false when all are done already; f is then not called
   virtual bool when_done(std::function<void()> /*f*/) { return false; }
+  /// False for a model whose loss on the training data is known from its minibatches alone: `evaluate` gives no number
+  /// there, and evaluations show the smoothed loss of all workers' minibatches.
+  virtual bool measures_training_loss() const { return true; }
   /// Loss and accuracy on any number of samples but 0, the l1 and l2 terms included.
   virtual evaluation evaluate(std::span<const float> x, const batch& samples) = 0;
   /// w <- argmin_z ||z - w||^2 / (2 step) + l1 ||z||_1, i.e. soft thresholding of the weights by

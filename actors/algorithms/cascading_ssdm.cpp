@@ -91,6 +91,7 @@ const algorithm_entry cascading_ssdm_entry{
                               .max = static_cast<double>(compress::packet_most_elements)}}},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
+               .takes_direction = false,
                .needs = codec_need::exact,
                .default_optimiser = "sgd",
                .default_lr = 0.002,

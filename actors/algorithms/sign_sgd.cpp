@@ -70,6 +70,7 @@ const algorithm_entry sign_sgd_entry{
                                              coding_parameter()})},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
+               .takes_direction = false,
                .needs = codec_need::exact,
                .default_optimiser = "sgd",
                .default_lr = 0.002,

@@ -100,6 +100,7 @@ const algorithm_entry ssdm_entry{
                    coding_parameter()})},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
+               .takes_direction = false,
                .needs = codec_need::exact,
                .default_optimiser = "sgd",
                .default_lr = 0.01,

@@ -124,6 +124,7 @@ private:
 /// Traits of the whole family.
 inline constexpr algorithm_traits svrg_traits{.exchange = exchange_pattern::all,
                                               .synchronous = false,
+                                              .takes_direction = false,
                                               .needs = codec_need::exact,
                                               .default_optimiser = "sgd",
                                               .on_compute_failure = compute_failure::restart,

@@ -53,6 +53,10 @@ public:
   std::uint64_t left() const { return run_->planned_updates - std::min(updates_, run_->planned_updates); }
   /// True if all should be told, for the schedules of asynchronous runs.
   bool worth_announcing() const noexcept { return updates_ % announce_every_ == 0; }
+  /// Of all workers' minibatches.
+  std::optional<double> smoothed_loss() const noexcept {
+    return reports_ > 0 ? std::optional{smoothed_loss_} : std::nullopt;
+  }
   actors::ledger& ledger() noexcept { return ledger_; }
 
   /// @param accuracy of the last evaluation

@@ -111,7 +111,8 @@ public:
       say_lost(setup_.name, compute_failure_);
       return self_->quit(caf::exit_reason::kill);
     }
-    if (setup_.on_compute_failure == compute_failure::end_run || ++restarts_ > most_compute_restarts) {
+    const bool lasts = compute_failure_.code == errc::usage; // a wrong request stays wrong
+    if (lasts || setup_.on_compute_failure == compute_failure::end_run || ++restarts_ > most_compute_restarts) {
       self_->send(setup_.node, compute_failure_);
       return;
     }

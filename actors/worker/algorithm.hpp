@@ -101,6 +101,10 @@ struct algorithm_traits {
   exchange_pattern exchange = exchange_pattern::neighbours;
   bool synchronous = true;  ///< all workers do the same number of steps; otherwise the run counts updates in total
   bool equal_steps = false; ///< all workers do the same number of steps, though asynchronously
+  /// A gradient may be any direction, such as the step of a foreign optimiser: with a rate of 1 and the optimiser sgd
+  /// the algorithm moves by what it is given. False if it takes the sign or the norm of gradients and scales them
+  /// itself, or wants gradients at other points than its own model.
+  bool takes_direction = true;
   codec_need needs = codec_need::any;
   const char* default_codec = "identity";
   const char* default_optimiser = "momentum:beta=0.9";

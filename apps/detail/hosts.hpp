@@ -42,6 +42,8 @@ std::string address_of(const host& where);
 /// for the shell.
 std::vector<std::string> command_on(const host& where, const std::string& binary,
                                     const std::vector<std::string>& arguments);
+/// The same for any program that is there.
+std::vector<std::string> program_on(const host& where, const std::vector<std::string>& words);
 
 /// Returns the words as a POSIX shell reads them back.
 std::string shell_line(const std::vector<std::string>& words);

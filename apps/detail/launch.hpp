@@ -21,7 +21,16 @@ void require_reachable(const std::vector<host>& hosts, const node_options& node)
 /// Adds the flags that every node on that host gets.
 void add_common(std::vector<std::string>& words, const host& where, const node_options& node);
 
-/// @param job the words behind `--`: the run that the nodes train @returns the exit status
-int launch(const program& p, const launch_options& how, const run_options& job, const std::vector<std::string>& words);
+/// What the nodes of a launch do: the words behind `--`.
+struct launched_job {
+  run_options options;            ///< the words, read
+  std::vector<std::string> words; ///< "train", and flags
+  /// A program that is started instead of `gossamer node`: it finds the words of its node in GOSSAMER_NODE, and brings
+  /// the model and the other flags itself (`run_embedded`). Empty: none.
+  std::vector<std::string> program = {};
+};
+
+/// @returns the exit status
+int launch(const program& p, const launch_options& how, const launched_job& job);
 
 } // namespace gossamer::apps

@@ -23,9 +23,8 @@ child start_node(const std::vector<std::string>& command, const std::optional<ac
 /// The processes that a launch starts, with their hosts and commands. They are numbered like the nodes: 0 leads.
 class launch_plan {
 public:
-  /// @param job the words behind `--`, read; `words` are the same as written
   /// @error errc::usage when the plan is impossible, and as `read_hosts`
-  launch_plan(const program& p, const launch_options& how, const run_options& job, std::vector<std::string> words);
+  launch_plan(const program& p, const launch_options& how, const launched_job& job);
 
   std::size_t nodes() const noexcept { return nodes_.size(); }
   const host& node(std::size_t k) const { return nodes_[k]; }
@@ -40,12 +39,12 @@ public:
 private:
   std::vector<std::string> leader_words() const;
   std::vector<std::string> joining_words(std::size_t k, const std::string& leader) const;
+  std::vector<std::string> command_of(std::size_t k, const std::vector<std::string>& words) const;
 
   const program& program_;
   const launch_options& how_;
   std::vector<host> nodes_; // one for each slot
-  std::vector<std::string> words_;
-  std::size_t threads_; // of each node
+  launched_job job_;
 };
 
 } // namespace gossamer::apps

@@ -96,6 +96,24 @@ TEST_P(every_algorithm, with_one_worker_is_plain_sgd_bit_for_bit) {
   }
 }
 
+TEST_P(every_algorithm, moves_by_a_direction_with_rate_one_as_by_its_gradient) {
+  if (!entry().traits.takes_direction)
+    GTEST_SKIP() << "scales what it sends by the rate itself, or wants gradients at other points";
+  constexpr std::size_t workers = 4;
+  const auto result = [&](float lr, float share) {
+    problem p{0.1f};
+    const auto gradient = [&](rank i, std::uint64_t step, const vec& x) {
+      vec g = p.gradient(i, step, x);
+      return g *= share;
+    };
+    auto world = world_of({.optimiser = "sgd", .workers = workers, .steps = 60, .lr = lr}, p.start(), gradient);
+    EXPECT_TRUE(world.run());
+    return result_of(world, workers);
+  };
+  // A power of two is exact in every product, so the order of the two products shows in no bit.
+  EXPECT_EQ(result(0.25f, 1), result(1, 0.25f));
+}
+
 TEST_P(every_algorithm, finishes_and_finds_the_minimum_under_any_interleaving) {
   for (std::uint64_t seed = 1; seed <= test::tries(20); ++seed) {
     problem p{0.02f};

@@ -194,11 +194,14 @@ void node_state::on_request(const mean_request& m) {
 void node_state::on_evaluation(const evaluated& m) {
   if (!leadership_ || !leadership_->evaluating.finish(m.number))
     return;
-  const auto& record = leadership_->last_record = m.record;
+  auto& record = leadership_->last_record = m.record;
+  const bool measured = setup_.run->host.model->measures_training_loss();
+  if (!measured)
+    record.train_loss = leadership_->progress.smoothed_loss().value_or(NAN);
   tell_voters_of_books(); // first: the next leader must not know less than what is written down
   if (observer_)
     observer_->on_evaluation(record);
-  if (!std::isfinite(record.train_loss) || !std::isfinite(record.consensus_distance)) {
+  if ((measured && !std::isfinite(record.train_loss)) || !std::isfinite(record.consensus_distance)) {
     fail({errc::diverged,
           fmt::format("training diverged: at epoch {:.3g} the training loss is {} and the models are {} apart",
                       record.epoch, record.train_loss, record.consensus_distance),

@@ -1,0 +1,31 @@
+"""Distributed SGD over slow, lossy and uneven networks.
+
+Gossamer's algorithms run in C++ and ask a Python program for gradients:
+
+- ``gossamer.torch.join`` takes part in a run from within a PyTorch training loop;
+- ``gossamer.train`` trains with several workers in this process, from a function that gives a loss and a gradient;
+- ``gossamer.simulate`` does the same in virtual time, over a modelled network and under a plan of faults;
+- ``gossamer.load`` and ``gossamer.runs`` read what a run has written down.
+
+Keywords are the flags of ``gossamer train`` and ``gossamer simulate`` with ``_`` in place of ``-``.
+"""
+
+from ._gossamer import __version__, algorithms
+from .errors import BadDataError, DivergedError, Error, RunError, UsageError
+from .functions import simulate, train
+from .results import Run, load, runs
+
+__all__ = [
+    "BadDataError",
+    "DivergedError",
+    "Error",
+    "Run",
+    "RunError",
+    "UsageError",
+    "__version__",
+    "algorithms",
+    "load",
+    "runs",
+    "simulate",
+    "train",
+]

@@ -1,0 +1,77 @@
+"""What a run has written down, as plain dictionaries and arrays."""
+
+import glob
+import json
+import os
+import tomllib
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+from .errors import _error
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run folder, read.
+
+    ``settings`` are those of config.toml, ``summary`` is summary.json, and ``curves`` has a list for each column of
+    metrics.jsonl ("epoch", "time_s", "train_loss", ...); all lists are of one length.
+    """
+
+    folder: str
+    settings: dict[str, Any]
+    summary: dict[str, Any]
+    curves: dict[str, list] = field(repr=False)
+
+    def frame(self):
+        """The curves as a pandas DataFrame. Needs pandas."""
+        import pandas
+
+        return pandas.DataFrame(self.curves)
+
+
+def load(folder: Path) -> Run:
+    """Reads a run folder. A run that is under way, or was killed, has an empty summary.
+
+    Raises ``gossamer.BadDataError`` where a file is damaged, with its line, and ``FileNotFoundError`` where there is no
+    run.
+    """
+    folder = os.fspath(folder)
+    settings = _read(folder, "config.toml", tomllib.loads)
+    rows = _read(folder, "metrics.jsonl", _rows_of)
+    try:
+        summary = _read(folder, "summary.json", json.loads)
+    except FileNotFoundError:
+        summary = {}
+    keys = dict.fromkeys(key for row in rows for key in row)
+    return Run(folder, settings, summary, {key: [row.get(key) for row in rows] for key in keys})
+
+
+def runs(pattern: str = "runs/*") -> list[Run]:
+    """Reads all run folders whose paths match a pattern, in the order of their names."""
+    return [load(path) for path in sorted(glob.glob(pattern)) if os.path.isfile(os.path.join(path, "config.toml"))]
+
+
+def _read(folder: str, name: str, parse):
+    path = os.path.join(folder, name)
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    try:
+        return parse(text)
+    except ValueError as e:
+        raise _error("bad-data", f"{path}: {e}", "the file is damaged, or of another program") from None
+
+
+def _rows_of(text: str) -> list[dict[str, Any]]:
+    lines = text.splitlines()
+    rows = []
+    for number, line in enumerate(lines, 1):
+        try:
+            rows.append(json.loads(line))
+        except ValueError as e:
+            if number == len(lines) and not text.endswith("\n"):
+                break  # a run that was killed may have left half a line
+            raise ValueError(f"line {number}: {e}") from None
+    return rows

@@ -1,0 +1,94 @@
+#include "desk.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gossamer::python {
+
+desk::ticket desk::post(job wanted) {
+  auto t = std::make_shared<job>(std::move(wanted));
+  const std::lock_guard lock{mutex_};
+  if (left_) {
+    t->failure = left_;
+    t->is_done = true;
+  } else {
+    posted_.push_back(t);
+  }
+  news_.notify_all();
+  return t;
+}
+
+void desk::wait(const ticket& t) {
+  std::unique_lock lock{mutex_};
+  news_.wait(lock, [&] { return t->is_done; });
+  if (t->failure)
+    std::rethrow_exception(t->failure);
+}
+
+bool desk::when_done(const ticket& t, std::function<void()> f) {
+  const std::lock_guard lock{mutex_};
+  if (t->is_done)
+    return false;
+  t->on_done = std::move(f);
+  return true;
+}
+
+void desk::end() {
+  const std::lock_guard lock{mutex_};
+  ended_ = true;
+  news_.notify_all();
+}
+
+desk::ticket desk::take(std::chrono::milliseconds patience) {
+  std::unique_lock lock{mutex_};
+  news_.wait_for(lock, patience, [&] { return !posted_.empty() || ended_; });
+  if (posted_.empty())
+    return nullptr;
+  auto t = std::move(posted_.front());
+  posted_.pop_front();
+  taken_.push_back(t);
+  return t;
+}
+
+bool desk::has_ended() const {
+  const std::lock_guard lock{mutex_};
+  return ended_ && posted_.empty();
+}
+
+void desk::answer(const ticket& t, compute::gradient_and_loss result) {
+  std::unique_lock lock{mutex_};
+  t->gradient = std::move(result);
+  finish(*t, std::move(lock));
+}
+
+void desk::answer(const ticket& t, compute::evaluation result) {
+  std::unique_lock lock{mutex_};
+  t->evaluation = result;
+  finish(*t, std::move(lock));
+}
+
+void desk::leave(const std::string& why) {
+  std::unique_lock lock{mutex_};
+  left_ = std::make_exception_ptr(loop_has_been_left{why});
+  auto open = std::exchange(posted_, {});
+  std::ranges::move(std::exchange(taken_, {}), std::back_inserter(open));
+  for (const auto& t : open) {
+    if (t->is_done)
+      continue;
+    t->failure = left_;
+    finish(*t, std::move(lock));
+    lock = std::unique_lock{mutex_};
+  }
+}
+
+void desk::finish(job& j, std::unique_lock<std::mutex> lock) {
+  j.is_done = true;
+  std::erase_if(taken_, [&](const ticket& t) { return t.get() == &j; });
+  const auto tell = std::exchange(j.on_done, {});
+  lock.unlock();
+  news_.notify_all();
+  if (tell)
+    tell();
+}
+
+} // namespace gossamer::python

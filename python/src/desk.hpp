@@ -1,0 +1,74 @@
+#pragma once
+
+#include "gossamer/compute/model.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace gossamer::python {
+
+/// The reason why the run gets no answer any more: the loop has been left.
+class loop_has_been_left : public error {
+public:
+  explicit loop_has_been_left(const std::string& why) : error(errc::device, why) {}
+};
+
+/// One thing that the run wants of the user's loop: a gradient, or an evaluation.
+struct job {
+  bool is_evaluation = false;
+  vec x;                              ///< where
+  std::vector<std::uint32_t> samples; ///< of which minibatch; empty for an evaluation
+  std::uint32_t worker = 0;
+  std::uint64_t step = 0;
+
+  // the answer, guarded by the desk
+  compute::gradient_and_loss gradient = {};
+  compute::evaluation evaluation = {};
+  std::exception_ptr failure = nullptr;
+  bool is_done = false;
+  std::function<void()> on_done = {};
+};
+
+/// Where the threads of a run and the thread of the user's loop meet. Threads: safe.
+class desk {
+public:
+  using ticket = std::shared_ptr<job>;
+
+  // -- the run's side -------------------------------------------------------------------------------------------------
+
+  ticket post(job wanted);
+  /// Waits until the job is done. @error what the loop has failed with
+  void wait(const ticket& t);
+  /// @returns false if the job is done; else f is called when it is, in the loop's thread
+  bool when_done(const ticket& t, std::function<void()> f);
+  /// No job will be posted any more.
+  void end();
+
+  // -- the loop's side ------------------------------------------------------------------------------------------------
+
+  /// Waits for the next job, for a limited time. @returns null when none came
+  ticket take(std::chrono::milliseconds patience);
+  bool has_ended() const;
+  void answer(const ticket& t, compute::gradient_and_loss result);
+  void answer(const ticket& t, compute::evaluation result);
+  /// All jobs fail from now on, and those that are under way.
+  void leave(const std::string& why);
+
+private:
+  void finish(job& j, std::unique_lock<std::mutex> lock);
+
+  mutable std::mutex mutex_;
+  std::condition_variable news_;
+  std::deque<ticket> posted_;
+  std::deque<ticket> taken_;
+  std::exception_ptr left_ = nullptr;
+  bool ended_ = false;
+};
+
+} // namespace gossamer::python

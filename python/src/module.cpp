@@ -1,0 +1,255 @@
+// The extension module gossamer._gossamer: the command of Gossamer, with a model and data that Python holds.
+#include "gossamer/apps/embedded.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <utility>
+
+#include "source.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace gossamer::python {
+
+namespace {
+
+using floats = nb::ndarray<float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using read_only_floats = nb::ndarray<nb::numpy, const float, nb::ndim<1>, nb::c_contig>;
+using read_only_numbers = nb::ndarray<nb::numpy, const std::uint32_t, nb::ndim<1>, nb::c_contig>;
+
+/// A Python object that threads without the interpreter's lock may copy and destroy.
+class held {
+public:
+  explicit held(nb::object o)
+      : object_(new nb::object(std::move(o)), [](nb::object* p) {
+          if (!Py_IsInitialized())
+            return; // the interpreter has gone, and the object with it
+          const nb::gil_scoped_acquire lock;
+          delete p;
+        }) {}
+  const nb::object& operator*() const { return *object_; }
+
+private:
+  std::shared_ptr<nb::object> object_;
+};
+
+/// Python's exception class for a code is chosen in gossamer/errors.py.
+[[noreturn]] void raise(const error& e) {
+  nb::module_::import_("gossamer.errors").attr("_raise")(std::string{to_string(e.code())}, e.sentence(), e.remedy());
+  throw nb::python_error(); // not reached
+}
+
+/// The first exception of the user's functions; the run that it ends reports it as a sentence only.
+struct first_exception {
+  std::mutex mutex;
+  std::exception_ptr what = nullptr;
+
+  void keep(std::exception_ptr e) {
+    const std::lock_guard lock{mutex};
+    if (!what)
+      what = std::move(e);
+  }
+};
+
+floats array_of(const nb::handle& result, std::size_t size, std::string_view what) {
+  floats array;
+  if (!nb::try_cast<floats>(result, array, true))
+    throw error(errc::usage, fmt::format("{} returned a gradient that is no contiguous vector of float32", what),
+                "return (loss, gradient), the gradient as a NumPy array or tensor of one dimension in main memory");
+  if (array.shape(0) != size)
+    throw error(errc::usage,
+                fmt::format("{} returned a gradient of {} elements for {} parameters", what, array.shape(0), size),
+                "return one element for each parameter, in their order");
+  return array;
+}
+
+double call_gradient(const nb::object& f, std::span<const float> x, const compute::batch& at,
+                     std::span<float> gradient) {
+  const auto result = f(read_only_floats(x.data(), {x.size()}, nb::handle()),
+                        read_only_numbers(at.indices.data(), {at.indices.size()}, nb::handle()), at.worker, at.step);
+  nb::tuple pair;
+  if (!nb::try_cast<nb::tuple>(result, pair) || pair.size() != 2)
+    throw error(errc::usage, "gradient(x, samples, rank, step) returned no pair", "return (loss, gradient)");
+  const auto g = array_of(pair[1], gradient.size(), "gradient(x, samples, rank, step)");
+  std::copy_n(g.data(), gradient.size(), gradient.begin());
+  return nb::cast<double>(nb::float_(nb::borrow<nb::object>(pair[0])));
+}
+
+compute::evaluation evaluation_of(const nb::object& result) {
+  compute::evaluation e;
+  nb::tuple pair;
+  if (nb::try_cast<nb::tuple>(result, pair) && pair.size() == 2) {
+    e.loss = nb::cast<double>(nb::float_(nb::borrow<nb::object>(pair[0])));
+    if (!pair[1].is_none())
+      e.accuracy = nb::cast<double>(nb::float_(nb::borrow<nb::object>(pair[1])));
+  } else {
+    e.loss = nb::cast<double>(nb::float_(result));
+  }
+  return e;
+}
+
+/// Calls Python. An exception there ends the run as a wrong request does, and is raised in its own form afterwards.
+template <class Call>
+auto in_python(const std::shared_ptr<first_exception>& kept, const Call& call) {
+  const nb::gil_scoped_acquire lock;
+  try {
+    return call();
+  } catch (const nb::cast_error&) {
+    throw error(errc::usage, "a loss or an accuracy is no number", "return floats");
+  } catch (nb::python_error& e) {
+    kept->keep(std::current_exception());
+    throw error(errc::usage, fmt::format("a function of the program raised {}", nb::type_name(e.type()).c_str()));
+  }
+}
+
+class python_source {
+public:
+  python_source(std::vector<std::string> names, std::vector<std::vector<std::size_t>> shapes, const floats& initial,
+                std::size_t samples, std::vector<float> labels, std::size_t classes, std::string data_id)
+      : all_(std::make_shared<source>()) {
+    all_->shape = {std::move(names), std::move(shapes), {initial.data(), initial.data() + initial.shape(0)}};
+    all_->samples = {samples, std::move(labels), classes, std::move(data_id)};
+  }
+
+  void compute_with(nb::object gradient, std::optional<nb::object> evaluate) {
+    all_->gradient = [f = held{std::move(gradient)}, kept = kept_](std::span<const float> x, const compute::batch& at,
+                                                                   std::span<float> g) {
+      return in_python(kept, [&] { return call_gradient(*f, x, at, g); });
+    };
+    if (evaluate)
+      all_->evaluate = [f = held{std::move(*evaluate)}, kept = kept_](std::span<const float> x) {
+        return in_python(kept,
+                         [&] { return evaluation_of((*f)(read_only_floats(x.data(), {x.size()}, nb::handle()))); });
+      };
+  }
+
+  std::string model_spec() const { return all_->model_spec(); }
+  std::string data_spec() const { return all_->data_spec(); }
+
+  // -- the loop -------------------------------------------------------------------------------------------------------
+
+  /// Waits for the next job; null if none comes for a moment, so that Python can look after its signals.
+  std::shared_ptr<job> take() const {
+    const nb::gil_scoped_release unlock;
+    return all_->loop->take(std::chrono::milliseconds(50));
+  }
+  bool has_ended() const { return all_->loop->has_ended(); }
+  /// What was moved away from x is the direction. @returns whether anything was
+  bool answer_direction(const std::shared_ptr<job>& j, double loss, const floats& now) const {
+    const nb::gil_scoped_release unlock;
+    auto g = on_host(j->x);
+    subtract(g.mutate(), {now.data(), now.shape(0)});
+    const bool moved = std::ranges::any_of(g.view(), [](float f) { return f != 0; });
+    all_->loop->answer(j, compute::gradient_and_loss{std::move(g), loss});
+    return moved;
+  }
+  void answer_gradient(const std::shared_ptr<job>& j, double loss, const floats& gradient) const {
+    const nb::gil_scoped_release unlock;
+    auto pool = j->x.pool();
+    all_->loop->answer(j, compute::gradient_and_loss{vec{pool, {gradient.data(), gradient.shape(0)}}, loss});
+  }
+  void answer_evaluation(const std::shared_ptr<job>& j, const nb::object& result) const {
+    const auto e = evaluation_of(result);
+    const nb::gil_scoped_release unlock;
+    all_->loop->answer(j, e);
+  }
+  void leave(const std::string& why) const {
+    const nb::gil_scoped_release unlock;
+    all_->loop->leave(why);
+  }
+
+  // -- the run --------------------------------------------------------------------------------------------------------
+
+  int run(const std::vector<std::string>& words, nb::object on_folder) const {
+    const std::shared_ptr<const source> s = all_;
+    const std::vector models{model_entry_of(s)};
+    const std::vector data{data_entry_of(s)};
+    const held told{std::move(on_folder)};
+    int status = 0;
+    try {
+      const nb::gil_scoped_release unlock;
+      const struct end_of_jobs {
+        desk& loop;
+        ~end_of_jobs() { loop.end(); }
+      } ends{*s->loop};
+      status = apps::run_embedded(words, {.own = {.algorithms = {}, .models = models, .data = data},
+                                          .on_folder = [&](const std::filesystem::path& folder) {
+                                            const nb::gil_scoped_acquire lock;
+                                            (*told)(folder.string());
+                                          }});
+    } catch (const error& e) {
+      if (kept_->what)
+        std::rethrow_exception(std::exchange(kept_->what, nullptr));
+      raise(e);
+    }
+    return status;
+  }
+
+private:
+  std::shared_ptr<source> all_;
+  std::shared_ptr<first_exception> kept_ = std::make_shared<first_exception>();
+};
+
+nb::object samples_of(const std::shared_ptr<job>& j) {
+  return nb::cast(read_only_numbers(j->samples.data(), {j->samples.size()}, nb::find(j)));
+}
+
+void copy_x(const std::shared_ptr<job>& j, const floats& to) {
+  if (to.shape(0) != j->x.size())
+    throw nb::value_error("the vector has another size than the model");
+  std::copy_n(j->x.data(), j->x.size(), to.data());
+}
+
+nb::list algorithms() {
+  nb::list result;
+  for (const auto& entry : actors::algorithms()) {
+    nb::dict one;
+    one["name"] = entry.about.name;
+    one["synchronous"] = entry.traits.synchronous;
+    one["takes_direction"] = entry.traits.takes_direction;
+    one["masters"] = entry.masters != nullptr;
+    result.append(one);
+  }
+  return result;
+}
+
+} // namespace
+
+NB_MODULE(_gossamer, m) {
+  m.doc() = "The C++ side of gossamer. Use the functions of the package instead.";
+  nb::class_<job>(m, "Job")
+      .def_ro("is_evaluation", &job::is_evaluation)
+      .def_ro("worker", &job::worker)
+      .def_ro("step", &job::step)
+      .def_prop_ro("samples", &samples_of)
+      .def("copy_x", &copy_x, "to"_a);
+  nb::class_<python_source>(m, "Source")
+      .def(nb::init<std::vector<std::string>, std::vector<std::vector<std::size_t>>, const floats&, std::size_t,
+                    std::vector<float>, std::size_t, std::string>(),
+           "names"_a, "shapes"_a, "initial"_a, "samples"_a, "labels"_a, "classes"_a, "data_id"_a)
+      .def("compute_with", &python_source::compute_with, "gradient"_a, "evaluate"_a.none())
+      .def_prop_ro("model_spec", &python_source::model_spec)
+      .def_prop_ro("data_spec", &python_source::data_spec)
+      .def("take", &python_source::take)
+      .def_prop_ro("has_ended", &python_source::has_ended)
+      .def("answer_direction", &python_source::answer_direction, "job"_a, "loss"_a, "now"_a)
+      .def("answer_gradient", &python_source::answer_gradient, "job"_a, "loss"_a, "gradient"_a)
+      .def("answer_evaluation", &python_source::answer_evaluation, "job"_a, "result"_a)
+      .def("leave", &python_source::leave, "why"_a)
+      .def("run", &python_source::run, "words"_a, "on_folder"_a);
+  m.def("stop", &apps::stop_embedded, "Asks the run of this process to stop.");
+  m.def("algorithms", &algorithms, "The built-in algorithms.");
+  m.attr("__version__") = GOSSAMER_VERSION;
+}
+
+} // namespace gossamer::python
