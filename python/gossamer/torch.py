@@ -147,8 +147,6 @@ class Joined:
         self._gradient = torch.empty_like(self._tensors.flat) if self._takes_gradients else None
         self._mean: Optional[numpy.ndarray] = None
         self._still = 0
-        self._step: Optional[Step] = None
-        self._job_open: Optional["_gossamer.Job"] = None
         self._temporary: Optional[str] = None
         self._command: Optional[Command] = None
         self._rank: Optional[int] = None
@@ -214,8 +212,7 @@ class Joined:
         while (job := self._next()) is not None:
             self._tensors.load(job)
             self._rank = job.worker
-            self._job_open = job
-            self._step = step = Step(self, job)
+            step = Step(self, job)
             yield step
             if not step._is_done:
                 raise usage_error(f"step {step.number} is over and was not handed over", "call step.done(loss)")
@@ -322,7 +319,6 @@ class Joined:
 
     def _hand_over(self, job: "_gossamer.Job", loss: float) -> None:
         tensors = self._tensors
-        self._job_open = None
         if self._gradient is not None:
             tensors.gradients(self._gradient)
             self._source.answer_gradient(job, loss, self._gradient.numpy())
@@ -370,17 +366,15 @@ class Joined:
         assert self._command is not None
         if stop or not self._source.has_ended:
             _gossamer.stop()
-        if self._job_open is not None:  # left within a step, which moves nothing
-            self._answer_nothing(self._job_open)
 
         def serve() -> None:
-            while (job := self._source.take()) is not None:
+            while (job := self._source.unanswered() or self._source.take()) is not None:
                 self._evaluate_at(job) if job.is_evaluation else self._answer_nothing(job)
 
         self._command.finish(serve)
 
     def _answer_nothing(self, job: "_gossamer.Job") -> None:
-        self._job_open = None
+        """A step within which the loop was left moves nothing."""
         nothing = numpy.zeros_like(self._tensors.array)
         self._source.answer_gradient(job, 0.0, nothing)
 
@@ -408,6 +402,7 @@ def _end_process() -> None:
 def join(
     module: torch.nn.Module,
     optimiser: Optional[torch.optim.Optimizer],
+    /,
     *,
     samples: Optional[int] = None,
     batch: Optional[int] = None,

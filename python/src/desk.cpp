@@ -55,6 +55,11 @@ bool desk::has_ended() const {
   return ended_ && posted_.empty();
 }
 
+desk::ticket desk::unanswered() const {
+  const std::lock_guard lock{mutex_};
+  return taken_.empty() ? nullptr : taken_.front();
+}
+
 void desk::answer(const ticket& t, compute::gradient_and_loss result) {
   std::unique_lock lock{mutex_};
   t->gradient = std::move(result);

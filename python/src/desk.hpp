@@ -55,6 +55,8 @@ public:
   /// Waits for the next job, for a limited time. @returns null when none came
   ticket take(std::chrono::milliseconds patience);
   bool has_ended() const;
+  /// A job that was taken and got no answer: an exception may have come in between. Null if there is none.
+  ticket unanswered() const;
   void answer(const ticket& t, compute::gradient_and_loss result);
   void answer(const ticket& t, compute::evaluation result);
   /// All jobs fail from now on, and those that are under way.

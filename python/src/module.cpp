@@ -144,6 +144,7 @@ public:
     return all_->loop->take(std::chrono::milliseconds(50));
   }
   bool has_ended() const { return all_->loop->has_ended(); }
+  std::shared_ptr<job> unanswered() const { return all_->loop->unanswered(); }
   /// What was moved away from x is the direction. @returns whether anything was
   bool answer_direction(const std::shared_ptr<job>& j, double loss, const floats& now) const {
     const nb::gil_scoped_release unlock;
@@ -242,6 +243,7 @@ NB_MODULE(_gossamer, m) {
       .def_prop_ro("data_spec", &python_source::data_spec)
       .def("take", &python_source::take)
       .def_prop_ro("has_ended", &python_source::has_ended)
+      .def("unanswered", &python_source::unanswered)
       .def("answer_direction", &python_source::answer_direction, "job"_a, "loss"_a, "now"_a)
       .def("answer_gradient", &python_source::answer_gradient, "job"_a, "loss"_a, "gradient"_a)
       .def("answer_evaluation", &python_source::answer_evaluation, "job"_a, "result"_a)

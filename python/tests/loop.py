@@ -1,0 +1,74 @@
+"""A training loop for the tests: python loop.py OUT [KEY=VALUE...]. It says in OUT-RANK.json how it went."""
+
+import json
+import os
+import pathlib
+import signal
+import sys
+
+import numpy
+import torch
+
+import gossamer.torch
+
+torch.set_num_threads(1)
+torch.manual_seed(os.getpid())  # every process draws other weights; the leader's are everybody's
+out = sys.argv[1]
+settings = dict(word.split("=", 1) for word in sys.argv[2:])
+event = settings.pop("event", "")  # raise, kill, break, interrupt, wrong-model
+at_rank, at_step = int(settings.pop("at_rank", -1)), int(settings.pop("at_step", 40))
+until = settings.pop("until", "")  # a file that ends the loop where the run is led
+mark = settings.pop("mark", "")  # a file that is written at that step
+
+random = numpy.random.default_rng(0)
+centres = random.normal(size=(4, 12))
+classes = random.integers(0, 4, size=1000)
+points = torch.from_numpy((centres[classes] + 0.7 * random.normal(size=(1000, 12))).astype(numpy.float32))
+labels = torch.from_numpy(classes)
+
+width = 17 if event == "wrong-model" and "--number 1" in os.environ.get("GOSSAMER_NODE", "") else 16
+net = torch.nn.Sequential(torch.nn.Linear(12, width), torch.nn.ReLU(), torch.nn.Linear(width, 4))
+optimiser = torch.optim.AdamW(net.parameters(), lr=3e-3)
+
+
+def evaluate(model):
+    scores = model(points[800:])
+    return {
+        "loss": torch.nn.functional.cross_entropy(scores, labels[800:]),
+        "accuracy": (scores.argmax(1) == labels[800:]).float().mean(),
+    }
+
+
+steps = 0
+with gossamer.torch.join(
+    net, optimiser, samples=800, batch=16, evaluate=evaluate, out=out, **({"epochs": 8} | settings)
+) as run:
+    for step in run:
+        chosen = torch.from_numpy(step.samples.astype(numpy.int64))
+        optimiser.zero_grad()
+        loss = torch.nn.functional.cross_entropy(net(points[chosen]), labels[chosen])
+        loss.backward()
+        optimiser.step()
+        step.done(loss)
+        steps += 1
+        if until and run.leads and os.path.exists(until):
+            break
+        if steps != at_step or run.rank != at_rank:
+            continue
+        if mark:
+            pathlib.Path(mark).touch()
+        if event == "raise":
+            raise KeyError("something of the user's")
+        if event == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if event == "interrupt":
+            os.kill(os.getppid(), signal.SIGINT)
+        if event == "break":
+            break
+
+with open(f"{out}-{run.rank}.json", "w") as file:
+    result = {"steps": steps, "leads": run.leads, "summary": run.summary}
+    if run.leads:
+        net.load_state_dict(run.state_dict())
+        result["accuracy"] = float(evaluate(net.eval())["accuracy"])
+    json.dump(result, file)

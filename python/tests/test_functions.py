@@ -1,0 +1,168 @@
+import math
+import threading
+
+import numpy
+import pytest
+
+import gossamer
+
+random = numpy.random.default_rng(0)
+rows = random.normal(size=(400, 10)).astype(numpy.float32)
+wanted = numpy.arange(10, dtype=numpy.float32)
+targets = rows @ wanted
+
+
+def gradient(x, samples, rank, step):
+    difference = rows[samples] @ x - targets[samples]
+    return float(0.5 * numpy.mean(difference**2)), rows[samples].T @ difference / len(samples)
+
+
+def distance(x):
+    return float(numpy.abs(x - wanted).max())
+
+
+job = {"samples": 400, "batch": 8, "epochs": 20, "lr": 0.05}
+world = {"seconds_per_sample": 1e-4, "workers": 6, "algorithm": "d-psgd", "network": "wan"}
+
+
+def test_a_simulation_repeats_itself_and_learns():
+    first = gossamer.simulate(gradient, numpy.zeros(10), **job, **world, evaluate=distance)
+    second = gossamer.simulate(gradient, numpy.zeros(10), **job, **world, evaluate=distance)
+    other = gossamer.simulate(gradient, numpy.zeros(10), **job, **world, seed=2)
+    assert first.summary["hash"] == second.summary["hash"] != other.summary["hash"]
+    assert first.curves["test_loss"][0] == pytest.approx(9)
+    assert first.summary["test_loss"] < 0.1
+    assert first.settings["algorithm"].startswith("d-psgd") and first.settings["workers"] == 6
+
+
+def test_faults_are_injected():
+    plan = '[[fault]]\nkind = "kill"\nworkers = [2]\nat = 0.5\n'
+    with open("plan.toml", "w") as file:
+        file.write(plan)
+    run = gossamer.simulate(gradient, numpy.zeros(10), **job, **world, faults="plan.toml", evaluate=distance)
+    assert run.summary["lost"] == 1
+    assert run.summary["test_loss"] < 0.2
+
+
+def test_several_workers_train_in_threads():
+    threads = set()
+
+    def noting(*arguments):
+        threads.add(threading.get_ident())
+        return gradient(*arguments)
+
+    run = gossamer.train(noting, numpy.zeros(10), **job, workers=3, algorithm="ad-psgd", evaluate=distance)
+    assert len(threads) == 3
+    assert run.summary["end"] == "planned" and run.summary["test_loss"] < 0.1
+    assert run.summary["payload_bits"] > 0
+
+
+def test_each_worker_gets_its_share_of_the_samples():
+    seen = [set(), set()]
+
+    def noting(x, samples, rank, step):
+        seen[rank].update(samples.tolist())
+        return gradient(x, samples, rank, step)
+
+    labels = [0] * 200 + [1] * 200
+    share = {"partition": "label:per-worker=1", "labels": labels, "algorithm": "all-reduce-sgd", "workers": 2}
+    gossamer.train(noting, numpy.zeros(10), **job, **share)
+    assert sorted(map(sorted, seen)) == [list(range(200)), list(range(200, 400))]
+
+
+def test_an_exception_of_the_function_is_raised_as_it_is():
+    class Mine(Exception):
+        pass
+
+    def failing(x, samples, rank, step):
+        if step == 3:
+            raise Mine("of the user")
+        return gradient(x, samples, rank, step)
+
+    for algorithm in ("ad-psgd", "all-reduce-sgd"):
+        with pytest.raises(Mine, match="of the user"):
+            gossamer.train(failing, numpy.zeros(10), **job, algorithm=algorithm)
+    with pytest.raises(Mine):
+        gossamer.simulate(failing, numpy.zeros(10), **job, **world)
+    with pytest.raises(Mine):
+        gossamer.train(gradient, numpy.zeros(10), **job, evaluate=lambda x: (_ for _ in ()).throw(Mine()))
+    assert gossamer.train(gradient, numpy.zeros(10), **job).summary["end"] == "planned"  # nothing is left of the others
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "sentence"),
+    [
+        ({"algorithm": "adpsgd"}, gossamer.UsageError, "did you mean 'ad-psgd'"),
+        ({"lr": "much"}, gossamer.UsageError, "'much', which is not a number"),
+        ({"colour": "red"}, gossamer.UsageError, "--colour"),
+        ({"model": "mlp"}, gossamer.UsageError, "brings it itself"),
+        ({"batch": 401}, gossamer.UsageError, "the training set has 400 samples"),
+        ({"labels": [1, 2]}, gossamer.UsageError, r"shape \(2,\)"),
+        ({"partition": "label"}, gossamer.UsageError, "deals by class"),
+        ({"resume": "nowhere"}, gossamer.Error, "nowhere"),
+    ],
+)
+def test_bad_settings_are_refused(arguments, kind, sentence):
+    with pytest.raises(kind, match=sentence):
+        gossamer.train(gradient, numpy.zeros(10), **(job | arguments))
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "sentence"),
+    [
+        (lambda *a: None, gossamer.UsageError, "returned no pair"),
+        (lambda *a: (1.0, numpy.zeros(3, numpy.float32)), gossamer.UsageError, "3 elements for 10 parameters"),
+        (lambda *a: (1.0, "vector"), gossamer.UsageError, "no contiguous vector of float32"),
+        (lambda *a: ("loss", numpy.zeros(10, numpy.float32)), (gossamer.UsageError, ValueError), "loss"),
+        (lambda *a: (math.nan, numpy.zeros(10, numpy.float32)), gossamer.DivergedError, "its loss is nan"),
+        (lambda *a: (1.0, numpy.full(10, numpy.inf, numpy.float32)), gossamer.DivergedError, "finite|infinite|inf"),
+    ],
+)
+def test_bad_results_end_the_run(function, kind, sentence):
+    with pytest.raises(kind, match=sentence):
+        gossamer.train(function, numpy.zeros(10), **job)
+
+
+def test_a_gradient_that_is_no_function_is_found_in_simulations():
+    random = numpy.random.default_rng()
+    with pytest.raises(gossamer.UsageError, match="two results for the same arguments"):
+        gossamer.simulate(
+            lambda x, *rest: (1.0, random.normal(size=10).astype(numpy.float32)), numpy.zeros(10), **job, **world
+        )
+
+
+def test_one_run_at_a_time():
+    def nested(x, samples, rank, step):
+        gossamer.train(gradient, numpy.zeros(10), **job)
+
+    with pytest.raises(gossamer.UsageError, match="a run is under way"):
+        gossamer.train(nested, numpy.zeros(10), **job)
+
+
+def test_what_would_fork_this_process_is_refused():
+    with pytest.raises(gossamer.UsageError, match="--seeds starts processes"):
+        gossamer.simulate(gradient, numpy.zeros(10), **job, **world, seeds="1..3")
+
+
+def test_runs_are_read_back():
+    for name in ("runs/a", "runs/b"):
+        gossamer.train(gradient, numpy.zeros(10), **job, out=name)
+    assert [run.folder for run in gossamer.runs()] == ["runs/a", "runs/b"]
+    epochs = gossamer.load("runs/a").curves["epoch"]
+    with open("runs/a/metrics.jsonl", "a") as file:
+        file.write('{"step": 1')  # killed within a line
+    assert gossamer.load("runs/a").curves["epoch"] == epochs
+    with open("runs/b/summary.json", "w") as file:
+        file.write("{")
+    with pytest.raises(gossamer.BadDataError, match="summary.json"):
+        gossamer.load("runs/b")
+    with pytest.raises(FileNotFoundError):
+        gossamer.load("runs/c")
+
+
+def test_importing_it_imports_no_torch():
+    import subprocess
+    import sys
+
+    code = "import sys, gossamer; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0

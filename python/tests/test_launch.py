@@ -1,0 +1,106 @@
+"""Several processes, each with a loop of its own."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("torch", reason="PyTorch is not installed")
+here = pathlib.Path(__file__).parent
+
+
+def result_of(rank, out="out"):
+    with open(f"{out}-{rank}.json") as file:
+        return json.load(file)
+
+
+@pytest.mark.parametrize(
+    "settings", [["algorithm=ad-psgd", "codec=uniform:bits=8"], ["algorithm=all-reduce-sgd"], ["algorithm=dcd-psgd", "codec=uniform:bits=8"]]
+)
+def test_four_processes_train_one_model(launch, settings):
+    done = launch(4, "loop.py", "out", *settings)
+    assert done.returncode == 0, done.stderr
+    all_of_them = [result_of(rank) for rank in range(4)]
+    assert [r["leads"] for r in all_of_them] == [True, False, False, False]
+    summary = all_of_them[0]["summary"]
+    assert summary["end"] == "planned" and summary["workers"] == 4 and summary["lost"] == 0
+    assert summary["test_accuracy"] > 0.9
+    assert all_of_them[0]["accuracy"] == pytest.approx(summary["test_accuracy"], abs=0.006)
+    assert sum(r["steps"] for r in all_of_them) >= 400
+
+
+@pytest.mark.parametrize("event", ["raise", "kill"])
+@pytest.mark.parametrize("rank", [0, 2])
+@pytest.mark.parametrize("algorithm", ["ad-psgd", "all-reduce-sgd"])
+def test_the_others_go_on_when_one_ends(launch, event, rank, algorithm):
+    done = launch(4, "loop.py", "out", f"algorithm={algorithm}", f"event={event}", f"at_rank={rank}", "epochs=40")
+    assert done.returncode == 0, done.stderr
+    assert ("KeyError: \"something of the user's\"" in done.stderr) == (event == "raise")
+    left = [r for r in range(4) if r != rank]
+    assert not os.path.exists(f"out-{rank}.json")
+    leaders = [r for r in left if result_of(r)["leads"]]
+    assert leaders == [0 if rank else leaders[0]]
+    summary = result_of(leaders[0])["summary"]
+    assert summary["end"] == "planned" and summary["lost"] == 1 and summary["test_accuracy"] > 0.9
+
+
+def test_ctrl_c_ends_the_run_in_good_order(launch):
+    done = launch(3, "loop.py", "out", "event=interrupt", "at_rank=1", "epochs=100000")
+    assert done.returncode == 130, done.stderr
+    with open("out/summary.json") as file:
+        assert json.load(file)["end"] == "interrupted"
+
+
+def test_a_loop_that_is_left_where_the_run_is_led_ends_it(launch):
+    done = launch(3, "loop.py", "out", "event=break", "at_rank=0", "epochs=100000")
+    assert done.returncode in (0, 130), done.stderr
+    assert result_of(0)["summary"]["end"] == "interrupted"
+
+
+def test_another_model_is_refused(launch):
+    done = launch(2, "loop.py", "out", "event=wrong-model")
+    assert done.returncode != 0
+    assert "the model of this process has 293 parameters, and the run's has 276" in done.stderr
+
+
+def test_a_process_joins_a_run_under_way(command, tmp_path):
+    words = ["until=joined", "epochs=100000", "max_workers=3", "algorithm=ad-psgd", "topology=complete"]
+    words = ["until=joined", "epochs=100000", "max_workers=3", "algorithm=all-reduce-sgd"]
+    started = [command, "launch", "--hosts", "localhost:2", "--patience", "5", "--"]
+    with open("said.txt", "w") as said:
+        run = subprocess.Popen(
+            [*started, sys.executable, str(here / "loop.py"), "out", *words],
+            stdout=said,
+            stderr=said,
+            stdin=subprocess.DEVNULL,
+        )
+        door = None
+        while door is None and run.poll() is None:  # ends with the run at the latest
+            door = door_of("out/nodes/nodes.json")
+        try:
+            come = subprocess.run(
+                [sys.executable, str(here / "loop.py"), "other", "mark=joined", "at_rank=2", *words],
+                env=os.environ | {"GOSSAMER_JOIN": door or "nowhere:1"},
+                capture_output=True,
+                text=True,
+                timeout=100,
+            )
+            assert run.wait(60) in (0, 130)
+        finally:
+            run.kill()
+    assert come.returncode == 0, come.stderr + pathlib.Path("said.txt").read_text()
+    assert result_of(2, "other")["steps"] > 40
+    assert result_of(0)["summary"]["end"] == "interrupted"
+
+
+def door_of(path):
+    try:
+        with open(path) as file:
+            nodes = json.load(file)
+    except (FileNotFoundError, ValueError):
+        return None
+    nodes = nodes["nodes"] if isinstance(nodes, dict) else nodes
+    return next((node["address"] for node in nodes if node.get("address")), None)
