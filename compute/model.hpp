@@ -77,6 +77,9 @@ public:
   /// wait nor throw.
   /// @returns false when all are done already; f is then not called
   virtual bool when_done(std::function<void()> /*f*/) { return false; }
+  /// True if `start_gradient` only hands the work on, to a thread of the program's own that also calls what `when_done`
+  /// is given, and there has time: the worker goes on right in it.
+  virtual bool computes_elsewhere() const { return false; }
   /// False for a model whose loss on the training data is known from its minibatches alone: `evaluate` gives no number
   /// there, and evaluations show the smoothed loss of all workers' minibatches.
   virtual bool measures_training_loss() const { return true; }

@@ -1,5 +1,6 @@
 #include "gossamer/actors/hosting/compute_actor.hpp"
 
+#include "gossamer/actors/hosting/lent_thread.hpp"
 #include "gossamer/actors/run/thread_time.hpp"
 
 namespace gossamer::actors {
@@ -30,6 +31,17 @@ void await_device(this_actor self) {
                }});
 }
 
+/// Returns the function that wakes this actor, from a thread of the device or of the program.
+std::function<void()> teller(this_actor self) {
+  const auto me = caf::actor_cast<caf::actor>(self);
+  if (!self->state.source->computes_elsewhere())
+    return [me] { caf::anon_send(me, gradient_done{}); };
+  return [me, &system = self->system(), worker = self->state.under_way->asker] {
+    lent_thread here{system, {me, worker}};
+    here.send(me, gradient_done{});
+  };
+}
+
 void start(this_actor self, const gradient_job& job) {
   auto& [setup, under_way, source] = self->state;
   if (!source)
@@ -37,7 +49,7 @@ void start(this_actor self, const gradient_job& job) {
   under_way = compute_state::work{caf::actor_cast<caf::actor>(self->current_sender()), setup.slow_down(),
                                   self->clock().now(), thread_time()};
   source->start(job);
-  if (source->when_done([to = caf::actor_cast<caf::actor>(self)] { caf::anon_send(to, gradient_done{}); }))
+  if (source->when_done(teller(self)))
     await_device(self);
   else
     answer(self, setup.fair_share * (thread_time() - under_way->worked));

@@ -36,8 +36,9 @@ struct compute_state {
   std::unique_ptr<gradient_source> source; // last: its end waits for work that is under way
 };
 
-/// Computes the gradients of one worker, in a thread of its own: answers each `gradient_job` with a `gradient_result`,
-/// one after the other. While a GPU computes, the thread is free; the GPU's driver tells this actor when it has done.
+/// Computes the gradients of one worker, in a thread of its own unless the program computes them elsewhere: answers
+/// each `gradient_job` with a `gradient_result`, one after the other. While a GPU computes, the thread is free; the
+/// GPU's driver tells this actor when it has done.
 caf::behavior compute_actor(caf::stateful_actor<compute_state>* self, compute_setup setup);
 
 } // namespace gossamer::actors

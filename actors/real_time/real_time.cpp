@@ -108,14 +108,16 @@ world_parts real_time::parts(std::shared_ptr<transport> net, std::uint32_t node,
   parts.spawn_compute = [e = run_, board = board_, share = fair_share(workers_)](caf::local_actor* parent, rank i,
                                                                                  std::uint32_t random_life) {
     const auto slow = e->settings.slow.find(i);
-    require_threads(1); // for restarts, too
     const double always = slow == e->settings.slow.end() ? 1.0 : slow->second;
-    return parent->spawn<caf::detached>(
-        compute_actor, compute_setup{.make = [=] { return std::make_unique<gradient_source>(e, i, random_life); },
-                                     .slow_down = [always, board, i] { return always * board->slow_down(i); },
-                                     .fair_share = share,
-                                     .supervisor = caf::actor_cast<caf::actor>(parent),
-                                     .who = fmt::format("the compute actor of worker {}", i)});
+    const compute_setup setup{.make = [=] { return std::make_unique<gradient_source>(e, i, random_life); },
+                              .slow_down = [always, board, i] { return always * board->slow_down(i); },
+                              .fair_share = share,
+                              .supervisor = caf::actor_cast<caf::actor>(parent),
+                              .who = fmt::format("the compute actor of worker {}", i)};
+    if (e->device_of(i).model->computes_elsewhere())
+      return parent->spawn(compute_actor, setup);
+    require_threads(1); // for restarts, too
+    return parent->spawn<caf::detached>(compute_actor, setup);
   };
   parts.spawn_evaluator = [system = &system_, e = run_, net, node, homes](const caf::actor& supervisor) {
     auto started = spawn_evaluator(

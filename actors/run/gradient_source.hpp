@@ -25,6 +25,7 @@ public:
         augmenting_(stream(worker, random_life, purpose::augment)) {}
 
   void start(const gradient_job& job);
+  bool computes_elsewhere() const { return model_->computes_elsewhere(); }
   /// Like `compute::model::when_done`.
   bool when_done(std::function<void()> f) { return model_->when_done(std::move(f)); }
   /// Waits for the job that was started last, and returns its result.

@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <bit>
+#include <mutex>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/function.h>
@@ -112,6 +113,16 @@ auto in_python(const std::shared_ptr<first_exception>& kept, const Call& call) {
   }
 }
 
+/// to <- from - subtrahend, in one pass. @returns whether any element is not 0
+bool difference(std::span<const float> from, std::span<const float> subtrahend, std::span<float> to) {
+  std::uint32_t bits = 0;
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    to[i] = from[i] - subtrahend[i];
+    bits |= std::bit_cast<std::uint32_t>(to[i]);
+  }
+  return bits != 0; // equal numbers give +0
+}
+
 class python_source {
 public:
   python_source(std::vector<std::string> names, std::vector<std::vector<std::size_t>> shapes, const floats& initial,
@@ -148,9 +159,9 @@ public:
   /// What was moved away from x is the direction. @returns whether anything was
   bool answer_direction(const std::shared_ptr<job>& j, double loss, const floats& now) const {
     const nb::gil_scoped_release unlock;
-    auto g = on_host(j->x);
-    subtract(g.mutate(), {now.data(), now.shape(0)});
-    const bool moved = std::ranges::any_of(g.view(), [](float f) { return f != 0; });
+    vec g{j->x.pool().allocate(j->x.size() * sizeof(float))};
+    const bool moved = difference(j->x.view(), {now.data(), now.shape(0)}, g.overwrite());
+    j->x = {}; // the worker's model is its own again, and is updated in place
     all_->loop->answer(j, compute::gradient_and_loss{std::move(g), loss});
     return moved;
   }

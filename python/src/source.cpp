@@ -90,6 +90,7 @@ public:
       return std::move(t->gradient);
     };
   }
+  bool computes_elsewhere() const override { return true; }
   bool when_done(std::function<void()> f) override { return from().loop->when_done(last_, std::move(f)); }
   double loss_and_gradient(std::span<const float> x, const compute::batch& samples,
                            std::span<float> gradient) override {
