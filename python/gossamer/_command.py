@@ -1,7 +1,9 @@
 """Runs a command of Gossamer in a thread of its own, while the calling thread listens to signals."""
 
+import os
+import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Optional
 
 from . import _gossamer
@@ -24,10 +26,45 @@ def words_of(settings: dict[str, Any]) -> list[str]:
     return words
 
 
+def _sockets() -> Iterator[tuple[int, str]]:
+    """The descriptors of this process that are sockets, with the kernel's name for each."""
+    for entry in os.listdir("/proc/self/fd"):
+        try:
+            name = os.readlink(f"/proc/self/fd/{entry}")
+        except OSError:
+            continue
+        if name.startswith("socket:"):
+            yield int(entry), name
+
+
+_before: Optional[set[str]] = None  # sockets that were there when the run began; None: no run
+
+
+def _close_sockets_of_run() -> None:
+    """In a process that was forked, as the workers of a DataLoader are.
+
+    Others see that a process has died when its last socket closes. So a copy of it must hold none.
+    """
+    if _before is None:
+        return
+    for descriptor, name in list(_sockets()):
+        if name not in _before:
+            one = socket.socket(fileno=descriptor)
+            if one.family in (socket.AF_INET, socket.AF_INET6):
+                one.close()
+            else:
+                one.detach()
+
+
+os.register_at_fork(after_in_child=_close_sockets_of_run)
+
+
 class Command:
     """A command under way. Its end, with an exit status or an exception, is known after ``finish``."""
 
     def __init__(self, source: "_gossamer.Source", words: list[str]):
+        global _before
+        _before = {name for _, name in _sockets()}
         self.folder: Optional[str] = None
         self.status: Optional[int] = None
         self._failure: Optional[BaseException] = None

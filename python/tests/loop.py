@@ -57,6 +57,11 @@ with gossamer.torch.join(
             continue
         if mark:
             pathlib.Path(mark).touch()
+        if event == "fork":  # workers of a loader, which outlive the process by some seconds
+            numbers = torch.utils.data.TensorDataset(torch.arange(1000))
+            loader = iter(torch.utils.data.DataLoader(numbers, num_workers=2, prefetch_factor=2))
+            next(loader)
+            os.kill(os.getpid(), signal.SIGKILL)
         if event == "raise":
             raise KeyError("something of the user's")
         if event == "kill":

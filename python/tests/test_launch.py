@@ -47,6 +47,14 @@ def test_the_others_go_on_when_one_ends(launch, event, rank, algorithm):
     assert summary["end"] == "planned" and summary["lost"] == 1 and summary["test_accuracy"] > 0.9
 
 
+def test_workers_of_a_loader_hold_no_connection_open(launch):
+    done = launch(3, "loop.py", "out", "event=fork", "at_rank=1", "epochs=400")
+    lines = [line for line in done.stderr.splitlines() if "node 1 is lost" in line]
+    assert done.returncode == 0 and len(lines) == 1, done.stderr
+    # The loader's workers look after their parent every 5 s; until then they would hold its connections open.
+    assert float(lines[0].split()[0]) < 4
+
+
 def test_ctrl_c_ends_the_run_in_good_order(launch):
     done = launch(3, "loop.py", "out", "event=interrupt", "at_rank=1", "epochs=100000")
     assert done.returncode == 130, done.stderr
