@@ -12,11 +12,10 @@ import sys
 import tempfile
 import time
 
+import gossamer.torch
 import numpy
 import torch
 from torch.nn.functional import cross_entropy
-
-import gossamer.torch
 
 torch.set_num_threads(1)
 batch = 32

@@ -5,7 +5,7 @@ Gossamer's algorithms run in C++ and ask a Python program for gradients:
 - ``gossamer.torch.join`` takes part in a run from within a PyTorch training loop;
 - ``gossamer.train`` trains with several workers in this process, from a function that gives a loss and a gradient;
 - ``gossamer.simulate`` does the same in virtual time, over a modelled network and under a plan of faults;
-- ``gossamer.load`` and ``gossamer.runs`` read what a run has written down.
+- ``gossamer.load``, ``gossamer.runs`` and ``gossamer.plot`` read and draw what runs have written down.
 
 Keywords are the flags of ``gossamer train`` and ``gossamer simulate`` with ``_`` in place of ``-``.
 """
@@ -13,7 +13,7 @@ Keywords are the flags of ``gossamer train`` and ``gossamer simulate`` with ``_`
 from ._gossamer import __version__, algorithms
 from .errors import BadDataError, DivergedError, Error, RunError, UsageError
 from .functions import simulate, train
-from .results import Run, load, runs
+from .results import Run, load, plot, runs
 
 __all__ = [
     "BadDataError",
@@ -25,6 +25,7 @@ __all__ = [
     "__version__",
     "algorithms",
     "load",
+    "plot",
     "runs",
     "simulate",
     "train",

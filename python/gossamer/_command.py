@@ -4,7 +4,7 @@ import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, Optional
+from typing import Any
 
 from . import _gossamer
 
@@ -37,7 +37,7 @@ def _sockets() -> Iterator[tuple[int, str]]:
             yield int(entry), name
 
 
-_before: Optional[set[str]] = None  # sockets that were there when the run began; None: no run
+_before: set[str] | None = None  # sockets that were there when the run began; None: no run
 
 
 def _close_sockets_of_run() -> None:
@@ -65,9 +65,9 @@ class Command:
     def __init__(self, source: "_gossamer.Source", words: list[str]):
         global _before
         _before = {name for _, name in _sockets()}
-        self.folder: Optional[str] = None
-        self.status: Optional[int] = None
-        self._failure: Optional[BaseException] = None
+        self.folder: str | None = None
+        self.status: int | None = None
+        self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._run, args=(source, words), name="gossamer", daemon=True)
         self._thread.start()
 
@@ -86,7 +86,7 @@ class Command:
 
     def finish(self, meanwhile: Callable[[], None] = lambda: None) -> None:
         """Waits for the end, and raises what the command has failed with. Ctrl-C asks the run to stop."""
-        interrupt: Optional[BaseException] = None
+        interrupt: BaseException | None = None
         while self._thread.is_alive():
             try:
                 meanwhile()

@@ -1,7 +1,7 @@
 """The callback form: a function gives the loss and the gradient, and Gossamer calls it."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Optional
+from typing import Any
 
 import numpy
 
@@ -11,7 +11,7 @@ from .errors import usage_error
 from .results import Run, load
 
 Gradient = Callable[[numpy.ndarray, numpy.ndarray, int, int], tuple[float, numpy.ndarray]]
-Evaluate = Callable[[numpy.ndarray], "float | tuple[float, Optional[float]]"]
+Evaluate = Callable[[numpy.ndarray], "float | tuple[float, float | None]"]
 
 _calls_between_checks = 64
 
@@ -21,8 +21,8 @@ def train(
     initial: Any,
     *,
     samples: int = 65536,
-    evaluate: Optional[Evaluate] = None,
-    labels: Optional[Sequence[int]] = None,
+    evaluate: Evaluate | None = None,
+    labels: Sequence[int] | None = None,
     data_id: str = "",
     **settings: Any,
 ) -> Run:
@@ -50,8 +50,8 @@ def simulate(
     *,
     seconds_per_sample: float,
     samples: int = 65536,
-    evaluate: Optional[Evaluate] = None,
-    labels: Optional[Sequence[int]] = None,
+    evaluate: Evaluate | None = None,
+    labels: Sequence[int] | None = None,
     data_id: str = "",
     **settings: Any,
 ) -> Run:

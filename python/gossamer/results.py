@@ -4,9 +4,11 @@ import glob
 import json
 import os
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Union
 
+from . import _gossamer
 from .errors import _error
 
 Path = Union[str, "os.PathLike[str]"]
@@ -52,6 +54,25 @@ def load(folder: Path) -> Run:
 def runs(pattern: str = "runs/*") -> list[Run]:
     """Reads all run folders whose paths match a pattern, in the order of their names."""
     return [load(path) for path in sorted(glob.glob(pattern)) if os.path.isfile(os.path.join(path, "config.toml"))]
+
+
+def plot(
+    folders: Sequence[Path],
+    *,
+    x: str = "seconds",
+    y: str = "train-loss",
+    out: Path = "comparison.svg",
+    log: bool | None = None,
+) -> None:
+    """Draws the curves of several runs in one picture, as ``gossamer plot`` does: an SVG file.
+
+    x is "seconds", "epochs" or "bits"; y is "train-loss", "test-loss" or "accuracy". ``log`` is the scale of y; by
+    default logarithmic for losses that span more than a decade.
+    """
+    words = ["plot", *map(os.fspath, folders), "--x", x, "--y", y, "--out", os.fspath(out)]
+    if log is not None:
+        words.append("--log" if log else "--linear")
+    _gossamer.command(words)
 
 
 def _read(folder: str, name: str, parse):

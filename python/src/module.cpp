@@ -222,6 +222,30 @@ void copy_x(const std::shared_ptr<job>& j, const floats& to) {
   std::copy_n(j->x.data(), j->x.size(), to.data());
 }
 
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> result;
+  for (auto& word : words)
+    result.push_back(word.data());
+  return result;
+}
+
+/// The command gossamer, as the only thing that this process does.
+int run_main(std::vector<std::string> argv) {
+  const nb::gil_scoped_release unlock;
+  auto words = pointers_to(argv);
+  return apps::run_command(static_cast<int>(words.size()), words.data());
+}
+
+/// A command without a model of the program.
+int run_words(const std::vector<std::string>& words) {
+  try {
+    const nb::gil_scoped_release unlock;
+    return apps::run_embedded(words);
+  } catch (const error& e) {
+    raise(e);
+  }
+}
+
 nb::list algorithms() {
   nb::list result;
   for (const auto& entry : actors::algorithms()) {
@@ -261,6 +285,8 @@ NB_MODULE(_gossamer, m) {
       .def("leave", &python_source::leave, "why"_a)
       .def("run", &python_source::run, "words"_a, "on_folder"_a);
   m.def("stop", &apps::stop_embedded, "Asks the run of this process to stop.");
+  m.def("main", &run_main, "argv"_a, "Is the command gossamer; returns its exit status.");
+  m.def("command", &run_words, "words"_a, "Runs a command, e.g. ['list', 'codecs']; returns its exit status.");
   m.def("algorithms", &algorithms, "The built-in algorithms.");
   m.attr("__version__") = GOSSAMER_VERSION;
 }

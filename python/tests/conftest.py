@@ -32,7 +32,17 @@ def launch(command):
 
     def run(nodes, script, *words):
         return subprocess.run(
-            [command, "launch", "--hosts", f"localhost:{nodes}", "--patience", "5", "--", sys.executable, str(here / script)]
+            [
+                command,
+                "launch",
+                "--hosts",
+                f"localhost:{nodes}",
+                "--patience",
+                "5",
+                "--",
+                sys.executable,
+                str(here / script),
+            ]
             + [str(word) for word in words],
             capture_output=True,
             text=True,

@@ -6,10 +6,9 @@ import pathlib
 import signal
 import sys
 
+import gossamer.torch
 import numpy
 import torch
-
-import gossamer.torch
 
 torch.set_num_threads(1)
 torch.manual_seed(os.getpid())  # every process draws other weights; the leader's are everybody's

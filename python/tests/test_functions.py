@@ -1,10 +1,9 @@
 import math
 import threading
 
+import gossamer
 import numpy
 import pytest
-
-import gossamer
 
 random = numpy.random.default_rng(0)
 rows = random.normal(size=(400, 10)).astype(numpy.float32)

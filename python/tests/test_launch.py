@@ -18,7 +18,12 @@ def result_of(rank, out="out"):
 
 
 @pytest.mark.parametrize(
-    "settings", [["algorithm=ad-psgd", "codec=uniform:bits=8"], ["algorithm=all-reduce-sgd"], ["algorithm=dcd-psgd", "codec=uniform:bits=8"]]
+    "settings",
+    [
+        ["algorithm=ad-psgd", "codec=uniform:bits=8"],
+        ["algorithm=all-reduce-sgd"],
+        ["algorithm=dcd-psgd", "codec=uniform:bits=8"],
+    ],
 )
 def test_four_processes_train_one_model(launch, settings):
     done = launch(4, "loop.py", "out", *settings)
@@ -38,7 +43,7 @@ def test_four_processes_train_one_model(launch, settings):
 def test_the_others_go_on_when_one_ends(launch, event, rank, algorithm):
     done = launch(4, "loop.py", "out", f"algorithm={algorithm}", f"event={event}", f"at_rank={rank}", "epochs=40")
     assert done.returncode == 0, done.stderr
-    assert ("KeyError: \"something of the user's\"" in done.stderr) == (event == "raise")
+    assert ('KeyError: "something of the user\'s"' in done.stderr) == (event == "raise")
     left = [r for r in range(4) if r != rank]
     assert not os.path.exists(f"out-{rank}.json")
     leaders = [r for r in left if result_of(r)["leads"]]

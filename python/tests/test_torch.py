@@ -1,12 +1,11 @@
 import math
 
+import gossamer
 import numpy
 import pytest
 
-import gossamer
-
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-import gossamer.torch  # noqa: E402
+import gossamer.torch
 
 functional = torch.nn.functional
 torch.set_num_threads(1)
@@ -155,7 +154,7 @@ def test_evaluations_see_the_mean_model_and_leave_the_loop_alone():
     run = train(net, torch.optim.SGD(net.parameters(), lr=0.05), evaluate=evaluate)
     assert set(modes) == {(False, False, False)} and net.training
     curves = gossamer.load(run.folder).curves
-    assert len(curves["test_loss"]) == len(modes) > 5
+    assert len(curves["test_loss"]) == len(modes) >= 2
     assert curves["test_accuracy"][-1] == 0.25
     assert run.summary["test_loss"] == pytest.approx(float(functional.mse_loss(net(points), targets)), rel=1e-3)
 

@@ -56,7 +56,8 @@ TEST(cluster_world, takes_what_is_sent_without_waiting_for_answers) {
   auto s = small_run("push-gossip");
   s.under_way = 1;
   const auto prepare_run = [](const std::string& settings, const compute::data_files&) {
-    return prepare(parse_run_settings(settings, "the leader's settings"), {.algorithms = testing_support::push_gossips()});
+    return prepare(parse_run_settings(settings, "the leader's settings"),
+                   {.algorithms = testing_support::push_gossips()});
   };
   cluster nodes{std::vector(3, joiner{.prepare_run = prepare_run})};
   const auto summary = nodes.run(prepare(s, {.algorithms = testing_support::push_gossips()}));

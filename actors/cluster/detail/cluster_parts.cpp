@@ -124,7 +124,8 @@ scoped_plane::scoped_plane(control_plane& control, const experiment& e, const ru
 }
 
 caf::actor spawn_files_of(caf::actor_system& system, const experiment& e) {
-  return spawn_file_server(system, [s = e.settings, known = e.known] { return s.files.empty() ? files_of(s, known) : s.files; });
+  return spawn_file_server(
+      system, [s = e.settings, known = e.known] { return s.files.empty() ? files_of(s, known) : s.files; });
 }
 
 endpoint announced(endpoint where, const node_settings& s) {

@@ -1,0 +1,332 @@
+"""The loop form: what ``gossamer.torch.join`` returns."""
+
+import atexit
+import copy
+import math
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+import numpy
+import torch
+
+from . import _gossamer
+from ._command import Command, words_of
+from ._tensors import Tensors
+from .errors import Error, usage_error
+from .functions import checked_labels
+from .results import load
+
+_no_move_limit = 100  # steps in a row; fewer happen with mixed precision, which skips steps
+_uncounted = 65536  # samples of a run whose loop brings its own batches: only its steps mean anything
+
+
+class Step:
+    """One step of this process's worker: the module holds the model at which a gradient is wanted."""
+
+    def __init__(self, run: "Joined", job: "_gossamer.Job"):
+        self._run, self._job, self._is_done = run, job, False
+
+    @property
+    def samples(self) -> numpy.ndarray:
+        """The numbers of the samples of this minibatch, from this worker's share of all."""
+        if self._run._counted is None:
+            raise usage_error("this run deals out no samples", "pass samples=len(data) and batch=... to join")
+        return self._job.samples
+
+    @property
+    def number(self) -> int:
+        """The step of this worker, from 0 on."""
+        return self._job.step
+
+    @property
+    def rank(self) -> int:
+        return self._job.worker
+
+    def done(self, loss: Any, gradient: bool | None = None) -> None:
+        """Hands the step over: what the optimiser has moved or, where ``join`` got no optimiser, the gradients.
+
+        loss is the mean loss over the minibatch, a number or a tensor of one element.
+        """
+        if self._is_done:
+            raise usage_error(f"step {self.number} is handed over twice", "call done once in each step")
+        if gradient is not None and gradient != self._run._takes_gradients:
+            raise usage_error(
+                "gradients are handed over, but join got an optimiser"
+                if gradient
+                else "a direction is handed over, but join got no optimiser",
+                "pass None for the optimiser to hand over gradients, which Gossamer's own optimiser applies with lr=",
+            )
+        value = float(loss.detach() if isinstance(loss, torch.Tensor) else loss)
+        self._is_done = True
+        self._run._hand_over(self._job, value)
+
+
+class Joined:
+    """A run that this process takes part in. See ``join``."""
+
+    def __init__(self, module, optimiser, samples, batch, evaluate, labels, data_id, settings):
+        self._takes_gradients = optimiser is None
+        self._check(settings, samples, batch)
+        self._counted = samples
+        self._module, self._evaluate = module, evaluate
+        self._tensors = Tensors(module)
+        self._copy: tuple[torch.nn.Module, Tensors] | None = None
+        self._gradient = torch.empty_like(self._tensors.flat) if self._takes_gradients else None
+        self._mean: numpy.ndarray | None = None
+        self._still = 0
+        self._temporary: str | None = None
+        self._command: Command | None = None
+        self._rank: int | None = None
+        classes, checked = checked_labels(labels, samples or 0)
+        self._source = _gossamer.Source(
+            self._tensors.names,
+            self._tensors.shapes,
+            self._tensors.array,
+            samples or _uncounted,
+            checked,
+            classes,
+            data_id,
+        )
+        self._settings = settings
+        if batch is not None:
+            self._settings = {"batch": batch, **settings}
+        elif samples is None:
+            self._settings = {"batch": 1, **settings}
+
+    # -- what a loop asks ----------------------------------------------------------------------------------------------
+
+    @property
+    def rank(self) -> int | None:
+        """The rank of this process's worker; None before its first step."""
+        return self._rank
+
+    @property
+    def leads(self) -> bool:
+        """True in the process that writes the run down, as far as this process has heard."""
+        return self._command is not None and self._command.folder is not None
+
+    @property
+    def folder(self) -> str | None:
+        """The run folder, where this process leads."""
+        return self._command.folder if self._command else None
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """summary.json of the run, in the process that leads when the run is over; empty elsewhere."""
+        return load(self.folder).summary if self.folder is not None else {}
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """The module's state with the mean of all models, as the last evaluation had it, in the process that leads."""
+        if self._mean is None:
+            raise usage_error(
+                "this process has evaluated no mean of the models",
+                "ask the process that leads, where run.folder is set",
+            )
+        state = {name: tensor.clone() for name, tensor in self._module.state_dict().items()}
+        sizes = [p.numel() for p in self._tensors.parameters]
+        parts = torch.from_numpy(self._mean).split(sizes)
+        for name, part, p in zip(self._tensors.names, parts, self._tensors.parameters):
+            state[name] = part.view(p.shape).to(p.dtype).to(p.device)
+        return state
+
+    def __enter__(self) -> "Joined":
+        words = self._words()
+        self._command = Command(self._source, words)
+        return self
+
+    def __iter__(self) -> Iterator[Step]:
+        if self._command is None:
+            raise usage_error("the run has not begun", "write `with gossamer.torch.join(...) as run:` around the loop")
+        while (job := self._next()) is not None:
+            self._tensors.load(job)
+            self._rank = job.worker
+            step = Step(self, job)
+            yield step
+            if not step._is_done:
+                raise usage_error(f"step {step.number} is over and was not handed over", "call step.done(loss)")
+
+    def __exit__(self, kind, value, traceback) -> None:
+        assert self._command is not None
+        try:
+            if kind is None or issubclass(kind, KeyboardInterrupt):
+                self._end(stop=kind is not None)
+            else:
+                self._fall_out(value)
+        finally:
+            if self._temporary is not None:
+                shutil.rmtree(self._temporary, ignore_errors=True)
+
+    # -- beginning -----------------------------------------------------------------------------------------------------
+
+    def _check(self, settings: dict[str, Any], samples: int | None, batch: int | None) -> None:
+        for key in ("model", "data", "initial"):
+            if key in settings:
+                raise usage_error(f"{key}= is given, and the loop brings it itself", "leave it out")
+        if samples is not None and batch is None:
+            raise usage_error("samples= is given without batch=", "say how many samples a step has: batch=32")
+        if samples is None and (batch is not None or "epochs" in settings):
+            raise usage_error(
+                "batch= or epochs= is given without samples=",
+                "say how many samples there are, samples=len(data); or count steps, steps=1000",
+            )
+        if self._takes_gradients:
+            return
+        for key in ("lr", "optimiser", "schedule"):
+            if key in settings:
+                raise usage_error(
+                    f"{key}= is given, and the loop's own optimiser moves the model",
+                    "leave it out; or pass None for the optimiser, to hand over gradients",
+                )
+        name = str(settings.get("algorithm", "ad-psgd")).split(":")[0]
+        if any(a["name"] == name and not a["takes_direction"] for a in _gossamer.algorithms()):
+            raise usage_error(
+                f"the algorithm {name} scales signs by the rate itself, or wants gradients at several points: the "
+                "steps of an optimiser are of no use to it",
+                "pass None for the optimiser, and lr=...: the loop hands over gradients then",
+            )
+
+    def _job(self, **settings: Any) -> list[str]:
+        s = {"model": self._source.model_spec, "data": self._source.data_spec, **self._settings, **settings}
+        if not self._takes_gradients:
+            s |= {"lr": 1.0, "optimiser": "sgd", "schedule": "constant"}
+        return ["train", *words_of(s)]
+
+    def _job_under(self, launcher: dict[str, str]) -> list[str]:
+        """The launcher counts the nodes, and says from where a run goes on that it starts again."""
+        told = {flag[2:].replace("-", "_"): value for flag, value in launcher.items()}
+        if "workers" in self._settings:
+            told.pop("workers", None)
+        if not told.keys() & {"initial", "resume"}:
+            told["initial"] = self._write_initial()
+        return self._job(**told)
+
+    def _words(self) -> list[str]:
+        """The command of this process: what a launcher has told it, or a run of its own."""
+        told = os.environ.get("GOSSAMER_NODE", "")
+        door = os.environ.get("GOSSAMER_JOIN", "")
+        if told:
+            words = shlex.split(told)
+        elif door:
+            words = ["node", "--join", door]
+        else:
+            print(
+                "gossamer: this process trains alone; gossamer launch --hosts localhost:4 -- python "
+                f"{sys.argv[0] or 'train.py'} has four",
+                file=sys.stderr,
+            )
+            return self._job(**{"workers": 1, **self._settings})
+        if "--join" in words:
+            return words if "--data-from-peers" in words else [*words, "--data-from-peers"]
+        end = words.index("--") if "--" in words else len(words)
+        told_job = dict(zip(words[end + 2 :: 2], words[end + 3 :: 2]))  # behind "-- train": flags, each with a value
+        return [*words[:end], "--", *self._job_under(told_job)]
+
+    def _write_initial(self) -> str:
+        """Everybody begins with the leader's parameters, which others fetch as a file."""
+        self._temporary = tempfile.mkdtemp(prefix="gossamer-")
+        path = os.path.join(self._temporary, "initial.npz")
+        tensors = self._tensors
+        sizes = [p.numel() for p in tensors.parameters]
+        parts = [part.view(p.shape).numpy() for part, p in zip(tensors.flat.split(sizes), tensors.parameters)]
+        numpy.savez(path, **dict(zip(tensors.names, parts)))
+        return path
+
+    # -- the loop ------------------------------------------------------------------------------------------------------
+
+    def _next(self) -> Optional["_gossamer.Job"]:
+        """Waits for the next gradient that is wanted, and evaluates meanwhile. None when the run is over."""
+        while True:
+            job = self._source.take()
+            if job is None:
+                if self._source.has_ended:
+                    return None
+            elif job.is_evaluation:
+                self._evaluate_at(job)
+            else:
+                return job
+
+    def _hand_over(self, job: "_gossamer.Job", loss: float) -> None:
+        tensors = self._tensors
+        if self._gradient is not None:
+            tensors.gradients(self._gradient)
+            self._source.answer_gradient(job, loss, self._gradient.numpy())
+            return
+        if tensors.is_direct:
+            tensors.check_places()
+            moved = self._source.answer_direction(job, loss, tensors.array)
+        else:
+            tensors.read()
+            direction = tensors.before - tensors.flat
+            moved = bool((direction != 0).any())
+            self._source.answer_gradient(job, loss, direction.numpy())
+        self._still = 0 if moved else self._still + 1
+        if self._still == _no_move_limit:
+            raise usage_error(
+                f"the optimiser has moved no parameter in {_no_move_limit} steps",
+                "give it the parameters of the module that joined, and call step() before done()",
+            )
+
+    def _evaluate_at(self, job: "_gossamer.Job") -> None:
+        """Evaluates on a copy: the loop's module holds the model of a step, and its mode is the loop's."""
+        self._mean = numpy.empty_like(self._tensors.array)
+        job.copy_x(self._mean)
+        if self._evaluate is None:
+            self._source.answer_evaluation(job, (math.nan, None))
+            return
+        if self._copy is None:
+            other = copy.deepcopy(self._module)
+            self._copy = other, Tensors(other)
+        other, tensors = self._copy
+        tensors.load(job)
+        with torch.no_grad():
+            for mine, theirs in zip(self._module.buffers(), other.buffers()):
+                theirs.copy_(mine)
+            other.eval()
+            result = self._evaluate(other)
+        if isinstance(result, dict):
+            result = (result["loss"], result.get("accuracy"))
+        self._source.answer_evaluation(job, result)
+
+    # -- the end -------------------------------------------------------------------------------------------------------
+
+    def _end(self, stop: bool) -> None:
+        """The loop is over, at its end or before: what is still asked gets an answer, and the run its end."""
+        assert self._command is not None
+        if stop or not self._source.has_ended:
+            _gossamer.stop()
+
+        def serve() -> None:
+            while (job := self._source.unanswered() or self._source.take()) is not None:
+                self._evaluate_at(job) if job.is_evaluation else self._answer_nothing(job)
+
+        self._command.finish(serve)
+
+    def _answer_nothing(self, job: "_gossamer.Job") -> None:
+        """A step within which the loop was left moves nothing."""
+        nothing = numpy.zeros_like(self._tensors.array)
+        self._source.answer_gradient(job, 0.0, nothing)
+
+    def _fall_out(self, reason: BaseException) -> None:
+        """An exception ends this process's worker as a death does, and the others go on."""
+        assert self._command is not None
+        self._source.leave(f"its program has failed: {type(reason).__name__}: {reason}".split("\n")[0])
+        if "GOSSAMER_NODE" in os.environ and self._command.is_under_way:
+            # Its node stays until the process ends, and then ends with it: no destructor waits for the run.
+            atexit.register(_end_process)
+            return
+        _gossamer.stop()
+        try:
+            self._command.finish()
+        except Error:
+            pass  # follows from the reason, which is on its way
+
+
+def _end_process() -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(1)

@@ -1,0 +1,77 @@
+"""The parameters of a module as one vector."""
+
+import torch
+
+from . import _gossamer
+from .errors import usage_error
+
+
+class Tensors:
+    """The parameters of a module that are trained, as one flat vector in main memory.
+
+    Where all are float32 in main memory they become views of the vector, so that nothing is copied between the two.
+    """
+
+    def __init__(self, module: torch.nn.Module):
+        # Shared parameters have one name here, and travel once.
+        named = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
+        if not named:
+            raise usage_error("the module has no parameter that requires a gradient", "unfreeze what is to be trained")
+        self.names = [name for name, _ in named]
+        self.parameters = [p for _, p in named]
+        devices = sorted({str(p.device) for p in self.parameters})
+        if len(devices) > 1:
+            raise usage_error(
+                f"the module's parameters are on {' and '.join(devices)}", "move the module to one device"
+            )
+        kinds = {p.dtype for p in self.parameters}
+        if not all(kind.is_floating_point for kind in kinds):
+            raise usage_error(f"the module has parameters of {kinds}", "train floating-point parameters")
+        self.shapes = [list(p.shape) or [1] for p in self.parameters]
+        sizes = [p.numel() for p in self.parameters]
+        pinned = self.parameters[0].is_cuda
+        self.flat = torch.empty(sum(sizes), dtype=torch.float32, pin_memory=pinned)
+        self.array = self.flat.numpy()
+        self._parts = [part.view(p.shape) for part, p in zip(self.flat.split(sizes), self.parameters)]
+        self.is_direct = devices == ["cpu"] and kinds == {torch.float32}
+        self.read()
+        if self.is_direct:
+            for p, part in zip(self.parameters, self._parts):
+                p.data = part
+            self._places = [p.data_ptr() for p in self.parameters]
+        else:
+            self.before = torch.empty_like(self.flat)
+
+    def read(self) -> None:
+        """Module to vector."""
+        with torch.no_grad():
+            for p, part in zip(self.parameters, self._parts):
+                part.copy_(p.data)
+
+    def write(self) -> None:
+        """Vector to module."""
+        if self.is_direct:
+            return
+        with torch.no_grad():
+            for p, part in zip(self.parameters, self._parts):
+                p.data.copy_(part)
+        self.read()  # as rounded: what the optimiser moves is counted from there
+        self.before.copy_(self.flat)
+
+    def load(self, job: "_gossamer.Job") -> None:
+        job.copy_x(self.array)
+        self.write()
+
+    def check_places(self) -> None:
+        for name, p, place in zip(self.names, self.parameters, self._places):
+            if p.data_ptr() != place:
+                raise usage_error(
+                    f"the parameter {name} has been replaced by another tensor during the run",
+                    "change its values in place (copy_, load_state_dict), or move the module before join",
+                )
+
+    def gradients(self, to: torch.Tensor) -> None:
+        sizes = [p.numel() for p in self.parameters]
+        with torch.no_grad():
+            for p, part in zip(self.parameters, to.split(sizes)):
+                part.zero_() if p.grad is None else part.copy_(p.grad.reshape(-1))
