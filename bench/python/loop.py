@@ -1,6 +1,6 @@
 """What a training loop costs more inside a run: steps per second alone and joined, in alternating pairs.
 
-python bench/python/loop.py [PAIRS]. The optimiser is SGD with momentum, the batch 32, PyTorch has one thread. Both loops
+python bench/python/loop.py [PAIRS]. The optimiser is SGD with momentum, the batch 32; PyTorch has one thread. Both loops
 visit the same numbers of samples; the joined one is a run of one worker with the algorithm all-reduce-sgd, which has
 nothing to send.
 """

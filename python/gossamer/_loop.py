@@ -238,7 +238,7 @@ class Joined:
 
     # -- the loop ------------------------------------------------------------------------------------------------------
 
-    def _next(self) -> Optional["_gossamer.Job"]:
+    def _next(self) -> "_gossamer.Job | None":
         """Waits for the next gradient that is wanted, and evaluates meanwhile. None when the run is over."""
         while True:
             job = self._source.take()
