@@ -16,6 +16,8 @@
 
 namespace gossamer::compute {
 
+class sampler;
+
 /// Some samples of a dataset, by index.
 struct batch {
   const dataset& data;
@@ -24,6 +26,9 @@ struct batch {
   const random_stream* random = nullptr;
   std::uint64_t step = 0;
   std::uint32_t worker = 0; ///< the rank for which a gradient is computed
+  /// The order from which this minibatch comes, and the next ones as long as the worker's share stays the same; null if
+  /// it comes from none.
+  std::shared_ptr<const sampler> order = nullptr;
 };
 
 struct evaluation {

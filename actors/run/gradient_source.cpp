@@ -9,7 +9,8 @@ void gradient_source::start(const gradient_job& job) {
   job_ = job;
   switch (job.what) {
   case gradient_job::kind::minibatch:
-    at_x_ = start_at(job.x, minibatch(job));
+    sample_for(job);
+    at_x_ = start_at(job.x, sampler_->batch_of(job.step), sampler_);
     break;
   case gradient_job::kind::difference: {
     const auto batch = draw_from_all(job.step);
@@ -61,12 +62,11 @@ compute::sampler gradient_source::sampler_of(const shards_of_view& shards) const
           experiment_->data.train.shuffled_block};
 }
 
-std::span<const std::uint32_t> gradient_source::minibatch(const gradient_job& job) {
-  if (!sampler_ || job.shards != sampled_) {
-    sampler_.emplace(sampler_of(job.shards));
-    sampled_ = job.shards;
-  }
-  return sampler_->batch_of(job.step);
+void gradient_source::sample_for(const gradient_job& job) {
+  if (sampler_ && job.shards == sampled_)
+    return;
+  sampler_ = std::make_shared<compute::sampler>(sampler_of(job.shards));
+  sampled_ = job.shards;
 }
 
 /// Draws with replacement: each draw is independent of all others, as the analysis of SVRG requires.

@@ -41,14 +41,16 @@ private:
   using pending = std::function<compute::gradient_and_loss()>;
   using shards_of_view = std::shared_ptr<const compute::redealt_shards>;
 
-  pending start_at(const vec& x, std::span<const std::uint32_t> samples) {
-    return model_->start_gradient(x, {experiment_->data.train, samples, &augmenting_, job_.step, worker_});
+  pending start_at(const vec& x, std::span<const std::uint32_t> samples,
+                   std::shared_ptr<const compute::sampler> order = nullptr) {
+    return model_->start_gradient(
+        x, {experiment_->data.train, samples, &augmenting_, job_.step, worker_, std::move(order)});
   }
   random_stream stream(rank worker, std::uint32_t random_life, purpose use) const {
     return stream_of_life({experiment_->settings.seed, worker, use}, random_life);
   }
   compute::sampler sampler_of(const shards_of_view& shards) const;
-  std::span<const std::uint32_t> minibatch(const gradient_job& job);
+  void sample_for(const gradient_job& job);
   std::vector<std::uint32_t> draw_from_all(std::uint64_t step) const;
   std::vector<std::uint32_t> part_of_all(std::uint32_t part, std::uint32_t parts) const;
 
@@ -58,8 +60,8 @@ private:
   random_stream drawn_; ///< of samples from all shards
   random_stream order_; ///< of visits to the worker's own samples
   random_stream augmenting_;
-  std::optional<compute::sampler>
-      sampler_;            ///< made with the first minibatch: a joining worker has no part in the partition
+  /// Made with the first minibatch: a joining worker has no part in the partition.
+  std::shared_ptr<compute::sampler> sampler_;
   shards_of_view sampled_; ///< the sampler's; null: the partition
 
   gradient_job job_; ///< under way

@@ -32,11 +32,6 @@ class Shapes(Dataset):
         return image, kind
 
 
-def images_for_ever(loader):
-    while True:
-        yield from loader
-
-
 def main():
     torch.set_num_threads(1)
     net = nn.Sequential(
@@ -58,13 +53,20 @@ def main():
         scores = model(test_images)
         return cross_entropy(scores, test_kinds), (scores.argmax(1) == test_kinds).float().mean()
 
-    # Each process draws its own order of the images, so no two see the same batches.
-    loader = images_for_ever(DataLoader(Shapes(0, 4000), batch_size=32, shuffle=True, num_workers=1))
+    data = Shapes(0, 4000)
     with gossamer.torch.join(
-        net, optimiser, steps=500, evaluate=evaluate, algorithm="ad-psgd", codec="uniform:bits=8"
+        net,
+        optimiser,
+        samples=len(data),
+        batch=32,
+        epochs=8,
+        evaluate=evaluate,
+        algorithm="ad-psgd",
+        codec="uniform:bits=8",
     ) as run:
-        for step in run:
-            images, kinds = next(loader)
+        # A process of the loader's draws this worker's share of the images.
+        loader = DataLoader(data, batch_sampler=run.batch_sampler, num_workers=1, persistent_workers=True)
+        for step, (images, kinds) in run.with_batches(loader):
             optimiser.zero_grad()
             loss = cross_entropy(net(images), kinds)
             loss.backward()

@@ -2,13 +2,14 @@
 
 import atexit
 import copy
+import itertools
 import math
 import os
 import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy
@@ -66,6 +67,29 @@ class Step:
         self._run._hand_over(self._job, value)
 
 
+class BatchSampler:
+    """The samples of a worker's steps, one after the other, without end."""
+
+    def __init__(self) -> None:
+        self._order: _gossamer.Order | None = None
+        self._first = 0
+
+    def begin_at(self, order: "_gossamer.Order | None", step: int) -> None:
+        if order is None:
+            raise usage_error(
+                "the samples of this step come from all shares, and cannot be got ready in advance",
+                "load step.samples in the loop, or use another algorithm",
+            )
+        self._order, self._first = order, step
+
+    def __iter__(self) -> Iterator[list[int]]:
+        order = self._order
+        if order is None:
+            raise usage_error("the run has not asked for a step yet", "iterate over run.with_batches(loader)")
+        for step in itertools.count(self._first):
+            yield order.batch_of(step)
+
+
 class Joined:
     """A run that this process takes part in. See ``join``."""
 
@@ -82,6 +106,7 @@ class Joined:
         self._temporary: str | None = None
         self._command: Command | None = None
         self._rank: int | None = None
+        self._batch_sampler = BatchSampler()
         classes, checked = checked_labels(labels, samples or 0)
         self._source = _gossamer.Source(
             self._tensors.names,
@@ -149,6 +174,32 @@ class Joined:
             yield step
             if not step._is_done:
                 raise usage_error(f"step {step.number} is over and was not handed over", "call step.done(loss)")
+
+    @property
+    def batch_sampler(self) -> "BatchSampler":
+        """This worker's share, for a ``DataLoader``: see ``with_batches``."""
+        if self._counted is None:
+            raise usage_error("this run deals out no samples", "pass samples=len(data) and batch=... to join")
+        return self._batch_sampler
+
+    def with_batches(self, loader: Iterable) -> Iterator[tuple[Step, Any]]:
+        """The steps, each with the batch of its samples, which the loader's processes get ready in advance::
+
+            loader = DataLoader(data, batch_sampler=run.batch_sampler, num_workers=2, persistent_workers=True)
+            for step, (x, y) in run.with_batches(loader):
+
+        The loader begins anew when the share of this worker changes, because another one has come or is lost.
+        """
+        batches: Iterator = iter(())
+        ahead = self.batch_sampler
+        expected = None
+        for step in self:
+            place = (step._job.order, step.number)
+            if place != expected:
+                ahead.begin_at(*place)
+                batches = iter(loader)
+            yield step, next(batches)
+            expected = (place[0], step.number + 1)
 
     def __exit__(self, kind, value, traceback) -> None:
         assert self._command is not None

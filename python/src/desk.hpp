@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/compute/model.hpp"
+#include "gossamer/compute/sampler.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -26,6 +27,9 @@ struct job {
   std::vector<std::uint32_t> samples; ///< of which minibatch; empty for an evaluation
   std::uint32_t worker = 0;
   std::uint64_t step = 0;
+  /// The worker's share: this and the following minibatches, as long as it stays the same; for the loop's thread. Null
+  /// where the samples come from no share.
+  std::shared_ptr<compute::sampler> order = nullptr;
 
   // the answer, guarded by the desk
   compute::gradient_and_loss gradient = {};

@@ -263,10 +263,19 @@ nb::list algorithms() {
 
 NB_MODULE(_gossamer, m) {
   m.doc() = "The C++ side of gossamer. Use the functions of the package instead.";
+  nb::class_<compute::sampler>(m, "Order")
+      .def(
+          "batch_of",
+          [](compute::sampler& s, std::uint64_t step) {
+            const auto samples = s.batch_of(step);
+            return std::vector<std::uint32_t>(samples.begin(), samples.end());
+          },
+          "step"_a);
   nb::class_<job>(m, "Job")
       .def_ro("is_evaluation", &job::is_evaluation)
       .def_ro("worker", &job::worker)
       .def_ro("step", &job::step)
+      .def_ro("order", &job::order)
       .def_prop_ro("samples", &samples_of)
       .def("copy_x", &copy_x, "to"_a);
   nb::class_<python_source>(m, "Source")

@@ -81,10 +81,15 @@ class loop_model final : public user_model {
 public:
   using user_model::user_model;
   std::function<compute::gradient_and_loss()> start_gradient(const vec& x, const compute::batch& samples) override {
+    if (samples.order != order_) {
+      order_ = samples.order;
+      order_of_loop_ = order_ ? std::make_shared<compute::sampler>(*order_) : nullptr;
+    }
     last_ = from().loop->post({.x = x,
                                .samples = {samples.indices.begin(), samples.indices.end()},
                                .worker = samples.worker,
-                               .step = samples.step});
+                               .step = samples.step,
+                               .order = order_of_loop_});
     return [at = from().loop, t = last_] {
       at->wait(t);
       return std::move(t->gradient);
@@ -114,6 +119,8 @@ private:
   }
 
   desk::ticket last_;
+  std::shared_ptr<const compute::sampler> order_;
+  std::shared_ptr<compute::sampler> order_of_loop_; // a copy, for another thread
 };
 
 void require_same_model(const arguments& given, const source& here) {

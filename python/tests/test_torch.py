@@ -261,3 +261,34 @@ def test_a_module_is_simulated():
         for _ in range(2)
     ]
     assert hashes[0] == hashes[1]
+
+
+class Points(torch.utils.data.Dataset):
+    def __len__(self):
+        return len(points)
+
+    def __getitem__(self, index):
+        return index, points[index], targets[index]
+
+
+@pytest.mark.parametrize("start", ["fork", "forkserver", "spawn"])
+def test_a_loader_gets_the_batches_ready_in_processes_of_its_own(start):
+    net, epochs = linear(), []
+    optimiser = torch.optim.SGD(net.parameters(), lr=0.01)
+    with gossamer.torch.join(net, optimiser, samples=200, batch=10, epochs=2) as run:
+        loader = torch.utils.data.DataLoader(
+            Points(),
+            batch_sampler=run.batch_sampler,
+            num_workers=2,
+            persistent_workers=True,
+            multiprocessing_context=start,
+        )
+        for step, (numbers, x, y) in run.with_batches(loader):
+            assert numbers.tolist() == step.samples.tolist()
+            epochs += numbers.tolist()
+            optimiser.zero_grad()
+            loss = functional.mse_loss(net(x), y)
+            loss.backward()
+            optimiser.step()
+            step.done(loss)
+    assert sorted(epochs[:200]) == sorted(epochs[200:]) == list(range(200))
