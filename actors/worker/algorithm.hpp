@@ -6,6 +6,7 @@
 #include "gossamer/base/tensor_shape.hpp"
 #include "gossamer/base/vec.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -132,7 +133,7 @@ struct algorithm_entry {
   description about;
   algorithm_traits traits;
   /// @error errc::usage if parameters contradict each other
-  std::unique_ptr<algorithm> (*make)(const algorithm_setup&);
+  std::function<std::unique_ptr<algorithm>(const algorithm_setup&)> make;
   /// Number of masters, and the algorithm that each of them runs; null for an algorithm without masters. Their ranks
   /// follow those of the workers. A master computes no gradients. A master that dies starts anew from the state that it
   /// saved last (`worker::save`), or from a worker's memory if its process has died as well; then `run` begins again.

@@ -11,17 +11,20 @@ Keywords are the flags of ``gossamer train`` and ``gossamer simulate`` with ``_`
 """
 
 from ._gossamer import __version__, algorithms
+from .algorithm import Algorithm, Worker
 from .errors import BadDataError, DivergedError, Error, RunError, UsageError
 from .functions import simulate, train
 from .results import Run, load, plot, runs
 
 __all__ = [
+    "Algorithm",
     "BadDataError",
     "DivergedError",
     "Error",
     "Run",
     "RunError",
     "UsageError",
+    "Worker",
     "__version__",
     "algorithms",
     "load",

@@ -18,6 +18,7 @@ import torch
 from . import _gossamer
 from ._command import Command, words_of
 from ._tensors import Tensors
+from .algorithm import chosen
 from .errors import Error, usage_error
 from .functions import checked_labels
 from .results import load
@@ -117,7 +118,7 @@ class Joined:
             classes,
             data_id,
         )
-        self._settings = settings
+        self._settings = settings = chosen(self._source, settings)
         if batch is not None:
             self._settings = {"batch": batch, **settings}
         elif samples is None:

@@ -1,7 +1,5 @@
 """The exceptions of Gossamer: one class for each kind of error that a program may treat in its own way."""
 
-from typing import NoReturn
-
 
 class Error(Exception):
     """Anything that Gossamer refuses or fails at.
@@ -41,10 +39,6 @@ _classes = {"usage": UsageError, "bad-data": BadDataError, "diverged": DivergedE
 
 def _error(code: str, sentence: str, remedy: str = "") -> Error:
     return _classes.get(code, Error)(code, sentence, remedy)
-
-
-def _raise(code: str, sentence: str, remedy: str) -> NoReturn:
-    raise _error(code, sentence, remedy)
 
 
 def usage_error(sentence: str, remedy: str = "") -> UsageError:

@@ -7,6 +7,7 @@ import numpy
 
 from . import _gossamer
 from ._command import Command, words_of
+from .algorithm import chosen
 from .errors import usage_error
 from .results import Run, load
 
@@ -97,7 +98,7 @@ def _job_of(source: "_gossamer.Source", settings: dict[str, Any]) -> list[str]:
     for key in ("model", "data", "initial"):
         if key in settings:
             raise usage_error(f"{key}= is given, and the program brings it itself", "leave it out")
-    return words_of({"model": source.model_spec, "data": source.data_spec, **settings})
+    return words_of({"model": source.model_spec, "data": source.data_spec, **chosen(source, settings)})
 
 
 def _checked(gradient: Gradient) -> Gradient:

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <mutex>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/function.h>
@@ -15,52 +14,28 @@
 #include <nanobind/stl/vector.h>
 #include <utility>
 
+#include "held.hpp"
+#include "python_algorithm.hpp"
 #include "source.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace gossamer::python {
 
+using namespace nb::literals;
+
 namespace {
 
-using floats = nb::ndarray<float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using read_only_floats = nb::ndarray<nb::numpy, const float, nb::ndim<1>, nb::c_contig>;
 using read_only_numbers = nb::ndarray<nb::numpy, const std::uint32_t, nb::ndim<1>, nb::c_contig>;
 
-/// A Python object that threads without the interpreter's lock may copy and destroy.
-class held {
-public:
-  explicit held(nb::object o)
-      : object_(new nb::object(std::move(o)), [](nb::object* p) {
-          if (!Py_IsInitialized())
-            return; // the interpreter has gone, and the object with it
-          const nb::gil_scoped_acquire lock;
-          delete p;
-        }) {}
-  const nb::object& operator*() const { return *object_; }
-
-private:
-  std::shared_ptr<nb::object> object_;
-};
-
 /// Python's exception class for a code is chosen in gossamer/errors.py.
-[[noreturn]] void raise(const error& e) {
-  nb::module_::import_("gossamer.errors").attr("_raise")(std::string{to_string(e.code())}, e.sentence(), e.remedy());
-  throw nb::python_error(); // not reached
-}
-
-/// The first exception of the user's functions; the run that it ends reports it as a sentence only.
-struct first_exception {
-  std::mutex mutex;
-  std::exception_ptr what = nullptr;
-
-  void keep(std::exception_ptr e) {
-    const std::lock_guard lock{mutex};
-    if (!what)
-      what = std::move(e);
+void translate(const std::exception_ptr& problem, void*) {
+  try {
+    std::rethrow_exception(problem);
+  } catch (const error& e) {
+    const auto made = nb::module_::import_("gossamer.errors")
+                          .attr("_error")(std::string{to_string(e.code())}, e.sentence(), e.remedy());
+    PyErr_SetObject(made.type().ptr(), made.ptr());
   }
-};
+}
 
 floats array_of(const nb::handle& result, std::size_t size, std::string_view what) {
   floats array;
@@ -99,20 +74,6 @@ compute::evaluation evaluation_of(const nb::object& result) {
   return e;
 }
 
-/// Calls Python. An exception there ends the run as a wrong request does, and is raised in its own form afterwards.
-template <class Call>
-auto in_python(const std::shared_ptr<first_exception>& kept, const Call& call) {
-  const nb::gil_scoped_acquire lock;
-  try {
-    return call();
-  } catch (const nb::cast_error&) {
-    throw error(errc::usage, "a loss or an accuracy is no number", "return floats");
-  } catch (nb::python_error& e) {
-    kept->keep(std::current_exception());
-    throw error(errc::usage, fmt::format("a function of the program raised {}", nb::type_name(e.type()).c_str()));
-  }
-}
-
 /// to <- from - subtrahend, in one pass. @returns whether any element is not 0
 bool difference(std::span<const float> from, std::span<const float> subtrahend, std::span<float> to) {
   std::uint32_t bits = 0;
@@ -143,6 +104,8 @@ public:
                          [&] { return evaluation_of((*f)(read_only_floats(x.data(), {x.size()}, nb::handle()))); });
       };
   }
+
+  void run_with(algorithm_class c) { algorithm_ = std::move(c); }
 
   std::string model_spec() const { return all_->model_spec(); }
   std::string data_spec() const { return all_->data_spec(); }
@@ -186,6 +149,9 @@ public:
     const std::shared_ptr<const source> s = all_;
     const std::vector models{model_entry_of(s)};
     const std::vector data{data_entry_of(s)};
+    std::vector<actors::algorithm_entry> algorithms;
+    if (algorithm_)
+      algorithms.push_back(entry_of(*algorithm_, kept_));
     const held told{std::move(on_folder)};
     int status = 0;
     try {
@@ -194,21 +160,22 @@ public:
         desk& loop;
         ~end_of_jobs() { loop.end(); }
       } ends{*s->loop};
-      status = apps::run_embedded(words, {.own = {.algorithms = {}, .models = models, .data = data},
+      status = apps::run_embedded(words, {.own = {.algorithms = algorithms, .models = models, .data = data},
                                           .on_folder = [&](const std::filesystem::path& folder) {
                                             const nb::gil_scoped_acquire lock;
                                             (*told)(folder.string());
                                           }});
-    } catch (const error& e) {
+    } catch (const error&) {
       if (kept_->what)
         std::rethrow_exception(std::exchange(kept_->what, nullptr));
-      raise(e);
+      throw;
     }
     return status;
   }
 
 private:
   std::shared_ptr<source> all_;
+  std::optional<algorithm_class> algorithm_;
   std::shared_ptr<first_exception> kept_ = std::make_shared<first_exception>();
 };
 
@@ -238,12 +205,8 @@ int run_main(std::vector<std::string> argv) {
 
 /// A command without a model of the program.
 int run_words(const std::vector<std::string>& words) {
-  try {
-    const nb::gil_scoped_release unlock;
-    return apps::run_embedded(words);
-  } catch (const error& e) {
-    raise(e);
-  }
+  const nb::gil_scoped_release unlock;
+  return apps::run_embedded(words);
 }
 
 nb::list algorithms() {
@@ -262,6 +225,7 @@ nb::list algorithms() {
 } // namespace
 
 NB_MODULE(_gossamer, m) {
+  nb::register_exception_translator(&translate);
   m.doc() = "The C++ side of gossamer. Use the functions of the package instead.";
   nb::class_<compute::sampler>(m, "Order")
       .def(
@@ -283,6 +247,13 @@ NB_MODULE(_gossamer, m) {
                     std::vector<float>, std::size_t, std::string>(),
            "names"_a, "shapes"_a, "initial"_a, "samples"_a, "labels"_a, "classes"_a, "data_id"_a)
       .def("compute_with", &python_source::compute_with, "gradient"_a, "evaluate"_a.none())
+      .def(
+          "run_with",
+          [](python_source& s, nb::object type, std::string name, bool along_edges, bool synchronous,
+             std::vector<std::string> state) {
+            s.run_with({held{std::move(type)}, std::move(name), along_edges, synchronous, std::move(state)});
+          },
+          "type"_a, "name"_a, "along_edges"_a, "synchronous"_a, "state"_a)
       .def_prop_ro("model_spec", &python_source::model_spec)
       .def_prop_ro("data_spec", &python_source::data_spec)
       .def("take", &python_source::take)
@@ -294,6 +265,7 @@ NB_MODULE(_gossamer, m) {
       .def("leave", &python_source::leave, "why"_a)
       .def("run", &python_source::run, "words"_a, "on_folder"_a);
   m.def("stop", &apps::stop_embedded, "Asks the run of this process to stop.");
+  bind_worker(m);
   m.def("main", &run_main, "argv"_a, "Is the command gossamer; returns its exit status.");
   m.def("command", &run_words, "words"_a, "Runs a command, e.g. ['list', 'codecs']; returns its exit status.");
   m.def("algorithms", &algorithms, "The built-in algorithms.");

@@ -1,0 +1,114 @@
+import numpy
+import pytest
+
+import gossamer
+
+random = numpy.random.default_rng(0)
+rows = random.normal(size=(240, 12)).astype(numpy.float32)
+targets = rows @ numpy.arange(12, dtype=numpy.float32)
+
+
+def gradient(x, samples, rank, step):
+    difference = rows[samples] @ x - targets[samples]
+    return float(0.5 * numpy.mean(difference**2)), rows[samples].T @ difference / len(samples)
+
+
+# snippet d-psgd begin
+class DPSGD(gossamer.Algorithm):
+    """x_i,t+1 = sum_j W_ij x_j,t - gamma_t u(grad F_i(x_i,t)) (Lian and others, 2017, algorithm 1)."""
+
+    exchange = "neighbours"
+
+    async def run(self, w):
+        while await w.next_step(self.t):
+            computing = w.start_gradient(self.x, self.t)
+            mixed = await w.neighbour_mean(self.x, self.t)
+            self.x = w.update(mixed, await computing, self.t, at=self.x)
+            self.t += 1
+
+
+# snippet d-psgd end
+
+
+class AllReduceSGD(gossamer.Algorithm):
+    exchange = "all"
+
+    async def run(self, w):
+        while await w.next_step(self.t):
+            g = await w.start_gradient(self.x, self.t)
+            self.x = w.update(self.x, await w.mean_of_all(g, self.t), self.t)
+            self.t += 1
+
+
+job = {"samples": 240, "batch": 8, "epochs": 12, "workers": 6, "lr": 0.05, "checkpoint": 10}
+world = {"seconds_per_sample": 1e-4, "network": "wan", "trace": "no"}
+start = numpy.zeros(12)
+
+
+@pytest.mark.parametrize(("own", "built_in"), [(DPSGD, "d-psgd"), (AllReduceSGD, "all-reduce-sgd")])
+def test_it_has_the_bits_of_the_same_algorithm_in_cpp(own, built_in):
+    runs = [gossamer.simulate(gradient, start, **job, **world, algorithm=a) for a in (own, built_in)]
+    assert runs[0].curves["train_loss"] == runs[1].curves["train_loss"]
+    assert runs[0].curves["consensus_distance"] == runs[1].curves["consensus_distance"]
+    assert runs[0].summary["payload_bits"] == runs[1].summary["payload_bits"] > 0
+    assert runs[0].summary["time_s"] == runs[1].summary["time_s"]
+    assert runs[0].settings["algorithm"] == own.__name__.lower()
+
+
+@pytest.mark.parametrize("own", [DPSGD, AllReduceSGD])
+def test_it_survives_drawn_faults(own):
+    for seed in range(8):
+        faults = {"chaos": seed, "horizon": 2, "seed": seed}
+        first = gossamer.simulate(gradient, start, **job, **world, **faults, algorithm=own)
+        again = gossamer.simulate(gradient, start, **job, **world, **faults, algorithm=own)
+        assert first.summary["hash"] == again.summary["hash"]
+        assert first.summary["end"] == "planned" and first.summary["train_loss"] < 20
+
+
+def test_it_trains_in_threads_and_goes_on_from_a_checkpoint():
+    first = gossamer.train(gradient, start, **(job | {"epochs": 6}), algorithm=DPSGD, out="first")
+    second = gossamer.train(gradient, start, **job, algorithm=DPSGD, resume="first", out="second")
+    whole = gossamer.train(gradient, start, **job, algorithm="d-psgd", out="whole")
+    assert first.summary["train_loss"] > second.summary["train_loss"]
+    assert second.summary["steps_per_worker"] == whole.summary["steps_per_worker"]
+    assert second.summary["consensus_distance"] == whole.summary["consensus_distance"]
+
+
+class Raises(DPSGD):
+    async def run(self, w):
+        assert await w.next_step(0)
+        raise KeyError("in the algorithm")
+
+
+class WrongSize(DPSGD):
+    async def run(self, w):
+        await w.next_step(0)
+        await w.neighbour_mean(self.x[:3].copy(), 0)
+
+
+class TwoGradients(DPSGD):
+    async def run(self, w):
+        await w.next_step(0)
+        w.start_gradient(self.x, 0)
+        w.start_gradient(self.x, 0)
+
+
+class NoVector(DPSGD):
+    async def run(self, w):
+        self.x = "model"
+        await w.next_step(0)
+
+
+@pytest.mark.parametrize(
+    ("own", "kind", "sentence"),
+    [
+        (Raises, KeyError, "in the algorithm"),
+        (WrongSize, gossamer.UsageError, "has 3 elements, and the model 12"),
+        (TwoGradients, gossamer.UsageError, "while another one is under way"),
+        (NoVector, gossamer.UsageError, "attribute x is no contiguous vector"),
+        (dict, gossamer.UsageError, "derived from gossamer.Algorithm"),
+    ],
+)
+def test_mistakes_are_sentences(own, kind, sentence):
+    with pytest.raises(kind, match=sentence):
+        gossamer.simulate(gradient, start, **job, **world, algorithm=own)
