@@ -31,6 +31,50 @@ protected:
     return "torchscript:file=" + path("layer.pt");
   }
 
+  /// Saves W norm(drop(x)). @param asks_itself whether the module tells its normalisation that it is in training, which
+  /// has no forward of its own
+  std::string save_dropping_and_normalising(std::int64_t inputs, std::int64_t outputs, bool asks_itself) const {
+    torch::jit::Module norm("norm"), drop("drop"), m("m");
+    for (auto* one : {&norm, &drop, &m})
+      one->register_attribute("training", c10::BoolType::get(), true);
+    norm.register_buffer("running_mean", torch::zeros({inputs}));
+    norm.register_buffer("running_var", torch::ones({inputs}));
+    norm.register_buffer("count", torch::zeros({}));
+    norm.define(
+        "def forward(self, x):\n  self.count.add_(1)\n"
+        "  return torch.batch_norm(x, None, None, self.running_mean, self.running_var, self.training, 0.1, 1e-5, "
+        "False)\n");
+    drop.define("def forward(self, x):\n  return torch.dropout(x, 0.5, self.training)\n");
+    m.register_module("drop", drop);
+    m.register_module("norm", norm);
+    m.register_parameter("weight", torch::full({inputs, outputs}, 0.1).requires_grad_(true), false);
+    m.define(
+        asks_itself
+            ? "def forward(self, x):\n  x = torch.batch_norm(x, None, None, self.norm.running_mean, "
+              "self.norm.running_var, self.training, 0.1, 1e-5, False)\n  return torch.matmul(x, self.weight)\n"
+            : "def forward(self, x):\n  return torch.matmul(self.norm.forward(self.drop.forward(x)), self.weight)\n");
+    m.save(path("norm.pt"));
+    return "torchscript:file=" + path("norm.pt");
+  }
+
+  /// Expects the statistics of the samples as they are, of which nothing dropped out.
+  static void expect_statistics_of_samples(const std::vector<compute::named_tensor>& found,
+                                           const compute::dataset& data) {
+    const auto samples =
+        torch::from_blob(const_cast<float*>(data.dense.data()),
+                         {static_cast<std::int64_t>(data.samples), static_cast<std::int64_t>(data.features)});
+    const auto of = [&](std::string_view name) {
+      const auto one = std::ranges::find(found, name, &compute::named_tensor::name);
+      return std::vector<float>(one->values.begin(), one->values.end());
+    };
+    for (std::int64_t k = 0; k < samples.size(1); ++k) {
+      const auto column = samples.select(1, k);
+      EXPECT_NEAR(of("norm.running_mean").at(static_cast<std::size_t>(k)), column.mean().item<float>(), 1e-5);
+      EXPECT_NEAR(of("norm.running_var").at(static_cast<std::size_t>(k)), column.var().item<float>(), 1e-4);
+    }
+    EXPECT_EQ(of("norm.count"), std::vector<float>{0}) << "follows no statistics, and stays as in the file";
+  }
+
   static std::string refusal(const std::string& text, const compute::dataset& data) {
     try {
       compute::make_model(text, data);
@@ -97,6 +141,48 @@ TEST_F(torchscript, learns_real_targets) {
   for (std::size_t k = 0; k < 5; ++k)
     EXPECT_NEAR(a[k], b[k], 1e-5);
   EXPECT_FALSE(theirs->evaluate(x, {data, indices}).accuracy.has_value());
+}
+
+TEST_F(torchscript, takes_statistics_where_nothing_drops_out) {
+  const auto data = support::small_data(9, 4, 3);
+  const auto indices = support::all_indices(data);
+  const auto m = compute::make_model(save_dropping_and_normalising(4, 3, false), data);
+  const std::vector<float> x = support::wave(12, 0.4);
+  std::vector<float> gradient(12);
+  m->loss_and_gradient(x, {data, indices}, gradient);
+  const auto first = m->buffers_at(x);
+  expect_statistics_of_samples(first, data);
+  const auto loss = m->evaluate(x, {data, indices}).loss;
+  m->loss_and_gradient(x, {data, indices}, gradient); // draws from the generator of dropout
+  EXPECT_EQ(m->evaluate(x, {data, indices}).loss, loss);
+  EXPECT_EQ(m->clone()->evaluate(x, {data, indices}).loss, loss);
+  EXPECT_EQ(m->buffers_at(x), first);
+}
+
+TEST_F(torchscript, takes_statistics_of_a_module_that_asks_itself_whether_it_is_in_training) {
+  const auto data = support::small_data(9, 4, 3);
+  const auto m = compute::make_model(save_dropping_and_normalising(4, 3, true), data);
+  expect_statistics_of_samples(m->buffers_at(support::wave(12, 0.4)), data);
+}
+
+// Whoever imports the parameters and the statistics into PyTorch sees the loss of the run.
+TEST_F(torchscript, has_the_loss_that_pytorch_has_with_the_same_statistics) {
+  const auto data = support::small_data(9, 4, 3);
+  const auto indices = support::all_indices(data);
+  const auto m = compute::make_model(save_dropping_and_normalising(4, 3, false), data);
+  auto x = support::wave(12, 0.4);
+  auto imported = torch::jit::load(path("norm.pt"));
+  const torch::NoGradGuard constant;
+  imported.attr("weight").toTensor().copy_(torch::from_blob(x.data(), {4, 3}));
+  for (auto& b : m->buffers_at(x))
+    for (const auto& to : imported.named_buffers())
+      if (to.name == b.name)
+        to.value.copy_(torch::from_blob(b.values.data(), to.value.sizes()));
+  imported.eval();
+  const auto samples = torch::from_blob(const_cast<float*>(data.dense.data()), {9, 4});
+  const auto labels = torch::from_blob(const_cast<float*>(data.targets.data()), {9}).to(torch::kLong);
+  const auto theirs = torch::cross_entropy_loss(imported.forward({samples}).toTensor(), labels);
+  EXPECT_NEAR(m->evaluate(x, {data, indices}).loss, theirs.item<double>(), 1e-6);
 }
 
 TEST_F(torchscript, refuses_what_does_not_fit_the_data) {

@@ -71,7 +71,6 @@ public:
   void show(std::span<const float> x, const minibatch& samples) override {
     translated(what_, [&] {
       flat_.set(x);
-      module_->train(true);
       statistics_.show([&] { outputs_for(samples); });
       statistics_.settle();
     });

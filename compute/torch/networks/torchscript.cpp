@@ -15,6 +15,11 @@ public:
   named_tensors buffers() const override { return listed(module_.named_buffers()); }
   ::torch::Tensor forward(const ::torch::Tensor& inputs) override { return module_.forward({inputs}).toTensor(); }
   void train(bool on) override { module_.train(on); }
+  void train_only(const std::set<std::string>& parts) override {
+    for (auto one : module_.named_modules())
+      if (one.value.hasattr("training"))
+        one.value.setattr("training", parts.contains(one.name));
+  }
   std::unique_ptr<module> clone() const override { return std::make_unique<script_module>(as_read_); }
 
 private:

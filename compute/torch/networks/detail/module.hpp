@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <stdexcept>
 
 namespace gossamer::compute::libtorch {
@@ -22,6 +23,8 @@ public:
   virtual named_tensors buffers() const = 0;
   virtual ::torch::Tensor forward(const ::torch::Tensor& inputs) = 0;
   virtual void train(bool on) = 0;
+  /// Puts these submodules, by their names, in training and all others in evaluation; the module itself is "".
+  virtual void train_only(const std::set<std::string>& parts) = 0;
   virtual std::unique_ptr<module> clone() const = 0;
 };
 

@@ -14,6 +14,12 @@ public:
   named_tensors buffers() const override { return listed(holder_->named_buffers()); }
   ::torch::Tensor forward(const ::torch::Tensor& inputs) override { return holder_->forward(inputs); }
   void train(bool on) override { holder_->train(on); }
+  void train_only(const std::set<std::string>& parts) override {
+    holder_->train(false);
+    for (const auto& one : holder_->named_modules("", true))
+      if (parts.contains(one.key()))
+        one.value()->train(true); // with its own submodules, of which layers have none
+  }
   std::unique_ptr<module> clone() const override { return std::make_unique<nn_module>(wanted_); }
 
 private:
