@@ -42,6 +42,11 @@ public:
       refuse(
           fmt::format("has '{}' of {} dimensions and {} numbers: one dimension must count samples, and more features",
                       x_name, x->shape.size(), x->values.size()));
+    if (y->shape.size() > 1 && y->shape[0] == x->shape[0] && y->values.size() != x->shape[0])
+      throw error(errc::bad_data,
+                  fmt::format("'{}' has {} targets for each sample in '{}', and a sample has one", path_,
+                              y->values.size() / y->shape[0], y_name),
+                  "save one column of it, a class or a real number, or y.argmax(1) if each row has a single 1");
     if (y->values.size() != x->shape[0])
       refuse(
           fmt::format("has {} samples in '{}' and {} targets in '{}'", x->shape[0], x_name, y->values.size(), y_name));

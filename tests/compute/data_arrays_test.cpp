@@ -89,6 +89,8 @@ TEST_F(npz_data, say_when_there_is_no_folder_to_map_them_from) {
 TEST_F(npz_data, says_what_does_not_fit) {
   EXPECT_THAT(error_with({x_}), AllOf(HasSubstr("a.npz' has no array 'y'"), HasSubstr("numpy.savez(FILE, X=")));
   EXPECT_THAT(error_with({x_, {"y", {3}, {0, 1, 2}}}), HasSubstr("has 4 samples in 'X' and 3 targets in 'y'"));
+  EXPECT_THAT(error_with({x_, {"y", {4, 2}, numbers(8)}}),
+              HasSubstr("has 2 targets for each sample in 'y', and a sample has one; save one column of it"));
   EXPECT_THAT(error_with({{"X", {4}, numbers(4)}, y_}), HasSubstr("has 'X' of 1 dimensions"));
   EXPECT_THAT(error_with({x_, {"y", {4}, {0, NAN, 1, 0}}}), HasSubstr("has nan as element 1 of 'y'"));
   EXPECT_THAT(error_with({x_, {"y", {4}, {0, 0, 0, 0}}}), HasSubstr("has a single class"));
