@@ -2,6 +2,7 @@
 """Writes a module of PyTorch as gossamer reads it, and reads back what gossamer has trained.
 
     scripts/export_model.py export FILE.py:NAME model.pt      NAME() makes the module: a class, or a function
+                                                              --plain-attention: for a LibTorch before 2.0
     scripts/export_model.py import FILE.py:NAME model.npz trained.pt
                                                               a state_dict, for module.load_state_dict
 
@@ -9,8 +10,11 @@ docs/your-own-model.md walks through it. Needs PyTorch and NumPy.
 """
 import argparse
 import importlib.util
+import math
 import pathlib
 import sys
+import warnings
+from typing import Optional
 
 import numpy
 import torch
@@ -30,8 +34,34 @@ def module_of(text):
     return getattr(loaded, name)()
 
 
+def plain_attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor,
+                    attn_mask: Optional[torch.Tensor] = None, dropout_p: float = 0.0, is_causal: bool = False,
+                    scale: Optional[float] = None, enable_gqa: bool = False) -> torch.Tensor:
+    """torch.nn.functional.scaled_dot_product_attention, by functions that PyTorch 1.13 has."""
+    if enable_gqa:
+        key = key.repeat_interleave(query.size(-3) // key.size(-3), -3)
+        value = value.repeat_interleave(query.size(-3) // value.size(-3), -3)
+    factor = 1 / math.sqrt(query.size(-1))
+    if scale is not None:
+        factor = scale
+    scores = torch.matmul(query, key.transpose(-2, -1)) * factor
+    if is_causal:
+        future = torch.ones([query.size(-2), key.size(-2)], dtype=torch.bool, device=query.device).triu(1)
+        scores = scores.masked_fill(future, float("-inf"))
+    if attn_mask is not None:
+        if attn_mask.dtype == torch.bool:
+            scores = scores.masked_fill(attn_mask.logical_not(), float("-inf"))
+        else:
+            scores = scores + attn_mask
+    return torch.matmul(torch.dropout(torch.softmax(scores, -1), dropout_p, dropout_p > 0.0), value)
+
+
 def export(arguments):
+    if arguments.plain_attention:
+        torch.nn.functional.scaled_dot_product_attention = plain_attention
     module = module_of(arguments.module).float()
+    # PyTorch deprecates it for torch.export, whose packages LibTorch cannot train.
+    warnings.filterwarnings("ignore", message=".*torch.jit.script.* is deprecated")
     torch.jit.script(module).save(arguments.out)
     parameters = sum(p.numel() for p in module.parameters())
     print(f"{arguments.out} holds {parameters} parameters; train it with --model torchscript:file={arguments.out}")
@@ -60,6 +90,7 @@ def main():
     one = commands.add_parser("export")
     one.add_argument("module")
     one.add_argument("out")
+    one.add_argument("--plain-attention", action="store_true")
     one.set_defaults(run=export)
     one = commands.add_parser("import")
     one.add_argument("module")

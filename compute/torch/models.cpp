@@ -9,6 +9,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace gossamer::compute::detail {
 
 namespace {
@@ -127,9 +130,20 @@ std::unique_ptr<model> make_transformer(const arguments& given, const dataset& t
   return open(request("transformer", given, train, {"layers", "width", "heads", "context"}), given, train);
 }
 
+libtorch::value_range range_of(std::span<const float> features) {
+  libtorch::value_range result{features.front(), features.front()};
+  for (const float v : features) {
+    result.least = std::min(result.least, v);
+    result.most = std::max(result.most, v);
+    result.whole = result.whole && v == std::floor(v);
+  }
+  return result;
+}
+
 std::unique_ptr<model> make_torchscript(const arguments& given, const dataset& train) {
   auto wanted = request("torchscript", given, train, {});
   wanted.file = given.text("file");
+  wanted.range = [&train] { return range_of(train.dense); };
   return open(wanted, given, train);
 }
 

@@ -1,25 +1,15 @@
 // Modules that users bring, in files that TorchScript writes.
-#include "gossamer/compute/model.hpp"
-
-#include <gmock/gmock.h>
-
-#include <fstream>
-#include <torch/script.h>
-
-#include "support/scratch_folder.hpp"
+#include "module_files.hpp"
 #include "support/small_data.hpp"
 #include "support/torch_cases.hpp"
 
 namespace gossamer::test {
 namespace {
 
-using testing::AllOf;
 using testing::HasSubstr;
 
-class torchscript : public testing::Test {
+class torchscript : public module_files {
 protected:
-  std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
-
   /// Saves a layer W x + b, where x is flattened.
   std::string save_layer(std::int64_t inputs, std::int64_t outputs, torch::ScalarType type = torch::kFloat) const {
     torch::jit::Module m("layer");
@@ -74,19 +64,6 @@ protected:
     }
     EXPECT_EQ(of("norm.count"), std::vector<float>{0}) << "follows no statistics, and stays as in the file";
   }
-
-  static std::string refusal(const std::string& text, const compute::dataset& data) {
-    try {
-      compute::make_model(text, data);
-    } catch (const error& e) {
-      EXPECT_THAT(e.code(), testing::AnyOf(errc::bad_data, errc::io)) << "so that a node asks others for the file";
-      return e.what();
-    }
-    ADD_FAILURE() << "it is taken";
-    return {};
-  }
-
-  scratch_folder folder_;
 };
 
 TEST_F(torchscript, begins_at_the_parameters_in_the_file) {
@@ -191,14 +168,6 @@ TEST_F(torchscript, refuses_what_does_not_fit_the_data) {
       refusal(save_layer(4, 5), data),
       HasSubstr("layer.pt': its outputs for 2 samples are of shape [2, 5], and the targets of the data need [2, 3]"));
   EXPECT_THAT(refusal(save_layer(7, 3), data), HasSubstr("layer.pt' cannot take samples of shape [4]"));
-}
-
-TEST_F(torchscript, refuses_files_that_are_none) {
-  const auto data = support::small_data(9, 4, 3);
-  EXPECT_THAT(refusal("torchscript:file=" + path("missing.pt"), data), HasSubstr("there is no file '"));
-  std::ofstream{path("text.pt")} << "these are no modules";
-  EXPECT_THAT(refusal("torchscript:file=" + path("text.pt"), data),
-              AllOf(HasSubstr("text.pt' is no file of TorchScript"), HasSubstr("torch.jit.script")));
 }
 
 TEST_F(torchscript, refuses_modules_that_cannot_be_trained) {

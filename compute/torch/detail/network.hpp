@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -29,6 +30,12 @@ struct tensor {
   }
 };
 
+/// All features of some samples.
+struct value_range {
+  float least = 0, most = 0;
+  bool whole = true; ///< no feature has a fraction
+};
+
 /// A request to the library.
 struct network_request {
   std::string kind; ///< "resnet", ...
@@ -38,6 +45,8 @@ struct network_request {
   std::size_t classes = 0;                   ///< 0: real targets, one for each sample
   bool is_text = false; ///< samples are so many bytes, each followed by the next, the last by the target
   int threads = 1;      ///< for one operation, in the whole process
+  /// Reads the training data; called while the network is made, and only if its module takes whole numbers.
+  std::function<value_range()> range = {};
 };
 
 /// Samples one after the other, with their targets: class numbers, or real numbers.
@@ -77,6 +86,6 @@ public:
 /// The function that the library exports, under the name below.
 using make_network = void (*)(const network_request&, std::unique_ptr<network>& made);
 /// Changes with every change of this header, so that an old library is not mistaken for a new one.
-constexpr auto make_network_name = "gossamer_torch_make_network_1";
+constexpr auto make_network_name = "gossamer_torch_make_network_2";
 
 } // namespace gossamer::compute::libtorch

@@ -1,8 +1,11 @@
 #include "gossamer/compute/torch/networks/detail/module.hpp"
 #include "gossamer/compute/torch/networks/detail/running_statistics.hpp"
+#include "gossamer/compute/torch/networks/detail/words.hpp"
 
 #include <ATen/Context.h>
+#include <algorithm>
 #include <cmath>
+#include <iomanip>
 #include <new>
 #include <sstream>
 
@@ -12,14 +15,7 @@ namespace {
 
 using ::torch::Tensor;
 
-/// Returns the part of a message that users understand: the line with the problem, without the places in the sources of
-/// LibTorch or of the module.
-std::string gist(std::string text) {
-  constexpr std::string_view before = "RuntimeError: "; // TorchScript's
-  if (const auto at = text.rfind(before); at != std::string::npos)
-    text.erase(0, at + before.size());
-  return text.substr(0, text.find('\n'));
-}
+constexpr float most_exact = 1 << 24; ///< whole numbers up to it are 32-bit floats
 
 /// Translates exceptions of LibTorch into those of `network`.
 template <class Work>
@@ -27,7 +23,7 @@ auto translated(const std::string& what, Work work) {
   try {
     return work();
   } catch (const c10::Error& e) {
-    const std::string text = e.what_without_backtrace();
+    const auto text = text_of(e);
     if (text.find("not enough memory") != std::string::npos || text.find("alloc") != std::string::npos)
       throw std::bad_alloc();
     throw refusal(what + ": " + gist(text));
@@ -38,7 +34,7 @@ auto translated(const std::string& what, Work work) {
   }
 }
 
-std::string text_of(c10::IntArrayRef shape) {
+std::string shape_text(c10::IntArrayRef shape) {
   std::ostringstream out;
   out << shape;
   return out.str();
@@ -49,8 +45,9 @@ std::vector<std::size_t> sides(const Tensor& t) { return {t.sizes().begin(), t.s
 class module_network final : public network {
 public:
   module_network(std::unique_ptr<module> m, network_request wanted, std::string what, std::vector<tensor> parameters)
-      : wanted_(std::move(wanted)), what_(std::move(what)), parameters_(std::move(parameters)), module_(std::move(m)),
-        flat_(module_->parameters()), statistics_(*module_) {}
+      : wanted_(std::move(wanted)), what_(std::move(what)), takes_whole_numbers_(wanted_.is_text),
+        parameters_(std::move(parameters)), module_(std::move(m)), flat_(module_->parameters()), statistics_(*module_) {
+  }
 
   const std::vector<tensor>& parameters() const override { return parameters_; }
 
@@ -91,6 +88,7 @@ public:
       const ::torch::NoGradGuard constant;
       flat_.set(x);
       module_->train(false);
+      require_whole_numbers(samples);
       const auto outputs = outputs_for(samples);
       const auto count = static_cast<double>(samples.targets.size());
       const double loss = loss_of(outputs, samples, at::Reduction::Mean).item<double>() * count;
@@ -102,21 +100,27 @@ public:
   }
 
   std::unique_ptr<network> clone() const override {
-    return std::make_unique<module_network>(module_->clone(), wanted_, what_, parameters_);
+    auto result = std::make_unique<module_network>(module_->clone(), wanted_, what_, parameters_);
+    result->takes_whole_numbers_ = takes_whole_numbers_;
+    return result;
   }
 
-  /// Computes two samples, so that a misfit is found before training.
+  /// Computes two samples, so that a misfit is found before training, and finds out whether it takes whole numbers.
   void try_out() {
-    const std::vector<float> targets(2);
-    std::size_t features = targets.size();
-    for (const auto side : wanted_.input_shape)
-      features *= side;
-    const std::vector<float> inputs(features);
-    const auto outputs = translated(what_ + " cannot take samples of shape " + sample_shape(), [&] {
-      const ::torch::NoGradGuard constant;
-      module_->train(false);
-      return outputs_for({inputs, targets});
+    const ::torch::NoGradGuard constant;
+    module_->train(false);
+    auto outputs = translated(what_ + " cannot take samples of shape " + sample_shape(), [&] {
+      try {
+        return outputs_for_two(0, 0);
+      } catch (const std::exception&) {
+        if (std::exchange(takes_whole_numbers_, true) || !computes_two(0, 0))
+          throw; // the first error, about the numbers that the data has
+        return Tensor{};
+      }
     });
+    if (takes_whole_numbers_ && wanted_.range)
+      outputs = try_out_whole_numbers();
+    wanted_.range = nullptr; // what it reads need not outlive this
     const auto n = static_cast<std::int64_t>(wanted_.classes);
     std::vector<std::int64_t> fitting{2};
     if (wanted_.is_text)
@@ -124,13 +128,58 @@ public:
     fitting.push_back(n == 0 ? 1 : n);
     const bool is_flat = n == 0 && outputs.dim() == 1 && outputs.size(0) == 2;
     if (outputs.sizes() != fitting && !is_flat)
-      throw refusal(what_ + ": its outputs for 2 samples are of shape " + text_of(outputs.sizes())
-                    + ", and the targets of the data need " + text_of(fitting));
+      throw refusal(what_ + ": its outputs for 2 samples are of shape " + shape_text(outputs.sizes())
+                    + ", and the targets of the data need " + shape_text(fitting));
   }
 
 private:
+  Tensor try_out_whole_numbers() {
+    const auto [least, most, whole] = wanted_.range();
+    std::ostringstream values;
+    values << std::setprecision(9) << least << " to " << most;
+    if (!whole)
+      throw refusal(what_ + " takes whole numbers, such as ids of tokens, and not all features of the data, from "
+                    + values.str()
+                    + ", are whole; save whole ones (csv: scale=none), or let the module convert what it takes");
+    if (least < -most_exact || most > most_exact)
+      throw refusal(what_ + " takes whole numbers, and the features of the data, from " + values.str()
+                    + ", are too large to be told apart as 32-bit floats; number them anew, from 0");
+    try {
+      return outputs_for_two(least, most);
+    } catch (const std::exception& e) {
+      throw refusal(what_ + " cannot take the whole numbers of the data, from " + values.str() + ": " + gist(text_of(e))
+                    + "; an embedding needs one row more than the largest, and none is negative");
+    }
+  }
+
+  /// Of the training data this is known, of the test data it is not.
+  void require_whole_numbers(const minibatch& samples) const {
+    if (takes_whole_numbers_ && std::ranges::any_of(samples.inputs, [](float v) { return v != std::floor(v); }))
+      throw refusal(what_ + " takes whole numbers, and a sample of the test data holds others");
+  }
+
+  bool computes_two(float first, float second) {
+    try {
+      outputs_for_two(first, second);
+      return true;
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
+
+  /// @return the outputs for two samples of one number each, in all their features
+  Tensor outputs_for_two(float first, float second) {
+    const std::vector<float> targets(2);
+    std::size_t features = 1;
+    for (const auto side : wanted_.input_shape)
+      features *= side;
+    std::vector<float> inputs(features, first);
+    inputs.resize(2 * features, second);
+    return outputs_for({inputs, targets});
+  }
+
   std::string sample_shape() const {
-    return text_of(std::vector<std::int64_t>(wanted_.input_shape.begin(), wanted_.input_shape.end()));
+    return shape_text(std::vector<std::int64_t>(wanted_.input_shape.begin(), wanted_.input_shape.end()));
   }
 
   static Tensor view_of(std::span<const float> values, std::vector<std::int64_t> shape) {
@@ -141,7 +190,7 @@ private:
     std::vector<std::int64_t> shape{static_cast<std::int64_t>(samples.targets.size())};
     shape.insert(shape.end(), wanted_.input_shape.begin(), wanted_.input_shape.end());
     const auto inputs = view_of(samples.inputs, shape);
-    return module_->forward(wanted_.is_text ? inputs.to(::torch::kLong) : inputs);
+    return module_->forward(takes_whole_numbers_ ? inputs.to(::torch::kLong) : inputs);
   }
 
   /// Returns a class number for each row of the outputs; for text, the byte that follows each byte.
@@ -164,6 +213,7 @@ private:
 
   network_request wanted_;
   std::string what_;
+  bool takes_whole_numbers_; ///< int64, such as ids of tokens
   std::vector<tensor> parameters_;
   std::unique_ptr<module> module_;
   flat_parameters flat_;
@@ -205,7 +255,7 @@ void configure(int threads) {
 
 /// The function that `make_network_name` names.
 extern "C" __attribute__((visibility("default"))) void
-gossamer_torch_make_network_1(const gossamer::compute::libtorch::network_request& wanted,
+gossamer_torch_make_network_2(const gossamer::compute::libtorch::network_request& wanted,
                               std::unique_ptr<gossamer::compute::libtorch::network>& made) {
   using namespace gossamer::compute::libtorch;
   configure(wanted.threads);

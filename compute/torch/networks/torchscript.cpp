@@ -1,4 +1,5 @@
 #include "gossamer/compute/torch/networks/detail/module.hpp"
+#include "gossamer/compute/torch/networks/detail/words.hpp"
 
 #include <algorithm>
 #include <torch/script.h>
@@ -49,21 +50,61 @@ private:
   ::torch::jit::Module module_;
 };
 
+/// What to do with a module that another PyTorch has exported.
+std::string advice_for(const std::string& text) {
+  const auto build = "build gossamer with the LibTorch of the PyTorch that exported it (-D GOSSAMER_TORCH_DIR=...; "
+                     "docs/your-own-model.md)";
+  if (text.find("scaled_dot_product_attention") != std::string::npos)
+    return std::string{"export it by scripts/export_model.py with --plain-attention, or "} + build;
+  return std::string{build} + ", or export it with a PyTorch of this version or earlier";
+}
+
 ::torch::jit::Module load(const std::string& path) {
   try {
     return ::torch::jit::load(path, ::torch::kCPU);
-  } catch (const std::exception&) { // LibTorch's words are about archives
-    throw refusal("'" + path
-                  + "' is no file of TorchScript that this version of LibTorch reads; "
-                    "torch.jit.script(model).save(...) writes one, scripts/export_model.py does");
+  } catch (const std::exception& e) {
+    const auto text = text_of(e);
+    const auto sentence = "'" + path + "' cannot be read by " + libtorch_version() + ": " + first_lines(text);
+    if (text.starts_with("PytorchStreamReader"))
+      throw refusal(sentence + "; scripts/export_model.py writes a file of TorchScript");
+    throw refusal(sentence + "; " + advice_for(text));
   }
+}
+
+/// Refuses a module that takes or gives something else than one tensor, before it is computed.
+void require_one_tensor(const ::torch::jit::Module& m, const std::string& what) {
+  const auto forward = m.find_method("forward");
+  if (!forward)
+    throw refusal(what + " has no method forward");
+  const auto& schema = forward->function().getSchema();
+  const auto is_tensor = [](const c10::TypePtr& type) {
+    return c10::TensorType::get()->isSubtypeOf(*type) || type->isSubtypeOf(*c10::TensorType::get());
+  };
+  std::string inputs;
+  std::size_t needed = 0;
+  bool fits = true;
+  for (std::size_t i = 1; i < schema.arguments().size(); ++i) { // without self
+    const auto& one = schema.arguments()[i];
+    inputs += (i == 1 ? "" : ", ") + one.name() + ": " + one.type()->annotation_str();
+    needed += one.default_value() ? 0 : 1;
+    fits = fits && (i > 1 || is_tensor(one.type()));
+  }
+  if (needed > 1 || schema.arguments().size() < 2 || !fits)
+    throw refusal(what + ": its forward takes (" + inputs + "), and a sample of the data is one tensor; "
+                  + "put it into a module whose forward takes one tensor and makes these of it");
+  const auto& output = schema.returns().at(0).type();
+  if (!is_tensor(output))
+    throw refusal(what + ": its forward returns " + output->annotation_str()
+                  + ", and the loss is of one tensor; put it into a module that returns this tensor");
 }
 
 } // namespace
 
 std::unique_ptr<network> make_torchscript(const network_request& wanted) {
   const auto what = "'" + wanted.file + "'";
-  auto made = std::make_unique<script_module>(load(wanted.file));
+  const auto read = load(wanted.file);
+  require_one_tensor(read, what);
+  auto made = std::make_unique<script_module>(read);
   const auto parameters = made->parameters();
   if (parameters.empty())
     throw refusal(what + " has no parameters, so that there is nothing to train");
