@@ -46,7 +46,7 @@ def pictures(folder):
     for suffix, samples in ("", 1000), ("_test", 200):
         y = numbers.integers(0, 10, samples)
         x = numbers.normal(0, 1, (samples, 28, 28)).astype("float32")
-        x[numpy.arange(samples), :, 2 * y] += 0.5
+        x[numpy.arange(samples), :, 2 * y] += 0.7
         arrays |= {"X" + suffix: x, "y" + suffix: y}
     numpy.savez(folder / "pictures.npz", **arrays)
     return arrays

@@ -8,6 +8,7 @@
 #include <iomanip>
 #include <new>
 #include <sstream>
+#include <torch/version.h>
 
 namespace gossamer::compute::libtorch {
 
@@ -248,6 +249,9 @@ namespace {
 /// Settings of all threads of the process; the modules of one process agree on them.
 void configure(int threads) {
   at::globalContext().setDeterministicAlgorithms(true, false);
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 2)
+  at::globalContext().setDeterministicFillUninitializedMemory(false); // with NaN, to find modules that read it
+#endif
   at::set_num_threads(threads);
 }
 
