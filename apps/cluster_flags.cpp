@@ -103,7 +103,8 @@ void add_launch_flags(CLI::App& command, launch_options& l) {
   add_node_place(command, l.node);
   add_fetching(command, l.node);
   add_connection_flags(command, l.node);
-  command.footer("What the nodes are to train follows behind --, e.g. -- train --algorithm d-psgd");
+  command.footer("What the nodes are to train follows behind --, e.g. -- train --algorithm d-psgd; or a program that "
+                 "brings model and settings itself, e.g. -- python train.py");
 }
 
 void add_measure_flags(CLI::App& command, measure_options& m) {

@@ -31,7 +31,9 @@ struct earlier_work {
 
 /// A run that has been checked and loaded: the immutable data that all workers share.
 struct experiment {
-  tables known;
+  /// The tables with which it was prepared. (The defaults of `tables` are above this library, and so are not used
+  /// here.)
+  tables known{.algorithms = {"algorithm", {}}, .models = {"model", {}}, .data = {"data", {}}};
   run_settings settings; ///< with all defaults filled in
   const algorithm_entry* algorithm = nullptr;
   std::optional<arguments> algorithm_arguments;

@@ -8,6 +8,7 @@ namespace {
 
 using testing::AllOf;
 using testing::AnyOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -259,6 +260,27 @@ TEST_F(several_processes, say_which_commands_start_them) {
   EXPECT_THAT(ended.out, HasSubstr("ssh -o BatchMode=yes -p 2222 me@b 'cd /tmp/work && exec env A=1 "));
   EXPECT_THAT(ended.out, HasSubstr("--join 10.0.0.1:PORT --number 2 "));
   EXPECT_FALSE(exists("runs"));
+}
+
+TEST_F(several_processes, may_be_programs_that_find_the_words_of_their_node) {
+  write("hosts.toml", "[[host]]\nhost = 'a'\naddress = '10.0.0.1'\nenvironment = ['A=1']\nbinary = 'not this'\n\n"
+                      "[[host]]\nhost = 'localhost'\n");
+  const auto ended = run({"launch", "--hosts", "hosts.toml", "--insecure", "--dry-run", "--", "python", "my train.py"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  const auto end = ended.out.find('\n');
+  const auto leader = ended.out.substr(0, end), other = ended.out.substr(end + 1);
+  EXPECT_THAT(leader, HasSubstr("exec env A=1 env PYTHONUNBUFFERED=1 "));
+  EXPECT_THAT(leader, HasSubstr("GOSSAMER_NODE=node --listen 10.0.0.1:0 --nodes 2 --announce"));
+  EXPECT_THAT(leader, HasSubstr("-- train --workers 2"));
+  EXPECT_THAT(leader, HasSubstr("my train.py"));
+  EXPECT_THAT(other, StartsWith("env PYTHONUNBUFFERED=1 'GOSSAMER_NODE=node --join 10.0.0.1:PORT --number 1 "));
+  EXPECT_THAT(other, EndsWith("python 'my train.py'\n"));
+}
+
+TEST_F(several_processes, say_when_the_program_is_not_there) {
+  const auto ended = run({"launch", "--hosts", "localhost:2", "--", "no-such-program"});
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_THAT(ended.err, HasSubstr("no-such-program: No such file or directory"));
 }
 
 TEST_F(several_processes, are_started_through_something_else_than_ssh) {
