@@ -32,7 +32,7 @@ struct parameter {
   std::string key;
   type kind = type::real;
   std::string fallback;                                  ///< the default, as a user would write it
-  std::string meaning;                                   ///< one line, with the unit
+  std::string meaning = {};                              ///< one line, with the unit
   double min = -std::numeric_limits<double>::infinity(); ///< for numbers, inclusive
   double max = std::numeric_limits<double>::infinity();
   std::vector<std::string> choices = {};

@@ -60,7 +60,7 @@ struct frame {
   std::uint32_t incarnation = 0; ///< of the sender
   std::uint64_t sequence = 0;    ///< number on its channel, from 1; 0: not numbered
   tag label{frame_kind::model};
-  packet body;
+  packet body = {};
   std::shared_ptr<const void> on_the_way = {}; ///< a share of the bytes under way, see under_way.hpp; null: not counted
 
   /// Bytes on a wire: the frame's header, 7 to 41 of them, and the packet (docs/wire-format.md).

@@ -28,13 +28,13 @@ struct part_account {
 
 /// The list of parts that makes a checkpoint of them. Written last: if a manifest exists, all its parts are safe.
 struct manifest {
-  std::uint64_t checkpoint = 0;           ///< the next step, or a number if asynchronous
-  std::uint64_t workers = 0, masters = 0; ///< of the run
-  double steps = 0;                       ///< of each worker so far; on average if asynchronous
-  double time_s = 0;                      ///< since the run began
-  std::uint64_t former_gradients = 0;     ///< of incarnations that were over
-  traffic former_sent = {};               ///< by incarnations that were over
-  std::map<rank, part_account> parts;     ///< of the workers and masters that were there
+  std::uint64_t checkpoint = 0;            ///< the next step, or a number if asynchronous
+  std::uint64_t workers = 0, masters = 0;  ///< of the run
+  double steps = 0;                        ///< of each worker so far; on average if asynchronous
+  double time_s = 0;                       ///< since the run began
+  std::uint64_t former_gradients = 0;      ///< of incarnations that were over
+  traffic former_sent = {};                ///< by incarnations that were over
+  std::map<rank, part_account> parts = {}; ///< of the workers and masters that were there
 
   static constexpr double most_steps = 1e15;
   /// False for a number of steps that no run reaches: a manifest from elsewhere may have any.

@@ -15,7 +15,7 @@ namespace gossamer::actors {
 /// The world that a simulated run lives in. Times are virtual seconds.
 struct simulation_settings {
   std::string network = "tang-best"; ///< a spec of `networks()`
-  std::string links;                 ///< overrides of single links (`parse_link_overrides`)
+  std::string links = {};            ///< overrides of single links (`parse_link_overrides`)
   double sample_time_s = 2e-5;       ///< a worker's time for one sample of its minibatch
   std::string jitter = "none";       ///< a spec of `compute_jitters()`
   work_costs cost = default_costs(); ///< costs of all that workers do beside gradients

@@ -17,7 +17,7 @@ struct line_panel {
   std::string title, x_label, y_label;
   bool log_x = false, log_y = false;
   bool markers = false; ///< at the points
-  std::vector<line> lines;
+  std::vector<line> lines = {};
 };
 
 /// Bars of several parts on top of each other.

@@ -15,7 +15,7 @@ struct evaluation_record {
   double time_s = 0;      ///< seconds since the workers started, in the time of the world they run in
   double train_loss = 0;  ///< on at most 10,000 training samples, always the same
   double test_loss = 0;
-  std::optional<double> test_accuracy;
+  std::optional<double> test_accuracy = {};
   double consensus_distance = 0;  ///< sqrt((1/n) sum_i ||x_i - mean x||^2)
   std::uint64_t payload_bits = 0; ///< sent by all workers so far, as papers count
   std::uint64_t wire_bits = 0;    ///< as `payload_bits`, with headers and padding

@@ -41,7 +41,7 @@ struct step_report {
   std::uint32_t incarnation = 0;
   std::uint64_t step = 0; ///< gradients of this worker so far
   double loss = 0;
-  traffic sent;                   ///< of this worker, since the start
+  traffic sent = {};              ///< of this worker, since the start
   std::uint64_t stale_frames = 0; ///< dropped since the last report, because no coroutine received them in time
 };
 

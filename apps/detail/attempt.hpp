@@ -10,7 +10,7 @@ namespace gossamer::apps {
 struct attempt {
   bool failed = false;
   bool too_long = false;
-  std::string message; ///< why it failed
+  std::string message = {}; ///< why it failed
   std::uint64_t hash = 0;
   double train_loss = 0; ///< at the end
 };

@@ -23,9 +23,9 @@ estimate estimated(std::span<const double> values);
 struct cell {
   std::string method, setting;
   std::optional<double> rate = {};
-  bool at_edge = false;                              ///< true if the rate is the least or the greatest that was tried
-  std::map<std::string, std::vector<double>> values; ///< by measure and seed
-  std::vector<actors::evaluation_record> curve;      ///< curve of the first seed
+  bool at_edge = false; ///< true if the rate is the least or the greatest that was tried
+  std::map<std::string, std::vector<double>> values = {}; ///< by measure and seed
+  std::vector<actors::evaluation_record> curve = {};      ///< curve of the first seed
 };
 
 /// Chooses the rate with the best mean of `quality` over the seeds; the smaller rate of equals.

@@ -132,7 +132,7 @@ struct reproduction {
                            ///< not print
 
   flags common = {}; ///< flags of all runs
-  std::vector<variant> methods;
+  std::vector<variant> methods = {};
   std::vector<variant> settings = {{}};
   /// Flags that follow from both, behind the flags of each.
   std::function<flags(const variant& method, const variant& setting)> together = {};
@@ -141,9 +141,9 @@ struct reproduction {
   std::vector<double> rates = {};
   measure quality = training_loss();
   std::size_t seeds = 3;
-  std::vector<measure> measures;
+  std::vector<measure> measures = {};
   std::vector<published> numbers = {};
-  std::vector<shape> shapes;
+  std::vector<shape> shapes = {};
   std::vector<picture> pictures = {};
   /// Numbers that no run reports. Called in the process of each run, before the run, with the same settings.
   std::function<std::map<std::string, double>(const actors::experiment&)> observe = {};
