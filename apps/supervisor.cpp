@@ -53,7 +53,7 @@ supervisor::orders supervisor::begin(double now_s) {
 supervisor::orders supervisor::on_lead(std::size_t slot, const std::string& door, double now_s) {
   orders out;
   on_door(slot, door);
-  without_leader_s_.reset();
+  leaderless_.reset();
   leads_ = slot;
   slots_[slot].has_led = true;
   if (!std::exchange(others_started_, true))
@@ -95,8 +95,8 @@ supervisor::orders supervisor::on_end(std::size_t slot, int status, const std::s
   } else if (begun_ && is_killed(status)) {
     out.emplace_back(tell{slot, described_end(status, {}) + (s.has_led ? "; it has led the run" : "")});
   }
-  if (slot == leads_ && !without_leader_s_)
-    without_leader_s_ = now_s;
+  if (slot == leads_ && !leaderless_)
+    leaderless_ = leader_end{.status = status, .last_words = last_words, .has_left = s.has_left, .at_s = now_s};
   const bool can_start = begun_ || (is_killed(status) && restarts_ < rules_.restarts);
   if (slot != leads_ && !can_start && status != 0 && slots_[leads_].runs)
     give_up(slot, out);
@@ -173,28 +173,31 @@ void supervisor::give_up(std::size_t slot, orders& out) {
 /// True if the leader has ended and no other node may lead soon. Another may if it was killed, was cut off and given
 /// up, or has left.
 bool supervisor::is_over_at(double now_s) const {
-  const auto& leader = slots_[leads_];
-  if (leader.runs || !leader.status)
+  if (!leaderless_)
     return false;
-  const bool as_planned = *leader.status == 0 && !leader.has_left;
-  const bool may_be_followed = leader.has_left || slots_.size() >= least_that_outlive_a_leader;
+  const bool as_planned = leaderless_->status == 0 && !leaderless_->has_left;
+  const bool may_be_followed = leaderless_->has_left || slots_.size() >= least_that_outlive_a_leader;
   if (!begun_ || interrupted_ != 0 || as_planned || !may_be_followed)
     return true;
-  return !somebody_takes_part() || now_s - *without_leader_s_ > rules_.patience_s + longest_succession_s;
+  return !somebody_takes_part() || now_s - leaderless_->at_s > rules_.patience_s + longest_succession_s;
 }
 
 bool supervisor::somebody_takes_part() const { return std::ranges::any_of(slots_, &slot_state::takes_part); }
 
+std::size_t supervisor::restarts_left() const {
+  const auto asks = [](const slot_state& s) { return s.is_restart && s.runs && !s.takes_part; };
+  return rules_.restarts - restarts_ + static_cast<std::size_t>(std::ranges::count_if(slots_, asks));
+}
+
 int supervisor::status() const {
-  const int status = slots_[leads_].status.value_or(1);
+  const int status = leaderless_ ? leaderless_->status : 1;
   return interrupted_ != 0 && status > killed ? killed + interrupted_ : status;
 }
 
 std::optional<supervisor::failure> supervisor::failed_start() const {
-  const auto& leader = slots_[leads_];
-  if (!begun_ && interrupted_ == 0 && leader.status && is_speechless(*leader.status))
+  if (!begun_ && interrupted_ == 0 && leaderless_ && is_speechless(leaderless_->status))
     return failure{leads_, fmt::format("{}, which leads, {} before the run had begun", name_of(leads_),
-                                       described_end(*leader.status, leader.last_words))};
+                                       described_end(leaderless_->status, leaderless_->last_words))};
   if (!given_up_)
     return std::nullopt;
   const auto& s = slots_[*given_up_];
@@ -202,12 +205,12 @@ std::optional<supervisor::failure> supervisor::failed_start() const {
 }
 
 std::optional<std::string> supervisor::loss() const {
-  const auto& leader = slots_[leads_];
-  const bool nobody_says = begun_ && !leader.runs && leader.status && is_speechless(*leader.status);
-  if (!begun_ || interrupted_ != 0 || (survivors_.empty() && !nobody_says && !leader.has_left))
+  const bool nobody_says = leaderless_ && (leaderless_->has_left || is_speechless(leaderless_->status));
+  if (!begun_ || interrupted_ != 0 || (survivors_.empty() && !nobody_says))
     return std::nullopt;
+  const auto end = leaderless_.value_or(leader_end{.status = 1});
   return fmt::format("nobody goes on with the run: {}, which led it last, {}", name_of(leads_),
-                     leader.has_left ? "has left" : described_end(leader.status.value_or(1), leader.last_words));
+                     end.has_left ? "has left" : described_end(end.status, end.last_words));
 }
 
 } // namespace gossamer::apps

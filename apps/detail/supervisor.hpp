@@ -83,7 +83,8 @@ public:
   /// The slot that leads, or led last.
   std::size_t leads() const noexcept { return leads_; }
   std::size_t restarts_of(std::size_t slot) const { return slots_[slot].restarts; }
-  std::size_t restarts_left() const noexcept { return rules_.restarts - restarts_; }
+  /// Restarts that are left if none of the processes that still ask at doors is let in.
+  std::size_t restarts_left() const;
   const std::vector<std::string>& survivors() const noexcept { return survivors_; }
 
   /// Exit status of the last leader, which has said how the run ended. After an interrupt it is that of the user's
@@ -112,6 +113,14 @@ private:
     std::size_t restarts = 0;
   };
 
+  /// How the last leader's process ended. Its slot may have another process by now, which does not lead.
+  struct leader_end {
+    int status = 0;
+    std::string last_words = {};
+    bool has_left = false;
+    double at_s = 0;
+  };
+
   std::string name_of(std::size_t slot) const;
   std::vector<std::string> doors() const;
   bool comes_back(const slot_state& s) const;
@@ -125,9 +134,9 @@ private:
   std::vector<std::string> survivors_;
   std::size_t leads_ = 0;
   std::size_t restarts_ = 0;
-  std::optional<std::size_t> given_up_;    // the slot that did not start
-  std::optional<double> without_leader_s_; // the time since then
-  int interrupted_ = 0;                    // number of the signal
+  std::optional<std::size_t> given_up_;  // the slot that did not start
+  std::optional<leader_end> leaderless_; // until another process leads
+  int interrupted_ = 0;                  // number of the signal
   bool others_started_ = false, begun_ = false, over_ = false;
 };
 

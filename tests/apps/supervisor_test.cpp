@@ -233,6 +233,27 @@ TEST(supervisor, does_not_take_one_that_comes_for_one_that_goes_on) {
   EXPECT_THAT(all.on_time(4), IsEmpty());
 }
 
+TEST(supervisor, takes_no_process_in_the_place_of_a_leader_for_the_leader) {
+  for (const bool refused : {false, true}) {
+    auto all = launch_of(3, 2).under_way();
+    all.killed_at(2, 2);
+    EXPECT_THAT(started(all.on_time(2)), ElementsAre(2));
+    all.killed_at(3, 0);
+    EXPECT_THAT(started(all.on_time(3)), ElementsAre(0)) << "node 1 may lead, as far as anybody has heard";
+    EXPECT_FALSE(all.is_over());
+    all.killed_at(4, 1);
+    EXPECT_TRUE(all.is_over()) << "the two that come know of no run";
+    if (refused) {
+      all.on_refusal(0);
+      all.on_end(0, 1, "nobody leads a run at 1", 5);
+    }
+    EXPECT_EQ(all.status(), killed);
+    ASSERT_TRUE(all.loss());
+    EXPECT_THAT(*all.loss(), HasSubstr("node 0 on h, which led it last, was killed by signal 9"));
+    EXPECT_EQ(all.restarts_left(), 2u) << "nobody was let in";
+  }
+}
+
 TEST(supervisor, does_not_wait_for_a_leader_for_ever) {
   auto all = launch_of(4).under_way();
   all.killed_at(1, 0);
