@@ -13,7 +13,9 @@ class quick_reproduction : public command, public testing::WithParamInterface<ap
 
 TEST_P(quick_reproduction, brings_back_what_must_come_back) {
   const auto& name = GetParam().name;
-  const auto ended = run({"reproduce", name, "--quick", "--jobs", "1", "--out", "found"});
+  const words reproduce{"reproduce", name, "--quick", "--jobs", "1", "--out", "found"};
+  const auto ended =
+      support::subprocess(words{"env", "-C", folder_.string()} + gossamer(reproduce)).finish(std::chrono::minutes{10});
   EXPECT_EQ(ended.status, 0) << ended.err << ended.out;
   EXPECT_THAT(ended.out, HasSubstr("## " + name));
   EXPECT_EQ(read("found/" + name + ".md").find("**no**"), std::string::npos);
