@@ -6,6 +6,7 @@
 #   scripts/install_dependencies.sh --checks   and the clang tools of .ci/run
 #   scripts/install_dependencies.sh --slurm    and Slurm, for ctest `slurm`
 #   scripts/install_dependencies.sh --torch    and LibTorch, for convolutions, transformers and models of PyTorch
+#   scripts/install_dependencies.sh --python   and what builds and tests the Python package; with --torch, PyTorch too
 set -euo pipefail
 
 packages=(
@@ -13,16 +14,19 @@ packages=(
   libcaf-dev libasio-dev libeigen3-dev libhwy-dev libspdlog-dev libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
   libgtest-dev libgmock-dev libbenchmark-dev zlib1g-dev libzip-dev libxxhash-dev libssl-dev
 )
-case "${1:-}" in
-"") ;;
---checks) packages+=(clang clang-format clang-tidy libclang-rt-dev) ;;
---slurm) packages+=(slurmctld slurmd slurm-client munge) ;;
---torch) packages+=(libtorch-dev libopenblas0-openmp) ;;
-*)
-  sed -n '5,8s/^# *//p' "$0" >&2
-  exit 2
-  ;;
-esac
+for flag in "$@"; do
+  case "$flag" in
+  --checks) packages+=(clang clang-format clang-tidy libclang-rt-dev) ;;
+  --slurm) packages+=(slurmctld slurmd slurm-client munge) ;;
+  --torch) packages+=(libtorch-dev libopenblas0-openmp) ;;
+  --python) packages+=(python3-dev python3-venv python3-pip python3-numpy python3-pytest) ;;
+  *)
+    sed -n '5,9s/^# *//p' "$0" >&2
+    exit 2
+    ;;
+  esac
+done
+[[ " $* " == *" --python "* && " $* " == *" --torch "* ]] && packages+=(python3-torch)
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   echo "This is not a Debian system: please see to it that your system has what Debian calls ${packages[*]}." >&2
