@@ -11,7 +11,7 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export CCACHE_BASEDIR=$PWD # the clone of the stage `consumer` compiles nothing anew
 
-stages=(tests install format clang headers asan fuzz tidy tsan consumer slurm torch)
+stages=(tests install format clang headers asan fuzz tidy tsan consumer slurm torch python)
 
 tests() {
   scripts/test.sh || return
@@ -83,6 +83,18 @@ torch() {
   scripts/install_dependencies.sh --torch && cmake --preset release -D GOSSAMER_TORCH=ON &&
     cmake --build --preset release --parallel "$(nproc)" --target gossamer torch_test torchscript_test &&
     ctest --preset release -R '^torch'
+}
+
+# The Python package, with Debian's Python and PyTorch. Only nanobind comes from elsewhere.
+python() {
+  scripts/install_dependencies.sh --python --torch || return
+  local venv=$PWD/build/venv
+  [[ -x $venv/bin/python ]] || /usr/bin/python3 -m venv --system-site-packages "$venv" || return
+  if ! "$venv/bin/pip" install --quiet 'nanobind>=2.4'; then
+    echo 'python: skipped, because nanobind cannot be had from PyPI'
+    return 0
+  fi
+  PYTHON=$venv/bin/python scripts/test.sh -L python --no-tests=error
 }
 
 # `times` knows the children of its own shell only, so it cannot stand in a pipe.
