@@ -5,6 +5,7 @@
 // One function per codec file; registry.cpp puts them into the table.
 namespace gossamer::compress::detail {
 
+codec_entry bfloat16_codec();
 codec_entry identity_codec();
 codec_entry uniform_codec();
 codec_entry min_max_codec();

@@ -2,7 +2,6 @@
 
 import atexit
 import copy
-import itertools
 import math
 import os
 import shlex
@@ -16,6 +15,7 @@ import numpy
 import torch
 
 from . import _gossamer
+from ._batches import BatchSampler
 from ._command import Command, words_of
 from ._tensors import Tensors
 from .algorithm import chosen
@@ -66,29 +66,6 @@ class Step:
         value = float(loss.detach() if isinstance(loss, torch.Tensor) else loss)
         self._is_done = True
         self._run._hand_over(self._job, value)
-
-
-class BatchSampler:
-    """The samples of a worker's steps, one after the other, without end."""
-
-    def __init__(self) -> None:
-        self._order: _gossamer.Order | None = None
-        self._first = 0
-
-    def begin_at(self, order: "_gossamer.Order | None", step: int) -> None:
-        if order is None:
-            raise usage_error(
-                "the samples of this step come from all shares, and cannot be got ready in advance",
-                "load step.samples in the loop, or use another algorithm",
-            )
-        self._order, self._first = order, step
-
-    def __iter__(self) -> Iterator[list[int]]:
-        order = self._order
-        if order is None:
-            raise usage_error("the run has not asked for a step yet", "iterate over run.with_batches(loader)")
-        for step in itertools.count(self._first):
-            yield order.batch_of(step)
 
 
 class Joined:
@@ -272,11 +249,15 @@ class Joined:
                 file=sys.stderr,
             )
             return self._job(**{"workers": 1, **self._settings})
-        if "--join" in words:
-            return words if "--data-from-peers" in words else [*words, "--data-from-peers"]
         end = words.index("--") if "--" in words else len(words)
-        told_job = dict(zip(words[end + 2 :: 2], words[end + 3 :: 2]))  # behind "-- train": flags, each with a value
-        return [*words[:end], "--", *self._job_under(told_job)]
+        node, told_job = words[:end], dict(zip(words[end + 2 :: 2], words[end + 3 :: 2]))  # behind "-- train"
+        # One that is started like the others may join: then it gets the leader's parameters.
+        if "--listen" not in node and "--data-from-peers" not in node:
+            node.append("--data-from-peers")
+        if "--join" in node:
+            return node
+        nodes = node[node.index("--nodes") + 1] if "--nodes" in node else os.environ.get("SLURM_NTASKS", "2")
+        return [*node, "--", *self._job_under({"--workers": nodes} | told_job)]
 
     def _write_initial(self) -> str:
         """Everybody begins with the leader's parameters, which others fetch as a file."""
@@ -356,7 +337,12 @@ class Joined:
             while (job := self._source.unanswered() or self._source.take()) is not None:
                 self._evaluate_at(job) if job.is_evaluation else self._answer_nothing(job)
 
-        self._command.finish(serve)
+        try:
+            self._command.finish(serve)
+        except BaseException as e:
+            if self._command.is_under_way:  # an evaluation has failed, or a second Ctrl-C has come
+                self._fall_out(e)
+            raise
 
     def _answer_nothing(self, job: "_gossamer.Job") -> None:
         """A step within which the loop was left moves nothing."""
@@ -368,8 +354,8 @@ class Joined:
         assert self._command is not None
         self._source.leave(f"its program has failed: {type(reason).__name__}: {reason}".split("\n")[0])
         if "GOSSAMER_NODE" in os.environ and self._command.is_under_way:
-            # Its node stays until the process ends, and then ends with it: no destructor waits for the run.
-            atexit.register(_end_process)
+            global _has_fallen_out
+            _has_fallen_out = True
             return
         _gossamer.stop()
         try:
@@ -378,7 +364,15 @@ class Joined:
             pass  # follows from the reason, which is on its way
 
 
+_has_fallen_out = False
+
+
 def _end_process() -> None:
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(1)
+    """The node of a loop that has failed stays until the process ends, and then ends with it: nothing waits for the run."""
+    if _has_fallen_out:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(1)
+
+
+atexit.register(_end_process)  # at once, so that what others register later is called before

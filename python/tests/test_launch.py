@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 
@@ -73,14 +74,44 @@ def test_a_loop_that_is_left_where_the_run_is_led_ends_it(launch):
     assert result_of(0)["summary"]["end"] == "interrupted"
 
 
+def test_a_loop_that_is_left_elsewhere_leaves_the_run(launch):
+    done = launch(3, "loop.py", "out", "event=break", "at_rank=1", "epochs=60", "algorithm=all-reduce-sgd")
+    assert done.returncode == 0, done.stderr
+    summary = result_of(0)["summary"]
+    assert result_of(1)["steps"] == 40 and summary["end"] == "planned" and summary["test_accuracy"] > 0.9
+    assert "node 1 has left" in done.stderr
+
+
 def test_another_model_is_refused(launch):
     done = launch(2, "loop.py", "out", "event=wrong-model")
     assert done.returncode != 0
     assert "the model of this process has 293 parameters, and the run's has 276" in done.stderr
 
 
+def test_processes_that_are_started_alike_meet(tmp_path):
+    """As Slurm's are: each is told its number, and the first one leads."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        door = f"127.0.0.1:{free.getsockname()[1]}"
+    started = [
+        subprocess.Popen(
+            [sys.executable, str(here / "loop.py"), "out", "epochs=8"],
+            env=os.environ | {"GOSSAMER_NODE": f"node --rendezvous {door} --nodes 3 --number {k} --no-token"},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for k in range(3)
+    ]
+    try:
+        assert [process.wait(100) for process in started] == [0, 0, 0], [p.stderr.read() for p in started]
+    finally:
+        for process in started:
+            process.kill()
+    summary = result_of(0)["summary"]
+    assert summary["workers"] == 3 and summary["lost"] == 0 and summary["test_accuracy"] > 0.9
+
+
 def test_a_process_joins_a_run_under_way(command, tmp_path):
-    words = ["until=joined", "epochs=100000", "max_workers=3", "algorithm=ad-psgd", "topology=complete"]
     words = ["until=joined", "epochs=100000", "max_workers=3", "algorithm=all-reduce-sgd"]
     started = [command, "launch", "--hosts", "localhost:2", "--patience", "5", "--"]
     with open("said.txt", "w") as said:

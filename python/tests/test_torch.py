@@ -184,6 +184,27 @@ def test_an_exception_leaves_the_loop_and_the_next_run_works():
     assert train(net, optimiser).summary["end"] == "planned"
 
 
+def test_an_evaluation_that_fails_is_raised_when_the_loop_is_over():
+    net, calls = linear(), []
+
+    def evaluate(model):
+        calls.append(model)
+        if over:
+            raise RuntimeError("of the evaluation")
+        return 1.0
+
+    over = False
+    optimiser = torch.optim.SGD(net.parameters(), lr=0.05)
+    with pytest.raises(RuntimeError, match="of the evaluation"):
+        with gossamer.torch.join(net, optimiser, samples=200, batch=10, epochs=1000, evaluate=evaluate) as run:
+            for step in run:
+                step.done(1.0)
+                if step.number == 7:
+                    over = True
+                    break
+    assert train(net, optimiser).summary["end"] == "planned"
+
+
 def once(act, **settings):
     net = linear()
     optimiser = torch.optim.SGD(net.parameters(), lr=0.0)

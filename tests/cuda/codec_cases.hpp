@@ -54,7 +54,7 @@ inline std::vector<std::string> device_specs() {
 
 /// Codecs that have no form for GPUs.
 inline constexpr std::array host_specs{
-    "identity", "thresholds",  "fixed-grid", "qsgd:code=elias-dense", "optimal-p:budget=9,bits=5",
+    "identity", "bfloat16",    "thresholds", "fixed-grid", "qsgd:code=elias-dense", "optimal-p:budget=9,bits=5",
     "random-p", "random-k:k=5"};
 
 struct codec_input {
