@@ -368,7 +368,7 @@ _has_fallen_out = False
 
 
 def _end_process() -> None:
-    """The node of a loop that has failed stays until the process ends, and then ends with it: nothing waits for the run."""
+    """The node of a loop that has failed stays until its process ends, and ends with it: nothing waits for the run."""
     if _has_fallen_out:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -78,7 +78,7 @@ class Algorithm:
 
     exchange     "neighbours": along the edges of the topology, with ``neighbour_mean``; "all": ``mean_of_all``
     synchronous  all workers do the same number of steps
-    state        names of the attributes that another worker, or a checkpoint, needs to go on at the beginning of a step:
+    state        names of the attributes that another worker, or a checkpoint, needs to go on where a step begins:
                  vectors of the model's size, whole numbers from 0 on, floats
 
     It may have ``inherit(self)``, called when the state came from another worker. ``self.x`` is the model.

@@ -37,7 +37,7 @@ def train(
     in progress, metrics and plots. ``labels`` (whole numbers from 0 on, one for each sample) are for partitions by
     label.
 
-    ``settings`` are the flags of ``gossamer train``: ``algorithm="d-psgd", workers=8, batch=32, epochs=3, lr=0.1, ...``.
+    ``settings`` are the flags of ``gossamer train``: ``algorithm="d-psgd", workers=8, batch=32, epochs=3, ...``.
 
     Returns the run folder, read. Raises what the functions raise, and ``gossamer.Error``.
     """
