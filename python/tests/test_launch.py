@@ -50,7 +50,9 @@ def test_the_others_go_on_when_one_ends(launch, event, rank, algorithm):
     leaders = [r for r in left if result_of(r)["leads"]]
     assert leaders == [0 if rank else leaders[0]]
     summary = result_of(leaders[0])["summary"]
-    assert summary["end"] == "planned" and summary["lost"] == 1 and summary["test_accuracy"] > 0.9
+    assert summary["end"] == "planned" and summary["test_accuracy"] > 0.9
+    # A leader that dies may take with it that it has counted its own worker (docs/clusters.md, limits).
+    assert summary["lost"] == 1 or (rank == 0 and summary["lost"] == 0)
 
 
 def test_workers_of_a_loader_hold_no_connection_open(launch):
