@@ -67,7 +67,7 @@ public:
 
   void checkpoint(const save_checkpoint& m) { worker_->checkpoint(m.number); }
   void save_as_it_stands() {
-    if (worker_->ready())
+    if (worker_->has_state())
       checkpoint(worker_->hold());
   }
   void take_snapshot(const snapshot_request& m) { worker_->take_snapshot(m.evaluation); }
@@ -84,7 +84,7 @@ public:
 
   void answer(const hold_steps& m) {
     const auto step = worker_->hold();
-    if (m.left_out && worker_->ready())
+    if (m.left_out && worker_->has_state())
       setup_.left_out->keep(setup_.settings.place.id, worker_->state());
     queue_->send(setup_.node, worker_holds{setup_.settings.place.id, setup_.settings.place.incarnation, m.round, step,
                                            worker_->next_exchange()});

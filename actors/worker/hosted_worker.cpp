@@ -61,6 +61,7 @@ void hosted_worker::run(algorithm& a) {
   if (settings_.place.inherits)
     a.inherit(*this);
   spawn(a.run(*this));
+  pass_cut(); // ordered by a peer that began earlier
 }
 
 std::uint64_t hosted_worker::hold() {
@@ -95,7 +96,7 @@ bool hosted_worker::finished() {
     for (auto& routine : *tasks)
       if (routine.done())
         routine.check();
-  return algorithm_ != nullptr && ready_ && std::ranges::all_of(routines_, &task<>::done);
+  return has_state() && std::ranges::all_of(routines_, &task<>::done);
 }
 
 void hosted_worker::adopt(std::shared_ptr<const view> next) {

@@ -11,7 +11,8 @@ public:
   hosted_worker(worker_settings settings, std::unique_ptr<compute::optimiser> optimiser, worker_host& host)
       : worker(std::move(settings), std::move(optimiser), host) {}
 
-  /// Starts the algorithm. A joining worker starts it once it has the state of another worker.
+  /// Starts the algorithm. A joining worker starts it once it has the state of another worker. Frames may come before:
+  /// a peer that began earlier may even be past a checkpoint, which this worker then saves as it begins.
   void run(algorithm& a);
   void deliver(frame f);
   void gradient_arrived(gradient_result result);
@@ -31,9 +32,9 @@ public:
   void more_room();
   /// Takes over a later view, now or at its first step. It may lack a lost peer or contain one that is back.
   void adopt(std::shared_ptr<const view> next);
-  /// False while the worker awaits the state of another one. A view that no longer promises a state makes it go on from
-  /// its own.
-  bool ready() const noexcept { return ready_; }
+  /// False before `run`, and while the worker awaits the state of another one. A view that no longer promises a state
+  /// makes it go on from its own.
+  using worker::has_state;
   void progressed(std::uint64_t updates) noexcept { updates_ = std::max(updates_, updates); }
   /// Sends the worker's model to its host, for this evaluation.
   using worker::take_snapshot;

@@ -172,7 +172,7 @@ std::vector<rank> worker::cut_peers() const {
 
 /// Saves the state if it is due. Call it whenever all coroutines wait again.
 void worker::pass_cut() {
-  if (!ready_ || !cut_.is_due())
+  if (!has_state() || !cut_.is_due())
     return;
   if (settings_.witness)
     settings_.witness->saves(id(), cut_.due());

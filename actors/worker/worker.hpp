@@ -188,6 +188,7 @@ private:
 
   const vec& model() const { return algorithm_->model(); }
   std::uint64_t next_exchange() const { return algorithm_ ? algorithm_->next_exchange(step_) : step_; }
+  bool has_state() const noexcept { return algorithm_ != nullptr && ready_; }
   std::vector<std::byte> state() const;
   std::vector<std::byte> state_for(rank joiner) const;
   void take_snapshot(std::uint64_t evaluation);

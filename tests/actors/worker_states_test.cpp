@@ -43,17 +43,17 @@ TEST(worker_states, a_donor_gives_nothing_before_the_view_begins) {
 
 TEST(worker_states, a_joiner_begins_with_the_state_that_it_was_promised) {
   fixture f{2, 1};
-  EXPECT_FALSE(f.w.ready());
+  EXPECT_FALSE(f.w.has_state());
   EXPECT_FALSE(f.w.finished()) << "though it has no coroutine yet";
   f.w.adopt(view_of(2, 7, {0, 0, 1}, {{2, 0}}));
   f.model_from(0, 7); // its neighbours may be in that step already
   f.model_from(1, 7);
   f.model_from(0, 8);
   f.state_from(1, 6, 1, 50); // a state of a view that was replaced
-  EXPECT_FALSE(f.w.ready());
+  EXPECT_FALSE(f.w.has_state());
   EXPECT_THAT(f.host.joined_at, IsEmpty());
   f.state_from(0, 7, 2, 70);
-  EXPECT_TRUE(f.w.ready());
+  EXPECT_TRUE(f.w.has_state());
   EXPECT_THAT(f.host.joined_at, ElementsAre(7));
   EXPECT_THAT(f.program.heard,
               ElementsAre(heard_model{7, 0, life_0}, heard_model{7, 1, life_0}, heard_model{8, 0, life_0}));
@@ -68,9 +68,9 @@ TEST(worker_states, a_joiner_whose_donor_is_lost_waits_for_the_next_one) {
   f.w.adopt(view_of(2, 7, {0, 0, 1}, {{2, 0}}));
   f.w.adopt(view_of(3, 7, {nothing, 0, 1}, {{2, 1}}));
   f.state_from(0, 7, 2, 70); // the state was under way
-  EXPECT_FALSE(f.w.ready());
+  EXPECT_FALSE(f.w.has_state());
   f.state_from(1, 7, 3, 71);
-  EXPECT_TRUE(f.w.ready());
+  EXPECT_TRUE(f.w.has_state());
   EXPECT_EQ(f.w.present().number, 3u);
   f.model_from(1, 7);
   EXPECT_THAT(f.program.heard, ElementsAre(heard_model{7, 1, life_0}));
@@ -80,7 +80,7 @@ TEST(worker_states, a_state_may_come_before_the_view_that_promises_it) {
   fixture joiner{2, 1};
   joiner.w.adopt(view_of(2, 7, {0, 0, 1}, {{2, 0}}));
   joiner.state_from(1, 7, 3, 71);
-  EXPECT_FALSE(joiner.w.ready());
+  EXPECT_FALSE(joiner.w.has_state());
   joiner.w.adopt(view_of(3, 7, {nothing, 0, 1}, {{2, 1}}));
   joiner.w.proceed(100);
   EXPECT_THAT(joiner.host.joined_at, ElementsAre(7));
@@ -110,7 +110,7 @@ TEST(worker_states, a_joiner_is_given_what_its_former_life_has_learnt_alone) {
 TEST(worker_states, who_is_started_anew_without_a_donor_goes_on_from_what_its_former_life_had) {
   fixture f{2, 1, false, false, fixture::state_of(3, 30)};
   f.w.adopt(view_of(2, 0, {0, 0, 1}));
-  EXPECT_TRUE(f.w.ready());
+  EXPECT_TRUE(f.w.has_state());
   EXPECT_EQ(f.program.model()[0], 30.0f);
   EXPECT_THAT(f.program.learnt, IsEmpty()) << "there is nothing to unite that with";
 
@@ -129,7 +129,7 @@ TEST(worker_states, a_damaged_state_is_refused) {
   fixture f{2, 1};
   f.w.adopt(view_of(2, 7, {0, 0, 1}, {{2, 0}}));
   EXPECT_THROW(f.w.deliver({.source = 0, .label = {frame_kind::state, 7, 0, 2}, .body = {}}), error);
-  EXPECT_FALSE(f.w.ready());
+  EXPECT_FALSE(f.w.has_state());
 }
 
 TEST(worker_states, a_worker_that_is_a_round_behind_takes_the_state_of_another_and_begins_again) {
@@ -139,7 +139,7 @@ TEST(worker_states, a_worker_that_is_a_round_behind_takes_the_state_of_another_a
   f.model_from(1, 1, 0, 2); // worker 1 has done step 0 and heard of view 2
   f.w.adopt(view_of(2, 1, {0, 0, nothing}, {{0, 1}}));
   EXPECT_EQ(f.seen.waits, 0) << "its coroutine is gone, and waits for nobody";
-  EXPECT_FALSE(f.w.ready());
+  EXPECT_FALSE(f.w.has_state());
   EXPECT_FALSE(f.w.finished());
   f.w.proceed(100);
   f.state_from(1, 1, 2, 41);

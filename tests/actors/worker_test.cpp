@@ -1,6 +1,6 @@
 #include "gossamer/actors/worker/hosted_worker.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <set>
 #include <tuple>
@@ -30,7 +30,7 @@ private:
   std::uint64_t t_ = 0;
 };
 
-struct silent_host final : worker_host {
+struct silent_host : worker_host {
   void compute(gradient_job) override { ++jobs; }
   void report(step_report r) override {
     ++reports;
@@ -73,6 +73,25 @@ TEST(worker, is_not_finished_before_it_has_begun) {
   fixture f{settings_with(3)};
   f.w.deliver({.source = 1, .label = {frame_kind::model}, .body = {}}); // from a neighbour that started earlier
   EXPECT_FALSE(f.w.finished());
+}
+
+TEST(worker, saves_as_it_begins_what_a_peer_ordered_that_began_earlier) {
+  struct saving_host : silent_host {
+    void checkpoint(std::uint64_t number) override { saved.push_back(number); }
+    void send(rank to, frame f) override { markers.emplace_back(to, f.label.step); }
+    std::vector<std::uint64_t> saved;
+    std::vector<std::pair<rank, std::uint64_t>> markers;
+  } host;
+  auto s = settings_with(3);
+  s.training.synchronous = false;
+  stepper program;
+  hosted_worker w{std::move(s), compute::make_optimiser("sgd"), host};
+  w.deliver({.source = 1, .label = {frame_kind::checkpoint, 7}, .body = {}});
+  EXPECT_FALSE(w.has_state());
+  EXPECT_THAT(host.saved, testing::IsEmpty());
+  w.run(program);
+  EXPECT_THAT(host.saved, testing::ElementsAre(7));
+  EXPECT_THAT(host.markers, testing::ElementsAre(std::pair{rank{1}, std::uint64_t{7}}));
 }
 
 TEST(worker, does_its_steps_and_takes_snapshots_on_the_way) {
