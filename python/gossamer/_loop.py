@@ -71,12 +71,13 @@ class Step:
 class Joined:
     """A run that this process takes part in. See ``join``."""
 
-    def __init__(self, module, optimiser, samples, batch, evaluate, labels, data_id, settings):
+    def __init__(self, module, optimiser, samples, batch, evaluate, statistics, labels, data_id, settings):
         self._takes_gradients = optimiser is None
+        self._averages_statistics = self._check_statistics(statistics)
         self._check(settings, samples, batch)
         self._counted = samples
         self._module, self._evaluate = module, evaluate
-        self._tensors = Tensors(module)
+        self._tensors = Tensors(module, self._averages_statistics)
         self._copy: tuple[torch.nn.Module, Tensors] | None = None
         self._gradient = torch.empty_like(self._tensors.flat) if self._takes_gradients else None
         self._mean: numpy.ndarray | None = None
@@ -219,6 +220,16 @@ class Joined:
                 "pass None for the optimiser, and lr=...: the loop hands over gradients then",
             )
 
+    def _check_statistics(self, statistics: str) -> bool:
+        if statistics not in ("local", "average"):
+            raise usage_error(f'running_statistics="{statistics}" is unknown', 'allowed are "local" and "average"')
+        if statistics == "average" and self._takes_gradients:
+            raise usage_error(
+                'running_statistics="average" is given, and the loop hands over gradients, of which statistics have none',
+                "let an optimiser of the loop move the model, or leave it out",
+            )
+        return statistics == "average"
+
     def _job(self, **settings: Any) -> list[str]:
         s = {"model": self._source.model_spec, "data": self._source.data_spec, **self._settings, **settings}
         if not self._takes_gradients:
@@ -313,12 +324,13 @@ class Joined:
             return
         if self._copy is None:
             other = copy.deepcopy(self._module)
-            self._copy = other, Tensors(other)
+            self._copy = other, Tensors(other, self._averages_statistics)
         other, tensors = self._copy
         tensors.load(job)
         with torch.no_grad():
-            for mine, theirs in zip(self._module.buffers(), other.buffers()):
-                theirs.copy_(mine)
+            for (name, mine), theirs in zip(self._module.named_buffers(), other.buffers()):
+                if name not in tensors.names:
+                    theirs.copy_(mine)
             other.eval()
             result = self._evaluate(other)
         if isinstance(result, dict):

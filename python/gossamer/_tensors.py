@@ -6,17 +6,29 @@ from . import _gossamer
 from .errors import usage_error
 
 
+def running_statistics(module: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """The means and variances that normalising layers keep, by name."""
+    return {
+        name: buffer
+        for name, buffer in module.named_buffers()
+        if name.rpartition(".")[2] in ("running_mean", "running_var") and buffer.is_floating_point()
+    }
+
+
 class Tensors:
-    """The parameters of a module that are trained, as one flat vector in main memory.
+    """The parameters of a module that are trained, as one flat vector in main memory; its running statistics behind
+    them, where they are averaged too.
 
     Where all are float32 in main memory they become views of the vector, so that nothing is copied between the two.
     """
 
-    def __init__(self, module: torch.nn.Module):
+    def __init__(self, module: torch.nn.Module, with_statistics: bool = False):
         # Shared parameters have one name here, and travel once.
         named = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
         if not named:
             raise usage_error("the module has no parameter that requires a gradient", "unfreeze what is to be trained")
+        if with_statistics:
+            named += running_statistics(module).items()
         self.names = [name for name, _ in named]
         self.parameters = [p for _, p in named]
         devices = sorted({str(p.device) for p in self.parameters})
@@ -33,6 +45,7 @@ class Tensors:
         self.flat = torch.empty(sum(sizes), dtype=torch.float32, pin_memory=pinned)
         self.array = self.flat.numpy()
         self._parts = [part.view(p.shape) for part, p in zip(self.flat.split(sizes), self.parameters)]
+        self._variances = [part for name, part in zip(self.names, self._parts) if name.endswith("running_var")]
         self.is_direct = devices == ["cpu"] and kinds == {torch.float32}
         self.read()
         if self.is_direct:
@@ -60,6 +73,8 @@ class Tensors:
 
     def load(self, job: "_gossamer.Job") -> None:
         job.copy_x(self.array)
+        for part in self._variances:
+            part.clamp_(min=0)  # a lossy codec may lead below
         self.write()
 
     def check_places(self) -> None:

@@ -21,6 +21,7 @@ def join(
     samples: int | None = None,
     batch: int | None = None,
     evaluate: Callable[[torch.nn.Module], Any] | None = None,
+    running_statistics: str = "local",
     labels: Sequence[int] | None = None,
     data_id: str = "",
     **settings: Any,
@@ -46,6 +47,9 @@ def join(
     batch       samples of a step
     evaluate    f(module) -> loss, (loss, accuracy) or {"loss": ..., "accuracy": ...}; called between two steps with a
                 copy that holds the mean of all models, in evaluation mode and without gradients
+    running_statistics  "local": the running means and variances of normalising layers stay in each process, as all
+                buffers do. "average": they are averaged like parameters, through the codec and at its cost; what a
+                step changes in them is part of its direction
     labels      class of each sample, for ``partition="label"`` and the like
     data_id     a name for the data; processes with another one are refused
     settings    the flags of ``gossamer train``: algorithm, codec, topology, epochs, steps, checkpoint, out, ...
@@ -54,13 +58,13 @@ def join(
     several machines too; ``GOSSAMER_JOIN=HOST:PORT python train.py`` joins a run under way, whose leader's settings and
     parameters are everybody's.
 
-    Parameters of float16 and bfloat16, or on a GPU, are copied, and travel as float32. Buffers, such as running means,
-    stay local. Frozen parameters do not travel; shared ones travel once.
+    Parameters of float16 and bfloat16, or on a GPU, are copied, and travel as float32. Buffers stay
+    local, but for running statistics that are averaged. Frozen parameters do not travel; shared ones travel once.
 
     Raises ``gossamer.Error`` and its kinds. An exception of the loop ends this worker as a death does, and the others
     go on; Ctrl-C, and a loop that is left by ``break``, end the run as Ctrl-C does at ``gossamer train``.
     """
-    return Joined(module, optimiser, samples, batch, evaluate, labels, data_id, settings)
+    return Joined(module, optimiser, samples, batch, evaluate, running_statistics, labels, data_id, settings)
 
 
 def gradient(

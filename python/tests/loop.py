@@ -26,7 +26,8 @@ points = torch.from_numpy((centres[classes] + 0.7 * random.normal(size=(1000, 12
 labels = torch.from_numpy(classes)
 
 width = 17 if event == "wrong-model" and "--number 1" in os.environ.get("GOSSAMER_NODE", "") else 16
-net = torch.nn.Sequential(torch.nn.Linear(12, width), torch.nn.ReLU(), torch.nn.Linear(width, 4))
+norm = torch.nn.BatchNorm1d(width) if "running_statistics" in settings else torch.nn.Identity()
+net = torch.nn.Sequential(torch.nn.Linear(12, width), norm, torch.nn.ReLU(), torch.nn.Linear(width, 4))
 optimiser = torch.optim.AdamW(net.parameters(), lr=3e-3)
 
 
@@ -44,6 +45,7 @@ with gossamer.torch.join(
 ) as run:
     for step in run:
         chosen = torch.from_numpy(step.samples.astype(numpy.int64))
+        statistics = [buffer.tolist() for buffer in norm.buffers()][:2]
         optimiser.zero_grad()
         loss = torch.nn.functional.cross_entropy(net(points[chosen]), labels[chosen])
         loss.backward()
@@ -71,7 +73,7 @@ with gossamer.torch.join(
             break
 
 with open(f"{out}-{run.rank}.json", "w") as file:
-    result = {"steps": steps, "leads": run.leads, "summary": run.summary}
+    result = {"steps": steps, "leads": run.leads, "summary": run.summary, "statistics": statistics}
     if run.leads:
         net.load_state_dict(run.state_dict())
         result["accuracy"] = float(evaluate(net.eval())["accuracy"])

@@ -38,6 +38,16 @@ def test_four_processes_train_one_model(launch, settings):
     assert sum(r["steps"] for r in all_of_them) >= 400
 
 
+@pytest.mark.parametrize("statistics", ["local", "average"])
+def test_running_statistics_are_averaged_where_that_is_wanted(launch, statistics):
+    settings = ["algorithm=all-reduce-sgd", "epochs=2"]
+    done = launch(2, "loop.py", "out", f"running_statistics={statistics}", *settings)
+    assert done.returncode == 0, done.stderr
+    mine, other = [result_of(rank)["statistics"] for rank in range(2)]
+    assert (mine == other) == (statistics == "average")
+    assert max(mine[0], key=abs) != 0 and mine[1] != [1.0] * 16
+
+
 @pytest.mark.parametrize("event", ["raise", "kill"])
 @pytest.mark.parametrize("rank", [0, 2])
 @pytest.mark.parametrize("algorithm", ["ad-psgd", "all-reduce-sgd"])

@@ -111,6 +111,37 @@ def test_tied_frozen_and_buffered_parts_are_treated_as_they_are():
     assert torch.allclose(state["embedding.weight"], net.embedding.weight, atol=1e-5)
 
 
+def test_averaged_statistics_move_as_the_loop_moves_them():
+    def normalised():
+        return torch.nn.Sequential(torch.nn.BatchNorm1d(6), linear())
+
+    net, seen = normalised(), []
+    run = train(net, torch.optim.SGD(net.parameters(), lr=0.01), seen, running_statistics="average", algorithm="d-psgd")
+    plain = normalised()
+    optimiser = torch.optim.SGD(plain.parameters(), lr=0.01)
+    for samples in seen:
+        optimiser.zero_grad()
+        loss_of(plain, samples).backward()
+        optimiser.step()
+    for statistics in ("running_mean", "running_var"):
+        assert torch.allclose(getattr(net[0], statistics), getattr(plain[0], statistics), rtol=1e-4, atol=1e-5)
+        assert torch.allclose(run.state_dict()[f"0.{statistics}"], getattr(net[0], statistics), atol=1e-5)
+
+
+def test_a_variance_does_not_fall_below_zero():
+    net = torch.nn.Sequential(torch.nn.BatchNorm1d(6), linear())
+    net[0].running_var.fill_(1e-6)
+    with gossamer.torch.join(
+        net, torch.optim.SGD(net.parameters(), lr=0), steps=3, running_statistics="average"
+    ) as run:
+        for step in run:
+            assert (net[0].running_var >= 0).all()
+            with torch.no_grad():
+                net[0].running_var -= 1  # as the noise of a codec would
+            step.done(1.0)
+    assert torch.equal(net[0].running_var, torch.zeros(6) - 1)  # of the last step, which nobody has read again
+
+
 @pytest.mark.parametrize("kind", [torch.bfloat16, torch.float64])
 def test_other_kinds_of_numbers_travel_as_float32(kind):
     net = linear().to(kind)
@@ -246,11 +277,17 @@ def test_misuse_is_a_sentence(act, kind, sentence):
         ({"data": "digits"}, "brings it itself"),
         ({"topology": "stern"}, "unknown topology 'stern'"),
         ({"codec": "uniform:bits=99"}, "out of range"),
+        ({"running_statistics": "global"}, 'allowed are "local" and "average"'),
     ],
 )
 def test_bad_settings_are_refused(settings, sentence):
     with pytest.raises(gossamer.UsageError, match=sentence):
         once(lambda net, step: step.done(1.0), **settings)
+
+
+def test_gradients_of_statistics_are_not_asked_for():
+    with pytest.raises(gossamer.UsageError, match="of which statistics have none"):
+        train(linear(), None, lr=0.1, running_statistics="average")
 
 
 def test_modules_that_cannot_join_are_refused():
