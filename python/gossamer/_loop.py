@@ -1,8 +1,6 @@
 """The loop form: what ``gossamer.torch.join`` returns."""
 
 import atexit
-import copy
-import math
 import os
 import shlex
 import shutil
@@ -17,6 +15,9 @@ import torch
 from . import _gossamer
 from ._batches import BatchSampler
 from ._command import Command, words_of
+from ._evaluation import Evaluation
+from ._group import no_batches_in_advance
+from ._step import Step
 from ._tensors import Tensors
 from .algorithm import chosen
 from .errors import Error, usage_error
@@ -27,58 +28,18 @@ _no_move_limit = 100  # steps in a row; fewer happen with mixed precision, which
 _uncounted = 65536  # samples of a run whose loop brings its own batches: only its steps mean anything
 
 
-class Step:
-    """One step of this process's worker: the module holds the model at which a gradient is wanted."""
-
-    def __init__(self, run: "Joined", job: "_gossamer.Job"):
-        self._run, self._job, self._is_done = run, job, False
-
-    @property
-    def samples(self) -> numpy.ndarray:
-        """The numbers of the samples of this minibatch, from this worker's share of all."""
-        if self._run._counted is None:
-            raise usage_error("this run deals out no samples", "pass samples=len(data) and batch=... to join")
-        return self._job.samples
-
-    @property
-    def number(self) -> int:
-        """The step of this worker, from 0 on."""
-        return self._job.step
-
-    @property
-    def rank(self) -> int:
-        return self._job.worker
-
-    def done(self, loss: Any, gradient: bool | None = None) -> None:
-        """Hands the step over: what the optimiser has moved or, where ``join`` got no optimiser, the gradients.
-
-        loss is the mean loss over the minibatch, a number or a tensor of one element.
-        """
-        if self._is_done:
-            raise usage_error(f"step {self.number} is handed over twice", "call done once in each step")
-        if gradient is not None and gradient != self._run._takes_gradients:
-            raise usage_error(
-                "gradients are handed over, but join got an optimiser"
-                if gradient
-                else "a direction is handed over, but join got no optimiser",
-                "pass None for the optimiser to hand over gradients, which Gossamer's own optimiser applies with lr=",
-            )
-        value = float(loss.detach() if isinstance(loss, torch.Tensor) else loss)
-        self._is_done = True
-        self._run._hand_over(self._job, value)
-
-
 class Joined:
     """A run that this process takes part in. See ``join``."""
 
-    def __init__(self, module, optimiser, samples, batch, evaluate, statistics, labels, data_id, settings):
+    def __init__(
+        self, module, optimiser, samples, batch, evaluate, averages_statistics, group, labels, data_id, settings
+    ):
         self._takes_gradients = optimiser is None
-        self._averages_statistics = self._check_statistics(statistics)
         self._check(settings, samples, batch)
         self._counted = samples
-        self._module, self._evaluate = module, evaluate
-        self._tensors = Tensors(module, self._averages_statistics)
-        self._copy: tuple[torch.nn.Module, Tensors] | None = None
+        self._module, self._group = module, group
+        self._tensors = Tensors(module, averages_statistics, group)
+        self._evaluation = Evaluation(module, evaluate, self._tensors)
         self._gradient = torch.empty_like(self._tensors.flat) if self._takes_gradients else None
         self._mean: numpy.ndarray | None = None
         self._still = 0
@@ -151,14 +112,16 @@ class Joined:
             self._rank = job.worker
             step = Step(self, job)
             yield step
-            if not step._is_done:
-                raise usage_error(f"step {step.number} is over and was not handed over", "call step.done(loss)")
+            step.check_done()
+        self._tell_end(of_run=False)
 
     @property
     def batch_sampler(self) -> "BatchSampler":
         """This worker's share, for a ``DataLoader``: see ``with_batches``."""
         if self._counted is None:
             raise usage_error("this run deals out no samples", "pass samples=len(data) and batch=... to join")
+        if self._group is not None:
+            raise no_batches_in_advance()
         return self._batch_sampler
 
     def with_batches(self, loader: Iterable) -> Iterator[tuple[Step, Any]]:
@@ -219,16 +182,6 @@ class Joined:
                 "steps of an optimiser are of no use to it",
                 "pass None for the optimiser, and lr=...: the loop hands over gradients then",
             )
-
-    def _check_statistics(self, statistics: str) -> bool:
-        if statistics not in ("local", "average"):
-            raise usage_error(f'running_statistics="{statistics}" is unknown', 'allowed are "local" and "average"')
-        if statistics == "average" and self._takes_gradients:
-            raise usage_error(
-                'running_statistics="average" is given, and the loop hands over gradients, of which statistics have none',
-                "let an optimiser of the loop move the model, or leave it out",
-            )
-        return statistics == "average"
 
     def _job(self, **settings: Any) -> list[str]:
         s = {"model": self._source.model_spec, "data": self._source.data_spec, **self._settings, **settings}
@@ -316,26 +269,13 @@ class Joined:
             )
 
     def _evaluate_at(self, job: "_gossamer.Job") -> None:
-        """Evaluates on a copy: the loop's module holds the model of a step, and its mode is the loop's."""
         self._mean = numpy.empty_like(self._tensors.array)
         job.copy_x(self._mean)
-        if self._evaluate is None:
-            self._source.answer_evaluation(job, (math.nan, None))
-            return
-        if self._copy is None:
-            other = copy.deepcopy(self._module)
-            self._copy = other, Tensors(other, self._averages_statistics)
-        other, tensors = self._copy
-        tensors.load(job)
-        with torch.no_grad():
-            for (name, mine), theirs in zip(self._module.named_buffers(), other.buffers()):
-                if name not in tensors.names:
-                    theirs.copy_(mine)
-            other.eval()
-            result = self._evaluate(other)
-        if isinstance(result, dict):
-            result = (result["loss"], result.get("accuracy"))
-        self._source.answer_evaluation(job, result)
+        self._source.answer_evaluation(job, self._evaluation.at(job))
+
+    def _tell_end(self, of_run: bool) -> None:
+        if self._group is not None:
+            self._group.tell_end(self._tensors.parameters[0], of_run)
 
     # -- the end -------------------------------------------------------------------------------------------------------
 
@@ -351,6 +291,7 @@ class Joined:
 
         try:
             self._command.finish(serve)
+            self._tell_end(of_run=True)
         except BaseException as e:
             if self._command.is_under_way:  # an evaluation has failed, or a second Ctrl-C has come
                 self._fall_out(e)

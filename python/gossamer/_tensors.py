@@ -1,5 +1,7 @@
 """The parameters of a module as one vector."""
 
+from typing import Any
+
 import torch
 
 from . import _gossamer
@@ -15,6 +17,20 @@ def running_statistics(module: torch.nn.Module) -> dict[str, torch.Tensor]:
     }
 
 
+def _whole(t: torch.Tensor) -> torch.Tensor:
+    """Gathers a tensor whose parts lie in several processes. All of them call it."""
+    return t.full_tensor() if hasattr(t, "full_tensor") else t
+
+
+def _put(t: torch.Tensor, value: torch.Tensor) -> None:
+    """t <- value, or this process's part of it. All processes that have parts call it."""
+    if hasattr(t, "full_tensor"):
+        from torch.distributed.tensor import distribute_tensor
+
+        value = distribute_tensor(value.to(t.device, t.dtype), t.device_mesh, t.placements)
+    t.copy_(value)
+
+
 class Tensors:
     """The parameters of a module that are trained, as one flat vector in main memory; its running statistics behind
     them, where they are averaged too.
@@ -22,7 +38,8 @@ class Tensors:
     Where all are float32 in main memory they become views of the vector, so that nothing is copied between the two.
     """
 
-    def __init__(self, module: torch.nn.Module, with_statistics: bool = False):
+    def __init__(self, module: torch.nn.Module, with_statistics: bool = False, group: Any = None):
+        self.has_statistics, self.group = with_statistics, group
         # Shared parameters have one name here, and travel once.
         named = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
         if not named:
@@ -46,7 +63,9 @@ class Tensors:
         self.array = self.flat.numpy()
         self._parts = [part.view(p.shape) for part, p in zip(self.flat.split(sizes), self.parameters)]
         self._variances = [part for name, part in zip(self.names, self._parts) if name.endswith("running_var")]
-        self.is_direct = devices == ["cpu"] and kinds == {torch.float32}
+        self._rounds = kinds != {torch.float32}
+        is_spread = any(hasattr(p, "full_tensor") for p in self.parameters)
+        self.is_direct = devices == ["cpu"] and not self._rounds and not is_spread
         self.read()
         if self.is_direct:
             for p, part in zip(self.parameters, self._parts):
@@ -59,7 +78,7 @@ class Tensors:
         """Module to vector."""
         with torch.no_grad():
             for p, part in zip(self.parameters, self._parts):
-                part.copy_(p.data)
+                part.copy_(_whole(p.data))
 
     def write(self) -> None:
         """Vector to module."""
@@ -67,12 +86,26 @@ class Tensors:
             return
         with torch.no_grad():
             for p, part in zip(self.parameters, self._parts):
-                p.data.copy_(part)
-        self.read()  # as rounded: what the optimiser moves is counted from there
+                _put(p.data, part)
+        if self._rounds:
+            self.read()  # what the optimiser moves is counted from there
         self.before.copy_(self.flat)
 
     def load(self, job: "_gossamer.Job") -> None:
+        """The job's model to vector and module, in all processes of a group."""
         job.copy_x(self.array)
+        if self.group is not None:
+            self.group.tell(job, self.flat, self.parameters[0])
+        self._settle()
+
+    def hear(self) -> Any:
+        """The same where the first process of the group loads. Returns what it tells: see ``Told``."""
+        told = self.group.hear(self.flat, self.parameters[0])
+        if told.has_model:
+            self._settle()
+        return told
+
+    def _settle(self) -> None:
         for part in self._variances:
             part.clamp_(min=0)  # a lossy codec may lead below
         self.write()
@@ -89,4 +122,4 @@ class Tensors:
         sizes = [p.numel() for p in self.parameters]
         with torch.no_grad():
             for p, part in zip(self.parameters, to.split(sizes)):
-                part.zero_() if p.grad is None else part.copy_(p.grad.reshape(-1))
+                part.zero_() if p.grad is None else part.copy_(_whole(p.grad).reshape(-1))

@@ -7,10 +7,13 @@ from typing import Any
 import numpy
 import torch
 
-from ._loop import Joined, Step
+from ._group import Group, Member
+from ._loop import Joined
+from ._step import Step
 from ._tensors import Tensors
+from .errors import usage_error
 
-__all__ = ["Joined", "Step", "evaluation", "gradient", "join"]
+__all__ = ["Joined", "Member", "Step", "evaluation", "gradient", "join"]
 
 
 def join(
@@ -22,10 +25,11 @@ def join(
     batch: int | None = None,
     evaluate: Callable[[torch.nn.Module], Any] | None = None,
     running_statistics: str = "local",
+    group: Any = None,
     labels: Sequence[int] | None = None,
     data_id: str = "",
     **settings: Any,
-) -> Joined:
+) -> Joined | Member:
     """Takes part in a run, from within a training loop that stays as it is::
 
         with gossamer.torch.join(net, opt, samples=len(data), batch=32, epochs=3, algorithm="ad-psgd") as run:
@@ -50,6 +54,10 @@ def join(
     running_statistics  "local": the running means and variances of normalising layers stay in each process, as all
                 buffers do. "average": they are averaged like parameters, through the codec and at its cost; what a
                 step changes in them is part of its direction
+    group       a process group of PyTorch whose processes are one worker: all of them call join and make the same
+                steps. The module may be under ``DistributedDataParallel``, or sharded into ``DTensor`` s by
+                ``fully_shard`` or tensor parallelism. ``step.samples`` are those of the whole group. The first process
+                speaks with the run; an evaluation uses the module itself, which holds the mean after the last one
     labels      class of each sample, for ``partition="label"`` and the like
     data_id     a name for the data; processes with another one are refused
     settings    the flags of ``gossamer train``: algorithm, codec, topology, epochs, steps, checkpoint, out, ...
@@ -64,7 +72,18 @@ def join(
     Raises ``gossamer.Error`` and its kinds. An exception of the loop ends this worker as a death does, and the others
     go on; Ctrl-C, and a loop that is left by ``break``, end the run as Ctrl-C does at ``gossamer train``.
     """
-    return Joined(module, optimiser, samples, batch, evaluate, running_statistics, labels, data_id, settings)
+    if running_statistics not in ("local", "average"):
+        raise usage_error(f'running_statistics="{running_statistics}" is unknown', 'allowed are "local" and "average"')
+    averages = running_statistics == "average"
+    if averages and optimiser is None:
+        raise usage_error(
+            'running_statistics="average" is given, and the loop hands over gradients, of which statistics have none',
+            "let an optimiser of the loop move the model, or leave it out",
+        )
+    members = None if group is None else Group(group)
+    if members is not None and not members.speaks:
+        return Member(module, optimiser is None, samples, evaluate, averages, members)
+    return Joined(module, optimiser, samples, batch, evaluate, averages, members, labels, data_id, settings)
 
 
 def gradient(

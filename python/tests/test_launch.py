@@ -38,6 +38,37 @@ def test_four_processes_train_one_model(launch, settings):
     assert sum(r["steps"] for r in all_of_them) >= 400
 
 
+@pytest.mark.parametrize("algorithm", ["all-reduce-sgd", "ad-psgd"])
+def test_groups_of_processes_are_workers(launch, algorithm):
+    done = launch(2, "group.py", "out", "ddp", f"algorithm={algorithm}")
+    assert done.returncode == 0, done.stderr
+    workers = [[result_of(rank, f"out-{worker}") for rank in range(2)] for worker in range(2)]
+    assert [one["leads"] for worker in workers for one in worker] == [True, False, False, False]
+    summary = workers[0][0]["summary"]
+    assert summary["end"] == "planned" and summary["workers"] == 2 and summary["test_accuracy"] > 0.9
+    for speaker, other in workers:
+        assert speaker["steps"] == other["steps"] and speaker["held"] == other["held"]
+    # Both processes of the group that leads hold the mean after the last evaluation.
+    assert [one["accuracy"] for one in workers[0]] == [pytest.approx(summary["test_accuracy"], abs=1e-6)] * 2
+    assert (workers[0][0]["held"] == workers[1][0]["held"]) == (algorithm == "all-reduce-sgd")
+
+
+def test_a_group_is_lost_as_one_worker(launch):
+    done = launch(2, "group.py", "out", "ddp", "algorithm=ad-psgd", "event=kill", "epochs=20")
+    assert done.returncode == 0, done.stderr
+    summary = result_of(0, "out-0")["summary"]
+    assert summary["end"] == "planned" and summary["lost"] == 1 and summary["test_accuracy"] > 0.9
+
+
+def test_a_group_leaves_its_loop_together(launch):
+    done = launch(2, "group.py", "out", "ddp", "algorithm=dcd-psgd", "event=break")
+    assert done.returncode == 0, done.stderr
+    assert result_of(0, "out-0")["summary"]["end"] == "interrupted"
+    for worker in range(2):
+        speaker, other = [result_of(rank, f"out-{worker}")["steps"] for rank in range(2)]
+        assert speaker == other <= 30
+
+
 @pytest.mark.parametrize("statistics", ["local", "average"])
 def test_running_statistics_are_averaged_where_that_is_wanted(launch, statistics):
     settings = ["algorithm=all-reduce-sgd", "epochs=2"]

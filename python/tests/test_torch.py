@@ -285,6 +285,11 @@ def test_bad_settings_are_refused(settings, sentence):
         once(lambda net, step: step.done(1.0), **settings)
 
 
+def test_a_group_needs_one_of_pytorch():
+    with pytest.raises(gossamer.UsageError, match="PyTorch has no process group"):
+        once(lambda net, step: step.done(1.0), group="world")
+
+
 def test_gradients_of_statistics_are_not_asked_for():
     with pytest.raises(gossamer.UsageError, match="of which statistics have none"):
         train(linear(), None, lr=0.1, running_statistics="average")

@@ -1,0 +1,58 @@
+"""Evaluates the mean of the models, as the user's function does it."""
+
+import copy
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from ._tensors import Tensors
+
+
+class Evaluation:
+    """Calls ``evaluate(module)`` between two steps, in evaluation mode and without gradients.
+
+    The loop's module holds the model of a step, and its mode is the loop's: so a copy is evaluated. The module of a
+    group may be spread over its processes, and has no copy: it is evaluated itself, and the next step loads it anew.
+    """
+
+    def __init__(self, module: torch.nn.Module, evaluate: Callable[[torch.nn.Module], Any] | None, tensors: Tensors):
+        self._module, self._evaluate, self._tensors = module, evaluate, tensors
+        self._copy: tuple[torch.nn.Module, Tensors] | None = None
+
+    def at(self, job: Any) -> Any:
+        """Returns a loss, or the pair (loss, accuracy), at the model of a job."""
+        if self._evaluate is None:
+            return math.nan, None
+        if self._tensors.group is not None:
+            self._tensors.load(job)
+            return self.of_module()
+        if self._copy is None:
+            other = copy.deepcopy(self._module)
+            self._copy = other, Tensors(other, self._tensors.has_statistics)
+        module, tensors = self._copy
+        tensors.load(job)
+        with torch.no_grad():
+            for (name, mine), theirs in zip(self._module.named_buffers(), module.buffers()):
+                if name not in tensors.names:
+                    theirs.copy_(mine)
+        module.eval()
+        return self._call(module)
+
+    def of_module(self) -> Any:
+        """The same at what the module holds. All processes of a group call it together."""
+        modes = [(part, part.training) for part in self._module.modules()]
+        self._module.eval()
+        try:
+            return self._call(self._module)
+        finally:
+            for part, mode in modes:
+                part.training = mode
+
+    def _call(self, module: torch.nn.Module) -> Any:
+        if self._evaluate is None:
+            return math.nan, None
+        with torch.no_grad():
+            result = self._evaluate(module)
+        return (result["loss"], result.get("accuracy")) if isinstance(result, dict) else result
