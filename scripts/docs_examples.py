@@ -44,6 +44,8 @@ def check_command(text: str, world: World) -> None:
     names = []
     while rest:
         flag, _, value = rest.pop(0).partition("=")
+        if flag == "--" and subcommand == "launch" and rest[0] != "train":
+            return  # a program of the user's, with flags of its own
         if flag == "--":  # the job of nodes, or flags of all runs
             return check_command(shlex.join(["simulate", *rest] if subcommand == "reproduce" else rest), world)
         if not flag.startswith("--"):
