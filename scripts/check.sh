@@ -11,7 +11,7 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export CCACHE_BASEDIR=$PWD # the clone of the stage `consumer` compiles nothing anew
 
-stages=(tests install format clang headers asan fuzz tidy tsan consumer slurm torch python)
+stages=(tests install format clang headers asan fuzz tidy tsan consumer slurm torch python wheel)
 
 tests() {
   scripts/test.sh || return
@@ -90,12 +90,15 @@ python() {
   scripts/install_dependencies.sh --python --torch || return
   local venv=$PWD/build/venv
   [[ -x $venv/bin/python ]] || /usr/bin/python3 -m venv --system-site-packages "$venv" || return
-  if ! "$venv/bin/pip" install --quiet 'nanobind>=2.4'; then
-    echo 'python: skipped, because nanobind cannot be had from PyPI'
+  if ! "$venv/bin/pip" install --quiet 'nanobind>=2.4' mypy==2.4.1; then
+    echo 'python: skipped, because nanobind and mypy cannot be had from PyPI'
     return 0
   fi
-  PYTHON=$venv/bin/python scripts/test.sh -L python --no-tests=error
+  PYTHON=$venv/bin/python scripts/test.sh -L python --no-tests=error &&
+    "$venv/bin/mypy" --check-untyped-defs --ignore-missing-imports build/release/python/gossamer
 }
+
+wheel() { scripts/wheel.sh; }
 
 # `times` knows the children of its own shell only, so it cannot stand in a pipe.
 cpu_seconds() { # of all that has run so far, into cpu
@@ -104,7 +107,7 @@ cpu_seconds() { # of all that has run so far, into cpu
 }
 
 (($# > 0)) && wanted=("$@") || wanted=("${stages[@]}")
-[[ "${wanted[*]}" == nightly ]] && wanted=(install asan tsan)
+[[ "${wanted[*]}" == nightly ]] && wanted=(install asan tsan wheel)
 for stage in "${wanted[@]}"; do
   [[ " ${stages[*]} " == *" $stage "* ]] || { echo "no stage '$stage'; there are ${stages[*]}, or nightly for what .ci/run leaves out" >&2; exit 2; }
 done

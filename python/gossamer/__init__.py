@@ -10,11 +10,13 @@ Gossamer's algorithms run in C++ and ask a Python program for gradients:
 Keywords are the flags of ``gossamer train`` and ``gossamer simulate`` with ``_`` in place of ``-``.
 """
 
-from ._gossamer import __version__, algorithms
+from ._gossamer import algorithms, version
 from .algorithm import Algorithm, Worker
 from .errors import BadDataError, DivergedError, Error, RunError, UsageError
 from .functions import simulate, train
 from .results import Run, load, plot, runs
+
+__version__ = version
 
 __all__ = [
     "Algorithm",

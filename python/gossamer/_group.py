@@ -24,6 +24,7 @@ class Told:
     worker: int
     step: int
     samples: numpy.ndarray
+    order: None = None
 
     @property
     def is_evaluation(self) -> bool:
@@ -49,10 +50,9 @@ class Group:
 
     def tell(self, job: Any, flat: torch.Tensor, like: torch.Tensor) -> None:
         """Tells the others of a step or an evaluation, with its model. What is sent goes by the device of ``like``."""
-        samples = [] if job.is_evaluation else job.samples
-        self._send([_evaluation if job.is_evaluation else _step, job.worker, job.step, len(samples)], like)
-        if len(samples) > 0:
-            self._send(samples.astype(numpy.int64), like)
+        self._send([_evaluation if job.is_evaluation else _step, job.worker, job.step, len(job.samples)], like)
+        if len(job.samples) > 0:
+            self._send(job.samples.astype(numpy.int64), like)
         self._share(flat, like)
 
     def tell_end(self, like: torch.Tensor, of_run: bool) -> None:

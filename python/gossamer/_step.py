@@ -5,16 +5,23 @@ from typing import Any, Protocol
 import numpy
 import torch
 
+from . import _gossamer
 from .errors import usage_error
 
 
 class Job(Protocol):
     """What the run wants of a loop next: a gradient at a model, or an evaluation of one."""
 
-    is_evaluation: bool
-    worker: int
-    step: int
-    samples: numpy.ndarray
+    @property
+    def is_evaluation(self) -> bool: ...
+    @property
+    def worker(self) -> int: ...
+    @property
+    def step(self) -> int: ...
+    @property
+    def samples(self) -> numpy.ndarray: ...
+    @property
+    def order(self) -> "_gossamer.Order | None": ...
 
 
 class Loop(Protocol):

@@ -22,7 +22,7 @@ def _whole(t: torch.Tensor) -> torch.Tensor:
     return t.full_tensor() if hasattr(t, "full_tensor") else t
 
 
-def _put(t: torch.Tensor, value: torch.Tensor) -> None:
+def _put(t: Any, value: torch.Tensor) -> None:
     """t <- value, or this process's part of it. All processes that have parts call it."""
     if hasattr(t, "full_tensor"):
         from torch.distributed.tensor import distribute_tensor
@@ -41,7 +41,7 @@ class Tensors:
     def __init__(self, module: torch.nn.Module, with_statistics: bool = False, group: Any = None):
         self.has_statistics, self.group = with_statistics, group
         # Shared parameters have one name here, and travel once.
-        named = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
+        named: list[tuple[str, torch.Tensor]] = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
         if not named:
             raise usage_error("the module has no parameter that requires a gradient", "unfreeze what is to be trained")
         if with_statistics:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Generator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy
 
@@ -68,7 +68,7 @@ class Worker:
         self, x: numpy.ndarray, gradient: numpy.ndarray, t: int, at: numpy.ndarray | None = None
     ) -> numpy.ndarray:
         """x - gamma_t u(g): the optimiser's step, for a gradient at x or elsewhere. x itself stays as it is."""
-        return self._inner.update(x, gradient, t, at)
+        return cast(numpy.ndarray, self._inner.update(x, gradient, t, at))
 
 
 class Algorithm:

@@ -69,7 +69,7 @@ def plot(
     x is "seconds", "epochs" or "bits"; y is "train-loss", "test-loss" or "accuracy". ``log`` is the scale of y; by
     default logarithmic for losses that span more than a decade.
     """
-    words = ["plot", *map(os.fspath, folders), "--x", x, "--y", y, "--out", os.fspath(out)]
+    words = ["plot", *(os.fspath(folder) for folder in folders), "--x", x, "--y", y, "--out", os.fspath(out)]
     if log is not None:
         words.append("--log" if log else "--linear")
     _gossamer.command(words)

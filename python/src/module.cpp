@@ -179,8 +179,8 @@ private:
   std::shared_ptr<first_exception> kept_ = std::make_shared<first_exception>();
 };
 
-nb::object samples_of(const std::shared_ptr<job>& j) {
-  return nb::cast(read_only_numbers(j->samples.data(), {j->samples.size()}, nb::find(j)));
+read_only_numbers samples_of(const std::shared_ptr<job>& j) {
+  return read_only_numbers(j->samples.data(), {j->samples.size()}, nb::find(j));
 }
 
 void copy_x(const std::shared_ptr<job>& j, const floats& to) {
@@ -239,7 +239,7 @@ NB_MODULE(_gossamer, m) {
       .def_ro("is_evaluation", &job::is_evaluation)
       .def_ro("worker", &job::worker)
       .def_ro("step", &job::step)
-      .def_ro("order", &job::order)
+      .def_ro("order", &job::order, nb::for_getter(nb::sig("def order(self) -> Order | None")))
       .def_prop_ro("samples", &samples_of)
       .def("copy_x", &copy_x, "to"_a);
   nb::class_<python_source>(m, "Source")
@@ -256,9 +256,9 @@ NB_MODULE(_gossamer, m) {
           "type"_a, "name"_a, "along_edges"_a, "synchronous"_a, "state"_a)
       .def_prop_ro("model_spec", &python_source::model_spec)
       .def_prop_ro("data_spec", &python_source::data_spec)
-      .def("take", &python_source::take)
+      .def("take", &python_source::take, nb::sig("def take(self) -> Job | None"))
       .def_prop_ro("has_ended", &python_source::has_ended)
-      .def("unanswered", &python_source::unanswered)
+      .def("unanswered", &python_source::unanswered, nb::sig("def unanswered(self) -> Job | None"))
       .def("answer_direction", &python_source::answer_direction, "job"_a, "loss"_a, "now"_a)
       .def("answer_gradient", &python_source::answer_gradient, "job"_a, "loss"_a, "gradient"_a)
       .def("answer_evaluation", &python_source::answer_evaluation, "job"_a, "result"_a)
@@ -269,7 +269,7 @@ NB_MODULE(_gossamer, m) {
   m.def("main", &run_main, "argv"_a, "Is the command gossamer; returns its exit status.");
   m.def("command", &run_words, "words"_a, "Runs a command, e.g. ['list', 'codecs']; returns its exit status.");
   m.def("algorithms", &algorithms, "The built-in algorithms.");
-  m.attr("__version__") = GOSSAMER_VERSION;
+  m.attr("version") = GOSSAMER_VERSION;
 }
 
 } // namespace gossamer::python
