@@ -12,7 +12,7 @@ void hosted_worker::gradient_arrived(gradient_result result) {
   if (gradient_under_way_ != result.step)
     return; // a gradient from before this worker took the state of another one
   if (!std::isfinite(result.loss))
-    throw diverged(fmt::format("its loss is {}", result.loss));
+    throw diverged(fmt::format("its loss is {}", std::isnan(result.loss) ? "nan" : "inf")); // no sign of nan
   if (result.update) {
     ++gradients_;
     if (settings_.witness)

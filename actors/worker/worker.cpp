@@ -45,7 +45,8 @@ error worker::diverged(const std::string& sign) const {
   return {errc::diverged,
           fmt::format("training diverged at {}, step {}, epoch {:.3g}: {}", name_of(id(), ranks()), gradients_,
                       epoch(gradients_), sign),
-          "lower --lr, or the momentum of --optimiser"};
+          exact_codec() ? "lower --lr, or the momentum of --optimiser"
+                        : "lower --lr, or the momentum of --optimiser, or try a finer --codec"};
 }
 
 // -- gradients --------------------------------------------------------------------------------------------------------

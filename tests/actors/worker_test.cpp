@@ -245,12 +245,22 @@ TEST(worker, encodes_and_decodes_by_its_coder) {
   EXPECT_EQ(coder->decoded, 2) << "a vector of another size is not even looked at";
 }
 
-TEST(worker, says_where_it_diverged) {
-  fixture f{settings_with(10)};
-  f.w.run(f.program);
-  std::ignore = f.w.start_gradient(f.program.model(), 0);
-  EXPECT_THROW(f.w.gradient_arrived({0, {}, std::numeric_limits<double>::quiet_NaN()}), error);
-  EXPECT_EQ(f.host.reports, 0);
+TEST(worker, says_where_it_diverged_and_what_may_help) {
+  for (const bool exact : {true, false}) {
+    auto s = settings_with(10);
+    s.packing.exact = exact;
+    fixture f{std::move(s)};
+    f.w.run(f.program);
+    std::ignore = f.w.start_gradient(f.program.model(), 0);
+    try {
+      f.w.gradient_arrived({0, {}, -std::numeric_limits<double>::quiet_NaN()});
+      FAIL() << "it went on";
+    } catch (const error& e) {
+      EXPECT_THAT(e.sentence(), testing::HasSubstr("diverged at worker 0, step 0, epoch 0: its loss is nan"));
+      EXPECT_EQ(e.remedy().find("finer --codec") != std::string::npos, !exact) << e.remedy();
+    }
+    EXPECT_EQ(f.host.reports, 0);
+  }
 }
 
 struct stale_frames_heard final : witness {
