@@ -92,10 +92,10 @@ struct small_world {
 };
 
 void hold_to_promises(const small_world& w) {
-  if (test::tries(100) < w.from_effort)
+  if (test::effort() < w.from_effort)
     return;
   // Builds with sanitizers are slow, and explore no more than some states.
-  const auto most = test::tries(100) < 100 ? test::tries(400'000) : ~std::size_t{0};
+  const auto most = test::tries_all() ? ~std::size_t{0} : test::tries(400'000);
   const auto all = explore(w.may, w.kind, rule::none, most);
   EXPECT_EQ(all.wrong, "") << text(w.may);
   EXPECT_TRUE(all.complete || most != ~std::size_t{0});
