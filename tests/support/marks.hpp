@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "support/effort.hpp"
+#include "effort.hpp"
 
 namespace gossamer::testing_support {
 
