@@ -31,7 +31,7 @@ TEST_F(bfloat16_test, keeps_what_has_few_bits) {
 TEST_F(bfloat16_test, never_leaves_the_finite_numbers) {
   constexpr auto largest = std::numeric_limits<float>::max();
   for (std::uint64_t step = 0; step < 20; ++step)
-    for (const float x : coded({largest, -largest}, step).view())
+    for (const auto both = coded({largest, -largest}, step); const float x : both.view())
       EXPECT_TRUE(std::isfinite(x));
 }
 
