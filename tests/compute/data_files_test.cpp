@@ -183,7 +183,10 @@ TEST(file_limit, leaves_devices_alone) {
 }
 
 std::string record(char label, char red, char green, char blue) {
-  return label + std::string(1024, red) + std::string(1024, green) + std::string(1024, blue);
+  std::string bytes(1, label);
+  for (const char channel : {red, green, blue})
+    bytes.append(1024, channel);
+  return bytes;
 }
 
 TEST(cifar10, joins_the_batches_and_standardises_each_channel) {
