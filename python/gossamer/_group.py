@@ -48,37 +48,35 @@ class Group:
         self.speaks = distributed.get_rank(group) == 0
         self._speaker = distributed.get_global_rank(group, 0)
 
-    def tell(self, job: Any, flat: torch.Tensor, like: torch.Tensor) -> None:
-        """Tells the others of a step or an evaluation, with its model. What is sent goes by the device of ``like``."""
-        self._send([_evaluation if job.is_evaluation else _step, job.worker, job.step, len(job.samples)], like)
+    def tell(self, job: Any, flat: torch.Tensor, device: torch.device) -> None:
+        """Tells the others of a step or an evaluation, with its model. It goes by way of this device."""
+        self._send([_evaluation if job.is_evaluation else _step, job.worker, job.step, len(job.samples)], device)
         if len(job.samples) > 0:
-            self._send(job.samples.astype(numpy.int64), like)
-        self._share(flat, like)
+            self._send(job.samples.astype(numpy.int64), device)
+        self._share(flat, device)
 
-    def tell_end(self, like: torch.Tensor, of_run: bool) -> None:
-        self._send([_run_is_over if of_run else _loop_is_over, 0, 0, 0], like)
+    def tell_end(self, device: torch.device, of_run: bool) -> None:
+        self._send([_run_is_over if of_run else _loop_is_over, 0, 0, 0], device)
 
-    def hear(self, flat: torch.Tensor, like: torch.Tensor) -> Told:
+    def hear(self, flat: torch.Tensor, device: torch.device) -> Told:
         """Waits for what comes next. The model of a step or an evaluation is then in ``flat``."""
-        what, worker, step, count = self._receive(4, like).tolist()
-        samples = self._receive(count, like).numpy() if count > 0 else numpy.empty(0, numpy.int64)
+        what, worker, step, count = self._receive(4, device).tolist()
+        samples = self._receive(count, device).numpy() if count > 0 else numpy.empty(0, numpy.int64)
         told = Told(what, worker, step, samples)
         if told.has_model:
-            self._share(flat, like)
+            self._share(flat, device)
         return told
 
-    def _send(self, numbers: Any, like: torch.Tensor) -> None:
-        distributed.broadcast(
-            torch.as_tensor(numbers, dtype=torch.int64, device=like.device), self._speaker, self._group
-        )
+    def _send(self, numbers: Any, device: torch.device) -> None:
+        distributed.broadcast(torch.as_tensor(numbers, dtype=torch.int64, device=device), self._speaker, self._group)
 
-    def _receive(self, count: int, like: torch.Tensor) -> torch.Tensor:
-        numbers = torch.empty(count, dtype=torch.int64, device=like.device)
+    def _receive(self, count: int, device: torch.device) -> torch.Tensor:
+        numbers = torch.empty(count, dtype=torch.int64, device=device)
         distributed.broadcast(numbers, self._speaker, self._group)
         return numbers.cpu()
 
-    def _share(self, flat: torch.Tensor, like: torch.Tensor) -> None:
-        there = flat.to(like.device)  # the same tensor in main memory
+    def _share(self, flat: torch.Tensor, device: torch.device) -> None:
+        there = flat.to(device)  # the same tensor in main memory
         distributed.broadcast(there, self._speaker, self._group)
         if there is not flat:
             flat.copy_(there)

@@ -275,7 +275,7 @@ class Joined:
 
     def _tell_end(self, of_run: bool) -> None:
         if self._group is not None:
-            self._group.tell_end(self._tensors.parameters[0], of_run)
+            self._group.tell_end(self._tensors.parameters[0].device, of_run)
 
     # -- the end -------------------------------------------------------------------------------------------------------
 

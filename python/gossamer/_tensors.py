@@ -95,12 +95,12 @@ class Tensors:
         """The job's model to vector and module, in all processes of a group."""
         job.copy_x(self.array)
         if self.group is not None:
-            self.group.tell(job, self.flat, self.parameters[0])
+            self.group.tell(job, self.flat, self.parameters[0].device)
         self._settle()
 
     def hear(self) -> Any:
         """The same where the first process of the group loads. Returns what it tells: see ``Told``."""
-        told = self.group.hear(self.flat, self.parameters[0])
+        told = self.group.hear(self.flat, self.parameters[0].device)
         if told.has_model:
             self._settle()
         return told

@@ -29,6 +29,7 @@ import gossamer.torch
 import numpy
 import torch
 import torch.distributed as distributed
+from blobs import labels, points
 
 out, kind, *rest = sys.argv[1:]
 settings = dict(word.split("=", 1) for word in rest)
@@ -37,12 +38,6 @@ torch.set_num_threads(1)
 torch.manual_seed(os.getpid())
 number, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
 distributed.init_process_group("gloo", init_method=os.environ.get("MEET_AT"), rank=number, world_size=size)
-
-random = numpy.random.default_rng(0)
-centres = random.normal(size=(4, 12))
-classes = random.integers(0, 4, size=1000)
-points = torch.from_numpy((centres[classes] + 0.7 * random.normal(size=(1000, 12))).astype(numpy.float32))
-labels = torch.from_numpy(classes)
 
 net = torch.nn.Sequential(torch.nn.Linear(12, 16), torch.nn.ReLU(), torch.nn.Linear(16, 4))
 if kind == "sharded":

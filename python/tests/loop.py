@@ -9,6 +9,7 @@ import sys
 import gossamer.torch
 import numpy
 import torch
+from blobs import labels, points
 
 torch.set_num_threads(1)
 torch.manual_seed(os.getpid())  # every process draws other weights; the leader's are everybody's
@@ -18,12 +19,6 @@ event = settings.pop("event", "")  # raise, kill, break, interrupt, wrong-model
 at_rank, at_step = int(settings.pop("at_rank", -1)), int(settings.pop("at_step", 40))
 until = settings.pop("until", "")  # a file that ends the loop where the run is led
 mark = settings.pop("mark", "")  # a file that is written at that step
-
-random = numpy.random.default_rng(0)
-centres = random.normal(size=(4, 12))
-classes = random.integers(0, 4, size=1000)
-points = torch.from_numpy((centres[classes] + 0.7 * random.normal(size=(1000, 12))).astype(numpy.float32))
-labels = torch.from_numpy(classes)
 
 width = 17 if event == "wrong-model" and "--number 1" in os.environ.get("GOSSAMER_NODE", "") else 16
 norm = torch.nn.BatchNorm1d(width) if "running_statistics" in settings else torch.nn.Identity()

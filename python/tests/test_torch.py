@@ -38,16 +38,20 @@ def train(net, own, seen=None, **settings):
     return run
 
 
+def train_plainly(net, own, seen):
+    """The same loop without Gossamer."""
+    for samples in seen:
+        own.zero_grad()
+        loss_of(net, samples).backward()
+        own.step()
+
+
 @pytest.mark.parametrize("algorithm", ["ad-psgd", "all-reduce-sgd", "local-sgd", "async-sgd", "cser"])
 def test_alone_it_is_the_loop_without_gossamer(algorithm):
     net, seen = linear(), []
     train(net, torch.optim.Adam(net.parameters(), lr=0.05), seen, algorithm=algorithm)
     plain = linear()
-    optimiser = torch.optim.Adam(plain.parameters(), lr=0.05)
-    for samples in seen:
-        optimiser.zero_grad()
-        loss_of(plain, samples).backward()
-        optimiser.step()
+    train_plainly(plain, torch.optim.Adam(plain.parameters(), lr=0.05), seen)
     assert len(seen) == 60
     assert torch.allclose(net.weight, plain.weight, rtol=1e-4, atol=1e-5)
 
@@ -118,11 +122,7 @@ def test_averaged_statistics_move_as_the_loop_moves_them():
     net, seen = normalised(), []
     run = train(net, torch.optim.SGD(net.parameters(), lr=0.01), seen, running_statistics="average", algorithm="d-psgd")
     plain = normalised()
-    optimiser = torch.optim.SGD(plain.parameters(), lr=0.01)
-    for samples in seen:
-        optimiser.zero_grad()
-        loss_of(plain, samples).backward()
-        optimiser.step()
+    train_plainly(plain, torch.optim.SGD(plain.parameters(), lr=0.01), seen)
     for statistics in ("running_mean", "running_var"):
         assert torch.allclose(getattr(net[0], statistics), getattr(plain[0], statistics), rtol=1e-4, atol=1e-5)
         assert torch.allclose(run.state_dict()[f"0.{statistics}"], getattr(net[0], statistics), atol=1e-5)
