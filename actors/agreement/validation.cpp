@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 
 namespace gossamer::actors::consensus {
@@ -13,6 +14,10 @@ namespace {
 
 // No count of a run gets so far. Sums of two of them do not overflow.
 constexpr std::uint64_t most_terms = std::uint64_t{1} << 62, most_steps = std::uint64_t{1} << 62;
+
+// Resolutions are seconds apart. Each number has its lives, and a number after it.
+constexpr std::uint32_t most_resolutions = std::uint32_t{1} << 20;
+static_assert(most_resolutions < std::numeric_limits<std::uint32_t>::max() / seats::most_candidates / 2);
 
 constexpr std::size_t longest_host = 255; // the limit of DNS
 
@@ -47,6 +52,7 @@ void check(const process& p, std::uint32_t number) {
 
 void check(const resolution& r, const charter& rules) {
   check(r.number() > 0, "resolves nothing");
+  check(r.number() < most_resolutions, "counts more resolutions than any run has");
   check(r.what.view, r.number(), rules);
   check(r.why == run_end::planned || r.why == run_end::seconds || r.why == run_end::interrupted,
         "ends the run for no reason");

@@ -61,6 +61,11 @@ void local_node::obey(const decision& m) {
   }
 }
 
+bool local_node::is_worker(rank i, const caf::strong_actor_ptr& actor) const {
+  const auto found = residents_.find(i);
+  return actor && found != residents_.end() && found->second.actor.address() == actor->address();
+}
+
 std::optional<worker_lost> local_node::died(const caf::down_msg& down) {
   const auto found =
       std::ranges::find_if(residents_, [&](const auto& one) { return one.second.actor.address() == down.source; });

@@ -60,6 +60,9 @@ TEST(a_delegate, refuses_resolutions_that_cannot_be) {
     change(next);
     return refusal(p[0], proceed{next});
   };
+  for (const auto number : {~std::uint32_t{0}, std::uint32_t{1} << 20}) // the next one would be 0, or leave no lives
+    EXPECT_THAT(refused_if([number](auto& r) { r.what.number = number; }),
+                HasSubstr("more resolutions than any run has"));
   EXPECT_THAT(refused_if([](auto& r) { r.what.view.lives[5] = 0; }), HasSubstr("a worker that cannot be"));
   EXPECT_THAT(refused_if([](auto& r) { r.what.view.lives.clear(); }), HasSubstr("everybody out"));
   EXPECT_THAT(refused_if([](auto& r) { r.what.view.number = 3; }), HasSubstr("a view that cannot be"));

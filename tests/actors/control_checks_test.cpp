@@ -107,6 +107,23 @@ TEST(nonsense, is_heard_once) {
   EXPECT_FALSE(nodes.last(0).what.view.lives.contains(honest_nodes::liar)) << "its worker takes part no more";
 }
 
+TEST(news_of_a_worker, is_believed_if_that_worker_says_it) {
+  honest_nodes nodes{"d-psgd", draws(1)};
+  nodes.say(speaker::liar, 0, node_lost{.node = 9, .why = "nonsense"}); // nobody waits for it any more
+  nodes.say(speaker::stranger, 0, worker_lost{.who = 0, .incarnation = 0});
+  for (int k = 0; k < 50; ++k)
+    nodes.pass_time();
+  EXPECT_TRUE(nodes.last(0).what.view.lives.contains(0));
+  expect_others_unharmed(nodes);
+}
+
+TEST(news_of_a_worker, that_stands_still_is_not_that_it_has_a_state) {
+  honest_nodes nodes{"d-psgd", draws(1)};
+  nodes.say(speaker::liar, 1, consensus::hold{{1, honest_nodes::liar, 0}, nodes.last(1)});
+  nodes.say(speaker::stranger, 1, worker_joined{1, 0, 5});
+  expect_others_unharmed(nodes);
+}
+
 TEST(an_error, that_somebody_sends_ends_nobody) {
   honest_nodes nodes{"d-psgd", draws(1)};
   const auto refusal = caf::make_error(caf::sec::unexpected_message);

@@ -104,7 +104,7 @@ public:
   void on_worker(rank who, const Event& event) {
     if (speaker() != nullptr)
       on(leader_report{event});
-    else if (lives_here(who))
+    else if (is_own(who))
       on(event);
   }
   void on_down(const caf::down_msg& down);
@@ -170,6 +170,12 @@ public:
 private:
   std::size_t workers() const { return setup_.run->settings.worker_ranks(); }
   bool lives_here(rank i) const { return i < setup_.rules->homes.size() && setup_.rules->homes[i] == setup_.number; }
+  /// True if the present message is of a worker of this process, or of this node about it: a stranger may name any
+  /// rank.
+  bool is_own(rank who) const {
+    const auto& sender = self_->current_sender();
+    return (sender && sender->address() == self_->address()) || own_node_->is_worker(who, sender);
+  }
   failure_detector::time now() const { return self_->clock().now() - began_; }
   double elapsed() const { return seconds{now()}.count(); }
   /// Returns the node that sends the present message; null if it is no node that is there.
