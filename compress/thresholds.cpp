@@ -1,6 +1,7 @@
 #include "gossamer/compress/detail/checks.hpp"
 #include "gossamer/compress/detail/entries.hpp"
 #include "gossamer/compress/detail/levels.hpp"
+#include "gossamer/compress/detail/uneven_levels.hpp"
 #include "gossamer/compress/detail/value_range.hpp"
 
 #include <fmt/format.h>
@@ -40,16 +41,6 @@ level_list values_of(const level_list& levels, const value_range& range) {
   values.front() = range.low;
   values.back() = range.high;
   return values;
-}
-
-/// The code of an element: that of the value below it, or the next.
-std::size_t code_of(float x, float u, const level_list& values) {
-  const auto above = std::ranges::upper_bound(values, x);
-  const auto j = static_cast<std::size_t>(above - values.begin()) - 1;
-  if (above == values.end())
-    return j;
-  const float below = values[j] * 0.5f;
-  return j + (u < (x * 0.5f - below) / (*above * 0.5f - below) ? 1 : 0);
 }
 
 level_list levels_of(const packet& p) {
@@ -107,16 +98,14 @@ public:
              .payload = v.pool().allocate(whole_bytes(size)),
              .recipe = recipe_};
     write_range(range, p.payload.data());
-    const auto values = values_of(levels_, range);
+    const uneven_levels values{values_of(levels_, range)};
     const int width = code_bits(levels_.size());
     std::array<std::uint32_t, level_block> words;
     level_codes codes;
     for (std::size_t begin = 0; begin < v.size(); begin += level_block) {
       const auto block = v.view().subspan(begin, std::min(level_block, v.size() - begin));
       random.fill(step, begin, std::span{words}.first(block.size()));
-      for (std::size_t i = 0; i < block.size(); ++i)
-        codes.bytes[i] =
-            static_cast<std::byte>(code_of(block[i], static_cast<float>(words[i] >> 8) * 0x1p-24f, values));
+      round_to_levels(values, block, words.data(), codes);
       pack_levels(width, codes, block.size(), p.payload.data() + range_bits / 8 + code_bytes(width, begin));
     }
     return p;

@@ -1,12 +1,16 @@
+#include "gossamer/compress/detail/uneven_levels.hpp"
+
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <tuple>
 
 #include "support/codecs.hpp"
+#include "support/each_instruction_set.hpp"
 
 namespace gossamer::compress {
 namespace {
@@ -113,6 +117,40 @@ TEST(thresholds, refuses_what_no_encoder_sends) {
   EXPECT_THAT(with([](packet& p) { p.payload.data()[8] = std::byte{0xFF}; }), HasSubstr("the code 3 of 3 levels"));
   EXPECT_THAT(with([](packet& p) { p.parameter = 1; }), HasSubstr("has parameter 1"));
 }
+
+class uneven_levels_on : public test::each_instruction_set {};
+
+TEST_P(uneven_levels_on, rounds_as_its_formula_says) {
+  std::vector<float> many(200);
+  std::iota(many.begin(), many.end(), -30.0f);
+  const std::vector<std::vector<float>> all{
+      {3}, {-2, 2}, {-1, -0.2f, 0.1f, 7}, {-largest, 0, largest}, {1, 1, 2, 2}, {0, 0x1p-149f, 0x1p-148f}, many};
+  for (const auto& values : all) {
+    const detail::uneven_levels levels{values};
+    std::vector<float> v = values;
+    random_sequence random{randomness, 9};
+    for (int k = 0; k < 500; ++k)
+      v.push_back(std::lerp(values.front(), values.back(), static_cast<float>(random.uniform())));
+    std::vector<std::uint32_t> words(v.size());
+    randomness.fill(3, 0, words);
+    words[0] = 0;
+    words.back() = ~0u;
+    detail::level_codes codes;
+    detail::round_to_levels(levels, v, words.data(), codes);
+    for (std::size_t i = 0; i < v.size(); ++i) {
+      const auto next = std::ranges::upper_bound(values, v[i]);
+      auto expected = next - values.begin() - 1;
+      if (next != values.end()) {
+        const float below = next[-1] * 0.5f;
+        expected += static_cast<float>(words[i] >> 8) * 0x1p-24f < (v[i] * 0.5f - below) / (*next * 0.5f - below);
+      }
+      ASSERT_EQ(std::to_integer<std::ptrdiff_t>(codes.bytes[i]), expected) << v[i] << " of " << values.size();
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(all, uneven_levels_on, testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
+                         test::each_instruction_set::name);
 
 } // namespace
 } // namespace gossamer::compress
