@@ -88,6 +88,15 @@ public:
   /// False for a model whose loss on the training data is known from its minibatches alone: `evaluate` gives no number
   /// there, and evaluations show the smoothed loss of all workers' minibatches.
   virtual bool measures_training_loss() const { return true; }
+  /// The state that a program keeps beside x in the computation of its gradients, such as that of an optimiser of its
+  /// own. It is part of the states of workers: saved in checkpoints, and given to workers that come anew.
+  struct kept_beside {
+    std::function<vec()> save; ///< any bytes, as elements; may wait for the program
+    /// Hands a former result of `save` to the program, which takes it over before it computes the next gradient.
+    std::function<void(const vec&)> restore;
+  };
+  /// Returns null if nothing is kept. Threads: any.
+  virtual const kept_beside* keeps() const { return nullptr; }
   /// Loss and accuracy on any number of samples but 0, the l1 and l2 terms included.
   virtual evaluation evaluate(std::span<const float> x, const batch& samples) = 0;
   /// w <- argmin_z ||z - w||^2 / (2 step) + l1 ||z||_1, i.e. soft thresholding of the weights by

@@ -190,6 +190,7 @@ private:
   std::uint64_t next_exchange() const { return algorithm_ ? algorithm_->next_exchange(step_) : step_; }
   bool has_state() const noexcept { return algorithm_ != nullptr && ready_; }
   std::vector<std::byte> state() const;
+  const compute::model::kept_beside* kept_beside() const;
   std::vector<std::byte> state_for(rank joiner) const;
   void take_snapshot(std::uint64_t evaluation);
   traffic sent() const;

@@ -123,7 +123,16 @@ std::vector<std::byte> worker::state() const {
   optimiser_->fields(fields);
   auto encodings = encodings_;
   fields(encodings);
+  if (const auto* beside = kept_beside()) {
+    auto kept = beside->save();
+    fields(kept);
+  }
   return fields.bytes();
+}
+
+/// Null for masters, which compute no gradients.
+const compute::model::kept_beside* worker::kept_beside() const {
+  return id() < ranks() && settings_.training.model ? settings_.training.model->keeps() : nullptr;
 }
 
 void worker::restore(std::span<const std::byte> state) {
@@ -131,6 +140,11 @@ void worker::restore(std::span<const std::byte> state) {
   algorithm_->fields(fields);
   optimiser_->fields(fields);
   fields(encodings_);
+  if (const auto* beside = kept_beside()) {
+    vec kept;
+    fields(kept);
+    beside->restore(kept);
+  }
   fields.finish();
   placement place{*settings_.packing.coder};
   algorithm_->fields(place);

@@ -64,6 +64,7 @@ def main():
         algorithm="ad-psgd",
         codec="uniform:bits=8",
     ) as run:
+        run.keep(scheduler=scheduler)
         # A process of the loader's draws this worker's share of the images.
         loader = DataLoader(data, batch_sampler=run.batch_sampler, num_workers=1, persistent_workers=True)
         for step, (images, kinds) in run.with_batches(loader):

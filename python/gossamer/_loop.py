@@ -17,6 +17,7 @@ from ._batches import BatchSampler
 from ._command import Command, words_of
 from ._evaluation import Evaluation
 from ._group import no_batches_in_advance
+from ._keeping import Kept
 from ._step import Step
 from ._tensors import Tensors
 from .algorithm import chosen
@@ -57,6 +58,11 @@ class Joined:
             classes,
             data_id,
         )
+        self._kept = Kept()
+        if group is None:
+            self._source.keep_with(self._kept.save, self._kept.restore)
+            if hasattr(optimiser, "state_dict") and hasattr(optimiser, "load_state_dict"):
+                self._kept.add({"optimiser": optimiser})
         self._settings = settings = chosen(self._source, settings)
         if batch is not None:
             self._settings = {"batch": batch, **settings}
@@ -84,6 +90,20 @@ class Joined:
     def summary(self) -> dict[str, Any]:
         """summary.json of the run, in the process that leads when the run is over; empty elsewhere."""
         return load(self.folder).summary if self.folder is not None else {}
+
+    def keep(self, **objects: Any) -> None:
+        """Makes the states of more objects part of this worker's: ``run.keep(scheduler=scheduler, scaler=scaler)``.
+
+        What ``join`` got as the optimiser is kept already. Each has ``state_dict`` and ``load_state_dict``. Their states
+        are in checkpoints, and go to workers that come anew. Call it before the loop, with the same names on all nodes.
+        """
+        if self._group is not None:
+            raise usage_error(
+                "a group of processes keeps nothing beside the model", "save what its processes have in the loop"
+            )
+        if self._rank is not None:
+            raise usage_error("keep is called within the loop", "call it before the first step")
+        self._kept.add(objects)
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """The module's state with the mean of all models, as the last evaluation had it, in the process that leads."""

@@ -46,6 +46,8 @@ def join(
     over the gradients, and Gossamer's own optimiser applies them: ``lr=0.1, optimiser="momentum:beta=0.9"``. Algorithms
     that scale signs or want gradients at several points need that.
 
+    The states of the optimiser, and of what ``run.keep`` gets, are part of checkpoints and go to workers that come anew.
+
     samples     number of all training samples; each worker gets a share, dealt out anew when somebody is lost.
                 None: the loop brings its batches, and ``steps=`` ends the run instead of ``epochs=``
     batch       samples of a step

@@ -39,15 +39,75 @@ void desk::end() {
   news_.notify_all();
 }
 
+void desk::keep_with(compute::model::kept_beside k) {
+  const std::lock_guard lock{mutex_};
+  keeper_ = std::move(k);
+}
+
+/// The worker that asks may go on in the loop's thread, which hands a gradient over: then it is between two steps.
+vec desk::kept() {
+  std::unique_lock lock{mutex_};
+  if (restored_)
+    return *restored_;
+  if (!keeper_ || left_)
+    return {};
+  if (std::this_thread::get_id() == loop_) {
+    const auto save = keeper_->save;
+    lock.unlock();
+    return save();
+  }
+  lock.unlock();
+  const auto t = post({.is_to_keep = true, .x = {}, .samples = {}});
+  try {
+    wait(t);
+  } catch (const loop_has_been_left&) {
+    return {};
+  }
+  return std::move(t->kept);
+}
+
+void desk::restore(const vec& kept) {
+  const std::lock_guard lock{mutex_};
+  restored_ = kept;
+}
+
 desk::ticket desk::take(std::chrono::milliseconds patience) {
   std::unique_lock lock{mutex_};
+  loop_ = std::this_thread::get_id();
   news_.wait_for(lock, patience, [&] { return !posted_.empty() || ended_; });
   if (posted_.empty())
     return nullptr;
+  give_back(lock);
   auto t = std::move(posted_.front());
   posted_.pop_front();
   taken_.push_back(t);
-  return t;
+  if (!t->is_to_keep)
+    return t;
+  lock.unlock();
+  try {
+    t->kept = keeper_->save();
+  } catch (...) {
+    t->failure = std::current_exception();
+  }
+  const auto failure = t->failure;
+  finish(*t, std::unique_lock{mutex_});
+  if (failure)
+    std::rethrow_exception(failure);
+  return nullptr;
+}
+
+void desk::give_back(std::unique_lock<std::mutex>& lock) {
+  const auto what = std::exchange(restored_, std::nullopt);
+  if (!what || what->empty())
+    return;
+  if (!keeper_)
+    throw error(errc::usage,
+                "the run goes on from a state with what a loop kept beside the model, and this one keeps "
+                "nothing",
+                "begin the program as it was begun then: a group of processes keeps nothing");
+  lock.unlock();
+  keeper_->restore(*what);
+  lock.lock();
 }
 
 bool desk::has_ended() const {

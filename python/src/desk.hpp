@@ -10,6 +10,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <thread>
 #include <vector>
 
 namespace gossamer::python {
@@ -20,9 +22,10 @@ public:
   explicit loop_has_been_left(const std::string& why) : error(errc::device, why) {}
 };
 
-/// One thing that the run wants of the user's loop: a gradient, or an evaluation.
+/// One thing that the run wants of the user's loop: a gradient, an evaluation, or what the loop keeps beside the model.
 struct job {
   bool is_evaluation = false;
+  bool is_to_keep = false;            ///< the desk answers it
   vec x;                              ///< where
   std::vector<std::uint32_t> samples; ///< of which minibatch; empty for an evaluation
   std::uint32_t worker = 0;
@@ -34,6 +37,7 @@ struct job {
   // the answer, guarded by the desk
   compute::gradient_and_loss gradient = {};
   compute::evaluation evaluation = {};
+  vec kept = {};
   std::exception_ptr failure = nullptr;
   bool is_done = false;
   std::function<void()> on_done = {};
@@ -53,9 +57,16 @@ public:
   bool when_done(const ticket& t, std::function<void()> f);
   /// No job will be posted any more.
   void end();
+  /// Returns what the loop keeps beside the model, between two of its steps; waits for the end of one. Empty where it
+  /// keeps nothing, or has been left.
+  vec kept();
+  /// Gives back what was kept, before the next job of the loop.
+  void restore(const vec& kept);
 
   // -- the loop's side ------------------------------------------------------------------------------------------------
 
+  /// @param k its functions are called in the loop's thread, while it waits for a job or hands one over
+  void keep_with(compute::model::kept_beside k);
   /// Waits for the next job, for a limited time. @returns null when none came
   ticket take(std::chrono::milliseconds patience);
   bool has_ended() const;
@@ -68,6 +79,7 @@ public:
 
 private:
   void finish(job& j, std::unique_lock<std::mutex> lock);
+  void give_back(std::unique_lock<std::mutex>& lock);
 
   mutable std::mutex mutex_;
   std::condition_variable news_;
@@ -75,6 +87,9 @@ private:
   std::deque<ticket> taken_;
   std::exception_ptr left_ = nullptr;
   bool ended_ = false;
+  std::optional<compute::model::kept_beside> keeper_;
+  std::optional<vec> restored_; ///< to be given back
+  std::thread::id loop_;        ///< the thread that takes jobs
 };
 
 } // namespace gossamer::python

@@ -40,6 +40,10 @@ struct first_exception {
   std::mutex mutex;
   std::exception_ptr what = nullptr;
 
+  std::exception_ptr take() {
+    const std::lock_guard lock{mutex};
+    return std::exchange(what, nullptr);
+  }
   void keep(std::exception_ptr e) {
     const std::lock_guard lock{mutex};
     if (!what)

@@ -114,8 +114,25 @@ public:
 
   /// Waits for the next job; null if none comes for a moment, so that Python can look after its signals.
   std::shared_ptr<job> take() const {
-    const nb::gil_scoped_release unlock;
-    return all_->loop->take(std::chrono::milliseconds(50));
+    return with_original_exceptions([&] {
+      const nb::gil_scoped_release unlock;
+      return all_->loop->take(std::chrono::milliseconds(50));
+    });
+  }
+  void keep_with(nb::object save, nb::object restore) const {
+    all_->loop->keep_with({.save =
+                               [f = held{std::move(save)}, kept = kept_] {
+                                 return in_python(kept, [&] {
+                                   const auto words = nb::cast<read_only_floats>((*f)());
+                                   buffer_pool pool;
+                                   return vec{pool, {words.data(), words.shape(0)}};
+                                 });
+                               },
+                           .restore =
+                               [f = held{std::move(restore)}, kept = kept_](const vec& words) {
+                                 in_python(kept,
+                                           [&] { (*f)(read_only_floats(words.data(), {words.size()}, nb::handle())); });
+                               }});
   }
   bool has_ended() const { return all_->loop->has_ended(); }
   std::shared_ptr<job> unanswered() const { return all_->loop->unanswered(); }
@@ -153,27 +170,33 @@ public:
     if (algorithm_)
       algorithms.push_back(entry_of(*algorithm_, kept_));
     const held told{std::move(on_folder)};
-    int status = 0;
-    try {
+    return with_original_exceptions([&] {
       const nb::gil_scoped_release unlock;
       const struct end_of_jobs {
         desk& loop;
         ~end_of_jobs() { loop.end(); }
       } ends{*s->loop};
-      status = apps::run_embedded(words, {.own = {.algorithms = algorithms, .models = models, .data = data},
-                                          .on_folder = [&](const std::filesystem::path& folder) {
-                                            const nb::gil_scoped_acquire lock;
-                                            (*told)(folder.string());
-                                          }});
-    } catch (const error&) {
-      if (kept_->what)
-        std::rethrow_exception(std::exchange(kept_->what, nullptr));
-      throw;
-    }
-    return status;
+      return apps::run_embedded(words, {.own = {.algorithms = algorithms, .models = models, .data = data},
+                                        .on_folder = [&](const std::filesystem::path& folder) {
+                                          const nb::gil_scoped_acquire lock;
+                                          (*told)(folder.string());
+                                        }});
+    });
   }
 
 private:
+  /// Raises an exception of the user's functions as it was, in place of the sentence about it.
+  template <class Call>
+  std::invoke_result_t<Call> with_original_exceptions(const Call& call) const {
+    try {
+      return call();
+    } catch (const error&) {
+      if (const auto original = kept_->take())
+        std::rethrow_exception(original);
+      throw;
+    }
+  }
+
   std::shared_ptr<source> all_;
   std::optional<algorithm_class> algorithm_;
   std::shared_ptr<first_exception> kept_ = std::make_shared<first_exception>();
@@ -256,6 +279,7 @@ NB_MODULE(_gossamer, m) {
           "type"_a, "name"_a, "along_edges"_a, "synchronous"_a, "state"_a)
       .def_prop_ro("model_spec", &python_source::model_spec)
       .def_prop_ro("data_spec", &python_source::data_spec)
+      .def("keep_with", &python_source::keep_with, "save"_a, "restore"_a)
       .def("take", &python_source::take, nb::sig("def take(self) -> Job | None"))
       .def_prop_ro("has_ended", &python_source::has_ended)
       .def("unanswered", &python_source::unanswered, nb::sig("def unanswered(self) -> Job | None"))

@@ -41,6 +41,7 @@ struct source {
   function gradient = {};
   evaluation evaluate = {}; ///< of a function's model; empty: nothing is evaluated
   std::shared_ptr<desk> loop = std::make_shared<desk>();
+  compute::model::kept_beside beside{[at = loop] { return at->kept(); }, [at = loop](const vec& v) { at->restore(v); }};
 
   /// "module:parameters=79510,tensors=0f3c5d7e9a1b2c3d": what all processes must have alike
   std::string model_spec() const;

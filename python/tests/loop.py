@@ -68,7 +68,14 @@ with gossamer.torch.join(
             break
 
 with open(f"{out}-{run.rank}.json", "w") as file:
-    result = {"steps": steps, "leads": run.leads, "summary": run.summary, "statistics": statistics}
+    counted = int(optimiser.state_dict()["state"][0]["step"])  # with what another worker's optimiser had counted
+    result = {
+        "steps": steps,
+        "counted": counted,
+        "leads": run.leads,
+        "summary": run.summary,
+        "statistics": statistics,
+    }
     if run.leads:
         net.load_state_dict(run.state_dict())
         result["accuracy"] = float(evaluate(net.eval())["accuracy"])

@@ -183,8 +183,22 @@ def test_a_process_joins_a_run_under_way(command, tmp_path):
         finally:
             run.kill()
     assert come.returncode == 0, come.stderr + pathlib.Path("said.txt").read_text()
-    assert result_of(2, "other")["steps"] > 40
+    joined = result_of(2, "other")
+    assert joined["steps"] > 40
+    assert joined["counted"] > joined["steps"], "its optimiser goes on from the state of another one"
     assert result_of(0)["summary"]["end"] == "interrupted"
+
+
+@pytest.mark.parametrize("algorithm", ["ad-psgd", "async-sgd"])
+def test_optimisers_go_on_from_checkpoints_within_steps(launch, algorithm):
+    first = launch(2, "loop.py", "out", f"algorithm={algorithm}", "checkpoint=0.05s")
+    assert first.returncode == 0, first.stderr
+    second = launch(2, "loop.py", "on", f"algorithm={algorithm}", "checkpoint=0.05s", "resume=out", "epochs=16")
+    assert second.returncode == 0, second.stderr
+    before = sum(result_of(rank)["counted"] for rank in range(2))
+    after = [result_of(rank, "on") for rank in range(2)]
+    assert sum(r["counted"] - r["steps"] for r in after) == before
+    assert after[0]["summary"]["test_accuracy"] > 0.9
 
 
 def door_of(path):

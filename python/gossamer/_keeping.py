@@ -1,0 +1,127 @@
+"""States of optimisers and the like as bytes, without pickle: no byte of a file or a peer is ever run."""
+
+import io
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy
+import torch
+
+from .errors import BadDataError, Error, usage_error
+
+_plain = (type(None), bool, int, float, str)
+
+
+class Kept:
+    """Objects with ``state_dict`` and ``load_state_dict``, by name, whose states go with those of the worker."""
+
+    def __init__(self) -> None:
+        self._objects: dict[str, Any] = {}
+
+    def add(self, objects: Mapping[str, Any]) -> None:
+        for name, one in objects.items():
+            if not callable(getattr(one, "state_dict", None)) or not callable(getattr(one, "load_state_dict", None)):
+                raise usage_error(
+                    f"{name} is a {type(one).__name__}, without state_dict and load_state_dict",
+                    "give keep objects that have both, such as optimisers and schedulers",
+                )
+            if self._objects.get(name, one) is not one:
+                raise usage_error(f"two objects are kept as {name}", "give each its own name")
+        self._objects |= objects
+
+    def save(self) -> numpy.ndarray:
+        """Returns the states of all objects, as the float32 elements of a vector that are not meant as numbers."""
+        if not self._objects:
+            return numpy.empty(0, numpy.float32)
+        return words_of({name: one.state_dict() for name, one in self._objects.items()})
+
+    def restore(self, words: numpy.ndarray) -> None:
+        states = value_of(words)
+        if states.keys() != self._objects.keys():
+            raise usage_error(
+                f"the run goes on from a state that keeps {_names(states)}, and this loop keeps {_names(self._objects)}",
+                "call run.keep with the same names",
+            )
+        for name, state in states.items():
+            self._objects[name].load_state_dict(state)
+
+
+def _names(named: Mapping[str, Any]) -> str:
+    return ", ".join(sorted(named)) or "nothing"
+
+
+def words_of(value: Any) -> numpy.ndarray:
+    """The length in bytes, then a file of NumPy with the tensors and, as JSON, the rest; padded to whole words."""
+    arrays: list[numpy.ndarray] = []
+    tree = _tree_of(value, "", arrays)
+    file = io.BytesIO()
+    numpy.savez(
+        file,
+        tree=numpy.frombuffer(json.dumps(tree).encode(), numpy.uint8),
+        **{f"a{k}": a for k, a in enumerate(arrays)},
+    )
+    content = file.getvalue()
+    padding = -len(content) % 4
+    return numpy.frombuffer(len(content).to_bytes(8, "little") + content + bytes(padding), numpy.float32)
+
+
+def value_of(words: numpy.ndarray) -> Any:
+    """The inverse. Raises ``gossamer.BadDataError`` where the bytes are none that ``words_of`` has written."""
+    raw = words.tobytes()
+    try:
+        content = raw[8 : 8 + int.from_bytes(raw[:8], "little")]
+        with numpy.load(io.BytesIO(content), allow_pickle=False) as file:
+            return _value_of(json.loads(file["tree"].tobytes()), file)
+    except Error:
+        raise
+    except Exception as e:
+        raise BadDataError("bad-data", f"the state that a loop has kept cannot be read: {e}") from e
+
+
+def _tree_of(value: Any, place: str, arrays: list[numpy.ndarray]) -> Any:
+    if isinstance(value, numpy.generic):
+        value = value.item()
+    if type(value) in _plain:
+        return {"plain": value}
+    if isinstance(value, (torch.Tensor, numpy.ndarray)):
+        return _tree_of_tensor(value, place, arrays)
+    if isinstance(value, Mapping):
+        items = [(key, _tree_of(one, f"{place}[{key!r}]", arrays)) for key, one in value.items()]
+        if all(type(key) in (str, int) for key in value):
+            return {"dict": items}
+    elif isinstance(value, (list, tuple)):
+        return {type(value).__name__: [_tree_of(one, f"{place}[{k}]", arrays) for k, one in enumerate(value)]}
+    raise usage_error(
+        f"state_dict(){place} is a {type(value).__name__}, which is not kept",
+        "allowed are tensors, arrays, numbers, strings, None, and lists, tuples and dicts of them",
+    )
+
+
+def _tree_of_tensor(value: Any, place: str, arrays: list[numpy.ndarray]) -> Any:
+    kind = "array"
+    if isinstance(value, torch.Tensor):
+        value, kind = value.detach().cpu(), "tensor"
+        if value.dtype == torch.bfloat16:  # which NumPy does not have
+            value, kind = value.view(torch.int16), "bfloat16"
+        value = value.numpy()
+    if value.dtype.hasobject:
+        raise usage_error(f"state_dict(){place} is an array of objects, which is not kept", "keep numbers alone")
+    arrays.append(value)
+    return {kind: len(arrays) - 1}
+
+
+def _value_of(tree: Any, file: Any) -> Any:
+    ((kind, value),) = tree.items()
+    if kind == "plain":
+        return value
+    if kind == "dict":
+        return {key: _value_of(one, file) for key, one in value}
+    if kind in ("list", "tuple"):
+        parts = [_value_of(one, file) for one in value]
+        return parts if kind == "list" else tuple(parts)
+    array = file[f"a{int(value)}"]
+    if kind == "array":
+        return array
+    tensor = torch.from_numpy(array)
+    return tensor.view(torch.bfloat16) if kind == "bfloat16" else tensor

@@ -1,0 +1,133 @@
+"""What a loop keeps beside the model: states of optimisers and schedulers go with the worker's."""
+
+import pickle
+
+import gossamer
+import numpy
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+import gossamer.torch
+from gossamer._keeping import value_of, words_of
+from test_torch import linear, loss_of
+
+torch.set_num_threads(1)
+
+
+def parts():
+    net = linear()
+    own = torch.optim.AdamW(net.parameters(), lr=0.05)
+    return net, own, torch.optim.lr_scheduler.StepLR(own, step_size=7, gamma=0.5)
+
+
+def train(net, own, scheduler, **settings):
+    with gossamer.torch.join(net, own, samples=200, batch=10, **settings) as run:
+        run.keep(scheduler=scheduler)
+        for step in run:
+            own.zero_grad()
+            loss = loss_of(net, step.samples)
+            loss.backward()
+            own.step()
+            scheduler.step()
+            step.done(loss)
+    return run
+
+
+@pytest.mark.parametrize("algorithm", ["all-reduce-sgd", "ad-psgd"])
+def test_a_run_goes_on_to_the_bits_of_the_run_that_was_not_cut_off(algorithm):
+    whole, cut, resumed = parts(), parts(), parts()
+    train(*whole, algorithm=algorithm, steps=40, out="whole")
+    train(*cut, algorithm=algorithm, steps=20, checkpoint=1000, out="cut")
+    run = train(*resumed, steps=40, resume="cut", out="resumed")
+    assert torch.equal(whole[0].weight, resumed[0].weight) and torch.equal(whole[0].bias, resumed[0].bias)
+    mine, theirs = resumed[1].state_dict(), whole[1].state_dict()
+    assert mine["state"][0]["step"] == theirs["state"][0]["step"] == 40
+    assert torch.equal(mine["state"][0]["exp_avg_sq"], theirs["state"][0]["exp_avg_sq"])
+    assert resumed[2].last_epoch == 40 and run.summary["epoch"] == 2
+
+
+def test_another_name_is_refused():
+    train(*parts(), steps=5, checkpoint=1000, out="cut")
+    net, own, scheduler = parts()
+    with pytest.raises(gossamer.UsageError, match="keeps optimiser, scheduler, and this loop keeps optimiser, rate"):
+        with gossamer.torch.join(net, own, samples=200, batch=10, steps=9, resume="cut") as run:
+            run.keep(rate=scheduler)
+            for step in run:
+                step.done(0.0)
+
+
+def test_a_state_that_cannot_be_kept_says_where():
+    class Odd:
+        def state_dict(self):
+            return {"a": [1, {"b": object()}]}
+
+        def load_state_dict(self, state):
+            pass
+
+    with pytest.raises(gossamer.UsageError, match=r"state_dict\(\)\['odd'\]\['a'\]\[1\]\['b'\] is a object"):
+        with gossamer.torch.join(linear(), None, samples=200, batch=10, steps=5, checkpoint=1000) as run:
+            run.keep(odd=Odd())
+            for step in run:
+                step.done(0.0)
+
+
+@pytest.mark.parametrize(
+    "act, sentence",
+    [
+        (lambda run, own: run.keep(net=3), "net is a int, without state_dict and load_state_dict"),
+        (lambda run, own: run.keep(optimiser=linear()), "two objects are kept as optimiser"),
+    ],
+)
+def test_misuse_is_a_sentence(act, sentence):
+    net, own, _ = parts()
+    with pytest.raises(gossamer.UsageError, match=sentence):
+        with gossamer.torch.join(net, own, samples=200, batch=10, steps=5) as run:
+            act(run, own)
+
+
+def test_keep_comes_before_the_loop():
+    net, own, scheduler = parts()
+    with pytest.raises(gossamer.UsageError, match="call it before the first step"):
+        with gossamer.torch.join(net, own, samples=200, batch=10, steps=5) as run:
+            for step in run:
+                run.keep(scheduler=scheduler)
+
+
+def test_values_come_back_as_they_were():
+    value = {
+        "state": {0: {"step": torch.tensor(3.0), "m": torch.arange(6.0).reshape(2, 3)}},
+        "half": torch.tensor([1.5, -2.0], dtype=torch.bfloat16),
+        "groups": [{"lr": 0.1, "betas": (0.9, 0.999), "name": "ü", "none": None, "flag": True, "inf": float("inf")}],
+        "counts": numpy.arange(3),
+        "word": numpy.float32(0.1),
+    }
+    back = value_of(words_of(value))
+    assert torch.equal(back["half"], value["half"]) and back["half"].dtype == torch.bfloat16
+    assert torch.equal(back["state"][0]["m"], value["state"][0]["m"]) and back["state"][0]["step"] == 3
+    assert back["groups"] == value["groups"] and (back["counts"] == value["counts"]).all()
+    assert back["word"] == value["word"]
+
+
+def words(content):
+    return numpy.frombuffer(len(content).to_bytes(8, "little") + content + bytes(-len(content) % 4), numpy.float32)
+
+
+def test_bytes_of_others_are_never_run(tmp_path):
+    class Smuggled:
+        def __reduce__(self):
+            return open, (str(tmp_path / "run"), "w")
+
+    objects = tmp_path / "objects.npz"
+    numpy.savez(objects, tree=numpy.array([Smuggled()], dtype=object))
+    for content in (objects.read_bytes(), pickle.dumps(Smuggled()), b"", b"PK\3\4 nothing", bytes(64)):
+        with pytest.raises(gossamer.BadDataError, match="cannot be read"):
+            value_of(words(content))
+    whole = words_of({"a": torch.arange(100.0)}).tobytes()
+    for k in range(0, len(whole) - 4, 12):
+        torn = bytearray(whole)
+        torn[k] ^= 0x41
+        try:
+            value_of(numpy.frombuffer(bytes(torn), numpy.float32))
+        except gossamer.BadDataError:
+            pass
+    assert not (tmp_path / "run").exists()
