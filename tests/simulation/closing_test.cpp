@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include "spellings.hpp"
+
 namespace gossamer::actors {
 namespace {
 
@@ -68,7 +70,8 @@ TEST_P(every_algorithm_with_masters, ends_whoever_dies_near_the_end) {
   EXPECT_GT(lost, 24u) << "hardly anybody has died before the end";
 }
 
-INSTANTIATE_TEST_SUITE_P(, every_algorithm_with_masters, testing::ValuesIn(algorithms_with_masters()));
+INSTANTIATE_TEST_SUITE_P(, every_algorithm_with_masters, testing::ValuesIn(algorithms_with_masters()),
+                         [](const auto& named) { return testing_support::as_test_name(named.param); });
 
 TEST(closing, waits_ten_seconds_for_who_stands_still_and_one_for_its_model) {
   struct events final : run_observer {

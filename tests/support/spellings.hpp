@@ -3,6 +3,7 @@
 #include "gossamer/actors/worker/algorithm.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,10 @@ inline std::vector<std::string> every_spelling() {
   return specs;
 }
 
-/// Returns a spec as a part of a test's name.
+/// Returns a spec as a part of a test's name, in which GoogleTest wants letters, digits and '_' alone.
 inline std::string as_test_name(std::string spec) {
   std::ranges::replace_if(
-      spec, [](char c) { return c == '-' || c == ':' || c == '=' || c == ',' || c == '/'; }, '_');
+      spec, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
   return spec;
 }
 

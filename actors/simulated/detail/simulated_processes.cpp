@@ -149,7 +149,7 @@ cluster_plan simulated_processes::founding_plan() const {
   std::map<consensus::node_number, consensus::process> there;
   for (std::uint32_t number = 0; number < seats_.size(); ++number)
     if (!is_vacant(number))
-      there.emplace(number, consensus::process{0, {}, address_of(number)});
+      there[number].control = address_of(number);
   plan.last = founding_of(*around_.run, *charter_of(*around_.run, plan.nodes, plan.homes, around_.patience), there);
   return plan;
 }
