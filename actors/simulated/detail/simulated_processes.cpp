@@ -205,8 +205,11 @@ node_setup simulated_processes::setup_of(start who, const cluster_plan& plan) {
   auto setup = actors::setup_of(system_, around_.run, parts);
   setup.number = own.number;
   join_others(setup, plan, around_.patience, parts.transport);
-  if (!plan.begins)
-    setup.comes_as = consensus::process{own.life, {}, address_of(who)};
+  if (!plan.begins) {
+    auto& here = setup.comes_as.emplace();
+    here.life = own.life;
+    here.control = address_of(who);
+  }
   setup.others.meet = [this, number = own.number](const auto& there) { planes_.meet(number, there); };
   own.last = plan.last;
   setup.others.connector = own.connector;
