@@ -61,8 +61,8 @@ public:
   /// Payload bits of one encoded vector of this size (an upper bound where the size depends on the values).
   virtual std::uint64_t bits(std::size_t elements) const = 0;
 
-  /// The smallest known c with E |C(v) - v|^2 <= c |v|^2 for all v of this size: omega of an unbiased codec, 1 - delta
-  /// of a delta-approximate one. Infinite when there is none.
+  /// The smallest known c with E |C(v) - v|^2 <= c |v|^2 for all v of this size, of normal floats that do not
+  /// overflow: omega of an unbiased codec, 1 - delta of a delta-approximate one. Infinite when there is none.
   virtual double relative_error(std::size_t elements) const = 0;
 
   /// Returns the elements that a linear codec keeps with these random numbers. Requires `can().linear`.

@@ -19,6 +19,10 @@ if ((${#fuzzers[@]} == 0)); then
     fuzzers+=("$(basename "$source" .cpp)")
   done
 fi
+if [[ ! -x $bin/fuzz_seeds ]]; then
+  echo "fuzz.sh: $bin/fuzz_seeds is not there; cmake --preset fuzz && cmake --build --preset fuzz --target fuzzers" >&2
+  exit 1
+fi
 rm -rf build/fuzz/seeds
 "$bin/fuzz_seeds" build/fuzz/seeds
 

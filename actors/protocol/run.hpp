@@ -20,7 +20,7 @@ struct node_lost {
   std::string why;
 };
 
-/// any -> leader: worth a line to the observer
+/// fault injector -> node of its process: worth a line to the observer
 struct run_event {
   std::string what;
 };

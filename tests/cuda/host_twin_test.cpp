@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include <functional>
+#include <set>
 
 #include "cuda/codec_twin.hpp"
 #include "cuda/sign_twin.hpp"
@@ -117,6 +118,16 @@ TEST(host_twin_codecs, decode_packets_of_codecs_that_gpus_do_not_know) {
   for (const auto* spec : host_specs)
     for (const auto& input : codec_inputs())
       ASSERT_NO_FATAL_FAILURE(expect_sums_of_the_processor(backend, spec, input, 1));
+}
+
+TEST(host_twin_codecs, are_all_in_one_of_the_lists) {
+  std::set<std::string> listed;
+  for (const auto& text : device_specs())
+    listed.insert(spec::parse(text).name);
+  for (const auto* text : host_specs)
+    listed.insert(spec::parse(text).name);
+  for (const auto& entry : compress::codecs())
+    EXPECT_TRUE(listed.contains(entry.about.name)) << entry.about.name << ": add it to a list in codec_cases.hpp";
 }
 
 TEST(host_twin_codecs, merge_signs_as_the_processor_does) {
