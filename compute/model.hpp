@@ -18,6 +18,13 @@ namespace gossamer::compute {
 
 class sampler;
 
+/// The state of a run when a gradient is asked for, as the worker knows it; for models that show it to their program.
+struct run_standing {
+  std::span<const std::uint32_t> members; ///< ranks of the workers that take part, ascending
+  double epoch = 0;                       ///< passes through the samples, by all workers together
+  double planned_epochs = 0;              ///< infinite if only its time ends the run
+};
+
 /// Some samples of a dataset, by index.
 struct batch {
   const dataset& data;
@@ -29,6 +36,7 @@ struct batch {
   /// The order from which this minibatch comes, and the next ones as long as the worker's share stays the same; null if
   /// it comes from none.
   std::shared_ptr<const sampler> order = nullptr;
+  run_standing run = {};
 };
 
 struct evaluation {

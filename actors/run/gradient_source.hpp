@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/run/experiment.hpp"
+#include "gossamer/actors/worker/view.hpp"
 #include "gossamer/compute/redeal.hpp"
 #include "gossamer/compute/sampler.hpp"
 
@@ -44,7 +45,11 @@ private:
   pending start_at(const vec& x, std::span<const std::uint32_t> samples,
                    std::shared_ptr<const compute::sampler> order = nullptr) {
     return model_->start_gradient(
-        x, {experiment_->data.train, samples, &augmenting_, job_.step, worker_, std::move(order)});
+        x, {experiment_->data.train, samples, &augmenting_, job_.step, worker_, std::move(order), standing()});
+  }
+  compute::run_standing standing() const {
+    const auto members = job_.present ? std::span{job_.present->members} : std::span<const rank>{};
+    return {members, job_.epoch, experiment_->planned_epochs};
   }
   random_stream stream(rank worker, std::uint32_t random_life, purpose use) const {
     return stream_of_life({experiment_->settings.seed, worker, use}, random_life);

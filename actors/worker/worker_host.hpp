@@ -12,6 +12,8 @@ class redealt_shards;
 
 namespace gossamer::actors {
 
+struct view;
+
 /// A request to a compute actor. The l2 term of a model is part of every gradient.
 struct gradient_job {
   enum class kind : std::uint8_t {
@@ -25,6 +27,8 @@ struct gradient_job {
   vec anchor = {};
   std::uint32_t part = 0, parts = 1;
   std::shared_ptr<const compute::redealt_shards> shards = nullptr; ///< shards of the minibatch; null: the partition's
+  std::shared_ptr<const view> present = nullptr;                   ///< the view in force
+  double epoch = 0;                                                ///< as `worker::epoch` has it
 };
 
 /// A compute actor's answer to a gradient_job.

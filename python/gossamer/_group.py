@@ -108,6 +108,12 @@ class Member:
     def summary(self) -> dict[str, Any]:
         return {}
 
+    @property
+    def members(self) -> tuple[int, ...]:
+        raise usage_error("this process does not speak with the run", "ask the first process of its group")
+
+    epoch = progress = members
+
     def state_dict(self) -> dict[str, torch.Tensor]:
         raise usage_error("this process has evaluated no mean of the models", "ask where run.folder is set")
 

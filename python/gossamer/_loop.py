@@ -1,6 +1,7 @@
 """The loop form: what ``gossamer.torch.join`` returns."""
 
 import atexit
+import math
 import os
 import shlex
 import shutil
@@ -46,7 +47,7 @@ class Joined:
         self._still = 0
         self._temporary: str | None = None
         self._command: Command | None = None
-        self._rank: int | None = None
+        self._at: _gossamer.Job | None = None  # the present step's, or the last one's
         self._batch_sampler = BatchSampler()
         classes, checked = checked_labels(labels, samples or 0)
         self._source = _gossamer.Source(
@@ -74,7 +75,25 @@ class Joined:
     @property
     def rank(self) -> int | None:
         """The rank of this process's worker; None before its first step."""
-        return self._rank
+        return self._at.worker if self._at else None
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        """The ranks of the workers that took part when the present step began; empty before the first step."""
+        return tuple(self._at.members) if self._at else ()
+
+    @property
+    def epoch(self) -> float:
+        """Passes through the samples by all workers together, as far as this worker knew when its step began."""
+        return self._at.epoch if self._at else 0.0
+
+    @property
+    def progress(self) -> float | None:
+        """The share of the planned epochs or steps that is done, from 0 to 1; None where only its time ends the run."""
+        if self._at is None:
+            return 0.0
+        planned = self._at.planned_epochs
+        return min(1.0, self._at.epoch / planned) if math.isfinite(planned) else None
 
     @property
     def leads(self) -> bool:
@@ -101,7 +120,7 @@ class Joined:
             raise usage_error(
                 "a group of processes keeps nothing beside the model", "save what its processes have in the loop"
             )
-        if self._rank is not None:
+        if self._at is not None:
             raise usage_error("keep is called within the loop", "call it before the first step")
         self._kept.add(objects)
 
@@ -129,7 +148,7 @@ class Joined:
             raise usage_error("the run has not begun", "write `with gossamer.torch.join(...) as run:` around the loop")
         while (job := self._next()) is not None:
             self._tensors.load(job)
-            self._rank = job.worker
+            self._at = job
             step = Step(self, job)
             yield step
             step.check_done()

@@ -33,6 +33,9 @@ struct job {
   /// The worker's share: this and the following minibatches, as long as it stays the same; for the loop's thread. Null
   /// where the samples come from no share.
   std::shared_ptr<compute::sampler> order = nullptr;
+  std::vector<std::uint32_t> members = {}; ///< ranks of the workers that take part
+  double epoch = 0;                        ///< passes of all of them through the samples
+  double planned_epochs = 0;               ///< infinite if only its time ends the run
 
   // the answer, guarded by the desk
   compute::gradient_and_loss gradient = {};

@@ -262,6 +262,9 @@ NB_MODULE(_gossamer, m) {
       .def_ro("is_evaluation", &job::is_evaluation)
       .def_ro("worker", &job::worker)
       .def_ro("step", &job::step)
+      .def_ro("members", &job::members)
+      .def_ro("epoch", &job::epoch)
+      .def_ro("planned_epochs", &job::planned_epochs)
       .def_ro("order", &job::order, nb::for_getter(nb::sig("def order(self) -> Order | None")))
       .def_prop_ro("samples", &samples_of)
       .def("copy_x", &copy_x, "to"_a);

@@ -89,7 +89,10 @@ public:
                                .samples = {samples.indices.begin(), samples.indices.end()},
                                .worker = samples.worker,
                                .step = samples.step,
-                               .order = order_of_loop_});
+                               .order = order_of_loop_,
+                               .members = {samples.run.members.begin(), samples.run.members.end()},
+                               .epoch = samples.run.epoch,
+                               .planned_epochs = samples.run.planned_epochs});
     return [at = from().loop, t = last_] {
       at->wait(t);
       return std::move(t->gradient);

@@ -72,6 +72,8 @@ with open(f"{out}-{run.rank}.json", "w") as file:
     result = {
         "steps": steps,
         "counted": counted,
+        "members": run.members,
+        "progress": run.progress,
         "leads": run.leads,
         "summary": run.summary,
         "statistics": statistics,

@@ -97,6 +97,7 @@ def test_the_others_go_on_when_one_ends(launch, event, rank, algorithm):
     summary = result_of(leaders[0])["summary"]
     assert summary["end"] == "planned" and summary["test_accuracy"] > 0.9
     # A leader that dies may take with it that it has counted its own worker (docs/clusters.md, limits).
+    assert result_of(leaders[0])["members"] == left and result_of(leaders[0])["progress"] > 0.9
     assert summary["lost"] == 1 or (rank == 0 and summary["lost"] == 0)
 
 

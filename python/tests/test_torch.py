@@ -56,6 +56,27 @@ def test_alone_it_is_the_loop_without_gossamer(algorithm):
     assert torch.allclose(net.weight, plain.weight, rtol=1e-4, atol=1e-5)
 
 
+def test_a_run_says_who_takes_part_and_how_far_it_is():
+    net, seen = linear(), []
+    own = torch.optim.SGD(net.parameters(), lr=0.01)
+    with gossamer.torch.join(net, own, samples=200, batch=10, epochs=3) as run:
+        assert (run.members, run.epoch, run.progress) == ((), 0, 0)
+        for step in run:
+            seen.append((run.members, run.epoch, run.progress))
+            own.zero_grad()
+            loss = loss_of(net, step.samples)
+            loss.backward()
+            own.step()
+            step.done(loss)
+    assert {members for members, _, _ in seen} == {(0,)}
+    assert [epoch for _, epoch, _ in seen] == pytest.approx([k / 20 for k in range(60)], abs=0.11)
+    assert seen[0][2] == 0 and seen[-1][2] == pytest.approx(1, abs=0.05)
+    with gossamer.torch.join(linear(), None, samples=200, batch=10, epochs=1e6, seconds=0.05) as run:
+        for step in run:
+            step.done(1.0)
+            assert 0 <= run.progress < 0.5
+
+
 def test_every_sample_comes_once_an_epoch():
     net, seen = linear(), []
     train(net, torch.optim.SGD(net.parameters(), lr=0.01), seen)
