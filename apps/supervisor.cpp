@@ -175,11 +175,14 @@ void supervisor::give_up(std::size_t slot, orders& out) {
 bool supervisor::is_over_at(double now_s) const {
   if (!leaderless_)
     return false;
-  const bool as_planned = leaderless_->status == 0 && !leaderless_->has_left;
   const bool may_be_followed = leaderless_->has_left || slots_.size() >= least_that_outlive_a_leader;
-  if (!begun_ || interrupted_ != 0 || as_planned || !may_be_followed)
+  if (!begun_ || interrupted_ != 0 || has_ended_as_planned() || !may_be_followed)
     return true;
   return !somebody_takes_part() || now_s - leaderless_->at_s > rules_.patience_s + longest_succession_s;
+}
+
+bool supervisor::has_ended_as_planned() const {
+  return leaderless_ && leaderless_->status == 0 && !leaderless_->has_left;
 }
 
 bool supervisor::somebody_takes_part() const { return std::ranges::any_of(slots_, &slot_state::takes_part); }
@@ -206,7 +209,8 @@ std::optional<supervisor::failure> supervisor::failed_start() const {
 
 std::optional<std::string> supervisor::loss() const {
   const bool nobody_says = leaderless_ && (leaderless_->has_left || is_speechless(leaderless_->status));
-  if (!begun_ || interrupted_ != 0 || (survivors_.empty() && !nobody_says))
+  // A node that was cut off leaves what it had come to, also when the others go on to the end.
+  if (!begun_ || interrupted_ != 0 || has_ended_as_planned() || (survivors_.empty() && !nobody_says))
     return std::nullopt;
   const auto end = leaderless_.value_or(leader_end{.status = 1});
   return fmt::format("nobody goes on with the run: {}, which led it last, {}", name_of(leads_),

@@ -122,6 +122,7 @@ private:
   };
 
   std::string name_of(std::size_t slot) const;
+  bool has_ended_as_planned() const;
   std::vector<std::string> doors() const;
   bool comes_back(const slot_state& s) const;
   void start(std::size_t slot, std::vector<std::string> doors, double now_s, orders& out);

@@ -275,6 +275,16 @@ TEST(supervisor, tells_a_run_whose_survivors_are_too_few_from_one_that_failed) {
   EXPECT_THAT(all.survivors(), ElementsAre("run/survivors/node-0"));
 }
 
+TEST(supervisor, does_not_take_a_run_for_lost_that_ends_after_a_node_was_cut_off) {
+  auto all = launch_of(4, 9).under_way();
+  all.on_survival("run/survivors/node-2");
+  all.on_end(2, 1, "nothing has been heard of the leader for 3 s", 2);
+  all.on_end(0, 0, "run holds config.toml, metrics.jsonl, summary.json and plot.svg", 9);
+  EXPECT_TRUE(all.is_over());
+  EXPECT_EQ(all.loss(), std::nullopt);
+  EXPECT_EQ(all.status(), 0);
+}
+
 TEST(supervisor, passes_an_interrupt_on_once_also_to_the_next_leader) {
   auto all = launch_of(4, 9).under_way();
   EXPECT_EQ(all_of<supervisor::end_run>(all.on_interrupt(SIGTERM)).size(), 1u);
