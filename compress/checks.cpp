@@ -14,9 +14,10 @@ float finite_max_magnitude(std::span<const float> v) {
   if (std::isfinite(largest))
     return largest;
   const auto bad = std::ranges::find_if_not(v, [](float x) { return std::isfinite(x); });
+  const auto* what = std::isnan(*bad) ? "nan" : *bad < 0 ? "-inf" : "inf"; // no sign of nan
   throw error(
       errc::diverged,
-      fmt::format("element {} of a vector of {} is {}, so it cannot be encoded", bad - v.begin(), v.size(), *bad),
+      fmt::format("element {} of a vector of {} is {}, so it cannot be encoded", bad - v.begin(), v.size(), what),
       "the training has left the finite numbers: lower the learning rate");
 }
 

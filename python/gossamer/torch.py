@@ -7,13 +7,14 @@ from typing import Any
 import numpy
 import torch
 
+from ._ddp import CodecState, codec_hook
 from ._group import Group, Member
 from ._loop import Joined
 from ._step import Step
 from ._tensors import Tensors
 from .errors import usage_error
 
-__all__ = ["Joined", "Member", "Step", "evaluation", "gradient", "join"]
+__all__ = ["CodecState", "Joined", "Member", "Step", "codec_hook", "evaluation", "gradient", "join"]
 
 
 def join(

@@ -16,6 +16,7 @@
 
 #include "held.hpp"
 #include "python_algorithm.hpp"
+#include "python_codec.hpp"
 #include "source.hpp"
 
 namespace gossamer::python {
@@ -293,6 +294,7 @@ NB_MODULE(_gossamer, m) {
       .def("run", &python_source::run, "words"_a, "on_folder"_a);
   m.def("stop", &apps::stop_embedded, "Asks the run of this process to stop.");
   bind_worker(m);
+  bind_codec(m);
   m.def("main", &run_main, "argv"_a, "Is the command gossamer; returns its exit status.");
   m.def("command", &run_words, "words"_a, "Runs a command, e.g. ['list', 'codecs']; returns its exit status.");
   m.def("algorithms", &algorithms, "The built-in algorithms.");

@@ -1,0 +1,114 @@
+#include "python_codec.hpp"
+
+#include "gossamer/compress/coder.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <string>
+#include <vector>
+
+#include "held.hpp"
+
+namespace gossamer::python {
+
+using namespace nb::literals;
+
+namespace {
+
+using compress::packet;
+using read_only_bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using input = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/// An array of NumPy that owns what it shows.
+template <class Number, class Owner>
+auto array_of(Owner owned, const Number* first, std::size_t size) {
+  auto* kept = new Owner(std::move(owned));
+  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Owner*>(p); });
+  return nb::ndarray<nb::numpy, const Number, nb::ndim<1>>(first, {size}, owner);
+}
+
+/// A codec with a stream of random numbers, for programs that carry its packets themselves. Threads: safe.
+class python_codec {
+public:
+  python_codec(const std::string& text, std::uint64_t seed, std::uint32_t rank)
+      : codec_(compress::make_codec(text)), random_{seed, rank, purpose::quantise} {}
+
+  std::string spec() const { return codec_->spelling(); }
+  const compress::codec& codec() const { return *codec_; }
+
+  auto encode(const input& v, std::uint64_t step) const {
+    buffer bytes;
+    {
+      const nb::gil_scoped_release unlock;
+      buffer_pool pool;
+      bytes = compress::write(codec_->encode(vec{pool, {v.data(), v.shape(0)}}, random_, step));
+    }
+    const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
+    const auto size = bytes.size();
+    return array_of(std::move(bytes), first, size);
+  }
+
+  auto mean(const std::vector<read_only_bytes>& packets, std::size_t elements) const {
+    vec result;
+    {
+      const nb::gil_scoped_release unlock;
+      std::vector<packet> all;
+      buffer_pool pool;
+      for (const auto& bytes : packets)
+        all.push_back(read(pool, bytes, elements));
+      if (all.empty())
+        throw error(errc::usage, "the mean of no packets is asked for", "give at least one");
+      result = compress::coder{}.mean(all);
+    }
+    const auto* first = result.data();
+    const auto size = result.size();
+    return array_of(std::move(result), first, size);
+  }
+
+private:
+  static packet read(buffer_pool& pool, const read_only_bytes& bytes, std::size_t elements) {
+    auto p = compress::read(pool, std::as_bytes(std::span{bytes.data(), bytes.shape(0)}), elements);
+    if (p.elements != elements)
+      throw error(errc::bad_packet,
+                  fmt::format("a packet holds a vector of {} elements where {} are expected", p.elements, elements));
+    return p;
+  }
+
+  std::unique_ptr<compress::codec> codec_;
+  random_stream random_;
+};
+
+} // namespace
+
+void bind_codec(nb::module_& m) {
+  nb::class_<python_codec>(m, "Codec",
+                           R"(A codec by its name, such as "uniform:bits=8", for programs that carry packets themselves.
+
+seed and rank choose its random numbers; all workers have the same seed and a rank of their own.)")
+      .def(nb::init<const std::string&, std::uint64_t, std::uint32_t>(), "spec"_a, "seed"_a = 1, "rank"_a = 0)
+      .def_prop_ro("spec", &python_codec::spec, "Its name with all of its parameters.")
+      .def_prop_ro(
+          "unbiased", [](const python_codec& c) { return c.codec().can().unbiased || c.codec().can().exact; },
+          "True if the mean of what is decoded is what was encoded.")
+      .def_prop_ro(
+          "exact", [](const python_codec& c) { return c.codec().can().exact; },
+          "True if what is decoded has the bits of what was encoded.")
+      .def(
+          "bits", [](const python_codec& c, std::size_t elements) { return c.codec().bits(elements); }, "elements"_a,
+          "The most bits of payload that a vector of this size takes.")
+      .def("encode", &python_codec::encode, "vector"_a, "step"_a,
+           "Packs a vector of float32: bytes as an array of uint8. Another step draws other random numbers. Raises "
+           "DivergedError where an element is not finite.")
+      .def(
+          "decode",
+          [](const python_codec& c, const read_only_bytes& bytes, std::size_t elements) {
+            return c.mean({bytes}, elements);
+          },
+          "packet"_a, "elements"_a, "The vector of a packet, which is not trusted: raises Error where it is damaged.")
+      .def("mean", &python_codec::mean, "packets"_a, "elements"_a,
+           "The mean of the vectors of several packets, added in their order.");
+}
+
+} // namespace gossamer::python

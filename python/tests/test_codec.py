@@ -1,0 +1,95 @@
+"""Codecs for programs that carry packets themselves, and the hook of DistributedDataParallel that is made of them."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import gossamer
+import numpy
+import pytest
+
+here = pathlib.Path(__file__).parent
+random = numpy.random.default_rng(3)
+vector = random.normal(size=1000).astype(numpy.float32)
+
+
+def test_packets_come_back_as_the_codec_says():
+    exact, lossy = gossamer.Codec("identity"), gossamer.Codec("uniform:bits=8")
+    assert (exact.decode(exact.encode(vector, 0), 1000) == vector).all()
+    assert exact.exact and exact.unbiased and not lossy.exact and lossy.unbiased
+    assert not gossamer.Codec("sign").unbiased
+    assert lossy.bits(1000) == 32 + 8 * 1000 and lossy.spec.startswith("uniform:bits=8")
+    packet = lossy.encode(vector, 0)
+    assert 0 < packet.nbytes - lossy.bits(1000) // 8 < 30
+    assert 0 < abs(lossy.decode(packet, 1000) - vector).max() < 0.05
+
+
+def test_steps_and_ranks_draw_their_own_numbers():
+    codec = gossamer.Codec("uniform:bits=4", seed=5, rank=1)
+    first = codec.encode(vector, 7)
+    assert (gossamer.Codec("uniform:bits=4", seed=5, rank=1).encode(vector, 7) == first).all()
+    for other in (codec.encode(vector, 8), gossamer.Codec("uniform:bits=4", seed=5, rank=2).encode(vector, 7)):
+        assert (other != first).any()
+    packets = [codec.encode(vector, step) for step in range(400)]
+    assert abs(codec.mean(packets, 1000) - vector).max() < 0.1
+
+
+@pytest.mark.parametrize(
+    "act, kind, sentence",
+    [
+        (lambda: gossamer.Codec("unifrom"), gossamer.UsageError, "did you mean 'uniform'"),
+        (
+            lambda: gossamer.Codec("sign").encode(numpy.full(3, numpy.nan, numpy.float32), 0),
+            gossamer.DivergedError,
+            "nan",
+        ),
+        (lambda: gossamer.Codec("sign").decode(numpy.zeros(40, numpy.uint8), 3), gossamer.Error, "packet"),
+        (lambda: gossamer.Codec("sign").mean([], 3), gossamer.UsageError, "no packets"),
+        (
+            lambda: gossamer.Codec("sign").decode(gossamer.Codec("sign").encode(vector, 0), 999),
+            gossamer.Error,
+            "1000",
+        ),
+    ],
+)
+def test_misuse_is_a_sentence(act, kind, sentence):
+    with pytest.raises(kind, match=sentence):
+        act()
+
+
+def run(out, *codec):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    store = pathlib.Path(f"{out}.store").absolute()
+    started = [
+        subprocess.Popen(
+            [sys.executable, str(here / "ddp.py"), str(rank), str(store), out, *codec],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    said = [process.communicate(timeout=100)[0] for process in started]
+    return [process.returncode for process in started], said
+
+
+def results(out, *codec):
+    codes, said = run(out, *codec)
+    assert codes == [0, 0], said
+    return [json.loads(pathlib.Path(f"{out}-{rank}.json").read_text()) for rank in range(2)]
+
+
+def test_ddp_averages_gradients_by_a_codec():
+    plain, exact = results("plain"), results("exact", "identity")
+    assert numpy.allclose(plain[0]["model"], exact[0]["model"], atol=1e-5)
+    for codec, bits in (("uniform:bits=8", 8), ("scaled-sign", 1), ("top-k:fraction=0.1", 10)):
+        a, b = results(codec.split(":")[0], codec)
+        assert a["model"] == b["model"], "the same bits in both processes"
+        assert a["accuracy"] > 0.85, codec
+        assert a["bits"] <= 60 * (bits * a["elements"] + 200), codec
+
+
+def test_ddp_refuses_a_gradient_that_is_not_finite():
+    codes, said = run("nan", "identity")
+    assert codes == [3, 3] and all("is nan, so it cannot be encoded" in text for text in said), said
