@@ -162,5 +162,46 @@ TEST(worker_states, a_state_that_comes_while_a_worker_is_held_is_taken_when_it_g
   EXPECT_THAT(f.sent_to(0), ElementsAre(7));
 }
 
+/// A model whose program keeps one number beside it.
+struct keeping_model final : compute::model {
+  explicit keeping_model(float number) : kept(number) {}
+
+  std::size_t dimension() const override { return 1; }
+  void initial_point(std::span<float>, const random_stream&) const override {}
+  double loss_and_gradient(std::span<const float>, const compute::batch&, std::span<float>) override { return 0; }
+  compute::evaluation evaluate(std::span<const float>, const compute::batch&) override { return {}; }
+  std::unique_ptr<model> clone() const override { return std::make_unique<keeping_model>(kept); }
+  const kept_beside* keeps() const override { return &beside; }
+
+  buffer_pool pool;
+  mutable float kept;
+  kept_beside beside{[this] { return vec{pool, std::vector{kept}}; }, [this](const vec& v) { kept = v[0]; }};
+};
+
+TEST(worker_states, hold_what_the_program_keeps_beside_the_model) {
+  fixture f;
+  const auto donor = std::make_shared<keeping_model>(7.0f), heir = std::make_shared<keeping_model>(0.0f);
+  auto settings = f.settings(0, 0, true);
+  settings.training.model = donor;
+  gossip first, second;
+  hosted_worker saved{settings, compute::make_optimiser("sgd"), f.host};
+  saved.run(first);
+  settings.training.model = heir;
+  settings.place.saved = std::make_shared<const std::vector<std::byte>>(saved.state());
+  hosted_worker resumed{settings, compute::make_optimiser("sgd"), f.host};
+  resumed.run(second);
+  EXPECT_EQ(heir->kept, 7.0f);
+  EXPECT_GT(saved.state().size(), f.w.state().size());
+
+  auto master = f.settings(3, 0, true); // ranks from 3 on are masters, which compute no gradients
+  master.place.masters = 1;
+  master.place.everybody = view_of(1, 0, {0, 0, 0, 0});
+  master.training.model = donor;
+  gossip third;
+  hosted_worker serving{master, compute::make_optimiser("sgd"), f.host};
+  serving.run(third);
+  EXPECT_EQ(serving.state().size(), f.w.state().size());
+}
+
 } // namespace
 } // namespace gossamer::actors
