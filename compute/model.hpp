@@ -18,7 +18,8 @@ namespace gossamer::compute {
 
 class sampler;
 
-/// The state of a run when a gradient is asked for, as the worker knows it; for models that show it to their program.
+/// The state of a run when a gradient is asked for, as the worker knows it; empty but for models that compute
+/// elsewhere.
 struct run_standing {
   std::span<const std::uint32_t> members; ///< ranks of the workers that take part, ascending
   double epoch = 0;                       ///< passes through the samples, by all workers together

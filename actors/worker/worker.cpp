@@ -55,8 +55,10 @@ worker::pending_gradient worker::start(gradient_job job) {
   GOSSAMER_ASSERT(!gradient_under_way_, "a worker has one gradient under way at a time");
   gradient_under_way_ = job.step;
   job.shards = shards();
-  job.present = views_.front();
-  job.epoch = epoch(job.step);
+  if (settings_.training.model && settings_.training.model->computes_elsewhere()) {
+    job.present = views_.front();
+    job.epoch = epoch(job.step);
+  }
   host_.compute(std::move(job));
   return pending_gradient{*this};
 }

@@ -27,8 +27,8 @@ struct gradient_job {
   vec anchor = {};
   std::uint32_t part = 0, parts = 1;
   std::shared_ptr<const compute::redealt_shards> shards = nullptr; ///< shards of the minibatch; null: the partition's
-  std::shared_ptr<const view> present = nullptr;                   ///< the view in force
-  double epoch = 0;                                                ///< as `worker::epoch` has it
+  std::shared_ptr<const view> present = nullptr; ///< the view in force, for a model that computes elsewhere; else null
+  double epoch = 0;                              ///< likewise, as `worker::epoch` has it
 };
 
 /// A compute actor's answer to a gradient_job.

@@ -8,8 +8,7 @@ import torch
 from torch import distributed
 
 from ._gossamer import Codec
-
-_longest_head = 8 + 2 * 10 + 255 * 8  # bytes before a packet's payload, see docs/wire-format.md
+from .errors import usage_error
 
 
 class CodecState:
@@ -26,13 +25,18 @@ class CodecState:
     codec           name of a codec: gossamer list codecs
     error_feedback  True: what a packet has lost is added to the next gradient. None: for codecs that are not unbiased
     seed            of the random numbers; the same in all processes
-    group           a process group of PyTorch; None: all processes
+    group           a process group of PyTorch that carries tensors in main memory, as Gloo does; None: all processes
 
-    Raises ``gossamer.UsageError`` for an unknown codec. For a gradient that is not finite, ``backward`` raises
+    Raises ``gossamer.UsageError`` for an unknown codec or a group over NCCL. For a gradient that is not finite, ``backward`` raises
     PyTorch's ``RuntimeError`` with the sentence of ``gossamer.DivergedError``.
     """
 
     def __init__(self, codec: str, *, error_feedback: bool | None = None, seed: int = 1, group: Any = None):
+        if distributed.get_backend(group) == "nccl":
+            raise usage_error(
+                "packets are in main memory, and NCCL carries what is on GPUs",
+                'pass group=torch.distributed.new_group(backend="gloo")',
+            )
         self._group = group
         self._codec = Codec(codec, seed, distributed.get_rank(group))
         self._lost: dict[int, torch.Tensor] | None = None
@@ -41,7 +45,7 @@ class CodecState:
         self._places: dict[int, _Places] = {}
         self._packets = 0
         self._thread = ThreadPoolExecutor(1)  # finishes one bucket while backward makes the next
-        self.payload_bits = 0  #: that this process has sent, at most, to all others together
+        self.sent_bits = 0  #: to all others together, with what fills packets up to the longest that may be
 
     def _pack(self, index: int, values: torch.Tensor) -> torch.Tensor:
         """Packs a bucket, with what was lost of the former one, and notes what is lost now."""
@@ -50,18 +54,15 @@ class CodecState:
             values = values + lost
         packet = self._codec.encode(values.numpy(), self._packets)
         self._packets += 1
-        self.payload_bits += (distributed.get_world_size(self._group) - 1) * self._codec.bits(values.numel())
         if self._lost is not None:
             self._lost[index] = values - torch.from_numpy(self._codec.decode(packet, values.numel()).copy())
         return torch.from_numpy(packet.copy())  # one that PyTorch may write to
 
-    def _places_for(self, index: int, gradient: torch.Tensor) -> "_Places":
-        most_bytes = _longest_head + -(-self._codec.bits(gradient.numel()) // 8)
+    def _places_for(self, index: int, elements: int) -> "_Places":
+        most_bytes = self._codec.most_bytes(elements)
         places = self._places.get(index)
         if places is None or places.packet.numel() != most_bytes:
-            on_gpus = distributed.get_backend(self._group) == "nccl"
-            device = gradient.device if on_gpus else torch.device("cpu")
-            places = self._places[index] = _Places(most_bytes, distributed.get_world_size(self._group), device)
+            places = self._places[index] = _Places(most_bytes, distributed.get_world_size(self._group))
         return places
 
 
@@ -69,11 +70,12 @@ class _Places:
     """Memory for the packets of one bucket. It is kept from step to step, so that no thread of PyTorch is the last to
     hold a tensor of Python's: that thread would want the interpreter, which may have ended."""
 
-    def __init__(self, most_bytes: int, n: int, device: torch.device):
-        self.size = torch.zeros(1, dtype=torch.int64, device=device)
-        self.packet = torch.zeros(most_bytes, dtype=torch.uint8, device=device)
+    def __init__(self, most_bytes: int, n: int):
+        self.size = torch.zeros(1, dtype=torch.int64)
+        self.packet = torch.zeros(most_bytes, dtype=torch.uint8)
         self.sizes = [torch.zeros_like(self.size) for _ in range(n)]
         self.packets = [torch.zeros_like(self.packet) for _ in range(n)]
+        self.sent_bits = 8 * (n - 1) * (self.size.element_size() + most_bytes)
 
     def gather(self, packet: torch.Tensor, group: Any) -> list[Any]:
         """Begins to fill in the packets of all processes."""
@@ -85,14 +87,15 @@ class _Places:
         ]
 
     def gathered(self) -> list[numpy.ndarray]:
-        return [p[: int(s)].cpu().numpy() for p, s in zip(self.packets, self.sizes)]
+        return [p[: int(s)].numpy() for p, s in zip(self.packets, self.sizes)]
 
 
 def codec_hook(state: CodecState, bucket: distributed.GradBucket) -> torch.futures.Future[torch.Tensor]:
     """Averages a bucket of gradients by packets of a codec. See ``CodecState``."""
     gradient, codec = bucket.buffer(), state._codec
     packet = state._pack(bucket.index(), gradient.detach().float().cpu())
-    places = state._places_for(bucket.index(), gradient)
+    places = state._places_for(bucket.index(), gradient.numel())
+    state.sent_bits += places.sent_bits
     under_way = places.gather(packet, state._group)
     done: torch.futures.Future[torch.Tensor] = torch.futures.Future()
 

@@ -11,7 +11,7 @@ import torch.distributed as distributed
 from ._evaluation import Evaluation
 from ._step import Step
 from ._tensors import Tensors
-from .errors import usage_error
+from .errors import UsageError, usage_error
 
 _step, _evaluation, _loop_is_over, _run_is_over = range(4)
 
@@ -82,6 +82,12 @@ class Group:
             flat.copy_(there)
 
 
+def nothing_is_kept() -> UsageError:
+    return usage_error(
+        "a group of processes keeps nothing beside the model", "save what its processes have in the loop"
+    )
+
+
 class Member:
     """The run, in a process of a group that does not speak with it. See ``join``."""
 
@@ -113,6 +119,9 @@ class Member:
         raise usage_error("this process does not speak with the run", "ask the first process of its group")
 
     epoch = progress = members
+
+    def keep(self, **objects: Any) -> None:
+        raise nothing_is_kept()
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         raise usage_error("this process has evaluated no mean of the models", "ask where run.folder is set")

@@ -2,13 +2,14 @@
 
 import io
 import json
+import zipfile
 from collections.abc import Mapping
 from typing import Any
 
 import numpy
 import torch
 
-from .errors import BadDataError, Error, usage_error
+from .errors import BadDataError, usage_error
 
 _plain = (type(None), bool, int, float, str)
 
@@ -37,7 +38,7 @@ class Kept:
         return words_of({name: one.state_dict() for name, one in self._objects.items()})
 
     def restore(self, words: numpy.ndarray) -> None:
-        states = value_of(words)
+        states = states_of(words)
         if states.keys() != self._objects.keys():
             raise usage_error(
                 f"the run goes on from a state that keeps {_names(states)}, and this loop keeps {_names(self._objects)}",
@@ -51,10 +52,10 @@ def _names(named: Mapping[str, Any]) -> str:
     return ", ".join(sorted(named)) or "nothing"
 
 
-def words_of(value: Any) -> numpy.ndarray:
+def words_of(states: Mapping[str, Any]) -> numpy.ndarray:
     """The length in bytes, then a file of NumPy with the tensors and, as JSON, the rest; padded to whole words."""
     arrays: list[numpy.ndarray] = []
-    tree = _tree_of(value, "", arrays)
+    tree = {name: _tree_of(state, f"{name}.state_dict()", arrays) for name, state in states.items()}
     file = io.BytesIO()
     numpy.savez(
         file,
@@ -66,15 +67,17 @@ def words_of(value: Any) -> numpy.ndarray:
     return numpy.frombuffer(len(content).to_bytes(8, "little") + content + bytes(padding), numpy.float32)
 
 
-def value_of(words: numpy.ndarray) -> Any:
+def states_of(words: numpy.ndarray) -> dict[str, Any]:
     """The inverse. Raises ``gossamer.BadDataError`` where the bytes are none that ``words_of`` has written."""
     raw = words.tobytes()
     try:
         content = raw[8 : 8 + int.from_bytes(raw[:8], "little")]
+        with zipfile.ZipFile(io.BytesIO(content)) as all_parts:
+            if any(part.compress_type != zipfile.ZIP_STORED for part in all_parts.infolist()):
+                raise ValueError("it is compressed, and may hold more than it has bytes")
         with numpy.load(io.BytesIO(content), allow_pickle=False) as file:
-            return _value_of(json.loads(file["tree"].tobytes()), file)
-    except Error:
-        raise
+            tree = json.loads(file["tree"].tobytes())
+            return {name: _value_of(state, file) for name, state in tree.items()}
     except Exception as e:
         raise BadDataError("bad-data", f"the state that a loop has kept cannot be read: {e}") from e
 
@@ -93,7 +96,7 @@ def _tree_of(value: Any, place: str, arrays: list[numpy.ndarray]) -> Any:
     elif isinstance(value, (list, tuple)):
         return {type(value).__name__: [_tree_of(one, f"{place}[{k}]", arrays) for k, one in enumerate(value)]}
     raise usage_error(
-        f"state_dict(){place} is a {type(value).__name__}, which is not kept",
+        f"{place} is a {type(value).__name__}, which is not kept",
         "allowed are tensors, arrays, numbers, strings, None, and lists, tuples and dicts of them",
     )
 
@@ -106,7 +109,7 @@ def _tree_of_tensor(value: Any, place: str, arrays: list[numpy.ndarray]) -> Any:
             value, kind = value.view(torch.int16), "bfloat16"
         value = value.numpy()
     if value.dtype.hasobject:
-        raise usage_error(f"state_dict(){place} is an array of objects, which is not kept", "keep numbers alone")
+        raise usage_error(f"{place} is an array of objects, which is not kept", "keep numbers alone")
     arrays.append(value)
     return {kind: len(arrays) - 1}
 

@@ -17,7 +17,7 @@ from . import _gossamer
 from ._batches import BatchSampler
 from ._command import Command, words_of
 from ._evaluation import Evaluation
-from ._group import no_batches_in_advance
+from ._group import no_batches_in_advance, nothing_is_kept
 from ._keeping import Kept
 from ._step import Step
 from ._tensors import Tensors
@@ -117,9 +117,7 @@ class Joined:
         are in checkpoints, and go to workers that come anew. Call it before the loop, with the same names on all nodes.
         """
         if self._group is not None:
-            raise usage_error(
-                "a group of processes keeps nothing beside the model", "save what its processes have in the loop"
-            )
+            raise nothing_is_kept()
         if self._at is not None:
             raise usage_error("keep is called within the loop", "call it before the first step")
         self._kept.add(objects)

@@ -2,7 +2,6 @@
 
 #include "gossamer/compress/coder.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -21,11 +20,13 @@ using compress::packet;
 using read_only_bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using input = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-/// An array of NumPy that owns what it shows.
+/// An array of NumPy that owns the bytes which it shows.
 template <class Number, class Owner>
-auto array_of(Owner owned, const Number* first, std::size_t size) {
-  auto* kept = new Owner(std::move(owned));
-  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Owner*>(p); });
+auto array_of(Owner owned) {
+  auto kept = std::make_unique<Owner>(std::move(owned));
+  const auto* first = reinterpret_cast<const Number*>(kept->data());
+  const auto size = kept->size();
+  const nb::capsule owner(kept.release(), [](void* p) noexcept { delete static_cast<Owner*>(p); });
   return nb::ndarray<nb::numpy, const Number, nb::ndim<1>>(first, {size}, owner);
 }
 
@@ -39,32 +40,35 @@ public:
   const compress::codec& codec() const { return *codec_; }
 
   auto encode(const input& v, std::uint64_t step) const {
-    buffer bytes;
-    {
+    const auto packed = [&] {
       const nb::gil_scoped_release unlock;
       buffer_pool pool;
-      bytes = compress::write(codec_->encode(vec{pool, {v.data(), v.shape(0)}}, random_, step));
-    }
-    const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
-    const auto size = bytes.size();
-    return array_of(std::move(bytes), first, size);
+      return compress::write(codec_->encode(vec{pool, {v.data(), v.shape(0)}}, random_, step));
+    };
+    return array_of<std::uint8_t>(packed());
+  }
+
+  auto decode(const read_only_bytes& bytes, std::size_t elements) const {
+    const auto unpacked = [&] {
+      const nb::gil_scoped_release unlock;
+      buffer_pool pool;
+      return compress::decode(read(pool, bytes, elements));
+    };
+    return array_of<float>(unpacked());
   }
 
   auto mean(const std::vector<read_only_bytes>& packets, std::size_t elements) const {
-    vec result;
-    {
+    if (packets.empty())
+      throw error(errc::usage, "the mean of no packets is asked for", "give at least one");
+    const auto unpacked = [&] {
       const nb::gil_scoped_release unlock;
-      std::vector<packet> all;
       buffer_pool pool;
+      std::vector<packet> all;
       for (const auto& bytes : packets)
         all.push_back(read(pool, bytes, elements));
-      if (all.empty())
-        throw error(errc::usage, "the mean of no packets is asked for", "give at least one");
-      result = compress::coder{}.mean(all);
-    }
-    const auto* first = result.data();
-    const auto size = result.size();
-    return array_of(std::move(result), first, size);
+      return compress::coder{}.mean(all);
+    };
+    return array_of<float>(unpacked());
   }
 
 private:
@@ -98,15 +102,17 @@ seed and rank choose its random numbers; all workers have the same seed and a ra
       .def(
           "bits", [](const python_codec& c, std::size_t elements) { return c.codec().bits(elements); }, "elements"_a,
           "The most bits of payload that a vector of this size takes.")
+      .def(
+          "most_bytes",
+          [](const python_codec& c, std::size_t elements) {
+            return compress::longest_head + compress::whole_bytes(c.codec().bits(elements));
+          },
+          "elements"_a, "The most bytes of a packet of a vector of this size.")
       .def("encode", &python_codec::encode, "vector"_a, "step"_a,
            "Packs a vector of float32: bytes as an array of uint8. Another step draws other random numbers. Raises "
            "DivergedError where an element is not finite.")
-      .def(
-          "decode",
-          [](const python_codec& c, const read_only_bytes& bytes, std::size_t elements) {
-            return c.mean({bytes}, elements);
-          },
-          "packet"_a, "elements"_a, "The vector of a packet, which is not trusted: raises Error where it is damaged.")
+      .def("decode", &python_codec::decode, "packet"_a, "elements"_a,
+           "The vector of a packet, which is not trusted: raises Error where it is damaged.")
       .def("mean", &python_codec::mean, "packets"_a, "elements"_a,
            "The mean of the vectors of several packets, added in their order.");
 }

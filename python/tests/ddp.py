@@ -37,6 +37,6 @@ for step in range(60):
 accuracy = (net(points[800:]).argmax(1) == labels[800:]).float().mean()
 flat = torch.cat([p.detach().flatten() for p in net.parameters()])
 with open(f"{out}-{rank}.json", "w") as file:
-    bits = state.payload_bits if state else 0
+    bits = state.sent_bits if state else 0
     json.dump({"model": flat.tolist(), "accuracy": float(accuracy), "bits": bits, "elements": flat.numel()}, file)
 distributed.destroy_process_group()

@@ -8,7 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 import gossamer.torch
-from gossamer._keeping import value_of, words_of
+from gossamer._keeping import states_of, words_of
 from test_torch import linear, loss_of
 
 torch.set_num_threads(1)
@@ -64,7 +64,7 @@ def test_a_state_that_cannot_be_kept_says_where():
         def load_state_dict(self, state):
             pass
 
-    with pytest.raises(gossamer.UsageError, match=r"state_dict\(\)\['odd'\]\['a'\]\[1\]\['b'\] is a object"):
+    with pytest.raises(gossamer.UsageError, match=r"odd\.state_dict\(\)\['a'\]\[1\]\['b'\] is a object"):
         with gossamer.torch.join(linear(), None, samples=200, batch=10, steps=5, checkpoint=1000) as run:
             run.keep(odd=Odd())
             for step in run:
@@ -101,7 +101,7 @@ def test_values_come_back_as_they_were():
         "counts": numpy.arange(3),
         "word": numpy.float32(0.1),
     }
-    back = value_of(words_of(value))
+    back = states_of(words_of(value))
     assert torch.equal(back["half"], value["half"]) and back["half"].dtype == torch.bfloat16
     assert torch.equal(back["state"][0]["m"], value["state"][0]["m"]) and back["state"][0]["step"] == 3
     assert back["groups"] == value["groups"] and (back["counts"] == value["counts"]).all()
@@ -121,13 +121,17 @@ def test_bytes_of_others_are_never_run(tmp_path):
     numpy.savez(objects, tree=numpy.array([Smuggled()], dtype=object))
     for content in (objects.read_bytes(), pickle.dumps(Smuggled()), b"", b"PK\3\4 nothing", bytes(64)):
         with pytest.raises(gossamer.BadDataError, match="cannot be read"):
-            value_of(words(content))
+            states_of(words(content))
+    compressed = tmp_path / "compressed.npz"
+    numpy.savez_compressed(compressed, tree=numpy.zeros(100_000_000, numpy.uint8))
+    with pytest.raises(gossamer.BadDataError, match="it is compressed"):
+        states_of(words(compressed.read_bytes()))
     whole = words_of({"a": torch.arange(100.0)}).tobytes()
     for k in range(0, len(whole) - 4, 12):
         torn = bytearray(whole)
         torn[k] ^= 0x41
         try:
-            value_of(numpy.frombuffer(bytes(torn), numpy.float32))
+            states_of(numpy.frombuffer(bytes(torn), numpy.float32))
         except gossamer.BadDataError:
             pass
     assert not (tmp_path / "run").exists()

@@ -71,6 +71,10 @@ def test_a_run_says_who_takes_part_and_how_far_it_is():
     assert {members for members, _, _ in seen} == {(0,)}
     assert [epoch for _, epoch, _ in seen] == pytest.approx([k / 20 for k in range(60)], abs=0.11)
     assert seen[0][2] == 0 and seen[-1][2] == pytest.approx(1, abs=0.05)
+    with gossamer.torch.join(linear(), None, samples=200, batch=10, steps=40) as run:
+        for step in run:
+            step.done(1.0)
+            assert run.progress == pytest.approx(step.number / 40, abs=0.03)
     with gossamer.torch.join(linear(), None, samples=200, batch=10, epochs=1e6, seconds=0.05) as run:
         for step in run:
             step.done(1.0)

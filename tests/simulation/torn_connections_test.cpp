@@ -13,7 +13,7 @@
 namespace gossamer::actors {
 namespace {
 
-const std::uint64_t plans = test::tries(5);
+const std::uint64_t plans = gossamer::test::tries(5);
 
 struct tearing {
   std::uint64_t seed;

@@ -1,14 +1,10 @@
 #pragma once
 
-#include "gossamer/actors/data_plane/session.hpp"
-#include "gossamer/base/error.hpp"
-#include "gossamer/base/philox.hpp"
-
-#include <algorithm>
 #include <deque>
 #include <memory>
 #include <utility>
-#include <vector>
+
+#include "data_plane/support.hpp"
 
 namespace gossamer::testing_support {
 
@@ -54,23 +50,14 @@ private:
   static actors::hello hello_of(std::uint32_t node) { return {.run = 1, .node = node, .meant_node = 1 - node}; }
 
   static std::vector<std::byte> next_bytes(actors::session& of, std::size_t most) {
-    std::vector<std::byte> result;
-    for (const auto piece : of.gather())
-      result.insert(result.end(), piece.begin(),
-                    piece.begin() + static_cast<std::ptrdiff_t>(std::min(piece.size(), most - result.size())));
+    auto result = actors::test::joined(of.gather());
+    result.resize(std::min(result.size(), most));
     of.wrote(result.size());
     return result;
   }
 
   static void carry(actors::session& from, actors::session& to, std::size_t most) {
-    const auto bytes = next_bytes(from, most);
-    for (std::span<const std::byte> left{bytes}; !left.empty();) {
-      const auto room = to.room();
-      const auto now = std::min(room.size(), left.size());
-      std::ranges::copy(left.first(now), room.begin());
-      to.commit(now);
-      left = left.subspan(now);
-    }
+    actors::test::feed(to, next_bytes(from, most));
     GOSSAMER_ASSERT(!to.ended(), "the bytes of one end make sense to the other");
   }
 
