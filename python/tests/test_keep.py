@@ -135,3 +135,11 @@ def test_bytes_of_others_are_never_run(tmp_path):
         except gossamer.BadDataError:
             pass
     assert not (tmp_path / "run").exists()
+
+
+def test_a_group_keeps_nothing_in_any_of_its_processes():
+    for kind in (gossamer.torch.Joined, gossamer.torch.Member):
+        one = object.__new__(kind)
+        one._group = "a group"
+        with pytest.raises(gossamer.UsageError, match="a group of processes keeps nothing"):
+            one.keep(scheduler=parts()[2])
