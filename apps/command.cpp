@@ -41,8 +41,12 @@ public:
                                            : fmt::format("{} (gossamer " GOSSAMER_VERSION ")", p.name()));
     app_.require_subcommand(1);
     app_.failure_message(CLI::FailureMessage::simple);
-    for (auto* command : {train_, simulate_})
+    for (auto* command : {train_, simulate_}) {
       command->add_flag("--json", json_, "print the summary as JSON on standard output");
+      command
+          ->add_option("--live", live_.where, "serve a page that shows the run, at this port of this machine; 0: any")
+          ->type_name("[HOST:]PORT");
+    }
     add_exploration();
     add_cluster();
     add_certs();
@@ -87,7 +91,7 @@ public:
     if (*certs_)
       return make_certificates(program_, authority_), 0;
     if (*train_)
-      return train(program_, training_.options(), json_);
+      return train(program_, with_page(training_.options()), json_);
     if (*node_)
       return be_node();
     if (*launch_)
@@ -108,7 +112,7 @@ public:
       return reproduce_papers();
     const auto options = simulation_.options();
     check_exploration(options);
-    return simulate(program_, options, exploration_, json_);
+    return simulate(program_, with_page(options), exploration_, json_);
   }
 
 private:
@@ -122,6 +126,11 @@ private:
       throw app_.remaining(true).empty() ? error(errc::usage, e.what(), help())
                                          : unexpected(app_, {argv, argv + argc}, help());
     }
+  }
+
+  run_options with_page(run_options options) const {
+    options.live = live_;
+    return options;
   }
 
   void add_cluster() {
@@ -311,6 +320,7 @@ private:
   reproduce_options reproducing_;
   std::optional<std::vector<std::string>> job_; // the words behind `--`
   bool json_ = false;
+  live_options live_;
   std::string kind_, name_;
   export_options exported_;
   plot_options picture_;

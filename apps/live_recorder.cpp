@@ -37,7 +37,7 @@ void live_recorder::on_evaluation(const actors::evaluation_record& r) {
   output_.shown()->on_evaluation(r);
 }
 
-void live_recorder::on_event(double time_s, const std::string& what) { output_.shown()->on_event(time_s, what); }
+void live_recorder::on_event(const actors::event_record& r) { output_.shown()->on_event(r); }
 
 std::filesystem::path live_recorder::finish(const actors::run_summary& summary) {
   auto& disk = output_.disk();

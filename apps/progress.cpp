@@ -101,7 +101,7 @@ void progress::on_evaluation(const actors::evaluation_record& r) {
                   with_prefix(static_cast<double>(r.payload_bits)) + " "));
 }
 
-void progress::on_event(double time_s, const std::string& what) { say(fmt::format("{:>14.4g} s  {}\n", time_s, what)); }
+void progress::on_event(const actors::event_record& r) { say(fmt::format("{:>14.4g} s  {}\n", r.time_s, r.what)); }
 
 void progress::say(const std::string& text) {
   line_.clear();

@@ -1,14 +1,19 @@
 // gossamer simulate: one run in virtual time, from settings to run folder.
 #include "gossamer/actors/telemetry/json.hpp"
+#include "gossamer/actors/telemetry/observers.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/apps/detail/failure.hpp"
+#include "gossamer/apps/detail/live_page.hpp"
 #include "gossamer/apps/detail/recorder.hpp"
 #include "gossamer/apps/detail/stopwatch.hpp"
+#include "gossamer/apps/detail/write_all.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <unistd.h>
 
 namespace gossamer::apps {
 
@@ -44,11 +49,12 @@ std::string describe(const actors::simulation_result& r, double real_s) {
   return text + r.blame.to_text(blamed_on_screen);
 }
 
-actors::simulation_result simulate_into(actors::run_folder& folder, const run_setup& run) {
+actors::simulation_result simulate_into(actors::run_folder& folder, const run_setup& run, live_page* page) {
   const clean_stop stop;
-  recorder observer{folder};
+  recorder shown{folder};
+  actors::observers all{{&shown, page != nullptr ? page->observer().get() : nullptr}};
   return actors::simulate(run.experiment, run.options.world,
-                          {.observer = &observer,
+                          {.observer = &all,
                            .interrupted = [] { return clean_stop::requested() != 0; },
                            .faults = run.plan,
                            .checkpoints = checkpoints_in(folder.path()),
@@ -69,9 +75,14 @@ void write_trace(actors::run_folder& folder, const run_setup& run) {
 /// True if the run itself failed: neither the request nor the machine.
 bool of_the_run(errc code) { return code == errc::failed || code == errc::diverged || code == errc::bad_packet; }
 
-int simulate_one(const run_setup& run, actors::run_folder& folder, bool twice, bool json) {
+int simulate_one(const program& p, const run_setup& run, actors::run_folder& folder, bool twice, bool json) {
+  const auto page = open_page(run.options.live, run, p.name() + " simulate", [&](const std::string& line) {
+    write_all(STDERR_FILENO, fmt::format("{}: {}\n", p.name(), line));
+  });
   const stopwatch watch;
-  const auto result = simulate_into(folder, run);
+  const auto result = simulate_into(folder, run, page.get());
+  if (page)
+    page->end(result.summary);
   const auto real_s = watch.seconds();
   const auto status = exit_status(result.summary);
   if (twice && status == 0)
@@ -100,7 +111,7 @@ int simulate(const program& p, const run_options& options, const exploration& wa
   p.tell_folder(folder.path());
   bring_metrics(run, folder);
   try {
-    return simulate_one(run, folder, wanted.each.twice, json);
+    return simulate_one(p, run, folder, wanted.each.twice, json);
   } catch (const error& e) {
     if (of_the_run(e.code()))
       write_trace(folder, run); // shows how the failure came about

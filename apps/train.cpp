@@ -1,8 +1,10 @@
 // gossamer train: one run on this machine, from settings to run folder.
 #include "gossamer/actors/real_time/local_world.hpp"
 #include "gossamer/actors/telemetry/json.hpp"
+#include "gossamer/actors/telemetry/observers.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/commands.hpp"
+#include "gossamer/apps/detail/live_page.hpp"
 #include "gossamer/apps/detail/live_recorder.hpp"
 #include "gossamer/apps/detail/recorder.hpp"
 #include "gossamer/apps/detail/training.hpp"
@@ -17,12 +19,14 @@ int train_in(const program& p, const run_options& options, bool json, live_outpu
   const auto path = folder->path();
   p.tell_folder(path);
   bring_metrics(run, *folder);
+  const auto page = open_page(options.live, run, p.name() + " train", output.to_say());
   actors::run_summary summary;
   {
     const clean_stop stop;
     live_recorder recorder{output, [folder] { return folder; }};
+    actors::observers all{{&recorder, page ? page->observer().get() : nullptr}};
     summary = world(run,
-                    {.observer = &recorder,
+                    {.observer = &all,
                      .interrupted = [] { return clean_stop::requested() != 0; },
                      .faults = run.plan,
                      .workers_per_node = options.world.workers_per_node,
@@ -31,6 +35,8 @@ int train_in(const program& p, const run_options& options, bool json, live_outpu
                      .from = run.from},
                     recorder, path);
   }
+  if (page)
+    page->end(summary);
   const auto missing = output.close();
   if (json)
     fmt::print("{}\n", to_json(summary));

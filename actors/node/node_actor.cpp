@@ -72,6 +72,7 @@ void node_state::on_tick() {
     order_checkpoint_when_due();
   if (observer_)
     observer_->on_progress(progress(elapsed()));
+  show_workers();
 }
 
 void node_state::fail(const run_failed& failure) {
@@ -106,9 +107,9 @@ void node_state::say_farewell(const std::string& why) {
     self_->quit();
 }
 
-void node_state::tell_observer(const std::string& what) {
+void node_state::tell_observer(event_kind kind, const std::string& what) {
   if (observer_)
-    observer_->on_event(elapsed(), printable(what)); // it may repeat what another node has said
+    observer_->on_event({elapsed(), kind, printable(what)}); // it may repeat what another node has said
 }
 
 /// The injector of one process tells those of all others.
@@ -230,7 +231,7 @@ auto handlers_of_faults(node_state& state) {
 auto handlers_of_run(node_state& state) {
   return std::tuple{[&state](const begin_run&) { state.begin_workers(); },
                     [&state](const leave_run& m) { state.leave(m); },
-                    [&state](const run_event& m) { state.tell_observer(m.what); },
+                    [&state](const run_event& m) { state.tell_observer(event_kind::fault, m.what); },
                     [&state](const run_failed& failure) { state.on_failure(failure); },
                     [&state](start_run) { state.start(); },
                     [&state](tick) { state.on_tick(); }};

@@ -75,6 +75,11 @@ public:
       total += steps(i);
     return total;
   }
+  traffic sent(rank i) const {
+    auto total = of_[i].former_sent;
+    total += of_[i].sent;
+    return total;
+  }
   traffic sent() const {
     traffic total;
     for (const auto& one : of_) {

@@ -118,8 +118,7 @@ std::string simulation_observer::who_waits() const {
   return fmt::format("{}", fmt::join(named, "; "));
 }
 
-// -- told by the leader
-// ------------------------------------------------------------------------------------------------
+// -- told by the leader -----------------------------------------------------------------------------------------------
 
 void simulation_observer::on_progress(const progress_record& p) {
   if (user_)
@@ -136,11 +135,26 @@ void simulation_observer::on_evaluation(const evaluation_record& r) {
     user_->on_evaluation(r);
 }
 
-void simulation_observer::on_event(double time_s, const std::string& what) {
+void simulation_observer::on_event(const event_record& r) {
   if (trace_)
-    trace_->instant(trace_->track("run", "events"), trace_->name(what), now_.count());
+    trace_->instant(trace_->track("run", "events"), trace_->name(r.what), now_.count());
   if (user_)
-    user_->on_event(time_s, what);
+    user_->on_event(r);
+}
+
+void simulation_observer::on_view(const view_record& r) {
+  if (user_)
+    user_->on_view(r);
+}
+
+void simulation_observer::on_workers(workers_record r) {
+  if (!user_)
+    return;
+  auto& waits = r.waits.emplace();
+  for (rank i = 0; i < waits_.size(); ++i)
+    for (const auto& w : waits_[i])
+      waits.emplace_back(i, w.whom);
+  user_->on_workers(std::move(r));
 }
 
 // -- told by the workers ----------------------------------------------------------------------------------------------

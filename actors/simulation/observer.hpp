@@ -49,7 +49,11 @@ public:
 
   void on_progress(const progress_record& p) override;
   void on_evaluation(const evaluation_record& r) override;
-  void on_event(double time_s, const std::string& what) override;
+  void on_event(const event_record& r) override;
+  bool watches_workers() const override { return user_ != nullptr && user_->watches_workers(); }
+  void on_view(const view_record& r) override;
+  /// Adds who waits for whom.
+  void on_workers(workers_record r) override;
 
   // -- told by the workers --------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <cmath>
 
 namespace gossamer::actors {
@@ -48,7 +49,28 @@ std::uint64_t count(const json& object, const char* key) {
   return value.get<std::uint64_t>();
 }
 
+/// An object of one type, as a line. JSON knows no number that is not finite: such a number becomes null.
+std::string line(const char* type, json rest) {
+  json object{{"type", type}};
+  object.update(rest);
+  return object.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// One member of each element, as an array.
+template <class T>
+json column(const std::vector<workers_record::counts>& all, T workers_record::counts::*member) {
+  auto values = json::array();
+  for (const auto& one : all)
+    values.push_back(one.*member);
+  return values;
+}
+
 } // namespace
+
+std::string_view to_string(event_kind kind) noexcept {
+  static constexpr std::array names{"note", "fault", "loss", "arrival", "leader"};
+  return names[static_cast<std::size_t>(kind)];
+}
 
 std::string to_string(run_end end) {
   switch (end) {
@@ -80,6 +102,43 @@ evaluation_record evaluation_from_json(std::string_view line) {
   r.payload_bits = count(object, "payload_bits");
   r.wire_bits = count(object, "wire_bits");
   return r;
+}
+
+std::string to_line(const evaluation_record& r) { return line("evaluation", fields(r)); }
+
+std::string to_line(const progress_record& r) {
+  return line("progress", {{"time_s", r.time_s},
+                           {"epoch", r.epoch},
+                           {"planned_epochs", r.planned_epochs},
+                           {"loss", r.loss},
+                           {"accuracy", r.accuracy ? json(*r.accuracy) : json(nullptr)},
+                           {"steps_per_second", r.steps_per_second},
+                           {"bits_per_second", r.bits_per_second},
+                           {"remaining_s", r.remaining_s},
+                           {"nodes", r.nodes},
+                           {"nodes_lost", r.nodes_lost}});
+}
+
+std::string to_line(const event_record& r) {
+  return line("event", {{"time_s", r.time_s}, {"kind", to_string(r.kind)}, {"what", r.what}});
+}
+
+std::string to_line(const view_record& r) {
+  return line("view", {{"time_s", r.time_s},
+                       {"number", r.number},
+                       {"leader", r.leader},
+                       {"members", r.members},
+                       {"masters", r.masters},
+                       {"nodes", r.nodes},
+                       {"edges", r.edges}});
+}
+
+std::string to_line(const workers_record& r) {
+  return line("workers", {{"time_s", r.time_s},
+                          {"steps", column(r.of, &workers_record::counts::steps)},
+                          {"payload_bits", column(r.of, &workers_record::counts::payload_bits)},
+                          {"wire_bits", column(r.of, &workers_record::counts::wire_bits)},
+                          {"waits", r.waits ? json(*r.waits) : json(nullptr)}});
 }
 
 std::string to_json(const run_summary& s) {

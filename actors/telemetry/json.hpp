@@ -13,6 +13,15 @@ std::string to_json(const evaluation_record& record);
 /// @error errc::bad_data without the place in the file
 evaluation_record evaluation_from_json(std::string_view line);
 
+// Lines for programs that watch a run (docs/watching.md): objects with the field "type" and, in the order of the
+// records, their fields; without a newline.
+std::string to_line(const progress_record& record);
+std::string to_line(const evaluation_record& record);
+std::string to_line(const event_record& record);
+std::string to_line(const view_record& record);
+/// Counts as arrays by rank; "waits" is null where the record has none.
+std::string to_line(const workers_record& record);
+
 /// summary.json: the final evaluation's fields, then algorithm, workers, seed, end, steps_per_worker, staleness,
 /// stale_frames, lost, returned, unreported, views, unfinished, version.
 std::string to_json(const run_summary& summary);

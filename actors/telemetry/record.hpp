@@ -4,6 +4,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gossamer::actors {
@@ -33,6 +35,48 @@ struct progress_record {
   double remaining_s = 0;
   std::size_t nodes = 1;      ///< processes that share the run
   std::size_t nodes_lost = 0; ///< lost nodes among them
+};
+
+/// The kinds of events, which curves mark in different ways.
+enum class event_kind : std::uint8_t {
+  note,    ///< anything else that is worth a line
+  fault,   ///< a fault of a plan begins or ends
+  loss,    ///< a worker is lost, or has left
+  arrival, ///< a worker or a node comes, or comes back
+  leader,  ///< another node leads
+};
+std::string_view to_string(event_kind kind) noexcept;
+
+/// An event worth a line for people.
+struct event_record {
+  double time_s = 0;
+  event_kind kind = event_kind::note;
+  std::string what;
+};
+
+/// The workers that take part from one moment on, and the links between them.
+struct view_record {
+  double time_s = 0;
+  std::uint32_t number = 1;           ///< of the view
+  std::uint32_t leader = 0;           ///< number of the leading node
+  std::vector<std::uint32_t> members; ///< ranks of the workers that take part, ascending
+  std::vector<std::uint32_t> masters; ///< ranks of the masters that live, ascending
+  std::vector<std::uint32_t> nodes;   ///< the node of each of `members`, then of each of `masters`
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> edges; ///< of the graph of `members`, each once
+};
+
+/// The counts of all workers and masters at one moment, by rank.
+struct workers_record {
+  struct counts {
+    std::uint64_t steps = 0;        ///< gradients so far
+    std::uint64_t payload_bits = 0; ///< sent so far
+    std::uint64_t wire_bits = 0;    ///< likewise, with headers and padding
+  };
+
+  double time_s = 0;
+  std::vector<counts> of;
+  /// Pairs (waiting worker, awaited worker) at this moment; absent where the world does not know them.
+  std::optional<std::vector<std::pair<std::uint32_t, std::uint32_t>>> waits;
 };
 
 enum class run_end { planned, seconds, interrupted };
@@ -65,8 +109,13 @@ public:
   virtual ~run_observer() = default;
   virtual void on_progress(const progress_record&) {}
   virtual void on_evaluation(const evaluation_record&) {}
-  /// An event worth a line: a worker is lost, or comes back.
-  virtual void on_event(double /*time_s*/, const std::string& /*what*/) {}
+  virtual void on_event(const event_record&) {}
+  /// True if `on_view` and `on_workers` are wanted, which cost time and memory for each worker and each link.
+  virtual bool watches_workers() const { return false; }
+  /// Called at the start, and whenever the members or the leader have changed.
+  virtual void on_view(const view_record&) {}
+  /// Called at the start, at the end, and twice a second.
+  virtual void on_workers(workers_record) {}
 };
 
 } // namespace gossamer::actors

@@ -18,7 +18,7 @@ public:
 
   void on_progress(const actors::progress_record& p) override;
   void on_evaluation(const actors::evaluation_record& r) override;
-  void on_event(double time_s, const std::string& what) override;
+  void on_event(const actors::event_record& r) override;
 
   /// Waits until everything is in the folder, and closes it. @returns its path @error as `run_folder`
   std::filesystem::path finish(const actors::run_summary& summary);

@@ -10,6 +10,11 @@
 
 namespace gossamer::apps {
 
+/// The page on which a run may be watched.
+struct live_options {
+  std::string where; ///< [HOST:]PORT; empty: there is no page
+};
+
 /// The options of a run, in any world.
 struct run_options {
   actors::run_settings run;
@@ -25,6 +30,7 @@ struct run_options {
   bool parts_elsewhere = false; ///< parts of the checkpoint are on other machines
   std::string out;              ///< run folder; empty: the next free one under runs/
   bool overwrite = false;
+  live_options live; ///< no setting of the run: neither files nor checkpoints have it
 };
 
 /// True if `--cost` names a file.

@@ -36,7 +36,7 @@ class progress final : public actors::run_observer {
 public:
   void on_progress(const actors::progress_record& p) override;
   void on_evaluation(const actors::evaluation_record& r) override;
-  void on_event(double time_s, const std::string& what) override;
+  void on_event(const actors::event_record& r) override;
   /// Writes whole lines, or nothing, in place of the line of progress.
   void say(const std::string& text);
 

@@ -15,7 +15,7 @@ public:
     folder_.on_evaluation(r);
     shown_.on_evaluation(r);
   }
-  void on_event(double time_s, const std::string& what) override { shown_.on_event(time_s, what); }
+  void on_event(const actors::event_record& r) override { shown_.on_event(r); }
 
 private:
   actors::run_folder& folder_;

@@ -13,7 +13,7 @@ public:
   void on_evaluation(const evaluation_record& r) override {
     std::printf("epoch %5.2f: loss %.4f, models are %.3f apart\n", r.epoch, r.train_loss, r.consensus_distance);
   }
-  void on_event(double time_s, const std::string& what) override { std::printf("%.3f s: %s\n", time_s, what.c_str()); }
+  void on_event(const event_record& r) override { std::printf("%.3f s: %s\n", r.time_s, r.what.c_str()); }
 };
 
 } // namespace

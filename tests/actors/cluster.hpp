@@ -24,7 +24,7 @@ inline run_settings small_run(const std::string& algorithm) {
 
 struct recorder final : run_observer {
   void on_evaluation(const evaluation_record& r) override { records.push_back(r); }
-  void on_event(double, const std::string& what) override { events.push_back(what); }
+  void on_event(const event_record& r) override { events.push_back(r.what); }
   std::vector<evaluation_record> records;
   std::vector<std::string> events;
 };
@@ -130,7 +130,7 @@ struct event_watch final : run_observer {
     begun = begun || r.step > 0;
     gone_on = gone_on || happened_;
   }
-  void on_event(double, const std::string& what) override { happened_ = happened_ || what.find(words_) != what.npos; }
+  void on_event(const event_record& r) override { happened_ = happened_ || r.what.find(words_) != r.what.npos; }
   std::atomic<bool> begun{false}, gone_on{false};
 
 private:

@@ -157,9 +157,9 @@ TEST(cluster_world, grows_and_lets_go) {
         first.on_evaluation(r);
         second.on_evaluation(r);
       }
-      void on_event(double time_s, const std::string& what) override {
-        first.on_event(time_s, what);
-        second.on_event(time_s, what);
+      void on_event(const event_record& r) override {
+        first.on_event(r);
+        second.on_event(r);
       }
       event_watch &first, &second;
     } seen{come, gone};
@@ -243,7 +243,7 @@ TEST(cluster_world, kills_and_starts_workers_of_other_nodes_as_a_plan_says) {
     auto settings = small_run(algorithm);
     settings.epochs = 1e6;
     struct observer final : run_observer {
-      void on_event(double, const std::string& what) override { back = back || what.find("comes back") != what.npos; }
+      void on_event(const event_record& r) override { back = back || r.what.find("comes back") != r.what.npos; }
       std::atomic<bool> back{false};
     } seen;
     cluster nodes{std::vector<joiner>(3)};

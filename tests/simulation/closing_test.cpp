@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(, every_algorithm_with_masters, testing::ValuesIn(algor
 
 TEST(closing, waits_ten_seconds_for_who_stands_still_and_one_for_its_model) {
   struct events final : run_observer {
-    void on_event(double, const std::string& what) override { all += what + '\n'; }
+    void on_event(const event_record& r) override { all += r.what + '\n'; }
     std::string all;
   };
   for (const char* algorithm : {"d-psgd", "all-reduce-sgd", "ad-psgd", "async-sgd"}) {

@@ -177,9 +177,9 @@ TEST(simulated_world, pauses_delay_but_lose_nothing) {
 
 TEST(simulated_world, strikes_at_a_step_when_the_plan_says_so) {
   struct events final : run_observer {
-    void on_event(double time_s, const std::string& what) override {
-      if (what.find("is lost") != std::string::npos)
-        lost_at = time_s;
+    void on_event(const event_record& r) override {
+      if (r.what.find("is lost") != std::string::npos)
+        lost_at = r.time_s;
     }
     double lost_at = 0;
   } seen;

@@ -115,8 +115,8 @@ struct log final : run_observer {
     lines.push_back("progress " + std::to_string(static_cast<int>(p.time_s)));
   }
   void on_evaluation(const evaluation_record& r) override { lines.push_back("step " + std::to_string(r.step)); }
-  void on_event(double time_s, const std::string& what) override {
-    lines.push_back(std::to_string(static_cast<int>(time_s)) + " " + what);
+  void on_event(const event_record& r) override {
+    lines.push_back(std::to_string(static_cast<int>(r.time_s)) + " " + r.what);
   }
 };
 
@@ -133,7 +133,7 @@ TEST(a_deferred_observer, loses_progress_alone_while_the_other_one_is_stalled) {
     evaluation.step = i;
     observer.on_evaluation(evaluation);
   }
-  observer.on_event(7, "worker 3 is lost");
+  observer.on_event({7, event_kind::loss, "worker 3 is lost"});
   EXPECT_TRUE(heard->lines.empty()) << "whoever trains does the writing";
   stalled.at->open.count_down();
   stalled.thread.finish();

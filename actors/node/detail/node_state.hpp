@@ -60,7 +60,9 @@ struct leadership {
   run_summary summary;
   evaluation_record last_record;
   double ended_s = 0;
-  bool final_is_known = false; // the result of the run is complete
+  bool final_is_known = false;  // the result of the run is complete
+  std::uint32_t shown_view = 0; // number of the view that the observer knows
+  double shown_s = 0;           // time of the last counts that the observer got
   std::uint64_t first_evaluation;
   std::uint64_t lost_before = 0, returned_before = 0; // under former leaders
   std::uint64_t unreported = 0;
@@ -155,7 +157,9 @@ public:
   void on_evaluation(const evaluated& m);
   void tell_workers(const snapshot_request& m) { own_node_->obey(m); }
   void tell_workers(const run_progress& m) { own_node_->obey(m); }
-  void tell_observer(const std::string& what);
+  void tell_observer(event_kind kind, const std::string& what);
+  /// Shows an observer that watches workers the members, if they have changed, and the counts of all ranks.
+  void show_workers();
 
   // -- checkpoints ----------------------------------------------------------------------------------------------------
 
@@ -238,6 +242,8 @@ private:
   void order_checkpoint_when_due();
   void count(const step_report& r);
   progress_record progress(double now);
+  view_record present_view();
+  workers_record present_counts();
 
   void suffer(const kill_worker& m) { on(m); }
   void suffer(const restart_worker& m) { on(m); }

@@ -67,7 +67,7 @@ void node_state::on_ready(const node_ready& m) {
   self_->send(m.handle, cluster_plan{setup_.rules->nodes, setup_.rules->homes, protocol_->delegate().last(),
                                      own_handle(), false, elapsed(), known_books()});
   self_->send(m.handle, begin_run{});
-  tell_observer(fmt::format("node {} {}", m.node, was_taken ? "is back" : "has come"));
+  tell_observer(event_kind::arrival, fmt::format("node {} {}", m.node, was_taken ? "is back" : "has come"));
   meet(node, m.handle);
 }
 

@@ -132,7 +132,7 @@ void node_state::look_after_run() {
     in_leader(stop_run{run_end::seconds, now});
   if (leadership_ && protocol_->leader()->over() && now > leadership_->ended_s + longest_wait_for_disk_s
       && leadership_->saving.give_up()) {
-    tell_observer("the last checkpoint is left out: its parts have not been written in time");
+    tell_observer(event_kind::note, "the last checkpoint is left out: its parts have not been written in time");
     end_when_all_is_done();
   }
 }
@@ -229,6 +229,8 @@ void node_state::end_when_all_is_done() {
   if (!leadership_->final_is_known || leadership_->saving.is_being_written() || std::exchange(ended_, true))
     return;
   summarise();
+  leadership_->shown_s = 0;
+  show_workers();
   self_->send(setup_.client.actor, leadership_->summary);
 }
 
@@ -287,7 +289,7 @@ void node_state::on_part_not_saved(const part_not_saved& m) {
   if (!leadership_)
     return speaker() == nullptr ? tell_leader(m) : void();
   if (leadership_->saving.fail(m.checkpoint))
-    tell_observer(fmt::format("there is no checkpoint {}: {}", m.checkpoint, m.why));
+    tell_observer(event_kind::note, fmt::format("there is no checkpoint {}: {}", m.checkpoint, m.why));
   end_when_all_is_done();
 }
 

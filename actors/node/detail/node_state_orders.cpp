@@ -21,6 +21,7 @@ void node_state::obey(const decision& m) {
   if (setup_.client.on_resolution)
     setup_.client.on_resolution(protocol_->delegate().last());
   own_node_->obey(m);
+  show_workers();
 }
 
 /// Forgets the handles of moved nodes: frames for a new life must not go to the one before.
@@ -57,9 +58,9 @@ void node_state::obey(const lead_taken&) {
   observer_ = setup_.client.observe();
   conflicts_ = conflicts{setup_.number, 2 * setup_.patience};
   if (const auto news = std::exchange(leaders_end_, {}); !news.empty())
-    tell_observer(news);
+    tell_observer(event_kind::loss, news);
   if (evaluator_)
-    tell_observer(fmt::format("node {} leads the run from now on", setup_.number));
+    tell_observer(event_kind::leader, fmt::format("node {} leads the run from now on", setup_.number));
 }
 
 /// Closes lives that have ended since the books that were taken over.
@@ -96,13 +97,14 @@ void node_state::obey(const forget_worker& m) {
   leadership_->evaluating.forget(m.who);
   leadership_->saving.lose(m.who);
   leadership_->unreported += !m.retired && has_died_with_its_node(m.who);
-  tell_observer(fmt::format("{} {}; {} go on", setup_.run->name_of(m.who), m.retired ? "has left" : "is lost", m.left));
+  tell_observer(event_kind::loss,
+                fmt::format("{} {}; {} go on", setup_.run->name_of(m.who), m.retired ? "has left" : "is lost", m.left));
   evaluate_what_is_complete();
 }
 
 void node_state::obey(const welcome_worker& m) {
   const bool was_there = m.who < setup_.run->settings.workers || setup_.run->is_master(m.who);
-  tell_observer(fmt::format("{} comes{}", setup_.run->name_of(m.who), was_there ? " back" : ""));
+  tell_observer(event_kind::arrival, fmt::format("{} comes{}", setup_.run->name_of(m.who), was_there ? " back" : ""));
 }
 
 void node_state::obey(const node_has_left&) {
@@ -118,7 +120,7 @@ void node_state::obey(const node_has_left&) {
 
 void node_state::obey(const end_run& m) {
   for (const auto i : m.missing)
-    tell_observer(fmt::format("{} does not answer; its model is left out", setup_.run->name_of(i)));
+    tell_observer(event_kind::note, fmt::format("{} does not answer; its model is left out", setup_.run->name_of(i)));
   leadership_->ended_s = elapsed();
   leadership_->summary.end = m.why;
   leadership_->summary.unfinished = m.unfinished;

@@ -57,7 +57,7 @@ void node_state::hear() {
   if (is_barred || seats()[number].is == consensus::health::state::well)
     return;
   if (seats().is_gone(number))
-    tell_observer(fmt::format("node {} is heard again", number));
+    tell_observer(event_kind::arrival, fmt::format("node {} is heard again", number));
   on(consensus::health{number, seats()[number].by.life, consensus::health::state::well});
 }
 
@@ -171,7 +171,7 @@ void node_state::lose(remote_node& other, const std::string& why) {
     if (!observer_ && other.number == protocol_->leader_node())
       leaders_end_ = std::move(news);
     else
-      tell_observer(news);
+      tell_observer(event_kind::loss, news);
     for (const auto i : other.ranks)
       if (leadership_ && i < workers()) // a master's model has come here, or does not count
         leadership_->evaluating.lose(i);

@@ -91,7 +91,16 @@ public:
     if (leads_())
       all_->on_evaluation(r);
   }
-  void on_event(double time_s, const std::string& what) override { all_->on_event(time_s, what); }
+  void on_event(const event_record& r) override { all_->on_event(r); }
+  bool watches_workers() const override { return all_->watches_workers(); }
+  void on_view(const view_record& r) override {
+    if (leads_())
+      all_->on_view(r);
+  }
+  void on_workers(workers_record r) override {
+    if (leads_())
+      all_->on_workers(std::move(r));
+  }
 
 private:
   std::shared_ptr<run_observer> all_;

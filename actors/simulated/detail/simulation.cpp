@@ -189,7 +189,10 @@ void simulation::spawn_processes() {
           .patience = from_seconds(settings_.process_patience_s),
           .prepare = from_seconds(settings_.prepare_s),
           .on_resolution = [this](std::uint32_t node, const consensus::resolution& r) { auditor_.resolves(node, r); },
-          .tell = [this](const std::string& what) { observer_.on_event(to_seconds(now_), what); },
+          .tell =
+              [this](const std::string& what) {
+                observer_.on_event({to_seconds(now_), event_kind::note, what});
+              },
           .fail = [this](run_failed why) { on_failure(std::move(why)); },
           .complain = [this](std::string what) { complain(std::move(what)); },
           .quiet_since = [this] { return quiet_since(); }});

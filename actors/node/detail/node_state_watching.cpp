@@ -1,0 +1,69 @@
+// Records of members and workers, for an observer that watches them.
+#include "gossamer/actors/node/detail/node_state.hpp"
+
+namespace gossamer::actors::detail {
+
+namespace {
+
+constexpr double between_counts_s = 0.5;
+
+using edges = std::vector<topology::graph::edge>;
+
+edges star_of(const view_record& v) {
+  edges all;
+  for (const auto master : v.masters)
+    for (const auto worker : v.members)
+      all.emplace_back(worker, master);
+  return all;
+}
+
+edges ring_of(const std::vector<rank>& members) {
+  edges all;
+  for (std::size_t k = 0; k + 1 < members.size(); ++k)
+    all.emplace_back(members[k], members[k + 1]);
+  if (members.size() > 2)
+    all.emplace_back(members.front(), members.back());
+  return all;
+}
+
+} // namespace
+
+view_record node_state::present_view() {
+  const auto& change = protocol_->delegate().last().what.view;
+  view_record v{.time_s = elapsed(), .number = change.number, .leader = setup_.number};
+  for (const auto& [i, life] : change.lives)
+    (setup_.run->is_master(i) ? v.masters : v.members).push_back(i);
+  for (const auto* ranks : {&v.members, &v.masters})
+    for (const auto i : *ranks)
+      v.nodes.push_back(i < setup_.rules->homes.size() ? setup_.rules->homes[i] : setup_.number);
+  if (setup_.run->algorithm->traits.exchange != exchange_pattern::all)
+    v.edges = views_->graph_of(change).edges();
+  else
+    v.edges = v.masters.empty() ? ring_of(v.members) : star_of(v);
+  return v;
+}
+
+workers_record node_state::present_counts() {
+  const auto& counted = leadership_->progress.ledger();
+  workers_record r{.time_s = elapsed(), .of = {}, .waits = std::nullopt};
+  for (rank i = 0; i < setup_.run->participants(); ++i) {
+    const auto sent = counted.sent(i);
+    r.of.push_back({counted.steps(i), sent.payload_bits, sent.wire_bits});
+  }
+  return r;
+}
+
+void node_state::show_workers() {
+  if (!observer_ || !leadership_ || !observer_->watches_workers())
+    return;
+  if (const auto view = protocol_->delegate().last().what.view.number; leadership_->shown_view != view) {
+    leadership_->shown_view = view;
+    observer_->on_view(present_view());
+  }
+  if (leadership_->shown_s == 0 || elapsed() >= leadership_->shown_s + between_counts_s) {
+    leadership_->shown_s = elapsed();
+    observer_->on_workers(present_counts());
+  }
+}
+
+} // namespace gossamer::actors::detail

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace gossamer::apps {
+
+/// The lines of a run, for readers that come at any time and read at their own pace.
+///
+/// A reader gets a digest of what was before, and then every line. One that falls too far behind gets a new digest, so
+/// that a slow reader costs no memory. A digest begins with the line {"type":"begin"}.
+/// Memory: at most `most_kept` lines of each kind, and `most_recent_bytes`. Threads: any may call any member.
+class line_history {
+public:
+  /// The fate of a line in digests.
+  enum class importance {
+    lasting, ///< in every digest, up to `most_kept` of them
+    sampled, ///< likewise, but when there are too many every second one is dropped
+    newest,  ///< only the last one of its type
+  };
+  static constexpr std::size_t most_kept = 4000;
+  static constexpr std::size_t most_recent_bytes = std::size_t{1} << 20;
+
+  /// The place of a reader; a new one is at the beginning.
+  struct place {
+    std::uint64_t next = 0; ///< number of the next line; 0: a digest
+  };
+
+  /// @param type for lines of which the newest counts
+  void add(importance how, const std::string& type, std::string line);
+  /// @param line in every digest, before all others: what the run is
+  void begin(std::string line);
+
+  /// Returns the lines behind this place, of which there may be none, and moves it.
+  std::vector<std::string> read(place& at) const;
+
+  /// Sets what is called, in the thread of the writer, when there are lines to read.
+  void on_news(std::function<void()> what);
+
+private:
+  std::vector<std::string> digest() const;
+  void keep(importance how, const std::string& type, const std::string& line);
+
+  mutable std::mutex mutex_;
+  std::function<void()> on_news_;
+  std::string first_;
+  std::deque<std::string> lasting_;
+  std::vector<std::string> sampled_;
+  std::size_t stride_ = 1, since_sample_ = 0;
+  std::map<std::string, std::string> newest_; // by type
+  std::deque<std::string> recent_;
+  std::size_t recent_bytes_ = 0;
+  std::uint64_t first_recent_ = 1; // number of recent_.front()
+};
+
+} // namespace gossamer::apps

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "gossamer/actors/frames/endpoint.hpp"
+#include "gossamer/apps/detail/line_history.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace gossamer::apps {
+
+/// Serves the live page of a run over HTTP, and its lines as server-sent events.
+///
+/// Every request needs the token: in the URL of the first one (`/?token=T`), which answers with a cookie, and as that
+/// cookie from then on. Orders (POST) also need the control token, and must come from the page itself (Origin). Nothing
+/// is loaded from elsewhere; the headers forbid it. Limits: 64 connections, 32 KiB of memory each, 64 KiB for the body
+/// of an order, 30 s of silence; further connections are closed.
+///
+/// One thread of its own does everything: a browser that does not read costs its connection, and nobody's time.
+class page_server {
+public:
+  struct settings {
+    actors::endpoint where; ///< port 0: any free one
+    std::string token;
+    std::string control = {};               ///< token for orders; empty: none are taken
+    std::string key = {}, certificate = {}; ///< PEM; empty: no TLS
+  };
+  /// Called in the server's thread with the body of an order. @returns a line of JSON for the page
+  /// @error `error` its text goes to the page
+  using order = std::function<std::string(const std::string& body)>;
+
+  /// @error errc::usage if the address cannot be listened at, or this build has no live page
+  page_server(const settings& s, std::shared_ptr<line_history> lines, order on_order = {});
+  page_server(const page_server&) = delete;
+  page_server& operator=(const page_server&) = delete;
+  ~page_server();
+
+  /// The URL for people, with its token. @param control with the control token, too
+  std::string url(bool control = false) const;
+
+private:
+  class impl;
+  std::unique_ptr<impl> impl_;
+};
+
+} // namespace gossamer::apps

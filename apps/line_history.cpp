@@ -1,0 +1,86 @@
+#include "gossamer/apps/detail/line_history.hpp"
+
+#include <utility>
+
+namespace gossamer::apps {
+
+namespace {
+
+/// Drops every second line.
+void thin(std::vector<std::string>& lines) {
+  for (std::size_t i = 0; 2 * i < lines.size(); ++i)
+    lines[i] = std::move(lines[2 * i]);
+  lines.resize((lines.size() + 1) / 2);
+}
+
+} // namespace
+
+void line_history::keep(importance how, const std::string& type, const std::string& line) {
+  switch (how) {
+  case importance::lasting:
+    lasting_.push_back(line);
+    if (lasting_.size() > most_kept)
+      lasting_.pop_front();
+    break;
+  case importance::sampled:
+    if (since_sample_++ % stride_ != 0)
+      break;
+    sampled_.push_back(line);
+    if (sampled_.size() >= most_kept) {
+      thin(sampled_);
+      stride_ *= 2;
+    }
+    break;
+  case importance::newest:
+    newest_[type] = line;
+    break;
+  }
+}
+
+void line_history::add(importance how, const std::string& type, std::string line) {
+  std::function<void()> tell;
+  {
+    const std::scoped_lock lock{mutex_};
+    keep(how, type, line);
+    recent_bytes_ += line.size();
+    recent_.push_back(std::move(line));
+    for (; recent_bytes_ > most_recent_bytes && recent_.size() > 1; ++first_recent_) {
+      recent_bytes_ -= recent_.front().size();
+      recent_.pop_front();
+    }
+    tell = on_news_;
+  }
+  if (tell)
+    tell();
+}
+
+void line_history::begin(std::string line) {
+  const std::scoped_lock lock{mutex_};
+  first_ = std::move(line);
+}
+
+std::vector<std::string> line_history::digest() const {
+  std::vector<std::string> all{R"({"type":"begin"})"};
+  if (!first_.empty())
+    all.push_back(first_);
+  for (const auto& [type, line] : newest_)
+    all.push_back(line);
+  all.insert(all.end(), sampled_.begin(), sampled_.end());
+  all.insert(all.end(), lasting_.begin(), lasting_.end());
+  return all;
+}
+
+std::vector<std::string> line_history::read(place& at) const {
+  const std::scoped_lock lock{mutex_};
+  const auto seen = std::exchange(at.next, first_recent_ + recent_.size());
+  if (seen < first_recent_)
+    return digest();
+  return {recent_.begin() + static_cast<std::ptrdiff_t>(seen - first_recent_), recent_.end()};
+}
+
+void line_history::on_news(std::function<void()> what) {
+  const std::scoped_lock lock{mutex_};
+  on_news_ = std::move(what);
+}
+
+} // namespace gossamer::apps

@@ -1,0 +1,64 @@
+// The form that strikes a running run with a fault. Shown only where the server takes orders.
+
+const kinds = {
+  kill: {}, pause: {}, slow: { number: "times slower", key: "factor", value: 5 },
+  partition: { links: true }, "one-way cut": { kind: "partition", links: true, extra: "one-way = true" },
+  drop: { links: true, number: "share of frames", key: "rate", value: 0.1 },
+  delay: { links: true, number: "seconds", key: "seconds", value: 0.2 },
+  throttle: { links: true, number: "bit/s", key: "bits-per-second", value: 1000000 },
+  leave: {},
+};
+
+const ranksOf = text => text.split(/[\s,]+/).filter(word => /^\d+$/.test(word)).join(", ");
+
+export function textOf(name, workers, to, lasts, number) {
+  const how = kinds[name];
+  const lines = ["[[fault]]", `kind = "${how.kind ?? name}"`];
+  if (how.links && to) lines.push(`from = [${ranksOf(workers)}]`, `to = [${ranksOf(to)}]`);
+  else if (how.links && how.key && workers) lines.push(`from = [${ranksOf(workers)}]`);
+  else if (workers) lines.push(`workers = [${ranksOf(workers)}]`);
+  if (how.key) lines.push(`${how.key} = ${number}`);
+  if (how.extra) lines.push(how.extra);
+  if (lasts > 0) lines.push(`for = ${lasts}`);
+  return lines.join("\n") + "\n";
+}
+
+export class Orders {
+  constructor() {
+    this.part = document.getElementById("orders");
+    this.kind = document.getElementById("order-kind");
+    for (const name of Object.keys(kinds)) this.kind.add(new Option(name));
+    this.kind.addEventListener("change", () => this.show());
+    document.getElementById("order-form").addEventListener("submit", e => {
+      e.preventDefault();
+      const value = id => document.getElementById(id).value.trim();
+      this.send(textOf(this.kind.value, value("order-workers"), value("order-to"), +value("order-lasts"), value("order-number")));
+    });
+    document.getElementById("heal").addEventListener("click", () => this.send("heal"));
+    this.show();
+  }
+
+  show() {
+    const how = kinds[this.kind.value];
+    document.getElementById("order-to-label").hidden = !how.links;
+    document.getElementById("order-number-label").hidden = !how.key;
+    document.getElementById("order-number-name").textContent = how.number ?? "";
+    document.getElementById("order-number").value = how.value ?? "";
+  }
+
+  choose(rank, more) {
+    const field = document.getElementById("order-workers");
+    field.value = more && field.value ? `${field.value}, ${rank}` : `${rank}`;
+  }
+
+  async send(text) {
+    const answer = document.getElementById("order-answer");
+    try {
+      const reply = await fetch("/order", { method: "POST", body: text });
+      const words = await reply.text();
+      answer.textContent = reply.ok ? JSON.parse(words).done : words;
+    } catch (e) {
+      answer.textContent = `the run does not answer: ${e.message}`;
+    }
+  }
+}

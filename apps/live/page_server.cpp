@@ -1,0 +1,311 @@
+#include "gossamer/apps/detail/page_server.hpp"
+
+#include "gossamer/apps/detail/page_files.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <arpa/inet.h>
+#include <cstring>
+#include <microhttpd.h>
+#include <mutex>
+#include <netdb.h>
+#include <openssl/crypto.h>
+#include <optional>
+#include <set>
+
+namespace gossamer::apps {
+
+namespace {
+
+constexpr unsigned most_connections = 64;
+constexpr std::size_t memory_of_connection = 32 * 1024;
+constexpr unsigned longest_silence_s = 30;
+constexpr std::size_t most_order_bytes = 64 * 1024;
+constexpr std::size_t event_block_bytes = 64 * 1024;
+
+/// Compares in a time that tells nothing about the secret.
+bool is_secret(const char* given, const std::string& secret) {
+  return given != nullptr && std::strlen(given) == secret.size()
+         && CRYPTO_memcmp(given, secret.data(), secret.size()) == 0;
+}
+
+struct response_deleter {
+  void operator()(MHD_Response* r) const { MHD_destroy_response(r); }
+};
+using response = std::unique_ptr<MHD_Response, response_deleter>;
+
+response text_response(std::string_view text, const char* type) {
+  response r{MHD_create_response_from_buffer(text.size(), const_cast<char*>(text.data()), MHD_RESPMEM_MUST_COPY)};
+  MHD_add_response_header(r.get(), "Content-Type", type);
+  return r;
+}
+
+void add_guards(MHD_Response* r) {
+  MHD_add_response_header(r, "Content-Security-Policy",
+                          "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; "
+                          "frame-ancestors 'none'; style-src 'self' 'unsafe-inline'");
+  MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
+  MHD_add_response_header(r, "Referrer-Policy", "no-referrer");
+  MHD_add_response_header(r, "Cache-Control", "no-store");
+}
+
+MHD_Result answer(MHD_Connection* to, unsigned status, const response& r) {
+  add_guards(r.get());
+  return MHD_queue_response(to, status, r.get());
+}
+
+MHD_Result refuse(MHD_Connection* to, unsigned status, std::string_view why) {
+  return answer(to, status, text_response(fmt::format("{}\n", why), "text/plain; charset=utf-8"));
+}
+
+/// "[::1]" for the host ::1.
+std::string in_url(const std::string& host) { return host.find(':') == std::string::npos ? host : '[' + host + ']'; }
+
+/// The body of an order, as it arrives.
+struct upload {
+  std::string body;
+  bool too_long = false;
+};
+
+/// The connections that wait for lines. Threads: any may call any member.
+class sleepers {
+public:
+  /// Lets a connection sleep, unless there is something to do: `has_work` is asked while nobody can wake it.
+  /// @returns whether it sleeps
+  template <class Question>
+  bool sleep_unless(MHD_Connection* one, const Question& has_work) {
+    const std::scoped_lock lock{mutex_};
+    if (has_work() || closed_)
+      return false;
+    MHD_suspend_connection(one);
+    asleep_.insert(one);
+    return true;
+  }
+  void wake() {
+    const std::scoped_lock lock{mutex_};
+    for (auto* one : asleep_)
+      MHD_resume_connection(one);
+    asleep_.clear();
+  }
+  /// Wakes all; nobody will sleep any more.
+  void close() {
+    {
+      const std::scoped_lock lock{mutex_};
+      closed_ = true;
+    }
+    wake();
+  }
+
+private:
+  std::mutex mutex_;
+  std::set<MHD_Connection*> asleep_;
+  bool closed_ = false;
+};
+
+} // namespace
+
+class page_server::impl {
+public:
+  impl(settings s, std::shared_ptr<line_history> lines, order on_order)
+      : settings_(std::move(s)), lines_(std::move(lines)), on_order_(std::move(on_order)) {
+    start();
+    settings_.where.port = bound_port();
+    cookie_ = fmt::format("gossamer_{}", settings_.where.port);
+    lines_->on_news([all = sleepers_] { all->wake(); });
+  }
+  impl(const impl&) = delete;
+  impl& operator=(const impl&) = delete;
+  ~impl() {
+    lines_->on_news({});
+    sleepers_->close();
+    MHD_stop_daemon(daemon_);
+  }
+
+  std::string url(bool control) const {
+    return fmt::format("{}://{}:{}/?token={}{}", settings_.key.empty() ? "http" : "https", in_url(settings_.where.host),
+                       settings_.where.port, settings_.token,
+                       control && !settings_.control.empty() ? "&control=" + settings_.control : "");
+  }
+
+private:
+  /// A connection that gets the lines as they come.
+  struct stream {
+    impl* server;
+    MHD_Connection* connection;
+    line_history::place at = {};
+    std::string waiting = {}; // text that has been read and not been taken
+    std::size_t taken = 0;
+  };
+
+  void start() {
+    const auto& where = settings_.where;
+    const addrinfo hints{.ai_flags = AI_PASSIVE, .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    addrinfo* found = nullptr;
+    if (const int failed = getaddrinfo(where.host.c_str(), std::to_string(where.port).c_str(), &hints, &found))
+      throw error(errc::usage, fmt::format("--live: there is no host '{}': {}", where.host, gai_strerror(failed)),
+                  "give HOST:PORT with an address of this machine, or PORT alone");
+    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owned{found, freeaddrinfo};
+    unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+    if (found->ai_family == AF_INET6)
+      flags |= MHD_USE_IPv6;
+    std::vector<MHD_OptionItem> tls;
+    if (!settings_.key.empty()) {
+      flags |= MHD_USE_TLS;
+      tls.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, settings_.key.data()});
+      tls.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, settings_.certificate.data()});
+    }
+    tls.push_back({MHD_OPTION_END, 0, nullptr});
+    daemon_ = MHD_start_daemon(flags, 0, nullptr, nullptr, &impl::on_request, this, MHD_OPTION_SOCK_ADDR,
+                               found->ai_addr, MHD_OPTION_CONNECTION_LIMIT, most_connections,
+                               MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory_of_connection, MHD_OPTION_CONNECTION_TIMEOUT,
+                               longest_silence_s, MHD_OPTION_NOTIFY_COMPLETED, &impl::on_completed, this,
+                               MHD_OPTION_ARRAY, tls.data(), MHD_OPTION_END);
+    if (daemon_ == nullptr)
+      throw error(errc::usage,
+                  fmt::format("--live: nothing can listen at {}: {}", to_string(where), std::strerror(errno)),
+                  "give another port, or 0 for any free one");
+  }
+
+  std::uint16_t bound_port() const {
+    const auto* info = MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_BIND_PORT);
+    return info != nullptr ? info->port : settings_.where.port;
+  }
+
+  // -- requests -------------------------------------------------------------------------------------------------------
+
+  static MHD_Result on_request(void* self, MHD_Connection* from, const char* url, const char* method, const char*,
+                               const char* data, std::size_t* bytes, void** state) {
+    auto& server = *static_cast<impl*>(self);
+    if (*state == nullptr) { // called once more, when the headers are known
+      *state = new upload;
+      return MHD_YES;
+    }
+    auto& body = *static_cast<upload*>(*state);
+    if (*bytes > 0) {
+      body.too_long = body.too_long || body.body.size() + *bytes > most_order_bytes;
+      if (!body.too_long)
+        body.body.append(data, *bytes);
+      *bytes = 0;
+      return MHD_YES;
+    }
+    try {
+      return server.respond(from, url, method, body);
+    } catch (const std::exception& e) {
+      return refuse(from, MHD_HTTP_INTERNAL_SERVER_ERROR, e.what());
+    }
+  }
+
+  static void on_completed(void*, MHD_Connection*, void** state, MHD_RequestTerminationCode) {
+    delete static_cast<upload*>(std::exchange(*state, nullptr));
+  }
+
+  MHD_Result respond(MHD_Connection* from, std::string_view url, std::string_view method, const upload& body) {
+    const auto* token = MHD_lookup_connection_value(from, MHD_GET_ARGUMENT_KIND, "token");
+    const auto* kept = MHD_lookup_connection_value(from, MHD_COOKIE_KIND, cookie_.c_str());
+    if (!is_secret(token, settings_.token) && !is_secret(kept, settings_.token))
+      return refuse(from, MHD_HTTP_FORBIDDEN, "open the URL that gossamer has printed: it has the token of this run");
+    if (method == "POST" && url == "/order")
+      return obey(from, body);
+    if (method != "GET")
+      return refuse(from, MHD_HTTP_METHOD_NOT_ALLOWED, "GET only");
+    if (url == "/events")
+      return stream_to(from);
+    if (token != nullptr && url == "/")
+      return welcome(from);
+    const auto* file = page_file(url == "/" ? "/index.html" : url);
+    return file == nullptr ? refuse(from, MHD_HTTP_NOT_FOUND, "there is no such page here")
+                           : answer(from, MHD_HTTP_OK, text_response(file->text, file->type));
+  }
+
+  /// Moves the tokens from the URL into cookies, where no history and no bookmark has them.
+  MHD_Result welcome(MHD_Connection* to) {
+    const auto r = text_response("", "text/plain");
+    const auto keep = [&](const std::string& name, const std::string& value) {
+      const auto cookie = fmt::format("{}={}; HttpOnly; SameSite=Strict; Path=/", name, value);
+      MHD_add_response_header(r.get(), "Set-Cookie", cookie.c_str());
+    };
+    keep(cookie_, settings_.token);
+    if (is_secret(MHD_lookup_connection_value(to, MHD_GET_ARGUMENT_KIND, "control"), settings_.control)
+        && !settings_.control.empty())
+      keep(cookie_ + "_control", settings_.control);
+    MHD_add_response_header(r.get(), "Location", "/");
+    return answer(to, MHD_HTTP_SEE_OTHER, r);
+  }
+
+  /// True if the request comes from a page of this server: browsers say so, and other sites cannot lie about it.
+  bool is_own_page(MHD_Connection* from) const {
+    const auto* origin = MHD_lookup_connection_value(from, MHD_HEADER_KIND, "Origin");
+    const auto* host = MHD_lookup_connection_value(from, MHD_HEADER_KIND, "Host");
+    return origin != nullptr && host != nullptr
+           && fmt::format("{}://{}", settings_.key.empty() ? "http" : "https", host) == origin;
+  }
+
+  MHD_Result obey(MHD_Connection* from, const upload& body) {
+    const auto name = cookie_ + "_control";
+    const bool may = !settings_.control.empty()
+                     && is_secret(MHD_lookup_connection_value(from, MHD_COOKIE_KIND, name.c_str()), settings_.control);
+    if (!may || !on_order_)
+      return refuse(from, MHD_HTTP_FORBIDDEN, "this page only looks on: --live-control gives it buttons");
+    if (!is_own_page(from))
+      return refuse(from, MHD_HTTP_FORBIDDEN, "orders come from the page itself");
+    if (body.too_long)
+      return refuse(from, MHD_HTTP_CONTENT_TOO_LARGE, "an order has at most 64 KiB");
+    try {
+      return answer(from, MHD_HTTP_OK, text_response(on_order_(body.body), "application/json"));
+    } catch (const error& e) {
+      return refuse(from, MHD_HTTP_BAD_REQUEST, e.what());
+    }
+  }
+
+  // -- events ---------------------------------------------------------------------------------------------------------
+
+  MHD_Result stream_to(MHD_Connection* to) {
+    auto* state = new stream{this, to};
+    const response r{MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, event_block_bytes, &impl::on_read, state,
+                                                       [](void* s) { delete static_cast<stream*>(s); })};
+    MHD_add_response_header(r.get(), "Content-Type", "text/event-stream");
+    return answer(to, MHD_HTTP_OK, r);
+  }
+
+  static ssize_t on_read(void* state, std::uint64_t, char* into, std::size_t room) {
+    auto& one = *static_cast<stream*>(state);
+    if (one.taken == one.waiting.size()) {
+      const auto look = [&one] { return one.server->refill(one); };
+      if (one.server->sleepers_->sleep_unless(one.connection, look))
+        return 0;
+    }
+    if (one.waiting.empty())
+      return MHD_CONTENT_READER_END_OF_STREAM; // the server ends
+    const auto bytes = std::min(room, one.waiting.size() - one.taken);
+    std::memcpy(into, one.waiting.data() + one.taken, bytes);
+    one.taken += bytes;
+    return static_cast<ssize_t>(bytes);
+  }
+
+  /// @returns whether there is something to send
+  bool refill(stream& one) const {
+    one.waiting.clear();
+    one.taken = 0;
+    for (const auto& line : lines_->read(one.at))
+      one.waiting += fmt::format("data: {}\n\n", line);
+    return !one.waiting.empty();
+  }
+
+  settings settings_;
+  std::shared_ptr<line_history> lines_;
+  order on_order_;
+  std::string cookie_;
+  MHD_Daemon* daemon_ = nullptr;
+  std::shared_ptr<sleepers> sleepers_ = std::make_shared<sleepers>(); // outlives this where a writer is just calling it
+};
+
+page_server::page_server(const settings& s, std::shared_ptr<line_history> lines, order on_order)
+    : impl_(std::make_unique<impl>(s, std::move(lines), std::move(on_order))) {}
+
+page_server::~page_server() = default;
+
+std::string page_server::url(bool control) const { return impl_->url(control); }
+
+} // namespace gossamer::apps
