@@ -46,6 +46,7 @@ public:
       command
           ->add_option("--live", live_.where, "serve a page that shows the run, at this port of this machine; 0: any")
           ->type_name("[HOST:]PORT");
+      command->add_flag("--live-control", live_.control, "the page has buttons that inject faults")->needs("--live");
     }
     add_exploration();
     add_cluster();

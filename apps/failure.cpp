@@ -44,7 +44,7 @@ void show(const program& p, const failure& f, const std::string& folder, const s
   o.chaos.reset();
   o.horizon_s.reset();
   o.faults.clear();
-  if (f.run.plan.faults.empty())
+  if (!f.run.plan.harms())
     fmt::print("no faults\n");
   else {
     o.faults = write_text(to_toml(f.run.plan), folder, name);

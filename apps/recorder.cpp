@@ -29,7 +29,7 @@ actors::run_folder open_folder(const run_setup& run, const std::string& command,
   o.horizon_s.reset();
   o.faults.clear();
   try {
-    if (!run.plan.faults.empty()) {
+    if (run.plan.harms()) {
       o.faults = "faults.toml"; // beside the configuration
       folder.write(o.faults, to_toml(run.plan));
     }

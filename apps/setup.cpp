@@ -152,6 +152,11 @@ run_options run_setup::resolved() const {
   return result;
 }
 
+void check_plan(const actors::fault_plan& plan, const actors::experiment& e, std::size_t workers_per_node) {
+  actors::check(plan, e.participants(), workers_per_node);
+  check_that_masters_stay(plan, e, workers_per_node);
+}
+
 actors::fault_plan plan_of(const run_options& o, const actors::experiment& e) {
   actors::fault_plan plan;
   if (!o.faults.empty())
@@ -163,8 +168,8 @@ actors::fault_plan plan_of(const run_options& o, const actors::experiment& e) {
                                                            .horizon_s = o.horizon_s.value(),
                                                            .processes = o.world.processes,
                                                            .comers = e.settings.worker_ranks() - e.settings.workers});
-  actors::check(plan, e.participants(), o.world.workers_per_node);
-  check_that_masters_stay(plan, e, o.world.workers_per_node);
+  plan.live = plan.live || o.live.control;
+  check_plan(plan, e, o.world.workers_per_node);
   return plan;
 }
 

@@ -49,14 +49,16 @@ std::string describe(const actors::simulation_result& r, double real_s) {
   return text + r.blame.to_text(blamed_on_screen);
 }
 
-actors::simulation_result simulate_into(actors::run_folder& folder, const run_setup& run, live_page* page) {
+actors::simulation_result simulate_into(actors::run_folder& folder, const run_setup& run, live_page* page,
+                                        actors::run_observer* held) {
   const clean_stop stop;
   recorder shown{folder};
-  actors::observers all{{&shown, page != nullptr ? page->observer().get() : nullptr}};
+  actors::observers all{{&shown, page != nullptr ? page->observer().get() : nullptr, held}};
   return actors::simulate(run.experiment, run.options.world,
                           {.observer = &all,
                            .interrupted = [] { return clean_stop::requested() != 0; },
                            .faults = run.plan,
+                           .wishes = page != nullptr ? page->wishes() : nullptr,
                            .checkpoints = checkpoints_in(folder.path()),
                            .from = run.from});
 }
@@ -76,13 +78,18 @@ void write_trace(actors::run_folder& folder, const run_setup& run) {
 bool of_the_run(errc code) { return code == errc::failed || code == errc::diverged || code == errc::bad_packet; }
 
 int simulate_one(const program& p, const run_setup& run, actors::run_folder& folder, bool twice, bool json) {
-  const auto page = open_page(run.options.live, run, p.name() + " simulate", [&](const std::string& line) {
-    write_all(STDERR_FILENO, fmt::format("{}: {}\n", p.name(), line));
-  });
+  const auto held =
+      run.options.live.control ? std::make_shared<pace>([] { return clean_stop::requested() != 0; }) : nullptr;
+  const auto page = open_page(
+      run.options.live, run, p.name() + " simulate",
+      [&](const std::string& line) { write_all(STDERR_FILENO, fmt::format("{}: {}\n", p.name(), line)); }, held);
   const stopwatch watch;
-  const auto result = simulate_into(folder, run, page.get());
-  if (page)
+  const auto result = simulate_into(folder, run, page.get(), held.get());
+  if (page) {
     page->end(result.summary);
+    if (page->wishes())
+      folder.write("faults.toml", to_toml(page->wishes()->plan()));
+  }
   const auto real_s = watch.seconds();
   const auto status = exit_status(result.summary);
   if (twice && status == 0)
@@ -94,7 +101,7 @@ int simulate_one(const program& p, const run_setup& run, actors::run_folder& fol
     fmt::print("{}", summary);
   else
     fmt::print("{}{} holds config.toml, {}metrics.jsonl, summary.json, plot.svg, blame.txt{} blame.json{}\n",
-               describe(result, real_s), folder.path().string(), run.plan.faults.empty() ? "" : "faults.toml, ",
+               describe(result, real_s), folder.path().string(), !run.plan.harms() ? "" : "faults.toml, ",
                run.options.trace ? "," : " and", run.options.trace ? " and trace.json" : "");
   return status;
 }

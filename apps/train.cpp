@@ -29,20 +29,24 @@ int train_in(const program& p, const run_options& options, bool json, live_outpu
                     {.observer = &all,
                      .interrupted = [] { return clean_stop::requested() != 0; },
                      .faults = run.plan,
+                     .wishes = page ? page->wishes() : nullptr,
                      .workers_per_node = options.world.workers_per_node,
                      .wrap_link = {},
                      .checkpoints = checkpoints_in(path),
                      .from = run.from},
                     recorder, path);
   }
-  if (page)
+  if (page) {
     page->end(summary);
+    if (page->wishes())
+      folder->write("faults.toml", to_toml(page->wishes()->plan()));
+  }
   const auto missing = output.close();
   if (json)
     fmt::print("{}\n", to_json(summary));
   else
     fmt::print("{}{} holds config.toml, {}metrics.jsonl, summary.json and plot.svg\n{}{}", describe(summary),
-               path.string(), run.plan.faults.empty() ? "" : "faults.toml, ", missing, missing.empty() ? "" : "\n");
+               path.string(), !run.plan.harms() ? "" : "faults.toml, ", missing, missing.empty() ? "" : "\n");
   return exit_status(summary);
 }
 

@@ -288,7 +288,13 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
     setup.others.offer = offer;
     setup.others.files = files.actor;
     setup.others.print = print;
-    setup.others.switch_fault = [world](const switch_fault& m) { world->switch_fault(m.index, m.on); };
+    setup.others.switch_fault = [world, tell = s.tell](const switch_fault& m) {
+      try {
+        world->switch_fault(m);
+      } catch (const error& problem) {
+        tell(problem.sentence());
+      }
+    };
     setup.client.observe = [&, door] {
       here.lead();
       return s.leads({e, offer.folder, *door});

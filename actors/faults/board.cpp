@@ -3,6 +3,8 @@
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/philox.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace gossamer::actors {
@@ -45,8 +47,48 @@ bool fault_board::link_set::contains(rank a, rank b) const noexcept {
 }
 
 fault_board::fault_board(fault_plan plan, std::size_t workers, std::size_t workers_per_node, std::uint64_t seed)
-    : plan_(std::move(plan)), workers_(workers), workers_per_node_(workers_per_node), seed_(seed) {
-  check(plan_, workers, workers_per_node);
+    : live_(plan.live), workers_(workers), workers_per_node_(workers_per_node), seed_(seed) {
+  check(plan, workers, workers_per_node);
+  for (auto& f : plan.faults)
+    faults_.emplace(faults_.size(), std::move(f));
+}
+
+fault_plan fault_board::plan() const {
+  const std::scoped_lock lock{mutex_};
+  fault_plan all{.faults = {}, .live = live_};
+  for (const auto& [index, f] : faults_)
+    all.faults.push_back(f);
+  return all;
+}
+
+std::size_t fault_board::count() const {
+  const std::scoped_lock lock{mutex_};
+  return faults_.empty() ? 0 : faults_.rbegin()->first + 1;
+}
+
+bool fault_board::has(std::size_t index) const {
+  const std::scoped_lock lock{mutex_};
+  return faults_.contains(index);
+}
+
+const fault& fault_board::at(std::size_t index) const {
+  const std::scoped_lock lock{mutex_};
+  return faults_.at(index);
+}
+
+double fault_board::last_end_s() const { return plan().last_end_s(); }
+
+void fault_board::add(std::size_t index, fault f) {
+  check({.faults = {f}}, workers_, workers_per_node_);
+  const std::scoped_lock lock{mutex_};
+  if (faults_.size() >= most_faults)
+    throw error(errc::usage, fmt::format("this run has had {} faults already", faults_.size()), "start another run");
+  faults_.insert_or_assign(index, std::move(f));
+}
+
+void fault_board::set_length(std::size_t index, double lasts_s) {
+  const std::scoped_lock lock{mutex_};
+  faults_.at(index).lasts_s = lasts_s;
 }
 
 fault_board::link_set fault_board::links_of(const fault& f) const {
@@ -61,9 +103,9 @@ fault_board::link_set fault_board::links_of(const fault& f) const {
 }
 
 void fault_board::begin(std::size_t index, double until_s) {
-  GOSSAMER_ASSERT(index < plan_.faults.size(), "only faults of the plan begin");
-  const auto& f = plan_.faults[index];
   const std::scoped_lock lock{mutex_};
+  GOSSAMER_ASSERT(faults_.contains(index), "only faults of the plan begin");
+  const auto& f = faults_.at(index);
   if (f.kind == fault_kind::slow)
     slow_[index] = named_workers(f, workers_, workers_per_node_);
   else if (strikes_links(f.kind))
@@ -74,7 +116,7 @@ void fault_board::begin(std::size_t index, double until_s) {
 void fault_board::end(std::size_t index) {
   const std::scoped_lock lock{mutex_};
   slow_.erase(index);
-  if (on_links_.erase(index) > 0 && plan_.faults[index].kind == fault_kind::throttle)
+  if (on_links_.erase(index) > 0 && faults_.at(index).kind == fault_kind::throttle)
     for (auto& [link, q] : queues_)
       q.free_at_s = 0;
   update_quiet_time();
@@ -94,7 +136,7 @@ verdict fault_board::judge(rank from, rank to, std::uint64_t number, std::size_t
   verdict v;
   double passes_s = now_s, late_s = 0, held_s = 0;
   for (const auto& [index, on] : on_links_) {
-    const auto& f = plan_.faults[index];
+    const auto& f = faults_.at(index);
     if (!on.links.contains(from, to) || !chance.hits(f))
       continue;
     v.lost |= f.kind == fault_kind::partition || f.kind == fault_kind::drop;
@@ -121,7 +163,7 @@ bool fault_board::parts(std::span<const rank> from, std::span<const rank> to) co
   const std::scoped_lock lock{mutex_};
   const auto is_cut = [this](rank a, rank b) {
     return std::ranges::any_of(on_links_, [&](const auto& on) {
-      return plan_.faults[on.first].kind == fault_kind::partition && on.second.links.contains(a, b);
+      return faults_.at(on.first).kind == fault_kind::partition && on.second.links.contains(a, b);
     });
   };
   return std::ranges::all_of(from,
@@ -133,7 +175,7 @@ double fault_board::slow_down(rank worker) const {
   double product = 1;
   for (const auto& [index, workers] : slow_)
     if (std::ranges::binary_search(workers, worker))
-      product *= plan_.faults[index].factor;
+      product *= faults_.at(index).factor;
   return product;
 }
 

@@ -38,9 +38,24 @@ public:
   /// @error errc::usage as `check`
   fault_board(fault_plan plan, std::size_t workers, std::size_t workers_per_node, std::uint64_t seed);
 
-  const fault_plan& plan() const noexcept { return plan_; }
+  /// The plan, with the faults that have come since.
+  fault_plan plan() const;
+  bool harms() const noexcept { return live_ || count() > 0; }
+  /// One more than the largest index of a fault.
+  std::size_t count() const;
+  bool has(std::size_t index) const;
+  /// The reference stays valid. Requires a fault of that index.
+  const fault& at(std::size_t index) const;
+  /// As `fault_plan::last_end_s`.
+  double last_end_s() const;
 
-  /// Switches a fault on; again has no effect. Requires an index within the plan.
+  /// Adds a fault that begins later; in place of the one of that index, if there is one.
+  /// @error errc::usage as `check`, and if it would be one of very many
+  void add(std::size_t index, fault f);
+  /// Gives a fault without an end one. Requires a fault of that index.
+  void set_length(std::size_t index, double lasts_s);
+
+  /// Switches a fault on; again has no effect. Requires a fault of that index.
   /// @param until_s end of the fault, if known: the queue before a throttle is empty by then
   void begin(std::size_t fault, double until_s = for_ever);
   void end(std::size_t fault);
@@ -82,7 +97,10 @@ private:
   link_set links_of(const fault& f) const;
   void update_quiet_time();
 
-  const fault_plan plan_;
+  static constexpr std::size_t most_faults = 10'000; // that come while a run goes on
+
+  const bool live_;
+  std::map<std::size_t, fault> faults_; // by index
   const std::size_t workers_;
   const std::size_t workers_per_node_;
   const std::uint64_t seed_;

@@ -79,9 +79,17 @@ struct fault {
   friend bool operator==(const fault&, const fault&) = default;
 };
 
+inline constexpr double live_poll_s = 0.1;
+
 /// All faults of a run. The order only sets the index of each fault.
 struct fault_plan {
   std::vector<fault> faults;
+  /// More faults may come while the run goes on (`fault_wishes`). Such a run looks for faults that are due only every
+  /// `live_poll_s`; so does one that repeats it with the plan that it has left, which makes both the same.
+  bool live = false;
+
+  /// True if links and workers cannot be trusted.
+  bool harms() const noexcept { return live || !faults.empty(); }
 
   /// Seconds after the start at which the last begin or end happens. Faults that wait for a step are left out: their
   /// times are unknown. 0 for an empty plan.

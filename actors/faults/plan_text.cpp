@@ -155,9 +155,11 @@ fault_plan parse_plan(std::string_view toml, std::string_view file_name) {
   fault_plan plan;
   for (const auto& [key, node] : table) {
     const place at{file_name, node};
+    if (key.str() == "live" && assign(plan.live, node))
+      continue;
     if (key.str() != "fault")
       throw error(errc::usage, fmt::format("{}: unknown key '{}'", at.text(), key.str()),
-                  "each fault of a plan begins with a line [[fault]]");
+                  "each fault of a plan begins with a line [[fault]]; before them may stand live = true");
     const auto* array = node.as_array();
     if (!array || !std::ranges::all_of(*array, &toml::node::is_table))
       throw error(errc::usage, fmt::format("{}: fault is not a list of tables", at.text()),
@@ -174,6 +176,8 @@ fault_plan read_plan(const std::filesystem::path& file) {
 
 std::string to_toml(const fault_plan& plan) {
   std::string text = "# A fault plan: what goes wrong in a run, and when. Give it to a run with --faults THIS-FILE.\n";
+  if (plan.live)
+    text += "live = true # faults came while the run went on, at the times below\n";
   for (const auto& f : plan.faults) {
     text += fmt::format("\n# {}\n[[fault]]\nkind = \"{}\"\n", describe(f), to_string(f.kind));
     for (const auto& key : detail::fault_keys())

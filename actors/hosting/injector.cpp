@@ -1,95 +1,145 @@
 #include "gossamer/actors/hosting/injector.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace gossamer::actors {
 
 namespace {
 
+constexpr double same_time_s = 1e-9; // sums of seconds are rounded
+
 std::chrono::nanoseconds nanoseconds_of(double s) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * s));
 }
 
-struct injector_state {
-  caf::event_based_actor* self;
-  std::shared_ptr<fault_board> board;
-  std::size_t workers, workers_per_node;
-  std::function<void(std::size_t, bool)> on_switch;
-  caf::actor node;
-  caf::actor_clock::time_point began;
-  std::vector<std::size_t> waiting_for_steps;
-
-  const fault& at(std::size_t index) const { return board->plan().faults[index]; }
+class injector {
+public:
+  injector(caf::event_based_actor* self, injector_setup setup) : self_(self), setup_(std::move(setup)) {}
 
   void start(const caf::actor& to) {
-    node = to;
-    began = self->clock().now();
-    for (std::size_t k = 0; k < board->plan().faults.size(); ++k)
+    node_ = to;
+    began_ = self_->clock().now();
+    live_ = board().plan().live;
+    for (std::size_t k = 0; k < board().count(); ++k)
       if (at(k).at_step)
-        waiting_for_steps.push_back(k);
+        waiting_for_steps_.push_back(k);
+      else if (live_)
+        waiting_.insert(k);
       else
-        self->delayed_send(self, nanoseconds_of(at(k).at_s), begin_fault{k});
+        self_->delayed_send(self_, nanoseconds_of(at(k).at_s), begin_fault{k});
+    if (live_)
+      look();
   }
 
   void begin(std::size_t index) {
     const auto& f = at(index);
-    const auto now = std::chrono::duration<double>(self->clock().now() - began).count();
-    board->begin(index, f.lasts_s ? now + *f.lasts_s : fault_board::for_ever);
+    board().begin(index, f.lasts_s ? now() + *f.lasts_s : fault_board::for_ever);
     tell(index, true);
-    if (f.lasts_s)
-      self->delayed_send(self, nanoseconds_of(*f.lasts_s), end_fault{index});
+    if (live_)
+      on_.emplace(index, now());
+    else if (f.lasts_s)
+      self_->delayed_send(self_, nanoseconds_of(*f.lasts_s), end_fault{index});
   }
 
   void end(std::size_t index) {
-    board->end(index);
+    board().end(index);
     tell(index, false);
   }
 
-  void tell(std::size_t index, bool on) {
-    if (on_switch)
-      on_switch(index, on);
-    self->send(node, run_event{(on ? "begins: " : "ends: ") + describe(at(index))});
-    if (at(index).strikes_processes())
-      return; // no node can do that to itself
-    for (const auto i : named_workers(at(index), workers, workers_per_node))
-      tell_about(i, at(index), on);
-  }
-
-  void tell_about(rank i, const fault& f, bool on) {
-    if (f.kind == fault_kind::pause)
-      self->send(node, pause_worker{i, on});
-    else if (f.kind == fault_kind::kill && on)
-      self->send(node, kill_worker{i, f.lasts_s.has_value()});
-    else if (f.kind == fault_kind::kill)
-      self->send(node, restart_worker{i});
-    else if (f.kind == fault_kind::leave && on)
-      self->send(node, retire_worker{i});
-    else if (f.kind == fault_kind::leave || f.kind == fault_kind::join)
-      self->send(node, restart_worker{i, true});
-  }
-
   void on_step(const step_report& r) {
-    std::erase_if(waiting_for_steps, [&](std::size_t k) {
-      const auto named = named_workers(at(k), workers, workers_per_node);
+    std::erase_if(waiting_for_steps_, [&](std::size_t k) {
+      const auto named = named_workers(at(k), setup_.workers, setup_.workers_per_node);
       const bool due = r.step >= at(k).at_step && std::ranges::binary_search(named, r.source);
       if (due)
         begin(k);
       return due;
     });
   }
+
+  /// Ends and begins what is due in a live plan.
+  void look() {
+    self_->delayed_send(self_, nanoseconds_of(live_poll_s), look_for_faults{});
+    const auto wished = setup_.wishes ? setup_.wishes->take() : fault_wishes::wished{};
+    std::erase_if(on_, [&](const auto& one) {
+      const auto [index, since] = one;
+      if (wished.heal)
+        board().set_length(index, now() - since);
+      const auto& lasts = at(index).lasts_s;
+      const bool is_over = lasts && now() + same_time_s >= since + *lasts;
+      if (is_over)
+        end(index);
+      return is_over;
+    });
+    for (const auto& f : wished.faults)
+      add(f);
+    std::erase_if(waiting_, [&](std::size_t index) {
+      const bool is_due = now() + same_time_s >= at(index).at_s;
+      if (is_due)
+        begin(index);
+      return is_due;
+    });
+    if (setup_.wishes)
+      setup_.wishes->leave(board().plan());
+  }
+
+private:
+  fault_board& board() const { return *setup_.board; }
+  const fault& at(std::size_t index) const { return board().at(index); }
+  double now() const { return std::chrono::duration<double>(self_->clock().now() - began_).count(); }
+
+  void add(fault f) {
+    f.at_s = now();
+    f.at_step.reset();
+    const auto index = board().count();
+    board().add(index, std::move(f));
+    waiting_.insert(index);
+  }
+
+  void tell(std::size_t index, bool on) {
+    if (setup_.on_switch)
+      setup_.on_switch(index, on);
+    self_->send(node_, run_event{(on ? "begins: " : "ends: ") + describe(at(index))});
+    if (at(index).strikes_processes())
+      return; // no node can do that to itself
+    for (const auto i : named_workers(at(index), setup_.workers, setup_.workers_per_node))
+      tell_about(i, at(index), on);
+  }
+
+  void tell_about(rank i, const fault& f, bool on) {
+    if (f.kind == fault_kind::pause)
+      self_->send(node_, pause_worker{i, on});
+    else if (f.kind == fault_kind::kill && on)
+      self_->send(node_, kill_worker{i, f.lasts_s.has_value()});
+    else if (f.kind == fault_kind::kill)
+      self_->send(node_, restart_worker{i});
+    else if (f.kind == fault_kind::leave && on)
+      self_->send(node_, retire_worker{i});
+    else if (f.kind == fault_kind::leave || f.kind == fault_kind::join)
+      self_->send(node_, restart_worker{i, true});
+  }
+
+  caf::event_based_actor* self_;
+  injector_setup setup_;
+  caf::actor node_;
+  caf::actor_clock::time_point began_;
+  bool live_ = false;
+  std::vector<std::size_t> waiting_for_steps_;
+  std::set<std::size_t> waiting_;    // of a live plan: those that begin at a time
+  std::map<std::size_t, double> on_; // of a live plan: those that are on, since when
 };
 
 } // namespace
 
-caf::behavior fault_injector(caf::event_based_actor* self, std::shared_ptr<fault_board> board, std::size_t workers,
-                             std::size_t workers_per_node, std::function<void(std::size_t, bool)> on_switch) {
-  auto state = std::make_shared<injector_state>(
-      injector_state{self, std::move(board), workers, workers_per_node, std::move(on_switch), {}, {}, {}});
+caf::behavior fault_injector(caf::event_based_actor* self, injector_setup setup) {
+  auto state = std::make_shared<injector>(self, std::move(setup));
   return {
       [state](const start_faults& m) { state->start(m.node); },
       [state](const begin_fault& m) { state->begin(m.index); },
       [state](const end_fault& m) { state->end(m.index); },
       [state](const step_report& r) { state->on_step(r); },
+      [state](const look_for_faults&) { state->look(); },
   };
 }
 

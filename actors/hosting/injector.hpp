@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/faults/board.hpp"
+#include "gossamer/actors/faults/wishes.hpp"
 #include "gossamer/actors/hosting/messages.hpp"
 
 namespace gossamer::actors {
@@ -16,15 +17,25 @@ struct begin_fault {
 struct end_fault {
   std::size_t index;
 };
+struct look_for_faults {};
+
+struct injector_setup {
+  std::shared_ptr<fault_board> board;
+  std::size_t workers = 1, workers_per_node = 1;
+  /// Called at every switch; kills processes where a fault does; may be empty.
+  std::function<void(std::size_t fault, bool on)> on_switch = {};
+  std::shared_ptr<fault_wishes> wishes = nullptr; ///< of a live plan; null: none will come
+};
 
 /// Switches the faults of a board's plan on and off at their times, or when it hears of their steps (`step_report`),
-/// and executes kills, restarts and pauses of workers through a node.
-/// @param on_switch called at every switch; kills processes where a fault does; may be empty
-caf::behavior fault_injector(caf::event_based_actor* self, std::shared_ptr<fault_board> board, std::size_t workers,
-                             std::size_t workers_per_node, std::function<void(std::size_t fault, bool on)> on_switch);
+/// and executes kills, restarts and pauses of workers through a node. With a live plan, whatever is due begins and ends
+/// only where the injector looks, every `live_poll_s`: so a fault that comes then, and the same one in a plan, have the
+/// same messages before and behind them.
+caf::behavior fault_injector(caf::event_based_actor* self, injector_setup setup);
 
 } // namespace gossamer::actors
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::start_faults)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::begin_fault)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::end_fault)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::look_for_faults)

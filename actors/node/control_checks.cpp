@@ -1,6 +1,7 @@
 #include "gossamer/actors/node/control_checks.hpp"
 
 #include "gossamer/actors/agreement/validation.hpp"
+#include "gossamer/actors/faults/plan.hpp"
 
 #include <fmt/format.h>
 
@@ -227,6 +228,15 @@ void check(const checkpoint_complete& m, const known_run& run) {
 }
 
 void check(const run_books& m, const known_run& run) { require_books(m, run.rules->homes.size()); }
+
+void check(const switch_fault& m, const known_run&) {
+  require_text(m.fault, longest_name);
+  try {
+    require(m.fault.empty() || parse_plan(m.fault, "a fault").faults.size() == 1, "has a text that is not one fault");
+  } catch (const error& e) {
+    throw error(errc::bad_packet, e.sentence());
+  }
+}
 
 void check(const leave_run& m, const known_run&) { require_text(m.why); }
 

@@ -39,10 +39,12 @@ using messages_as = typename messages_of<Interface, List>::type;
 //
 // @error errc::bad_packet says what cannot be
 
-template <one_of<heartbeat, begin_run, status_request, stop_request, leave_request, switch_fault, snapshot_request,
-                 catalogue_request, join_request, node_ready>
+template <one_of<heartbeat, begin_run, status_request, stop_request, leave_request, snapshot_request, catalogue_request,
+                 join_request, node_ready>
               Message>
 void check(const Message&, const known_run&) {} // any value will do, or is answered with what is wrong with it
+
+void check(const switch_fault& m, const known_run& run);
 
 /// @error errc::failed where nodes have decided differently: then the run cannot go on
 void check(const consensus::hold& m, const known_run& run);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/evaluation/checkpoint_folder.hpp"
-#include "gossamer/actors/faults/plan.hpp"
+#include "gossamer/actors/faults/wishes.hpp"
 #include "gossamer/actors/frames/link.hpp"
 #include "gossamer/actors/telemetry/record.hpp"
 #include "gossamer/base/error.hpp"
@@ -19,10 +19,11 @@ public:
 /// The surroundings of a run, which are no part of it, in every world.
 struct run_surroundings {
   run_observer* observer = nullptr;
-  std::function<bool()> interrupted = {}; ///< asked several times a second; true stops the run cleanly
-  fault_plan faults = {};                 ///< injected; empty: none, and links are trusted
-  std::size_t workers_per_node = 1;       ///< for faults of nodes
-  link_wrapper wrap_link = {};            ///< for tests that do their own harm; may be empty
+  std::function<bool()> interrupted = {};         ///< asked several times a second; true stops the run cleanly
+  fault_plan faults = {};                         ///< injected; if it does no harm, links are trusted
+  std::shared_ptr<fault_wishes> wishes = nullptr; ///< more of them, for a live plan; null: none will come
+  std::size_t workers_per_node = 1;               ///< for faults of nodes
+  link_wrapper wrap_link = {};                    ///< for tests that do their own harm; may be empty
   /// The folder of checkpoints, if `run_settings::checkpoint` wants any; absent: none, though they are taken.
   std::optional<checkpoint_folder> checkpoints = {};
   std::shared_ptr<const resumption> from = nullptr; ///< the checkpoint to go on from; null: the run begins

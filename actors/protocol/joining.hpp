@@ -50,6 +50,7 @@ struct ask_there {
 struct switch_fault {
   std::uint64_t index = 0;
   bool on = false;
+  std::string fault = {}; ///< its text, where faults come while the run goes on; else the node knows the plan
 };
 
 /// leader -> node: the run is over, as planned unless `why` says otherwise
@@ -78,7 +79,7 @@ decltype(auto) inspect(Inspector& f, ask_there& m) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, switch_fault& m) {
-  return f(m.index, m.on);
+  return f(m.index, m.on, m.fault);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, leave_run& m) {

@@ -42,8 +42,10 @@ run_summary run_locally(std::shared_ptr<const experiment> e, const run_surroundi
   caf::scoped_actor self{system};
 
   const real_time world{system, e, around, e->settings.workers};
-  const scoped_life injector{system.spawn(fault_injector, world.board(), e->participants(), around.workers_per_node,
-                                          std::function<void(std::size_t, bool)>{})};
+  const scoped_life injector{system.spawn(fault_injector, injector_setup{.board = world.board(),
+                                                                         .workers = e->participants(),
+                                                                         .workers_per_node = around.workers_per_node,
+                                                                         .wishes = around.wishes})};
   const scoped_life node{spawn_run(system, e, world.parts(std::make_shared<in_process_transport>()),
                                    {.observer = around.observer,
                                     .interrupted = around.interrupted,

@@ -78,16 +78,18 @@ real_time::real_time(caf::actor_system& system, std::shared_ptr<const experiment
 
 double real_time::now() const { return std::chrono::duration<double>(system_.clock().now() - began_).count(); }
 
-void real_time::switch_fault(std::size_t index, bool on) const {
-  if (index >= board_->plan().faults.size())
+void real_time::switch_fault(const actors::switch_fault& m) const {
+  if (!m.fault.empty() && m.on)
+    board_->add(m.index, parse_plan(m.fault, "a fault of the leader").faults.at(0));
+  if (!board_->has(m.index))
     return;
-  const auto& lasts = board_->plan().faults[index].lasts_s;
-  on ? board_->begin(index, lasts ? now() + *lasts : fault_board::for_ever) : board_->end(index);
+  const auto& lasts = board_->at(m.index).lasts_s;
+  m.on ? board_->begin(m.index, lasts ? now() + *lasts : fault_board::for_ever) : board_->end(m.index);
 }
 
 /// Returns the transport with the links that the plan of faults harms. A run without faults has the transport itself.
 std::shared_ptr<transport> real_time::harmed(std::shared_ptr<transport> net) const {
-  if (around_.faults.faults.empty() && !around_.wrap_link)
+  if (!around_.faults.harms() && !around_.wrap_link)
     return net;
   const auto now = [system = &system_, began = began_] {
     return std::chrono::duration<double>(system->clock().now() - began).count();
@@ -96,7 +98,7 @@ std::shared_ptr<transport> real_time::harmed(std::shared_ptr<transport> net) con
       board_, std::make_shared<fault_count>(), now, timer_of(system_, line_.actor), run_->settings.seed, run_->pool});
   return std::make_shared<wrapping_transport>(std::move(net), [board = board_, faulty, wrap = around_.wrap_link](
                                                                   rank from, rank to, std::unique_ptr<link> made) {
-    if (!board->plan().faults.empty())
+    if (board->harms())
       made = make_faulty_link(from, to, std::move(made), faulty);
     return wrap ? wrap(from, to, std::move(made)) : std::move(made);
   });
@@ -130,7 +132,7 @@ world_parts real_time::parts(std::shared_ptr<transport> net, std::uint32_t node,
   add_checkpoints(parts, system_, *run_, around_, true);
   parts.may_wait = true;
   parts.alone = std::ranges::count(homes, node) == 1;
-  parts.acknowledged = !around_.faults.faults.empty();
+  parts.acknowledged = around_.faults.harms();
   return parts;
 }
 

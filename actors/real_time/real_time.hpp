@@ -28,7 +28,8 @@ public:
                     std::vector<std::uint32_t> homes = {}) const;
   const std::shared_ptr<fault_board>& board() const noexcept { return board_; }
   /// Switches a fault, as the injector of another process has.
-  void switch_fault(std::size_t index, bool on) const;
+  /// @error errc::usage where the message has a text that is no fault of this run
+  void switch_fault(const actors::switch_fault& m) const;
 
 private:
   double now() const;

@@ -249,28 +249,30 @@ void simulation::happen(event what) {
 }
 
 void simulation::on_fault(std::size_t index, bool on) {
-  const auto& f = board_->plan().faults[index];
+  const auto& f = board_->at(index);
   observer_.fault(describe(f), on);
   last_switch_ = now_;
   if (processes_)
     processes_->on_fault(index, f, on);
-  if (!f.lasts_s)
+  if (on && !f.lasts_s)
     endless_.push_back(index);
-  else
-    on ? ++passing_faults_ : --passing_faults_;
+  else if (on)
+    ++passing_faults_;
+  else if (std::erase(endless_, index) == 0) // else it was healed
+    --passing_faults_;
 }
 
 /// Returns a fault that is on, will never end, and can keep others waiting; null if there is none.
 const fault* simulation::endless_fault() const {
   for (const auto index : endless_)
-    if (const auto& f = board_->plan().faults[index]; can_keep_others_waiting(f.kind))
+    if (const auto& f = board_->at(index); can_keep_others_waiting(f.kind))
       return &f;
   return nullptr;
 }
 
 virtual_time simulation::quiet_since() const {
   const bool is_quiet = passing_faults_ == 0 && endless_fault() == nullptr;
-  return is_quiet ? std::max(last_switch_, from_seconds(board_->plan().last_end_s())) : end_of_time;
+  return is_quiet ? std::max(last_switch_, from_seconds(board_->last_end_s())) : end_of_time;
 }
 
 /// Returns a master that is gone with its process: no other takes its place.
@@ -282,8 +284,7 @@ std::optional<rank> simulation::lost_master() const {
 }
 
 void simulation::look_for_trouble() {
-  const auto nothing_since =
-      std::max({observer_.last_progress(), last_switch_, from_seconds(board_->plan().last_end_s())});
+  const auto nothing_since = std::max({observer_.last_progress(), last_switch_, from_seconds(board_->last_end_s())});
   if (!settings_.check || passing_faults_ > 0 || now_ - nothing_since <= from_seconds(settings_.patience_s))
     return;
   const auto silence =

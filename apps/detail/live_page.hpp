@@ -1,6 +1,8 @@
 #pragma once
 
+#include "gossamer/actors/faults/wishes.hpp"
 #include "gossamer/actors/telemetry/deferred_observer.hpp"
+#include "gossamer/apps/detail/pace.hpp"
 #include "gossamer/apps/detail/page_server.hpp"
 #include "gossamer/apps/detail/setup.hpp"
 
@@ -27,17 +29,22 @@ private:
 class live_page {
 public:
   /// @param command that is running: "gossamer train"
+  /// @param held the simulation that the page may hold; null: none
   /// @error as `page_server`
-  live_page(const live_options& wanted, const run_setup& run, const std::string& command);
+  live_page(const live_options& wanted, const run_setup& run, const std::string& command,
+            std::shared_ptr<pace> held = nullptr);
 
   /// To be told of the run.
   const std::shared_ptr<actors::run_observer>& observer() const noexcept { return observer_; }
   std::string url() const { return server_.url(true); }
+  /// Faults that the page asks for; null if it has no buttons.
+  const std::shared_ptr<actors::fault_wishes>& wishes() const noexcept { return wishes_; }
   /// Shows that the run has ended.
   void end(const actors::run_summary& summary);
 
 private:
   std::shared_ptr<line_history> lines_ = std::make_shared<line_history>();
+  std::shared_ptr<actors::fault_wishes> wishes_;
   actors::side_thread thread_;
   std::shared_ptr<actors::run_observer> observer_;
   page_server server_;
@@ -46,6 +53,7 @@ private:
 /// Opens the page that is wanted, and says where it is; null if none is wanted.
 /// @param say takes lines for people, without the newline
 std::unique_ptr<live_page> open_page(const live_options& wanted, const run_setup& run, const std::string& command,
-                                     const std::function<void(const std::string&)>& say);
+                                     const std::function<void(const std::string&)>& say,
+                                     std::shared_ptr<pace> held = nullptr);
 
 } // namespace gossamer::apps

@@ -12,7 +12,8 @@ namespace gossamer::apps {
 
 /// The page on which a run may be watched.
 struct live_options {
-  std::string where; ///< [HOST:]PORT; empty: there is no page
+  std::string where;    ///< [HOST:]PORT; empty: there is no page
+  bool control = false; ///< the page can inject faults, and hold simulations
 };
 
 /// The options of a run, in any world.

@@ -9,6 +9,13 @@
 
 namespace gossamer::apps {
 
+/// The orders of a page with the control token; both functions are called in the server's thread.
+struct page_orders {
+  /// @param body of the request @returns what was done, for people @error `error` its text goes to the page
+  std::function<std::string(const std::string& body)> obey = {};
+  std::function<std::string()> plan = {}; ///< /faults.toml
+};
+
 /// Serves the live page of a run over HTTP, and its lines as server-sent events.
 ///
 /// Every request needs the token: in the URL of the first one (`/?token=T`), which answers with a cookie, and as that
@@ -25,12 +32,8 @@ public:
     std::string control = {};               ///< token for orders; empty: none are taken
     std::string key = {}, certificate = {}; ///< PEM; empty: no TLS
   };
-  /// Called in the server's thread with the body of an order. @returns a line of JSON for the page
-  /// @error `error` its text goes to the page
-  using order = std::function<std::string(const std::string& body)>;
-
   /// @error errc::usage if the address cannot be listened at, or this build has no live page
-  page_server(const settings& s, std::shared_ptr<line_history> lines, order on_order = {});
+  page_server(const settings& s, std::shared_ptr<line_history> lines, page_orders obeyed = {});
   page_server(const page_server&) = delete;
   page_server& operator=(const page_server&) = delete;
   ~page_server();

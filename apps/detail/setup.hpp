@@ -32,6 +32,10 @@ std::shared_ptr<const actors::resumption> resumption_of(const program& p, const 
 /// Returns the folder of the checkpoints of a run.
 actors::checkpoint_folder checkpoints_in(const std::filesystem::path& run);
 
+/// Refuses a plan that does not fit a run.
+/// @error errc::usage as `actors::check`, and where masters come or leave
+void check_plan(const actors::fault_plan& plan, const actors::experiment& e, std::size_t workers_per_node);
+
 /// Returns the plan that the options ask for: read, drawn, or empty. Requires a horizon if it is drawn.
 /// @error errc::usage, errc::io
 actors::fault_plan plan_of(const run_options& o, const actors::experiment& e);

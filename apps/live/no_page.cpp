@@ -6,7 +6,7 @@ namespace gossamer::apps {
 
 class page_server::impl {};
 
-page_server::page_server(const settings&, std::shared_ptr<line_history>, order) {
+page_server::page_server(const settings&, std::shared_ptr<line_history>, page_orders) {
   throw error(errc::usage, "--live: this program was built without its live page",
               "install libmicrohttpd-dev and libjs-dygraphs, and build it again");
 }

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include <arpa/inet.h>
+#include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <microhttpd.h>
 #include <mutex>
@@ -23,6 +25,7 @@ constexpr unsigned most_connections = 64;
 constexpr std::size_t memory_of_connection = 32 * 1024;
 constexpr unsigned longest_silence_s = 30;
 constexpr std::size_t most_order_bytes = 64 * 1024;
+constexpr std::chrono::milliseconds longest_farewell{500};
 constexpr std::size_t event_block_bytes = 64 * 1024;
 
 /// Compares in a time that tells nothing about the secret.
@@ -69,9 +72,19 @@ struct upload {
   bool too_long = false;
 };
 
-/// The connections that wait for lines. Threads: any may call any member.
+/// The connections that get lines, and those of them that wait. Threads: any may call any member.
 class sleepers {
 public:
+  void enter() {
+    const std::scoped_lock lock{mutex_};
+    ++open_;
+  }
+  void leave() {
+    const std::scoped_lock lock{mutex_};
+    --open_;
+    left_.notify_all();
+  }
+
   /// Lets a connection sleep, unless there is something to do: `has_work` is asked while nobody can wake it.
   /// @returns whether it sleeps
   template <class Question>
@@ -89,17 +102,21 @@ public:
       MHD_resume_connection(one);
     asleep_.clear();
   }
-  /// Wakes all; nobody will sleep any more.
-  void close() {
+  /// Wakes all, and waits until they have got their last lines, or the time is over; nobody will sleep any more.
+  void close(std::chrono::milliseconds longest) {
     {
       const std::scoped_lock lock{mutex_};
       closed_ = true;
     }
     wake();
+    std::unique_lock lock{mutex_};
+    left_.wait_for(lock, longest, [this] { return open_ == 0; });
   }
 
 private:
   std::mutex mutex_;
+  std::condition_variable left_;
+  std::size_t open_ = 0;
   std::set<MHD_Connection*> asleep_;
   bool closed_ = false;
 };
@@ -108,8 +125,8 @@ private:
 
 class page_server::impl {
 public:
-  impl(settings s, std::shared_ptr<line_history> lines, order on_order)
-      : settings_(std::move(s)), lines_(std::move(lines)), on_order_(std::move(on_order)) {
+  impl(settings s, std::shared_ptr<line_history> lines, page_orders obeyed)
+      : settings_(std::move(s)), lines_(std::move(lines)), orders_(std::move(obeyed)) {
     start();
     settings_.where.port = bound_port();
     cookie_ = fmt::format("gossamer_{}", settings_.where.port);
@@ -119,7 +136,7 @@ public:
   impl& operator=(const impl&) = delete;
   ~impl() {
     lines_->on_news({});
-    sleepers_->close();
+    sleepers_->close(longest_farewell);
     MHD_stop_daemon(daemon_);
   }
 
@@ -132,6 +149,11 @@ public:
 private:
   /// A connection that gets the lines as they come.
   struct stream {
+    stream(impl* s, MHD_Connection* c) : server(s), connection(c) { server->sleepers_->enter(); }
+    stream(const stream&) = delete;
+    stream& operator=(const stream&) = delete;
+    ~stream() { server->sleepers_->leave(); }
+
     impl* server;
     MHD_Connection* connection;
     line_history::place at = {};
@@ -214,6 +236,8 @@ private:
       return stream_to(from);
     if (token != nullptr && url == "/")
       return welcome(from);
+    if (url == "/faults.toml" && orders_.plan)
+      return answer(from, MHD_HTTP_OK, text_response(orders_.plan(), "application/toml"));
     const auto* file = page_file(url == "/" ? "/index.html" : url);
     return file == nullptr ? refuse(from, MHD_HTTP_NOT_FOUND, "there is no such page here")
                            : answer(from, MHD_HTTP_OK, text_response(file->text, file->type));
@@ -246,14 +270,14 @@ private:
     const auto name = cookie_ + "_control";
     const bool may = !settings_.control.empty()
                      && is_secret(MHD_lookup_connection_value(from, MHD_COOKIE_KIND, name.c_str()), settings_.control);
-    if (!may || !on_order_)
+    if (!may || !orders_.obey)
       return refuse(from, MHD_HTTP_FORBIDDEN, "this page only looks on: --live-control gives it buttons");
     if (!is_own_page(from))
       return refuse(from, MHD_HTTP_FORBIDDEN, "orders come from the page itself");
     if (body.too_long)
       return refuse(from, MHD_HTTP_CONTENT_TOO_LARGE, "an order has at most 64 KiB");
     try {
-      return answer(from, MHD_HTTP_OK, text_response(on_order_(body.body), "application/json"));
+      return answer(from, MHD_HTTP_OK, text_response(orders_.obey(body.body), "text/plain; charset=utf-8"));
     } catch (const error& e) {
       return refuse(from, MHD_HTTP_BAD_REQUEST, e.what());
     }
@@ -262,7 +286,7 @@ private:
   // -- events ---------------------------------------------------------------------------------------------------------
 
   MHD_Result stream_to(MHD_Connection* to) {
-    auto* state = new stream{this, to};
+    auto* state = new stream(this, to);
     const response r{MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, event_block_bytes, &impl::on_read, state,
                                                        [](void* s) { delete static_cast<stream*>(s); })};
     MHD_add_response_header(r.get(), "Content-Type", "text/event-stream");
@@ -295,14 +319,14 @@ private:
 
   settings settings_;
   std::shared_ptr<line_history> lines_;
-  order on_order_;
+  page_orders orders_;
   std::string cookie_;
   MHD_Daemon* daemon_ = nullptr;
   std::shared_ptr<sleepers> sleepers_ = std::make_shared<sleepers>(); // outlives this where a writer is just calling it
 };
 
-page_server::page_server(const settings& s, std::shared_ptr<line_history> lines, order on_order)
-    : impl_(std::make_unique<impl>(s, std::move(lines), std::move(on_order))) {}
+page_server::page_server(const settings& s, std::shared_ptr<line_history> lines, page_orders obeyed)
+    : impl_(std::make_unique<impl>(s, std::move(lines), std::move(obeyed))) {}
 
 page_server::~page_server() = default;
 

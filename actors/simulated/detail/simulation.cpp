@@ -120,7 +120,7 @@ std::unique_ptr<link> simulation::link_to(rank from, life to) {
     return std::make_unique<aside_link>(*processes_, processes_->home_of(from), processes_->home_of(to.who),
                                         [this, to] { return sinks_.find(to); });
   std::unique_ptr<link> made = std::make_unique<simulated_link>(*this, to.who, target_of(to));
-  if (!around_.faults.faults.empty())
+  if (around_.faults.harms())
     made = make_faulty_link(from, to.who, std::move(made), faulty_);
   made = std::make_unique<observed_link>(observer_, meter_, std::move(made));
   return around_.wrap_link ? around_.wrap_link(from, to.who, std::move(made)) : std::move(made);
@@ -143,7 +143,7 @@ world_parts simulation::parts(std::uint32_t node) {
   };
   add_checkpoints(parts, system_, *run_, around_, false);
   parts.transport = shared_transport();
-  parts.acknowledged = !around_.faults.faults.empty();
+  parts.acknowledged = around_.faults.harms();
   parts.detection = from_seconds(settings_.detection_s);
   parts.witness = &observer_;
   parts.clock = &meter_;
@@ -151,8 +151,12 @@ world_parts simulation::parts(std::uint32_t node) {
 }
 
 void simulation::spawn_actors() {
-  injector_ = system_.spawn(fault_injector, board_, run_->participants(), settings_.workers_per_node,
-                            std::function([this](std::size_t fault, bool on) { on_fault(fault, on); }));
+  injector_ = system_.spawn(fault_injector,
+                            injector_setup{.board = board_,
+                                           .workers = run_->participants(),
+                                           .workers_per_node = settings_.workers_per_node,
+                                           .on_switch = [this](std::size_t fault, bool on) { on_fault(fault, on); },
+                                           .wishes = around_.wishes});
   if (settings_.processes || around_.faults.strikes_processes())
     return spawn_processes();
   client_ = system_.spawn(client_actor, this);

@@ -35,6 +35,9 @@ export class Orders {
       this.send(textOf(this.kind.value, value("order-workers"), value("order-to"), +value("order-lasts"), value("order-number")));
     });
     document.getElementById("heal").addEventListener("click", () => this.send("heal"));
+    for (const button of document.querySelectorAll("[data-order]"))
+      button.addEventListener("click", () => this.send(button.dataset.order));
+    document.getElementById("set-speed").addEventListener("click", () => this.send(`speed ${document.getElementById("speed").value}`));
     this.show();
   }
 
@@ -55,8 +58,7 @@ export class Orders {
     const answer = document.getElementById("order-answer");
     try {
       const reply = await fetch("/order", { method: "POST", body: text });
-      const words = await reply.text();
-      answer.textContent = reply.ok ? JSON.parse(words).done : words;
+      answer.textContent = await reply.text();
     } catch (e) {
       answer.textContent = `the run does not answer: ${e.message}`;
     }

@@ -39,6 +39,7 @@ function showHead() {
     by("about").textContent = about.about;
     document.title = `${about.title} – Gossamer`;
     by("orders").hidden = !about.takes_orders;
+    by("holding").hidden = !about.can_be_held;
   }
   by("state").textContent = !connected ? "the run does not answer any more" : run.end ? `the run has ended: ${run.end.how}` : p ? "under way" : "waits for the run";
   if (!p) return;
@@ -99,7 +100,10 @@ function show() {
 }
 
 const source = new EventSource("/events");
-source.onmessage = message => { run.hear(JSON.parse(message.data)); changed = connected = true; };
+source.onmessage = message => {
+  if (run.hear(JSON.parse(message.data)) === "end") source.close(); // or it would ask again
+  changed = connected = true;
+};
 source.onerror = () => { connected = false; changed = true; };
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => location.reload());
 setInterval(show, 250);
