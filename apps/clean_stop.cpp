@@ -4,8 +4,10 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <mutex>
 #include <poll.h>
 #include <unistd.h>
+#include <utility>
 
 namespace gossamer::apps {
 
@@ -17,14 +19,47 @@ std::atomic<int> requested_signal = 0;
 std::atomic<bool> follows_input = false, heeds_signals = true;
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler writes it");
 
-bool input_has_ended() noexcept {
-  pollfd input{STDIN_FILENO, POLLIN, 0};
-  for (char byte = 0; poll(&input, 1, 0) > 0;) {
-    const auto count = read(STDIN_FILENO, &byte, 1);
-    if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN))
-      return true;
+/// The lines of standard input. Threads: safe.
+class input_lines {
+public:
+  void set_taker(std::function<void(const std::string&)> take) {
+    const std::scoped_lock lock{mutex_};
+    take_ = std::move(take);
   }
-  return false;
+  /// Reads what is there. @returns whether the input has ended
+  bool look() {
+    const std::scoped_lock lock{mutex_};
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    for (char byte = 0; poll(&input, 1, 0) > 0;) {
+      const auto count = read(STDIN_FILENO, &byte, 1);
+      if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN))
+        return true;
+      if (count > 0)
+        add(byte);
+    }
+    return false;
+  }
+
+private:
+  static constexpr std::size_t longest_line = std::size_t{1} << 16;
+
+  void add(char byte) {
+    if (byte != '\n' && line_.size() < longest_line)
+      line_ += byte;
+    if (byte == '\n' && take_)
+      take_(line_);
+    if (byte == '\n')
+      line_.clear();
+  }
+
+  std::mutex mutex_;
+  std::string line_;
+  std::function<void(const std::string&)> take_;
+};
+
+input_lines& input() {
+  static input_lines all;
+  return all;
 }
 
 /// True if the signal is ignored already: a run under nohup shall outlive its terminal.
@@ -64,13 +99,15 @@ clean_stop::without_signals::~without_signals() {
   follows_input = false;
 }
 
-int clean_stop::requested() noexcept {
-  if (requested_signal == 0 && follows_input && input_has_ended())
+int clean_stop::requested() {
+  if (requested_signal == 0 && follows_input && input().look())
     request();
   return requested_signal;
 }
 
 void clean_stop::request() noexcept { requested_signal = SIGINT; }
+
+void clean_stop::on_line(std::function<void(const std::string&)> take) { input().set_taker(std::move(take)); }
 
 void clean_stop::follow_input() noexcept {
   std::signal(SIGPIPE, SIG_IGN);

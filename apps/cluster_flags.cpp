@@ -81,8 +81,11 @@ void add_node_flags(CLI::App& command, node_options& n) {
   add_fetching(command, n);
   command.add_flag("--probe", n.probe, "obey gossamer measure, and train nothing")->group("");
   command.add_flag("--announce", n.announce, "say on standard output what happens, for programs");
+  command.add_flag("--announce-live", n.announce_live, "say also what a live page shows")->needs("--announce");
   command.add_flag("--until-input-ends", n.until_input_ends,
                    "take the end of standard input for an interrupt, for programs");
+  command.add_flag("--heed-orders", n.heeds_orders, "inject the faults that come on standard input, for programs")
+      ->needs("--until-input-ends");
   add_connection_flags(command, n);
   command.footer("What one that leads is to train follows behind --, e.g. -- train --workers 8");
 }
@@ -91,6 +94,9 @@ void add_launch_flags(CLI::App& command, launch_options& l) {
   command.add_option("--hosts", l.hosts, "NAME:SLOTS,... or a file; a slot is a node process")
       ->type_name("HOSTS")
       ->capture_default_str();
+  command.add_option("--live", l.live.where, "serve a page that shows the run, at this port of this machine; 0: any")
+      ->type_name("[HOST:]PORT");
+  command.add_flag("--live-control", l.live.control, "the page has buttons that inject faults")->needs("--live");
   command.add_flag("--dry-run", l.dry_run, "print the commands that would start the nodes");
   command.add_flag("--detach", l.detach,
                    "when the run is under way, leave it behind and give the terminal back; gossamer status, logs, stop "

@@ -8,6 +8,7 @@
 #include "gossamer/apps/detail/departure.hpp"
 #include "gossamer/apps/detail/detached_runs.hpp"
 #include "gossamer/apps/detail/launch_folder.hpp"
+#include "gossamer/apps/detail/launch_page.hpp"
 #include "gossamer/apps/detail/launch_plan.hpp"
 #include "gossamer/apps/detail/launch_screen.hpp"
 #include "gossamer/apps/detail/remains.hpp"
@@ -19,6 +20,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <csignal>
@@ -37,9 +39,11 @@ constexpr double keep_progress_every_s = 0.5;
 class launcher {
 public:
   /// @param begun called once, when the nodes are there and the folder is open
-  launcher(const program& p, const launch_plan& plan, const launch_options& how, std::function<void(launcher&)> begun)
-      : program_(p), plan_(plan), how_(how), token_(token_of(plan.node(0), how.node)), on_begin_(std::move(begun)),
-        children_(plan.nodes()), known_(plan.nodes()), heard_end_(plan.nodes()),
+  /// @param page null: there is none
+  launcher(const program& p, const launch_plan& plan, const launch_options& how, std::function<void(launcher&)> begun,
+           launch_page* page)
+      : program_(p), plan_(plan), how_(how), page_(page), token_(token_of(plan.node(0), how.node)),
+        on_begin_(std::move(begun)), children_(plan.nodes()), known_(plan.nodes()), heard_end_(plan.nodes()),
         decides_({.hosts = names_of(plan),
                   .restarts = how.restarts,
                   .restart_delay_s = how.restart_delay_s,
@@ -56,6 +60,7 @@ public:
       look();
       obey(decides_.on_time(now()));
       pass_on_interrupt();
+      obey_page();
     }
     const stopwatch since_end;
     while (!all_are_silent() && since_end.seconds() < std::min(longest_farewell_s, how_.node.patience_s))
@@ -146,6 +151,8 @@ private:
     if (line.starts_with(progress_is))
       k == decides_.leads() ? on_progress(after(progress_is)) : void(); // a node that is cut off may believe that it
                                                                         // still leads
+    else if (line.starts_with(live_is))
+      page_ != nullptr&& k == decides_.leads() ? page_->hear(after(live_is)) : void();
     else if (line.starts_with(folder_is))
       open_folder(after(folder_is));
     else if (line.starts_with(node_is))
@@ -270,6 +277,46 @@ private:
     obey(decides_.on_interrupt(clean_stop::requested()));
   }
 
+  // -- the page's orders --------------------------------------------------------------------------------------------
+
+  void obey_page() {
+    if (page_ == nullptr)
+      return;
+    for (const auto& order : page_->take_orders())
+      std::visit([this](const auto& one) { obey(one); }, order);
+    std::erase_if(stopped_, [this](const auto& one) {
+      const bool is_over = one.second <= now();
+      if (is_over)
+        signal_process(one.first, SIGCONT, "goes on");
+      return is_over;
+    });
+  }
+
+  void obey(const kill_process& m) { signal_process(m.node.value_or(decides_.leads()), SIGKILL, "is killed"); }
+
+  void obey(const stop_process& m) {
+    const auto node = m.node.value_or(decides_.leads());
+    if (signal_process(node, SIGSTOP, fmt::format("is stopped for {:g} s", m.seconds)))
+      stopped_[node] = now() + m.seconds;
+  }
+
+  void obey(const leaders_order& m) {
+    if (decides_.leads() == 0 && children_[0])
+      children_[0]->write_line(nlohmann::json(m.text).dump());
+    else
+      page_->tell("faults of workers are injected by node 0 alone, while it leads");
+  }
+
+  /// @returns whether there is such a process here
+  bool signal_process(std::size_t node, int signal, const std::string& done) {
+    const bool can = plan_.node(node).local() && children_[node] && !children_[node]->ended();
+    if (can)
+      children_[node]->send_signal(signal);
+    page_->tell(can ? fmt::format("the process of node {} {}", node, done)
+                    : fmt::format("node {} has no process on this machine", node));
+    return can;
+  }
+
   bool all_are_silent() const {
     for (std::size_t k = 0; k < children_.size(); ++k)
       if (children_[k] && !heard_end_[k])
@@ -288,6 +335,8 @@ private:
   const program& program_;
   const launch_plan& plan_;
   const launch_options& how_;
+  launch_page* page_;
+  std::map<std::size_t, double> stopped_; // processes that the page has stopped, until when
   const std::optional<actors::access_token> token_;
   kept_token kept_;                            // the leader's, for visitors
   std::function<void(launcher&)> on_begin_;    // may be empty
@@ -337,17 +386,25 @@ int launch(const program& p, const launch_options& how, const launched_job& job)
     if (parting)
       go_on_alone(run, *parting);
   };
+  std::optional<launch_page> page;
+  if (!how.live.where.empty())
+    page.emplace(p, how.live, launch_plan{p, how, job}.nodes());
   auto job_now = job;
   for (auto how_now = how;; --how_now.restarts) {
     const launch_plan now{p, how_now, job_now};
-    launcher all{p, now, how_now, on_begin};
+    launcher all{p, now, how_now, on_begin, page ? &*page : nullptr};
+
     try {
       const int status = all.run();
+      if (page)
+        page->end(status == 0 ? "as planned" : fmt::format("with status {}", status));
       all.keep_status(status);
       return status;
     } catch (const error& e) {
       all.keep_status(e.exit_status());
       const auto next = all.next_beginning();
+      if (page)
+        next ? page->tell(e.sentence()) : page->end(e.sentence());
       if (!next)
         throw;
       all.say(e.sentence());

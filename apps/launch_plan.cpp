@@ -85,6 +85,8 @@ std::vector<std::string> launch_plan::command(std::size_t k, const std::string& 
     return joining_command(k, leader);
   auto words = leader_words();
   words.emplace_back("--until-input-ends");
+  if (how_.live.control)
+    words.emplace_back("--heed-orders");
   add_common(words, nodes_[0], how_.node);
   words.emplace_back("--");
   words.insert(words.end(), job_.words.begin(), job_.words.end());
@@ -94,6 +96,8 @@ std::vector<std::string> launch_plan::command(std::size_t k, const std::string& 
 std::vector<std::string> launch_plan::joining_command(std::size_t k, const std::string& leader) const {
   auto words = joining_words(k, leader);
   words.emplace_back("--until-input-ends");
+  if (how_.live.control)
+    words.emplace_back("--heed-orders");
   add_common(words, nodes_[k], how_.node);
   return command_of(k, words);
 }
@@ -108,12 +112,18 @@ std::vector<std::string> launch_plan::command_of(std::size_t k, const std::vecto
 }
 
 std::vector<std::string> launch_plan::leader_words() const {
-  return {"node",      "--listen", fmt::format("{}:0", leader_address()), "--nodes", fmt::format("{}", nodes_.size()),
-          "--announce"};
+  std::vector<std::string> words{
+      "node",      "--listen", fmt::format("{}:0", leader_address()), "--nodes", fmt::format("{}", nodes_.size()),
+      "--announce"};
+  if (!how_.live.where.empty())
+    words.emplace_back("--announce-live");
+  return words;
 }
 
 std::vector<std::string> launch_plan::joining_words(std::size_t k, const std::string& leader) const {
   std::vector<std::string> words{"node", "--join", leader, "--number", fmt::format("{}", k), "--announce"};
+  if (!how_.live.where.empty())
+    words.emplace_back("--announce-live");
   if (const auto threads = job_.options.run.threads; threads > 0)
     words.insert(words.end(), {"--threads", fmt::format("{}", threads)});
   if (!nodes_[k].device.empty())

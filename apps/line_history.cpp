@@ -54,19 +54,19 @@ void line_history::add(importance how, const std::string& type, std::string line
     tell();
 }
 
-void line_history::begin(std::string line) {
-  const std::scoped_lock lock{mutex_};
-  first_ = std::move(line);
-}
-
 std::vector<std::string> line_history::digest() const {
   std::vector<std::string> all{R"({"type":"begin"})"};
-  if (!first_.empty())
-    all.push_back(first_);
+  const auto add_newest = [&](const std::string& type) {
+    if (const auto found = newest_.find(type); found != newest_.end())
+      all.push_back(found->second);
+  };
+  add_newest("run");
   for (const auto& [type, line] : newest_)
-    all.push_back(line);
+    if (type != "run" && type != "end")
+      all.push_back(line);
   all.insert(all.end(), sampled_.begin(), sampled_.end());
   all.insert(all.end(), lasting_.begin(), lasting_.end());
+  add_newest("end");
   return all;
 }
 

@@ -43,11 +43,12 @@ bool is_done(actors::side_thread& thread) {
 
 } // namespace
 
-live_output::live_output(const std::string& name, bool announces)
+live_output::live_output(const std::string& name, bool announces, bool live)
     : screen_(std::make_shared<actors::side_thread>()),
       announcements_(announces ? std::make_unique<actors::side_thread>() : nullptr),
       disk_(std::make_unique<actors::side_thread>()), lines_(std::make_shared<progress>()),
-      shown_(std::make_shared<actors::deferred_observer>(*screen_, lines_)), log_before_(spdlog::default_logger()) {
+      shown_(std::make_shared<actors::deferred_observer>(*screen_, lines_)), log_before_(spdlog::default_logger()),
+      live_(live) {
   const auto show = [screen = screen_, lines = lines_](const std::string& text) {
     screen->offer([lines, text] { lines->say(text); }, actors::most_lines_waiting);
   };

@@ -2,6 +2,10 @@
 
 #include "gossamer/apps/detail/node.hpp"
 
+#include <fmt/format.h>
+
+#include <array>
+
 namespace gossamer::apps {
 
 /// The folder, for the thread of the disk alone.
@@ -19,13 +23,49 @@ private:
   std::shared_ptr<actors::run_folder> folder_;
 };
 
+namespace {
+
+constexpr std::size_t longest_announced = 60'000; // bytes: readers take lines of 64 KiB at most
+
+void announce_line(live_output& output, line_history::importance how, const std::string& type,
+                   const std::string& line) {
+  static constexpr std::array letters{'L', 'S', 'N'};
+  if (line.size() > longest_announced)
+    return;
+  const auto text = fmt::format("{} {} {}", letters[static_cast<std::size_t>(how)], type, line);
+  const bool is_replaced = type == "progress" || type == "workers";
+  is_replaced ? output.announce_lightly(live_is, text) : output.announce(live_is, text);
+}
+
+} // namespace
+
 live_recorder::live_recorder(live_output& output, opener open)
     : output_(output), folder_(std::make_shared<folder_on_disk>(std::move(open))), kept_(output.disk(), folder_) {
   output_.disk().post([folder = folder_] { folder->open(); });
+  if (output.announces_live())
+    announced_.emplace(
+        [&output](auto how, const auto& type, const std::string& line) { announce_line(output, how, type, line); });
+}
+
+void live_recorder::introduce(const actors::experiment& e, const std::string& command, const page_abilities& can) {
+  if (announced_)
+    announce_line(output_, line_history::importance::newest, "run", first_line(e, command, can));
+}
+
+void live_recorder::on_view(const actors::view_record& r) {
+  if (announced_)
+    announced_->on_view(r);
+}
+
+void live_recorder::on_workers(actors::workers_record r) {
+  if (announced_)
+    announced_->on_workers(std::move(r));
 }
 
 void live_recorder::on_progress(const actors::progress_record& p) {
   output_.disk().check();
+  if (announced_)
+    announced_->on_progress(p);
   if (output_.announces())
     output_.announce_lightly(progress_is, progress_line(p));
   else if (live_line::is_seen())
@@ -34,10 +74,16 @@ void live_recorder::on_progress(const actors::progress_record& p) {
 
 void live_recorder::on_evaluation(const actors::evaluation_record& r) {
   kept_.on_evaluation(r);
+  if (announced_)
+    announced_->on_evaluation(r);
   output_.shown()->on_evaluation(r);
 }
 
-void live_recorder::on_event(const actors::event_record& r) { output_.shown()->on_event(r); }
+void live_recorder::on_event(const actors::event_record& r) {
+  if (announced_)
+    announced_->on_event(r);
+  output_.shown()->on_event(r);
+}
 
 std::filesystem::path live_recorder::finish(const actors::run_summary& summary) {
   auto& disk = output_.disk();

@@ -6,6 +6,7 @@
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/fetching.hpp"
 #include "gossamer/apps/detail/live_recorder.hpp"
+#include "gossamer/apps/detail/order_desk.hpp"
 #include "gossamer/apps/detail/recorder.hpp"
 #include "gossamer/apps/detail/remains.hpp"
 #include "gossamer/apps/detail/slurm.hpp"
@@ -16,6 +17,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <array>
 #include <cmath>
@@ -118,12 +120,14 @@ std::shared_ptr<actors::run_folder> folder_after(const actors::succession& s, co
 class successor final {
 public:
   /// @param p, output must outlive this object
-  successor(const program& p, live_output& output, const actors::succession& s)
+  /// @param heeds_orders whether the program that has started the nodes gives orders from a page
+  successor(const program& p, live_output& output, const actors::succession& s, bool heeds_orders)
       : recorder_(output, [&p, s, say = output.to_say()] {
           auto folder = folder_after(s, say);
           p.tell_folder(folder->path());
           return folder;
         }) {
+    recorder_.introduce(*s.run, p.name() + " train", {.processes = heeds_orders});
     output.announce(announcement, to_string(s.where));
     if (!output.announces())
       output.say(fmt::format("this node leads the run from now on, at {}", to_string(s.where)));
@@ -142,6 +146,27 @@ private:
   live_recorder recorder_;
   std::string results_;
   int status_ = 0;
+};
+
+/// Heeds orders on standard input, from the program that has started this one, while a run is under way.
+class heeded_orders {
+public:
+  /// @param wishes null: nothing is heeded
+  heeded_orders(const run_setup& run, std::shared_ptr<actors::fault_wishes> wishes, live_output& output) {
+    if (wishes)
+      clean_stop::on_line([desk = order_desk{run, std::move(wishes)}, &output](const std::string& line) {
+        try {
+          const auto order = nlohmann::json::parse(line, nullptr, false);
+          if (order.is_string())
+            desk.obey(order.get<std::string>());
+        } catch (const error& e) {
+          output.say(e.what());
+        }
+      });
+  }
+  heeded_orders(const heeded_orders&) = delete;
+  heeded_orders& operator=(const heeded_orders&) = delete;
+  ~heeded_orders() { clean_stop::on_line({}); }
 };
 
 std::optional<actors::fetching_settings> fetching_of(const node_options& node) {
@@ -224,7 +249,7 @@ int lead(const program& p, const node_options& node, run_options job, bool json)
   require_private("--listen", node.listen, node.insecure || !node.certs.empty());
   const auto shown = credentials_to_lead(node); // before standard input is followed: the token may come from there
   follow(node);
-  live_output output{p.name(), node.announce};
+  live_output output{p.name(), node.announce, node.announce_live};
   actors::leader_settings s{settings_of(p, node, node.listen, shown), node.nodes, waiting_time(node)};
   s.tell = teller(output);
   s.survives = keeper_of_survivors(output);
@@ -237,11 +262,15 @@ int lead(const program& p, const node_options& node, run_options job, bool json)
   s.begins = [&](const auto& places) { tell_all_are_here(output, places); };
   s.stop = clean_stop::request;
   job.run.data_dir = node.data_dir;
+  job.live.control = node.heeds_orders;
   job.parts_elsewhere = node.nodes > 1;
   const auto world = [&](const run_setup& run, const auto& around, live_recorder& recorder, const auto& folder) {
     s.ends = [&](const auto& summary) { recorder.finish(summary); };
     s.folder = absolute(folder).string();
     output.announce(folder_is, s.folder);
+    recorder.introduce(*run.experiment, p.name() + " train",
+                       {.faults = around.wishes != nullptr, .processes = node.heeds_orders});
+    const heeded_orders heeds{run, around.wishes, output};
     return actors::lead_cluster(run.experiment, s, around);
   };
   try {
@@ -265,7 +294,7 @@ int join(const program& p, const node_options& node) {
   const auto shown = credentials_to_reach(node, node.join);
   const clean_stop stop;
   follow(node);
-  live_output output{p.name(), node.announce};
+  live_output output{p.name(), node.announce, node.announce_live};
   actors::joining_settings s{settings_of(p, node, doors.front(), shown)};
   for (std::size_t k = 1; k < doors.size(); ++k)
     s.more_doors.push_back(actors::parse_endpoint(doors[k]));
@@ -279,7 +308,7 @@ int join(const program& p, const node_options& node) {
   s.joined = [&](const auto& door) { tell_door(output, door); };
   std::shared_ptr<successor> leads; // used by one thread at a time
   s.leads = [&](const actors::succession& run) {
-    leads = std::make_shared<successor>(p, output, run);
+    leads = std::make_shared<successor>(p, output, run, node.heeds_orders);
     return std::shared_ptr<actors::run_observer>{leads, leads->observer()};
   };
   s.ends = [&](const auto& summary) { leads->finish(summary); };

@@ -49,16 +49,33 @@ std::string describe(const actors::simulation_result& r, double real_s) {
   return text + r.blame.to_text(blamed_on_screen);
 }
 
-actors::simulation_result simulate_into(actors::run_folder& folder, const run_setup& run, live_page* page,
-                                        actors::run_observer* held) {
+/// Somebody who watches a simulation on a page, and may interfere. All are null without one.
+struct audience {
+  std::shared_ptr<actors::fault_wishes> wishes;
+  std::shared_ptr<pace> held;
+  std::unique_ptr<live_page> page;
+};
+
+audience audience_of(const program& p, const run_setup& run) {
+  audience a;
+  if (run.options.live.control) {
+    a.wishes = std::make_shared<actors::fault_wishes>();
+    a.held = std::make_shared<pace>([] { return clean_stop::requested() != 0; });
+  }
+  const auto say = [&](const std::string& line) { write_all(STDERR_FILENO, fmt::format("{}: {}\n", p.name(), line)); };
+  a.page = open_page(run, p.name() + " simulate", a.wishes, say, a.held);
+  return a;
+}
+
+actors::simulation_result simulate_into(actors::run_folder& folder, const run_setup& run, const audience& watching) {
   const clean_stop stop;
   recorder shown{folder};
-  actors::observers all{{&shown, page != nullptr ? page->observer().get() : nullptr, held}};
+  actors::observers all{{&shown, watching.page ? watching.page->observer() : nullptr, watching.held.get()}};
   return actors::simulate(run.experiment, run.options.world,
                           {.observer = &all,
                            .interrupted = [] { return clean_stop::requested() != 0; },
                            .faults = run.plan,
-                           .wishes = page != nullptr ? page->wishes() : nullptr,
+                           .wishes = watching.wishes,
                            .checkpoints = checkpoints_in(folder.path()),
                            .from = run.from});
 }
@@ -77,19 +94,14 @@ void write_trace(actors::run_folder& folder, const run_setup& run) {
 /// True if the run itself failed: neither the request nor the machine.
 bool of_the_run(errc code) { return code == errc::failed || code == errc::diverged || code == errc::bad_packet; }
 
-int simulate_one(const program& p, const run_setup& run, actors::run_folder& folder, bool twice, bool json) {
-  const auto held =
-      run.options.live.control ? std::make_shared<pace>([] { return clean_stop::requested() != 0; }) : nullptr;
-  const auto page = open_page(
-      run.options.live, run, p.name() + " simulate",
-      [&](const std::string& line) { write_all(STDERR_FILENO, fmt::format("{}: {}\n", p.name(), line)); }, held);
+int simulate_one(const program& p, run_setup run, actors::run_folder& folder, bool twice, bool json) {
+  const auto watching = audience_of(p, run);
   const stopwatch watch;
-  const auto result = simulate_into(folder, run, page.get(), held.get());
-  if (page) {
-    page->end(result.summary);
-    if (page->wishes())
-      folder.write("faults.toml", to_toml(page->wishes()->plan()));
-  }
+  const auto result = simulate_into(folder, run, watching);
+  if (watching.page)
+    watching.page->end(result.summary);
+  if (watching.wishes)
+    folder.write("faults.toml", to_toml(run.plan = watching.wishes->plan()));
   const auto real_s = watch.seconds();
   const auto status = exit_status(result.summary);
   if (twice && status == 0)

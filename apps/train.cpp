@@ -19,28 +19,28 @@ int train_in(const program& p, const run_options& options, bool json, live_outpu
   const auto path = folder->path();
   p.tell_folder(path);
   bring_metrics(run, *folder);
-  const auto page = open_page(options.live, run, p.name() + " train", output.to_say());
+  const auto wishes = options.live.control ? std::make_shared<actors::fault_wishes>() : nullptr;
+  const auto page = open_page(run, p.name() + " train", wishes, output.to_say());
   actors::run_summary summary;
   {
     const clean_stop stop;
     live_recorder recorder{output, [folder] { return folder; }};
-    actors::observers all{{&recorder, page ? page->observer().get() : nullptr}};
+    actors::observers all{{&recorder, page ? page->observer() : nullptr}};
     summary = world(run,
                     {.observer = &all,
                      .interrupted = [] { return clean_stop::requested() != 0; },
                      .faults = run.plan,
-                     .wishes = page ? page->wishes() : nullptr,
+                     .wishes = wishes,
                      .workers_per_node = options.world.workers_per_node,
                      .wrap_link = {},
                      .checkpoints = checkpoints_in(path),
                      .from = run.from},
                     recorder, path);
   }
-  if (page) {
+  if (page)
     page->end(summary);
-    if (page->wishes())
-      folder->write("faults.toml", to_toml(page->wishes()->plan()));
-  }
+  if (wishes)
+    folder->write("faults.toml", to_toml(wishes->plan()));
   const auto missing = output.close();
   if (json)
     fmt::print("{}\n", to_json(summary));

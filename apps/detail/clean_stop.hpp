@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <string>
+
 namespace gossamer::apps {
 
 /// Makes the first SIGINT, SIGTERM or SIGHUP ask the run to stop after its present step, during the lifetime of this
@@ -22,12 +25,14 @@ public:
   };
 
   /// The signal that asked; 0 if none did. Threads: safe.
-  static int requested() noexcept;
+  static int requested();
   /// Asks as SIGINT does. Threads: safe.
   static void request() noexcept;
   /// Makes the end of standard input ask as well. It tells that the program that started this process is gone or wants
   /// its end, also on another machine, where no signal arrives. Output without a reader is no reason to end at once.
   static void follow_input() noexcept;
+  /// Sets what gets the lines of standard input, where that is followed; empty: nobody does. Called by `requested`.
+  static void on_line(std::function<void(const std::string&)> take);
 };
 
 } // namespace gossamer::apps

@@ -11,8 +11,9 @@ struct launch_options {
   std::size_t restarts = 0;   ///< number of times that nodes are started again, all together
   double restart_delay_s = 0; ///< from a node's end to its next start
   bool dry_run = false;       ///< only print the commands that would start the nodes
-  bool detach = false;        ///< leave the run behind when it is under way, and give the terminal back
-  node_options node;          ///< options of each node
+  live_options live;
+  bool detach = false; ///< leave the run behind when it is under way, and give the terminal back
+  node_options node;   ///< options of each node
 };
 
 /// @error errc::usage unless the first host can be reached, in a way that is safe or that the user insists on

@@ -21,7 +21,7 @@ public:
   enum class importance {
     lasting, ///< in every digest, up to `most_kept` of them
     sampled, ///< likewise, but when there are too many every second one is dropped
-    newest,  ///< only the last one of its type
+    newest,  ///< only the last one of its type; "run" comes first, and "end" last
   };
   static constexpr std::size_t most_kept = 4000;
   static constexpr std::size_t most_recent_bytes = std::size_t{1} << 20;
@@ -33,9 +33,6 @@ public:
 
   /// @param type for lines of which the newest counts
   void add(importance how, const std::string& type, std::string line);
-  /// @param line in every digest, before all others: what the run is
-  void begin(std::string line);
-
   /// Returns the lines behind this place, of which there may be none, and moves it.
   std::vector<std::string> read(place& at) const;
 
@@ -48,7 +45,6 @@ private:
 
   mutable std::mutex mutex_;
   std::function<void()> on_news_;
-  std::string first_;
   std::deque<std::string> lasting_;
   std::vector<std::string> sampled_;
   std::size_t stride_ = 1, since_sample_ = 0;

@@ -24,7 +24,8 @@ public:
 
   /// @param name name of the program
   /// @param announces true if a program has started this one, and reads standard output
-  live_output(const std::string& name, bool announces);
+  /// @param live true if that program wants to know all that a live page shows
+  live_output(const std::string& name, bool announces, bool live = false);
   live_output(const live_output&) = delete;
   live_output& operator=(const live_output&) = delete;
   /// Waits as `close` does.
@@ -36,6 +37,8 @@ public:
   const voice& to_say() const noexcept { return voice_; }
 
   bool announces() const noexcept { return announcements_ != nullptr; }
+  /// True if the program that has started this one wants lines for a live page.
+  bool announces_live() const noexcept { return announces() && live_; }
   /// Writes a line to standard output for the program that has started this one. Does nothing if there is none.
   void announce(std::string_view what, const std::string& line = {});
   /// Announces a line that the next one replaces; left out when several wait.
@@ -56,6 +59,7 @@ private:
   std::shared_ptr<actors::run_observer> shown_;
   voice voice_;
   std::shared_ptr<spdlog::logger> log_before_;
+  bool live_;
   bool closed_ = false;
 };
 

@@ -2,7 +2,10 @@
 
 #include "gossamer/actors/telemetry/deferred_observer.hpp"
 #include "gossamer/actors/telemetry/run_folder.hpp"
+#include "gossamer/apps/detail/line_observer.hpp"
 #include "gossamer/apps/detail/live_output.hpp"
+
+#include <optional>
 
 namespace gossamer::apps {
 
@@ -19,6 +22,11 @@ public:
   void on_progress(const actors::progress_record& p) override;
   void on_evaluation(const actors::evaluation_record& r) override;
   void on_event(const actors::event_record& r) override;
+  bool watches_workers() const override { return announced_.has_value(); }
+  void on_view(const actors::view_record& r) override;
+  void on_workers(actors::workers_record r) override;
+  /// Tells the program that has started this one what the run is, if it wants to know.
+  void introduce(const actors::experiment& e, const std::string& command, const page_abilities& can);
 
   /// Waits until everything is in the folder, and closes it. @returns its path @error as `run_folder`
   std::filesystem::path finish(const actors::run_summary& summary);
@@ -29,6 +37,7 @@ private:
   live_output& output_;
   std::shared_ptr<folder_on_disk> folder_;
   actors::deferred_observer kept_;
+  std::optional<line_observer> announced_; // for a live page elsewhere
 };
 
 } // namespace gossamer::apps

@@ -23,13 +23,15 @@ struct node_options {
   std::optional<std::uint32_t> number; ///< number of the node; `nullopt` for a node that joins: any free number
   double wait_s = 600;
   double patience_s = 10;
-  std::string certs;        ///< folder of `gossamer certs` for this host; empty: no encryption
-  bool insecure = false;    ///< also use addresses that other machines reach
-  std::string token_file;   ///< file with the token of the run; "-": standard input, its first line
-  bool no_token = false;    ///< without certificates: let every process in
-  bool share_memory = true; ///< with nodes of the same machine
-  std::string data_dir;     ///< where relative paths of files of data and model begin; empty: where the process works
-  bool announce = false;    ///< print events as lines on standard output, for the program that has started it
+  std::string certs;          ///< folder of `gossamer certs` for this host; empty: no encryption
+  bool insecure = false;      ///< also use addresses that other machines reach
+  std::string token_file;     ///< file with the token of the run; "-": standard input, its first line
+  bool no_token = false;      ///< without certificates: let every process in
+  bool share_memory = true;   ///< with nodes of the same machine
+  std::string data_dir;       ///< where relative paths of files of data and model begin; empty: where the process works
+  bool announce = false;      ///< print events as lines on standard output, for the program that has started it
+  bool announce_live = false; ///< announce also what a live page shows
+  bool heeds_orders = false;  ///< inject the faults that come on standard input
   bool until_input_ends = false; ///< the end of standard input is an interrupt
   bool probe = false;            ///< obey `gossamer measure` instead of training
   bool data_from_peers = false;  ///< a node that joins gets missing data from other nodes
@@ -55,6 +57,7 @@ inline constexpr std::string_view announcement = "listening on ";        ///< HO
 inline constexpr std::string_view node_is = "node ";                     ///< number, HOST:PORT of its door, ranks
 inline constexpr std::string_view all_have_come = "all nodes are ready"; ///< the whole line
 inline constexpr std::string_view progress_is = "progress ";             ///< `progress_line`; several a second
+inline constexpr std::string_view live_is = "live "; ///< if wanted: L, S or N for the importance, type, line of JSON
 
 // Beginnings of the lines that any node announces.
 inline constexpr std::string_view door_is = "door ";                 ///< HOST:PORT: the node takes part; others join

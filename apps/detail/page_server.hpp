@@ -38,8 +38,8 @@ public:
   page_server& operator=(const page_server&) = delete;
   ~page_server();
 
-  /// The URL for people, with its token. @param control with the control token, too
-  std::string url(bool control = false) const;
+  /// The URL for people, with its tokens.
+  std::string url() const;
 
 private:
   class impl;

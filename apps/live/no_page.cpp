@@ -11,6 +11,6 @@ page_server::page_server(const settings&, std::shared_ptr<line_history>, page_or
               "install libmicrohttpd-dev and libjs-dygraphs, and build it again");
 }
 page_server::~page_server() = default;
-std::string page_server::url(bool) const { return {}; }
+std::string page_server::url() const { return {}; }
 
 } // namespace gossamer::apps

@@ -140,10 +140,10 @@ public:
     MHD_stop_daemon(daemon_);
   }
 
-  std::string url(bool control) const {
+  std::string url() const {
     return fmt::format("{}://{}:{}/?token={}{}", settings_.key.empty() ? "http" : "https", in_url(settings_.where.host),
                        settings_.where.port, settings_.token,
-                       control && !settings_.control.empty() ? "&control=" + settings_.control : "");
+                       !settings_.control.empty() ? "&control=" + settings_.control : "");
   }
 
 private:
@@ -330,6 +330,6 @@ page_server::page_server(const settings& s, std::shared_ptr<line_history> lines,
 
 page_server::~page_server() = default;
 
-std::string page_server::url(bool control) const { return impl_->url(control); }
+std::string page_server::url() const { return impl_->url(); }
 
 } // namespace gossamer::apps

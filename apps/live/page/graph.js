@@ -34,9 +34,9 @@ export class Graph {
 
   /** Places in the unit square: a circle, or what the links pull together if there are few of them. */
   layOut() {
-    const { view, known } = this.run;
-    const ranks = [...known].sort((a, b) => a - b);
-    const shape = JSON.stringify([ranks, view.edges]);
+    const ranks = [...this.run.known].sort((a, b) => a - b);
+    const links = [...this.run.links.values()];
+    const shape = JSON.stringify(ranks); // links that repair the graph move nobody
     if (shape === this.shape) return;
     this.shape = shape;
     const masters = ranks.filter(rank => this.run.isMaster(rank));
@@ -51,8 +51,8 @@ export class Graph {
       const radius = masters.length > 1 ? 0.15 : 0;
       this.unit.set(rank, [0.5 + radius * Math.cos(angle), 0.5 + radius * Math.sin(angle)]);
     });
-    const sparse = view.edges.length > others.length && view.edges.length <= 3 * others.length;
-    if (masters.length === 0 && sparse) this.pull(ranks, view.edges);
+    const sparse = links.length > others.length && links.length <= 3 * others.length;
+    if (masters.length === 0 && sparse) this.pull(ranks, links);
   }
 
   /** Forces between all (apart) and along links (together), from the circle on: the same graph looks the same. */
@@ -113,12 +113,12 @@ export class Graph {
 
   drawGraph(pen, width, height) {
     this.layOut();
-    const radius = Math.max(4, Math.min(13, 130 / Math.sqrt(this.run.known.size)));
-    const margin = radius + 14, side = Math.min(width, height) - 2 * margin;
+    const margin = 24, side = Math.min(width, height) - 2 * margin;
     const wide = Math.min(width - 2 * margin, 1.4 * side);
     this.places.clear();
     for (const [rank, [x, y]] of this.unit)
       this.places.set(rank, [(width - wide) / 2 + x * wide, (height - side) / 2 + y * side]);
+    const radius = Math.max(3, Math.min(13, 0.42 * leastDistance([...this.places.values()])));
     this.drawMachines(pen, radius);
     this.drawLinks(pen);
     for (const rank of this.places.keys()) this.drawWorker(pen, rank, radius);
@@ -195,6 +195,15 @@ export class Graph {
     if (state !== "lost" && state !== "silent")
       pen.fillText(this.run.isMaster(rank) ? this.run.view.masters.indexOf(rank) : rank, x, y);
   }
+}
+
+/** The distance of the two places that are nearest to each other. */
+function leastDistance(places) {
+  let least = Infinity;
+  for (let i = 0; i < places.length; ++i)
+    for (let k = i + 1; k < places.length; ++k)
+      least = Math.min(least, Math.hypot(places[i][0] - places[k][0], places[i][1] - places[k][1]));
+  return least;
 }
 
 const around = ([x, y], r) => Array.from({ length: 12 }, (_, i) => [x + r * Math.cos((i * Math.PI) / 6), y + r * Math.sin((i * Math.PI) / 6)]);

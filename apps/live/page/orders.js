@@ -7,12 +7,15 @@ const kinds = {
   delay: { links: true, number: "seconds", key: "seconds", value: 0.2 },
   throttle: { links: true, number: "bit/s", key: "bits-per-second", value: 1000000 },
   leave: {},
+  "kill process": { words: (node, lasts) => `kill ${node}`, targets: "node" },
+  "stop process": { words: (node, lasts) => `stop ${node} ${lasts}`, targets: "node" },
 };
 
 const ranksOf = text => text.split(/[\s,]+/).filter(word => /^\d+$/.test(word)).join(", ");
 
 export function textOf(name, workers, to, lasts, number) {
   const how = kinds[name];
+  if (how.words) return how.words(workers, lasts).replace(/ +/g, " ").trim();
   const lines = ["[[fault]]", `kind = "${how.kind ?? name}"`];
   if (how.links && to) lines.push(`from = [${ranksOf(workers)}]`, `to = [${ranksOf(to)}]`);
   else if (how.links && how.key && workers) lines.push(`from = [${ranksOf(workers)}]`);
@@ -27,7 +30,6 @@ export class Orders {
   constructor() {
     this.part = document.getElementById("orders");
     this.kind = document.getElementById("order-kind");
-    for (const name of Object.keys(kinds)) this.kind.add(new Option(name));
     this.kind.addEventListener("change", () => this.show());
     document.getElementById("order-form").addEventListener("submit", e => {
       e.preventDefault();
@@ -38,20 +40,37 @@ export class Orders {
     for (const button of document.querySelectorAll("[data-order]"))
       button.addEventListener("click", () => this.send(button.dataset.order));
     document.getElementById("set-speed").addEventListener("click", () => this.send(`speed ${document.getElementById("speed").value}`));
-    this.show();
+    this.offered = "";
+  }
+
+  /** Shows what the run can do: faults of workers and links, of processes, and being held. */
+  offer(can) {
+    const offered = JSON.stringify(can);
+    if (offered === this.offered) return;
+    this.offered = offered;
+    this.part.hidden = !can.faults && !can.processes;
+    document.getElementById("holding").hidden = !can.hold;
+    document.getElementById("save-plan").hidden = can.processes;
+    this.kind.replaceChildren();
+    for (const [name, how] of Object.entries(kinds)) if (how.words ? can.processes : can.faults) this.kind.add(new Option(name));
+    if (this.kind.value) this.show();
   }
 
   show() {
     const how = kinds[this.kind.value];
+    document.getElementById("order-who").textContent = how.targets ?? "workers";
+    document.getElementById("order-workers").placeholder = how.words ? "2; empty: the leader's" : "3 or 1,4";
     document.getElementById("order-to-label").hidden = !how.links;
     document.getElementById("order-number-label").hidden = !how.key;
     document.getElementById("order-number-name").textContent = how.number ?? "";
     document.getElementById("order-number").value = how.value ?? "";
   }
 
-  choose(rank, more) {
+  /** Puts a worker that was clicked, or its node, into the form. */
+  choose(rank, node, more) {
     const field = document.getElementById("order-workers");
-    field.value = more && field.value ? `${field.value}, ${rank}` : `${rank}`;
+    if (kinds[this.kind.value]?.words) field.value = `${node ?? ""}`;
+    else field.value = more && field.value ? `${field.value}, ${rank}` : `${rank}`;
   }
 
   async send(text) {

@@ -10,7 +10,7 @@ const by = id => document.getElementById(id);
 const run = new Run();
 const curves = new Curves(by("curves"), run);
 const orders = new Orders();
-const graph = new Graph(by("graph"), run, hover, (rank, more) => orders.choose(rank, more));
+const graph = new Graph(by("graph"), run, hover, (rank, more) => orders.choose(rank, run.places?.get(rank), more));
 let changed = false, shownEvents = 0, hovered = null, connected = true;
 
 for (const [state, shape] of Object.entries(shapes)) {
@@ -38,8 +38,7 @@ function showHead() {
     by("title").textContent = about.title;
     by("about").textContent = about.about;
     document.title = `${about.title} – Gossamer`;
-    by("orders").hidden = !about.takes_orders;
-    by("holding").hidden = !about.can_be_held;
+    orders.offer(about.can);
   }
   by("state").textContent = !connected ? "the run does not answer any more" : run.end ? `the run has ended: ${run.end.how}` : p ? "under way" : "waits for the run";
   if (!p) return;

@@ -18,6 +18,7 @@ export class Run {
     this.events = [];
     this.workers = new Map(); // by rank
     this.known = new Set(); // ranks of all views
+    this.links = new Map(); // of all views, so that places in the picture stay
     this.time = 0;
   }
 
@@ -43,6 +44,7 @@ export class Run {
     const all = [...view.members, ...view.masters];
     this.places = new Map(all.map((rank, i) => [rank, view.nodes[i]]));
     all.forEach(rank => this.known.add(rank));
+    view.edges.forEach(edge => this.links.set(`${edge}`, edge));
   }
 
   count(line) {

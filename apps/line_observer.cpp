@@ -1,0 +1,33 @@
+#include "gossamer/apps/detail/line_observer.hpp"
+
+#include "gossamer/actors/telemetry/json.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace gossamer::apps {
+
+using enum line_history::importance;
+
+void line_observer::on_progress(const actors::progress_record& r) { take_(sampled, "progress", to_line(r)); }
+void line_observer::on_evaluation(const actors::evaluation_record& r) { take_(lasting, "evaluation", to_line(r)); }
+void line_observer::on_event(const actors::event_record& r) { take_(lasting, "event", to_line(r)); }
+void line_observer::on_view(const actors::view_record& r) { take_(newest, "view", to_line(r)); }
+void line_observer::on_workers(actors::workers_record r) { take_(newest, "workers", to_line(r)); }
+
+std::string first_line(const actors::experiment& e, const std::string& command, const page_abilities& can) {
+  const auto& s = e.settings;
+  const bool has_graph = e.algorithm->traits.exchange != actors::exchange_pattern::all;
+  return nlohmann::ordered_json{
+      {"type", "run"},
+      {"title", fmt::format("{} with {} worker{}", e.algorithm->about.name, s.workers, s.workers == 1 ? "" : "s")},
+      {"about", fmt::format("{}: {}; {}, {}, codec {}{}", command, s.algorithm, s.data, s.model, s.codec,
+                            has_graph ? ", topology " + s.topology : "")},
+      {"settings", to_text(s)},
+      {"can", {{"faults", can.faults}, {"hold", can.holds}, {"processes", can.processes}}}}
+      .dump();
+}
+
+std::string last_line(const std::string& how) { return nlohmann::ordered_json{{"type", "end"}, {"how", how}}.dump(); }
+
+} // namespace gossamer::apps
