@@ -15,6 +15,7 @@ public:
 
   void open() { folder_ = open_(); }
   void on_evaluation(const actors::evaluation_record& r) override { folder_->on_evaluation(r); }
+  void on_event(const actors::event_record& r) override { folder_->on_event(r); }
   void finish(const actors::run_summary& summary) { folder_->finish(summary); }
   const std::filesystem::path& path() const { return folder_->path(); }
 
@@ -82,6 +83,7 @@ void live_recorder::on_evaluation(const actors::evaluation_record& r) {
 void live_recorder::on_event(const actors::event_record& r) {
   if (announced_)
     announced_->on_event(r);
+  kept_.on_event(r);
   output_.shown()->on_event(r);
 }
 

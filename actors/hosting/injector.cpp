@@ -1,5 +1,7 @@
 #include "gossamer/actors/hosting/injector.hpp"
 
+#include "gossamer/base/error.hpp"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -93,8 +95,12 @@ private:
     f.at_s = now();
     f.at_step.reset();
     const auto index = board().count();
-    board().add(index, std::move(f));
-    waiting_.insert(index);
+    try {
+      board().add(index, std::move(f));
+      waiting_.insert(index);
+    } catch (const error& e) {
+      self_->send(node_, run_event{e.what()});
+    }
   }
 
   void tell(std::size_t index, bool on) {

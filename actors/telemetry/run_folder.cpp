@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::array file_names{"config.toml", "faults.toml", "costs.toml", "metrics.jsonl", "summary.json",
-                                "plot.svg",    "trace.json",  "blame.txt",  "blame.json"};
+                                "plot.svg",    "trace.json",  "blame.txt",  "blame.json",    "events.jsonl"};
 
 [[noreturn]] void refuse(const fs::path& file, const char* reason) {
   throw error(errc::io, fmt::format("cannot write {}: {}", file.string(), reason),
@@ -130,9 +130,20 @@ void run_folder::write(std::string_view name, const std::function<void(std::FILE
 }
 
 void run_folder::on_evaluation(const evaluation_record& record) {
-  const auto line = to_json(record) + '\n';
-  if (std::fwrite(line.data(), 1, line.size(), metrics_.get()) != line.size() || std::fflush(metrics_.get()) != 0)
-    refuse(folder_ / "metrics.jsonl", std::strerror(errno));
+  append(metrics_.get(), "metrics.jsonl", to_json(record));
+}
+
+void run_folder::on_event(const event_record& record) {
+  const auto* name = "events.jsonl";
+  if (!events_)
+    events_.reset(std::fopen((folder_ / name).c_str(), "a"));
+  append(events_.get(), name, to_line(record));
+}
+
+void run_folder::append(std::FILE* to, std::string_view name, std::string line) {
+  line += '\n';
+  if (to == nullptr || std::fwrite(line.data(), 1, line.size(), to) != line.size() || std::fflush(to) != 0)
+    refuse(folder_ / name, std::strerror(errno));
 }
 
 void run_folder::finish(const run_summary& summary) { finish(summary, to_json(summary) + '\n'); }

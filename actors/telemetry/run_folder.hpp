@@ -33,6 +33,7 @@ public:
   /// For big files: `content` writes to the stream, and leaves its failures there.
   void write(std::string_view name, const std::function<void(std::FILE*)>& content);
   void on_evaluation(const evaluation_record& record) override;
+  void on_event(const event_record& record) override;
   /// Writes plot.svg and summary.json.
   void finish(const run_summary& summary);
   /// Writes plot.svg, and this longer text as summary.json.
@@ -50,6 +51,7 @@ public:
 private:
   explicit run_folder(std::filesystem::path folder);
   void open_metrics(const char* mode);
+  void append(std::FILE* to, std::string_view name, std::string line);
 
   struct close_file {
     void operator()(std::FILE* f) const noexcept { std::fclose(f); }
@@ -58,6 +60,7 @@ private:
   std::filesystem::path folder_;
   std::unique_ptr<const folder_lock> lock_; // destroyed last; null: a silent process may still hold it
   std::unique_ptr<std::FILE, close_file> metrics_;
+  std::unique_ptr<std::FILE, close_file> events_; // opened for the first event
 };
 
 } // namespace gossamer::actors

@@ -15,7 +15,10 @@ public:
     folder_.on_evaluation(r);
     shown_.on_evaluation(r);
   }
-  void on_event(const actors::event_record& r) override { shown_.on_event(r); }
+  void on_event(const actors::event_record& r) override {
+    folder_.on_event(r);
+    shown_.on_event(r);
+  }
 
 private:
   actors::run_folder& folder_;

@@ -37,7 +37,7 @@ struct evaluations final : actors::run_observer {
 };
 
 struct events final : actors::run_observer {
-  void on_event(const event_record& r) override { at.emplace(r.what, r.time_s); }
+  void on_event(const actors::event_record& r) override { at.emplace(r.what, r.time_s); }
   std::vector<std::string> all() const {
     std::vector<std::string> result;
     for (const auto& [what, time_s] : at)

@@ -1,0 +1,207 @@
+// The live page's server, asked by plain sockets.
+#include "gossamer/apps/detail/page_server.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <gmock/gmock.h>
+
+#include <arpa/inet.h>
+#include <fstream>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace gossamer::apps {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr const char* token = "0123456789abcdef";
+constexpr const char* control = "fedcba9876543210";
+
+/// A connection to a server on the loopback, which gives up after 10 s of silence.
+class connection {
+public:
+  explicit connection(std::uint16_t port) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(port);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const timeval patience{10, 0};
+    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    connected_ = connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
+  }
+  connection(const connection&) = delete;
+  connection& operator=(const connection&) = delete;
+  ~connection() { close(socket_); }
+
+  bool send(std::string_view text) const {
+    while (connected_ && !text.empty()) {
+      const auto sent = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
+      if (sent <= 0)
+        return false;
+      text.remove_prefix(static_cast<std::size_t>(sent));
+    }
+    return connected_;
+  }
+  /// Reads until the text has come, or the other end has closed.
+  std::string read_until(std::string_view end) {
+    char bytes[4096];
+    for (ssize_t count = 0; read_.find(end) == std::string::npos; read_.append(bytes, static_cast<std::size_t>(count)))
+      if (count = recv(socket_, bytes, sizeof bytes, 0); count <= 0)
+        break;
+    return read_;
+  }
+  std::string read_all() { return read_until("(no server sends this)"); }
+
+private:
+  int socket_;
+  bool connected_ = false;
+  std::string read_;
+};
+
+class page_server_test : public testing::Test {
+protected:
+  void SetUp() override {
+    try {
+      server_.emplace(page_server::settings{.where = {"127.0.0.1", 0}, .token = token, .control = control}, lines_,
+                      page_orders{.obey = [this](const std::string& body) { return heard_ = body, "done"; },
+                                  .plan = [] { return std::string{"live = true\n"}; }});
+    } catch (const error& e) {
+      GTEST_SKIP() << e.what();
+    }
+    const auto url = server_->url();
+    port_ = static_cast<std::uint16_t>(std::stoi(url.substr(url.rfind(':') + 1)));
+  }
+
+  std::string ask(const std::string& request) const {
+    connection to{port_};
+    to.send(request);
+    return to.read_all();
+  }
+  std::string get(const std::string& path, const std::string& headers = {}) const {
+    return ask("GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port_) + "\r\nConnection: close\r\n"
+               + headers + "\r\n");
+  }
+  std::string post(const std::string& body, const std::string& headers) const {
+    return ask("POST /order HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port_)
+               + "\r\nConnection: close\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + headers + "\r\n"
+               + body);
+  }
+  std::string cookie() const { return "gossamer_" + std::to_string(port_) + "=" + token; }
+  std::string all_cookies() const {
+    return "Cookie: " + cookie() + "; gossamer_" + std::to_string(port_) + "_control=" + control + "\r\n";
+  }
+  std::string origin() const { return "Origin: http://127.0.0.1:" + std::to_string(port_) + "\r\n"; }
+
+  std::shared_ptr<line_history> lines_ = std::make_shared<line_history>();
+  std::string heard_;
+  std::optional<page_server> server_;
+  std::uint16_t port_ = 0;
+};
+
+TEST_F(page_server_test, asks_for_the_token_and_puts_it_into_a_cookie) {
+  for (const char* path : {"/", "/page.js", "/events", "/faults.toml", "/?token=0123456789abcdeX", "/?token="})
+    EXPECT_THAT(get(path), AllOf(StartsWith("HTTP/1.1 403"), HasSubstr("open the URL"))) << path;
+  const auto welcome = get("/?token=" + std::string{token});
+  EXPECT_THAT(welcome, AllOf(StartsWith("HTTP/1.1 303"), HasSubstr("Location: /\r\n"), HasSubstr(cookie()),
+                             HasSubstr("HttpOnly; SameSite=Strict"), Not(HasSubstr(control))));
+  EXPECT_THAT(get("/?token=" + std::string{token} + "&control=" + control), HasSubstr(control));
+}
+
+TEST_F(page_server_test, serves_its_own_files_and_forbids_the_browser_to_load_others) {
+  for (const char* path : {"/", "/page.js", "/page.css", "/run.js", "/graph.js", "/curves.js", "/dygraph.js"})
+    EXPECT_THAT(get(path, "Cookie: " + cookie() + "\r\n"),
+                AllOf(StartsWith("HTTP/1.1 200"), HasSubstr("default-src 'self'"), HasSubstr("no-store")))
+        << path;
+  for (const char* path : {"/page.html", "/../etc/passwd", "/%2e%2e/etc/passwd", "/order"})
+    EXPECT_THAT(get(path, "Cookie: " + cookie() + "\r\n"), StartsWith("HTTP/1.1 404")) << path;
+}
+
+TEST_F(page_server_test, sends_lines_as_they_come) {
+  lines_->add(line_history::importance::lasting, "event", "first");
+  connection reader{port_};
+  reader.send("GET /events HTTP/1.1\r\nHost: x\r\nCookie: " + cookie() + "\r\n\r\n");
+  EXPECT_THAT(reader.read_until("first"),
+              AllOf(HasSubstr("text/event-stream"), HasSubstr(R"(data: {"type":"begin"})")));
+  for (int i = 0; i < 100; ++i) {
+    const auto line = "line " + std::to_string(i) + ";";
+    lines_->add(line_history::importance::newest, "workers", line);
+    EXPECT_THAT(reader.read_until(line), HasSubstr("data: " + line + "\n\n"));
+  }
+  lines_->add(line_history::importance::newest, "end", "last");
+  server_.reset();
+  EXPECT_THAT(reader.read_all(), HasSubstr("data: last\n\n")) << "the last lines are sent before the server ends";
+}
+
+TEST_F(page_server_test, takes_orders_from_its_own_page_alone) {
+  EXPECT_THAT(post("kill", "Cookie: " + cookie() + "\r\n" + origin()), StartsWith("HTTP/1.1 403"))
+      << "looking on is no control";
+  EXPECT_THAT(post("kill", all_cookies()), StartsWith("HTTP/1.1 403")) << "no origin";
+  EXPECT_THAT(post("kill", all_cookies() + "Origin: http://evil.example\r\n"), StartsWith("HTTP/1.1 403"));
+  EXPECT_EQ(heard_, "");
+  EXPECT_THAT(post("kill", all_cookies() + origin()), AllOf(StartsWith("HTTP/1.1 200"), HasSubstr("done")));
+  EXPECT_EQ(heard_, "kill");
+  EXPECT_THAT(post(std::string(100'000, 'x'), all_cookies() + origin()), StartsWith("HTTP/1.1 413"));
+  EXPECT_THAT(get("/faults.toml", "Cookie: " + cookie() + "\r\n"), HasSubstr("live = true"));
+}
+
+/// KiB of memory of this process.
+long resident() {
+  long pages = 0, ignored = 0;
+  std::ifstream{"/proc/self/statm"} >> ignored >> pages;
+  return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+TEST_F(page_server_test, bounds_what_strangers_cost) {
+  const auto before = resident();
+  {
+    connection talker{port_};
+    std::string request = "GET / HTTP/1.1\r\nHost: x\r\nX: ";
+    request.append(std::size_t{1} << 20, 'a');
+    talker.send(request);
+    EXPECT_THAT(talker.read_all(), AllOf(HasSubstr("HTTP/1.1 431"))) << "a header of 1 MB";
+  }
+  std::vector<std::unique_ptr<connection>> idle;
+  for (int i = 0; i < 200; ++i) {
+    idle.push_back(std::make_unique<connection>(port_));
+    idle.back()->send("GET /events HTTP/1.1\r\nHost: x\r\nCookie: " + cookie() + "\r\n\r\n");
+  }
+  const std::string line(10'000, 'x');
+  for (int i = 0; i < 1000; ++i) // none of them reads
+    lines_->add(line_history::importance::newest, "workers", line);
+  EXPECT_LT(resident() - before, 64 * 1024);
+  idle.clear();
+  for (int attempt = 0; attempt < 1000 && get("/", "Cookie: " + cookie() + "\r\n").find(" 200") == std::string::npos;
+       ++attempt)
+    lines_->add(line_history::importance::newest, "workers", line); // the server notices the ends when it writes
+  EXPECT_THAT(get("/", "Cookie: " + cookie() + "\r\n"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(page_server_test, answers_nonsense_or_closes) {
+  for (const char* nonsense : {"", "\r\n\r\n", "GET", "GET / HTTP/9.9\r\n\r\n", "\x16\x03\x01\x02\x00\x01",
+                               "PUT / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nContent-Length: -5\r\n\r\n",
+                               "POST /order HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n"}) {
+    connection talker{port_};
+    talker.send(nonsense);
+  }
+  EXPECT_THAT(get("/", "Cookie: " + cookie() + "\r\n"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST(page_server, says_why_it_cannot_listen) {
+  const auto lines = std::make_shared<line_history>();
+  try {
+    const page_server first{{.where = {"127.0.0.1", 0}, .token = token}, lines};
+    const auto url = first.url();
+    const auto port = static_cast<std::uint16_t>(std::stoi(url.substr(url.rfind(':') + 1)));
+    EXPECT_THROW((page_server{{.where = {"127.0.0.1", port}, .token = token}, lines}), error);
+  } catch (const error& e) {
+    GTEST_SKIP() << e.what();
+  }
+  EXPECT_THROW((page_server{{.where = {"no.such.host.invalid", 0}, .token = token}, lines}), error);
+}
+
+} // namespace
+} // namespace gossamer::apps
