@@ -6,6 +6,7 @@
 #include "gossamer/apps/detail/table_flags.hpp"
 #include "gossamer/apps/detail/time_flag.hpp"
 #include "gossamer/apps/detail/unexpected.hpp"
+#include "gossamer/apps/detail/watch.hpp"
 #include "gossamer/apps/detail/write_all.hpp"
 #include "gossamer/apps/embedded.hpp"
 #include "gossamer/base/error.hpp"
@@ -61,6 +62,10 @@ public:
     explain_->add_option("name", name_, "what to explain, e.g. ad-psgd")->required();
     export_->add_option("run", exported_.run, "run folder, with a checkpoint")->required()->type_name("RUN");
     export_->add_option("--out", exported_.out, "the .npz file to write")->capture_default_str()->type_name("FILE");
+    watch_->add_option("run", watching_.run, "run folder; the run may still be going on")->required()->type_name("RUN");
+    watch_->add_option("--live", watching_.live.where, "where the page is served; 0: any port of this machine")
+        ->capture_default_str()
+        ->type_name("[HOST:]PORT");
     plot_->add_option("runs", picture_.runs, "run folders")->required()->type_name("RUN");
     plot_->add_option("--x", picture_.x, "seconds, epochs or bits")->capture_default_str()->type_name("WHAT");
     plot_->add_option("--y", picture_.y, "train-loss, test-loss or accuracy")->capture_default_str()->type_name("WHAT");
@@ -107,6 +112,8 @@ public:
       return leave_run(program_, visit_);
     if (*attach_)
       return attach(visit_);
+    if (*watch_)
+      return watch(program_, watching_);
     if (*measure_)
       return measure_hosts(), 0;
     if (*reproduce_)
@@ -303,6 +310,7 @@ private:
   CLI::App* leave_ = app_.add_subcommand("leave", "let a node of a run hand over what it has, and end");
   CLI::App* stop_ = app_.add_subcommand("stop", "end a run as Ctrl-C does, and wait until it is written down");
   CLI::App* attach_ = app_.add_subcommand("attach", "follow a run to its end, and give its exit status");
+  CLI::App* watch_ = app_.add_subcommand("watch", "serve a page that shows a run in a folder");
   CLI::App* measure_ = app_.add_subcommand("measure", "measure the links between hosts, and how long they compute");
   CLI::App* reproduce_ = app_.add_subcommand("reproduce", "make tables and figures of papers again, and judge them");
   CLI::App* certs_ = app_.add_subcommand("certs", "make certificates for the nodes of runs on several machines");
@@ -322,6 +330,7 @@ private:
   std::optional<std::vector<std::string>> job_; // the words behind `--`
   bool json_ = false;
   live_options live_;
+  watch_options watching_;
   std::string kind_, name_;
   export_options exported_;
   plot_options picture_;

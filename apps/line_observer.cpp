@@ -15,14 +15,13 @@ void line_observer::on_event(const actors::event_record& r) { take_(lasting, "ev
 void line_observer::on_view(const actors::view_record& r) { take_(newest, "view", to_line(r)); }
 void line_observer::on_workers(actors::workers_record r) { take_(newest, "workers", to_line(r)); }
 
-std::string first_line(const actors::experiment& e, const std::string& command, const page_abilities& can) {
-  const auto& s = e.settings;
-  const bool has_graph = e.algorithm->traits.exchange != actors::exchange_pattern::all;
+std::string first_line(const actors::run_settings& s, const std::string& command, const page_abilities& can) {
+  const auto name = s.algorithm.substr(0, s.algorithm.find(':'));
   return nlohmann::ordered_json{
       {"type", "run"},
-      {"title", fmt::format("{} with {} worker{}", e.algorithm->about.name, s.workers, s.workers == 1 ? "" : "s")},
-      {"about", fmt::format("{}: {}; {}, {}, codec {}{}", command, s.algorithm, s.data, s.model, s.codec,
-                            has_graph ? ", topology " + s.topology : "")},
+      {"title", fmt::format("{} with {} worker{}", name, s.workers, s.workers == 1 ? "" : "s")},
+      {"about", fmt::format("{}: {}; {}, {}, codec {}, topology {}", command, s.algorithm, s.data, s.model, s.codec,
+                            s.topology)},
       {"settings", to_text(s)},
       {"can", {{"faults", can.faults}, {"hold", can.holds}, {"processes", can.processes}}}}
       .dump();

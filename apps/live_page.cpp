@@ -34,7 +34,7 @@ live_page::live_page(const live_options& wanted, const run_setup& run, const std
         }))),
       server_(settings_for(wanted), lines_, orders_for(run, wishes, held)) {
   const page_abilities can{.faults = wishes != nullptr, .holds = wishes != nullptr && held != nullptr};
-  lines_->add(line_history::importance::newest, "run", first_line(*run.experiment, command, can));
+  lines_->add(line_history::importance::newest, "run", first_line(run.experiment->settings, command, can));
 }
 
 void live_page::end(const actors::run_summary& summary) {

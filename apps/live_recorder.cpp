@@ -16,6 +16,7 @@ public:
   void open() { folder_ = open_(); }
   void on_evaluation(const actors::evaluation_record& r) override { folder_->on_evaluation(r); }
   void on_event(const actors::event_record& r) override { folder_->on_event(r); }
+  void on_progress(const actors::progress_record& r) override { folder_->on_progress(r); }
   void finish(const actors::run_summary& summary) { folder_->finish(summary); }
   const std::filesystem::path& path() const { return folder_->path(); }
 
@@ -48,9 +49,9 @@ live_recorder::live_recorder(live_output& output, opener open)
         [&output](auto how, const auto& type, const std::string& line) { announce_line(output, how, type, line); });
 }
 
-void live_recorder::introduce(const actors::experiment& e, const std::string& command, const page_abilities& can) {
+void live_recorder::introduce(const actors::run_settings& s, const std::string& command, const page_abilities& can) {
   if (announced_)
-    announce_line(output_, line_history::importance::newest, "run", first_line(e, command, can));
+    announce_line(output_, line_history::importance::newest, "run", first_line(s, command, can));
 }
 
 void live_recorder::on_view(const actors::view_record& r) {
@@ -65,6 +66,7 @@ void live_recorder::on_workers(actors::workers_record r) {
 
 void live_recorder::on_progress(const actors::progress_record& p) {
   output_.disk().check();
+  kept_.on_progress(p);
   if (announced_)
     announced_->on_progress(p);
   if (output_.announces())

@@ -127,7 +127,7 @@ public:
           p.tell_folder(folder->path());
           return folder;
         }) {
-    recorder_.introduce(*s.run, p.name() + " train", {.processes = heeds_orders});
+    recorder_.introduce(s.run->settings, p.name() + " train", {.processes = heeds_orders});
     output.announce(announcement, to_string(s.where));
     if (!output.announces())
       output.say(fmt::format("this node leads the run from now on, at {}", to_string(s.where)));
@@ -268,7 +268,7 @@ int lead(const program& p, const node_options& node, run_options job, bool json)
     s.ends = [&](const auto& summary) { recorder.finish(summary); };
     s.folder = absolute(folder).string();
     output.announce(folder_is, s.folder);
-    recorder.introduce(*run.experiment, p.name() + " train",
+    recorder.introduce(run.experiment->settings, p.name() + " train",
                        {.faults = around.wishes != nullptr, .processes = node.heeds_orders});
     const heeded_orders heeds{run, around.wishes, output};
     return actors::lead_cluster(run.experiment, s, around);

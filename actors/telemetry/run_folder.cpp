@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -133,11 +134,20 @@ void run_folder::on_evaluation(const evaluation_record& record) {
   append(metrics_.get(), "metrics.jsonl", to_json(record));
 }
 
-void run_folder::on_event(const event_record& record) {
+void run_folder::on_event(const event_record& record) { append_event(to_line(record)); }
+
+void run_folder::on_progress(const progress_record& record) {
+  if (record.time_s < next_progress_s_)
+    return;
+  next_progress_s_ = std::max(record.time_s + 1, 1.01 * record.time_s);
+  append_event(to_line(record));
+}
+
+void run_folder::append_event(std::string line) {
   const auto* name = "events.jsonl";
   if (!events_)
     events_.reset(std::fopen((folder_ / name).c_str(), "a"));
-  append(events_.get(), name, to_line(record));
+  append(events_.get(), name, std::move(line));
 }
 
 void run_folder::append(std::FILE* to, std::string_view name, std::string line) {

@@ -34,6 +34,8 @@ public:
   void write(std::string_view name, const std::function<void(std::FILE*)>& content);
   void on_evaluation(const evaluation_record& record) override;
   void on_event(const event_record& record) override;
+  /// Keeps a part of the records: one a second at first, and later one for each hundredth of the time so far.
+  void on_progress(const progress_record& record) override;
   /// Writes plot.svg and summary.json.
   void finish(const run_summary& summary);
   /// Writes plot.svg, and this longer text as summary.json.
@@ -52,6 +54,7 @@ private:
   explicit run_folder(std::filesystem::path folder);
   void open_metrics(const char* mode);
   void append(std::FILE* to, std::string_view name, std::string line);
+  void append_event(std::string line);
 
   struct close_file {
     void operator()(std::FILE* f) const noexcept { std::fclose(f); }
@@ -60,7 +63,8 @@ private:
   std::filesystem::path folder_;
   std::unique_ptr<const folder_lock> lock_; // destroyed last; null: a silent process may still hold it
   std::unique_ptr<std::FILE, close_file> metrics_;
-  std::unique_ptr<std::FILE, close_file> events_; // opened for the first event
+  std::unique_ptr<std::FILE, close_file> events_; // opened for the first line
+  double next_progress_s_ = 0;
 };
 
 } // namespace gossamer::actors

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/run/experiment.hpp"
+#include "gossamer/actors/run/run_settings.hpp"
 #include "gossamer/actors/telemetry/record.hpp"
 #include "gossamer/apps/detail/line_history.hpp"
 
@@ -33,7 +33,7 @@ struct page_abilities {
 };
 
 /// The first line of a run: what it is. @param command that is running: "gossamer train"
-std::string first_line(const actors::experiment& e, const std::string& command, const page_abilities& can);
+std::string first_line(const actors::run_settings& s, const std::string& command, const page_abilities& can = {});
 /// The last line of a run. @param how it has ended, for people
 std::string last_line(const std::string& how);
 

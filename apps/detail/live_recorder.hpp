@@ -26,7 +26,7 @@ public:
   void on_view(const actors::view_record& r) override;
   void on_workers(actors::workers_record r) override;
   /// Tells the program that has started this one what the run is, if it wants to know.
-  void introduce(const actors::experiment& e, const std::string& command, const page_abilities& can);
+  void introduce(const actors::run_settings& s, const std::string& command, const page_abilities& can);
 
   /// Waits until everything is in the folder, and closes it. @returns its path @error as `run_folder`
   std::filesystem::path finish(const actors::run_summary& summary);

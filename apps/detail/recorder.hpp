@@ -10,7 +10,10 @@ namespace gossamer::apps {
 class recorder final : public actors::run_observer {
 public:
   explicit recorder(actors::run_folder& folder) : folder_(folder) {}
-  void on_progress(const actors::progress_record& p) override { shown_.on_progress(p); }
+  void on_progress(const actors::progress_record& p) override {
+    folder_.on_progress(p);
+    shown_.on_progress(p);
+  }
   void on_evaluation(const actors::evaluation_record& r) override {
     folder_.on_evaluation(r);
     shown_.on_evaluation(r);

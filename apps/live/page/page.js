@@ -90,6 +90,7 @@ function showTable() {
 function show() {
   if (!changed) return;
   changed = false;
+  for (const id of ["graph-section", "table-section"]) by(id).hidden = !run.view; // a written run has no workers
   showHead();
   showEvents();
   showTable();
