@@ -11,7 +11,7 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export CCACHE_BASEDIR=$PWD # the clone of the stage `consumer` compiles nothing anew
 
-stages=(tests install format clang headers asan fuzz tidy tsan consumer slurm torch python wheel)
+stages=(tests install format clang headers asan fuzz tidy tsan consumer browser slurm torch python wheel)
 
 tests() {
   scripts/test.sh || return
@@ -76,6 +76,7 @@ consumer() {
 }
 
 # What the tests skip where it is missing.
+browser() { scripts/install_dependencies.sh --browser && ctest --preset release -R '^live_page$'; }
 slurm() { scripts/install_dependencies.sh --slurm && ctest --preset release -R '^slurm$'; }
 
 # What is left out where LibTorch is missing, as it was until now. Last, so that nothing above finds it.

@@ -5,6 +5,7 @@
 #   scripts/install_dependencies.sh            what users need
 #   scripts/install_dependencies.sh --checks   and the clang tools of .ci/run
 #   scripts/install_dependencies.sh --slurm    and Slurm, for ctest `slurm`
+#   scripts/install_dependencies.sh --browser  and Chromium, for ctest `live_page`
 #   scripts/install_dependencies.sh --torch    and LibTorch, for convolutions, transformers and models of PyTorch
 #   scripts/install_dependencies.sh --python   and what builds and tests the Python package; with --torch, PyTorch too
 set -euo pipefail
@@ -12,16 +13,18 @@ set -euo pipefail
 packages=(
   g++ cmake ninja-build ccache pkg-config python3 git
   libcaf-dev libasio-dev libeigen3-dev libhwy-dev libspdlog-dev libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
+  libmicrohttpd-dev libjs-dygraphs
   libgtest-dev libgmock-dev libbenchmark-dev zlib1g-dev libzip-dev libxxhash-dev libssl-dev
 )
 for flag in "$@"; do
   case "$flag" in
   --checks) packages+=(clang clang-format clang-tidy libclang-rt-dev) ;;
   --slurm) packages+=(slurmctld slurmd slurm-client munge) ;;
+  --browser) packages+=(chromium chromium-driver python3-selenium) ;;
   --torch) packages+=(libtorch-dev libopenblas0-openmp) ;;
   --python) packages+=(python3-dev python3-venv python3-pip python3-numpy python3-pytest) ;;
   *)
-    sed -n '5,9s/^# *//p' "$0" >&2
+    sed -n '5,10s/^# *//p' "$0" >&2
     exit 2
     ;;
   esac

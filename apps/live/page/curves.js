@@ -22,7 +22,7 @@ export class Curves {
     const box = document.createElement("section");
     box.className = "curve";
     box.id = `curve-${kind.id}`;
-    box.innerHTML = `<h2></h2><div class="plot"></div><div class="shown" aria-hidden="true"></div>`;
+    box.innerHTML = `<h2></h2><div class="plot" role="img"></div><div class="shown" aria-hidden="true"></div>`;
     box.querySelector("h2").textContent = kind.title;
     parent.append(box);
     return { kind, plot: box.querySelector(".plot"), shown: box.querySelector(".shown"), chart: null };
@@ -34,6 +34,7 @@ export class Curves {
       if (rows.length === 0) continue;
       if (one.chart) one.chart.updateOptions({ file: rows });
       else one.chart = this.chartOf(one, rows);
+      one.plot.setAttribute("aria-label", wordsOf(one.kind, rows));
     }
   }
 
@@ -82,6 +83,12 @@ export class Curves {
     if (id === "consensus") return evaluations.map(e => [e.time_s, e.consensus_distance]);
     return ratesOf(samples, id === "steps" ? "steps_per_second" : "bits_per_second");
   }
+}
+
+/** The newest value of each series, for those who do not see the curve. */
+function wordsOf(kind, rows) {
+  const newest = kind.series.map((name, i) => [name, rows.findLast(row => row[i + 1] !== null)?.[i + 1]]);
+  return `${kind.title} over time: ` + newest.filter(([, value]) => value !== undefined).map(([name, value]) => `${name} ${withPrefix(value)}`).join(", ");
 }
 
 const merged = (a, b) => [...a, ...b].sort((x, y) => x[0] - y[0]);
