@@ -114,7 +114,7 @@ public:
 private:
   struct listener final : actors::run_observer {
     explicit listener(std::vector<std::string>& told) : told_(told) {}
-    void on_event(const event_record& r) override { told_.push_back(r.what); }
+    void on_event(const actors::event_record& r) override { told_.push_back(r.what); }
 
   private:
     std::vector<std::string>& told_;
