@@ -3,6 +3,7 @@
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/apps/detail/measure.hpp"
 #include "gossamer/apps/detail/reproduce.hpp"
+#include "gossamer/apps/detail/sweep.hpp"
 #include "gossamer/apps/detail/table_flags.hpp"
 #include "gossamer/apps/detail/time_flag.hpp"
 #include "gossamer/apps/detail/unexpected.hpp"
@@ -53,6 +54,7 @@ public:
     add_cluster();
     add_certs();
     add_reproduction();
+    add_sweep();
     list_->add_flag("--json", json_, "print as JSON");
     list_
         ->add_option("kind", kind_,
@@ -84,7 +86,7 @@ public:
     } catch (const CLI::ParseError& e) {
       return app_.exit(e); // --help and --version
     }
-    if (job_ && !*node_ && !*launch_ && !*measure_ && !*reproduce_)
+    if (job_ && !*node_ && !*launch_ && !*measure_ && !*reproduce_ && !*sweep_)
       throw error(errc::usage, "'--' is given, and no job may follow here", help());
     if (*list_)
       return list(program_, kind_, json_), 0;
@@ -118,6 +120,8 @@ public:
       return measure_hosts(), 0;
     if (*reproduce_)
       return reproduce_papers();
+    if (*sweep_)
+      return sweep_settings();
     const auto options = simulation_.options();
     check_exploration(options);
     return simulate(program_, with_page(options), exploration_, json_);
@@ -189,6 +193,39 @@ private:
         ->check(CLI::Range(1, 1024));
     add_time(*reproduce_, "--run-limit", o.run_limit_s, "a run has failed after so many real seconds", {1e-3, 1e6});
     reproduce_->footer("Flags of simulate behind -- are those of all runs, e.g. -- --network wan.");
+  }
+
+  void add_sweep() {
+    auto& o = sweeping_;
+    sweep_->add_option("--vary", o.vary, "a flag of the job, and its values; may be repeated")
+        ->type_name("'KEY=VALUE VALUE ...'");
+    sweep_->add_option("--seeds", o.seeds, "run each setting with each of these seeds")->type_name("A..B");
+    sweep_->add_option("--by", o.by, "what is best: accuracy or train-loss")
+        ->type_name("WHAT")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"accuracy", "train-loss"}));
+    sweep_->add_option("--out", o.out, "folder of the runs; those that it holds are not repeated")
+        ->type_name("DIR")
+        ->capture_default_str();
+    sweep_->add_option("--jobs", o.jobs, "processes at a time (default: one for each processor)")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1024));
+    add_time(*sweep_, "--run-limit", o.run_limit_s, "a run has failed after so many real seconds", {1e-3, 1e6});
+    sweep_->footer("The job follows behind --, e.g. sweep --vary 'lr=0.1 0.2' --seeds 1..3 -- simulate --workers 8");
+  }
+
+  int sweep_settings() {
+    const bool has_command = job_ && !job_->empty() && (job_->front() == "simulate" || job_->front() == "train");
+    if (!has_command)
+      throw error(errc::usage, "a sweep has no job", "add simulate or train behind --, with the flags of all runs");
+    sweeping_.job = *job_;
+    return sweep(program_, sweeping_, [this](std::vector<std::string> words) {
+      command_line inner{program_};
+      if (words.front() == "train")
+        return inner.training(std::move(words));
+      words.erase(words.begin());
+      return inner.simulation(std::move(words));
+    });
   }
 
   int reproduce_papers() {
@@ -312,6 +349,7 @@ private:
   CLI::App* attach_ = app_.add_subcommand("attach", "follow a run to its end, and give its exit status");
   CLI::App* watch_ = app_.add_subcommand("watch", "serve a page that shows a run in a folder");
   CLI::App* measure_ = app_.add_subcommand("measure", "measure the links between hosts, and how long they compute");
+  CLI::App* sweep_ = app_.add_subcommand("sweep", "run every combination of some settings, and compare them");
   CLI::App* reproduce_ = app_.add_subcommand("reproduce", "make tables and figures of papers again, and judge them");
   CLI::App* certs_ = app_.add_subcommand("certs", "make certificates for the nodes of runs on several machines");
   CLI::App* list_ = app_.add_subcommand("list", "list what there is to choose from");
@@ -331,6 +369,7 @@ private:
   bool json_ = false;
   live_options live_;
   watch_options watching_;
+  sweep_options sweeping_;
   std::string kind_, name_;
   export_options exported_;
   plot_options picture_;

@@ -117,13 +117,6 @@ std::string address_of(const host& where) {
   return !where.address.empty() ? where.address : where.local() ? "127.0.0.1" : where.name;
 }
 
-std::string shell_line(const std::vector<std::string>& words) {
-  std::string line;
-  for (const auto& word : words)
-    line += fmt::format("{}{}", line.empty() ? "" : " ", shell_word(word));
-  return line;
-}
-
 std::vector<std::string> command_on(const host& where, const std::string& binary,
                                     const std::vector<std::string>& arguments) {
   std::vector words{!where.binary.empty() ? where.binary : where.local() ? binary : "gossamer"};

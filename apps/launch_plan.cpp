@@ -1,6 +1,7 @@
 #include "gossamer/apps/detail/launch_plan.hpp"
 
 #include "gossamer/apps/detail/access.hpp"
+#include "gossamer/apps/detail/shell_word.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>

@@ -4,6 +4,7 @@
 #include "gossamer/actors/simulation/hosts_file.hpp"
 #include "gossamer/apps/detail/child.hpp"
 #include "gossamer/apps/detail/launch_plan.hpp"
+#include "gossamer/apps/detail/shell_word.hpp"
 #include "gossamer/apps/detail/stopwatch.hpp"
 #include "gossamer/base/entropy.hpp"
 #include "gossamer/base/error.hpp"

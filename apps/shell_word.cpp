@@ -18,4 +18,11 @@ std::string shell_word(const std::string& word) {
   return result;
 }
 
+std::string shell_line(const std::vector<std::string>& words) {
+  std::string line;
+  for (const auto& word : words)
+    line += (line.empty() ? "" : " ") + shell_word(word);
+  return line;
+}
+
 } // namespace gossamer::apps

@@ -45,7 +45,4 @@ std::vector<std::string> command_on(const host& where, const std::string& binary
 /// The same for any program that is there.
 std::vector<std::string> program_on(const host& where, const std::vector<std::string>& words);
 
-/// Returns the words as a POSIX shell reads them back.
-std::string shell_line(const std::vector<std::string>& words);
-
 } // namespace gossamer::apps

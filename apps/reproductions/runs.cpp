@@ -79,17 +79,11 @@ outcome outcome_from(const json& object) {
   return o;
 }
 
-std::string joined(const flags& given) {
-  std::vector<std::string> words(given.size());
-  std::ranges::transform(given, words.begin(), shell_word);
-  return fmt::format("{}", fmt::join(words, " "));
-}
-
 /// A run, and the file with its results.
 class kept_run {
 public:
   kept_run(flags given, const std::filesystem::path& folder)
-      : given_(std::move(given)), text_(joined(given_)),
+      : given_(std::move(given)), text_(shell_line(given_)),
         file_(folder / fmt::format("{:016x}.json", XXH3_64bits(text_.data(), text_.size()))) {}
 
   const flags& given() const { return given_; }

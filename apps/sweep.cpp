@@ -1,0 +1,298 @@
+// gossamer sweep: a grid of settings, dealt out to processes.
+#include "gossamer/apps/detail/sweep.hpp"
+
+#include "gossamer/actors/real_time/local_world.hpp"
+#include "gossamer/actors/telemetry/json.hpp"
+#include "gossamer/apps/detail/clean_stop.hpp"
+#include "gossamer/apps/detail/progress.hpp"
+#include "gossamer/apps/detail/recorder.hpp"
+#include "gossamer/apps/detail/shell_word.hpp"
+#include "gossamer/apps/detail/stopwatch.hpp"
+#include "gossamer/apps/detail/told.hpp"
+#include "gossamer/apps/reproductions/detail/findings.hpp"
+#include "gossamer/base/error.hpp"
+#include "gossamer/base/file.hpp"
+#include "gossamer/base/spec.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <thread>
+
+namespace gossamer::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+
+constexpr std::size_t most_points = 100'000;
+
+/// "lr=0.1 0.2": the key, and its values.
+std::pair<std::string, std::vector<std::string>> varied(const std::string& text) {
+  const auto equals = text.find('=');
+  std::vector<std::string> values;
+  if (equals != std::string::npos)
+    for (const auto& word : split(text.substr(equals + 1), ' '))
+      if (!word.empty())
+        values.push_back(word);
+  if (equals == 0 || values.empty())
+    throw error(errc::usage, fmt::format("--vary is '{}', which is not of the form KEY=VALUE VALUE ...", text),
+                "for example --vary 'lr=0.05 0.1 0.2'");
+  return {text.substr(text.starts_with("--") ? 2 : 0, equals - (text.starts_with("--") ? 2 : 0)), values};
+}
+
+std::vector<std::string> seeds_of(const std::string& text) {
+  if (text.empty())
+    return {""};
+  const auto dots = text.find("..");
+  if (dots == std::string::npos)
+    throw error(errc::usage, fmt::format("--seeds is '{}', which is not of the form A..B", text), "for example 1..5");
+  const auto first = parse_integer("the first of --seeds", text.substr(0, dots), 0, std::int64_t{1} << 40);
+  const auto last = parse_integer("the last of --seeds", text.substr(dots + 2), first,
+                                  first + static_cast<std::int64_t>(most_points));
+  std::vector<std::string> seeds;
+  for (auto seed = first; seed <= last; ++seed)
+    seeds.push_back(fmt::format("{}", seed));
+  return seeds;
+}
+
+/// "lr=0.1,seed=2", which is also the name of the run folder.
+std::string name_of(const sweep_grid& grid, const sweep_point& at) {
+  std::vector<std::string> parts;
+  for (std::size_t k = 0; k < grid.keys.size(); ++k)
+    parts.push_back(fmt::format("{}={}", grid.keys[k], at.values[k]));
+  if (!at.seed.empty())
+    parts.push_back("seed=" + at.seed);
+  auto name = fmt::format("{}", fmt::join(parts, ","));
+  std::ranges::replace(name, '/', '_');
+  return name.empty() ? "run" : name;
+}
+
+/// The words of one run's job.
+std::vector<std::string> words_of(const sweep_options& o, const sweep_grid& grid, const sweep_point& at) {
+  auto words = o.job;
+  for (std::size_t k = 0; k < grid.keys.size(); ++k)
+    words.insert(words.end(), {"--" + grid.keys[k], at.values[k]});
+  if (!at.seed.empty())
+    words.insert(words.end(), {"--seed", at.seed});
+  return words;
+}
+
+/// Makes a run in this process. @returns its summary, or "diverged" with a sentence
+json carried_out(const program& p, bool simulated, run_options options, const fs::path& folder) {
+  options.out = folder.string();
+  options.overwrite = true;
+  options.trace = false;
+  const auto run = simulated ? set_up_simulation(p, options) : set_up_local(p, options);
+  auto written = open_folder(run, p.name() + (simulated ? " simulate" : " train"),
+                             simulated ? simulate_options() : train_options());
+  const actors::run_surroundings around{
+      .observer = &written, .faults = run.plan, .workers_per_node = options.world.workers_per_node, .from = run.from};
+  try {
+    const auto summary = simulated ? actors::simulate(run.experiment, run.options.world, around).summary
+                                   : actors::run_locally(run.experiment, around);
+    written.finish(summary);
+    return json::parse(to_json(summary));
+  } catch (const error& e) {
+    if (e.code() != errc::diverged)
+      throw;
+    return {{"diverged", e.sentence()}};
+  }
+}
+
+/// The results of a sweep, and the file that keeps them: a line for each run.
+class kept_results {
+public:
+  explicit kept_results(const fs::path& folder) : file_(folder / "results.jsonl") {
+    std::error_code problem;
+    fs::create_directories(folder, problem);
+    if (fs::exists(file_))
+      read_lines(file_.string(), {.noun = "results file", .most_bytes = std::uint64_t{1} << 24},
+                 [this](std::string_view line) {
+                   const auto object = json::parse(line, nullptr, false);
+                   if (object.is_object() && object.contains("job") && object.contains("result"))
+                     known_[object["job"].get<std::string>()] = object["result"];
+                 });
+  }
+
+  bool has(const std::string& job) const { return known_.contains(job); }
+  const json& of(const std::string& job) const { return known_.at(job); }
+  /// @error errc::io
+  void keep(const std::string& job, const std::string& name, const json& result) {
+    known_[job] = result;
+    std::ofstream out{file_, std::ios::app};
+    out << json{{"job", job}, {"folder", name}, {"result", result}}.dump() << '\n' << std::flush;
+    if (!out)
+      throw error(errc::io, fmt::format("cannot write {}", file_.string()), "choose another folder with --out");
+  }
+
+private:
+  fs::path file_;
+  std::map<std::string, json> known_; // by the words of the job
+};
+
+/// One line of the table: a setting with all its seeds.
+struct row {
+  std::vector<std::string> values;
+  std::vector<double> accuracy, loss, seconds, payload;
+  std::size_t diverged = 0;
+
+  void add(const json& result) {
+    if (result.contains("diverged")) {
+      ++diverged;
+      return;
+    }
+    const auto number = [&](const char* key) { return result[key].is_number() ? result[key].get<double>() : NAN; };
+    accuracy.push_back(100 * number("test_accuracy"));
+    loss.push_back(number("train_loss"));
+    seconds.push_back(number("time_s"));
+    payload.push_back(1e-9 * number("payload_bits"));
+  }
+  /// Smaller is better. Runs that diverge are worst.
+  double badness(const std::string& by) const {
+    if (diverged > 0 || loss.empty())
+      return std::numeric_limits<double>::infinity();
+    const auto mean = estimated(by == "accuracy" ? accuracy : loss).mean;
+    return by == "accuracy" ? -mean : mean;
+  }
+};
+
+std::string shown(const std::vector<double>& values) {
+  constexpr int digits = 4;
+  return values.empty() || std::isnan(values.front()) ? "-" : to_text(estimated(values), digits);
+}
+
+std::vector<row> rows_of(const sweep_options& o, const sweep_grid& grid, const kept_results& results) {
+  std::map<std::vector<std::string>, row> by_values;
+  for (const auto& at : grid.points) {
+    auto& one = by_values[at.values];
+    one.values = at.values;
+    if (const auto job = shell_line(words_of(o, grid, at)); results.has(job))
+      one.add(results.of(job));
+  }
+  std::vector<row> all;
+  for (auto& [values, one] : by_values)
+    all.push_back(std::move(one));
+  std::ranges::stable_sort(all, {}, [&](const row& r) { return r.badness(o.by); });
+  return all;
+}
+
+void print(const sweep_options& o, const sweep_grid& grid, const kept_results& results) {
+  std::vector<std::vector<std::string>> table{grid.keys};
+  table[0].insert(table[0].end(), {"test accuracy, %", "training loss", "seconds", "payload, Gb", "runs"});
+  for (const auto& r : rows_of(o, grid, results)) {
+    table.push_back(r.values);
+    const auto runs = r.loss.size() + r.diverged;
+    table.back().insert(table.back().end(),
+                        {shown(r.accuracy), shown(r.loss), shown(r.seconds), shown(r.payload),
+                         r.diverged > 0 ? fmt::format("{}, {} diverged", runs, r.diverged) : fmt::format("{}", runs)});
+  }
+  std::vector<std::size_t> widths(table[0].size());
+  for (const auto& line : table)
+    for (std::size_t k = 0; k < line.size(); ++k)
+      widths[k] = std::max(widths[k], line[k].size());
+  for (const auto& line : table) {
+    std::string text;
+    for (std::size_t k = 0; k < line.size(); ++k)
+      text += fmt::format("{:<{}}  ", line[k], widths[k]);
+    fmt::print("{}\n", text.substr(0, text.find_last_not_of(' ') + 1));
+  }
+}
+
+/// "12 of 24 runs, about 90 s left", on a terminal.
+class countdown {
+public:
+  countdown(std::size_t done, std::size_t wanted) : began_with_(done), done_(done), wanted_(wanted) {}
+  void count() {
+    ++done_;
+    const auto each_s = since_.seconds() / static_cast<double>(done_ - began_with_);
+    line_.show(fmt::format("{} of {} runs  about {:.0f} s left", done_, wanted_,
+                           each_s * static_cast<double>(wanted_ - done_)));
+  }
+
+private:
+  std::size_t began_with_, done_, wanted_;
+  stopwatch since_;
+  live_line line_;
+};
+
+} // namespace
+
+sweep_grid grid_of(const sweep_options& o) {
+  sweep_grid grid;
+  grid.points.emplace_back();
+  for (const auto& text : o.vary) {
+    const auto [key, values] = varied(text);
+    if (std::ranges::find(grid.keys, key) != grid.keys.end())
+      throw error(errc::usage, fmt::format("--vary names {} twice", key), "give all of its values at once");
+    grid.keys.push_back(key);
+    std::vector<sweep_point> finer;
+    for (const auto& at : grid.points)
+      for (const auto& value : values) {
+        finer.push_back(at);
+        finer.back().values.push_back(value);
+      }
+    grid.points = std::move(finer);
+    if (grid.points.size() > most_points)
+      break;
+  }
+  const auto seeds = seeds_of(o.seeds);
+  if (grid.points.size() * seeds.size() > most_points)
+    throw error(errc::usage, fmt::format("this sweep has more than {} runs", most_points), "vary less at once");
+  std::vector<sweep_point> all;
+  for (const auto& at : grid.points)
+    for (const auto& seed : seeds) {
+      all.push_back(at);
+      all.back().seed = seed;
+    }
+  grid.points = std::move(all);
+  return grid;
+}
+
+int sweep(const program& p, const sweep_options& o,
+          const std::function<run_options(const std::vector<std::string>&)>& understand) {
+  const auto grid = grid_of(o);
+  const bool simulated = o.job.front() == "simulate";
+  kept_results results{o.out};
+  std::vector<const sweep_point*> missing;
+  for (const auto& at : grid.points) {
+    understand(words_of(o, grid, at)); // refuses a wrong value before anything runs
+    if (!results.has(shell_line(words_of(o, grid, at))))
+      missing.push_back(&at);
+  }
+  const auto jobs = o.jobs > 0 ? o.jobs : std::max(1u, std::thread::hardware_concurrency());
+  countdown left{grid.points.size() - missing.size(), grid.points.size()};
+  const clean_stop stop;
+  in_processes(
+      missing.size(), jobs, o.run_limit_s,
+      [&](std::size_t i) {
+        return tell([&] {
+          const auto name = name_of(grid, *missing[i]);
+          return carried_out(p, simulated, understand(words_of(o, grid, *missing[i])), fs::path{o.out} / name);
+        });
+      },
+      [&](std::size_t i, const process_end& end) {
+        json said;
+        const auto job = shell_line(words_of(o, grid, *missing[i]));
+        if (const auto problem = gossamer::apps::understand(end, said))
+          throw error(problem->code(), fmt::format("a run failed: {}", problem->sentence()),
+                      fmt::format("to see it: {} {}", p.name(), job));
+        results.keep(job, name_of(grid, *missing[i]), said);
+        left.count();
+        return true;
+      },
+      [] { return clean_stop::requested() != 0; });
+  print(o, grid, results);
+  if (clean_stop::requested() == 0)
+    return 0;
+  fmt::print("interrupted; the same command goes on with the runs that are missing\n");
+  return 128 + clean_stop::requested();
+}
+
+} // namespace gossamer::apps
