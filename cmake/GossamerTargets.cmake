@@ -57,10 +57,13 @@ function(gossamer_precompile name)
   target_precompile_headers(${name} PRIVATE ${gossamer_common_headers} ${arg_HEADERS})
 endfunction()
 
-# gossamer_use_precompiled(TARGET NAME): if NAME is empty, the common headers alone.
+# gossamer_use_precompiled(TARGET NAME): if NAME is empty, the common headers alone. gossamer_precompiled_unhurried is for
+# code that waits for people, processes, files and other machines: to compile it fast is worth more.
 function(gossamer_use_precompiled target name)
   if(NOT name)
     set(name gossamer_precompiled)
+  elseif(name STREQUAL gossamer_precompiled_unhurried)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     target_precompile_headers(${target} REUSE_FROM ${name})
