@@ -2,29 +2,15 @@
 #include "gossamer/actors/data_plane/tls/certificate_folder.hpp"
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/spec.hpp"
 
 #include <fmt/format.h>
 
 namespace gossamer::apps {
 
-namespace {
-
-std::vector<std::string> split(std::string_view given) {
-  std::vector<std::string> result;
-  while (true) {
-    const auto comma = given.find(',');
-    result.emplace_back(given.substr(0, comma));
-    if (comma == std::string_view::npos)
-      return result;
-    given.remove_prefix(comma + 1);
-  }
-}
-
-} // namespace
-
 void make_certificates(const program& p, const certs_options& options) {
   const auto made = actors::write_certificates({.folder = options.out,
-                                                .hosts = split(options.hosts),
+                                                .hosts = split(options.hosts, ','),
                                                 .days = std::chrono::days(options.days),
                                                 .overwrite = options.overwrite});
   fmt::print("{} {}\n", (std::filesystem::path(options.out) / actors::authority_certificate).string(),

@@ -241,7 +241,7 @@ private:
     if (!job_)
       job_ = {"train"};
     job_options();
-    measure(program_, measuring_, *job_);
+    measure_cluster(program_, measuring_, *job_);
   }
 
   int be_node() {

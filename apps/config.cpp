@@ -13,12 +13,13 @@ namespace gossamer::apps {
 
 namespace {
 
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t longest_configuration = std::uint64_t{1} << 20;
 
 } // namespace
 
 void read_config(const std::string& file, const std::vector<option>& table, run_options& into) {
-  const auto text = read_file(file, {"configuration", most_bytes, "a configuration has a line for each setting"});
+  const auto text =
+      read_file(file, {"configuration", longest_configuration, "a configuration has a line for each setting"});
   const auto beside = [&](std::string& path) { path = (std::filesystem::path(file).parent_path() / path).string(); };
   for (const auto& given : parse_settings(text, file, keys_of(simulate_options()))) {
     if (std::ranges::count(table, given.name, &setting_key::name) == 0)

@@ -1,5 +1,6 @@
 #include "gossamer/apps/detail/detached_runs.hpp"
 
+#include "gossamer/apps/detail/user_folder.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/file.hpp"
 
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <vector>
@@ -19,11 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t most_entries = 100;
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
 
 /// Returns the entries, the newest first.
 std::vector<fs::path> entries_in(const fs::path& state) {
@@ -47,13 +42,8 @@ std::vector<fs::path> entries_in(const fs::path& state) {
 } // namespace
 
 std::filesystem::path state_folder() {
-  const fs::path state = variable("XDG_STATE_HOME"), home = variable("HOME");
-  if (state.is_absolute()) // the specification says that relative paths do not count
-    return state / "gossamer";
-  if (home.is_absolute())
-    return home / ".local" / "state" / "gossamer";
-  throw error(errc::usage, "neither XDG_STATE_HOME nor HOME says where the state of programs is kept",
-              "set one of them, or name the run's folder");
+  return user_folder("XDG_STATE_HOME", ".local/state", "the state of programs",
+                     "set one of them, or name the run's folder");
 }
 
 void remember_detached(const fs::path& folder, const std::string& process) {

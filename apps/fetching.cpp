@@ -1,22 +1,17 @@
 #include "gossamer/apps/detail/fetching.hpp"
 
+#include "gossamer/apps/detail/user_folder.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/spec.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdlib>
 #include <utility>
 
 namespace gossamer::apps {
 
 namespace {
-
-std::filesystem::path variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
 
 constexpr std::array<std::pair<std::string_view, double>, 8> units{{{"", 1},
                                                                     {"B", 1},
@@ -30,13 +25,7 @@ constexpr std::array<std::pair<std::string_view, double>, 8> units{{{"", 1},
 } // namespace
 
 std::filesystem::path cache_folder() {
-  const auto cache = variable("XDG_CACHE_HOME"), home = variable("HOME");
-  if (cache.is_absolute()) // the specification says that relative paths do not count
-    return cache / "gossamer";
-  if (home.is_absolute())
-    return home / ".cache" / "gossamer";
-  throw error(errc::usage, "neither XDG_CACHE_HOME nor HOME says where fetched data is kept",
-              "set one of them, or say it: --data-cache DIR");
+  return user_folder("XDG_CACHE_HOME", ".cache", "fetched data", "set one of them, or say it: --data-cache DIR");
 }
 
 double parse_byte_rate(std::string_view flag, std::string_view text) {

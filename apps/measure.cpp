@@ -116,7 +116,7 @@ actors::measured_link link_between(probes& all, const std::vector<host>& hosts, 
 
 } // namespace
 
-void measure(const program& p, const measure_options& how, const std::vector<std::string>& job) {
+void measure_cluster(const program& p, const measure_options& how, const std::vector<std::string>& job) {
   auto hosts = distinct_hosts(how.hosts);
   require_reachable(hosts, how.node);
   probes all{p, how, hosts, job};

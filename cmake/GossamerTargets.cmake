@@ -15,7 +15,10 @@ endif()
 
 add_library(gossamer_options INTERFACE)
 set(options
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast
+  -Wall -Wextra -Wpedantic
+  # Of united sources the compiler takes one's names for another's, and none is the main file.
+  $<IF:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>,$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>,-Wshadow>
+  -Wconversion -Wnon-virtual-dtor -Wold-style-cast
   # Replicas are compared with ==, on every machine and on the GPU: a product and a sum are two roundings, never one.
   -ffp-contract=off
   $<$<BOOL:${GOSSAMER_WERROR}>:-Werror>
@@ -57,13 +60,26 @@ function(gossamer_precompile name)
   target_precompile_headers(${name} PRIVATE ${gossamer_common_headers} ${arg_HEADERS})
 endfunction()
 
-# gossamer_use_precompiled(TARGET NAME): if NAME is empty, the common headers alone.
+# gossamer_use_precompiled(TARGET NAME): if NAME is empty, the common headers alone. gossamer_precompiled_unhurried is
+# for code that waits for people, processes, files and other machines: to compile it fast is worth more.
 function(gossamer_use_precompiled target name)
   if(NOT name)
     set(name gossamer_precompiled)
+  elseif(name STREQUAL gossamer_precompiled_unhurried)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     target_precompile_headers(${target} REUSE_FROM ${name})
+  endif()
+endfunction()
+
+# gossamer_unite(TARGET): with GOSSAMER_UNITY, eight sources of the target, CMake's number, are compiled as one, which
+# parses the headers that they share once. A source that cannot stand beside others has the property
+# SKIP_UNITY_BUILD_INCLUSION, and CMake leaves out those with options of their own. Tests stay apart: many use the same
+# short names.
+function(gossamer_unite target)
+  if(GOSSAMER_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
   endif()
 endfunction()
 
@@ -83,6 +99,7 @@ function(gossamer_library name)
     $<BUILD_INTERFACE:${layer}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(${target} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_PRIVATE} $<BUILD_INTERFACE:gossamer_options>)
   gossamer_use_precompiled(${target} "${arg_PRECOMPILED}")
+  gossamer_unite(${target})
 
   install(TARGETS ${target} EXPORT gossamerTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gossamer/${name}
@@ -112,6 +129,7 @@ function(gossamer_room name)
   target_include_directories(${target} PUBLIC ${layer})
   target_link_libraries(${target} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_PRIVATE} gossamer_options)
   gossamer_use_precompiled(${target} "${arg_PRECOMPILED}")
+  gossamer_unite(${target})
   set_property(GLOBAL APPEND PROPERTY gossamer_rooms ${name})
   if(GOSSAMER_TESTS)
     gossamer_link_alone(${name})

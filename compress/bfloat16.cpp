@@ -11,8 +11,8 @@
 namespace gossamer::compress::detail {
 namespace {
 
-constexpr std::uint8_t wire_number = 17;
-constexpr std::size_t block = 1024; // random words are drawn fast many at a time
+constexpr std::uint8_t bfloat16_wire_number = 17;
+constexpr std::size_t words_at_once = 1024; // random words are drawn fast many at a time
 
 /// The upper half of a float, rounded away from 0 with the probability that makes the mean right.
 std::uint16_t round_randomly(float x, std::uint32_t word) {
@@ -45,12 +45,12 @@ public:
 
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
     finite_max_magnitude(v.view()); // refuses NaN and infinity
-    packet p{wire_number, 0, v.size(), bits(v.size()), v.pool().allocate(2 * v.size())};
+    packet p{bfloat16_wire_number, 0, v.size(), bits(v.size()), v.pool().allocate(2 * v.size())};
     auto* codes = p.payload.data();
     const auto values = v.view();
-    std::array<std::uint32_t, block> words;
-    for (std::size_t first = 0; first < values.size(); first += block) {
-      const auto part = values.subspan(first, std::min(block, values.size() - first));
+    std::array<std::uint32_t, words_at_once> words;
+    for (std::size_t first = 0; first < values.size(); first += words_at_once) {
+      const auto part = values.subspan(first, std::min(words_at_once, values.size() - first));
       random.fill(step, first, std::span{words}.first(part.size()));
       for (std::size_t i = 0; i < part.size(); ++i, codes += 2) {
         const auto code = round_randomly(part[i], words[i]);
@@ -73,7 +73,7 @@ codec_entry bfloat16_codec() {
                 .maths = "C(v)_i is one of the two neighbours of v_i among the floats of 8 bits of "
                          "precision, so chosen that E C(v)_i = v_i",
                 .cost = "16 d bits; two passes over v and one random word an element"},
-      .wire_number = wire_number,
+      .wire_number = bfloat16_wire_number,
       .make = [](const arguments&, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
         return std::make_unique<bfloat16>();
       },

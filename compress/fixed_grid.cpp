@@ -11,7 +11,7 @@
 namespace gossamer::compress::detail {
 namespace {
 
-constexpr std::uint8_t wire_number = 5;
+constexpr std::uint8_t fixed_grid_wire_number = 5;
 constexpr std::uint64_t step_bits = 32;
 constexpr int least_bits = 2, most_bits = 32;
 constexpr int widest_kernel = 16;
@@ -22,7 +22,7 @@ float bottom_of(int bits) { return -std::ldexp(1.0f, bits - 1); }
 /// Every level must be a float, and so must 1 / step.
 bool allowed(float step, int bits) { return std::isnormal(step) && step > 0 && std::isfinite(bottom_of(bits) * step); }
 
-std::uint64_t size_in_bits(int bits, std::uint64_t elements) {
+std::uint64_t grid_size_in_bits(int bits, std::uint64_t elements) {
   return step_bits + static_cast<std::uint64_t>(bits) * elements;
 }
 
@@ -62,7 +62,7 @@ vec decode_fixed_grid(const packet& p) {
         fmt::format("packet of codec fixed-grid has {} elements in codes of {} bits; allowed: {} and {} to {}",
                     p.elements, bits, packet_most_elements, least_bits, most_bits));
   expect_recipe(p, 0);
-  expect_bits(p, size_in_bits(bits, p.elements));
+  expect_bits(p, grid_size_in_bits(bits, p.elements));
   float step;
   std::memcpy(&step, p.payload.data(), sizeof step);
   if (!allowed(step, bits))
@@ -87,7 +87,7 @@ public:
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
     finite_max_magnitude(v.view());
     const auto size = bits(v.size());
-    packet p{.codec = wire_number,
+    packet p{.codec = fixed_grid_wire_number,
              .parameter = static_cast<std::uint8_t>(bits_),
              .elements = v.size(),
              .bits = size,
@@ -103,7 +103,7 @@ public:
     return p;
   }
 
-  std::uint64_t bits(std::size_t elements) const override { return size_in_bits(bits_, elements); }
+  std::uint64_t bits(std::size_t elements) const override { return grid_size_in_bits(bits_, elements); }
   double relative_error(std::size_t) const override { return std::numeric_limits<double>::infinity(); }
 
 private:
@@ -111,7 +111,7 @@ private:
   int bits_;
 };
 
-constexpr auto maths =
+constexpr auto fixed_grid_maths =
     R"(dom(delta, b) = { k * delta : k = -2^(b-1) .. 2^(b-1) - 1 }, delta = step, whatever the vector.
 y = v_i * (1 / delta), f = floor(y), k = f + [u < y - f], then clamped to dom; C(v)_i = k * delta.
 u = (word >> 8) * 2^-24, where word i of the step belongs to element i.
@@ -125,7 +125,7 @@ codec_entry fixed_grid_codec() {
   return {
       .about = {.name = "fixed-grid",
                 .summary = "stochastic rounding to multiples of a fixed step, clamped; unbiased within its range",
-                .maths = maths,
+                .maths = fixed_grid_maths,
                 .reference = "Yu, Wu, Huang: Double quantization for communication-efficient distributed "
                              "optimization, NeurIPS 2019, section 3",
                 .cost = "32 + b d bits; two passes over v and one random word an element",
@@ -139,7 +139,7 @@ codec_entry fixed_grid_codec() {
                                 .meaning = "bits of one element's code",
                                 .min = least_bits,
                                 .max = most_bits}}},
-      .wire_number = wire_number,
+      .wire_number = fixed_grid_wire_number,
       .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
         const auto step = given.real32("step");
         const auto bits = static_cast<int>(given.integer("bits"));

@@ -16,7 +16,7 @@
 namespace gossamer::compress::detail {
 namespace {
 
-constexpr std::uint8_t wire_number = 12;
+constexpr std::uint8_t grbs_wire_number = 12;
 constexpr std::uint8_t layout_flat = 0, layout_tensor = 1;
 constexpr std::size_t fixed_words = 5; // in a recipe of layout=tensor; one more for each tensor
 constexpr std::size_t most_tensors = 255 - fixed_words;
@@ -44,7 +44,7 @@ void gather(const vec& v, std::span<const selection::range> ranges, std::span<fl
 
 packet encode_selection(const vec& v, selection kept) {
   const auto size = kept.size();
-  packet p{wire_number,           kept.parameter, v.size(), 32 * size, v.pool().allocate(size * sizeof(float)),
+  packet p{grbs_wire_number,      kept.parameter, v.size(), 32 * size, v.pool().allocate(size * sizeof(float)),
            std::move(kept.recipe)};
   gather(v, kept.ranges, {reinterpret_cast<float*>(p.payload.data()), size});
   return p;
@@ -131,7 +131,7 @@ public:
   }
 
   std::shared_ptr<const packet_form> form() const override {
-    return make_form(wire_number, shared_choice{.looks_at_all = false});
+    return make_form(grbs_wire_number, shared_choice{.looks_at_all = false});
   }
 
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
@@ -181,7 +181,7 @@ public:
   }
 
   std::shared_ptr<const packet_form> form() const override {
-    return make_form(wire_number, shared_choice{.looks_at_all = false});
+    return make_form(grbs_wire_number, shared_choice{.looks_at_all = false});
   }
 
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
@@ -257,7 +257,7 @@ std::unique_ptr<codec> make_grbs(const arguments& given, std::span<const tensor_
                                        tensors);
 }
 
-constexpr auto maths =
+constexpr auto grbs_maths =
     R"(C(v)_i = v_i for the elements of a random mask, which all workers draw alike; 0 for all others.
 layout=flat: element i is of block j if floor(j d / B) <= i < floor((j + 1) d / B). max(1, floor(B / R + 1/2)) different
 blocks of the B are kept, all sets equally likely. B = blocks, or ceil(64 R) if that is 0; at most d.
@@ -283,7 +283,7 @@ codec_entry grbs_codec() {
       .about =
           {.name = "grbs",
            .summary = "sends blocks of the vector that all workers choose alike, so that they can be added up",
-           .maths = maths,
+           .maths = grbs_maths,
            .reference = "Xie, Zheng, Koyejo, Gupta, Li, Lin: CSER: communication-efficient SGD with error reset, "
                         "NeurIPS 2020, definition 2",
            .cost = "32 bits for each element that is kept, about d / R; one pass over these. The others are not "
@@ -305,7 +305,7 @@ codec_entry grbs_codec() {
                  .fallback = "1",
                  .meaning = "R_layer of layout=tensor; R_row is what remains of the ratio",
                  .min = 1}}},
-      .wire_number = wire_number,
+      .wire_number = grbs_wire_number,
       .make = make_grbs,
       .decode = decode_grbs,
       .contents = [](const packet& p) { return contents_without_places(p, read_grbs(p)); },

@@ -9,7 +9,7 @@ static_assert(std::endian::native == std::endian::little, "Gossamer runs on litt
 namespace gossamer::compress::detail {
 namespace {
 
-constexpr std::uint8_t wire_number = 1;
+constexpr std::uint8_t identity_wire_number = 1;
 
 vec decode_identity(const packet& p) {
   if (p.elements > p.payload.size()) // so that 32 * elements cannot overflow
@@ -25,7 +25,11 @@ public:
 
   packet encode(const vec& v, const random_stream&, std::uint64_t) const override {
     finite_max_magnitude(v.view());
-    return {.codec = wire_number, .parameter = 0, .elements = v.size(), .bits = bits(v.size()), .payload = v.storage()};
+    return {.codec = identity_wire_number,
+            .parameter = 0,
+            .elements = v.size(),
+            .bits = bits(v.size()),
+            .payload = v.storage()};
   }
 
   std::uint64_t bits(std::size_t elements) const override { return 32 * std::uint64_t{elements}; }
@@ -45,7 +49,7 @@ codec_entry identity_codec() {
                 .reference = {},
                 .cost = "32 d bits; one pass over v looks for NaN and infinity, nothing is copied",
                 .parameters = {}},
-      .wire_number = wire_number,
+      .wire_number = identity_wire_number,
       .make = [](const arguments&, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
         return std::make_unique<identity>();
       },

@@ -11,11 +11,11 @@
 namespace gossamer::compress::detail {
 namespace {
 
-constexpr std::uint8_t wire_number = 3;
+constexpr std::uint8_t min_max_wire_number = 3;
 constexpr std::size_t range_bytes = range_bits / 8;
 
 /// How a vector is written: `chunk` elements share a range, or all of them when it is 0.
-struct layout {
+struct chunked_layout {
   int bits;
   std::uint64_t chunk;
 
@@ -32,7 +32,7 @@ struct layout {
   }
 };
 
-layout layout_of(const packet& p) {
+chunked_layout chunked_layout_of(const packet& p) {
   const int bits = p.parameter;
   if (bits < 1 || bits > 16)
     throw bad_packet(fmt::format("packet of codec min-max has codes of {} bits; allowed: 1 to 16", bits));
@@ -52,12 +52,12 @@ vec decode_min_max(const packet& p) { return read_min_max(p).values(p.payload.po
 
 class min_max final : public codec {
 public:
-  min_max(layout form, bool nearest) : form_(form), nearest_(nearest) {}
+  min_max(chunked_layout form, bool nearest) : form_(form), nearest_(nearest) {}
 
   capabilities can() const override { return {.unbiased = !nearest_, .deterministic = nearest_}; }
 
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
-    packet p{.codec = wire_number,
+    packet p{.codec = min_max_wire_number,
              .parameter = static_cast<std::uint8_t>(form_.bits),
              .elements = v.size(),
              .bits = bits(v.size()),
@@ -80,13 +80,13 @@ public:
   std::uint64_t bits(std::size_t elements) const override { return form_.size_in_bits(elements); }
 
   std::shared_ptr<const packet_form> form() const override {
-    return make_form(wire_number, level_packing{.parameter = static_cast<std::uint8_t>(form_.bits),
-                                                .recipe = form_.recipe(),
-                                                .numbers = level_form::numbers::range,
-                                                .bits = form_.bits,
-                                                .rule = {.what = scale_rule::kind::range, .bits = form_.bits},
-                                                .row = form_.chunk,
-                                                .nearest = nearest_});
+    return make_form(min_max_wire_number, level_packing{.parameter = static_cast<std::uint8_t>(form_.bits),
+                                                        .recipe = form_.recipe(),
+                                                        .numbers = level_form::numbers::range,
+                                                        .bits = form_.bits,
+                                                        .rule = {.what = scale_rule::kind::range, .bits = form_.bits},
+                                                        .row = form_.chunk,
+                                                        .nearest = nearest_});
   }
 
   double relative_error(std::size_t elements) const override {
@@ -95,11 +95,11 @@ public:
   }
 
 private:
-  layout form_;
+  chunked_layout form_;
   bool nearest_;
 };
 
-constexpr auto maths =
+constexpr auto min_max_maths =
     R"(lo = min v_i, hi = max v_i, L = 2^b - 1, step = (hi - lo) / L, in 32-bit floats, one rounding an operation.
 y = (v_i - lo) / step, f = floor(y), k = f + [u < y - f], clamped to 0 .. L; C(v)_i = lo + k * step.
 u = (word >> 8) * 2^-24, where word i of the step belongs to element i; u = 1/2 when rounding=nearest, which is biased.
@@ -112,7 +112,7 @@ When step would be below 2^-126, hi is set to lo, and all elements of the chunk 
 } // namespace
 
 level_packet read_min_max(const packet& p) {
-  const auto form = layout_of(p);
+  const auto form = chunked_layout_of(p);
   expect_bits(p, form.size_in_bits(p.elements));
   const auto* ranges = p.payload.data();
   const auto chunks = form.chunks(p.elements);
@@ -129,7 +129,7 @@ codec_entry min_max_codec() {
   return {
       .about = {.name = "min-max",
                 .summary = "stochastic rounding to evenly spaced levels between the least and the greatest element",
-                .maths = maths,
+                .maths = min_max_maths,
                 .reference = "Tang, Gan, Zhang, Zhang, Liu: Communication compression for decentralized training, "
                              "NeurIPS 2018, footnote 1",
                 .cost = "64 chunks + b d bits; two passes over v and one random word an element (none when nearest)",
@@ -150,10 +150,10 @@ codec_entry min_max_codec() {
                                 .fallback = "stochastic",
                                 .meaning = "nearest is deterministic and biased",
                                 .choices = {"stochastic", "nearest"}}}},
-      .wire_number = wire_number,
+      .wire_number = min_max_wire_number,
       .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
-        return std::make_unique<min_max>(layout{.bits = static_cast<int>(given.integer("bits")),
-                                                .chunk = static_cast<std::uint64_t>(given.integer("chunk"))},
+        return std::make_unique<min_max>(chunked_layout{.bits = static_cast<int>(given.integer("bits")),
+                                                        .chunk = static_cast<std::uint64_t>(given.integer("chunk"))},
                                          given.is("rounding", "nearest"));
       },
       .decode = decode_min_max,

@@ -17,7 +17,7 @@
 namespace gossamer::compress::detail {
 namespace {
 
-constexpr std::uint8_t wire_number = 9;
+constexpr std::uint8_t optimal_p_wire_number = 9;
 
 /// Returns the sum of the magnitudes up to `level`, in an order that does not depend on the machine, and the number
 /// above it.
@@ -82,7 +82,11 @@ packet quantise(std::size_t elements, const survivors& s, int bits, const random
   const auto count = delta == 0 ? 0 : s.kept.size();
   const auto places_begin = uniform_scale_bits + static_cast<std::uint64_t>(bits) * count;
   const auto size = places_begin + static_cast<std::uint64_t>(place_bits(elements)) * count;
-  packet p{wire_number, static_cast<std::uint8_t>(bits), elements, size, s.values.pool().allocate(whole_bytes(size)),
+  packet p{optimal_p_wire_number,
+           static_cast<std::uint8_t>(bits),
+           elements,
+           size,
+           s.values.pool().allocate(whole_bytes(size)),
            {}};
   std::memcpy(p.payload.data(), &delta, sizeof delta);
   if (delta == 0)
@@ -131,7 +135,7 @@ public:
     const auto drawn = draw(v, level, random, step);
     if (bits_ > 0)
       return quantise(v.size(), drawn, bits_, random, step);
-    return values_with_places(wire_number, v.size(), drawn.kept, drawn.values.view());
+    return values_with_places(optimal_p_wire_number, v.size(), drawn.kept, drawn.values.view());
   }
 
   std::uint64_t bits(std::size_t elements) const override {
@@ -158,7 +162,8 @@ private:
   int bits_;
 };
 
-constexpr auto maths = R"(beta_i = v_i / p_i with probability p_i = min(1, |v_i| / tau), else 0; tau is such that
+constexpr auto optimal_p_maths =
+    R"(beta_i = v_i / p_i with probability p_i = min(1, |v_i| / tau), else 0; tau is such that
 sum p_i = min(phi, number of v_i that are not 0), which makes E |beta|^2 least. phi = 0 stands for |v|_1 / |v|_inf; then
 tau = |v|_inf, and all survivors are +-tau.
 Element i survives if u_i tau < |v_i| or tau <= |v_i|, and becomes sign(v_i) max(|v_i|, tau).
@@ -172,7 +177,7 @@ codec_entry optimal_p_codec() {
   return {
       .about = {.name = "optimal-p",
                 .summary = "sends large elements more probably than small ones, with the least variance for its budget",
-                .maths = maths,
+                .maths = optimal_p_maths,
                 .reference = "Wangni, Wang, Liu, Zhang: Gradient sparsification for communication-efficient "
                              "distributed optimization, NeurIPS 2018; Yu, Wu, Huang: Double quantization for "
                              "communication-efficient distributed optimization, NeurIPS 2019, equation 3",
@@ -189,7 +194,7 @@ codec_entry optimal_p_codec() {
                                 .meaning = "bits of a survivor's code, 2 to 16; 0: floats",
                                 .min = 0,
                                 .max = 16}}},
-      .wire_number = wire_number,
+      .wire_number = optimal_p_wire_number,
       .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
         const auto bits = given.integer("bits");
         if (bits == 1)

@@ -15,7 +15,7 @@
 namespace gossamer::compress::detail {
 namespace {
 
-constexpr std::uint8_t wire_number = 6;
+constexpr std::uint8_t qsgd_wire_number = 6;
 constexpr int most_levels = 32767;
 constexpr int stream_code_bits = 16; // for levels that are or were sent with variable length
 
@@ -24,7 +24,7 @@ enum class coding : std::uint8_t { fixed, sparse, dense };
 level_coding stream_of(coding code) { return code == coding::sparse ? level_coding::sparse : level_coding::dense; }
 
 /// How a vector is written: `bucket` elements share a norm, or all of them when it is 0.
-struct layout {
+struct bucketed_layout {
   int levels;
   std::uint64_t bucket;
   coding code;
@@ -38,7 +38,7 @@ struct layout {
   int code_bits() const { return 1 + static_cast<int>(std::bit_width(static_cast<unsigned>(levels))); }
 };
 
-layout layout_of(const packet& p) {
+bucketed_layout bucketed_layout_of(const packet& p) {
   if (p.parameter > static_cast<std::uint8_t>(coding::dense))
     throw bad_packet(fmt::format("packet of codec qsgd has the code {}; allowed: 0 to 2", p.parameter));
   if (p.elements > packet_most_elements)
@@ -51,7 +51,7 @@ layout layout_of(const packet& p) {
   return {static_cast<int>(p.recipe[0]), p.recipe[1], static_cast<coding>(p.parameter)};
 }
 
-void check_size(const packet& p, const layout& form) {
+void check_size(const packet& p, const bucketed_layout& form) {
   const auto norms = form.norms_bits(p.elements);
   if (form.code == coding::fixed)
     return expect_bits(p, norms + static_cast<std::uint64_t>(form.code_bits()) * p.elements);
@@ -62,13 +62,13 @@ void check_size(const packet& p, const layout& form) {
   expect_bits(p, p.bits);
 }
 
-void check_norms(const packet& p, const layout& form) {
+void check_norms(const packet& p, const bucketed_layout& form) {
   for (std::size_t b = 0; b < form.buckets(p.elements); ++b)
     read_norm(p.payload.data() + sizeof(float) * b, form.levels);
 }
 
 vec decode_qsgd(const packet& p) {
-  const auto form = layout_of(p);
+  const auto form = bucketed_layout_of(p);
   if (form.code == coding::fixed)
     return read_qsgd(p).values(p.payload.pool(), p.elements);
   check_size(p, form);
@@ -88,12 +88,12 @@ vec decode_qsgd(const packet& p) {
 
 class qsgd final : public codec {
 public:
-  qsgd(layout form, bool largest) : form_(form), largest_(largest) {}
+  qsgd(bucketed_layout form, bool largest) : form_(form), largest_(largest) {}
 
   capabilities can() const override { return {.unbiased = true, .fixed_size = form_.code == coding::fixed}; }
 
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
-    packet p{.codec = wire_number,
+    packet p{.codec = qsgd_wire_number,
              .parameter = static_cast<std::uint8_t>(form_.code),
              .elements = v.size(),
              .bits = bits(v.size()),
@@ -121,11 +121,11 @@ public:
     if (form_.code != coding::fixed)
       return nullptr;
     const auto norm = largest_ ? scale_rule::kind::largest_norm : scale_rule::kind::l2_norm;
-    return make_form(wire_number, level_packing{.recipe = form_.recipe(),
-                                                .numbers = level_form::numbers::norm,
-                                                .bits = form_.code_bits(),
-                                                .rule = {.what = norm, .levels = form_.levels},
-                                                .row = form_.bucket});
+    return make_form(qsgd_wire_number, level_packing{.recipe = form_.recipe(),
+                                                     .numbers = level_form::numbers::norm,
+                                                     .bits = form_.code_bits(),
+                                                     .rule = {.what = norm, .levels = form_.levels},
+                                                     .row = form_.bucket});
   }
 
   double relative_error(std::size_t elements) const override {
@@ -195,11 +195,11 @@ private:
     write_levels(code, levels, p.payload.bytes().subspan(norms_bytes));
   }
 
-  layout form_;
+  bucketed_layout form_;
   bool largest_;
 };
 
-constexpr auto maths =
+constexpr auto qsgd_maths =
     R"(N = |v|_2, or max |v_i| when norm=max, as a 32-bit float; delta = N / s, s = levels.
 y = v_i * (1 / delta), f = floor(y), k = f + [u < y - f], clamped to -s .. s; C(v)_i = k * delta, clamped to -N .. N.
 u = (word >> 8) * 2^-24, where word i of the step belongs to element i. Rounding y is, in distribution, the
@@ -214,7 +214,7 @@ but then the bits of an Elias code may exceed the bound.)";
 } // namespace
 
 level_packet read_qsgd(const packet& p) {
-  const auto form = layout_of(p);
+  const auto form = bucketed_layout_of(p);
   GOSSAMER_ASSERT(form.code == coding::fixed, "codes of variable length are read in order");
   check_size(p, form);
   check_norms(p, form);
@@ -227,7 +227,7 @@ level_packet read_qsgd(const packet& p) {
 namespace {
 
 std::shared_ptr<const packet_contents> contents_of_qsgd(const packet& p) {
-  return layout_of(p).code == coding::fixed ? make_contents(read_qsgd(p)) : nullptr;
+  return bucketed_layout_of(p).code == coding::fixed ? make_contents(read_qsgd(p)) : nullptr;
 }
 
 } // namespace
@@ -237,7 +237,7 @@ codec_entry qsgd_codec() {
       .about = {.name = "qsgd",
                 .summary =
                     "stochastic rounding to evenly spaced levels of a norm, with codes of fixed or variable length",
-                .maths = maths,
+                .maths = qsgd_maths,
                 .reference = "Alistarh, Grubic, Li, Tomioka, Vojnovic: QSGD: communication-efficient SGD via gradient "
                              "quantization and encoding, NeurIPS 2017",
                 .cost = "32 buckets + d (1 + ceil(log2(s + 1))) bits; elias-sparse has at most about "
@@ -266,14 +266,14 @@ codec_entry qsgd_codec() {
                                 .fallback = "fixed",
                                 .meaning = "how levels are sent",
                                 .choices = {"fixed", "elias-sparse", "elias-dense"}}}},
-      .wire_number = wire_number,
+      .wire_number = qsgd_wire_number,
       .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
         const auto code = given.is("code", "fixed")          ? coding::fixed
                           : given.is("code", "elias-sparse") ? coding::sparse
                                                              : coding::dense;
-        return std::make_unique<qsgd>(layout{.levels = static_cast<int>(given.integer("levels")),
-                                             .bucket = static_cast<std::uint64_t>(given.integer("bucket")),
-                                             .code = code},
+        return std::make_unique<qsgd>(bucketed_layout{.levels = static_cast<int>(given.integer("levels")),
+                                                      .bucket = static_cast<std::uint64_t>(given.integer("bucket")),
+                                                      .code = code},
                                       given.is("norm", "max"));
       },
       .decode = decode_qsgd,

@@ -8,7 +8,7 @@
 namespace gossamer::compress::detail {
 namespace {
 
-constexpr std::uint8_t wire_number = 11;
+constexpr std::uint8_t random_k_wire_number = 11;
 
 std::vector<std::uint64_t> recipe_of(const random_stream& random, std::uint64_t step) {
   return {recipe_word(random), step};
@@ -34,15 +34,15 @@ public:
   }
 
   std::shared_ptr<const packet_form> form() const override {
-    return redrawn_ ? make_form(wire_number, shared_choice{.looks_at_all = true}) : nullptr;
+    return redrawn_ ? make_form(random_k_wire_number, shared_choice{.looks_at_all = true}) : nullptr;
   }
 
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
     finite_max_magnitude(v.view());
     const auto kept = draw_exactly(v.pool(), v.size(), kept_.of(v.size()), random, step);
     if (redrawn_)
-      return values_without_places(wire_number, v, kept, factor(v.size()), recipe_of(random, step));
-    return values_with_places(wire_number, v, kept, factor(v.size()));
+      return values_without_places(random_k_wire_number, v, kept, factor(v.size()), recipe_of(random, step));
+    return values_with_places(random_k_wire_number, v, kept, factor(v.size()));
   }
 
   std::uint64_t bits(std::size_t elements) const override {
@@ -100,7 +100,7 @@ What would exceed the largest float becomes the largest float.)",
                     "k (32 + ceil(log2 d)) bits, or 32 k bits with indices=seed; one pass over v, k random words and "
                     "d bits of scratch memory",
                 .parameters = parameters()},
-      .wire_number = wire_number,
+      .wire_number = random_k_wire_number,
       .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
         return std::make_unique<random_k>(kept_count{given}, given.is("scale", "unbiased"),
                                           given.is("indices", "seed"));

@@ -12,7 +12,7 @@
 namespace gossamer::compress::detail {
 namespace {
 
-constexpr std::uint8_t wire_number = 8;
+constexpr std::uint8_t random_p_wire_number = 8;
 constexpr std::uint32_t certain = 1u << 24;
 
 vec decode_random_p(const packet& p) {
@@ -39,21 +39,21 @@ public:
   }
 
   std::shared_ptr<const packet_form> form() const override {
-    return redrawn_ ? make_form(wire_number, shared_choice{.looks_at_all = true}) : nullptr;
+    return redrawn_ ? make_form(random_p_wire_number, shared_choice{.looks_at_all = true}) : nullptr;
   }
 
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
     finite_max_magnitude(v.view());
     auto kept = draw_each(v.pool(), v.size(), threshold_, random, step);
     if (redrawn_)
-      return values_without_places(wire_number, v, kept, factor(), recipe_of(random, step));
+      return values_without_places(random_p_wire_number, v, kept, factor(), recipe_of(random, step));
     auto* end = kept.data();
     for (const auto values = v.view(); const auto i : kept) {
       *end = i;
       end += values[i] != 0 ? 1 : 0;
     }
     kept.truncate(static_cast<std::size_t>(end - kept.begin()));
-    return values_with_places(wire_number, v, kept, factor());
+    return values_with_places(random_p_wire_number, v, kept, factor());
   }
 
   std::uint64_t bits(std::size_t elements) const override {
@@ -102,7 +102,7 @@ What would exceed the largest float becomes the largest float.)",
                                 .max = 1},
                                scale_parameter("1/p"),
                                indices_parameter()}},
-      .wire_number = wire_number,
+      .wire_number = random_p_wire_number,
       .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
         return std::make_unique<random_p>(given.real("p"), given.is("scale", "unbiased"), given.is("indices", "seed"));
       },

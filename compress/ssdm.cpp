@@ -16,8 +16,8 @@
 namespace gossamer::compress::detail {
 namespace {
 
-constexpr std::uint8_t wire_number = 15;
-constexpr std::size_t block = 2048; // elements at once; their signs are whole bytes
+constexpr std::uint8_t ssdm_wire_number = 15;
+constexpr std::size_t elements_at_once = 2048; // elements at once; their signs are whole bytes
 
 /// Elements first, first + 1, ... share a norm as long as they are in the same bucket.
 /// Calls `action(bucket, first, count)` for the buckets' parts within [begin, end).
@@ -71,7 +71,7 @@ public:
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
     const bool zero = finite_max_magnitude(v.view()) == 0;
     const auto size = zero ? 0 : bits(v.size());
-    packet p{wire_number, std::uint8_t{keeps_norm_}, v.size(), size, v.pool().allocate(whole_bytes(size)), {}};
+    packet p{ssdm_wire_number, std::uint8_t{keeps_norm_}, v.size(), size, v.pool().allocate(whole_bytes(size)), {}};
     if (keeps_norm_ && bucket_ > 0)
       p.recipe = {bucket_};
     if (zero)
@@ -95,7 +95,7 @@ public:
   }
 
   std::shared_ptr<const packet_form> form() const override {
-    return make_form(wire_number,
+    return make_form(ssdm_wire_number,
                      sign_packing{.what = sign_packing::kind::random, .sends_magnitudes = keeps_norm_, .row = bucket_});
   }
 
@@ -113,10 +113,10 @@ private:
 
   void draw_signs(std::span<const float> norms, std::span<const float> v, const random_stream& random,
                   std::uint64_t step, std::byte* signs) const {
-    std::array<std::uint32_t, block> words;
-    std::array<float, block> drawn;
-    for (std::size_t begin = 0; begin < v.size(); begin += block) {
-      const auto end = std::min(begin + block, v.size());
+    std::array<std::uint32_t, elements_at_once> words;
+    std::array<float, elements_at_once> drawn;
+    for (std::size_t begin = 0; begin < v.size(); begin += elements_at_once) {
+      const auto end = std::min(begin + elements_at_once, v.size());
       random.fill(step, begin, std::span{words}.first(end - begin));
       for_each_bucket(begin, end, bucket_or_all(v.size()), [&](auto index, auto first, auto count) {
         const float norm = norms[index] > 0 ? norms[index] : 1;
@@ -134,7 +134,7 @@ private:
   std::uint64_t bucket_;
 };
 
-constexpr auto maths =
+constexpr auto ssdm_maths =
     R"(sign~(v)_i = 1 if u < p, else -1, where p = 1/2 + 1/2 (v_i / |v|_2) and u = (word >> 8) * 2^-24; word i of the
 step belongs to element i. E sign~(v) = v / |v|_2.
 norm=dropped: C(v) = sign~(v); v = 0 stays 0.
@@ -170,7 +170,7 @@ codec_entry ssdm_codec() {
   return {
       .about = {.name = "ssdm",
                 .summary = "random signs, right on average for the direction of the vector",
-                .maths = maths,
+                .maths = ssdm_maths,
                 .reference = "Safaryan, Richtarik: Stochastic sign descent methods: new algorithms and better theory, "
                              "ICML 2021, section 4",
                 .cost = "d + 32 bits (32 for each bucket), d when norms are dropped, none when v = 0; three passes "
@@ -186,7 +186,7 @@ codec_entry ssdm_codec() {
                                 .meaning = "elements that share a norm; 0: all of them",
                                 .min = 0,
                                 .max = static_cast<double>(packet_most_elements)}}},
-      .wire_number = wire_number,
+      .wire_number = ssdm_wire_number,
       .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
         return std::make_unique<ssdm>(given.is("norm", "sent"), static_cast<std::uint64_t>(given.integer("bucket")));
       },

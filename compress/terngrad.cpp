@@ -12,7 +12,7 @@
 namespace gossamer::compress::detail {
 namespace {
 
-constexpr std::uint8_t wire_number = 7;
+constexpr std::uint8_t terngrad_wire_number = 7;
 constexpr int levels = 1;
 constexpr int code_bits = 2;
 
@@ -28,7 +28,10 @@ public:
 
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
     const auto size = bits(v.size());
-    packet p{.codec = wire_number, .elements = v.size(), .bits = size, .payload = v.pool().allocate(whole_bytes(size))};
+    packet p{.codec = terngrad_wire_number,
+             .elements = v.size(),
+             .bits = size,
+             .payload = v.pool().allocate(whole_bytes(size))};
     const float scale = sendable_norm(scale_of(v.view()), levels);
     std::memcpy(p.payload.data(), &scale, sizeof scale);
     const auto grid = norm_grid(scale, levels);
@@ -42,9 +45,9 @@ public:
 
   std::shared_ptr<const packet_form> form() const override {
     const auto norm = clip_ > 0 ? scale_rule::kind::clipped : scale_rule::kind::largest_norm;
-    return make_form(wire_number, level_packing{.numbers = level_form::numbers::norm,
-                                                .bits = code_bits,
-                                                .rule = {.what = norm, .levels = levels, .clip = clip_}});
+    return make_form(terngrad_wire_number, level_packing{.numbers = level_form::numbers::norm,
+                                                         .bits = code_bits,
+                                                         .rule = {.what = norm, .levels = levels, .clip = clip_}});
   }
 
   double relative_error(std::size_t elements) const override {
@@ -66,7 +69,7 @@ private:
   double clip_;
 };
 
-constexpr auto maths =
+constexpr auto terngrad_maths =
     R"(s = max |v_i|; with clip=c > 0, s = min(max |v_i|, c sigma), where sigma^2 = |v|^2 / d: a mean of 0 is assumed.
 C(v)_i = s * sign(v_i) * B_i, where B_i is 1 with probability min(1, |v_i| / s), else 0.
 Computed as rounding of y = v_i * (1 / s): f = floor(y), k = f + [u < y - f], clamped to -1 .. 1; C(v)_i = k * s.
@@ -92,7 +95,7 @@ codec_entry terngrad_codec() {
   return {
       .about = {.name = "terngrad",
                 .summary = "stochastic rounding to -s, 0 and s, the largest magnitude or where it is clipped",
-                .maths = maths,
+                .maths = terngrad_maths,
                 .reference = "Wen, Xu, Yan, Wu, Wang, Chen, Li: TernGrad: ternary gradients to reduce communication "
                              "in distributed deep learning, NeurIPS 2017",
                 .cost = "32 + 2 d bits; two passes over v (three when it clips) and one random word an element",
@@ -102,7 +105,7 @@ codec_entry terngrad_codec() {
                                 .meaning = "where elements are clipped, in standard deviations, e.g. 2.5; 0: nowhere",
                                 .min = 0,
                                 .max = 100}}},
-      .wire_number = wire_number,
+      .wire_number = terngrad_wire_number,
       .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
         return std::make_unique<terngrad>(given.real("clip"));
       },

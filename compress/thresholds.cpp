@@ -14,21 +14,21 @@
 namespace gossamer::compress::detail {
 namespace {
 
-constexpr std::uint8_t wire_number = 4;
-constexpr std::size_t most_levels = 256; // so that a code fits a byte
+constexpr std::uint8_t thresholds_wire_number = 4;
+constexpr std::size_t most_given_levels = 256; // so that a code fits a byte
 
 /// Increasing from 0 to 1. The inner levels travel in the recipe, a float in the low half of each word.
 using level_list = std::vector<float>;
 
 bool increases(const level_list& levels) {
-  return levels.size() >= 2 && levels.size() <= most_levels && levels.front() == 0 && levels.back() == 1
+  return levels.size() >= 2 && levels.size() <= most_given_levels && levels.front() == 0 && levels.back() == 1
          && std::ranges::adjacent_find(levels, [](float a, float b) { return !(a < b); }) == levels.end();
 }
 
-int code_bits(std::size_t levels) { return static_cast<int>(std::bit_width(levels - 1)); }
+int code_bits_for(std::size_t levels) { return static_cast<int>(std::bit_width(levels - 1)); }
 
 std::uint64_t size_in_bits(std::size_t levels, std::uint64_t elements) {
-  return range_bits + static_cast<std::uint64_t>(code_bits(levels)) * elements;
+  return range_bits + static_cast<std::uint64_t>(code_bits_for(levels)) * elements;
 }
 
 /// Values of the levels of [0, 1] in a range: counted from the middle so that nothing overflows.
@@ -44,9 +44,9 @@ level_list values_of(const level_list& levels, const value_range& range) {
 }
 
 level_list levels_of(const packet& p) {
-  if (p.recipe.size() > most_levels - 2)
-    throw bad_packet(
-        fmt::format("packet of codec thresholds has {} levels; allowed: 2 to {}", p.recipe.size() + 2, most_levels));
+  if (p.recipe.size() > most_given_levels - 2)
+    throw bad_packet(fmt::format("packet of codec thresholds has {} levels; allowed: 2 to {}", p.recipe.size() + 2,
+                                 most_given_levels));
   level_list levels{0};
   for (const auto word : p.recipe)
     levels.push_back(word >> 32 == 0 ? std::bit_cast<float>(static_cast<std::uint32_t>(word)) : -1);
@@ -64,7 +64,7 @@ vec decode_thresholds(const packet& p) {
   expect_bits(p, size_in_bits(levels.size(), p.elements));
   const auto values = values_of(levels, read_range(p.payload.data()));
   vec v{p.payload.pool().allocate(p.elements * sizeof(float))};
-  const int bits = code_bits(levels.size());
+  const int bits = code_bits_for(levels.size());
   const auto elements = v.overwrite();
   level_codes codes;
   for (std::size_t begin = 0; begin < elements.size(); begin += level_block) {
@@ -92,14 +92,14 @@ public:
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
     const auto range = v.empty() ? value_range{0, 0} : finite_range_of(v.view(), v.view());
     const auto size = bits(v.size());
-    packet p{.codec = wire_number,
+    packet p{.codec = thresholds_wire_number,
              .elements = v.size(),
              .bits = size,
              .payload = v.pool().allocate(whole_bytes(size)),
              .recipe = recipe_};
     write_range(range, p.payload.data());
     const uneven_levels values{values_of(levels_, range)};
-    const int width = code_bits(levels_.size());
+    const int width = code_bits_for(levels_.size());
     std::array<std::uint32_t, level_block> words;
     level_codes codes;
     for (std::size_t begin = 0; begin < v.size(); begin += level_block) {
@@ -131,11 +131,11 @@ level_list parse_levels(const std::string& text) {
     levels.push_back(static_cast<float>(parse_real("levels of codec 'thresholds'", item, 0, 1)));
   if (!increases(levels))
     throw error(errc::usage, fmt::format("levels of codec 'thresholds' are {}", text),
-                fmt::format("allowed: 2 to {} numbers that increase from 0 to 1, joined by '+'", most_levels));
+                fmt::format("allowed: 2 to {} numbers that increase from 0 to 1, joined by '+'", most_given_levels));
   return levels;
 }
 
-constexpr auto maths =
+constexpr auto thresholds_maths =
     R"(lo = min v_i, hi = max v_i; levels 0 = T_0 < ... < T_m = 1 stand for V_j = lo + T_j (hi - lo).
 V_j <= v_i < V_(j+1) goes up to V_(j+1) with probability (v_i - V_j) / (V_(j+1) - V_j), else down to V_j.
 Up if u < that, u = (word >> 8) * 2^-24, where word i of the step belongs to element i. The ends are exact.
@@ -149,7 +149,7 @@ codec_entry thresholds_codec() {
   return {
       .about = {.name = "thresholds",
                 .summary = "stochastic rounding to levels of any spacing between the least and the greatest element",
-                .maths = maths,
+                .maths = thresholds_maths,
                 .reference = "Tang, Gan, Zhang, Zhang, Liu: Communication compression for decentralized training, "
                              "NeurIPS 2018, footnote 1",
                 .cost = "64 + d ceil(log2(m + 1)) bits; the levels are common knowledge and not counted; two passes "
@@ -158,7 +158,7 @@ codec_entry thresholds_codec() {
                                 .kind = parameter::type::text,
                                 .fallback = "0+0.3+0.8+1",
                                 .meaning = "where the levels lie, increasing from 0 (least element) to 1 (greatest)"}}},
-      .wire_number = wire_number,
+      .wire_number = thresholds_wire_number,
       .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
         return std::make_unique<thresholds>(parse_levels(given.text("levels")));
       },

@@ -13,7 +13,7 @@
 namespace gossamer::compress::detail {
 namespace {
 
-constexpr std::uint8_t wire_number = 10;
+constexpr std::uint8_t top_k_wire_number = 10;
 
 /// The bits of a float without its sign: they order as the magnitudes do.
 std::uint32_t magnitude(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7FFFFFFFu; }
@@ -107,10 +107,12 @@ public:
   capabilities can() const override { return {.deterministic = true}; }
 
   packet encode(const vec& v, const random_stream&, std::uint64_t) const override {
-    return values_with_places(wire_number, v, largest(v, kept_.of(v.size())), 1);
+    return values_with_places(top_k_wire_number, v, largest(v, kept_.of(v.size())), 1);
   }
 
-  std::shared_ptr<const packet_form> form() const override { return make_form(wire_number, largest_choice{kept_}); }
+  std::shared_ptr<const packet_form> form() const override {
+    return make_form(top_k_wire_number, largest_choice{kept_});
+  }
 
   std::uint64_t bits(std::size_t elements) const override {
     return kept_.of(elements) * static_cast<std::uint64_t>(32 + place_bits(elements));
@@ -136,7 +138,7 @@ k = min(d, max(1, floor(fraction d + 1/2))) unless it is given.
                 .cost = "k (32 + ceil(log2 d)) bits; two passes over v and a selection among the few elements that lie "
                         "within an eighth of an octave of the k-th",
                 .parameters = kept_count::parameters()},
-      .wire_number = wire_number,
+      .wire_number = top_k_wire_number,
       .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
         return std::make_unique<top_k>(kept_count{given});
       },

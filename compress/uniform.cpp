@@ -33,7 +33,7 @@ double uniform_expected_error(std::span<const float> v, int bits) {
 namespace detail {
 namespace {
 
-constexpr std::uint8_t wire_number = 2;
+constexpr std::uint8_t uniform_wire_number = 2;
 
 } // namespace
 
@@ -78,7 +78,12 @@ public:
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
     const float delta = uniform_scale(finite_max_magnitude(v.view()), bits_);
     const auto size = delta == 0 ? uniform_scale_bits : bits(v.size());
-    packet p{wire_number, static_cast<std::uint8_t>(bits_), v.size(), size, v.pool().allocate(whole_bytes(size)), {}};
+    packet p{uniform_wire_number,
+             static_cast<std::uint8_t>(bits_),
+             v.size(),
+             size,
+             v.pool().allocate(whole_bytes(size)),
+             {}};
     std::memcpy(p.payload.data(), &delta, sizeof delta);
     if (delta == 0)
       return p;
@@ -92,11 +97,11 @@ public:
   std::uint64_t bits(std::size_t elements) const override { return size_in_bits(bits_, elements); }
 
   std::shared_ptr<const packet_form> form() const override {
-    return make_form(wire_number, level_packing{.parameter = static_cast<std::uint8_t>(bits_),
-                                                .numbers = level_form::numbers::uniform_scale,
-                                                .bits = bits_,
-                                                .rule = {.what = scale_rule::kind::uniform, .bits = bits_},
-                                                .zero_in_scale_alone = true});
+    return make_form(uniform_wire_number, level_packing{.parameter = static_cast<std::uint8_t>(bits_),
+                                                        .numbers = level_form::numbers::uniform_scale,
+                                                        .bits = bits_,
+                                                        .rule = {.what = scale_rule::kind::uniform, .bits = bits_},
+                                                        .zero_in_scale_alone = true});
   }
 
   double relative_error(std::size_t elements) const override {
@@ -108,7 +113,7 @@ private:
   int bits_;
 };
 
-constexpr auto maths =
+constexpr auto uniform_maths =
     R"(delta = max |v_i| / L, where L = 2^(b-1) - 1, and L = 1 for b = 1; in 32-bit floats, one rounding an operation.
 y = v_i * (1 / delta), f = floor(y), k = f + [u < y - f], clamped to -L .. L; C(v)_i = k * delta.
 u = (word >> 8) * 2^-24, where word i of the step belongs to element i.
@@ -148,7 +153,7 @@ codec_entry uniform_codec() {
   return {
       .about = {.name = "uniform",
                 .summary = "stochastic rounding to evenly spaced levels, scaled by the largest element",
-                .maths = maths,
+                .maths = uniform_maths,
                 .reference = "Yu, Wu, Huang: Double quantization for communication-efficient "
                              "distributed optimization, "
                              "NeurIPS 2019, section 3",
@@ -159,7 +164,7 @@ codec_entry uniform_codec() {
                                 .meaning = "bits of one element's code",
                                 .min = 1,
                                 .max = uniform_most_bits}}},
-      .wire_number = wire_number,
+      .wire_number = uniform_wire_number,
       .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
         return std::make_unique<uniform>(static_cast<int>(given.integer("bits")));
       },

@@ -4,6 +4,7 @@
 #include "gossamer/base/file.hpp"
 #include "gossamer/base/within_memory.hpp"
 #include "gossamer/compute/detail/npy.hpp"
+#include "gossamer/compute/detail/zip_archive.hpp"
 
 #include <fmt/format.h>
 
@@ -30,16 +31,12 @@ constexpr std::string_view how_to_write = "write it with numpy.savez, from array
 constexpr std::string_view fetch_again = "fetch or write the file again";
 constexpr std::uint64_t most_name_bytes = 4096;
 
-struct discard {
-  void operator()(zip_t* archive) const noexcept { zip_discard(archive); }
-};
 struct close_entry {
   void operator()(zip_file_t* entry) const noexcept { zip_fclose(entry); }
 };
 struct close_file {
   void operator()(std::FILE* file) const noexcept { std::fclose(file); }
 };
-using archive_handle = std::unique_ptr<zip_t, discard>;
 using entry_handle = std::unique_ptr<zip_file_t, close_entry>;
 
 /// An error of libzip that has no archive yet.
@@ -68,7 +65,7 @@ private:
 
 /// Names the tensor's file in the archive. Its content is read when the archive is closed.
 /// @param prefix must stay where it is until then
-void add(zip_t* archive, const std::string& path, const named_tensor& t, const std::string& prefix) {
+void add_tensor(zip_t* archive, const std::string& path, const named_tensor& t, const std::string& prefix) {
   GOSSAMER_ASSERT(detail::element_count(t.shape, t.values.size()) == t.values.size(),
                   "the shape is that of the values");
   const std::array<zip_buffer_fragment_t, 2> parts{
@@ -348,7 +345,7 @@ private:
   const npz_limits& limits_;
   const mapped_allocator<float>& memory_;
   archive_bytes bytes_;
-  archive_handle archive_;
+  detail::archive_handle archive_;
   std::set<std::string> names_;
 };
 
@@ -357,13 +354,13 @@ private:
 void write_npz(const std::string& path, std::span<const named_tensor> tensors) {
   GOSSAMER_ASSERT(!tensors.empty(), "there is something to write");
   int reason = 0;
-  archive_handle archive{zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &reason)};
+  detail::archive_handle archive{zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &reason)};
   if (!archive)
     cannot_write(path, zip_problem{reason}.text());
   std::vector<std::string> prefixes;
   prefixes.reserve(tensors.size()); // so that the prefixes stay where they are
   for (const auto& t : tensors)
-    add(archive.get(), path, t, prefixes.emplace_back(detail::npy_prefix(t.shape)));
+    add_tensor(archive.get(), path, t, prefixes.emplace_back(detail::npy_prefix(t.shape)));
   if (zip_close(archive.get()) != 0) // writes beside the file and renames
     cannot_write(path, zip_strerror(archive.get()));
   static_cast<void>(archive.release()); // a closed archive is freed

@@ -147,18 +147,18 @@ double lr_with_momentum(const arguments& given) {
 }
 
 template <class Optimiser>
-std::unique_ptr<optimiser> make(const arguments& given) {
+std::unique_ptr<optimiser> new_optimiser(const arguments& given) {
   return std::make_unique<Optimiser>(given);
 }
 
-std::array<optimiser_entry, 4> entries() {
+std::array<optimiser_entry, 4> optimiser_entries() {
   return {{{.about = {.name = "sgd",
                       .summary = "plain stochastic gradient descent",
                       .maths = "x <- x - lr g\nsuggested lr: 0.1",
                       .reference = "Robbins, Monro, A stochastic approximation method, 1951",
                       .cost = "no state",
                       .parameters = {weight_decay()}},
-            .make = make<sgd>,
+            .make = new_optimiser<sgd>,
             .suggested_lr = [](const arguments&) { return plain_lr; }},
            {.about = {.name = "momentum",
                       .summary = "heavy ball",
@@ -167,7 +167,7 @@ std::array<optimiser_entry, 4> entries() {
                       .reference = "Polyak, Some methods of speeding up the convergence of iteration methods, 1964",
                       .cost = "one vector of state",
                       .parameters = {share("beta", "0.9", "share of m that is kept"), weight_decay()}},
-            .make = make<momentum<detail::momentum_rule>>,
+            .make = new_optimiser<momentum<detail::momentum_rule>>,
             .suggested_lr = lr_with_momentum},
            {.about = {.name = "nesterov",
                       .summary = "Nesterov momentum in the form that looks no step ahead",
@@ -178,7 +178,7 @@ std::array<optimiser_entry, 4> entries() {
                                    "in deep learning, 2013",
                       .cost = "one vector of state",
                       .parameters = {share("beta", "0.9", "share of m that is kept"), weight_decay()}},
-            .make = make<momentum<detail::nesterov_rule>>,
+            .make = new_optimiser<momentum<detail::nesterov_rule>>,
             .suggested_lr = lr_with_momentum},
            {.about = {.name = "adam",
                       .summary = "steps scaled by running moments of the gradient, bias corrected",
@@ -196,7 +196,7 @@ std::array<optimiser_entry, 4> entries() {
                                       .min = 1e-30,
                                       .max = 1},
                                      weight_decay()}},
-            .make = make<adam>,
+            .make = new_optimiser<adam>,
             .suggested_lr = [](const arguments&) { return 0.001; }}}};
 }
 
@@ -229,7 +229,7 @@ vec optimiser::direction(const vec& x, const vec& gradient) {
 }
 
 const registry<optimiser_entry>& optimisers() {
-  static const auto all = entries();
+  static const auto all = optimiser_entries();
   static const registry<optimiser_entry> table{"optimiser", all};
   return table;
 }

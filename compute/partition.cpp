@@ -104,7 +104,7 @@ shards deal_dirichlet(const arguments& given, const dataset& data, std::size_t w
   return result;
 }
 
-std::array<partition_entry, 3> entries() {
+std::array<partition_entry, 3> partition_entries() {
   return {{
       {.about = {.name = "iid",
                  .summary = "a shuffled deal: all workers see the same distribution",
@@ -149,7 +149,7 @@ std::array<partition_entry, 3> entries() {
 } // namespace
 
 const registry<partition_entry>& partitions() {
-  static const auto table_entries = entries();
+  static const auto table_entries = partition_entries();
   static const registry<partition_entry> table{"partition", table_entries};
   return table;
 }

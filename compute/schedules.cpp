@@ -58,12 +58,13 @@ private:
 };
 
 template <class Schedule>
-std::unique_ptr<schedule> make(const arguments& given) {
+std::unique_ptr<schedule> new_schedule(const arguments& given) {
   return std::make_unique<Schedule>(given);
 }
 
-std::array<schedule_entry, 4> entries() {
-  return {{{.about = {.name = "constant", .summary = "the learning rate stays", .maths = "1"}, .make = make<constant>},
+std::array<schedule_entry, 4> schedule_entries() {
+  return {{{.about = {.name = "constant", .summary = "the learning rate stays", .maths = "1"},
+            .make = new_schedule<constant>},
            {.about = {.name = "steps",
                       .summary = "the learning rate falls at given epochs",
                       .maths = "factor^(number of `at` that are reached)",
@@ -79,7 +80,7 @@ std::array<schedule_entry, 4> entries() {
                                       .meaning = "what it is multiplied with each time",
                                       .min = 0,
                                       .max = 1}}},
-            .make = make<steps>},
+            .make = new_schedule<steps>},
            {.about = {.name = "cosine",
                       .summary = "linear warm-up, then half a cosine down to 0",
                       .maths = "epoch / warmup before the warm-up's end, "
@@ -92,7 +93,7 @@ std::array<schedule_entry, 4> entries() {
                                       .meaning = "length of the warm-up in epochs",
                                       .min = 0,
                                       .max = 1e9}}},
-            .make = make<cosine>,
+            .make = new_schedule<cosine>,
             .needs_planned_epochs = true},
            {.about = {.name = "inverse-sqrt",
                       .summary = "falls with the root of the time",
@@ -103,13 +104,13 @@ std::array<schedule_entry, 4> entries() {
                                       .meaning = "epochs after which it has fallen to 0.71",
                                       .min = 1e-9,
                                       .max = 1e9}}},
-            .make = make<inverse_sqrt>}}};
+            .make = new_schedule<inverse_sqrt>}}};
 }
 
 } // namespace
 
 const registry<schedule_entry>& schedules() {
-  static const auto all = entries();
+  static const auto all = schedule_entries();
   static const registry<schedule_entry> table{"schedule", all};
   return table;
 }

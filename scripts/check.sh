@@ -37,7 +37,8 @@ each() {
 
 format() { each 50 '*.cpp' '*.hpp' '*.cu' '*.cuh' -- clang-format --dry-run --Werror; }
 
-# One build with clang, for the next four stages: both sanitizers, libraries, the program and the fuzzers.
+# One build with clang, for the next four stages: both sanitizers, libraries, the program and the fuzzers. Each source is
+# compiled by itself, as tests/ are everywhere; the tests above unite those of the libraries.
 clang() { cmake --preset fuzz && cmake --build --preset fuzz --parallel "$(nproc)" --target gossamer fuzzers; }
 
 headers() { cmake --build --preset fuzz --parallel "$(nproc)" --target headers_alone; }

@@ -52,21 +52,22 @@ private:
   model_teller teller_;
 };
 
-constexpr auto maths = "epoch s: theta = 2 / (s + 2), x = theta y + (1 - theta) xt, gf = grad f(xt)\n"
-                       "alpha = mean_a [grad f_a(q) - grad f_a(xt)], q = Q_x(x);  u = C(alpha) + gf\n"
-                       "y <- prox_{eta h}(y - eta u), eta = gamma / theta;  x <- xt + theta (y - xt)\n"
-                       "xt <- mean of the epoch's x";
+constexpr auto acc_asy_lpg_maths = "epoch s: theta = 2 / (s + 2), x = theta y + (1 - theta) xt, gf = grad f(xt)\n"
+                                   "alpha = mean_a [grad f_a(q) - grad f_a(xt)], q = Q_x(x);  u = C(alpha) + gf\n"
+                                   "y <- prox_{eta h}(y - eta u), eta = gamma / theta;  x <- xt + theta (y - xt)\n"
+                                   "xt <- mean of the epoch's x";
 
-constexpr auto reference = "Yu, Wu, Huang: Double quantization for communication-efficient distributed optimization, "
-                           "NeurIPS 2019, algorithm 3";
+constexpr auto acc_asy_lpg_reference =
+    "Yu, Wu, Huang: Double quantization for communication-efficient distributed optimization, "
+    "NeurIPS 2019, algorithm 3";
 
 } // namespace
 
 const algorithm_entry acc_asy_fpg_entry{
     .about = {.name = "acc-asy-fpg",
               .summary = "asynchronous proximal SVRG, accelerated by momentum across epochs, at full precision",
-              .maths = maths,
-              .reference = reference,
+              .maths = acc_asy_lpg_maths,
+              .reference = acc_asy_lpg_reference,
               .cost = "as asy-fpg",
               .parameters = family_parameters({}, "snapshot")},
     .traits = svrg_traits,
@@ -80,8 +81,8 @@ const algorithm_entry acc_asy_fpg_entry{
 const algorithm_entry acc_asy_lpg_entry{
     .about = {.name = "acc-asy-lpg",
               .summary = "acc-asy-fpg with a quantised model and quantised gradients",
-              .maths = maths,
-              .reference = reference,
+              .maths = acc_asy_lpg_maths,
+              .reference = acc_asy_lpg_reference,
               .cost = "as asy-lpg",
               .parameters = family_parameters(quantisation_parameters(), "snapshot")},
     .traits = svrg_traits,

@@ -38,12 +38,13 @@ private:
   model_teller teller_;
 };
 
-constexpr auto reference = "Yu, Wu, Huang: Double quantization for communication-efficient distributed optimization, "
-                           "NeurIPS 2019, algorithms 1 and 2";
+constexpr auto asy_lpg_reference =
+    "Yu, Wu, Huang: Double quantization for communication-efficient distributed optimization, "
+    "NeurIPS 2019, algorithms 1 and 2";
 
-constexpr auto maths = "per epoch gf = grad f(xt)\n"
-                       "alpha = mean_a [grad f_a(q) - grad f_a(xt)], q = Q_x(x)\n"
-                       "x <- prox_{gamma h}(x - gamma (C(alpha) + gf))";
+constexpr auto asy_lpg_maths = "per epoch gf = grad f(xt)\n"
+                               "alpha = mean_a [grad f_a(q) - grad f_a(xt)], q = Q_x(x)\n"
+                               "x <- prox_{gamma h}(x - gamma (C(alpha) + gf))";
 
 std::unique_ptr<algorithm> make_exact_master(const algorithm_setup& s) {
   return std::make_unique<asy_lpg_master>(s, model_teller::options{});
@@ -66,8 +67,8 @@ std::unique_ptr<algorithm> make_sparse_worker(const algorithm_setup& s) {
 const algorithm_entry asy_fpg_entry{
     .about = {.name = "asy-fpg",
               .summary = "asynchronous proximal SVRG at full precision",
-              .maths = maths,
-              .reference = reference,
+              .maths = asy_lpg_maths,
+              .reference = asy_lpg_reference,
               .cost =
                   "64 d payload bits per update, and 64 d per worker and epoch; two messages and two minibatches an "
                   "update, one pass over the data an epoch",
@@ -81,7 +82,7 @@ const algorithm_entry asy_fpg_entry{
 const algorithm_entry qsvrg_entry{
     .about = {.name = "qsvrg",
               .summary = "asynchronous proximal SVRG with quantised gradients",
-              .maths = maths,
+              .maths = asy_lpg_maths,
               .reference =
                   "Alistarh, Grubic, Li, Tomioka, Vojnovic: QSGD, NIPS 2017; asynchronous as in Yu, Wu, Huang: "
                   "Double quantization for communication-efficient distributed optimization, NeurIPS 2019",
@@ -96,8 +97,8 @@ const algorithm_entry qsvrg_entry{
 const algorithm_entry asy_lpg_entry{
     .about = {.name = "asy-lpg",
               .summary = "asynchronous proximal SVRG with a quantised model and quantised gradients",
-              .maths = maths,
-              .reference = reference,
+              .maths = asy_lpg_maths,
+              .reference = asy_lpg_reference,
               .cost = "64 + (b_x + b) d payload bits per update; otherwise as asy-fpg",
               .parameters = family_parameters(quantisation_parameters())},
     .traits = svrg_traits,
@@ -109,8 +110,8 @@ const algorithm_entry asy_lpg_entry{
 const algorithm_entry sparse_asy_lpg_entry{
     .about = {.name = "sparse-asy-lpg",
               .summary = "asy-lpg whose gradients are made sparse before they are quantised",
-              .maths = maths,
-              .reference = reference,
+              .maths = asy_lpg_maths,
+              .reference = asy_lpg_reference,
               .cost = "64 + b_x d + k (b + ceil(log2 d)) payload bits per update for k elements that survive, phi "
                       "expected; otherwise as asy-fpg",
               .parameters = family_parameters(quantisation_parameters(

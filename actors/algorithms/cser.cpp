@@ -178,22 +178,23 @@ algorithm_traits traits(std::optional<std::uint64_t> most_steps_apart = {}) {
 
 constexpr auto authors = "Xie, Zheng, Koyejo, Gupta, Li, Lin: CSER: communication-efficient SGD with error reset, "
                          "NeurIPS 2020, ";
-constexpr auto maths = "u_i = gamma_t u_i(grad F_i(x_i; xi_i,t));  PSync(v_i, C) = (vbar + r_i, r_i), r_i = v_i - "
-                       "C(v_i), vbar = (1/n) sum_j C(v_j)\n"
-                       "(u'_i, r_i) = PSync(u_i, C2);  x_i <- x_i - u'_i;  e_i <- e_i - r_i\n"
-                       "if (t + 1) mod H = 0: (e'_i, f_i) = PSync(e_i, C1);  x_i <- x_i - e_i + e'_i;  e_i <- f_i";
-constexpr auto cost = "grbs: 2(n-1) messages and 2(n-1)/n * 32d (1/R_C2 + 1/(H R_C1)) payload bits sent by each worker "
-                      "per step; codecs whose packets cannot be added up go round whole, (n-1) bits(C); two more "
-                      "vectors of memory, none with implementation=model";
+constexpr auto cser_maths = "u_i = gamma_t u_i(grad F_i(x_i; xi_i,t));  PSync(v_i, C) = (vbar + r_i, r_i), r_i = v_i - "
+                            "C(v_i), vbar = (1/n) sum_j C(v_j)\n"
+                            "(u'_i, r_i) = PSync(u_i, C2);  x_i <- x_i - u'_i;  e_i <- e_i - r_i\n"
+                            "if (t + 1) mod H = 0: (e'_i, f_i) = PSync(e_i, C1);  x_i <- x_i - e_i + e'_i;  e_i <- f_i";
+constexpr auto cser_cost =
+    "grbs: 2(n-1) messages and 2(n-1)/n * 32d (1/R_C2 + 1/(H R_C1)) payload bits sent by each worker "
+    "per step; codecs whose packets cannot be added up go round whole, (n-1) bits(C); two more "
+    "vectors of memory, none with implementation=model";
 
 } // namespace
 
 const algorithm_entry cser_entry{
     .about = {.name = "cser",
               .summary = "averages parts of the updates in each step, and parts of the errors every so many",
-              .maths = maths,
+              .maths = cser_maths,
               .reference = std::string{authors} + "algorithm 2",
-              .cost = cost,
+              .cost = cser_cost,
               .parameters = all_parameters()},
     .traits = traits(),
     .make = make_cser,
@@ -202,9 +203,9 @@ const algorithm_entry cser_entry{
 const algorithm_entry m_cser_entry{
     .about = {.name = "m-cser",
               .summary = "CSER with Nesterov momentum on each worker: cser with this default optimiser",
-              .maths = maths,
+              .maths = cser_maths,
               .reference = std::string{authors} + "algorithm 4",
-              .cost = cost,
+              .cost = cser_cost,
               .parameters = all_parameters()},
     .traits =
         [] {

@@ -59,7 +59,7 @@ private:
   own_term own_;
 };
 
-constexpr const char* cost =
+constexpr const char* gossip_cost =
     "deg(i) messages and deg(i) * bits(C) payload bits sent by worker i per step; a step waits for the slowest "
     "neighbour only";
 
@@ -71,7 +71,7 @@ const algorithm_entry d_psgd_entry{
               .maths = "x_i,t+1 = sum_j W_ij C(x_j,t) - gamma_t u(grad F_i(x_i,t; xi_i,t))",
               .reference = "Lian, Zhang, Zhang, Hsieh, Zhang, Liu: Can decentralized algorithms outperform centralized "
                            "algorithms? A case study for decentralized parallel SGD, NeurIPS 2017, algorithm 1",
-              .cost = cost,
+              .cost = gossip_cost,
               .parameters = {{.key = "order",
                               .kind = parameter::type::choice,
                               .fallback = "combine-then-adapt",
@@ -91,7 +91,7 @@ const algorithm_entry naive_d_psgd_entry{
               .maths = "x_i,t+1 = sum_j W_ij C(x_j,t) - gamma_t u(grad F_i(x_i,t; xi_i,t)),   j = i included",
               .reference = "Tang, Gan, Zhang, Zhang, Liu: Communication compression for decentralized training, "
                            "NeurIPS 2018, section 3",
-              .cost = cost,
+              .cost = gossip_cost,
               .parameters = {{.key = "own",
                               .kind = parameter::type::choice,
                               .fallback = "compressed",

@@ -25,7 +25,7 @@ namespace gossamer::actors {
 
 namespace {
 
-enum request : std::uint32_t { ask_centre, move_centre };
+enum centre_request : std::uint32_t { ask_centre, move_centre };
 
 class elastic_worker final : public algorithm {
 public:

@@ -37,7 +37,7 @@ constexpr std::uint64_t nearest(std::uint64_t known, std::uint32_t low_bits) {
 static_assert(nearest(0xffffffff, 1) == 0x100000001 && nearest(0x100000001, 0xffffffff) == 0xffffffff);
 
 /// The questions of a worker.
-enum request : std::uint32_t { pull, push_and_pull, farewell };
+enum server_request : std::uint32_t { pull, push_and_pull, farewell };
 
 class server_worker final : public algorithm {
 public:
@@ -76,7 +76,7 @@ private:
 
   segment part(const worker& w, std::size_t k) const { return segment{0, x_.size()}.part(k, w.masters()); }
 
-  task<std::vector<frame>> push(worker& w, request what) {
+  task<std::vector<frame>> push(worker& w, server_request what) {
     std::vector<packet> parts(w.masters());
     auto pool = x_.pool();
     for (std::size_t k = 0; k < parts.size() && !gradient_.empty(); ++k)
@@ -223,7 +223,7 @@ parameter shards_parameter() {
           .max = 1024};
 }
 
-constexpr auto reference =
+constexpr auto parameter_server_reference =
     "Li et al.: Scaling distributed machine learning with the parameter server, OSDI 2014; Lian, "
     "Huang, Li, Liu: Asynchronous parallel stochastic gradient for nonconvex optimization, "
     "NeurIPS 2015";
@@ -234,7 +234,7 @@ const algorithm_entry parameter_server_sgd_entry{
     .about = {.name = "parameter-server-sgd",
               .summary = "synchronous SGD; masters average the gradients of all workers",
               .maths = "G_t = (1/n) sum_i C(grad F_i(x_t; xi_i,t))\nx_{t+1} = x_t - gamma_t u(G_t)",
-              .reference = reference,
+              .reference = parameter_server_reference,
               .cost = "per worker and step bits(C) payload bits up and 32 d down, in one message each way for each "
                       "shard; the masters send and receive n times as much; every step waits for the slowest worker",
               .parameters = {shards_parameter()}},
@@ -253,7 +253,7 @@ const algorithm_entry async_sgd_entry{
     .about = {.name = "async-sgd",
               .summary = "asynchronous SGD; masters apply each gradient when it comes",
               .maths = "x_{k+1} = x_k - gamma_k u(C(grad F_i(x_{k - tau_k}; xi_i)))",
-              .reference = reference,
+              .reference = parameter_server_reference,
               .cost = "per gradient bits(C) payload bits up and 32 d down, in one message each way for each shard; "
                       "nobody waits for a slow worker unless staleness is bounded",
               .parameters = {shards_parameter(), staleness_parameter()}},

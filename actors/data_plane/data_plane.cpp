@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/data_plane/detail/doorway.hpp"
 #include "gossamer/actors/data_plane/detail/letter_box.hpp"
+#include "gossamer/actors/data_plane/detail/patience.hpp"
 #include "gossamer/actors/data_plane/detail/peer.hpp"
 #include "gossamer/base/error.hpp"
 
@@ -19,7 +20,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto longest_flush = 1000ms;
 constexpr auto sleepless = 50us;
 
 /// Blocks SIGPIPE in this thread: a write to a broken pipe reports the error itself.
@@ -189,7 +189,7 @@ private:
   void close_connections() {
     closing_ = true;
     door_.close();
-    end_.set(longest_flush, [this] { io_.stop(); });
+    end_.set(detail::longest_flush, [this] { io_.stop(); });
     for (const auto& [_, p] : peers_)
       p->acknowledge();
     stop_if_settled();

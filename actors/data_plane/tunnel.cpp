@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/data_plane/detail/lane.hpp"
 #include "gossamer/actors/data_plane/detail/listening.hpp"
+#include "gossamer/actors/data_plane/detail/patience.hpp"
 
 #include <algorithm>
 #include <asio/connect.hpp>
@@ -13,20 +14,12 @@
 #include <mutex>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace gossamer::actors {
 
 using namespace detail;
-using namespace std::chrono_literals;
 using asio::ip::tcp;
-
-namespace {
-
-constexpr std::ptrdiff_t most_guests = 64;
-constexpr auto longest_greeting = 2000ms, longest_attempt = 5000ms, longest_flush = 1000ms;
-constexpr auto pause_without_descriptors = 100ms;
-
-} // namespace
 
 /// The part of a tunnel that runs on its thread.
 class tunnel::hub {
@@ -105,11 +98,11 @@ private:
   }
 
   void greet(tcp::socket s) {
-    if (std::ranges::count_if(lanes_, [](const auto& l) { return !l->is_open(); }) >= most_guests)
+    if (std::cmp_greater_equal(std::ranges::count_if(lanes_, [](const auto& l) { return !l->is_open(); }), most_guests))
       return;
     try {
       const auto guest = add(accepting_stream(std::move(s), shown_), in_, [](const std::string&, bool) {});
-      guest->expect(longest_greeting);
+      guest->expect(longest_hello);
       guest->begin();
     } catch (const std::exception& e) { // ends this guest only
       note({}, e.what(), false);

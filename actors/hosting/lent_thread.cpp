@@ -6,7 +6,7 @@ namespace gossamer::actors {
 
 namespace {
 
-constexpr std::size_t messages_a_turn = 8;
+constexpr std::size_t messages_a_lent_turn = 8;
 constexpr int most_turns = 16; // the thread has work of its own
 
 } // namespace
@@ -32,7 +32,7 @@ void lent_thread::run() {
       system().scheduler().enqueue(one);
       continue;
     }
-    const auto then = one->resume(this, messages_a_turn);
+    const auto then = one->resume(this, messages_a_lent_turn);
     if (then == caf::resumable::resume_later)
       ready_.push_back(one);
     else

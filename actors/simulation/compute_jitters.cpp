@@ -15,9 +15,9 @@ public:
   double factor(random_sequence&) const override { return 1; }
 };
 
-class uniform final : public compute_jitter {
+class uniform_jitter final : public compute_jitter {
 public:
-  explicit uniform(const arguments& given) : width_(given.real("width")) {}
+  explicit uniform_jitter(const arguments& given) : width_(given.real("width")) {}
   double factor(random_sequence& draws) const override { return 1 + width_ * (2 * draws.uniform_double() - 1); }
 
 private:
@@ -71,7 +71,7 @@ std::array<compute_jitter_entry, 5> entries() {
                                   .meaning = "largest deviation, as a share of the mean",
                                   .min = 0,
                                   .max = 1}}},
-        .make = make<uniform>},
+        .make = make<uniform_jitter>},
        {.about = {.name = "lognormal",
                   .summary = "many small disturbances that multiply",
                   .maths = "exp(sigma z - sigma^2 / 2), z standard normal",

@@ -14,7 +14,7 @@ namespace gossamer::actors {
 namespace {
 
 constexpr double most_ns = 1e9;
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t longest_cost_file = std::uint64_t{1} << 20;
 
 struct number_key {
   const char* name;
@@ -89,7 +89,7 @@ void read_key(const std::string& file, std::string_view name, const toml::node& 
 
 std::string text_of(const std::string& file) {
   try {
-    return read_text(file, {"costs", most_bytes, "a file of costs has a line for each of them"});
+    return read_text(file, {"costs", longest_cost_file, "a file of costs has a line for each of them"});
   } catch (const error& e) {
     throw error(e.code(), e.sentence(),
                 e.code() == errc::io ? "--cost takes default, none, measured, or a file of costs" : e.remedy());

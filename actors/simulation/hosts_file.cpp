@@ -22,7 +22,7 @@ setting<Settings> quantity_in_file(quantity what, setting_key key, T Settings::*
   return result;
 }
 
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 28;
+constexpr std::uint64_t longest_hosts_file = std::uint64_t{1} << 28;
 constexpr double longest_s = 1e6;
 
 const settings_table<measured_host>& measured_host_table() {
@@ -49,7 +49,7 @@ public:
   explicit hosts_reader(std::string path) : path_(std::move(path)) {}
 
   hosts_file read() {
-    const auto text = read_text(path_, {"hosts file", most_bytes, "it has a few lines for each host and link"});
+    const auto text = read_text(path_, {"hosts file", longest_hosts_file, "it has a few lines for each host and link"});
     const auto tables =
         parse_tables(text, path_, {{"host", keys_of(measured_host_table()), true}, {"link", keys_of(link_table())}});
     for (const auto& one : tables[0])

@@ -10,7 +10,7 @@ namespace gossamer::actors::detail {
 
 namespace {
 
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t longest_network_file = std::uint64_t{1} << 30;
 
 /// The words of a line: between commas if it has any, else between blanks. Comments are left out.
 std::vector<std::string> words_of(std::string_view line) {
@@ -39,7 +39,8 @@ public:
   matrix_reader(std::string path, std::size_t nodes) : path_(std::move(path)), nodes_(nodes) {}
 
   std::shared_ptr<const network> read() {
-    const auto text = read_text(path_, {"network file", most_bytes, "give one line, *,*, to links that are alike"});
+    const auto text =
+        read_text(path_, {"network file", longest_network_file, "give one line, *,*, to links that are alike"});
     std::string_view rest = text, line;
     for (line_ = 1; take_line(rest, line); ++line_)
       read_line(words_of(line));

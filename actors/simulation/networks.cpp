@@ -8,9 +8,9 @@ namespace gossamer::actors {
 
 namespace {
 
-class uniform final : public network {
+class same_link_everywhere final : public network {
 public:
-  explicit uniform(const link_quality& everywhere) : everywhere_(everywhere) {}
+  explicit same_link_everywhere(const link_quality& everywhere) : everywhere_(everywhere) {}
 
   link_quality link(rank, rank) const override { return everywhere_; }
   card_rates card(rank) const override { return {everywhere_.bits_per_second, everywhere_.bits_per_second}; }
@@ -52,7 +52,7 @@ network_entry tang(std::string_view which, std::string_view described, std::stri
 } // namespace
 
 std::shared_ptr<const network> detail::uniform_network(const link_quality& everywhere) {
-  return std::make_shared<uniform>(everywhere);
+  return std::make_shared<same_link_everywhere>(everywhere);
 }
 
 std::vector<parameter> detail::link_parameters(std::string latency, std::string bandwidth, std::string jitter) {

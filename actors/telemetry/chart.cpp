@@ -14,7 +14,7 @@ namespace {
 using namespace detail;
 
 constexpr double title_height = 36, panel_height = bottom + 52;
-constexpr double legend_spacing = 18, legend_column = 340;
+constexpr double legend_column = 340;
 constexpr double around_bar = 0.2;      // share of a bar's place
 constexpr double small_panel_font = 17; // of panels that are drawn at half their size
 

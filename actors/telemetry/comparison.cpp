@@ -96,7 +96,7 @@ axis vertical(range y, const quantity& what, std::optional<bool> logarithmic) {
   return axis::linear(loss ? std::min(0., y.smallest) : y.smallest, loss ? y.largest : 1, bottom, top);
 }
 
-constexpr double legend_top = bottom + 64, legend_spacing = 18, legend_text = left + 32;
+constexpr double legend_top = bottom + 64, legend_text = left + 32;
 
 } // namespace
 

@@ -17,7 +17,7 @@ struct measure_options {
 /// @param job words of a command line: their model and data are computed with
 /// @error errc::usage when hosts are not two or more of different names, or as `launch`; errc::failed when a host
 ///        cannot be started or reached, which says why, or does not answer in time; errc::io
-void measure(const program& p, const measure_options& how, const std::vector<std::string>& job);
+void measure_cluster(const program& p, const measure_options& how, const std::vector<std::string>& job);
 
 /// The part of one host, which obeys lines on standard input until it ends. It answers `run NUMBER` with the address
 /// where it listens; then come `host HOST:PORT` for each host, in order, and `meet`. It answers `sample` with seconds a

@@ -59,7 +59,7 @@ data_files find_part(const std::string& folder, std::string_view prefix) {
   return files;
 }
 
-data_files find(const arguments& given) {
+data_files find_cifar10_files(const arguments& given) {
   auto files = find_part(given.text("dir"), train_prefix);
   files.merge(find_part(given.text("dir"), test_prefix));
   return files;
@@ -78,7 +78,7 @@ std::size_t expected_records(const data_files& files, std::string_view prefix, s
   return bytes / record;
 }
 
-dataset load_part(const arguments& given, const data_files& files, std::string_view prefix) {
+dataset load_cifar10_part(const arguments& given, const data_files& files, std::string_view prefix) {
   const auto most_bytes = file_limit(given);
   auto data = empty_set();
   data.dense = large_vector<float>(sample_memory(given));
@@ -119,8 +119,8 @@ void standardise(dataset& data, const std::array<moments, channels>& by) {
       value = (value - by[p % channels].mean) / by[p % channels].deviation;
 }
 
-data_split load(const arguments& given, const data_files& files, std::uint64_t) {
-  data_split split{load_part(given, files, train_prefix), load_part(given, files, test_prefix)};
+data_split load_cifar10(const arguments& given, const data_files& files, std::uint64_t) {
+  data_split split{load_cifar10_part(given, files, train_prefix), load_cifar10_part(given, files, test_prefix)};
   const auto by = measure(split.train);
   standardise(split.train, by);
   standardise(split.test, by);
@@ -155,8 +155,8 @@ data_entry cifar10_data() {
                                    file_limit_parameter(),
                                    mapped_parameter(),
                                    block_parameter()}},
-          .load = load,
-          .find = find};
+          .load = load_cifar10,
+          .find = find_cifar10_files};
 }
 
 } // namespace gossamer::compute::detail

@@ -196,7 +196,7 @@ void standardise(large_vector<float>& train, large_vector<float>& test, std::siz
       (*values)[i] = static_cast<float>(((*values)[i] - mean) * scale);
 }
 
-data_split load(const arguments& given, const data_files& files, std::uint64_t seed) {
+data_split load_csv(const arguments& given, const data_files& files, std::uint64_t seed) {
   auto train = read_table(given, path_of(files, "train"), file_limit(given));
   std::optional<labelled_rows> test_rows;
   if (!given.text("test").empty()) {
@@ -256,7 +256,7 @@ data_entry csv_data() {
                              .meaning = "what is done to the features",
                              .choices = {"standard", "none"}},
                         }},
-          .load = load,
+          .load = load_csv,
           .find = find_rows};
 }
 

@@ -35,7 +35,7 @@ float about_zero(random_sequence& random, float range) { return range * (2 * ran
 /// linear classifier stays near 83 % and a perceptron of 100 hidden units reaches 98 %.
 /// Trigonometry differs between machines, so the rotation is drawn by the tangent h of half its
 /// angle: cos = (1 - h^2) / (1 + h^2), sin = 2h / (1 + h^2).
-placement place(const hand& writer, random_sequence& random) {
+placement random_placement(const hand& writer, random_sequence& random) {
   constexpr float size = 22;
   const float d = writer.distortion;
   const float half = about_zero(random, 0.17f * d);
@@ -49,7 +49,7 @@ placement place(const hand& writer, random_sequence& random) {
 }
 
 canvas write(const glyph& shape, const hand& writer, random_sequence& random) {
-  const auto placed = place(writer, random);
+  const auto placed = random_placement(writer, random);
   canvas paper(1.1f + about_zero(random, 0.4f));
   std::vector<point> path;
   for (const auto& [smooth, points] : shape) {
@@ -85,7 +85,7 @@ void append(large_vector<float>& dense, std::size_t digit, const hand& writer, c
   dense.insert(dense.end(), picture.begin(), picture.end());
 }
 
-dataset draw(std::size_t samples, const hand& writer, std::uint64_t seed, part which) {
+dataset draw_digits(std::size_t samples, const hand& writer, std::uint64_t seed, part which) {
   check_size(samples, pixels);
   dataset data;
   data.samples = samples;
@@ -105,10 +105,10 @@ dataset draw(std::size_t samples, const hand& writer, std::uint64_t seed, part w
   return data;
 }
 
-data_split load(const arguments& given, const data_files&, std::uint64_t seed) {
+data_split load_digits(const arguments& given, const data_files&, std::uint64_t seed) {
   const hand writer{given.real32("distortion"), given.real32("noise")};
-  return {draw(static_cast<std::size_t>(given.integer("samples")), writer, seed, part::train),
-          draw(static_cast<std::size_t>(given.integer("test")), writer, seed, part::test)};
+  return {draw_digits(static_cast<std::size_t>(given.integer("samples")), writer, seed, part::train),
+          draw_digits(static_cast<std::size_t>(given.integer("test")), writer, seed, part::test)};
 }
 
 } // namespace
@@ -139,7 +139,7 @@ data_entry digits_data() {
                              .min = 0,
                              .max = 3},
                         }},
-          .load = load};
+          .load = load_digits};
 }
 
 } // namespace gossamer::compute::detail

@@ -10,7 +10,7 @@ namespace gossamer::compute::detail {
 
 namespace {
 
-constexpr std::string_view remedy =
+constexpr std::string_view what_the_folder_holds =
     "the folder must hold {train,t10k}-images-idx3-ubyte and {train,t10k}-labels-idx1-ubyte, "
     "plain or .gz";
 
@@ -46,7 +46,7 @@ std::vector<std::size_t> dimensions(const file_bytes& file, std::uint8_t count) 
 std::string images_of(std::string_view part) { return fmt::format("{}-images-idx3-ubyte", part); }
 std::string labels_of(std::string_view part) { return fmt::format("{}-labels-idx1-ubyte", part); }
 
-data_files find(const arguments& given) {
+data_files find_idx_files(const arguments& given) {
   data_files files;
   for (const auto part : {"train", "t10k"})
     for (const auto& name : {images_of(part), labels_of(part)})
@@ -54,9 +54,9 @@ data_files find(const arguments& given) {
   return files;
 }
 
-dataset load_part(const data_files& files, std::string_view part, std::size_t classes, std::uint64_t most_bytes) {
-  const auto images = file_bytes::read_found(path_of(files, images_of(part)), most_bytes, remedy);
-  const auto labels = file_bytes::read_found(path_of(files, labels_of(part)), most_bytes, remedy);
+dataset load_idx_part(const data_files& files, std::string_view part, std::size_t classes, std::uint64_t most_bytes) {
+  const auto images = file_bytes::read_found(path_of(files, images_of(part)), most_bytes, what_the_folder_holds);
+  const auto labels = file_bytes::read_found(path_of(files, labels_of(part)), most_bytes, what_the_folder_holds);
   const auto shape = dimensions(images, 3);
   const auto count = dimensions(labels, 1)[0];
   if (count != shape[0])
@@ -78,10 +78,10 @@ dataset load_part(const data_files& files, std::string_view part, std::size_t cl
   return data;
 }
 
-data_split load(const arguments& given, const data_files& files, std::uint64_t) {
+data_split load_idx(const arguments& given, const data_files& files, std::uint64_t) {
   const auto classes = static_cast<std::size_t>(given.integer("classes"));
-  data_split split{load_part(files, "train", classes, file_limit(given)),
-                   load_part(files, "t10k", classes, file_limit(given))};
+  data_split split{load_idx_part(files, "train", classes, file_limit(given)),
+                   load_idx_part(files, "t10k", classes, file_limit(given))};
   if (split.train.features != split.test.features)
     throw error(errc::bad_data, fmt::format("the training images in '{}' have {} pixels, the test images {}",
                                             given.text("dir"), split.train.features, split.test.features));
@@ -115,8 +115,8 @@ data_entry idx_data() {
                              .max = 256},
                             file_limit_parameter(),
                         }},
-          .load = load,
-          .find = find};
+          .load = load_idx,
+          .find = find_idx_files};
 }
 
 } // namespace gossamer::compute::detail

@@ -36,7 +36,7 @@ bool all_numbers(const labelled_rows& from) {
   return first;
 }
 
-bool whole(double number) { return number == std::floor(number); }
+bool is_whole(double number) { return number == std::floor(number); }
 
 /// The classes in their order: by value, or alphabetically when they are no numbers. "1" and "+1.0"
 /// are one class.
@@ -73,7 +73,7 @@ private:
 
 std::optional<std::size_t> first_fraction(const labelled_rows& from) {
   for (std::size_t i = 0; i < from.labels.size(); ++i)
-    if (!whole(to_number(from.labels[i]).value_or(0)))
+    if (!is_whole(to_number(from.labels[i]).value_or(0)))
       return i;
   return std::nullopt;
 }

@@ -68,7 +68,7 @@ labelled_rows read_rows(const std::string& path, std::uint32_t largest, std::uin
   return result;
 }
 
-data_split load(const arguments& given, const data_files& files, std::uint64_t seed) {
+data_split load_libsvm(const arguments& given, const data_files& files, std::uint64_t seed) {
   const auto features = static_cast<std::uint32_t>(given.integer("features"));
   const auto largest = features == 0 ? UINT32_MAX : features;
   auto train = read_rows(path_of(files, "train"), largest, file_limit(given));
@@ -108,7 +108,7 @@ data_entry libsvm_data() {
                              .min = 0,
                              .max = 4294967295.0},
                         }},
-          .load = load,
+          .load = load_libsvm,
           .find = find_rows};
 }
 

@@ -52,7 +52,7 @@ bool label_of(double margin, double noise, random_sequence& random) {
   return random.uniform_double() < 1 / (1 + std::exp(-margin / noise));
 }
 
-dataset draw(const task& t, std::size_t samples, part which, const std::vector<double>& w) {
+dataset draw_logistic(const task& t, std::size_t samples, part which, const std::vector<double>& w) {
   dataset data;
   data.samples = samples;
   data.features = t.features;
@@ -82,7 +82,7 @@ dataset draw(const task& t, std::size_t samples, part which, const std::vector<d
   return data;
 }
 
-data_split load(const arguments& given, const data_files&, std::uint64_t seed) {
+data_split load_logistic(const arguments& given, const data_files&, std::uint64_t seed) {
   const auto features = static_cast<std::uint32_t>(given.integer("features"));
   const auto stored = static_cast<std::uint32_t>(std::lround(given.real("density") * features));
   const task t{seed, features, std::clamp(stored, 1u, features), given.real("noise")};
@@ -90,7 +90,7 @@ data_split load(const arguments& given, const data_files&, std::uint64_t seed) {
   const auto tests = static_cast<std::size_t>(given.integer("test"));
   check_size(std::max(samples, tests), t.stored);
   const auto w = hyperplane(t);
-  return {draw(t, samples, part::train, w), draw(t, tests, part::test, w)};
+  return {draw_logistic(t, samples, part::train, w), draw_logistic(t, tests, part::test, w)};
 }
 
 } // namespace
@@ -129,7 +129,7 @@ data_entry logistic_data() {
                              .min = 0,
                              .max = 1e6},
                         }},
-          .load = load};
+          .load = load_logistic};
 }
 
 } // namespace gossamer::compute::detail

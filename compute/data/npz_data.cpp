@@ -15,8 +15,9 @@ namespace gossamer::compute::detail {
 namespace {
 
 constexpr float most_classes = 65536;
-constexpr std::string_view remedy = "numpy.savez(FILE, X=samples, y=labels) writes what is needed, with X_test and "
-                                    "y_test if there are any";
+constexpr std::string_view how_to_write_samples =
+    "numpy.savez(FILE, X=samples, y=labels) writes what is needed, with X_test and "
+    "y_test if there are any";
 
 /// The arrays of a file, by name.
 class arrays {
@@ -29,7 +30,7 @@ public:
     return found == all_.end() ? nullptr : &*found;
   }
   [[noreturn]] void refuse(const std::string& what) const {
-    throw error(errc::bad_data, fmt::format("'{}' {}", path_, what), std::string{remedy});
+    throw error(errc::bad_data, fmt::format("'{}' {}", path_, what), std::string{how_to_write_samples});
   }
 
   /// The samples and targets of one part; the arrays are used up.
@@ -82,7 +83,7 @@ void name_classes(dataset& data, std::size_t classes) {
     data.class_names.push_back(fmt::format("{}", c));
 }
 
-data_split load(const arguments& given, const data_files& files, std::uint64_t seed) {
+data_split load_npz(const arguments& given, const data_files& files, std::uint64_t seed) {
   arrays all{path_of(files, "arrays"), file_limit(given), sample_memory(given)};
   auto train = all.take("X", "y");
   train.shuffled_block = shuffled_block(given);
@@ -110,7 +111,7 @@ data_split load(const arguments& given, const data_files& files, std::uint64_t s
   return hold_out(train, given.real("holdout"), seed);
 }
 
-data_files find(const arguments& given) { return {{"arrays", given.text("file")}}; }
+data_files find_npz_file(const arguments& given) { return {{"arrays", given.text("file")}}; }
 
 } // namespace
 
@@ -135,8 +136,8 @@ data_entry npz_data() {
                                    file_limit_parameter(),
                                    mapped_parameter(),
                                    block_parameter()}},
-          .load = load,
-          .find = find};
+          .load = load_npz,
+          .find = find_npz_file};
 }
 
 } // namespace gossamer::compute::detail

@@ -14,7 +14,7 @@ std::vector<float> centre(std::size_t dim, std::uint64_t seed) {
   return c;
 }
 
-dataset draw(std::span<const float> around, std::size_t samples, double noise, std::uint64_t seed, part which) {
+dataset draw_around(std::span<const float> around, std::size_t samples, double noise, std::uint64_t seed, part which) {
   dataset data;
   data.samples = samples;
   data.features = around.size();
@@ -29,13 +29,13 @@ dataset draw(std::span<const float> around, std::size_t samples, double noise, s
   return data;
 }
 
-data_split load(const arguments& given, const data_files&, std::uint64_t seed) {
+data_split load_quadratic(const arguments& given, const data_files&, std::uint64_t seed) {
   const auto samples = static_cast<std::size_t>(given.integer("samples"));
   const auto dim = static_cast<std::size_t>(given.integer("dim"));
   check_size(samples, dim);
   const auto c = centre(dim, seed);
   const auto noise = given.real("noise");
-  return {draw(c, samples, noise, seed, part::train), draw(c, samples, noise, seed, part::test)};
+  return {draw_around(c, samples, noise, seed, part::train), draw_around(c, samples, noise, seed, part::test)};
 }
 
 } // namespace
@@ -63,7 +63,7 @@ data_entry quadratic_data() {
                              .min = 0,
                              .max = 1e6},
                         }},
-          .load = load};
+          .load = load_quadratic};
 }
 
 } // namespace gossamer::compute::detail

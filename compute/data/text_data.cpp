@@ -28,7 +28,7 @@ dataset cut(std::string_view bytes, std::size_t context) {
   return data;
 }
 
-data_split load(const arguments& given, const data_files& files, std::uint64_t) {
+data_split load_text(const arguments& given, const data_files& files, std::uint64_t) {
   const auto file = file_bytes::read(path_of(files, "text"), file_limit(given));
   const auto context = static_cast<std::size_t>(given.integer("context"));
   const auto held = static_cast<std::size_t>(given.real("holdout") * static_cast<double>(file.size()));
@@ -40,7 +40,7 @@ data_split load(const arguments& given, const data_files& files, std::uint64_t) 
   return {cut(file.text().substr(0, kept), context), cut(file.text().substr(kept), context)};
 }
 
-data_files find(const arguments& given) { return {{"text", given.text("file")}}; }
+data_files find_text(const arguments& given) { return {{"text", given.text("file")}}; }
 
 } // namespace
 
@@ -71,8 +71,8 @@ data_entry text_data() {
                                     .min = 0.001,
                                     .max = 0.999},
                                    file_limit_parameter()}},
-          .load = load,
-          .find = find};
+          .load = load_text,
+          .find = find_text};
 }
 
 } // namespace gossamer::compute::detail

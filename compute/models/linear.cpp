@@ -5,7 +5,7 @@ namespace gossamer::compute::detail {
 
 namespace {
 
-std::unique_ptr<model> make(const arguments& given, const dataset& train) {
+std::unique_ptr<model> make_linear(const arguments& given, const dataset& train) {
   require_real_targets("linear", train);
   return std::make_unique<neural_network>(neural_network_options{.widths = {train.features, 1},
                                                                  .last = criterion::squared_error,
@@ -20,6 +20,6 @@ const model_entry linear_model{.about = {.name = "linear",
                                          .maths = "loss(w, b; a, y) = (w.a + b - y)^2 / 2; begins at 0",
                                          .cost = "4 operations per stored feature and sample",
                                          .parameters = {l1_parameter(), l2_parameter()}},
-                               .make = make};
+                               .make = make_linear};
 
 } // namespace gossamer::compute::detail

@@ -7,7 +7,7 @@ namespace gossamer::compute::detail {
 
 namespace {
 
-std::unique_ptr<model> make(const arguments& given, const dataset& train) {
+std::unique_ptr<model> make_logistic(const arguments& given, const dataset& train) {
   require_classes("logistic", train);
   if (train.classes != 2)
     throw error(errc::usage,
@@ -26,6 +26,6 @@ const model_entry logistic_model{
                        "for class 1; begins at 0",
               .cost = "4 operations per stored feature and sample",
               .parameters = {l1_parameter(), l2_parameter()}},
-    .make = make};
+    .make = make_logistic};
 
 } // namespace gossamer::compute::detail

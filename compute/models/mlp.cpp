@@ -7,7 +7,7 @@ namespace gossamer::compute::detail {
 
 namespace {
 
-std::unique_ptr<model> make(const arguments& given, const dataset& train) {
+std::unique_ptr<model> make_mlp(const arguments& given, const dataset& train) {
   std::vector<std::size_t> widths{train.features};
   for (const auto width : given.integers("hidden"))
     widths.push_back(static_cast<std::size_t>(width));
@@ -40,6 +40,6 @@ const model_entry mlp_model{
                               .fallback = "relu",
                               .meaning = "function between the layers",
                               .choices = {"relu", "tanh"}}}},
-    .make = make};
+    .make = make_mlp};
 
 } // namespace gossamer::compute::detail

@@ -86,7 +86,7 @@ private:
   std::vector<double> mean_;
 };
 
-std::unique_ptr<model> make(const arguments& given, const dataset& train) {
+std::unique_ptr<model> make_quadratic(const arguments& given, const dataset& train) {
   const double mu = given.real("mu"), l = given.real("l");
   if (mu > l)
     throw error(errc::usage, "mu of model 'quadratic' is greater than l",
@@ -115,6 +115,6 @@ const model_entry quadratic_model{
                               .meaning = "greatest curvature (smoothness)",
                               .min = 1e-9,
                               .max = 1e9}}},
-    .make = make};
+    .make = make_quadratic};
 
 } // namespace gossamer::compute::detail

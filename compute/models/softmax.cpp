@@ -5,7 +5,7 @@ namespace gossamer::compute::detail {
 
 namespace {
 
-std::unique_ptr<model> make(const arguments& given, const dataset& train) {
+std::unique_ptr<model> make_softmax(const arguments& given, const dataset& train) {
   require_classes("softmax", train);
   return std::make_unique<neural_network>(neural_network_options{.widths = {train.features, train.classes},
                                                                  .last = criterion::cross_entropy,
@@ -21,6 +21,6 @@ const model_entry softmax_model{
               .maths = "loss(W, b; a, y) = log(sum_k exp z_k) - z_y, z = W^T a + b; begins at 0",
               .cost = "4 * classes operations per stored feature and sample",
               .parameters = {l1_parameter(), l2_parameter()}},
-    .make = make};
+    .make = make_softmax};
 
 } // namespace gossamer::compute::detail

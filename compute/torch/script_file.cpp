@@ -1,12 +1,12 @@
 #include "gossamer/compute/torch/detail/script_file.hpp"
 
 #include "gossamer/base/error.hpp"
+#include "gossamer/compute/detail/zip_archive.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <fstream>
-#include <memory>
 #include <zip.h>
 
 namespace gossamer::compute::libtorch {
@@ -14,11 +14,6 @@ namespace gossamer::compute::libtorch {
 namespace {
 
 constexpr zip_int64_t most_entries = 1 << 20;
-
-struct discard {
-  void operator()(zip_t* archive) const noexcept { zip_discard(archive); }
-};
-using archive_handle = std::unique_ptr<zip_t, discard>;
 
 /// What the names of an archive tell.
 struct contents {
@@ -57,7 +52,7 @@ bool is_pickle(const std::string& path) {
 void require_torchscript(const std::string& path) {
   constexpr auto parameters_alone = "was written by torch.save, and holds no code to compute with";
   int ignored = 0;
-  const archive_handle archive{zip_open(path.c_str(), ZIP_RDONLY, &ignored)};
+  const detail::archive_handle archive{zip_open(path.c_str(), ZIP_RDONLY, &ignored)};
   if (!archive) {
     if (is_pickle(path))
       refuse(path, parameters_alone);

@@ -1,18 +1,9 @@
 #include "gossamer/actors/data_plane/detail/doorway.hpp"
 
 #include "gossamer/actors/data_plane/detail/listening.hpp"
+#include "gossamer/actors/data_plane/detail/patience.hpp"
 
 namespace gossamer::actors::detail {
-
-using namespace std::chrono_literals;
-
-namespace {
-
-constexpr std::size_t most_guests = 64;
-constexpr auto longest_hello = 2000ms;
-constexpr auto pause_without_descriptors = 100ms;
-
-} // namespace
 
 doorway::doorway(asio::io_context& io, const endpoint& where, std::uint64_t run, credentials asked)
     : io_(io), where_(where), run_(run), asked_(std::move(asked)), acceptor_(listen_at(io, where)), pause_(io) {

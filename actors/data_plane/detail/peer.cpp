@@ -1,5 +1,6 @@
 #include "gossamer/actors/data_plane/detail/peer.hpp"
 
+#include "gossamer/actors/data_plane/detail/patience.hpp"
 #include "gossamer/actors/data_plane/detail/sockets.hpp"
 #include "gossamer/base/error.hpp"
 
@@ -16,7 +17,6 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::chrono::milliseconds first_backoff = 10ms, longest_backoff = 1000ms;
-constexpr auto longest_attempt = 5000ms; // to connect and receive a hello
 constexpr auto acknowledgement_delay = 50ms;
 constexpr std::uint64_t bytes_a_turn = 2 << 20; // before other peers have their turn
 

@@ -1,5 +1,6 @@
 #include "gossamer/actors/data_plane/tls/certificate_folder.hpp"
 
+#include "gossamer/actors/data_plane/tls/detail/pem_file.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/file.hpp"
 
@@ -32,7 +33,8 @@ void write_whole(const fs::path& where, const std::string& text, ::mode_t mode) 
   if (file < 0)
     throw cannot_write(where, errno);
   errno = ENOSPC; // the meaning of a short write
-  const bool written = write(file, text.data(), text.size()) == static_cast<::ssize_t>(text.size()) && fsync(file) == 0;
+  const bool written =
+      ::write(file, text.data(), text.size()) == static_cast<::ssize_t>(text.size()) && fsync(file) == 0;
   const int reason = errno;
   close(file);
   if (!written)
@@ -53,10 +55,6 @@ bool is_there(const fs::path& where) {
   return fs::exists(fs::symlink_status(where, ignored));
 }
 
-std::string read_pem(const fs::path& where) {
-  return read_text(where.string(), {"PEM file", std::uint64_t{1} << 20, "it has a certificate or a key"});
-}
-
 /// The authority of the folder, if it has one.
 key_pair find_authority(const fs::path& folder) {
   const auto certificate = folder / authority_certificate, key = folder / authority_key;
@@ -65,7 +63,7 @@ key_pair find_authority(const fs::path& folder) {
                 fmt::format("{} is there, but {} is not", (is_there(key) ? key : certificate).string(),
                             (is_there(key) ? certificate : key).string()),
                 "certificates are made where both are; give a new folder to make a new authority");
-  return is_there(key) ? key_pair{read_pem(certificate), read_pem(key)} : key_pair{};
+  return is_there(key) ? key_pair{detail::read_pem(certificate), detail::read_pem(key)} : key_pair{};
 }
 
 void check_hosts(const certificate_order& order) {

@@ -2,7 +2,7 @@
 
 #include "gossamer/actors/data_plane/tls/certificate_folder.hpp"
 #include "gossamer/actors/data_plane/tls/detail/openssl.hpp"
-#include "gossamer/base/file.hpp"
+#include "gossamer/actors/data_plane/tls/detail/pem_file.hpp"
 
 #include <fmt/format.h>
 
@@ -17,10 +17,6 @@ using namespace detail;
 namespace {
 
 constexpr auto remedy = "gossamer certs makes such a folder for each host; give that of this host";
-
-std::string read_pem(const std::filesystem::path& where) {
-  return read_text(where.string(), {"PEM file", std::uint64_t{1} << 20, "it has a certificate or a key"});
-}
 
 error damaged(const std::filesystem::path& where, const char* what) {
   return {errc::bad_data, fmt::format("{} {}", where.string(), what), remedy};

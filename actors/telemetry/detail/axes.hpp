@@ -15,6 +15,8 @@ namespace gossamer::actors::detail {
 inline constexpr double width = 760, height = 420;
 inline constexpr double left = 64, right = 696, top = 56, bottom = 360;
 
+inline constexpr double legend_spacing = 18; ///< pixels between two lines
+
 inline constexpr auto ink = "#374151";
 
 /// The look of curve i: colours that most colour-blind people can tell apart; dashes once the colours repeat.

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+namespace gossamer::actors::detail {
+
+// What the doors and connections of frames and those of the tunnel have in common.
+
+inline constexpr std::size_t most_guests = 64;                             ///< at a door, that have not been let in
+inline constexpr std::chrono::milliseconds pause_without_descriptors{100}; ///< before a door accepts again
+inline constexpr std::chrono::milliseconds longest_hello{2000};   ///< of a guest, until it has introduced itself
+inline constexpr std::chrono::milliseconds longest_attempt{5000}; ///< to connect and be let in
+inline constexpr std::chrono::milliseconds longest_flush{1000};   ///< of what is left to send at the end
+
+} // namespace gossamer::actors::detail
