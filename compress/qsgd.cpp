@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::uint8_t wire_number = 6;
 constexpr int most_levels = 32767;
-constexpr int stream_code_bits = 16; // for levels that are or were sent with variable length
 
 enum class coding : std::uint8_t { fixed, sparse, dense };
 
@@ -81,7 +80,7 @@ vec decode_qsgd(const packet& p) {
     levels.read(begin, count, block);
   };
   const auto grid_of = [&](std::size_t b) { return norm_grid(norms[b], form.levels); };
-  dequantise_blocks(stream_code_bits, form.bucket_of(p.elements), grid_of, 0, v.overwrite(), source);
+  dequantise_blocks(level_code_bits(form.levels), form.bucket_of(p.elements), grid_of, 0, v.overwrite(), source);
   levels.expect_end();
   return v;
 }
@@ -178,21 +177,18 @@ private:
     });
   }
 
-  /// Keeps the levels until their bits are counted.
+  /// Writes to memory for the longest stream first.
   void encode_stream(const vec& v, const rounding_words& random, packet& p) const {
     const auto norms_bytes = form_.norms_bits(v.size()) / 8;
-    auto kept = v.pool().allocate(norms_bytes + sizeof(std::int16_t) * v.size());
-    write_norms(v, kept.data());
-    auto* codes = kept.data() + norms_bytes;
-    quantise(v, stream_code_bits, random, kept.data(), [&](std::size_t begin, std::size_t count, level_codes& block) {
-      std::memcpy(codes + sizeof(std::int16_t) * begin, block.bytes, sizeof(std::int16_t) * count);
-    });
-    const std::span levels{reinterpret_cast<const std::int16_t*>(codes), v.size()};
     const auto code = stream_of(form_.code);
-    p.bits = 8 * norms_bytes + level_stream_bits(code, levels);
+    auto written = v.pool().allocate(norms_bytes + level_writer::most_bytes(code, v.size(), form_.levels));
+    write_norms(v, written.data());
+    level_writer out{code, form_.levels, written.data() + norms_bytes};
+    quantise(v, level_code_bits(form_.levels), random, written.data(),
+             [&](std::size_t, std::size_t count, const level_codes& block) { out.write(block, count); });
+    p.bits = 8 * norms_bytes + out.finish();
     p.payload = v.pool().allocate(whole_bytes(p.bits));
-    std::copy_n(kept.data(), norms_bytes, p.payload.data());
-    write_levels(code, levels, p.payload.bytes().subspan(norms_bytes));
+    std::copy_n(written.data(), p.payload.size(), p.payload.data());
   }
 
   layout form_;
@@ -242,8 +238,7 @@ codec_entry qsgd_codec() {
                              "quantization and encoding, NeurIPS 2017",
                 .cost = "32 buckets + d (1 + ceil(log2(s + 1))) bits; elias-sparse has at most about "
                         "32 + (3 + 1.5 log2(2 (s^2 + d) / (s (s + sqrt(d))))) s (s + sqrt(d)) on average, elias-dense "
-                        "about 3 d at s = sqrt(d); two passes over v (three for variable lengths, with 2 d bytes of "
-                        "memory) and one random word an element",
+                        "about 3 d at s = sqrt(d); two passes over v and one random word an element",
                 .parameters = {{.key = "levels",
                                 .kind = parameter::type::integer,
                                 .fallback = "127",
