@@ -43,11 +43,14 @@ public:
   }
 
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
-    finite_max_magnitude(v.view());
-    if (redrawn_)
+    if (redrawn_) {
+      finite_max_magnitude(v.view());
       return values_without_places(wire_number, v, draw_each(v.pool(), v.size(), threshold_, random, step), factor(),
                                    recipe_of(random, step));
-    const auto keep = [this](auto block, auto* words, auto first, auto to) {
+    }
+    const auto keep = [&](auto block, auto* words, auto first, auto to) {
+      if (!std::isfinite(max_magnitude(block))) // while it is in the cache
+        finite_max_magnitude(v.view());
       return keep_below(block, words, threshold_, first, to);
     };
     auto [kept, values] = draw_survivors(v, random, step, keep);

@@ -118,8 +118,11 @@ void write_places(packet& p, std::uint64_t first_bit, const places& kept) {
   bit_writer writer{out};
   if (const int begun = static_cast<int>(first_bit % 8); begun > 0)
     writer.put(std::to_integer<std::uint64_t>(out.front()) & ((1u << begun) - 1), begun);
-  for (const auto i : kept)
-    writer.put(i, bits);
+  std::size_t k = 0;
+  for (; k + 2 <= kept.size(); k += 2) // two at once are as fast as one
+    writer.put(kept[k] | std::uint64_t{kept[k + 1]} << bits, 2 * bits);
+  for (; k < kept.size(); ++k)
+    writer.put(kept[k], bits);
   writer.finish();
 }
 
