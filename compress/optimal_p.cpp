@@ -57,10 +57,10 @@ packet quantise(std::size_t elements, const survivors& s, int bits, const random
   if (delta == 0)
     return p;
   // The words that chose the survivors are no longer random, so rounding has a stream of its own.
-  const random_stream rounding{recipe_word(random), 0, purpose::quantise};
+  const random_stream own{recipe_word(random), 0, purpose::quantise};
   const auto grid = uniform_grid(delta, bits);
   encode_levels(
-      bits, s.values.view(), count, [&](std::size_t) { return grid; }, {rounding, step},
+      bits, s.values.view(), count, [&](std::size_t) { return grid; }, {rounding::words, own, step},
       p.payload.data() + sizeof delta);
   write_places(p, places_begin, s.kept);
   return p;

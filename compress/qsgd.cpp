@@ -87,7 +87,7 @@ vec decode_qsgd(const packet& p) {
 
 class qsgd final : public codec {
 public:
-  qsgd(layout form, bool largest) : form_(form), largest_(largest) {}
+  qsgd(layout form, bool largest, rounding how) : form_(form), largest_(largest), how_(how) {}
 
   capabilities can() const override { return {.unbiased = true, .fixed_size = form_.code == coding::fixed}; }
 
@@ -98,11 +98,10 @@ public:
              .bits = bits(v.size()),
              .payload = {},
              .recipe = form_.recipe()};
-    finite_max_magnitude(v.view());
     if (form_.code == coding::fixed)
-      encode_fixed(v, {random, step}, p);
+      encode_fixed(v, {how_, random, step}, p);
     else
-      encode_stream(v, {random, step}, p);
+      encode_stream(v, {how_, random, step}, p);
     return p;
   }
 
@@ -124,7 +123,8 @@ public:
                                                 .numbers = level_form::numbers::norm,
                                                 .bits = form_.code_bits(),
                                                 .rule = {.what = norm, .levels = form_.levels},
-                                                .row = form_.bucket});
+                                                .row = form_.bucket,
+                                                .how = how_});
   }
 
   double relative_error(std::size_t elements) const override {
@@ -134,12 +134,19 @@ public:
   }
 
 private:
-  float norm_of(std::span<const float> v) const {
+  /// @returns whether all elements are finite
+  bool find_norms(std::span<const float> v, std::span<float> norms) const {
+    const auto bucket = form_.bucket_of(v.size());
     // Any norm that is not less than the largest element makes C unbiased, so an l2 norm may be cut to a float.
     if (!largest_)
-      return sendable_norm(l2_norm(v), form_.levels);
-    const auto range = range_of(v); // for short buckets faster than `max_magnitude`
-    return sendable_norm(std::max(range.high, -range.low), form_.levels);
+      return std::isfinite(norms_of_rows(v, bucket, norms));
+    bool finite = true;
+    for_each_part(0, v.size(), bucket, [&](std::size_t b, std::size_t first, std::size_t count) {
+      const auto range = range_of(v.subspan(first, count)); // for short buckets faster than `max_magnitude`
+      norms[b] = std::max(range.high, -range.low);
+      finite = finite && std::isfinite(norms[b]);
+    });
+    return finite;
   }
 
   /// The most bits of the stream of one bucket. With an l2 norm, sum y_i^2 = s^2, and |k_i| - 1 < |y_i|.
@@ -150,7 +157,7 @@ private:
   }
 
   template <class Sink>
-  void quantise(const vec& v, int code_bits, const rounding_words& random, const std::byte* norms, Sink sink) const {
+  void quantise(const vec& v, int code_bits, const rounding_bits& random, const std::byte* norms, Sink sink) const {
     const auto grid_of = [&](std::size_t b) {
       return norm_grid(read_norm(norms + sizeof(float) * b, form_.levels), form_.levels);
     };
@@ -158,16 +165,16 @@ private:
   }
 
   void write_norms(const vec& v, std::byte* out) const {
-    const auto write = [&](std::size_t b, std::size_t first, std::size_t count) {
-      const float norm = norm_of(v.view().subspan(first, count));
-      std::memcpy(out + sizeof norm * b, &norm, sizeof norm);
-    };
+    const std::span norms{reinterpret_cast<float*>(out), form_.buckets(v.size())};
     if (v.empty())
-      std::fill_n(out, form_.norms_bits(0) / 8, std::byte{0});
-    for_each_part(0, v.size(), form_.bucket_of(v.size()), write);
+      std::ranges::fill(norms, 0.0f);
+    else if (!find_norms(v.view(), norms))
+      finite_max_magnitude(v.view()); // says which element is not
+    for (float& norm : norms)
+      norm = sendable_norm(norm, form_.levels);
   }
 
-  void encode_fixed(const vec& v, const rounding_words& random, packet& p) const {
+  void encode_fixed(const vec& v, const rounding_bits& random, packet& p) const {
     p.payload = v.pool().allocate(whole_bytes(p.bits));
     write_norms(v, p.payload.data());
     auto* codes = p.payload.data() + form_.norms_bits(v.size()) / 8;
@@ -178,7 +185,7 @@ private:
   }
 
   /// Writes to memory for the longest stream first.
-  void encode_stream(const vec& v, const rounding_words& random, packet& p) const {
+  void encode_stream(const vec& v, const rounding_bits& random, packet& p) const {
     const auto norms_bytes = form_.norms_bits(v.size()) / 8;
     const auto code = stream_of(form_.code);
     auto written = v.pool().allocate(norms_bytes + level_writer::most_bytes(code, v.size(), form_.levels));
@@ -193,6 +200,7 @@ private:
 
   layout form_;
   bool largest_;
+  rounding how_;
 };
 
 constexpr auto maths =
@@ -233,7 +241,7 @@ codec_entry qsgd_codec() {
       .about = {.name = "qsgd",
                 .summary =
                     "stochastic rounding to evenly spaced levels of a norm, with codes of fixed or variable length",
-                .maths = maths,
+                .maths = std::string{maths} + halves_maths,
                 .reference = "Alistarh, Grubic, Li, Tomioka, Vojnovic: QSGD: communication-efficient SGD via gradient "
                              "quantization and encoding, NeurIPS 2017",
                 .cost = "32 buckets + d (1 + ceil(log2(s + 1))) bits; elias-sparse has at most about "
@@ -260,7 +268,8 @@ codec_entry qsgd_codec() {
                                 .kind = parameter::type::choice,
                                 .fallback = "fixed",
                                 .meaning = "how levels are sent",
-                                .choices = {"fixed", "elias-sparse", "elias-dense"}}}},
+                                .choices = {"fixed", "elias-sparse", "elias-dense"}},
+                               rounding_parameter()}},
       .wire_number = wire_number,
       .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
         const auto code = given.is("code", "fixed")          ? coding::fixed
@@ -269,11 +278,12 @@ codec_entry qsgd_codec() {
         return std::make_unique<qsgd>(layout{.levels = static_cast<int>(given.integer("levels")),
                                              .bucket = static_cast<std::uint64_t>(given.integer("bucket")),
                                              .code = code},
-                                      given.is("norm", "max"));
+                                      given.is("norm", "max"), rounding_of(given));
       },
       .decode = decode_qsgd,
       .contents = contents_of_qsgd,
-      .examples = {"qsgd", "qsgd:norm=max,levels=5,bucket=10", "qsgd:code=elias-sparse", "qsgd:code=elias-dense"},
+      .examples = {"qsgd", "qsgd:norm=max,levels=5,bucket=10", "qsgd:code=elias-sparse", "qsgd:code=elias-dense",
+                   "qsgd:rounding=16"},
   };
 }
 
