@@ -167,30 +167,35 @@ HWY_INLINE double fold_lanes([[maybe_unused]] D d, hn::Vec<D> sums) {
   return hn::GetLane(sums);
 }
 
-/// The lanes from `first` on of `count` squares that have been folded until `left` are left.
+/// The lanes from `first` on of `count` squares that have been folded until `left` are left. Zeros, which change no
+/// sum, take the place of those from `size` on.
 template <std::size_t count, std::size_t left, class D>
-HWY_INLINE hn::Vec<D> folded_squares(D d, const float* x, std::size_t first) {
+HWY_INLINE hn::Vec<D> folded_squares(D d, const float* x, std::size_t size, std::size_t first) {
   if constexpr (left < count) {
-    return hn::Add(folded_squares<count, 2 * left>(d, x, first), folded_squares<count, 2 * left>(d, x, first + left));
+    return hn::Add(folded_squares<count, 2 * left>(d, x, size, first),
+                   folded_squares<count, 2 * left>(d, x, size, first + left));
   } else {
     const auto terms = hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>{}, x + first));
-    return hn::Mul(terms, terms);
+    return hn::IfThenElseZero(hn::FirstN(d, size - std::min(size, first)), hn::Mul(terms, terms));
   }
 }
 
 /// The sums of the squares of rows of at most `lanes` elements, without memory for partial sums: short rows come in
-/// great numbers. Zeros, which change no sum, fill them up to a power of two.
+/// great numbers.
+/// @param size elements from x on, those of the rows and others
 template <std::size_t count = 1>
-void squares_of_rows(const float* x, std::size_t row, std::size_t rows, double* sums) {
+void squares_of_rows(const float* x, std::size_t size, std::size_t row, std::size_t rows, double* sums) {
   if constexpr (count < lanes)
     if (row > count)
-      return squares_of_rows<2 * count>(x, row, rows, sums);
+      return squares_of_rows<2 * count>(x, size, row, rows, sums);
   const hn::CappedTag<double, count> d;
-  const auto sum = [d](const float* from)
-                       HWY_ATTR { return fold_lanes(d, folded_squares<count, hn::MaxLanes(d)>(d, from, 0)); };
-  float filled[count] = {};
-  for (std::size_t r = 0; r < rows; ++r, x += row)
-    sums[r] = row == count ? sum(x) : (std::copy_n(x, row, filled), sum(filled));
+  float last[count] = {};
+  for (std::size_t r = 0; r < rows; ++r, x += row, size -= row) {
+    const float* from = x;
+    if (size < count) // whole registers are read
+      from = (std::copy_n(x, row, last), last);
+    sums[r] = fold_lanes(d, folded_squares<count, hn::MaxLanes(d)>(d, from, row, 0));
+  }
 }
 
 double norms_of_rows(const float* x, std::size_t size, std::size_t row, float* norms) {
@@ -205,7 +210,7 @@ double norms_of_rows(const float* x, std::size_t size, std::size_t row, float* n
     row = std::min(row, size);
     const auto rows = std::min(together, size / row);
     if (row <= lanes)
-      squares_of_rows(x, row, rows, sums);
+      squares_of_rows(x, size, row, rows, sums);
     else
       for (std::size_t r = 0; r < rows; ++r)
         sums[r] = sum_of_squares(x + r * row, row);

@@ -18,8 +18,8 @@ parameter rounding_parameter();
 /// What it does, for the documentation of codecs.
 inline constexpr auto halves_maths = R"(
 With rounding=16, u = (half + 1/2) * 2^-16, where half i of the step belongs to element i: the lower 16 bits of word
-i / 2 of another stream if i is even, else the upper ones. An element goes up with a probability that is wrong by at
-most 2^-17, so E C(v)_i is off by no more than that part of a level.)";
+i / 2 if i is even, else the upper ones, of the stream whose seed is the key of the encoder's, rank 0, purpose halves.
+An element goes up with a probability that is wrong by 2^-17 at most, so E C(v)_i is off by that part of a level.)";
 rounding rounding_of(const arguments& given);
 
 /// The random bits of one step with which a vector is rounded.
