@@ -5,6 +5,7 @@
 #include <hwy/foreach_target.h> // must come before highway.h
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -17,12 +18,20 @@ namespace hn = hwy::HWY_NAMESPACE;
 // A single lane holds no pair of even and odd: the scalar code of the caller does it all.
 std::size_t fill_whole(philox_key, std::uint64_t, std::uint64_t, std::uint32_t*, std::size_t) { return 0; }
 #else
-/// Writes the words of consecutive counters from `group` on: 4 * lanes * (groups / lanes) of them. Each 64-bit lane has
-/// one counter in its lower half. The one multiplication that the rounds need (32x32 bits to 64) reads no more, so the
-/// upper halves are never cleared.
-/// @returns how many groups
-std::size_t fill_whole(philox_key key, std::uint64_t step, std::uint64_t group, std::uint32_t* words,
-                       std::size_t groups) {
+/// The words of as many counters as a register has 64-bit lanes; each lane has a word in its lower half. The one
+/// multiplication that the rounds need (32x32 bits to 64) reads no more, so the upper halves are never cleared.
+template <class V>
+struct counters {
+  V c0, c1, c2, c3;
+};
+
+/// Writes the words of consecutive counters from `group` on, `registers` of them at once: their rounds wait for each
+/// other, and those of one counter for their products. The second word of all counters must be the same: what the first
+/// rounds make of it and of the step is then computed once.
+/// @returns how many groups: registers * lanes * (groups / (registers * lanes))
+template <std::size_t registers>
+std::size_t fill_registers(philox_key key, std::uint64_t step, std::uint64_t group, std::uint32_t* words,
+                           std::size_t groups) {
   const hn::ScalableTag<std::uint32_t> d;
   const hn::Repartition<std::uint64_t, decltype(d)> wide;
   const auto lanes = hn::Lanes(wide);
@@ -34,30 +43,43 @@ std::size_t fill_whole(philox_key key, std::uint64_t step, std::uint64_t group, 
   const auto odd = hn::And(lane, hn::Set(wide, 1));
   const auto index = hn::BitCast(
       d, hn::Add(hn::ShiftRight<1>(lane), hn::IfThenElseZero(hn::Ne(odd, hn::Zero(wide)), hn::Set(wide, lanes / 2))));
+  const auto c1 = hn::Set(d, static_cast<std::uint32_t>(group >> 32));
+  const auto c2 = hn::Set(d, static_cast<std::uint32_t>(step)), c3 = hn::Set(d, static_cast<std::uint32_t>(step >> 32));
   std::size_t done = 0;
-  // A carry into the second counter word inside one register is left to the scalar code of the
-  // caller.
-  for (; done + lanes <= groups && static_cast<std::uint32_t>(group + done) <= 0xFFFFFFFFu - lanes; done += lanes) {
-    auto c0 = hn::Add(index, hn::Set(d, static_cast<std::uint32_t>(group + done)));
-    auto c1 = hn::Set(d, static_cast<std::uint32_t>((group + done) >> 32));
-    auto c2 = hn::Set(d, static_cast<std::uint32_t>(step));
-    auto c3 = hn::Set(d, static_cast<std::uint32_t>(step >> 32));
+  for (; done + registers * lanes <= groups; done += registers * lanes) {
+    counters<hn::Vec<decltype(d)>> all[registers];
+    for (std::size_t r = 0; r < registers; ++r)
+      all[r] = {hn::Add(index, hn::Set(d, static_cast<std::uint32_t>(group + done + r * lanes))), c1, c2, c3};
     auto k = key;
     for (int round = 0; round < 10; ++round) {
-      const auto p0 = multiply(0xD2511F53u, c0), p1 = multiply(0xCD9E8D57u, c2);
-      c0 = hn::Xor3(hn::Shuffle2301(p1), c1, hn::Set(d, k[0]));
-      c2 = hn::Xor3(hn::Shuffle2301(p0), c3, hn::Set(d, k[1]));
-      c1 = p1;
-      c3 = p0;
+      for (auto& c : all) {
+        const auto p0 = multiply(0xD2511F53u, c.c0), p1 = multiply(0xCD9E8D57u, c.c2);
+        c = {hn::Xor3(hn::Shuffle2301(p1), c.c1, hn::Set(d, k[0])), p1,
+             hn::Xor3(hn::Shuffle2301(p0), c.c3, hn::Set(d, k[1])), p0};
+      }
       k[0] += 0x9E3779B9u;
       k[1] += 0xBB67AE85u;
     }
-    const auto c01 = hn::BitCast(wide, hn::OddEven(hn::Shuffle2301(c1), c0));
-    const auto c23 = hn::BitCast(wide, hn::OddEven(hn::Shuffle2301(c3), c2));
-    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(wide, c01, c23)), d, words + 4 * done);
-    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(wide, c01, c23)), d, words + 4 * done + 2 * lanes);
+    auto* to = words + 4 * done;
+    for (const auto& c : all) {
+      const auto c01 = hn::BitCast(wide, hn::OddEven(hn::Shuffle2301(c.c1), c.c0));
+      const auto c23 = hn::BitCast(wide, hn::OddEven(hn::Shuffle2301(c.c3), c.c2));
+      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(wide, c01, c23)), d, to);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(wide, c01, c23)), d, to + 2 * lanes);
+      to += 4 * lanes;
+    }
   }
   return done;
+}
+
+/// Writes the words of consecutive counters from `group` on, up to a carry into their second word.
+/// @returns how many groups; the rest, and what follows a carry, is left to the scalar code of the caller
+std::size_t fill_whole(philox_key key, std::uint64_t step, std::uint64_t group, std::uint32_t* words,
+                       std::size_t groups) {
+  const auto before_carry = (std::uint64_t{1} << 32) - static_cast<std::uint32_t>(group);
+  const auto alike = static_cast<std::size_t>(std::min<std::uint64_t>(groups, before_carry));
+  const auto done = fill_registers<3>(key, step, group, words, alike);
+  return done + fill_registers<1>(key, step, group + done, words + 4 * done, alike - done);
 }
 #endif
 

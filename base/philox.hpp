@@ -47,7 +47,8 @@ enum class purpose : std::uint32_t {
   draw = 17,         ///< minibatches that are drawn from all samples
   corruption = 18,   ///< which bits of a frame an injected fault flips
   redeal = 19,       ///< which worker has which samples when workers are lost or come
-  augment = 20       ///< how pictures are cut and mirrored
+  augment = 20,      ///< how pictures are cut and mirrored
+  halves = 21        ///< stochastic rounding in codecs with 16 bits an element
 };
 
 /// An infinite table of random numbers, keyed by (run seed, rank, purpose) and indexed by (step, element).

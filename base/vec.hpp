@@ -97,4 +97,11 @@ double squared_distance(std::span<const float> x, std::span<const float> y) noex
 double sum_of_squares(std::span<const float> x) noexcept;
 double sum_of_magnitudes(std::span<const float> x) noexcept;
 
+/// norms[r] = |x_r|_2 for each `row` > 0 elements x_r, of which the last may be fewer: the root of their
+/// `sum_of_squares`, rounded to a float, and cut to the largest.
+/// @param norms one for each row; they mean nothing when an element is not finite
+/// @returns the sum of all squares up to rounding: not finite if and only if an element is not, 0 if and only if all
+/// are
+double norms_of_rows(std::span<const float> x, std::size_t row, std::span<float> norms) noexcept;
+
 } // namespace gossamer

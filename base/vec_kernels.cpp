@@ -155,6 +155,79 @@ double sum_of_squares(const float* x, std::size_t size) {
   return sum_over(size, [&](std::size_t i) HWY_ATTR { return static_cast<double>(x[i]) * static_cast<double>(x[i]); });
 }
 
+/// Adds the upper half of the lanes to the lower half, until one is left.
+template <class D>
+HWY_INLINE double fold_lanes([[maybe_unused]] D d, hn::Vec<D> sums) {
+#if HWY_TARGET != HWY_SCALAR // which has one lane
+  if constexpr (hn::MaxLanes(d) > 1) {
+    const hn::Half<D> half;
+    return fold_lanes(half, hn::Add(hn::LowerHalf(half, sums), hn::UpperHalf(half, sums)));
+  }
+#endif
+  return hn::GetLane(sums);
+}
+
+/// The lanes from `first` on of `count` squares that have been folded until `left` are left. Zeros, which change no
+/// sum, take the place of those from `size` on.
+template <std::size_t count, std::size_t left, class D>
+HWY_INLINE hn::Vec<D> folded_squares(D d, const float* x, std::size_t size, std::size_t first) {
+  if constexpr (left < count) {
+    return hn::Add(folded_squares<count, 2 * left>(d, x, size, first),
+                   folded_squares<count, 2 * left>(d, x, size, first + left));
+  } else {
+    const auto terms = hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>{}, x + first));
+    return hn::IfThenElseZero(hn::FirstN(d, size - std::min(size, first)), hn::Mul(terms, terms));
+  }
+}
+
+/// The sums of the squares of rows of at most `lanes` elements, without memory for partial sums: short rows come in
+/// great numbers.
+/// @param size elements from x on, those of the rows and others
+template <std::size_t count = 1>
+void squares_of_rows(const float* x, std::size_t size, std::size_t row, std::size_t rows, double* sums) {
+  if constexpr (count < lanes)
+    if (row > count)
+      return squares_of_rows<2 * count>(x, size, row, rows, sums);
+  const hn::CappedTag<double, count> d;
+  float last[count] = {};
+  for (std::size_t r = 0; r < rows; ++r, x += row, size -= row) {
+    const float* from = x;
+    if (size < count) // whole registers are read
+      from = (std::copy_n(x, row, last), last);
+    sums[r] = fold_lanes(d, folded_squares<count, hn::MaxLanes(d)>(d, from, row, 0));
+  }
+}
+
+double norms_of_rows(const float* x, std::size_t size, std::size_t row, float* norms) {
+  constexpr auto largest = static_cast<double>(std::numeric_limits<float>::max());
+  constexpr std::size_t together = 64; // rows; a square root of many numbers costs little more than one
+  const hn::CappedTag<double, together> d;
+  const hn::Rebind<float, decltype(d)> df;
+  auto all = hn::Zero(d);
+  double sums[together];
+  float rounded[together];
+  while (size > 0) {
+    row = std::min(row, size);
+    const auto rows = std::min(together, size / row);
+    if (row <= lanes)
+      squares_of_rows(x, size, row, rows, sums);
+    else
+      for (std::size_t r = 0; r < rows; ++r)
+        sums[r] = sum_of_squares(x + r * row, row);
+    std::fill(sums + rows, sums + together, 0.0);
+    for (std::size_t r = 0; r < rows; r += hn::Lanes(d)) {
+      const auto sum = hn::LoadU(d, sums + r);
+      const auto norm = hn::Min(hn::Sqrt(sum), hn::Set(d, largest));
+      all = hn::Add(all, sum);
+      hn::StoreU(hn::DemoteTo(df, norm), df, rounded + r);
+    }
+    norms = std::copy_n(rounded, rows, norms);
+    x += rows * row;
+    size -= rows * row;
+  }
+  return hn::GetLane(hn::SumOfLanes(d, all));
+}
+
 double sum_of_magnitudes(const float* x, std::size_t size) {
   return sum_over(size, [&](std::size_t i) HWY_ATTR { return std::fabs(static_cast<double>(x[i])); });
 }
@@ -173,6 +246,7 @@ HWY_EXPORT(assign_scaled);
 HWY_EXPORT(max_magnitude);
 HWY_EXPORT(squared_distance);
 HWY_EXPORT(sum_of_squares);
+HWY_EXPORT(norms_of_rows);
 HWY_EXPORT(sum_of_magnitudes);
 
 void add(std::span<float> y, std::span<const float> x) noexcept {
@@ -208,6 +282,11 @@ double squared_distance(std::span<const float> x, std::span<const float> y) noex
 double sum_of_squares(std::span<const float> x) noexcept {
   count_arithmetic(x.size_bytes());
   return HWY_DYNAMIC_DISPATCH(sum_of_squares)(x.data(), x.size());
+}
+
+double norms_of_rows(std::span<const float> x, std::size_t row, std::span<float> norms) noexcept {
+  count_arithmetic(x.size_bytes());
+  return HWY_DYNAMIC_DISPATCH(norms_of_rows)(x.data(), x.size(), row, norms.data());
 }
 
 double sum_of_magnitudes(std::span<const float> x) noexcept {

@@ -52,6 +52,33 @@ private:
   int count_ = 0;             // number of pending bits
 };
 
+/// Writes the bits of a `bit_writer` faster, without a branch, but at most 56 at once, and needs room for 8 more bytes
+/// behind them.
+class roomy_bit_writer {
+public:
+  explicit roomy_bit_writer(std::byte* out) noexcept : begin_(out), to_(out) {}
+
+  /// @param value less than 2^width
+  /// @param width 0 to 56
+  void put(std::uint64_t value, int width) noexcept {
+    pending_ |= value << count_;
+    std::memcpy(to_, &pending_, sizeof pending_);
+    count_ += static_cast<unsigned>(width);
+    to_ += count_ / 8;
+    pending_ >>= count_ & ~7u;
+    count_ &= 7;
+  }
+
+  /// Bits that were put.
+  std::uint64_t size() const noexcept { return 8 * static_cast<std::uint64_t>(to_ - begin_) + count_; }
+
+private:
+  std::byte* begin_;
+  std::byte* to_;             // begins with the pending bits
+  std::uint64_t pending_ = 0; // the bits of a byte that is not full
+  unsigned count_ = 0;        // number of pending bits
+};
+
 /// Reads the bits of a `bit_writer`. The bits are not trusted: nothing is read behind their end.
 class bit_reader {
 public:
@@ -62,10 +89,11 @@ public:
 
   std::uint64_t left() const noexcept { return end_ - position_; }
 
-  /// Returns the next 64 bits. Those behind the end mean nothing: only `skip` tells whether there are so many.
-  std::uint64_t peek() const noexcept {
-    const auto first = static_cast<std::size_t>(position_ / 8);
-    const int shift = static_cast<int>(position_ % 8);
+  /// Returns the next 64 bits behind those that are `ahead`. Those behind the end mean nothing: only `skip` tells
+  /// whether there are so many.
+  std::uint64_t peek(std::uint64_t ahead = 0) const noexcept {
+    const auto first = static_cast<std::size_t>((position_ + ahead) / 8);
+    const int shift = static_cast<int>((position_ + ahead) % 8);
     std::uint64_t low = 0, high = 0;
     if (first + 9 <= in_.size()) {
       std::memcpy(&low, in_.data() + first, 8);

@@ -21,7 +21,7 @@ struct packet_contents;
 /// Properties that theory may assume of a codec; the law tests check each claim.
 struct capabilities {
   bool exact = false;             ///< C(v) == v bit for bit
-  bool unbiased = false;          ///< E C(v) = v
+  bool unbiased = false;          ///< E C(v) = v, but for 2^-17 of a level at most with rounding=16
   bool unbiased_in_range = false; ///< E C(v) = v while no element lies beyond the range that the user chose
   bool deterministic = false;     ///< draws no random numbers
   bool fixed_size = true;         ///< the packet has exactly `bits(size)` bits unless v = 0

@@ -112,7 +112,8 @@ inline void put_gamma(bit_writer& out, std::uint64_t n) noexcept {
 
 void put_delta(bit_writer& out, std::uint64_t n) noexcept;
 
-inline void put_omega(bit_writer& out, std::uint64_t n) noexcept {
+template <class Writer>
+void put_omega(Writer& out, std::uint64_t n) noexcept {
   if (n < detail::small) {
     const auto [bits, length] = detail::short_codes<detail::omega_of>[n];
     return out.put(bits, length);

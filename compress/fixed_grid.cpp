@@ -31,16 +31,16 @@ level_grid grid_of(float step, int bits) {
 }
 
 /// Codes that are too wide for the kernels: the last level need not be a float.
-void encode_wide(int bits, float step, std::span<const float> v, const rounding_words& random, std::byte* out) {
+void encode_wide(int bits, float step, std::span<const float> v, const rounding_bits& random, std::byte* out) {
   bit_writer writer({out, static_cast<std::size_t>(whole_bytes(static_cast<std::uint64_t>(bits) * v.size()))});
   const float inverse = 1 / step;
   const double bottom = static_cast<double>(bottom_of(bits)), top = -bottom - 1;
-  std::array<std::uint32_t, level_block> words;
+  level_bits drawn;
   for (std::size_t i = 0; i < v.size(); ++i) {
     if (i % level_block == 0)
-      random.fill(i, std::span{words}.first(std::min(level_block, v.size() - i)));
+      random.fill(i, std::min(level_block, v.size() - i), drawn);
     const float y = v[i] * inverse, f = std::floor(y);
-    const float u = static_cast<float>(words[i % level_block] >> 8) * 0x1p-24f;
+    const float u = static_cast<float>(drawn.word(i % level_block) >> 8) * 0x1p-24f;
     const float k = f + (u < y - f ? 1.0f : 0.0f);
     const auto level = static_cast<std::int64_t>(std::clamp(static_cast<double>(k), bottom, top));
     writer.put(static_cast<std::uint64_t>(level) & ((std::uint64_t{1} << bits) - 1), bits);
@@ -80,7 +80,7 @@ vec decode_fixed_grid(const packet& p) {
 
 class fixed_grid final : public codec {
 public:
-  fixed_grid(float step, int bits) : step_(step), bits_(bits) {}
+  fixed_grid(float step, int bits, rounding how) : step_(step), bits_(bits), how_(how) {}
 
   capabilities can() const override { return {.unbiased_in_range = true}; }
 
@@ -97,9 +97,9 @@ public:
     const auto grid = grid_of(step_, bits_);
     if (bits_ <= widest_kernel)
       encode_levels(
-          bits_, v.view(), v.size(), [&](std::size_t) { return grid; }, {random, step}, codes);
+          bits_, v.view(), v.size(), [&](std::size_t) { return grid; }, {how_, random, step}, codes);
     else
-      encode_wide(bits_, step_, v.view(), {random, step}, codes);
+      encode_wide(bits_, step_, v.view(), {how_, random, step}, codes);
     return p;
   }
 
@@ -109,6 +109,7 @@ public:
 private:
   float step_;
   int bits_;
+  rounding how_;
 };
 
 constexpr auto fixed_grid_maths =
@@ -125,10 +126,11 @@ codec_entry fixed_grid_codec() {
   return {
       .about = {.name = "fixed-grid",
                 .summary = "stochastic rounding to multiples of a fixed step, clamped; unbiased within its range",
-                .maths = fixed_grid_maths,
+                .maths = std::string{fixed_grid_maths} + halves_maths,
                 .reference = "Yu, Wu, Huang: Double quantization for communication-efficient distributed "
                              "optimization, NeurIPS 2019, section 3",
-                .cost = "32 + b d bits; two passes over v and one random word an element",
+                .cost =
+                    "32 + b d bits; two passes over v and one random word an element (half of one with rounding=16)",
                 .parameters = {{.key = "step",
                                 .kind = parameter::type::real,
                                 .fallback = "0.01",
@@ -138,7 +140,8 @@ codec_entry fixed_grid_codec() {
                                 .fallback = "16",
                                 .meaning = "bits of one element's code",
                                 .min = least_bits,
-                                .max = most_bits}}},
+                                .max = most_bits},
+                               rounding_parameter()}},
       .wire_number = fixed_grid_wire_number,
       .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
         const auto step = given.real32("step");
@@ -148,10 +151,10 @@ codec_entry fixed_grid_codec() {
                       fmt::format("step of codec 'fixed-grid' is {}, which is out of range", given.text("step")),
                       fmt::format("allowed with bits={}: {:.3g} to {:.3g}", bits, std::numeric_limits<float>::min(),
                                   std::numeric_limits<float>::max() / -bottom_of(bits)));
-        return std::make_unique<fixed_grid>(step, bits);
+        return std::make_unique<fixed_grid>(step, bits, rounding_of(given));
       },
       .decode = decode_fixed_grid,
-      .examples = {"fixed-grid", "fixed-grid:bits=23"},
+      .examples = {"fixed-grid", "fixed-grid:bits=23", "fixed-grid:rounding=16", "fixed-grid:bits=23,rounding=16"},
   };
 }
 

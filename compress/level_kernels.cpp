@@ -18,11 +18,22 @@ namespace hn = hwy::HWY_NAMESPACE;
 /// Lanes of the longest register that is used. Rows may be short, so shorter registers take what is left.
 constexpr std::size_t most_lanes = 16;
 
+/// u * 2^24 of one register of elements.
+template <class D>
+HWY_INLINE hn::Vec<D> random_bits(D du, const std::uint32_t* words) {
+  return hn::ShiftRight<8>(hn::LoadU(du, words));
+}
+template <class D>
+HWY_INLINE hn::Vec<D> random_bits(D du, const std::uint16_t* halves) {
+  const auto half = hn::PromoteTo(du, hn::LoadU(hn::Rebind<std::uint16_t, D>{}, halves));
+  return hn::Or(hn::ShiftLeft<8>(half), hn::Set(du, word_of_half(0) >> 8));
+}
+
 /// Codes of one register of elements, each in a `Code` of its own, masked to the width.
 /// Products and sums are rounded one by one, never fused: every machine must make the same bytes.
-template <bool exact_ends, class Code, class D>
-HWY_INLINE void quantise(D d, int bits, const level_grid& grid, const float* v, const std::uint32_t* words,
-                         Code* codes) {
+/// @param random words, or halves of words
+template <bool exact_ends, class Random, class Code, class D>
+HWY_INLINE void quantise(D d, int bits, const level_grid& grid, const float* v, const Random* random, Code* codes) {
   const hn::RebindToSigned<D> di;
   const hn::RebindToUnsigned<D> du;
   const hn::Rebind<Code, D> dc;
@@ -34,8 +45,7 @@ HWY_INLINE void quantise(D d, int bits, const level_grid& grid, const float* v, 
   if constexpr (exact_ends)
     y = hn::Sub(y, hn::Set(d, grid.middle));
   y = hn::Add(hn::Mul(y, hn::Set(d, grid.inverse)), hn::Set(d, grid.offset));
-  const auto word = hn::BitCast(di, hn::ShiftRight<8>(hn::LoadU(du, words)));
-  const auto u = hn::Mul(hn::ConvertTo(d, word), hn::Set(d, 0x1p-24f));
+  const auto u = hn::Mul(hn::ConvertTo(d, hn::BitCast(di, random_bits(du, random))), hn::Set(d, 0x1p-24f));
   const auto f = hn::Floor(y);
   auto k = hn::Add(f, hn::IfThenElseZero(hn::Lt(u, hn::Sub(y, f)), hn::Set(d, 1.0f)));
   k = hn::Max(bottom, hn::Min(k, top));
@@ -76,10 +86,10 @@ HWY_INLINE void for_each_register(std::size_t size, Action action, std::size_t i
     for_each_register<most / 2>(size, action, i);
 }
 
-template <bool exact_ends, class Code>
-void quantise_all(int bits, const level_grid& grid, std::span<const float> v, const std::uint32_t* words, Code* codes) {
+template <bool exact_ends, class Random, class Code>
+void quantise_all(int bits, const level_grid& grid, std::span<const float> v, const Random* random, Code* codes) {
   const auto action = [&](auto d, std::size_t i)
-                          HWY_ATTR { quantise<exact_ends>(d, bits, grid, v.data() + i, words + i, codes + i); };
+                          HWY_ATTR { quantise<exact_ends>(d, bits, grid, v.data() + i, random + i, codes + i); };
   for_each_register(v.size(), action);
 }
 
@@ -300,14 +310,23 @@ void unpack(int bits, const std::byte* in, std::size_t count, level_codes& codes
   }
 }
 
-void quantise_part(int bits, const level_grid& grid, std::span<const float> v, const std::uint32_t* words,
-                   level_codes& codes, std::size_t first) {
+template <class Random>
+void quantise_with(int bits, const level_grid& grid, std::span<const float> v, const Random* random, level_codes& codes,
+                   std::size_t first) {
   auto* bytes = reinterpret_cast<std::uint8_t*>(codes.bytes) + first;
   auto* pairs = reinterpret_cast<std::uint16_t*>(codes.bytes) + first;
   if (grid.exact_ends)
-    bits <= 8 ? quantise_all<true>(bits, grid, v, words, bytes) : quantise_all<true>(bits, grid, v, words, pairs);
+    bits <= 8 ? quantise_all<true>(bits, grid, v, random, bytes) : quantise_all<true>(bits, grid, v, random, pairs);
   else
-    bits <= 8 ? quantise_all<false>(bits, grid, v, words, bytes) : quantise_all<false>(bits, grid, v, words, pairs);
+    bits <= 8 ? quantise_all<false>(bits, grid, v, random, bytes) : quantise_all<false>(bits, grid, v, random, pairs);
+}
+
+void quantise_part(int bits, const level_grid& grid, std::span<const float> v, const level_bits& random,
+                   level_codes& codes, std::size_t first) {
+  if (random.halved)
+    quantise_with(bits, grid, v, reinterpret_cast<const std::uint16_t*>(random.words) + first, codes, first);
+  else
+    quantise_with(bits, grid, v, random.words + first, codes, first);
 }
 
 void dequantise_part(int bits, const level_grid& grid, const level_codes& codes, std::size_t first,
@@ -333,9 +352,9 @@ HWY_EXPORT(pack);
 HWY_EXPORT(unpack);
 HWY_EXPORT(find_range);
 
-void quantise_levels(int bits, const level_grid& grid, std::span<const float> v, const std::uint32_t* words,
+void quantise_levels(int bits, const level_grid& grid, std::span<const float> v, const level_bits& random,
                      level_codes& codes, std::size_t first) noexcept {
-  HWY_DYNAMIC_DISPATCH(quantise_part)(bits, grid, v, words, codes, first);
+  HWY_DYNAMIC_DISPATCH(quantise_part)(bits, grid, v, random, codes, first);
 }
 
 void dequantise_levels(int bits, const level_grid& grid, const level_codes& codes, std::size_t first,

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -18,10 +17,6 @@ float read_norm(const std::byte* in, int levels) {
   if (!zero && !(std::isfinite(norm) && norm > 0 && sendable_norm(norm, levels) == norm))
     throw bad_packet(fmt::format("packet has the norm {}; it must be 0 or finite and at least 2^-126 a level", norm));
   return norm;
-}
-
-float l2_norm(std::span<const float> v) noexcept {
-  return static_cast<float>(std::min(std::sqrt(sum_of_squares(v)), static_cast<double>(largest_float)));
 }
 
 } // namespace gossamer::compress::detail

@@ -19,61 +19,30 @@ namespace {
 
 constexpr std::uint8_t optimal_p_wire_number = 9;
 
-/// Returns the sum of the magnitudes up to `level`, in an order that does not depend on the machine, and the number
-/// above it.
-std::pair<double, double> split(std::span<const float> v, double level) {
-  constexpr std::size_t lanes = 8;
-  std::array<double, lanes> below{}, above{};
-  for (std::size_t first = 0; first < v.size(); first += lanes)
-    for (std::size_t j = 0; j < std::min(lanes, v.size() - first); ++j) {
-      const auto m = static_cast<double>(std::fabs(v[first + j]));
-      below[j] += m <= level ? m : 0;
-      above[j] += m <= level ? 0 : 1;
-    }
-  std::pair<double, double> result{0, 0};
-  for (std::size_t j = 0; j < lanes; ++j)
-    result = {result.first + below[j], result.second + above[j]};
-  return result;
-}
-
 /// Returns the level tau with sum min(1, |v_i| / tau) = budget; 0 when all elements that are not 0 can be kept.
 /// Water-filling: an element above the level costs 1, and the others share the rest of the budget.
+/// @param norm the largest magnitude
 float level_of(std::span<const float> v, float norm, double budget) {
   if (budget == 0)
     return norm;
   for (double level = std::numeric_limits<double>::infinity();;) {
-    const auto [below, above] = split(v, level);
+    const auto [below, above] = part_magnitudes(v, level);
     const double next = below / (budget - above);
-    if (!(next >= 0 && next < level)) // a level beyond the floats only asks for less than there is room for
+    const bool lower = next >= 0 && next < level;
+    level = lower ? next : level;
+    if (!lower || norm <= level) // where nothing is above the level, the same sums would give it again
       return static_cast<float>(std::min(level, static_cast<double>(std::numeric_limits<float>::max())));
-    level = next;
   }
 }
 
-struct survivors {
-  places kept;
-  vec values; ///< v_i / p_i of the elements that are kept
-};
-
+/// Returns v_i / p_i of the elements that are kept.
 survivors draw(const vec& v, float level, const random_stream& random, std::uint64_t step) {
-  places kept{v.pool(), v.size()};
-  const auto from = v.view();
-  auto* next = kept.data();
-  std::array<std::uint32_t, 2048> words;
-  for (std::size_t first = 0; first < from.size(); first += words.size()) {
-    const auto block = from.subspan(first, std::min(words.size(), from.size() - first));
-    random.fill(step, first, std::span{words}.first(block.size()));
-    for (std::size_t i = 0; i < block.size(); ++i) {
-      const float m = std::fabs(block[i]), u = static_cast<float>(words[i] >> 8) * 0x1p-24f;
-      *next = static_cast<std::uint32_t>(first + i);
-      next += (static_cast<int>(u * level < m) | static_cast<int>(m >= level)) & static_cast<int>(m > 0);
-    }
-  }
-  kept.truncate(static_cast<std::size_t>(next - kept.begin()));
-  vec values{v.pool().allocate(kept.size() * sizeof(float))};
-  std::ranges::transform(kept, values.overwrite().begin(),
-                         [&](auto i) { return std::copysign(std::max(std::fabs(from[i]), level), from[i]); });
-  return {std::move(kept), std::move(values)};
+  auto drawn = draw_survivors(v, random, step, [level](auto block, auto* words, auto first, auto to) {
+    return keep_large(block, words, level, first, to);
+  });
+  for (float& x : drawn.values.mutate())
+    x = std::copysign(std::max(std::fabs(x), level), x);
+  return drawn;
 }
 
 /// Rounds the survivors to the levels of `uniform`.
@@ -92,10 +61,10 @@ packet quantise(std::size_t elements, const survivors& s, int bits, const random
   if (delta == 0)
     return p;
   // The words that chose the survivors are no longer random, so rounding has a stream of its own.
-  const random_stream rounding{recipe_word(random), 0, purpose::quantise};
+  const random_stream own{recipe_word(random), 0, purpose::quantise};
   const auto grid = uniform_grid(delta, bits);
   encode_levels(
-      bits, s.values.view(), count, [&](std::size_t) { return grid; }, {rounding, step},
+      bits, s.values.view(), count, [&](std::size_t) { return grid; }, {rounding::words, own, step},
       p.payload.data() + sizeof delta);
   write_places(p, places_begin, s.kept);
   return p;

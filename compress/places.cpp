@@ -1,6 +1,7 @@
 #include "gossamer/compress/detail/places.hpp"
 
 #include "gossamer/base/error.hpp"
+#include "gossamer/compress/detail/place_kernels.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,17 +33,14 @@ std::size_t draw_up_to(random_sequence& random, std::size_t last) {
 places draw_each(buffer_pool pool, std::size_t elements, std::uint32_t threshold, const random_stream& random,
                  std::uint64_t step) {
   places drawn{std::move(pool), elements};
-  std::array<std::uint32_t, 2048> words;
-  auto* next = drawn.data();
+  std::array<std::uint32_t, draw_block> words;
+  std::size_t kept = 0;
   for (std::size_t first = 0; first < elements; first += words.size()) {
     const auto block = std::span{words}.first(std::min(words.size(), elements - first));
     random.fill(step, first, block);
-    for (std::size_t i = 0; i < block.size(); ++i) {
-      *next = static_cast<std::uint32_t>(first + i);
-      next += block[i] >> 8 < threshold ? 1 : 0;
-    }
+    kept += keep_places(block, threshold, static_cast<std::uint32_t>(first), drawn.data() + kept);
   }
-  drawn.truncate(static_cast<std::size_t>(next - drawn.begin()));
+  drawn.truncate(kept);
   return drawn;
 }
 

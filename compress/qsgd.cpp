@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::uint8_t qsgd_wire_number = 6;
 constexpr int most_levels = 32767;
-constexpr int stream_code_bits = 16; // for levels that are or were sent with variable length
 
 enum class coding : std::uint8_t { fixed, sparse, dense };
 
@@ -81,14 +80,14 @@ vec decode_qsgd(const packet& p) {
     levels.read(begin, count, block);
   };
   const auto grid_of = [&](std::size_t b) { return norm_grid(norms[b], form.levels); };
-  dequantise_blocks(stream_code_bits, form.bucket_of(p.elements), grid_of, 0, v.overwrite(), source);
+  dequantise_blocks(level_code_bits(form.levels), form.bucket_of(p.elements), grid_of, 0, v.overwrite(), source);
   levels.expect_end();
   return v;
 }
 
 class qsgd final : public codec {
 public:
-  qsgd(bucketed_layout form, bool largest) : form_(form), largest_(largest) {}
+  qsgd(bucketed_layout form, bool largest, rounding how) : form_(form), largest_(largest), how_(how) {}
 
   capabilities can() const override { return {.unbiased = true, .fixed_size = form_.code == coding::fixed}; }
 
@@ -99,11 +98,10 @@ public:
              .bits = bits(v.size()),
              .payload = {},
              .recipe = form_.recipe()};
-    finite_max_magnitude(v.view());
     if (form_.code == coding::fixed)
-      encode_fixed(v, {random, step}, p);
+      encode_fixed(v, {how_, random, step}, p);
     else
-      encode_stream(v, {random, step}, p);
+      encode_stream(v, {how_, random, step}, p);
     return p;
   }
 
@@ -125,7 +123,8 @@ public:
                                                      .numbers = level_form::numbers::norm,
                                                      .bits = form_.code_bits(),
                                                      .rule = {.what = norm, .levels = form_.levels},
-                                                     .row = form_.bucket});
+                                                     .row = form_.bucket,
+                                                     .how = how_});
   }
 
   double relative_error(std::size_t elements) const override {
@@ -135,12 +134,19 @@ public:
   }
 
 private:
-  float norm_of(std::span<const float> v) const {
+  /// @returns whether all elements are finite
+  bool find_norms(std::span<const float> v, std::span<float> norms) const {
+    const auto bucket = form_.bucket_of(v.size());
     // Any norm that is not less than the largest element makes C unbiased, so an l2 norm may be cut to a float.
     if (!largest_)
-      return sendable_norm(l2_norm(v), form_.levels);
-    const auto range = range_of(v); // for short buckets faster than `max_magnitude`
-    return sendable_norm(std::max(range.high, -range.low), form_.levels);
+      return std::isfinite(norms_of_rows(v, bucket, norms));
+    bool finite = true;
+    for_each_part(0, v.size(), bucket, [&](std::size_t b, std::size_t first, std::size_t count) {
+      const auto range = range_of(v.subspan(first, count)); // for short buckets faster than `max_magnitude`
+      norms[b] = std::max(range.high, -range.low);
+      finite = finite && std::isfinite(norms[b]);
+    });
+    return finite;
   }
 
   /// The most bits of the stream of one bucket. With an l2 norm, sum y_i^2 = s^2, and |k_i| - 1 < |y_i|.
@@ -151,7 +157,7 @@ private:
   }
 
   template <class Sink>
-  void quantise(const vec& v, int code_bits, const rounding_words& random, const std::byte* norms, Sink sink) const {
+  void quantise(const vec& v, int code_bits, const rounding_bits& random, const std::byte* norms, Sink sink) const {
     const auto grid_of = [&](std::size_t b) {
       return norm_grid(read_norm(norms + sizeof(float) * b, form_.levels), form_.levels);
     };
@@ -159,16 +165,16 @@ private:
   }
 
   void write_norms(const vec& v, std::byte* out) const {
-    const auto write = [&](std::size_t b, std::size_t first, std::size_t count) {
-      const float norm = norm_of(v.view().subspan(first, count));
-      std::memcpy(out + sizeof norm * b, &norm, sizeof norm);
-    };
+    const std::span norms{reinterpret_cast<float*>(out), form_.buckets(v.size())};
     if (v.empty())
-      std::fill_n(out, form_.norms_bits(0) / 8, std::byte{0});
-    for_each_part(0, v.size(), form_.bucket_of(v.size()), write);
+      std::ranges::fill(norms, 0.0f);
+    else if (!find_norms(v.view(), norms))
+      finite_max_magnitude(v.view()); // says which element is not
+    for (float& norm : norms)
+      norm = sendable_norm(norm, form_.levels);
   }
 
-  void encode_fixed(const vec& v, const rounding_words& random, packet& p) const {
+  void encode_fixed(const vec& v, const rounding_bits& random, packet& p) const {
     p.payload = v.pool().allocate(whole_bytes(p.bits));
     write_norms(v, p.payload.data());
     auto* codes = p.payload.data() + form_.norms_bits(v.size()) / 8;
@@ -178,25 +184,23 @@ private:
     });
   }
 
-  /// Keeps the levels until their bits are counted.
-  void encode_stream(const vec& v, const rounding_words& random, packet& p) const {
+  /// Writes to memory for the longest stream first.
+  void encode_stream(const vec& v, const rounding_bits& random, packet& p) const {
     const auto norms_bytes = form_.norms_bits(v.size()) / 8;
-    auto kept = v.pool().allocate(norms_bytes + sizeof(std::int16_t) * v.size());
-    write_norms(v, kept.data());
-    auto* codes = kept.data() + norms_bytes;
-    quantise(v, stream_code_bits, random, kept.data(), [&](std::size_t begin, std::size_t count, level_codes& block) {
-      std::memcpy(codes + sizeof(std::int16_t) * begin, block.bytes, sizeof(std::int16_t) * count);
-    });
-    const std::span levels{reinterpret_cast<const std::int16_t*>(codes), v.size()};
     const auto code = stream_of(form_.code);
-    p.bits = 8 * norms_bytes + level_stream_bits(code, levels);
+    auto written = v.pool().allocate(norms_bytes + level_writer::most_bytes(code, v.size(), form_.levels));
+    write_norms(v, written.data());
+    level_writer out{code, form_.levels, written.data() + norms_bytes};
+    quantise(v, level_code_bits(form_.levels), random, written.data(),
+             [&](std::size_t, std::size_t count, const level_codes& block) { out.write(block, count); });
+    p.bits = 8 * norms_bytes + out.finish();
     p.payload = v.pool().allocate(whole_bytes(p.bits));
-    std::copy_n(kept.data(), norms_bytes, p.payload.data());
-    write_levels(code, levels, p.payload.bytes().subspan(norms_bytes));
+    std::copy_n(written.data(), p.payload.size(), p.payload.data());
   }
 
   bucketed_layout form_;
   bool largest_;
+  rounding how_;
 };
 
 constexpr auto qsgd_maths =
@@ -237,13 +241,12 @@ codec_entry qsgd_codec() {
       .about = {.name = "qsgd",
                 .summary =
                     "stochastic rounding to evenly spaced levels of a norm, with codes of fixed or variable length",
-                .maths = qsgd_maths,
+                .maths = std::string{qsgd_maths} + halves_maths,
                 .reference = "Alistarh, Grubic, Li, Tomioka, Vojnovic: QSGD: communication-efficient SGD via gradient "
                              "quantization and encoding, NeurIPS 2017",
                 .cost = "32 buckets + d (1 + ceil(log2(s + 1))) bits; elias-sparse has at most about "
                         "32 + (3 + 1.5 log2(2 (s^2 + d) / (s (s + sqrt(d))))) s (s + sqrt(d)) on average, elias-dense "
-                        "about 3 d at s = sqrt(d); two passes over v (three for variable lengths, with 2 d bytes of "
-                        "memory) and one random word an element",
+                        "about 3 d at s = sqrt(d); two passes over v and one random word an element",
                 .parameters = {{.key = "levels",
                                 .kind = parameter::type::integer,
                                 .fallback = "127",
@@ -265,7 +268,8 @@ codec_entry qsgd_codec() {
                                 .kind = parameter::type::choice,
                                 .fallback = "fixed",
                                 .meaning = "how levels are sent",
-                                .choices = {"fixed", "elias-sparse", "elias-dense"}}}},
+                                .choices = {"fixed", "elias-sparse", "elias-dense"}},
+                               rounding_parameter()}},
       .wire_number = qsgd_wire_number,
       .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
         const auto code = given.is("code", "fixed")          ? coding::fixed
@@ -274,11 +278,12 @@ codec_entry qsgd_codec() {
         return std::make_unique<qsgd>(bucketed_layout{.levels = static_cast<int>(given.integer("levels")),
                                                       .bucket = static_cast<std::uint64_t>(given.integer("bucket")),
                                                       .code = code},
-                                      given.is("norm", "max"));
+                                      given.is("norm", "max"), rounding_of(given));
       },
       .decode = decode_qsgd,
       .contents = contents_of_qsgd,
-      .examples = {"qsgd", "qsgd:norm=max,levels=5,bucket=10", "qsgd:code=elias-sparse", "qsgd:code=elias-dense"},
+      .examples = {"qsgd", "qsgd:norm=max,levels=5,bucket=10", "qsgd:code=elias-sparse", "qsgd:code=elias-dense",
+                   "qsgd:rounding=16"},
   };
 }
 

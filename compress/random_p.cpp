@@ -43,17 +43,19 @@ public:
   }
 
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
-    finite_max_magnitude(v.view());
-    auto kept = draw_each(v.pool(), v.size(), threshold_, random, step);
-    if (redrawn_)
-      return values_without_places(random_p_wire_number, v, kept, factor(), recipe_of(random, step));
-    auto* end = kept.data();
-    for (const auto values = v.view(); const auto i : kept) {
-      *end = i;
-      end += values[i] != 0 ? 1 : 0;
+    if (redrawn_) {
+      finite_max_magnitude(v.view());
+      return values_without_places(random_p_wire_number, v, draw_each(v.pool(), v.size(), threshold_, random, step),
+                                   factor(), recipe_of(random, step));
     }
-    kept.truncate(static_cast<std::size_t>(end - kept.begin()));
-    return values_with_places(random_p_wire_number, v, kept, factor());
+    const auto keep = [&](auto block, auto* words, auto first, auto to) {
+      if (!std::isfinite(max_magnitude(block))) // while it is in the cache
+        finite_max_magnitude(v.view());
+      return keep_below(block, words, threshold_, first, to);
+    };
+    auto [kept, values] = draw_survivors(v, random, step, keep);
+    scale_finite(values.mutate(), factor());
+    return values_with_places(random_p_wire_number, v.size(), kept, values.view());
   }
 
   std::uint64_t bits(std::size_t elements) const override {

@@ -17,22 +17,8 @@ namespace {
 constexpr std::uint8_t scaled_wire_number = 14;
 constexpr std::uint64_t scale_bits = 32;
 
-vec decode_sign(const packet& p) {
-  const auto signs = read_sign(p);
-  vec v{p.payload.pool().allocate(p.elements * sizeof(float))};
-  unpack_sign_bits(signs.bits, 1, v.overwrite());
-  return v;
-}
-
-vec decode_scaled(const packet& p) {
-  const auto signs = read_scaled_sign(p);
-  auto pool = p.payload.pool();
-  if (signs.bits == nullptr)
-    return {pool, p.elements};
-  vec v{pool.allocate(p.elements * sizeof(float))};
-  unpack_sign_bits(signs.bits, *signs.magnitudes, v.overwrite());
-  return v;
-}
+vec decode_sign(const packet& p) { return read_sign(p).values(p.payload.pool(), p.elements); }
+vec decode_scaled(const packet& p) { return read_scaled_sign(p).values(p.payload.pool(), p.elements); }
 
 class sign final : public codec {
 public:

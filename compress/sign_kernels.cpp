@@ -81,14 +81,14 @@ bool pack_signs(const float* v, std::size_t size, std::uint8_t* bits) {
   return hn::AllTrue(du, hn::Lt(largest, hn::Set(du, 0x7F800000u)));
 }
 
-/// Calls `action(d, i, mask)` for each register of elements, and the last group's in memory of its own.
-template <bool accumulate>
-HWY_INLINE void unpack(const std::uint8_t* bits, float magnitude, float* v, std::size_t size) {
+/// Gives each element `plus(d, i)`, where i is its place, or the negative of it.
+template <bool accumulate, class Plus>
+HWY_INLINE void unpack(const std::uint8_t* bits, Plus plus, float* v, std::size_t size) {
   const lanes_of<float> d;
-  const auto plus = hn::Set(d, magnitude), minus = hn::Set(d, -magnitude);
-  const auto unpack_group = [&](const mask_bits& m, float* to) HWY_ATTR {
+  const auto unpack_group = [&](std::size_t first, const mask_bits& m, float* to) HWY_ATTR {
     for (std::size_t i = 0; i < group; i += hn::Lanes(d)) {
-      auto x = hn::IfThenElse(load_mask(d, m, i), plus, minus);
+      auto x = plus(d, first + i);
+      x = hn::IfThenElse(load_mask(d, m, i), x, hn::Neg(x));
       if constexpr (accumulate)
         x = hn::Add(hn::LoadU(d, to + i), x);
       hn::StoreU(x, d, to + i);
@@ -99,24 +99,68 @@ HWY_INLINE void unpack(const std::uint8_t* bits, float magnitude, float* v, std:
       [&](std::size_t first) HWY_ATTR {
         mask_bits m;
         std::memcpy(m.bytes, bits + first / 8, group / 8);
-        unpack_group(m, v + first);
+        unpack_group(first, m, v + first);
       },
       [&](std::size_t first, std::size_t count) HWY_ATTR {
         mask_bits m;
         float rest[group] = {};
         std::memcpy(m.bytes, bits + first / 8, (count + 7) / 8);
         std::copy_n(v + first, accumulate ? count : 0, rest);
-        unpack_group(m, rest);
+        unpack_group(first, m, rest);
         std::copy_n(rest, count, v + first);
       });
 }
 
 void unpack_signs(const std::uint8_t* bits, float magnitude, float* v, std::size_t size) {
-  unpack<false>(bits, magnitude, v, size);
+  unpack<false>(
+      bits, [=](auto d, std::size_t) HWY_ATTR { return hn::Set(d, magnitude); }, v, size);
 }
 
 void add_signs(const std::uint8_t* bits, float magnitude, float* v, std::size_t size) {
-  unpack<true>(bits, magnitude, v, size);
+  unpack<true>(
+      bits, [=](auto d, std::size_t) HWY_ATTR { return hn::Set(d, magnitude); }, v, size);
+}
+
+void unpack_row_signs(const std::uint8_t* bits, const float* magnitudes, float* v, std::size_t size) {
+  unpack<false>(
+      bits, [=](auto d, std::size_t i) HWY_ATTR { return hn::LoadU(d, magnitudes + i); }, v, size);
+}
+
+/// Whole registers are stored, and what is too much of one row is written over by the next.
+void spread(const float* values, std::size_t row, std::size_t first, std::size_t count, float* to) {
+  const lanes_of<float> d;
+  values += first / row;
+  for (std::size_t i = 0, end = row - first % row; i < count; i = end, end += row, ++values)
+    for (const auto value = hn::Set(d, *values); i < std::min(end, count); i += hn::Lanes(d))
+      hn::StoreU(value, d, to + i);
+}
+
+void draw_signs(const float* v, const float* norms, const std::uint32_t* random, std::size_t size, std::uint8_t* bits) {
+  const lanes_of<float> d;
+  const hn::RebindToUnsigned<decltype(d)> du;
+  const hn::RebindToSigned<decltype(d)> di;
+  const auto draw_group = [&](const float* x, const float* norm_of, const std::uint32_t* from,
+                              std::uint8_t* to) HWY_ATTR {
+    for (std::size_t i = 0; i < group; i += hn::Lanes(d)) {
+      const auto half = hn::Set(d, 0.5f), norm = hn::LoadU(d, norm_of + i);
+      const auto divisor = hn::IfThenElse(hn::Gt(norm, hn::Zero(d)), norm, hn::Set(d, 1.0f));
+      const auto p = hn::Add(half, hn::Mul(half, hn::Div(hn::LoadU(d, x + i), divisor)));
+      const auto word = hn::BitCast(di, hn::ShiftRight<8>(hn::LoadU(du, from + i)));
+      const auto u = hn::Mul(hn::ConvertTo(d, word), hn::Set(d, 0x1p-24f));
+      store_mask(d, hn::Lt(u, p), to, i);
+    }
+  };
+  for_each_group(
+      size, [&](std::size_t first) HWY_ATTR { draw_group(v + first, norms + first, random + first, bits + first / 8); },
+      [&](std::size_t first, std::size_t count) HWY_ATTR {
+        mask_bits drawn;
+        float rest[group];
+        std::uint32_t words[group];
+        std::fill(std::copy_n(v + first, count, rest), rest + group, 0.0f);
+        std::fill(std::copy_n(random + first, count, words), words + group, 0xFFFFFFFFu); // above p = 1/2
+        draw_group(rest, norms + first, words, drawn.bytes);
+        std::memcpy(bits + first / 8, drawn.bytes, (count + 7) / 8);
+      });
 }
 
 void draw(const std::uint32_t* random, std::size_t size, const std::uint8_t* given, std::uint32_t limit_of_0,
@@ -165,6 +209,9 @@ namespace gossamer::compress::detail {
 HWY_EXPORT(pack_signs);
 HWY_EXPORT(unpack_signs);
 HWY_EXPORT(add_signs);
+HWY_EXPORT(unpack_row_signs);
+HWY_EXPORT(spread);
+HWY_EXPORT(draw_signs);
 HWY_EXPORT(draw);
 HWY_EXPORT(merge);
 
@@ -183,6 +230,42 @@ void unpack_sign_bits(const std::byte* bits, float magnitude, std::span<float> v
 
 void add_sign_bits(const std::byte* bits, float magnitude, std::span<float> v) noexcept {
   HWY_DYNAMIC_DISPATCH(add_signs)(as_bytes(bits), magnitude, v.data(), v.size());
+}
+
+void draw_sign_bits(std::span<const float> v, const element_values& norms, const std::uint32_t* random,
+                    std::byte* bits) noexcept {
+  HWY_DYNAMIC_DISPATCH(draw_signs)(v.data(), norms.of, random, v.size(), as_bytes(bits));
+}
+
+void spread_rows(const float* values, std::uint64_t row, std::size_t first, std::size_t count,
+                 element_values& to) noexcept {
+  HWY_DYNAMIC_DISPATCH(spread)(values, row, first, count, to.of);
+}
+
+vec signed_packet::values(buffer_pool pool, std::uint64_t elements) const {
+  if (bits == nullptr)
+    return {pool, elements};
+  vec v{pool.allocate(elements * sizeof(float))};
+  values(0, v.overwrite());
+  return v;
+}
+
+void signed_packet::values(std::size_t first, std::span<float> to) const noexcept {
+  if (bits == nullptr) {
+    std::ranges::fill(to, 0.0f);
+    return;
+  }
+  if (magnitudes == nullptr || row >= first + to.size()) {
+    unpack_sign_bits(bits + first / 8, magnitudes == nullptr ? 1 : *magnitudes, to);
+    return;
+  }
+  element_values spread;
+  for (std::size_t begin = 0; begin < to.size(); begin += sign_block) {
+    const auto count = std::min(sign_block, to.size() - begin);
+    spread_rows(magnitudes, row, first + begin, count, spread);
+    HWY_DYNAMIC_DISPATCH(unpack_row_signs)
+    (as_bytes(bits + (first + begin) / 8), spread.of, to.data() + begin, count);
+  }
 }
 
 void draw_bits(std::span<const std::uint32_t> random, const std::byte* given, std::uint32_t limit_of_0,

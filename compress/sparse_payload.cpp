@@ -24,10 +24,9 @@ packet allocate(std::uint8_t codec, std::uint8_t parameter, std::uint64_t elemen
 
 /// Writes the values at the beginning of a payload.
 void write_values(packet& p, const vec& v, const places& kept, float factor) {
-  constexpr auto largest = std::numeric_limits<float>::max();
-  auto* values = reinterpret_cast<float*>(p.payload.data());
-  for (const auto from = v.view(); const auto i : kept)
-    *values++ = std::clamp(factor * from[i], -largest, largest);
+  const std::span values{reinterpret_cast<float*>(p.payload.data()), kept.size()};
+  std::ranges::transform(kept, values.begin(), [from = v.view()](auto i) { return from[i]; });
+  scale_finite(values, factor);
 }
 
 std::span<const float> read_values(const packet& p, std::size_t count) {
@@ -57,6 +56,12 @@ parameter indices_parameter() {
 
 int place_bits(std::uint64_t elements) noexcept {
   return elements == 0 ? 0 : static_cast<int>(std::bit_width(elements - 1));
+}
+
+void scale_finite(std::span<float> values, float factor) noexcept {
+  constexpr auto largest = std::numeric_limits<float>::max();
+  for (float& x : values)
+    x = std::clamp(factor * x, -largest, largest);
 }
 
 packet values_with_places(std::uint8_t codec, const vec& v, const places& kept, float factor) {
@@ -113,8 +118,11 @@ void write_places(packet& p, std::uint64_t first_bit, const places& kept) {
   bit_writer writer{out};
   if (const int begun = static_cast<int>(first_bit % 8); begun > 0)
     writer.put(std::to_integer<std::uint64_t>(out.front()) & ((1u << begun) - 1), begun);
-  for (const auto i : kept)
-    writer.put(i, bits);
+  std::size_t k = 0;
+  for (; k + 2 <= kept.size(); k += 2) // two at once are as fast as one
+    writer.put(kept[k] | std::uint64_t{kept[k + 1]} << bits, 2 * bits);
+  for (; k < kept.size(); ++k)
+    writer.put(kept[k], bits);
   writer.finish();
 }
 

@@ -1,5 +1,6 @@
 #include "gossamer/compress/detail/checks.hpp"
 #include "gossamer/compress/detail/entries.hpp"
+#include "gossamer/compress/detail/levels.hpp"
 #include "gossamer/compress/detail/norm_levels.hpp"
 #include "gossamer/compress/detail/packet_form.hpp"
 #include "gossamer/compress/detail/sign_kernels.hpp"
@@ -17,23 +18,6 @@ namespace gossamer::compress::detail {
 namespace {
 
 constexpr std::uint8_t ssdm_wire_number = 15;
-constexpr std::size_t elements_at_once = 2048; // elements at once; their signs are whole bytes
-
-/// Elements first, first + 1, ... share a norm as long as they are in the same bucket.
-/// Calls `action(bucket, first, count)` for the buckets' parts within [begin, end).
-template <class Action>
-void for_each_bucket(std::size_t begin, std::size_t end, std::size_t bucket, Action action) {
-  for (auto first = begin; first < end;) {
-    const auto index = first / bucket;
-    const auto count = std::min(end, (index + 1) * bucket) - first;
-    action(index, first, count);
-    first += count;
-  }
-}
-
-std::uint64_t buckets_of(std::uint64_t elements, std::uint64_t bucket) {
-  return elements / bucket + (elements % bucket != 0);
-}
 
 /// Number of elements that share a norm: as the recipe says, else all.
 std::uint64_t bucket_of(const packet& p) {
@@ -46,21 +30,7 @@ std::uint64_t bucket_of(const packet& p) {
   return p.recipe[0];
 }
 
-vec decode_ssdm(const packet& p) {
-  const auto signs = read_ssdm(p);
-  auto pool = p.payload.pool();
-  if (signs.bits == nullptr)
-    return {pool, p.elements};
-  vec v{pool.allocate(p.elements * sizeof(float))};
-  const auto values = v.overwrite();
-  unpack_sign_bits(signs.bits, 1, values);
-  if (signs.magnitudes != nullptr)
-    for_each_bucket(0, values.size(), signs.row, [&](std::size_t index, std::size_t first, std::size_t count) {
-      for (float& x : values.subspan(first, count))
-        x *= signs.magnitudes[index];
-    });
-  return v;
-}
+vec decode_ssdm(const packet& p) { return read_ssdm(p).values(p.payload.pool(), p.elements); }
 
 class ssdm final : public codec {
 public:
@@ -69,29 +39,29 @@ public:
   capabilities can() const override { return {.unbiased = keeps_norm_}; }
 
   packet encode(const vec& v, const random_stream& random, std::uint64_t step) const override {
-    const bool zero = finite_max_magnitude(v.view()) == 0;
-    const auto size = zero ? 0 : bits(v.size());
+    const auto bucket = bucket_or_all(v.size());
+    const auto norms_bytes = chunks_of(v.size(), bucket) * sizeof(float);
+    auto norms = v.pool().allocate(norms_bytes);
+    const std::span norm_of{reinterpret_cast<float*>(norms.data()), norms_bytes / sizeof(float)};
+    const double squares = norms_of_rows(v.view(), bucket, norm_of);
+    if (!std::isfinite(squares))
+      finite_max_magnitude(v.view()); // says which element is not
+    const auto size = squares == 0 ? 0 : bits(v.size());
     packet p{ssdm_wire_number, std::uint8_t{keeps_norm_}, v.size(), size, v.pool().allocate(whole_bytes(size)), {}};
     if (keeps_norm_ && bucket_ > 0)
       p.recipe = {bucket_};
-    if (zero)
+    if (squares == 0)
       return p;
 
-    const auto bucket = bucket_or_all(v.size());
-    auto norms = v.pool().allocate(buckets_of(v.size(), bucket) * sizeof(float));
-    for_each_bucket(0, v.size(), bucket, [&](std::size_t index, std::size_t first, std::size_t count) {
-      const float norm = l2_norm(v.view().subspan(first, count));
-      std::memcpy(norms.data() + index * sizeof norm, &norm, sizeof norm);
-    });
     auto* signs = p.payload.data();
     if (keeps_norm_)
       signs = std::ranges::copy(norms.bytes(), signs).out;
-    draw_signs(vec{std::move(norms)}.view(), v.view(), random, step, signs);
+    draw_signs(norm_of, v.view(), random, step, signs);
     return p;
   }
 
   std::uint64_t bits(std::size_t elements) const override {
-    return elements + (keeps_norm_ ? norm_bits * buckets_of(elements, bucket_or_all(elements)) : 0);
+    return elements + (keeps_norm_ ? norm_bits * chunks_of(elements, bucket_or_all(elements)) : 0);
   }
 
   std::shared_ptr<const packet_form> form() const override {
@@ -113,20 +83,13 @@ private:
 
   void draw_signs(std::span<const float> norms, std::span<const float> v, const random_stream& random,
                   std::uint64_t step, std::byte* signs) const {
-    std::array<std::uint32_t, elements_at_once> words;
-    std::array<float, elements_at_once> drawn;
-    for (std::size_t begin = 0; begin < v.size(); begin += elements_at_once) {
-      const auto end = std::min(begin + elements_at_once, v.size());
-      random.fill(step, begin, std::span{words}.first(end - begin));
-      for_each_bucket(begin, end, bucket_or_all(v.size()), [&](auto index, auto first, auto count) {
-        const float norm = norms[index] > 0 ? norms[index] : 1;
-        for (auto i = first; i < first + count; ++i) {
-          const float u = static_cast<float>(words[i - begin] >> 8) * 0x1p-24f;
-          const float p = 0.5f + 0.5f * (v[i] / norm);
-          drawn[i - begin] = u < p ? 1.0f : -1.0f;
-        }
-      });
-      pack_sign_bits(std::span{drawn}.first(end - begin), signs + begin / 8);
+    std::array<std::uint32_t, sign_block> words;
+    element_values norm_of;
+    for (std::size_t begin = 0; begin < v.size(); begin += sign_block) {
+      const auto part = v.subspan(begin, std::min(sign_block, v.size() - begin));
+      random.fill(step, begin, std::span{words}.first(part.size()));
+      spread_rows(norms.data(), bucket_or_all(v.size()), begin, part.size(), norm_of);
+      draw_sign_bits(part, norm_of, words.data(), signs + begin / 8);
     }
   }
 
@@ -155,7 +118,7 @@ signed_packet read_ssdm(const packet& p) {
   if (!keeps_norm)
     expect_recipe(p, 0);
   const auto bucket = bucket_of(p);
-  const auto buckets = keeps_norm ? buckets_of(p.elements, bucket) : 0;
+  const auto buckets = keeps_norm ? chunks_of(p.elements, bucket) : 0;
   expect_bits(p, p.bits == 0 ? 0 : norm_bits * buckets + p.elements);
   if (p.bits == 0)
     return {nullptr, nullptr, bucket};
@@ -173,7 +136,7 @@ codec_entry ssdm_codec() {
                 .maths = ssdm_maths,
                 .reference = "Safaryan, Richtarik: Stochastic sign descent methods: new algorithms and better theory, "
                              "ICML 2021, section 4",
-                .cost = "d + 32 bits (32 for each bucket), d when norms are dropped, none when v = 0; three passes "
+                .cost = "d + 32 bits (32 for each bucket), d when norms are dropped, none when v = 0; two passes "
                         "over v and one random word an element",
                 .parameters = {{.key = "norm",
                                 .kind = parameter::type::choice,

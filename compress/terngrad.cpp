@@ -22,7 +22,7 @@ vec decode_terngrad(const packet& p) { return read_terngrad(p).values(p.payload.
 
 class terngrad final : public codec {
 public:
-  explicit terngrad(double clip) : clip_(clip) {}
+  terngrad(double clip, rounding how) : clip_(clip), how_(how) {}
 
   capabilities can() const override { return {.unbiased = clip_ == 0}; }
 
@@ -36,7 +36,7 @@ public:
     std::memcpy(p.payload.data(), &scale, sizeof scale);
     const auto grid = norm_grid(scale, levels);
     encode_levels(
-        code_bits, v.view(), v.size(), [&](std::size_t) { return grid; }, {random, step},
+        code_bits, v.view(), v.size(), [&](std::size_t) { return grid; }, {how_, random, step},
         p.payload.data() + sizeof scale);
     return p;
   }
@@ -47,7 +47,8 @@ public:
     const auto norm = clip_ > 0 ? scale_rule::kind::clipped : scale_rule::kind::largest_norm;
     return make_form(terngrad_wire_number, level_packing{.numbers = level_form::numbers::norm,
                                                          .bits = code_bits,
-                                                         .rule = {.what = norm, .levels = levels, .clip = clip_}});
+                                                         .rule = {.what = norm, .levels = levels, .clip = clip_},
+                                                         .how = how_});
   }
 
   double relative_error(std::size_t elements) const override {
@@ -67,6 +68,7 @@ private:
   }
 
   double clip_;
+  rounding how_;
 };
 
 constexpr auto terngrad_maths =
@@ -95,23 +97,25 @@ codec_entry terngrad_codec() {
   return {
       .about = {.name = "terngrad",
                 .summary = "stochastic rounding to -s, 0 and s, the largest magnitude or where it is clipped",
-                .maths = terngrad_maths,
+                .maths = std::string{terngrad_maths} + halves_maths,
                 .reference = "Wen, Xu, Yan, Wu, Wang, Chen, Li: TernGrad: ternary gradients to reduce communication "
                              "in distributed deep learning, NeurIPS 2017",
-                .cost = "32 + 2 d bits; two passes over v (three when it clips) and one random word an element",
+                .cost = "32 + 2 d bits; two passes over v (three when it clips) and one random word an element "
+                        "(half of one with rounding=16)",
                 .parameters = {{.key = "clip",
                                 .kind = parameter::type::real,
                                 .fallback = "0",
                                 .meaning = "where elements are clipped, in standard deviations, e.g. 2.5; 0: nowhere",
                                 .min = 0,
-                                .max = 100}}},
+                                .max = 100},
+                               rounding_parameter()}},
       .wire_number = terngrad_wire_number,
       .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
-        return std::make_unique<terngrad>(given.real("clip"));
+        return std::make_unique<terngrad>(given.real("clip"), rounding_of(given));
       },
       .decode = decode_terngrad,
       .contents = [](const packet& p) { return make_contents(read_terngrad(p)); },
-      .examples = {"terngrad", "terngrad:clip=1.5"},
+      .examples = {"terngrad", "terngrad:clip=1.5", "terngrad:rounding=16"},
   };
 }
 

@@ -71,7 +71,7 @@ vec decode_uniform(const packet& p) {
 
 class uniform final : public codec {
 public:
-  explicit uniform(int bits) : bits_(bits) {}
+  uniform(int bits, rounding how) : bits_(bits), how_(how) {}
 
   capabilities can() const override { return {.unbiased = true}; }
 
@@ -90,7 +90,8 @@ public:
 
     const auto grid = uniform_grid(delta, bits_);
     encode_levels(
-        bits_, v.view(), v.size(), [&](std::size_t) { return grid; }, {random, step}, p.payload.data() + sizeof delta);
+        bits_, v.view(), v.size(), [&](std::size_t) { return grid; }, {how_, random, step},
+        p.payload.data() + sizeof delta);
     return p;
   }
 
@@ -101,6 +102,7 @@ public:
                                                         .numbers = level_form::numbers::uniform_scale,
                                                         .bits = bits_,
                                                         .rule = {.what = scale_rule::kind::uniform, .bits = bits_},
+                                                        .how = how_,
                                                         .zero_in_scale_alone = true});
   }
 
@@ -111,6 +113,7 @@ public:
 
 private:
   int bits_;
+  rounding how_;
 };
 
 constexpr auto uniform_maths =
@@ -153,25 +156,27 @@ codec_entry uniform_codec() {
   return {
       .about = {.name = "uniform",
                 .summary = "stochastic rounding to evenly spaced levels, scaled by the largest element",
-                .maths = uniform_maths,
+                .maths = std::string{uniform_maths} + halves_maths,
                 .reference = "Yu, Wu, Huang: Double quantization for communication-efficient "
                              "distributed optimization, "
                              "NeurIPS 2019, section 3",
-                .cost = "32 + b d bits, 32 when v = 0; two passes over v and one random word an element",
+                .cost = "32 + b d bits, 32 when v = 0; two passes over v and one random word an element (half of one "
+                        "with rounding=16)",
                 .parameters = {{.key = "bits",
                                 .kind = parameter::type::integer,
                                 .fallback = "8",
                                 .meaning = "bits of one element's code",
                                 .min = 1,
-                                .max = uniform_most_bits}}},
+                                .max = uniform_most_bits},
+                               rounding_parameter()}},
       .wire_number = uniform_wire_number,
       .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
-        return std::make_unique<uniform>(static_cast<int>(given.integer("bits")));
+        return std::make_unique<uniform>(static_cast<int>(given.integer("bits")), rounding_of(given));
       },
       .decode = decode_uniform,
       .contents = contents_of_uniform,
       .examples = {"uniform:bits=1", "uniform:bits=2", "uniform:bits=3", "uniform:bits=4", "uniform:bits=8",
-                   "uniform:bits=11", "uniform:bits=16"},
+                   "uniform:bits=11", "uniform:bits=16", "uniform:bits=8,rounding=16"},
   };
 }
 

@@ -26,15 +26,35 @@ struct level_grid {
 /// multiple of 8, so that every block begins on a whole byte whatever the width.
 inline constexpr std::size_t level_block = 2048;
 
+/// Where the number u in [0, 1) comes from that decides whether an element is rounded up.
+enum class rounding : std::uint8_t {
+  words,  ///< u = (word >> 8) * 2^-24: word i of the step belongs to element i
+  halves, ///< u = (half + 1/2) * 2^-16: half i of the step, of a stream of its own (`half_stream`), belongs to element
+          ///< i
+  nearest ///< u = 1/2
+};
+
+/// The random word of 32 bits that gives the same u as this half of one.
+constexpr std::uint32_t word_of_half(std::uint32_t half) noexcept { return half << 16 | 0x8000u; }
+
+/// The random bits of one block: a word for each element, or one for two, the lower half for the first.
+struct level_bits {
+  alignas(64) std::uint32_t words[level_block];
+  bool halved;
+
+  std::uint32_t word(std::size_t i) const noexcept {
+    return halved ? word_of_half(words[i / 2] >> 16 * (i % 2) & 0xFFFFu) : words[i];
+  }
+};
+
 /// The codes of one block, in a byte each when they have up to 8 bits and else in two.
 struct level_codes {
   alignas(64) std::byte bytes[2 * level_block];
 };
 
-/// Rounds elements at random to codes of 1..16 bits: up when u < the fraction, u = (word >> 8) * 2^-24; then clamps.
-/// @param words one random word per element
+/// Rounds elements at random to codes of 1..16 bits: up when u < the fraction; then clamps.
 /// @param first place of the first element in the block
-void quantise_levels(int bits, const level_grid& grid, std::span<const float> v, const std::uint32_t* words,
+void quantise_levels(int bits, const level_grid& grid, std::span<const float> v, const level_bits& random,
                      level_codes& codes, std::size_t first) noexcept;
 /// Writes the values of codes to v.
 void dequantise_levels(int bits, const level_grid& grid, const level_codes& codes, std::size_t first,

@@ -11,9 +11,29 @@ enum class level_coding {
   dense   ///< for each level: omega(|k| + 1), and its sign unless it is 0
 };
 
-std::uint64_t level_stream_bits(level_coding code, std::span<const std::int16_t> levels) noexcept;
-/// @param to room for as many bits; those behind them in the last byte become 0
-void write_levels(level_coding code, std::span<const std::int16_t> levels, std::span<std::byte> to) noexcept;
+/// Bits of the codes from which levels -s .. s are written, and as which they are read.
+constexpr int level_code_bits(int s) noexcept { return s <= 127 ? 8 : 16; }
+
+/// Writes levels block by block.
+class level_writer {
+public:
+  /// @param to room for `most_bytes`
+  level_writer(level_coding code, int s, std::byte* to) noexcept : code_(code), s_(s), out_(to) {}
+
+  /// Bytes that are needed to write so many levels, whatever they are.
+  static std::uint64_t most_bytes(level_coding code, std::uint64_t elements, int s) noexcept;
+
+  /// Writes the first levels of a block.
+  void write(const level_codes& codes, std::size_t count) noexcept;
+  /// Nothing may be written behind it. @returns the number of bits; those behind them in the last byte are 0
+  std::uint64_t finish() noexcept;
+
+private:
+  level_coding code_;
+  int s_;
+  roomy_bit_writer out_;
+  std::uint64_t zeros_ = 0; // behind the last level that is not 0, not written yet
+};
 
 /// Returns the most bits that so many levels |k| <= s can take.
 /// @param energy upper bound of sum (|k| - 1)^2 over the levels that are not 0
@@ -25,13 +45,17 @@ public:
   /// @error errc::bad_packet here and in `read` on places or levels out of range, or when the stream ends too early
   level_reader(level_coding code, bit_reader in, std::uint64_t elements, int s);
 
-  /// Reads levels begin .. begin + count - 1 as codes of 16 bits. Blocks are read in order.
+  /// Reads levels begin .. begin + count - 1 as codes of `level_code_bits`. Blocks are read in order.
   void read(std::size_t begin, std::size_t count, level_codes& codes);
   /// @error errc::bad_packet when bits follow the last level
   void expect_end() const;
 
 private:
-  std::int16_t take_level(std::uint64_t magnitude, bool negative) const;
+  template <class Level>
+  void read_dense(Level* levels, std::size_t count);
+  template <class Level>
+  void read_sparse(std::uint64_t begin, Level* levels, std::size_t count);
+  int take_level(std::uint64_t magnitude, bool negative) const;
   void find_next();
 
   level_coding code_;
@@ -40,7 +64,7 @@ private:
   int s_;
   // The next level of a sparse stream and its place, which is `elements_` at the end.
   std::uint64_t place_ = 0;
-  std::int16_t level_ = 0;
+  int level_ = 0;
 };
 
 } // namespace gossamer::compress::detail

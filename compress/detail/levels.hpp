@@ -1,32 +1,41 @@
 #pragma once
 
 #include "gossamer/base/philox.hpp"
+#include "gossamer/base/registry.hpp"
 #include "gossamer/compress/detail/level_kernels.hpp"
 
 #include <algorithm>
-#include <array>
 #include <span>
+#include <string>
 
 namespace gossamer::compress::detail {
 
-/// Random words for stochastic rounding, or words that round to the nearest level, ties down.
-class rounding_words {
-public:
-  rounding_words(const random_stream& random, std::uint64_t step) noexcept : random_(&random), step_(step) {}
-  static rounding_words nearest() noexcept { return {}; }
+/// The stream whose halves of words round, so that no numbers of the given one are used twice.
+random_stream half_stream(const random_stream& random) noexcept;
 
-  void fill(std::size_t first, std::span<std::uint32_t> words) const noexcept {
-    if (random_ != nullptr)
-      random_->fill(step_, first, words);
-    else
-      std::ranges::fill(words, 0x80000000u);
-  }
+/// `rounding` of a codec: 32 or 16 random bits an element.
+parameter rounding_parameter();
+/// What it does, for the documentation of codecs.
+inline constexpr auto halves_maths = R"(
+With rounding=16, u = (half + 1/2) * 2^-16, where half i of the step belongs to element i: the lower 16 bits of word
+i / 2 if i is even, else the upper ones, of the stream whose seed is the key of the encoder's, rank 0, purpose halves.
+An element goes up with a probability that is wrong by 2^-17 at most, so E C(v)_i is off by that part of a level.)";
+rounding rounding_of(const arguments& given);
+
+/// The random bits of one step with which a vector is rounded.
+class rounding_bits {
+public:
+  rounding_bits(rounding how, const random_stream& random, std::uint64_t step) noexcept
+      : how_(how), random_(how == rounding::halves ? half_stream(random) : random), step_(step) {}
+
+  /// Draws those of elements first .. first + count - 1.
+  /// @param first a multiple of 8
+  void fill(std::size_t first, std::size_t count, level_bits& to) const noexcept;
 
 private:
-  rounding_words() noexcept = default;
-
-  const random_stream* random_ = nullptr;
-  std::uint64_t step_ = 0;
+  rounding how_;
+  random_stream random_;
+  std::uint64_t step_;
 };
 
 /// Calls `action(chunk, first, count)` for the parts of elements begin .. end - 1 that lie in one chunk each.
@@ -49,15 +58,15 @@ constexpr std::size_t code_bytes(int bits, std::size_t first) noexcept {
 /// 1.
 /// @param sink called as (begin, count, codes) for each block, in order
 template <class GridOf, class Sink>
-void quantise_blocks(int bits, std::span<const float> v, std::size_t chunk, GridOf grid_of,
-                     const rounding_words& random, Sink sink) {
-  std::array<std::uint32_t, level_block> words;
+void quantise_blocks(int bits, std::span<const float> v, std::size_t chunk, GridOf grid_of, const rounding_bits& random,
+                     Sink sink) {
+  level_bits drawn;
   level_codes codes;
   for (std::size_t begin = 0; begin < v.size(); begin += level_block) {
     const auto end = std::min(begin + level_block, v.size());
-    random.fill(begin, std::span{words}.first(end - begin));
+    random.fill(begin, end - begin, drawn);
     for_each_part(begin, end, chunk, [&](std::size_t c, std::size_t first, std::size_t count) {
-      quantise_levels(bits, grid_of(c), v.subspan(first, count), words.data() + (first - begin), codes, first - begin);
+      quantise_levels(bits, grid_of(c), v.subspan(first, count), drawn, codes, first - begin);
     });
     sink(begin, end - begin, codes);
   }
@@ -80,7 +89,7 @@ void dequantise_blocks(int bits, std::size_t chunk, GridOf grid_of, std::size_t 
 
 /// Rounds a vector to levels and packs their codes of 1..16 bits.
 template <class GridOf>
-void encode_levels(int bits, std::span<const float> v, std::size_t chunk, GridOf grid_of, const rounding_words& random,
+void encode_levels(int bits, std::span<const float> v, std::size_t chunk, GridOf grid_of, const rounding_bits& random,
                    std::byte* out) {
   quantise_blocks(bits, v, chunk, grid_of, random, [&](std::size_t begin, std::size_t count, level_codes& codes) {
     pack_levels(bits, codes, count, out + code_bytes(bits, begin));

@@ -2,8 +2,6 @@
 
 #include "gossamer/compress/detail/level_form.hpp"
 
-#include <span>
-
 // Levels k / s of a norm, k = -s .. s, as QSGD and TernGrad have them; the norm is sent as a 32-bit float.
 namespace gossamer::compress::detail {
 
@@ -11,8 +9,5 @@ inline constexpr std::uint64_t norm_bits = 32;
 
 /// @error errc::bad_packet unless the norm is +0 or finite, positive and `sendable`
 float read_norm(const std::byte* in, int levels);
-
-/// |v|_2, summed as by `sum_of_squares`, and cut to the largest float.
-float l2_norm(std::span<const float> v) noexcept;
 
 } // namespace gossamer::compress::detail

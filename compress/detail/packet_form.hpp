@@ -42,7 +42,7 @@ struct level_packing {
   int bits;
   scale_rule rule;
   std::uint64_t row = 0; ///< elements that share their numbers; 0: all
-  bool nearest = false;
+  rounding how = rounding::words;
   bool zero_in_scale_alone = false; ///< no codes follow when all numbers are 0
 };
 

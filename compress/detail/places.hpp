@@ -1,6 +1,10 @@
 #pragma once
 
 #include "gossamer/compress/codec.hpp"
+#include "gossamer/compress/detail/place_kernels.hpp"
+
+#include <algorithm>
+#include <array>
 
 namespace gossamer::compress::detail {
 
@@ -28,6 +32,30 @@ std::size_t draw_up_to(random_sequence& random, std::size_t last);
 /// Draws each of 0 .. elements - 1 independently with probability `threshold` / 2^24: i if word i >> 8 < threshold.
 places draw_each(buffer_pool pool, std::size_t elements, std::uint32_t threshold, const random_stream& random,
                  std::uint64_t step);
+
+/// Elements that are kept: their values and places.
+struct survivors {
+  places kept;
+  vec values;
+};
+
+/// Draws each element as `keep(block, words, first, to)` does, a kernel of place_kernels.hpp with its parameter.
+template <class Keep>
+survivors draw_survivors(const vec& v, const random_stream& random, std::uint64_t step, Keep keep) {
+  places kept{v.pool(), v.size()};
+  auto values = v.pool().allocate(v.size() * sizeof(float));
+  std::size_t count = 0;
+  std::array<std::uint32_t, draw_block> words;
+  for (std::size_t first = 0; first < v.size(); first += words.size()) {
+    const auto block = v.view().subspan(first, std::min(words.size(), v.size() - first));
+    random.fill(step, first, std::span{words}.first(block.size()));
+    count += keep(block, words.data(), static_cast<std::uint32_t>(first),
+                  kept_end{kept.data() + count, reinterpret_cast<float*>(values.data()) + count});
+  }
+  kept.truncate(count);
+  values.truncate(count * sizeof(float));
+  return {std::move(kept), vec{std::move(values)}};
+}
 
 /// Draws `count` different ones of 0 .. elements - 1, all sets equally likely (Floyd's algorithm, on the words of the
 /// step in their order). O(count) random numbers and O(elements / 64) besides.

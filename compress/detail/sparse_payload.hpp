@@ -17,6 +17,9 @@ parameter indices_parameter();
 /// Bits of one place: ceil(log2 elements).
 int place_bits(std::uint64_t elements) noexcept;
 
+/// x = factor * x, or the nearest finite float.
+void scale_finite(std::span<float> values, float factor) noexcept;
+
 /// Returns the packet of factor * v_i, or the nearest finite float, at the places that are kept.
 packet values_with_places(std::uint8_t codec, const vec& v, const places& kept, float factor);
 /// Returns the packet of these values.

@@ -127,6 +127,33 @@ TEST_P(sums_on, add_up_in_the_documented_order) {
   }
 }
 
+TEST_P(sums_on, of_rows_are_those_of_each_row) {
+  constexpr auto largest = std::numeric_limits<float>::max();
+  for (std::size_t size : {0u, 1u, 7u, 64u, 1000u, 9001u})
+    for (std::size_t row : {1u, 2u, 3u, 8u, 10u, 63u, 64u, 65u, 128u, 129u, 4097u, 10'000u}) {
+      std::vector<float> x(size);
+      random_sequence random{{4, 0, purpose::synthetic}, size};
+      for (float& value : x)
+        value = static_cast<float>(random.normal());
+      if (size > 5)
+        x[5] = x[4] = largest;
+      std::vector<float> norms((size + row - 1) / row);
+      double all = 0;
+      const double returned = norms_of_rows(x, row, norms);
+      for (std::size_t r = 0; r < norms.size(); ++r) {
+        const double sum = sum_of_squares(std::span{x}.subspan(r * row, std::min(row, size - r * row)));
+        ASSERT_EQ(norms[r], static_cast<float>(std::min(std::sqrt(sum), static_cast<double>(largest)))) << row;
+        all += sum;
+      }
+      ASSERT_NEAR(returned, all, 1e-12 * all) << size << " in rows of " << row;
+      for (float bad : {std::numeric_limits<float>::infinity(), std::nanf("")})
+        if (size > 0) {
+          x[size / 2] = bad;
+          EXPECT_FALSE(std::isfinite(norms_of_rows(x, row, norms)));
+        }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(instruction_set, sums_on, testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
                          test::each_instruction_set::name);
 

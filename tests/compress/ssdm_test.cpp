@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <tuple>
+
+#include "support/each_instruction_set.hpp"
 
 namespace gossamer::compress {
 namespace {
@@ -15,6 +18,7 @@ namespace {
 using testing::HasSubstr;
 
 const random_stream randomness{5, 2, purpose::quantise};
+constexpr auto largest = std::numeric_limits<float>::max();
 
 vec random_vector(buffer_pool& pool, std::size_t size) {
   vec v{pool, size};
@@ -38,7 +42,9 @@ std::string refusal(const packet& p) {
   return "accepted";
 }
 
-TEST(ssdm, equals_its_definition) {
+class ssdm_on : public test::each_instruction_set {};
+
+TEST_P(ssdm_on, equals_its_definition) {
   buffer_pool pool;
   for (std::size_t size : {1u, 8u, 33u, 64u, 65u, 1000u, 2047u, 2048u, 2049u, 5000u})
     for (std::size_t bucket : {0u, 1u, 7u, 8u, 100u, 3000u, 9000u})
@@ -60,6 +66,29 @@ TEST(ssdm, equals_its_definition) {
         }
       }
 }
+
+TEST_P(ssdm_on, gives_zeros_and_the_largest_floats_their_signs) {
+  buffer_pool pool;
+  for (std::size_t bucket : {1u, 2u, 3u, 16u, 17u, 128u, 129u}) {
+    auto v = random_vector(pool, 300);
+    for (std::size_t i = 0; i < 200; ++i)
+      v.mutate()[i] = i < 150 ? (i % 2 == 0 ? 0.0f : -0.0f) : (i % 2 == 0 ? largest : -largest);
+    v.mutate()[250] = -std::numeric_limits<float>::denorm_min();
+    const auto decoded = decode(make_codec(spec_of(true, bucket))->encode(v, randomness, bucket));
+    for (std::size_t i = 0; i < v.size(); ++i) {
+      const auto first = i / bucket * bucket;
+      const auto together = v.view().subspan(first, std::min(bucket, v.size() - first));
+      const auto root = std::min(std::sqrt(sum_of_squares(together)), static_cast<double>(largest));
+      const auto norm = static_cast<float>(root);
+      const float half = 0.5f * (v[i] / (norm > 0 ? norm : 1));
+      const float expected = randomness.uniform(bucket, i) < 0.5f + half ? norm : -norm;
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(decoded[i]), std::bit_cast<std::uint32_t>(expected)) << i << " " << bucket;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(instruction_set, ssdm_on, testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
+                         test::each_instruction_set::name);
 
 // T12: E |C(v) - v|^2 = (d - 1) |v|^2, where d is the number of elements that share a norm.
 TEST(ssdm, has_the_error_of_its_formula) {

@@ -32,6 +32,11 @@ inline std::vector<std::string> device_specs() {
                            "qsgd:levels=32767,bucket=10000",
                            "terngrad",
                            "terngrad:clip=1.5",
+                           "uniform:bits=8,rounding=16",
+                           "uniform:bits=11,rounding=16",
+                           "min-max:bits=3,chunk=10,rounding=16",
+                           "qsgd:norm=max,levels=5,bucket=10,rounding=16",
+                           "terngrad:rounding=16",
                            "sign",
                            "scaled-sign",
                            "ssdm",
@@ -53,9 +58,15 @@ inline std::vector<std::string> device_specs() {
 }
 
 /// Codecs that have no form for GPUs.
-inline constexpr std::array host_specs{
-    "identity", "bfloat16",    "thresholds", "fixed-grid", "qsgd:code=elias-dense", "optimal-p:budget=9,bits=5",
-    "random-p", "random-k:k=5"};
+inline constexpr std::array host_specs{"identity",
+                                       "bfloat16",
+                                       "thresholds",
+                                       "fixed-grid",
+                                       "fixed-grid:rounding=16",
+                                       "qsgd:code=elias-dense",
+                                       "optimal-p:budget=9,bits=5",
+                                       "random-p",
+                                       "random-k:k=5"};
 
 struct codec_input {
   std::string name;

@@ -144,7 +144,7 @@ TEST(host_twin_codecs, refuse_damaged_packets) {
 TEST(host_twin_codecs, name_those_that_can_encode_on_a_gpu) {
   EXPECT_EQ(
       usage_error([] { compress::cuda::needed_form(*compress::make_codec("qsgd:code=elias-dense")); }),
-      "codec 'qsgd:levels=127,norm=l2,bucket=0,code=elias-dense' cannot encode on a GPU; those that can: "
+      "codec 'qsgd:levels=127,norm=l2,bucket=0,code=elias-dense,rounding=32' cannot encode on a GPU; those that can: "
       "uniform:bits=1, min-max, qsgd, terngrad, sign, scaled-sign, ssdm, random-p:p=0.25,indices=seed, top-k:k=5, "
       "random-k:k=30,indices=seed, grbs:ratio=3");
 }

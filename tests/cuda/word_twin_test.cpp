@@ -23,7 +23,9 @@ void expect_eight(const level_grid& grid, int bits, std::span<const float> v, st
   compress::detail::level_codes codes;
   std::array<std::byte, 16> packed{};
   std::array<float, 8> decoded{};
-  compress::detail::quantise_levels(bits, grid, v, words.data(), codes, 0);
+  compress::detail::level_bits random{.words = {}, .halved = false};
+  std::ranges::copy(words, random.words);
+  compress::detail::quantise_levels(bits, grid, v, random, codes, 0);
   compress::detail::dequantise_levels(bits, grid, codes, 0, decoded);
   compress::detail::pack_levels(bits, codes, 8, packed.data());
 

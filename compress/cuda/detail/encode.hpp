@@ -7,6 +7,7 @@
 #include "gossamer/compress/cuda/detail/selected.hpp"
 #include "gossamer/compress/cuda/detail/sign_codes.hpp"
 #include "gossamer/compress/detail/checks.hpp"
+#include "gossamer/compress/detail/levels.hpp"
 #include "gossamer/compress/detail/packet_form.hpp"
 #include "gossamer/compress/detail/sparse_payload.hpp"
 
@@ -45,8 +46,9 @@ private:
     const auto count = levels.floats() * levels.rows(v_.size());
     const auto numbers = scales(c.rule, row, count);
     const auto codes = q_.template array<unsigned char>(level_bytes(c.bits, v_.size()));
+    const auto key = (c.how == detail::rounding::halves ? detail::half_stream(random_) : random_).key();
     q_.launch(shares(v_.size(), level_tile),
-              pack_levels{levels, numbers.data(), v_.data(), v_.size(), c.nearest, random_.key(), step_, codes.data()});
+              pack_levels{levels, numbers.data(), v_.data(), v_.size(), c.how, key, step_, codes.data()});
     auto p = outline(c.parameter, c.recipe, 32 * count + static_cast<unsigned>(c.bits) * v_.size());
     download(p, 0, numbers.data(), sizeof(float) * count);
     download(p, sizeof(float) * count, codes.data(), p.payload.size() - sizeof(float) * count);

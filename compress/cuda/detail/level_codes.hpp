@@ -156,8 +156,8 @@ struct pack_levels {
   const float* numbers; ///< the numbers at the start of the payload
   const float* v;
   std::uint64_t size;
-  bool nearest; ///< rounds to the nearest level, without random numbers
-  philox_key key;
+  detail::rounding how;
+  philox_key key; ///< of the `half_stream` for halves
   std::uint64_t step;
   unsigned char* out; ///< `level_bytes`, aligned to 16
 
@@ -178,21 +178,30 @@ struct pack_levels {
   }
 
 private:
+  /// The word that rounds element j of eight.
+  GOSSAMER_KERNEL std::uint32_t word_of(const philox_counter& words, unsigned j) const {
+    if (how == detail::rounding::halves)
+      return detail::word_of_half(words[j / 2] >> 16 * (j % 2) & 0xFFFFu);
+    return words[j % 4];
+  }
+
   template <bool whole, class Thread>
   GOSSAMER_KERNEL eight_codes codes_from(Thread& t, std::uint64_t first, rows_of_levels& rows) const {
     std::uint32_t codes[8] = {};
     const four<float> x[2] = {load_four<whole>(v, first, size), load_four<whole>(v, first + 4, size)};
+    philox_counter words{0x80000000u, 0x80000000u, 0x80000000u, 0x80000000u};
+    if (how == detail::rounding::halves) // one group of words is enough for eight elements
+      words = t.random(key, step, first / 8);
     GOSSAMER_UNROLL
     for (unsigned half = 0; half < 2; ++half) {
       const auto begin = first + 4 * half;
-      philox_counter words{0x80000000u, 0x80000000u, 0x80000000u, 0x80000000u};
-      if (!nearest)
+      if (how == detail::rounding::words)
         words = t.random(key, step, begin / 4);
       GOSSAMER_UNROLL
       for (unsigned j = 0; j < 4; ++j)
         if (whole || begin + j < size)
-          codes[4 * half + j] =
-              level_code(whole ? rows.present() : rows.at(begin + j), form.bits, x[half].x[j], words[j]);
+          codes[4 * half + j] = level_code(whole ? rows.present() : rows.at(begin + j), form.bits, x[half].x[j],
+                                           word_of(words, 4 * half + j));
     }
     return eight_codes::pack(form.bits, codes);
   }

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+// The inner loops of codecs that keep each element with a probability. They append what is kept of a block, and return
+// how much that is. Whole registers are written, so what lies up to one word an element behind the end is lost.
+namespace gossamer::compress::detail {
+
+/// Elements that the kernels take at once: their random words stay in the first-level cache.
+inline constexpr std::size_t draw_block = 2048;
+
+/// Where the places and values of elements that are kept are appended.
+struct kept_end {
+  std::uint32_t* places;
+  float* values;
+};
+
+/// Keeps place first + i where word_i >> 8 < threshold.
+std::size_t keep_places(std::span<const std::uint32_t> words, std::uint32_t threshold, std::uint32_t first,
+                        std::uint32_t* places) noexcept;
+
+/// Keeps v_i and its place first + i where word_i >> 8 < threshold, unless it is 0.
+std::size_t keep_below(std::span<const float> v, const std::uint32_t* words, std::uint32_t threshold,
+                       std::uint32_t first, kept_end to) noexcept;
+
+/// Keeps v_i and its place first + i where u * level < |v_i| or level <= |v_i|, u = (word_i >> 8) * 2^-24, unless it is
+/// 0.
+std::size_t keep_large(std::span<const float> v, const std::uint32_t* words, float level, std::uint32_t first,
+                       kept_end to) noexcept;
+
+/// What a level parts: the sum of the magnitudes up to it, and the number of those above it, in eight partial sums of
+/// the elements with equal i mod 8 in ascending order, which are then added in their order.
+struct parted {
+  double below = 0, above = 0;
+};
+parted part_magnitudes(std::span<const float> v, double level) noexcept;
+
+} // namespace gossamer::compress::detail

@@ -1,0 +1,124 @@
+// What is kept at random, against loops over single elements.
+#include "gossamer/base/philox.hpp"
+#include "gossamer/compress/detail/place_kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "support/each_instruction_set.hpp"
+
+namespace gossamer::compress::detail {
+namespace {
+
+constexpr std::array<std::size_t, 12> sizes{0, 1, 2, 7, 15, 16, 17, 31, 33, 64, 1000, 2048};
+constexpr std::uint32_t first = 7000;
+
+/// Returns zeros, numbers of all sizes, and the ends of the floats.
+std::vector<float> many_values(std::size_t size) {
+  std::vector<float> v(size);
+  random_sequence random{{5, 0, purpose::synthetic}, size};
+  for (float& x : v)
+    x = std::ldexp(static_cast<float>(random.normal()), static_cast<int>(random.below(8)) - 4);
+  constexpr std::array special{0.0f, -0.0f, std::numeric_limits<float>::denorm_min(),
+                               -std::numeric_limits<float>::max()};
+  for (std::size_t i = 3; i < size; i += 5)
+    v[i] = special[i % special.size()];
+  return v;
+}
+
+std::vector<std::uint32_t> words_of(std::size_t size) {
+  std::vector<std::uint32_t> words(size);
+  random_stream{6, 0, purpose::sparse}.fill(1, 0, words);
+  if (size > 1)
+    words[0] = 0, words[1] = ~0u;
+  return words;
+}
+
+struct kept {
+  std::vector<std::uint32_t> places;
+  std::vector<float> values;
+};
+
+/// Calls a kernel with room for `size` elements.
+template <class Kernel>
+kept kept_by(std::size_t size, Kernel kernel) {
+  kept result{std::vector<std::uint32_t>(size), std::vector<float>(size)};
+  const auto count = kernel(kept_end{result.places.data(), result.values.data()});
+  result.places.resize(count);
+  result.values.resize(count);
+  return result;
+}
+
+template <class Chooses>
+kept kept_one_by_one(const std::vector<float>& v, Chooses chooses) {
+  kept result;
+  for (std::size_t i = 0; i < v.size(); ++i)
+    if (chooses(i)) {
+      result.places.push_back(first + static_cast<std::uint32_t>(i));
+      result.values.push_back(v[i]);
+    }
+  return result;
+}
+
+void expect_same(const kept& a, const kept& b) {
+  EXPECT_EQ(a.places, b.places);
+  EXPECT_EQ(a.values, b.values);
+}
+
+class place_kernels_on : public test::each_instruction_set {};
+
+TEST_P(place_kernels_on, keep_what_lies_below_the_threshold) {
+  for (auto size : sizes)
+    for (std::uint32_t threshold : {1u, 1u << 20, 1u << 23, 1u << 24}) {
+      const auto v = many_values(size);
+      const auto words = words_of(size);
+      const auto chosen = [&](std::size_t i) { return words[i] >> 8 < threshold; };
+      const auto all = kept_by(size, [&](kept_end to) { return keep_places(words, threshold, first, to.places); });
+      EXPECT_EQ(all.places, kept_one_by_one(v, chosen).places);
+      expect_same(kept_by(size, [&](kept_end to) { return keep_below(v, words.data(), threshold, first, to); }),
+                  kept_one_by_one(v, [&](std::size_t i) { return chosen(i) && v[i] != 0; }));
+    }
+}
+
+TEST_P(place_kernels_on, keep_large_elements_more_often) {
+  for (auto size : sizes)
+    for (float level : {0.0f, 1e-40f, 0.3f, 2.0f, std::numeric_limits<float>::max()}) {
+      const auto v = many_values(size);
+      const auto words = words_of(size);
+      const auto chosen = [&](std::size_t i) {
+        const float m = std::fabs(v[i]), u = static_cast<float>(words[i] >> 8) * 0x1p-24f;
+        return m > 0 && (u * level < m || level <= m);
+      };
+      expect_same(kept_by(size, [&](kept_end to) { return keep_large(v, words.data(), level, first, to); }),
+                  kept_one_by_one(v, chosen));
+    }
+}
+
+TEST_P(place_kernels_on, part_magnitudes_in_the_documented_order) {
+  for (std::size_t size : {0u, 1u, 7u, 8u, 9u, 100u, 2047u, 2048u, 2049u, 5003u})
+    for (double level : {0.0, 0.5, 3.0, std::numeric_limits<double>::infinity()}) {
+      const auto v = many_values(size);
+      std::array<double, 8> below{}, above{};
+      for (std::size_t i = 0; i < size; ++i) {
+        const auto m = static_cast<double>(std::fabs(v[i]));
+        (m <= level ? below[i % 8] : above[i % 8]) += m <= level ? m : 1;
+      }
+      double sum = 0, count = 0;
+      for (std::size_t j = 0; j < 8; ++j)
+        sum += below[j], count += above[j];
+      const auto parted = part_magnitudes(v, level);
+      EXPECT_EQ(parted.below, sum) << size << " at " << level;
+      EXPECT_EQ(parted.above, count) << size << " at " << level;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(instruction_set, place_kernels_on, testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
+                         test::each_instruction_set::name);
+
+} // namespace
+} // namespace gossamer::compress::detail
