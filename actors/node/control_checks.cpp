@@ -228,7 +228,10 @@ void check(const checkpoint_complete& m, const known_run& run) {
 
 void check(const run_books& m, const known_run& run) { require_books(m, run.rules->homes.size()); }
 
-void check(const leave_run& m, const known_run&) { require_text(m.why); }
+void check(const leave_run& m, const known_run&) {
+  require(m.code <= errc::device, "ends a run for no reason");
+  require_text(m.why);
+}
 
 // -- joining ----------------------------------------------------------------------------------------------------------
 

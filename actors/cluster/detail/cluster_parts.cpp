@@ -145,7 +145,7 @@ void join_others(node_setup& setup, control_plane& control, const std::shared_pt
 farewell::~farewell() {
   constexpr std::chrono::milliseconds longest_farewell = std::chrono::seconds(5);
   self->monitor(node);
-  self->send(node, leave_run{why});
+  self->send(node, leave_run{.why = why, .code = code});
   const auto until = self->clock().now() + std::min(longest_farewell, patience);
   for (bool gone = false; !gone && self->clock().now() < until;)
     self->receive([&](const caf::down_msg& m) { gone = m.source == node.address(); }, caf::after(look_every) >> [] {});
