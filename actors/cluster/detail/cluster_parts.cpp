@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace gossamer::actors::detail {
 
 cluster_config::cluster_config(std::size_t threads) {
@@ -112,7 +114,7 @@ scoped_plane::scoped_plane(control_plane& control, const experiment& e, const ru
   setup.fingerprint = digest_of(print);
   setup.node = offer.node;
   setup.life = offer.life;
-  setup.most = limits_for(e.initial.size());
+  setup.most = limits_for(std::max<std::uint64_t>(e.initial.size(), e.algorithm->traits.most_elements));
   setup.pool = e.pool;
   setup.listen_on = {std::move(host), 0};
   setup.shows = s.shows;
