@@ -34,7 +34,8 @@ void live_recorder::on_progress(const actors::progress_record& p) {
 
 void live_recorder::on_evaluation(const actors::evaluation_record& r) {
   kept_.on_evaluation(r);
-  output_.shown()->on_evaluation(r);
+  if (output_.has_results())
+    output_.shown()->on_evaluation(r);
 }
 
 void live_recorder::on_event(double time_s, const std::string& what) { output_.shown()->on_event(time_s, what); }

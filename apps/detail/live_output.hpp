@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/telemetry/side_thread.hpp"
+#include "gossamer/apps/detail/program.hpp"
 #include "gossamer/apps/detail/progress.hpp"
 
 #include <functional>
@@ -22,9 +23,9 @@ class live_output {
 public:
   using voice = std::function<void(const std::string&)>;
 
-  /// @param name name of the program
+  /// @param p gives its name, and says whether there are results to show
   /// @param announces true if a program has started this one, and reads standard output
-  live_output(const std::string& name, bool announces);
+  live_output(const program& p, bool announces);
   live_output(const live_output&) = delete;
   live_output& operator=(const live_output&) = delete;
   /// Waits as `close` does.
@@ -35,6 +36,7 @@ public:
   /// Returns the function behind `say`, which may outlive this object.
   const voice& to_say() const noexcept { return voice_; }
 
+  bool has_results() const noexcept { return has_results_; }
   bool announces() const noexcept { return announcements_ != nullptr; }
   /// Writes a line to standard output for the program that has started this one. Does nothing if there is none.
   void announce(std::string_view what, const std::string& line = {});
@@ -57,6 +59,7 @@ private:
   voice voice_;
   std::shared_ptr<spdlog::logger> log_before_;
   bool closed_ = false;
+  bool has_results_;
 };
 
 } // namespace gossamer::apps
