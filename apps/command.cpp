@@ -427,7 +427,7 @@ int run_command(int argc, char** argv, const own_entries& own) {
     return 1;
   };
   try {
-    return run_and_flush(argc, argv, program{path, own});
+    return run_and_flush(argc, argv, program{path, {.own = own}});
   } catch (const error& e) {
     complain(e.what());
     return e.exit_status();
@@ -448,7 +448,7 @@ int run_embedded(const std::vector<std::string>& words, const embedding& with) {
   std::vector<char*> argv{const_cast<char*>("gossamer")};
   for (const auto& word : words)
     argv.push_back(const_cast<char*>(word.c_str()));
-  return run_and_flush(static_cast<int>(argv.size()), argv.data(), program{argv.front(), with.own, with.on_folder});
+  return run_and_flush(static_cast<int>(argv.size()), argv.data(), program{argv.front(), with});
 }
 
 void stop_embedded() noexcept { clean_stop::request(); }

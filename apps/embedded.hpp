@@ -14,6 +14,8 @@ struct embedding {
   own_entries own = {};
   /// Called with the folder of the run when it is open, in the calling thread or in one of the run's.
   std::function<void(const std::filesystem::path&)> on_folder = {};
+  /// False: the models of its runs mean nothing. They are neither shown, nor kept where too few nodes are left.
+  bool has_results = true;
 };
 
 /// The command `gossamer`, inside a program that goes on afterwards: a notebook, a service, a test. Differs from

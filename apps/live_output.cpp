@@ -43,16 +43,16 @@ bool is_done(actors::side_thread& thread) {
 
 } // namespace
 
-live_output::live_output(const std::string& name, bool announces, bool live)
+live_output::live_output(const program& p, bool announces, bool live)
     : screen_(std::make_shared<actors::side_thread>()),
       announcements_(announces ? std::make_unique<actors::side_thread>() : nullptr),
       disk_(std::make_unique<actors::side_thread>()), lines_(std::make_shared<progress>()),
       shown_(std::make_shared<actors::deferred_observer>(*screen_, lines_)), log_before_(spdlog::default_logger()),
-      live_(live) {
+      live_(live), has_results_(p.has_results()) {
   const auto show = [screen = screen_, lines = lines_](const std::string& text) {
     screen->offer([lines, text] { lines->say(text); }, actors::most_lines_waiting);
   };
-  voice_ = [show, name](const std::string& line) { show(fmt::format("{}: {}\n", name, line)); };
+  voice_ = [show, name = p.name()](const std::string& line) { show(fmt::format("{}: {}\n", name, line)); };
   auto log = std::make_shared<spdlog::logger>(log_before_->name(), std::make_shared<line_sink>(show));
   log->set_level(log_before_->level());
   spdlog::set_default_logger(std::move(log));

@@ -79,7 +79,8 @@ void live_recorder::on_evaluation(const actors::evaluation_record& r) {
   kept_.on_evaluation(r);
   if (announced_)
     announced_->on_evaluation(r);
-  output_.shown()->on_evaluation(r);
+  if (output_.has_results())
+    output_.shown()->on_evaluation(r);
 }
 
 void live_recorder::on_event(const actors::event_record& r) {

@@ -75,6 +75,8 @@ auto teller(live_output& output) {
 
 auto keeper_of_survivors(live_output& output) {
   return [&output](const actors::survival& left) {
+    if (!output.has_results())
+      return;
     const auto folder = keep_survivor(left);
     output.announce(survivor_is, folder.string());
     output.say(fmt::format("what this node had come to is in {}: --resume goes on from that, and its model.npz begins "
@@ -249,7 +251,7 @@ int lead(const program& p, const node_options& node, run_options job, bool json)
   require_private("--listen", node.listen, node.insecure || !node.certs.empty());
   const auto shown = credentials_to_lead(node); // before standard input is followed: the token may come from there
   follow(node);
-  live_output output{p.name(), node.announce, node.announce_live};
+  live_output output{p, node.announce, node.announce_live};
   actors::leader_settings s{settings_of(p, node, node.listen, shown), node.nodes, waiting_time(node)};
   s.tell = teller(output);
   s.survives = keeper_of_survivors(output);
@@ -267,7 +269,8 @@ int lead(const program& p, const node_options& node, run_options job, bool json)
   const auto world = [&](const run_setup& run, const auto& around, live_recorder& recorder, const auto& folder) {
     s.ends = [&](const auto& summary) { recorder.finish(summary); };
     s.folder = absolute(folder).string();
-    output.announce(folder_is, s.folder);
+    if (p.has_results()) // a folder that nobody looks at goes when the run is over: nothing is to be kept there
+      output.announce(folder_is, s.folder);
     recorder.introduce(run.experiment->settings, p.name() + " train",
                        {.faults = around.wishes != nullptr, .processes = node.heeds_orders});
     const heeded_orders heeds{run, around.wishes, output};
@@ -294,7 +297,7 @@ int join(const program& p, const node_options& node) {
   const auto shown = credentials_to_reach(node, node.join);
   const clean_stop stop;
   follow(node);
-  live_output output{p.name(), node.announce, node.announce_live};
+  live_output output{p, node.announce, node.announce_live};
   actors::joining_settings s{settings_of(p, node, doors.front(), shown)};
   for (std::size_t k = 1; k < doors.size(); ++k)
     s.more_doors.push_back(actors::parse_endpoint(doors[k]));
@@ -339,7 +342,7 @@ int join(const program& p, const node_options& node) {
   is_over ? output.say("the run is over") : tell_departure(output);
   const auto missing = output.close();
   if (leads)
-    fmt::print("{}{}{}", leads->results(), missing, missing.empty() ? "" : "\n");
+    fmt::print("{}{}{}", p.has_results() ? leads->results() : "", missing, missing.empty() ? "" : "\n");
   return leads ? leads->status() : 0;
 }
 

@@ -23,9 +23,10 @@ std::vector<Entry> joined(const registry<Entry>& built_in, std::span<const Entry
 
 } // namespace
 
-program::program(std::string path, const own_entries& own, std::function<void(const std::filesystem::path&)> on_folder)
+program::program(std::string path, const embedding& with)
     : path_(std::move(path)), name_(path_.substr(path_.rfind('/') + 1)),
-      algorithms_(joined(actors::algorithms(), own.algorithms)), models_(joined(compute::models(), own.models)),
-      data_(joined(compute::data_sources(), own.data)), on_folder_(std::move(on_folder)) {}
+      algorithms_(joined(actors::algorithms(), with.own.algorithms)),
+      models_(joined(compute::models(), with.own.models)), data_(joined(compute::data_sources(), with.own.data)),
+      on_folder_(with.on_folder), has_results_(with.has_results) {}
 
 } // namespace gossamer::apps

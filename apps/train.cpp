@@ -44,14 +44,14 @@ int train_in(const program& p, const run_options& options, bool json, live_outpu
   const auto missing = output.close();
   if (json)
     fmt::print("{}\n", to_json(summary));
-  else
+  else if (p.has_results())
     fmt::print("{}{} holds config.toml, {}metrics.jsonl, summary.json and plot.svg\n{}{}", describe(summary),
                path.string(), !run.plan.harms() ? "" : "faults.toml, ", missing, missing.empty() ? "" : "\n");
   return exit_status(summary);
 }
 
 int train(const program& p, const run_options& options, bool json) {
-  live_output output{p.name(), false};
+  live_output output{p, false};
   return train_in(p, options, json, output,
                   [](const run_setup& run, const auto& around, live_recorder& recorder, const auto&) {
                     auto summary = actors::run_locally(run.experiment, around);

@@ -148,6 +148,7 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
     return summary;
   } catch (const error& problem) {
     at_the_end.why = problem.what();
+    at_the_end.code = problem.code();
     if (auto left = rescued(self, node.actor, *e))
       s.survives({e, s.folder, 0, *std::move(left)});
     throw;

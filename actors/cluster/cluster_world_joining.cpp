@@ -316,9 +316,11 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
   self->monitor(node.actor);
   here.leaves_through(node.actor);
   try {
-    at_the_end.why = here.next<leave_run>().why;
-    if (!at_the_end.why.empty())
-      throw error(errc::failed, "the leader says: " + at_the_end.why, "");
+    const auto order = here.next<leave_run>();
+    at_the_end.why = order.why;
+    at_the_end.code = order.code;
+    if (!order.why.empty())
+      throw error(order.code, "the leader says: " + order.why, "");
     return !here.has_left();
   } catch (const error&) {
     if (auto left = here.has_begun() ? rescued(self, node.actor, *e) : std::nullopt)

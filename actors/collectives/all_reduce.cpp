@@ -143,7 +143,29 @@ std::vector<ring> lanes(const worker& w, route way) {
   return result;
 }
 
-task<bool> attempt(worker& w, std::span<reduction* const> together, route way, std::uint64_t t) {
+} // namespace
+
+std::pair<std::size_t, std::size_t> torus_shape(std::size_t members, std::size_t rows) noexcept {
+  if (rows == 0 || members % rows != 0) {
+    rows = 1;
+    for (std::size_t r = 2; r * r <= members; ++r)
+      if (members % r == 0)
+        rows = r;
+  }
+  return {rows, members / rows};
+}
+
+std::vector<std::size_t> prime_factors(std::size_t n) {
+  std::vector<std::size_t> result;
+  for (std::size_t p = 2; p * p <= n; ++p)
+    for (; n % p == 0; n /= p)
+      result.push_back(p);
+  if (n > 1 || result.empty())
+    result.push_back(n);
+  return result;
+}
+
+task<bool> try_all_reduce(worker& w, std::span<reduction* const> together, route way, std::uint64_t t) {
   const auto along = lanes(w, way);
   for (auto* r : together)
     r->begin(static_cast<std::uint32_t>(w.members().size()));
@@ -168,31 +190,9 @@ task<bool> attempt(worker& w, std::span<reduction* const> together, route way, s
   co_return done;
 }
 
-} // namespace
-
-std::pair<std::size_t, std::size_t> torus_shape(std::size_t members, std::size_t rows) noexcept {
-  if (rows == 0 || members % rows != 0) {
-    rows = 1;
-    for (std::size_t r = 2; r * r <= members; ++r)
-      if (members % r == 0)
-        rows = r;
-  }
-  return {rows, members / rows};
-}
-
-std::vector<std::size_t> prime_factors(std::size_t n) {
-  std::vector<std::size_t> result;
-  for (std::size_t p = 2; p * p <= n; ++p)
-    for (; n % p == 0; n /= p)
-      result.push_back(p);
-  if (n > 1 || result.empty())
-    result.push_back(n);
-  return result;
-}
-
 task<> all_reduce(worker& w, std::span<reduction* const> together, route way, std::uint64_t t) {
   for (;;) {
-    const bool done = co_await attempt(w, together, way, t);
+    const bool done = co_await try_all_reduce(w, together, way, t);
     if (done)
       co_return;
   }

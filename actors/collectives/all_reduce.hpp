@@ -94,6 +94,8 @@ std::vector<std::size_t> prime_factors(std::size_t n);
 /// @error errc::usage if the workers that the run begins with do not fill the rows that `way` asks for
 task<> all_reduce(worker& w, std::span<reduction* const> together, route way, std::uint64_t t);
 task<> all_reduce(worker& w, reduction& r, route way, std::uint64_t t);
+/// One attempt, among the members of the present view; false if that view ends first: see `try_ring_all_gather`.
+task<bool> try_all_reduce(worker& w, std::span<reduction* const> together, route way, std::uint64_t t);
 
 /// An algorithm's own parameters, followed by those of the route, `collective` and `rows`.
 std::vector<parameter> with_collective(std::vector<parameter> own = {});

@@ -238,7 +238,10 @@ void check(const switch_fault& m, const known_run&) {
   }
 }
 
-void check(const leave_run& m, const known_run&) { require_text(m.why); }
+void check(const leave_run& m, const known_run&) {
+  require(m.code <= errc::device, "ends a run for no reason");
+  require_text(m.why);
+}
 
 // -- joining ----------------------------------------------------------------------------------------------------------
 

@@ -83,7 +83,7 @@ void node_state::fail(const run_failed& failure) {
 /// Ends this node's part: ordered by the leader, or by the client of the node that has ended the run.
 void node_state::leave(const leave_run& m) {
   if (self_->current_sender() == setup_.client.actor)
-    return say_farewell(m.why);
+    return say_farewell(m);
   const auto* from = speaker();
   if (from == nullptr
       || (from->number != protocol_->leader_node() && m.resolution < protocol_->delegate().last().number()))
@@ -95,10 +95,10 @@ void node_state::leave(const leave_run& m) {
     self_->quit();
 }
 
-void node_state::say_farewell(const std::string& why) {
+void node_state::say_farewell(const leave_run& m) {
   if (!leadership_ || has_left_)
     return self_->quit();
-  tell_others(leave_run{why, protocol_->delegate().last().number(), is_left_alone_});
+  tell_others(leave_run{m.why, protocol_->delegate().last().number(), is_left_alone_, m.code});
   farewells_.emplace();
   for (const auto& other : *others_)
     if (is_spoken_to(other))

@@ -187,7 +187,7 @@ run_summary outcome(caf::scoped_actor& client) {
   bool has_left = false;
   client->receive([&](run_summary& s) { summary = std::move(s); }, [&](run_failed& f) { failure = std::move(f); },
                   [&](const leave_run& m) {
-                    failure = run_failed{errc::failed,
+                    failure = run_failed{m.code,
                                          m.why.empty() ? "another node has led the run to its end"
                                                        : "the node that leads the run now says: " + m.why,
                                          "the run folder has what it came to, where all see the same folder"};

@@ -58,6 +58,7 @@ struct leave_run {
   std::string why;
   std::uint32_t resolution = 0; ///< the last one that the leader knows: a leader that was cut off may have a successor
   bool too_few = false;         ///< too few nodes are left to go on: each keeps what it has
+  errc code = errc::failed;     ///< kind of the error that `why` tells
 };
 
 template <class Inspector>
@@ -83,7 +84,7 @@ decltype(auto) inspect(Inspector& f, switch_fault& m) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, leave_run& m) {
-  return f(m.why, m.resolution, m.too_few);
+  return f(m.why, m.resolution, m.too_few, m.code);
 }
 
 } // namespace gossamer::actors

@@ -112,6 +112,7 @@ struct algorithm_traits {
   std::optional<double> default_lr = std::nullopt; ///< absent: as the optimiser suggests
   compute_failure on_compute_failure = compute_failure::end_run;
   interrupted_round on_loss = interrupted_round::finish;
+  std::uint64_t most_elements = 0; ///< of a vector in a frame, where it may have more than the model
   algorithm_promises promises = {};
 };
 

@@ -45,9 +45,7 @@ public:
   /// ended a coroutine
   bool finished();
   std::uint64_t gradients_done() const noexcept { return gradients_; }
-  /// Total of frames sent, including those before the checkpoint from which the run goes on.
   using worker::model;
-  using worker::sent;
 };
 
 } // namespace gossamer::actors

@@ -156,6 +156,8 @@ public:
   /// True if at most half of the limit is under way to this peer, so that another frame will not hold up `next_step`.
   /// For algorithms that leave out a slow peer rather than wait for it.
   bool has_room(rank to) const { return host_.has_room(to); }
+  /// Total of frames sent, including those before the checkpoint from which the run goes on.
+  traffic sent() const;
   /// Waits for `has_room(to)`, the loss of the peer or the end of training: `co_await room(j)`. For a coroutine that
   /// sends much between two steps, or makes no steps.
   task<> room(rank to);
@@ -193,7 +195,6 @@ private:
   const compute::model::kept_beside* kept_beside() const;
   std::vector<std::byte> state_for(rank joiner) const;
   void take_snapshot(std::uint64_t evaluation);
-  traffic sent() const;
   void pass_cut();
   std::vector<rank> cut_peers() const;
   void expect_size(const packet& p, std::size_t size) const;

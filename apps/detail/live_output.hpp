@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/telemetry/side_thread.hpp"
+#include "gossamer/apps/detail/program.hpp"
 #include "gossamer/apps/detail/progress.hpp"
 
 #include <functional>
@@ -22,10 +23,10 @@ class live_output {
 public:
   using voice = std::function<void(const std::string&)>;
 
-  /// @param name name of the program
+  /// @param p gives its name, and says whether there are results to show
   /// @param announces true if a program has started this one, and reads standard output
   /// @param live true if that program wants to know all that a live page shows
-  live_output(const std::string& name, bool announces, bool live = false);
+  live_output(const program& p, bool announces, bool live = false);
   live_output(const live_output&) = delete;
   live_output& operator=(const live_output&) = delete;
   /// Waits as `close` does.
@@ -36,6 +37,7 @@ public:
   /// Returns the function behind `say`, which may outlive this object.
   const voice& to_say() const noexcept { return voice_; }
 
+  bool has_results() const noexcept { return has_results_; }
   bool announces() const noexcept { return announcements_ != nullptr; }
   /// True if the program that has started this one wants lines for a live page.
   bool announces_live() const noexcept { return announces() && live_; }
@@ -61,6 +63,7 @@ private:
   std::shared_ptr<spdlog::logger> log_before_;
   bool live_;
   bool closed_ = false;
+  bool has_results_;
 };
 
 } // namespace gossamer::apps

@@ -12,7 +12,7 @@ namespace gossamer::apps {
 class program {
 public:
   /// @error errc::usage when two entries of a table have one name
-  program(std::string path, const own_entries& own, std::function<void(const std::filesystem::path&)> on_folder = {});
+  program(std::string path, const embedding& with);
   program(const program&) = delete;
   program& operator=(const program&) = delete;
 
@@ -24,6 +24,8 @@ public:
     if (on_folder_)
       on_folder_(folder);
   }
+  /// False if the models of its runs mean nothing.
+  bool has_results() const noexcept { return has_results_; }
 
 private:
   std::string path_, name_;
@@ -33,6 +35,7 @@ private:
   actors::tables known_{
       .algorithms = {"algorithm", algorithms_}, .models = {"model", models_}, .data = {"data", data_}};
   std::function<void(const std::filesystem::path&)> on_folder_;
+  bool has_results_;
 };
 
 } // namespace gossamer::apps

@@ -1,12 +1,16 @@
 """Runs a command of Gossamer in a thread of its own, while the calling thread listens to signals."""
 
+import atexit
 import os
+import shlex
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import _gossamer
+from .errors import Error
 
 
 def words_of(settings: dict[str, Any]) -> list[str]:
@@ -24,6 +28,37 @@ def words_of(settings: dict[str, Any]) -> list[str]:
         else:
             words += [flag, repr(value) if isinstance(value, float) else str(value)]
     return words
+
+
+def process_words(job: Callable[[dict[str, Any]], list[str]], alone: str) -> list[str]:
+    """The command of this process: what a launcher has told it, or a run of its own.
+
+    job(flags) gives the job where this process leads, with these flags of its launcher's in place of its own; alone
+    says what a process without a launcher does.
+    """
+    told = os.environ.get("GOSSAMER_NODE", "")
+    door = os.environ.get("GOSSAMER_JOIN", "")
+    if told:
+        words = shlex.split(told)
+    elif door:
+        words = ["node", "--join", door]
+    else:
+        print(
+            f"gossamer: this process {alone}; gossamer launch --hosts localhost:4 -- python "
+            f"{sys.argv[0] or 'train.py'} has four",
+            file=sys.stderr,
+        )
+        return job({})
+    end = words.index("--") if "--" in words else len(words)
+    node, told_job = words[:end], dict(zip(words[end + 2 :: 2], words[end + 3 :: 2]))  # behind "-- train"
+    # One that is started like the others may join: then it gets the leader's files.
+    if "--listen" not in node and "--data-from-peers" not in node:
+        node.append("--data-from-peers")
+    if "--join" in node:
+        return node
+    nodes = node[node.index("--nodes") + 1] if "--nodes" in node else os.environ.get("SLURM_NTASKS", "2")
+    flags = {"--workers": nodes} | told_job
+    return [*node, "--", *job({flag[2:].replace("-", "_"): value for flag, value in flags.items()})]
 
 
 def _sockets() -> Iterator[tuple[int, str]]:
@@ -84,6 +119,19 @@ class Command:
     def is_under_way(self) -> bool:
         return self._thread.is_alive()
 
+    def fall_out(self, source: "_gossamer.Source", reason: BaseException) -> None:
+        """An exception ends this process's worker as a death does, and the others go on."""
+        source.leave(f"its program has failed: {type(reason).__name__}: {reason}".split("\n")[0])
+        if "GOSSAMER_NODE" in os.environ and self.is_under_way:
+            global _has_fallen_out
+            _has_fallen_out = True
+            return
+        _gossamer.stop()
+        try:
+            self.finish()
+        except Error:
+            pass  # follows from the reason, which is on its way
+
     def finish(self, meanwhile: Callable[[], None] = lambda: None) -> None:
         """Waits for the end, and raises what the command has failed with. Ctrl-C asks the run to stop."""
         interrupt: BaseException | None = None
@@ -101,3 +149,17 @@ class Command:
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise failure
+
+
+_has_fallen_out = False
+
+
+def _end_process() -> None:
+    """The node of a program that has failed stays until its process ends, and ends with it: nothing waits for the run."""
+    if _has_fallen_out:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(1)
+
+
+atexit.register(_end_process)  # at once, so that what others register later is called before

@@ -1,5 +1,6 @@
 """A communication hook of DistributedDataParallel that packs gradients by a codec."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy
 import torch
 from torch import distributed
 
+from ._collectives import Collectives
 from ._gossamer import Codec
 from .errors import usage_error
 
@@ -25,29 +27,30 @@ class CodecState:
     codec           name of a codec: gossamer list codecs
     error_feedback  True: what a packet has lost is added to the next gradient. None: for codecs that are not unbiased
     seed            of the random numbers; the same in all processes
-    group           a process group of PyTorch that carries tensors in main memory, as Gloo does; None: all processes
+    group           a process group of PyTorch that carries tensors in main memory, as Gloo does; None: all processes.
+                    Or a group of ``gossamer.collectives``: then Gossamer carries the gradients, and codecs that lose
+                    nothing are all-reduced on a ring. When members are lost, the others take the mean of their own.
 
-    Raises ``gossamer.UsageError`` for an unknown codec or a group over NCCL. For a gradient that is not finite, ``backward`` raises
-    PyTorch's ``RuntimeError`` with the sentence of ``gossamer.DivergedError``.
+    Raises ``gossamer.UsageError`` for an unknown codec or a group over NCCL. For a gradient that is not finite,
+    ``backward`` raises ``gossamer.DivergedError``, or PyTorch's ``RuntimeError`` with its sentence.
     """
 
     def __init__(self, codec: str, *, error_feedback: bool | None = None, seed: int = 1, group: Any = None):
-        if distributed.get_backend(group) == "nccl":
-            raise usage_error(
-                "packets are in main memory, and NCCL carries what is on GPUs",
-                'pass group=torch.distributed.new_group(backend="gloo")',
-            )
-        self._group = group
-        self._codec = Codec(codec, seed, distributed.get_rank(group))
+        self._carrier = _OverGossamer(group) if isinstance(group, Collectives) else _OverTorch(group)
+        self._codec = Codec(codec, seed, self._carrier.rank)
         self._lost: dict[int, torch.Tensor] | None = None
         if not self._codec.unbiased if error_feedback is None else error_feedback:
             self._lost = {}
-        self._places: dict[int, _Places] = {}
         self._packets = 0
         self._thread = ThreadPoolExecutor(1)  # finishes one bucket while backward makes the next
-        self.sent_bits = 0  #: to all others together, with what fills packets up to the longest that may be
 
-    def _pack(self, index: int, values: torch.Tensor) -> torch.Tensor:
+    @property
+    def sent_bits(self) -> int:
+        """To all others together; over PyTorch with what fills packets up to the longest that may be, over Gossamer
+        with headers."""
+        return self._carrier.sent_bits
+
+    def _pack(self, index: int, values: torch.Tensor) -> numpy.ndarray:
         """Packs a bucket, with what was lost of the former one, and notes what is lost now."""
         lost = None if self._lost is None else self._lost.get(index)
         if lost is not None and lost.numel() == values.numel():  # DDP deals out its buckets anew after the first step
@@ -56,14 +59,59 @@ class CodecState:
         self._packets += 1
         if self._lost is not None:
             self._lost[index] = values - torch.from_numpy(self._codec.decode(packet, values.numel()).copy())
-        return torch.from_numpy(packet.copy())  # one that PyTorch may write to
+        return packet
 
-    def _places_for(self, index: int, elements: int) -> "_Places":
-        most_bytes = self._codec.most_bytes(elements)
+
+class _OverGossamer:
+    """Packets go through a group of Gossamer."""
+
+    def __init__(self, group: Collectives):
+        self.rank, self._group, self._before = group.rank, group, group.sent.wire_bits
+
+    @property
+    def sent_bits(self) -> int:
+        return self._group.sent.wire_bits - self._before
+
+    def start(self, index: int, packet: numpy.ndarray, codec: Codec, elements: int) -> Callable[[], numpy.ndarray]:
+        """Returns a function that gives the mean. One thread calls such functions, in the order of buckets."""
+        if codec.exact:
+            values = codec.decode(packet, elements).copy()
+            return lambda: self._group.all_reduce(values)
+        about = f"codec_hook of {elements} elements of bucket {index} by {codec.spec}"
+
+        def gather() -> numpy.ndarray:
+            packets = self._group._gather(about, packet)
+            return codec.mean([numpy.frombuffer(p, numpy.uint8) for p in packets], elements)
+
+        return gather
+
+
+class _OverTorch:
+    """Packets go through a process group of PyTorch."""
+
+    def __init__(self, group: Any):
+        if distributed.get_backend(group) == "nccl":
+            raise usage_error(
+                "packets are in main memory, and NCCL carries what is on GPUs",
+                'pass group=torch.distributed.new_group(backend="gloo")',
+            )
+        self.rank, self._group, self.sent_bits = distributed.get_rank(group), group, 0
+        self._places: dict[int, _Places] = {}
+
+    def start(self, index: int, packet: numpy.ndarray, codec: Codec, elements: int) -> Callable[[], numpy.ndarray]:
+        most_bytes = codec.most_bytes(elements)
         places = self._places.get(index)
         if places is None or places.packet.numel() != most_bytes:
             places = self._places[index] = _Places(most_bytes, distributed.get_world_size(self._group))
-        return places
+        self.sent_bits += places.sent_bits
+        under_way = places.gather(torch.from_numpy(packet.copy()), self._group)
+
+        def finish() -> numpy.ndarray:
+            for part in under_way:
+                part.wait()
+            return codec.mean(places.gathered(), elements)
+
+        return finish
 
 
 class _Places:
@@ -92,19 +140,14 @@ class _Places:
 
 def codec_hook(state: CodecState, bucket: distributed.GradBucket) -> torch.futures.Future[torch.Tensor]:
     """Averages a bucket of gradients by packets of a codec. See ``CodecState``."""
-    gradient, codec = bucket.buffer(), state._codec
+    gradient = bucket.buffer()
     packet = state._pack(bucket.index(), gradient.detach().float().cpu())
-    places = state._places_for(bucket.index(), gradient.numel())
-    state.sent_bits += places.sent_bits
-    under_way = places.gather(packet, state._group)
+    mean_of_all = state._carrier.start(bucket.index(), packet, state._codec, gradient.numel())
     done: torch.futures.Future[torch.Tensor] = torch.futures.Future()
 
     def finish() -> None:
         try:
-            for part in under_way:
-                part.wait()
-            mean = codec.mean(places.gathered(), gradient.numel())
-            done.set_result(gradient.copy_(torch.from_numpy(mean.copy())))
+            done.set_result(gradient.copy_(torch.from_numpy(mean_of_all().copy())))
         except Exception as e:
             done.set_exception(e)  # type: ignore[arg-type]
 

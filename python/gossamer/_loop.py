@@ -1,11 +1,8 @@
 """The loop form: what ``gossamer.torch.join`` returns."""
 
-import atexit
 import math
 import os
-import shlex
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -15,14 +12,14 @@ import torch
 
 from . import _gossamer
 from ._batches import BatchSampler
-from ._command import Command, words_of
+from ._command import Command, process_words, words_of
 from ._evaluation import Evaluation
 from ._group import no_batches_in_advance, nothing_is_kept
 from ._keeping import Kept
 from ._step import Step
 from ._tensors import Tensors
 from .algorithm import chosen
-from .errors import Error, usage_error
+from .errors import usage_error
 from .functions import checked_labels
 from .results import load
 
@@ -137,8 +134,7 @@ class Joined:
         return state
 
     def __enter__(self) -> "Joined":
-        words = self._words()
-        self._command = Command(self._source, words)
+        self._command = Command(self._source, process_words(self._job_under, "trains alone"))
         return self
 
     def __iter__(self) -> Iterator[Step]:
@@ -186,7 +182,7 @@ class Joined:
             if kind is None or issubclass(kind, KeyboardInterrupt):
                 self._end(stop=kind is not None)
             else:
-                self._fall_out(value)
+                self._command.fall_out(self._source, value)
         finally:
             if self._temporary is not None:
                 shutil.rmtree(self._temporary, ignore_errors=True)
@@ -226,39 +222,16 @@ class Joined:
             s |= {"lr": 1.0, "optimiser": "sgd", "schedule": "constant"}
         return ["train", *words_of(s)]
 
-    def _job_under(self, launcher: dict[str, str]) -> list[str]:
+    def _job_under(self, launcher: dict[str, Any]) -> list[str]:
         """The launcher counts the nodes, and says from where a run goes on that it starts again."""
-        told = {flag[2:].replace("-", "_"): value for flag, value in launcher.items()}
+        if not launcher:
+            return self._job(**{"workers": 1, **self._settings})
+        told = dict(launcher)
         if "workers" in self._settings:
             told.pop("workers", None)
         if not told.keys() & {"initial", "resume"}:
             told["initial"] = self._write_initial()
         return self._job(**told)
-
-    def _words(self) -> list[str]:
-        """The command of this process: what a launcher has told it, or a run of its own."""
-        told = os.environ.get("GOSSAMER_NODE", "")
-        door = os.environ.get("GOSSAMER_JOIN", "")
-        if told:
-            words = shlex.split(told)
-        elif door:
-            words = ["node", "--join", door]
-        else:
-            print(
-                "gossamer: this process trains alone; gossamer launch --hosts localhost:4 -- python "
-                f"{sys.argv[0] or 'train.py'} has four",
-                file=sys.stderr,
-            )
-            return self._job(**{"workers": 1, **self._settings})
-        end = words.index("--") if "--" in words else len(words)
-        node, told_job = words[:end], dict(zip(words[end + 2 :: 2], words[end + 3 :: 2]))  # behind "-- train"
-        # One that is started like the others may join: then it gets the leader's parameters.
-        if "--listen" not in node and "--data-from-peers" not in node:
-            node.append("--data-from-peers")
-        if "--join" in node:
-            return node
-        nodes = node[node.index("--nodes") + 1] if "--nodes" in node else os.environ.get("SLURM_NTASKS", "2")
-        return [*node, "--", *self._job_under({"--workers": nodes} | told_job)]
 
     def _write_initial(self) -> str:
         """Everybody begins with the leader's parameters, which others fetch as a file."""
@@ -331,38 +304,10 @@ class Joined:
             self._tell_end(of_run=True)
         except BaseException as e:
             if self._command.is_under_way:  # an evaluation has failed, or a second Ctrl-C has come
-                self._fall_out(e)
+                self._command.fall_out(self._source, e)
             raise
 
     def _answer_nothing(self, job: "_gossamer.Job") -> None:
         """A step within which the loop was left moves nothing."""
         nothing = numpy.zeros_like(self._tensors.array)
         self._source.answer_gradient(job, 0.0, nothing)
-
-    def _fall_out(self, reason: BaseException) -> None:
-        """An exception ends this process's worker as a death does, and the others go on."""
-        assert self._command is not None
-        self._source.leave(f"its program has failed: {type(reason).__name__}: {reason}".split("\n")[0])
-        if "GOSSAMER_NODE" in os.environ and self._command.is_under_way:
-            global _has_fallen_out
-            _has_fallen_out = True
-            return
-        _gossamer.stop()
-        try:
-            self._command.finish()
-        except Error:
-            pass  # follows from the reason, which is on its way
-
-
-_has_fallen_out = False
-
-
-def _end_process() -> None:
-    """The node of a loop that has failed stays until its process ends, and ends with it: nothing waits for the run."""
-    if _has_fallen_out:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(1)
-
-
-atexit.register(_end_process)  # at once, so that what others register later is called before

@@ -15,7 +15,7 @@ class Error(Exception):
         self.remedy = remedy
 
     def __reduce__(self):
-        return type(self), (self.code, self.sentence, self.remedy)
+        return type(self), (self.code, self.sentence, self.remedy), self.__dict__
 
 
 class UsageError(Error, ValueError):
@@ -34,6 +34,12 @@ class RunError(Error, RuntimeError):
     """The run failed: an actor died, too few nodes are left, a promise was broken."""
 
 
+class MembershipChanged(RunError):
+    """Members of a group are lost. ``lost`` has their ranks."""
+
+    lost: tuple[int, ...] = ()
+
+
 _classes = {"usage": UsageError, "bad-data": BadDataError, "diverged": DivergedError, "failed": RunError}
 
 
@@ -43,3 +49,9 @@ def _error(code: str, sentence: str, remedy: str = "") -> Error:
 
 def usage_error(sentence: str, remedy: str = "") -> UsageError:
     return UsageError("usage", sentence, remedy)
+
+
+def membership_changed(lost: tuple[int, ...], sentence: str, remedy: str = "") -> MembershipChanged:
+    error = MembershipChanged("failed", sentence, remedy)
+    error.lost = lost
+    return error

@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 import torch
 
+from ._backend import init_process_group
 from ._ddp import CodecState, codec_hook
 from ._group import Group, Member
 from ._loop import Joined
@@ -14,7 +15,17 @@ from ._step import Step
 from ._tensors import Tensors
 from .errors import usage_error
 
-__all__ = ["CodecState", "Joined", "Member", "Step", "codec_hook", "evaluation", "gradient", "join"]
+__all__ = [
+    "CodecState",
+    "Joined",
+    "Member",
+    "Step",
+    "codec_hook",
+    "evaluation",
+    "gradient",
+    "init_process_group",
+    "join",
+]
 
 
 def join(

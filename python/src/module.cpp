@@ -17,6 +17,7 @@
 #include "held.hpp"
 #include "python_algorithm.hpp"
 #include "python_codec.hpp"
+#include "python_group.hpp"
 #include "source.hpp"
 
 namespace gossamer::python {
@@ -106,7 +107,13 @@ public:
       };
   }
 
-  void run_with(algorithm_class c) { algorithm_ = std::move(c); }
+  void run_with(const algorithm_class& c) { algorithm_ = entry_of(c, kept_); }
+  python_group serve_group() {
+    const auto slot = std::make_shared<group_slot>();
+    algorithm_ = collectives_entry(slot);
+    all_->evaluates_in_loop = false;
+    return {all_->loop, slot};
+  }
 
   std::string model_spec() const { return all_->model_spec(); }
   std::string data_spec() const { return all_->data_spec(); }
@@ -169,7 +176,7 @@ public:
     const std::vector data{data_entry_of(s)};
     std::vector<actors::algorithm_entry> algorithms;
     if (algorithm_)
-      algorithms.push_back(entry_of(*algorithm_, kept_));
+      algorithms.push_back(*algorithm_);
     const held told{std::move(on_folder)};
     return with_original_exceptions([&] {
       const nb::gil_scoped_release unlock;
@@ -178,10 +185,12 @@ public:
         ~end_of_jobs() { loop.end(); }
       } ends{*s->loop};
       return apps::run_embedded(words, {.own = {.algorithms = algorithms, .models = models, .data = data},
-                                        .on_folder = [&](const std::filesystem::path& folder) {
-                                          const nb::gil_scoped_acquire lock;
-                                          (*told)(folder.string());
-                                        }});
+                                        .on_folder =
+                                            [&](const std::filesystem::path& folder) {
+                                              const nb::gil_scoped_acquire lock;
+                                              (*told)(folder.string());
+                                            },
+                                        .has_results = s->evaluates_in_loop});
     });
   }
 
@@ -199,7 +208,7 @@ private:
   }
 
   std::shared_ptr<source> all_;
-  std::optional<algorithm_class> algorithm_;
+  std::optional<actors::algorithm_entry> algorithm_;
   std::shared_ptr<first_exception> kept_ = std::make_shared<first_exception>();
 };
 
@@ -281,6 +290,7 @@ NB_MODULE(_gossamer, m) {
             s.run_with({held{std::move(type)}, std::move(name), along_edges, synchronous, std::move(state)});
           },
           "type"_a, "name"_a, "along_edges"_a, "synchronous"_a, "state"_a)
+      .def("serve_group", &python_source::serve_group)
       .def_prop_ro("model_spec", &python_source::model_spec)
       .def_prop_ro("data_spec", &python_source::data_spec)
       .def("keep_with", &python_source::keep_with, "save"_a, "restore"_a)
@@ -295,6 +305,7 @@ NB_MODULE(_gossamer, m) {
   m.def("stop", &apps::stop_embedded, "Asks the run of this process to stop.");
   bind_worker(m);
   bind_codec(m);
+  bind_group(m);
   m.def("main", &run_main, "argv"_a, "Is the command gossamer; returns its exit status.");
   m.def("command", &run_words, "words"_a, "Runs a command, e.g. ['list', 'codecs']; returns its exit status.");
   m.def("algorithms", &algorithms, "The built-in algorithms.");

@@ -39,11 +39,13 @@ public:
   std::string spec() const { return codec_->spelling(); }
   const compress::codec& codec() const { return *codec_; }
 
+  packet pack(const vec& v, std::uint64_t step) const { return codec_->encode(v, random_, step); }
+
   auto encode(const input& v, std::uint64_t step) const {
     const auto packed = [&] {
       const nb::gil_scoped_release unlock;
       buffer_pool pool;
-      return compress::write(codec_->encode(vec{pool, {v.data(), v.shape(0)}}, random_, step));
+      return compress::write(pack(vec{pool, {v.data(), v.shape(0)}}, step));
     };
     return array_of<std::uint8_t>(packed());
   }
@@ -85,6 +87,10 @@ private:
 };
 
 } // namespace
+
+packet packed_by(nb::handle codec, const vec& v, std::uint64_t step) {
+  return nb::cast<const python_codec&>(codec).pack(v, step);
+}
 
 void bind_codec(nb::module_& m) {
   nb::class_<python_codec>(m, "Codec",

@@ -112,6 +112,8 @@ public:
 
 private:
   compute::evaluation evaluate_on_own_data(std::span<const float> x) override {
+    if (!from().evaluates_in_loop)
+      return nothing;
     buffer_pool pool;
     const auto t = from().loop->post({.is_evaluation = true, .x = vec{pool, x}, .samples = {}});
     try {

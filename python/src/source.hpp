@@ -39,7 +39,8 @@ struct source {
   parameters shape;
   sample_set samples;
   function gradient = {};
-  evaluation evaluate = {}; ///< of a function's model; empty: nothing is evaluated
+  evaluation evaluate = {};      ///< of a function's model; empty: nothing is evaluated
+  bool evaluates_in_loop = true; ///< false: the loop computes no evaluation
   std::shared_ptr<desk> loop = std::make_shared<desk>();
   compute::model::kept_beside beside{[at = loop] { return at->kept(); }, [at = loop](const vec& v) { at->restore(v); }};
 

@@ -29,7 +29,7 @@ for step in range(60):
         loss = loss * float("nan")
     try:
         loss.backward()
-    except RuntimeError as e:
+    except (RuntimeError, gossamer.DivergedError) as e:
         print("refused:", e)
         sys.stdout.flush()
         os._exit(3)

@@ -38,3 +38,11 @@ def test_simulated(tmp_path):
     assert len(lines[0]) == 3 and lines[0] == lines[1], runs[0].stderr
     assert all("1 lost" in line and number_in(r"accuracy ([0-9.]+)", line) > 0.95 for line in lines[0])
     assert "<svg" in (tmp_path / "algorithms.svg").read_text()
+
+
+def test_diloco(launch):
+    done = launch(4, examples / "diloco.py")
+    assert done.returncode == 0, done.stderr
+    assert number_in(r"accuracy ([0-9.]+) with 4 members", done.stdout) > 0.85
+    bits = 15 * 3 * (8 * 2762 + 32) + 3 * 32 * 2762  # 15 rounds, and a tensor that one member broadcasts
+    assert number_in(r"; ([0-9.]+) Mb sent", done.stdout) * 1e6 < 1.2 * bits

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace gossamer::actors::detail {
 
 cluster_config::cluster_config(std::size_t threads) {
@@ -112,7 +114,7 @@ scoped_plane::scoped_plane(control_plane& control, const experiment& e, const ru
   setup.fingerprint = digest_of(print);
   setup.node = offer.node;
   setup.life = offer.life;
-  setup.most = limits_for(e.initial.size());
+  setup.most = limits_for(std::max<std::uint64_t>(e.initial.size(), e.algorithm->traits.most_elements));
   setup.pool = e.pool;
   setup.listen_on = {std::move(host), 0};
   setup.shows = s.shows;
@@ -145,7 +147,7 @@ void join_others(node_setup& setup, control_plane& control, const std::shared_pt
 farewell::~farewell() {
   constexpr std::chrono::milliseconds longest_farewell = std::chrono::seconds(5);
   self->monitor(node);
-  self->send(node, leave_run{why});
+  self->send(node, leave_run{.why = why, .code = code});
   const auto until = self->clock().now() + std::min(longest_farewell, patience);
   for (bool gone = false; !gone && self->clock().now() < until;)
     self->receive([&](const caf::down_msg& m) { gone = m.source == node.address(); }, caf::after(look_every) >> [] {});

@@ -105,6 +105,7 @@ struct farewell {
   caf::actor node;
   std::chrono::milliseconds patience;
   std::string why = "the run failed"; ///< empty: as planned
+  errc code = errc::failed;           ///< kind of the error that `why` tells
 
   ~farewell();
 };

@@ -231,7 +231,7 @@ private:
   run_books known_books();
   void tell_voters_of_books();
   bool has_died_with_its_node(rank i);
-  void say_farewell(const std::string& why);
+  void say_farewell(const leave_run& m);
   node_interface::handle own_handle() const {
     return caf::actor_cast<node_interface::handle>(caf::actor_cast<caf::strong_actor_ptr>(self_));
   }

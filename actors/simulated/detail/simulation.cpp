@@ -80,7 +80,8 @@ caf::behavior client_of_processes(caf::event_based_actor* self, simulation* worl
   return {[=](run_summary& s) { world->on_end(std::move(s)); },
           [=](const run_failed& f) {
             world->processes()->on_failure(self->current_sender(), f);
-            self->send(caf::actor_cast<caf::actor>(self->current_sender()), leave_run{f.sentence});
+            self->send(caf::actor_cast<caf::actor>(self->current_sender()),
+                       leave_run{.why = f.sentence, .code = f.code});
           },
           [=](const leave_run& m) { self->send(caf::actor_cast<caf::actor>(self->current_sender()), m); },
           [=](const node_has_left&) { world->processes()->on_departure(self->current_sender()); }};
