@@ -90,13 +90,17 @@ void add_node_flags(CLI::App& command, node_options& n) {
   command.footer("What one that leads is to train follows behind --, e.g. -- train --workers 8");
 }
 
+void add_live_flags(CLI::App& command, live_options& l) {
+  command.add_option("--live", l.where, "serve a page that shows the run, at this port of this machine; 0: any")
+      ->type_name("[HOST:]PORT");
+  command.add_flag("--live-control", l.control, "the page has buttons that inject faults")->needs("--live");
+}
+
 void add_launch_flags(CLI::App& command, launch_options& l) {
   command.add_option("--hosts", l.hosts, "NAME:SLOTS,... or a file; a slot is a node process")
       ->type_name("HOSTS")
       ->capture_default_str();
-  command.add_option("--live", l.live.where, "serve a page that shows the run, at this port of this machine; 0: any")
-      ->type_name("[HOST:]PORT");
-  command.add_flag("--live-control", l.live.control, "the page has buttons that inject faults")->needs("--live");
+  add_live_flags(command, l.live);
   command.add_flag("--dry-run", l.dry_run, "print the commands that would start the nodes");
   command.add_flag("--detach", l.detach,
                    "when the run is under way, leave it behind and give the terminal back; gossamer status, logs, stop "

@@ -3,7 +3,7 @@
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/apps/detail/measure.hpp"
 #include "gossamer/apps/detail/reproduce.hpp"
-#include "gossamer/apps/detail/sweep.hpp"
+#include "gossamer/apps/detail/sweep_flags.hpp"
 #include "gossamer/apps/detail/table_flags.hpp"
 #include "gossamer/apps/detail/time_flag.hpp"
 #include "gossamer/apps/detail/unexpected.hpp"
@@ -45,16 +45,13 @@ public:
     app_.failure_message(CLI::FailureMessage::simple);
     for (auto* command : {train_, simulate_}) {
       command->add_flag("--json", json_, "print the summary as JSON on standard output");
-      command
-          ->add_option("--live", live_.where, "serve a page that shows the run, at this port of this machine; 0: any")
-          ->type_name("[HOST:]PORT");
-      command->add_flag("--live-control", live_.control, "the page has buttons that inject faults")->needs("--live");
+      add_live_flags(*command, live_);
     }
     add_exploration();
     add_cluster();
     add_certs();
     add_reproduction();
-    add_sweep();
+    add_sweep_flags(*sweep_, sweeping_);
     list_->add_flag("--json", json_, "print as JSON");
     list_
         ->add_option("kind", kind_,
@@ -193,25 +190,6 @@ private:
         ->check(CLI::Range(1, 1024));
     add_time(*reproduce_, "--run-limit", o.run_limit_s, "a run has failed after so many real seconds", {1e-3, 1e6});
     reproduce_->footer("Flags of simulate behind -- are those of all runs, e.g. -- --network wan.");
-  }
-
-  void add_sweep() {
-    auto& o = sweeping_;
-    sweep_->add_option("--vary", o.vary, "a flag of the job, and its values; may be repeated")
-        ->type_name("'KEY=VALUE VALUE ...'");
-    sweep_->add_option("--seeds", o.seeds, "run each setting with each of these seeds")->type_name("A..B");
-    sweep_->add_option("--by", o.by, "what is best: accuracy or train-loss")
-        ->type_name("WHAT")
-        ->capture_default_str()
-        ->check(CLI::IsMember({"accuracy", "train-loss"}));
-    sweep_->add_option("--out", o.out, "folder of the runs; those that it holds are not repeated")
-        ->type_name("DIR")
-        ->capture_default_str();
-    sweep_->add_option("--jobs", o.jobs, "processes at a time (default: one for each processor)")
-        ->type_name("N")
-        ->check(CLI::Range(1, 1024));
-    add_time(*sweep_, "--run-limit", o.run_limit_s, "a run has failed after so many real seconds", {1e-3, 1e6});
-    sweep_->footer("The job follows behind --, e.g. sweep --vary 'lr=0.1 0.2' --seeds 1..3 -- simulate --workers 8");
   }
 
   int sweep_settings() {

@@ -285,10 +285,7 @@ private:
     for (const auto& order : page_->take_orders())
       std::visit([this](const auto& one) { obey(one); }, order);
     std::erase_if(stopped_, [this](const auto& one) {
-      const bool is_over = one.second <= now();
-      if (is_over)
-        signal_process(one.first, SIGCONT, "goes on");
-      return is_over;
+      return one.second <= now() && (signal_process(one.first, SIGCONT, "goes on"), true);
     });
   }
 

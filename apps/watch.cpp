@@ -14,7 +14,7 @@
 
 #include <filesystem>
 #include <fstream>
-#include <thread>
+#include <poll.h>
 #include <unistd.h>
 
 namespace gossamer::apps {
@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using enum line_history::importance;
 
-constexpr auto between_looks = std::chrono::milliseconds(300);
+constexpr int between_looks_ms = 300;
 constexpr double between_heartbeats_s = 10;
 constexpr std::size_t longest_line = std::size_t{1} << 20;
 
@@ -101,7 +101,7 @@ int watch(const program& p, const watch_options& o) {
   write_all(STDERR_FILENO, fmt::format("{}: the run can be watched at {}, until Ctrl-C\n", p.name(), server.url()));
   const clean_stop stop;
   for (stopwatch since_heartbeat; clean_stop::requested() == 0;) {
-    std::this_thread::sleep_for(between_looks);
+    poll(nullptr, 0, between_looks_ms); // which a signal ends
     run.look();
     if (since_heartbeat.seconds() < between_heartbeats_s)
       continue;

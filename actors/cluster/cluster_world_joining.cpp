@@ -250,6 +250,18 @@ run_surroundings surroundings_of(const run_offer& offer, const std::function<voi
   return around;
 }
 
+/// Switches faults as the leader does; says what does not fit.
+std::function<void(const switch_fault&)> switch_of(std::shared_ptr<const real_time> world,
+                                                   std::function<void(const std::string&)> tell) {
+  return [world = std::move(world), tell = std::move(tell)](const switch_fault& m) {
+    try {
+      world->switch_fault(m);
+    } catch (const error& problem) {
+      tell(problem.sentence());
+    }
+  };
+}
+
 } // namespace
 
 bool join_cluster(const joining_settings& s, const preparation& prepare) {
@@ -288,13 +300,7 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
     setup.others.offer = offer;
     setup.others.files = files.actor;
     setup.others.print = print;
-    setup.others.switch_fault = [world, tell = s.tell](const switch_fault& m) {
-      try {
-        world->switch_fault(m);
-      } catch (const error& problem) {
-        tell(problem.sentence());
-      }
-    };
+    setup.others.switch_fault = switch_of(world, s.tell);
     setup.client.observe = [&, door] {
       here.lead();
       return s.leads({e, offer.folder, *door});

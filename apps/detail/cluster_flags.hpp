@@ -11,6 +11,8 @@ namespace gossamer::apps {
 // The flags of the commands about runs of several processes. The variables that they set must outlive the command.
 
 void add_node_flags(CLI::App& command, node_options& n);
+/// The flags of commands whose run may be watched on a page.
+void add_live_flags(CLI::App& command, live_options& l);
 void add_launch_flags(CLI::App& command, launch_options& l);
 void add_measure_flags(CLI::App& command, measure_options& m);
 /// @param elsewhere true if the run may also be one on another machine

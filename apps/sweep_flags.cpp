@@ -1,0 +1,25 @@
+#include "gossamer/apps/detail/sweep_flags.hpp"
+
+#include "gossamer/apps/detail/time_flag.hpp"
+
+namespace gossamer::apps {
+
+void add_sweep_flags(CLI::App& command, sweep_options& o) {
+  command.add_option("--vary", o.vary, "a flag of the job, and its values; may be repeated")
+      ->type_name("'KEY=VALUE VALUE ...'");
+  command.add_option("--seeds", o.seeds, "run each setting with each of these seeds")->type_name("A..B");
+  command.add_option("--by", o.by, "what is best: accuracy or train-loss")
+      ->type_name("WHAT")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"accuracy", "train-loss"}));
+  command.add_option("--out", o.out, "folder of the runs; those that it holds are not repeated")
+      ->type_name("DIR")
+      ->capture_default_str();
+  command.add_option("--jobs", o.jobs, "processes at a time (default: one for each processor)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+  add_time(command, "--run-limit", o.run_limit_s, "a run has failed after so many real seconds", {1e-3, 1e6});
+  command.footer("The job follows behind --, e.g. sweep --vary 'lr=0.1 0.2' --seeds 1..3 -- simulate --workers 8");
+}
+
+} // namespace gossamer::apps
