@@ -117,6 +117,21 @@ void add_launch_flags(CLI::App& command, launch_options& l) {
                  "brings model and settings itself, e.g. -- python train.py");
 }
 
+void add_certs_flags(CLI::App& command, certs_options& o) {
+  command.add_option("--out", o.out, "folder for the authority, with a folder for each host")
+      ->type_name("DIR")
+      ->capture_default_str();
+  command.add_option("--hosts", o.hosts, "as others call them, e.g. node-1,192.0.2.7")
+      ->type_name("NAME_OR_ADDRESS,...")
+      ->required();
+  command.add_option("--days", o.days, "until certificates end")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 36'500));
+  command.add_flag("--overwrite", o.overwrite, "give hosts a new pair that have one; the authority stays");
+  command.footer("An authority that is there already signs for more hosts.");
+}
+
 void add_measure_flags(CLI::App& command, measure_options& m) {
   command.add_option("--hosts", m.hosts, "NAME,NAME,... or a file of hosts")->type_name("HOSTS")->required();
   command.add_option("--out", m.out, "the file of hosts to write, with what was measured")

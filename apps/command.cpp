@@ -1,9 +1,9 @@
+#include "gossamer/apps/detail/batch_flags.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/cluster_flags.hpp"
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/apps/detail/measure.hpp"
 #include "gossamer/apps/detail/reproduce.hpp"
-#include "gossamer/apps/detail/sweep_flags.hpp"
 #include "gossamer/apps/detail/table_flags.hpp"
 #include "gossamer/apps/detail/time_flag.hpp"
 #include "gossamer/apps/detail/unexpected.hpp"
@@ -49,8 +49,8 @@ public:
     }
     add_exploration();
     add_cluster();
-    add_certs();
-    add_reproduction();
+    add_certs_flags(*certs_, authority_);
+    add_reproduce_flags(*reproduce_, reproducing_);
     add_sweep_flags(*sweep_, sweeping_);
     list_->add_flag("--json", json_, "print as JSON");
     list_
@@ -156,40 +156,6 @@ private:
         ->type_name("N");
     logs_->add_flag("--follow", visit_.follow, "go on with what comes until the run ends");
     attach_->footer("Ctrl-C leaves the run alone and ends this command only; gossamer stop ends the run.");
-  }
-
-  void add_certs() {
-    certs_->add_option("--out", authority_.out, "folder for the authority, with a folder for each host")
-        ->type_name("DIR")
-        ->capture_default_str();
-    certs_->add_option("--hosts", authority_.hosts, "as others call them, e.g. node-1,192.0.2.7")
-        ->type_name("NAME_OR_ADDRESS,...")
-        ->required();
-    certs_->add_option("--days", authority_.days, "until certificates end")
-        ->type_name("N")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 36'500));
-    certs_->add_flag("--overwrite", authority_.overwrite, "give hosts a new pair that have one; the authority stays");
-    certs_->footer("An authority that is there already signs for more hosts.");
-  }
-
-  void add_reproduction() {
-    auto& o = reproducing_;
-    reproduce_->add_option("names", o.names, "which")->type_name("NAME");
-    reproduce_->add_flag("--all", o.all, "all of them");
-    reproduce_->add_flag("--list", o.list, "say what there is");
-    reproduce_->add_flag("--quick", o.quick, "a short form with wide margins, of a minute at most");
-    reproduce_->add_option("--data", o.data, "instead of those of the reproduction")->type_name("NAME");
-    reproduce_->add_option("--model", o.model, "instead of that of the reproduction")->type_name("NAME");
-    reproduce_->add_option("--out", o.out, "folder of the results; runs that it holds are not repeated")
-        ->type_name("DIR")
-        ->capture_default_str();
-    reproduce_->add_flag("--page", o.page, "run nothing, and print a page of the results that are in --out");
-    reproduce_->add_option("--jobs", o.jobs, "processes at a time (default: one for each processor)")
-        ->type_name("N")
-        ->check(CLI::Range(1, 1024));
-    add_time(*reproduce_, "--run-limit", o.run_limit_s, "a run has failed after so many real seconds", {1e-3, 1e6});
-    reproduce_->footer("Flags of simulate behind -- are those of all runs, e.g. -- --network wan.");
   }
 
   int sweep_settings() {

@@ -8,7 +8,7 @@
 #include "gossamer/apps/detail/departure.hpp"
 #include "gossamer/apps/detail/detached_runs.hpp"
 #include "gossamer/apps/detail/launch_folder.hpp"
-#include "gossamer/apps/detail/launch_page.hpp"
+#include "gossamer/apps/detail/launch_orders.hpp"
 #include "gossamer/apps/detail/launch_plan.hpp"
 #include "gossamer/apps/detail/launch_screen.hpp"
 #include "gossamer/apps/detail/remains.hpp"
@@ -20,10 +20,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <poll.h>
 
@@ -60,7 +58,8 @@ public:
       look();
       obey(decides_.on_time(now()));
       pass_on_interrupt();
-      obey_page();
+      if (page_ != nullptr)
+        orders_.obey(*page_, now());
     }
     const stopwatch since_end;
     while (!all_are_silent() && since_end.seconds() < std::min(longest_farewell_s, how_.node.patience_s))
@@ -277,41 +276,17 @@ private:
     obey(decides_.on_interrupt(clean_stop::requested()));
   }
 
-  // -- the page's orders --------------------------------------------------------------------------------------------
-
-  void obey_page() {
-    if (page_ == nullptr)
-      return;
-    for (const auto& order : page_->take_orders())
-      std::visit([this](const auto& one) { obey(one); }, order);
-    std::erase_if(stopped_, [this](const auto& one) {
-      return one.second <= now() && (signal_process(one.first, SIGCONT, "goes on"), true);
-    });
-  }
-
-  void obey(const kill_process& m) { signal_process(m.node.value_or(decides_.leads()), SIGKILL, "is killed"); }
-
-  void obey(const stop_process& m) {
-    const auto node = m.node.value_or(decides_.leads());
-    if (signal_process(node, SIGSTOP, fmt::format("is stopped for {:g} s", m.seconds)))
-      stopped_[node] = now() + m.seconds;
-  }
-
-  void obey(const leaders_order& m) {
-    if (decides_.leads() == 0 && children_[0])
-      children_[0]->write_line(nlohmann::json(m.text).dump());
-    else
-      page_->tell("faults of workers are injected by node 0 alone, while it leads");
-  }
-
-  /// @returns whether there is such a process here
-  bool signal_process(std::size_t node, int signal, const std::string& done) {
-    const bool can = plan_.node(node).local() && children_[node] && !children_[node]->ended();
-    if (can)
-      children_[node]->send_signal(signal);
-    page_->tell(can ? fmt::format("the process of node {} {}", node, done)
-                    : fmt::format("node {} has no process on this machine", node));
-    return can;
+  /// What orders of the page may do.
+  ordered_processes processes() {
+    return {.leader = [this] { return decides_.leads(); },
+            .signal =
+                [this](std::size_t node, int signal) {
+                  const bool is_here = plan_.node(node).local() && children_[node] && !children_[node]->ended();
+                  if (is_here)
+                    children_[node]->send_signal(signal);
+                  return is_here;
+                },
+            .write_to_first = [this](const std::string& line) { children_[0]->write_line(line); }};
   }
 
   bool all_are_silent() const {
@@ -333,7 +308,6 @@ private:
   const launch_plan& plan_;
   const launch_options& how_;
   launch_page* page_;
-  std::map<std::size_t, double> stopped_; // processes that the page has stopped, until when
   const std::optional<actors::access_token> token_;
   kept_token kept_;                            // the leader's, for visitors
   std::function<void(launcher&)> on_begin_;    // may be empty
@@ -342,6 +316,7 @@ private:
   std::vector<bool> heard_end_;                // by number of the node: it has ended, and all its lines have been read
   supervisor decides_;
   launch_record record_ = own_record();
+  launch_orders orders_{processes()};
   launch_screen screen_;
   launch_folder folder_{[this](const std::string& line) { say(line); }};
   stopwatch since_launch_, since_kept_;

@@ -7,7 +7,7 @@
 namespace gossamer::apps {
 
 namespace {
-using clock = std::chrono::steady_clock;
+using steady = std::chrono::steady_clock;
 constexpr auto between_looks = std::chrono::milliseconds(200);
 constexpr double longest_wait_s = 3600;
 } // namespace
@@ -25,11 +25,11 @@ void pace::on_progress(const actors::progress_record& r) {
 
 /// Waits so long, unless the pace changes.
 void pace::wait(std::unique_lock<std::mutex>& lock, double seconds) {
-  const auto until = clock::now() + std::chrono::duration<double>(std::min(seconds, longest_wait_s));
+  const auto until = steady::now() + std::chrono::duration<double>(std::min(seconds, longest_wait_s));
   const auto speed = speed_;
-  while (!held_ && speed_ == speed && !interrupted_() && clock::now() < until)
+  while (!held_ && speed_ == speed && !interrupted_() && steady::now() < until)
     changed_.wait_until(lock,
-                        std::min(clock::now() + between_looks, std::chrono::time_point_cast<clock::duration>(until)));
+                        std::min(steady::now() + between_looks, std::chrono::time_point_cast<steady::duration>(until)));
 }
 
 void pace::hold() {

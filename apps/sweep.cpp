@@ -163,7 +163,7 @@ struct row {
   }
 };
 
-std::string shown(const std::vector<double>& values) {
+std::string mean_text(const std::vector<double>& values) {
   constexpr int digits = 4;
   return values.empty() || std::isnan(values.front()) ? "-" : to_text(estimated(values), digits);
 }
@@ -190,7 +190,7 @@ void print(const sweep_options& o, const sweep_grid& grid, const kept_results& r
     table.push_back(r.values);
     const auto runs = r.loss.size() + r.diverged;
     table.back().insert(table.back().end(),
-                        {shown(r.accuracy), shown(r.loss), shown(r.seconds), shown(r.payload),
+                        {mean_text(r.accuracy), mean_text(r.loss), mean_text(r.seconds), mean_text(r.payload),
                          r.diverged > 0 ? fmt::format("{}, {} diverged", runs, r.diverged) : fmt::format("{}", runs)});
   }
   std::vector<std::size_t> widths(table[0].size());

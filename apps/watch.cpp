@@ -29,9 +29,9 @@ constexpr double between_heartbeats_s = 10;
 constexpr std::size_t longest_line = std::size_t{1} << 20;
 
 /// Reads the lines that are added to a file, once they are whole.
-class growing_file {
+class line_file {
 public:
-  explicit growing_file(fs::path file) : file_(std::move(file)) {}
+  explicit line_file(fs::path file) : file_(std::move(file)) {}
 
   template <class Take>
   void read(const Take& take) {
@@ -86,7 +86,7 @@ private:
   }
 
   fs::path folder_;
-  growing_file metrics_, events_;
+  line_file metrics_, events_;
   std::shared_ptr<line_history> lines_;
   bool ended_ = false;
 };

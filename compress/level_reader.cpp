@@ -20,12 +20,12 @@ struct dense_beginning {
 };
 constexpr int dense_bits = 11;
 constexpr std::size_t dense_size = std::size_t{1} << dense_bits;
-constexpr int most_dense_level = 14; // of the table: longer codes stand for others
-constexpr std::size_t together = 8;  // levels that are copied at once, a byte each; others of a beginning are 0
+constexpr int most_dense_level = 14;     // of the table: longer codes stand for others
+constexpr std::size_t dense_at_once = 8; // levels that are copied at once, a byte each; others of a beginning are 0
 
 struct dense_tables {
   std::array<dense_beginning, dense_size> beginnings{};
-  std::array<std::array<std::int8_t, together>, dense_size> levels{};
+  std::array<std::array<std::int8_t, dense_at_once>, dense_size> levels{};
 };
 
 constexpr auto dense = [] {
@@ -36,7 +36,7 @@ constexpr auto dense = [] {
       const auto rest = index >> used;
       const auto [number, length] = omega_beginnings[rest];
       const int whole = length + (number == 1 ? 0 : 1);
-      if (length == 0 || used + whole > dense_bits || (number != 1 && count >= together))
+      if (length == 0 || used + whole > dense_bits || (number != 1 && count >= dense_at_once))
         break;
       if (number != 1)
         tables.levels[index][count] =
@@ -107,8 +107,6 @@ private:
   int used_ = 0;
 };
 
-std::uint64_t magnitude_of(int level) { return static_cast<std::uint64_t>(std::abs(level)); }
-
 } // namespace
 
 level_reader::level_reader(level_coding code, bit_reader in, std::uint64_t elements, int s)
@@ -154,7 +152,7 @@ void level_reader::read_dense(Level* levels, std::size_t count) {
       for (int k = 0; k < lookups; ++k) {
         const auto index = window.next(dense_bits);
         next = dense.beginnings[index];
-        std::memcpy(levels + i, dense.levels[index].data(), together);
+        std::memcpy(levels + i, dense.levels[index].data(), dense_at_once);
         i += next.count;
         window.skip(next.bits);
       }

@@ -15,8 +15,6 @@ namespace {
 
 using elias::detail::short_code;
 
-std::uint64_t magnitude_of(int level) noexcept { return static_cast<std::uint64_t>(std::abs(level)); }
-
 /// A table of what `code_of(level)` gives for levels -128 .. 127, each at its lower byte.
 constexpr auto code_table(short_code (*code_of)(int)) {
   std::array<short_code, 256> codes{};
@@ -41,7 +39,7 @@ constexpr auto sparse_codes = code_table(
     [](int level) { return level == 0 ? short_code{} : joined(sign_of(level), omega_of(level < 0 ? -level : level)); });
 
 constexpr std::uint64_t most_short = elias::detail::small - 2; // zeros before a level whose distance is in the table
-constexpr std::size_t together = 64;                           // levels
+constexpr std::size_t stream_block = 64;                       // levels
 constexpr std::uint64_t few = 16;                              // of them that are not 0 are written one by one
 
 /// The levels of a group that are not 0: a bit for each, because a branch for each would be hard to predict.
@@ -53,9 +51,9 @@ template <class Level>
 not_zero find_not_zero(const Level* levels, std::size_t count) noexcept {
   not_zero found;
   if constexpr (sizeof(Level) == 1)
-    if (count == together) {
+    if (count == stream_block) {
       constexpr std::uint64_t ones = 0x0101010101010101, low = 0x7F * ones, gather = 0x0102040810204080;
-      for (std::size_t i = 0; i < together; i += 8) {
+      for (std::size_t i = 0; i < stream_block; i += 8) {
         std::uint64_t eight;
         std::memcpy(&eight, levels + i, sizeof eight);
         const auto bytes = ((((eight & low) + low) | eight) & ~low) >> 7; // 1 where a byte is not 0
@@ -102,7 +100,7 @@ void put_level(roomy_bit_writer& out, std::uint64_t zeros, Level level) noexcept
 
 /// Writes a group to a dense stream, zeros and others alike: four codes at once, of up to 15 bits each.
 void put_dense_group(roomy_bit_writer& out, const std::int8_t* levels) noexcept {
-  for (const auto* end = levels + together; levels < end; levels += 4) {
+  for (const auto* end = levels + stream_block; levels < end; levels += 4) {
     std::uint64_t bits = 0;
     int length = 0;
     for (std::size_t j = 0; j < 4; ++j) {
@@ -122,11 +120,11 @@ void put_dense_group(roomy_bit_writer& out, const std::int8_t* levels) noexcept 
 template <level_coding code, class Level>
 std::uint64_t write_levels(roomy_bit_writer& out, std::uint64_t zeros, const Level* levels,
                            std::size_t count) noexcept {
-  for (; count > 0; levels += std::min(together, count), count -= std::min(together, count)) {
-    const auto size = std::min(together, count);
+  for (; count > 0; levels += std::min(stream_block, count), count -= std::min(stream_block, count)) {
+    const auto size = std::min(stream_block, count);
     const auto found = find_not_zero(levels, size);
     if constexpr (code == level_coding::dense && sizeof(Level) == 1)
-      if (size == together && found.count > few) {
+      if (size == stream_block && found.count > few) {
         put_zeros(out, std::exchange(zeros, 0));
         put_dense_group(out, levels);
         continue;

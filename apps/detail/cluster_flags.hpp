@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/apps/detail/launch.hpp"
 #include "gossamer/apps/detail/measure.hpp"
 #include "gossamer/apps/detail/visit.hpp"
@@ -14,6 +15,7 @@ void add_node_flags(CLI::App& command, node_options& n);
 /// The flags of commands whose run may be watched on a page.
 void add_live_flags(CLI::App& command, live_options& l);
 void add_launch_flags(CLI::App& command, launch_options& l);
+void add_certs_flags(CLI::App& command, certs_options& o);
 void add_measure_flags(CLI::App& command, measure_options& m);
 /// @param elsewhere true if the run may also be one on another machine
 void add_visit_flags(CLI::App& command, visit_options& v, bool elsewhere);

@@ -3,8 +3,13 @@
 #include "gossamer/compress/bit_stream.hpp"
 #include "gossamer/compress/detail/level_kernels.hpp"
 
+#include <cstdint>
+#include <cstdlib>
+
 // Levels -s .. s in Elias' omega code (elias.hpp), which is short for small numbers.
 namespace gossamer::compress::detail {
+
+inline std::uint64_t magnitude_of(int level) noexcept { return static_cast<std::uint64_t>(std::abs(level)); }
 
 enum class level_coding {
   sparse, ///< for each level that is not 0: omega(distance from the one before), sign, omega(|k|)
