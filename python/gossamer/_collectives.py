@@ -96,7 +96,8 @@ class Collectives:
 
         "sum"         sum_i x_i. Without a codec on a ring: the vector is cut into n segments with edges
                       floor(k d / n), and segment k is summed in float32 in the order of members k, k + 1, ..., k - 1.
-                      Cost: 2 (n - 1) messages of each member, with 64 (n - 1) / n bits an element.
+                      Cost: 2 (n - 1) messages of each member, with 64 (n - 1) / n bits an element; where segments are
+                      1 MiB and more, as many messages for each 512 KiB of them.
                       With a codec C: sum_i C(x_i), in the order of the members. Each x_i is packed once, and its packet
                       goes round. Cost: n - 1 messages, with n - 1 packets.
         "mean"        1 / n, rounded to float32, times that sum

@@ -3,6 +3,7 @@
 import os
 import shutil
 import tempfile
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -99,10 +100,10 @@ class Turns:
     def _words(self, launcher: dict[str, Any]) -> list[str]:
         """The job that this process leads. A program that is started again begins anew."""
         launcher = {flag: value for flag, value in launcher.items() if flag not in ("resume", "initial")}
-        self._temporary = tempfile.mkdtemp(prefix="gossamer-")
+        # Of one level, so that a process that leads later can remove all of it.
+        self._temporary = os.path.join(tempfile.gettempdir(), f"gossamer-{uuid.uuid4().hex}")
         fixed = {"model": self._source.model_spec, "data": self._source.data_spec, "workers": 1}
-        out = os.path.join(self._temporary, "run")
-        return ["train", *words_of({**fixed, **self._settings, **launcher, "out": out})]
+        return ["train", *words_of({**fixed, **self._settings, **launcher, "out": self._temporary})]
 
     def _tidy_up(self) -> None:
         """Removes what the run has written down. Where this process falls out, another one may go on with it."""

@@ -97,7 +97,8 @@ def test_neighbours_average_along_the_topology(launch):
 
 
 @pytest.mark.parametrize("who", ["other", "leader"])
-def test_the_others_go_on_when_one_is_killed(launch, who):
+def test_the_others_go_on_when_one_is_killed(launch, who, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     done = launch(4, "collective.py", f"killed-{who}", "out")
     left = [1, 2, 3] if who == "leader" else [0, 1, 3]
     assert done.returncode == 0, done.stderr
@@ -109,7 +110,7 @@ def test_the_others_go_on_when_one_is_killed(launch, who):
     all_of_them, rest = float(sum(float32(10) ** k for k in range(4))), float(sum(10**k for k in left))
     assert r["sums"].tolist() == [all_of_them if size == 4 else rest for size in r["sizes"]]
     assert r["sizes"][149] == 4 and r["sizes"][151] == 3
-    assert not os.path.exists("runs")
+    assert not os.path.exists("runs") and not list(tmp_path.glob("gossamer-*"))
 
 
 def test_a_loss_is_raised_by_all_in_the_same_call(launch):

@@ -8,7 +8,9 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 new_enough = hasattr(torch.distributed.distributed_c10d, "_is_barrier_after_init")
-needs_backend = pytest.mark.skipif(not new_enough, reason=f"PyTorch {torch.__version__} has no backends of Python")
+needs_backend = pytest.mark.skipif(
+    not new_enough, reason=f"PyTorch {torch.__version__} begins groups with a barrier of its own"
+)
 
 
 def results(launch, n, kind, out, *codec):
