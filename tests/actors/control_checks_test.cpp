@@ -35,7 +35,7 @@ void expect_others_unharmed(const honest_nodes& nodes) {
 
 /// True if any value of the message makes sense.
 template <class Message>
-constexpr bool makes_sense = one_of<Message, heartbeat, begin_run, leave_request, switch_fault, snapshot_request>;
+constexpr bool makes_sense = one_of<Message, heartbeat, begin_run, leave_request, snapshot_request>;
 
 /// Draws a message that the liar may not say. Returns `nullopt` if many tries have brought none.
 template <class Message>
