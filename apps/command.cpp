@@ -1,5 +1,6 @@
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/cluster_flags.hpp"
+#include "gossamer/apps/detail/command_flags.hpp"
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/apps/detail/measure.hpp"
 #include "gossamer/apps/detail/reproduce.hpp"
@@ -49,12 +50,13 @@ public:
           ->add_option("--live", live_.where, "serve a page that shows the run, at this port of this machine; 0: any")
           ->type_name("[HOST:]PORT");
       command->add_flag("--live-control", live_.control, "the page has buttons that inject faults")->needs("--live");
+      command->add_flag("--report", report_at_end_, "write report.html, a page about the run, when it has ended");
     }
-    add_exploration();
+    add_exploration_flags(*simulate_, exploration_);
     add_cluster();
-    add_certs();
-    add_reproduction();
-    add_sweep();
+    add_certs_flags(*certs_, authority_);
+    add_reproduction_flags(*reproduce_, reproducing_);
+    add_sweep_flags(*sweep_, sweeping_);
     list_->add_flag("--json", json_, "print as JSON");
     list_
         ->add_option("kind", kind_,
@@ -62,18 +64,10 @@ public:
                      "jitters")
         ->required();
     explain_->add_option("name", name_, "what to explain, e.g. ad-psgd")->required();
-    export_->add_option("run", exported_.run, "run folder, with a checkpoint")->required()->type_name("RUN");
-    export_->add_option("--out", exported_.out, "the .npz file to write")->capture_default_str()->type_name("FILE");
-    watch_->add_option("run", watching_.run, "run folder; the run may still be going on")->required()->type_name("RUN");
-    watch_->add_option("--live", watching_.live.where, "where the page is served; 0: any port of this machine")
-        ->capture_default_str()
-        ->type_name("[HOST:]PORT");
-    plot_->add_option("runs", picture_.runs, "run folders")->required()->type_name("RUN");
-    plot_->add_option("--x", picture_.x, "seconds, epochs or bits")->capture_default_str()->type_name("WHAT");
-    plot_->add_option("--y", picture_.y, "train-loss, test-loss or accuracy")->capture_default_str()->type_name("WHAT");
-    plot_->add_flag("--log,!--linear", picture_.logarithmic,
-                    "the scale of y (default: logarithmic for losses that span more than a decade)");
-    plot_->add_option("--out", picture_.out, "the SVG file to write")->capture_default_str()->type_name("FILE");
+    add_export_flags(*export_, exported_);
+    add_watch_flags(*watch_, watching_);
+    add_plot_flags(*plot_, picture_);
+    add_report_flags(*report_, reported_);
   }
 
   /// @returns the exit status
@@ -94,12 +88,14 @@ public:
       return explain(program_, name_), 0;
     if (*plot_)
       return plot(picture_), 0;
+    if (*report_)
+      return report(reported_), 0;
     if (*export_)
       return export_model(program_, exported_), 0;
     if (*certs_)
       return make_certificates(program_, authority_), 0;
     if (*train_)
-      return train(program_, with_page(training_.options()), json_);
+      return train(program_, with_pages(training_.options()), json_);
     if (*node_)
       return be_node();
     if (*launch_)
@@ -124,7 +120,7 @@ public:
       return sweep_settings();
     const auto options = simulation_.options();
     check_exploration(options);
-    return simulate(program_, with_page(options), exploration_, json_);
+    return simulate(program_, with_pages(options), exploration_, json_);
   }
 
 private:
@@ -140,8 +136,11 @@ private:
     }
   }
 
-  run_options with_page(run_options options) const {
+  run_options with_pages(run_options options) const {
     options.live = live_;
+    options.report = report_at_end_;
+    if (options.report)
+      require_reports(); // now, and not after hours
     return options;
   }
 
@@ -159,59 +158,6 @@ private:
         ->type_name("N");
     logs_->add_flag("--follow", visit_.follow, "go on with what comes until the run ends");
     attach_->footer("Ctrl-C leaves the run alone and ends this command only; gossamer stop ends the run.");
-  }
-
-  void add_certs() {
-    certs_->add_option("--out", authority_.out, "folder for the authority, with a folder for each host")
-        ->type_name("DIR")
-        ->capture_default_str();
-    certs_->add_option("--hosts", authority_.hosts, "as others call them, e.g. node-1,192.0.2.7")
-        ->type_name("NAME_OR_ADDRESS,...")
-        ->required();
-    certs_->add_option("--days", authority_.days, "until certificates end")
-        ->type_name("N")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 36'500));
-    certs_->add_flag("--overwrite", authority_.overwrite, "give hosts a new pair that have one; the authority stays");
-    certs_->footer("An authority that is there already signs for more hosts.");
-  }
-
-  void add_reproduction() {
-    auto& o = reproducing_;
-    reproduce_->add_option("names", o.names, "which")->type_name("NAME");
-    reproduce_->add_flag("--all", o.all, "all of them");
-    reproduce_->add_flag("--list", o.list, "say what there is");
-    reproduce_->add_flag("--quick", o.quick, "a short form with wide margins, of a minute at most");
-    reproduce_->add_option("--data", o.data, "instead of those of the reproduction")->type_name("NAME");
-    reproduce_->add_option("--model", o.model, "instead of that of the reproduction")->type_name("NAME");
-    reproduce_->add_option("--out", o.out, "folder of the results; runs that it holds are not repeated")
-        ->type_name("DIR")
-        ->capture_default_str();
-    reproduce_->add_flag("--page", o.page, "run nothing, and print a page of the results that are in --out");
-    reproduce_->add_option("--jobs", o.jobs, "processes at a time (default: one for each processor)")
-        ->type_name("N")
-        ->check(CLI::Range(1, 1024));
-    add_time(*reproduce_, "--run-limit", o.run_limit_s, "a run has failed after so many real seconds", {1e-3, 1e6});
-    reproduce_->footer("Flags of simulate behind -- are those of all runs, e.g. -- --network wan.");
-  }
-
-  void add_sweep() {
-    auto& o = sweeping_;
-    sweep_->add_option("--vary", o.vary, "a flag of the job, and its values; may be repeated")
-        ->type_name("'KEY=VALUE VALUE ...'");
-    sweep_->add_option("--seeds", o.seeds, "run each setting with each of these seeds")->type_name("A..B");
-    sweep_->add_option("--by", o.by, "what is best: accuracy or train-loss")
-        ->type_name("WHAT")
-        ->capture_default_str()
-        ->check(CLI::IsMember({"accuracy", "train-loss"}));
-    sweep_->add_option("--out", o.out, "folder of the runs; those that it holds are not repeated")
-        ->type_name("DIR")
-        ->capture_default_str();
-    sweep_->add_option("--jobs", o.jobs, "processes at a time (default: one for each processor)")
-        ->type_name("N")
-        ->check(CLI::Range(1, 1024));
-    add_time(*sweep_, "--run-limit", o.run_limit_s, "a run has failed after so many real seconds", {1e-3, 1e6});
-    sweep_->footer("The job follows behind --, e.g. sweep --vary 'lr=0.1 0.2' --seeds 1..3 -- simulate --workers 8");
   }
 
   int sweep_settings() {
@@ -290,31 +236,22 @@ private:
   run_options simulation(std::vector<std::string> flags) {
     flags.insert(flags.begin(), simulate_->get_name());
     parse(std::move(flags));
+    refuse_report();
     return simulation_.options();
   }
 
   run_options training(std::vector<std::string> words) {
     parse(std::move(words));
+    refuse_report();
     if (!*train_)
       throw error(errc::usage, "what follows -- is not the command train", "nodes can do nothing else: -- train ...");
     return training_.options();
   }
 
-  void add_exploration() {
-    auto& x = exploration_;
-    simulate_->add_option("--seeds", x.seeds, "run with each of these seeds; no run folders, but runs.json in --out")
-        ->type_name("A..B");
-    simulate_->add_option("--explore", x.interleavings, "run with each of the interleavings 1 to N, likewise")
-        ->type_name("N")
-        ->check(CLI::Range(1, 1'000'000));
-    simulate_->add_option("--jobs", x.each.jobs, "processes at a time (default: one for each processor)")
-        ->type_name("N")
-        ->check(CLI::Range(1, 1024));
-    add_time(*simulate_, "--run-limit", x.each.run_limit_s, "a run of several has failed after so many real seconds",
-             {1e-3, 1e6});
-    simulate_->add_flag("--keep-going", x.keep_going, "run all of several, also when one has failed");
-    simulate_->add_flag("--shrink", x.shrink, "look for the smallest plan of faults under which a run still fails");
-    simulate_->add_flag("--twice", x.each.twice, "run everything twice, and fail unless the same happens");
+  /// @error errc::usage for a job of another command, which does not end in this process
+  void refuse_report() const {
+    if (report_at_end_)
+      throw error(errc::usage, "--report is given behind --", "leave it out, and call gossamer report RUN afterwards");
   }
 
   /// @error errc::usage on a flag that would do nothing
@@ -328,6 +265,7 @@ private:
     require("--keep-going", x.several(), alone, several);
     require("--jobs", x.several(), alone, several);
     require("--run-limit", x.several() || x.shrink, alone, several);
+    require("--report", !x.several(), "several runs leave no run folders", "leave --seeds and --explore out");
     require("--shrink", options.chaos || !options.faults.empty(), "no plan of faults",
             "add --chaos SEED or --faults FILE");
   }
@@ -356,6 +294,7 @@ private:
   CLI::App* explain_ = app_.add_subcommand("explain", "explain an algorithm, codec, topology, model, ...");
   CLI::App* export_ = app_.add_subcommand("export", "write the model of a run's last checkpoint for NumPy");
   CLI::App* plot_ = app_.add_subcommand("plot", "draw the curves of several runs in one picture");
+  CLI::App* report_ = app_.add_subcommand("report", "write a page about one or several runs, which needs nothing else");
   table_flags training_{*train_, train_options()};
   table_flags simulation_{*simulate_, simulate_options()};
   exploration exploration_;
@@ -367,17 +306,19 @@ private:
   reproduce_options reproducing_;
   std::optional<std::vector<std::string>> job_; // the words behind `--`
   bool json_ = false;
+  bool report_at_end_ = false;
   live_options live_;
   watch_options watching_;
   sweep_options sweeping_;
   std::string kind_, name_;
   export_options exported_;
   plot_options picture_;
+  report_options reported_;
 };
 
 /// A program around the command may have threads, of which a copy of the process would have one.
 void require_embeddable(const std::vector<std::string>& words) {
-  constexpr std::array commands{"train", "simulate", "node", "list", "explain", "export", "plot", "certs"};
+  constexpr std::array commands{"train", "simulate", "node", "list", "explain", "export", "plot", "report", "certs"};
   if (words.empty() || std::ranges::find(commands, words.front()) == commands.end())
     throw error(errc::usage, fmt::format("'{}' does not run inside a program", words.empty() ? "" : words.front()),
                 fmt::format("allowed: {}; or the command gossamer by itself", fmt::join(commands, ", ")));
