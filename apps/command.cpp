@@ -1,6 +1,6 @@
-#include "gossamer/apps/detail/batch_flags.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/cluster_flags.hpp"
+#include "gossamer/apps/detail/command_flags.hpp"
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/apps/detail/measure.hpp"
 #include "gossamer/apps/detail/reproduce.hpp"
@@ -46,11 +46,12 @@ public:
     for (auto* command : {train_, simulate_}) {
       command->add_flag("--json", json_, "print the summary as JSON on standard output");
       add_live_flags(*command, live_);
+      command->add_flag("--report", report_at_end_, "write report.html, a page about the run, when it has ended");
     }
-    add_exploration();
+    add_exploration_flags(*simulate_, exploration_);
     add_cluster();
     add_certs_flags(*certs_, authority_);
-    add_reproduce_flags(*reproduce_, reproducing_);
+    add_reproduction_flags(*reproduce_, reproducing_);
     add_sweep_flags(*sweep_, sweeping_);
     list_->add_flag("--json", json_, "print as JSON");
     list_
@@ -59,18 +60,10 @@ public:
                      "jitters")
         ->required();
     explain_->add_option("name", name_, "what to explain, e.g. ad-psgd")->required();
-    export_->add_option("run", exported_.run, "run folder, with a checkpoint")->required()->type_name("RUN");
-    export_->add_option("--out", exported_.out, "the .npz file to write")->capture_default_str()->type_name("FILE");
-    watch_->add_option("run", watching_.run, "run folder; the run may still be going on")->required()->type_name("RUN");
-    watch_->add_option("--live", watching_.live.where, "where the page is served; 0: any port of this machine")
-        ->capture_default_str()
-        ->type_name("[HOST:]PORT");
-    plot_->add_option("runs", picture_.runs, "run folders")->required()->type_name("RUN");
-    plot_->add_option("--x", picture_.x, "seconds, epochs or bits")->capture_default_str()->type_name("WHAT");
-    plot_->add_option("--y", picture_.y, "train-loss, test-loss or accuracy")->capture_default_str()->type_name("WHAT");
-    plot_->add_flag("--log,!--linear", picture_.logarithmic,
-                    "the scale of y (default: logarithmic for losses that span more than a decade)");
-    plot_->add_option("--out", picture_.out, "the SVG file to write")->capture_default_str()->type_name("FILE");
+    add_export_flags(*export_, exported_);
+    add_watch_flags(*watch_, watching_);
+    add_plot_flags(*plot_, picture_);
+    add_report_flags(*report_, reported_);
   }
 
   /// @returns the exit status
@@ -91,12 +84,14 @@ public:
       return explain(program_, name_), 0;
     if (*plot_)
       return plot(picture_), 0;
+    if (*report_)
+      return report(reported_), 0;
     if (*export_)
       return export_model(program_, exported_), 0;
     if (*certs_)
       return make_certificates(program_, authority_), 0;
     if (*train_)
-      return train(program_, with_page(training_.options()), json_);
+      return train(program_, with_pages(training_.options()), json_);
     if (*node_)
       return be_node();
     if (*launch_)
@@ -121,7 +116,7 @@ public:
       return sweep_settings();
     const auto options = simulation_.options();
     check_exploration(options);
-    return simulate(program_, with_page(options), exploration_, json_);
+    return simulate(program_, with_pages(options), exploration_, json_);
   }
 
 private:
@@ -137,8 +132,11 @@ private:
     }
   }
 
-  run_options with_page(run_options options) const {
+  run_options with_pages(run_options options) const {
     options.live = live_;
+    options.report = report_at_end_;
+    if (options.report)
+      require_reports(); // now, and not after hours
     return options;
   }
 
@@ -234,31 +232,22 @@ private:
   run_options simulation(std::vector<std::string> flags) {
     flags.insert(flags.begin(), simulate_->get_name());
     parse(std::move(flags));
+    refuse_report();
     return simulation_.options();
   }
 
   run_options training(std::vector<std::string> words) {
     parse(std::move(words));
+    refuse_report();
     if (!*train_)
       throw error(errc::usage, "what follows -- is not the command train", "nodes can do nothing else: -- train ...");
     return training_.options();
   }
 
-  void add_exploration() {
-    auto& x = exploration_;
-    simulate_->add_option("--seeds", x.seeds, "run with each of these seeds; no run folders, but runs.json in --out")
-        ->type_name("A..B");
-    simulate_->add_option("--explore", x.interleavings, "run with each of the interleavings 1 to N, likewise")
-        ->type_name("N")
-        ->check(CLI::Range(1, 1'000'000));
-    simulate_->add_option("--jobs", x.each.jobs, "processes at a time (default: one for each processor)")
-        ->type_name("N")
-        ->check(CLI::Range(1, 1024));
-    add_time(*simulate_, "--run-limit", x.each.run_limit_s, "a run of several has failed after so many real seconds",
-             {1e-3, 1e6});
-    simulate_->add_flag("--keep-going", x.keep_going, "run all of several, also when one has failed");
-    simulate_->add_flag("--shrink", x.shrink, "look for the smallest plan of faults under which a run still fails");
-    simulate_->add_flag("--twice", x.each.twice, "run everything twice, and fail unless the same happens");
+  /// @error errc::usage for a job of another command, which does not end in this process
+  void refuse_report() const {
+    if (report_at_end_)
+      throw error(errc::usage, "--report is given behind --", "leave it out, and call gossamer report RUN afterwards");
   }
 
   /// @error errc::usage on a flag that would do nothing
@@ -272,6 +261,7 @@ private:
     require("--keep-going", x.several(), alone, several);
     require("--jobs", x.several(), alone, several);
     require("--run-limit", x.several() || x.shrink, alone, several);
+    require("--report", !x.several(), "several runs leave no run folders", "leave --seeds and --explore out");
     require("--shrink", options.chaos || !options.faults.empty(), "no plan of faults",
             "add --chaos SEED or --faults FILE");
   }
@@ -300,6 +290,7 @@ private:
   CLI::App* explain_ = app_.add_subcommand("explain", "explain an algorithm, codec, topology, model, ...");
   CLI::App* export_ = app_.add_subcommand("export", "write the model of a run's last checkpoint for NumPy");
   CLI::App* plot_ = app_.add_subcommand("plot", "draw the curves of several runs in one picture");
+  CLI::App* report_ = app_.add_subcommand("report", "write a page about one or several runs, which needs nothing else");
   table_flags training_{*train_, train_options()};
   table_flags simulation_{*simulate_, simulate_options()};
   exploration exploration_;
@@ -311,17 +302,19 @@ private:
   reproduce_options reproducing_;
   std::optional<std::vector<std::string>> job_; // the words behind `--`
   bool json_ = false;
+  bool report_at_end_ = false;
   live_options live_;
   watch_options watching_;
   sweep_options sweeping_;
   std::string kind_, name_;
   export_options exported_;
   plot_options picture_;
+  report_options reported_;
 };
 
 /// A program around the command may have threads, of which a copy of the process would have one.
 void require_embeddable(const std::vector<std::string>& words) {
-  constexpr std::array commands{"train", "simulate", "node", "list", "explain", "export", "plot", "certs"};
+  constexpr std::array commands{"train", "simulate", "node", "list", "explain", "export", "plot", "report", "certs"};
   if (words.empty() || std::ranges::find(commands, words.front()) == commands.end())
     throw error(errc::usage, fmt::format("'{}' does not run inside a program", words.empty() ? "" : words.front()),
                 fmt::format("allowed: {}; or the command gossamer by itself", fmt::join(commands, ", ")));

@@ -6,11 +6,13 @@
 #include "gossamer/apps/detail/failure.hpp"
 #include "gossamer/apps/detail/live_page.hpp"
 #include "gossamer/apps/detail/recorder.hpp"
+#include "gossamer/apps/detail/report.hpp"
 #include "gossamer/apps/detail/stopwatch.hpp"
 #include "gossamer/apps/detail/write_all.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <unistd.h>
@@ -91,6 +93,21 @@ void write_trace(actors::run_folder& folder, const run_setup& run) {
     folder.write("trace.json", [&](std::FILE* out) { trace->write(out); });
 }
 
+/// Names the files of a run that has ended.
+std::string files_of(const run_setup& run) {
+  std::vector<std::string_view> names{"config.toml"};
+  if (run.plan.harms())
+    names.emplace_back("faults.toml");
+  names.insert(names.end(), {"metrics.jsonl", "summary.json", "plot.svg", "blame.txt", "blame.json"});
+  if (run.options.trace)
+    names.emplace_back("trace.json");
+  if (run.options.report)
+    names.emplace_back("report.html");
+  const auto last = names.back();
+  names.pop_back();
+  return fmt::format("{} and {}", fmt::join(names, ", "), last);
+}
+
 /// True if the run itself failed: neither the request nor the machine.
 bool of_the_run(errc code) { return code == errc::failed || code == errc::diverged || code == errc::bad_packet; }
 
@@ -109,12 +126,12 @@ int simulate_one(const program& p, run_setup run, actors::run_folder& folder, bo
   const auto summary = summary_json(result, real_s) + '\n';
   write_results(folder, result, summary);
   write_trace(folder, run);
+  if (run.options.report)
+    folder.write("report.html", report_of({folder.path().string()}));
   if (json)
     fmt::print("{}", summary);
   else
-    fmt::print("{}{} holds config.toml, {}metrics.jsonl, summary.json, plot.svg, blame.txt{} blame.json{}\n",
-               describe(result, real_s), folder.path().string(), !run.plan.harms() ? "" : "faults.toml, ",
-               run.options.trace ? "," : " and", run.options.trace ? " and trace.json" : "");
+    fmt::print("{}{} holds {}\n", describe(result, real_s), folder.path().string(), files_of(run));
   return status;
 }
 

@@ -7,6 +7,7 @@
 #include "gossamer/apps/detail/live_page.hpp"
 #include "gossamer/apps/detail/live_recorder.hpp"
 #include "gossamer/apps/detail/recorder.hpp"
+#include "gossamer/apps/detail/report.hpp"
 #include "gossamer/apps/detail/training.hpp"
 
 #include <fmt/format.h>
@@ -41,12 +42,15 @@ int train_in(const program& p, const run_options& options, bool json, live_outpu
     page->end(summary);
   if (wishes)
     folder->write("faults.toml", to_toml(wishes->plan()));
+  if (options.report)
+    folder->write("report.html", report_of({path.string()}));
   const auto missing = output.close();
   if (json)
     fmt::print("{}\n", to_json(summary));
   else if (p.has_results())
-    fmt::print("{}{} holds config.toml, {}metrics.jsonl, summary.json and plot.svg\n{}{}", describe(summary),
-               path.string(), !run.plan.harms() ? "" : "faults.toml, ", missing, missing.empty() ? "" : "\n");
+    fmt::print("{}{} holds config.toml, {}metrics.jsonl, summary.json{} plot.svg{}\n{}{}", describe(summary),
+               path.string(), !run.plan.harms() ? "" : "faults.toml, ", options.report ? "," : " and",
+               options.report ? " and report.html" : "", missing, missing.empty() ? "" : "\n");
   return exit_status(summary);
 }
 

@@ -26,6 +26,9 @@ void visit_evaluations(const std::filesystem::path& folder,
 /// Reads all lines of metrics.jsonl.
 std::vector<evaluation_record> read_evaluations(const std::filesystem::path& folder);
 
+/// Reads the whole lines of events.jsonl that are events; none where there is no such file. @error likewise
+std::vector<event_record> read_events(const std::filesystem::path& folder);
+
 /// Reads metrics.jsonl and, if it is there, summary.json.
 /// @error errc::io if metrics.jsonl cannot be read; errc::bad_data, with file and line, if it is damaged or empty
 recorded_run read_run(const std::filesystem::path& folder);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -13,6 +14,13 @@ namespace gossamer::actors {
 namespace {
 
 using json = nlohmann::ordered_json; // fields in the order in which they are documented
+
+constexpr std::array<std::string_view, 5> event_kind_names{"note", "fault", "loss", "arrival", "leader"};
+
+event_kind event_kind_from(std::string_view name) {
+  const auto found = std::ranges::find(event_kind_names, name);
+  return found == event_kind_names.end() ? event_kind::note : static_cast<event_kind>(found - event_kind_names.begin());
+}
 
 json fields(const evaluation_record& r) {
   return {
@@ -49,6 +57,20 @@ std::uint64_t count(const json& object, const char* key) {
   return value.get<std::uint64_t>();
 }
 
+std::string text(const json& object, const char* key) {
+  const auto& value = field(object, key);
+  if (!value.is_string())
+    throw error(errc::bad_data, fmt::format("{} is no text", key));
+  return value.get<std::string>();
+}
+
+json object_of(std::string_view line) {
+  auto object = json::parse(line, nullptr, false);
+  if (!object.is_object())
+    throw error(errc::bad_data, "this is no JSON object");
+  return object;
+}
+
 /// An object of one type, as a line. JSON knows no number that is not finite: such a number becomes null.
 std::string line(const char* type, json rest) {
   json object{{"type", type}};
@@ -67,10 +89,7 @@ json column(const std::vector<workers_record::counts>& all, T workers_record::co
 
 } // namespace
 
-std::string_view to_string(event_kind kind) noexcept {
-  static constexpr std::array names{"note", "fault", "loss", "arrival", "leader"};
-  return names[static_cast<std::size_t>(kind)];
-}
+std::string_view to_string(event_kind kind) noexcept { return event_kind_names[static_cast<std::size_t>(kind)]; }
 
 std::string to_string(run_end end) {
   switch (end) {
@@ -87,9 +106,7 @@ std::string to_string(run_end end) {
 std::string to_json(const evaluation_record& record) { return fields(record).dump(); }
 
 evaluation_record evaluation_from_json(std::string_view line) {
-  const auto object = json::parse(line, nullptr, false);
-  if (!object.is_object())
-    throw error(errc::bad_data, "this is no JSON object");
+  const auto object = object_of(line);
   evaluation_record r;
   r.step = count(object, "step");
   r.epoch = real(object, "epoch");
@@ -102,6 +119,13 @@ evaluation_record evaluation_from_json(std::string_view line) {
   r.payload_bits = count(object, "payload_bits");
   r.wire_bits = count(object, "wire_bits");
   return r;
+}
+
+std::optional<event_record> event_from_json(std::string_view line) {
+  const auto object = object_of(line);
+  if (text(object, "type") != "event")
+    return {};
+  return event_record{real(object, "time_s"), event_kind_from(text(object, "kind")), text(object, "what")};
 }
 
 std::string to_line(const evaluation_record& r) { return line("evaluation", fields(r)); }

@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/telemetry/record.hpp"
 
+#include <optional>
 #include <string_view>
 
 namespace gossamer::actors {
@@ -18,6 +19,9 @@ evaluation_record evaluation_from_json(std::string_view line);
 std::string to_line(const progress_record& record);
 std::string to_line(const evaluation_record& record);
 std::string to_line(const event_record& record);
+/// Reads a line of events.jsonl; absent for a line of another type. Kinds of later versions are notes.
+/// @error errc::bad_data without the place in the file
+std::optional<event_record> event_from_json(std::string_view line);
 std::string to_line(const view_record& record);
 /// Counts as arrays by rank; "waits" is null where the record has none.
 std::string to_line(const workers_record& record);

@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array file_names{"config.toml", "faults.toml", "costs.toml", "metrics.jsonl", "summary.json",
-                                "plot.svg",    "trace.json",  "blame.txt",  "blame.json",    "events.jsonl"};
+constexpr std::array file_names{"config.toml", "faults.toml", "costs.toml", "metrics.jsonl", "summary.json", "plot.svg",
+                                "trace.json",  "blame.txt",   "blame.json", "events.jsonl",  "report.html"};
 
 [[noreturn]] void refuse(const fs::path& file, const char* reason) {
   throw error(errc::io, fmt::format("cannot write {}: {}", file.string(), reason),

@@ -44,21 +44,36 @@ std::string read_summary(const fs::path& file) {
   return fmt::format("{}, {} worker{}", summary["algorithm"].get<std::string>(), workers, workers == 1 ? "" : "s");
 }
 
-} // namespace
-
-void visit_evaluations(const fs::path& folder,
-                       const std::function<void(std::string_view line, const evaluation_record& read)>& visit) {
-  const auto file = (folder / "metrics.jsonl").string();
+/// Calls a function with each whole line of a file. Its errors get the place in the file.
+void visit_lines(const fs::path& file, const std::function<void(std::string_view line)>& visit) {
   std::size_t number = 0;
   const auto visit_next = [&](std::string_view line) {
     ++number;
     try {
-      visit(line, evaluation_from_json(line));
+      visit(line);
     } catch (const error& e) {
-      throw error(e.code(), fmt::format("{}:{}: {}", file, number, e.sentence()), e.remedy());
+      throw error(e.code(), fmt::format("{}:{}: {}", file.string(), number, e.sentence()), e.remedy());
     }
   };
-  with_remedy([&] { read_lines(file, {.noun = {}, .most_bytes = longest_line, .remedy = remedy}, visit_next); });
+  with_remedy(
+      [&] { read_lines(file.string(), {.noun = {}, .most_bytes = longest_line, .remedy = remedy}, visit_next); });
+}
+
+} // namespace
+
+void visit_evaluations(const fs::path& folder,
+                       const std::function<void(std::string_view line, const evaluation_record& read)>& visit) {
+  visit_lines(folder / "metrics.jsonl", [&](std::string_view line) { visit(line, evaluation_from_json(line)); });
+}
+
+std::vector<event_record> read_events(const fs::path& folder) {
+  std::vector<event_record> events;
+  if (fs::exists(folder / "events.jsonl"))
+    visit_lines(folder / "events.jsonl", [&](std::string_view line) {
+      if (auto event = event_from_json(line))
+        events.push_back(std::move(*event));
+    });
+  return events;
 }
 
 std::vector<evaluation_record> read_evaluations(const fs::path& folder) {

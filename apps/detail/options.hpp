@@ -31,7 +31,9 @@ struct run_options {
   bool parts_elsewhere = false; ///< parts of the checkpoint are on other machines
   std::string out;              ///< run folder; empty: the next free one under runs/
   bool overwrite = false;
-  live_options live; ///< no setting of the run: neither files nor checkpoints have it
+  // No settings of the run: neither files nor checkpoints have them.
+  live_options live;
+  bool report = false; ///< write report.html when it has ended
 };
 
 /// True if `--cost` names a file.

@@ -1,8 +1,7 @@
 // Curves over time. Marks on every one: faults, losses, arrivals, changes of the leader.
 
+import { colourOf, drawMarks, look } from "./charts.js";
 import { withPrefix } from "./words.js";
-
-const mostMarks = 300;
 
 const kinds = [
   { id: "loss", title: "Loss (log scale)", unit: "", log: true, series: ["minibatches", "training", "test"] },
@@ -39,41 +38,23 @@ export class Curves {
   }
 
   chartOf(one, rows) {
-    const style = getComputedStyle(document.body);
-    const colour = name => style.getPropertyValue(`--${name}`).trim();
+    const common = look();
     return new Dygraph(one.plot, rows, {
+      ...common,
       labels: ["time", ...one.kind.series],
       labelsDiv: one.shown,
       legend: "always",
-      colors: [colour("computing"), colour("waiting"), colour("joining")],
-      strokeWidth: 1.8,
-      connectSeparatedPoints: true,
+      colors: ["computing", "waiting", "joining"].map(colourOf),
       logscale: one.kind.log ?? false,
       xlabel: "time (s)",
       ylabel: one.kind.unit || one.kind.title.replace(/ \(.*/, "").toLowerCase(),
-      xLabelHeight: 15,
-      yLabelWidth: 15,
-      axisLineColor: colour("line"),
-      gridLineColor: colour("line"),
-      axes: { y: { axisLabelFormatter: withPrefix, valueFormatter: withPrefix }, x: { valueFormatter: t => `${t.toFixed(2)} s` } },
-      underlayCallback: (pen, area, chart) => this.mark(pen, area, chart),
+      axes: { ...common.axes, x: { valueFormatter: t => `${t.toFixed(2)} s` } },
+      underlayCallback: (pen, area, chart) => drawMarks(pen, area, chart, this.marks()),
     });
   }
 
-  mark(pen, area, chart) {
-    const style = getComputedStyle(document.body);
-    for (const event of this.run.events.filter(e => e.kind !== "note").slice(-mostMarks)) {
-      const x = chart.toDomXCoord(event.time_s);
-      if (x < area.x || x > area.x + area.w) continue;
-      pen.strokeStyle = style.getPropertyValue(`--${event.kind}`).trim();
-      pen.lineWidth = 1;
-      pen.setLineDash(event.kind === "fault" ? [2, 3] : []);
-      pen.beginPath();
-      pen.moveTo(x, area.y);
-      pen.lineTo(x, area.y + area.h);
-      pen.stroke();
-      pen.setLineDash([]);
-    }
+  marks() {
+    return this.run.events.filter(e => e.kind !== "note").map(e => ({ kind: e.kind, at: e.time_s }));
   }
 
   rowsOf({ id }) {

@@ -1,0 +1,21 @@
+// gossamer report: a page about runs.
+#include "gossamer/apps/detail/report.hpp"
+
+#include "gossamer/base/error.hpp"
+#include "gossamer/base/file.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace gossamer::apps {
+
+void report(const report_options& o) {
+  require_reports();
+  if (const auto ending = std::filesystem::path{o.out}.extension(); ending != ".html" && ending != ".htm")
+    throw error(errc::usage, fmt::format("--out is '{}', and a report is a page", o.out), "let the name end in .html");
+  write_text(o.out, report_of(o.runs), "choose another file with --out");
+  fmt::print("{} shows {} run{}\n", o.out, o.runs.size(), o.runs.size() == 1 ? "" : "s");
+}
+
+} // namespace gossamer::apps

@@ -1,0 +1,64 @@
+#include "command.hpp"
+
+namespace gossamer {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+class report : public command {
+protected:
+  void SetUp() override {
+    command::SetUp();
+    const auto asked = run({"report", "absent"});
+    if (asked.err.find("libjs-dygraphs") != std::string::npos)
+      GTEST_SKIP() << asked.err;
+  }
+};
+
+TEST_F(report, shows_real_runs) {
+  ASSERT_EQ(run(small + words{"--out", "a"}).status, 0);
+  EXPECT_FALSE(exists("a/report.html")); // only who asks for it gets it
+  ASSERT_EQ(
+      run({"simulate", "--data", "digits:samples=600,test=200", "--epochs", "1", "--chaos", "3", "--out", "b"}).status,
+      0);
+  const auto ended = run({"report", "a", "b", "--out", "both.html"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_EQ(ended.out, "both.html shows 2 runs\n");
+  EXPECT_THAT(read("both.html"),
+              AllOf(StartsWith("<!doctype html>"), HasSubstr("gossamer train --config a/config.toml"),
+                    HasSubstr("gossamer simulate --config b/config.toml")));
+}
+
+TEST_F(report, is_written_at_the_end_of_a_run_that_asks_for_it) {
+  const words simulated{"simulate", "--data", "digits:samples=600,test=200", "--epochs", "1"};
+  for (const auto& job : {small, simulated}) {
+    const auto ended = run(job + words{"--report", "--out", job.front()});
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr(" and report.html\n"));
+    EXPECT_THAT(read(job.front() + "/report.html"), HasSubstr("\"end\":\"planned\""));
+    EXPECT_THAT(read(job.front() + "/config.toml"), Not(HasSubstr("report"))); // no setting of the run
+  }
+  EXPECT_EQ(run(small + words{"--overwrite", "--out", "train"}).status, 0);
+  EXPECT_FALSE(exists("train/report.html")); // that of the run before
+}
+
+TEST_F(report, says_what_is_wrong_with_a_request) {
+  const auto expect = [&](const words& given, int status, const std::string& said) {
+    const auto ended = run(given);
+    EXPECT_EQ(ended.status, status);
+    EXPECT_THAT(ended.err, AllOf(StartsWith("gossamer: "), HasSubstr(said)));
+  };
+  expect({"report"}, 2, "runs");
+  expect({"report", "absent"}, 1, "absent/metrics.jsonl");
+  expect({"report", "absent", "--out", "x.pdf"}, 2, "end in .html");
+  expect({"simulate", "--seeds", "1..2", "--report"}, 2, "several runs leave no run folders");
+  expect({"launch", "--", "train", "--report"}, 2, "gossamer report RUN");
+  write("a/metrics.jsonl", "");
+  expect({"report", "a", "--out", "absent/x.html"}, 1, "cannot write absent/x.html");
+}
+
+} // namespace
+} // namespace gossamer
