@@ -4,6 +4,22 @@
 
 namespace gossamer::apps {
 
+void add_exploration_flags(CLI::App& command, exploration& x) {
+  command.add_option("--seeds", x.seeds, "run with each of these seeds; no run folders, but runs.json in --out")
+      ->type_name("A..B");
+  command.add_option("--explore", x.interleavings, "run with each of the interleavings 1 to N, likewise")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000));
+  command.add_option("--jobs", x.each.jobs, "processes at a time (default: one for each processor)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+  add_time(command, "--run-limit", x.each.run_limit_s, "a run of several has failed after so many real seconds",
+           {1e-3, 1e6});
+  command.add_flag("--keep-going", x.keep_going, "run all of several, also when one has failed");
+  command.add_flag("--shrink", x.shrink, "look for the smallest plan of faults under which a run still fails");
+  command.add_flag("--twice", x.each.twice, "run everything twice, and fail unless the same happens");
+}
+
 void add_sweep_flags(CLI::App& command, sweep_options& o) {
   command.add_option("--vary", o.vary, "a flag of the job, and its values; may be repeated")
       ->type_name("'KEY=VALUE VALUE ...'");

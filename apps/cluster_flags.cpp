@@ -96,6 +96,13 @@ void add_live_flags(CLI::App& command, live_options& l) {
   command.add_flag("--live-control", l.control, "the page has buttons that inject faults")->needs("--live");
 }
 
+void add_feed_flags(CLI::App& command, feed_options& f) {
+  command.add_option("--tensorboard", f.tensorboard, "write the run for TensorBoard, in a folder of its own in DIR")
+      ->type_name("DIR");
+  command.add_option("--events", f.events, "write what happens as lines of JSON, at once; -: to standard output")
+      ->type_name("FILE");
+}
+
 void add_launch_flags(CLI::App& command, launch_options& l) {
   command.add_option("--hosts", l.hosts, "NAME:SLOTS,... or a file; a slot is a node process")
       ->type_name("HOSTS")

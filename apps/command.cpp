@@ -5,7 +5,6 @@
 #include "gossamer/apps/detail/measure.hpp"
 #include "gossamer/apps/detail/reproduce.hpp"
 #include "gossamer/apps/detail/table_flags.hpp"
-#include "gossamer/apps/detail/time_flag.hpp"
 #include "gossamer/apps/detail/unexpected.hpp"
 #include "gossamer/apps/detail/watch.hpp"
 #include "gossamer/apps/detail/write_all.hpp"
@@ -46,8 +45,9 @@ public:
     for (auto* command : {train_, simulate_}) {
       command->add_flag("--json", json_, "print the summary as JSON on standard output");
       add_live_flags(*command, live_);
+      add_feed_flags(*command, feeds_);
     }
-    add_exploration();
+    add_exploration_flags(*simulate_, exploration_);
     add_cluster();
     add_certs_flags(*certs_, authority_);
     add_reproduce_flags(*reproduce_, reproducing_);
@@ -96,7 +96,7 @@ public:
     if (*certs_)
       return make_certificates(program_, authority_), 0;
     if (*train_)
-      return train(program_, with_page(training_.options()), json_);
+      return train(program_, watched(training_.options()), json_);
     if (*node_)
       return be_node();
     if (*launch_)
@@ -121,7 +121,7 @@ public:
       return sweep_settings();
     const auto options = simulation_.options();
     check_exploration(options);
-    return simulate(program_, with_page(options), exploration_, json_);
+    return simulate(program_, watched(options), exploration_, json_);
   }
 
 private:
@@ -137,9 +137,17 @@ private:
     }
   }
 
-  run_options with_page(run_options options) const {
+  run_options watched(run_options options) const {
     options.live = live_;
+    options.feeds = feeds_;
     return options;
+  }
+
+  /// @error errc::usage on a flag of those who watch one run
+  void require_unwatched() const {
+    if (!live_.where.empty() || !feeds_.tensorboard.empty() || !feeds_.events.empty())
+      throw error(errc::usage, "--live, --tensorboard or --events is given, and there are several runs",
+                  "leave it out, and watch a run by itself");
   }
 
   void add_cluster() {
@@ -165,10 +173,11 @@ private:
     sweeping_.job = *job_;
     return sweep(program_, sweeping_, [this](std::vector<std::string> words) {
       command_line inner{program_};
-      if (words.front() == "train")
-        return inner.training(std::move(words));
-      words.erase(words.begin());
-      return inner.simulation(std::move(words));
+      const bool trains = words.front() == "train";
+      words.erase(words.begin(), words.begin() + !trains);
+      auto options = trains ? inner.training(std::move(words)) : inner.simulation(std::move(words));
+      inner.require_unwatched();
+      return options;
     });
   }
 
@@ -177,7 +186,9 @@ private:
       reproducing_.more = *job_;
     return reproduce(program_, reproducing_, [this](const std::vector<std::string>& flags) {
       command_line inner{program_};
-      return inner.simulation(flags);
+      auto options = inner.simulation(flags);
+      inner.require_unwatched();
+      return options;
     });
   }
 
@@ -209,6 +220,9 @@ private:
     };
     if (!job_ || job_->empty() || is_command(job_->front())) {
       auto options = job_options();
+      if (options.feeds.on_standard_output())
+        throw error(errc::usage, "--events is -, and nodes that are launched talk to the launcher there",
+                    "name a file, on the machine of the node that leads");
       return {.options = std::move(options), .words = *job_};
     }
     return {.options = {}, .words = {"train"}, .program = *job_};
@@ -241,24 +255,7 @@ private:
     parse(std::move(words));
     if (!*train_)
       throw error(errc::usage, "what follows -- is not the command train", "nodes can do nothing else: -- train ...");
-    return training_.options();
-  }
-
-  void add_exploration() {
-    auto& x = exploration_;
-    simulate_->add_option("--seeds", x.seeds, "run with each of these seeds; no run folders, but runs.json in --out")
-        ->type_name("A..B");
-    simulate_->add_option("--explore", x.interleavings, "run with each of the interleavings 1 to N, likewise")
-        ->type_name("N")
-        ->check(CLI::Range(1, 1'000'000));
-    simulate_->add_option("--jobs", x.each.jobs, "processes at a time (default: one for each processor)")
-        ->type_name("N")
-        ->check(CLI::Range(1, 1024));
-    add_time(*simulate_, "--run-limit", x.each.run_limit_s, "a run of several has failed after so many real seconds",
-             {1e-3, 1e6});
-    simulate_->add_flag("--keep-going", x.keep_going, "run all of several, also when one has failed");
-    simulate_->add_flag("--shrink", x.shrink, "look for the smallest plan of faults under which a run still fails");
-    simulate_->add_flag("--twice", x.each.twice, "run everything twice, and fail unless the same happens");
+    return watched(training_.options());
   }
 
   /// @error errc::usage on a flag that would do nothing
@@ -272,6 +269,8 @@ private:
     require("--keep-going", x.several(), alone, several);
     require("--jobs", x.several(), alone, several);
     require("--run-limit", x.several() || x.shrink, alone, several);
+    if (x.several())
+      require_unwatched();
     require("--shrink", options.chaos || !options.faults.empty(), "no plan of faults",
             "add --chaos SEED or --faults FILE");
   }
@@ -312,6 +311,7 @@ private:
   std::optional<std::vector<std::string>> job_; // the words behind `--`
   bool json_ = false;
   live_options live_;
+  feed_options feeds_;
   watch_options watching_;
   sweep_options sweeping_;
   std::string kind_, name_;

@@ -16,6 +16,14 @@ struct live_options {
   bool control = false; ///< the page can inject faults, and hold simulations
 };
 
+/// Copies of what happens in a run, for other programs.
+struct feed_options {
+  std::string tensorboard; ///< folder that gets a folder of this run, with an event file; empty: none
+  std::string events;      ///< file of JSON lines, or -, standard output; empty: none
+
+  bool on_standard_output() const { return events == "-"; }
+};
+
 /// The options of a run, in any world.
 struct run_options {
   actors::run_settings run;
@@ -31,7 +39,8 @@ struct run_options {
   bool parts_elsewhere = false; ///< parts of the checkpoint are on other machines
   std::string out;              ///< run folder; empty: the next free one under runs/
   bool overwrite = false;
-  live_options live; ///< no setting of the run: neither files nor checkpoints have it
+  live_options live;  ///< no setting of the run: neither files nor checkpoints have it
+  feed_options feeds; ///< likewise
 };
 
 /// True if `--cost` names a file.
