@@ -96,6 +96,13 @@ void add_live_flags(CLI::App& command, live_options& l) {
   command.add_flag("--live-control", l.control, "the page has buttons that inject faults")->needs("--live");
 }
 
+void add_feed_flags(CLI::App& command, feed_options& f) {
+  command.add_option("--tensorboard", f.tensorboard, "write the run for TensorBoard, in a folder of its own in DIR")
+      ->type_name("DIR");
+  command.add_option("--events", f.events, "write what happens as lines of JSON, at once; -: to standard output")
+      ->type_name("FILE");
+}
+
 void add_launch_flags(CLI::App& command, launch_options& l) {
   command.add_option("--hosts", l.hosts, "NAME:SLOTS,... or a file; a slot is a node process")
       ->type_name("HOSTS")
@@ -115,21 +122,6 @@ void add_launch_flags(CLI::App& command, launch_options& l) {
   add_connection_flags(command, l.node);
   command.footer("What the nodes are to train follows behind --, e.g. -- train --algorithm d-psgd; or a program that "
                  "brings model and settings itself, e.g. -- python train.py");
-}
-
-void add_certs_flags(CLI::App& command, certs_options& o) {
-  command.add_option("--out", o.out, "folder for the authority, with a folder for each host")
-      ->type_name("DIR")
-      ->capture_default_str();
-  command.add_option("--hosts", o.hosts, "as others call them, e.g. node-1,192.0.2.7")
-      ->type_name("NAME_OR_ADDRESS,...")
-      ->required();
-  command.add_option("--days", o.days, "until certificates end")
-      ->type_name("N")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 36'500));
-  command.add_flag("--overwrite", o.overwrite, "give hosts a new pair that have one; the authority stays");
-  command.footer("An authority that is there already signs for more hosts.");
 }
 
 void add_measure_flags(CLI::App& command, measure_options& m) {

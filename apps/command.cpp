@@ -5,7 +5,6 @@
 #include "gossamer/apps/detail/measure.hpp"
 #include "gossamer/apps/detail/reproduce.hpp"
 #include "gossamer/apps/detail/table_flags.hpp"
-#include "gossamer/apps/detail/time_flag.hpp"
 #include "gossamer/apps/detail/unexpected.hpp"
 #include "gossamer/apps/detail/watch.hpp"
 #include "gossamer/apps/detail/write_all.hpp"
@@ -46,6 +45,7 @@ public:
     for (auto* command : {train_, simulate_}) {
       command->add_flag("--json", json_, "print the summary as JSON on standard output");
       add_live_flags(*command, live_);
+      add_feed_flags(*command, feeds_);
       command->add_flag("--report", report_at_end_, "write report.html, a page about the run, when it has ended");
     }
     add_exploration_flags(*simulate_, exploration_);
@@ -91,7 +91,7 @@ public:
     if (*certs_)
       return make_certificates(program_, authority_), 0;
     if (*train_)
-      return train(program_, with_pages(training_.options()), json_);
+      return train(program_, watched(training_.options()), json_);
     if (*node_)
       return be_node();
     if (*launch_)
@@ -116,7 +116,7 @@ public:
       return sweep_settings();
     const auto options = simulation_.options();
     check_exploration(options);
-    return simulate(program_, with_pages(options), exploration_, json_);
+    return simulate(program_, watched(options), exploration_, json_);
   }
 
 private:
@@ -132,12 +132,20 @@ private:
     }
   }
 
-  run_options with_pages(run_options options) const {
+  run_options watched(run_options options) const {
     options.live = live_;
+    options.feeds = feeds_;
     options.report = report_at_end_;
     if (options.report)
       require_reports(); // now, and not after hours
     return options;
+  }
+
+  /// @error errc::usage on a flag of those who watch one run
+  void require_unwatched() const {
+    if (!live_.where.empty() || !feeds_.tensorboard.empty() || !feeds_.events.empty())
+      throw error(errc::usage, "--live, --tensorboard or --events is given, and there are several runs",
+                  "leave it out, and watch a run by itself");
   }
 
   void add_cluster() {
@@ -163,10 +171,11 @@ private:
     sweeping_.job = *job_;
     return sweep(program_, sweeping_, [this](std::vector<std::string> words) {
       command_line inner{program_};
-      if (words.front() == "train")
-        return inner.training(std::move(words));
-      words.erase(words.begin());
-      return inner.simulation(std::move(words));
+      const bool trains = words.front() == "train";
+      words.erase(words.begin(), words.begin() + !trains);
+      auto options = trains ? inner.training(std::move(words)) : inner.simulation(std::move(words));
+      inner.require_unwatched();
+      return options;
     });
   }
 
@@ -175,7 +184,9 @@ private:
       reproducing_.more = *job_;
     return reproduce(program_, reproducing_, [this](const std::vector<std::string>& flags) {
       command_line inner{program_};
-      return inner.simulation(flags);
+      auto options = inner.simulation(flags);
+      inner.require_unwatched();
+      return options;
     });
   }
 
@@ -207,6 +218,9 @@ private:
     };
     if (!job_ || job_->empty() || is_command(job_->front())) {
       auto options = job_options();
+      if (options.feeds.on_standard_output())
+        throw error(errc::usage, "--events is -, and nodes that are launched talk to the launcher there",
+                    "name a file, on the machine of the node that leads");
       return {.options = std::move(options), .words = *job_};
     }
     return {.options = {}, .words = {"train"}, .program = *job_};
@@ -241,7 +255,7 @@ private:
     refuse_report();
     if (!*train_)
       throw error(errc::usage, "what follows -- is not the command train", "nodes can do nothing else: -- train ...");
-    return training_.options();
+    return watched(training_.options());
   }
 
   /// @error errc::usage for a job of another command, which does not end in this process
@@ -262,6 +276,8 @@ private:
     require("--jobs", x.several(), alone, several);
     require("--run-limit", x.several() || x.shrink, alone, several);
     require("--report", !x.several(), "several runs leave no run folders", "leave --seeds and --explore out");
+    if (x.several())
+      require_unwatched();
     require("--shrink", options.chaos || !options.faults.empty(), "no plan of faults",
             "add --chaos SEED or --faults FILE");
   }
@@ -304,6 +320,7 @@ private:
   bool json_ = false;
   bool report_at_end_ = false;
   live_options live_;
+  feed_options feeds_;
   watch_options watching_;
   sweep_options sweeping_;
   std::string kind_, name_;

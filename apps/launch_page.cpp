@@ -79,7 +79,8 @@ void launch_page::hear(const std::string& announced) {
 }
 
 void launch_page::tell(const std::string& what) {
-  lines_->add(lasting, "event", to_line(actors::event_record{time_s_, actors::event_kind::fault, printable(what)}));
+  const auto kind = actors::event_kind::fault;
+  lines_->add(lasting, event_type(to_string(kind)), to_line(actors::event_record{time_s_, kind, printable(what)}));
 }
 
 void launch_page::end(const std::string& how) { lines_->add(newest, "end", last_line(how)); }

@@ -16,6 +16,8 @@ void thin(std::vector<std::string>& lines) {
 } // namespace
 
 void line_history::keep(importance how, const std::string& type, const std::string& line) {
+  auto& of_its_type = types_[type];
+  of_its_type = {.newest = line, .count = of_its_type.count + 1, .how = how};
   switch (how) {
   case importance::lasting:
     lasting_.push_back(line);
@@ -32,7 +34,6 @@ void line_history::keep(importance how, const std::string& type, const std::stri
     }
     break;
   case importance::newest:
-    newest_[type] = line;
     break;
   }
 }
@@ -57,13 +58,13 @@ void line_history::add(importance how, const std::string& type, std::string line
 std::vector<std::string> line_history::digest() const {
   std::vector<std::string> all{R"({"type":"begin"})"};
   const auto add_newest = [&](const std::string& type) {
-    if (const auto found = newest_.find(type); found != newest_.end())
-      all.push_back(found->second);
+    if (const auto found = types_.find(type); found != types_.end())
+      all.push_back(found->second.newest);
   };
   add_newest("run");
-  for (const auto& [type, line] : newest_)
-    if (type != "run" && type != "end")
-      all.push_back(line);
+  for (const auto& [type, lines] : types_)
+    if (lines.how == importance::newest && type != "run" && type != "end")
+      all.push_back(lines.newest);
   all.insert(all.end(), sampled_.begin(), sampled_.end());
   all.insert(all.end(), lasting_.begin(), lasting_.end());
   add_newest("end");
@@ -76,6 +77,11 @@ std::vector<std::string> line_history::read(place& at) const {
   if (seen < first_recent_)
     return digest();
   return {recent_.begin() + static_cast<std::ptrdiff_t>(seen - first_recent_), recent_.end()};
+}
+
+std::map<std::string, line_history::of_type> line_history::types() const {
+  const std::scoped_lock lock{mutex_};
+  return types_;
 }
 
 void line_history::on_news(std::function<void()> what) {

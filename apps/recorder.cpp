@@ -6,6 +6,7 @@
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace gossamer::apps {
 
@@ -57,6 +58,16 @@ void bring_metrics(const run_setup& run, actors::run_folder& into) {
   for (const auto& r : before)
     if (r.step < run.from->all.updates()) // the one at the checkpoint itself is made again
       into.on_evaluation(r);
+}
+
+void print_results(const feed_options& feeds, bool as_json, const std::string& json, const std::string& text) {
+  if (!feeds.on_standard_output())
+    return fmt::print("{}", as_json ? json + '\n' : text);
+  if (!as_json)
+    return fmt::print(stderr, "{}", text);
+  nlohmann::ordered_json line{{"type", "summary"}};
+  line.update(nlohmann::ordered_json::parse(json));
+  fmt::print("{}\n", line.dump());
 }
 
 int exit_status(const actors::run_summary& s) {

@@ -1,10 +1,9 @@
 // gossamer simulate: one run in virtual time, from settings to run folder.
 #include "gossamer/actors/telemetry/json.hpp"
-#include "gossamer/actors/telemetry/observers.hpp"
+#include "gossamer/apps/detail/audience.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/apps/detail/failure.hpp"
-#include "gossamer/apps/detail/live_page.hpp"
 #include "gossamer/apps/detail/recorder.hpp"
 #include "gossamer/apps/detail/report.hpp"
 #include "gossamer/apps/detail/stopwatch.hpp"
@@ -51,33 +50,15 @@ std::string describe(const actors::simulation_result& r, double real_s) {
   return text + r.blame.to_text(blamed_on_screen);
 }
 
-/// Somebody who watches a simulation on a page, and may interfere. All are null without one.
-struct audience {
-  std::shared_ptr<actors::fault_wishes> wishes;
-  std::shared_ptr<pace> held;
-  std::unique_ptr<live_page> page;
-};
-
-audience audience_of(const program& p, const run_setup& run) {
-  audience a;
-  if (run.options.live.control) {
-    a.wishes = std::make_shared<actors::fault_wishes>();
-    a.held = std::make_shared<pace>([] { return clean_stop::requested() != 0; });
-  }
-  const auto say = [&](const std::string& line) { write_all(STDERR_FILENO, fmt::format("{}: {}\n", p.name(), line)); };
-  a.page = open_page(run, p.name() + " simulate", a.wishes, say, a.held);
-  return a;
-}
-
 actors::simulation_result simulate_into(actors::run_folder& folder, const run_setup& run, const audience& watching) {
   const clean_stop stop;
   recorder shown{folder};
-  actors::observers all{{&shown, watching.page ? watching.page->observer() : nullptr, watching.held.get()}};
+  auto all = watching.behind(shown);
   return actors::simulate(run.experiment, run.options.world,
                           {.observer = &all,
                            .interrupted = [] { return clean_stop::requested() != 0; },
                            .faults = run.plan,
-                           .wishes = watching.wishes,
+                           .wishes = watching.wishes(),
                            .checkpoints = checkpoints_in(folder.path()),
                            .from = run.from});
 }
@@ -112,26 +93,25 @@ std::string files_of(const run_setup& run) {
 bool of_the_run(errc code) { return code == errc::failed || code == errc::diverged || code == errc::bad_packet; }
 
 int simulate_one(const program& p, run_setup run, actors::run_folder& folder, bool twice, bool json) {
-  const auto watching = audience_of(p, run);
+  const auto say = [&](const std::string& line) { write_all(STDERR_FILENO, fmt::format("{}: {}\n", p.name(), line)); };
+  audience watching{run, p.name() + " simulate", folder.path(), say,
+                    std::make_shared<pace>([] { return clean_stop::requested() != 0; })};
   const stopwatch watch;
   const auto result = simulate_into(folder, run, watching);
-  if (watching.page)
-    watching.page->end(result.summary);
-  if (watching.wishes)
-    folder.write("faults.toml", to_toml(run.plan = watching.wishes->plan()));
+  if (const auto& wishes = watching.wishes())
+    folder.write("faults.toml", to_toml(run.plan = wishes->plan()));
   const auto real_s = watch.seconds();
   const auto status = exit_status(result.summary);
   if (twice && status == 0)
     expect_same_hash(result.hash, simulate_silently(run).hash);
-  const auto summary = summary_json(result, real_s) + '\n';
-  write_results(folder, result, summary);
+  const auto summary = summary_json(result, real_s);
+  write_results(folder, result, summary + '\n');
   write_trace(folder, run);
   if (run.options.report)
     folder.write("report.html", report_of({folder.path().string()}));
-  if (json)
-    fmt::print("{}", summary);
-  else
-    fmt::print("{}{} holds {}\n", describe(result, real_s), folder.path().string(), files_of(run));
+  watching.end(result.summary); // last, because a reader of a pipe may be slow
+  print_results(run.options.feeds, json, summary,
+                fmt::format("{}{} holds {}\n", describe(result, real_s), folder.path().string(), files_of(run)));
   return status;
 }
 

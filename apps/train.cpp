@@ -1,10 +1,9 @@
 // gossamer train: one run on this machine, from settings to run folder.
 #include "gossamer/actors/real_time/local_world.hpp"
 #include "gossamer/actors/telemetry/json.hpp"
-#include "gossamer/actors/telemetry/observers.hpp"
+#include "gossamer/apps/detail/audience.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/commands.hpp"
-#include "gossamer/apps/detail/live_page.hpp"
 #include "gossamer/apps/detail/live_recorder.hpp"
 #include "gossamer/apps/detail/recorder.hpp"
 #include "gossamer/apps/detail/report.hpp"
@@ -20,37 +19,35 @@ int train_in(const program& p, const run_options& options, bool json, live_outpu
   const auto path = folder->path();
   p.tell_folder(path);
   bring_metrics(run, *folder);
-  const auto wishes = options.live.control ? std::make_shared<actors::fault_wishes>() : nullptr;
-  const auto page = open_page(run, p.name() + " train", wishes, output.to_say());
+  audience watching{run, p.name() + " train", path, output.to_say()};
   actors::run_summary summary;
   {
     const clean_stop stop;
     live_recorder recorder{output, [folder] { return folder; }};
-    actors::observers all{{&recorder, page ? page->observer() : nullptr}};
+    auto all = watching.behind(recorder);
     summary = world(run,
                     {.observer = &all,
                      .interrupted = [] { return clean_stop::requested() != 0; },
                      .faults = run.plan,
-                     .wishes = wishes,
+                     .wishes = watching.wishes(),
                      .workers_per_node = options.world.workers_per_node,
                      .wrap_link = {},
                      .checkpoints = checkpoints_in(path),
                      .from = run.from},
                     recorder, path);
   }
-  if (page)
-    page->end(summary);
-  if (wishes)
+  if (const auto& wishes = watching.wishes())
     folder->write("faults.toml", to_toml(wishes->plan()));
   if (options.report)
     folder->write("report.html", report_of({path.string()}));
+  watching.end(summary); // last, because a reader of a pipe may be slow
   const auto missing = output.close();
-  if (json)
-    fmt::print("{}\n", to_json(summary));
-  else if (p.has_results())
-    fmt::print("{}{} holds config.toml, {}metrics.jsonl, summary.json{} plot.svg{}\n{}{}", describe(summary),
-               path.string(), !run.plan.harms() ? "" : "faults.toml, ", options.report ? "," : " and",
-               options.report ? " and report.html" : "", missing, missing.empty() ? "" : "\n");
+  std::string text;
+  if (p.has_results())
+    text = fmt::format("{}{} holds config.toml, {}metrics.jsonl, summary.json{} plot.svg{}\n{}{}", describe(summary),
+                       path.string(), !run.plan.harms() ? "" : "faults.toml, ", options.report ? "," : " and",
+                       options.report ? " and report.html" : "", missing, missing.empty() ? "" : "\n");
+  print_results(options.feeds, json, to_json(summary), text);
   return exit_status(summary);
 }
 

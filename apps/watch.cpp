@@ -82,7 +82,7 @@ private:
     if (type == "progress")
       lines_->add(sampled, type, line);
     else if (type == "event")
-      lines_->add(lasting, type, line);
+      lines_->add(lasting, event_type(object.value("kind", std::string{to_string(actors::event_kind::note)})), line);
   }
 
   fs::path folder_;

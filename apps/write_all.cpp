@@ -11,7 +11,7 @@
 
 namespace gossamer::apps {
 
-void write_all(int file, std::string_view text) noexcept {
+bool write_all(int file, std::string_view text) noexcept {
   while (!text.empty()) {
     const auto written = write(file, text.data(), text.size());
     if (written >= 0) {
@@ -20,9 +20,10 @@ void write_all(int file, std::string_view text) noexcept {
       pollfd polled{file, POLLOUT, 0};
       poll(&polled, 1, -1);
     } else if (errno != EINTR) {
-      return;
+      return false;
     }
   }
+  return true;
 }
 
 void write_last_words(std::string_view text) noexcept {

@@ -14,8 +14,8 @@ namespace gossamer::apps {
 void add_node_flags(CLI::App& command, node_options& n);
 /// The flags of commands whose run may be watched on a page.
 void add_live_flags(CLI::App& command, live_options& l);
+void add_feed_flags(CLI::App& command, feed_options& f);
 void add_launch_flags(CLI::App& command, launch_options& l);
-void add_certs_flags(CLI::App& command, certs_options& o);
 void add_measure_flags(CLI::App& command, measure_options& m);
 /// @param elsewhere true if the run may also be one on another machine
 void add_visit_flags(CLI::App& command, visit_options& v, bool elsewhere);

@@ -31,10 +31,19 @@ public:
     std::uint64_t next = 0; ///< number of the next line; 0: a digest
   };
 
-  /// @param type for lines of which the newest counts
+  /// The lines of one type.
+  struct of_type {
+    std::string newest;
+    std::uint64_t count = 0;
+    importance how = importance::lasting;
+  };
+
+  /// @param type few are different
   void add(importance how, const std::string& type, std::string line);
   /// Returns the lines behind this place, of which there may be none, and moves it.
   std::vector<std::string> read(place& at) const;
+  /// Returns how many lines of each type there were, and the last of them.
+  std::map<std::string, of_type> types() const;
 
   /// Sets what is called, in the thread of the writer, when there are lines to read.
   void on_news(std::function<void()> what);
@@ -48,7 +57,7 @@ private:
   std::deque<std::string> lasting_;
   std::vector<std::string> sampled_;
   std::size_t stride_ = 1, since_sample_ = 0;
-  std::map<std::string, std::string> newest_; // by type
+  std::map<std::string, of_type> types_;
   std::deque<std::string> recent_;
   std::size_t recent_bytes_ = 0;
   std::uint64_t first_recent_ = 1; // number of recent_.front()

@@ -4,6 +4,8 @@
 #include "gossamer/actors/telemetry/record.hpp"
 #include "gossamer/apps/detail/line_history.hpp"
 
+#include <string_view>
+
 namespace gossamer::apps {
 
 /// A run as lines of JSON (docs/watching.md), for a `line_history`, here or in another process.
@@ -24,6 +26,9 @@ public:
 private:
   taker take_;
 };
+
+/// The type of an event's line, for a `line_history`, which counts the lines of each type.
+std::string event_type(std::string_view kind);
 
 /// The abilities of a page beside looking on.
 struct page_abilities {

@@ -16,6 +16,14 @@ struct live_options {
   bool control = false; ///< the page can inject faults, and hold simulations
 };
 
+/// Copies of what happens in a run, for other programs.
+struct feed_options {
+  std::string tensorboard; ///< folder that gets a folder of this run, with an event file; empty: none
+  std::string events;      ///< file of JSON lines, or -, standard output; empty: none
+
+  bool on_standard_output() const { return events == "-"; }
+};
+
 /// The options of a run, in any world.
 struct run_options {
   actors::run_settings run;
@@ -33,6 +41,7 @@ struct run_options {
   bool overwrite = false;
   // No settings of the run: neither files nor checkpoints have them.
   live_options live;
+  feed_options feeds;
   bool report = false; ///< write report.html when it has ended
 };
 

@@ -16,12 +16,13 @@ struct page_orders {
   std::function<std::string()> plan = {}; ///< /faults.toml
 };
 
-/// Serves the live page of a run over HTTP, and its lines as server-sent events.
+/// Serves the live page of a run over HTTP, its lines as server-sent events, and its state for Prometheus (/metrics).
 ///
 /// Every request needs the token: in the URL of the first one (`/?token=T`), which answers with a cookie, and as that
-/// cookie from then on. Orders (POST) also need the control token, and must come from the page itself (Origin). Nothing
-/// is loaded from elsewhere; the headers forbid it. Limits: 64 connections, 32 KiB of memory each, 64 KiB for the body
-/// of an order, 30 s of silence; further connections are closed.
+/// cookie from then on. Programs may send it as `Authorization: Bearer T`. Orders (POST) also need the control token,
+/// and must come from the page itself (Origin). Nothing is loaded from elsewhere; the headers forbid it. Limits: 64
+/// connections, 32 KiB of memory each, 64 KiB for the body of an order, 30 s of silence; further connections are
+/// closed.
 ///
 /// One thread of its own does everything: a browser that does not read costs its connection, and nobody's time.
 class page_server {

@@ -15,4 +15,9 @@ private:
   std::chrono::steady_clock::time_point began_ = now();
 };
 
+/// Seconds since 1970, for files whose readers order them by real time.
+inline double seconds_since_1970() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
 } // namespace gossamer::apps

@@ -4,9 +4,10 @@
 
 namespace gossamer::apps {
 
-/// Writes a text to an open file, and waits while the file takes no more. Failures are ignored: a run goes on when its
-/// output is lost. Text that `stdio` keeps for the same file is not written first.
-void write_all(int file, std::string_view text) noexcept;
+/// Writes a text to an open file, and waits while the file takes no more. Text that `stdio` keeps for the same file is
+/// not written first.
+/// @returns false if the system refuses, with the reason in `errno`. Terminals and pipes may be lost: a run goes on.
+bool write_all(int file, std::string_view text) noexcept;
 
 /// Writes to standard error as `write_all` does, but waits only for a limited time.
 void write_last_words(std::string_view text) noexcept;

@@ -1,5 +1,6 @@
 #include "gossamer/apps/detail/page_server.hpp"
 
+#include "gossamer/apps/detail/metrics.hpp"
 #include "gossamer/apps/detail/page_files.hpp"
 #include "gossamer/base/error.hpp"
 
@@ -65,6 +66,13 @@ MHD_Result refuse(MHD_Connection* to, unsigned status, std::string_view why) {
 
 /// "[::1]" for the host ::1.
 std::string in_url(const std::string& host) { return host.find(':') == std::string::npos ? host : '[' + host + ']'; }
+
+/// The token in the header "Authorization: Bearer TOKEN"; null: none.
+const char* bearer_of(MHD_Connection* from) {
+  constexpr std::string_view scheme = "Bearer ";
+  const auto* given = MHD_lookup_connection_value(from, MHD_HEADER_KIND, "Authorization");
+  return given != nullptr && std::string_view{given}.starts_with(scheme) ? given + scheme.size() : nullptr;
+}
 
 /// The body of an order, as it arrives.
 struct upload {
@@ -226,7 +234,8 @@ private:
   MHD_Result respond(MHD_Connection* from, std::string_view url, std::string_view method, const upload& body) {
     const auto* token = MHD_lookup_connection_value(from, MHD_GET_ARGUMENT_KIND, "token");
     const auto* kept = MHD_lookup_connection_value(from, MHD_COOKIE_KIND, cookie_.c_str());
-    if (!is_secret(token, settings_.token) && !is_secret(kept, settings_.token))
+    if (!is_secret(token, settings_.token) && !is_secret(kept, settings_.token)
+        && !is_secret(bearer_of(from), settings_.token))
       return refuse(from, MHD_HTTP_FORBIDDEN, "open the URL that gossamer has printed: it has the token of this run");
     if (method == "POST" && url == "/order")
       return obey(from, body);
@@ -234,6 +243,8 @@ private:
       return refuse(from, MHD_HTTP_METHOD_NOT_ALLOWED, "GET only");
     if (url == "/events")
       return stream_to(from);
+    if (url == "/metrics")
+      return answer(from, MHD_HTTP_OK, text_response(metrics_text(*lines_), metrics_type));
     if (token != nullptr && url == "/")
       return welcome(from);
     if (url == "/faults.toml" && orders_.plan)

@@ -136,6 +136,19 @@ TEST_F(page_server_test, sends_lines_as_they_come) {
   EXPECT_THAT(reader.read_all(), HasSubstr("data: last\n\n")) << "the last lines are sent before the server ends";
 }
 
+TEST_F(page_server_test, answers_prometheus) {
+  lines_->add(line_history::importance::lasting, "evaluation", R"({"type":"evaluation","train_loss":0.5})");
+  const auto is_answered = AllOf(StartsWith("HTTP/1.1 200"), HasSubstr("text/plain; version=0.0.4"),
+                                 HasSubstr("\ngossamer_train_loss 0.5\n"));
+  const std::string secret = token;
+  EXPECT_THAT(get("/metrics", "Authorization: Bearer " + secret + "\r\n"), is_answered);
+  EXPECT_THAT(get("/metrics?token=" + secret), is_answered);
+  EXPECT_THAT(get("/metrics", "Cookie: " + cookie() + "\r\n"), is_answered);
+  for (const auto& wrong : {"Bearer " + secret + "x", std::string{"Bearer "}, secret, "Basic " + secret})
+    EXPECT_THAT(get("/metrics", "Authorization: " + wrong + "\r\n"), StartsWith("HTTP/1.1 403")) << wrong;
+  EXPECT_THAT(get("/metrics"), StartsWith("HTTP/1.1 403"));
+}
+
 TEST_F(page_server_test, takes_orders_from_its_own_page_alone) {
   EXPECT_THAT(post("kill", "Cookie: " + cookie() + "\r\n" + origin()), StartsWith("HTTP/1.1 403"))
       << "looking on is no control";
