@@ -1,12 +1,12 @@
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/cluster_flags.hpp"
-#include "gossamer/apps/detail/commands.hpp"
+#include "gossamer/apps/detail/command_flags.hpp"
+#include "gossamer/apps/detail/help_text.hpp"
+#include "gossamer/apps/detail/manual.hpp"
 #include "gossamer/apps/detail/measure.hpp"
-#include "gossamer/apps/detail/reproduce.hpp"
 #include "gossamer/apps/detail/table_flags.hpp"
-#include "gossamer/apps/detail/time_flag.hpp"
+#include "gossamer/apps/detail/terminal.hpp"
 #include "gossamer/apps/detail/unexpected.hpp"
-#include "gossamer/apps/detail/watch.hpp"
 #include "gossamer/apps/detail/write_all.hpp"
 #include "gossamer/apps/embedded.hpp"
 #include "gossamer/base/error.hpp"
@@ -28,6 +28,7 @@
 #include <cstring>
 #include <mutex>
 #include <system_error>
+#include <unistd.h>
 
 namespace gossamer::apps {
 
@@ -44,38 +45,27 @@ public:
     app_.failure_message(CLI::FailureMessage::simple);
     for (auto* command : {train_, simulate_}) {
       command->add_flag("--json", json_, "print the summary as JSON on standard output");
-      command
-          ->add_option("--live", live_.where, "serve a page that shows the run, at this port of this machine; 0: any")
-          ->type_name("[HOST:]PORT");
-      command->add_flag("--live-control", live_.control, "the page has buttons that inject faults")->needs("--live");
+      add_live_flags(*command, live_);
     }
-    add_exploration();
+    add_exploration_flags(*simulate_, exploration_);
     add_cluster();
-    add_certs();
-    add_reproduction();
+    add_certs_flags(*certs_, authority_);
+    add_reproduce_flags(*reproduce_, reproducing_);
+    add_export_flags(*export_, exported_);
+    add_watch_flags(*watch_, watching_);
+    add_plot_flags(*plot_, picture_);
     list_->add_flag("--json", json_, "print as JSON");
-    list_
-        ->add_option("kind", kind_,
-                     "algorithms, codecs, topologies, models, data, partitions, optimisers, schedules, networks or "
-                     "jitters")
-        ->required();
-    explain_->add_option("name", name_, "what to explain, e.g. ad-psgd")->required();
-    export_->add_option("run", exported_.run, "run folder, with a checkpoint")->required()->type_name("RUN");
-    export_->add_option("--out", exported_.out, "the .npz file to write")->capture_default_str()->type_name("FILE");
-    watch_->add_option("run", watching_.run, "run folder; the run may still be going on")->required()->type_name("RUN");
-    watch_->add_option("--live", watching_.live.where, "where the page is served; 0: any port of this machine")
-        ->capture_default_str()
-        ->type_name("[HOST:]PORT");
-    plot_->add_option("runs", picture_.runs, "run folders")->required()->type_name("RUN");
-    plot_->add_option("--x", picture_.x, "seconds, epochs or bits")->capture_default_str()->type_name("WHAT");
-    plot_->add_option("--y", picture_.y, "train-loss, test-loss or accuracy")->capture_default_str()->type_name("WHAT");
-    plot_->add_flag("--log,!--linear", picture_.logarithmic,
-                    "the scale of y (default: logarithmic for losses that span more than a decade)");
-    plot_->add_option("--out", picture_.out, "the SVG file to write")->capture_default_str()->type_name("FILE");
+    list_->add_option("kind", kind_, "what to list, such as codecs (default: the kinds there are)")->type_name("KIND");
+    explain_->add_option("name", name_, "what to explain, e.g. ad-psgd")->required()->type_name("NAME");
+    add_help();
   }
 
   /// @returns the exit status
   int run(int argc, char** argv) {
+    if (argc < 2) {
+      write_last_words(short_help(program_.name()));
+      return 2;
+    }
     const auto job_begins = std::find(argv, argv + argc, std::string_view{"--"});
     if (job_begins != argv + argc)
       job_.emplace(job_begins + 1, argv + argc);
@@ -87,7 +77,11 @@ public:
     if (job_ && !*node_ && !*launch_ && !*measure_ && !*reproduce_)
       throw error(errc::usage, "'--' is given, and no job may follow here", help());
     if (*list_)
-      return list(program_, kind_, json_), 0;
+      return kind_.empty() ? list_kinds(program_, json_) : list(program_, kind_, json_), 0;
+    if (*completion_)
+      return print_completion(program_, app_, shell_), 0;
+    if (*man_)
+      return write_manual(program_, app_, manual_folder_), 0;
     if (*explain_)
       return explain(program_, name_), 0;
     if (*plot_)
@@ -119,7 +113,7 @@ public:
     if (*reproduce_)
       return reproduce_papers();
     const auto options = simulation_.options();
-    check_exploration(options);
+    check_exploration(*simulate_, exploration_, options);
     return simulate(program_, with_page(options), exploration_, json_);
   }
 
@@ -141,6 +135,31 @@ private:
     return options;
   }
 
+  void add_help() {
+    completion_->add_option("shell", shell_, "bash or zsh")->required()->type_name("SHELL");
+    completion_->footer(fmt::format("For this session: source <({} completion bash)", program_.name()));
+    man_->add_option("folder", manual_folder_, "where the pages are written, such as man/man1")
+        ->required()
+        ->type_name("DIR");
+    const auto formatter = std::make_shared<help_format>();
+    auto commands = app_.get_subcommands({});
+    commands.push_back(&app_);
+    for (auto* command : commands) {
+      command->formatter(formatter);
+      command->set_help_flag("-h,--help", "print this help");
+    }
+    group("Train", {train_, simulate_, launch_, node_});
+    group("Runs that were launched", {status_, logs_, attach_, stop_, leave_});
+    group("Before a run", {list_, explain_, measure_, certs_});
+    group("Results", {watch_, plot_, export_, reproduce_});
+    group("Help", {completion_, man_});
+  }
+
+  static void group(const std::string& title, std::initializer_list<CLI::App*> commands) {
+    for (auto* command : commands)
+      command->group(title);
+  }
+
   void add_cluster() {
     add_node_flags(*node_, node_options_);
     add_launch_flags(*launch_, launching_);
@@ -155,40 +174,6 @@ private:
         ->type_name("N");
     logs_->add_flag("--follow", visit_.follow, "go on with what comes until the run ends");
     attach_->footer("Ctrl-C leaves the run alone and ends this command only; gossamer stop ends the run.");
-  }
-
-  void add_certs() {
-    certs_->add_option("--out", authority_.out, "folder for the authority, with a folder for each host")
-        ->type_name("DIR")
-        ->capture_default_str();
-    certs_->add_option("--hosts", authority_.hosts, "as others call them, e.g. node-1,192.0.2.7")
-        ->type_name("NAME_OR_ADDRESS,...")
-        ->required();
-    certs_->add_option("--days", authority_.days, "until certificates end")
-        ->type_name("N")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 36'500));
-    certs_->add_flag("--overwrite", authority_.overwrite, "give hosts a new pair that have one; the authority stays");
-    certs_->footer("An authority that is there already signs for more hosts.");
-  }
-
-  void add_reproduction() {
-    auto& o = reproducing_;
-    reproduce_->add_option("names", o.names, "which")->type_name("NAME");
-    reproduce_->add_flag("--all", o.all, "all of them");
-    reproduce_->add_flag("--list", o.list, "say what there is");
-    reproduce_->add_flag("--quick", o.quick, "a short form with wide margins, of a minute at most");
-    reproduce_->add_option("--data", o.data, "instead of those of the reproduction")->type_name("NAME");
-    reproduce_->add_option("--model", o.model, "instead of that of the reproduction")->type_name("NAME");
-    reproduce_->add_option("--out", o.out, "folder of the results; runs that it holds are not repeated")
-        ->type_name("DIR")
-        ->capture_default_str();
-    reproduce_->add_flag("--page", o.page, "run nothing, and print a page of the results that are in --out");
-    reproduce_->add_option("--jobs", o.jobs, "processes at a time (default: one for each processor)")
-        ->type_name("N")
-        ->check(CLI::Range(1, 1024));
-    add_time(*reproduce_, "--run-limit", o.run_limit_s, "a run has failed after so many real seconds", {1e-3, 1e6});
-    reproduce_->footer("Flags of simulate behind -- are those of all runs, e.g. -- --network wan.");
   }
 
   int reproduce_papers() {
@@ -247,7 +232,11 @@ private:
     std::vector<char*> argv{const_cast<char*>(program_.name().c_str())};
     for (auto& word : words)
       argv.push_back(word.data());
-    parse(static_cast<int>(argv.size()), argv.data());
+    try {
+      parse(static_cast<int>(argv.size()), argv.data());
+    } catch (const CLI::Success&) { // which only the outer command line can answer
+      throw error(errc::usage, "help is asked for behind --", fmt::format("{} COMMAND --help", program_.name()));
+    }
   }
 
   run_options simulation(std::vector<std::string> flags) {
@@ -261,38 +250,6 @@ private:
     if (!*train_)
       throw error(errc::usage, "what follows -- is not the command train", "nodes can do nothing else: -- train ...");
     return training_.options();
-  }
-
-  void add_exploration() {
-    auto& x = exploration_;
-    simulate_->add_option("--seeds", x.seeds, "run with each of these seeds; no run folders, but runs.json in --out")
-        ->type_name("A..B");
-    simulate_->add_option("--explore", x.interleavings, "run with each of the interleavings 1 to N, likewise")
-        ->type_name("N")
-        ->check(CLI::Range(1, 1'000'000));
-    simulate_->add_option("--jobs", x.each.jobs, "processes at a time (default: one for each processor)")
-        ->type_name("N")
-        ->check(CLI::Range(1, 1024));
-    add_time(*simulate_, "--run-limit", x.each.run_limit_s, "a run of several has failed after so many real seconds",
-             {1e-3, 1e6});
-    simulate_->add_flag("--keep-going", x.keep_going, "run all of several, also when one has failed");
-    simulate_->add_flag("--shrink", x.shrink, "look for the smallest plan of faults under which a run still fails");
-    simulate_->add_flag("--twice", x.each.twice, "run everything twice, and fail unless the same happens");
-  }
-
-  /// @error errc::usage on a flag that would do nothing
-  void check_exploration(const run_options& options) const {
-    const auto& x = exploration_;
-    const auto require = [this](std::string_view flag, bool useful, std::string_view why, std::string_view remedy) {
-      if (simulate_->count(std::string{flag}) > 0 && !useful)
-        throw error(errc::usage, fmt::format("{} is given, but {}", flag, why), std::string{remedy});
-    };
-    constexpr auto alone = "there is one run only", several = "add --seeds A..B or --explore N";
-    require("--keep-going", x.several(), alone, several);
-    require("--jobs", x.several(), alone, several);
-    require("--run-limit", x.several() || x.shrink, alone, several);
-    require("--shrink", options.chaos || !options.faults.empty(), "no plan of faults",
-            "add --chaos SEED or --faults FILE");
   }
 
   std::string help() const {
@@ -318,6 +275,8 @@ private:
   CLI::App* explain_ = app_.add_subcommand("explain", "explain an algorithm, codec, topology, model, ...");
   CLI::App* export_ = app_.add_subcommand("export", "write the model of a run's last checkpoint for NumPy");
   CLI::App* plot_ = app_.add_subcommand("plot", "draw the curves of several runs in one picture");
+  CLI::App* completion_ = app_.add_subcommand("completion", "print what completes commands and flags in a shell");
+  CLI::App* man_ = app_.add_subcommand("man", "write manual pages");
   table_flags training_{*train_, train_options()};
   table_flags simulation_{*simulate_, simulate_options()};
   exploration exploration_;
@@ -331,7 +290,7 @@ private:
   bool json_ = false;
   live_options live_;
   watch_options watching_;
-  std::string kind_, name_;
+  std::string kind_, name_, shell_, manual_folder_;
   export_options exported_;
   plot_options picture_;
 };
@@ -377,8 +336,10 @@ int run_and_flush(int argc, char** argv, const program& self) {
 int run_command(int argc, char** argv, const own_entries& own) {
   open_standard_error();
   // Standard output is for results.
-  spdlog::set_default_logger(
-      std::make_shared<spdlog::logger>("gossamer", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
+  auto log = std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
+  if (!may_colour(STDERR_FILENO))
+    log->set_color_mode(spdlog::color_mode::never);
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>("gossamer", std::move(log)));
   spdlog::cfg::load_env_levels();
   std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is a full disk: its writer names the file
   const std::string path = argc > 0 ? argv[0] : "gossamer";
