@@ -157,6 +157,28 @@ void list(const program& p, const std::string& kind, bool json) {
   }
 }
 
+std::vector<kind_of_names> catalogue(const program& p) {
+  std::vector<kind_of_names> result;
+  for (const auto& [kind, noun, items] : sections(p)) {
+    auto& names = result.emplace_back(kind_of_names{kind, noun, {}});
+    std::ranges::transform(items, std::back_inserter(names.entries), &item::about);
+  }
+  return result;
+}
+
+void list_kinds(const program& p, bool json) {
+  auto kinds = nlohmann::ordered_json::array();
+  for (const auto& [kind, noun, entries] : catalogue(p)) {
+    const auto setting = std::ranges::find(simulate_options(), noun, &option::name);
+    const auto meaning = setting == simulate_options().end() ? std::string{} : setting->help;
+    kinds.push_back({{"kind", kind}, {"entries", entries.size()}, {"flag", "--" + noun}, {"summary", meaning}});
+    if (!json)
+      fmt::print("{:<11} {:>3}  --{}: {}\n", kind, entries.size(), noun, meaning);
+  }
+  if (json)
+    fmt::print("{}\n", kinds.dump(2));
+}
+
 void explain(const program& p, const std::string& name) {
   std::vector<std::string> names;
   bool found = false;

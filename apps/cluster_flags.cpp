@@ -1,6 +1,8 @@
 #include "gossamer/apps/detail/cluster_flags.hpp"
 
 #include "gossamer/actors/run/allowed.hpp"
+#include "gossamer/apps/detail/command_flags.hpp"
+#include "gossamer/apps/detail/flag_text.hpp"
 #include "gossamer/apps/detail/time_flag.hpp"
 
 namespace gossamer::apps {
@@ -61,14 +63,14 @@ void add_node_flags(CLI::App& command, node_options& n) {
   command.add_option("--nodes", n.nodes, "of one that leads: how many there are, with itself")
       ->type_name("N")
       ->capture_default_str()
-      ->check(CLI::Range(1, 65'536));
+      ->check(within(1, 65'536));
   command.add_option("--slots", n.slots, "its share of the workers, in proportion to that of others")
       ->type_name("N")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1'000'000));
+      ->check(within(1, 1'000'000));
   command.add_option("--number", n.number, "which node it is; of one that joins: that place or none")
       ->type_name("K")
-      ->check(CLI::Range(0, 65'535));
+      ->check(within(0, 65'535));
   add_time(command, "--wait", n.wait_s, "seconds until all must have come", {1, 1e6});
   command
       .add_option("--device", n.device,
@@ -76,7 +78,7 @@ void add_node_flags(CLI::App& command, node_options& n) {
       ->type_name("DEVICE");
   command.add_option("--threads", n.threads, "of one that joins: threads for messages")
       ->type_name("N")
-      ->check(CLI::Range(actors::allowed::threads.min, actors::allowed::threads.max));
+      ->check(within(actors::allowed::threads.min, actors::allowed::threads.max));
   add_node_place(command, n);
   add_fetching(command, n);
   command.add_flag("--probe", n.probe, "obey gossamer measure, and train nothing")->group("");
@@ -115,7 +117,7 @@ void add_launch_flags(CLI::App& command, launch_options& l) {
   command.add_option("--restart", l.restarts, "start nodes that end again, so often all together")
       ->type_name("N")
       ->capture_default_str()
-      ->check(CLI::Range(0, 1'000'000));
+      ->check(within(0, 1'000'000));
   add_time(command, "--restart-delay", l.restart_delay_s, "seconds from the end of a node to its next start", {0, 1e6});
   add_node_place(command, l.node);
   add_fetching(command, l.node);

@@ -2,11 +2,12 @@
 #include "gossamer/apps/detail/cluster_flags.hpp"
 #include "gossamer/apps/detail/command_flags.hpp"
 #include "gossamer/apps/detail/commands.hpp"
+#include "gossamer/apps/detail/help_text.hpp"
+#include "gossamer/apps/detail/manual.hpp"
 #include "gossamer/apps/detail/measure.hpp"
-#include "gossamer/apps/detail/reproduce.hpp"
 #include "gossamer/apps/detail/table_flags.hpp"
+#include "gossamer/apps/detail/terminal.hpp"
 #include "gossamer/apps/detail/unexpected.hpp"
-#include "gossamer/apps/detail/watch.hpp"
 #include "gossamer/apps/detail/write_all.hpp"
 #include "gossamer/apps/embedded.hpp"
 #include "gossamer/base/error.hpp"
@@ -28,6 +29,7 @@
 #include <cstring>
 #include <mutex>
 #include <system_error>
+#include <unistd.h>
 
 namespace gossamer::apps {
 
@@ -51,23 +53,24 @@ public:
     add_exploration_flags(*simulate_, exploration_);
     add_cluster();
     add_certs_flags(*certs_, authority_);
-    add_reproduction_flags(*reproduce_, reproducing_);
+    add_reproduce_flags(*reproduce_, reproducing_);
     add_sweep_flags(*sweep_, sweeping_);
-    list_->add_flag("--json", json_, "print as JSON");
-    list_
-        ->add_option("kind", kind_,
-                     "algorithms, codecs, topologies, models, data, partitions, optimisers, schedules, networks or "
-                     "jitters")
-        ->required();
-    explain_->add_option("name", name_, "what to explain, e.g. ad-psgd")->required();
     add_export_flags(*export_, exported_);
     add_watch_flags(*watch_, watching_);
     add_plot_flags(*plot_, picture_);
     add_report_flags(*report_, reported_);
+    list_->add_flag("--json", json_, "print as JSON");
+    list_->add_option("kind", kind_, "what to list, such as codecs (default: the kinds there are)")->type_name("KIND");
+    explain_->add_option("name", name_, "what to explain, e.g. ad-psgd")->required()->type_name("NAME");
+    add_help();
   }
 
   /// @returns the exit status
   int run(int argc, char** argv) {
+    if (argc < 2) {
+      write_last_words(short_help(program_.name()));
+      return 2;
+    }
     const auto job_begins = std::find(argv, argv + argc, std::string_view{"--"});
     if (job_begins != argv + argc)
       job_.emplace(job_begins + 1, argv + argc);
@@ -79,7 +82,11 @@ public:
     if (job_ && !*node_ && !*launch_ && !*measure_ && !*reproduce_ && !*sweep_)
       throw error(errc::usage, "'--' is given, and no job may follow here", help());
     if (*list_)
-      return list(program_, kind_, json_), 0;
+      return kind_.empty() ? list_kinds(program_, json_) : list(program_, kind_, json_), 0;
+    if (*completion_)
+      return print_completion(program_, app_, shell_), 0;
+    if (*man_)
+      return write_manual(program_, app_, manual_folder_), 0;
     if (*explain_)
       return explain(program_, name_), 0;
     if (*plot_)
@@ -115,7 +122,9 @@ public:
     if (*sweep_)
       return sweep_settings();
     const auto options = simulation_.options();
-    check_exploration(options);
+    check_exploration(*simulate_, exploration_, options);
+    if (exploration_.several())
+      require_unwatched();
     return simulate(program_, watched(options), exploration_, json_);
   }
 
@@ -146,6 +155,31 @@ private:
     if (!live_.where.empty() || !feeds_.tensorboard.empty() || !feeds_.events.empty())
       throw error(errc::usage, "--live, --tensorboard or --events is given, and there are several runs",
                   "leave it out, and watch a run by itself");
+  }
+
+  void add_help() {
+    completion_->add_option("shell", shell_, "bash or zsh")->required()->type_name("SHELL");
+    completion_->footer(fmt::format("For this session: source <({} completion bash)", program_.name()));
+    man_->add_option("folder", manual_folder_, "where the pages are written, such as man/man1")
+        ->required()
+        ->type_name("DIR");
+    const auto formatter = std::make_shared<help_format>();
+    auto commands = app_.get_subcommands({});
+    commands.push_back(&app_);
+    for (auto* command : commands) {
+      command->formatter(formatter);
+      command->set_help_flag("-h,--help", "print this help");
+    }
+    group("Train", {train_, simulate_, launch_, node_});
+    group("Runs that were launched", {status_, logs_, attach_, stop_, leave_});
+    group("Before a run", {list_, explain_, measure_, certs_});
+    group("Results", {watch_, plot_, report_, export_, sweep_, reproduce_});
+    group("Help", {completion_, man_});
+  }
+
+  static void group(const std::string& title, std::initializer_list<CLI::App*> commands) {
+    for (auto* command : commands)
+      command->group(title);
   }
 
   void add_cluster() {
@@ -240,7 +274,11 @@ private:
     std::vector<char*> argv{const_cast<char*>(program_.name().c_str())};
     for (auto& word : words)
       argv.push_back(word.data());
-    parse(static_cast<int>(argv.size()), argv.data());
+    try {
+      parse(static_cast<int>(argv.size()), argv.data());
+    } catch (const CLI::Success&) { // which only the outer command line can answer
+      throw error(errc::usage, "help is asked for behind --", fmt::format("{} COMMAND --help", program_.name()));
+    }
   }
 
   run_options simulation(std::vector<std::string> flags) {
@@ -262,24 +300,6 @@ private:
   void refuse_report() const {
     if (report_at_end_)
       throw error(errc::usage, "--report is given behind --", "leave it out, and call gossamer report RUN afterwards");
-  }
-
-  /// @error errc::usage on a flag that would do nothing
-  void check_exploration(const run_options& options) const {
-    const auto& x = exploration_;
-    const auto require = [this](std::string_view flag, bool useful, std::string_view why, std::string_view remedy) {
-      if (simulate_->count(std::string{flag}) > 0 && !useful)
-        throw error(errc::usage, fmt::format("{} is given, but {}", flag, why), std::string{remedy});
-    };
-    constexpr auto alone = "there is one run only", several = "add --seeds A..B or --explore N";
-    require("--keep-going", x.several(), alone, several);
-    require("--jobs", x.several(), alone, several);
-    require("--run-limit", x.several() || x.shrink, alone, several);
-    require("--report", !x.several(), "several runs leave no run folders", "leave --seeds and --explore out");
-    if (x.several())
-      require_unwatched();
-    require("--shrink", options.chaos || !options.faults.empty(), "no plan of faults",
-            "add --chaos SEED or --faults FILE");
   }
 
   std::string help() const {
@@ -307,6 +327,8 @@ private:
   CLI::App* export_ = app_.add_subcommand("export", "write the model of a run's last checkpoint for NumPy");
   CLI::App* plot_ = app_.add_subcommand("plot", "draw the curves of several runs in one picture");
   CLI::App* report_ = app_.add_subcommand("report", "write a page about one or several runs, which needs nothing else");
+  CLI::App* completion_ = app_.add_subcommand("completion", "print what completes commands and flags in a shell");
+  CLI::App* man_ = app_.add_subcommand("man", "write manual pages");
   table_flags training_{*train_, train_options()};
   table_flags simulation_{*simulate_, simulate_options()};
   exploration exploration_;
@@ -323,7 +345,7 @@ private:
   feed_options feeds_;
   watch_options watching_;
   sweep_options sweeping_;
-  std::string kind_, name_;
+  std::string kind_, name_, shell_, manual_folder_;
   export_options exported_;
   plot_options picture_;
   report_options reported_;
@@ -370,8 +392,10 @@ int run_and_flush(int argc, char** argv, const program& self) {
 int run_command(int argc, char** argv, const own_entries& own) {
   open_standard_error();
   // Standard output is for results.
-  spdlog::set_default_logger(
-      std::make_shared<spdlog::logger>("gossamer", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()));
+  auto log = std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
+  if (!may_colour(STDERR_FILENO))
+    log->set_color_mode(spdlog::color_mode::never);
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>("gossamer", std::move(log)));
   spdlog::cfg::load_env_levels();
   std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is a full disk: its writer names the file
   const std::string path = argc > 0 ? argv[0] : "gossamer";

@@ -1,24 +1,34 @@
-// The flags of commands that make certificates, many runs, or something of runs.
 #include "gossamer/apps/detail/command_flags.hpp"
 
+#include "gossamer/apps/detail/flag_text.hpp"
 #include "gossamer/apps/detail/time_flag.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <fmt/format.h>
 
 namespace gossamer::apps {
 
-void add_exploration_flags(CLI::App& command, exploration& x) {
-  command.add_option("--seeds", x.seeds, "run with each of these seeds; no run folders, but runs.json in --out")
-      ->type_name("A..B");
-  command.add_option("--explore", x.interleavings, "run with each of the interleavings 1 to N, likewise")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1'000'000));
-  command.add_option("--jobs", x.each.jobs, "processes at a time (default: one for each processor)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1024));
-  add_time(command, "--run-limit", x.each.run_limit_s, "a run of several has failed after so many real seconds",
-           {1e-3, 1e6});
-  command.add_flag("--keep-going", x.keep_going, "run all of several, also when one has failed");
-  command.add_flag("--shrink", x.shrink, "look for the smallest plan of faults under which a run still fails");
-  command.add_flag("--twice", x.each.twice, "run everything twice, and fail unless the same happens");
+void add_export_flags(CLI::App& command, export_options& o) {
+  command.add_option("run", o.run, "run folder, with a checkpoint")->required()->type_name("RUN");
+  command.add_option("--out", o.out, "the .npz file to write")->capture_default_str()->type_name("FILE");
+}
+
+void add_watch_flags(CLI::App& command, watch_options& o) {
+  command.add_option("run", o.run, "run folder; the run may still be going on")->required()->type_name("RUN");
+  command.add_option("--live", o.live.where, "where the page is served; 0: any port of this machine")
+      ->capture_default_str()
+      ->type_name("[HOST:]PORT");
+}
+
+void add_plot_flags(CLI::App& command, plot_options& o) {
+  command.add_option("runs", o.runs, "run folders")->required()->type_name("RUN");
+  command.add_option("--x", o.x, "the horizontal axis")->capture_default_str()->type_name("seconds|epochs|bits");
+  command.add_option("--y", o.y, "the vertical axis")
+      ->capture_default_str()
+      ->type_name("train-loss|test-loss|accuracy");
+  command.add_flag("--log,!--linear", o.logarithmic,
+                   "the scale of y (default: logarithmic for losses that span more than a decade)");
+  command.add_option("--out", o.out, "the SVG file to write")->capture_default_str()->type_name("FILE");
 }
 
 void add_certs_flags(CLI::App& command, certs_options& o) {
@@ -31,12 +41,12 @@ void add_certs_flags(CLI::App& command, certs_options& o) {
   command.add_option("--days", o.days, "until certificates end")
       ->type_name("N")
       ->capture_default_str()
-      ->check(CLI::Range(1, 36'500));
+      ->check(within(1, 36'500));
   command.add_flag("--overwrite", o.overwrite, "give hosts a new pair that have one; the authority stays");
   command.footer("An authority that is there already signs for more hosts.");
 }
 
-void add_reproduction_flags(CLI::App& command, reproduce_options& o) {
+void add_reproduce_flags(CLI::App& command, reproduce_options& o) {
   command.add_option("names", o.names, "which")->type_name("NAME");
   command.add_flag("--all", o.all, "all of them");
   command.add_flag("--list", o.list, "say what there is");
@@ -49,9 +59,39 @@ void add_reproduction_flags(CLI::App& command, reproduce_options& o) {
   command.add_flag("--page", o.page, "run nothing, and print a page of the results that are in --out");
   command.add_option("--jobs", o.jobs, "processes at a time (default: one for each processor)")
       ->type_name("N")
-      ->check(CLI::Range(1, 1024));
+      ->check(within(1, 1024));
   add_time(command, "--run-limit", o.run_limit_s, "a run has failed after so many real seconds", {1e-3, 1e6});
   command.footer("Flags of simulate behind -- are those of all runs, e.g. -- --network wan.");
+}
+
+void add_exploration_flags(CLI::App& simulate, exploration& x) {
+  simulate.add_option("--seeds", x.seeds, "run with each of these seeds; no run folders, but runs.json in --out")
+      ->type_name("A..B");
+  simulate.add_option("--explore", x.interleavings, "run with each of the interleavings 1 to N, likewise")
+      ->type_name("N")
+      ->check(within(1, 1'000'000));
+  simulate.add_option("--jobs", x.each.jobs, "processes at a time (default: one for each processor)")
+      ->type_name("N")
+      ->check(within(1, 1024));
+  add_time(simulate, "--run-limit", x.each.run_limit_s, "a run of several has failed after so many real seconds",
+           {1e-3, 1e6});
+  simulate.add_flag("--keep-going", x.keep_going, "run all of several, also when one has failed");
+  simulate.add_flag("--shrink", x.shrink, "look for the smallest plan of faults under which a run still fails");
+  simulate.add_flag("--twice", x.each.twice, "run everything twice, and fail unless the same happens");
+}
+
+void check_exploration(const CLI::App& simulate, const exploration& x, const run_options& options) {
+  const auto require = [&simulate](std::string_view flag, bool useful, std::string_view why, std::string_view remedy) {
+    if (simulate.count(std::string{flag}) > 0 && !useful)
+      throw error(errc::usage, fmt::format("{} is given, but {}", flag, why), std::string{remedy});
+  };
+  constexpr auto alone = "there is one run only", several = "add --seeds A..B or --explore N";
+  require("--keep-going", x.several(), alone, several);
+  require("--jobs", x.several(), alone, several);
+  require("--run-limit", x.several() || x.shrink, alone, several);
+  require("--report", !x.several(), "several runs leave no run folders", "leave --seeds and --explore out");
+  require("--shrink", options.chaos || !options.faults.empty(), "no plan of faults",
+          "add --chaos SEED or --faults FILE");
 }
 
 void add_sweep_flags(CLI::App& command, sweep_options& o) {
@@ -70,27 +110,6 @@ void add_sweep_flags(CLI::App& command, sweep_options& o) {
       ->check(CLI::Range(1, 1024));
   add_time(command, "--run-limit", o.run_limit_s, "a run has failed after so many real seconds", {1e-3, 1e6});
   command.footer("The job follows behind --, e.g. sweep --vary 'lr=0.1 0.2' --seeds 1..3 -- simulate --workers 8");
-}
-
-void add_export_flags(CLI::App& command, export_options& o) {
-  command.add_option("run", o.run, "run folder, with a checkpoint")->required()->type_name("RUN");
-  command.add_option("--out", o.out, "the .npz file to write")->capture_default_str()->type_name("FILE");
-}
-
-void add_watch_flags(CLI::App& command, watch_options& o) {
-  command.add_option("run", o.run, "run folder; the run may still be going on")->required()->type_name("RUN");
-  command.add_option("--live", o.live.where, "where the page is served; 0: any port of this machine")
-      ->capture_default_str()
-      ->type_name("[HOST:]PORT");
-}
-
-void add_plot_flags(CLI::App& command, plot_options& o) {
-  command.add_option("runs", o.runs, "run folders")->required()->type_name("RUN");
-  command.add_option("--x", o.x, "seconds, epochs or bits")->capture_default_str()->type_name("WHAT");
-  command.add_option("--y", o.y, "train-loss, test-loss or accuracy")->capture_default_str()->type_name("WHAT");
-  command.add_flag("--log,!--linear", o.logarithmic,
-                   "the scale of y (default: logarithmic for losses that span more than a decade)");
-  command.add_option("--out", o.out, "the SVG file to write")->capture_default_str()->type_name("FILE");
 }
 
 void add_report_flags(CLI::App& command, report_options& o) {

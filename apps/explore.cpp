@@ -2,6 +2,7 @@
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/apps/detail/failure.hpp"
+#include "gossamer/apps/detail/terminal.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/file.hpp"
 
@@ -99,7 +100,7 @@ struct tally {
 
 /// Shows one line on a terminal, in place of the last one; an empty line removes it.
 void show_progress(const std::string& line) {
-  static const bool terminal = isatty(STDERR_FILENO) == 1;
+  static const bool terminal = can_rewrite(STDERR_FILENO);
   if (terminal)
     std::fputs(("\r\033[K" + line).c_str(), stderr);
 }

@@ -1,5 +1,6 @@
 #include "gossamer/apps/detail/progress.hpp"
 
+#include "gossamer/apps/detail/terminal.hpp"
 #include "gossamer/apps/detail/write_all.hpp"
 
 #include <fmt/format.h>
@@ -7,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <sys/ioctl.h>
 #include <unistd.h>
 #include <utility>
 
@@ -55,16 +55,14 @@ void show_text(const std::string& text) { write_all(STDERR_FILENO, text); }
 
 /// Width of the terminal; unlimited if unknown.
 std::size_t columns_of_terminal() {
-  winsize size{};
-  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return known ? size.ws_col : std::numeric_limits<std::size_t>::max();
+  return columns_of(STDERR_FILENO).value_or(std::numeric_limits<std::size_t>::max());
 }
 
 } // namespace
 
 live_line::~live_line() { clear(); }
 
-bool live_line::is_seen() { return isatty(STDERR_FILENO) == 1; }
+bool live_line::is_seen() { return can_rewrite(STDERR_FILENO); }
 
 void live_line::clear() {
   if (std::exchange(open_, false))

@@ -236,10 +236,10 @@ def self_test() -> Iterator[str]:
     files = {"a.cpp": "void f() {\n  // snippet loop begin\n  int i;\n  // snippet loop end\n}\n"}
     printed = {
         ("--help",): "",
-        ("train", "--help"): "  --codec NAME=identity    how\n  --json     print\n",
+        ("train", "--help"): "  --codec NAME    how (default: identity)\n  --json     print\n",
         ("reproduce", "--help"): "  --quick      fast\n",
-        ("simulate", "--help"): "  --codec NAME=identity    how\n",
-        ("list", "--help"): "  -h,--help    print\n",
+        ("simulate", "--help"): "  --codec NAME    how (default: identity)\n",
+        ("list", "--help"): "  -h, --help    print\n",
         ("list", "codecs"): "",
         ("list", "codecs", "--json"): json.dumps([{"name": "uniform", "summary": "rounds | packs", "parameters": [
             {"key": "bits", "default": "8", "required": False, "range": "1 to 16", "meaning": "width"}]}]),

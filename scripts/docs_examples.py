@@ -14,7 +14,7 @@ REGISTRY_OF_FLAG = {"--algorithm": "algorithms", "--codec": "codecs", "--topolog
 
 def flags_of(subcommand: str, world: World) -> dict[str, bool]:
     """Returns the flags of a subcommand, and whether they take a value."""
-    found = re.findall(r"^ +(?:-\w,)?(--[\w-]+)( [A-Z])?", world.gossamer(subcommand, "--help"), re.MULTILINE)
+    found = re.findall(r"^  (?:-\w, )?(--[\w-]+)(?:, --[\w-]+)*( \S)?", world.gossamer(subcommand, "--help"), re.MULTILINE)
     return {flag: bool(value) for flag, value in found}
 
 

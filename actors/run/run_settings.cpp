@@ -76,7 +76,7 @@ const settings_table<settings>& run_settings_table() {
                    &settings::device),
       text_setting({"topology", "NAME", "who may talk to whom; auto: a ring, or what the algorithm needs instead"},
                    &settings::topology),
-      text_setting({"mixing", "RULE", "weights of gossip: auto, uniform, metropolis or lazy"}, &settings::mixing),
+      text_setting({"mixing", "auto|uniform|metropolis|lazy", "weights of gossip"}, &settings::mixing),
       text_setting({"codec", "NAME", "how vectors are compressed on the way"}, &settings::codec),
       text_setting({"model", "NAME", "what is learnt"}, &settings::model),
       text_setting({"initial", "FILE", "an .npz file that holds the model to start from (default: as --model says)"},

@@ -10,16 +10,18 @@
 
 namespace gossamer::apps {
 
-// The flags of commands that make certificates, many runs, or something of runs. The variables that they set must
-// outlive the command.
+// The flags of the commands of one process. The variables that they set must outlive the command.
 
-void add_exploration_flags(CLI::App& command, exploration& x);
+void add_exploration_flags(CLI::App& simulate, exploration& x);
 void add_certs_flags(CLI::App& command, certs_options& o);
-void add_reproduction_flags(CLI::App& command, reproduce_options& o);
+void add_reproduce_flags(CLI::App& command, reproduce_options& o);
 void add_sweep_flags(CLI::App& command, sweep_options& o);
 void add_export_flags(CLI::App& command, export_options& o);
-void add_watch_flags(CLI::App& command, watch_options& o);
 void add_plot_flags(CLI::App& command, plot_options& o);
 void add_report_flags(CLI::App& command, report_options& o);
+void add_watch_flags(CLI::App& command, watch_options& o);
+
+/// @error errc::usage on a flag that would do nothing
+void check_exploration(const CLI::App& simulate, const exploration& x, const run_options& options);
 
 } // namespace gossamer::apps

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/apps/detail/attempt.hpp"
+#include "gossamer/base/registry.hpp"
 
 #include <optional>
 #include <string>
@@ -32,6 +33,17 @@ int explore(const program& p, const run_options& options, const exploration& wan
 
 /// `gossamer list KIND`. @error errc::usage on an unknown kind
 void list(const program& p, const std::string& kind, bool json);
+
+/// `gossamer list`: the kinds, and how many there are of each.
+void list_kinds(const program& p, bool json);
+
+/// What may be named, of one kind.
+struct kind_of_names {
+  std::string kind; ///< "codecs", as `list` takes it
+  std::string noun; ///< "codec", which is also the setting of a run that takes such a name
+  std::vector<description> entries;
+};
+std::vector<kind_of_names> catalogue(const program& p);
 
 /// `gossamer explain NAME`: prints every registry entry of that name. @error errc::usage when there is none
 void explain(const program& p, const std::string& name);

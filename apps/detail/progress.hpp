@@ -16,7 +16,7 @@ public:
   /// Removes the line. Called before anything else is written.
   void clear();
 
-  /// True if there is a terminal.
+  /// True if there is a terminal that can write over a line.
   static bool is_seen();
 
 private:

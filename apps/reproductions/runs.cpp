@@ -5,6 +5,7 @@
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/shell_word.hpp"
 #include "gossamer/apps/detail/stopwatch.hpp"
+#include "gossamer/apps/detail/terminal.hpp"
 #include "gossamer/apps/detail/told.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/file.hpp"
@@ -185,7 +186,7 @@ public:
 
 private:
   static void show(const std::string& line) {
-    static const bool terminal = isatty(STDERR_FILENO) == 1;
+    static const bool terminal = can_rewrite(STDERR_FILENO);
     if (terminal)
       std::fputs(("\r\033[K" + line).c_str(), stderr);
   }

@@ -1,3 +1,5 @@
+#include <sstream>
+
 #include "command.hpp"
 
 namespace gossamer {
@@ -66,6 +68,47 @@ TEST_F(catalogue, helps_on_standard_output) {
     EXPECT_THAT(simulate.out, HasSubstr(flag));
   for (const char* about : {"list", "explain"})
     EXPECT_EQ(run({about, "--help"}).status, 0);
+}
+
+TEST_F(catalogue, says_what_to_begin_with) {
+  const auto nothing = run({});
+  EXPECT_EQ(nothing.status, 2);
+  EXPECT_THAT(nothing.out, IsEmpty());
+  EXPECT_THAT(nothing.err, AllOf(StartsWith("Usage: gossamer COMMAND"), HasSubstr("gossamer --help")));
+}
+
+TEST_F(catalogue, lists_the_kinds) {
+  const auto text = run({"list"});
+  EXPECT_EQ(text.status, 0) << text.err;
+  const auto entries = json::parse(run({"list", "--json"}).out);
+  ASSERT_EQ(entries.size(), kinds.size());
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    EXPECT_EQ(entries[i]["kind"], kinds[i]);
+    EXPECT_EQ(entries[i]["entries"], list(kinds[i]).size());
+    EXPECT_NE(entries[i]["summary"], "") << kinds[i];
+    EXPECT_THAT(text.out, HasSubstr(kinds[i]));
+  }
+}
+
+TEST_F(catalogue, helps_without_signs_of_the_parser_and_within_the_width) {
+  for (const char* columns : {"50", "80", "120"})
+    for (const char* about : {"train", "simulate", "launch", "node", "certs", "reproduce", "plot", "stop"}) {
+      SCOPED_TRACE(about);
+      const auto help = execute({"env", "COLUMNS=" + std::string{columns}, GOSSAMER_COMMAND, about, "--help"}).out;
+      for (const char* sign : {"{false}", " in [", "OPTIONS", "Needs:", "Excludes:", "REQUIRED", "range "})
+        EXPECT_THAT(help, testing::Not(HasSubstr(sign)));
+      std::istringstream lines(help);
+      for (std::string line; std::getline(lines, line);)
+        EXPECT_LE(line.size(), std::stoul(columns)) << line;
+    }
+  EXPECT_THAT(run({"launch", "--help"}).out, HasSubstr("(default: 0; 0 to 1000000)"));
+}
+
+TEST_F(catalogue, puts_every_flag_of_a_run_under_a_heading) {
+  for (const char* about : {"train", "simulate", "launch", "node"}) {
+    const auto help = run({about, "--help"}).out;
+    EXPECT_THAT(help, HasSubstr("\nOther flags\n  -h, --help ")) << help;
+  }
 }
 
 TEST_F(catalogue, tells_its_version) {
