@@ -2,6 +2,7 @@
 #include "gossamer/apps/detail/cluster_flags.hpp"
 #include "gossamer/apps/detail/command_flags.hpp"
 #include "gossamer/apps/detail/commands.hpp"
+#include "gossamer/apps/detail/embeddable.hpp"
 #include "gossamer/apps/detail/help_text.hpp"
 #include "gossamer/apps/detail/manual.hpp"
 #include "gossamer/apps/detail/measure.hpp"
@@ -158,18 +159,8 @@ private:
   }
 
   void add_help() {
-    completion_->add_option("shell", shell_, "bash or zsh")->required()->type_name("SHELL");
-    completion_->footer(fmt::format("For this session: source <({} completion bash)", program_.name()));
-    man_->add_option("folder", manual_folder_, "where the pages are written, such as man/man1")
-        ->required()
-        ->type_name("DIR");
-    const auto formatter = std::make_shared<help_format>();
-    auto commands = app_.get_subcommands({});
-    commands.push_back(&app_);
-    for (auto* command : commands) {
-      command->formatter(formatter);
-      command->set_help_flag("-h,--help", "print this help");
-    }
+    add_help_flags(*completion_, shell_, *man_, manual_folder_, program_.name());
+    format_help(app_);
     group("Train", {train_, simulate_, launch_, node_});
     group("Runs that were launched", {status_, logs_, attach_, stop_, leave_});
     group("Before a run", {list_, explain_, measure_, certs_});
@@ -350,29 +341,6 @@ private:
   plot_options picture_;
   report_options reported_;
 };
-
-/// A program around the command may have threads, of which a copy of the process would have one.
-void require_embeddable(const std::vector<std::string>& words) {
-  constexpr std::array commands{"train", "simulate", "node", "list", "explain", "export", "plot", "report", "certs"};
-  if (words.empty() || std::ranges::find(commands, words.front()) == commands.end())
-    throw error(errc::usage, fmt::format("'{}' does not run inside a program", words.empty() ? "" : words.front()),
-                fmt::format("allowed: {}; or the command gossamer by itself", fmt::join(commands, ", ")));
-  for (const std::string_view flag : {"--seeds", "--explore", "--shrink", "--probe"})
-    for (const auto& word : words)
-      if (word == flag || word.starts_with(std::string{flag} + '='))
-        throw error(errc::usage, fmt::format("{} starts processes, which does not work inside a program", flag),
-                    "call it in a loop, with another seed or interleaving each time");
-}
-
-error lost_output(int number) {
-  return {errc::io, fmt::format("cannot write to standard output: {}", std::strerror(number))};
-}
-
-/// Output that does not arrive is a failure, also when the system reports it only at the end.
-void flush_output() {
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-    throw lost_output(errno);
-}
 
 /// @returns the exit status
 int run_and_flush(int argc, char** argv, const program& self) {

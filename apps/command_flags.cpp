@@ -13,6 +13,13 @@ void add_export_flags(CLI::App& command, export_options& o) {
   command.add_option("--out", o.out, "the .npz file to write")->capture_default_str()->type_name("FILE");
 }
 
+void add_help_flags(CLI::App& completion, std::string& shell, CLI::App& man, std::string& folder,
+                    const std::string& program) {
+  completion.add_option("shell", shell, "bash or zsh")->required()->type_name("SHELL");
+  completion.footer(fmt::format("For this session: source <({} completion bash)", program));
+  man.add_option("folder", folder, "where the pages are written, such as man/man1")->required()->type_name("DIR");
+}
+
 void add_watch_flags(CLI::App& command, watch_options& o) {
   command.add_option("run", o.run, "run folder; the run may still be going on")->required()->type_name("RUN");
   command.add_option("--live", o.live.where, "where the page is served; 0: any port of this machine")

@@ -107,6 +107,16 @@ std::string program_help(const CLI::App& app, std::size_t width) {
   return result + fmt::format("\n{} COMMAND --help lists the flags of a command.\n", self.name);
 }
 
+void format_help(CLI::App& app) {
+  const auto formatter = std::make_shared<help_format>();
+  auto commands = app.get_subcommands({});
+  commands.push_back(&app);
+  for (auto* command : commands) {
+    command->formatter(formatter);
+    command->set_help_flag("-h,--help", "print this help");
+  }
+}
+
 std::string short_help(const std::string& program) {
   const entries examples{{"train", "train with four workers here"},
                          {"simulate --network wan", "the same over another network"},

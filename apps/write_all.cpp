@@ -2,9 +2,13 @@
 
 #include "gossamer/actors/telemetry/side_thread.hpp"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <cstdio>
+#include <cstring>
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
@@ -30,6 +34,15 @@ void write_last_words(std::string_view text) noexcept {
   pollfd polled{STDERR_FILENO, POLLOUT, 0};
   if (poll(&polled, 1, static_cast<int>(std::chrono::milliseconds{actors::longest_farewell}.count())) != 0)
     write_all(STDERR_FILENO, text);
+}
+
+error lost_output(int number) {
+  return {errc::io, fmt::format("cannot write to standard output: {}", std::strerror(number))};
+}
+
+void flush_output() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    throw lost_output(errno);
 }
 
 void open_standard_error() noexcept {

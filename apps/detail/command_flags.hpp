@@ -19,6 +19,9 @@ void add_sweep_flags(CLI::App& command, sweep_options& o);
 void add_export_flags(CLI::App& command, export_options& o);
 void add_plot_flags(CLI::App& command, plot_options& o);
 void add_report_flags(CLI::App& command, report_options& o);
+/// @param program its name
+void add_help_flags(CLI::App& completion, std::string& shell, CLI::App& man, std::string& folder,
+                    const std::string& program);
 void add_watch_flags(CLI::App& command, watch_options& o);
 
 /// @error errc::usage on a flag that would do nothing

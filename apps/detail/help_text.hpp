@@ -12,6 +12,9 @@ public:
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
 };
 
+/// Gives a program and its commands these texts.
+void format_help(CLI::App& app);
+
 /// Returns the help of a command in lines of at most `width` characters, as far as words are not longer.
 /// @param program what stands before the command's name
 std::string command_help(const command_text& command, const std::string& program, std::size_t width);

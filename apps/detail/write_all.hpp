@@ -1,5 +1,7 @@
 #pragma once
 
+#include "gossamer/base/error.hpp"
+
 #include <string_view>
 
 namespace gossamer::apps {
@@ -11,6 +13,12 @@ bool write_all(int file, std::string_view text) noexcept;
 
 /// Writes to standard error as `write_all` does, but waits only for a limited time.
 void write_last_words(std::string_view text) noexcept;
+
+/// The failure of standard output, by the system's number.
+error lost_output(int number);
+/// Writes what `stdio` still keeps for standard output. Output that does not arrive is a failure, also when the system
+/// reports it only at the end. @error errc::io
+void flush_output();
 
 /// Opens a closed standard error on /dev/null, so that no file that is opened later gets its number and its lines.
 void open_standard_error() noexcept;
