@@ -22,12 +22,10 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <mutex>
 #include <system_error>
 #include <unistd.h>
