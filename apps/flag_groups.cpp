@@ -18,8 +18,8 @@ const headings& of_runs() {
         "process-patience", "prepare"}},
       {"Faults", {"slow", "faults", "chaos", "horizon"}},
       {"Checks and many runs", {"check", "seeds", "explore", "jobs", "run-limit", "keep-going", "shrink", "twice"}},
-      {"Settings and output",
-       {"config", "resume", "checkpoint", "out", "overwrite", "json", "trace", "live", "live-control"}},
+      {"Settings and output", {"config", "resume", "checkpoint", "out", "overwrite", "json", "trace"}},
+      {"Watching", {"live", "live-control", "report", "tensorboard", "events"}},
   };
   return all;
 }

@@ -1,7 +1,7 @@
 # Installs find_package(gossamer): targets gossamer::base, topology, compress, compute, actors, and the command.
 include(CMakePackageConfigHelpers)
 set(destination ${CMAKE_INSTALL_LIBDIR}/cmake/gossamer)
-install(TARGETS gossamer RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS gossamer RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
 install(EXPORT gossamerTargets NAMESPACE gossamer:: DESTINATION ${destination})
 configure_package_config_file(cmake/gossamerConfig.cmake.in ${PROJECT_BINARY_DIR}/gossamerConfig.cmake
                               INSTALL_DESTINATION ${destination})
