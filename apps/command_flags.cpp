@@ -29,12 +29,18 @@ void add_watch_flags(CLI::App& command, watch_options& o) {
 
 void add_plot_flags(CLI::App& command, plot_options& o) {
   command.add_option("runs", o.runs, "run folders")->required()->type_name("RUN");
-  command.add_option("--x", o.x, "the horizontal axis")->capture_default_str()->type_name("seconds|epochs|bits");
-  command.add_option("--y", o.y, "the vertical axis")
+  command.add_option("--x", o.shown.x, "the horizontal axis")->capture_default_str()->type_name("seconds|epochs|bits");
+  command.add_option("--y", o.shown.y, "the vertical axis")
       ->capture_default_str()
       ->type_name("train-loss|test-loss|accuracy");
-  command.add_flag("--log,!--linear", o.logarithmic,
+  command.add_flag("--log,!--linear", o.shown.logarithmic,
                    "the scale of y (default: logarithmic for losses that span more than a decade)");
+  command.add_option("--smooth", o.shown.smooth, "each point is the mean of K evaluations around it")
+      ->capture_default_str()
+      ->type_name("K")
+      ->check(CLI::Range(1, 1'000'000));
+  command.add_flag("--band", o.shown.band,
+                   "runs that differ only in the seed become one curve, their median, in a band of all their values");
   command.add_option("--out", o.out, "the SVG file to write")->capture_default_str()->type_name("FILE");
 }
 

@@ -1,6 +1,7 @@
 #include "gossamer/actors/telemetry/plot.hpp"
 
 #include "gossamer/actors/telemetry/detail/axes.hpp"
+#include "gossamer/actors/telemetry/detail/marks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +22,8 @@ constexpr auto loss_colour = "#b45309", test_colour = "#d97706", accuracy_colour
 
 } // namespace
 
-std::string plot(std::span<const evaluation_record> records, std::string_view title) {
+std::string plot(std::span<const evaluation_record> records, std::span<const event_record> events,
+                 std::string_view title) {
   double last_epoch = 0, smallest_accuracy = 1;
   detail::range losses;
   bool accuracy = false;
@@ -38,16 +40,18 @@ std::string plot(std::span<const evaluation_record> records, std::string_view ti
   const auto x = axis::linear(0, last_epoch, left, right, true);
   const auto loss = losses.empty() ? axis::linear(0, 0, bottom, top) : axis::of_losses(losses.smallest, losses.largest);
 
+  const auto moments = marks_of(events, records, [](const evaluation_record& r) { return r.epoch; });
   auto svg = open_picture(height, title);
+  svg += draw_marks(moments, x) + legend_of_marks(moments, bottom + 56);
   svg += vertical_ticks(loss, left - 8, "end", loss_colour, true);
-  svg += horizontal_ticks(x, "epoch");
+  svg += horizontal_ticks(x, "epochs (passes over the training data)");
   svg += text(left - 8, top - 12, "start", loss_colour, "training loss (line), test loss (dashes)");
   svg += curve(over_epochs(records, [](const auto& r) { return r.train_loss; }), x, loss, loss_colour, "none");
   svg += curve(over_epochs(records, [](const auto& r) { return r.test_loss; }), x, loss, test_colour, "6 4");
   if (accuracy) {
     const auto share = axis::linear(smallest_accuracy, 1, bottom, top);
     svg += vertical_ticks(share, right + 8, "start", accuracy_colour, false);
-    svg += text(right + 8, top - 12, "end", accuracy_colour, "test accuracy");
+    svg += text(right + 8, top - 12, "end", accuracy_colour, "test accuracy (share)");
     svg += curve(over_epochs(records, [](const auto& r) { return r.test_accuracy.value_or(NAN); }), x, share,
                  accuracy_colour, "none");
   }

@@ -54,6 +54,16 @@ std::unique_ptr<const folder_lock> lock_if_free(const fs::path& folder) {
   }
 }
 
+/// Returns the events in the folder. Damage, as by a leader that died within a line, must cost marks in a picture and
+/// no summary.
+std::vector<event_record> events_if_whole(const fs::path& folder) {
+  try {
+    return read_events(folder);
+  } catch (const error&) {
+    return {};
+  }
+}
+
 } // namespace
 
 run_folder::run_folder(fs::path folder, bool overwrite) : folder_(std::move(folder)) {
@@ -159,8 +169,9 @@ void run_folder::append(std::FILE* to, std::string_view name, std::string line) 
 void run_folder::finish(const run_summary& summary) { finish(summary, to_json(summary) + '\n'); }
 
 void run_folder::finish(const run_summary& summary, std::string_view json) {
-  write("plot.svg", plot(read_evaluations(folder_), fmt::format("{}, {} worker{}", summary.algorithm, summary.workers,
-                                                                summary.workers == 1 ? "" : "s")));
+  write("plot.svg",
+        plot(read_evaluations(folder_), events_if_whole(folder_),
+             fmt::format("{}, {} worker{}", summary.algorithm, summary.workers, summary.workers == 1 ? "" : "s")));
   write("summary.json", json);
 }
 

@@ -44,6 +44,18 @@ std::string read_summary(const fs::path& file) {
   return fmt::format("{}, {} worker{}", summary["algorithm"].get<std::string>(), workers, workers == 1 ? "" : "s");
 }
 
+std::optional<std::string> read_settings_but_seed(const fs::path& file) {
+  if (!fs::exists(file))
+    return {};
+  const auto text = read(file);
+  std::string_view rest = text, line;
+  std::string kept;
+  while (take_line(rest, line))
+    if (!line.starts_with('#') && !line.starts_with("seed "))
+      kept.append(line).push_back('\n');
+  return kept;
+}
+
 /// Calls a function with each whole line of a file. Its errors get the place in the file.
 void visit_lines(const fs::path& file, const std::function<void(std::string_view line)>& visit) {
   std::size_t number = 0;
@@ -86,7 +98,8 @@ recorded_run read_run(const fs::path& folder) {
   auto evaluations = read_evaluations(folder);
   if (evaluations.empty())
     throw error(errc::bad_data, fmt::format("{} holds no evaluation", (folder / "metrics.jsonl").string()), remedy);
-  return {fmt::format("{} ({})", folder.string(), read_summary(folder / "summary.json")), std::move(evaluations)};
+  return {fmt::format("{} ({})", folder.string(), read_summary(folder / "summary.json")), std::move(evaluations),
+          read_events(folder), read_settings_but_seed(folder / "config.toml")};
 }
 
 } // namespace gossamer::actors

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "gossamer/actors/telemetry/comparison.hpp"
 #include "gossamer/apps/detail/attempt.hpp"
 #include "gossamer/base/registry.hpp"
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -69,13 +69,12 @@ void export_model(const program& p, const export_options& options);
 
 struct plot_options {
   std::vector<std::string> runs; ///< folders
-  std::string x = "seconds", y = "train-loss";
+  actors::comparison_options shown;
   std::string out = "comparison.svg";
-  std::optional<bool> logarithmic; ///< the scale of y
 };
 
 /// `gossamer plot RUN...`: one picture of several runs.
-/// @error errc::usage on unknown axes; errc::io and errc::bad_data when a run cannot be read or the picture not written
+/// @error as `actors::compare`; errc::io and errc::bad_data when a run cannot be read or the picture not written
 void plot(const plot_options& options);
 
 } // namespace gossamer::apps

@@ -67,12 +67,23 @@ TEST_F(plot, has_the_scale_that_is_asked_for) {
   EXPECT_NE(drawn({}), drawn({"--log"}));
 }
 
+TEST_F(plot, makes_a_band_of_seeds) {
+  for (const char* seed : {"1", "2", "3"})
+    ASSERT_EQ(run({"simulate", "--data", "digits:samples=600,test=200", "--epochs", "1", "--seed", seed, "--out", seed})
+                  .status,
+              0);
+  const auto ended = run({"plot", "1", "2", "3", "--band", "--smooth", "3"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(read("comparison.svg"), AllOf(HasSubstr("<polygon "), HasSubstr("median of 3 seeds<")));
+  EXPECT_EQ(run({"plot", "1", "--smooth", "0"}).status, 2);
+}
+
 TEST_F(plot, has_defaults) {
   write_run("a", 1);
   const auto ended = run({"plot", "a"});
   EXPECT_EQ(ended.status, 0) << ended.err;
   EXPECT_EQ(ended.out, "comparison.svg shows 1 run\n");
-  EXPECT_THAT(read("comparison.svg"), AllOf(HasSubstr(">training loss<"), HasSubstr(">seconds<")));
+  EXPECT_THAT(read("comparison.svg"), AllOf(HasSubstr(">training loss<"), HasSubstr(">time (s)<")));
 }
 
 TEST_F(plot, says_what_is_wrong_with_a_request) {

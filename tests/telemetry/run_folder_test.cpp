@@ -63,6 +63,24 @@ TEST_F(run_folders, share_no_number_among_processes) {
   EXPECT_EQ(numbers.size(), folders);
 }
 
+// A leader that died within a line leaves a damaged one when the next leader writes behind it.
+TEST_F(run_folders, are_finished_whatever_their_events_are) {
+  run_folder run{folder_ / "run", false};
+  run.on_evaluation({});
+  run.on_event({.time_s = 0, .kind = event_kind::loss, .what = "x"});
+  run.finish({});
+  const auto picture = [&] {
+    std::ifstream in{folder_ / "run" / "plot.svg"};
+    return std::string{std::istreambuf_iterator<char>(in), {}};
+  };
+  EXPECT_THAT(picture(), testing::HasSubstr("<title>0 s: x</title>"));
+  std::ofstream{folder_ / "run" / "events.jsonl", std::ios::app} << "{\"ty{}\n";
+  fs::remove(folder_ / "run" / "summary.json");
+  run.finish({});
+  EXPECT_THAT(picture(), testing::Not(testing::HasSubstr("<title>")));
+  EXPECT_TRUE(fs::exists(folder_ / "run" / "summary.json"));
+}
+
 // A new leader takes the folder over from a leader that was stopped, or killed while it wrote.
 TEST_F(run_folders, are_taken_over_from_one_that_goes_on_writing) {
   const auto at = [](double time_s) { return evaluation_record{.time_s = time_s}; };

@@ -22,24 +22,6 @@ constexpr std::array<std::string_view, 7> colours{"#0072b2", "#d55e00", "#009e73
                                                   "#e69f00", "#56b4e9", "#000000"};
 constexpr std::array<std::string_view, 3> dashes{"none", "6 4", "2 3"};
 
-std::string escaped(std::string_view content) {
-  using nlohmann::json;
-  const auto utf8 = json::parse(json(content).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
-  std::string out;
-  for (const char c : utf8)
-    switch (c) {
-    case '<':
-      out += "&lt;";
-      break;
-    case '&':
-      out += "&amp;";
-      break;
-    default:
-      out += c >= 0 && c < ' ' ? ' ' : c;
-    }
-  return out;
-}
-
 } // namespace
 
 std::string_view colour_of(std::size_t i) { return colours[i % colours.size()]; }
@@ -93,6 +75,24 @@ double axis::pixel(double value) const {
   return from_ + share * (to_ - from_);
 }
 
+std::string escaped(std::string_view content) {
+  using nlohmann::json;
+  const auto utf8 = json::parse(json(content).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
+  std::string out;
+  for (const char c : utf8)
+    switch (c) {
+    case '<':
+      out += "&lt;";
+      break;
+    case '&':
+      out += "&amp;";
+      break;
+    default:
+      out += c >= 0 && c < ' ' ? ' ' : c;
+    }
+  return out;
+}
+
 std::string open_picture(double picture_height, std::string_view title) {
   return fmt::format("<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {0} {1}' width='{0}' height='{1}' "
                      "font-family='sans-serif' font-size='12'>\n<rect width='{0}' height='{1}' fill='white'/>\n"
@@ -113,6 +113,14 @@ std::string curve(std::span<const point> points, const axis& x, const axis& y, s
       path += fmt::format("{:.1f},{:.1f} ", x.pixel(p.x), y.pixel(p.y));
   return fmt::format("<polyline fill='none' stroke='{}' stroke-width='2' stroke-dasharray='{}' points='{}'/>\n", colour,
                      dash, path);
+}
+
+std::string legend_entry(double x, double y, std::string_view colour, std::string_view dash, std::string_view content) {
+  constexpr double sample = 24, gap = 8;
+  return fmt::format("<line x1='{:.1f}' x2='{:.1f}' y1='{:.1f}' y2='{:.1f}' stroke='{}' stroke-width='2' "
+                     "stroke-dasharray='{}'/>\n",
+                     x, x + sample, y - 4, y - 4, colour, dash)
+         + text(x + sample + gap, y, "start", ink, content);
 }
 
 std::string vertical_ticks(const axis& y, double at, std::string_view anchor, std::string_view colour, bool grid) {

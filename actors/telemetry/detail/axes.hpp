@@ -34,6 +34,7 @@ public:
   static axis of_losses(double smallest, double largest);
 
   double pixel(double value) const;
+  bool shows(double value) const { return value >= low_ && value <= high_; }
   const std::vector<double>& ticks() const { return ticks_; }
 
 private:
@@ -64,11 +65,15 @@ struct point {
 
 /// The beginning of a picture, with its title in the upper left corner; "</svg>\n" ends it.
 std::string open_picture(double picture_height, std::string_view title);
-/// Draws any text; characters that XML does not allow are escaped or replaced.
+/// Makes any text part of a picture: characters that XML does not allow are escaped or replaced.
+std::string escaped(std::string_view content);
+/// Draws any text; see `escaped`.
 std::string text(double x, double y, std::string_view anchor, std::string_view colour, std::string_view content);
 /// Draws a curve without the points that are not finite.
 std::string curve(std::span<const point> points, const axis& x, const axis& y, std::string_view colour,
                   std::string_view dash);
+/// Draws a sample of a curve or mark, and its name behind it, for legends.
+std::string legend_entry(double x, double y, std::string_view colour, std::string_view dash, std::string_view content);
 std::string vertical_ticks(const axis& y, double at, std::string_view anchor, std::string_view colour, bool grid);
 std::string horizontal_ticks(const axis& x, std::string_view label);
 

@@ -99,12 +99,13 @@ class Chart {
       if (x < area.x || x > area.x + area.w + 1 || y < area.y || y > area.y + area.h) continue;
       const behind = x + 3 + numberWidth <= area.x + area.w ? x + 3 : x - numberWidth;
       let at = behind > x ? y + 4 : y - 5; // above the curve where there is no room behind it
-      while (taken.some(([a, b]) => Math.abs(a - behind) < numberWidth && Math.abs(b - at) < 11)) at -= 11;
+      const isFree = height => height >= area.y + 10 && !taken.some(([a, b]) => Math.abs(a - behind) < numberWidth && Math.abs(b - height) < 11);
+      for (let i = 0; !isFree(at) && i < 2 * ends.length + 2; ++i) at += (i % 2 === 0 ? -11 : 11) * (i + 1); // above, below, ...
       taken.push([behind, at]);
       pen.save();
       pen.font = "600 12px system-ui, sans-serif";
       pen.fillStyle = colourOf(run.colour.slice(2));
-      pen.fillText(`${run.number}`, behind, Math.max(at, area.y + 10));
+      pen.fillText(`${run.number}`, behind, at);
       pen.restore();
     }
   }
