@@ -57,12 +57,12 @@ struct event_record {
 /// The workers that take part from one moment on, and the links between them.
 struct view_record {
   double time_s = 0;
-  std::uint32_t number = 1;           ///< of the view
-  std::uint32_t leader = 0;           ///< number of the leading node
-  std::vector<std::uint32_t> members; ///< ranks of the workers that take part, ascending
-  std::vector<std::uint32_t> masters; ///< ranks of the masters that live, ascending
-  std::vector<std::uint32_t> nodes;   ///< the node of each of `members`, then of each of `masters`
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> edges; ///< of the graph of `members`, each once
+  std::uint32_t number = 1;                ///< of the view
+  std::uint32_t leader = 0;                ///< number of the leading node
+  std::vector<std::uint32_t> members = {}; ///< ranks of the workers that take part, ascending
+  std::vector<std::uint32_t> masters = {}; ///< ranks of the masters that live, ascending
+  std::vector<std::uint32_t> nodes = {};   ///< the node of each of `members`, then of each of `masters`
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> edges = {}; ///< of the graph of `members`, each once
 };
 
 /// The counts of all workers and masters at one moment, by rank.
@@ -74,9 +74,9 @@ struct workers_record {
   };
 
   double time_s = 0;
-  std::vector<counts> of;
+  std::vector<counts> of = {};
   /// Pairs (waiting worker, awaited worker) at this moment; absent where the world does not know them.
-  std::optional<std::vector<std::pair<std::uint32_t, std::uint32_t>>> waits;
+  std::optional<std::vector<std::pair<std::uint32_t, std::uint32_t>>> waits = {};
 };
 
 enum class run_end { planned, seconds, interrupted };

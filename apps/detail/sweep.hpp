@@ -10,27 +10,27 @@
 namespace gossamer::apps {
 
 struct sweep_options {
-  std::vector<std::string> vary; ///< "KEY=VALUE VALUE ...": all combinations are run
-  std::string seeds;             ///< "A..B"; empty: the job's one
-  std::string out = "sweep";     ///< a folder with a run folder for each run
-  std::string by = "accuracy";   ///< accuracy or train-loss: what is best
-  std::size_t jobs = 0;          ///< processes at the same time; 0: one for each processor
-  double run_limit_s = 86'400;   ///< real seconds; a run that takes longer has failed
-  std::vector<std::string> job;  ///< "simulate" or "train", and flags
+  std::vector<std::string> vary = {}; ///< "KEY=VALUE VALUE ...": all combinations are run
+  std::string seeds = {};             ///< "A..B"; empty: the job's one
+  std::string out = "sweep";          ///< a folder with a run folder for each run
+  std::string by = "accuracy";        ///< accuracy or train-loss: what is best
+  std::size_t jobs = 0;               ///< processes at the same time; 0: one for each processor
+  double run_limit_s = 86'400;        ///< real seconds; a run that takes longer has failed
+  std::vector<std::string> job = {};  ///< "simulate" or "train", and flags
 };
 
 /// One setting of a sweep.
 struct sweep_point {
-  std::vector<std::string> values; ///< of each key that varies
-  std::string seed;                ///< empty: the job's
+  std::vector<std::string> values = {}; ///< of each key that varies
+  std::string seed = {};                ///< empty: the job's
 
   friend bool operator==(const sweep_point&, const sweep_point&) = default;
 };
 
 /// The settings of a sweep, the last key varying fastest, seeds faster still.
 struct sweep_grid {
-  std::vector<std::string> keys;
-  std::vector<sweep_point> points;
+  std::vector<std::string> keys = {};
+  std::vector<sweep_point> points = {};
 };
 
 /// @error errc::usage on a key without values or given twice, and on very many points

@@ -171,7 +171,9 @@ private:
 
   void start() {
     const auto& where = settings_.where;
-    const addrinfo hints{.ai_flags = AI_PASSIVE, .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    addrinfo hints{};
+    hints.ai_flags = AI_PASSIVE;
+    hints.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;
     if (const int failed = getaddrinfo(where.host.c_str(), std::to_string(where.port).c_str(), &hints, &found))
       throw error(errc::usage, fmt::format("--live: there is no host '{}': {}", where.host, gai_strerror(failed)),
