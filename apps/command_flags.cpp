@@ -38,7 +38,7 @@ void add_plot_flags(CLI::App& command, plot_options& o) {
   command.add_option("--smooth", o.shown.smooth, "each point is the mean of K evaluations around it")
       ->capture_default_str()
       ->type_name("K")
-      ->check(CLI::Range(1, 1'000'000));
+      ->check(within(1, 1'000'000));
   command.add_flag("--band", o.shown.band,
                    "runs that differ only in the seed become one curve, their median, in a band of all their values");
   command.add_option("--out", o.out, "the SVG file to write")->capture_default_str()->type_name("FILE");
@@ -120,7 +120,7 @@ void add_sweep_flags(CLI::App& command, sweep_options& o) {
       ->capture_default_str();
   command.add_option("--jobs", o.jobs, "processes at a time (default: one for each processor)")
       ->type_name("N")
-      ->check(CLI::Range(1, 1024));
+      ->check(within(1, 1024));
   add_time(command, "--run-limit", o.run_limit_s, "a run has failed after so many real seconds", {1e-3, 1e6});
   command.footer("The job follows behind --, e.g. sweep --vary 'lr=0.1 0.2' --seeds 1..3 -- simulate --workers 8");
 }
