@@ -4,6 +4,7 @@
 #include "gossamer/actors/telemetry/json.hpp"
 #include "gossamer/actors/telemetry/plot.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/file.hpp"
 
 #include <fmt/format.h>
 
@@ -88,7 +89,7 @@ run_folder::run_folder(fs::path folder, bool overwrite) : folder_(std::move(fold
   open_metrics("w");
 }
 
-/// Writes the metrics into a new file: the former writer may wake, and go on writing to the old one for a moment.
+/// Writes whole lines into new files: the former writer may wake, and go on writing to the old ones for a moment.
 run_folder::run_folder(fs::path folder) : folder_(std::move(folder)), lock_(lock_if_free(folder_)) {
   write("metrics.jsonl", [this](std::FILE* out) {
     visit_evaluations(folder_, [out](std::string_view line, const evaluation_record&) {
@@ -97,6 +98,14 @@ run_folder::run_folder(fs::path folder) : folder_(std::move(folder)), lock_(lock
     });
   });
   open_metrics("a");
+  if (const auto events = folder_ / "events.jsonl"; fs::exists(events))
+    write("events.jsonl", [&events](std::FILE* out) {
+      constexpr std::uint64_t longest_line = std::uint64_t{1} << 20;
+      read_lines(events.string(), {.noun = "file of events", .most_bytes = longest_line}, [out](std::string_view line) {
+        std::fwrite(line.data(), 1, line.size(), out);
+        std::fputc('\n', out);
+      });
+    });
 }
 
 run_folder run_folder::taken_over(fs::path folder) { return run_folder{std::move(folder)}; }

@@ -63,7 +63,6 @@ TEST_F(run_folders, share_no_number_among_processes) {
   EXPECT_EQ(numbers.size(), folders);
 }
 
-// A leader that died within a line leaves a damaged one when the next leader writes behind it.
 TEST_F(run_folders, are_finished_whatever_their_events_are) {
   run_folder run{folder_ / "run", false};
   run.on_evaluation({});
@@ -97,6 +96,20 @@ TEST_F(run_folders, are_taken_over_from_one_that_goes_on_writing) {
   for (const auto& record : read_run(folder_ / "run").evaluations)
     times.push_back(record.time_s);
   EXPECT_THAT(times, testing::ElementsAre(1, 2, 4, 6));
+}
+
+TEST_F(run_folders, keep_whole_lines_of_events_when_they_are_taken_over) {
+  run_folder before{folder_ / "run", false};
+  before.on_evaluation({});
+  before.on_event({.time_s = 1, .kind = event_kind::loss, .what = "one"});
+  std::ofstream{folder_ / "run" / "events.jsonl", std::ios::app} << "{\"type\":\"ev";
+  auto after = run_folder::taken_over(folder_ / "run");
+  before.on_event({.time_s = 2, .kind = event_kind::note, .what = "two"});
+  after.on_event({.time_s = 3, .kind = event_kind::leader, .what = "three"});
+  std::vector<std::string> said;
+  for (const auto& event : read_events(folder_ / "run"))
+    said.push_back(event.what);
+  EXPECT_THAT(said, testing::ElementsAre("one", "three"));
 }
 
 TEST_F(run_folders, are_taken_over_from_one_that_has_not_written_an_evaluation) {
