@@ -86,7 +86,7 @@ run_folder::run_folder(fs::path folder, bool overwrite) : folder_(std::move(fold
       make_room(folder_ / name);
   if (fs::is_directory(folder_ / "checkpoints")) // otherwise this run could be resumed from a checkpoint of another one
     make_room(folder_ / "checkpoints");
-  open_metrics("w");
+  open_files("w");
 }
 
 /// Writes whole lines into new files: the former writer may wake, and go on writing to the old ones for a moment.
@@ -97,7 +97,6 @@ run_folder::run_folder(fs::path folder) : folder_(std::move(folder)), lock_(lock
       std::fputc('\n', out);
     });
   });
-  open_metrics("a");
   if (const auto events = folder_ / "events.jsonl"; fs::exists(events))
     write("events.jsonl", [&events](std::FILE* out) {
       constexpr std::uint64_t longest_line = std::uint64_t{1} << 20;
@@ -106,15 +105,20 @@ run_folder::run_folder(fs::path folder) : folder_(std::move(folder)), lock_(lock
         std::fputc('\n', out);
       });
     });
+  open_files("a");
 }
 
 run_folder run_folder::taken_over(fs::path folder) { return run_folder{std::move(folder)}; }
 
-void run_folder::open_metrics(const char* mode) {
-  const auto file = folder_ / "metrics.jsonl";
-  metrics_.reset(std::fopen(file.c_str(), mode));
-  if (!metrics_)
-    refuse(file, std::strerror(errno));
+void run_folder::open_files(const char* mode) {
+  const auto open = [&](auto& into, const char* name) {
+    const auto file = folder_ / name;
+    into.reset(std::fopen(file.c_str(), mode));
+    if (!into)
+      refuse(file, std::strerror(errno));
+  };
+  open(metrics_, "metrics.jsonl");
+  open(events_, "events.jsonl");
 }
 
 void run_folder::write(std::string_view name, std::string_view text) {
@@ -162,16 +166,11 @@ void run_folder::on_progress(const progress_record& record) {
   append_event(to_line(record));
 }
 
-void run_folder::append_event(std::string line) {
-  const auto* name = "events.jsonl";
-  if (!events_)
-    events_.reset(std::fopen((folder_ / name).c_str(), "a"));
-  append(events_.get(), name, std::move(line));
-}
+void run_folder::append_event(std::string line) { append(events_.get(), "events.jsonl", std::move(line)); }
 
 void run_folder::append(std::FILE* to, std::string_view name, std::string line) {
   line += '\n';
-  if (to == nullptr || std::fwrite(line.data(), 1, line.size(), to) != line.size() || std::fflush(to) != 0)
+  if (std::fwrite(line.data(), 1, line.size(), to) != line.size() || std::fflush(to) != 0)
     refuse(folder_ / name, std::strerror(errno));
 }
 

@@ -11,11 +11,11 @@
 
 namespace gossamer::actors {
 
-/// The folder for the results of a run: config.toml, metrics.jsonl (a line per evaluation, flushed at once), and, when
-/// the run has ended, summary.json and plot.svg; for simulations and faults also faults.toml, costs.toml, blame.txt,
-/// blame.json and trace.json. A file that exists is whole: all but metrics.jsonl are written beside their place and
-/// moved into it. A run that failed leaves no summary.json. As long as this object lives, no other process can write a
-/// run there: see `folder_lock`.
+/// The folder for the results of a run: config.toml, metrics.jsonl (a line per evaluation, flushed at once),
+/// events.jsonl (likewise, of events and progress; docs/watching.md) and, when the run has ended, summary.json and
+/// plot.svg; for simulations and faults also faults.toml, costs.toml, blame.txt, blame.json and trace.json. A file that
+/// exists is whole: all others are written beside their place and moved into it. A run that failed leaves no
+/// summary.json. As long as this object lives, no other process can write a run there: see `folder_lock`.
 ///
 /// @error errc::io from every member if the system refuses (disk full, read-only folder), naming the file
 class run_folder final : public run_observer {
@@ -52,7 +52,7 @@ public:
 
 private:
   explicit run_folder(std::filesystem::path folder);
-  void open_metrics(const char* mode);
+  void open_files(const char* mode);
   void append(std::FILE* to, std::string_view name, std::string line);
   void append_event(std::string line);
 
@@ -63,7 +63,7 @@ private:
   std::filesystem::path folder_;
   std::unique_ptr<const folder_lock> lock_; // destroyed last; null: a silent process may still hold it
   std::unique_ptr<std::FILE, close_file> metrics_;
-  std::unique_ptr<std::FILE, close_file> events_; // opened for the first line
+  std::unique_ptr<std::FILE, close_file> events_;
   double next_progress_s_ = 0;
 };
 

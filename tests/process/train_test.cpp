@@ -51,7 +51,7 @@ TEST_F(train, writes_a_whole_run_folder_for_every_algorithm) {
     EXPECT_THAT(read("run/config.toml"), HasSubstr(algorithm));
     EXPECT_THAT(read("run/plot.svg"), StartsWith("<svg "));
     const auto files = std::filesystem::directory_iterator(folder_ / "run");
-    EXPECT_EQ(std::distance(begin(files), end(files)), 4);
+    EXPECT_EQ(std::distance(begin(files), end(files)), 5) << "config, metrics, events, summary, plot";
 
     const auto records = metrics();
     ASSERT_GE(records.size(), 2u);
