@@ -127,7 +127,7 @@ std::string short_help(const std::string& program) {
                          {"--help", "all commands"}};
   auto result = fmt::format("Usage: {} COMMAND [FLAG...]\n\n", program);
   for (const auto& [words, meaning] : examples)
-    result += fmt::format("  {:<{}}  {}\n", program + ' ' + words, program.size() + 36, meaning);
+    result += fmt::format("  {} {:<35}  {}\n", program, words, meaning);
   return result;
 }
 

@@ -177,6 +177,7 @@ std::vector<row> rows_of(const sweep_options& o, const sweep_grid& grid, const k
       one.add(results.of(job));
   }
   std::vector<row> all;
+  all.reserve(by_values.size());
   for (auto& [values, one] : by_values)
     all.push_back(std::move(one));
   std::ranges::stable_sort(all, {}, [&](const row& r) { return r.badness(o.by); });

@@ -188,7 +188,7 @@ void level_reader::read_sparse(std::uint64_t begin, Level* levels, std::size_t c
       continue;
     }
     place_ += std::uint64_t{next.distance} - 1;
-    level_ = next.level;
+    level_ = next.level; // NOLINT(bugprone-signed-char-misuse): a small number, and no character
     window.skip(next.bits);
     if (window.left() <= sparse_bits)
       window.read_on();
