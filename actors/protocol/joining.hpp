@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/frames/endpoint.hpp"
 #include "gossamer/actors/protocol/versions.hpp"
+#include "gossamer/base/error.hpp"
 
 #include <limits>
 #include <string>
