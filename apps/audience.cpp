@@ -93,7 +93,7 @@ audience::audience(const run_setup& run, const std::string& command, const fs::p
     const auto file = std::make_shared<written_file>(to, "--events");
     const auto write = [file](const std::string& line) { file->write(line + '\n'); };
     add(
-        std::make_shared<line_observer>([write](auto, const auto&, const std::string& line) { write(line); }),
+        std::make_shared<line_observer>([write](const auto&, const std::string& line) { write(line); }),
         [write](const actors::run_summary& s) { write(last_line(to_string(s.end))); }, true);
     seats_.back()->post([write, line = first_line(run.experiment->settings, command)] { write(line); });
   }

@@ -8,6 +8,25 @@
 
 namespace gossamer::apps {
 
+namespace {
+
+void add_jobs(CLI::App& command, std::size_t& jobs) {
+  command.add_option("--jobs", jobs, "processes at a time (default: one for each processor)")
+      ->type_name("N")
+      ->check(within(1, 1024));
+}
+
+/// The flags of commands that make many runs, and keep what they have made.
+void add_batch_flags(CLI::App& command, std::string& out, std::size_t& jobs, double& run_limit_s) {
+  command.add_option("--out", out, "folder of the runs; those that it holds are not repeated")
+      ->type_name("DIR")
+      ->capture_default_str();
+  add_jobs(command, jobs);
+  add_time(command, "--run-limit", run_limit_s, "a run has failed after so many real seconds", {1e-3, 1e6});
+}
+
+} // namespace
+
 void add_export_flags(CLI::App& command, export_options& o) {
   command.add_option("run", o.run, "run folder, with a checkpoint")->required()->type_name("RUN");
   command.add_option("--out", o.out, "the .npz file to write")->capture_default_str()->type_name("FILE");
@@ -66,14 +85,8 @@ void add_reproduce_flags(CLI::App& command, reproduce_options& o) {
   command.add_flag("--quick", o.quick, "a short form with wide margins, of a minute at most");
   command.add_option("--data", o.data, "instead of those of the reproduction")->type_name("NAME");
   command.add_option("--model", o.model, "instead of that of the reproduction")->type_name("NAME");
-  command.add_option("--out", o.out, "folder of the results; runs that it holds are not repeated")
-      ->type_name("DIR")
-      ->capture_default_str();
   command.add_flag("--page", o.page, "run nothing, and print a page of the results that are in --out");
-  command.add_option("--jobs", o.jobs, "processes at a time (default: one for each processor)")
-      ->type_name("N")
-      ->check(within(1, 1024));
-  add_time(command, "--run-limit", o.run_limit_s, "a run has failed after so many real seconds", {1e-3, 1e6});
+  add_batch_flags(command, o.out, o.jobs, o.run_limit_s);
   command.footer("Flags of simulate behind -- are those of all runs, e.g. -- --network wan.");
 }
 
@@ -83,9 +96,7 @@ void add_exploration_flags(CLI::App& simulate, exploration& x) {
   simulate.add_option("--explore", x.interleavings, "run with each of the interleavings 1 to N, likewise")
       ->type_name("N")
       ->check(within(1, 1'000'000));
-  simulate.add_option("--jobs", x.each.jobs, "processes at a time (default: one for each processor)")
-      ->type_name("N")
-      ->check(within(1, 1024));
+  add_jobs(simulate, x.each.jobs);
   add_time(simulate, "--run-limit", x.each.run_limit_s, "a run of several has failed after so many real seconds",
            {1e-3, 1e6});
   simulate.add_flag("--keep-going", x.keep_going, "run all of several, also when one has failed");
@@ -115,13 +126,7 @@ void add_sweep_flags(CLI::App& command, sweep_options& o) {
       ->type_name("WHAT")
       ->capture_default_str()
       ->check(CLI::IsMember({"accuracy", "train-loss"}));
-  command.add_option("--out", o.out, "folder of the runs; those that it holds are not repeated")
-      ->type_name("DIR")
-      ->capture_default_str();
-  command.add_option("--jobs", o.jobs, "processes at a time (default: one for each processor)")
-      ->type_name("N")
-      ->check(within(1, 1024));
-  add_time(command, "--run-limit", o.run_limit_s, "a run has failed after so many real seconds", {1e-3, 1e6});
+  add_batch_flags(command, o.out, o.jobs, o.run_limit_s);
   command.footer("The job follows behind --, e.g. sweep --vary 'lr=0.1 0.2' --seeds 1..3 -- simulate --workers 8");
 }
 

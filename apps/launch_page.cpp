@@ -18,18 +18,8 @@ namespace gossamer::apps {
 
 namespace {
 
-using enum line_history::importance;
-
 constexpr double longest_stop_s = 1e6;
 constexpr std::size_t most_orders_waiting = 100;
-
-std::optional<line_history::importance> importance_of(std::string_view letter) {
-  if (letter == "L")
-    return lasting;
-  if (letter == "S")
-    return sampled;
-  return letter == "N" ? std::optional{newest} : std::nullopt;
-}
 
 } // namespace
 
@@ -64,26 +54,24 @@ launch_page::launch_page(const program& p, const live_options& wanted, std::size
 }
 
 void launch_page::hear(const std::string& announced) {
-  const auto first = announced.find(' '), second = announced.find(' ', first + 1);
-  if (second == std::string::npos)
+  const auto space = announced.find(' ');
+  if (space == std::string::npos)
     return;
-  const auto how = importance_of(announced.substr(0, first));
-  const auto type = announced.substr(first + 1, second - first - 1);
-  auto line = announced.substr(second + 1);
+  auto line = announced.substr(space + 1);
   const auto object = nlohmann::json::parse(line, nullptr, false);
-  if (!how || !object.is_object())
+  if (!object.is_object())
     return;
   if (const auto time = object.find("time_s"); time != object.end() && time->is_number())
     time_s_ = std::max(time_s_, time->get<double>());
-  lines_->add(*how, type, std::move(line));
+  lines_->add(announced.substr(0, space), std::move(line));
 }
 
 void launch_page::tell(const std::string& what) {
   const auto kind = actors::event_kind::fault;
-  lines_->add(lasting, event_type(to_string(kind)), to_line(actors::event_record{time_s_, kind, printable(what)}));
+  lines_->add(event_type(to_string(kind)), to_line(actors::event_record{time_s_, kind, printable(what)}));
 }
 
-void launch_page::end(const std::string& how) { lines_->add(newest, "end", last_line(how)); }
+void launch_page::end(const std::string& how) { lines_->add("end", last_line(how)); }
 
 std::vector<launch_order> launch_page::take_orders() {
   const std::scoped_lock lock{waiting_->mutex};

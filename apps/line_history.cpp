@@ -1,10 +1,14 @@
 #include "gossamer/apps/detail/line_history.hpp"
 
+#include <string_view>
 #include <utility>
 
 namespace gossamer::apps {
 
 namespace {
+
+bool is_lasting(std::string_view type) { return type == "evaluation" || type.starts_with("event-"); }
+bool is_sampled(std::string_view type) { return type == "progress"; }
 
 /// Drops every second line.
 void thin(std::vector<std::string>& lines) {
@@ -15,34 +19,32 @@ void thin(std::vector<std::string>& lines) {
 
 } // namespace
 
-void line_history::keep(importance how, const std::string& type, const std::string& line) {
+/// @returns false for a line of too many types
+bool line_history::keep(const std::string& type, const std::string& line) {
+  if (types_.size() >= most_types && !types_.contains(type))
+    return false;
   auto& of_its_type = types_[type];
-  of_its_type = {.newest = line, .count = of_its_type.count + 1, .how = how};
-  switch (how) {
-  case importance::lasting:
+  of_its_type = {.newest = line, .count = of_its_type.count + 1};
+  if (is_lasting(type)) {
     lasting_.push_back(line);
     if (lasting_.size() > most_kept)
       lasting_.pop_front();
-    break;
-  case importance::sampled:
-    if (since_sample_++ % stride_ != 0)
-      break;
+  } else if (is_sampled(type) && since_sample_++ % stride_ == 0) {
     sampled_.push_back(line);
     if (sampled_.size() >= most_kept) {
       thin(sampled_);
       stride_ *= 2;
     }
-    break;
-  case importance::newest:
-    break;
   }
+  return true;
 }
 
-void line_history::add(importance how, const std::string& type, std::string line) {
+void line_history::add(const std::string& type, std::string line) {
   std::function<void()> tell;
   {
     const std::scoped_lock lock{mutex_};
-    keep(how, type, line);
+    if (!keep(type, line))
+      return;
     recent_bytes_ += line.size();
     recent_.push_back(std::move(line));
     for (; recent_bytes_ > most_recent_bytes && recent_.size() > 1; ++first_recent_) {
@@ -63,7 +65,7 @@ std::vector<std::string> line_history::digest() const {
   };
   add_newest("run");
   for (const auto& [type, lines] : types_)
-    if (lines.how == importance::newest && type != "run" && type != "end")
+    if (!is_lasting(type) && !is_sampled(type) && type != "run" && type != "end")
       all.push_back(lines.newest);
   all.insert(all.end(), sampled_.begin(), sampled_.end());
   all.insert(all.end(), lasting_.begin(), lasting_.end());

@@ -7,15 +7,11 @@
 
 namespace gossamer::apps {
 
-using enum line_history::importance;
-
-void line_observer::on_progress(const actors::progress_record& r) { take_(sampled, "progress", to_line(r)); }
-void line_observer::on_evaluation(const actors::evaluation_record& r) { take_(lasting, "evaluation", to_line(r)); }
-void line_observer::on_event(const actors::event_record& r) {
-  take_(lasting, event_type(to_string(r.kind)), to_line(r));
-}
-void line_observer::on_view(const actors::view_record& r) { take_(newest, "view", to_line(r)); }
-void line_observer::on_workers(actors::workers_record r) { take_(newest, "workers", to_line(r)); }
+void line_observer::on_progress(const actors::progress_record& r) { take_("progress", to_line(r)); }
+void line_observer::on_evaluation(const actors::evaluation_record& r) { take_("evaluation", to_line(r)); }
+void line_observer::on_event(const actors::event_record& r) { take_(event_type(to_string(r.kind)), to_line(r)); }
+void line_observer::on_view(const actors::view_record& r) { take_("view", to_line(r)); }
+void line_observer::on_workers(actors::workers_record r) { take_("workers", to_line(r)); }
 
 std::string event_type(std::string_view kind) { return fmt::format("event-{}", kind); }
 

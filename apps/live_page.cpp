@@ -30,14 +30,14 @@ live_page::live_page(const run_setup& run, const std::string& command,
                      const std::shared_ptr<actors::fault_wishes>& wishes, const std::shared_ptr<pace>& held)
     : server_(settings_for(run.options.live), lines_, orders_for(run, wishes, held)) {
   const page_abilities can{.faults = wishes != nullptr, .holds = wishes != nullptr && held != nullptr};
-  lines_->add(line_history::importance::newest, "run", first_line(run.experiment->settings, command, can));
+  lines_->add("run", first_line(run.experiment->settings, command, can));
 }
 
 std::shared_ptr<actors::run_observer> live_page::observer() const {
   return std::make_shared<line_observer>(
-      [lines = lines_](auto how, const auto& type, std::string line) { lines->add(how, type, std::move(line)); });
+      [lines = lines_](const auto& type, std::string line) { lines->add(type, std::move(line)); });
 }
 
-void live_page::end(const std::string& how) { lines_->add(line_history::importance::newest, "end", last_line(how)); }
+void live_page::end(const std::string& how) { lines_->add("end", last_line(how)); }
 
 } // namespace gossamer::apps

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 namespace gossamer::apps {
 
 /// The folder, for the thread of the disk alone.
@@ -29,13 +27,11 @@ namespace {
 
 constexpr std::size_t longest_announced = 60'000; // bytes: readers take lines of 64 KiB at most
 
-void announce_line(live_output& output, line_history::importance how, const std::string& type,
-                   const std::string& line) {
-  static constexpr std::array letters{'L', 'S', 'N'};
+void announce_line(live_output& output, const std::string& type, const std::string& line) {
   if (line.size() > longest_announced)
     return;
-  const auto text = fmt::format("{} {} {}", letters[static_cast<std::size_t>(how)], type, line);
   const bool is_replaced = type == "progress" || type == "workers";
+  const auto text = fmt::format("{} {}", type, line);
   is_replaced ? output.announce_lightly(live_is, text) : output.announce(live_is, text);
 }
 
@@ -45,13 +41,12 @@ live_recorder::live_recorder(live_output& output, opener open)
     : output_(output), folder_(std::make_shared<folder_on_disk>(std::move(open))), kept_(output.disk(), folder_) {
   output_.disk().post([folder = folder_] { folder->open(); });
   if (output.announces_live())
-    announced_.emplace(
-        [&output](auto how, const auto& type, const std::string& line) { announce_line(output, how, type, line); });
+    announced_.emplace([&output](const auto& type, const std::string& line) { announce_line(output, type, line); });
 }
 
 void live_recorder::introduce(const actors::run_settings& s, const std::string& command, const page_abilities& can) {
   if (announced_)
-    announce_line(output_, line_history::importance::newest, "run", first_line(s, command, can));
+    announce_line(output_, "run", first_line(s, command, can));
 }
 
 void live_recorder::on_view(const actors::view_record& r) {

@@ -2,6 +2,7 @@
 #include "gossamer/apps/detail/node.hpp"
 
 #include "gossamer/actors/cluster/cluster_world.hpp"
+#include "gossamer/actors/telemetry/json.hpp"
 #include "gossamer/apps/detail/access.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/fetching.hpp"
@@ -163,6 +164,8 @@ public:
             desk.obey(order.get<std::string>());
         } catch (const error& e) {
           output.say(e.what());
+          const actors::event_record refusal{NAN, actors::event_kind::note, fmt::format("refused: {}", e.what())};
+          output.announce(live_is, fmt::format("{} {}", event_type(to_string(refusal.kind)), to_line(refusal)));
         }
       });
   }
@@ -264,7 +267,7 @@ int lead(const program& p, const node_options& node, run_options job, bool json)
   s.begins = [&](const auto& places) { tell_all_are_here(output, places); };
   s.stop = clean_stop::request;
   job.run.data_dir = node.data_dir;
-  job.live.control = node.heeds_orders;
+  job.live.control = job.live.control || node.heeds_orders;
   job.parts_elsewhere = node.nodes > 1;
   const auto world = [&](const run_setup& run, const auto& around, live_recorder& recorder, const auto& folder) {
     s.ends = [&](const auto& summary) { recorder.finish(summary); };

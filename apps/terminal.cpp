@@ -1,7 +1,6 @@
 #include "gossamer/apps/detail/terminal.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <string>
@@ -36,17 +35,5 @@ std::size_t text_width(int file) { return std::clamp<std::size_t>(columns_of(fil
 bool can_rewrite(int file) { return isatty(file) == 1 && variable("TERM") != "dumb" && !variable("TERM").empty(); }
 
 bool may_colour(int file) { return can_rewrite(file) && variable("NO_COLOR").empty(); }
-
-bool writes_utf8() {
-  std::string_view locale;
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"})
-    if (locale.empty())
-      locale = variable(name);
-  std::string letters;
-  for (const char c : locale)
-    if (std::isalnum(static_cast<unsigned char>(c)))
-      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return letters.find("utf8") != std::string::npos;
-}
 
 } // namespace gossamer::apps

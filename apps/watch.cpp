@@ -22,7 +22,6 @@ namespace gossamer::apps {
 namespace {
 
 namespace fs = std::filesystem;
-using enum line_history::importance;
 
 constexpr int between_looks_ms = 300;
 constexpr double between_heartbeats_s = 10;
@@ -62,17 +61,16 @@ public:
     if (!fs::exists(folder_ / "metrics.jsonl"))
       throw error(errc::usage, fmt::format("{} holds no run", folder_.string()),
                   "name a folder that gossamer has written");
-    lines_->add(newest, "run", first_line(options_of(folder_.string()).run, folder_.string()));
+    lines_->add("run", first_line(options_of(folder_.string()).run, folder_.string()));
   }
 
   void look() {
     const bool had_ended = fs::exists(folder_ / "summary.json"); // asked first: nothing is written behind it
-    metrics_.read([this](const std::string& line) {
-      lines_->add(lasting, "evaluation", to_line(actors::evaluation_from_json(line)));
-    });
+    metrics_.read(
+        [this](const std::string& line) { lines_->add("evaluation", to_line(actors::evaluation_from_json(line))); });
     events_.read([this](const std::string& line) { add_event(line); });
     if (had_ended && !std::exchange(ended_, true))
-      lines_->add(newest, "end", last_line("it is written down"));
+      lines_->add("end", last_line("it is written down"));
   }
 
 private:
@@ -80,9 +78,9 @@ private:
     const auto object = nlohmann::json::parse(line, nullptr, false);
     const auto type = object.is_object() ? object.value("type", std::string{}) : "";
     if (type == "progress")
-      lines_->add(sampled, type, line);
+      lines_->add(type, line);
     else if (type == "event")
-      lines_->add(lasting, event_type(object.value("kind", std::string{to_string(actors::event_kind::note)})), line);
+      lines_->add(event_type(object.value("kind", std::string{to_string(actors::event_kind::note)})), line);
   }
 
   fs::path folder_;
@@ -105,7 +103,7 @@ int watch(const program& p, const watch_options& o) {
     run.look();
     if (since_heartbeat.seconds() < between_heartbeats_s)
       continue;
-    lines->add(newest, "heartbeat", R"({"type":"heartbeat"})"); // shows the server which browsers are gone
+    lines->add("heartbeat", R"({"type":"heartbeat"})"); // shows the server which browsers are gone
     since_heartbeat = {};
   }
   return 0;

@@ -215,6 +215,8 @@ def kill_the_leader(gossamer: Path, folder: Path, pictures: Path | None) -> None
                *"train --algorithm ad-psgd --workers 8 --seconds 20 --eval-every 0.5 --out".split(), str(folder / "led")]
     with Run(command) as run, Page(run.url) as page:
         page.wait("all workers", lambda: page.text("table").count("computing") == 8)
+        page.strike("kill", "99")
+        page.wait_for_event("refused: the order:1: workers of kill names 99")
         page.strike("kill process", "")
         page.wait_for_event("leads the run from now on")
         before = page.number("epoch")

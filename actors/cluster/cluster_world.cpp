@@ -110,7 +110,7 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
   const real_time world{system, e, around, places[0].ranks.size()};
   const auto to_node = std::make_shared<caf::actor>();
   const auto tell_others = [to_node, board = world.board()](std::size_t fault, bool on) {
-    const auto text = board->plan().live ? to_toml({.faults = {board->at(fault)}}) : "";
+    const auto text = board->live() ? to_toml({.faults = {board->at(fault)}}) : "";
     caf::anon_send(*to_node, switch_fault{fault, on, text});
   };
   const scoped_life injector{system.spawn(fault_injector, injector_setup{.board = world.board(),

@@ -76,7 +76,13 @@ const fault& fault_board::at(std::size_t index) const {
   return faults_.at(index);
 }
 
-double fault_board::last_end_s() const { return plan().last_end_s(); }
+double fault_board::last_end_s() const {
+  const std::scoped_lock lock{mutex_};
+  double last = 0;
+  for (const auto& [index, f] : faults_)
+    last = std::max(last, last_switch_s(f));
+  return last;
+}
 
 void fault_board::add(std::size_t index, fault f) {
   check({.faults = {f}}, workers_, workers_per_node_);

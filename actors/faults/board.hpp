@@ -40,7 +40,8 @@ public:
 
   /// The plan, with the faults that have come since.
   fault_plan plan() const;
-  bool harms() const noexcept { return live_ || count() > 0; }
+  bool live() const noexcept { return live_; } ///< more faults may come
+  bool harms() const { return live_ || count() > 0; }
   /// One more than the largest index of a fault.
   std::size_t count() const;
   bool has(std::size_t index) const;

@@ -55,8 +55,7 @@ bool fault_plan::needs_steps() const noexcept {
 double fault_plan::last_end_s() const noexcept {
   double last = 0;
   for (const auto& f : faults)
-    if (!f.at_step)
-      last = std::max(last, f.at_s + f.lasts_s.value_or(0));
+    last = std::max(last, last_switch_s(f));
   return last;
 }
 

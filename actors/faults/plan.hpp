@@ -79,6 +79,9 @@ struct fault {
   friend bool operator==(const fault&, const fault&) = default;
 };
 
+/// Seconds after the start at which a fault ends, or begins for ever; 0 where that is unknown: it waits for a step.
+inline double last_switch_s(const fault& f) noexcept { return f.at_step ? 0 : f.at_s + f.lasts_s.value_or(0); }
+
 inline constexpr double live_poll_s = 0.1;
 
 /// All faults of a run. The order only sets the index of each fault.

@@ -23,7 +23,7 @@ public:
   void start(const caf::actor& to) {
     node_ = to;
     began_ = self_->clock().now();
-    live_ = board().plan().live;
+    live_ = board().live();
     for (std::size_t k = 0; k < board().count(); ++k)
       if (at(k).at_step)
         waiting_for_steps_.push_back(k);
@@ -31,6 +31,7 @@ public:
         waiting_.insert(k);
       else
         self_->delayed_send(self_, nanoseconds_of(at(k).at_s), begin_fault{k});
+    leave_plan();
     if (live_)
       look();
   }
@@ -82,14 +83,19 @@ public:
         begin(index);
       return is_due;
     });
-    if (setup_.wishes)
-      setup_.wishes->leave(board().plan());
+    if (wished.heal || !wished.faults.empty())
+      leave_plan();
   }
 
 private:
   fault_board& board() const { return *setup_.board; }
   const fault& at(std::size_t index) const { return board().at(index); }
   double now() const { return std::chrono::duration<double>(self_->clock().now() - began_).count(); }
+
+  void leave_plan() {
+    if (setup_.wishes)
+      setup_.wishes->leave(board().plan());
+  }
 
   void add(fault f) {
     f.at_s = now();

@@ -1,5 +1,7 @@
 #include "gossamer/actors/worker/inbox.hpp"
 
+#include <utility>
+
 namespace gossamer::actors {
 
 void inbox::reception::await_suspend(std::coroutine_handle<> waiting) {
@@ -9,11 +11,15 @@ void inbox::reception::await_suspend(std::coroutine_handle<> waiting) {
     box_.witness_->wait_begins(box_.owner_, *from_, label_);
 }
 
-void inbox::resume(reception& r) {
-  std::erase(waiting_, &r); // before it runs: the coroutine may ask for the next frame at once
+void inbox::drop(reception& r) {
+  std::erase(waiting_, &r);
   if (witness_ && r.from_)
     witness_->wait_ends(owner_, *r.from_);
-  r.waiting_.resume();
+}
+
+void inbox::resume(reception& r) {
+  drop(r); // before it runs: the coroutine may ask for the next frame at once
+  std::exchange(r.waiting_, {}).resume();
 }
 
 void inbox::deliver(frame f) {
@@ -45,11 +51,11 @@ void inbox::give_up(const std::function<bool(const reception&)>& hopeless) {
 }
 
 void inbox::forget_waits() {
-  if (witness_)
-    for (const auto* r : waiting_)
-      if (r->from_)
-        witness_->wait_ends(owner_, *r->from_);
-  waiting_.clear();
+  while (!waiting_.empty()) {
+    auto& r = *waiting_.front();
+    drop(r);
+    r.waiting_ = {};
+  }
 }
 
 bool inbox::take(reception& r) {

@@ -21,6 +21,13 @@ public:
     /// @param from absent: any sender
     reception(inbox& box, std::optional<rank> from, tag label, bool hopeless) noexcept
         : box_(box), from_(from), label_(label), hopeless_(hopeless) {}
+    reception(const reception&) = delete;
+    reception& operator=(const reception&) = delete;
+    /// A coroutine may be destroyed while it waits: by an exception of another one that waited beside it.
+    ~reception() {
+      if (waiting_)
+        box_.drop(*this);
+    }
 
     bool await_ready() { return ((!box_.held_ || hopeless_) && box_.take(*this)) || hopeless_; }
     void await_suspend(std::coroutine_handle<> waiting);
@@ -45,7 +52,7 @@ public:
     std::optional<rank> from_;
     tag label_;
     bool hopeless_;
-    std::coroutine_handle<> waiting_;
+    std::coroutine_handle<> waiting_; // null: it does not wait
     std::optional<frame> received_;
   };
 
@@ -89,6 +96,7 @@ public:
 private:
   bool take(reception& r);
   void resume(reception& r);
+  void drop(reception& r);
 
   rank owner_;
   witness* witness_;

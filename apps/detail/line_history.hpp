@@ -14,16 +14,13 @@ namespace gossamer::apps {
 ///
 /// A reader gets a digest of what was before, and then every line. One that falls too far behind gets a new digest, so
 /// that a slow reader costs no memory. A digest begins with the line {"type":"begin"}.
-/// Memory: at most `most_kept` lines of each kind, and `most_recent_bytes`. Threads: any may call any member.
+/// A digest has, of "evaluation" and "event-...", all lines; of "progress" too, but when there are too many every
+/// second one is dropped; of other types the newest line, with "run" first and "end" last. Memory: at most `most_kept`
+/// lines of each kind, and `most_recent_bytes`. Threads: any may call any member.
 class line_history {
 public:
-  /// The fate of a line in digests.
-  enum class importance {
-    lasting, ///< in every digest, up to `most_kept` of them
-    sampled, ///< likewise, but when there are too many every second one is dropped
-    newest,  ///< only the last one of its type; "run" comes first, and "end" last
-  };
   static constexpr std::size_t most_kept = 4000;
+  static constexpr std::size_t most_types = 64; ///< lines of further types are dropped
   static constexpr std::size_t most_recent_bytes = std::size_t{1} << 20;
 
   /// The place of a reader; a new one is at the beginning.
@@ -35,11 +32,9 @@ public:
   struct of_type {
     std::string newest;
     std::uint64_t count = 0;
-    importance how = importance::lasting;
   };
 
-  /// @param type few are different
-  void add(importance how, const std::string& type, std::string line);
+  void add(const std::string& type, std::string line);
   /// Returns the lines behind this place, of which there may be none, and moves it.
   std::vector<std::string> read(place& at) const;
   /// Returns how many lines of each type there were, and the last of them.
@@ -50,7 +45,7 @@ public:
 
 private:
   std::vector<std::string> digest() const;
-  void keep(importance how, const std::string& type, const std::string& line);
+  bool keep(const std::string& type, const std::string& line);
 
   mutable std::mutex mutex_;
   std::function<void()> on_news_;

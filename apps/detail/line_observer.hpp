@@ -2,8 +2,9 @@
 
 #include "gossamer/actors/run/run_settings.hpp"
 #include "gossamer/actors/telemetry/record.hpp"
-#include "gossamer/apps/detail/line_history.hpp"
 
+#include <functional>
+#include <string>
 #include <string_view>
 
 namespace gossamer::apps {
@@ -12,7 +13,7 @@ namespace gossamer::apps {
 /// Threads: as `run_observer`.
 class line_observer final : public actors::run_observer {
 public:
-  using taker = std::function<void(line_history::importance, const std::string& type, std::string line)>;
+  using taker = std::function<void(const std::string& type, std::string line)>;
 
   explicit line_observer(taker take) : take_(std::move(take)) {}
 

@@ -57,7 +57,7 @@ inline constexpr std::string_view announcement = "listening on ";        ///< HO
 inline constexpr std::string_view node_is = "node ";                     ///< number, HOST:PORT of its door, ranks
 inline constexpr std::string_view all_have_come = "all nodes are ready"; ///< the whole line
 inline constexpr std::string_view progress_is = "progress ";             ///< `progress_line`; several a second
-inline constexpr std::string_view live_is = "live "; ///< if wanted: L, S or N for the importance, type, line of JSON
+inline constexpr std::string_view live_is = "live "; ///< if wanted: type of a line for a live page, and the line
 
 // Beginnings of the lines that any node announces.
 inline constexpr std::string_view door_is = "door ";                 ///< HOST:PORT: the node takes part; others join

@@ -22,7 +22,4 @@ bool can_rewrite(int file);
 /// True if text on this file may be coloured: `can_rewrite`, and $NO_COLOR is not set, or empty.
 bool may_colour(int file);
 
-/// True if the locale's characters are UTF-8: $LC_ALL, else $LC_CTYPE, else $LANG says so.
-bool writes_utf8();
-
 } // namespace gossamer::apps

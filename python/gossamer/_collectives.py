@@ -254,7 +254,8 @@ def collectives(
 
     Losses: a process that is killed, whose machine dies, or whose block ends with an exception, is lost, at once or
     after the launcher's ``--patience`` (10 s) of silence. The others repeat the call under way among themselves, so
-    all of them get the same result, as long as most of them live (of two, the first). Nobody comes to a group that has begun. A process that was cut off for longer raises ``RunError``.
+    all of them get the same result, as long as most of them live (of two, the first). Nobody comes to a group that has
+    begun. A process that was cut off for longer raises ``RunError``.
 
     Threads: any may call, and waits for another one's call; the order of all calls is the same in all processes. No
     call holds Python's lock while it waits. Ctrl-C ends a wait.

@@ -63,15 +63,20 @@ def plot(
     y: str = "train-loss",
     out: Path = "comparison.svg",
     log: bool | None = None,
+    smooth: int = 1,
+    band: bool = False,
 ) -> None:
     """Draws the curves of several runs in one picture, as ``gossamer plot`` does: an SVG file.
 
     x is "seconds", "epochs" or "bits"; y is "train-loss", "test-loss" or "accuracy". ``log`` is the scale of y; by
-    default logarithmic for losses that span more than a decade.
+    default logarithmic for losses that span more than a decade. ``smooth`` evaluations around each one are averaged.
+    With ``band``, runs that differ only in the seed become one curve, their median, in a band of all their values.
     """
-    words = ["plot", *(os.fspath(folder) for folder in folders), "--x", x, "--y", y, "--out", os.fspath(out)]
+    words = ["plot", *(os.fspath(folder) for folder in folders), "--x", x, "--y", y, "--out", os.fspath(out), "--smooth", f"{smooth}"]
     if log is not None:
         words.append("--log" if log else "--linear")
+    if band:
+        words.append("--band")
     _gossamer.command(words)
 
 

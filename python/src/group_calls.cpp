@@ -116,9 +116,7 @@ private:
       const tag hop{description, t_, 0, w.present().number};
       if (here.size > 1)
         w.send(here.next, hop, text(call.about));
-      // Begun before the description of the other side has come, so that nothing waits for it. It is kept beyond an
-      // exception: the inbox knows where it waits.
-      auto& round = round_.emplace(attempt(w, call));
+      auto round = attempt(w, call); // begun before the other side's description has come: nothing waits for that
       round.start();
       if (here.size > 1) {
         const auto theirs = co_await w.receive(here.previous, hop);
@@ -230,7 +228,6 @@ private:
   bool left_ = false;
   bool has_neighbours_, knew_group_ = true;
   std::optional<attempted> attempted_;
-  std::optional<task<std::optional<vec>>> round_;
 };
 
 } // namespace

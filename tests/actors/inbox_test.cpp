@@ -52,6 +52,26 @@ TEST(inbox, tells_kinds_steps_and_parts_apart) {
   EXPECT_EQ(box.unclaimed(), 4u);
 }
 
+// As two slices of a sum do, of which one has thrown: the other is destroyed with the coroutine that awaits both.
+TEST(inbox, forgets_a_coroutine_that_is_destroyed_while_it_waits) {
+  inbox box;
+  std::vector<rank> order;
+  const tag now{frame_kind::model, 0};
+  auto stays = collect(box, {{2, now}}, order);
+  stays.start();
+  {
+    auto goes = collect(box, {{1, now}}, order);
+    goes.start();
+  }
+  EXPECT_FALSE(box.awaits(make_frame(1, now)));
+  box.deliver(make_frame(1, now));
+  box.hold();
+  box.thaw();
+  box.deliver(make_frame(2, now));
+  EXPECT_THAT(order, ElementsAre(2));
+  EXPECT_EQ(box.unclaimed(), 1u);
+}
+
 task<> serve(inbox& box, std::vector<rank>& order, std::size_t count) {
   while (order.size() < count) {
     const auto f = co_await box.receive_any(frame_kind::average_request);

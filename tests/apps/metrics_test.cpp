@@ -28,7 +28,7 @@ protected:
   void begin(const std::string& algorithm = "d-psgd") {
     actors::run_settings s;
     s.algorithm = algorithm;
-    lines_.add(line_history::importance::newest, "run", first_line(s, "gossamer train"));
+    lines_.add("run", first_line(s, "gossamer train"));
   }
   void go_on() {
     run_.on_view(
@@ -45,7 +45,7 @@ protected:
   std::string text() const { return metrics_text(lines_); }
 
   line_history lines_;
-  line_observer run_{[this](auto how, const auto& type, std::string line) { lines_.add(how, type, std::move(line)); }};
+  line_observer run_{[this](const auto& type, std::string line) { lines_.add(type, std::move(line)); }};
 };
 
 TEST_F(metrics_of_a_run, are_those_of_its_newest_records) {
@@ -64,7 +64,7 @@ TEST_F(metrics_of_a_run, are_those_of_its_newest_records) {
                             HasSubstr("gossamer_events_total{kind=\"loss\"} 1\n")));
   EXPECT_THAT(text(), AllOf(Not(HasSubstr("gossamer_test_loss")), Not(HasSubstr("planned"))))
       << "no number that is not finite";
-  lines_.add(line_history::importance::newest, "end", last_line("planned"));
+  lines_.add("end", last_line("planned"));
   EXPECT_THAT(text(), HasSubstr("\ngossamer_ended 1\n"));
 }
 

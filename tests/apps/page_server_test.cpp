@@ -4,10 +4,10 @@
 
 #include <gmock/gmock.h>
 
-#include <arpa/inet.h>
 #include <fstream>
-#include <sys/socket.h>
 #include <unistd.h>
+
+#include "data_plane/raw_connection.hpp"
 
 namespace gossamer::apps {
 namespace {
@@ -20,45 +20,22 @@ using testing::StartsWith;
 constexpr const char* token = "0123456789abcdef";
 constexpr const char* control = "fedcba9876543210";
 
-/// A connection to a server on the loopback, which gives up after 10 s of silence.
+/// A connection that gives up after 10 s of silence.
 class connection {
 public:
-  explicit connection(std::uint16_t port) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in to{};
-    to.sin_family = AF_INET;
-    to.sin_port = htons(port);
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const timeval patience{10, 0};
-    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    connected_ = connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
-  }
-  connection(const connection&) = delete;
-  connection& operator=(const connection&) = delete;
-  ~connection() { close(socket_); }
+  explicit connection(std::uint16_t port) : raw_(port, std::chrono::seconds(10)) {}
 
-  bool send(std::string_view text) const {
-    while (connected_ && !text.empty()) {
-      const auto sent = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
-      if (sent <= 0)
-        return false;
-      text.remove_prefix(static_cast<std::size_t>(sent));
-    }
-    return connected_;
-  }
+  void send(std::string_view text) const { raw_.send_text(text); }
   /// Reads until the text has come, or the other end has closed.
   std::string read_until(std::string_view end) {
-    char bytes[4096];
-    for (ssize_t count = 0; read_.find(end) == std::string::npos; read_.append(bytes, static_cast<std::size_t>(count)))
-      if (count = recv(socket_, bytes, sizeof bytes, 0); count <= 0)
-        break;
+    for (auto piece = std::string{"x"}; read_.find(end) == std::string::npos && !piece.empty(); read_ += piece)
+      piece = raw_.receive_text();
     return read_;
   }
   std::string read_all() { return read_until("(no server sends this)"); }
 
 private:
-  int socket_;
-  bool connected_ = false;
+  actors::test::raw_connection raw_;
   std::string read_;
 };
 
@@ -121,23 +98,23 @@ TEST_F(page_server_test, serves_its_own_files_and_forbids_the_browser_to_load_ot
 }
 
 TEST_F(page_server_test, sends_lines_as_they_come) {
-  lines_->add(line_history::importance::lasting, "event", "first");
+  lines_->add("event-note", "first");
   connection reader{port_};
   reader.send("GET /events HTTP/1.1\r\nHost: x\r\nCookie: " + cookie() + "\r\n\r\n");
   EXPECT_THAT(reader.read_until("first"),
               AllOf(HasSubstr("text/event-stream"), HasSubstr(R"(data: {"type":"begin"})")));
   for (int i = 0; i < 100; ++i) {
     const auto line = "line " + std::to_string(i) + ";";
-    lines_->add(line_history::importance::newest, "workers", line);
+    lines_->add("workers", line);
     EXPECT_THAT(reader.read_until(line), HasSubstr("data: " + line + "\n\n"));
   }
-  lines_->add(line_history::importance::newest, "end", "last");
+  lines_->add("end", "last");
   server_.reset();
   EXPECT_THAT(reader.read_all(), HasSubstr("data: last\n\n")) << "the last lines are sent before the server ends";
 }
 
 TEST_F(page_server_test, answers_prometheus) {
-  lines_->add(line_history::importance::lasting, "evaluation", R"({"type":"evaluation","train_loss":0.5})");
+  lines_->add("evaluation", R"({"type":"evaluation","train_loss":0.5})");
   const auto is_answered = AllOf(StartsWith("HTTP/1.1 200"), HasSubstr("text/plain; version=0.0.4"),
                                  HasSubstr("\ngossamer_train_loss 0.5\n"));
   const std::string secret = token;
@@ -184,12 +161,12 @@ TEST_F(page_server_test, bounds_what_strangers_cost) {
   }
   const std::string line(10'000, 'x');
   for (int i = 0; i < 1000; ++i) // none of them reads
-    lines_->add(line_history::importance::newest, "workers", line);
+    lines_->add("workers", line);
   EXPECT_LT(resident() - before, 64 * 1024);
   idle.clear();
   for (int attempt = 0; attempt < 1000 && get("/", "Cookie: " + cookie() + "\r\n").find(" 200") == std::string::npos;
        ++attempt)
-    lines_->add(line_history::importance::newest, "workers", line); // the server notices the ends when it writes
+    lines_->add("workers", line); // the server notices the ends when it writes
   EXPECT_THAT(get("/", "Cookie: " + cookie() + "\r\n"), StartsWith("HTTP/1.1 200"));
 }
 

@@ -1,10 +1,15 @@
 #pragma once
 
+#include <algorithm>
 #include <arpa/inet.h>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -14,7 +19,12 @@ namespace gossamer::actors::test {
 /// A connection to a port of this machine. Its owner is no node, or does not behave like one.
 class raw_connection {
 public:
-  explicit raw_connection(std::uint16_t port) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+  /// @param patience longest silence of the other end that a call waits for; 0: for ever
+  explicit raw_connection(std::uint16_t port, std::chrono::seconds patience = {})
+      : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+    const timeval longest{patience.count(), 0};
+    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest);
+    setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest);
     sockaddr_in to{};
     to.sin_family = AF_INET;
     to.sin_port = htons(port);
@@ -30,6 +40,22 @@ public:
   }
 
   void send(std::span<const std::byte> bytes) const { ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
+  /// Sends all, unless the other end has closed or does not read.
+  void send_text(std::string_view text) const {
+    while (connected_ && !text.empty()) {
+      const auto sent = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
+      if (sent <= 0)
+        return;
+      text.remove_prefix(static_cast<std::size_t>(sent));
+    }
+  }
+  /// Receives a piece of text; empty when the other end has closed, or is silent.
+  std::string receive_text() const {
+    std::string piece(4096, '\0');
+    const auto got = connected_ ? recv(socket_, piece.data(), piece.size(), 0) : 0;
+    piece.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    return piece;
+  }
 
   /// Returns the received bytes. Blocks until the other side has closed.
   std::vector<std::byte> receive_until_closed() const {
