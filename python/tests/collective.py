@@ -107,11 +107,12 @@ def killed_end(group, results, what):
 
 
 def too_few(group, results, what):
-    """Of two, the second does not outlive the first: it ends with an error, not in a wait."""
-    group.barrier()
-    if group.rank == 0:
-        os.kill(os.getpid(), signal.SIGKILL)
+    """Of two, the second does not outlive the first: it ends with an error, not in a wait. The first may die before its
+    last message has left, so that the second gets the error in the call that the first has done."""
     try:
+        group.barrier()
+        if group.rank == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
         while True:
             group.barrier()
     except gossamer.Error as e:
