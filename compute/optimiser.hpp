@@ -13,15 +13,16 @@ class updates;
 }
 
 /// Turns a gradient into an update of the model: x <- x - lr * u(g), where u keeps state (momentum) between calls.
-/// Weight decay is coupled: g <- g + weight-decay * x before anything else.
+/// A weight decay is coupled, g <- g + weight-decay * x before anything else, or decoupled, a term weight-decay * x of
+/// u(g).
 ///
-/// Threads: one thread at a time. Allocates nothing after the first step.
+/// Threads: one thread at a time. Allocates nothing after the first step, but for a pool's buffers.
 class optimiser {
 public:
   virtual ~optimiser() = default;
   virtual void step(vec& x, const vec& gradient, float lr) = 0;
-  /// Does `step` with the weight decay of another point: g <- g + weight-decay * at, where the gradient was taken.
-  /// Equal to `step` bit for bit without weight decay, or if the two points are one.
+  /// Does `step` with the weight decay of another point: weight-decay * at, where the gradient was taken. Equal to
+  /// `step` bit for bit without weight decay, or if the two points are one.
   void step_at(const vec& at, vec& x, const vec& gradient, float lr);
   /// Returns u(g) at x, for algorithms that compress it before they apply it. Changes the state as `step` does.
   vec direction(const vec& x, const vec& gradient);
@@ -42,7 +43,8 @@ protected:
   const detail::updates& updates() const noexcept { return *updates_; }
 
 private:
-  virtual float weight_decay() const = 0;
+  virtual float weight_decay() const = 0; ///< the coupled one
+  virtual float decoupled_decay() const { return 0; }
 
   const detail::updates* updates_;
 };
@@ -54,7 +56,7 @@ struct optimiser_entry {
   double (*suggested_lr)(const arguments&);
 };
 
-/// All optimisers: sgd, momentum, nesterov, adam.
+/// All optimisers: sgd, momentum, nesterov, adam, adamw.
 const registry<optimiser_entry>& optimisers();
 std::unique_ptr<optimiser> make_optimiser(std::string_view text);
 double suggested_lr(std::string_view optimiser);

@@ -80,17 +80,21 @@ private:
   vec m_;
 };
 
+/// Adam, and AdamW, which differ in what a weight decay is and in the defaults.
 class adam final : public optimiser {
 public:
-  explicit adam(const arguments& given)
+  enum class decay { coupled, decoupled };
+
+  adam(const arguments& given, decay kind, float most_norm = 0)
       : beta1_(given.real("beta1")), beta2_(given.real("beta2")), epsilon_(given.real32("epsilon")),
-        decay_(given.real32("weight-decay")) {}
+        decay_(given.real32("weight-decay")), kind_(kind), most_norm_(most_norm) {}
 
   void step(vec& x, const vec& gradient, float lr) override {
     count_update(x, 2);
     power1_ *= beta1_;
     power2_ *= beta2_;
-    updates().apply(detail::adam_rule{.rates = {.lr = lr, .decay = decay_},
+    updates().apply(detail::adam_rule{.rates = {.lr = lr, .decay = weight_decay()},
+                                      .pull = decoupled_decay(),
                                       .beta1 = static_cast<float>(beta1_),
                                       .beta2 = static_cast<float>(beta2_),
                                       .rest1 = static_cast<float>(1 - beta1_),
@@ -98,7 +102,7 @@ public:
                                       .unbias1 = static_cast<float>(1 / (1 - power1_)),
                                       .unbias2 = static_cast<float>(1 / (1 - power2_)),
                                       .epsilon = epsilon_},
-                    x, gradient, state_beside(m_, x), state_beside(v_, x));
+                    x, clipped(gradient), state_beside(m_, x), state_beside(v_, x));
   }
 
   double persistence() const override { return persistence_of(beta1_); }
@@ -108,12 +112,23 @@ public:
   std::unique_ptr<optimiser> clone() const override { return std::make_unique<adam>(*this); }
 
 private:
-  float weight_decay() const override { return decay_; }
+  float weight_decay() const override { return kind_ == decay::coupled ? decay_ : 0; }
+  float decoupled_decay() const override { return kind_ == decay::decoupled ? decay_ : 0; }
+
+  /// min(1, c / |g|) g
+  vec clipped(const vec& g) const {
+    if (most_norm_ == 0)
+      return g;
+    const double norm = std::sqrt(sum_of_squares(g.view()));
+    return norm <= static_cast<double>(most_norm_) ? g : vec{static_cast<float>(most_norm_ / norm) * g};
+  }
 
   double beta1_;
   double beta2_;
   float epsilon_;
   float decay_;
+  decay kind_;
+  float most_norm_;   ///< of a gradient; 0: any
   double power1_ = 1; ///< beta1^t
   double power2_ = 1;
   vec m_;
@@ -151,7 +166,69 @@ std::unique_ptr<optimiser> new_optimiser(const arguments& given) {
   return std::make_unique<Optimiser>(given);
 }
 
-std::array<optimiser_entry, 4> optimiser_entries() {
+std::vector<parameter> moments() {
+  return {share("beta1", "0.9", "share of m that is kept"),
+          share("beta2", "0.999", "share of v that is kept"),
+          {.key = "epsilon",
+           .kind = parameter::type::real,
+           .fallback = "1e-8",
+           .meaning = "least divisor",
+           .min = 1e-30,
+           .max = 1}};
+}
+
+std::vector<parameter> and_these(std::vector<parameter> first, std::vector<parameter> more) {
+  std::ranges::move(more, std::back_inserter(first));
+  return first;
+}
+
+optimiser_entry adam_entry() {
+  return {.about = {.name = "adam",
+                    .summary = "steps scaled by running moments of the gradient, bias corrected",
+                    .maths = "m <- beta1 m + (1 - beta1) g; v <- beta2 v + (1 - beta2) g^2; "
+                             "x <- x - lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)\n"
+                             "suggested lr: 0.001",
+                    .reference = "Kingma, Ba, Adam: a method for stochastic optimization, 2015, algorithm 1",
+                    .cost = "two vectors of state",
+                    .parameters = and_these(moments(), {weight_decay()})},
+          .make = [](const arguments& given) -> std::unique_ptr<optimiser> {
+            return std::make_unique<adam>(given, adam::decay::coupled);
+          },
+          .suggested_lr = [](const arguments&) { return 0.001; }};
+}
+
+optimiser_entry adamw_entry() {
+  return {.about = {.name = "adamw",
+                    .summary = "Adam whose weight decay shrinks x itself, and which may clip gradients",
+                    .maths = "g <- min(1, clip / |g|) g; m, v as in adam\n"
+                             "x <- (1 - lr weight-decay) x - lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + "
+                             "epsilon)\n"
+                             "suggested lr: 0.001",
+                    .reference = "Loshchilov, Hutter: Decoupled weight decay regularization, ICLR 2019, algorithm 2, "
+                                 "without its schedule multiplier; clipping by the norm: Pascanu, Mikolov, Bengio: On "
+                                 "the difficulty of training recurrent neural networks, ICML 2013",
+                    .cost = "two vectors of state",
+                    .parameters = and_these(moments(), {{.key = "weight-decay",
+                                                         .kind = parameter::type::real,
+                                                         .fallback = "0.01",
+                                                         .meaning = "share of x that a step of lr 1 takes away "
+                                                                    "(decoupled)",
+                                                         .min = 0,
+                                                         .max = 1e6},
+                                                        {.key = "clip",
+                                                         .kind = parameter::type::real,
+                                                         .fallback = "0",
+                                                         .meaning = "largest norm of a gradient, which longer ones "
+                                                                    "are scaled down to; 0: any",
+                                                         .min = 0,
+                                                         .max = 1e30}})},
+          .make = [](const arguments& given) -> std::unique_ptr<optimiser> {
+            return std::make_unique<adam>(given, adam::decay::decoupled, given.real32("clip"));
+          },
+          .suggested_lr = [](const arguments&) { return 0.001; }};
+}
+
+std::array<optimiser_entry, 5> optimiser_entries() {
   return {{{.about = {.name = "sgd",
                       .summary = "plain stochastic gradient descent",
                       .maths = "x <- x - lr g\nsuggested lr: 0.1",
@@ -180,24 +257,8 @@ std::array<optimiser_entry, 4> optimiser_entries() {
                       .parameters = {share("beta", "0.9", "share of m that is kept"), weight_decay()}},
             .make = new_optimiser<momentum<detail::nesterov_rule>>,
             .suggested_lr = lr_with_momentum},
-           {.about = {.name = "adam",
-                      .summary = "steps scaled by running moments of the gradient, bias corrected",
-                      .maths = "m <- beta1 m + (1 - beta1) g; v <- beta2 v + (1 - beta2) g^2; "
-                               "x <- x - lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)\n"
-                               "suggested lr: 0.001",
-                      .reference = "Kingma, Ba, Adam: a method for stochastic optimization, 2015, algorithm 1",
-                      .cost = "two vectors of state",
-                      .parameters = {share("beta1", "0.9", "share of m that is kept"),
-                                     share("beta2", "0.999", "share of v that is kept"),
-                                     {.key = "epsilon",
-                                      .kind = parameter::type::real,
-                                      .fallback = "1e-8",
-                                      .meaning = "least divisor",
-                                      .min = 1e-30,
-                                      .max = 1},
-                                     weight_decay()}},
-            .make = new_optimiser<adam>,
-            .suggested_lr = [](const arguments&) { return 0.001; }}}};
+           adam_entry(),
+           adamw_entry()}};
 }
 
 } // namespace
@@ -210,21 +271,28 @@ optimiser::optimiser() noexcept : updates_(&updates_on_host) {}
 
 /// `step` adds the decay of x itself.
 void optimiser::step_at(const vec& at, vec& x, const vec& gradient, float lr) {
-  if (weight_decay() == 0 || &at == &x)
+  if (&at == &x || (weight_decay() == 0 && decoupled_decay() == 0))
     return step(x, gradient, lr);
   vec decayed = gradient;
-  decayed += weight_decay() * at;
-  decayed -= weight_decay() * x;
+  if (weight_decay() != 0) {
+    decayed += weight_decay() * at;
+    decayed -= weight_decay() * x;
+  }
+  const vec apart = decoupled_decay() != 0 ? at - x : vec{};
   step(x, decayed, lr);
+  if (decoupled_decay() != 0)
+    x -= (lr * decoupled_decay()) * apart;
 }
 
-/// A step of rate -1 from the origin, where the decay, which belongs to x, has gone into the gradient.
+/// A step of rate -1 from the origin. The decay, which belongs to x, goes into the gradient, or is added to the step.
 vec optimiser::direction(const vec& x, const vec& gradient) {
   vec decayed = gradient;
   if (weight_decay() != 0)
     decayed += weight_decay() * x;
   vec moved = zeros_like(x);
   step(moved, decayed, -1);
+  if (decoupled_decay() != 0)
+    moved += decoupled_decay() * x;
   return moved;
 }
 

@@ -65,7 +65,8 @@ void adam_update(const adam_rule& rule, std::span<float> x, std::span<const floa
     hn::StoreU(first, d, m.data() + i);
     hn::StoreU(second, d, v.data() + i);
     const auto scale = hn::Add(hn::Sqrt(hn::Mul(second, hn::Set(d, rule.unbias2))), hn::Set(d, rule.epsilon));
-    return hn::Div(hn::Mul(first, hn::Set(d, rule.unbias1)), scale);
+    const auto step = hn::Div(hn::Mul(first, hn::Set(d, rule.unbias1)), scale);
+    return hn::Add(step, hn::Mul(hn::Set(d, rule.pull), hn::LoadU(d, x.data() + i)));
   });
 }
 

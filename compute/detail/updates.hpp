@@ -49,6 +49,7 @@ struct nesterov_rule {
 
 struct adam_rule {
   update_rates rates;
+  float pull; ///< decoupled weight decay
   float beta1, beta2;
   float rest1, rest2;     ///< 1 - beta
   float unbias1, unbias2; ///< 1 / (1 - beta^t)
@@ -58,7 +59,7 @@ struct adam_rule {
     g += rates.decay * x;
     m = beta1 * m + rest1 * g;
     v = beta2 * v + rest2 * (g * g);
-    x -= rates.lr * ((m * unbias1) / (std::sqrt(v * unbias2) + epsilon));
+    x -= rates.lr * ((m * unbias1) / (std::sqrt(v * unbias2) + epsilon) + pull * x);
   }
 };
 

@@ -63,6 +63,16 @@ std::map<std::string, std::function<scalar_step()>> recursions() {
            x -= rate * mean / (std::sqrt(square) + 1e-3);
          };
        }},
+      {"adamw:beta1=0.7,beta2=0.95,epsilon=1e-3,weight-decay=0.3",
+       [] {
+         return [m = 0.0, v = 0.0, t = 0](double& x, double g) mutable {
+           ++t;
+           m = 0.7 * m + 0.3 * g;
+           v = 0.95 * v + 0.05 * g * g;
+           const double mean = m / (1 - std::pow(0.7, t)), square = v / (1 - std::pow(0.95, t));
+           x -= rate * (mean / (std::sqrt(square) + 1e-3) + 0.3 * x);
+         };
+       }},
   };
 }
 
@@ -145,6 +155,33 @@ TEST(optimiser, decays_the_weights_of_the_point_that_it_is_told) {
     make_optimiser(spec)->step_at(same, same, y, 0.125f);
     EXPECT_EQ(same, z) << text;
   }
+}
+
+TEST(optimiser, takes_the_decoupled_decay_from_the_point_that_it_is_told) {
+  buffer_pool pool;
+  const auto decaying = make_optimiser("adamw:weight-decay=0.5"), plain = make_optimiser("adamw:weight-decay=0");
+  vec x{pool, std::vector{3.0f}}, y = x;
+  for (int t = 0; t < 5; ++t) {
+    const vec at{pool, std::vector{1.0f + 0.25f * static_cast<float>(t)}}, g{pool, std::vector{0.5f}};
+    decaying->step_at(at, x, g, 0.125f);
+    plain->step(y, g, 0.125f);
+    y -= 0.0625f * at;
+    EXPECT_NEAR(x[0], y[0], 1e-6f);
+  }
+}
+
+TEST(optimiser, clips_gradients_that_are_longer_than_allowed) {
+  buffer_pool pool;
+  const vec g{pool, std::vector{3.0f, -4.0f}}, cut{pool, std::vector{0.6f, -0.8f}};
+  const auto step_by = [&](const char* text, const vec& gradient) {
+    vec x{pool, std::vector{1.0f, 2.0f}};
+    make_optimiser(text)->step(x, gradient, lr);
+    return x;
+  };
+  // with an epsilon of 1 the length of a gradient shows in the step
+  EXPECT_EQ(step_by("adamw:epsilon=1,clip=1", g), step_by("adamw:epsilon=1", cut));
+  EXPECT_EQ(step_by("adamw:epsilon=1,clip=5", g), step_by("adamw:epsilon=1", g)) << "it is as long as allowed";
+  EXPECT_FALSE(step_by("adamw:epsilon=1,clip=1", g) == step_by("adamw:epsilon=1", g));
 }
 
 // A coordinate must not depend on whether it sits in a whole register or behind the last one.

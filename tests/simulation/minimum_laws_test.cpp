@@ -27,7 +27,7 @@ std::string spelled(const compute::schedule_entry& schedule) {
 double rate_of(const algorithm_entry& algorithm, const std::string& optimiser) {
   if (!algorithm.traits.promises.follows_mean_gradient && algorithm.traits.default_lr)
     return 0.02;
-  return optimiser == "sgd" ? 0.1 : optimiser == "adam" ? 0.01 : 0.003;
+  return optimiser == "sgd" ? 0.1 : optimiser.starts_with("adam") ? 0.01 : 0.003;
 }
 
 std::shared_ptr<const experiment> small_problem(const algorithm_entry& algorithm, const std::string& optimiser,
