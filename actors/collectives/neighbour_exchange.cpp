@@ -2,8 +2,8 @@
 
 namespace gossamer::actors {
 
-task<vec> neighbour_exchange(worker& w, const vec& x, std::uint64_t t, own_term own) {
-  const tag round{frame_kind::model, t};
+task<vec> neighbour_exchange(worker& w, const vec& x, std::uint64_t t, own_term own, std::uint32_t part) {
+  const tag round{frame_kind::model, t, part};
   const auto message = w.encode(x);
   const vec mine = own == own_term::exact ? x : w.decode(message);
   w.send_to_neighbours(round, message);
@@ -15,7 +15,7 @@ task<vec> neighbour_exchange(worker& w, const vec& x, std::uint64_t t, own_term 
     complete = complete && received;
   }
   if (complete && w.exact_codec())
-    w.claim_conserved("the sum of the models", t, x, mixed);
+    w.claim_conserved(part == 0 ? "the sum of the models" : "the sum of the vectors beside them", t, x, mixed);
   co_return mixed;
 }
 

@@ -19,6 +19,8 @@ enum class own_term { exact, compressed };
 /// Cost: deg(i) messages and deg(i) * bits(C) payload bits sent.
 /// @param t names the round
 /// @param own the worker's own term, x_i above
-task<vec> neighbour_exchange(worker& w, const vec& x, std::uint64_t t, own_term own = own_term::exact);
+/// @param part tells the vectors of one round apart, which may travel side by side
+task<vec> neighbour_exchange(worker& w, const vec& x, std::uint64_t t, own_term own = own_term::exact,
+                             std::uint32_t part = 0);
 
 } // namespace gossamer::actors

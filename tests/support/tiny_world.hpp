@@ -171,6 +171,7 @@ private:
         options_.synchronous || options_.equal_steps ? options_.steps : options_.steps * options_.workers;
     s.training.lr = options_.lr;
     s.packing.codec = compress::make_codec(options_.codec);
+    s.packing.exact = s.packing.codec->can().exact;
     s.training.schedule = compute::make_schedule(options_.schedule);
     s.training.planned_epochs = static_cast<double>(options_.steps * options_.workers) / options_.updates_per_epoch;
     s.training.model = options_.model;

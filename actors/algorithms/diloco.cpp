@@ -1,0 +1,96 @@
+// DiLoCo: H steps of each worker alone, then an outer optimiser takes the mean distance that they have moved for a
+// gradient. With outer=slowmo it is SlowMo, with outer=average and outer-lr=1 local SGD.
+//
+//   every step        x_i <- x_i - gamma_t u_i(grad F_i(x_i; xi_i,t))
+//   after H steps     Delta = (1/n) sum_i (theta - x_i);   u <- mu u + Delta;   theta <- theta - eta (Delta + mu u)
+//                     x_i <- theta
+//
+// Douillard, Feng, Rusu, Chhaparia, Donchev, Kuncoro, Ranzato, Szlam, Shen: DiLoCo: distributed low-communication
+// training of language models, 2023, algorithm 1. SlowMo: Wang, Tantia, Ballas, Rabbat: SlowMo: improving
+// communication-efficient distributed SGD with slow momentum, ICLR 2020. The optimiser u_i is each worker's own; its
+// state outlives outer steps and is not averaged. Schedules count inner steps.
+//
+// With an exact codec the models are averaged, not their distances: for eta = 1 and mu = 0 an outer step is then the
+// mean to the bit. Any other codec packs the distances theta - x_i, twice on their way (packed_mean.hpp).
+//
+// theta and u are the same on all workers. When a worker is lost, its steps since the last exchange are lost with it,
+// and Delta is the mean over the others: n counts the members when the round succeeds. A worker that comes back begins
+// at theta, with the state of u; a round takes it as it is, though it may have done fewer steps than the others.
+#include "gossamer/actors/algorithms/entries.hpp"
+#include "gossamer/actors/collectives/dense_sum.hpp"
+#include "gossamer/actors/collectives/outer_step.hpp"
+#include "gossamer/actors/collectives/packed_mean.hpp"
+
+namespace gossamer::actors {
+
+namespace {
+
+class diloco final : public algorithm {
+public:
+  diloco(const vec& initial, const arguments& given)
+      : theta_(initial), x_(initial), outer_(given), period_(static_cast<std::uint64_t>(given.integer("period"))) {}
+
+  task<> run(worker& w) override {
+    for (; co_await w.next_step(t_); ++t_) {
+      w.claim_equal("the outer model", t_, theta_);
+      const vec g = co_await w.start_gradient(x_, t_);
+      vec moved = x_;
+      w.update(moved, g, t_);
+      if ((t_ + 1) % period_ == 0) {
+        const vec mean = co_await mean_of_models(w, moved);
+        outer_.step(theta_, mean, w.learning_rate(t_));
+        moved = theta_;
+      }
+      x_ = moved;
+    }
+  }
+
+  const vec& model() const override { return x_; }
+  void fields(archive& a) override {
+    a(theta_)(x_)(t_);
+    outer_.fields(a);
+  }
+  void inherit(worker&) override { x_ = theta_; } // the donor brings its own steps
+  std::uint64_t next_exchange(std::uint64_t t) const override { return t / period_ * period_ + period_ - 1; }
+
+private:
+  task<vec> mean_of_models(worker& w, const vec& moved) {
+    if (!w.exact_codec()) {
+      const vec delta = co_await packed_mean_of_all(w, theta_ - moved, t_);
+      co_return theta_ - delta;
+    }
+    co_return co_await mean_of_all(w, moved, route::ring, t_);
+  }
+
+  vec theta_;
+  vec x_;
+  std::uint64_t t_ = 0;
+  outer_optimiser outer_;
+  std::uint64_t period_;
+};
+
+} // namespace
+
+const algorithm_entry diloco_entry{
+    .about = {.name = "diloco",
+              .summary = "many steps on each worker alone, then one step of an outer optimiser on their mean progress",
+              .maths = "x_i <- x_i - gamma_t u_i(grad F_i(x_i; xi_i,t))\n"
+                       "if (t + 1) mod H = 0: Delta = (1/n) sum_i C(theta - x_i);  u <- mu u + Delta;\n"
+                       "                      theta <- theta - eta (Delta + mu u);  x_i <- theta",
+              .reference =
+                  "Douillard, Feng, Rusu, Chhaparia, Donchev, Kuncoro, Ranzato, Szlam, Shen: DiLoCo: "
+                  "distributed low-communication training of language models, 2023, algorithm 1; outer=slowmo: "
+                  "Wang, Tantia, Ballas, Rabbat: SlowMo, ICLR 2020",
+              .cost = "every H steps 2(n-1) messages and 2(n-1)/n * bits(C) payload bits sent by each worker; between "
+                      "them nobody waits for anybody; two more vectors of memory",
+              .parameters = with_outer_step({period_of_steps("16")})},
+    .traits = {.exchange = exchange_pattern::all,
+               .synchronous = true,
+               .on_loss = interrupted_round::repeat,
+               .promises = {.follows_mean_gradient = false, .sgd_alone = false}},
+    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+      return std::make_unique<diloco>(s.initial, s.given);
+    },
+};
+
+} // namespace gossamer::actors

@@ -1,0 +1,139 @@
+// NoLoCo: DiLoCo without a sum over all workers. In each outer step random pairs average, and nobody else waits.
+//
+//   every step      x_i <- x_i - gamma_t u_i(grad F_i(x_i; xi_i,t))
+//   after H steps   m_i <- alpha m_i + beta ((x_i + x_j)/2 - phi_i);   phi_i <- phi_i + m_i;   x_i <- phi_i
+//
+// where j is the partner of i in this round. Kolehmainen, Blagoev, Donaghy, Ersoy, Nies: NoLoCo: no-all-reduce low
+// communication training method for large models, 2025. The paper has two terms, the mean progress of the pair with a
+// factor of beta and the difference of their outer models with gamma. With gamma = beta, as in the code that the
+// authors released, they add up to the line above, and one vector travels instead of two.
+//
+// Pairs come from a random order of the members, the same on all workers; of an odd number one worker is alone, and
+// takes x_i for x_j. The mean over all workers of phi and m follows DiLoCo with heavy-ball momentum exactly, since the
+// two sides of an exchange add opposite halves of their difference, also with a lossy codec. The workers' models differ
+// for ever; their distance dies out only for 0 < beta < 2 (1 - alpha^2), and other values are refused.
+//
+// Lost workers: a partner that does not answer leaves a worker alone for this round. A worker that comes back begins
+// with the outer model of another, and m = 0.
+#include "gossamer/actors/algorithms/entries.hpp"
+#include "gossamer/actors/collectives/outer_step.hpp"
+#include "gossamer/actors/worker/worker.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gossamer::actors {
+
+namespace {
+
+class noloco final : public algorithm {
+public:
+  noloco(const vec& initial, const arguments& given)
+      : phi_(initial), m_(zeros_like(initial)), x_(initial), momentum_(given.real32("outer-momentum")),
+        lr_(given.real32("outer-lr")), period_(static_cast<std::uint64_t>(given.integer("period"))) {}
+
+  task<> run(worker& w) override {
+    for (; co_await w.next_step(t_); ++t_) {
+      const vec g = co_await w.start_gradient(x_, t_);
+      w.update(x_, g, t_);
+      if ((t_ + 1) % period_ == 0) {
+        const vec mean = co_await mean_with_partner(w);
+        m_ *= momentum_;
+        m_ += lr_ * (mean - phi_);
+        phi_ += m_;
+        x_ = phi_;
+      }
+    }
+  }
+
+  const vec& model() const override { return x_; }
+  void fields(archive& a) override { a(phi_)(m_)(x_)(t_); }
+  void inherit(worker&) override {
+    m_ *= 0;
+    x_ = phi_;
+  }
+  std::uint64_t next_exchange(std::uint64_t t) const override { return t / period_ * period_ + period_ - 1; }
+
+private:
+  /// Draws the same order of all members on every worker; those at places 2k and 2k + 1 are a pair.
+  static std::optional<rank> partner(const worker& w, std::uint64_t t) {
+    std::vector<rank> order(w.members().begin(), w.members().end());
+    random_sequence{w.shared_random(purpose::shared_1), t}.shuffle(std::span{order});
+    const auto place = static_cast<std::size_t>(std::ranges::find(order, w.id()) - order.begin());
+    const auto other = place ^ 1u;
+    return other < order.size() ? std::optional{order[other]} : std::nullopt;
+  }
+
+  /// x_i + (C(x_j) - C(x_i)) / 2
+  task<vec> mean_with_partner(worker& w) {
+    const auto j = partner(w, t_);
+    if (!j)
+      co_return x_;
+    const tag round{frame_kind::model, t_};
+    const auto message = w.encode(x_);
+    w.send(*j, round, message);
+    const auto received = co_await w.receive(*j, round);
+    if (!received)
+      co_return x_;
+    const vec half = 0.5f * (w.decode(received->body) - w.decode(message));
+    w.claim_opposite(*j, w.id() < *j, t_, half);
+    co_return x_ + half;
+  }
+
+  vec phi_, m_;
+  vec x_;
+  std::uint64_t t_ = 0;
+  float momentum_, lr_;
+  std::uint64_t period_;
+};
+
+void require_stable(const arguments& given) {
+  const auto alpha = given.real("outer-momentum"), beta = given.real("outer-lr");
+  const auto most = 2 * (1 - alpha * alpha);
+  if (beta >= most)
+    throw error(errc::usage,
+                fmt::format("noloco is given outer-lr={} with outer-momentum={}, with which the workers' models drift "
+                            "apart without end",
+                            beta, alpha),
+                fmt::format("with this momentum outer-lr is below 2 (1 - {}^2) = {:.3g}; the authors use 0.7 with 0.5",
+                            alpha, most));
+}
+
+} // namespace
+
+const algorithm_entry noloco_entry{
+    .about = {.name = "noloco",
+              .summary = "many steps on each worker alone, then outer steps by random pairs: no all-reduce, no server",
+              .maths =
+                  "x_i <- x_i - gamma_t u_i(grad F_i(x_i; xi_i,t))\n"
+                  "if (t + 1) mod H = 0, with the partner j of this round:\n"
+                  "m_i <- alpha m_i + beta (x_i + (C(x_j) - C(x_i))/2 - phi_i);  phi_i <- phi_i + m_i;  x_i <- phi_i",
+              .reference = "Kolehmainen, Blagoev, Donaghy, Ersoy, Nies: NoLoCo: no-all-reduce low communication "
+                           "training method for large models, 2025",
+              .cost = "every H steps one message and bits(C) payload bits sent by each worker, which waits for its "
+                      "partner alone; two more vectors of memory",
+              .parameters = {period_of_steps("16"),
+                             {.key = "outer-lr",
+                              .kind = parameter::type::real,
+                              .fallback = "0.7",
+                              .meaning = "beta, below 2 (1 - alpha^2)",
+                              .min = 1e-6,
+                              .max = 2},
+                             {.key = "outer-momentum",
+                              .kind = parameter::type::real,
+                              .fallback = "0.5",
+                              .meaning = "alpha",
+                              .min = 0,
+                              .max = 0.999999}}},
+    .traits = {.exchange = exchange_pattern::all,
+               .synchronous = true,
+               .promises = {.follows_mean_gradient = false, .sgd_alone = false}},
+    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+      require_stable(s.given);
+      return std::make_unique<noloco>(s.initial, s.given);
+    },
+};
+
+} // namespace gossamer::actors

@@ -1,0 +1,222 @@
+// DiLoCo and NoLoCo: outer steps against plain loops, and what they send.
+#include "gossamer/base/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include "gossip_problem.hpp"
+
+namespace gossamer::actors {
+namespace {
+
+using testing_support::quadratics;
+using testing_support::runs;
+using testing_support::tiny_world;
+
+constexpr std::size_t size = 34, workers = 4;
+constexpr std::uint64_t period = 5, rounds = 8, steps = period * rounds;
+constexpr double gamma = 0.1;
+
+std::vector<float> values(const vec& v) { return {v.view().begin(), v.view().end()}; }
+
+tiny_world world_of(const std::string& algorithm, quadratics& p, const std::string& codec = "identity",
+                    std::size_t n = workers) {
+  return {{.codec = codec, .workers = n, .steps = steps}, runs(algorithm, p.start()), p.gradients()};
+}
+
+/// One coordinate's outer step, in double precision.
+using scalar_step = std::function<void(double& theta, double& u, double delta)>;
+
+struct outer_rule {
+  const char* spec;
+  scalar_step step;
+};
+
+const outer_rule outer_rules[] = {
+    {"nesterov,outer-lr=0.6,outer-momentum=0.7",
+     [](double& theta, double& u, double delta) {
+       u = 0.7 * u + delta;
+       theta -= 0.6 * (delta + 0.7 * u);
+     }},
+    {"heavy-ball,outer-lr=0.6,outer-momentum=0.7",
+     [](double& theta, double& u, double delta) {
+       u = 0.7 * u - 0.6 * delta;
+       theta += u;
+     }},
+    {"slowmo,outer-lr=0.9,outer-momentum=0.5",
+     [](double& theta, double& u, double delta) {
+       u = 0.5 * u + delta / gamma;
+       theta -= 0.9 * gamma * u;
+     }},
+    {"average,outer-lr=0.6,outer-momentum=0.7", [](double& theta, double&, double delta) { theta -= 0.6 * delta; }},
+};
+
+/// DiLoCo in plain loops.
+std::vector<double> theta_of(const scalar_step& outer, const quadratics& p) {
+  std::vector<double> theta(size), u(size);
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    std::vector<double> delta(size);
+    for (std::size_t i = 0; i < workers; ++i) {
+      std::vector<float> x(theta.begin(), theta.end());
+      for (std::uint64_t h = 0; h < period; ++h) {
+        const auto g = p.gradient(i, round * period + h, x);
+        for (std::size_t k = 0; k < size; ++k)
+          x[k] -= 0.1f * g[k];
+      }
+      for (std::size_t k = 0; k < size; ++k)
+        delta[k] += (theta[k] - static_cast<double>(x[k])) / workers;
+    }
+    for (std::size_t k = 0; k < size; ++k)
+      outer(theta[k], u[k], delta[k]);
+  }
+  return theta;
+}
+
+TEST(diloco, takes_the_outer_step_of_its_rule) {
+  for (const auto& rule : outer_rules)
+    for (const char* codec : {"identity", "uniform:bits=16"}) {
+      quadratics p{workers, size, 0.3f};
+      auto world = world_of(std::string{"diloco:period=5,outer="} + rule.spec, p, codec);
+      ASSERT_TRUE(world.run());
+      const auto expected = theta_of(rule.step, p);
+      const double allowed = std::string_view{codec} == "identity" ? 1e-5 : 5e-3;
+      for (rank i = 0; i < workers; ++i)
+        for (std::size_t k = 0; k < size; ++k)
+          ASSERT_NEAR(static_cast<double>(world.model(i)[k]), expected[k], allowed) << rule.spec << ", " << codec;
+    }
+}
+
+TEST(diloco, without_an_outer_optimiser_is_local_sgd_bit_for_bit) {
+  for (const char* spec : {"diloco:period=5,outer=average,outer-lr=1", "diloco:period=5,outer-lr=1,outer-momentum=0",
+                           "diloco:period=5,outer=slowmo,outer-lr=1,outer-momentum=0"}) {
+    quadratics p{workers, size, 0.3f};
+    auto world = world_of(spec, p), local = world_of("local-sgd:period=5", p);
+    ASSERT_TRUE(world.run() && local.run());
+    for (rank i = 0; i < workers; ++i)
+      EXPECT_EQ(world.model(i), local.model(i)) << spec;
+  }
+}
+
+TEST(diloco, leaves_the_same_bits_on_all_workers_whatever_the_codec) {
+  for (const char* codec : {"identity", "uniform:bits=4", "top-k:fraction=0.3", "sign"})
+    for (const std::size_t n : {1u, 2u, 5u, 40u}) { // with 40 some segments are empty
+      quadratics p{n, size, 0.3f};
+      auto world = world_of("diloco:period=5", p, codec, n);
+      ASSERT_TRUE(world.run()) << codec;
+      for (rank i = 1; i < n; ++i)
+        EXPECT_EQ(values(world.model(i)), values(world.model(0))) << codec << ", " << n << " workers";
+    }
+}
+
+// Each worker packs its part of n - 1 segments, and the mean of its own segment for n - 1 others.
+TEST(diloco, sends_two_segments_to_each_other_worker_in_a_round) {
+  constexpr std::size_t whole = 32; // elements, so that segments are equal
+  for (const char* codec : {"identity", "uniform:bits=8"}) {
+    quadratics p{workers, whole, 0.3f};
+    auto world = world_of("diloco:period=5", p, codec);
+    ASSERT_TRUE(world.run());
+    const auto segment = compress::make_codec(codec)->bits(whole / workers);
+    for (rank i = 0; i < workers; ++i)
+      EXPECT_EQ(world.sent(i).payload_bits, rounds * 2 * (workers - 1) * segment) << codec;
+  }
+}
+
+// With u the rest of an inner round, 1 - (1 - gamma)^H, the outer step is stable for eta u < 2 (1 + mu) / (1 + 2 mu).
+TEST(diloco, is_stable_up_to_the_rate_that_theory_says) {
+  const double moved = 1 - std::pow(1 - gamma, period), limit = 2 * 1.9 / 2.8 / moved;
+  const auto distance_at = [&](double rate) {
+    buffer_pool pool;
+    const vec start{pool, std::vector(size, 1.0f)};
+    tiny_world world{{.workers = workers, .steps = 60 * period},
+                     runs("diloco:period=5,outer-momentum=0.9,outer-lr=" + std::to_string(rate), start),
+                     [](rank, std::uint64_t, const vec& x) { return x; }};
+    EXPECT_TRUE(world.run());
+    return std::abs(world.model(0)[0]);
+  };
+  EXPECT_LT(distance_at(0.95 * limit), 1);
+  EXPECT_GT(distance_at(1.05 * limit), 1);
+}
+
+/// Gradients that do not depend on x: worker i always moves the same way.
+tiny_world::gradient_of constant_gradients(quadratics& p) {
+  return [&p, g = p.gradients()](rank i, std::uint64_t, const vec&) { return g(i, 0, p.start()); };
+}
+
+// The mean over all workers follows heavy ball, whoever is whose partner and whatever the codec loses.
+TEST(noloco, moves_the_mean_as_diloco_with_heavy_ball_does) {
+  for (const std::size_t n : {1u, 2u, 5u, 8u})
+    for (const char* codec : {"identity", "uniform:bits=6", "sign"}) {
+      quadratics p{n, size};
+      tiny_world world{{.codec = codec, .workers = n, .steps = steps},
+                       runs("noloco:period=5,outer-lr=0.7,outer-momentum=0.5", p.start()),
+                       constant_gradients(p)};
+      ASSERT_TRUE(world.run());
+      std::vector<double> progress(size);
+      for (std::size_t i = 0; i < n; ++i) {
+        const auto g = p.gradient(i, 0, p.start().view());
+        for (std::size_t k = 0; k < size; ++k)
+          progress[k] -= gamma * period * static_cast<double>(g[k]);
+      }
+      const auto sum = world.sum_of_models();
+      for (std::size_t k = 0; k < size; ++k) {
+        double m = 0, phi = 0;
+        for (std::uint64_t round = 0; round < rounds; ++round) {
+          m = 0.5 * m + 0.7 * progress[k];
+          phi += m;
+        }
+        ASSERT_NEAR(sum[k], phi, 2e-4 * (1 + std::abs(phi))) << n << " workers, " << codec;
+      }
+    }
+}
+
+TEST(noloco, of_two_workers_without_momentum_is_local_sgd) {
+  quadratics p{2, size, 0.3f};
+  auto world = world_of("noloco:period=5,outer-lr=1,outer-momentum=0", p, "identity", 2);
+  auto local = world_of("local-sgd:period=5", p, "identity", 2);
+  ASSERT_TRUE(world.run() && local.run());
+  EXPECT_LT(squared_distance(world.model(0).view(), local.model(0).view()), 1e-10);
+}
+
+TEST(noloco, brings_the_models_together_where_it_is_stable) {
+  constexpr std::size_t n = 8;
+  const auto spread_after = [&](std::uint64_t rounds_of_rest) {
+    quadratics p{n, size};
+    const auto first_steps_alone = [&, g = p.gradients()](rank i, std::uint64_t t, const vec& x) {
+      return t < period ? g(i, t, p.start()) : zeros_like(x);
+    };
+    tiny_world world{{.workers = n, .steps = period * (1 + rounds_of_rest)},
+                     runs("noloco:period=5,outer-lr=0.7,outer-momentum=0.5", p.start()),
+                     first_steps_alone};
+    EXPECT_TRUE(world.run());
+    double spread = 0;
+    for (rank i = 1; i < n; ++i)
+      spread += squared_distance(world.model(i).view(), world.model(0).view());
+    return spread;
+  };
+  EXPECT_LT(spread_after(60), 1e-4 * spread_after(1));
+}
+
+TEST(noloco, refuses_rates_with_which_the_models_drift_apart) {
+  quadratics p{workers, size};
+  try {
+    runs("noloco:outer-lr=0.7,outer-momentum=0.9", p.start())(0);
+    FAIL() << "2 (1 - 0.81) = 0.38 is the limit";
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::usage);
+    EXPECT_NE(std::string{e.what()}.find("drift"), std::string::npos);
+  }
+  EXPECT_NE(runs("noloco:outer-lr=0.37,outer-momentum=0.9", p.start())(0), nullptr);
+}
+
+TEST(noloco, sends_one_model_in_a_round) {
+  quadratics p{workers, size};
+  auto world = world_of("noloco:period=5", p, "uniform:bits=8");
+  ASSERT_TRUE(world.run());
+  const auto bits = compress::make_codec("uniform:bits=8")->bits(size);
+  for (rank i = 0; i < workers; ++i) {
+    EXPECT_EQ(world.sent(i).frames, rounds);
+    EXPECT_EQ(world.sent(i).payload_bits, rounds * bits);
+  }
+}
+
+} // namespace
+} // namespace gossamer::actors
