@@ -28,7 +28,8 @@ namespace {
 class diloco final : public algorithm {
 public:
   diloco(const vec& initial, const arguments& given)
-      : theta_(initial), x_(initial), outer_(given), period_(static_cast<std::uint64_t>(given.integer("period"))) {}
+      : theta_(initial), x_(initial), outer_(given, initial),
+        period_(static_cast<std::uint64_t>(given.integer("period"))) {}
 
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
@@ -83,7 +84,7 @@ const algorithm_entry diloco_entry{
                   "Wang, Tantia, Ballas, Rabbat: SlowMo, ICLR 2020",
               .cost = "every H steps 2(n-1) messages and 2(n-1)/n * bits(C) payload bits sent by each worker; between "
                       "them nobody waits for anybody; two more vectors of memory",
-              .parameters = with_outer_step({period_of_steps("16")})},
+              .parameters = with_outer_step({period_of_steps("10")})},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
                .on_loss = interrupted_round::repeat,

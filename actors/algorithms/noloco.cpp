@@ -114,7 +114,7 @@ const algorithm_entry noloco_entry{
                            "training method for large models, 2025",
               .cost = "every H steps one message and bits(C) payload bits sent by each worker, which waits for its "
                       "partner alone; two more vectors of memory",
-              .parameters = {period_of_steps("16"),
+              .parameters = {period_of_steps("10"),
                              {.key = "outer-lr",
                               .kind = parameter::type::real,
                               .fallback = "0.7",

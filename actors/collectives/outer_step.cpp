@@ -4,12 +4,13 @@
 
 namespace gossamer::actors {
 
-outer_optimiser::outer_optimiser(const arguments& given)
+outer_optimiser::outer_optimiser(const arguments& given, const vec& theta)
     : rule_(given.is("outer", "nesterov")     ? rule::nesterov
             : given.is("outer", "heavy-ball") ? rule::heavy_ball
             : given.is("outer", "slowmo")     ? rule::slowmo
                                               : rule::average),
-      lr_(given.real32("outer-lr")), momentum_(rule_ == rule::average ? 0 : given.real32("outer-momentum")) {}
+      lr_(given.real32("outer-lr")), momentum_(rule_ == rule::average ? 0 : given.real32("outer-momentum")),
+      u_(momentum_ == 0 ? vec{} : zeros_like(theta)) {}
 
 void outer_optimiser::step(vec& theta, const vec& mean, float inner_lr) {
   if (momentum_ == 0 && lr_ == 1) {
@@ -17,10 +18,8 @@ void outer_optimiser::step(vec& theta, const vec& mean, float inner_lr) {
     return;
   }
   const vec delta = theta - mean;
-  if (u_.empty())
-    u_ = zeros_like(delta);
   u_ *= momentum_;
-  switch (rule_) {
+  switch (momentum_ == 0 ? rule::average : rule_) {
   case rule::average:
     theta -= lr_ * delta;
     break;

@@ -24,7 +24,8 @@ namespace gossamer::actors {
 class outer_optimiser {
 public:
   /// @param given the parameters of `with_outer_step`
-  explicit outer_optimiser(const arguments& given);
+  /// @param theta the first one
+  outer_optimiser(const arguments& given, const vec& theta);
 
   /// Moves theta. With eta = 1 and no momentum it is the mean, to the bit.
   /// @param inner_lr gamma; with 0, slowmo leaves theta where it is
@@ -36,7 +37,7 @@ private:
 
   rule rule_;
   float lr_, momentum_;
-  vec u_; ///< empty: 0
+  vec u_; ///< empty without a momentum
 };
 
 /// An algorithm's own parameters, followed by those of the outer step: `outer`, `outer-lr` and `outer-momentum`.
