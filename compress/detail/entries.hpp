@@ -10,6 +10,7 @@ codec_entry identity_codec();
 codec_entry uniform_codec();
 codec_entry min_max_codec();
 codec_entry thresholds_codec();
+codec_entry e3m0_codec();
 codec_entry fixed_grid_codec();
 codec_entry qsgd_codec();
 codec_entry terngrad_codec();

@@ -61,6 +61,7 @@ inline std::vector<std::string> device_specs() {
 inline constexpr std::array host_specs{"identity",
                                        "bfloat16",
                                        "thresholds",
+                                       "e3m0",
                                        "fixed-grid",
                                        "fixed-grid:rounding=16",
                                        "qsgd:code=elias-dense",
