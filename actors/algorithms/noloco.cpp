@@ -66,20 +66,22 @@ private:
     return other < order.size() ? std::optional{order[other]} : std::nullopt;
   }
 
-  /// x_i + (C(x_j) - C(x_i)) / 2
+  /// x_i + (C(x_j) - C(x_i)) / 2; x_i alone or beside a lost partner
   task<vec> mean_with_partner(worker& w) {
     const auto j = partner(w, t_);
-    if (!j)
+    if (!j) {
+      w.claim_conserved("the sum of the models", t_, x_, x_);
       co_return x_;
+    }
     const tag round{frame_kind::model, t_};
     const auto message = w.encode(x_);
     w.send(*j, round, message);
     const auto received = co_await w.receive(*j, round);
     if (!received)
       co_return x_;
-    const vec half = 0.5f * (w.decode(received->body) - w.decode(message));
-    w.claim_opposite(*j, w.id() < *j, t_, half);
-    co_return x_ + half;
+    const vec mean = x_ + 0.5f * (w.decode(received->body) - w.decode(message));
+    w.claim_conserved("the sum of the models", t_, x_, mean);
+    co_return mean;
   }
 
   vec phi_, m_;

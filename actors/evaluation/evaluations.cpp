@@ -1,5 +1,7 @@
 #include "gossamer/actors/evaluation/evaluations.hpp"
 
+#include <utility>
+
 namespace gossamer::actors {
 
 void evaluations::lose(rank i) {
@@ -11,11 +13,20 @@ void evaluations::lose(rank i) {
   std::erase_if(waiting_, [](const evaluation& e) { return e.everybody.empty(); });
 }
 
-void evaluations::close_complete(const ledger& seen, double time_s) {
-  if (const auto complete = collecting_.take_complete()) {
-    evaluated_ = seen;
-    close(complete->taken(), evaluated_, time_s);
-  }
+/// A living worker without a model came later than the others' models were put aside, or skips this evaluation: what it
+/// has done since the last one belongs to a later one, which is to count no less.
+void evaluations::close_complete(const ledger& seen, const membership& members, double time_s) {
+  const auto complete = collecting_.take_complete();
+  if (!complete)
+    return;
+  const auto before = std::exchange(evaluated_, seen);
+  std::vector<bool> counted(run_->participants());
+  for (const auto& one : complete->taken())
+    counted[one.source] = true;
+  for (rank i = 0; i < counted.size(); ++i)
+    if (!counted[i] && members.alive(i))
+      evaluated_.rewind(i, before);
+  close(complete->taken(), evaluated_, time_s);
 }
 
 /// @returns false when the workers with the models have died meanwhile, or a master's model is missing

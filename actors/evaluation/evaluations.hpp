@@ -48,7 +48,7 @@ public:
   void lose(rank i);
   /// Queues an evaluation for which no model is missing.
   /// @param seen the workers' reports: the models may be ahead of it
-  void close_complete(const ledger& seen, double time_s);
+  void close_complete(const ledger& seen, const membership& members, double time_s);
 
   /// The counts at the last evaluation: a dead worker's model may tell more than its reports.
   const ledger& evaluated() const noexcept { return evaluated_; }

@@ -26,6 +26,13 @@ public:
     of_[i].steps = steps;
     of_[i].sent = sent;
   }
+  /// Resets the counts of a rank's present incarnation to those of an earlier ledger: 0 if it began later.
+  void rewind(rank i, const ledger& earlier) {
+    const auto& before = earlier.of_[i];
+    const bool was_there = before.incarnation == of_[i].incarnation;
+    of_[i].steps = was_there ? before.steps : 0;
+    of_[i].sent = was_there ? before.sent : traffic{};
+  }
   /// Merges another ledger of the same run. Counts of one incarnation only grow, so the maximum is the newest, and the
   /// order of merging does not matter. Of earlier incarnations only the sum is known: it may stay below the truth if
   /// each ledger has missed another one, and never exceeds it.

@@ -68,7 +68,7 @@ public:
     for (rank i = 0; i < homes_.size(); ++i)
       if (!nodes_[homes_[i]]->up)
         book_.forget(i);
-    book_.close_complete(ledger{homes_.size()}, 0);
+    book_.close_complete(ledger{homes_.size()}, members_, 0);
     ask();
   }
 
@@ -102,7 +102,7 @@ public:
       book_.forget(i);
       book_.lose(i);
     }
-    book_.close_complete(ledger{homes_.size()}, 0);
+    book_.close_complete(ledger{homes_.size()}, members_, 0);
     ask();
   }
 

@@ -214,7 +214,7 @@ void node_state::on_evaluation(const evaluated& m) {
 }
 
 void node_state::evaluate_what_is_complete() {
-  leadership_->evaluating.close_complete(leadership_->progress.ledger(), elapsed());
+  leadership_->evaluating.close_complete(leadership_->progress.ledger(), protocol_->leader()->members(), elapsed());
   evaluate_next();
 }
 
