@@ -11,6 +11,7 @@ extern const algorithm_entry ad_psgd_entry;
 extern const algorithm_entry all_reduce_sgd_entry;
 extern const algorithm_entry asy_fpg_entry;
 extern const algorithm_entry asy_lpg_entry;
+extern const algorithm_entry async_diloco_entry;
 extern const algorithm_entry async_sgd_entry;
 extern const algorithm_entry cascading_ssdm_entry;
 extern const algorithm_entry choco_sgd_entry;

@@ -12,6 +12,7 @@ const registry<algorithm_entry>& algorithms() {
       all_reduce_sgd_entry,
       asy_fpg_entry,
       asy_lpg_entry,
+      async_diloco_entry,
       async_sgd_entry,
       cascading_ssdm_entry,
       choco_sgd_entry,
