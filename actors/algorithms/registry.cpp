@@ -40,6 +40,7 @@ const registry<algorithm_entry>& algorithms() {
       sign_sgd_entry,
       sparse_asy_lpg_entry,
       ssdm_entry,
+      streaming_diloco_entry,
   };
   static const registry<algorithm_entry> table{"algorithm", entries};
   return table;

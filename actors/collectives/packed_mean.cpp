@@ -4,7 +4,7 @@
 
 namespace gossamer::actors {
 
-task<std::optional<vec>> try_packed_mean(worker& w, const vec& v, std::uint64_t t) {
+task<std::optional<vec>> try_packed_mean(worker& w, vec v, std::uint64_t t) {
   const std::vector<rank> members(w.members().begin(), w.members().end());
   const auto M = members.size(), m = ring{w.id(), members}.position;
   const tag to_owner{frame_kind::reduce_segment, t, 0, w.present().number};

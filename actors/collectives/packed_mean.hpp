@@ -24,6 +24,6 @@ namespace gossamer::actors {
 task<vec> packed_mean_of_all(worker& w, const vec& v, std::uint64_t t);
 
 /// One attempt, among the members of the present view; `nullopt` if that view ends first: see `try_ring_all_gather`.
-task<std::optional<vec>> try_packed_mean(worker& w, const vec& v, std::uint64_t t);
+task<std::optional<vec>> try_packed_mean(worker& w, vec v, std::uint64_t t);
 
 } // namespace gossamer::actors

@@ -1,4 +1,4 @@
-// DiLoCo, its asynchronous form, and NoLoCo: outer steps against plain loops, and what they send.
+// DiLoCo, its streaming and asynchronous forms, and NoLoCo: outer steps against plain loops, and what they send.
 #include "gossamer/base/error.hpp"
 
 #include <gtest/gtest.h>
@@ -272,6 +272,67 @@ TEST(async_diloco, sends_a_move_up_and_a_model_down_every_period) {
   ASSERT_TRUE(world.run());
   EXPECT_EQ(world.sent(0).payload_bits, rounds * compress::make_codec("uniform:bits=8")->bits(size));
   EXPECT_EQ(world.sent(1).payload_bits, rounds * 32 * size);
+}
+
+TEST(streaming_diloco, of_one_fragment_without_overlap_is_diloco_bit_for_bit) {
+  for (const char* codec : {"uniform:bits=4", "e3m0"}) {
+    quadratics p{workers, size, 0.3f};
+    auto world = world_of("streaming-diloco:period=5,fragments=1,overlap=0,own-share=0", p, codec);
+    auto diloco = world_of("diloco:period=5", p, codec);
+    ASSERT_TRUE(world.run() && diloco.run());
+    for (rank i = 0; i < workers; ++i)
+      EXPECT_EQ(world.model(i), diloco.model(i)) << codec;
+  }
+}
+
+/// Streaming DiLoCo with P = 2 and alpha = 0.25 in plain loops; returns the workers' models.
+std::vector<std::vector<double>> streamed(const quadratics& p, std::uint64_t tau) {
+  constexpr std::uint64_t H = 10, P = 2;
+  std::vector<double> theta(size), u(size), frozen(size); // the mean of what all have frozen
+  std::vector<std::vector<double>> x(workers, theta);
+  const auto first = [](std::uint64_t f) { return f * size / P; };
+  for (std::uint64_t t = 0; t < steps; ++t) {
+    for (std::size_t i = 0; i < workers; ++i) {
+      const auto g = p.gradient(i, t, std::vector<float>(x[i].begin(), x[i].end()));
+      for (std::size_t k = 0; k < size; ++k)
+        x[i][k] -= gamma * static_cast<double>(g[k]);
+    }
+    for (std::uint64_t f = 0; f < P; ++f) {
+      if ((t + 1) % H == f * H / P)
+        for (auto k = first(f); k < first(f + 1); ++k) {
+          frozen[k] = 0;
+          for (const auto& one : x)
+            frozen[k] += (theta[k] - one[k]) / workers;
+        }
+      if (t >= tau && (t - tau + 1) % H == f * H / P)
+        for (auto k = first(f); k < first(f + 1); ++k) {
+          u[k] = 0.9 * u[k] + frozen[k];
+          theta[k] -= 0.7 * (frozen[k] + 0.9 * u[k]);
+          for (auto& one : x)
+            one[k] = 0.25 * one[k] + 0.75 * theta[k];
+        }
+    }
+  }
+  return x;
+}
+
+TEST(streaming_diloco, does_what_plain_loops_do_for_every_overlap) {
+  for (const std::uint64_t tau : {0u, 1u, 4u}) {
+    quadratics p{workers, size, 0.3f};
+    auto world = world_of("streaming-diloco:period=10,fragments=2,own-share=0.25,overlap=" + std::to_string(tau), p);
+    ASSERT_TRUE(world.run());
+    const auto expected = streamed(p, tau);
+    for (rank i = 0; i < workers; ++i)
+      for (std::size_t k = 0; k < size; ++k)
+        ASSERT_NEAR(static_cast<double>(world.model(i)[k]), expected[i][k], 1e-4) << "tau " << tau;
+  }
+}
+
+TEST(streaming_diloco, refuses_a_fragment_that_leaves_before_the_last_has_arrived) {
+  quadratics p{workers, size};
+  for (const char* spec : {"period=10,fragments=2,overlap=5", "period=3,fragments=4,overlap=0", "period=1,overlap=1"})
+    EXPECT_THROW(runs(std::string{"streaming-diloco:"} + spec, p.start())(0), error) << spec;
+  EXPECT_NE(runs("streaming-diloco:period=10,fragments=2,overlap=4", p.start())(0), nullptr);
 }
 
 } // namespace
