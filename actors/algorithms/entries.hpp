@@ -38,6 +38,7 @@ extern const algorithm_entry qsparse_local_sgd_entry;
 extern const algorithm_entry qsvrg_entry;
 extern const algorithm_entry sign_sgd_entry;
 extern const algorithm_entry sparse_asy_lpg_entry;
+extern const algorithm_entry sparse_loco_entry;
 extern const algorithm_entry ssdm_entry;
 extern const algorithm_entry streaming_diloco_entry;
 

@@ -39,6 +39,7 @@ const registry<algorithm_entry>& algorithms() {
       qsvrg_entry,
       sign_sgd_entry,
       sparse_asy_lpg_entry,
+      sparse_loco_entry,
       ssdm_entry,
       streaming_diloco_entry,
   };
