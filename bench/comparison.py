@@ -100,6 +100,8 @@ MNIST = [
     Row("diloco:period=50", MEAN, formula=lambda steps: ring(EXACT)([steps[0] // 50])),
     Row("diloco:period=10,outer=slowmo,outer-lr=1,outer-momentum=0.5", MEAN,
         formula=lambda steps: ring(EXACT)([steps[0] // 10])),
+    Row("streaming-diloco:period=10,fragments=2,overlap=1", MEAN, "e3m0"),
+    Row("sparse-loco:period=10", MEAN, "top-k:fraction=0.0156"),
     Row("async-diloco:period=10", MEAN, formula=lambda steps: 64 * D * sum(-(-t // 10) for t in steps)),
     Row("noloco:period=10", MEAN, formula=lambda steps: N * EXACT * (steps[0] // 10)),
     Row(GOSSIP, MEAN, formula=gossip(EXACT)),

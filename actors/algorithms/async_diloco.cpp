@@ -9,6 +9,11 @@
 // language modeling, 2024, algorithm 3, delayed Nesterov, with c = 0. Nesterov's step for each push would apply its
 // momentum n times where DiLoCo does once, and lead too far. Here n pushes from one theta are one step of DiLoCo.
 //
+// Here a push is about a round old when it is applied. So a momentum and a rate that suit DiLoCo overshoot where
+// workers move far in a round: MNIST with 8 workers and H = 10 ends at 0.910 with mu = 0.3, eta = 0.7, and with mu =
+// 0.9 at 0.894 with eta = 0.2 and at 0.740 with 0.7. The published 0.9 and 0.7 are for language models, whose rounds
+// move them little.
+//
 // A slow worker's push refers to the theta that it has read, so it undoes nothing that others have done meanwhile. The
 // optimiser u_i is each worker's own. Evaluations use the master's theta.
 //
@@ -144,7 +149,7 @@ const algorithm_entry async_diloco_entry{
                               .max = 100},
                              {.key = "outer-momentum",
                               .kind = parameter::type::real,
-                              .fallback = "0.9",
+                              .fallback = "0.3",
                               .meaning = "mu",
                               .min = 0,
                               .max = 0.999999}}},

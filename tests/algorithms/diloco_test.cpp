@@ -234,7 +234,7 @@ tiny_world with_master(const std::string& spec_text, quadratics& p, tiny_world::
 
 TEST(async_diloco, of_one_worker_is_diloco) {
   quadratics p{1, size, 0.3f};
-  auto world = with_master("async-diloco:period=5", p, {.workers = 1, .steps = steps});
+  auto world = with_master("async-diloco:period=5,outer-momentum=0.9", p, {.workers = 1, .steps = steps});
   auto diloco = world_of("diloco:period=5", p, "identity", 1);
   ASSERT_TRUE(world.run() && diloco.run());
   EXPECT_LT(squared_distance(world.model(1).view(), diloco.model(0).view()), 1e-10);
