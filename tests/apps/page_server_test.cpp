@@ -4,7 +4,9 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
 #include <fstream>
+#include <random>
 #include <unistd.h>
 
 #include "data_plane/raw_connection.hpp"
@@ -66,6 +68,15 @@ protected:
     return ask("POST /order HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port_)
                + "\r\nConnection: close\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + headers + "\r\n"
                + body);
+  }
+  /// True if the server answers. It notices that readers of lines have gone when it writes to them.
+  bool answers_after_lines(const std::string& headers) const {
+    for (int attempt = 0; attempt < 1000; ++attempt) {
+      if (get("/page.js", headers).starts_with("HTTP/1.1 200"))
+        return true;
+      lines_->add("workers", "a line");
+    }
+    return false;
   }
   std::string cookie() const { return "gossamer_" + std::to_string(port_) + "=" + token; }
   std::string all_cookies() const {
@@ -164,10 +175,7 @@ TEST_F(page_server_test, bounds_what_strangers_cost) {
     lines_->add("workers", line);
   EXPECT_LT(resident() - before, 64 * 1024);
   idle.clear();
-  for (int attempt = 0; attempt < 1000 && get("/", "Cookie: " + cookie() + "\r\n").find(" 200") == std::string::npos;
-       ++attempt)
-    lines_->add("workers", line); // the server notices the ends when it writes
-  EXPECT_THAT(get("/", "Cookie: " + cookie() + "\r\n"), StartsWith("HTTP/1.1 200"));
+  EXPECT_TRUE(answers_after_lines("Cookie: " + cookie() + "\r\n"));
 }
 
 TEST_F(page_server_test, answers_nonsense_or_closes) {
@@ -178,6 +186,72 @@ TEST_F(page_server_test, answers_nonsense_or_closes) {
     talker.send(nonsense);
   }
   EXPECT_THAT(get("/", "Cookie: " + cookie() + "\r\n"), StartsWith("HTTP/1.1 200"));
+}
+
+/// Returns the request with a few places changed: bytes, pieces that are left out or come twice, words of HTTP.
+std::string mutated(std::string request, std::mt19937& draw) {
+  static constexpr std::array words{"\r\n",
+                                    "\r\n\r\n",
+                                    " ",
+                                    "%00",
+                                    "%",
+                                    "?",
+                                    "&token=",
+                                    "Cookie: ;=;",
+                                    "Content-Length: 7\r\n",
+                                    "Transfer-Encoding: chunked\r\n",
+                                    "Expect: 100-continue\r\n",
+                                    "Connection: Upgrade\r\n",
+                                    "HTTP/1.0",
+                                    "fffffffffffffffff\r\n",
+                                    "0\r\n\r\n"};
+  const auto below = [&draw](std::size_t bound) {
+    return std::uniform_int_distribution<std::size_t>{0, bound - 1}(draw);
+  };
+  for (auto changes = 1 + below(6); changes > 0; --changes) {
+    const auto at = below(request.size() + 1);
+    const auto piece = request.substr(at, below(40));
+    switch (below(5)) {
+    case 0:
+      request.insert(at, 1, static_cast<char>(below(256)));
+      break;
+    case 1:
+      request.erase(at, piece.size());
+      break;
+    case 2:
+      request.insert(below(request.size() + 1), piece);
+      break;
+    case 3:
+      request.insert(at, words[below(words.size())]);
+      break;
+    default:
+      if (at < request.size())
+        request[at] = static_cast<char>(request[at] ^ (1 << below(8)));
+    }
+  }
+  return request;
+}
+
+TEST_F(page_server_test, survives_requests_with_any_bytes_changed_and_obeys_none_without_the_secret) {
+  const auto host = "Host: 127.0.0.1:" + std::to_string(port_) + "\r\n";
+  const auto seen = "Cookie: " + cookie() + "\r\n";
+  const std::array requests{
+      "GET / HTTP/1.1\r\n" + host + seen + "\r\n",
+      "GET /?token=" + std::string{token} + "&control=0 HTTP/1.1\r\n" + host + "\r\n",
+      "GET /events HTTP/1.1\r\n" + host + seen + "\r\n",
+      "GET /metrics HTTP/1.1\r\n" + host + "Authorization: Bearer " + token + "\r\n\r\n",
+      "POST /order HTTP/1.1\r\n" + host + seen + origin() + "Content-Length: 4\r\n\r\nkill",
+      "POST /order HTTP/1.1\r\n" + host + seen + origin() + "Transfer-Encoding: chunked\r\n\r\n4\r\nkill\r\n0\r\n\r\n",
+  };
+  std::mt19937 draw{1};
+  for (int round = 0; round < 40; ++round) {
+    for (int k = 0; k < 50; ++k)
+      connection{port_}.send(mutated(requests[static_cast<std::size_t>(k) % requests.size()], draw));
+    ASSERT_TRUE(answers_after_lines(seen)) << "round " << round;
+  }
+  EXPECT_EQ(heard_, "");
+  server_.reset(); // its thread has heard nothing more
+  EXPECT_EQ(heard_, "");
 }
 
 TEST(page_server, says_why_it_cannot_listen) {
