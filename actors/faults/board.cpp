@@ -112,6 +112,7 @@ void fault_board::begin(std::size_t index, double until_s) {
   const std::scoped_lock lock{mutex_};
   GOSSAMER_ASSERT(faults_.contains(index), "only faults of the plan begin");
   const auto& f = faults_.at(index);
+  on_.insert(index);
   if (f.kind == fault_kind::slow)
     slow_[index] = named_workers(f, workers_, workers_per_node_);
   else if (strikes_links(f.kind))
@@ -121,11 +122,17 @@ void fault_board::begin(std::size_t index, double until_s) {
 
 void fault_board::end(std::size_t index) {
   const std::scoped_lock lock{mutex_};
+  on_.erase(index);
   slow_.erase(index);
   if (on_links_.erase(index) > 0 && faults_.at(index).kind == fault_kind::throttle)
     for (auto& [link, q] : queues_)
       q.free_at_s = 0;
   update_quiet_time();
+}
+
+bool fault_board::is_on(std::size_t index) const {
+  const std::scoped_lock lock{mutex_};
+  return on_.contains(index);
 }
 
 void fault_board::update_quiet_time() {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <set>
 #include <span>
 #include <unordered_map>
 
@@ -60,6 +61,7 @@ public:
   /// @param until_s end of the fault, if known: the queue before a throttle is empty by then
   void begin(std::size_t fault, double until_s = for_ever);
   void end(std::size_t fault);
+  bool is_on(std::size_t fault) const;
 
   /// Decides about the frame `number` on the link from -> to, sent at `now_s`. The frames of a link arrive in order,
   /// except those that a reorder holds back: the sum of time and delay never falls, not even when a delay ends. Lost
@@ -109,7 +111,8 @@ private:
   // From then on no frame is affected; infinite while a fault of links is on.
   std::atomic<double> quiet_from_s_{0};
   mutable std::mutex mutex_;
-  std::map<std::size_t, link_fault> on_links_;      // faults that are on, by index
+  std::set<std::size_t> on_;                        // faults that are on, by index
+  std::map<std::size_t, link_fault> on_links_;      // those of links
   std::map<std::size_t, std::vector<rank>> slow_;   // the workers that it slows down, ascending
   std::unordered_map<std::uint64_t, queue> queues_; // of links that were judged while a fault of links was on
   double last_in_order_s_ = 0;                      // of all queues

@@ -20,17 +20,13 @@ class injector {
 public:
   injector(caf::event_based_actor* self, injector_setup setup) : self_(self), setup_(std::move(setup)) {}
 
-  void start(const caf::actor& to) {
-    node_ = to;
-    began_ = self_->clock().now();
+  void start(const start_faults& m) {
+    node_ = m.node;
+    began_ = self_->clock().now() - nanoseconds_of(m.time_s);
     live_ = board().live();
     for (std::size_t k = 0; k < board().count(); ++k)
-      if (at(k).at_step)
-        waiting_for_steps_.push_back(k);
-      else if (live_)
-        waiting_.insert(k);
-      else
-        self_->delayed_send(self_, nanoseconds_of(at(k).at_s), begin_fault{k});
+      if (board().has(k))
+        await(k, m.time_s);
     leave_plan();
     if (live_)
       look();
@@ -88,6 +84,21 @@ public:
   }
 
 private:
+  /// @param since_s time of the run at which this injector begins its work
+  void await(std::size_t index, double since_s) {
+    const auto& f = at(index);
+    if (board().is_on(index))
+      on_.emplace(index, f.at_s);
+    else if (f.at_step && since_s == 0)
+      waiting_for_steps_.push_back(index);
+    else if (f.at_step || f.at_s < since_s)
+      return; // it may be over
+    else if (live_)
+      waiting_.insert(index);
+    else
+      self_->delayed_send(self_, nanoseconds_of(f.at_s - since_s), begin_fault{index});
+  }
+
   fault_board& board() const { return *setup_.board; }
   const fault& at(std::size_t index) const { return board().at(index); }
   double now() const { return std::chrono::duration<double>(self_->clock().now() - began_).count(); }
@@ -147,10 +158,8 @@ private:
 caf::behavior fault_injector(caf::event_based_actor* self, injector_setup setup) {
   auto state = std::make_shared<injector>(self, std::move(setup));
   return {
-      [state](const start_faults& m) { state->start(m.node); },
-      [state](const begin_fault& m) { state->begin(m.index); },
-      [state](const end_fault& m) { state->end(m.index); },
-      [state](const step_report& r) { state->on_step(r); },
+      [state](const start_faults& m) { state->start(m); },  [state](const begin_fault& m) { state->begin(m.index); },
+      [state](const end_fault& m) { state->end(m.index); }, [state](const step_report& r) { state->on_step(r); },
       [state](const look_for_faults&) { state->look(); },
   };
 }

@@ -6,9 +6,10 @@
 
 namespace gossamer::actors {
 
-/// main -> injector: the run begins now
+/// main -> injector: the run begins now; or this process leads it from now on
 struct start_faults {
   caf::actor node;
+  double time_s = 0; ///< time of the run: faults before it have begun under another leader, and those that are on stay
 };
 /// injector -> itself
 struct begin_fault {
