@@ -21,7 +21,7 @@ namespace gossamer::apps {
 namespace {
 
 constexpr int not_found = 127; // the status by which a shell says so
-constexpr std::size_t longest_line = 65536;
+constexpr std::size_t longest_line = std::size_t{1} << 18;
 
 /// Both ends of a pipe or socket pair, by number of the end; closed unless they are taken.
 struct both_ends {

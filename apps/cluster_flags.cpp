@@ -88,6 +88,7 @@ void add_node_flags(CLI::App& command, node_options& n) {
                    "take the end of standard input for an interrupt, for programs");
   command.add_flag("--heed-orders", n.heeds_orders, "inject the faults that come on standard input, for programs")
       ->needs("--until-input-ends");
+  add_report_flag(command, n.report);
   add_connection_flags(command, n);
   command.footer("What one that leads is to train follows behind --, e.g. -- train --workers 8");
 }
@@ -96,6 +97,10 @@ void add_live_flags(CLI::App& command, live_options& l) {
   command.add_option("--live", l.where, "serve a page that shows the run, at this port of this machine; 0: any")
       ->type_name("[HOST:]PORT");
   command.add_flag("--live-control", l.control, "the page has buttons that inject faults")->needs("--live");
+}
+
+void add_report_flag(CLI::App& command, bool& wanted) {
+  command.add_flag("--report", wanted, "write report.html, a page about the run, when it has ended");
 }
 
 void add_feed_flags(CLI::App& command, feed_options& f) {
@@ -110,6 +115,7 @@ void add_launch_flags(CLI::App& command, launch_options& l) {
       ->type_name("HOSTS")
       ->capture_default_str();
   add_live_flags(command, l.live);
+  add_report_flag(command, l.report);
   command.add_flag("--dry-run", l.dry_run, "print the commands that would start the nodes");
   command.add_flag("--detach", l.detach,
                    "when the run is under way, leave it behind and give the terminal back; gossamer status, logs, stop "
@@ -147,6 +153,19 @@ void add_visit_flags(CLI::App& command, visit_options& v, bool elsewhere) {
       ->type_name(elsewhere ? "RUN|HOST:PORT" : "RUN");
   if (elsewhere)
     add_connection_flags(command, v.node);
+}
+
+void add_watch_flags(CLI::App& command, watch_options& o) {
+  command
+      .add_option(
+          "run", o.run.run,
+          "run folder, also of a run that goes on; or HOST:PORT of any node of a run, which loses nothing by it")
+      ->required()
+      ->type_name("RUN|HOST:PORT");
+  command.add_option("--live", o.live.where, "where the page is served; 0: any port of this machine")
+      ->capture_default_str()
+      ->type_name("[HOST:]PORT");
+  add_connection_flags(command, o.run.node);
 }
 
 } // namespace gossamer::apps

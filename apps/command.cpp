@@ -47,7 +47,7 @@ public:
       command->add_flag("--json", json_, "print the summary as JSON on standard output");
       add_live_flags(*command, live_);
       add_feed_flags(*command, feeds_);
-      command->add_flag("--report", report_at_end_, "write report.html, a page about the run, when it has ended");
+      add_report_flag(*command, report_at_end_);
     }
     add_exploration_flags(*simulate_, exploration_);
     add_cluster();
@@ -288,7 +288,7 @@ private:
   /// @error errc::usage for a job of another command, which does not end in this process
   void refuse_report() const {
     if (report_at_end_)
-      throw error(errc::usage, "--report is given behind --", "leave it out, and call gossamer report RUN afterwards");
+      throw error(errc::usage, "--report is given behind --", "launch and node have it, in front of --");
   }
 
   std::string help() const {
@@ -306,7 +306,7 @@ private:
   CLI::App* leave_ = app_.add_subcommand("leave", "let a node of a run hand over what it has, and end");
   CLI::App* stop_ = app_.add_subcommand("stop", "end a run as Ctrl-C does, and wait until it is written down");
   CLI::App* attach_ = app_.add_subcommand("attach", "follow a run to its end, and give its exit status");
-  CLI::App* watch_ = app_.add_subcommand("watch", "serve a page that shows a run in a folder");
+  CLI::App* watch_ = app_.add_subcommand("watch", "serve a page that shows a run, of a folder or elsewhere");
   CLI::App* measure_ = app_.add_subcommand("measure", "measure the links between hosts, and how long they compute");
   CLI::App* sweep_ = app_.add_subcommand("sweep", "run every combination of some settings, and compare them");
   CLI::App* reproduce_ = app_.add_subcommand("reproduce", "make tables and figures of papers again, and judge them");

@@ -39,13 +39,6 @@ void add_help_flags(CLI::App& completion, std::string& shell, CLI::App& man, std
   man.add_option("folder", folder, "where the pages are written, such as man/man1")->required()->type_name("DIR");
 }
 
-void add_watch_flags(CLI::App& command, watch_options& o) {
-  command.add_option("run", o.run, "run folder; the run may still be going on")->required()->type_name("RUN");
-  command.add_option("--live", o.live.where, "where the page is served; 0: any port of this machine")
-      ->capture_default_str()
-      ->type_name("[HOST:]PORT");
-}
-
 void add_plot_flags(CLI::App& command, plot_options& o) {
   command.add_option("runs", o.runs, "run folders")->required()->type_name("RUN");
   command.add_option("--x", o.shown.x, "the horizontal axis")->capture_default_str()->type_name("seconds|epochs|bits");

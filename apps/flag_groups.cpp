@@ -33,6 +33,7 @@ const headings& of_nodes() {
       {"Machine", {"device", "threads", "no-shared-memory"}},
       data,
       connections,
+      {"Watching", {"report"}},
       {"For programs", {"announce", "announce-live", "until-input-ends", "heed-orders"}},
   };
   return all;
@@ -41,7 +42,7 @@ const headings& of_nodes() {
 const headings& of_launches() {
   static const headings all{
       {"Nodes", {"hosts", "restart", "restart-delay", "no-shared-memory", "dry-run"}},
-      {"Watching", {"live", "live-control", "detach"}},
+      {"Watching", {"live", "live-control", "report", "detach"}},
       data,
       connections,
   };

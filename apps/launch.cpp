@@ -12,6 +12,7 @@
 #include "gossamer/apps/detail/launch_plan.hpp"
 #include "gossamer/apps/detail/launch_screen.hpp"
 #include "gossamer/apps/detail/remains.hpp"
+#include "gossamer/apps/detail/report.hpp"
 #include "gossamer/apps/detail/shell_word.hpp"
 #include "gossamer/apps/detail/stopwatch.hpp"
 #include "gossamer/apps/detail/supervisor.hpp"
@@ -286,7 +287,11 @@ private:
                     children_[node]->send_signal(signal);
                   return is_here;
                 },
-            .write_to_first = [this](const std::string& line) { children_[0]->write_line(line); }};
+            .write_to_leader =
+                [this](const std::string& line) {
+                  if (auto& leader = children_[decides_.leads()])
+                    leader->write_line(line);
+                }};
   }
 
   bool all_are_silent() const {
@@ -345,6 +350,8 @@ void go_on_alone(launcher& run, departure& parting) {
 } // namespace
 
 int launch(const program& p, const launch_options& how, const launched_job& job) {
+  if (how.report)
+    require_reports();
   const launch_plan plan{p, how, job};
   if (how.dry_run) {
     for (std::size_t k = 0; k < plan.nodes(); ++k)

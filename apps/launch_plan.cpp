@@ -118,6 +118,8 @@ std::vector<std::string> launch_plan::leader_words() const {
       "--announce"};
   if (!how_.live.where.empty())
     words.emplace_back("--announce-live");
+  if (how_.report)
+    words.emplace_back("--report");
   return words;
 }
 
@@ -125,6 +127,8 @@ std::vector<std::string> launch_plan::joining_words(std::size_t k, const std::st
   std::vector<std::string> words{"node", "--join", leader, "--number", fmt::format("{}", k), "--announce"};
   if (!how_.live.where.empty())
     words.emplace_back("--announce-live");
+  if (how_.report)
+    words.emplace_back("--report");
   if (const auto threads = job_.options.run.threads; threads > 0)
     words.insert(words.end(), {"--threads", fmt::format("{}", threads)});
   if (!nodes_[k].device.empty())

@@ -27,11 +27,11 @@ bool line_history::keep(const std::string& type, const std::string& line) {
   of_its_type = {.newest = line, .count = of_its_type.count + 1};
   if (is_lasting(type)) {
     lasting_.push_back(line);
-    if (lasting_.size() > most_kept)
+    if (lasting_.size() > kept_)
       lasting_.pop_front();
   } else if (is_sampled(type) && since_sample_++ % stride_ == 0) {
     sampled_.push_back(line);
-    if (sampled_.size() >= most_kept) {
+    if (sampled_.size() >= kept_) {
       thin(sampled_);
       stride_ *= 2;
     }
@@ -57,6 +57,18 @@ void line_history::add(const std::string& type, std::string line) {
     tell();
 }
 
+void line_history::clear() {
+  const std::scoped_lock lock{mutex_};
+  lasting_.clear();
+  sampled_.clear();
+  types_.clear();
+  stride_ = 1;
+  since_sample_ = 0;
+  first_recent_ += recent_.size() + 1; // beyond the place of every reader
+  recent_.clear();
+  recent_bytes_ = 0;
+}
+
 std::vector<std::string> line_history::digest() const {
   std::vector<std::string> all{R"({"type":"begin"})"};
   const auto add_newest = [&](const std::string& type) {
@@ -75,8 +87,9 @@ std::vector<std::string> line_history::digest() const {
 
 std::vector<std::string> line_history::read(place& at) const {
   const std::scoped_lock lock{mutex_};
-  const auto seen = std::exchange(at.next, first_recent_ + recent_.size());
-  if (seen < first_recent_)
+  const auto end = first_recent_ + recent_.size();
+  const auto seen = std::exchange(at.next, end);
+  if (seen < first_recent_ || seen > end)
     return digest();
   return {recent_.begin() + static_cast<std::ptrdiff_t>(seen - first_recent_), recent_.end()};
 }

@@ -25,10 +25,10 @@ private:
 
 namespace {
 
-constexpr std::size_t longest_announced = 60'000; // bytes: readers take lines of 64 KiB at most
+constexpr std::size_t longest_announced = 250'000; // bytes: readers take lines of 256 KiB at most
 
 void announce_line(live_output& output, const std::string& type, const std::string& line) {
-  if (line.size() > longest_announced)
+  if (!output.announces_live() || line.size() > longest_announced)
     return;
   const bool is_replaced = type == "progress" || type == "workers";
   const auto text = fmt::format("{} {}", type, line);
@@ -40,30 +40,40 @@ void announce_line(live_output& output, const std::string& type, const std::stri
 live_recorder::live_recorder(live_output& output, opener open)
     : output_(output), folder_(std::make_shared<folder_on_disk>(std::move(open))), kept_(output.disk(), folder_) {
   output_.disk().post([folder = folder_] { folder->open(); });
-  if (output.announces_live())
-    announced_.emplace([&output](const auto& type, const std::string& line) { announce_line(output, type, line); });
+  if (output.announces_live() || output.elsewhere() != nullptr)
+    lines_.emplace([&output](const auto& type, std::string line) {
+      announce_line(output, type, line);
+      if (auto* elsewhere = output.elsewhere())
+        elsewhere->add(type, std::move(line));
+    });
 }
 
 void live_recorder::introduce(const actors::run_settings& s, const std::string& command, const page_abilities& can) {
-  if (announced_)
-    announce_line(output_, "run", first_line(s, command, can));
+  announce_line(output_, "run", first_line(s, command, can));
+  if (auto* elsewhere = output_.elsewhere())
+    elsewhere->add("run", first_line(s, command));
+}
+
+bool live_recorder::watches_workers() const {
+  const auto* elsewhere = output_.elsewhere();
+  return output_.announces_live() || (elsewhere != nullptr && elsewhere->are_there());
 }
 
 void live_recorder::on_view(const actors::view_record& r) {
-  if (announced_)
-    announced_->on_view(r);
+  if (lines_)
+    lines_->on_view(r);
 }
 
 void live_recorder::on_workers(actors::workers_record r) {
-  if (announced_)
-    announced_->on_workers(std::move(r));
+  if (lines_)
+    lines_->on_workers(std::move(r));
 }
 
 void live_recorder::on_progress(const actors::progress_record& p) {
   output_.disk().check();
   kept_.on_progress(p);
-  if (announced_)
-    announced_->on_progress(p);
+  if (lines_)
+    lines_->on_progress(p);
   if (output_.announces())
     output_.announce_lightly(progress_is, progress_line(p));
   else if (live_line::is_seen())
@@ -72,15 +82,15 @@ void live_recorder::on_progress(const actors::progress_record& p) {
 
 void live_recorder::on_evaluation(const actors::evaluation_record& r) {
   kept_.on_evaluation(r);
-  if (announced_)
-    announced_->on_evaluation(r);
+  if (lines_)
+    lines_->on_evaluation(r);
   if (output_.has_results())
     output_.shown()->on_evaluation(r);
 }
 
 void live_recorder::on_event(const actors::event_record& r) {
-  if (announced_)
-    announced_->on_event(r);
+  if (lines_)
+    lines_->on_event(r);
   kept_.on_event(r);
   output_.shown()->on_event(r);
 }
@@ -89,6 +99,8 @@ std::filesystem::path live_recorder::finish(const actors::run_summary& summary) 
   auto& disk = output_.disk();
   disk.post([folder = folder_, summary] { folder->finish(summary); });
   disk.finish();
+  if (auto* elsewhere = output_.elsewhere())
+    elsewhere->add("end", last_line(to_string(summary.end)));
   return folder_->path();
 }
 

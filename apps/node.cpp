@@ -10,9 +10,11 @@
 #include "gossamer/apps/detail/order_desk.hpp"
 #include "gossamer/apps/detail/recorder.hpp"
 #include "gossamer/apps/detail/remains.hpp"
+#include "gossamer/apps/detail/report.hpp"
 #include "gossamer/apps/detail/slurm.hpp"
 #include "gossamer/apps/detail/training.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/file.hpp"
 #include "gossamer/base/printable.hpp"
 #include "gossamer/base/spec.hpp"
 
@@ -119,59 +121,72 @@ std::shared_ptr<actors::run_folder> folder_after(const actors::succession& s, co
   }
 }
 
+/// Heeds orders on standard input, from the program that has started this one, while a run is under way.
+class heeded_orders {
+public:
+  heeded_orders(order_desk desk, live_output& output) {
+    clean_stop::on_line([desk = std::move(desk), &output](const std::string& line) {
+      try {
+        const auto order = nlohmann::json::parse(line, nullptr, false);
+        if (order.is_string())
+          desk.obey(order.get<std::string>());
+      } catch (const error& e) {
+        output.say(e.what());
+        const actors::event_record refusal{NAN, actors::event_kind::note, fmt::format("refused: {}", e.what())};
+        output.announce(live_is, fmt::format("{} {}", event_type(to_string(refusal.kind)), to_line(refusal)));
+      }
+    });
+  }
+  heeded_orders(const heeded_orders&) = delete;
+  heeded_orders& operator=(const heeded_orders&) = delete;
+  ~heeded_orders() { clean_stop::on_line({}); }
+};
+
 /// Shows and writes down a run that this node leads from now on, because the leader has died.
 class successor final {
 public:
   /// @param p, output must outlive this object
-  /// @param heeds_orders whether the program that has started the nodes gives orders from a page
-  successor(const program& p, live_output& output, const actors::succession& s, bool heeds_orders)
-      : recorder_(output, [&p, s, say = output.to_say()] {
+  /// @param wishes faults that the program which has started the nodes orders from a page; null: it has none
+  successor(const program& p, live_output& output, const actors::succession& s,
+            const std::shared_ptr<actors::fault_wishes>& wishes)
+      : wishes_(wishes), recorder_(output, [&p, s, say = output.to_say()] {
           auto folder = folder_after(s, say);
           p.tell_folder(folder->path());
           return folder;
         }) {
-    recorder_.introduce(s.run->settings, p.name() + " train", {.processes = heeds_orders});
+    const bool heeds = wishes != nullptr;
+    if (heeds)
+      heeded_.emplace(order_desk{s.run, s.workers_per_node, wishes}, output);
+    recorder_.introduce(s.run->settings, p.name() + " train", {.faults = heeds, .processes = heeds});
     output.announce(announcement, to_string(s.where));
     if (!output.announces())
       output.say(fmt::format("this node leads the run from now on, at {}", to_string(s.where)));
   }
   actors::run_observer* observer() { return &recorder_; }
   void finish(const actors::run_summary& summary) {
-    const auto path = recorder_.finish(summary);
+    folder_ = recorder_.finish(summary);
+    if (wishes_)
+      write_text(folder_ / "faults.toml", to_toml(wishes_->plan()), "");
     status_ = exit_status(summary);
-    results_ = fmt::format("{}{} holds metrics.jsonl, summary.json and plot.svg\n", describe(summary), path.string());
+    results_ =
+        fmt::format("{}{} holds metrics.jsonl, summary.json and plot.svg\n", describe(summary), folder_.string());
+  }
+  /// Writes the page about the run, which has ended here. @error errc::io
+  void report() const {
+    if (!folder_.empty())
+      write_text(folder_ / "report.html", report_of({folder_.string()}), "");
   }
 
   const std::string& results() const noexcept { return results_; } ///< for standard output
   int status() const noexcept { return status_; }
 
 private:
+  std::shared_ptr<actors::fault_wishes> wishes_;
   live_recorder recorder_;
+  std::optional<heeded_orders> heeded_;
+  std::filesystem::path folder_; // empty: the run has not ended here
   std::string results_;
   int status_ = 0;
-};
-
-/// Heeds orders on standard input, from the program that has started this one, while a run is under way.
-class heeded_orders {
-public:
-  /// @param wishes null: nothing is heeded
-  heeded_orders(const run_setup& run, std::shared_ptr<actors::fault_wishes> wishes, live_output& output) {
-    if (wishes)
-      clean_stop::on_line([desk = order_desk{run, std::move(wishes)}, &output](const std::string& line) {
-        try {
-          const auto order = nlohmann::json::parse(line, nullptr, false);
-          if (order.is_string())
-            desk.obey(order.get<std::string>());
-        } catch (const error& e) {
-          output.say(e.what());
-          const actors::event_record refusal{NAN, actors::event_kind::note, fmt::format("refused: {}", e.what())};
-          output.announce(live_is, fmt::format("{} {}", event_type(to_string(refusal.kind)), to_line(refusal)));
-        }
-      });
-  }
-  heeded_orders(const heeded_orders&) = delete;
-  heeded_orders& operator=(const heeded_orders&) = delete;
-  ~heeded_orders() { clean_stop::on_line({}); }
 };
 
 std::optional<actors::fetching_settings> fetching_of(const node_options& node) {
@@ -251,11 +266,15 @@ std::chrono::seconds waiting_time(const node_options& node) {
 
 int lead(const program& p, const node_options& node, run_options job, bool json) {
   require_workers(node.nodes, job.run.workers);
+  if (node.report)
+    require_reports(); // now, and not after hours
   require_private("--listen", node.listen, node.insecure || !node.certs.empty());
   const auto shown = credentials_to_lead(node); // before standard input is followed: the token may come from there
   follow(node);
-  live_output output{p, node.announce, node.announce_live};
+  const auto elsewhere = std::make_shared<onlookers>();
+  live_output output{p, node.announce, node.announce_live, elsewhere};
   actors::leader_settings s{settings_of(p, node, node.listen, shown), node.nodes, waiting_time(node)};
+  s.read_lines = [elsewhere](actors::run_lines& into) { elsewhere->read(into); };
   s.tell = teller(output);
   s.survives = keeper_of_survivors(output);
   s.threads = job.run.threads;
@@ -268,6 +287,7 @@ int lead(const program& p, const node_options& node, run_options job, bool json)
   s.stop = clean_stop::request;
   job.run.data_dir = node.data_dir;
   job.live.control = job.live.control || node.heeds_orders;
+  job.report = node.report;
   job.parts_elsewhere = node.nodes > 1;
   const auto world = [&](const run_setup& run, const auto& around, live_recorder& recorder, const auto& folder) {
     s.ends = [&](const auto& summary) { recorder.finish(summary); };
@@ -276,7 +296,9 @@ int lead(const program& p, const node_options& node, run_options job, bool json)
       output.announce(folder_is, s.folder);
     recorder.introduce(run.experiment->settings, p.name() + " train",
                        {.faults = around.wishes != nullptr, .processes = node.heeds_orders});
-    const heeded_orders heeds{run, around.wishes, output};
+    std::optional<heeded_orders> heeds;
+    if (around.wishes)
+      heeds.emplace(order_desk{run, around.wishes}, output);
     return actors::lead_cluster(run.experiment, s, around);
   };
   try {
@@ -293,6 +315,8 @@ int lead(const program& p, const node_options& node, run_options job, bool json)
 }
 
 int join(const program& p, const node_options& node) {
+  if (node.report)
+    require_reports();
   const auto doors = split(node.join, ',');
   for (const auto& door : doors)
     require_private("--join", door, node.insecure || !node.certs.empty());
@@ -300,8 +324,12 @@ int join(const program& p, const node_options& node) {
   const auto shown = credentials_to_reach(node, node.join);
   const clean_stop stop;
   follow(node);
-  live_output output{p, node.announce, node.announce_live};
+  const auto elsewhere = std::make_shared<onlookers>();
+  live_output output{p, node.announce, node.announce_live, elsewhere};
   actors::joining_settings s{settings_of(p, node, doors.front(), shown)};
+  s.read_lines = [elsewhere](actors::run_lines& into) { elsewhere->read(into); };
+  if (node.heeds_orders)
+    s.wishes = std::make_shared<actors::fault_wishes>();
   for (std::size_t k = 1; k < doors.size(); ++k)
     s.more_doors.push_back(actors::parse_endpoint(doors[k]));
   s.wanted = node.number;
@@ -314,7 +342,7 @@ int join(const program& p, const node_options& node) {
   s.joined = [&](const auto& door) { tell_door(output, door); };
   std::shared_ptr<successor> leads; // used by one thread at a time
   s.leads = [&](const actors::succession& run) {
-    leads = std::make_shared<successor>(p, output, run, node.heeds_orders);
+    leads = std::make_shared<successor>(p, output, run, s.wishes);
     return std::shared_ptr<actors::run_observer>{leads, leads->observer()};
   };
   s.ends = [&](const auto& summary) { leads->finish(summary); };
@@ -343,6 +371,8 @@ int join(const program& p, const node_options& node) {
     return 128 + clean_stop::requested();
   }
   is_over ? output.say("the run is over") : tell_departure(output);
+  if (leads && node.report)
+    leads->report();
   const auto missing = output.close();
   if (leads)
     fmt::print("{}{}{}", p.has_results() ? leads->results() : "", missing, missing.empty() ? "" : "\n");

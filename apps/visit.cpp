@@ -31,12 +31,6 @@ namespace fs = std::filesystem;
 
 constexpr int look_every_ms = 200;
 
-/// True if this is no folder here, but may be the address of a run elsewhere.
-bool is_address(const std::string& run) {
-  std::error_code ignored;
-  return run.find(':') != std::string::npos && !fs::exists(run, ignored);
-}
-
 void require_folder(const visit_options& o, const char* what) {
   if (is_address(o.run))
     throw error(errc::usage, fmt::format("{} is no folder, and {} is kept where a run was launched", o.run, what),
@@ -110,13 +104,6 @@ private:
 
 fs::path output_of(const fs::path& folder) { return folder / "output.log"; }
 
-actors::node_settings settings_of_visit(const program& p, const visit_options& o) {
-  require_private("the run", o.run, o.node.insecure || !o.node.certs.empty());
-  auto s = settings_of(p, o.node, o.run, credentials_to_reach(o.node, o.run));
-  s.threads = 1;
-  return s;
-}
-
 int show_status_at(const program& p, const visit_options& o) {
   const auto s = actors::ask_leader(settings_of_visit(p, o));
   if (s.begun)
@@ -135,6 +122,18 @@ int stop_run_at(const program& p, const visit_options& o) {
 }
 
 } // namespace
+
+bool is_address(const std::string& run) {
+  std::error_code ignored;
+  return run.find(':') != std::string::npos && !fs::exists(run, ignored);
+}
+
+actors::node_settings settings_of_visit(const program& p, const visit_options& o) {
+  require_private("the run", o.run, o.node.insecure || !o.node.certs.empty());
+  auto s = settings_of(p, o.node, o.run, credentials_to_reach(o.node, o.run));
+  s.threads = 1;
+  return s;
+}
 
 int show_status(const program& p, const visit_options& o) {
   if (is_address(o.run))

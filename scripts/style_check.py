@@ -26,6 +26,7 @@ HOSTS = {"hosting", "node", "real_time", "cluster", "simulated"}
 
 # Files that may read a clock, each with the reason. Everything else is told the time.
 MAY_READ_A_CLOCK: dict[str, str] = {
+    "actors/hosting/worker_gauge.cpp": "tells people how workers in real time use it",
     "apps/detail/stopwatch.hpp": "tells people how long a simulation took or when it was, and ends one that hangs",
     "bench/all_reduce/measure.hpp": "measures all-reduces",
     "bench/cuda/gpu_gradient_bench.cpp": "measures steps per second",

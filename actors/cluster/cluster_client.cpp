@@ -15,26 +15,43 @@ class visitor {
 public:
   explicit visitor(const node_settings& s) : settings_(s), control_(s), self_(control_.system) { knock(); }
 
-  template <class Question>
-  run_status ask(const Question& question) {
-    std::optional<run_status> answer;
+  /// Asks the leader, wherever that is.
+  template <class Answer, class Question>
+  Answer ask(const Question& question) {
+    std::optional<Answer> answer;
     std::optional<ask_there> elsewhere;
     for (int sent_on = 0; !answer && sent_on < most_sent_on; ++sent_on) {
+      if (door_ == nullptr)
+        refuse("it is gone");
       self_->send(door_, question);
-      self_->receive([&](run_status& m) { answer = std::move(m); }, [&](ask_there& m) { elsewhere = std::move(m); },
+      self_->receive([&](Answer& m) { answer = std::move(m); }, [&](ask_there& m) { elsewhere = std::move(m); },
                      [&](const run_failed& f) { throw error(f.code, "the leader says: " + f.sentence, f.remedy); },
-                     [&](const caf::down_msg&) { refuse("it is gone"); }, caf::after(settings_.patience) >> [] {});
+                     [&](const caf::down_msg&) { door_ = door_interface::handle{}; },
+                     caf::after(settings_.patience) >> [] {});
       if (!elsewhere)
         break;
-      self_->demonitor(door_.address());
-      settings_.where = std::exchange(elsewhere, std::nullopt)->where;
-      knock();
+      go_to(std::exchange(elsewhere, std::nullopt)->where);
     }
     if (!answer)
-      refuse("it does not answer");
-    if (answer->there > answer->nodes)
-      refuse("it speaks nonsense");
+      refuse(door_ == nullptr ? "it is gone" : "it does not answer");
     return std::move(*answer);
+  }
+
+  template <class Question>
+  run_status ask_for_status(const Question& question) {
+    auto answer = ask<run_status>(question);
+    if (answer.there > answer.nodes)
+      refuse("it speaks nonsense");
+    return answer;
+  }
+
+  /// Goes to another door. One that has been left says no more.
+  void go_to(const endpoint& where) {
+    if (door_ != nullptr)
+      self_->demonitor(door_.address());
+    door_ = door_interface::handle{};
+    settings_.where = where;
+    knock();
   }
 
   std::uint32_t ask_to_leave(const leave_request& m) {
@@ -78,11 +95,61 @@ private:
 
 } // namespace
 
-run_status ask_leader(const node_settings& s) { return visitor{s}.ask(status_request{}); }
+run_status ask_leader(const node_settings& s) { return visitor{s}.ask_for_status(status_request{}); }
+
+class onlooker::impl {
+public:
+  explicit impl(const node_settings& s) : at_door_(s), doors_{s.where} { at_door_.ask_for_status(status_request{}); }
+
+  std::vector<std::string> look() {
+    try {
+      return next_lines();
+    } catch (const error& e) {
+      if (e.code() != errc::io)
+        throw;
+      return ask_elsewhere(e);
+    }
+  }
+
+private:
+  std::vector<std::string> next_lines() {
+    auto news = at_door_.ask<run_lines>(lines_request{.next = next_});
+    if (std::exchange(leader_, news.leader) != news.leader && next_ != 0) {
+      news = at_door_.ask<run_lines>(lines_request{}); // it counts its own lines
+      if (!news.lines.empty())
+        news.lines.erase(news.lines.begin()); // {"type":"begin"}: they follow on those of the leader before
+    }
+    next_ = news.next;
+    if (!news.doors.empty())
+      doors_ = std::move(news.doors);
+    return std::move(news.lines);
+  }
+
+  std::vector<std::string> ask_elsewhere(const error& why) {
+    for (const auto& door : std::vector{doors_})
+      try {
+        at_door_.go_to(door);
+        return next_lines();
+      } catch (const error& e) {
+        if (e.code() != errc::io)
+          throw;
+      }
+    throw why;
+  }
+
+  visitor at_door_;
+  std::vector<endpoint> doors_; // of nodes that may know who leads
+  std::uint32_t leader_ = 0;
+  std::uint64_t next_ = 0;
+};
+
+onlooker::onlooker(const node_settings& s) : impl_(std::make_unique<impl>(s)) {}
+onlooker::~onlooker() = default;
+std::vector<std::string> onlooker::look() { return impl_->look(); }
 
 void stop_cluster(const node_settings& s) {
   visitor at_door{s};
-  at_door.ask(stop_request{});
+  at_door.ask_for_status(stop_request{});
   at_door.wait_for_its_end();
 }
 

@@ -109,15 +109,7 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
 
   const real_time world{system, e, around, places[0].ranks.size()};
   const auto to_node = std::make_shared<caf::actor>();
-  const auto tell_others = [to_node, board = world.board()](std::size_t fault, bool on) {
-    const auto text = board->live() ? to_toml({.faults = {board->at(fault)}}) : "";
-    caf::anon_send(*to_node, switch_fault{fault, on, text});
-  };
-  const scoped_life injector{system.spawn(fault_injector, injector_setup{.board = world.board(),
-                                                                         .workers = e->participants(),
-                                                                         .workers_per_node = around.workers_per_node,
-                                                                         .on_switch = tell_others,
-                                                                         .wishes = around.wishes})};
+  const scoped_life injector{spawn_injector(system, *e, world.board(), around, to_node)};
   auto setup = setup_of(system, e, world.parts(plane.shared, 0, plan.homes));
   join_others(setup, control, plane.shared, s, plan);
   for (const auto& member : all.nodes)

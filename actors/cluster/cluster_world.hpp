@@ -4,6 +4,7 @@
 #include "gossamer/actors/fetch/fetching.hpp"
 #include "gossamer/actors/frames/endpoint.hpp"
 #include "gossamer/actors/node/run_surroundings.hpp"
+#include "gossamer/actors/protocol/run_status.hpp"
 #include "gossamer/actors/run/checkpoint.hpp"
 #include "gossamer/actors/run/experiment.hpp"
 #include "gossamer/actors/telemetry/record.hpp"
@@ -34,6 +35,9 @@ struct node_settings {
   credentials shows = {};                                                   ///< credentials on all connections
   std::function<void(const endpoint&)> listens = [](const endpoint&) {};    ///< gets the address where others reach it
   bool share_memory = true; ///< between nodes of one machine and user; else sockets
+  /// Fills in the lines behind `next`, and moves it, for those who look on from elsewhere. Called while this node
+  /// leads.
+  std::function<void(run_lines&)> read_lines = [](run_lines&) {};
   /// Called before the run ends with an error because too few nodes are left. Files that most of the nodes write are
   /// not to be touched: these nodes may live elsewhere, and go on.
   std::function<void(const survival&)> survives = [](const auto&) {};
@@ -59,8 +63,9 @@ struct leader_settings : node_settings {
 /// The state that a node takes over with the lead.
 struct succession {
   std::shared_ptr<const experiment> run;
-  std::string folder; ///< where the run was written down; it may be on another machine
-  endpoint where;     ///< where this node answers requests for the status
+  std::string folder;               ///< where the run was written down; it may be on another machine
+  endpoint where;                   ///< where this node answers requests for the status
+  std::size_t workers_per_node = 1; ///< for faults of nodes
 };
 
 struct joining_settings : node_settings {
@@ -72,7 +77,8 @@ struct joining_settings : node_settings {
   /// Called when this node takes the lead, because all nodes that might have done so before it are lost.
   std::function<std::shared_ptr<run_observer>(const succession&)> leads = [](const auto&) { return nullptr; };
   std::function<void(const run_summary&)> ends = [](const auto&) {}; ///< as for the leader
-  std::function<void()> stop = [] {};                                ///< as for the leader
+  std::shared_ptr<fault_wishes> wishes = nullptr; ///< faults to inject once this node leads; null: none will come
+  std::function<void()> stop = [] {};             ///< as for the leader
   /// The way to get the data from members of the run, where this node lacks the same; `nullopt`: none.
   std::optional<fetching_settings> fetching = std::nullopt;
   /// Asked several times a second: true if this node shall leave the run. Where others can take over what it has, it

@@ -7,6 +7,7 @@
 #include "gossamer/actors/data_plane/local_address.hpp"
 #include "gossamer/actors/evaluation/evaluation_frames.hpp"
 #include "gossamer/actors/fetch/fetching.hpp"
+#include "gossamer/actors/hosting/injector.hpp"
 #include "gossamer/actors/node/control_checks.hpp"
 #include "gossamer/actors/node/node_actor.hpp"
 #include "gossamer/actors/node/world.hpp"
@@ -238,15 +239,16 @@ std::shared_ptr<const experiment> prepare_or_fetch(const joining_settings& s, co
 }
 
 /// Returns the plan of faults, and the checkpoints, that the offer names.
-run_surroundings surroundings_of(const run_offer& offer, const std::function<void(const std::string&)>& tell) {
+run_surroundings surroundings_of(const run_offer& offer, const joining_settings& s) {
   run_surroundings around;
+  around.wishes = s.wishes;
   if (!offer.faults.empty())
     around.faults = parse_plan(offer.faults, "the leader's plan of faults");
   around.workers_per_node = offer.workers_per_node;
   if (!offer.checkpoints.empty())
     around.checkpoints = checkpoint_folder{offer.checkpoints};
   if (offer.from > 0)
-    around.from = std::make_shared<const resumption>(checkpoint_folder{offer.resumed}.parts_here(offer.from, tell));
+    around.from = std::make_shared<const resumption>(checkpoint_folder{offer.resumed}.parts_here(offer.from, s.tell));
   return around;
 }
 
@@ -262,6 +264,42 @@ std::function<void(const switch_fault&)> switch_of(std::shared_ptr<const real_ti
   };
 }
 
+/// Injects faults once this process leads, if it has wishes for them.
+class later_injector {
+public:
+  later_injector(caf::actor_system& system, const experiment& e, const std::shared_ptr<fault_board>& board,
+                 const run_surroundings& around)
+      : system_(system), has_wishes_(around.wishes != nullptr),
+        injector_(spawn_injector(system, e, board, around, node_)) {}
+
+  void inject_through(const caf::actor& node) { *node_ = node; }
+  /// @param time_s of the run, at this moment
+  void know_time(double time_s) { began_s_ = now_s() - time_s; }
+  void begin() const {
+    if (has_wishes_)
+      caf::anon_send(injector_.actor, start_faults{*node_, now_s() - began_s_});
+  }
+
+private:
+  double now_s() const { return std::chrono::duration<double>(system_.clock().now().time_since_epoch()).count(); }
+
+  caf::actor_system& system_;
+  bool has_wishes_;
+  std::shared_ptr<caf::actor> node_ = std::make_shared<caf::actor>();
+  scoped_life injector_;
+  double began_s_ = 0;
+};
+
+/// Waits for the end of the run, or of this node's part. @returns as `join_cluster`
+bool take_part(membership_of_node& here, farewell& at_the_end) {
+  const auto order = here.next<leave_run>();
+  at_the_end.why = order.why;
+  at_the_end.code = order.code;
+  if (!order.why.empty())
+    throw error(order.code, "the leader says: " + order.why, "");
+  return !here.has_left();
+}
+
 } // namespace
 
 bool join_cluster(const joining_settings& s, const preparation& prepare) {
@@ -274,7 +312,7 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
   auto e = s.fetching ? prepare_or_fetch(s, prepare, offer, here) : prepare(offer.settings, {});
   control.expect(e->participants());
   const auto print = fingerprint_of(*e);
-  const auto around = surroundings_of(offer, s.tell);
+  const auto around = surroundings_of(offer, s);
   if (around.from)
     e = e->after(around.from->all);
 
@@ -284,6 +322,7 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
   const scoped_plane plane{control, *e, offer, print, s, host, complain};
   const auto world = std::make_shared<const real_time>(system, e, around, e->settings.workers);
   const auto door = std::make_shared<endpoint>();
+  later_injector injector{system, *e, world->board(), around};
   const auto own_process = [&, door] {
     return consensus::process{offer.life, announced(plane.shared->listens_on(), s), *door};
   };
@@ -301,9 +340,11 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
     setup.others.files = files.actor;
     setup.others.print = print;
     setup.others.switch_fault = switch_of(world, s.tell);
+    injector.know_time(plan.time_s);
     setup.client.observe = [&, door] {
       here.lead();
-      return s.leads({e, offer.folder, *door});
+      injector.begin();
+      return s.leads({e, offer.folder, *door, around.workers_per_node});
     };
     setup.client.interrupted = s.interrupted;
     setup.client.stop = s.stop;
@@ -313,6 +354,7 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
     return setup;
   };
   const scoped_life node{spawn_node_later(system, prepare_node, self, files.actor)};
+  injector.inject_through(node.actor);
   *door = announced(control.publish(node.actor, {host, 0}), s);
   s.listens(*door);
   complain->send_to(node.actor);
@@ -322,12 +364,7 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
   self->monitor(node.actor);
   here.leaves_through(node.actor);
   try {
-    const auto order = here.next<leave_run>();
-    at_the_end.why = order.why;
-    at_the_end.code = order.code;
-    if (!order.why.empty())
-      throw error(order.code, "the leader says: " + order.why, "");
-    return !here.has_left();
+    return take_part(here, at_the_end);
   } catch (const error&) {
     if (auto left = here.has_begun() ? rescued(self, node.actor, *e) : std::nullopt)
       s.survives({e, offer.folder, offer.node, *std::move(left)});

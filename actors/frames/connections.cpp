@@ -82,7 +82,7 @@ void connections::repeat(time now) {
 void connections::send_over_link(rank to, peer& p, frame f) {
   if (!p.out)
     p.out = transport_->link_to(self_.who, {to, who_->incarnations[to]});
-  sent_.count(f);
+  sent_->count(to, f);
   p.out->send(std::move(f));
 }
 

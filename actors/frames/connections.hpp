@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/frames/channel.hpp"
 #include "gossamer/actors/frames/roster.hpp"
+#include "gossamer/actors/frames/traffic_table.hpp"
 #include "gossamer/actors/frames/transport.hpp"
 #include "gossamer/actors/frames/under_way.hpp"
 
@@ -19,15 +20,18 @@ struct room_to_send {
 
 /// A worker's links and channels to its peers, as many as it uses. Frames of a peer's earlier incarnations are dropped;
 /// frames of an incarnation that no roster has named yet wait for the roster that does. Every bit is counted here,
-/// where it is sent.
+/// where it is sent, into a table that others may read.
 /// Threads: actor-confined.
 class connections {
 public:
   using time = channel::time;
 
   /// @param acknowledged links may lose, repeat or reorder frames: channels repeat frames that are not acknowledged
-  connections(life self, bool acknowledged, std::shared_ptr<transport> net, room_to_send room = {})
-      : self_(self), acknowledged_(acknowledged), transport_(std::move(net)), room_(std::move(room)) {}
+  /// @param sent counts what is sent, for the lifetime of this object and beyond
+  connections(life self, bool acknowledged, std::shared_ptr<transport> net, room_to_send room = {},
+              std::shared_ptr<traffic_table> sent = std::make_shared<traffic_table>())
+      : self_(self), acknowledged_(acknowledged), transport_(std::move(net)), room_(std::move(room)),
+        sent_(std::move(sent)) {}
 
   /// Takes over a roster. Links to lost peers end, and links to restarted peers begin anew.
   /// @returns frames that waited for this roster
@@ -52,7 +56,7 @@ public:
   }
 
   /// Everything that went over the links, including links that have ended.
-  const traffic& sent() const noexcept { return sent_; }
+  traffic sent() const { return sent_->total(); }
 
   /// When `repeat` is due; `nullopt` while everything is acknowledged.
   std::optional<time> timeout() const;
@@ -76,7 +80,7 @@ private:
   std::shared_ptr<const roster> who_;
   std::map<rank, peer> peers_;
   std::vector<frame> strangers_;
-  traffic sent_;
+  std::shared_ptr<traffic_table> sent_;
 };
 
 } // namespace gossamer::actors

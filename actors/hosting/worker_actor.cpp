@@ -25,10 +25,12 @@ public:
     const auto& s = setup_.settings;
     queue_.emplace(self, s.place.id, setup_.clock);
     connections_.emplace(life{s.place.id, s.place.incarnation}, setup_.acknowledged, setup_.transport,
-                         room_to_send{setup_.most_under_way, [to = self->address()] {
+                         room_to_send{setup_.most_under_way,
+                                      [to = self->address()] {
                                         if (const auto me = caf::actor_cast<caf::actor>(to))
                                           caf::anon_send(me, actors::more_room{});
-                                      }});
+                                      }},
+                         setup_.gauge->sent());
     worker_.emplace(s, std::move(setup_.optimiser), *this);
   }
 
@@ -36,6 +38,7 @@ public:
   template <class Work>
   void take(Work work) {
     queue_->take([this, work = std::move(work)]() mutable {
+      const worker_gauge::handling handled{*setup_.gauge};
       work();
       report_when_finished();
     });
@@ -99,8 +102,10 @@ public:
   }
 
   void gradient_arrived(gradient_result result) {
-    if (job_ && job_->step == result.step)
+    if (job_ && job_->step == result.step) {
       job_.reset();
+      setup_.gauge->gradient_ends();
+    }
     worker_->gradient_arrived(std::move(result));
   }
 
@@ -127,12 +132,14 @@ public:
 
   void compute(gradient_job job) override {
     job_ = std::move(job);
+    setup_.gauge->gradient_begins();
     queue_->send(compute_, *job_);
   }
 
   void report(step_report r) override { queue_->send(setup_.node, r); }
   void report(snapshot s) override { queue_->send(setup_.node, std::move(s)); }
   void send(rank to, frame f) override {
+    const worker_gauge::part sending{*setup_.gauge, activity::communicating};
     connections_->send(to, std::move(f), now());
     if (setup_.acknowledged)
       set_alarm();

@@ -3,6 +3,7 @@
 #include "gossamer/actors/frames/connections.hpp"
 #include "gossamer/actors/hosting/kept_states.hpp"
 #include "gossamer/actors/hosting/messages.hpp"
+#include "gossamer/actors/hosting/worker_gauge.hpp"
 #include "gossamer/actors/worker/work_clock.hpp"
 
 #include <functional>
@@ -25,6 +26,7 @@ struct worker_setup {
   std::shared_ptr<kept_states> kept;     ///< null: no worker will be started anew
   std::shared_ptr<kept_states> left_out; ///< states of workers that live and take no part: they may come back
   work_clock* clock = nullptr;           ///< outlives the worker; null: handlers take no other time than their own
+  std::shared_ptr<worker_gauge> gauge = std::make_shared<worker_gauge>(); ///< counts and measures; never null
   caf::actor node;
 };
 

@@ -61,6 +61,25 @@ void require_self(std::uint32_t node, const known_run& run) {
   require(!run.by || node == *run.by, "speaks for another node");
 }
 
+void require_activity(const worker_activity& a, const known_run& run) {
+  require_own(a.who, run);
+  const auto require_peers = [&](std::size_t peers) {
+    require(peers <= worker_activity::most_peers, "tells of more peers than anybody looks at");
+  };
+  require_peers(a.waits_for.size());
+  for (const auto whom : a.waits_for)
+    require_rank(whom, run);
+  for (const auto* amounts : {&a.bits_per_second, &a.waited_ns}) {
+    require_peers(amounts->size());
+    for (const auto& [peer, amount] : *amounts) {
+      require_rank(peer, run);
+      require_count(amount);
+    }
+  }
+  require(a.used_ns.empty() || a.used_ns.size() == activities.size(), "knows other activities");
+  std::ranges::for_each(a.used_ns, require_count);
+}
+
 void require_books(const run_books& m, std::size_t participants) {
   require(m.counted.ranks() == 0 || m.counted.ranks() == participants, "counts workers of another run");
   require_count(m.counted.largest());
@@ -167,6 +186,9 @@ void check(const work_report& m, const known_run& run) {
     require_count(times);
   }
   require_count(m.checkpoint);
+  require(m.activity.size() <= run.rules->homes.size(), "tells of more workers than there are");
+  for (const auto& a : m.activity)
+    require_activity(a, run);
 }
 
 /// A master's model may have gone to a node that led.

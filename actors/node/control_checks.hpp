@@ -39,8 +39,8 @@ using messages_as = typename messages_of<Interface, List>::type;
 //
 // @error errc::bad_packet says what cannot be
 
-template <one_of<heartbeat, begin_run, status_request, stop_request, leave_request, snapshot_request, catalogue_request,
-                 join_request, node_ready>
+template <one_of<heartbeat, begin_run, status_request, lines_request, stop_request, leave_request, snapshot_request,
+                 catalogue_request, join_request, node_ready>
               Message>
 void check(const Message&, const known_run&) {} // any value will do, or is answered with what is wrong with it
 

@@ -52,8 +52,8 @@ struct cluster_plan {
 };
 
 /// The door of a node, as any process sees it.
-using door_interface =
-    interface<join_request, node_ready, status_request, stop_request, leave_request, greeting, catalogue_request>;
+using door_interface = interface<join_request, node_ready, status_request, lines_request, stop_request, leave_request,
+                                 greeting, catalogue_request>;
 
 /// A node with the files of the run, as a newcomer sees it.
 using files_interface = interface<catalogue_request, piece_request>;

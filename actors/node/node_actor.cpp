@@ -183,7 +183,7 @@ auto handlers_of_agreement(node_state& state) {
                     [&state](const worker_lost& m) { state.on_loss(m); },
                     [&state](const worker_waits& m) { state.on(leader_report{m}); },
                     [&state](const node_lost& m) { state.on_complaint(m); },
-                    [&state](const heartbeat&) { state.on_heartbeat(); }};
+                    [&state](const heartbeat& m) { state.on_heartbeat(m); }};
 }
 
 auto handlers_of_newcomers(caf::stateful_actor<node_state>* self, const caf::actor& files) {
@@ -194,6 +194,7 @@ auto handlers_of_newcomers(caf::stateful_actor<node_state>* self, const caf::act
                     [self, files](const catalogue_request& m) { return self->delegate(files, m); },
                     [](const cluster_plan&) {}, // the plan is known
                     [&state](const status_request& m) { state.say_status(m.control); },
+                    [&state](const lines_request& m) { state.say_lines(m); },
                     [&state](const stop_request& m) { state.stop(m.control); },
                     [&state](const leave_request& m) { state.depart(m); }};
 }

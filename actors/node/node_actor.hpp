@@ -3,6 +3,7 @@
 #include "gossamer/actors/agreement/node_protocol.hpp"
 #include "gossamer/actors/evaluation/kept_models.hpp"
 #include "gossamer/actors/hosting/messages.hpp"
+#include "gossamer/actors/hosting/worker_gauge.hpp"
 #include "gossamer/actors/node/remote_nodes.hpp"
 
 #include <functional>
@@ -13,6 +14,7 @@ namespace gossamer::actors {
 struct node_spawners {
   /// Starts a worker actor; called again with a higher incarnation when a worker is started anew.
   std::function<caf::actor(rank, std::uint32_t incarnation, const caf::actor& node)> worker;
+  std::shared_ptr<gauge_board> gauges = std::make_shared<gauge_board>(false); ///< of the workers that it starts
   std::function<caf::actor(const caf::actor& node)> evaluator;
   /// Starts the writer of checkpoints (checkpoint_writer.hpp); may be empty: nothing is saved.
   std::function<caf::actor(const caf::actor& node)> checkpoint_writer = {};
@@ -43,6 +45,8 @@ struct node_client {
   std::function<void(const consensus::resolution&)> on_resolution = {};
   std::function<void(const std::string&)> tell = [](const std::string&) {}; ///< a line worth showing
   std::function<void()> stop = [] {};                                       ///< a process asks for the end of the run
+  /// Fills in the lines behind `next`, and moves it, where this node leads and somebody looks on from elsewhere.
+  std::function<void(run_lines&)> read_lines = [](run_lines&) {};
 };
 
 /// All that a process of a run needs to know of it. Fields for the leader alone may be left out where this process

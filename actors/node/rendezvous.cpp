@@ -65,6 +65,13 @@ public:
                       .there = static_cast<std::uint32_t>(present() + 1)});
   }
 
+  /// Before the run there is nothing to see.
+  void say_lines(const lines_request& m) {
+    if (auto why = refusal_of(join_request{.control = m.control}))
+      return answer(*std::move(why));
+    answer(run_lines{});
+  }
+
   void stop(std::uint32_t control) {
     if (control == control_version)
       setup_.stop();
@@ -139,6 +146,7 @@ caf::behavior open_door(caf::event_based_actor* self, const caf::actor& node) {
       [=](const join_request& m) { return self->delegate(node, m); },
       [=](const node_ready& m) { return self->delegate(node, m); },
       [=](const status_request& m) { return self->delegate(node, m); },
+      [=](const lines_request& m) { return self->delegate(node, m); },
       [=](const stop_request& m) { return self->delegate(node, m); },
       [=](const leave_request& m) { return self->delegate(node, m); },
       [=](const greeting& m) { return self->delegate(node, m); },
@@ -152,6 +160,7 @@ caf::behavior rendezvous_actor(caf::stateful_actor<rendezvous_state>* self, rend
       [self](const join_request& m) { self->state.join(m); },
       [self](const node_ready& m) { self->state.ready(m); },
       [self](const status_request& m) { self->state.say_status(m.control); },
+      [self](const lines_request& m) { self->state.say_lines(m); },
       [self](const stop_request& m) { self->state.stop(m.control); },
       [self](const leave_request&) { self->state.let_nobody_leave(); },
       [](const greeting&) {},

@@ -55,12 +55,16 @@ auto masters_models_over(const std::shared_ptr<transport>& net, const experiment
 }
 
 /// Starts a worker of this process.
-auto starter_of(caf::actor_system& system, std::shared_ptr<const experiment> e, world_parts parts) {
+auto starter_of(caf::actor_system& system, std::shared_ptr<const experiment> e, world_parts parts,
+                std::shared_ptr<gauge_board> gauges) {
   const auto kept = std::make_shared<kept_states>(), left_out = std::make_shared<kept_states>();
-  return [&system, e, parts, kept, left_out](rank i, std::uint32_t incarnation, const caf::actor& node) {
+  return [&system, e, parts, kept, left_out, gauges](rank i, std::uint32_t incarnation, const caf::actor& node) {
     worker_setup setup;
     setup.settings = e->for_worker(i, incarnation);
-    setup.settings.witness = parts.witness;
+    setup.gauge = gauges->open(i);
+    setup.settings.witness = parts.witness != nullptr ? parts.witness : setup.gauge.get();
+    if (setup.gauge->measures())
+      setup.settings.packing.coder = measured(setup.settings.packing.coder, setup.gauge);
     if (parts.from && incarnation == 0)
       go_on_from(*parts.from, *e, setup.settings.place);
     else if (parts.from && setup.settings.place.random_life > 0)
@@ -160,7 +164,8 @@ node_setup setup_of(caf::actor_system& system, std::shared_ptr<const experiment>
   node_setup setup;
   setup.run = e;
   setup.detection = parts.detection;
-  setup.spawn.worker = starter_of(system, e, parts);
+  setup.spawn.gauges = std::make_shared<gauge_board>(parts.witness == nullptr);
+  setup.spawn.worker = starter_of(system, e, parts, setup.spawn.gauges);
   setup.spawn.evaluator = parts.spawn_evaluator;
   setup.spawn.checkpoint_writer = parts.spawn_checkpoint_writer;
   setup.from = parts.from;

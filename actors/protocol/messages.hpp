@@ -56,7 +56,8 @@ inline constexpr std::tuple plain_messages{
     // run_status.hpp
     named_message<status_request>{"gossamer::status_request"}, named_message<run_status>{"gossamer::run_status"},
     named_message<stop_request>{"gossamer::stop_request"}, named_message<leave_request>{"gossamer::leave_request"},
-    named_message<will_leave>{"gossamer::will_leave"},
+    named_message<will_leave>{"gossamer::will_leave"}, named_message<lines_request>{"gossamer::lines_request"},
+    named_message<run_lines>{"gossamer::run_lines"},
     // files.hpp
     named_message<catalogue_request>{"gossamer::catalogue_request"},
     named_message<file_catalogue>{"gossamer::file_catalogue"}, named_message<piece_request>{"gossamer::piece_request"},

@@ -12,7 +12,9 @@ namespace gossamer::actors {
 struct begin_run {};
 
 /// leader -> node: the leader lives. A node's own signs of life are its `work_report`s
-struct heartbeat {};
+struct heartbeat {
+  bool watched = false; ///< somebody looks on: reports shall tell what workers do
+};
 
 /// node -> leader: the sender cannot exchange frames with that node any more
 struct node_lost {
@@ -36,8 +38,8 @@ decltype(auto) inspect(Inspector& f, begin_run&) {
   return f();
 }
 template <class Inspector>
-decltype(auto) inspect(Inspector& f, heartbeat&) {
-  return f();
+decltype(auto) inspect(Inspector& f, heartbeat& m) {
+  return f(m.watched);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, node_lost& m) {

@@ -1,11 +1,13 @@
 #pragma once
 
+#include "gossamer/actors/frames/endpoint.hpp"
 #include "gossamer/actors/protocol/control.hpp"
 #include "gossamer/actors/telemetry/record.hpp"
 
 #include <bit>
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace gossamer::actors {
 
@@ -59,6 +61,21 @@ struct run_status {
   real time_s = 0.0, steps_per_second = 0.0, bits_per_second = 0.0, remaining_s = 0.0;
 };
 
+/// any -> leader: what is there to see of the run? Answered by `run_lines`, or as a `status_request` is
+struct lines_request {
+  std::uint32_t control = control_version;
+  std::uint64_t next = 0; ///< number of the first line that is wanted, as told last; 0: all that are kept
+};
+/// leader -> any
+struct run_lines {
+  std::uint32_t leader = 0;            ///< number of its node
+  std::uint64_t next = 0;              ///< number of the line that comes next
+  std::vector<std::string> lines = {}; ///< of JSON (docs/watching.md); behind {"type":"begin"}, all that are kept
+  std::vector<endpoint> doors = {};    ///< where other nodes answer, at most `most_doors`
+
+  static constexpr std::size_t most_doors = 16;
+};
+
 /// Returns the same as a record of telemetry, for display.
 progress_record progress_of(const run_status& s);
 
@@ -74,6 +91,14 @@ template <class Inspector>
 decltype(auto) inspect(Inspector& f, run_status& m) {
   return f(m.algorithm, m.nodes, m.there, m.begun, m.epoch, m.planned_epochs, m.loss, m.accuracy, m.time_s,
            m.steps_per_second, m.bits_per_second, m.remaining_s);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, lines_request& m) {
+  return f(m.control, m.next);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, run_lines& m) {
+  return f(m.leader, m.next, m.lines, m.doors);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, leave_request& m) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/actors/protocol/worker_activity.hpp"
 #include "gossamer/actors/worker/parting.hpp"
 #include "gossamer/actors/worker/view_change.hpp"
 #include "gossamer/actors/worker/worker_host.hpp"
@@ -27,6 +28,7 @@ struct work_report {
   std::vector<step_report> steps;
   std::map<std::uint64_t, std::uint64_t> staleness; ///< number of `gradient_applied` of each staleness
   std::uint64_t checkpoint = 0;                     ///< the newest that was ordered here
+  std::vector<worker_activity> activity = {};       ///< of its workers, twice a second; empty if nobody looks on
 };
 
 /// leader -> worker: number of updates that all workers have done
@@ -48,7 +50,7 @@ decltype(auto) inspect(Inspector& f, decision& m) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, work_report& r) {
-  return f(r.steps, r.staleness, r.checkpoint);
+  return f(r.steps, r.staleness, r.checkpoint, r.activity);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, run_progress& m) {

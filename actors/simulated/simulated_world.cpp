@@ -170,14 +170,13 @@ simulation_result simulation::run() {
     auditor_.check_halves();
   if (settings_.check && auditor_.broken())
     throw broken_promise("after the last step: " + *auditor_.broken());
-  observer_.blame().finish(now_.count());
   return {.summary = *summary_,
           .hash = observer_.hash(),
           .events = happened_,
           .frames_lost = count_->lost,
           .frames_rejected = count_->rejected,
           .frames_duplicated = count_->duplicated,
-          .blame = observer_.blame(),
+          .blame = observer_.blame(now_),
           .time_used = observer_.time_used()};
 }
 

@@ -1,5 +1,6 @@
 #include "gossamer/actors/simulation/observer.hpp"
 
+#include "gossamer/actors/protocol/worker_activity.hpp"
 #include "gossamer/actors/worker/name_of.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +15,7 @@ namespace {
 constexpr std::size_t most_named = 12;
 
 const char* verb_of(activity what) {
-  static constexpr std::array verbs{"compute", "compress", "communicate"};
+  static constexpr std::array verbs{"compute", "compress", "communicate", "wait"};
   return verbs[static_cast<std::size_t>(what)];
 }
 
@@ -25,9 +26,8 @@ std::string text_of(const tag& label) { return fmt::format("{} {}", to_string(la
 simulation_observer::simulation_observer(std::size_t workers, std::size_t masters, const virtual_time& now,
                                          const cost_meter& meter, auditor* check, trace_recorder* trace,
                                          run_observer* user)
-    : now_(now), meter_(meter), check_(check), trace_(trace), user_(user), blame_(workers + masters),
-      steps_(workers + masters), waits_(workers + masters), waits_since_(workers + masters), busy_(workers + masters),
-      time_used_(workers + masters), first_master_(static_cast<rank>(workers)) {
+    : now_(now), meter_(meter), check_(check), trace_(trace), user_(user), steps_(workers + masters),
+      sheets_(workers + masters), first_master_(static_cast<rank>(workers)) {
   if (trace_) // fixes the order of rows: faults on top, workers by rank
     for (rank i = 0; i < workers + masters; ++i)
       worker_track(i);
@@ -63,8 +63,7 @@ void simulation_observer::flies(rank to, const frame& f, virtual_time sent, virt
 }
 
 void simulation_observer::computes(rank who, std::uint64_t step, virtual_time begins, virtual_time ends) {
-  blame_.computed(who, (ends - begins).count());
-  time_used_[who].of(activity::computing) += (ends - begins).count();
+  sheets_[who].computes(ends - begins);
   if (trace_)
     trace_->slice(trace_->track("compute", fmt::format("compute {}", who)), trace_->name("gradient"), begins.count(),
                   ends.count(), {{trace_->name("step"), static_cast<std::int64_t>(step)}});
@@ -84,13 +83,12 @@ void simulation_observer::works(rank who, std::span<const work_share> shares) {
   for (const auto& share : shares) {
     end_ns += share.ns;
     const auto ended = later(now_, from_seconds(1e-9 * end_ns));
-    time_used_[who].of(share.what) += (ended - began).count();
+    sheets_[who].works(share.what, ended - began);
     if (trace_ && ended > began)
       trace_->slice(trace_->track("work", name_of(who)), trace_->name(verb_of(share.what)), began.count(),
                     ended.count());
     began = ended;
   }
-  busy_[who] += began - now_;
 }
 
 void simulation_observer::fault(const std::string& what, bool on) {
@@ -104,9 +102,9 @@ void simulation_observer::fault(const std::string& what, bool on) {
 
 std::string simulation_observer::who_waits() const {
   std::vector<std::string> waits, steps{"nobody waits for a frame"};
-  for (rank i = 0; i < waits_.size(); ++i) {
+  for (rank i = 0; i < sheets_.size(); ++i) {
     steps.push_back(fmt::format("{} is in step {}", name_of(i), steps_[i]));
-    for (const auto& w : waits_[i])
+    for (const auto& w : sheets_[i].waits())
       waits.push_back(fmt::format("{} waits for {} of {}", name_of(i), text_of(w.wanted), name_of(w.whom)));
   }
   auto& named = waits.empty() ? steps : waits;
@@ -116,6 +114,24 @@ std::string simulation_observer::who_waits() const {
     named.push_back(fmt::format("and {} more", more));
   }
   return fmt::format("{}", fmt::join(named, "; "));
+}
+
+blame_table simulation_observer::blame(virtual_time total) const {
+  blame_table table{sheets_.size()};
+  for (rank i = 0; i < sheets_.size(); ++i) {
+    table.computed(i, sheets_[i].gradients().count());
+    for (const auto& [whom, time] : sheets_[i].waited())
+      table.waited(i, whom, time.count());
+  }
+  table.finish(total.count());
+  return table;
+}
+
+std::vector<time_use> simulation_observer::time_used() const {
+  std::vector<time_use> all;
+  for (const auto& sheet : sheets_)
+    all.push_back(sheet.used());
+  return all;
 }
 
 // -- told by the leader -----------------------------------------------------------------------------------------------
@@ -150,10 +166,9 @@ void simulation_observer::on_view(const view_record& r) {
 void simulation_observer::on_workers(workers_record r) {
   if (!user_)
     return;
-  auto& waits = r.waits.emplace();
-  for (rank i = 0; i < waits_.size(); ++i)
-    for (const auto& w : waits_[i])
-      waits.emplace_back(i, w.whom);
+  for (rank i = 0; i < sheets_.size(); ++i)
+    add(r, activity_of(i, sheets_[i], now_));
+  keep_largest(r);
   user_->on_workers(std::move(r));
 }
 
@@ -165,9 +180,7 @@ void simulation_observer::begins(rank who, std::uint32_t incarnation) {
 }
 
 void simulation_observer::ends(rank who, std::uint32_t incarnation) {
-  if (!waits_[who].empty())
-    end_waits(who);
-  waits_[who].clear();
+  sheets_[who].give_up(now_);
   if (check_)
     check_->ends(who, incarnation);
 }
@@ -190,33 +203,16 @@ void simulation_observer::dropped_stale(rank who, const frame& f, std::uint64_t 
 }
 
 void simulation_observer::wait_begins(rank who, rank whom, const tag& wanted) {
-  const auto now = later(now_, meter_.spent());
-  if (waits_[who].empty())
-    waits_since_[who] = {now, busy_[who] + meter_.spent()};
-  waits_[who].push_back({whom, wanted, now});
+  sheets_[who].wait_begins(whom, wanted, later(now_, meter_.spent()), meter_.spent());
 }
 
 void simulation_observer::wait_ends(rank who, rank whom) {
-  const auto found = std::ranges::find(waits_[who], whom, &wait::whom);
-  if (found == waits_[who].end())
+  const auto since = sheets_[who].wait_ends(whom, now_);
+  if (!since || !trace_)
     return;
-  const auto until = std::max(now_, found->since);
-  blame_.waited(who, whom, (until - found->since).count());
-  if (trace_) {
-    trace_->slice(worker_track(who), trace_->name(fmt::format("waits for {}", whom)), found->since.count(),
-                  until.count());
-    trace_->arrow(trace_->name("ends the wait"), link_track(whom, who), now_.count(), worker_track(who), until.count());
-  }
-  waits_[who].erase(found);
-  if (waits_[who].empty())
-    end_waits(who);
-}
-
-/// Ends overlapping waits when the last one is over. Handlers that ran meanwhile are not counted as waiting.
-void simulation_observer::end_waits(rank who) {
-  const auto& [since, busy_until_then] = waits_since_[who];
-  time_used_[who].of(activity::communicating) +=
-      std::max(virtual_time{}, now_ - since - (busy_[who] - busy_until_then)).count();
+  const auto until = std::max(now_, *since);
+  trace_->slice(worker_track(who), trace_->name(fmt::format("waits for {}", whom)), since->count(), until.count());
+  trace_->arrow(trace_->name("ends the wait"), link_track(whom, who), now_.count(), worker_track(who), until.count());
 }
 
 void simulation_observer::step_begins(rank who, std::uint64_t t, const view& v) {
@@ -227,7 +223,7 @@ void simulation_observer::step_begins(rank who, std::uint64_t t, const view& v) 
 
 void simulation_observer::delivered(rank who, const frame& f) {
   if (++frames_since_step_
-      <= 1000 + 16 * waits_.size() * waits_.size()) // more than a round of all workers with all, many times over
+      <= 1000 + 16 * sheets_.size() * sheets_.size()) // more than a round of all workers with all, many times over
     last_progress_ = now_;
   mix(static_cast<std::uint64_t>(now_.count()));
   mix(std::uint64_t{f.source} << 32 ^ who);

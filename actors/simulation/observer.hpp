@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/actors/run/time_sheet.hpp"
 #include "gossamer/actors/simulation/auditor.hpp"
 #include "gossamer/actors/simulation/cost_meter.hpp"
 #include "gossamer/actors/simulation/time.hpp"
@@ -42,8 +43,9 @@ public:
   virtual_time last_progress() const noexcept { return last_progress_; }
   /// "worker 3 waits for model 17 of worker 2; ...", for all waits; the step of each worker if none waits.
   std::string who_waits() const;
-  blame_table& blame() noexcept { return blame_; }
-  const std::vector<time_use>& time_used() const noexcept { return time_used_; }
+  /// @param total length of the run
+  blame_table blame(virtual_time total) const;
+  std::vector<time_use> time_used() const;
 
   // -- told by the leader ---------------------------------------------------------------------------------------------
 
@@ -52,7 +54,7 @@ public:
   void on_event(const event_record& r) override;
   bool watches_workers() const override { return user_ != nullptr && user_->watches_workers(); }
   void on_view(const view_record& r) override;
-  /// Adds who waits for whom.
+  /// Adds who waits for whom, and how the workers use their time.
   void on_workers(workers_record r) override;
 
   // -- told by the workers --------------------------------------------------------------------------------------------
@@ -76,22 +78,10 @@ public:
   void recalls(rank who) override;
 
 private:
-  struct wait {
-    rank whom;
-    tag wanted;
-    virtual_time since;
-  };
-
-  struct waiting {
-    virtual_time since, busy_until_then;
-  };
-
   void mix(std::uint64_t word) noexcept;
   std::string name_of(rank who) const;
   trace_track worker_track(rank who);
   trace_track link_track(rank from, rank to);
-
-  void end_waits(rank who);
 
   const virtual_time& now_;
   const cost_meter& meter_;
@@ -101,12 +91,8 @@ private:
   std::uint64_t hash_ = 0;
   virtual_time last_step_{}, last_progress_{};
   std::uint64_t frames_since_step_ = 0;
-  blame_table blame_;
-  std::vector<std::uint64_t> steps_;     // last begun step of each worker
-  std::vector<std::vector<wait>> waits_; // of each worker
-  std::vector<waiting> waits_since_;     // the first of the overlapping waits, if there are any
-  std::vector<virtual_time> busy_;       // time spent in handlers so far
-  std::vector<time_use> time_used_;
+  std::vector<std::uint64_t> steps_;           // last begun step of each worker
+  std::vector<time_sheet> sheets_;             // of each worker
   std::map<std::string, virtual_time> faults_; // faults that are on, with their begin
   rank first_master_;
 };

@@ -87,6 +87,33 @@ json column(const std::vector<workers_record::counts>& all, T workers_record::co
   return values;
 }
 
+json links_of(const workers_record& r) {
+  auto rows = json::array();
+  for (const auto& l : r.links)
+    rows.push_back({l.from, l.to, l.bits_per_second});
+  return rows;
+}
+
+/// Seconds in whole thousandths, which are short to write.
+double rounded_s(std::int64_t ns) { return std::round(1e-6 * static_cast<double>(ns)) / 1e3; }
+
+json waited_of(const workers_record& r) {
+  auto rows = json::array();
+  for (const auto& w : r.waited)
+    rows.push_back({w.waiter, w.culprit, rounded_s(static_cast<std::int64_t>(w.ns))});
+  return rows;
+}
+
+json used_of(const workers_record& r) {
+  auto columns = json::object();
+  for (const auto what : activities) {
+    auto& column = columns[to_string(what)] = json::array();
+    for (const auto& one : r.used)
+      column.push_back(rounded_s(one.of(what)));
+  }
+  return columns;
+}
+
 } // namespace
 
 std::string_view to_string(event_kind kind) noexcept { return event_kind_names[static_cast<std::size_t>(kind)]; }
@@ -162,7 +189,10 @@ std::string to_line(const workers_record& r) {
                           {"steps", column(r.of, &workers_record::counts::steps)},
                           {"payload_bits", column(r.of, &workers_record::counts::payload_bits)},
                           {"wire_bits", column(r.of, &workers_record::counts::wire_bits)},
-                          {"waits", r.waits ? json(*r.waits) : json(nullptr)}});
+                          {"waits", r.waits ? json(*r.waits) : json(nullptr)},
+                          {"links", links_of(r)},
+                          {"waited_s", waited_of(r)},
+                          {"used_s", r.used.empty() ? json(nullptr) : used_of(r)}});
 }
 
 std::string to_json(const run_summary& s) {

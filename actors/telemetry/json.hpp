@@ -23,7 +23,7 @@ std::string to_line(const event_record& record);
 /// @error errc::bad_data without the place in the file
 std::optional<event_record> event_from_json(std::string_view line);
 std::string to_line(const view_record& record);
-/// Counts as arrays by rank; "waits" is null where the record has none.
+/// Counts as arrays by rank; "waits" and "used_s" are null where the record has none.
 std::string to_line(const workers_record& record);
 
 /// summary.json: the final evaluation's fields, then algorithm, workers, seed, end, steps_per_worker, staleness,

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "gossamer/actors/telemetry/time_use.hpp"
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -65,18 +67,31 @@ struct view_record {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> edges = {}; ///< of the graph of `members`, each once
 };
 
-/// The counts of all workers and masters at one moment, by rank.
+/// What all workers and masters do at one moment, and what they have done until then.
 struct workers_record {
+  static constexpr std::size_t most_pairs = 512, most_waits = 2048;
+
   struct counts {
     std::uint64_t steps = 0;        ///< gradients so far
     std::uint64_t payload_bits = 0; ///< sent so far
     std::uint64_t wire_bits = 0;    ///< likewise, with headers and padding
   };
+  struct link {
+    std::uint32_t from, to;
+    std::uint64_t bits_per_second; ///< on the wire, counted by the sender since the record before
+  };
+  struct wait {
+    std::uint32_t waiter, culprit;
+    std::uint64_t ns; ///< so far
+  };
 
   double time_s = 0;
-  std::vector<counts> of = {};
-  /// Pairs (waiting worker, awaited worker) at this moment; absent where the world does not know them.
+  std::vector<counts> of = {}; ///< by rank
+  /// Pairs (waiting worker, awaited worker) at this moment, at most `most_waits`; absent where they are not known.
   std::optional<std::vector<std::pair<std::uint32_t, std::uint32_t>>> waits = {};
+  std::vector<link> links = {};    ///< those with most bits, at most `most_pairs`
+  std::vector<wait> waited = {};   ///< the longest, at most `most_pairs`
+  std::vector<time_use> used = {}; ///< by rank; empty where it is not known
 };
 
 enum class run_end { planned, seconds, interrupted };

@@ -8,7 +8,7 @@
 namespace gossamer::actors {
 
 std::string to_string(activity what) {
-  static constexpr std::array names{"computing", "compressing", "communicating"};
+  static constexpr std::array names{"computing", "compressing", "communicating", "waiting"};
   return names[static_cast<std::size_t>(what)];
 }
 

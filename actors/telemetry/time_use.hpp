@@ -8,14 +8,15 @@
 
 namespace gossamer::actors {
 
-/// The activities of a worker that figure 5 of Wu et al. (2022) distinguishes.
-enum class activity : std::uint8_t { computing, compressing, communicating };
-inline constexpr std::array activities{activity::computing, activity::compressing, activity::communicating};
+/// The activities of a worker. Figure 5 of Wu et al. (2022) counts waiting as communicating.
+enum class activity : std::uint8_t { computing, compressing, communicating, waiting };
+inline constexpr std::array activities{activity::computing, activity::compressing, activity::communicating,
+                                       activity::waiting};
 std::string to_string(activity what);
 
 /// Times of a worker's activities, in nanoseconds. Computing: its gradients and its arithmetic. Communicating: the
-/// handling of frames, and waiting for frames of others while there is no work; overlapping waits count once. A
-/// gradient is computed beside the rest, so the three need not add up to the run.
+/// handling of frames. Waiting: for frames of others, while there is no work besides a gradient; overlapping waits
+/// count once. A gradient is computed beside the rest, so the four need not add up to the run.
 struct time_use {
   std::array<std::int64_t, activities.size()> ns{};
 
@@ -25,7 +26,7 @@ struct time_use {
 
 /// A line for people: the means over all workers.
 std::string describe(const std::vector<time_use>& workers);
-/// [{"rank", "computing_s", "compressing_s", "communicating_s"}, ...]
+/// [{"rank", "computing_s", "compressing_s", "communicating_s", "waiting_s"}, ...]
 std::string to_json(const std::vector<time_use>& workers);
 
 } // namespace gossamer::actors

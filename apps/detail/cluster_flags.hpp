@@ -4,6 +4,7 @@
 #include "gossamer/apps/detail/launch.hpp"
 #include "gossamer/apps/detail/measure.hpp"
 #include "gossamer/apps/detail/visit.hpp"
+#include "gossamer/apps/detail/watch.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -14,6 +15,9 @@ namespace gossamer::apps {
 void add_node_flags(CLI::App& command, node_options& n);
 /// The flags of commands whose run may be watched on a page.
 void add_live_flags(CLI::App& command, live_options& l);
+void add_watch_flags(CLI::App& command, watch_options& o);
+/// The flag of commands that write a page about their run.
+void add_report_flag(CLI::App& command, bool& wanted);
 void add_feed_flags(CLI::App& command, feed_options& f);
 void add_launch_flags(CLI::App& command, launch_options& l);
 void add_measure_flags(CLI::App& command, measure_options& m);

@@ -4,7 +4,6 @@
 #include "gossamer/apps/detail/report.hpp"
 #include "gossamer/apps/detail/reproduce.hpp"
 #include "gossamer/apps/detail/sweep.hpp"
-#include "gossamer/apps/detail/watch.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -22,7 +21,6 @@ void add_report_flags(CLI::App& command, report_options& o);
 /// @param program its name
 void add_help_flags(CLI::App& completion, std::string& shell, CLI::App& man, std::string& folder,
                     const std::string& program);
-void add_watch_flags(CLI::App& command, watch_options& o);
 
 /// @error errc::usage on a flag that would do nothing
 void check_exploration(const CLI::App& simulate, const exploration& x, const run_options& options);

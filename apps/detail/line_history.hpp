@@ -15,7 +15,7 @@ namespace gossamer::apps {
 /// A reader gets a digest of what was before, and then every line. One that falls too far behind gets a new digest, so
 /// that a slow reader costs no memory. A digest begins with the line {"type":"begin"}.
 /// A digest has, of "evaluation" and "event-...", all lines; of "progress" too, but when there are too many every
-/// second one is dropped; of other types the newest line, with "run" first and "end" last. Memory: at most `most_kept`
+/// second one is dropped; of other types the newest line, with "run" first and "end" last. Memory: at most so many
 /// lines of each kind, and `most_recent_bytes`. Threads: any may call any member.
 class line_history {
 public:
@@ -23,7 +23,7 @@ public:
   static constexpr std::size_t most_types = 64; ///< lines of further types are dropped
   static constexpr std::size_t most_recent_bytes = std::size_t{1} << 20;
 
-  /// The place of a reader; a new one is at the beginning.
+  /// The place of a reader; a new one is at the beginning. At a place that there is not, a reader gets a digest.
   struct place {
     std::uint64_t next = 0; ///< number of the next line; 0: a digest
   };
@@ -34,7 +34,12 @@ public:
     std::uint64_t count = 0;
   };
 
+  /// @param kept most lines of a kind
+  explicit line_history(std::size_t kept = most_kept) : kept_(kept) {}
+
   void add(const std::string& type, std::string line);
+  /// Forgets all lines. Every reader gets a digest next.
+  void clear();
   /// Returns the lines behind this place, of which there may be none, and moves it.
   std::vector<std::string> read(place& at) const;
   /// Returns how many lines of each type there were, and the last of them.
@@ -47,6 +52,7 @@ private:
   std::vector<std::string> digest() const;
   bool keep(const std::string& type, const std::string& line);
 
+  const std::size_t kept_;
   mutable std::mutex mutex_;
   std::function<void()> on_news_;
   std::deque<std::string> lasting_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/telemetry/side_thread.hpp"
+#include "gossamer/apps/detail/onlookers.hpp"
 #include "gossamer/apps/detail/program.hpp"
 #include "gossamer/apps/detail/progress.hpp"
 
@@ -26,7 +27,8 @@ public:
   /// @param p gives its name, and says whether there are results to show
   /// @param announces true if a program has started this one, and reads standard output
   /// @param live true if that program wants to know all that a live page shows
-  live_output(const program& p, bool announces, bool live = false);
+  /// @param elsewhere may ask for lines of the run; null: nobody can
+  live_output(const program& p, bool announces, bool live = false, std::shared_ptr<onlookers> elsewhere = nullptr);
   live_output(const live_output&) = delete;
   live_output& operator=(const live_output&) = delete;
   /// Waits as `close` does.
@@ -41,6 +43,8 @@ public:
   bool announces() const noexcept { return announcements_ != nullptr; }
   /// True if the program that has started this one wants lines for a live page.
   bool announces_live() const noexcept { return announces() && live_; }
+  /// Null: nobody can look on from elsewhere.
+  onlookers* elsewhere() const noexcept { return elsewhere_.get(); }
   /// Writes a line to standard output for the program that has started this one. Does nothing if there is none.
   void announce(std::string_view what, const std::string& line = {});
   /// Announces a line that the next one replaces; left out when several wait.
@@ -62,6 +66,7 @@ private:
   voice voice_;
   std::shared_ptr<spdlog::logger> log_before_;
   bool live_;
+  std::shared_ptr<onlookers> elsewhere_;
   bool closed_ = false;
   bool has_results_;
 };

@@ -22,10 +22,10 @@ public:
   void on_progress(const actors::progress_record& p) override;
   void on_evaluation(const actors::evaluation_record& r) override;
   void on_event(const actors::event_record& r) override;
-  bool watches_workers() const override { return announced_.has_value(); }
+  bool watches_workers() const override;
   void on_view(const actors::view_record& r) override;
   void on_workers(actors::workers_record r) override;
-  /// Tells the program that has started this one what the run is, if it wants to know.
+  /// Tells those who look on from elsewhere what the run is. @param can for the program that has started this one
   void introduce(const actors::run_settings& s, const std::string& command, const page_abilities& can);
 
   /// Waits until everything is in the folder, and closes it. @returns its path @error as `run_folder`
@@ -37,7 +37,7 @@ private:
   live_output& output_;
   std::shared_ptr<folder_on_disk> folder_;
   actors::deferred_observer kept_;
-  std::optional<line_observer> announced_; // for a live page elsewhere
+  std::optional<line_observer> lines_; // for live pages elsewhere
 };
 
 } // namespace gossamer::apps

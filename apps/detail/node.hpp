@@ -32,6 +32,7 @@ struct node_options {
   bool announce = false;      ///< print events as lines on standard output, for the program that has started it
   bool announce_live = false; ///< announce also what a live page shows
   bool heeds_orders = false;  ///< inject the faults that come on standard input
+  bool report = false;        ///< write report.html of a run that it has led to its end
   bool until_input_ends = false; ///< the end of standard input is an interrupt
   bool probe = false;            ///< obey `gossamer measure` instead of training
   bool data_from_peers = false;  ///< a node that joins gets missing data from other nodes

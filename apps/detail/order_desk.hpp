@@ -14,6 +14,11 @@ public:
   order_desk(const run_setup& run, std::shared_ptr<actors::fault_wishes> wishes, std::shared_ptr<pace> held = nullptr)
       : experiment_(run.experiment), world_(run.options.world), wishes_(std::move(wishes)), held_(std::move(held)) {}
 
+  /// Of a run in real time. @param workers_per_node for faults of nodes
+  order_desk(std::shared_ptr<const actors::experiment> e, std::size_t workers_per_node,
+             std::shared_ptr<actors::fault_wishes> wishes)
+      : experiment_(std::move(e)), world_{.workers_per_node = workers_per_node}, wishes_(std::move(wishes)) {}
+
   /// @returns what was done, for people @error errc::usage
   std::string obey(const std::string& order) const;
 

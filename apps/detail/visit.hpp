@@ -13,6 +13,13 @@ struct visit_options {
   node_options node;                   ///< certs, insecure and patience, for HOST:PORT
 };
 
+/// True if this is no folder here, but may be the address of a run elsewhere.
+bool is_address(const std::string& run);
+
+/// Returns the settings to reach the run at an address. @error errc::usage without credentials, or if they would travel
+/// in the open
+actors::node_settings settings_of_visit(const program& p, const visit_options& o);
+
 /// All functions below: @returns the exit status @error errc::usage when there is no such run; errc::failed when it has
 /// ended, or its launch was killed; as `actors::ask_leader`
 

@@ -56,7 +56,7 @@ json simulated(const reproduction& r, const run_setup& run) {
                    {"steps_per_worker", result.summary.steps_per_worker},
                    {"computing_s", seconds(activity::computing)},
                    {"compressing_s", seconds(activity::compressing)},
-                   {"communicating_s", seconds(activity::communicating)}});
+                   {"communicating_s", seconds(activity::communicating) + seconds(activity::waiting)}});
   } catch (const error& e) {
     if (e.code() != errc::diverged)
       throw;

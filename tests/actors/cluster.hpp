@@ -54,6 +54,7 @@ public:
     s.wait = wait;
     s.tell = [this](const std::string& line) { say(line); };
     s.shows = shows;
+    s.read_lines = read_lines;
     s.listens = [this](const endpoint& where) {
       port = where.port;
       const endpoint here{"127.0.0.1", port}; // always this address, whatever name the certificate has
@@ -77,8 +78,9 @@ public:
   }
 
   std::chrono::seconds wait = std::chrono::minutes(1);
-  credentials shows = {}; ///< credentials of the leader
-  std::uint16_t port = 0; ///< port for control messages
+  credentials shows = {};                                         ///< credentials of the leader
+  std::uint16_t port = 0;                                         ///< port for control messages
+  std::function<void(run_lines&)> read_lines = [](run_lines&) {}; ///< the leader's
 
 private:
   void say(const std::string& line) {

@@ -1,10 +1,12 @@
 // Runs among several nodes that leave, come and return.
+#include "gossamer/actors/cluster/cluster_client.hpp"
 #include "gossamer/actors/faults/plan.hpp"
 #include "gossamer/actors/node/rendezvous.hpp"
 #include "gossamer/actors/real_time/local_world.hpp"
 
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "cluster.hpp"
 #include "support/push_gossip.hpp"
@@ -103,6 +105,72 @@ TEST(cluster_world, ends_when_nodes_leave_at_any_moment_of_an_evaluation_or_afte
     EXPECT_TRUE(std::isfinite(summary.final.train_loss));
     EXPECT_THAT(nodes.ends()[1], "");
   }
+}
+
+/// Looks on until it has seen all that it wants of the workers on every node.
+struct worker_watch final : run_observer {
+  explicit worker_watch(std::size_t n) : workers(n) {}
+  bool watches_workers() const override { return true; }
+  void on_workers(workers_record r) override {
+    for (const auto& l : r.links)
+      senders.insert(l.from);
+    for (std::uint32_t i = 0; i < r.used.size(); ++i)
+      if (r.used[i].of(activity::computing) > 0)
+        busy.insert(i);
+    has_seen_all = senders.size() == workers && busy.size() == workers;
+  }
+  std::size_t workers;
+  std::set<std::uint32_t> senders, busy;
+  std::atomic<bool> has_seen_all = false;
+};
+
+TEST(cluster_world, tells_who_looks_on_what_workers_on_all_nodes_do) {
+  auto settings = small_run("d-psgd");
+  settings.workers = 6;
+  settings.epochs = 1e6;
+  worker_watch seen{settings.workers};
+  cluster nodes{{{}, {}}};
+  const auto summary =
+      nodes.run(prepare(settings), {.observer = &seen, .interrupted = [&] { return seen.has_seen_all.load(); }});
+  EXPECT_EQ(summary.end, run_end::interrupted);
+  EXPECT_THAT(nodes.ends(), testing::Each(""));
+}
+
+TEST(cluster_world, shows_its_lines_to_an_onlooker_without_losing_anything) {
+  auto settings = small_run("ad-psgd");
+  settings.epochs = 1e6;
+  std::atomic<bool> is_over = false;
+  cluster nodes{{{}, {}}};
+  nodes.read_lines = [](run_lines& all) {
+    const auto seen = all.next;
+    all.next = 7;
+    all.lines = {seen == 0 ? "first" : "then"};
+  };
+  std::vector<std::string> lines;
+  std::jthread looks_on;
+  struct observer final : run_observer {
+    explicit observer(std::function<void()> b) : begins(std::move(b)) {}
+    void on_progress(const progress_record&) override {
+      if (begins)
+        std::exchange(begins, {})();
+    }
+    std::function<void()> begins;
+  } seen{[&] {
+    looks_on = std::jthread{[&] {
+      node_settings s;
+      s.where = {"127.0.0.1", nodes.port};
+      s.threads = 1;
+      onlooker at_door{s};
+      for (int k = 0; k < 3; ++k)
+        for (auto& line : at_door.look())
+          lines.push_back(std::move(line));
+      is_over = true;
+    }};
+  }};
+  const auto summary = nodes.run(prepare(settings), {.observer = &seen, .interrupted = [&] { return is_over.load(); }});
+  EXPECT_THAT(lines, testing::ElementsAre("first", "then", "then"));
+  EXPECT_EQ(summary.lost, 0u);
+  EXPECT_THAT(nodes.ends(), testing::Each(""));
 }
 
 TEST(cluster_world, goes_on_when_a_node_leaves) {

@@ -1,6 +1,7 @@
 // Control messages as they cross machines.
 #include "gossamer/actors/agreement/delegate.hpp"
 #include "gossamer/actors/protocol/control.hpp"
+#include "gossamer/actors/protocol/run.hpp"
 #include "gossamer/actors/protocol/run_status.hpp"
 
 #include <caf/all.hpp>
@@ -12,11 +13,16 @@
 namespace gossamer::actors {
 namespace {
 
+worker_activity some_activity() {
+  return {.who = 5, .bits_per_second = {{1, 1200}}, .waits_for = {1}, .waited_ns = {{1, 500}}, .used_ns = {1, 2, 3, 4}};
+}
+
 std::tuple<decision, worker_joined, worker_finished, worker_lost, worker_waits, kill_worker, restart_worker,
            pause_worker, snapshot_request, snapshot_taken, mean_request, run_progress, work_report, node_lost,
            status_request, stop_request, run_status, save_checkpoint, part_saved, part_not_saved, checkpoint_complete,
            consensus::wish, consensus::hold, consensus::holding, consensus::propose, consensus::accepted,
-           consensus::proceed, consensus::refused, worker_paused, retire_worker, leave_request, will_leave>
+           consensus::proceed, consensus::refused, worker_paused, retire_worker, leave_request, will_leave, heartbeat,
+           lines_request, run_lines>
 samples() {
   const view_change change{
       .number = 7, .first_step = 1'000'000'000'000, .lives = {{0, 0}, {2, 5}, {4, 1}}, .donors = {{2, 0}}};
@@ -38,7 +44,8 @@ samples() {
       {.updates = 42},
       {.steps = {{.source = 5, .incarnation = 1, .step = 9, .loss = 0.5, .sent = {3, 1024, 1200}, .stale_frames = 0}},
        .staleness = {{2, 7}},
-       .checkpoint = 30},
+       .checkpoint = 30,
+       .activity = {some_activity()}},
       {.node = 2, .why = "it does not answer"},
       {.control = 99},
       {.control = 99},
@@ -79,7 +86,10 @@ samples() {
       {.source = 2, .incarnation = 5},
       {.who = 3},
       {.node = 4},
-      {.node = 4}};
+      {.node = 4},
+      {.watched = true},
+      {.next = 7},
+      {.leader = 1, .next = 9, .lines = {"{}"}, .doors = {{"here", 7}}}};
 }
 
 template <class Message>
@@ -123,9 +133,9 @@ TEST(control_messages, have_the_sizes_of_their_version) {
   auto all = samples();
   std::vector<std::size_t> sizes;
   std::apply([&](auto&... m) { (sizes.push_back(serialised(system, m).size()), ...); }, all);
-  EXPECT_EQ(control_version, 11u);
-  EXPECT_EQ(sizes, (std::vector<std::size_t>{83, 16, 8,  8,  4,   5, 5,   5,   8,   48, 45,  8,   82, 23, 4, 4,
-                                             80, 8,  56, 25, 125, 6, 134, 226, 268, 28, 134, 150, 8,  4,  8, 4}));
+  EXPECT_EQ(control_version, 12u);
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{83, 16, 8,   8, 4,   5,   5,   5,  8,   48,  45, 8, 151, 23, 4, 4,  80, 8,
+                                             56, 25, 125, 6, 134, 226, 268, 28, 134, 150, 8,  4, 8,   4,  1, 12, 24}));
 }
 
 } // namespace

@@ -102,6 +102,9 @@ TEST(rendezvous, answers_who_asks_how_the_run_is_or_for_its_end) {
   EXPECT_EQ(progress_of(status).epoch, 0);
   EXPECT_EQ(progress_of(run_status{}).accuracy, std::nullopt);
 
+  EXPECT_THAT(std::get<run_failed>(answer_to(lines_request{999})).sentence, HasSubstr("version 999"));
+  self->send(door, lines_request{});
+  self->receive([](const run_lines& m) { EXPECT_TRUE(m.lines.empty()) << "there is nothing to see yet"; });
   EXPECT_THAT(std::get<run_failed>(answer_to(status_request{999})).sentence, HasSubstr("version 999"));
   EXPECT_THAT(std::get<run_failed>(answer_to(stop_request{999})).sentence, HasSubstr("version 999"));
   EXPECT_EQ(stops, 0);

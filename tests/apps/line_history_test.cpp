@@ -37,6 +37,28 @@ TEST(line_history, gives_a_reader_that_is_too_slow_a_new_digest) {
   EXPECT_THAT(history.read(slow), ElementsAre(R"({"type":"begin"})", long_line + "4"));
 }
 
+TEST(line_history, gives_a_digest_at_places_that_there_are_not) {
+  line_history history;
+  history.add("run", "run 1");
+  line_history::place beyond{1000};
+  EXPECT_THAT(history.read(beyond), ElementsAre(R"({"type":"begin"})", "run 1"));
+  EXPECT_THAT(history.read(beyond), IsEmpty());
+}
+
+TEST(line_history, gives_every_reader_a_digest_of_what_comes_after_it_was_cleared) {
+  line_history history;
+  line_history::place at;
+  history.add("run", "run 1");
+  history.add("evaluation", "evaluation 1");
+  history.read(at);
+  history.clear();
+  EXPECT_THAT(history.read(at), ElementsAre(R"({"type":"begin"})"));
+  history.add("run", "run 2");
+  EXPECT_THAT(history.read(at), ElementsAre("run 2"));
+  line_history::place late;
+  EXPECT_THAT(history.read(late), ElementsAre(R"({"type":"begin"})", "run 2"));
+}
+
 TEST(line_history, keeps_a_bounded_number_of_lines_from_the_whole_run) {
   line_history history;
   const std::size_t many = 10 * line_history::most_kept;

@@ -106,6 +106,22 @@ TEST(an_observer_of_workers, sees_members_links_counts_and_waits) {
   EXPECT_TRUE(std::ranges::any_of(seen.counts, [](const auto& c) { return !c.waits.value().empty(); }));
 }
 
+TEST(an_observer_of_workers, sees_what_goes_over_each_link_and_what_time_is_used_for) {
+  onlooker seen;
+  const auto result = simulate(prepare(quadratic_run("d-psgd", 4, 2000)), {.sample_time_s = 1e-4}, {.observer = &seen});
+  const auto& links = seen.counts.at(1).links;
+  ASSERT_EQ(links.size(), 8u) << "a ring, both ways";
+  for (const auto& l : links)
+    EXPECT_EQ(l.bits_per_second, links.front().bits_per_second) << l.from << " to " << l.to;
+  const auto& last = seen.counts.back();
+  for (rank i = 0; i < 4; ++i)
+    for (const auto what : activities)
+      EXPECT_EQ(last.used.at(i).of(what), result.time_used[i].of(what)) << i << to_string(what);
+  EXPECT_GT(last.used[0].of(activity::waiting), 0);
+  ASSERT_FALSE(last.waited.empty());
+  EXPECT_GE(last.waited.front().ns, last.waited.back().ns);
+}
+
 TEST(an_observer_of_workers, sees_masters_in_the_middle) {
   onlooker seen;
   simulate(prepare(quadratic_run("async-sgd", 3, 200)), {}, {.observer = &seen});

@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/evaluation/evaluation_frames.hpp"
 #include "gossamer/actors/hosting/delivery_thread.hpp"
+#include "gossamer/actors/hosting/injector.hpp"
 #include "gossamer/actors/node/file_server.hpp"
 #include "gossamer/actors/node/world.hpp"
 #include "gossamer/actors/real_time/real_time.hpp"
@@ -130,6 +131,19 @@ caf::actor spawn_files_of(caf::actor_system& system, const experiment& e) {
       system, [s = e.settings, known = e.known] { return s.files.empty() ? files_of(s, known) : s.files; });
 }
 
+caf::actor spawn_injector(caf::actor_system& system, const experiment& e, const std::shared_ptr<fault_board>& board,
+                          const run_surroundings& around, const std::shared_ptr<caf::actor>& node) {
+  const auto tell_others = [node, board](std::size_t fault, bool on) {
+    const auto text = board->live() ? to_toml({.faults = {board->at(fault)}}) : "";
+    caf::anon_send(*node, switch_fault{fault, on, text});
+  };
+  return system.spawn(fault_injector, injector_setup{.board = board,
+                                                     .workers = e.participants(),
+                                                     .workers_per_node = around.workers_per_node,
+                                                     .on_switch = tell_others,
+                                                     .wishes = around.wishes});
+}
+
 endpoint announced(endpoint where, const node_settings& s) {
   if (s.shows.identity)
     where.host = s.shows.identity->name_for(where.host);
@@ -140,6 +154,7 @@ void join_others(node_setup& setup, control_plane& control, const std::shared_pt
                  const node_settings& s, const cluster_plan& plan) {
   actors::join_others(setup, plan, s.patience, net);
   setup.client.tell = s.tell;
+  setup.client.read_lines = s.read_lines;
   setup.others.meet = [net, homes = plan.homes](const auto& there) { net->meet(addresses_of(there, homes)); };
   setup.others.connector = caf::actor_cast<caf::actor>(control.middleman());
 }

@@ -3,8 +3,10 @@
 #include "gossamer/actors/cluster/cluster_world.hpp"
 #include "gossamer/actors/cluster/tunnel_middleman.hpp"
 #include "gossamer/actors/data_plane/data_plane.hpp"
+#include "gossamer/actors/faults/board.hpp"
 #include "gossamer/actors/node/node_actor.hpp"
 #include "gossamer/actors/node/rendezvous.hpp"
+#include "gossamer/actors/node/run_surroundings.hpp"
 
 #include <caf/io/all.hpp>
 
@@ -90,6 +92,11 @@ public:
 
 /// Spawns a server of the files that this process has prepared the run from, wherever they lie.
 caf::actor spawn_files_of(caf::actor_system& system, const experiment& e);
+
+/// Spawns the injector of a process, which begins its work when that process leads. It tells the nodes of others.
+/// @param node this process's, set before faults begin
+caf::actor spawn_injector(caf::actor_system& system, const experiment& e, const std::shared_ptr<fault_board>& board,
+                          const run_surroundings& around, const std::shared_ptr<caf::actor>& node);
 
 /// Returns the address that others connect to. They check that the certificate is for it, so an address may have to
 /// become a name.

@@ -17,6 +17,7 @@ inline constexpr auto between_reports = std::chrono::milliseconds(50);
 /// The planned updates are shared among at least so many reports, however few they are: an asynchronous run goes on
 /// until its leader hears that it is done.
 inline constexpr std::uint64_t least_reports = 256;
+inline constexpr auto between_activities = std::chrono::milliseconds(500);
 inline constexpr double longest_wait_for_disk_s = 10; // at the end of a run
 
 using seconds = std::chrono::duration<double>;
@@ -60,9 +61,10 @@ struct leadership {
   run_summary summary;
   evaluation_record last_record;
   double ended_s = 0;
-  bool final_is_known = false;  // the result of the run is complete
-  std::uint32_t shown_view = 0; // number of the view that the observer knows
-  double shown_s = 0;           // time of the last counts that the observer got
+  bool final_is_known = false;                   // the result of the run is complete
+  std::uint32_t shown_view = 0;                  // number of the view that the observer knows
+  double shown_s = 0;                            // time of the last counts that the observer got
+  std::map<rank, worker_activity> activity = {}; // of all workers, as told last
   std::uint64_t first_evaluation;
   std::uint64_t lost_before = 0, returned_before = 0; // under former leaders
   std::uint64_t unreported = 0;
@@ -122,7 +124,7 @@ public:
     hear();
     on(m);
   }
-  void on_heartbeat() { hear(); }
+  void on_heartbeat(const heartbeat& m);
 
   // -- newcomers ------------------------------------------------------------------------------------------------------
 
@@ -130,6 +132,7 @@ public:
   void on_ready(const node_ready& m);
   void on_greeting(const greeting& m);
   void say_status(std::uint32_t control);
+  void say_lines(const lines_request& m);
   void stop(std::uint32_t control);
   void depart(const leave_request& m);
 
@@ -158,6 +161,8 @@ public:
   void tell_workers(const snapshot_request& m) { own_node_->obey(m); }
   void tell_workers(const run_progress& m) { own_node_->obey(m); }
   void tell_observer(event_kind kind, const std::string& what);
+  /// True if this node leads, and somebody looks on.
+  bool is_watched() const { return observer_ && leadership_ && observer_->watches_workers(); }
   /// Shows an observer that watches workers the members, if they have changed, and the counts of all ranks.
   void show_workers();
 
@@ -288,7 +293,8 @@ private:
   std::optional<local_node> own_node_;
   std::optional<remote_nodes> others_;
   conflicts conflicts_; // those that this leader hears of
-  failure_detector::time last_heartbeat_{}, last_report_{};
+  failure_detector::time last_heartbeat_{}, last_report_{}, last_activity_{};
+  bool leader_is_watched_ = false;
   caf::actor_clock::time_point began_;
 
   work_report news_;                  // for the leader, since the last report

@@ -165,6 +165,19 @@ void node_state::say_status(std::uint32_t control) {
   answer(std::move(s));
 }
 
+void node_state::say_lines(const lines_request& m) {
+  if (auto why = refusal_of(join_request{.control = m.control}))
+    return answer(*std::move(why));
+  if (!leadership_)
+    return answer(ask_there{seats()[protocol_->leader_node()].by.control});
+  run_lines all{.leader = setup_.number, .next = m.next};
+  setup_.client.read_lines(all);
+  for (const auto& other : *others_)
+    if (is_spoken_to(other) && all.doors.size() < run_lines::most_doors)
+      all.doors.push_back(seats()[other.number].by.control);
+  answer(std::move(all));
+}
+
 void node_state::stop(std::uint32_t control) {
   if (control == control_version && leadership_)
     setup_.client.stop();

@@ -58,6 +58,10 @@ void node_state::hand_on_news() {
   if (nothing && now() - last_report_ < heartbeat_every)
     return;
   last_report_ = now();
+  if (leader_is_watched_ && now() - last_activity_ >= between_activities) {
+    last_activity_ = now();
+    news_.activity = setup_.spawn.gauges->sample(now());
+  }
   if (const auto* leader = others_->numbered(protocol_->leader_node()); leader != nullptr && leader->is_met())
     self_->send(leader->handle, std::exchange(news_, {}));
 }
@@ -66,6 +70,8 @@ void node_state::on_report(const work_report& r) {
   hear();
   if (speaker() == nullptr || !leadership_)
     return;
+  for (const auto& one : r.activity)
+    leadership_->activity[one.who] = one;
   protocol_->ordered_before(r.checkpoint);
   for (const auto& [age, times] : r.staleness)
     leadership_->summary.staleness[age] += times;

@@ -119,7 +119,7 @@ void node_state::say_that_it_is_here() {
   last_heartbeat_ = now();
   const auto& agreement = protocol_->delegate();
   if (leadership_ || agreement.votes())
-    tell_others(heartbeat{});
+    tell_others(heartbeat{.watched = is_watched()});
   else if (const auto* asker = others_->numbered(agreement.promised().node);
            agreement.holds() && asker != nullptr && is_spoken_to(*asker))
     self_->send(asker->handle, heartbeat{}); // a worker may take long to hold

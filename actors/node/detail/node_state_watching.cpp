@@ -5,7 +5,7 @@ namespace gossamer::actors::detail {
 
 namespace {
 
-constexpr double between_counts_s = 0.5;
+constexpr double between_counts_s = seconds{between_activities}.count();
 
 using edges = std::vector<topology::graph::edge>;
 
@@ -45,16 +45,29 @@ view_record node_state::present_view() {
 
 workers_record node_state::present_counts() {
   const auto& counted = leadership_->progress.ledger();
-  workers_record r{.time_s = elapsed(), .of = {}, .waits = std::nullopt};
+  workers_record r{.time_s = elapsed()};
   for (rank i = 0; i < setup_.run->participants(); ++i) {
     const auto sent = counted.sent(i);
     r.of.push_back({counted.steps(i), sent.payload_bits, sent.wire_bits});
   }
+  for (auto& one : setup_.spawn.gauges->sample(now()))
+    leadership_->activity[one.who] = std::move(one);
+  for (const auto& [who, one] : leadership_->activity)
+    if (protocol_->leader()->members().alive(who))
+      add(r, one);
+  keep_largest(r);
   return r;
 }
 
+/// Voters send heartbeats, too.
+void node_state::on_heartbeat(const heartbeat& m) {
+  hear();
+  if (const auto* from = speaker(); from != nullptr && from->number == protocol_->leader_node())
+    leader_is_watched_ = m.watched;
+}
+
 void node_state::show_workers() {
-  if (!observer_ || !leadership_ || !observer_->watches_workers())
+  if (!is_watched())
     return;
   if (const auto view = protocol_->delegate().last().what.view.number; leadership_->shown_view != view) {
     leadership_->shown_view = view;

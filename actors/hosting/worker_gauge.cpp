@@ -1,0 +1,115 @@
+#include "gossamer/actors/hosting/worker_gauge.hpp"
+
+#include <utility>
+
+namespace gossamer::actors {
+
+namespace {
+
+/// Vectors on a GPU are packed after these functions have returned; only their calls are measured.
+class measured_coder final : public compress::coder {
+public:
+  measured_coder(std::shared_ptr<const compress::coder> inner, std::shared_ptr<worker_gauge> gauge)
+      : inner_(std::move(inner)), gauge_(std::move(gauge)) {}
+
+  packet encode(const compress::codec& c, const vec& v, const random_stream& random,
+                std::uint64_t step) const override {
+    const auto compressing = begin();
+    return inner_->encode(c, v, random, step);
+  }
+  double sum_of_squares(const vec& v) const override { return inner_->sum_of_squares(v); }
+  vec place(const vec& v) const override { return inner_->place(v); }
+  vec decode(const packet& p) const override {
+    const auto compressing = begin();
+    return inner_->decode(p);
+  }
+  vec mean(std::span<const packet> packets) const override {
+    const auto compressing = begin();
+    return inner_->mean(packets);
+  }
+  vec extract(const compress::selection& kept, vec& v) const override {
+    const auto compressing = begin();
+    return inner_->extract(kept, v);
+  }
+  void scatter_add(vec& y, float a, const vec& values, std::size_t first,
+                   const compress::selection& kept) const override {
+    const auto compressing = begin();
+    inner_->scatter_add(y, a, values, first, kept);
+  }
+
+private:
+  worker_gauge::part begin() const { return {*gauge_, activity::compressing}; }
+
+  std::shared_ptr<const compress::coder> inner_;
+  std::shared_ptr<worker_gauge> gauge_;
+};
+
+} // namespace
+
+worker_gauge::time worker_gauge::now() const {
+  return measures_ ? std::chrono::steady_clock::now().time_since_epoch() : time{0};
+}
+
+void worker_gauge::handler_begins() {
+  handler_began_ = now();
+  parts_ = {};
+}
+
+void worker_gauge::handler_ends() {
+  if (!measures_)
+    return;
+  auto computing = now() - handler_began_;
+  const std::scoped_lock lock{mutex_};
+  for (const auto what : {activity::compressing, activity::communicating}) {
+    const time spent{parts_.of(what)};
+    sheet_.works(what, spent);
+    computing -= spent;
+  }
+  sheet_.works(activity::computing, computing);
+}
+
+void worker_gauge::gradient_begins() { gradient_began_ = now(); }
+
+void worker_gauge::gradient_ends() {
+  const std::scoped_lock lock{mutex_};
+  sheet_.computes(now() - gradient_began_);
+}
+
+void worker_gauge::wait_begins(rank, rank whom, const tag& wanted) {
+  const std::scoped_lock lock{mutex_};
+  sheet_.wait_begins(whom, wanted, now(), now() - handler_began_);
+}
+
+/// A wait ends with the handler of its frame, which began before.
+void worker_gauge::wait_ends(rank, rank whom) {
+  const std::scoped_lock lock{mutex_};
+  sheet_.wait_ends(whom, handler_began_);
+}
+
+worker_activity worker_gauge::sample(time run_time) {
+  const auto sent = sent_->by_peer();
+  const std::scoped_lock lock{mutex_};
+  auto result = measures_ ? activity_of(who_, sheet_, now()) : worker_activity{.who = who_};
+  const auto passed_s = std::chrono::duration<double>(run_time - std::exchange(sampled_, run_time)).count();
+  for (const auto& [peer, all] : sent) {
+    const auto bits = all.wire_bits - std::exchange(sampled_bits_[peer], all.wire_bits);
+    if (bits > 0 && passed_s > 0)
+      result.bits_per_second[peer] = static_cast<std::uint64_t>(static_cast<double>(bits) / passed_s);
+  }
+  keep_largest(result.bits_per_second);
+  return result;
+}
+
+std::shared_ptr<const compress::coder> measured(std::shared_ptr<const compress::coder> inner,
+                                                std::shared_ptr<worker_gauge> gauge) {
+  return std::make_shared<const measured_coder>(std::move(inner), std::move(gauge));
+}
+
+std::vector<worker_activity> gauge_board::sample(worker_gauge::time run_time) const {
+  std::vector<worker_activity> all;
+  for (const auto& [who, gauge] : gauges_)
+    all.push_back(gauge->sample(run_time));
+  return all;
+}
+
+} // namespace gossamer::actors
