@@ -111,6 +111,16 @@ class Page:
         self.wait("an answer", lambda: self.text("order-answer") != "")
         return self.text("order-answer")
 
+    def states(self) -> list[str]:
+        return self.driver.execute_script("return [...document.getElementById('table').rows].map(r => r.cells[2].textContent)")
+
+    def at_work(self) -> int:
+        """The number of workers that compute, or wait for others."""
+        return sum(state.startswith(("computing", "waiting for")) for state in self.states())
+
+    def count(self, selector: str) -> int:
+        return self.driver.execute_script("return document.querySelectorAll(arguments[0]).length", selector)
+
     def click(self, selector: str) -> None:
         self.driver.find_element("css selector", selector).click()
 
@@ -150,17 +160,20 @@ def look_at(page: Page, name: str, pictures: Path | None) -> None:
 
 
 def watch_training(gossamer: Path, folder: Path, pictures: Path | None) -> None:
-    command = [str(gossamer), *"train --algorithm ad-psgd --workers 16 --seconds 25 --eval-every 0.5".split(),
+    command = [str(gossamer), *"train --algorithm ad-psgd --workers 16 --seconds 30 --eval-every 0.5".split(),
                *"--live 0 --live-control --out".split(), str(folder / "trained")]
     with Run(command) as run, Page(run.url) as page:
-        page.wait("all workers", lambda: page.text("table").count("computing") == 16)
+        page.wait("all workers", lambda: page.at_work() == 16)
         expect(True, "16 workers appear")
         before = page.number("epoch")
         page.wait("progress", lambda: page.number("epoch") not in ("", before))
-        expect(page.driver.execute_script("return document.querySelectorAll('.plot canvas').length") >= 4, "curves are drawn")
+        expect(page.count(".plot canvas") >= 4, "curves are drawn")
+        page.wait("rates of links", lambda: page.count("#links tr") > 0)
+        page.wait("the use of time", lambda: page.count("#table .shares[aria-label*=computing]") == 16)
+        expect(True, "links have rates, and every worker has a bar of its time")
         expect("tenth of a second" in page.strike("kill", "3", lasts="4"), "a kill is taken")
         page.wait_for_event("worker 3 is lost; 15 go on")
-        page.wait("the row of worker 3", lambda: "lost" in page.text("table").splitlines()[3])
+        page.wait("the row of worker 3", lambda: page.states()[3] == "lost")
         expect(True, "worker 3 dies, and is shown as lost")
         expect("allowed: 0 to 15" in page.strike("kill", "99"), "a worker that does not exist is refused")
         refused = [e for e in page.problems() if "400" not in e]
@@ -201,6 +214,8 @@ def hold_simulation(gossamer: Path, folder: Path, pictures: Path | None) -> None
         page.wait("a step", lambda: page.number("time") != held)
         page.click("[data-order='go on']")
         page.wait_for_event("worker 7 comes back")
+        page.wait("waits", lambda: " s for worker " in page.text("waits-section"))
+        expect(page.count("#links tr") > 0 and page.count("#table .shares") == 32, "waits, links and the use of time are shown")
         look_at(page, "simulate", pictures)
         page.wait("the end", lambda: "has ended" in page.text("state"))
         expect(page.problems() == [], f"no error on the console: {page.problems()}")
@@ -211,10 +226,10 @@ def hold_simulation(gossamer: Path, folder: Path, pictures: Path | None) -> None
 
 
 def kill_the_leader(gossamer: Path, folder: Path, pictures: Path | None) -> None:
-    command = [str(gossamer), *"launch --hosts localhost:4 --patience 3 --live 0 --live-control --".split(),
-               *"train --algorithm ad-psgd --workers 8 --seconds 20 --eval-every 0.5 --out".split(), str(folder / "led")]
+    command = [str(gossamer), *"launch --hosts localhost:4 --patience 3 --live 0 --live-control --report --".split(),
+               *"train --algorithm ad-psgd --workers 8 --seconds 45 --eval-every 0.5 --out".split(), str(folder / "led")]
     with Run(command) as run, Page(run.url) as page:
-        page.wait("all workers", lambda: page.text("table").count("computing") == 8)
+        page.wait("all workers", lambda: page.at_work() == 8)
         page.strike("kill", "99")
         page.wait_for_event("refused: the order:1: workers of kill names 99")
         page.strike("kill process", "")
@@ -222,10 +237,31 @@ def kill_the_leader(gossamer: Path, folder: Path, pictures: Path | None) -> None
         before = page.number("epoch")
         page.wait("progress under the next leader", lambda: page.number("epoch") != before)
         expect(True, "the page survives the leader, which a click has killed")
+        page.strike("kill", "5", lasts="1")
+        page.wait_for_event("worker 5 is lost")
+        page.wait_for_event("worker 5 comes back")
+        expect(True, "the next leader strikes workers, too")
+        page.wait("rates of links", lambda: page.count("#links tr") > 0)
         look_at(page, "launch", pictures)
+        look_on(gossamer, folder / "led", page)
         page.wait("the end", lambda: "has ended" in page.text("state"))
         expect(page.problems() == [], f"no error on the console: {page.problems()}")
         run.end()
+    expect((folder / "led/report.html").exists(), "whoever leads in the end writes the report")
+
+
+def look_on(gossamer: Path, folder: Path, page: Page) -> None:
+    """Watches a launched run from elsewhere, and goes without a word."""
+    leader = re.search(r'leader = "(.*)"', (folder / "launch.toml").read_text()).group(1)
+    with Run([str(gossamer), "watch", leader]) as watch, Page(watch.url) as elsewhere:
+        elsewhere.wait("all workers that are left", lambda: elsewhere.at_work() >= 5)
+        elsewhere.wait("rates of links", lambda: elsewhere.count("#links tr") > 0)
+        before = elsewhere.number("epoch")
+        elsewhere.wait("progress", lambda: elsewhere.number("epoch") not in ("", before))
+        expect(elsewhere.problems() == [], f"a page elsewhere shows the same run: {elsewhere.problems()}")
+    before = page.number("epoch")
+    page.wait("progress", lambda: page.number("epoch") != before)
+    expect("lost" not in page.text("events").splitlines()[0], "the run loses nothing with who looks on")
 
 
 def main() -> int:

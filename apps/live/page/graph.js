@@ -1,6 +1,7 @@
 // The workers and their links, drawn on a canvas. State is shown by colour and by shape.
 
 const mostInGraph = 400; // more are drawn as a grid of cells
+const widestLink = 6; // pixels, for the busiest
 
 export const shapes = {
   computing: "full circle",
@@ -91,7 +92,9 @@ export class Graph {
     const pen = canvas.getContext("2d");
     pen.scale(ratio, ratio);
     this.colours = getComputedStyle(canvas);
-    run.known.size > mostInGraph ? this.drawCells(pen, width, height) : this.drawGraph(pen, width, height);
+    const many = run.known.size > mostInGraph;
+    document.getElementById("links-note").hidden = many;
+    many ? this.drawCells(pen, width, height) : this.drawGraph(pen, width, height);
   }
 
   colour(name) {
@@ -120,21 +123,35 @@ export class Graph {
       this.places.set(rank, [(width - wide) / 2 + x * wide, (height - side) / 2 + y * side]);
     const radius = Math.max(3, Math.min(13, 0.42 * leastDistance([...this.places.values()])));
     this.drawMachines(pen, radius);
-    this.drawLinks(pen);
+    this.drawLinks(pen, radius);
     for (const rank of this.places.keys()) this.drawWorker(pen, rank, radius);
   }
 
-  drawLinks(pen) {
-    for (const [a, b] of this.run.view.edges) {
-      if (!this.places.has(a) || !this.places.has(b)) continue;
-      const waits = (x, y) => this.run.waits?.get(x)?.includes(y);
-      pen.strokeStyle = this.colour(waits(a, b) || waits(b, a) ? "waiting" : "edge");
-      pen.lineWidth = waits(a, b) || waits(b, a) ? 2.5 : 1;
+  /** Links of the graph; over them what each end sends, on its half; and dashes on the half of an end that waits. */
+  drawLinks(pen, radius) {
+    const line = (from, to, colour, width, dash = []) => {
+      pen.strokeStyle = this.colour(colour);
+      pen.lineWidth = width;
+      pen.setLineDash(dash);
       pen.beginPath();
-      pen.moveTo(...this.places.get(a));
-      pen.lineTo(...this.places.get(b));
+      pen.moveTo(...from);
+      pen.lineTo(...to);
       pen.stroke();
+      pen.setLineDash([]);
+    };
+    const place = rank => this.places.get(rank);
+    const middle = (a, b) => [(place(a)[0] + place(b)[0]) / 2, (place(a)[1] + place(b)[1]) / 2];
+    const drawn = ([a, b]) => this.places.has(a) && this.places.has(b);
+    for (const [a, b] of this.run.view.edges.filter(drawn)) line(place(a), place(b), "edge", 1);
+    const busiest = this.run.busiestLinks().filter(({ from, to }) => drawn([from, to]));
+    for (const { from, to, rate } of busiest) {
+      const share = rate / busiest[0].rate;
+      pen.globalAlpha = 0.35 + 0.65 * share;
+      line(place(from), middle(from, to), "traffic", Math.max(1, Math.min(widestLink, radius / 2) * Math.sqrt(share)));
     }
+    pen.globalAlpha = 1;
+    for (const [waiter, all] of this.run.waits ?? [])
+      for (const awaited of all) if (drawn([waiter, awaited])) line(place(waiter), middle(waiter, awaited), "waiting", 2, [3, 3]);
   }
 
   /** A hull around the workers of each machine, if there are several; that of the leader has a full line. */

@@ -2,15 +2,19 @@ import { Curves } from "./curves.js";
 import { Graph, shapes } from "./graph.js";
 import { Orders } from "./orders.js";
 import { Run } from "./run.js";
+import { activities, showLinks, showWorkers } from "./tables.js";
+import { Waits } from "./waits.js";
 import { percent, real, seconds, withPrefix } from "./words.js";
 
 const mostEvents = 500; // in the list
+const namedLinks = 3; // of the worker under the pointer
 const by = id => document.getElementById(id);
 
 const run = new Run();
 const curves = new Curves(by("curves"), run);
 const orders = new Orders();
 const graph = new Graph(by("graph"), run, hover, (rank, more) => orders.choose(rank, run.places?.get(rank), more));
+const waits = new Waits(by("waits-section"), run);
 let changed = false, shownEvents = 0, hovered = null, connected = true;
 
 for (const [state, shape] of Object.entries(shapes)) {
@@ -21,6 +25,12 @@ for (const [state, shape] of Object.entries(shapes)) {
   by("legend").append(item);
 }
 
+for (const what of activities) {
+  const item = Object.assign(document.createElement("li"), { textContent: what });
+  item.prepend(Object.assign(document.createElement("span"), { className: what }));
+  by("activities").append(item);
+}
+
 function hover(rank) {
   hovered = rank;
   by("hover").textContent = rank === null || !run.view ? "" : wordsOf(rank);
@@ -29,7 +39,9 @@ function hover(rank) {
 function wordsOf(rank) {
   const one = run.workers.get(rank);
   const place = run.isThere(rank) ? `, on node ${run.places.get(rank)}` : "";
-  return `${run.nameOf(rank)}${place}: ${run.describe(rank)}` + (one ? `, ${one.steps} steps, ${real(one.rate)} steps/s, ${withPrefix(one.bits)}bit/s` : "");
+  const sends = run.busiestLinks().filter(link => link.from === rank).slice(0, namedLinks).map(({ to, rate }) => `${withPrefix(rate)}bit/s to ${run.nameOf(to)}`);
+  return `${run.nameOf(rank)}${place}: ${run.describe(rank)}` + (one ? `, ${one.steps} steps, ${real(one.rate)} steps/s, ${withPrefix(one.bits)}bit/s` : "")
+    + (sends.length > 0 ? `; on the wire ${sends.join(", ")}` : "");
 }
 
 function showHead() {
@@ -70,31 +82,16 @@ function showEvents() {
   while (list.childElementCount > mostEvents) list.lastElementChild.remove();
 }
 
-function showTable() {
-  if (!run.view) return;
-  const body = by("table");
-  const ranks = [...run.known].sort((a, b) => a - b).slice(0, 1000);
-  while (body.rows.length > ranks.length) body.deleteRow(-1);
-  ranks.forEach((rank, i) => {
-    const row = body.rows[i] ?? body.insertRow();
-    const one = run.workers.get(rank);
-    const cells = [run.nameOf(rank), run.places.get(rank) ?? "–", run.describe(rank), one?.steps ?? "–", one ? real(one.rate) : "–", one ? withPrefix(one.bits) : "–"];
-    cells.forEach((text, k) => {
-      const cell = row.cells[k] ?? row.insertCell();
-      if (cell.textContent !== `${text}`) cell.textContent = text;
-    });
-    row.cells[2].style.color = `var(--${run.stateOf(rank)})`;
-  });
-}
-
 function show() {
   if (!changed) return;
   changed = false;
   for (const id of ["graph-section", "table-section"]) by(id).hidden = !run.view; // a written run has no workers
   showHead();
   showEvents();
-  showTable();
+  if (run.view) showWorkers(by("table"), run);
+  showLinks(by("links-section"), run);
   graph.draw();
+  waits.draw();
   curves.draw();
   if (hovered !== null) hover(hovered);
 }

@@ -2,6 +2,8 @@
 
 const silentAfterSteps = 6; // mean times of a step without one: worth a look
 const leastSilence = 2; // s
+const leastShare = 1e-3; // of the busiest link: less is nothing
+const mostAwaited = 3; // that a sentence names
 
 export class Run {
   constructor() {
@@ -19,6 +21,10 @@ export class Run {
     this.workers = new Map(); // by rank
     this.known = new Set(); // ranks of all views
     this.links = new Map(); // of all views, so that places in the picture stay
+    this.rates = new Map(); // bit/s by "from,to"
+    this.waits = null; // by waiting worker; null: not known
+    this.waited = []; // [waiter, culprit, seconds], the longest first
+    this.used = null; // seconds by activity and rank; null: not known
     this.time = 0;
   }
 
@@ -59,9 +65,31 @@ export class Run {
       if (!before || steps !== before.steps) now.moved = line.time_s;
       this.workers.set(rank, now);
     });
-    this.waits = new Map();
+    this.waits = line.waits && new Map();
     for (const [who, whom] of line.waits ?? []) this.waits.set(who, [...(this.waits.get(who) ?? []), whom]);
-    this.knowsWaits = line.waits !== null;
+    this.flow(line.links ?? []);
+    this.waited = line.waited_s ?? [];
+    this.used = line.used_s ?? null;
+  }
+
+  /** Takes in what went over links since the line before. */
+  flow(links) {
+    const now = new Map(links.map(([from, to, rate]) => [`${from},${to}`, rate]));
+    for (const key of this.rates.keys()) if (!now.has(key)) now.set(key, 0);
+    const means = [...now].map(([key, rate]) => [key, mean(this.rates.get(key) ?? 0, rate)]);
+    const least = leastShare * Math.max(0, ...means.map(([, rate]) => rate));
+    this.rates = new Map(means.filter(([, rate]) => rate > least));
+  }
+
+  /** Directed links with their bits per second; none when the run has ended. */
+  busiestLinks() {
+    const all = [...this.rates].map(([key, rate]) => [...key.split(",").map(Number), rate]).map(([from, to, rate]) => ({ from, to, rate }));
+    return this.end ? [] : all.filter(({ from, to }) => this.known.has(from) && this.known.has(to)).sort((a, b) => b.rate - a.rate);
+  }
+
+  /** Seconds of computing, compressing, communicating and waiting; null: not known. */
+  usedBy(rank) {
+    return this.used && Object.values(this.used).map(column => column[rank] ?? 0);
   }
 
   isMaster(rank) {
@@ -90,8 +118,11 @@ export class Run {
 
   describe(rank) {
     const state = this.stateOf(rank);
-    const whom = state === "waiting" ? ` for ${this.waits.get(rank).map(w => this.nameOf(w)).join(", ")}` : "";
-    return `${state}${whom}`;
+    const awaited = state === "waiting" || state === "silent" ? (this.waits?.get(rank) ?? []) : [];
+    if (awaited.length === 0) return state;
+    const names = awaited.slice(0, mostAwaited).map(w => this.nameOf(w)).join(", ");
+    const whom = `for ${names}${awaited.length > mostAwaited ? ` and ${awaited.length - mostAwaited} more` : ""}`;
+    return state === "waiting" ? `waiting ${whom}` : `silent, waits ${whom}`;
   }
 }
 
