@@ -252,7 +252,7 @@ def kill_the_leader(gossamer: Path, folder: Path, pictures: Path | None) -> None
 
 def look_on(gossamer: Path, folder: Path, page: Page) -> None:
     """Watches a launched run from elsewhere, and goes without a word."""
-    leader = re.search(r'leader = "(.*)"', (folder / "launch.toml").read_text()).group(1)
+    leader = re.search(r"leader = '(.*)'", (folder / "launch.toml").read_text()).group(1)
     with Run([str(gossamer), "watch", leader]) as watch, Page(watch.url) as elsewhere:
         elsewhere.wait("all workers that are left", lambda: elsewhere.at_work() >= 5)
         elsewhere.wait("rates of links", lambda: elsewhere.count("#links tr") > 0)
