@@ -45,10 +45,13 @@ void expect_share(const std::vector<verdict>& verdicts, double rate, Hit hit) {
 TEST(fault_board, leaves_frames_alone_while_nothing_is_on) {
   fault_board board{{{{.kind = drop}, {.kind = slow, .workers = {0}, .factor = 3}}}, 2, 1, seed};
   EXPECT_EQ(board.judge(0, 1, 0, bytes, 0), verdict{});
+  EXPECT_FALSE(board.is_on(0));
   board.begin(0);
   board.begin(0);
+  EXPECT_TRUE(board.is_on(0));
   EXPECT_TRUE(board.judge(0, 1, 1, bytes, 1).lost);
   board.end(0);
+  EXPECT_FALSE(board.is_on(0));
   EXPECT_EQ(board.judge(0, 1, 2, bytes, 2), verdict{});
   board.end(0);
   board.begin(1);
