@@ -5,8 +5,10 @@
 #include "gossamer/actors/worker/witness.hpp"
 #include "gossamer/compress/coder.hpp"
 
-#include <array>
+#include <map>
+#include <memory>
 #include <mutex>
+#include <vector>
 
 namespace gossamer::actors {
 

@@ -3,6 +3,9 @@
 #include "gossamer/actors/run/time_sheet.hpp"
 #include "gossamer/actors/telemetry/record.hpp"
 
+#include <map>
+#include <vector>
+
 namespace gossamer::actors {
 
 /// What a worker does in its present life, for those who look on. Part of a `work_report`, where somebody does.

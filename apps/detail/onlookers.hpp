@@ -4,7 +4,9 @@
 #include "gossamer/apps/detail/line_history.hpp"
 #include "gossamer/apps/detail/stopwatch.hpp"
 
+#include <mutex>
 #include <optional>
+#include <string>
 
 namespace gossamer::apps {
 

@@ -71,7 +71,7 @@ TEST(an_injector_that_follows_another_one, ends_what_is_on_and_begins_nothing_ag
   all.pass(1900ms);
   EXPECT_THAT(all.events, IsEmpty());
   all.pass(300ms);
-  EXPECT_THAT(all.events, ElementsAre(HasSubstr("ends: worker 1 is paused")));
+  EXPECT_THAT(all.events, ElementsAre(HasSubstr("ends: worker 1 stands still")));
   EXPECT_FALSE(board->is_on(0));
 }
 
@@ -82,9 +82,9 @@ TEST(an_injector_that_follows_another_one, begins_what_is_to_come_and_what_is_wi
   all.start(3);
   all.wishes->add(pause_of(3, 0, 10));
   all.pass(500ms);
-  EXPECT_THAT(all.events, ElementsAre(HasSubstr("begins: worker 3 is paused")));
+  EXPECT_THAT(all.events, ElementsAre(HasSubstr("begins: worker 3 stands still")));
   all.pass(1000ms);
-  EXPECT_THAT(all.events, ElementsAre(HasSubstr("worker 3"), HasSubstr("begins: worker 1 is paused")));
+  EXPECT_THAT(all.events, ElementsAre(HasSubstr("worker 3"), HasSubstr("begins: worker 1 stands still")));
   all.wishes->heal();
   all.pass(200ms);
   EXPECT_EQ(all.events.size(), 4u) << "all faults end";
