@@ -44,7 +44,7 @@ void add_plot_flags(CLI::App& command, plot_options& o) {
   command.add_option("--x", o.shown.x, "the horizontal axis")->capture_default_str()->type_name("seconds|epochs|bits");
   command.add_option("--y", o.shown.y, "the vertical axis")
       ->capture_default_str()
-      ->type_name("train-loss|test-loss|accuracy");
+      ->type_name("train-loss|test-loss|accuracy|averagings");
   command.add_flag("--log,!--linear", o.shown.logarithmic,
                    "the scale of y (default: logarithmic for losses that span more than a decade)");
   command.add_option("--smooth", o.shown.smooth, "each point is the mean of K evaluations around it")

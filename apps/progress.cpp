@@ -51,6 +51,20 @@ std::string nodes(const actors::progress_record& p) {
   return p.nodes > 1 ? fmt::format("  {} of {} nodes", p.nodes - p.nodes_lost, p.nodes) : "";
 }
 
+/// What has become of averagings of pairs, where there were any; and a warning where models hardly met.
+std::string averagings(const actors::evaluation_record& r, std::size_t workers) {
+  if (!r.averagings || workers == 1)
+    return "";
+  const auto& [asked, done, dropped] = *r.averagings;
+  const bool hardly_any = 10 * done < r.step;
+  return fmt::format("averagings of pairs: {} asked for, {} done, {} dropped\n{}", asked, done, dropped,
+                     hardly_any
+                         ? "fewer than one gradient in ten came with an averaging: gradients are faster than the "
+                           "links, so workers have learnt alone; raise --batch or ad-psgd:in-flight, or set "
+                           "ad-psgd:owed\n"
+                         : "");
+}
+
 void show_text(const std::string& text) { write_all(STDERR_FILENO, text); }
 
 /// Width of the terminal; unlimited if unknown.
@@ -85,10 +99,11 @@ std::string fitted(std::string line, std::size_t columns) {
 }
 
 std::string progress_line(const actors::progress_record& p) {
-  return fmt::format("epoch {:.2f}{}  loss {}  accuracy {}  {} left{}  {} steps/s  {}bit/s", p.epoch,
+  return fmt::format("epoch {:.2f}{}  loss {}  accuracy {}  {} left{}  {} steps/s  {}bit/s{}", p.epoch,
                      std::isfinite(p.planned_epochs) ? fmt::format("/{:.4g}", p.planned_epochs) : "", loss(p.loss),
                      percent(p.accuracy), clock(p.remaining_s), nodes(p), with_prefix(p.steps_per_second),
-                     with_prefix(p.bits_per_second) + " ");
+                     with_prefix(p.bits_per_second) + " ",
+                     p.averagings_per_step ? fmt::format("  {:.2f} averagings/step", *p.averagings_per_step) : "");
 }
 
 void progress::on_progress(const actors::progress_record& p) { line_.show(progress_line(p)); }
@@ -112,14 +127,14 @@ std::string describe(const actors::run_summary& s) {
       s.unreported == 0 ? ""
                         : fmt::format("not counted: what {} worker{} did last, before {} process died\n", s.unreported,
                                       s.unreported == 1 ? "" : "s", s.unreported == 1 ? "its" : "their");
-  return fmt::format("{} with {} worker{}: {} after {} and {:.2f} epochs ({} steps)\n"
-                     "test accuracy {}, test loss {}, training loss {}\n"
-                     "sent {}bit of payload, {}bit on the wire; models are {:.3g} apart\n{}",
-                     s.algorithm, s.workers, s.workers == 1 ? "" : "s",
-                     s.end == actors::run_end::interrupted ? "interrupted" : "done", seconds(f.time_s), f.epoch, f.step,
-                     percent(f.test_accuracy), loss(f.test_loss), loss(f.train_loss),
-                     with_prefix(static_cast<double>(f.payload_bits)) + " ",
-                     with_prefix(static_cast<double>(f.wire_bits)) + " ", f.consensus_distance, missing);
+  return fmt::format(
+      "{} with {} worker{}: {} after {} and {:.2f} epochs ({} steps)\n"
+      "test accuracy {}, test loss {}, training loss {}\n"
+      "sent {}bit of payload, {}bit on the wire; models are {:.3g} apart\n{}{}",
+      s.algorithm, s.workers, s.workers == 1 ? "" : "s", s.end == actors::run_end::interrupted ? "interrupted" : "done",
+      seconds(f.time_s), f.epoch, f.step, percent(f.test_accuracy), loss(f.test_loss), loss(f.train_loss),
+      with_prefix(static_cast<double>(f.payload_bits)) + " ", with_prefix(static_cast<double>(f.wire_bits)) + " ",
+      f.consensus_distance, averagings(f, s.workers), missing);
 }
 
 } // namespace gossamer::apps

@@ -6,8 +6,8 @@
 // Lian, Zhang, Zhang, Liu: Asynchronous decentralized parallel stochastic gradient descent, ICML 2018, algorithm 1 and
 // the wait-free realisation of its section on implementation.
 //
-// Each worker runs the paper's routines side by side on one model. `learn` never waits for a message; an active worker
-// waits only for passive ones; a passive worker waits for no answer. So no cycle of waiting can form.
+// Each worker runs the paper's routines side by side on one model. `answer` waits for nobody; `ask`, of an active
+// worker, waits for the `answer` of a passive one; `learn` waits for no message. So no cycle of waiting can form.
 //
 //   compute actor --gradient--> learn
 //   active  i --average_request(x_i)--> passive j        (odd and even workers of a bipartite topology)
@@ -17,6 +17,15 @@
 // Algorithm 1 averages once for each gradient, with a random neighbour j of the worker i that computed it. An active i
 // asks j; a passive i invites j to ask. A worker that is asked answers at once, so a passive hub of a star averages
 // with one leaf after the other, as often as there are gradients anywhere.
+//
+// An exchange takes two messages, and an active worker that has one under way at a time averages at most once in their
+// time, however fast gradients come; what it cannot do it drops. `in-flight=N` has N under way, of neighbours as they
+// are drawn, also of one twice. Each then moves both models by 1 / (1 + N) of their difference, not by half, or N
+// answers together would lead past the mean (pairwise_average.hpp). `owed=N` lets gradients wait instead: a worker that
+// has done N gradients more than averagings for them begins no other. An active worker counts what it has still to ask
+// for; a passive one its invitations that no request has answered. Then `learn` waits for `ask`, its own or that of an
+// active neighbour, which waits for `answer` alone: still no cycle. A change of the view, where an active worker may
+// forget an invitation, and the end of training set the count of invitations to 0, so no gradient waits for ever.
 //
 // Lost workers: no worker waits for them, `ask` goes on to the next exchange. Because of a loss a worker may change its
 // side (see topology/overlay.hpp), so each worker runs both routines, and the view decides which of them acts. A worker
@@ -33,6 +42,7 @@
 #include "gossamer/actors/collectives/pairwise_average.hpp"
 
 #include <deque>
+#include <map>
 
 namespace gossamer::actors {
 
@@ -45,14 +55,20 @@ public:
   struct options {
     averaging rate;
     bool snapshot, sum;
+    std::size_t in_flight, owed;
   };
 
   ad_psgd(vec initial, options o) : x_(std::move(initial)), options_(o) {}
 
   task<> run(worker& w) override {
+    asking_ = asking_for_own_ = 0; // another state has taken the place of one that was asking
+    invitations_.clear();
     w.serve(answer(w));
     w.serve(hear_invitations(w));
-    w.spawn(ask(w));
+    if (options_.owed > 0)
+      w.serve(forget_invitations(w));
+    for (std::size_t k = 0; k < options_.in_flight; ++k)
+      w.spawn(ask(w));
     return learn(w);
   }
 
@@ -65,13 +81,22 @@ public:
   }
 
 private:
-  static constexpr std::size_t most_owed = 1024; // averagings; after a longer pause the rest is dropped
+  static constexpr std::size_t most_due = 1024; // averagings; after a longer pause the rest is dropped
+
+  struct due_averaging {
+    rank with = 0;
+    bool invited = false; ///< for a gradient of the neighbour
+  };
 
   task<> learn(worker& w) {
     for (; co_await w.next_step(t_); ++t_) {
+      while (owes_too_much() && !w.over())
+        co_await turn_.wait();
+      if (w.over())
+        break;
       auto gradient = w.start_gradient(ahead(w), t_);
       keep(w, co_await gradient);
-      if (!asking_ || !options_.snapshot)
+      if (asking_ == 0 || !options_.snapshot)
         apply(w);
       if (options_.rate != averaging::continuous)
         average_for_gradient(w);
@@ -100,10 +125,23 @@ private:
   /// Draws the edge of algorithm 1 for the gradient of this step.
   void average_for_gradient(worker& w) {
     const auto j = random_neighbour(w, t_);
-    if (j && w.active())
-      owe(*j);
-    else if (j && options_.rate == averaging::per_gradient)
+    if (j && w.active()) {
+      note(w, {*j});
+    } else if (j && options_.rate == averaging::per_gradient) {
       w.send(*j, {frame_kind::invitation, t_}, {});
+      ++invitations_[*j];
+    }
+  }
+
+  /// True if the averagings of this worker's gradients lag too far behind.
+  bool owes_too_much() const {
+    if (options_.owed == 0)
+      return false;
+    auto owed = asking_for_own_;
+    owed += static_cast<std::size_t>(std::ranges::count(to_ask_, false, &due_averaging::invited));
+    for (const auto& [whom, unanswered] : invitations_)
+      owed += unanswered;
+    return owed > options_.owed;
   }
 
   static std::optional<rank> random_neighbour(const worker& w, std::uint64_t draw) {
@@ -115,35 +153,56 @@ private:
 
   task<> ask(worker& w) {
     while (learning_) {
-      const auto j = next_to_ask(w);
-      if (j) {
-        asking_ = true;
-        co_await ask_for_average(w, x_, *j, exchanges_++);
-        asking_ = false;
+      const auto next = next_to_ask(w);
+      if (next) {
+        const average_question q{exchanges_++, share(), next->invited};
+        const std::size_t own = next->invited ? 0 : 1;
+        ++asking_;
+        asking_for_own_ += own;
+        co_await ask_for_average(w, x_, next->with, q);
+        --asking_;
+        asking_for_own_ -= own;
         apply(w);
+        paid();
       } else {
         co_await turn_.wait();
       }
     }
+    w.averaged().dropped += std::exchange(to_ask_, {}).size();
   }
 
-  /// Notes an averaging. The number is limited: links that bear fewer averagings than there are gradients never catch
-  /// up.
-  void owe(rank j) {
-    if (to_ask_.size() < most_owed)
-      to_ask_.push_back(j);
+  /// The share of the difference by which an exchange moves both models.
+  float share() const { return 1 / static_cast<float>(1 + options_.in_flight); }
+
+  /// Lets `learn` see whether it may go on.
+  void paid() {
+    if (options_.owed > 0)
+      turn_.notify();
   }
 
-  /// The next neighbour to ask. Skips neighbours that were lost, or that this worker's or their change of side rules
-  /// out.
-  std::optional<rank> next_to_ask(const worker& w) {
-    if (w.active() && options_.rate == averaging::continuous)
-      return random_neighbour(w, exchanges_);
+  /// Notes an averaging. Unless gradients wait for them, their number is limited: links that bear fewer averagings than
+  /// there are gradients never catch up.
+  void note(worker& w, due_averaging due) {
+    if (options_.owed > 0 || to_ask_.size() < most_due)
+      to_ask_.push_back(due);
+    else
+      ++w.averaged().dropped;
+  }
+
+  /// The next averaging to ask for. Skips neighbours that were lost, or that this worker's or their change of side
+  /// rules out.
+  std::optional<due_averaging> next_to_ask(worker& w) {
+    if (w.active() && options_.rate == averaging::continuous) {
+      const auto j = random_neighbour(w, exchanges_);
+      return j ? std::optional{due_averaging{*j}} : std::nullopt;
+    }
     while (!to_ask_.empty()) {
-      const auto j = to_ask_.front();
+      const auto next = to_ask_.front();
       to_ask_.pop_front();
-      if (w.active() && std::ranges::binary_search(w.neighbours(), j))
-        return j;
+      if (w.active() && std::ranges::binary_search(w.neighbours(), next.with))
+        return next;
+      ++w.averaged().dropped;
+      paid();
     }
     return std::nullopt;
   }
@@ -151,7 +210,7 @@ private:
   task<> hear_invitations(worker& w) {
     for (;;) {
       const auto invitation = co_await w.receive_any(frame_kind::invitation);
-      owe(invitation.source);
+      note(w, {invitation.source, true});
       turn_.notify();
     }
   }
@@ -159,7 +218,19 @@ private:
   task<> answer(worker& w) {
     for (;;) {
       const auto request = co_await w.receive_any(frame_kind::average_request);
-      answer_average(w, x_, request);
+      answer_average(w, x_, request, share());
+      if (auto& unanswered = invitations_[request.source]; was_invited(request) && unanswered > 0) {
+        --unanswered;
+        paid();
+      }
+    }
+  }
+
+  task<> forget_invitations(worker& w) {
+    for (;;) {
+      co_await w.change();
+      invitations_.clear();
+      paid();
     }
   }
 
@@ -168,16 +239,53 @@ private:
   std::uint64_t exchanges_ = 0;
   vec kept_; ///< sum of the gradients that are still to be applied; mostly empty
   options options_;
-  std::deque<rank> to_ask_; ///< in the order of the gradients, own ones and those of inviting neighbours
-  bool asking_ = false;
+  std::deque<due_averaging> to_ask_; ///< in the order of the gradients, own ones and those of inviting neighbours
+  std::size_t asking_ = 0;           ///< exchanges under way,
+  std::size_t asking_for_own_ = 0;   ///< of them for own gradients
+  std::map<rank, std::size_t> invitations_; ///< that no request has answered, since the view has changed
   bool learning_ = true;
-  signal turn_; ///< `to_ask_` or `learning_` has changed
+  signal turn_; ///< `to_ask_`, `learning_` or what is owed has changed
 };
 
 averaging rate_of(const arguments& given) {
   if (given.is("averaging", "continuous"))
     return averaging::continuous;
   return given.is("averaging", "per-gradient") ? averaging::per_gradient : averaging::per_active_gradient;
+}
+
+ad_psgd::options options_of(const arguments& given) {
+  const ad_psgd::options o{.rate = rate_of(given),
+                           .snapshot = given.is("form", "snapshot"),
+                           .sum = given.is("gradient", "sum"),
+                           .in_flight = static_cast<std::size_t>(given.integer("in-flight")),
+                           .owed = static_cast<std::size_t>(given.integer("owed"))};
+  if (o.snapshot && o.in_flight > 1)
+    throw error(errc::usage, "ad-psgd keeps gradients back until one answer is there (form=snapshot), not several",
+                "give in-flight=1 or form=delta");
+  if (o.rate == averaging::continuous && o.owed > 0)
+    throw error(errc::usage, "ad-psgd with averaging=continuous owes no averagings that gradients could wait for",
+                "give owed=0 or averaging=per-gradient");
+  return o;
+}
+
+parameter in_flight_parameter() {
+  return {.key = "in-flight",
+          .kind = parameter::type::integer,
+          .fallback = "1",
+          .meaning = "N, exchanges that an active worker has under way; each moves both models by 1 / (1 + N) of their "
+                     "difference",
+          .min = 1,
+          .max = 256};
+}
+
+parameter owed_parameter() {
+  return {.key = "owed",
+          .kind = parameter::type::integer,
+          .fallback = "0",
+          .meaning = "gradients that a worker may be ahead of the averagings for them before it waits; 0: any number, "
+                     "and averagings are dropped",
+          .min = 0,
+          .max = 1e6};
 }
 
 } // namespace
@@ -208,14 +316,14 @@ const algorithm_entry ad_psgd_entry{
                               .kind = parameter::type::choice,
                               .fallback = "mean",
                               .meaning = "over a minibatch",
-                              .choices = {"mean", "sum"}}}},
+                              .choices = {"mean", "sum"}},
+                             in_flight_parameter(),
+                             owed_parameter()}},
     .traits = {.exchange = exchange_pattern::bipartite,
                .synchronous = false,
                .on_compute_failure = compute_failure::restart},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<ad_psgd>(s.initial, ad_psgd::options{.rate = rate_of(s.given),
-                                                                   .snapshot = s.given.is("form", "snapshot"),
-                                                                   .sum = s.given.is("gradient", "sum")});
+      return std::make_unique<ad_psgd>(s.initial, options_of(s.given));
     },
 };
 

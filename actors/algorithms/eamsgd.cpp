@@ -49,7 +49,8 @@ public:
       auto gradient = w.start_gradient(ahead, t_);
       std::optional<worker::exchange> both_halves;
       if (exchanges) {
-        both_halves.emplace(w, master);
+        co_await w.between_cuts();
+        both_halves.emplace(w, master, requests_ + 1);
         co_await ask(w, master, ++requests_, move_centre, move);
       }
       const vec g = co_await gradient;
@@ -61,7 +62,7 @@ public:
       if (exchanges) {
         const vec e = -1 * w.decode(move);
         x_ += e;
-        w.claim_opposite(master, true, requests_, e);
+        both_halves->claim_opposite(e);
       }
     }
   }

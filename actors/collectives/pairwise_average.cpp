@@ -2,24 +2,27 @@
 
 namespace gossamer::actors {
 
-task<> ask_for_average(worker& w, vec& x, rank peer, std::uint64_t exchange) {
-  const worker::exchange both_halves{w, peer};
+task<> ask_for_average(worker& w, vec& x, rank peer, average_question q) {
+  co_await w.between_cuts();
+  const worker::exchange both_halves{w, peer, q.number};
   const auto question = w.encode(x);
   const vec mine = w.decode(question);
-  w.send(peer, {frame_kind::average_request, exchange}, question);
-  const tag wanted{frame_kind::average_reply, exchange};
+  w.send(peer, {frame_kind::average_request, q.number, q.invited ? 1u : 0u}, question);
+  ++w.averaged().asked;
+  const tag wanted{frame_kind::average_reply, q.number};
   const auto answer = co_await w.receive(peer, wanted);
   if (!answer)
     co_return; // the peer has been lost, and its half with it
-  const vec delta = 0.5f * (w.decode(answer->body) - mine);
+  const vec delta = q.share * (w.decode(answer->body) - mine);
   x += delta;
-  w.claim_opposite(peer, true, exchange, delta);
+  ++w.averaged().done;
+  both_halves.claim_opposite(delta);
 }
 
-void answer_average(worker& w, vec& x, const frame& request) {
+void answer_average(worker& w, vec& x, const frame& request, float share) {
   const auto answer = w.encode(x);
   const vec mine = w.decode(answer);
-  const vec delta = 0.5f * (w.decode(request.body) - mine);
+  const vec delta = share * (w.decode(request.body) - mine);
   x += delta;
   w.claim_opposite(request.source, false, request.label.step, delta);
   w.send(request.source, {frame_kind::average_reply, request.label.step}, answer);

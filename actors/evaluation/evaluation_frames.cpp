@@ -9,7 +9,9 @@ namespace gossamer::actors {
 
 namespace {
 
-void visit(archive& a, snapshot& s) { a(s.gradients)(s.sent.frames)(s.sent.payload_bits)(s.sent.wire_bits)(s.model); }
+void visit(archive& a, snapshot& s) { // of a master, which averages no models
+  a(s.gradients)(s.sent.frames)(s.sent.payload_bits)(s.sent.wire_bits)(s.model);
+}
 void visit(archive& a, partial_mean& m) { a(m.spread)(m.mean); }
 
 } // namespace

@@ -68,7 +68,10 @@ public:
     p.loss = smoothed_loss_;
     p.accuracy = accuracy;
     p.steps_per_second = static_cast<double>(updates_) / time_s;
-    p.bits_per_second = static_cast<double>(ledger_.sent().payload_bits) / time_s;
+    const auto sent = ledger_.sent();
+    p.bits_per_second = static_cast<double>(sent.payload_bits) / time_s;
+    if (run_->averages_pairs() && updates_ > 0)
+      p.averagings_per_step = static_cast<double>(sent.averaged.done) / static_cast<double>(updates_);
     p.remaining_s = static_cast<double>(left()) / p.steps_per_second;
     if (const auto& limit = run_->settings.seconds)
       p.remaining_s = std::min(p.remaining_s, *limit - time_s);

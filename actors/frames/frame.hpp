@@ -102,11 +102,27 @@ arriving_frame read_frame_head(buffer_pool& pool, std::span<const std::byte>& by
 /// Does the rest of `read_frame` once the payload has arrived.
 frame complete(arriving_frame f);
 
-/// Totals of the frames that went over one or more links.
+/// Numbers of averagings of two models, as their askers count them (collectives/pairwise_average.hpp).
+struct averagings {
+  std::uint64_t asked = 0;   ///< questions sent
+  std::uint64_t done = 0;    ///< answers applied
+  std::uint64_t dropped = 0; ///< due and never asked: too many were due, the peer was gone, or training was over
+
+  averagings& operator+=(const averagings& other) noexcept {
+    asked += other.asked;
+    done += other.done;
+    dropped += other.dropped;
+    return *this;
+  }
+  friend bool operator==(const averagings&, const averagings&) = default;
+};
+
+/// Totals of the frames that went over one or more links, and of the averagings that they served.
 struct traffic {
   std::uint64_t frames = 0;
   std::uint64_t payload_bits = 0; ///< as the papers count: without headers and padding
   std::uint64_t wire_bits = 0;    ///< with headers and padding
+  averagings averaged = {};
 
   void count(const frame& f) noexcept {
     ++frames;
@@ -117,6 +133,7 @@ struct traffic {
     frames += other.frames;
     payload_bits += other.payload_bits;
     wire_bits += other.wire_bits;
+    averaged += other.averaged;
     return *this;
   }
   friend bool operator==(const traffic&, const traffic&) = default;

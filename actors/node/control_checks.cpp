@@ -26,7 +26,8 @@ void require(bool sensible, std::string_view what) {
 void require_count(std::uint64_t count) { require(count < most_counted, "counts further than anybody can"); }
 
 void require_traffic(const traffic& t) {
-  for (const auto count : {t.frames, t.payload_bits, t.wire_bits})
+  const auto& a = t.averaged;
+  for (const auto count : {t.frames, t.payload_bits, t.wire_bits, a.asked, a.done, a.dropped})
     require_count(count);
 }
 

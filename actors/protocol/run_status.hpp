@@ -59,6 +59,7 @@ struct run_status {
   real epoch = 0.0, planned_epochs = 0.0, loss = 0.0;
   real accuracy = std::numeric_limits<double>::quiet_NaN(); ///< that of the last evaluation; not a number: none yet
   real time_s = 0.0, steps_per_second = 0.0, bits_per_second = 0.0, remaining_s = 0.0;
+  real averagings_per_step = std::numeric_limits<double>::quiet_NaN(); ///< not a number: no pairs are averaged
 };
 
 /// any -> leader: what is there to see of the run? Answered by `run_lines`, or as a `status_request` is
@@ -90,7 +91,7 @@ decltype(auto) inspect(Inspector& f, stop_request& m) {
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, run_status& m) {
   return f(m.algorithm, m.nodes, m.there, m.begun, m.epoch, m.planned_epochs, m.loss, m.accuracy, m.time_s,
-           m.steps_per_second, m.bits_per_second, m.remaining_s);
+           m.steps_per_second, m.bits_per_second, m.remaining_s, m.averagings_per_step);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, lines_request& m) {

@@ -37,8 +37,12 @@ struct run_progress {
 };
 
 template <class Inspector>
+decltype(auto) inspect(Inspector& f, averagings& a) {
+  return f(a.asked, a.done, a.dropped);
+}
+template <class Inspector>
 decltype(auto) inspect(Inspector& f, traffic& t) {
-  return f(t.frames, t.payload_bits, t.wire_bits);
+  return f(t.frames, t.payload_bits, t.wire_bits, t.averaged);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, step_report& r) {

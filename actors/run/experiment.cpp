@@ -183,6 +183,14 @@ std::set<rank> experiment::vacancies() const {
   return result;
 }
 
+std::optional<std::uint64_t> experiment::most_steps_apart() const {
+  auto most = algorithm->traits.promises.most_steps_apart;
+  const auto& own = algorithm->about.parameters;
+  if (most && std::ranges::find(own, "local-steps", &parameter::key) != own.end())
+    *most *= static_cast<std::uint64_t>(algorithm_arguments->integer("local-steps"));
+  return most;
+}
+
 double experiment::steps_of(const manifest& m) const {
   if (algorithm->traits.synchronous)
     return static_cast<double>(m.checkpoint);

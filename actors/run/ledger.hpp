@@ -98,7 +98,11 @@ public:
 
 private:
   static traffic most_of(const traffic& a, const traffic& b) {
-    return {std::max(a.frames, b.frames), std::max(a.payload_bits, b.payload_bits), std::max(a.wire_bits, b.wire_bits)};
+    return {std::max(a.frames, b.frames),
+            std::max(a.payload_bits, b.payload_bits),
+            std::max(a.wire_bits, b.wire_bits),
+            {std::max(a.averaged.asked, b.averaged.asked), std::max(a.averaged.done, b.averaged.done),
+             std::max(a.averaged.dropped, b.averaged.dropped)}};
   }
 
   struct account {
@@ -115,7 +119,8 @@ private:
     }
     std::uint64_t largest() const {
       const auto all = most_of(sent, former_sent);
-      return std::max({steps, former_steps, all.frames, all.payload_bits, all.wire_bits});
+      return std::max({steps, former_steps, all.frames, all.payload_bits, all.wire_bits, all.averaged.asked,
+                       all.averaged.done, all.averaged.dropped});
     }
     void merge(account other) {
       begin(other.incarnation);

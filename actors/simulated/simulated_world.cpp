@@ -117,7 +117,7 @@ simulation::simulation(std::shared_ptr<const experiment> e, const simulation_set
              .jitter = s.jitter},
             run_->settings.seed ^ s.interleaving << 32),
       auditor_(run_->settings.worker_ranks(), run_->algorithm->traits.exchange == exchange_pattern::bipartite,
-               run_->algorithm->traits.promises.most_steps_apart, run_->masters),
+               run_->most_steps_apart(), run_->masters),
       meter_(s.cost, [this](rank who, std::span<const work_share> shares) { observer_.works(who, shares); }),
       observer_(run_->settings.worker_ranks(), run_->masters, now_, meter_, s.check ? &auditor_ : nullptr,
                 s.trace.get(), around.observer),

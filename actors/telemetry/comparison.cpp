@@ -28,10 +28,16 @@ constexpr std::array<quantity, 3> xs{{
     {"epochs", "epochs (passes over the training data)", "", [](const auto& r) { return r.epoch; }},
     {"bits", "payload sent by all workers", "", [](const auto& r) { return static_cast<double>(r.payload_bits); }},
 }};
-constexpr std::array<quantity, 3> ys{{
+/// Averagings of pairs done for each gradient so far.
+double averagings_per_step(const evaluation_record& r) {
+  return r.averagings ? static_cast<double>(r.averagings->done) / static_cast<double>(r.step) : NAN;
+}
+
+constexpr std::array<quantity, 4> ys{{
     {"train-loss", "training loss", "", [](const auto& r) { return r.train_loss; }},
     {"test-loss", "test loss", "", [](const auto& r) { return r.test_loss; }},
     {"accuracy", "test accuracy", " (share)", [](const auto& r) { return r.test_accuracy.value_or(NAN); }},
+    {"averagings", "averagings per gradient", "", averagings_per_step},
 }};
 
 const quantity& find(std::span<const quantity> among, std::string_view what, std::string_view name) {

@@ -39,7 +39,7 @@ recorded_run read_run(const std::filesystem::path& folder);
 /// What a comparison shows, and how.
 struct comparison_options {
   std::string x = "seconds";            ///< or "epochs", "bits" (payload)
-  std::string y = "train-loss";         ///< or "test-loss", "accuracy" (on the test data)
+  std::string y = "train-loss";         ///< or "test-loss", "accuracy" (on the test data), "averagings" (per gradient)
   std::optional<bool> logarithmic = {}; ///< the scale of y; absent: logarithmic for losses that span more than a decade
   std::size_t smooth = 1;               ///< evaluations around each one whose mean a curve has
   bool band = false; ///< runs that differ only in the seed become one curve, their median, in a band from the smallest

@@ -23,7 +23,7 @@ event_kind event_kind_from(std::string_view name) {
 }
 
 json fields(const evaluation_record& r) {
-  return {
+  json object{
       {"step", r.step},
       {"epoch", r.epoch},
       {"time_s", r.time_s},
@@ -34,6 +34,12 @@ json fields(const evaluation_record& r) {
       {"payload_bits", r.payload_bits},
       {"wire_bits", r.wire_bits},
   };
+  if (r.averagings) {
+    object["averagings_asked"] = r.averagings->asked;
+    object["averagings_done"] = r.averagings->done;
+    object["averagings_dropped"] = r.averagings->dropped;
+  }
+  return object;
 }
 
 const json& field(const json& object, const char* key) {
@@ -145,6 +151,9 @@ evaluation_record evaluation_from_json(std::string_view line) {
   r.consensus_distance = real(object, "consensus_distance");
   r.payload_bits = count(object, "payload_bits");
   r.wire_bits = count(object, "wire_bits");
+  if (object.contains("averagings_done"))
+    r.averagings = {count(object, "averagings_asked"), count(object, "averagings_done"),
+                    count(object, "averagings_dropped")};
   return r;
 }
 
@@ -158,16 +167,18 @@ std::optional<event_record> event_from_json(std::string_view line) {
 std::string to_line(const evaluation_record& r) { return line("evaluation", fields(r)); }
 
 std::string to_line(const progress_record& r) {
-  return line("progress", {{"time_s", r.time_s},
-                           {"epoch", r.epoch},
-                           {"planned_epochs", r.planned_epochs},
-                           {"loss", r.loss},
-                           {"accuracy", r.accuracy ? json(*r.accuracy) : json(nullptr)},
-                           {"steps_per_second", r.steps_per_second},
-                           {"bits_per_second", r.bits_per_second},
-                           {"remaining_s", r.remaining_s},
-                           {"nodes", r.nodes},
-                           {"nodes_lost", r.nodes_lost}});
+  return line("progress",
+              {{"time_s", r.time_s},
+               {"epoch", r.epoch},
+               {"planned_epochs", r.planned_epochs},
+               {"loss", r.loss},
+               {"accuracy", r.accuracy ? json(*r.accuracy) : json(nullptr)},
+               {"steps_per_second", r.steps_per_second},
+               {"bits_per_second", r.bits_per_second},
+               {"averagings_per_step", r.averagings_per_step ? json(*r.averagings_per_step) : json(nullptr)},
+               {"remaining_s", r.remaining_s},
+               {"nodes", r.nodes},
+               {"nodes_lost", r.nodes_lost}});
 }
 
 std::string to_line(const event_record& r) {

@@ -12,6 +12,13 @@
 
 namespace gossamer::actors {
 
+/// Averagings of two models so far, of all workers together.
+struct averagings_record {
+  std::uint64_t asked = 0;   ///< questions sent
+  std::uint64_t done = 0;    ///< answers applied
+  std::uint64_t dropped = 0; ///< due and never asked
+};
+
 /// One evaluation of the mean of all workers' models: a line of metrics.jsonl.
 struct evaluation_record {
   std::uint64_t step = 0; ///< gradients of all workers together
@@ -20,9 +27,10 @@ struct evaluation_record {
   double train_loss = 0;  ///< on at most 10,000 training samples, always the same
   double test_loss = 0;
   std::optional<double> test_accuracy = {};
-  double consensus_distance = 0;  ///< sqrt((1/n) sum_i ||x_i - mean x||^2)
-  std::uint64_t payload_bits = 0; ///< sent by all workers so far, as papers count
-  std::uint64_t wire_bits = 0;    ///< as `payload_bits`, with headers and padding
+  double consensus_distance = 0;                    ///< sqrt((1/n) sum_i ||x_i - mean x||^2)
+  std::uint64_t payload_bits = 0;                   ///< sent by all workers so far, as papers count
+  std::uint64_t wire_bits = 0;                      ///< as `payload_bits`, with headers and padding
+  std::optional<averagings_record> averagings = {}; ///< absent where the algorithm averages no pairs
 };
 
 /// The progress of a run; several records a second.
@@ -32,8 +40,9 @@ struct progress_record {
   double loss = 0;                ///< of minibatches, smoothed
   std::optional<double> accuracy; ///< of the last evaluation
   double time_s = 0;
-  double steps_per_second = 0; ///< gradients of all workers
-  double bits_per_second = 0;  ///< payload
+  double steps_per_second = 0;                    ///< gradients of all workers
+  double bits_per_second = 0;                     ///< payload
+  std::optional<double> averagings_per_step = {}; ///< done for each gradient so far; absent where no pairs are averaged
   double remaining_s = 0;
   std::size_t nodes = 1;      ///< processes that share the run
   std::size_t nodes_lost = 0; ///< lost nodes among them

@@ -35,11 +35,8 @@ void hosted_worker::deliver(frame f) {
     take_residual(std::move(f));
   else if (f.label.kind == frame_kind::checkpoint)
     cut_.marker(f.source, f.label.step);
-  else if (!cut_.keeps(f)) {
-    if (inbox_.awaits(f))
-      cut_.answered_by(f.source);
-    inbox_.deliver(std::move(f));
-  }
+  else if (!cut_.keeps(f))
+    hand_in(std::move(f));
   pass_cut();
 }
 

@@ -159,7 +159,9 @@ task<> worker::room(rank to) {
 
 traffic worker::sent() const {
   auto all = settings_.place.sent;
-  return all += host_.sent();
+  all += host_.sent();
+  all.averaged += averaged_;
+  return all;
 }
 
 // -- checkpoints ------------------------------------------------------------------------------------------------------
@@ -187,7 +189,14 @@ void worker::pass_cut() {
       send(i, {frame_kind::checkpoint, cut_.due()}, {});
   for (auto& f : cut_.saved())
     if (life_of(f.source) == f.incarnation)
-      inbox_.deliver(std::move(f));
+      hand_in(std::move(f));
+  cut_passed_.notify();
+}
+
+void worker::hand_in(frame f) {
+  if (inbox_.awaits(f))
+    cut_.answered({f.source, f.label.step});
+  inbox_.deliver(std::move(f));
 }
 
 // -- coroutines and steps ---------------------------------------------------------------------------------------------
@@ -237,14 +246,14 @@ void worker::claim_conserved(std::string_view what, std::uint64_t step, const ve
     settings_.witness->claims_conserved(id(), what, step, view_of(step), before, after);
 }
 
-void worker::claim_opposite(rank peer, bool asked, std::uint64_t number, const vec& delta) const {
+void worker::claim_half(rank peer, bool asked, std::uint64_t number, const vec& delta, bool atomic) const {
   if (!settings_.witness)
     return;
   const auto lives = [this](rank i) { // a master's actions outlive it: it goes on from its saved state
     return i < settings_.place.ranks ? views_.back()->incarnations[i].value_or(0) : 0;
   };
   const auto mine = id() < settings_.place.ranks ? settings_.place.incarnation : 0;
-  const exchange_half half = asked ? exchange_half{id(), peer, mine, lives(peer), number, cut_.in_exchange()}
+  const exchange_half half = asked ? exchange_half{id(), peer, mine, lives(peer), number, atomic}
                                    : exchange_half{peer, id(), lives(peer), mine, number};
   settings_.witness->claims_opposite(id(), half, delta);
 }

@@ -166,6 +166,12 @@ public:
   inbox::any_reception receive_any(frame_kind kind) noexcept { return inbox_.receive_any(kind); }
 
   class exchange;
+  /// `co_await between_cuts()` until an `exchange` may begin: none does while a checkpoint waits for those under way,
+  /// or a row of exchanges would put it off for ever.
+  class [[nodiscard]] cut_gate;
+  cut_gate between_cuts() noexcept;
+  /// This worker's averagings of two models since it began, for the summary of the run.
+  actors::averagings& averaged() noexcept { return averaged_; }
 
   /// Keeps the state for a next incarnation. A master calls it before it answers, so that no state is forgotten that a
   /// worker has seen.
@@ -180,7 +186,9 @@ public:
   void claim_equal(std::string_view what, std::uint64_t step, const vec& v) const;
   void claim_conserved(std::string_view what, std::uint64_t step, const vec& before, const vec& after) const;
   /// @param asked true if this worker asked and `peer` answered
-  void claim_opposite(rank peer, bool asked, std::uint64_t exchange, const vec& delta) const;
+  void claim_opposite(rank peer, bool asked, std::uint64_t number, const vec& delta) const {
+    claim_half(peer, asked, number, delta, false);
+  }
   bool exact_codec() const noexcept { return settings_.packing.exact; }
 
 private:
@@ -195,7 +203,9 @@ private:
   const compute::model::kept_beside* kept_beside() const;
   std::vector<std::byte> state_for(rank joiner) const;
   void take_snapshot(std::uint64_t evaluation);
+  void claim_half(rank peer, bool asked, std::uint64_t number, const vec& delta, bool atomic) const;
   void pass_cut();
+  void hand_in(frame f);
   std::vector<rank> cut_peers() const;
   void expect_size(const packet& p, std::size_t size) const;
   // worker_views.cpp has the functions about views
@@ -255,6 +265,8 @@ private:
   std::uint64_t limit_;
   std::uint64_t save_at_ = 0; // the step of the next checkpoint; 0: none was ordered
   cut cut_;
+  signal cut_passed_;
+  averagings averaged_;
   bool held_ = false;
   parting parting_;
   bool at_gate_ = false, paused_ = false;
@@ -271,16 +283,36 @@ private:
 };
 
 /// A scope that keeps checkpoints out of the time between the two halves of an exchange with a peer. Construct it
-/// before the peer is asked; destroy it when this worker has done its half, or will not. One at a time; see `cut`.
+/// before the peer is asked and after `between_cuts`; destroy it when this worker has done its half, or will not. Any
+/// number at a time; see `cut`.
 class [[nodiscard]] worker::exchange {
 public:
-  exchange(worker& w, rank with) : worker_(w) {
-    worker_.pass_cut(); // first: a row of exchanges would put the cut off for ever
-    worker_.cut_.begin_exchange(with);
+  /// @param number of the frame that answers, in its label
+  exchange(worker& w, rank with, std::uint64_t number) : worker_(w), which_{with, number} {
+    GOSSAMER_ASSERT(!worker_.cut_.is_ordered(), "no exchange begins while a checkpoint is to be saved");
+    worker_.cut_.begin(which_);
   }
   exchange(const exchange&) = delete;
   exchange& operator=(const exchange&) = delete;
-  ~exchange() { worker_.cut_.end_exchange(); }
+  ~exchange() { worker_.cut_.end(which_); }
+  /// Claims, as the asker, that the peer adds exactly -delta, and that checkpoints have both halves or none.
+  void claim_opposite(const vec& delta) const { worker_.claim_half(which_.with, true, which_.number, delta, true); }
+
+private:
+  worker& worker_;
+  cut::exchange which_;
+};
+
+/// The awaitable of `worker::between_cuts`.
+class worker::cut_gate {
+public:
+  explicit cut_gate(worker& w) noexcept : worker_(w) {}
+  bool await_ready() const {
+    worker_.pass_cut();
+    return !worker_.cut_.is_ordered();
+  }
+  void await_suspend(std::coroutine_handle<> waiting) { worker_.cut_passed_.resume_on_notify(waiting); }
+  void await_resume() const noexcept {}
 
 private:
   worker& worker_;
@@ -340,6 +372,8 @@ inline worker::step_gate worker::next_step(std::uint64_t t) noexcept {
   step_ = t;
   return {*this, t};
 }
+
+inline worker::cut_gate worker::between_cuts() noexcept { return cut_gate{*this}; }
 
 inline worker::way_out worker::may_leave() noexcept { return way_out{*this}; }
 

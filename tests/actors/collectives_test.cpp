@@ -88,8 +88,10 @@ TEST(neighbour_exchange, keeps_the_mean_and_mixes_with_the_matrix) {
 
 /// Makes worker 1 ask its only neighbour, 0, `times` times. Its own model moves while the questions are under way.
 task<> ask_often(worker& w, vec& x, int times) {
-  for (int k = 0; k < times; ++k)
-    co_await ask_for_average(w, x, 0, static_cast<std::uint64_t>(k));
+  for (int k = 0; k < times; ++k) {
+    const average_question q{.number = static_cast<std::uint64_t>(k)};
+    co_await ask_for_average(w, x, 0, q);
+  }
 }
 
 task<> answer_often(worker& w, vec& x, int times) {

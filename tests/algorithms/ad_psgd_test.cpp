@@ -9,6 +9,7 @@
 
 #include "effort.hpp"
 #include "gossip_problem.hpp"
+#include "usage_error.hpp"
 
 namespace gossamer::actors {
 namespace {
@@ -19,8 +20,22 @@ using testing_support::tiny_world;
 
 constexpr std::size_t size = 5;
 
-const char* const forms[] = {"ad-psgd", "ad-psgd:form=snapshot", "ad-psgd:averaging=per-active-gradient",
-                             "ad-psgd:averaging=continuous", "ad-psgd:averaging=continuous,form=snapshot"};
+const char* const forms[] = {"ad-psgd",
+                             "ad-psgd:form=snapshot",
+                             "ad-psgd:averaging=per-active-gradient",
+                             "ad-psgd:averaging=continuous",
+                             "ad-psgd:averaging=continuous,form=snapshot",
+                             "ad-psgd:in-flight=3",
+                             "ad-psgd:averaging=continuous,in-flight=2"};
+const char* const waiting_forms[] = {"ad-psgd:owed=1", "ad-psgd:owed=2,in-flight=3", "ad-psgd:owed=1,form=snapshot",
+                                     "ad-psgd:owed=1,averaging=per-active-gradient"};
+
+/// The forms whose gradients never wait, and those whose gradients do.
+std::vector<const char*> all_forms() {
+  std::vector<const char*> all{std::begin(forms), std::end(forms)};
+  all.insert(all.end(), std::begin(waiting_forms), std::end(waiting_forms));
+  return all;
+}
 
 /// Does nothing.
 class silent final : public algorithm {
@@ -37,7 +52,7 @@ private:
 // Every schedule of the messages and gradients of some steps ends without a waiting worker. At its end the gradients
 // alone have moved the sum of the models.
 TEST(ad_psgd, ends_and_conserves_the_sum_under_thousands_of_schedules) {
-  for (const char* form : forms)
+  for (const char* form : all_forms())
     for (const char* topology : {"ring", "star", "hypercube"})
       for (std::uint64_t seed = 1; seed <= test::tries(250); ++seed) {
         quadratics problem{4, size, 1};
@@ -66,17 +81,19 @@ std::uint64_t schedules_to_try() {
 // Each timing gives another order of messages and gradients.
 TEST(ad_psgd, never_deadlocks_whatever_the_order_of_messages_and_gradients) {
   const std::uint64_t schedules = schedules_to_try();
-  std::unordered_set<std::uint64_t> orders;
   quadratics problem{4, 1, 1};
-  for (std::uint64_t timing = 1; timing <= schedules; ++timing) {
-    tiny_world world{{.topology = "ring", .workers = 4, .synchronous = false, .steps = 3, .timing = timing},
-                     runs("ad-psgd", problem.start()),
-                     problem.gradients()};
-    ASSERT_TRUE(world.run()) << "timing " << timing;
-    orders.insert(world.order());
+  for (const std::string form : {"ad-psgd", "ad-psgd:owed=1,in-flight=2"}) {
+    std::unordered_set<std::uint64_t> orders;
+    for (std::uint64_t timing = 1; timing <= schedules; ++timing) {
+      tiny_world world{{.topology = "ring", .workers = 4, .synchronous = false, .steps = 3, .timing = timing},
+                       runs(form, problem.start()),
+                       problem.gradients()};
+      ASSERT_TRUE(world.run()) << form << ", timing " << timing;
+      orders.insert(world.order());
+    }
+    RecordProperty("distinct_orders_of_" + form, std::to_string(orders.size()));
+    EXPECT_GT(orders.size(), schedules * 99 / 100) << form;
   }
-  RecordProperty("distinct_orders", std::to_string(orders.size()));
-  EXPECT_GT(orders.size(), schedules * 99 / 100);
 }
 
 // Gradients that wait for an answer count: the next gradient is taken where the optimiser will lead x.
@@ -223,6 +240,9 @@ rates rates_of(const std::string& algorithm, const std::string& topology, rank s
   const auto requests = counts.of[frame_kind::average_request], replies = counts.of[frame_kind::average_reply],
              invitations = counts.of[frame_kind::invitation];
   EXPECT_EQ(invitations.payload_bits, 0u);
+  const auto averaged = result.summary.final.averagings.value_or(averagings_record{});
+  EXPECT_EQ(averaged.asked, requests.frames);
+  EXPECT_EQ(averaged.done, replies.frames);
   EXPECT_EQ(result.summary.final.payload_bits, requests.payload_bits + replies.payload_bits);
   EXPECT_EQ(result.summary.final.wire_bits, requests.wire_bits + replies.wire_bits + invitations.wire_bits);
   const auto updates = static_cast<double>(result.summary.final.step);
@@ -259,6 +279,56 @@ TEST(ad_psgd, makes_up_for_a_thousand_averagings_of_a_pause_and_not_for_all) {
   const auto averagings = counts.of[frame_kind::average_request].frames;
   EXPECT_GT(averagings, 6000u);
   EXPECT_LT(averagings, 6000u + 1100u);
+}
+
+/// What comes of a run of 8 workers whose gradients take 2 ms, over links of 50 ms.
+run_summary over_slow_links(const std::string& algorithm) {
+  auto s = small(algorithm);
+  s.steps = 1000;
+  simulation_settings slow;
+  slow.sample_time_s = 0.0005;
+  slow.network = "uniform:latency=0.05,bandwidth=1e9";
+  return simulate(prepare(s), slow).summary;
+}
+
+// An active worker has an answer after 100 ms, or 50 gradients of its own and 50 of passive neighbours.
+TEST(ad_psgd, averages_n_times_as_often_over_slow_links_with_n_exchanges_under_way) {
+  const auto one = over_slow_links("ad-psgd").final;
+  ASSERT_TRUE(one.averagings);
+  EXPECT_NEAR(static_cast<double>(one.averagings->done), static_cast<double>(one.step) / 100, 8);
+  for (const int n : {2, 4, 8}) {
+    const auto several = over_slow_links("ad-psgd:in-flight=" + std::to_string(n)).final;
+    EXPECT_NEAR(static_cast<double>(several.averagings->done), static_cast<double>(n * one.averagings->done),
+                0.05 * static_cast<double>(several.averagings->done))
+        << n;
+    EXPECT_NEAR(several.time_s, one.time_s, 0.101)
+        << "but for the exchange under way at the end, gradients take as long";
+  }
+}
+
+TEST(ad_psgd, accounts_for_every_averaging_that_is_due) {
+  const auto r = over_slow_links("ad-psgd").final;
+  const auto& [asked, done, dropped] = *r.averagings;
+  EXPECT_LE(done, asked);
+  EXPECT_LE(asked, done + 4) << "each of 4 active workers has at most one exchange under way";
+  EXPECT_LE(asked + dropped, r.step);
+  EXPECT_GT(asked + dropped, r.step * 9 / 10) << "the last invitations are under way";
+}
+
+TEST(ad_psgd, lets_gradients_wait_for_averagings_if_told_so) {
+  for (const int owed : {1, 10}) {
+    const auto r = over_slow_links("ad-psgd:in-flight=2,owed=" + std::to_string(owed));
+    EXPECT_LE(r.final.step - r.final.averagings->done, 8 * static_cast<std::uint64_t>(owed + 1));
+    for (const auto steps : r.steps_per_worker)
+      EXPECT_NEAR(static_cast<double>(steps), 1000, 100) << "actives and passives wait alike";
+  }
+}
+
+TEST(ad_psgd, refuses_options_that_exclude_each_other) {
+  for (const char* spelling : {"ad-psgd:form=snapshot,in-flight=2", "ad-psgd:averaging=continuous,owed=1"}) {
+    const auto said = usage_error([&] { prepare(small(spelling))->make_algorithm(); });
+    EXPECT_NE(said.find("ad-psgd"), std::string::npos) << spelling;
+  }
 }
 
 TEST(ad_psgd, averages_without_pause_if_told_so) {

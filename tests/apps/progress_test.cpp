@@ -43,5 +43,24 @@ TEST(a_summary, says_what_is_in_no_count) {
   EXPECT_THAT(describe(s), EndsWith("apart\nnot counted: what 1 worker did last, before its process died\n"));
 }
 
+TEST(a_summary, counts_averagings_of_pairs_and_warns_where_models_hardly_met) {
+  actors::run_summary s;
+  s.workers = 8;
+  s.final.step = 1000;
+  EXPECT_THAT(describe(s), EndsWith("apart\n"));
+  s.final.averagings = {102, 100, 890};
+  EXPECT_THAT(describe(s), EndsWith("apart\naveragings of pairs: 102 asked for, 100 done, 890 dropped\n"));
+  s.final.averagings->done = 99;
+  EXPECT_THAT(describe(s), testing::HasSubstr("dropped\nfewer than one gradient in ten came with an averaging"));
+  s.workers = 1;
+  EXPECT_THAT(describe(s), EndsWith("apart\n"));
+}
+
+TEST(a_line_of_progress, ends_with_the_averagings_of_pairs) {
+  actors::progress_record p;
+  p.averagings_per_step = 0.0277;
+  EXPECT_THAT(progress_line(p), EndsWith("bit/s  0.03 averagings/step"));
+}
+
 } // namespace
 } // namespace gossamer::apps

@@ -5,19 +5,29 @@
 #include <algorithm>
 #include <cctype>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gossamer::testing_support {
 
-/// Returns every algorithm by its defaults, and with every choice that its parameters offer.
+/// Numbers that change an algorithm's protocol, by their parameters.
+inline constexpr std::pair<const char*, const char*> protocol_numbers[] = {
+    {"local-steps", "3"}, {"in-flight", "3"}, {"owed", "4"}};
+
+/// Returns every algorithm by its defaults, with every choice that its parameters offer, and with another number where
+/// one changes the protocol.
 inline std::vector<std::string> every_spelling() {
   std::vector<std::string> specs;
   for (const auto& entry : actors::algorithms()) {
     specs.push_back(entry.about.name);
-    for (const auto& p : entry.about.parameters)
+    for (const auto& p : entry.about.parameters) {
       for (const auto& choice : p.choices)
         if (choice != p.fallback)
           specs.push_back(entry.about.name + ":" + p.key + "=" + choice);
+      for (const auto& [key, number] : protocol_numbers)
+        if (key == p.key)
+          specs.push_back(entry.about.name + ":" + key + "=" + number);
+    }
   }
   return specs;
 }

@@ -64,6 +64,17 @@ TEST(comparison, maps_values_onto_pixels) {
   EXPECT_THAT(curves(drawn({5, 0}, "epochs", "accuracy")), ElementsAre("64.0,360.0 696.0,56.0 ")); // from 0.5 to 1
 }
 
+TEST(comparison, draws_averagings_for_each_gradient_where_pairs_are_averaged) {
+  auto run = run_with("run", {4, 2, 1});
+  for (std::uint64_t k = 0; k < 3; ++k) {
+    run.evaluations[k].step = 100 * k; // none at the first, which has no place
+    run.evaluations[k].averagings = {0, 50 * k * k, 0};
+  }
+  EXPECT_THAT(curves(compare(std::vector{run}, {.x = "epochs", .y = "averagings"})),
+              ElementsAre("380.0,208.0 696.0,56.0 ")); // 0.5 and 1
+  EXPECT_THAT(error_of([] { drawn({4, 2}, "epochs", "averagings"); }), HasSubstr("run has no averagings per gradient"));
+}
+
 TEST(comparison, uses_one_scale_for_all_runs) {
   const std::vector runs{run_with("long", {4, 4, 4, 4, 4}), run_with("short", {2, 2, 2})};
   EXPECT_THAT(curves(compare(runs, {})), ElementsAre("64.0,56.0 222.0,56.0 380.0,56.0 538.0,56.0 696.0,56.0 ",
@@ -253,6 +264,7 @@ protected:
 
 TEST_F(run_reader, reads_what_a_run_writes) {
   auto run = run_with("", {4, std::nan(""), 1});
+  run.evaluations[1].averagings = {9, 8, 7};
   run.evaluations[2].test_accuracy.reset();
   run.evaluations[2].payload_bits = std::numeric_limits<std::uint64_t>::max();
   std::string text;

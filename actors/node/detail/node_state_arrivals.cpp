@@ -162,6 +162,8 @@ void node_state::say_status(std::uint32_t control) {
                .remaining_s = p.remaining_s};
   if (p.accuracy)
     s.accuracy = *p.accuracy;
+  if (p.averagings_per_step)
+    s.averagings_per_step = *p.averagings_per_step;
   answer(std::move(s));
 }
 
