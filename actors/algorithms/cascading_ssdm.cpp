@@ -14,6 +14,7 @@
 // comes back takes over the momentum of the worker that gives it the model.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/dense_sum.hpp"
+#include "gossamer/actors/collectives/local_steps.hpp"
 
 #include <fmt/format.h>
 
@@ -44,51 +45,63 @@ private:
 class cascading_ssdm final : public algorithm {
 public:
   cascading_ssdm(vec initial, const arguments& given)
-      : x_(std::move(initial)), m_(0.0f * x_), beta_(given.real32("beta")),
+      : x_(std::move(initial)), m_(0.0f * x_), beta_(given.real32("beta")), rounds_(given),
         signs_(compress::make_codec(fmt::format("ssdm:bucket={}", given.integer("norm-bucket")))) {}
 
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
-      w.claim_equal("the model", t_, x_);
+      if (rounds_.begins_at(t_))
+        w.claim_equal("the model", t_, x_);
       const vec g = co_await w.start_gradient(x_, t_);
-      const vec d = w.direction(x_, g);
-      const vec m = t_ == 0 ? d : beta_ * m_ + (1 - beta_) * d;
+      const auto d = rounds_.direction(w, x_, g, t_);
+      if (!d)
+        continue;
+      const vec m = rounds_.round_of(t_) == 0 ? *d : beta_ * m_ + (1 - beta_) * *d;
       cascade sum{w, *signs_, m};
       co_await all_reduce(w, sum, route::ring, t_);
       m_ = m;
+      rounds_.go_back(x_);
       x_ -= w.learning_rate(t_) / static_cast<float>(w.members().size()) * sum.sum();
       w.prox(x_, t_);
     }
   }
 
-  void fields(archive& a) override { a(x_)(m_)(t_); }
+  void fields(archive& a) override {
+    a(x_)(m_)(t_);
+    rounds_.fields(a);
+  }
+  std::uint64_t next_exchange(std::uint64_t t) const override { return rounds_.end_of_round(t); }
   const vec& model() const override { return x_; }
 
 private:
   vec x_, m_;
   std::uint64_t t_ = 0;
   float beta_;
+  local_steps rounds_;
   std::unique_ptr<compress::codec> signs_;
 };
 
 } // namespace
 
 const algorithm_entry cascading_ssdm_entry{
-    .about = {.name = "cascading-ssdm",
-              .summary = "stochastic signs, compressed anew at every hop of an all-reduce: a baseline that explodes",
-              .maths = "m_i,t+1 = beta m_i,t + (1 - beta) u(grad F_i(x_t; xi_i,t)), m_i,1 without beta\n"
-                       "w_0 = Q(m_0), w_k = Q(w_k-1 + m_k), x_t+1 = x_t - gamma_t / n w_n-1, Q(v) = |v|_2 sign~(v)",
-              .reference = "Wu, He, Guo, Qu, Wang, Zhuang, Zhang: Sign bit is enough: a learning synchronization "
-                           "framework for multi-hop all-reduce with ultimate compression, 2022, section 3",
-              .cost = "2(n-1) messages and 2(n-1)/n * (1 + 32/B) d payload bits sent by each worker per step, for B "
-                      "elements a norm; 2(n-1) hops",
-              .parameters = {{.key = "beta", .fallback = "0.9", .meaning = "of the momentum", .min = 0, .max = 0.9999},
-                             {.key = "norm-bucket",
-                              .kind = parameter::type::integer,
-                              .fallback = "16",
-                              .meaning = "elements of a segment that share a norm; 0: all of them",
-                              .min = 0,
-                              .max = static_cast<double>(compress::packet_most_elements)}}},
+    .about =
+        {.name = "cascading-ssdm",
+         .summary = "stochastic signs, compressed anew at every hop of an all-reduce: a baseline that explodes",
+         .maths = "m_i,t+1 = beta m_i,t + (1 - beta) u(grad F_i(x_t; xi_i,t)), m_i,1 without beta\n"
+                  "w_0 = Q(m_0), w_k = Q(w_k-1 + m_k), x_t+1 = x_t - gamma_t / n w_n-1, Q(v) = |v|_2 sign~(v)",
+         .reference = "Wu, He, Guo, Qu, Wang, Zhuang, Zhang: Sign bit is enough: a learning synchronization "
+                      "framework for multi-hop all-reduce with ultimate compression, 2022, section 3",
+         .cost =
+             "2(n-1) messages and 2(n-1)/n * (1 + 32/B) d payload bits sent by each worker per round of E steps, for "
+             "B elements a norm; 2(n-1) hops",
+         .parameters = {{.key = "beta", .fallback = "0.9", .meaning = "of the momentum", .min = 0, .max = 0.9999},
+                        {.key = "norm-bucket",
+                         .kind = parameter::type::integer,
+                         .fallback = "16",
+                         .meaning = "elements of a segment that share a norm; 0: all of them",
+                         .min = 0,
+                         .max = static_cast<double>(compress::packet_most_elements)},
+                        local_steps_parameter()}},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
                .takes_direction = false,

@@ -5,19 +5,22 @@
 //   G   = eta_s B,          c_i,t+1 = h_i - G        in all others; B_k is the sign of h_i,k for an i drawn uniformly
 //   x_t+1 = prox(x_t - G)
 //
-// so that without prox x_t - (1/n) sum_i c_i,t moves exactly as under SGD. Wu, He, Guo, Qu, Wang, Zhuang, Zhang: Sign
-// bit is enough: a learning synchronization framework for multi-hop all-reduce with ultimate compression, 2022,
-// algorithms 1 and 2. collectives/one_bit_merge.hpp makes B, on a ring or a torus.
+// so that without prox x_t - (1/n) sum_i c_i,t moves exactly as under SGD. With E local steps a round, x_t - y_i takes
+// the place of gamma_t u(...), for the y_i where worker i has got to (collectives/local_steps.hpp), which includes
+// prox; K counts rounds, and K = 1 is local SGD. Wu, He, Guo, Qu, Wang, Zhuang, Zhang: Sign bit is enough: a learning
+// synchronization framework for multi-hop all-reduce with ultimate compression, 2022, algorithms 1 and 2.
+// collectives/one_bit_merge.hpp makes B, on a ring or a torus.
 //
 // The text is read as follows where it is unclear: m in the merge counts the workers merged so far, not the rank, or
 // the mean would be wrong; K = infinity, here 0, is never full, not even at t = 0; momentum is the optimiser's, on each
-// worker; the learning rate follows --schedule.
+// worker; the learning rate follows --schedule. The paper divides it by 10 at each full round: `rate-decay=0.1`.
 //
 // The text does not give eta_s. Unless set, it is 2.5 w in one-bit round s = 1, 2, ... since the last full one,
 //
 //   w = min(p, s^(1/2)) (1/n sum_i rms(gamma_t u_i,t)^2)^(1/2),   p = sum_k a_k / (sum_k a_k^2)^(1/2)
 //
-// where the optimiser makes u_t = sum_k a_k g_t-k. The workers add up one number for it, beside the bits. The reasons:
+// where the optimiser makes u_t = sum_k a_k g_t-k; with E local steps, whose sum is longer by min(p, E^(1/2)) already,
+// p is divided by that. The workers add up one number for it, beside the bits. The reasons:
 //  * c_i - c_j is the sum of the differences of u_i and u_j in these s rounds, whatever eta_s. Where gradients differ
 //    by noise, it is about w s^(1/2): p is 1 for sgd, and 4.4 for momentum and Adam of 0.9, whose noise comes again in
 //    the next directions. s directions cannot add up to more than s of them.
@@ -45,6 +48,7 @@
 // worker that was a round behind and had to take over the state of another.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/dense_sum.hpp"
+#include "gossamer/actors/collectives/local_steps.hpp"
 #include "gossamer/actors/collectives/one_bit_merge.hpp"
 
 #include <algorithm>
@@ -58,54 +62,85 @@ class marsit final : public algorithm {
 public:
   marsit(vec initial, const arguments& given)
       : x_(std::move(initial)), c_(0.0f * x_), period_(static_cast<std::uint64_t>(given.integer("period"))),
-        given_rate_(given.real32("global-rate")), way_(collective_of(given)) {}
+        given_rate_(given.real32("global-rate")), decay_(given.real32("rate-decay")), way_(collective_of(given)),
+        rounds_(given) {}
 
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
-      w.claim_equal("the model", t_, x_);
+      if (rounds_.begins_at(t_))
+        w.claim_equal("the model", t_, x_);
       const vec g = co_await w.start_gradient(x_, t_);
-      const vec u = w.direction(x_, g, t_);
-      const vec h = u + c_;
-      if (period_ > 0 && t_ % period_ == 0)
-        co_await full_round(w, h);
+      const auto own = rounds_.went(w, x_, g, t_, share_of_rate());
+      if (!own)
+        continue;
+      if (period_ > 0 && rounds_.round_of(t_) % period_ == 0)
+        co_await full_round(w, *own);
       else
-        co_await one_bit_round(w, h, w.coder().sum_of_squares(u) / static_cast<double>(u.size()));
-      w.prox(x_, t_);
+        co_await one_bit_round(w, own->step);
+      if (rounds_.count() == 1)
+        w.prox(x_, t_, share_of_rate());
     }
   }
 
-  void fields(archive& a) override { a(x_)(c_)(t_); }
+  void fields(archive& a) override {
+    a(x_)(c_)(t_);
+    rounds_.fields(a);
+  }
+  std::uint64_t next_exchange(std::uint64_t t) const override { return rounds_.end_of_round(t); }
   void inherit(worker&) override { c_ = 0.0f * x_; }
   vec residual() const override { return c_; }
   void take_over(const vec& residual) override { c_ += residual; }
   const vec& model() const override { return x_; }
 
 private:
-  task<> full_round(worker& w, const vec& h) {
-    x_ -= co_await mean_of_all(w, h, way_, t_);
+  /// Of the schedule: it falls at each full round after the first.
+  float share_of_rate() const {
+    const auto falls = period_ > 0 ? rounds_.round_of(t_) / period_ : 0;
+    return decay_ == 1 ? 1 : static_cast<float>(std::pow(static_cast<double>(decay_), static_cast<double>(falls)));
+  }
+
+  /// With local steps the mean is over models and not over steps: without c the same bits as local SGD.
+  task<> full_round(worker& w, const local_steps::way& own) {
+    if (rounds_.count() == 1) {
+      const vec h = own.step + c_;
+      x_ -= co_await mean_of_all(w, h, way_, t_);
+    } else {
+      const vec corrected = own.end - c_;
+      x_ = co_await mean_of_all(w, corrected, way_, t_);
+    }
     c_ = 0.0f * x_;
   }
 
-  task<> one_bit_round(worker& w, const vec& h, double mean_square) {
+  task<> one_bit_round(worker& w, const vec& u) {
+    const vec h = u + c_;
     auto pool = h.pool();
-    const auto mine = static_cast<float>(mean_square);
+    const auto mine = static_cast<float>(w.coder().sum_of_squares(u) / static_cast<double>(u.size()));
     dense_sum squares{w, vec{pool, {&mine, 1}}};
     one_bit_merge signs{w, h, t_};
     reduction* const both[] = {&signs, &squares};
     co_await all_reduce(w, std::span{both}.first(given_rate_ > 0 ? 1 : 2), way_, t_);
     const auto usual = [&] { return std::sqrt(squares.sum()[0] / static_cast<float>(w.members().size())); };
-    const auto rounds = static_cast<double>(period_ > 0 ? t_ % period_ : t_ + 1);
-    const auto lasting = static_cast<float>(std::min(w.persistence(), std::sqrt(rounds)));
-    const vec G = (given_rate_ > 0 ? given_rate_ : 2.5f * lasting * usual()) * signs.values();
+    const vec G = (given_rate_ > 0 ? given_rate_ : 2.5f * lasting(w) * usual()) * signs.values();
+    rounds_.go_back(x_);
     x_ -= G;
     c_ = h - G;
+  }
+
+  /// Ratio by which the steps of the rounds since the last full one, together, differ more than one alone.
+  float lasting(const worker& w) const {
+    const auto round = rounds_.round_of(t_);
+    const auto rounds = static_cast<double>(period_ > 0 ? round % period_ : round + 1);
+    const auto p = w.persistence();
+    const auto within = std::min(p, std::sqrt(static_cast<double>(rounds_.count())));
+    return static_cast<float>(std::min(p / within, std::sqrt(rounds)));
   }
 
   vec x_, c_;
   std::uint64_t t_ = 0;
   std::uint64_t period_;
-  float given_rate_;
+  float given_rate_, decay_;
   route way_;
+  local_steps rounds_;
 };
 
 } // namespace
@@ -116,17 +151,19 @@ const algorithm_entry marsit_entry{
               .maths = "h_i = gamma_t u(grad F_i(x_t; xi_i,t)) + c_i,t\n"
                        "t mod K = 0: G = (1/n) sum_i h_i, c_i,t+1 = 0\n"
                        "else: G = eta_s B, c_i,t+1 = h_i - G, B_k = sign(h_i,k) of an i drawn uniformly for each k\n"
-                       "x_t+1 = x_t - G",
+                       "x_t+1 = x_t - G; with E local steps, from x_t to y_i, t counts rounds, and x_t - y_i takes the "
+                       "place of gamma_t u(...)",
               .reference = "Wu, He, Guo, Qu, Wang, Zhuang, Zhang: Sign bit is enough: a learning synchronization "
                            "framework for multi-hop all-reduce with ultimate compression, 2022, algorithms 1 and 2",
-              .cost = "2(n-1) messages and 2(n-1)/n * d payload bits sent by each worker per step, 32 times as many in "
+              .cost = "2(n-1) messages and 2(n-1)/n * d payload bits sent by each worker per round of E steps, 32 "
+                      "times as many in "
                       "full rounds: 1 + 31/K bits an element and hop; 2(n-1) hops, on a torus 2(R+C-2). "
                       "global-rate=0: as many messages again, and 2(n-1)/n * 32 bits, in one-bit rounds",
               .parameters = with_collective(
                   {{.key = "period",
                     .kind = parameter::type::integer,
                     .fallback = "100",
-                    .meaning = "K, in steps: every K-th round is full; 0: none",
+                    .meaning = "K: every K-th round is full; 0: none",
                     .min = 0,
                     .max = 1e9},
                    {.key = "global-rate",
@@ -135,7 +172,13 @@ const algorithm_entry marsit_entry{
                                "the optimisers make of this round's gradients, and with momentum as many times more "
                                "as its directions add up to in the long run",
                     .min = 0,
-                    .max = 1e6}})},
+                    .max = 1e6},
+                   {.key = "rate-decay",
+                    .fallback = "1",
+                    .meaning = "factor of the learning rate at each full round but the first; the paper's is 0.1",
+                    .min = 0,
+                    .max = 1},
+                   local_steps_parameter()})},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
                .needs = codec_need::exact,

@@ -1,6 +1,7 @@
 // Sign SGD with majority vote, and Signum.
 //
-//   m_i,t+1 = beta m_i,t + (1 - beta) d_i,t                   d_i,t = u(grad F_i(x_t; xi_i,t))
+//   m_i,t+1 = beta m_i,t + (1 - beta) d_i,t                   d_i,t = u(grad F_i(x_t; xi_i,t)), or of E local steps
+//                                                             their sum (collectives/local_steps.hpp)
 //   V_t     = sign(sum_i sign(m_i,t+1))                       0 counts as +1, among signs and in the vote
 //   x_t+1   = prox(x_t - gamma_t V_t)
 //
@@ -15,6 +16,7 @@
 // When a worker is lost, the survivors repeat the vote among themselves; its momentum is lost. A worker that comes back
 // takes over the momentum of the worker that gives it the model.
 #include "gossamer/actors/algorithms/entries.hpp"
+#include "gossamer/actors/collectives/local_steps.hpp"
 #include "gossamer/actors/collectives/sign_sum.hpp"
 
 namespace gossamer::actors {
@@ -25,22 +27,32 @@ class sign_sgd final : public algorithm {
 public:
   sign_sgd(vec initial, const arguments& given)
       : x_(std::move(initial)), m_(0.0f * x_), beta_(given.real32("beta")), way_(collective_of(given)),
-        code_(coding_of(given)) {}
+        code_(coding_of(given)), rounds_(given) {}
 
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
-      w.claim_equal("the model", t_, x_);
+      if (rounds_.begins_at(t_))
+        w.claim_equal("the model", t_, x_);
       const vec g = co_await w.start_gradient(x_, t_);
-      vec m = beta_ * m_ + (1 - beta_) * w.direction(x_, g);
+      auto d = rounds_.direction(w, x_, g, t_);
+      if (!d)
+        continue;
+      vec m = std::move(*d);
+      m = beta_ * m_ + (1 - beta_) * m;
       sign_majority vote{w, m, code_};
       co_await all_reduce(w, vote, way_, t_);
       m_ = std::move(m);
+      rounds_.go_back(x_);
       x_ -= w.learning_rate(t_) * vote.values();
       w.prox(x_, t_);
     }
   }
 
-  void fields(archive& a) override { a(x_)(m_)(t_); }
+  void fields(archive& a) override {
+    a(x_)(m_)(t_);
+    rounds_.fields(a);
+  }
+  std::uint64_t next_exchange(std::uint64_t t) const override { return rounds_.end_of_round(t); }
   const vec& model() const override { return x_; }
 
 private:
@@ -49,6 +61,7 @@ private:
   float beta_;
   route way_;
   compress::sign_sum_code code_;
+  local_steps rounds_;
 };
 
 } // namespace
@@ -61,13 +74,14 @@ const algorithm_entry sign_sgd_entry{
               .reference = "Bernstein, Wang, Azizzadenesheli, Anandkumar: signSGD: compressed optimisation for "
                            "non-convex problems, ICML 2018, algorithms 2 and 3",
               .cost = "2(n-1) messages; (n-1)/n * d payload bits for the outcome and, for the votes, ceil(log2(k+1)) * "
-                      "d/n for each k = 1 .. n-1, sent by each worker per step; on a ring 2(n-1) hops",
+                      "d/n for each k = 1 .. n-1, sent by each worker per round of E steps; on a ring 2(n-1) hops",
               .parameters = with_collective({{.key = "beta",
                                               .fallback = "0",
                                               .meaning = "of the momentum that a worker votes with (Signum); 0: none",
                                               .min = 0,
                                               .max = 0.9999},
-                                             coding_parameter()})},
+                                             coding_parameter(),
+                                             local_steps_parameter()})},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
                .takes_direction = false,

@@ -57,7 +57,42 @@ public:
     co_return true;
   }
 
+  /// The way of a star.
+  task<bool> go_through_centre(std::vector<rank> members) {
+    const auto whole = segment{0, reduction_.size()}.part(cut_.number, cut_.count, reduction_.grain());
+    const auto centre = members.front();
+    members.erase(members.begin());
+    load(whole, 1);
+    return worker_.id() == centre ? collect(whole, std::move(members)) : hand_in(whole, centre);
+  }
+
 private:
+  task<bool> collect(segment whole, std::vector<rank> others) {
+    std::uint32_t weight = 1;
+    for (const auto i : others) {
+      const contributors of{1, weight++};
+      reduction_.expect(whole, of);
+      auto received = co_await worker_.receive(i, label(frame_kind::reduce_segment, 1));
+      if (!received)
+        co_return false;
+      reduction_.merge(whole, std::move(received->body), of);
+    }
+    reduction_.complete(whole);
+    const auto result = reduction_.result(whole);
+    for (const auto i : others)
+      worker_.send(i, label(frame_kind::gather_segment, 0), result);
+    co_return true;
+  }
+
+  task<bool> hand_in(segment whole, rank centre) {
+    worker_.send(centre, label(frame_kind::reduce_segment, 1), reduction_.partial(whole, 1));
+    const auto received = co_await worker_.receive(centre, label(frame_kind::gather_segment, 0));
+    if (!received)
+      co_return false;
+    reduction_.store(whole, received->body);
+    co_return true;
+  }
+
   /// @param weight number of workers that each member's value stands for
   task<bool> reduce_scatter(ring here, division parts, std::uint32_t weight) {
     const auto M = here.size, m = here.position;
@@ -166,20 +201,22 @@ std::vector<std::size_t> prime_factors(std::size_t n) {
 }
 
 task<bool> try_all_reduce(worker& w, std::span<reduction* const> together, route way, std::uint64_t t) {
-  const auto along = lanes(w, way);
+  const bool through_centre = way == route::star;
+  const auto along = through_centre ? std::vector<ring>{} : lanes(w, way);
+  const std::vector<rank> members{w.members().begin(), w.members().end()};
   for (auto* r : together)
     r->begin(static_cast<std::uint32_t>(w.members().size()));
   tag first{frame_kind::reduce_segment, t, 0, w.present().number};
   std::vector<passage> passages;
   for (auto* r : together) {
-    const auto slices = slices_of(*r, along.front().size);
+    const auto slices = slices_of(*r, through_centre ? 1 : along.front().size);
     for (std::size_t k = 0; k < slices; ++k)
       passages.emplace_back(w, *r, first, slice{k, slices});
     first.part += 1u << 24; // more than the places of one reduction
   }
   std::vector<task<bool>> under_way;
   for (auto& p : passages) {
-    under_way.push_back(p.go(along));
+    under_way.push_back(through_centre ? p.go_through_centre(members) : p.go(along));
     under_way.back().start();
   }
   bool done = true;
@@ -207,9 +244,9 @@ std::vector<parameter> with_collective(std::vector<parameter> own) {
   own.push_back({.key = "collective",
                  .kind = parameter::type::choice,
                  .fallback = "ring",
-                 .meaning = "the way of the all-reduce: one ring, rows and columns of a grid, or recursive halving and "
-                            "doubling",
-                 .choices = {"ring", "torus", "halving"}});
+                 .meaning = "the way of the all-reduce: one ring, rows and columns of a grid, recursive halving and "
+                            "doubling, or a star, whose centre, the first worker, adds up like a server",
+                 .choices = {"ring", "torus", "halving", "star"}});
   own.push_back({.key = "rows",
                  .kind = parameter::type::integer,
                  .fallback = "0",
@@ -229,6 +266,8 @@ route collective_of(const arguments& given) {
                 fmt::format("algorithm '{}' is given rows={}, and its collective is no torus", given.resolved().name,
                             given.integer("rows")),
                 "add collective=torus, or leave rows out");
+  if (given.is("collective", "star"))
+    return route::star;
   return given.is("collective", "halving") ? route::halving : route::ring;
 }
 

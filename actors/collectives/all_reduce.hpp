@@ -49,9 +49,10 @@ public:
 
 /// The way that segments take: along the rows and columns of a grid with this number of rows. Some ways have names:
 enum class route : std::size_t {
-  torus = 0,                                         ///< as many rows as make the grid most square
-  ring = 1,                                          ///< one ring of all members
-  halving = std::numeric_limits<std::size_t>::max(), ///< a grid of as many dimensions as possible
+  torus = 0,                                          ///< as many rows as make the grid most square
+  ring = 1,                                           ///< one ring of all members
+  star = std::numeric_limits<std::size_t>::max() - 1, ///< the first member gets all parts, and sends the result to all
+  halving = std::numeric_limits<std::size_t>::max(),  ///< a grid of as many dimensions as possible
 };
 
 /// R rows and C columns with R C = members.
@@ -76,6 +77,9 @@ std::vector<std::size_t> prime_factors(std::size_t n);
 /// operations in MPICH", 2005): the same on a grid of as many dimensions as M has prime factors. With 2^k members half
 /// of the rest goes to one partner, k times, and comes back: the same volume in 2 k hops. The paper leaves out members
 /// beyond a power of two; here M may be any number, and a prime M takes the ring.
+///
+/// Star: the first member in place of a server, as in a parameter server's form of an algorithm. Every other member
+/// sends it one part and gets the result, in 2 hops; the first one sends the result M - 1 times.
 ///
 /// Vectors may have any length, also below M: segments may be empty. After a worker has sent one message, and before it
 /// waits for the other, it loads the segment that it will merge next, and prepares the merge.

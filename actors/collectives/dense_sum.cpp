@@ -39,6 +39,7 @@ void dense_sum::merge(segment s, packet received, contributors) {
   vec sum = worker_.decode(received, s.size);
   received = {}; // leaves `sum` as the only owner of the elements
   add(sum.mutate(), value(s));
+  std::erase_if(pieces_, [s](const piece& p) { return p.where == s; });
   pieces_.push_back({s, std::move(sum)});
 }
 

@@ -14,8 +14,13 @@ using testing_support::tiny_world;
 
 constexpr std::size_t size = 650;
 
-const std::string spellings[] = {"marsit:period=0", "marsit:period=7",         "marsit:period=7,global-rate=0.01",
-                                 "marsit:period=1", "marsit:collective=torus", "marsit:period=0,collective=torus"};
+const std::string spellings[] = {"marsit:period=0",
+                                 "marsit:period=7",
+                                 "marsit:period=7,global-rate=0.01",
+                                 "marsit:period=1",
+                                 "marsit:collective=torus",
+                                 "marsit:period=0,collective=torus",
+                                 "marsit:local-steps=5,period=3"};
 
 TEST(marsit, moves_by_the_mean_direction_once_compensations_are_counted) {
   constexpr double lr = 0.05;
@@ -47,6 +52,39 @@ TEST(marsit, of_period_one_is_all_reduce_sgd_bit_for_bit) {
   }
 }
 
+TEST(marsit, of_period_one_with_local_steps_is_local_sgd_bit_for_bit) {
+  for (const char* optimiser : {"sgd:weight-decay=0.01", "momentum:beta=0.9", "nesterov:beta=0.9", "adam"})
+    for (const std::string steps : {"2", "5"}) {
+      constexpr std::size_t workers = 3;
+      quadratics problem{workers, size, 0.3f};
+      const tiny_world::options o{.optimiser = optimiser, .workers = workers, .steps = 60, .lr = 0.03};
+      tiny_world full{o, runs("marsit:period=1,local-steps=" + steps, problem.start()), problem.gradients()};
+      tiny_world local{o, runs("local-sgd:period=" + steps, problem.start()), problem.gradients()};
+      ASSERT_TRUE(full.run() && local.run());
+      for (rank i = 0; i < workers; ++i)
+        EXPECT_EQ(full.model(i), local.model(i)) << optimiser << ", " << steps << " local steps";
+    }
+}
+
+// The gradient is 1. Full rounds are 0, 2 and 4.
+TEST(marsit, lowers_the_rate_at_each_full_round_but_the_first) {
+  buffer_pool pool;
+  for (const auto& [spelling, moved] : {std::pair{"marsit:period=2,rate-decay=0.5", 2 * (1 + 0.5f + 0.25f)},
+                                        {"marsit:period=1,rate-decay=0.5,local-steps=2", 2 * (1 + 0.5f + 0.25f)},
+                                        {"marsit:period=2", 6.0f}}) {
+    tiny_world world{
+        {.workers = 2, .steps = 6, .lr = 0.125}, runs(spelling, vec{pool, 1}), [&](rank, std::uint64_t, const vec&) {
+          return vec{pool, std::vector{1.0f}};
+        }};
+    ASSERT_TRUE(world.run());
+    testing_support::read_fields(world, 0, [&, moved = moved](archive& a) {
+      vec x, c;
+      a(x)(c);
+      EXPECT_NEAR(x[0] - c[0], -0.125f * moved, 1e-6f) << spelling;
+    });
+  }
+}
+
 TEST(marsit, sends_one_bit_an_element_and_hop_and_31_more_in_full_rounds) {
   constexpr std::size_t workers = 8;
   constexpr std::uint64_t steps = 20;
@@ -68,6 +106,7 @@ TEST(marsit, sends_one_bit_an_element_and_hop_and_31_more_in_full_rounds) {
       EXPECT_EQ(bits("marsit:period=" + std::to_string(period) + way), given + 32 * hops * (steps - full)); // a scalar
     }
     EXPECT_EQ(bits("marsit:period=0,global-rate=0.1" + way), hops * size * steps);
+    EXPECT_EQ(bits("marsit:period=0,global-rate=0.1,local-steps=5" + way), hops * size * steps / 5);
     EXPECT_EQ(bits("marsit:period=0" + way), hops * (size + 32) * steps);
   }
 }

@@ -14,15 +14,23 @@ constexpr std::uint64_t steps = 40;
 constexpr float lr = 0.1f;
 
 /// Runs all workers at once, in plain loops. Returns the model.
-std::vector<float> plain_votes(const quadratics& problem, std::size_t workers, float beta) {
+std::vector<float> plain_votes(const quadratics& problem, std::size_t workers, float beta, std::uint64_t local_steps) {
   std::vector<float> x(size);
   std::vector<std::vector<float>> m(workers, x);
-  for (std::uint64_t t = 0; t < steps; ++t) {
+  for (std::uint64_t t = 0; t < steps; t += local_steps) {
     std::vector<int> votes(size);
     for (std::size_t i = 0; i < workers; ++i) {
-      const auto g = problem.gradient(i, t, x);
+      auto y = x;
+      std::vector<float> sum(size);
+      for (std::uint64_t e = 0; e < local_steps; ++e) {
+        const auto g = problem.gradient(i, t + e, y);
+        for (std::size_t k = 0; k < size; ++k) {
+          sum[k] += g[k];
+          y[k] -= lr * g[k];
+        }
+      }
       for (std::size_t k = 0; k < size; ++k) {
-        m[i][k] = beta * m[i][k] + (1 - beta) * g[k];
+        m[i][k] = beta * m[i][k] + (1 - beta) * sum[k];
         votes[k] += m[i][k] >= 0 ? 1 : -1;
       }
     }
@@ -34,13 +42,16 @@ std::vector<float> plain_votes(const quadratics& problem, std::size_t workers, f
 
 TEST(sign_sgd, does_what_plain_loops_do_on_every_route_in_every_code) {
   for (const std::size_t workers : {1u, 2u, 5u, 8u})
-    for (const char* beta : {"0", "0.9"}) {
+    for (const auto& [beta, local_steps] : {std::pair{"0", 1}, {"0.9", 1}, {"0.9", 4}}) {
       quadratics problem{workers, size, 0.3f};
-      const auto expected = plain_votes(problem, workers, std::stof(beta));
-      for (const char* way : {"", ",collective=torus", ",coding=elias", ",coding=shorter,collective=torus"}) {
-        tiny_world world{{.workers = workers, .steps = steps, .lr = lr},
-                         runs("sign-sgd:beta=" + std::string{beta} + way, problem.start()),
-                         problem.gradients()};
+      const auto expected = plain_votes(problem, workers, std::stof(beta), static_cast<std::uint64_t>(local_steps));
+      for (const char* way :
+           {"", ",collective=torus", ",collective=star", ",coding=elias", ",coding=shorter,collective=torus"}) {
+        tiny_world world{
+            {.workers = workers, .steps = steps, .lr = lr},
+            runs("sign-sgd:beta=" + std::string{beta} + ",local-steps=" + std::to_string(local_steps) + way,
+                 problem.start()),
+            problem.gradients()};
         ASSERT_TRUE(world.run());
         for (rank i = 0; i < workers; ++i)
           for (std::size_t k = 0; k < size; ++k)

@@ -18,10 +18,12 @@ constexpr std::uint64_t steps = 40;
 constexpr float lr = 0.1f;
 
 /// Runs all workers at once, in plain loops. Returns the model.
-std::vector<float> plain_loops(const quadratics& problem, std::size_t workers, bool keep_norm) {
+std::vector<float> plain_loops(const quadratics& problem, std::size_t workers, bool keep_norm,
+                               const std::string& bucket) {
   constexpr float beta = 0.9f;
   buffer_pool pool;
-  const auto codec = compress::make_codec(keep_norm ? "ssdm:norm=sent" : "ssdm:norm=dropped");
+  const auto codec =
+      compress::make_codec((keep_norm ? "ssdm:norm=sent,bucket=" : "ssdm:norm=dropped,bucket=") + bucket);
   std::vector<float> x(size);
   std::vector<std::vector<float>> m(workers, x);
   for (std::uint64_t t = 0; t < steps; ++t) {
@@ -45,19 +47,33 @@ std::vector<float> plain_loops(const quadratics& problem, std::size_t workers, b
 
 TEST(ssdm, does_what_plain_loops_do) {
   for (const std::size_t workers : {1u, 2u, 5u, 8u})
-    for (const bool keep_norm : {false, true}) {
+    for (const auto& [keep_norm, bucket] : {std::pair{false, "0"}, {true, "0"}, {false, "16"}, {true, "16"}}) {
       quadratics problem{workers, size, 0.3f};
-      const auto expected = plain_loops(problem, workers, keep_norm);
-      for (const char* way : {"", ",collective=torus", ",coding=elias"}) {
-        tiny_world world{{.workers = workers, .steps = steps, .lr = lr},
-                         runs(std::string{"ssdm:keep-norm="} + (keep_norm ? "true" : "false") + way, problem.start()),
-                         problem.gradients()};
+      const auto expected = plain_loops(problem, workers, keep_norm, bucket);
+      for (const std::string way : {"", ",collective=torus", ",collective=star", ",coding=elias"}) {
+        tiny_world world{
+            {.workers = workers, .steps = steps, .lr = lr},
+            runs(std::string{"ssdm:keep-norm="} + (keep_norm ? "true" : "false") + ",norm-bucket=" + bucket + way,
+                 problem.start()),
+            problem.gradients()};
         ASSERT_TRUE(world.run());
         for (rank i = 0; i < workers; ++i)
           for (std::size_t k = 0; k < size; ++k)
             ASSERT_EQ(world.model(i)[k], expected[k]) << workers << " workers" << way << ", element " << k;
       }
     }
+}
+
+TEST(ssdm, sends_signs_to_a_server_and_sums_of_signs_back) {
+  constexpr std::size_t workers = 8;
+  quadratics problem{workers, size, 0.3f};
+  tiny_world world{
+      {.workers = workers, .steps = steps}, runs("ssdm:collective=star", problem.start()), problem.gradients()};
+  ASSERT_TRUE(world.run());
+  constexpr std::uint64_t bits_of_a_sum = 4; // ceil(log2(8 + 1))
+  EXPECT_EQ(world.sent(0).payload_bits, (workers - 1) * bits_of_a_sum * size * steps);
+  for (rank i = 1; i < workers; ++i)
+    EXPECT_EQ(world.sent(i).payload_bits, size * steps);
 }
 
 TEST(ssdm, without_any_gradient_walks_at_random) {
