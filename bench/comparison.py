@@ -116,6 +116,8 @@ MNIST = [
     Row("gradient-tracking", GOSSIP, formula=gossip(2 * EXACT)),
     Row("ad-psgd", GOSSIP),
     Row("ad-psgd", GOSSIP, "min-max:bits=8"),
+    Row("ad-psgd:in-flight=4,owed=8", GOSSIP),
+    Row("ad-psgd:in-flight=4,owed=8", GOSSIP, "min-max:bits=8"),
     Row("ef-sgd", MEAN, f"grbs:ratio=64,blocks={BLOCKS}", formula=ring(32 * kept(64))),
     Row("qsparse-local-sgd:period=4", MEAN, f"grbs:ratio=16,blocks={BLOCKS}",
         formula=lambda steps: ring(32 * kept(16))([steps[0] // 4])),

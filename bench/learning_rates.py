@@ -5,7 +5,8 @@
 
 DATA is a folder with mnist/ (IDX), cifar10/ and libsvm/ (a9a). Runs that RESULTS.jsonl holds are not repeated; those
 that are new are added to it. Each number is the test accuracy after two epochs, all workers together; the best of a row
-is marked with *, and the last column is without `--lr`. A run that diverged is a dash.
+is marked with *, the rate of a run without `--lr` with (default). A run that diverged is a dash. The tables are those of
+docs/learning-rates.md.
 """
 import json
 import subprocess
@@ -24,18 +25,19 @@ RATES = {
     "sgd": [0.02, 0.05, 0.1, 0.2, 0.5, 1],
     "adam": [0.0003, 0.001, 0.003, 0.01],
 }
+DEFAULTS = {"momentum:beta=0.9": 0.01, "sgd": 0.1, "adam": 0.001}  # as `gossamer list optimisers` suggests
 CASES = [("ad-psgd", "momentum:beta=0.9"), ("ad-psgd", "sgd"), ("ad-psgd", "adam"),
          ("all-reduce-sgd", "momentum:beta=0.9")]
 
 
 def run(gossamer, data, algorithm, optimiser, name, workers, rate):
-    """The test accuracy; None when the run diverged. Without a rate: with the default."""
+    """The test accuracy; None when the run diverged."""
     source, model = SETS[name]
     with tempfile.TemporaryDirectory() as folder:
         command = [gossamer, "simulate", "--algorithm", algorithm, "--optimiser", optimiser, "--workers", str(workers),
                    "--data", source.format(data), "--model", model, "--epochs", "2", "--eval-every", "2",
                    "--check", "no", "--trace", "no", "--json", "--out", folder + "/run"]
-        ended = subprocess.run(command + (["--lr", str(rate)] if rate else []), capture_output=True, text=True)
+        ended = subprocess.run(command + ["--lr", str(rate)], capture_output=True, text=True)
     if "diverged" in ended.stderr:
         return None
     if ended.returncode != 0:
@@ -64,15 +66,15 @@ def row(results, algorithm, optimiser, name, workers):
     accuracies = [results[algorithm, optimiser, name, workers, rate] for rate in RATES[optimiser]]
     best = max(a for a in accuracies if a is not None)
     cells = ["-" if a is None else f"{a:.4f}" + "*" * (a == best) for a in accuracies]
-    default = results[algorithm, optimiser, name, workers, None]
-    return f"| {name} | {workers} | " + " | ".join(cells) + f" | {'-' if default is None else f'{default:.4f}'} |"
+    return f"| {name} | {workers} | " + " | ".join(cells) + " |"
 
 
 def main():
     results = Results(sys.argv[1], sys.argv[2], Path(sys.argv[3]) if len(sys.argv) > 3 else None)
     for algorithm, optimiser in CASES:
-        print(f"\n{algorithm}, {optimiser}\n\n| set | workers | "
-              + " | ".join(map(str, RATES[optimiser])) + " | default |\n|---" + "|---" * (len(RATES[optimiser]) + 2) + "|")
+        rates = [f"{rate} (default)" if rate == DEFAULTS[optimiser] else f"{rate}" for rate in RATES[optimiser]]
+        print(f"\n**{algorithm}, {optimiser}**\n\n| set | workers | " + " | ".join(rates) + " |\n|---|---"
+              + "|---" * len(rates) + "|")
         for name in SETS:
             for workers in WORKERS:
                 print(row(results, algorithm, optimiser, name, workers), flush=True)
