@@ -43,7 +43,9 @@ std::string fault_policy(const actors::algorithm_entry& a) {
 }
 
 std::string suggestion(const actors::algorithm_traits& t) {
-  const auto source = t.default_lr ? "" : ", which the optimiser suggests";
+  const auto source = t.default_lr ? ""
+                      : t.lr_grows ? ", which the optimiser suggests, times up to the number of workers"
+                                   : ", which the optimiser suggests";
   return fmt::format("--codec {}\n--optimiser {}\n--lr {:g}{}", t.default_codec, t.default_optimiser,
                      t.default_lr.value_or(compute::suggested_lr(t.default_optimiser)), source);
 }

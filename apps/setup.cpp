@@ -85,7 +85,9 @@ void check_same(const std::string& what, const std::string& before, const std::s
 
 /// Refuses runs that exceed the memory of the machine, where each worker or master has at least a model and a gradient.
 /// The system grants more memory than it has, and would kill the run when it is used.
-std::shared_ptr<const actors::experiment> prepare_within_memory(const program& p, const run_options& o) {
+std::shared_ptr<const actors::experiment> prepare_within_memory(const program& p, run_options& o) {
+  if (!o.run.lr && !o.resume.empty())
+    o.run.lr = options_of(o.resume).run.lr; // there may have been another number of workers
   auto e = actors::prepare(o.run, p.known());
   const auto needed = std::uint64_t{e->participants()} * 2 * sizeof(float) * e->initial.size();
   if (!e->devices.front().where.on_gpu() && needed > physical_memory())
@@ -144,6 +146,12 @@ std::shared_ptr<const actors::resumption> resumption_of(const program& p, const 
 
 actors::checkpoint_folder checkpoints_in(const std::filesystem::path& run) {
   return actors::checkpoint_folder{run / "checkpoints"};
+}
+
+void tell_default_lr(const run_setup& run, const std::function<void(const std::string&)>& say) {
+  if (const auto& s = run.experiment->settings; !run.options.run.lr)
+    say(fmt::format("the learning rate is {:g}: --lr auto, {} worker{}", s.lr.value(), s.workers,
+                    s.workers == 1 ? "" : "s"));
 }
 
 run_options run_setup::resolved() const {

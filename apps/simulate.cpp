@@ -94,6 +94,7 @@ bool of_the_run(errc code) { return code == errc::failed || code == errc::diverg
 
 int simulate_one(const program& p, run_setup run, actors::run_folder& folder, bool twice, bool json) {
   const auto say = [&](const std::string& line) { write_all(STDERR_FILENO, fmt::format("{}: {}\n", p.name(), line)); };
+  tell_default_lr(run, say);
   audience watching{run, p.name() + " simulate", folder.path(), say,
                     std::make_shared<pace>([] { return clean_stop::requested() != 0; })};
   const stopwatch watch;

@@ -19,6 +19,7 @@ int train_in(const program& p, const run_options& options, bool json, live_outpu
   const auto path = folder->path();
   p.tell_folder(path);
   bring_metrics(run, *folder);
+  tell_default_lr(run, output.to_say());
   audience watching{run, p.name() + " train", path, output.to_say()};
   actors::run_summary summary;
   {

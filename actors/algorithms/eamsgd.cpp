@@ -136,6 +136,7 @@ const algorithm_entry eamsgd_entry{
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = false,
                .default_optimiser = "sgd",
+               .lr_grows = false,
                .on_compute_failure = compute_failure::restart,
                .promises = {.sgd_alone = false}},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<elastic_worker>(s); },

@@ -70,10 +70,11 @@ private:
   std::uint64_t period_;
 };
 
-algorithm_traits traits(const char* codec, std::optional<std::uint64_t> most_steps_apart) {
+algorithm_traits traits(const char* codec, bool lr_grows, std::optional<std::uint64_t> most_steps_apart) {
   return {.exchange = exchange_pattern::all,
           .synchronous = true,
           .default_codec = codec,
+          .lr_grows = lr_grows,
           .on_loss = interrupted_round::repeat,
           .promises = {.most_steps_apart = most_steps_apart, .lossy_codecs_move_mean = true, .sgd_to_the_bit = false}};
 }
@@ -89,7 +90,7 @@ const algorithm_entry ef_sgd_entry{
                            "Stich, Jaggi: Error feedback fixes SignSGD, ICML 2019",
               .cost = "grbs: 2(n-1) messages and 2(n-1)/n * bits(C) payload bits sent by each worker per step; codecs "
                       "whose packets cannot be added up: n-1 messages and (n-1) bits(C); two more vectors of memory"},
-    .traits = traits("grbs:ratio=16", 1),
+    .traits = traits("grbs:ratio=16", false, 1),
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<error_feedback>(s.initial, 1);
     },
@@ -109,7 +110,7 @@ const algorithm_entry qsparse_local_sgd_entry{
                               .fallback = "4",
                               .meaning = "H, in steps",
                               .min = 1}}},
-    .traits = traits("grbs:ratio=4", std::nullopt),
+    .traits = traits("grbs:ratio=4", true, std::nullopt),
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<error_feedback>(s.initial, static_cast<std::uint64_t>(s.given.integer("period")));
     },

@@ -260,6 +260,7 @@ const algorithm_entry async_sgd_entry{
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = false,
                .default_optimiser = "sgd",
+               .lr_grows = false,
                .on_compute_failure = compute_failure::restart},
     .make = make_bounded_worker,
     .masters = shards,

@@ -127,6 +127,7 @@ inline constexpr algorithm_traits svrg_traits{.exchange = exchange_pattern::all,
                                               .takes_direction = false,
                                               .needs = codec_need::exact,
                                               .default_optimiser = "sgd",
+                                              .lr_grows = false,
                                               .on_compute_failure = compute_failure::restart,
                                               .promises = {.sgd_alone = false}};
 

@@ -3,6 +3,7 @@
 #include "gossamer/actors/run/allowed.hpp"
 #include "gossamer/actors/run/checkpoint.hpp"
 #include "gossamer/actors/run/codec_need.hpp"
+#include "gossamer/actors/run/default_lr.hpp"
 #include "gossamer/actors/run/view_maker.hpp"
 #include "gossamer/actors/worker/name_of.hpp"
 #include "gossamer/base/cuda/device.hpp"
@@ -279,8 +280,6 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const tables& k
   if (s.optimiser == automatic)
     s.optimiser = e->algorithm->traits.default_optimiser;
   e->host.optimiser = compute::make_optimiser(s.optimiser);
-  if (!s.lr)
-    s.lr = e->algorithm->traits.default_lr.value_or(compute::suggested_lr(s.optimiser));
   if (!s.epochs && !s.steps && !s.seconds)
     s.epochs = default_epochs;
   const auto schedule = compute::schedules().resolve(s.schedule);
@@ -298,6 +297,8 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const tables& k
     throw error(errc::usage,
                 fmt::format("--batch is {}, but the training set has {} samples", s.batch, e->data.train.samples),
                 "a minibatch holds at most all of them");
+  if (!s.lr)
+    s.lr = default_lr(e->algorithm->traits, s.optimiser, e->data.train, s.workers);
   e->shards = std::make_shared<const compute::shards>(compute::deal(s.partition, e->data.train, s.workers, s.seed));
   const std::shared_ptr<const compute::model> model = compute::make_model(model_here(*e), e->data.train, known.models);
   within_memory(fmt::format("making a model of {} parameters", model->dimension()), "choose a smaller --model", [&] {

@@ -42,6 +42,14 @@ std::string get_slow(const settings& s) {
   return result;
 }
 
+std::string get_lr(const settings& s) { return s.lr ? number_text(*s.lr) : std::string{}; }
+
+void set_lr(settings& s, const std::string& given) {
+  s.lr.reset();
+  if (given != "auto")
+    s.lr = parse_number("lr", given, allowed::lr);
+}
+
 /// "30s": every half minute; "1000": every thousand steps.
 void set_checkpoint(settings& s, const std::string& given) {
   expect_text("checkpoint", given);
@@ -84,8 +92,14 @@ const settings_table<settings>& run_settings_table() {
       text_setting({"data", "NAME", "what it is learnt from"}, &settings::data),
       text_setting({"partition", "NAME", "how the samples are dealt out to the workers"}, &settings::partition),
       number_setting({"batch", "N", "samples in a minibatch of one worker"}, &settings::batch, allowed::batch),
-      number_setting({"lr", "RATE", "learning rate (default: what the algorithm, or else the optimiser, suggests)"},
-                     &settings::lr, allowed::lr),
+      {{.name = "lr",
+        .value = "auto|RATE",
+        .help =
+            "learning rate; auto, the default: what the algorithm, or else the optimiser, suggests, times up to the "
+            "number of workers",
+        .number = true},
+       get_lr,
+       set_lr},
       text_setting({"schedule", "NAME", "how the learning rate changes"}, &settings::schedule),
       text_setting({"optimiser", "NAME", "how a gradient becomes an update; momentum and weight decay"},
                    &settings::optimiser),

@@ -38,7 +38,7 @@ struct run_settings {
   std::size_t workers = 4;                             ///< when the run begins
   std::optional<std::size_t> min_workers, max_workers; ///< limits for leaving and joining
   std::size_t batch = 32;
-  std::optional<double> lr; ///< absent: as the algorithm suggests, or else the optimiser
+  std::optional<double> lr; ///< absent: as `default_lr` says
 
   std::optional<double> epochs; ///< passes over the data, all workers together; default 30 if nothing else ends the run
   std::optional<std::uint64_t> steps; ///< per worker, instead of epochs

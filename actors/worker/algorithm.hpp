@@ -111,6 +111,10 @@ struct algorithm_traits {
   const char* default_codec = "identity";
   const char* default_optimiser = "momentum:beta=0.9";
   std::optional<double> default_lr = std::nullopt; ///< absent: as the optimiser suggests
+  /// The optimiser's rate grows with the number of workers, each of which does fewer steps of an epoch (see
+  /// `default_lr` of room `run`). False where one model takes the gradients of all workers one by one, or large steps
+  /// are unstable.
+  bool lr_grows = true;
   compute_failure on_compute_failure = compute_failure::end_run;
   interrupted_round on_loss = interrupted_round::finish;
   std::uint64_t most_elements = 0; ///< of a vector in a frame, where it may have more than the model

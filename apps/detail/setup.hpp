@@ -4,6 +4,9 @@
 #include "gossamer/apps/detail/options.hpp"
 #include "gossamer/apps/detail/program.hpp"
 
+#include <functional>
+#include <string>
+
 namespace gossamer::apps {
 
 /// A run that has been checked and loaded.
@@ -20,6 +23,9 @@ struct run_setup {
 /// @error errc::usage, errc::io, errc::bad_data for any fault of the request, before any file is written
 run_setup set_up_local(const program& p, run_options o);
 run_setup set_up_simulation(const program& p, run_options o);
+
+/// Says which learning rate was chosen, unless the user or a resumed run did.
+void tell_default_lr(const run_setup& run, const std::function<void(const std::string&)>& say);
 
 /// Returns the configuration of the run in a folder, whether it was trained or simulated.
 run_options options_of(const std::string& run);

@@ -16,9 +16,9 @@ using testing::StartsWith;
 class broken_program : public command {
 protected:
   support::outcome simulate(const std::string& algorithm, const words& more) const {
-    const words settings{"--algorithm", algorithm, "--data",  "digits:samples=300,test=100",
-                         "--model",     "softmax", "--steps", "20",
-                         "--workers",   "6"};
+    const words settings{"--algorithm", algorithm, "--data",    "digits:samples=300,test=100",
+                         "--model",     "softmax", "--steps",   "20",
+                         "--lr",        "0.01",    "--workers", "6"};
     return execute(words{BROKEN_GOSSIP, "simulate"} + settings + more);
   }
 

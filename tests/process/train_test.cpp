@@ -42,6 +42,17 @@ protected:
   }
 };
 
+TEST_F(train, says_and_keeps_the_learning_rate_that_it_has_chosen) {
+  const auto ended = succeed({"--workers", "2", "--checkpoint", "5"});
+  EXPECT_THAT(ended.err, HasSubstr("the learning rate is 0.02: --lr auto, 2 workers\n"));
+  EXPECT_THAT(read("run/config.toml"), HasSubstr("lr = 0.02\n"));
+  const auto again = succeed({"--config", "run/config.toml", "--workers", "3"}, "again");
+  EXPECT_THAT(again.err, testing::Not(HasSubstr("--lr auto")));
+  EXPECT_THAT(read("again/config.toml"), HasSubstr("lr = 0.02\n"));
+  succeed({"--resume", "run", "--workers", "4", "--epochs", "2"}, "longer");
+  EXPECT_THAT(read("longer/config.toml"), HasSubstr("lr = 0.02\n"));
+}
+
 TEST_F(train, writes_a_whole_run_folder_for_every_algorithm) {
   for (const auto& algorithm : algorithms()) {
     SCOPED_TRACE(algorithm);
@@ -82,7 +93,8 @@ TEST_F(train, prints_the_summary_as_json_when_asked) {
 TEST_F(train, shows_one_plain_line_an_evaluation_when_nobody_watches) {
   const auto ended = succeed({});
   EXPECT_THAT(ended.err, testing::Not(HasSubstr("\033")));
-  EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(ended.err, '\n')), metrics().size());
+  EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(ended.err, '\n')), 1 + metrics().size())
+      << "one for the learning rate";
 }
 
 TEST_F(train, repeats_a_run_from_the_configuration_that_it_wrote) {
