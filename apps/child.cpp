@@ -144,11 +144,22 @@ void child::send_signal(int signal) const {
     kill(-id_, signal);
 }
 
+int child::wait() {
+  while (!status_)
+    look_for_end(0);
+  return *status_;
+}
+
 std::optional<int> child::ended() {
-  int status = 0;
-  if (!status_ && waitpid(id_, &status, WNOHANG) == id_)
-    status_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  if (!status_)
+    look_for_end(WNOHANG);
   return status_;
+}
+
+void child::look_for_end(int options) {
+  int status = 0;
+  if (waitpid(id_, &status, options) == id_)
+    status_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 } // namespace gossamer::apps

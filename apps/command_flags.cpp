@@ -53,7 +53,9 @@ void add_plot_flags(CLI::App& command, plot_options& o) {
       ->check(within(1, 1'000'000));
   command.add_flag("--band", o.shown.band,
                    "runs that differ only in the seed become one curve, their median, in a band of all their values");
-  command.add_option("--out", o.out, "the SVG file to write")->capture_default_str()->type_name("FILE");
+  command.add_option("--out", o.out, "the file to write: SVG, or PNG by a converter that is installed")
+      ->capture_default_str()
+      ->type_name("FILE");
 }
 
 void add_certs_flags(CLI::App& command, certs_options& o) {

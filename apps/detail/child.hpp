@@ -37,6 +37,8 @@ public:
   void write_line(const std::string& line) const;
   void end_input();
   void send_signal(int signal) const;
+  /// Waits for its end. @returns the exit status as a shell reports it
+  int wait();
   /// The exit status as a shell reports it, once it has ended.
   std::optional<int> ended();
 
@@ -48,6 +50,7 @@ private:
 
   bool read_from(stream& from, bool error, const line_taker& on_line);
   void swap(child& other) noexcept;
+  void look_for_end(int options);
 
   pid_t id_ = -1;
   int input_ = -1;

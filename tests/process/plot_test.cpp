@@ -107,9 +107,50 @@ TEST_F(plot, says_what_is_wrong_with_a_run) {
   expect_error({"a", "other"}, 1, {"other/metrics.jsonl:1: ", "there is no step"});
 }
 
-TEST_F(plot, writes_one_format_only) {
+TEST_F(plot, writes_two_formats_only) {
   write_run("a", 1);
-  expect_error({"a", "--out", "x.png"}, 2, {"--out is 'x.png'", "SVG only", "end in .svg"});
+  expect_error({"a", "--out", "x.pdf"}, 2, {"--out is 'x.pdf'", "SVG or PNG", "end in .svg"});
+  EXPECT_FALSE(exists("x.pdf"));
+}
+
+/// `plot` with programs of the test's folder `bin` alone.
+class plot_as_png : public plot {
+protected:
+  void install(const std::string& converter, const std::string& script) const {
+    write("bin/" + converter, "#!/bin/sh\n" + script + "\n");
+    std::filesystem::permissions(folder_ / "bin" / converter, std::filesystem::perms::owner_all);
+  }
+  support::outcome run_here(const words& given) const {
+    std::filesystem::create_directories(folder_ / "tmp");
+    return execute(words{"env", "PATH=" + (folder_ / "bin").string(), "TMPDIR=" + (folder_ / "tmp").string()}
+                   + gossamer(given));
+  }
+};
+
+TEST_F(plot_as_png, has_it_made_by_the_first_converter_that_is_installed) {
+  write_run("a", 1);
+  install("convert", "echo no >&2; exit 1");
+  install("cairosvg", "read first < \"$3\"; echo \"png of ${first%% *}\" > \"${2#--output=}\"");
+  const auto ended = run_here({"plot", "a", "--out", "b; touch c.png"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_EQ(read("b; touch c.png"), "png of <svg\n");
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "tmp"));
+}
+
+TEST_F(plot_as_png, says_what_to_install) {
+  write_run("a", 1);
+  const auto ended = run_here({"plot", "a", "--out", "x.png"});
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.err, HasSubstr("apt-get install librsvg2-bin"));
+  EXPECT_FALSE(exists("x.png"));
+}
+
+TEST_F(plot_as_png, says_why_a_converter_failed) {
+  write_run("a", 1);
+  install("rsvg-convert", "echo 'out of paint' >&2; exit 3");
+  const auto ended = run_here({"plot", "a", "--out", "x.png"});
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("rsvg-convert made no picture: out of paint"), HasSubstr(".svg")));
   EXPECT_FALSE(exists("x.png"));
 }
 
