@@ -103,11 +103,13 @@ void add_report_flag(CLI::App& command, bool& wanted) {
   command.add_flag("--report", wanted, "write report.html, a page about the run, when it has ended");
 }
 
-void add_feed_flags(CLI::App& command, feed_options& f) {
+void add_feed_flags(CLI::App& command, feed_options& f, bool real_time) {
   command.add_option("--tensorboard", f.tensorboard, "write the run for TensorBoard, in a folder of its own in DIR")
       ->type_name("DIR");
   command.add_option("--events", f.events, "write what happens as lines of JSON, at once; -: to standard output")
       ->type_name("FILE");
+  if (real_time)
+    command.add_flag("--trace", f.trace, "write trace.json, a picture of the run for ui.perfetto.dev");
 }
 
 void add_launch_flags(CLI::App& command, launch_options& l) {

@@ -46,7 +46,7 @@ public:
     for (auto* command : {train_, simulate_}) {
       command->add_flag("--json", json_, "print the summary as JSON on standard output");
       add_live_flags(*command, live_);
-      add_feed_flags(*command, feeds_);
+      add_feed_flags(*command, feeds_, command == train_);
       add_report_flag(*command, report_at_end_);
     }
     add_exploration_flags(*simulate_, exploration_);

@@ -6,6 +6,7 @@
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace gossamer::apps {
@@ -58,6 +59,21 @@ void bring_metrics(const run_setup& run, actors::run_folder& into) {
   for (const auto& r : before)
     if (r.step < run.from->all.updates()) // the one at the checkpoint itself is made again
       into.on_evaluation(r);
+}
+
+std::string names_of_files(const run_setup& run, bool trace, const std::vector<std::string>& more) {
+  std::vector<std::string> names{"config.toml"};
+  if (run.plan.harms())
+    names.emplace_back("faults.toml");
+  names.insert(names.end(), {"metrics.jsonl", "summary.json", "plot.svg"});
+  names.insert(names.end(), more.begin(), more.end());
+  if (trace)
+    names.emplace_back("trace.json");
+  if (run.options.report)
+    names.emplace_back("report.html");
+  const auto last = names.back();
+  names.pop_back();
+  return fmt::format("{} and {}", fmt::join(names, ", "), last);
 }
 
 void print_results(const feed_options& feeds, bool as_json, const std::string& json, const std::string& text) {

@@ -11,7 +11,6 @@
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <unistd.h>
@@ -74,21 +73,6 @@ void write_trace(actors::run_folder& folder, const run_setup& run) {
     folder.write("trace.json", [&](std::FILE* out) { trace->write(out); });
 }
 
-/// Names the files of a run that has ended.
-std::string files_of(const run_setup& run) {
-  std::vector<std::string_view> names{"config.toml"};
-  if (run.plan.harms())
-    names.emplace_back("faults.toml");
-  names.insert(names.end(), {"metrics.jsonl", "summary.json", "plot.svg", "blame.txt", "blame.json"});
-  if (run.options.trace)
-    names.emplace_back("trace.json");
-  if (run.options.report)
-    names.emplace_back("report.html");
-  const auto last = names.back();
-  names.pop_back();
-  return fmt::format("{} and {}", fmt::join(names, ", "), last);
-}
-
 /// True if the run itself failed: neither the request nor the machine.
 bool of_the_run(errc code) { return code == errc::failed || code == errc::diverged || code == errc::bad_packet; }
 
@@ -112,7 +96,8 @@ int simulate_one(const program& p, run_setup run, actors::run_folder& folder, bo
     folder.write("report.html", report_of({folder.path().string()}));
   watching.end(result.summary); // last, because a reader of a pipe may be slow
   print_results(run.options.feeds, json, summary,
-                fmt::format("{}{} holds {}\n", describe(result, real_s), folder.path().string(), files_of(run)));
+                fmt::format("{}{} holds {}\n", describe(result, real_s), folder.path().string(),
+                            names_of_files(run, run.options.trace, {"blame.txt", "blame.json"})));
   return status;
 }
 

@@ -1,4 +1,5 @@
 // gossamer train: one run on this machine, from settings to run folder.
+#include "gossamer/actors/hosting/run_trace.hpp"
 #include "gossamer/actors/real_time/local_world.hpp"
 #include "gossamer/actors/telemetry/json.hpp"
 #include "gossamer/apps/detail/audience.hpp"
@@ -21,6 +22,7 @@ int train_in(const program& p, const run_options& options, bool json, live_outpu
   bring_metrics(run, *folder);
   tell_default_lr(run, output.to_say());
   audience watching{run, p.name() + " train", path, output.to_say()};
+  const auto trace = options.feeds.trace ? std::make_shared<actors::run_trace>() : nullptr;
   actors::run_summary summary;
   {
     const clean_stop stop;
@@ -31,6 +33,7 @@ int train_in(const program& p, const run_options& options, bool json, live_outpu
                      .interrupted = [] { return clean_stop::requested() != 0; },
                      .faults = run.plan,
                      .wishes = watching.wishes(),
+                     .trace = trace,
                      .workers_per_node = options.world.workers_per_node,
                      .wrap_link = {},
                      .checkpoints = checkpoints_in(path),
@@ -39,15 +42,16 @@ int train_in(const program& p, const run_options& options, bool json, live_outpu
   }
   if (const auto& wishes = watching.wishes())
     folder->write("faults.toml", to_toml(wishes->plan()));
+  if (trace)
+    folder->write("trace.json", [&](std::FILE* out) { trace->write(out); });
   if (options.report)
     folder->write("report.html", report_of({path.string()}));
   watching.end(summary); // last, because a reader of a pipe may be slow
   const auto missing = output.close();
   std::string text;
   if (p.has_results())
-    text = fmt::format("{}{} holds config.toml, {}metrics.jsonl, summary.json{} plot.svg{}\n{}{}", describe(summary),
-                       path.string(), !run.plan.harms() ? "" : "faults.toml, ", options.report ? "," : " and",
-                       options.report ? " and report.html" : "", missing, missing.empty() ? "" : "\n");
+    text = fmt::format("{}{} holds {}\n{}{}", describe(summary), path.string(),
+                       names_of_files(run, options.feeds.trace), missing, missing.empty() ? "" : "\n");
   print_results(options.feeds, json, to_json(summary), text);
   return exit_status(summary);
 }

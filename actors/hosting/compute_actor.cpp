@@ -13,6 +13,8 @@ using nanoseconds = std::chrono::nanoseconds;
 void answer(this_actor self, std::chrono::duration<double> fair_time) {
   const auto work = *std::exchange(self->state.under_way, std::nullopt);
   auto result = self->state.source->finish();
+  if (const auto& told = self->state.setup.on_gradient)
+    told(result.step, self->clock().now() - work.began);
   if (work.slower == 1) {
     self->send(work.asker, std::move(result));
     return;

@@ -16,6 +16,8 @@ struct compute_setup {
   /// Asked before each gradient: 1, or the factor by which it shall seem to take longer than on a worker with an equal
   /// share of the machine. The answer is delayed by the missing time, and the thread stays free meanwhile.
   std::function<double()> slow_down;
+  /// Told of each gradient, and of the time that it took until now; may be empty.
+  std::function<void(std::uint64_t step, std::chrono::nanoseconds took)> on_gradient;
   double fair_share = 1; ///< workers for each processor, at least 1
   caf::actor supervisor; ///< is told of failures; when it ends, so does this actor
   std::string who;       ///< "the compute actor of worker 3"

@@ -3,6 +3,7 @@
 #include "gossamer/actors/evaluation/evaluation_frames.hpp"
 #include "gossamer/actors/faults/faulty_link.hpp"
 #include "gossamer/actors/hosting/evaluator.hpp"
+#include "gossamer/actors/hosting/run_trace.hpp"
 #include "gossamer/actors/real_time/threads.hpp"
 
 #include <fmt/format.h>
@@ -53,6 +54,14 @@ double fair_share(std::size_t workers) {
   return std::max(1.0, static_cast<double>(workers) / std::max(1u, std::thread::hardware_concurrency()));
 }
 
+/// Returns `compute_setup::on_gradient`.
+std::function<void(std::uint64_t, std::chrono::nanoseconds)> teller_of(const std::shared_ptr<run_trace>& trace,
+                                                                       rank worker) {
+  if (!trace)
+    return nullptr;
+  return [trace, worker](std::uint64_t step, std::chrono::nanoseconds took) { trace->computed(worker, step, took); };
+}
+
 } // namespace
 
 void require_threads_of(const experiment& e, std::size_t workers) {
@@ -74,6 +83,14 @@ real_time::real_time(caf::actor_system& system, std::shared_ptr<const experiment
                                            run_->settings.seed)),
       began_(system.clock().now()), line_(system.spawn<delay_line>()) {
   check_without_processes(around_.faults);
+  if (around_.trace)
+    around_.trace->begin([&clock = system.clock(), began = began_] { return clock.now() - began; },
+                         static_cast<rank>(run_->settings.worker_ranks()));
+}
+
+real_time::~real_time() {
+  if (around_.trace)
+    around_.trace->end();
 }
 
 double real_time::now() const { return std::chrono::duration<double>(system_.clock().now() - began_).count(); }
@@ -85,6 +102,14 @@ void real_time::switch_fault(const actors::switch_fault& m) const {
     return;
   const auto& lasts = board_->at(m.index).lasts_s;
   m.on ? board_->begin(m.index, lasts ? now() + *lasts : fault_board::for_ever) : board_->end(m.index);
+}
+
+/// Returns the transport with links whose frames are drawn, or the transport itself.
+std::shared_ptr<transport> real_time::drawn(std::shared_ptr<transport> net) const {
+  if (!around_.trace)
+    return net;
+  return std::make_shared<wrapping_transport>(
+      std::move(net), [trace = around_.trace](rank, rank to, auto made) { return trace->watch(to, std::move(made)); });
 }
 
 /// Returns the transport with the links that the plan of faults harms. A run without faults has the transport itself.
@@ -107,12 +132,14 @@ std::shared_ptr<transport> real_time::harmed(std::shared_ptr<transport> net) con
 world_parts real_time::parts(std::shared_ptr<transport> net, std::uint32_t node,
                              std::vector<std::uint32_t> homes) const {
   world_parts parts;
-  parts.spawn_compute = [e = run_, board = board_, share = fair_share(workers_)](caf::local_actor* parent, rank i,
-                                                                                 std::uint32_t random_life) {
+  parts.witness = parts.trace = around_.trace.get();
+  parts.spawn_compute = [e = run_, board = board_, trace = around_.trace,
+                         share = fair_share(workers_)](caf::local_actor* parent, rank i, std::uint32_t random_life) {
     const auto slow = e->settings.slow.find(i);
     const double always = slow == e->settings.slow.end() ? 1.0 : slow->second;
     const compute_setup setup{.make = [=] { return std::make_unique<gradient_source>(e, i, random_life); },
                               .slow_down = [always, board, i] { return always * board->slow_down(i); },
+                              .on_gradient = teller_of(trace, i),
                               .fair_share = share,
                               .supervisor = caf::actor_cast<caf::actor>(parent),
                               .who = fmt::format("the compute actor of worker {}", i)};
@@ -128,7 +155,7 @@ world_parts real_time::parts(std::shared_ptr<transport> net, std::uint32_t node,
                 [started](frame f) { caf::anon_send(started, std::move(f)); });
     return started;
   };
-  parts.transport = harmed(std::move(net));
+  parts.transport = harmed(drawn(std::move(net)));
   add_checkpoints(parts, system_, *run_, around_, true);
   parts.may_wait = true;
   parts.alone = std::ranges::count(homes, node) == 1;

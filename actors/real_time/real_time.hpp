@@ -21,6 +21,9 @@ public:
   /// @param workers number of the run's workers in this process
   real_time(caf::actor_system& system, std::shared_ptr<const experiment> e, const run_surroundings& around,
             std::size_t workers);
+  real_time(const real_time&) = delete;
+  real_time& operator=(const real_time&) = delete;
+  ~real_time();
 
   /// @param net carries the frames of this process
   /// @param node the number of this one @param homes as in `mean_place`; empty: this process is all
@@ -33,6 +36,7 @@ public:
 
 private:
   double now() const;
+  std::shared_ptr<transport> drawn(std::shared_ptr<transport> net) const;
   std::shared_ptr<transport> harmed(std::shared_ptr<transport> net) const;
 
   caf::actor_system& system_;

@@ -18,7 +18,8 @@ void add_live_flags(CLI::App& command, live_options& l);
 void add_watch_flags(CLI::App& command, watch_options& o);
 /// The flag of commands that write a page about their run.
 void add_report_flag(CLI::App& command, bool& wanted);
-void add_feed_flags(CLI::App& command, feed_options& f);
+/// @param real_time false for simulations, whose traces are settings
+void add_feed_flags(CLI::App& command, feed_options& f, bool real_time);
 void add_launch_flags(CLI::App& command, launch_options& l);
 void add_measure_flags(CLI::App& command, measure_options& m);
 /// @param elsewhere true if the run may also be one on another machine

@@ -20,6 +20,7 @@ struct live_options {
 struct feed_options {
   std::string tensorboard; ///< folder that gets a folder of this run, with an event file; empty: none
   std::string events;      ///< file of JSON lines, or -, standard output; empty: none
+  bool trace = false;      ///< write trace.json, of this process, of a run in real time
 
   bool on_standard_output() const { return events == "-"; }
 };

@@ -35,6 +35,10 @@ actors::run_folder open_folder(const run_setup& run, const std::string& command,
 /// Copies the metrics of a resumed run, up to its checkpoint, to the beginning of this folder's.
 void bring_metrics(const run_setup& run, actors::run_folder& into);
 
+/// Names the files of a run that has ended, for people.
+/// @param trace true if it has a trace @param more names of further files
+std::string names_of_files(const run_setup& run, bool trace, const std::vector<std::string>& more = {});
+
 /// Prints the results of a run to standard output, as JSON or for people. Where lines of JSON go there, nothing else
 /// does: JSON becomes a line of type "summary", and people read standard error.
 void print_results(const feed_options& feeds, bool as_json, const std::string& json, const std::string& text);

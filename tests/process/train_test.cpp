@@ -42,6 +42,20 @@ protected:
   }
 };
 
+TEST_F(train, draws_what_its_workers_do_if_asked_to) {
+  const auto ended = succeed({"--algorithm", "d-psgd", "--codec", "uniform:bits=8", "--workers", "3", "--trace"});
+  EXPECT_THAT(ended.out, HasSubstr("plot.svg and trace.json"));
+  std::map<std::string, int> slices;
+  const auto trace = json::parse(read("run/trace.json"));
+  for (const auto& e : trace["traceEvents"])
+    if (e["ph"] == "X")
+      ++slices[e["name"]];
+  const auto gradients = json::parse(read("run/summary.json"))["step"].get<int>();
+  EXPECT_EQ(slices["gradient"], gradients);
+  EXPECT_GE(slices["encode"], gradients);
+  EXPECT_GE(slices["model"], gradients) << "a frame to each of two neighbours, but for the last ones";
+}
+
 TEST_F(train, says_and_keeps_the_learning_rate_that_it_has_chosen) {
   const auto ended = succeed({"--workers", "2", "--checkpoint", "5"});
   EXPECT_THAT(ended.err, HasSubstr("the learning rate is 0.02: --lr auto, 2 workers\n"));
