@@ -4,10 +4,27 @@
 #include "gossamer/apps/detail/command_flags.hpp"
 #include "gossamer/apps/detail/flag_text.hpp"
 #include "gossamer/apps/detail/time_flag.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <fmt/format.h>
 
 namespace gossamer::apps {
 
 namespace {
+
+/// Adds the flag of what a terminal shows.
+void add_ui(CLI::App& command, bool& plain) {
+  const auto set = [&plain](const std::string& given) {
+    plain = given == "plain";
+    if (!plain && given != "live")
+      throw error(errc::usage, fmt::format("--ui is '{}'", given), "allowed: live or plain");
+  };
+  command
+      .add_option_function<std::string>("--ui", set,
+                                        "live: lines that are renewed, where standard error is a terminal (default); "
+                                        "plain: none are")
+      ->type_name("live|plain");
+}
 
 /// Adds the flags of nodes that connect to other nodes.
 void add_connection_flags(CLI::App& command, node_options& n) {
@@ -110,6 +127,7 @@ void add_feed_flags(CLI::App& command, feed_options& f, bool real_time) {
       ->type_name("FILE");
   if (real_time)
     command.add_flag("--trace", f.trace, "write trace.json, a picture of the run for ui.perfetto.dev");
+  add_ui(command, f.plain);
 }
 
 void add_launch_flags(CLI::App& command, launch_options& l) {
@@ -118,6 +136,7 @@ void add_launch_flags(CLI::App& command, launch_options& l) {
       ->capture_default_str();
   add_live_flags(command, l.live);
   add_report_flag(command, l.report);
+  add_ui(command, l.plain);
   command.add_flag("--dry-run", l.dry_run, "print the commands that would start the nodes");
   command.add_flag("--detach", l.detach,
                    "when the run is under way, leave it behind and give the terminal back; gossamer status, logs, stop "

@@ -19,7 +19,7 @@ const headings& of_runs() {
       {"Faults", {"slow", "faults", "chaos", "horizon"}},
       {"Checks and many runs", {"check", "seeds", "explore", "jobs", "run-limit", "keep-going", "shrink", "twice"}},
       {"Settings and output", {"config", "resume", "checkpoint", "out", "overwrite", "json", "trace"}},
-      {"Watching", {"live", "live-control", "report", "tensorboard", "events"}},
+      {"Watching", {"live", "live-control", "ui", "report", "tensorboard", "events"}},
   };
   return all;
 }
@@ -42,7 +42,7 @@ const headings& of_nodes() {
 const headings& of_launches() {
   static const headings all{
       {"Nodes", {"hosts", "restart", "restart-delay", "no-shared-memory", "dry-run"}},
-      {"Watching", {"live", "live-control", "report", "detach"}},
+      {"Watching", {"live", "live-control", "report", "ui", "detach"}},
       data,
       connections,
   };

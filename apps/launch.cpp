@@ -322,7 +322,7 @@ private:
   supervisor decides_;
   launch_record record_ = own_record();
   launch_orders orders_{processes()};
-  launch_screen screen_;
+  launch_screen screen_{!how_.plain};
   launch_folder folder_{[this](const std::string& line) { say(line); }};
   stopwatch since_launch_, since_kept_;
   bool begun_ = false, on_terminal_ = true;

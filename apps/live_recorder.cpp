@@ -37,8 +37,9 @@ void announce_line(live_output& output, const std::string& type, const std::stri
 
 } // namespace
 
-live_recorder::live_recorder(live_output& output, opener open)
-    : output_(output), folder_(std::make_shared<folder_on_disk>(std::move(open))), kept_(output.disk(), folder_) {
+live_recorder::live_recorder(live_output& output, opener open, std::size_t workers)
+    : output_(output), folder_(std::make_shared<folder_on_disk>(std::move(open))), kept_(output.disk(), folder_),
+      shows_workers_(workers > 0 && !output.announces() && output.shows_each_of(workers)) {
   output_.disk().post([folder = folder_] { folder->open(); });
   if (output.announces_live() || output.elsewhere() != nullptr)
     lines_.emplace([&output](const auto& type, std::string line) {
@@ -56,15 +57,19 @@ void live_recorder::introduce(const actors::run_settings& s, const std::string& 
 
 bool live_recorder::watches_workers() const {
   const auto* elsewhere = output_.elsewhere();
-  return output_.announces_live() || (elsewhere != nullptr && elsewhere->are_there());
+  return shows_workers_ || output_.announces_live() || (elsewhere != nullptr && elsewhere->are_there());
 }
 
 void live_recorder::on_view(const actors::view_record& r) {
   if (lines_)
     lines_->on_view(r);
+  if (shows_workers_)
+    output_.shown()->on_view(r);
 }
 
 void live_recorder::on_workers(actors::workers_record r) {
+  if (shows_workers_)
+    output_.shown()->on_workers(r);
   if (lines_)
     lines_->on_workers(std::move(r));
 }
@@ -76,7 +81,7 @@ void live_recorder::on_progress(const actors::progress_record& p) {
     lines_->on_progress(p);
   if (output_.announces())
     output_.announce_lightly(progress_is, progress_line(p));
-  else if (live_line::is_seen())
+  else if (live_block::is_seen())
     output_.shown()->on_progress(p);
 }
 

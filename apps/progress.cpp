@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <unistd.h>
@@ -46,9 +47,19 @@ std::string loss(double value) {
   return value < 1e5 ? fmt::format("{:.4f}", value) : fmt::format("{:.3e}", value);
 }
 
+/// "epoch 2.50/30"
+std::string epochs(const actors::progress_record& p) {
+  return fmt::format("epoch {:.2f}{}", p.epoch,
+                     std::isfinite(p.planned_epochs) ? fmt::format("/{:.4g}", p.planned_epochs) : "");
+}
+
 /// "  3 of 4 nodes", if there are several.
 std::string nodes(const actors::progress_record& p) {
   return p.nodes > 1 ? fmt::format("  {} of {} nodes", p.nodes - p.nodes_lost, p.nodes) : "";
+}
+
+std::string averagings(const actors::progress_record& p) {
+  return p.averagings_per_step ? fmt::format("  {:.2f} averagings/step", *p.averagings_per_step) : "";
 }
 
 /// What has become of averagings of pairs, where there were any; and a warning where models hardly met.
@@ -67,6 +78,35 @@ std::string averagings(const actors::evaluation_record& r, std::size_t workers) 
 
 void show_text(const std::string& text) { write_all(STDERR_FILENO, text); }
 
+/// Number of characters of a text in UTF-8.
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+/// Returns what removes lines of these widths, at the end of which the cursor is.
+std::string erasing(const std::vector<std::size_t>& widths, std::size_t columns) {
+  std::size_t rows = 0;
+  for (const auto w : widths)
+    rows += std::max<std::size_t>(1, w / columns + (w % columns == 0 ? 0 : 1));
+  return rows > 1 ? fmt::format("\r\033[{}A\033[J", rows - 1) : "\r\033[J";
+}
+
+/// The heights of values between the least and the greatest, which are not equal.
+std::string curve_of(const std::vector<double>& values) {
+  static constexpr std::array bars{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  const auto [least, greatest] = std::ranges::minmax(values);
+  std::string result;
+  for (const auto v : values)
+    result += bars.at(static_cast<std::size_t>(std::lround((v - least) / (greatest - least) * (bars.size() - 1.0))));
+  return result;
+}
+
+std::string bar_of(double share) {
+  constexpr std::size_t length = 24;
+  const auto done = static_cast<std::size_t>(std::lround(length * std::clamp(share, 0.0, 1.0)));
+  return "[" + std::string(done, '#') + std::string(length - done, '.') + "]";
+}
+
 /// Width of the terminal; unlimited if unknown.
 std::size_t columns_of_terminal() {
   return columns_of(STDERR_FILENO).value_or(std::numeric_limits<std::size_t>::max());
@@ -74,24 +114,32 @@ std::size_t columns_of_terminal() {
 
 } // namespace
 
-live_line::~live_line() { clear(); }
+live_block::~live_block() { clear(); }
 
-bool live_line::is_seen() { return can_rewrite(STDERR_FILENO); }
+bool live_block::is_seen() { return can_rewrite(STDERR_FILENO); }
 
-void live_line::clear() {
-  if (std::exchange(open_, false))
-    show_text("\r\033[K");
+void live_block::clear() {
+  if (!shown_.empty())
+    show_text(erasing(std::exchange(shown_, {}), columns_of_terminal()));
 }
 
-void live_line::show(const std::string& text) {
+void live_block::show(const std::vector<std::string>& lines) {
   if (!seen_)
     return;
-  show_text("\r\033[K" + fitted(text, columns_of_terminal() - 1)); // terminals differ in what the last column does
-  open_ = true;
+  auto text = shown_.empty() ? std::string{} : erasing(std::exchange(shown_, {}), columns_of_terminal());
+  const auto most = rows_of(STDERR_FILENO).value_or(lines.size());
+  for (const auto& line : lines) {
+    if (shown_.size() == most)
+      break;
+    const auto shown = fitted(line, columns_of_terminal() - 1); // terminals differ in what the last column does
+    text += (shown_.empty() ? "" : "\n") + shown;
+    shown_.push_back(width(shown));
+  }
+  show_text(text); // in one piece, so that nothing flickers
 }
 
 std::string fitted(std::string line, std::size_t columns) {
-  while (line.size() > columns) {
+  while (width(line) > columns) {
     const auto end = line.rfind("  ");
     line.resize(end != std::string::npos ? end : columns);
   }
@@ -99,14 +147,61 @@ std::string fitted(std::string line, std::size_t columns) {
 }
 
 std::string progress_line(const actors::progress_record& p) {
-  return fmt::format("epoch {:.2f}{}  loss {}  accuracy {}  {} left{}  {} steps/s  {}bit/s{}", p.epoch,
-                     std::isfinite(p.planned_epochs) ? fmt::format("/{:.4g}", p.planned_epochs) : "", loss(p.loss),
+  return fmt::format("{}  loss {}  accuracy {}  {} left{}  {} steps/s  {}bit/s{}", epochs(p), loss(p.loss),
                      percent(p.accuracy), clock(p.remaining_s), nodes(p), with_prefix(p.steps_per_second),
-                     with_prefix(p.bits_per_second) + " ",
-                     p.averagings_per_step ? fmt::format("  {:.2f} averagings/step", *p.averagings_per_step) : "");
+                     with_prefix(p.bits_per_second) + " ", averagings(p));
 }
 
-void progress::on_progress(const actors::progress_record& p) { line_.show(progress_line(p)); }
+void progress_picture::take(const actors::progress_record& p) {
+  constexpr std::size_t most = 32;
+  now_ = p;
+  if (!std::isfinite(p.loss) || seen_++ % every_ != 0)
+    return;
+  losses_.push_back(p.loss);
+  if (losses_.size() < 2 * most)
+    return;
+  for (std::size_t i = 0; i < most; ++i)
+    losses_[i] = losses_[2 * i];
+  losses_.resize(most);
+  every_ *= 2;
+}
+
+void progress_picture::take(const actors::view_record& r) { view_ = r; }
+
+void progress_picture::take(const actors::workers_record& r) { before_ = std::exchange(workers_, r); }
+
+void progress_picture::add_members(std::vector<std::string>& lines) const {
+  const auto passed = workers_.time_s - before_.time_s;
+  if (view_.members.size() > most_workers || workers_.of.size() != before_.of.size() || passed <= 0)
+    return;
+  const auto rate = [passed](std::uint64_t now, std::uint64_t then) {
+    return with_prefix(static_cast<double>(now - std::min(now, then)) / passed);
+  };
+  for (const auto i : view_.members) {
+    const auto &now = workers_.of.at(i), &then = before_.of.at(i);
+    lines.push_back(fmt::format("{:>9}  {:>9} steps  {:>7} steps/s  {:>7}bit/s", fmt::format("worker {}", i), now.steps,
+                                rate(now.steps, then.steps), rate(now.payload_bits, then.payload_bits) + " "));
+  }
+}
+
+std::vector<std::string> progress_picture::lines(bool unicode) const {
+  const auto& p = now_;
+  const bool has_bar = std::isfinite(p.planned_epochs) && p.planned_epochs > 0;
+  const bool has_curve = unicode && losses_.size() > 1 && std::ranges::min(losses_) < std::ranges::max(losses_);
+  std::vector<std::string> result{fmt::format("{}  {} left{}{}", epochs(p), clock(p.remaining_s), nodes(p),
+                                              has_bar ? "  " + bar_of(p.epoch / p.planned_epochs) : ""),
+                                  fmt::format("loss {}  accuracy {}  {} steps/s  {}bit/s{}{}", loss(p.loss),
+                                              percent(p.accuracy), with_prefix(p.steps_per_second),
+                                              with_prefix(p.bits_per_second) + " ", averagings(p),
+                                              has_curve ? "  " + curve_of(losses_) : "")};
+  add_members(result);
+  return result;
+}
+
+void progress::on_progress(const actors::progress_record& p) {
+  picture_.take(p);
+  block_.show(picture_.lines(shows_unicode()));
+}
 
 void progress::on_evaluation(const actors::evaluation_record& r) {
   say(fmt::format("epoch {:6.2f}  {:7.2f} s  training loss {}  test loss {}  test accuracy {:>8}  sent {}bit\n",
@@ -117,7 +212,7 @@ void progress::on_evaluation(const actors::evaluation_record& r) {
 void progress::on_event(const actors::event_record& r) { say(fmt::format("{:>14.4g} s  {}\n", r.time_s, r.what)); }
 
 void progress::say(const std::string& text) {
-  line_.clear();
+  block_.clear();
   show_text(text);
 }
 

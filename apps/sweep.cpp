@@ -220,7 +220,7 @@ public:
 private:
   std::size_t began_with_, done_, wanted_;
   stopwatch since_;
-  live_line line_;
+  live_block line_;
 };
 
 } // namespace

@@ -26,7 +26,7 @@ int train_in(const program& p, const run_options& options, bool json, live_outpu
   actors::run_summary summary;
   {
     const clean_stop stop;
-    live_recorder recorder{output, [folder] { return folder; }};
+    live_recorder recorder{output, [folder] { return folder; }, run.experiment->settings.worker_ranks()};
     auto all = watching.behind(recorder);
     summary = world(run,
                     {.observer = &all,
@@ -57,7 +57,7 @@ int train_in(const program& p, const run_options& options, bool json, live_outpu
 }
 
 int train(const program& p, const run_options& options, bool json) {
-  live_output output{p, false};
+  live_output output{p, false, false, nullptr, !options.feeds.plain};
   return train_in(p, options, json, output,
                   [](const run_setup& run, const auto& around, live_recorder& recorder, const auto&) {
                     auto summary = actors::run_locally(run.experiment, around);

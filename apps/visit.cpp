@@ -202,7 +202,7 @@ int attach(const visit_options& o) {
     growing_file output{output_of(folder)};
     constexpr std::streamoff a_screen = 2000;
     output.skip_to_last(a_screen);
-    live_line live;
+    live_block live;
     const auto clear = [&] { live.clear(); };
     r = wait_for_end(folder, [&](const launch_record& now) {
       output.print_new(clear);

@@ -13,6 +13,9 @@ namespace gossamer::apps {
 /// program do. Threads: one at a time.
 class launch_screen {
 public:
+  /// @param in_place false: no lines of progress
+  explicit launch_screen(bool in_place) : live_(std::make_shared<live_block>(in_place)) {}
+
   /// Shows a line on standard error; left out when very many wait.
   void show(const std::string& line);
   /// Shows a line below the others; left out when several wait.
@@ -24,7 +27,7 @@ public:
   void close();
 
 private:
-  std::shared_ptr<live_line> live_ = std::make_shared<live_line>(); // used by the thread alone
+  std::shared_ptr<live_block> live_; // used by the thread alone
   actors::side_thread thread_;
   std::string results_;
 };

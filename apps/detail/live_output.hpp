@@ -28,7 +28,9 @@ public:
   /// @param announces true if a program has started this one, and reads standard output
   /// @param live true if that program wants to know all that a live page shows
   /// @param elsewhere may ask for lines of the run; null: nobody can
-  live_output(const program& p, bool announces, bool live = false, std::shared_ptr<onlookers> elsewhere = nullptr);
+  /// @param in_place as in `progress`
+  live_output(const program& p, bool announces, bool live = false, std::shared_ptr<onlookers> elsewhere = nullptr,
+              bool in_place = true);
   live_output(const live_output&) = delete;
   live_output& operator=(const live_output&) = delete;
   /// Waits as `close` does.
@@ -45,6 +47,8 @@ public:
   bool announces_live() const noexcept { return announces() && live_; }
   /// Null: nobody can look on from elsewhere.
   onlookers* elsewhere() const noexcept { return elsewhere_.get(); }
+  /// True if a terminal shows a line for each of so many workers.
+  bool shows_each_of(std::size_t workers) const { return progress::shows_each_of(workers, in_place_); }
   /// Writes a line to standard output for the program that has started this one. Does nothing if there is none.
   void announce(std::string_view what, const std::string& line = {});
   /// Announces a line that the next one replaces; left out when several wait.
@@ -65,7 +69,7 @@ private:
   std::shared_ptr<actors::run_observer> shown_;
   voice voice_;
   std::shared_ptr<spdlog::logger> log_before_;
-  bool live_;
+  bool live_, in_place_;
   std::shared_ptr<onlookers> elsewhere_;
   bool closed_ = false;
   bool has_results_;

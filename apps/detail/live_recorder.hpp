@@ -17,7 +17,8 @@ public:
   using opener = std::function<std::shared_ptr<actors::run_folder>()>;
 
   /// @param output must outlive this object
-  live_recorder(live_output& output, opener open);
+  /// @param workers of the run, which a terminal shows if they are few; 0: it does not
+  live_recorder(live_output& output, opener open, std::size_t workers = 0);
 
   void on_progress(const actors::progress_record& p) override;
   void on_evaluation(const actors::evaluation_record& r) override;
@@ -37,6 +38,7 @@ private:
   live_output& output_;
   std::shared_ptr<folder_on_disk> folder_;
   actors::deferred_observer kept_;
+  bool shows_workers_;
   std::optional<line_observer> lines_; // for live pages elsewhere
 };
 

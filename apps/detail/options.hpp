@@ -21,6 +21,7 @@ struct feed_options {
   std::string tensorboard; ///< folder that gets a folder of this run, with an event file; empty: none
   std::string events;      ///< file of JSON lines, or -, standard output; empty: none
   bool trace = false;      ///< write trace.json, of this process, of a run in real time
+  bool plain = false;      ///< plain lines on terminals, too
 
   bool on_standard_output() const { return events == "-"; }
 };

@@ -9,7 +9,9 @@ namespace gossamer::apps {
 /// Shows a run and writes it down.
 class recorder final : public actors::run_observer {
 public:
-  explicit recorder(actors::run_folder& folder) : folder_(folder) {}
+  /// @param workers of the run @param in_place as in `progress`
+  recorder(actors::run_folder& folder, std::size_t workers, bool in_place)
+      : folder_(folder), shown_(in_place), shows_workers_(progress::shows_each_of(workers, in_place)) {}
   void on_progress(const actors::progress_record& p) override {
     folder_.on_progress(p);
     shown_.on_progress(p);
@@ -22,10 +24,14 @@ public:
     folder_.on_event(r);
     shown_.on_event(r);
   }
+  bool watches_workers() const override { return shows_workers_; }
+  void on_view(const actors::view_record& r) override { shown_.on_view(r); }
+  void on_workers(actors::workers_record r) override { shown_.on_workers(std::move(r)); }
 
 private:
   actors::run_folder& folder_;
   progress shown_;
+  bool shows_workers_;
 };
 
 /// Opens the run folder of a run and writes config.toml, and faults.toml if there are any.
