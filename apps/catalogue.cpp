@@ -78,12 +78,12 @@ section section_of(std::string kind, const Table& table) {
 
 std::vector<section> sections(const program& p) {
   return {section_of("algorithms", p.known().algorithms),
-          section_of("codecs", compress::codecs()),
-          section_of("topologies", topology::topologies()),
+          section_of("codecs", p.known().codecs),
+          section_of("topologies", p.known().topologies),
           section_of("models", p.known().models),
           section_of("data", p.known().data),
           section_of("partitions", compute::partitions()),
-          section_of("optimisers", compute::optimisers()),
+          section_of("optimisers", p.known().optimisers),
           section_of("schedules", compute::schedules()),
           section_of("networks", actors::networks()),
           section_of("jitters", actors::compute_jitters())};

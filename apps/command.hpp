@@ -9,12 +9,15 @@ namespace gossamer::apps {
 /// A program's own entries, beside the built-in ones. Their names differ from each other and from those. Copied.
 struct own_entries {
   std::span<const actors::algorithm_entry> algorithms = {};
+  std::span<const compress::codec_entry> codecs = {}; ///< with wire numbers from `compress::first_own_number` on
+  std::span<const topology::topology_entry> topologies = {};
   std::span<const compute::model_entry> models = {};
   std::span<const compute::data_entry> data = {};
+  std::span<const compute::optimiser_entry> optimisers = {};
 };
 
-/// The whole `gossamer` command, with a program's own algorithms, models and data beside the built-in ones: `list`,
-/// `explain`, `train` and `simulate` know them all. A program is no more than
+/// The whole `gossamer` command, with a program's own entries beside the built-in ones: `list`, `explain`, `train`,
+/// `launch` and `simulate` know them all. A program is no more than
 ///
 ///     int main(int argc, char** argv) { return gossamer::apps::run_command(argc, argv, my_algorithms); }
 ///

@@ -54,10 +54,10 @@ void check_world(const program& p, run_options& o) {
 }
 
 /// Returns the costs that are known before there is a run.
-actors::work_costs costs_of(const std::string& named) {
+actors::work_costs costs_of(const program& p, const std::string& named) {
   if (named == "none")
     return {};
-  return names_a_file(named) ? actors::read_costs(named) : actors::default_costs();
+  return names_a_file(named) ? actors::read_costs(named, p.known().codecs) : actors::default_costs();
 }
 
 /// Refuses plans in which masters come or leave: no other process has a master's state, and one that dies is started
@@ -195,7 +195,7 @@ run_setup set_up_local(const program& p, run_options o) {
 
 run_setup set_up_simulation(const program& p, run_options o) {
   check_world(p, o);
-  o.world.cost = costs_of(o.cost);
+  o.world.cost = costs_of(p, o.cost);
   auto e = prepare_within_memory(p, o);
   const auto from = resumption_of(p, o, *e);
   if (from)

@@ -13,6 +13,9 @@ namespace gossamer {
 /// "unknown codec 'unifrom'; did you mean 'uniform'? known: identity, uniform".
 error unknown_name(std::string_view what, std::string_view name, const std::vector<std::string>& known);
 
+/// "there are two of the name 'uniform' (codec)"
+error name_taken(std::string_view what, std::string_view name);
+
 /// An explicit table of the things of one kind (codecs, topologies, models, data, algorithms). No entry registers
 /// itself; a table is written down in one place. `Entry` has a member `description about`.
 ///
@@ -53,5 +56,19 @@ private:
   std::string_view what_;
   std::span<const Entry> entries_;
 };
+
+/// Returns the entries of a table and a program's own, for a table of both.
+/// @error errc::usage when two have one name
+template <class Entry>
+std::vector<Entry> joined(const registry<Entry>& built_in, std::span<const Entry> own) {
+  std::vector<Entry> all{built_in.begin(), built_in.end()};
+  for (const auto& entry : own) {
+    for (const auto& other : all)
+      if (other.about.name == entry.about.name)
+        throw name_taken(built_in.what(), entry.about.name);
+    all.push_back(entry);
+  }
+  return all;
+}
 
 } // namespace gossamer

@@ -286,6 +286,11 @@ error unknown_name(std::string_view what, std::string_view name, const std::vect
               + (known.empty() ? "it has none" : "known: " + join(known))};
 }
 
+error name_taken(std::string_view what, std::string_view name) {
+  return {errc::usage, fmt::format("there are two of the name '{}' ({})", name, what),
+          "give the program's own one another name"};
+}
+
 double parse_real(std::string_view subject, std::string_view text, double min, double max) {
   const auto within = [=](double number) { return number >= min && number <= max; };
   return parse_number<double>(subject, text, real_kind, within, fmt::format("{} to {}", min, max));

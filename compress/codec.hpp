@@ -44,6 +44,8 @@ struct selection {
   std::size_t size() const noexcept;
 };
 
+struct codec_entry;
+
 /// Turns a float vector into a packet; `decode` turns it back. `C(v)` below is `decode(encode(v))`.
 ///
 /// A codec is immutable; all randomness comes from the stream and step that are passed in, so that the same call gives
@@ -76,14 +78,15 @@ public:
   const std::string& spelling() const noexcept { return spelling_; }
 
 private:
-  friend std::unique_ptr<codec> make_codec(std::string_view text, std::span<const tensor_shape> tensors);
+  friend std::unique_ptr<codec> make_codec(std::string_view text, std::span<const tensor_shape> tensors,
+                                           const registry<codec_entry>& known);
 
   std::string spelling_;
 };
 
 struct codec_entry {
   description about;
-  std::uint8_t wire_number; ///< never reused
+  std::uint8_t wire_number; ///< never reused; `first_own_number` to 255 for codecs of other programs
   /// @param tensors shapes of the vectors to come, one after the other; empty: one tensor of any size
   std::unique_ptr<codec> (*make)(const arguments&, std::span<const tensor_shape> tensors);
   vec (*decode)(const packet&); ///< for any parameters: a packet holds all that its decoding needs
@@ -98,13 +101,21 @@ struct codec_entry {
 /// All codecs. Adding one: a file with its `codec_entry` and one line in registry.cpp.
 const registry<codec_entry>& codecs();
 
+/// The wire numbers below are Gossamer's; programs number their own codecs from here on.
+inline constexpr std::uint8_t first_own_number = 128;
+
+/// @error errc::usage when the table lacks a built-in codec, with which algorithms send whatever the user chooses; when
+///        two codecs have one wire number; or when a program's own has one of Gossamer's
+void check_table(const registry<codec_entry>& known);
+
 /// Returns the codec that a user names, e.g. "uniform:bits=8".
 /// @error errc::usage for an unknown name or key, or a value out of its range; says what is allowed, and the nearest
 /// name
-[[nodiscard]] std::unique_ptr<codec> make_codec(std::string_view text, std::span<const tensor_shape> tensors = {});
+[[nodiscard]] std::unique_ptr<codec> make_codec(std::string_view text, std::span<const tensor_shape> tensors = {},
+                                                const registry<codec_entry>& known = codecs());
 
 /// C(v), in memory from the packet's pool, with whichever codec made the packet.
 /// @error errc::bad_packet when no codec has the packet's number or the payload contradicts the header
-[[nodiscard]] vec decode(const packet& p);
+[[nodiscard]] vec decode(const packet& p, const registry<codec_entry>& known = codecs());
 
 } // namespace gossamer::compress

@@ -11,7 +11,7 @@ namespace gossamer::compress {
 vec coder::mean(std::span<const packet> packets) const {
   std::vector<detail::packet_blocks> all;
   for (const auto& p : packets) {
-    auto blocks = detail::packet_blocks::of(p);
+    auto blocks = detail::packet_blocks::of(p, known_);
     if (!blocks)
       return mean_of_decoded(packets);
     all.push_back(*std::move(blocks));

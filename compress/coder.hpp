@@ -10,6 +10,9 @@ namespace gossamer::compress {
 /// Threads: safe.
 class coder {
 public:
+  coder() : coder(codecs()) {}
+  /// @param known the codecs whose packets it decodes
+  explicit coder(const registry<codec_entry>& known) : known_(known) {}
   virtual ~coder() = default;
 
   /// Returns the bytes of `c.encode`, wherever v is.
@@ -26,7 +29,7 @@ public:
 
   /// C(v), equal as numbers wherever it is computed.
   /// @error errc::bad_packet as `compress::decode`, unless a derived class says otherwise
-  virtual vec decode(const packet& p) const { return compress::decode(p); }
+  virtual vec decode(const packet& p) const { return compress::decode(p, known_); }
 
   /// (1/n) (C_1 + ... + C_n), the vectors of n packets, added in their order with one rounding an operation: the same
   /// bits as sums of decoded vectors, in one pass over the packets where their codecs can be read in blocks.
@@ -43,8 +46,12 @@ public:
   virtual void scatter_add(vec& y, float a, const vec& values, std::size_t first, const selection& kept) const;
 
 protected:
+  const registry<codec_entry>& known() const noexcept { return known_; }
   /// The same as `mean`, packet by packet.
   vec mean_of_decoded(std::span<const packet> packets) const;
+
+private:
+  registry<codec_entry> known_;
 };
 
 } // namespace gossamer::compress

@@ -2,8 +2,8 @@
 
 namespace gossamer::compress::detail {
 
-std::optional<packet_blocks> packet_blocks::of(const packet& p) {
-  auto contents = contents_of(p);
+std::optional<packet_blocks> packet_blocks::of(const packet& p, const registry<codec_entry>& known) {
+  auto contents = contents_of(p, known);
   if (!contents)
     return std::nullopt;
   const bool can =

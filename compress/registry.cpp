@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 namespace gossamer::compress {
 
@@ -21,8 +23,31 @@ const registry<codec_entry>& codecs() {
   return table;
 }
 
-std::unique_ptr<codec> make_codec(std::string_view text, std::span<const tensor_shape> tensors) {
-  const auto [entry, values] = codecs().resolve(text);
+void check_table(const registry<codec_entry>& known) {
+  const auto built_in = codecs().names(), names = known.names();
+  for (const auto& name : built_in)
+    if (std::ranges::find(names, name) == names.end())
+      throw error(errc::usage, fmt::format("the table of codecs lacks '{}'", name),
+                  "add the program's own to the built-in ones: joined(codecs(), own)");
+  std::array<const codec_entry*, 256> by_number{};
+  for (const auto& entry : known) {
+    const bool is_own = std::ranges::find(built_in, entry.about.name) == built_in.end();
+    if (is_own && entry.wire_number < first_own_number)
+      throw error(errc::usage,
+                  fmt::format("codec '{}' has the wire number {}, which is not for codecs of programs",
+                              entry.about.name, entry.wire_number),
+                  fmt::format("allowed: {} to 255", first_own_number));
+    if (const auto* other = std::exchange(by_number[entry.wire_number], &entry))
+      throw error(errc::usage,
+                  fmt::format("codecs '{}' and '{}' have one wire number, {}", other->about.name, entry.about.name,
+                              entry.wire_number),
+                  fmt::format("give each a number of its own, {} to 255", first_own_number));
+  }
+}
+
+std::unique_ptr<codec> make_codec(std::string_view text, std::span<const tensor_shape> tensors,
+                                  const registry<codec_entry>& known) {
+  const auto [entry, values] = known.resolve(text);
   auto made = entry.make(values, tensors);
   made->spelling_ = values.resolved().to_string();
   return made;
@@ -42,21 +67,22 @@ selection codec::select(std::size_t, const random_stream&, std::uint64_t) const 
 
 namespace {
 
-const codec_entry* find_codec_of(const packet& p) {
-  const auto found = std::ranges::find(codecs(), p.codec, &codec_entry::wire_number);
-  return found == codecs().end() ? nullptr : &*found;
+const codec_entry* find_codec_of(const packet& p, const registry<codec_entry>& known) {
+  const auto found = std::ranges::find(known, p.codec, &codec_entry::wire_number);
+  return found == known.end() ? nullptr : &*found;
 }
 
 } // namespace
 
-vec decode(const packet& p) {
-  if (const auto* entry = find_codec_of(p))
+vec decode(const packet& p, const registry<codec_entry>& known) {
+  if (const auto* entry = find_codec_of(p, known))
     return entry->decode(p);
   throw detail::bad_packet(fmt::format("packet of unknown codec {}", p.codec));
 }
 
-std::shared_ptr<const detail::packet_contents> detail::contents_of(const packet& p) {
-  const auto* entry = find_codec_of(p);
+std::shared_ptr<const detail::packet_contents> detail::contents_of(const packet& p,
+                                                                   const registry<codec_entry>& known) {
+  const auto* entry = find_codec_of(p, known);
   return entry && entry->contents ? entry->contents(p) : nullptr;
 }
 

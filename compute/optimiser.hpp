@@ -58,7 +58,7 @@ struct optimiser_entry {
 
 /// All optimisers: sgd, momentum, nesterov, adam, adamw.
 const registry<optimiser_entry>& optimisers();
-std::unique_ptr<optimiser> make_optimiser(std::string_view text);
-double suggested_lr(std::string_view optimiser);
+std::unique_ptr<optimiser> make_optimiser(std::string_view text, const registry<optimiser_entry>& known = optimisers());
+double suggested_lr(std::string_view optimiser, const registry<optimiser_entry>& known = optimisers());
 
 } // namespace gossamer::compute

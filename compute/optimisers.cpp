@@ -302,13 +302,13 @@ const registry<optimiser_entry>& optimisers() {
   return table;
 }
 
-std::unique_ptr<optimiser> make_optimiser(std::string_view text) {
-  const auto [entry, values] = optimisers().resolve(text);
+std::unique_ptr<optimiser> make_optimiser(std::string_view text, const registry<optimiser_entry>& known) {
+  const auto [entry, values] = known.resolve(text);
   return entry.make(values);
 }
 
-double suggested_lr(std::string_view optimiser) {
-  const auto [entry, values] = optimisers().resolve(optimiser);
+double suggested_lr(std::string_view optimiser, const registry<optimiser_entry>& known) {
+  const auto [entry, values] = known.resolve(optimiser);
   return entry.suggested_lr(values);
 }
 

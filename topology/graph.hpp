@@ -70,6 +70,7 @@ const registry<topology_entry>& topologies();
 /// `file`, of the file). It is connected. One worker is a graph without edges, whatever the topology.
 /// @error errc::usage when the topology does not exist for that size or is not connected; names what is allowed
 /// @error errc::bad_data, errc::io when its file is wrong or cannot be read; names file and line
-[[nodiscard]] graph make_topology(std::string_view text, std::size_t size, std::uint64_t seed);
+[[nodiscard]] graph make_topology(std::string_view text, std::size_t size, std::uint64_t seed,
+                                  const registry<topology_entry>& known = topologies());
 
 } // namespace gossamer::topology

@@ -33,8 +33,9 @@ void require_connected(const graph& g, std::string_view text) {
 
 } // namespace
 
-graph make_topology(std::string_view text, std::size_t size, std::uint64_t seed) {
-  const auto [entry, values] = topologies().resolve(text);
+graph make_topology(std::string_view text, std::size_t size, std::uint64_t seed,
+                    const registry<topology_entry>& known) {
+  const auto [entry, values] = known.resolve(text);
   if (size < 1 || size > max_workers)
     throw error(errc::usage, fmt::format("topology '{}' cannot have {} workers", text, size),
                 fmt::format("allowed: 1 to {}", max_workers));

@@ -121,7 +121,7 @@ private:
 };
 
 std::shared_ptr<const compress::codec> codec_of(const algorithm_setup& s, std::string_view key) {
-  return compress::make_codec(s.given.nested(key), s.tensors);
+  return compress::make_codec(s.given.nested(key), s.tensors, s.codecs);
 }
 std::shared_ptr<const compress::codec> codec_or_none(const algorithm_setup& s, std::string_view key) {
   return s.given.text(key) == "none" ? nullptr : codec_of(s, key);
@@ -135,8 +135,8 @@ std::unique_ptr<algorithm> make_cser(const algorithm_setup& s) {
     return std::make_unique<cser>(s.initial, std::move(f));
   for (const char* key : {"c1", "c2"})
     if (const auto& c = std::string_view{key} == "c1" ? f.c1 : f.c2)
-      require_linear(*c, std::string{key} + " of implementation=" + s.given.text("implementation"),
-                     s.given.nested(key));
+      require_linear(*c, std::string{key} + " of implementation=" + s.given.text("implementation"), s.given.nested(key),
+                     s.codecs);
   return std::make_unique<cser_of_models>(s.initial, std::move(f), s.given.is("implementation", "model-blocks"));
 }
 

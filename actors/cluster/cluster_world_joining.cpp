@@ -212,10 +212,26 @@ std::vector<rank> ranks_of(const cluster_plan& plan, std::uint32_t node) {
 
 std::string introduction(std::uint32_t node) { return fmt::format("this is node {}, process {}", node, getpid()); }
 
-/// Prepares the run from the data of this machine, if they are the same as the leader's; else from those of other
-/// members.
+/// Says that settings which this program refuses are those of the leader's program.
+preparation of_the_leader(const preparation& prepare) {
+  return [&prepare](const std::string& settings, const compute::data_files& fetched) {
+    try {
+      return prepare(settings, fetched);
+    } catch (const error& problem) {
+      if (problem.code() != errc::usage)
+        throw;
+      throw error(errc::usage, "the leader's run cannot be prepared here: " + problem.sentence(),
+                  problem.remedy() + "; if the leader runs another program or version, start that one here");
+    }
+  };
+}
+
+/// Prepares the run from the data of this machine. Where files may be fetched, and these are not the same as the
+/// leader's, from those of other members.
 std::shared_ptr<const experiment> prepare_or_fetch(const joining_settings& s, const preparation& prepare,
                                                    run_offer& offer, membership_of_node& here) {
+  if (!s.fetching)
+    return prepare(offer.settings, {});
   try {
     auto e = prepare(offer.settings, {});
     const auto print = fingerprint_of(*e);
@@ -309,7 +325,7 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
   membership_of_node here{self, control, s};
   auto offer = here.ask_for_offer();
   s.tell(introduction(offer.node));
-  auto e = s.fetching ? prepare_or_fetch(s, prepare, offer, here) : prepare(offer.settings, {});
+  auto e = prepare_or_fetch(s, of_the_leader(prepare), offer, here);
   control.expect(e->participants());
   const auto print = fingerprint_of(*e);
   const auto around = surroundings_of(offer, s);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <xxhash.h>
 
@@ -25,6 +26,31 @@ std::uint64_t hash_of(const compute::dataset& d, std::uint64_t before) {
   for (const auto& name : d.class_names)
     hash = XXH3_64bits_withSeed(name.data(), name.size(), hash);
   return hash;
+}
+
+std::uint64_t hash_of(const topology::mixing_matrix& mixing) {
+  std::uint64_t hash = mixing.size();
+  for (rank i = 0; i < mixing.size(); ++i) {
+    const auto neighbours = mixing.neighbours(i);
+    const auto weights = mixing.weights(i);
+    hash = XXH3_64bits_withSeed(neighbours.data(), neighbours.size_bytes(), hash);
+    hash = XXH3_64bits_withSeed(weights.data(), weights.size_bytes(), hash);
+  }
+  return hash;
+}
+
+/// "codec halves = number 200, halves:keep=0.5", a line for each codec that is not built in.
+std::string own_codecs(const registry<compress::codec_entry>& known) {
+  const auto built_in = compress::codecs().names();
+  std::string result;
+  for (const auto& entry : known)
+    if (std::ranges::find(built_in, entry.about.name) == built_in.end()) {
+      spec defaults{entry.about.name, {}};
+      for (const auto& p : entry.about.parameters)
+        defaults.values.emplace_back(p.key, p.fallback);
+      result += fmt::format("codec {} = number {}, {}\n", entry.about.name, entry.wire_number, defaults.to_string());
+    }
+  return result;
 }
 
 using lines = std::map<std::string, std::string>; // values by key
@@ -51,6 +77,8 @@ fingerprint fingerprint_of(const experiment& e) {
   common.threads = run_settings{}.threads;
   fingerprint result;
   result.settings = to_text(common);
+  result.codecs = own_codecs(e.known.codecs);
+  result.graph = hash_of(*e.mixing);
   result.samples = e.data.train.samples;
   result.features = e.data.train.features;
   result.classes = e.data.train.classes;
@@ -61,8 +89,10 @@ fingerprint fingerprint_of(const experiment& e) {
 }
 
 std::uint64_t digest_of(const fingerprint& f) {
-  const std::uint64_t numbers[] = {f.control, f.wire, f.samples, f.features, f.classes, f.dimension, f.data, f.initial};
-  return XXH3_64bits_withSeed(f.settings.data(), f.settings.size(), XXH3_64bits(numbers, sizeof numbers));
+  const std::uint64_t numbers[] = {f.control, f.wire,      f.graph, f.samples, f.features,
+                                   f.classes, f.dimension, f.data,  f.initial};
+  const auto texts = f.settings + f.codecs;
+  return XXH3_64bits_withSeed(texts.data(), texts.size(), XXH3_64bits(numbers, sizeof numbers));
 }
 
 std::vector<std::string> differences(const fingerprint& here, const fingerprint& there) {
@@ -77,13 +107,18 @@ std::vector<std::string> differences(const fingerprint& here, const fingerprint&
   };
   compare("the version of control messages", here.control, there.control);
   compare("the version of packets", here.wire, there.wire);
-  const auto mine = lines_of(here.settings), theirs = lines_of(there.settings);
-  auto keys = mine;
-  keys.insert(theirs.begin(), theirs.end());
-  for (const auto& [key, value] : keys)
-    compare(key, value_of(mine, key), value_of(theirs, key));
-  if (result.empty() && here.settings != there.settings)
-    result.emplace_back("the settings are not written in the same way here and there");
+  const auto compare_lines = [&](const std::string& ours, const std::string& others) {
+    const auto mine = lines_of(ours), theirs = lines_of(others);
+    auto keys = mine;
+    keys.insert(theirs.begin(), theirs.end());
+    for (const auto& [key, value] : keys)
+      compare(key, value_of(mine, key), value_of(theirs, key));
+    if (result.empty() && ours != others)
+      result.emplace_back("the settings are not written in the same way here and there");
+  };
+  compare_lines(here.settings, there.settings);
+  compare_lines(here.codecs, there.codecs);
+  compare_content("the graph of the workers", here.graph, there.graph);
   compare("the number of training samples", here.samples, there.samples);
   compare("the number of features", here.features, there.features);
   compare("the number of classes", here.classes, there.classes);

@@ -14,6 +14,8 @@ struct fingerprint {
   std::uint32_t control = control_version;
   std::uint32_t wire = compress::packet_version;
   std::string settings;       ///< `to_text`, without settings of a machine: device and threads
+  std::string codecs;         ///< lines with the program's own codecs, whose packets may come
+  std::uint64_t graph = 0;    ///< XXH3 of the edges and their weights
   std::uint64_t samples = 0;  ///< number in the training set
   std::uint64_t features = 0; ///< number per sample
   std::uint64_t classes = 0;
@@ -27,7 +29,8 @@ struct fingerprint {
 
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, fingerprint& p) {
-  return f(p.control, p.wire, p.settings, p.samples, p.features, p.classes, p.dimension, p.data, p.initial);
+  return f(p.control, p.wire, p.settings, p.codecs, p.graph, p.samples, p.features, p.classes, p.dimension, p.data,
+           p.initial);
 }
 
 /// O(data): 5 to 10 GB a second.

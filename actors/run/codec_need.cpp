@@ -5,19 +5,25 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace gossamer::actors {
 
 namespace {
 
+bool has_defaults(const compress::codec_entry& entry) {
+  return std::ranges::none_of(entry.about.parameters, &parameter::required);
+}
+
 using property = bool (*)(const compress::capabilities&);
 
 void require(property holds, std::string_view adjective, const compress::codec& c, std::string_view who,
-             std::string_view codec_name) {
+             std::string_view codec_name, const registry<compress::codec_entry>& known) {
   if (holds(c.can()))
     return;
   std::vector<std::string> alternatives;
-  for (const auto& entry : compress::codecs())
-    if (holds(compress::make_codec(entry.about.name)->can()))
+  for (const auto& entry : known)
+    if (has_defaults(entry) && holds(compress::make_codec(entry.about.name, {}, known)->can()))
       alternatives.push_back(entry.about.name);
   throw error(errc::usage, fmt::format("{} needs a codec that is {}, and '{}' is not", who, adjective, codec_name),
               fmt::format("{}: {}", adjective, fmt::join(alternatives, ", ")));
@@ -25,15 +31,18 @@ void require(property holds, std::string_view adjective, const compress::codec& 
 
 } // namespace
 
-void require(codec_need need, const compress::codec& c, std::string_view who, std::string_view codec_name) {
+void require(codec_need need, const compress::codec& c, std::string_view who, std::string_view codec_name,
+             const registry<compress::codec_entry>& known) {
   if (need == codec_need::unbiased)
-    require([](const auto& can) { return can.unbiased || can.unbiased_in_range; }, "unbiased", c, who, codec_name);
+    require([](const auto& can) { return can.unbiased || can.unbiased_in_range; }, "unbiased", c, who, codec_name,
+            known);
   if (need == codec_need::exact)
-    require([](const auto& can) { return can.exact; }, "exact", c, who, codec_name);
+    require([](const auto& can) { return can.exact; }, "exact", c, who, codec_name, known);
 }
 
-void require_linear(const compress::codec& c, std::string_view who, std::string_view codec_name) {
-  require([](const auto& can) { return can.linear; }, "linear", c, who, codec_name);
+void require_linear(const compress::codec& c, std::string_view who, std::string_view codec_name,
+                    const registry<compress::codec_entry>& known) {
+  require([](const auto& can) { return can.linear; }, "linear", c, who, codec_name, known);
 }
 
 } // namespace gossamer::actors

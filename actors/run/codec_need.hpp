@@ -6,10 +6,13 @@
 namespace gossamer::actors {
 
 /// @param who the algorithm, or the part of it that uses the codec
+/// @param known the codecs of the run
 /// @error errc::usage if the codec lacks the property; names the property and the codecs that have it
-void require(codec_need need, const compress::codec& c, std::string_view who, std::string_view codec_name);
+void require(codec_need need, const compress::codec& c, std::string_view who, std::string_view codec_name,
+             const registry<compress::codec_entry>& known);
 
 /// @error as `require`, for a codec whose packets are to be summed without decoding
-void require_linear(const compress::codec& c, std::string_view who, std::string_view codec_name);
+void require_linear(const compress::codec& c, std::string_view who, std::string_view codec_name,
+                    const registry<compress::codec_entry>& known);
 
 } // namespace gossamer::actors

@@ -1,7 +1,5 @@
 #include "gossamer/actors/run/default_lr.hpp"
 
-#include "gossamer/compute/optimiser.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -39,10 +37,10 @@ double with_two_digits(double x) {
 } // namespace
 
 double default_lr(const algorithm_traits& traits, std::string_view optimiser, const compute::dataset& train,
-                  std::size_t workers) {
+                  std::size_t workers, const registry<compute::optimiser_entry>& known) {
   if (traits.default_lr)
     return *traits.default_lr;
-  const double alone = compute::suggested_lr(optimiser);
+  const double alone = compute::suggested_lr(optimiser, known);
   const bool has_features = train.sparse() || !train.dense.empty();
   if (workers == 1 || !traits.lr_grows || train.classes == 0 || !has_features)
     return alone;

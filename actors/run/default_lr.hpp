@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/worker/algorithm.hpp"
 #include "gossamer/compute/dataset.hpp"
+#include "gossamer/compute/optimiser.hpp"
 
 #include <string_view>
 
@@ -19,6 +20,6 @@ namespace gossamer::actors {
 /// Cost: reads at most 1024 samples. Equal on all machines.
 /// @param workers with which the run begins
 double default_lr(const algorithm_traits& traits, std::string_view optimiser, const compute::dataset& train,
-                  std::size_t workers);
+                  std::size_t workers, const registry<compute::optimiser_entry>& known = compute::optimisers());
 
 } // namespace gossamer::actors

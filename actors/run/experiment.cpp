@@ -85,7 +85,8 @@ void build_graph(experiment& e) {
   const auto& s = e.settings;
   const bool bipartite = e.algorithm->traits.exchange == exchange_pattern::bipartite;
   const std::string_view fitting = bipartite ? "even-ring" : "ring";
-  const auto graph = topology::make_topology(s.topology == automatic ? fitting : s.topology, s.worker_ranks(), s.seed);
+  const auto graph = topology::make_topology(s.topology == automatic ? fitting : s.topology, s.worker_ranks(), s.seed,
+                                             e.known.topologies);
   e.mixing = std::make_shared<const topology::mixing_matrix>(topology::make_mixing(s.mixing, graph));
   std::vector<bool> active(s.worker_ranks(), true);
   switch (e.algorithm->traits.exchange) {
@@ -119,7 +120,9 @@ device_parts parts_on_gpu(const experiment& e, cuda::device gpu) {
   return {.where = gpu,
           .model = compute::cuda::on_device(*e.host.model, spec::parse(e.settings.model).name, gpu),
           .optimiser = std::move(optimiser),
-          .make_coder = [gpu] { return compress::cuda::gpu_coder(cuda::stream{gpu.gpu()}); }};
+          .make_coder = [gpu, known = e.known.codecs] {
+            return compress::cuda::gpu_coder(cuda::stream{gpu.gpu()}, known);
+          }};
 }
 
 std::string file_here(const experiment& e, std::string_view role) {
@@ -243,7 +246,8 @@ worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const 
 
 std::unique_ptr<actors::algorithm> experiment::make_algorithm(rank i, const compress::coder& coder) const {
   const auto tensors = host.model->tensors();
-  algorithm_setup setup{.given = *algorithm_arguments, .initial = coder.place(initial), .tensors = tensors};
+  algorithm_setup setup{
+      .given = *algorithm_arguments, .initial = coder.place(initial), .tensors = tensors, .codecs = known.codecs};
   if (!is_master(i))
     return algorithm->make(setup);
   setup.master = i - settings.worker_ranks();
@@ -273,13 +277,14 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const tables& k
 
   if (s.codec == automatic)
     s.codec = e->algorithm->traits.default_codec;
-  const auto codec = compress::make_codec(s.codec);
-  require(e->algorithm->traits.needs, *codec, e->algorithm->about.name, s.codec);
+  check_table(known.codecs);
+  const auto codec = compress::make_codec(s.codec, {}, known.codecs);
+  require(e->algorithm->traits.needs, *codec, e->algorithm->about.name, s.codec, known.codecs);
   s.codec = codec->spelling();
 
   if (s.optimiser == automatic)
     s.optimiser = e->algorithm->traits.default_optimiser;
-  e->host.optimiser = compute::make_optimiser(s.optimiser);
+  e->host.optimiser = compute::make_optimiser(s.optimiser, known.optimisers);
   if (!s.epochs && !s.steps && !s.seconds)
     s.epochs = default_epochs;
   const auto schedule = compute::schedules().resolve(s.schedule);
@@ -298,7 +303,7 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const tables& k
                 fmt::format("--batch is {}, but the training set has {} samples", s.batch, e->data.train.samples),
                 "a minibatch holds at most all of them");
   if (!s.lr)
-    s.lr = default_lr(e->algorithm->traits, s.optimiser, e->data.train, s.workers);
+    s.lr = default_lr(e->algorithm->traits, s.optimiser, e->data.train, s.workers, known.optimisers);
   e->shards = std::make_shared<const compute::shards>(compute::deal(s.partition, e->data.train, s.workers, s.seed));
   const std::shared_ptr<const compute::model> model = compute::make_model(model_here(*e), e->data.train, known.models);
   within_memory(fmt::format("making a model of {} parameters", model->dimension()), "choose a smaller --model", [&] {
@@ -309,8 +314,9 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const tables& k
       compute::read_model(file_here(*e, initial_role), *model, initial.mutate());
     e->initial = std::move(initial);
   });
-  e->codec = compress::make_codec(s.codec, model->tensors());
+  e->codec = compress::make_codec(s.codec, model->tensors(), known.codecs);
   e->host.model = model;
+  e->host.make_coder = [codecs = known.codecs] { return std::make_shared<const compress::coder>(codecs); };
   for (const auto device : devices)
     e->devices.push_back(device.on_gpu() ? parts_on_gpu(*e, device) : e->host);
   e->make_algorithm(); // fails if its parameters contradict each other

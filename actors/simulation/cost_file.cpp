@@ -98,8 +98,10 @@ std::string text_of(const std::string& file) {
 
 } // namespace
 
-work_costs read_costs(const std::string& file) {
+work_costs read_costs(const std::string& file, const registry<compress::codec_entry>& known) {
   auto costs = default_costs();
+  for (const auto& codec : known)
+    costs.codecs.try_emplace(codec.about.name); // a program's own
   const auto text = text_of(file);
   expect_shallow_toml(text, file);
   try {

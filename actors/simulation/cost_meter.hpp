@@ -24,8 +24,9 @@ public:
   /// Told of a handler that has taken time, and of its shares, in order.
   using listener = std::function<void(rank who, std::span<const work_share> shares)>;
 
-  cost_meter(const work_costs& costs, listener on_end)
-      : costs_(costs), coding_(by_wire_number(costs)), on_end_(std::move(on_end)) {}
+  /// @param known the codecs of the run
+  cost_meter(const work_costs& costs, const registry<compress::codec_entry>& known, listener on_end)
+      : costs_(costs), coding_(by_wire_number(costs, known)), on_end_(std::move(on_end)) {}
 
   void begin(rank who) override;
   void handling(const frame& f) override;

@@ -44,12 +44,13 @@ const random_stream& any_random() {
   return random;
 }
 
-work_costs::coding measure(const compress::codec& codec, const vec& v) {
+work_costs::coding measure(const compress::codec& codec, const vec& v,
+                           const registry<compress::codec_entry>& known = compress::codecs()) {
   const auto bytes = v.size() * sizeof(float);
   std::uint64_t step = 0;
   compress::packet p;
   const auto encode = per_byte(bytes, [&] { p = codec.encode(v, any_random(), step++); });
-  return {.encode_byte = encode, .decode_byte = per_byte(bytes, [&] { std::ignore = compress::decode(p); })};
+  return {.encode_byte = encode, .decode_byte = per_byte(bytes, [&] { std::ignore = compress::decode(p, known); })};
 }
 
 work_costs::coding measure_sign_sums(vec v) {
@@ -113,13 +114,15 @@ work_costs measure_costs(const experiment& e) {
   for (auto& [name, coding] : costs.codecs)
     coding = name == sums_of_signs ? measure_sign_sums(v) : measure(*compress::make_codec(name), v);
   const auto used = e.codec->spelling();
-  costs.codecs[used.substr(0, used.find(':'))] = measure(*e.codec, normal_vector(e.pool, e.initial.size()));
+  costs.codecs[used.substr(0, used.find(':'))] =
+      measure(*e.codec, normal_vector(e.pool, e.initial.size()), e.known.codecs);
   return costs;
 }
 
-std::array<work_costs::coding, 256> by_wire_number(const work_costs& costs) {
+std::array<work_costs::coding, 256> by_wire_number(const work_costs& costs,
+                                                   const registry<compress::codec_entry>& known) {
   std::array<work_costs::coding, 256> result;
-  for (const auto& codec : compress::codecs())
+  for (const auto& codec : known)
     if (const auto found = costs.codecs.find(codec.about.name); found != costs.codecs.end())
       result[codec.wire_number] = found->second;
   if (const auto found = costs.codecs.find(sums_of_signs); found != costs.codecs.end())

@@ -31,17 +31,18 @@ struct work_costs {
 /// part is not included.
 const work_costs& default_costs();
 
-/// Measures the costs on this machine, in processor time: of all codecs with their default parameters, and of the run's
-/// codec with its own, for vectors of the run's dimension, at most 2^18. Takes about a second.
+/// Measures the costs on this machine, in processor time: of all built-in codecs with their default parameters, and of
+/// the run's codec with its own, for vectors of the run's dimension, at most 2^18. Takes about a second.
 work_costs measure_costs(const experiment& e);
 
 /// Reads a file that `to_toml` wrote, or a part of one; missing costs keep their defaults.
 /// @error errc::io if it cannot be read; errc::usage with file:line on a syntax error, an unknown key or codec, or a
 ///        cost that is no number from 0 to 1e9
-work_costs read_costs(const std::string& file);
+work_costs read_costs(const std::string& file, const registry<compress::codec_entry>& known = compress::codecs());
 std::string to_toml(const work_costs& costs);
 
 /// The costs by the wire number of a codec; 0 for a number without a codec.
-std::array<work_costs::coding, 256> by_wire_number(const work_costs& costs);
+std::array<work_costs::coding, 256> by_wire_number(const work_costs& costs,
+                                                   const registry<compress::codec_entry>& known = compress::codecs());
 
 } // namespace gossamer::actors

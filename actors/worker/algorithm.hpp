@@ -5,6 +5,7 @@
 #include "gossamer/base/registry.hpp"
 #include "gossamer/base/tensor_shape.hpp"
 #include "gossamer/base/vec.hpp"
+#include "gossamer/compress/codec.hpp"
 
 #include <functional>
 #include <memory>
@@ -127,6 +128,7 @@ struct algorithm_setup {
   vec initial;                                ///< model with which training starts
   std::span<const tensor_shape> tensors = {}; ///< parts of `initial`, for codecs that the algorithm makes
   std::size_t master = 0;                     ///< index among the masters
+  registry<compress::codec_entry> codecs = compress::codecs(); ///< those that parameters may name
 };
 
 /// The reason why an algorithm does not find the minimum.

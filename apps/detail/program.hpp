@@ -8,7 +8,7 @@
 
 namespace gossamer::apps {
 
-/// The running program, with its own algorithms, models and data beside the built-in ones.
+/// The running program, with its own entries of tables beside the built-in ones.
 class program {
 public:
   /// @error errc::usage when two entries of a table have one name
@@ -30,10 +30,17 @@ public:
 private:
   std::string path_, name_;
   std::vector<actors::algorithm_entry> algorithms_;
+  std::vector<compress::codec_entry> codecs_;
+  std::vector<topology::topology_entry> topologies_;
   std::vector<compute::model_entry> models_;
   std::vector<compute::data_entry> data_;
-  actors::tables known_{
-      .algorithms = {"algorithm", algorithms_}, .models = {"model", models_}, .data = {"data", data_}};
+  std::vector<compute::optimiser_entry> optimisers_;
+  actors::tables known_{.algorithms = {"algorithm", algorithms_},
+                        .codecs = {"codec", codecs_},
+                        .topologies = {"topology", topologies_},
+                        .models = {"model", models_},
+                        .data = {"data", data_},
+                        .optimisers = {"optimiser", optimisers_}};
   std::function<void(const std::filesystem::path&)> on_folder_;
   bool has_results_;
 };

@@ -19,8 +19,8 @@ std::uint32_t* halves(std::span<std::uint64_t> words) { return reinterpret_cast<
 
 } // namespace
 
-std::shared_ptr<const coder> gpu_coder(const stream& s) {
-  return std::make_shared<const coder_on<device_queue>>(std::make_shared<device_queue>(s));
+std::shared_ptr<const coder> gpu_coder(const stream& s, const registry<codec_entry>& known) {
+  return std::make_shared<const coder_on<device_queue>>(std::make_shared<device_queue>(s), known);
 }
 
 packet encode(const stream& s, const codec& c, std::span<const float> v, const random_stream& random,

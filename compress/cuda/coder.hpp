@@ -14,9 +14,10 @@ namespace gossamer::compress::cuda {
 /// The result of `decode` is still packed. A sum with a vector on a GPU, y += a d, decodes it in the same pass. The
 /// stream does other arithmetic, such as the difference of two such vectors. The first access to its elements decodes
 /// them on the processor, once.
+/// @param known as of `coder`
 /// @error by `decode`: errc::bad_packet, except where a value that is kept of a vector is not finite or has a wrong
 ///        place: the first use of the vector finds that, before any sum is changed
-std::shared_ptr<const coder> gpu_coder(const gossamer::cuda::stream& s);
+std::shared_ptr<const coder> gpu_coder(const gossamer::cuda::stream& s, const registry<codec_entry>& known = codecs());
 
 /// Does `c.encode` for elements that no `vec` holds.
 ///

@@ -14,7 +14,7 @@ namespace {
 }
 } // namespace
 
-std::shared_ptr<const coder> gpu_coder(const stream&) { unreachable(); }
+std::shared_ptr<const coder> gpu_coder(const stream&, const registry<codec_entry>&) { unreachable(); }
 
 packet encode(const stream&, const codec&, std::span<const float>, const random_stream&, std::uint64_t) {
   unreachable();

@@ -12,7 +12,7 @@ class packet_blocks {
 public:
   /// @param p outlives the result
   /// @returns `nullopt` if only `decode` reads the packet. @error errc::bad_packet
-  static std::optional<packet_blocks> of(const packet& p);
+  static std::optional<packet_blocks> of(const packet& p, const registry<codec_entry>& known);
 
   /// Writes the elements from `first` on, the same bits as `decode` does.
   /// @param first a multiple of `level_block`

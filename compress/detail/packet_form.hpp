@@ -87,7 +87,7 @@ struct packet_contents {
 /// over the packet's header and scales, and the draw of the elements that all workers choose alike.
 /// @returns null when only `decode` reads the packet
 /// @error errc::bad_packet
-std::shared_ptr<const packet_contents> contents_of(const packet& p);
+std::shared_ptr<const packet_contents> contents_of(const packet& p, const registry<codec_entry>& known = codecs());
 
 /// These two are for the entries of the registry, whose members return handles because codec.hpp does not know the
 /// types.

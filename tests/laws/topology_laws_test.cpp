@@ -1,10 +1,7 @@
 // The promises of every topology of the registry, at many sizes, and the published spectra (Lian et al. 2017 and 2018,
 // Tang et al. 2018; values computed independently with numpy).
-#include "gossamer/topology/spectrum.hpp"
+#include "gossamer/testing/topology_laws.hpp"
 
-#include <gmock/gmock.h>
-
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -69,60 +66,10 @@ TEST(every_topology, is_covered_here) {
   EXPECT_THAT(topologies().names(), testing::UnorderedElementsAreArray(covered));
 }
 
-TEST(every_topology, is_simple_symmetric_and_connected) {
-  for_all([](const graph& g) {
-    EXPECT_TRUE(g.connected());
-    for (rank i = 0; i < g.size(); ++i) {
-      const auto row = g.neighbours(i);
-      EXPECT_EQ(std::ranges::adjacent_find(row, std::greater_equal{}),
-                row.end()); // ascending and distinct
-      for (rank j : row) {
-        EXPECT_NE(i, j);
-        EXPECT_TRUE(g.adjacent(j, i));
-      }
-    }
-  });
-}
-
-TEST(every_topology, is_mixed_by_a_symmetric_doubly_stochastic_matrix) {
-  for_all([](const graph& g) {
-    const auto w = make_mixing("auto", g);
-    std::vector<double> column(g.size());
-    for (rank i = 0; i < g.size(); ++i) {
-      double row = w.self_weight(i);
-      column[i] += w.self_weight(i);
-      EXPECT_GE(w.self_weight(i), 0);
-      for (rank j : g.neighbours(i)) {
-        EXPECT_GE(w.weight(i, j), 0);
-        EXPECT_EQ(w.weight(i, j), w.weight(j, i));
-        row += w.weight(i, j);
-        column[j] += w.weight(i, j);
-      }
-      EXPECT_NEAR(row, 1, 1e-6);
-    }
-    EXPECT_THAT(column, testing::Each(testing::DoubleNear(1, 1e-6)));
-  });
-}
-
-TEST(every_topology, makes_workers_agree) {
-  for_all([](const graph& g) {
-    if (g.size() <= 36) {
-      EXPECT_LT(spectrum_of(make_mixing("auto", g)).rho, 1 - 1e-4);
-    }
-  });
-}
-
-// Classes have no inner edges, and the bipartite part of any topology can be coloured.
-TEST(every_topology, has_a_bipartite_part_that_connects_it) {
-  for_all([](const graph& g) {
-    const auto part = bipartite_part(g);
-    EXPECT_TRUE(part.connected());
-    const auto classes = split(part);
-    EXPECT_EQ(classes.active.size() + classes.passive.size(), g.size());
-    for (const auto& [i, j] : part.edges())
-      EXPECT_NE(std::ranges::binary_search(classes.active, i), std::ranges::binary_search(classes.active, j));
-  });
-}
+TEST(every_topology, is_simple_symmetric_and_connected) { for_all(expect_simple_and_connected); }
+TEST(every_topology, is_mixed_by_a_symmetric_doubly_stochastic_matrix) { for_all(expect_doubly_stochastic_mixing); }
+TEST(every_topology, makes_workers_agree) { for_all(expect_agreement); }
+TEST(every_topology, has_a_bipartite_part_that_connects_it) { for_all(expect_bipartite_part); }
 
 TEST(bipartite_topologies, need_no_repair) {
   for (const char* text : {"ring", "even-ring", "exponential", "torus", "hypercube"})

@@ -16,10 +16,11 @@ using gossamer::cuda::queue_vec;
 template <class Queue>
 class packed_elements final : public remote_elements {
 public:
-  packed_elements(std::shared_ptr<Queue> queue, packet p)
-      : queue_(std::move(queue)), packet_(std::move(p)), contents_(detail::contents_of(packet_)) {
+  packed_elements(std::shared_ptr<Queue> queue, packet p, const registry<codec_entry>& known)
+      : queue_(std::move(queue)), packet_(std::move(p)), known_(known),
+        contents_(detail::contents_of(packet_, known_)) {
     if (!contents_)
-      decoded_ = compress::decode(packet_);
+      decoded_ = compress::decode(packet_, known_);
   }
 
   std::size_t size() const noexcept override { return packet_.elements; }
@@ -28,7 +29,7 @@ public:
   const buffer& on_host() const override {
     const std::lock_guard lock{mutex_};
     if (!decoded_)
-      decoded_ = compress::decode(packet_);
+      decoded_ = compress::decode(packet_, known_);
     return decoded_->storage();
   }
 
@@ -51,6 +52,7 @@ public:
 private:
   std::shared_ptr<Queue> queue_;
   packet packet_;
+  registry<codec_entry> known_;
   std::shared_ptr<const detail::packet_contents> contents_; ///< null where only the processor decodes
   mutable std::mutex mutex_;
   mutable std::optional<vec> decoded_;
@@ -62,7 +64,8 @@ class coder_on final : public coder {
 public:
   /// @param queue holds the vectors that this coder places, and does arithmetic with decoded ones if no other operand
   ///        is on a device
-  explicit coder_on(std::shared_ptr<Queue> queue) : queue_(std::move(queue)) {}
+  explicit coder_on(std::shared_ptr<Queue> queue, const registry<codec_entry>& known = codecs())
+      : coder(known), queue_(std::move(queue)) {}
 
   packet encode(const codec& c, const vec& v, const random_stream& random, std::uint64_t step) const override {
     if (const auto here = queue_vec<Queue>::of(v))
@@ -71,7 +74,9 @@ public:
     return c.encode(v, random, step);
   }
 
-  vec decode(const packet& p) const override { return vec{std::make_shared<packed_elements<Queue>>(queue_, p)}; }
+  vec decode(const packet& p) const override {
+    return vec{std::make_shared<packed_elements<Queue>>(queue_, p, known())};
+  }
 
   vec mean(std::span<const packet> packets) const override { return mean_of_decoded(packets); }
 
