@@ -46,7 +46,7 @@ struct evaluation {
 };
 
 struct gradient_and_loss {
-  vec gradient; ///< as `model::loss_and_gradient` writes it
+  vec gradient; ///< as `model::loss_and_gradient` writes it; empty: none, and the step counts as no update
   double loss = 0;
 };
 

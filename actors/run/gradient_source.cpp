@@ -35,11 +35,18 @@ gradient_result gradient_source::finish() {
     auto [gradient, loss] = at_x();
     result.gradient = std::move(gradient);
     result.loss = loss;
-  } else {
-    result.gradient = zeros_like(job.x);
   }
-  if (const auto at_anchor = std::exchange(at_anchor_, {}))
-    result.gradient -= at_anchor().gradient;
+  if (const auto at_anchor = std::exchange(at_anchor_, {})) {
+    const auto anchor = at_anchor().gradient;
+    if (result.gradient.empty() || anchor.empty())
+      result.gradient = {};
+    else
+      result.gradient -= anchor;
+  }
+  if (result.gradient.empty()) {
+    result.gradient = zeros_like(job.x);
+    result.update = false;
+  }
   if (job.what == gradient_job::kind::full_part)
     result.gradient *= static_cast<float>(part_size_);
   return result;

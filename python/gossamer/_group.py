@@ -1,6 +1,9 @@
 """A worker of several processes: all compute one gradient together, and the first speaks with the run."""
 
 import dataclasses
+import signal
+import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,7 +16,37 @@ from ._step import Step
 from ._tensors import Tensors
 from .errors import UsageError, usage_error
 
-_step, _evaluation, _loop_is_over, _run_is_over = range(4)
+_step, _evaluation, _loop_is_over, _run_is_over, _interrupted = range(5)
+_one_interrupt_s = 1.0  # torchrun sends on what a terminal has sent to all processes
+
+
+class Interrupts:
+    """Ctrl-C reaches each process of a group at another place of its step, in which the others wait for it.
+
+    So the first one is kept until the step of the process that speaks is over. A later one interrupts at once.
+    """
+
+    def __init__(self) -> None:
+        self._since: float | None = None
+        self._before: Any = None
+
+    @property
+    def have_come(self) -> bool:
+        return self._since is not None
+
+    def keep(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._take)
+
+    def keep_no_more(self) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _take(self, number: int, frame: Any) -> None:
+        if self._since is None:
+            self._since = time.monotonic()
+        elif time.monotonic() > self._since + _one_interrupt_s:
+            raise KeyboardInterrupt
 
 
 @dataclasses.dataclass
@@ -47,6 +80,7 @@ class Group:
         self._group = group
         self.speaks = distributed.get_rank(group) == 0
         self._speaker = distributed.get_global_rank(group, 0)
+        self.interrupts = Interrupts()
 
     def tell(self, job: Any, flat: torch.Tensor, device: torch.device) -> None:
         """Tells the others of a step or an evaluation, with its model. It goes by way of this device."""
@@ -57,6 +91,12 @@ class Group:
 
     def tell_end(self, device: torch.device, of_run: bool) -> None:
         self._send([_run_is_over if of_run else _loop_is_over, 0, 0, 0], device)
+
+    def interrupt_if_asked(self, device: torch.device) -> None:
+        """Between two steps of the process that speaks, all are interrupted together."""
+        if self.interrupts.have_come:
+            self._send([_interrupted, 0, 0, 0], device)
+            raise KeyboardInterrupt
 
     def hear(self, flat: torch.Tensor, device: torch.device) -> Told:
         """Waits for what comes next. The model of a step or an evaluation is then in ``flat``."""
@@ -134,6 +174,7 @@ class Member:
         raise no_batches_in_advance()
 
     def __enter__(self) -> "Member":
+        self._group.interrupts.keep()
         return self
 
     def __iter__(self) -> Iterator[Step]:
@@ -141,6 +182,8 @@ class Member:
             told = self._tensors.hear()
             if told.is_evaluation:
                 self._evaluation.of_module()
+            elif told.what == _interrupted:
+                raise KeyboardInterrupt
             elif told.what != _step:
                 self._is_over = told.what == _run_is_over
                 return
@@ -152,8 +195,14 @@ class Member:
 
     def __exit__(self, kind: type | None, value: Any, traceback: Any) -> None:
         """What the speaker still evaluates needs all processes."""
-        in_good_order = kind is None or issubclass(kind, KeyboardInterrupt)
-        while in_good_order and not self._is_over:
+        try:
+            if kind is None or issubclass(kind, KeyboardInterrupt):
+                self._hear_the_end()
+        finally:
+            self._group.interrupts.keep_no_more()
+
+    def _hear_the_end(self) -> None:
+        while not self._is_over:
             told = self._tensors.hear()
             if told.is_evaluation:
                 self._evaluation.of_module()

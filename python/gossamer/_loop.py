@@ -134,6 +134,8 @@ class Joined:
         return state
 
     def __enter__(self) -> "Joined":
+        if self._group is not None:
+            self._group.interrupts.keep()
         self._command = Command(self._source, process_words(self._job_under, "trains alone"))
         return self
 
@@ -184,6 +186,8 @@ class Joined:
             else:
                 self._command.fall_out(self._source, value)
         finally:
+            if self._group is not None:
+                self._group.interrupts.keep_no_more()
             if self._temporary is not None:
                 shutil.rmtree(self._temporary, ignore_errors=True)
 
@@ -248,6 +252,8 @@ class Joined:
     def _next(self) -> "_gossamer.Job | None":
         """Waits for the next gradient that is wanted, and evaluates meanwhile. None when the run is over."""
         while True:
+            if self._group is not None:
+                self._group.interrupt_if_asked(self._tensors.parameters[0].device)
             job = self._source.take()
             if job is None:
                 if self._source.has_ended:
@@ -265,11 +271,11 @@ class Joined:
             return
         if tensors.is_direct:
             tensors.check_places()
-            moved = self._source.answer_direction(job, loss, tensors.array)
+            moved = self._source.answer_direction(job, loss, tensors.array, tensors.trained)
         else:
             tensors.read()
             direction = tensors.before - tensors.flat
-            moved = bool((direction != 0).any())
+            moved = bool(direction[: tensors.trained].any())
             self._source.answer_gradient(job, loss, direction.numpy())
         self._still = 0 if moved else self._still + 1
         if self._still == _no_move_limit:
@@ -297,7 +303,7 @@ class Joined:
 
         def serve() -> None:
             while (job := self._source.unanswered() or self._source.take()) is not None:
-                self._evaluate_at(job) if job.is_evaluation else self._answer_nothing(job)
+                self._evaluate_at(job) if job.is_evaluation else self._source.answer_nothing(job)
 
         try:
             self._command.finish(serve)
@@ -306,8 +312,3 @@ class Joined:
             if self._command.is_under_way:  # an evaluation has failed, or a second Ctrl-C has come
                 self._command.fall_out(self._source, e)
             raise
-
-    def _answer_nothing(self, job: "_gossamer.Job") -> None:
-        """A step within which the loop was left moves nothing."""
-        nothing = numpy.zeros_like(self._tensors.array)
-        self._source.answer_gradient(job, 0.0, nothing)

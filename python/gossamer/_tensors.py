@@ -58,6 +58,7 @@ class Tensors:
             raise usage_error(f"the module has parameters of {kinds}", "train floating-point parameters")
         self.shapes = [list(p.shape) or [1] for p in self.parameters]
         sizes = [p.numel() for p in self.parameters]
+        self.trained = sum(p.numel() for p in self.parameters if p.requires_grad)  # the first elements
         pinned = self.parameters[0].is_cuda
         self.flat = torch.empty(sum(sizes), dtype=torch.float32, pin_memory=pinned)
         self.array = self.flat.numpy()

@@ -144,11 +144,16 @@ public:
   }
   bool has_ended() const { return all_->loop->has_ended(); }
   std::shared_ptr<job> unanswered() const { return all_->loop->unanswered(); }
-  /// What was moved away from x is the direction. @returns whether anything was
-  bool answer_direction(const std::shared_ptr<job>& j, double loss, const floats& now) const {
+  /// What was moved away from x is the direction.
+  /// @param trained number of parameters; statistics follow, which move by themselves
+  /// @returns whether a parameter was moved
+  bool answer_direction(const std::shared_ptr<job>& j, double loss, const floats& now, std::size_t trained) const {
     const nb::gil_scoped_release unlock;
     vec g{j->x.pool().allocate(j->x.size() * sizeof(float))};
-    const bool moved = difference(j->x.view(), {now.data(), now.shape(0)}, g.overwrite());
+    const auto before = j->x.view(), after = std::span<const float>{now.data(), now.shape(0)};
+    const auto moves = g.overwrite();
+    const bool moved = difference(before.first(trained), after.first(trained), moves.first(trained));
+    difference(before.subspan(trained), after.subspan(trained), moves.subspan(trained));
     j->x = {}; // the worker's model is its own again, and is updated in place
     all_->loop->answer(j, compute::gradient_and_loss{std::move(g), loss});
     return moved;
@@ -157,6 +162,11 @@ public:
     const nb::gil_scoped_release unlock;
     auto pool = j->x.pool();
     all_->loop->answer(j, compute::gradient_and_loss{vec{pool, {gradient.data(), gradient.shape(0)}}, loss});
+  }
+  /// The loop has been left within this step, which counts as none.
+  void answer_nothing(const std::shared_ptr<job>& j) const {
+    const nb::gil_scoped_release unlock;
+    all_->loop->answer(j, compute::gradient_and_loss{});
   }
   void answer_evaluation(const std::shared_ptr<job>& j, const nb::object& result) const {
     const auto e = evaluation_of(result);
@@ -297,8 +307,9 @@ NB_MODULE(_gossamer, m) {
       .def("take", &python_source::take, nb::sig("def take(self) -> Job | None"))
       .def_prop_ro("has_ended", &python_source::has_ended)
       .def("unanswered", &python_source::unanswered, nb::sig("def unanswered(self) -> Job | None"))
-      .def("answer_direction", &python_source::answer_direction, "job"_a, "loss"_a, "now"_a)
+      .def("answer_direction", &python_source::answer_direction, "job"_a, "loss"_a, "now"_a, "trained"_a)
       .def("answer_gradient", &python_source::answer_gradient, "job"_a, "loss"_a, "gradient"_a)
+      .def("answer_nothing", &python_source::answer_nothing, "job"_a)
       .def("answer_evaluation", &python_source::answer_evaluation, "job"_a, "result"_a)
       .def("leave", &python_source::leave, "why"_a)
       .def("run", &python_source::run, "words"_a, "on_folder"_a);

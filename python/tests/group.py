@@ -1,5 +1,6 @@
 """A training loop of a group of two: python group.py OUT ddp|sharded [KEY=VALUE...]. Each process writes OUT-*.json."""
 
+import contextlib
 import json
 import os
 import signal
@@ -13,7 +14,12 @@ def start_both():
     """What torchrun does, which the PyTorch of Debian 12 has without being able to run it."""
     with tempfile.TemporaryDirectory() as folder:
         given = {**os.environ, "MEET_AT": f"file://{folder}/meeting", "WORLD_SIZE": "2"}
-        both = [subprocess.Popen([sys.executable, *sys.argv], env={**given, "RANK": str(rank)}) for rank in range(2)]
+        both = []
+        for rank in range(2):
+            group = both[0].pid if both else 0
+            # A group of their own, as that of a terminal's job.
+            how = {"process_group": group} if "event=interrupt" in sys.argv else {}
+            both.append(subprocess.Popen([sys.executable, *sys.argv], env={**given, "RANK": str(rank)}, **how))
         while any(one.poll() is None for one in both):
             if any(one.poll() for one in both):
                 for one in both:
@@ -59,8 +65,8 @@ def whole(p):
     return p.full_tensor() if hasattr(p, "full_tensor") else p
 
 
-steps = 0
-with gossamer.torch.join(
+steps, interrupted = 0, True
+with contextlib.suppress(KeyboardInterrupt), gossamer.torch.join(
     net,
     optimiser,
     samples=800,
@@ -83,10 +89,15 @@ with gossamer.torch.join(
             os.kill(os.getpid(), signal.SIGKILL)
         if steps == 30 and event == "break":
             break
+        if steps == 30 and event == "interrupt" and run.rank == 0 and number == 1:
+            os.killpg(0, signal.SIGINT)  # a terminal's
+            os.killpg(0, signal.SIGINT)  # and torchrun's, which sends it on
+    interrupted = False
 
 with torch.no_grad():
     loss, accuracy = evaluate(net.eval())
 with open(f"{out}-{run.rank}-{number}.json", "w") as file:
     what = {"steps": steps, "leads": run.leads, "held": held, "summary": run.summary, "accuracy": float(accuracy)}
+    what["interrupted"] = interrupted
     json.dump(what, file)
 distributed.destroy_process_group()

@@ -73,6 +73,16 @@ def test_a_group_leaves_its_loop_together(launch):
         assert speaker == other <= 30
 
 
+def test_a_group_is_interrupted_together(launch):
+    # All of its processes get Ctrl-C, in the middle of a step; the run ends as it does for a process alone.
+    done = launch(2, "group.py", "out", "ddp", "algorithm=dcd-psgd", "event=interrupt", "epochs=100000")
+    assert done.returncode == 0, done.stderr
+    assert result_of(0, "out-0")["summary"]["end"] == "interrupted"
+    both = [result_of(rank, "out-0") for rank in range(2)]
+    assert [one["interrupted"] for one in both] == [True, True]
+    assert both[0]["steps"] == both[1]["steps"] >= 30
+
+
 @pytest.mark.parametrize("statistics", ["local", "average"])
 def test_running_statistics_are_averaged_where_that_is_wanted(launch, statistics):
     settings = ["algorithm=all-reduce-sgd", "epochs=2"]

@@ -227,7 +227,17 @@ def test_a_loop_that_is_left_ends_the_run_in_good_order():
     with gossamer.torch.join(net, optimiser, samples=200, batch=10, epochs=1000) as run:
         for step in run:
             break  # within a step
-    assert run.summary["end"] == "interrupted"
+    assert run.summary["end"] == "interrupted" and run.summary["epoch"] == 0
+
+
+def test_a_step_that_was_left_does_not_count():
+    for algorithm in ("ad-psgd", "all-reduce-sgd", "local-sgd"):
+        with gossamer.torch.join(linear(), None, samples=200, batch=10, epochs=1000, algorithm=algorithm) as run:
+            for step in run:
+                step.done(1.0)
+                if step.number == 6:
+                    break
+        assert run.summary["epoch"] == pytest.approx(7 / 20), algorithm
 
 
 def test_an_exception_leaves_the_loop_and_the_next_run_works():
@@ -267,6 +277,13 @@ def once(act, **settings):
     with gossamer.torch.join(net, optimiser, **({"samples": 200, "batch": 10} | settings)) as run:
         for step in run:
             act(net, step)
+
+
+def test_statistics_that_move_hide_no_optimiser_that_stands_still():
+    net = torch.nn.Sequential(torch.nn.BatchNorm1d(6), linear())
+    optimiser = torch.optim.SGD(net.parameters(), lr=0.0)
+    with pytest.raises(gossamer.UsageError, match="moved no parameter in 100 steps"):
+        train(net, optimiser, epochs=100, running_statistics="average")
 
 
 def replace(net, step):
