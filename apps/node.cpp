@@ -172,9 +172,12 @@ public:
         fmt::format("{}{} holds metrics.jsonl, summary.json and plot.svg\n", describe(summary), folder_.string());
   }
   /// Writes the page about the run, which has ended here. @error errc::io
-  void report() const {
-    if (!folder_.empty())
-      write_text(folder_ / "report.html", report_of({folder_.string()}), "");
+  void report() {
+    if (folder_.empty())
+      return;
+    const auto page = folder_ / "report.html";
+    write_text(page, report_of({folder_.string()}), "");
+    results_ += fmt::format("{} is a page about it\n", page.string());
   }
 
   const std::string& results() const noexcept { return results_; } ///< for standard output

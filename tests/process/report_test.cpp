@@ -55,7 +55,7 @@ TEST_F(report, says_what_is_wrong_with_a_request) {
   expect({"report", "absent"}, 1, "absent/metrics.jsonl");
   expect({"report", "absent", "--out", "x.pdf"}, 2, "end in .html");
   expect({"simulate", "--seeds", "1..2", "--report"}, 2, "several runs leave no run folders");
-  expect({"launch", "--", "train", "--report"}, 2, "gossamer report RUN");
+  expect({"launch", "--", "train", "--report"}, 2, "launch and node have it, in front of --");
   write("a/metrics.jsonl", "");
   expect({"report", "a", "--out", "absent/x.html"}, 1, "cannot write absent/x.html");
 }

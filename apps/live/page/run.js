@@ -84,7 +84,7 @@ export class Run {
   /** Directed links with their bits per second; none when the run has ended. */
   busiestLinks() {
     const all = [...this.rates].map(([key, rate]) => [...key.split(",").map(Number), rate]).map(([from, to, rate]) => ({ from, to, rate }));
-    return this.end ? [] : all.filter(({ from, to }) => this.known.has(from) && this.known.has(to)).sort((a, b) => b.rate - a.rate);
+    return this.end ? [] : all.filter(({ from, to }) => this.isThere(from) && this.isThere(to)).sort((a, b) => b.rate - a.rate);
   }
 
   /** Seconds of computing, compressing, communicating and waiting; null: not known. */
