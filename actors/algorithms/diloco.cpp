@@ -87,6 +87,7 @@ const algorithm_entry diloco_entry{
               .parameters = with_outer_step({period_of_steps("10")})},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
+               .lr_grows = false, // the outer momentum lengthens steps already
                .on_loss = interrupted_round::repeat,
                .promises = {.follows_mean_gradient = false, .sgd_alone = false}},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
