@@ -160,8 +160,8 @@ private:
 
 constexpr auto e3m0_maths =
     R"(s = max |v_i|; levels 0 and +-2^e s, e = -6 .. 0, in ascending order V_0 = -s, ..., V_7 = 0, ..., V_14 = s.
-V_k <= v_i < V_(k+1) goes up to V_(k+1) with probability (v_i - V_k) / (V_(k+1) - V_k), else down to V_k: up if u < that,
-of v_i / s and the levels without s.
+V_k <= v_i < V_(k+1) goes up to V_(k+1) with probability (v_i - V_k) / (V_(k+1) - V_k), else down to V_k.
+Up if u < that, of v_i / s and the levels without s.
 u = (word >> 8) * 2^-24, where word i of the step belongs to element i; u = 1/2 when rounding=nearest, which is biased.
 With bucket=n, every n elements (and what is left) have a scale of their own.
 E |C(v) - v|^2 <= (1/8 + (n - 1) 2^-14) |v|^2, 1/9 when rounding=nearest. When s / 64 would be below 2^-126 all

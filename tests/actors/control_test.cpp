@@ -134,8 +134,8 @@ TEST(control_messages, have_the_sizes_of_their_version) {
   std::vector<std::size_t> sizes;
   std::apply([&](auto&... m) { (sizes.push_back(serialised(system, m).size()), ...); }, all);
   EXPECT_EQ(control_version, 12u);
-  EXPECT_EQ(sizes, (std::vector<std::size_t>{83, 16, 8,   8, 4,   5,   5,   5,  8,   48,  45, 8, 151, 23, 4, 4,  80, 8,
-                                             56, 25, 125, 6, 134, 226, 268, 28, 134, 150, 8,  4, 8,   4,  1, 12, 24}));
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{83, 16, 8,   8, 4,   5,   5,   5,  8,   72,  45, 8, 175, 23, 4, 4,  88, 8,
+                                             80, 25, 173, 6, 134, 226, 268, 28, 134, 150, 8,  4, 8,   4,  1, 12, 24}));
 }
 
 } // namespace

@@ -115,6 +115,8 @@ void node_state::on_joined(const worker_joined& m) {
 }
 
 void node_state::on_loss(const worker_lost& m) {
+  if (ended_) // as in `notice`
+    return;
   if (self_->current_sender() == nullptr) // from the evaluator of this process: the worker has sent nonsense
     pass_on(kill_worker{m.who, false});
   else

@@ -22,7 +22,10 @@ void node_state::on_down(const caf::down_msg& down) {
     fail({errc::failed, "the evaluation died: " + to_string(down.reason), {}});
 }
 
+/// Where the run is over, it is so for all: nobody goes on without those whose failure has ended it.
 void node_state::notice(const worker_lost& loss) {
+  if (ended_)
+    return;
   if (setup_.detection.count() == 0)
     on(loss);
   else
