@@ -82,10 +82,10 @@ class Page:
     def text(self, element: str) -> str:
         return self.driver.execute_script("return document.getElementById(arguments[0]).innerText", element)
 
-    def wait(self, what: str, happens) -> None:
-        ends = time.monotonic() + PATIENCE_S
+    def wait(self, what: str, happens, within_s: float = PATIENCE_S) -> None:
+        ends = time.monotonic() + within_s
         while not happens():
-            assert time.monotonic() < ends, f"{what}: not within {PATIENCE_S} s; events: {self.text('events')}"
+            assert time.monotonic() < ends, f"{what}: not within {within_s} s; events: {self.text('events')}"
             time.sleep(0.1)
 
     def wait_for_event(self, words: str) -> None:
@@ -244,7 +244,7 @@ def kill_the_leader(gossamer: Path, folder: Path, pictures: Path | None) -> None
         page.wait("rates of links", lambda: page.count("#links tr") > 0)
         look_at(page, "launch", pictures)
         look_on(gossamer, folder / "led", page)
-        page.wait("the end", lambda: "has ended" in page.text("state"))
+        page.wait("the end", lambda: "has ended" in page.text("state"), within_s=90 + PATIENCE_S)
         expect(page.problems() == [], f"no error on the console: {page.problems()}")
         run.end()
     expect((folder / "led/report.html").exists(), "whoever leads in the end writes the report")

@@ -31,7 +31,6 @@ public:
       const vec g = co_await w.start_gradient(x_, t_);
       const bool begins = std::exchange(view_, w.present().number) != view_ || y_.empty();
       vec y = begins ? g : y_ + (g - g_);
-      w.claim_conserved("the sum of the gradients", t_, g, y);
       vec x = x_;
       w.update(x, y, t_);
       auto track = neighbour_exchange(w, y, t_, own_term::exact, 1);
@@ -91,7 +90,6 @@ algorithm_traits traits() {
   return {.exchange = exchange_pattern::neighbours,
           .synchronous = true,
           .needs = codec_need::exact,
-          .default_optimiser = "sgd",
           .promises = {.most_steps_apart = 1, .sgd_to_the_bit = false}};
 }
 

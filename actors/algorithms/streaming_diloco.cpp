@@ -67,6 +67,8 @@ public:
       }
       x_ = moved;
     }
+    if (under_way)
+      co_await under_way->mean; // others may still wait for this worker's part
   }
 
   const vec& model() const override { return x_; }

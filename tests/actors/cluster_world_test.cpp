@@ -36,7 +36,7 @@ TEST_P(every_algorithm_across_nodes, comes_to_what_it_comes_to_in_one_process) {
   EXPECT_GE(summary.final.step, e->steps_per_worker * e->settings.workers);
   if (!e->algorithm->traits.synchronous)
     return; // threads and networks decide the result of an asynchronous run
-  expect_alike(across.records, here.records);
+  expect_alike(across.records, here.records, GetParam() == "streaming-diloco");
   EXPECT_EQ(summary.final.wire_bits, local.final.wire_bits);
   EXPECT_EQ(summary.steps_per_worker, local.steps_per_worker);
 }

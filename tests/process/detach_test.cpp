@@ -232,7 +232,7 @@ TEST_F(launched_run, takes_bounded_lines_from_its_nodes) {
   EXPECT_LT(ended.err.size() - sentence, 2000u);
   const auto kept = read("run/nodes/1.log");
   EXPECT_EQ(std::ranges::count(kept, 'x'), 1'000'000);
-  EXPECT_GE(std::ranges::count(kept, '\n'), 1'000'000 / 131'072);
+  EXPECT_GE(std::ranges::count(kept, '\n'), 1'000'000 / 262'144);
 }
 
 // A leader that was cut off ends with an error, perhaps before its successor has said that it leads.

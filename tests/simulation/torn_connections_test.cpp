@@ -52,7 +52,7 @@ TEST_P(every_synchronous_algorithm, is_the_same_where_connections_break_under_ra
     const auto plan = draw_plan(seed, {.workers = settings.workers, .masters = e->masters, .horizon_s = horizon});
     breaks += expect_the_same(e, plan, seed);
   }
-  EXPECT_GT(breaks, 100 * plans);
+  EXPECT_GT(breaks, 10 * plans); // of algorithms that exchange every ten steps
 }
 
 std::vector<std::string> synchronous_spellings() {
