@@ -47,9 +47,8 @@ private:
     std::vector<float> scales(all.size(), 1);
     if (!clips)
       return scales;
-    std::vector<double> lengths;
-    for (const auto& q : all)
-      lengths.push_back(std::sqrt(sum_of_squares(q.view())));
+    std::vector<double> lengths(all.size());
+    std::ranges::transform(all, lengths.begin(), [](const vec& q) { return std::sqrt(sum_of_squares(q.view())); });
     auto ascending = lengths;
     const auto middle = ascending.begin() + static_cast<std::ptrdiff_t>((ascending.size() - 1) / 2);
     std::ranges::nth_element(ascending, middle);
@@ -87,9 +86,8 @@ public:
         const vec progress = decay_ * e_ + (theta_ - moved);
         const auto message = w.encode(progress);
         const auto packets = co_await ring_all_gather(w, message, t_);
-        std::vector<vec> all;
-        for (const auto& p : packets)
-          all.push_back(w.decode(p));
+        std::vector<vec> all(packets.size());
+        std::ranges::transform(packets, all.begin(), [&](const packet& p) { return w.decode(p); });
         theta_ -= lr_ * mean_(all);
         e_ = progress - w.decode(message);
         moved = theta_;

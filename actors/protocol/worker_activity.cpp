@@ -38,9 +38,8 @@ worker_activity activity_of(rank who, const time_sheet& sheet, time_sheet::time 
 void keep_largest(std::map<rank, std::uint64_t>& of_peers) {
   if (of_peers.size() <= worker_activity::most_peers)
     return;
-  std::vector<std::uint64_t> values;
-  for (const auto& [peer, value] : of_peers)
-    values.push_back(value);
+  std::vector<std::uint64_t> values(of_peers.size());
+  std::ranges::transform(of_peers, values.begin(), [](const auto& one) { return one.second; });
   std::ranges::nth_element(values, values.begin() + worker_activity::most_peers - 1, std::ranges::greater{});
   const auto least = values[worker_activity::most_peers - 1];
   std::erase_if(of_peers, [&](const auto& one) { return one.second < least; });

@@ -45,8 +45,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         able = shown(command, RUN, 60, TERM="xterm")
-        assert "\r\033[K" in able, able
-        for line in re.split(r"\r\033\[K|\r\n", able):
+        assert "\033[J" in able, able  # the block of progress is renewed
+        for line in re.split(r"\r\033\[(?:\d+A\033\[)?J|\r\n", able):
             if line.startswith("epoch ") and "left" in line:  # that of progress
                 assert len(line) < 60, line
         for term in ("dumb", ""):
