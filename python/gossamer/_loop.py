@@ -4,6 +4,7 @@ import math
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -23,6 +24,7 @@ from .errors import usage_error
 from .functions import checked_labels
 from .results import load
 
+_pause_of_left_step_s = 0.005  # so that a run whose loop was left hears of it before its planned end
 _no_move_limit = 100  # steps in a row; fewer happen with mixed precision, which skips steps
 _uncounted = 65536  # samples of a run whose loop brings its own batches: only its steps mean anything
 
@@ -303,7 +305,11 @@ class Joined:
 
         def serve() -> None:
             while (job := self._source.unanswered() or self._source.take()) is not None:
-                self._evaluate_at(job) if job.is_evaluation else self._source.answer_nothing(job)
+                if job.is_evaluation:
+                    self._evaluate_at(job)
+                else:
+                    self._source.answer_nothing(job)
+                    time.sleep(_pause_of_left_step_s)
 
         try:
             self._command.finish(serve)
