@@ -22,6 +22,12 @@ namespace gossamer::actors {
 
 namespace {
 
+/// True in the first step of a view. @param known number of the view of the step before
+bool enters_view(const worker& w, std::uint32_t& known) {
+  const auto before = std::exchange(known, w.present().number);
+  return before != known;
+}
+
 class gradient_tracking final : public algorithm {
 public:
   explicit gradient_tracking(vec initial) : x_(std::move(initial)) {}
@@ -29,8 +35,8 @@ public:
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
       const vec g = co_await w.start_gradient(x_, t_);
-      const bool begins = std::exchange(view_, w.present().number) != view_ || y_.empty();
-      vec y = begins ? g : y_ + (g - g_);
+      const bool begins = enters_view(w, view_) || y_.empty();
+      const vec y = begins ? g : y_ + (g - g_);
       vec x = x_;
       w.update(x, y, t_);
       auto track = neighbour_exchange(w, y, t_, own_term::exact, 1);
@@ -61,7 +67,7 @@ public:
     for (; co_await w.next_step(t_); ++t_) {
       const vec g = co_await w.start_gradient(x_, t_);
       const vec s = w.direction(x_, g, t_);
-      const bool begins = std::exchange(view_, w.present().number) != view_ || before_.empty();
+      const bool begins = enters_view(w, view_) || before_.empty();
       vec next = x_ - s;
       if (!begins)
         next += (x_ - before_) + s_;

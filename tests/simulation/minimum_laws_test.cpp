@@ -110,6 +110,31 @@ TEST(limits, are_there) {
     }
 }
 
+// What a lost worker had told would stay in the others' estimates for ever, and lead beside the minimum: here four
+// times as far from it as the bound.
+TEST(gradient_tracking_and_d2, begin_anew_when_a_worker_is_lost) {
+  for (const char* algorithm : {"gradient-tracking", "d2"}) {
+    run_settings s;
+    s.algorithm = algorithm;
+    s.model = "quadratic:mu=0.3";
+    s.data = "quadratic:samples=400,dim=10,noise=0.3";
+    s.workers = 8;
+    s.batch = 50; // all samples of a worker
+    s.steps = 1500;
+    s.eval_every = 1500;
+    s.optimiser = "sgd";
+    s.lr = 0.05;
+    const auto e = prepare(s);
+    simulation_settings quick;
+    quick.check = false;
+    fault_plan plan;
+    plan.faults = {fault{.kind = fault_kind::kill, .workers = {3}, .at_step = 2}};
+    const auto result = simulate(e, quick, {.faults = plan});
+    EXPECT_EQ(result.summary.lost, 1u);
+    EXPECT_LT(result.summary.final.train_loss - least_loss(*e), 2e-5) << algorithm;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(registry, every_algorithm_with, testing::ValuesIn([] {
                            std::vector<std::string> names;
                            for (const auto& entry : algorithms())
