@@ -11,9 +11,11 @@ namespace gossamer::actors {
 class traffic_table {
 public:
   void count(rank to, const frame& f) {
+    traffic one;
+    one.count(f);
     const std::scoped_lock lock{mutex_};
-    to_[to].count(f);
-    total_.count(f);
+    to_[to] += one;
+    total_ += one;
   }
   std::map<rank, traffic> by_peer() const {
     const std::scoped_lock lock{mutex_};

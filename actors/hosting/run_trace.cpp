@@ -1,53 +1,16 @@
 #include "gossamer/actors/hosting/run_trace.hpp"
 
+#include "gossamer/actors/hosting/timed_coder.hpp"
 #include "gossamer/actors/worker/name_of.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 
 namespace gossamer::actors {
 
 using std::chrono::nanoseconds;
-
-class run_trace::watched_coder final : public compress::coder {
-public:
-  watched_coder(run_trace& trace, rank who, std::shared_ptr<const compress::coder> inner)
-      : trace_(trace), who_(who), inner_(std::move(inner)) {}
-
-  compress::packet encode(const compress::codec& c, const vec& v, const random_stream& random,
-                          std::uint64_t step) const override {
-    return timed("encode", [&] { return inner_->encode(c, v, random, step); });
-  }
-  vec decode(const compress::packet& p) const override {
-    return timed("decode", [&] { return inner_->decode(p); });
-  }
-  vec mean(std::span<const compress::packet> packets) const override {
-    return timed("decode", [&] { return inner_->mean(packets); });
-  }
-  double sum_of_squares(const vec& v) const override { return inner_->sum_of_squares(v); }
-  vec place(const vec& v) const override { return inner_->place(v); }
-  vec extract(const compress::selection& kept, vec& v) const override { return inner_->extract(kept, v); }
-  void scatter_add(vec& y, float a, const vec& values, std::size_t first,
-                   const compress::selection& kept) const override {
-    inner_->scatter_add(y, a, values, first, kept);
-  }
-
-private:
-  template <class Work>
-  std::invoke_result_t<Work> timed(const char* verb, Work work) const {
-    const auto began = trace_.now();
-    auto result = work();
-    trace_.coded(who_, verb, trace_.now() - began);
-    return result;
-  }
-
-  run_trace& trace_;
-  rank who_;
-  std::shared_ptr<const compress::coder> inner_;
-};
 
 class run_trace::watched_link final : public link {
 public:
@@ -110,14 +73,15 @@ void run_trace::computed(rank who, std::uint64_t step, nanoseconds took) {
   });
 }
 
-void run_trace::coded(rank who, const char* verb, nanoseconds took) {
-  record([&](std::int64_t now_ns) {
-    recorder_.slice(track("work", who), recorder_.name(verb), std::max<std::int64_t>(0, now_ns - took.count()), now_ns);
-  });
-}
-
 std::shared_ptr<const compress::coder> run_trace::watch(rank who, std::shared_ptr<const compress::coder> inner) {
-  return std::make_shared<const watched_coder>(*this, who, std::move(inner));
+  const auto draw = [this, who](coding what, nanoseconds took) {
+    record([&](std::int64_t now_ns) {
+      recorder_.slice(track("work", who), recorder_.name(what == coding::encode ? "encode" : "decode"),
+                      std::max<std::int64_t>(0, now_ns - took.count()), now_ns);
+    });
+  };
+  return timed(
+      std::move(inner), [this] { return now(); }, draw);
 }
 
 std::unique_ptr<link> run_trace::watch(rank to, std::unique_ptr<link> inner) {

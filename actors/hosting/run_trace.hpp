@@ -50,7 +50,6 @@ public:
   void delivered(rank who, const frame& f) override;
 
 private:
-  class watched_coder;
   class watched_link;
 
   /// Of a frame between two workers. No two of a run have the same.
@@ -68,7 +67,6 @@ private:
   /// Calls `draw(now_ns)` while the run is under way.
   template <class Draw>
   void record(Draw draw);
-  void coded(rank who, const char* verb, std::chrono::nanoseconds took);
   void sent(rank to, const frame& f);
   std::chrono::nanoseconds now() const;
   trace_track track(const char* group, rank who);

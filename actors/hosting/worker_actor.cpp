@@ -139,7 +139,7 @@ public:
   void report(step_report r) override { queue_->send(setup_.node, r); }
   void report(snapshot s) override { queue_->send(setup_.node, std::move(s)); }
   void send(rank to, frame f) override {
-    const worker_gauge::part sending{*setup_.gauge, activity::communicating};
+    const worker_gauge::sending counted{*setup_.gauge};
     connections_->send(to, std::move(f), now());
     if (setup_.acknowledged)
       set_alarm();

@@ -1,50 +1,10 @@
 #include "gossamer/actors/hosting/worker_gauge.hpp"
 
+#include "gossamer/actors/hosting/timed_coder.hpp"
+
 #include <utility>
 
 namespace gossamer::actors {
-
-namespace {
-
-/// Vectors on a GPU are packed after these functions have returned; only their calls are measured.
-class measured_coder final : public compress::coder {
-public:
-  measured_coder(std::shared_ptr<const compress::coder> inner, std::shared_ptr<worker_gauge> gauge)
-      : inner_(std::move(inner)), gauge_(std::move(gauge)) {}
-
-  packet encode(const compress::codec& c, const vec& v, const random_stream& random,
-                std::uint64_t step) const override {
-    const auto compressing = begin();
-    return inner_->encode(c, v, random, step);
-  }
-  double sum_of_squares(const vec& v) const override { return inner_->sum_of_squares(v); }
-  vec place(const vec& v) const override { return inner_->place(v); }
-  vec decode(const packet& p) const override {
-    const auto compressing = begin();
-    return inner_->decode(p);
-  }
-  vec mean(std::span<const packet> packets) const override {
-    const auto compressing = begin();
-    return inner_->mean(packets);
-  }
-  vec extract(const compress::selection& kept, vec& v) const override {
-    const auto compressing = begin();
-    return inner_->extract(kept, v);
-  }
-  void scatter_add(vec& y, float a, const vec& values, std::size_t first,
-                   const compress::selection& kept) const override {
-    const auto compressing = begin();
-    inner_->scatter_add(y, a, values, first, kept);
-  }
-
-private:
-  worker_gauge::part begin() const { return {*gauge_, activity::compressing}; }
-
-  std::shared_ptr<const compress::coder> inner_;
-  std::shared_ptr<worker_gauge> gauge_;
-};
-
-} // namespace
 
 worker_gauge::time worker_gauge::now() const {
   return measures_ ? std::chrono::steady_clock::now().time_since_epoch() : time{0};
@@ -71,6 +31,8 @@ void worker_gauge::handler_ends() {
 void worker_gauge::gradient_begins() { gradient_began_ = now(); }
 
 void worker_gauge::gradient_ends() {
+  if (!measures_)
+    return;
   const std::scoped_lock lock{mutex_};
   sheet_.computes(now() - gradient_began_);
 }
@@ -102,7 +64,10 @@ worker_activity worker_gauge::sample(time run_time) {
 
 std::shared_ptr<const compress::coder> measured(std::shared_ptr<const compress::coder> inner,
                                                 std::shared_ptr<worker_gauge> gauge) {
-  return std::make_shared<const measured_coder>(std::move(inner), std::move(gauge));
+  if (!gauge->measures())
+    return inner;
+  const auto clock = [gauge] { return gauge->now(); };
+  return timed(std::move(inner), clock, [gauge](coding, worker_gauge::time took) { gauge->compressed(took); });
 }
 
 std::vector<worker_activity> gauge_board::sample(worker_gauge::time run_time) const {

@@ -25,8 +25,12 @@ public:
   bool measures() const noexcept { return measures_; }
   const std::shared_ptr<traffic_table>& sent() const noexcept { return sent_; }
 
+  /// 0 where nothing is measured.
+  time now() const;
   void gradient_begins();
   void gradient_ends();
+  /// A part of the present handler was compressing.
+  void compressed(time took) { parts_.of(activity::compressing) += took.count(); }
   void wait_begins(rank who, rank whom, const tag& wanted) override;
   void wait_ends(rank who, rank whom) override;
 
@@ -41,17 +45,16 @@ public:
   private:
     worker_gauge& gauge_;
   };
-  /// A part of a handler that is no computing. Parts do not overlap.
-  class part {
+  /// The present handler sends during the lifetime of such an object. No other part of it overlaps.
+  class sending {
   public:
-    part(worker_gauge& g, activity what) : gauge_(g), what_(what), began_(g.now()) {}
-    ~part() { gauge_.parts_.of(what_) += (gauge_.now() - began_).count(); }
-    part(const part&) = delete;
-    part& operator=(const part&) = delete;
+    explicit sending(worker_gauge& g) : gauge_(g), began_(g.now()) {}
+    ~sending() { gauge_.parts_.of(activity::communicating) += (gauge_.now() - began_).count(); }
+    sending(const sending&) = delete;
+    sending& operator=(const sending&) = delete;
 
   private:
     worker_gauge& gauge_;
-    activity what_;
     time began_;
   };
 
@@ -59,8 +62,6 @@ public:
   worker_activity sample(time run_time);
 
 private:
-  /// 0 where nothing is measured.
-  time now() const;
   void handler_begins();
   void handler_ends();
 
@@ -76,7 +77,7 @@ private:
   std::map<rank, std::uint64_t> sampled_bits_;
 };
 
-/// A coder whose work counts as compressing. @param inner does the work
+/// A coder whose work counts as compressing, where time is measured. @param inner does the work
 std::shared_ptr<const compress::coder> measured(std::shared_ptr<const compress::coder> inner,
                                                 std::shared_ptr<worker_gauge> gauge);
 

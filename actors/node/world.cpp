@@ -64,10 +64,9 @@ auto starter_of(caf::actor_system& system, std::shared_ptr<const experiment> e, 
     setup.settings = e->for_worker(i, incarnation);
     setup.gauge = gauges->open(i);
     setup.settings.witness = parts.witness != nullptr ? parts.witness : setup.gauge.get();
+    setup.settings.packing.coder = measured(std::move(setup.settings.packing.coder), setup.gauge);
     if (parts.trace)
       setup.settings.packing.coder = parts.trace->watch(i, std::move(setup.settings.packing.coder));
-    else if (setup.gauge->measures())
-      setup.settings.packing.coder = measured(setup.settings.packing.coder, setup.gauge);
     if (parts.from && incarnation == 0)
       go_on_from(*parts.from, *e, setup.settings.place);
     else if (parts.from && setup.settings.place.random_life > 0)

@@ -119,7 +119,7 @@ TEST(worker_gauge, tells_what_the_time_of_handlers_was_used_for) {
   worker_gauge gauge{0, true};
   {
     const worker_gauge::handling handled{gauge};
-    const worker_gauge::part sending{gauge, activity::communicating};
+    const worker_gauge::sending counted{gauge};
     gauge.wait_begins(0, 3, model);
   }
   const auto waits = gauge.sample(1s);
@@ -133,6 +133,18 @@ TEST(worker_gauge, tells_what_the_time_of_handlers_was_used_for) {
   const auto after = gauge.sample(2s);
   EXPECT_THAT(after.waits_for, IsEmpty());
   EXPECT_THAT(after.waited_ns, ElementsAre(Pair(3, AllOf(Ge(1u), Lt(10'000'000'000u)))));
+}
+
+TEST(worker_gauge, counts_the_work_of_its_coder_as_compressing) {
+  const auto gauge = std::make_shared<worker_gauge>(0, true);
+  const auto coder = measured(std::make_shared<const compress::coder>(), gauge);
+  buffer_pool pool;
+  const vec v{pool, std::vector(1000, 1.5f)};
+  {
+    const worker_gauge::handling handled{*gauge};
+    EXPECT_EQ(coder->decode(coder->encode(*compress::make_codec("identity"), v, {1, 0, purpose::quantise}, 0)), v);
+  }
+  EXPECT_GT(gauge->sample(1s).used_ns[static_cast<std::size_t>(activity::compressing)], 0u);
 }
 
 TEST(worker_gauge, of_a_later_life_begins_anew) {
