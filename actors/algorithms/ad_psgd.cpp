@@ -39,10 +39,8 @@
 // burns processor time; so does `averaging=continuous`, and `per-active-gradient` leaves out the invitations. Gradients
 // are means over a minibatch, as everywhere; `gradient=sum` takes the sum, for the step sizes of the paper's theory.
 #include "gossamer/actors/algorithms/entries.hpp"
+#include "gossamer/actors/collectives/averaging_queue.hpp"
 #include "gossamer/actors/collectives/pairwise_average.hpp"
-
-#include <deque>
-#include <map>
 
 namespace gossamer::actors {
 
@@ -58,11 +56,10 @@ public:
     std::size_t in_flight, owed;
   };
 
-  ad_psgd(vec initial, options o) : x_(std::move(initial)), options_(o) {}
+  ad_psgd(vec initial, options o) : x_(std::move(initial)), options_(o), averagings_(o.owed) {}
 
   task<> run(worker& w) override {
-    asking_ = asking_for_own_ = 0; // another state has taken the place of one that was asking
-    invitations_.clear();
+    averagings_.begin();
     w.serve(answer(w));
     w.serve(hear_invitations(w));
     if (options_.owed > 0)
@@ -81,29 +78,22 @@ public:
   }
 
 private:
-  static constexpr std::size_t most_due = 1024; // averagings; after a longer pause the rest is dropped
-
-  struct due_averaging {
-    rank with = 0;
-    bool invited = false; ///< for a gradient of the neighbour
-  };
-
   task<> learn(worker& w) {
     for (; co_await w.next_step(t_); ++t_) {
-      while (owes_too_much() && !w.over())
-        co_await turn_.wait();
+      while (averagings_.owes_too_much() && !w.over())
+        co_await averagings_.change();
       if (w.over())
         break;
       auto gradient = w.start_gradient(ahead(w), t_);
       keep(w, co_await gradient);
-      if (asking_ == 0 || !options_.snapshot)
+      if (averagings_.under_way() == 0 || !options_.snapshot)
         apply(w);
       if (options_.rate != averaging::continuous)
         average_for_gradient(w);
-      turn_.notify();
+      averagings_.notify();
     }
     learning_ = false;
-    turn_.notify();
+    averagings_.notify();
   }
 
   /// The value of x after the kept gradients have been applied.
@@ -126,22 +116,11 @@ private:
   void average_for_gradient(worker& w) {
     const auto j = random_neighbour(w, t_);
     if (j && w.active()) {
-      note(w, {*j});
+      averagings_.add(w, {*j});
     } else if (j && options_.rate == averaging::per_gradient) {
       w.send(*j, {frame_kind::invitation, t_}, {});
-      ++invitations_[*j];
+      averagings_.has_invited(*j);
     }
-  }
-
-  /// True if the averagings of this worker's gradients lag too far behind.
-  bool owes_too_much() const {
-    if (options_.owed == 0)
-      return false;
-    auto owed = asking_for_own_;
-    owed += static_cast<std::size_t>(std::ranges::count(to_ask_, false, &due_averaging::invited));
-    for (const auto& [whom, unanswered] : invitations_)
-      owed += unanswered;
-    return owed > options_.owed;
   }
 
   static std::optional<rank> random_neighbour(const worker& w, std::uint64_t draw) {
@@ -156,81 +135,47 @@ private:
       const auto next = next_to_ask(w);
       if (next) {
         const average_question q{exchanges_++, share(), next->invited};
-        const std::size_t own = next->invited ? 0 : 1;
-        ++asking_;
-        asking_for_own_ += own;
+        averagings_.begins(*next);
         co_await ask_for_average(w, x_, next->with, q);
-        --asking_;
-        asking_for_own_ -= own;
         apply(w);
-        paid();
+        averagings_.ends(*next);
       } else {
-        co_await turn_.wait();
+        co_await averagings_.change();
       }
     }
-    w.averaged().dropped += std::exchange(to_ask_, {}).size();
+    averagings_.drop(w);
+  }
+
+  std::optional<due_averaging> next_to_ask(worker& w) {
+    if (!w.active() || options_.rate != averaging::continuous)
+      return averagings_.take(w);
+    const auto j = random_neighbour(w, exchanges_);
+    return j ? std::optional{due_averaging{*j}} : std::nullopt;
   }
 
   /// The share of the difference by which an exchange moves both models.
   float share() const { return 1 / static_cast<float>(1 + options_.in_flight); }
 
-  /// Lets `learn` see whether it may go on.
-  void paid() {
-    if (options_.owed > 0)
-      turn_.notify();
-  }
-
-  /// Notes an averaging. Unless gradients wait for them, their number is limited: links that bear fewer averagings than
-  /// there are gradients never catch up.
-  void note(worker& w, due_averaging due) {
-    if (options_.owed > 0 || to_ask_.size() < most_due)
-      to_ask_.push_back(due);
-    else
-      ++w.averaged().dropped;
-  }
-
-  /// The next averaging to ask for. Skips neighbours that were lost, or that this worker's or their change of side
-  /// rules out.
-  std::optional<due_averaging> next_to_ask(worker& w) {
-    if (w.active() && options_.rate == averaging::continuous) {
-      const auto j = random_neighbour(w, exchanges_);
-      return j ? std::optional{due_averaging{*j}} : std::nullopt;
+  task<> answer(worker& w) {
+    for (;;) {
+      const auto request = co_await w.receive_any(frame_kind::average_request);
+      answer_average(w, x_, request, share());
+      averagings_.has_answered(request);
     }
-    while (!to_ask_.empty()) {
-      const auto next = to_ask_.front();
-      to_ask_.pop_front();
-      if (w.active() && std::ranges::binary_search(w.neighbours(), next.with))
-        return next;
-      ++w.averaged().dropped;
-      paid();
-    }
-    return std::nullopt;
   }
 
   task<> hear_invitations(worker& w) {
     for (;;) {
       const auto invitation = co_await w.receive_any(frame_kind::invitation);
-      note(w, {invitation.source, true});
-      turn_.notify();
-    }
-  }
-
-  task<> answer(worker& w) {
-    for (;;) {
-      const auto request = co_await w.receive_any(frame_kind::average_request);
-      answer_average(w, x_, request, share());
-      if (auto& unanswered = invitations_[request.source]; was_invited(request) && unanswered > 0) {
-        --unanswered;
-        paid();
-      }
+      averagings_.add(w, {invitation.source, true});
+      averagings_.notify();
     }
   }
 
   task<> forget_invitations(worker& w) {
     for (;;) {
       co_await w.change();
-      invitations_.clear();
-      paid();
+      averagings_.forget_invitations();
     }
   }
 
@@ -239,12 +184,8 @@ private:
   std::uint64_t exchanges_ = 0;
   vec kept_; ///< sum of the gradients that are still to be applied; mostly empty
   options options_;
-  std::deque<due_averaging> to_ask_; ///< in the order of the gradients, own ones and those of inviting neighbours
-  std::size_t asking_ = 0;           ///< exchanges under way,
-  std::size_t asking_for_own_ = 0;   ///< of them for own gradients
-  std::map<rank, std::size_t> invitations_; ///< that no request has answered, since the view has changed
+  averaging_queue averagings_;
   bool learning_ = true;
-  signal turn_; ///< `to_ask_`, `learning_` or what is owed has changed
 };
 
 averaging rate_of(const arguments& given) {
