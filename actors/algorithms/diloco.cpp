@@ -84,7 +84,7 @@ const algorithm_entry diloco_entry{
                   "Wang, Tantia, Ballas, Rabbat: SlowMo, ICLR 2020",
               .cost = "every H steps 2(n-1) messages and 2(n-1)/n * bits(C) payload bits sent by each worker; between "
                       "them nobody waits for anybody; two more vectors of memory",
-              .parameters = with_outer_step({period_of_steps("10")})},
+              .parameters = with_outer_step({outer_period()})},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
                .lr_grows = false, // the outer momentum lengthens steps already

@@ -94,12 +94,13 @@ private:
 void require_stable(const arguments& given) {
   const auto alpha = given.real("outer-momentum"), beta = given.real("outer-lr");
   const auto most = 2 * (1 - alpha * alpha);
-  if (beta >= most)
+  if (beta <= 0 || beta >= most)
     throw error(errc::usage,
-                fmt::format("noloco is given outer-lr={} with outer-momentum={}, with which the workers' models drift "
-                            "apart without end",
+                fmt::format("noloco is given outer-lr={} with outer-momentum={}, with which the workers' models do not "
+                            "come together",
                             beta, alpha),
-                fmt::format("with this momentum outer-lr is below 2 (1 - {}^2) = {:.3g}; the authors use 0.7 with 0.5",
+                fmt::format("with this momentum outer-lr is between 0 and 2 (1 - {}^2) = {:.3g}; the authors use 0.7 "
+                            "with 0.5",
                             alpha, most));
 }
 
@@ -116,19 +117,8 @@ const algorithm_entry noloco_entry{
                            "training method for large models, 2025",
               .cost = "every H steps one message and bits(C) payload bits sent by each worker, which waits for its "
                       "partner alone; two more vectors of memory",
-              .parameters = {period_of_steps("10"),
-                             {.key = "outer-lr",
-                              .kind = parameter::type::real,
-                              .fallback = "0.7",
-                              .meaning = "beta, below 2 (1 - alpha^2)",
-                              .min = 1e-6,
-                              .max = 2},
-                             {.key = "outer-momentum",
-                              .kind = parameter::type::real,
-                              .fallback = "0.5",
-                              .meaning = "alpha",
-                              .min = 0,
-                              .max = 0.999999}}},
+              .parameters = {outer_period(), outer_lr("0.7", "beta, below 2 (1 - alpha^2)"),
+                             outer_momentum("0.5", "alpha")}},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
                .promises = {.follows_mean_gradient = false, .sgd_alone = false}},

@@ -160,7 +160,7 @@ const algorithm_entry streaming_diloco_entry{
               .cost = "every H steps 2(n-1) messages for each fragment and 2(n-1)/n * bits(C) payload bits together "
                       "sent by each worker, a P-th of them at a time; a step waits only where a mean takes longer than "
                       "tau steps; two more vectors of memory",
-              .parameters = with_outer_step({period_of_steps("10"),
+              .parameters = with_outer_step({outer_period(),
                                              {.key = "fragments",
                                               .kind = parameter::type::integer,
                                               .fallback = "2",

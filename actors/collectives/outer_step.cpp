@@ -47,23 +47,35 @@ std::vector<parameter> with_outer_step(std::vector<parameter> own) {
                  .fallback = "nesterov",
                  .meaning = "what an outer step does with Delta, the mean distance that the workers have moved",
                  .choices = {"nesterov", "heavy-ball", "slowmo", "average"}});
-  own.push_back(
-      {.key = "outer-lr", .kind = parameter::type::real, .fallback = "0.7", .meaning = "eta", .min = 0, .max = 100});
-  own.push_back({.key = "outer-momentum",
-                 .kind = parameter::type::real,
-                 .fallback = "0.9",
-                 .meaning = "mu; average has none",
-                 .min = 0,
-                 .max = 0.999999});
+  own.push_back(outer_lr("0.7", "eta"));
+  own.push_back(outer_momentum("0.9", "mu; average has none"));
   return own;
 }
 
-parameter period_of_steps(std::string fallback) {
+parameter outer_period() {
   return {.key = "period",
           .kind = parameter::type::integer,
-          .fallback = std::move(fallback),
+          .fallback = "10",
           .meaning = "H, in steps of each worker",
           .min = 1};
+}
+
+parameter outer_lr(std::string fallback, std::string symbol) {
+  return {.key = "outer-lr",
+          .kind = parameter::type::real,
+          .fallback = std::move(fallback),
+          .meaning = std::move(symbol),
+          .min = 0,
+          .max = 100};
+}
+
+parameter outer_momentum(std::string fallback, std::string symbol) {
+  return {.key = "outer-momentum",
+          .kind = parameter::type::real,
+          .fallback = std::move(fallback),
+          .meaning = std::move(symbol),
+          .min = 0,
+          .max = 0.999999};
 }
 
 } // namespace gossamer::actors

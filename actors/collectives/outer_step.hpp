@@ -43,7 +43,10 @@ private:
 /// An algorithm's own parameters, followed by those of the outer step: `outer`, `outer-lr` and `outer-momentum`.
 std::vector<parameter> with_outer_step(std::vector<parameter> own);
 
-/// The parameter `period`: steps of each worker from one exchange to the next.
-parameter period_of_steps(std::string fallback);
+/// `period`: steps of each worker from one exchange to the next; 10 by default.
+parameter outer_period();
+/// @param symbol in the algorithm's formula
+parameter outer_lr(std::string fallback, std::string symbol);
+parameter outer_momentum(std::string fallback, std::string symbol);
 
 } // namespace gossamer::actors

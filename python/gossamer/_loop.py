@@ -24,7 +24,7 @@ from .errors import usage_error
 from .functions import checked_labels
 from .results import load
 
-_pause_of_left_step_s = 0.005  # so that a run whose loop was left hears of it before its planned end
+_pause_of_left_step_s = 0.15  # longer than a leader takes to look whether its program wants to stop
 _no_move_limit = 100  # steps in a row; fewer happen with mixed precision, which skips steps
 _uncounted = 65536  # samples of a run whose loop brings its own batches: only its steps mean anything
 

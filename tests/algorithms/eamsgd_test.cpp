@@ -9,21 +9,9 @@ namespace {
 
 using testing_support::quadratics;
 using testing_support::tiny_world;
+using testing_support::world_with_master;
 
 constexpr std::size_t size = 17;
-
-tiny_world world_of(const std::string& algorithm, quadratics& p, tiny_world::options o) {
-  const auto& entry = algorithms().find("eamsgd");
-  const auto given = std::make_shared<arguments>("algorithm", entry.about, spec::parse(algorithm));
-  o.masters = 1;
-  o.synchronous = false;
-  return {o,
-          [&entry, given, o, &p](rank i) {
-            const algorithm_setup setup{.given = *given, .initial = p.start()};
-            return i < o.workers ? entry.make(setup) : entry.make_master(setup);
-          },
-          p.gradients()};
-}
 
 // T66 with delta = 0. The direction from the optimiser counts, with its weight decay.
 TEST(eamsgd, follows_the_recursion_of_the_paper_with_one_worker) {
@@ -31,7 +19,7 @@ TEST(eamsgd, follows_the_recursion_of_the_paper_with_one_worker) {
     for (const std::uint64_t period : {1u, 3u})
       for (const float decay : {0.0f, 0.5f}) {
         quadratics p{1, size, 0.3f};
-        auto world = world_of(
+        auto world = world_with_master(
             "eamsgd:moving-rate=0.4,momentum=" + std::to_string(delta) + ",period=" + std::to_string(period), p,
             {.optimiser = "sgd:weight-decay=" + std::to_string(decay), .workers = 1, .steps = 40, .lr = 0.05});
         ASSERT_TRUE(world.run());
@@ -92,7 +80,8 @@ TEST(eamsgd, diverges_when_the_spring_overshoots) {
   constexpr std::size_t workers = 4;
   const auto gap_at = [&](const std::string& rate) {
     quadratics p{workers, size};
-    auto world = world_of("eamsgd:momentum=0,moving-rate=" + rate, p, {.workers = workers, .steps = 200, .lr = 0.05});
+    auto world =
+        world_with_master("eamsgd:momentum=0,moving-rate=" + rate, p, {.workers = workers, .steps = 200, .lr = 0.05});
     EXPECT_TRUE(world.run());
     const auto c = world.model(workers).view();
     return p.gap({c.begin(), c.end()});
@@ -103,7 +92,7 @@ TEST(eamsgd, diverges_when_the_spring_overshoots) {
 
 TEST(eamsgd, sends_a_centre_down_and_a_move_up_every_period) {
   quadratics p{1, size};
-  auto world = world_of("eamsgd:period=4", p, {.workers = 1, .steps = 40});
+  auto world = world_with_master("eamsgd:period=4", p, {.workers = 1, .steps = 40});
   ASSERT_TRUE(world.run());
   EXPECT_EQ(world.sent(0).payload_bits, 10 * 32 * size);
   EXPECT_EQ(world.sent(1).payload_bits, 10 * 32 * size);

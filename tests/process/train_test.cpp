@@ -6,7 +6,6 @@ namespace gossamer {
 namespace {
 
 using testing::Each;
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -86,7 +85,7 @@ TEST_F(train, writes_a_whole_run_folder_for_every_algorithm) {
     if (algorithm == "ad-psgd")
       expected.insert(expected.end(), {"averagings_asked", "averagings_done", "averagings_dropped"});
     for (const auto& record : records)
-      EXPECT_THAT(keys(record), testing::UnorderedElementsAreArray(expected));
+      EXPECT_THAT(keys(record), testing::ElementsAreArray(expected));
     EXPECT_EQ(records.front()["step"], 0);
     EXPECT_EQ(records.front()["payload_bits"], 0);
     const auto summary = json::parse(read("run/summary.json"));
