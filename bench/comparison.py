@@ -64,6 +64,11 @@ def gossip(bits):
     return lambda steps: 2 * bits * sum(steps)
 
 
+def low_rank(rank):
+    """Numbers in the factors of the two matrices, and the biases."""
+    return rank * (784 + 100) + rank * (100 + 10) + 100 + 10
+
+
 def width(contributors):
     return max(1, contributors.bit_length())
 
@@ -127,6 +132,8 @@ MNIST = [
     Row(f"m-cser:c1={grbs(8)},c2={grbs(128)},period=16", MEAN, options=[],
         formula=lambda steps: ring(32 * kept(128))(steps) + ring(32 * kept(8))([steps[0] // 16])),
     Row(f"cser-pl:c1={grbs(16)},period=4", MEAN, formula=lambda steps: ring(32 * kept(16))([steps[0] // 4])),
+    Row("power-sgd:rank=2", MEAN, formula=ring(32 * low_rank(2))),
+    Row("power-sgd:rank=4", MEAN, formula=ring(32 * low_rank(4))),
     Row("sign-sgd", MEAN, options=PLAIN, formula=sign_sums(1)),
     Row("ef-sign-sgd", MEAN, formula=lambda steps: N * (N - 1) * (D + 32) * steps[0]),
     Row("ssdm", MEAN, options=PLAIN, formula=sign_sums(width(N))),

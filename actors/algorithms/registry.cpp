@@ -35,6 +35,7 @@ const registry<algorithm_entry>& algorithms() {
       naive_d_psgd_entry,
       noloco_entry,
       parameter_server_sgd_entry,
+      power_sgd_entry,
       qsparse_local_sgd_entry,
       qsvrg_entry,
       sign_sgd_entry,

@@ -200,19 +200,21 @@ std::vector<std::size_t> prime_factors(std::size_t n) {
   return result;
 }
 
-task<bool> try_all_reduce(worker& w, std::span<reduction* const> together, route way, std::uint64_t t) {
+task<bool> try_all_reduce(worker& w, std::span<reduction* const> together, route way, std::uint64_t t,
+                          std::uint32_t lane) {
   const bool through_centre = way == route::star;
   const auto along = through_centre ? std::vector<ring>{} : lanes(w, way);
   const std::vector<rank> members{w.members().begin(), w.members().end()};
   for (auto* r : together)
     r->begin(static_cast<std::uint32_t>(w.members().size()));
-  tag first{frame_kind::reduce_segment, t, 0, w.present().number};
+  constexpr std::uint32_t places = 1u << 24; // more than one reduction has
+  tag first{frame_kind::reduce_segment, t, lane * places, w.present().number};
   std::vector<passage> passages;
   for (auto* r : together) {
     const auto slices = slices_of(*r, through_centre ? 1 : along.front().size);
     for (std::size_t k = 0; k < slices; ++k)
       passages.emplace_back(w, *r, first, slice{k, slices});
-    first.part += 1u << 24; // more than the places of one reduction
+    first.part += places;
   }
   std::vector<task<bool>> under_way;
   for (auto& p : passages) {

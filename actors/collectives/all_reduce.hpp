@@ -99,7 +99,9 @@ std::vector<std::size_t> prime_factors(std::size_t n);
 task<> all_reduce(worker& w, std::span<reduction* const> together, route way, std::uint64_t t);
 task<> all_reduce(worker& w, reduction& r, route way, std::uint64_t t);
 /// One attempt, among the members of the present view; false if that view ends first: see `try_ring_all_gather`.
-task<bool> try_all_reduce(worker& w, std::span<reduction* const> together, route way, std::uint64_t t);
+/// @param lane tells several calls of one round apart; it grows by the number of reductions in a call
+task<bool> try_all_reduce(worker& w, std::span<reduction* const> together, route way, std::uint64_t t,
+                          std::uint32_t lane = 0);
 
 /// An algorithm's own parameters, followed by those of the route, `collective` and `rows`.
 std::vector<parameter> with_collective(std::vector<parameter> own = {});

@@ -58,18 +58,45 @@ void dense_sum::store(segment s, const packet& received) {
   std::ranges::copy(worker_.decode(received, s.size).view(), s.of(sum_).begin());
 }
 
-task<vec> sum_of_all(worker& w, const vec& v, route way, std::uint64_t t) {
+namespace {
+
+task<std::optional<vec>> try_sum_of_all(worker& w, const vec& v, route way, std::uint64_t t, std::uint32_t lane = 0) {
   if (w.members().size() == 1)
     co_return v; // without a copy
   dense_sum sum{w, v};
-  co_await all_reduce(w, sum, way, t);
+  reduction* const alone[] = {&sum};
+  const bool done = co_await try_all_reduce(w, alone, way, t, lane);
+  if (!done)
+    co_return std::nullopt;
   co_return sum.sum();
+}
+
+/// Divides the sum over the present members by their number.
+void make_mean(const worker& w, vec& sum) {
+  if (w.members().size() > 1)
+    sum *= 1.0f / static_cast<float>(w.members().size());
+}
+
+} // namespace
+
+task<vec> sum_of_all(worker& w, const vec& v, route way, std::uint64_t t) {
+  for (;;) {
+    auto sum = co_await try_sum_of_all(w, v, way, t);
+    if (sum)
+      co_return *std::move(sum);
+  }
 }
 
 task<vec> mean_of_all(worker& w, const vec& v, route way, std::uint64_t t) {
   vec mean = co_await sum_of_all(w, v, way, t);
-  if (w.members().size() > 1)
-    mean *= 1.0f / static_cast<float>(w.members().size());
+  make_mean(w, mean);
+  co_return mean;
+}
+
+task<std::optional<vec>> try_mean_of_all(worker& w, const vec& v, route way, std::uint64_t t, std::uint32_t lane) {
+  auto mean = co_await try_sum_of_all(w, v, way, t, lane);
+  if (mean)
+    make_mean(w, *mean);
   co_return mean;
 }
 
