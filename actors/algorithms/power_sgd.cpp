@@ -29,11 +29,16 @@ namespace gossamer::actors {
 
 namespace {
 
+/// A model that does not say what it consists of is one row, which is not compressed.
+compress::low_rank factors_of(const algorithm_setup& s) {
+  const tensor_shape row{1, s.initial.size()};
+  return {s.tensors.empty() ? std::span{&row, 1} : s.tensors, static_cast<std::size_t>(s.given.integer("rank"))};
+}
+
 class power_sgd final : public algorithm {
 public:
   explicit power_sgd(const algorithm_setup& s)
-      : x_(s.initial), e_(zeros_like(x_)), factors_(s.tensors, static_cast<std::size_t>(s.given.integer("rank"))),
-        way_(collective_of(s.given)) {}
+      : x_(s.initial), e_(zeros_like(x_)), factors_(factors_of(s)), way_(collective_of(s.given)) {}
 
   task<> run(worker& w) override {
     if (t_ == 0)

@@ -50,6 +50,8 @@ public:
   /// @param seen the workers' reports: the models may be ahead of it
   void close_complete(const ledger& seen, const membership& members, double time_s);
 
+  /// Takes in the counts of a former leader, of which no evaluation may count less.
+  void add(const ledger& former) { evaluated_.merge(former); }
   /// The counts at the last evaluation: a dead worker's model may tell more than its reports.
   const ledger& evaluated() const noexcept { return evaluated_; }
 

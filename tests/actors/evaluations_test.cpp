@@ -47,5 +47,25 @@ TEST(evaluations, leave_what_a_late_comer_has_done_to_a_later_one) {
   EXPECT_GE(second->record.step, counted);
 }
 
+TEST(evaluations, of_a_next_leader_count_no_less_than_the_last_ones) {
+  const auto run = small_run("noloco", "ring", 3, 100);
+  const membership members{*run, everybody_of(*run)};
+  ledger books{run->participants()};
+  for (rank i = 0; i < 3; ++i)
+    books.record(i, 0, 10, {});
+  evaluations next{*run};
+  next.add(books);
+  auto reports = books;
+  for (rank i = 0; i < 2; ++i) {
+    reports.record(i, 0, 12, {});
+    next.add({.source = i, .incarnation = 0, .evaluation = 12, .gradients = 12, .sent = {}}, members);
+  }
+  next.forget(2); // it skips this evaluation
+  next.close_complete(reports, members, 2);
+  const auto* first = next.begin();
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first->record.step, 12u + 12u + 10u);
+}
+
 } // namespace
 } // namespace gossamer::actors

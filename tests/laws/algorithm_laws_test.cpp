@@ -15,6 +15,7 @@ namespace {
 using testing_support::tiny_world;
 
 constexpr std::size_t dimension = 33;
+constexpr tensor_shape tensors[]{{4, 8}, {1, dimension - 32}};
 
 vec point(buffer_pool& pool, random_stream stream, std::uint64_t step) {
   vec v{pool, dimension};
@@ -56,7 +57,8 @@ protected:
     o.updates_per_epoch = 10;
     const auto make = [this, x, workers = o.workers](rank i) {
       const auto values = given();
-      const algorithm_setup setup{.given = values, .initial = x, .master = i < workers ? 0 : i - workers};
+      const algorithm_setup setup{
+          .given = values, .initial = x, .tensors = tensors, .master = i < workers ? 0 : i - workers};
       return i < workers ? entry().make(setup) : entry().make_master(setup);
     };
     return {o, make, std::move(gradient)};

@@ -13,6 +13,7 @@ using testing_support::tiny_world;
 
 constexpr std::uint64_t stop = 13, steps = 32;
 constexpr std::size_t dimension = 40;
+constexpr tensor_shape tensors[]{{4, 8}, {1, dimension - 32}};
 
 class every_state : public testing::TestWithParam<std::string> {
 protected:
@@ -36,8 +37,10 @@ protected:
     o.updates_per_epoch = 5;
     return {o,
             [this](rank i) {
-              const algorithm_setup setup{
-                  .given = given_, .initial = vec{pool_, dimension}, .master = i < workers() ? 0 : i - workers()};
+              const algorithm_setup setup{.given = given_,
+                                          .initial = vec{pool_, dimension},
+                                          .tensors = tensors,
+                                          .master = i < workers() ? 0 : i - workers()};
               return i < workers() ? entry_.make(setup) : entry_.make_master(setup);
             },
             [this](rank i, std::uint64_t t, const vec& x) { return gradient(i, t, x); }};

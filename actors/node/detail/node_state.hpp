@@ -39,6 +39,7 @@ struct leadership {
 
   void add(const run_books& known) {
     progress.add(known.counted);
+    evaluating.add(known.counted);
     lost_before = std::max(lost_before, known.lost);
     returned_before = std::max(returned_before, known.returned);
     unreported = std::max(unreported, known.unreported);
