@@ -91,7 +91,7 @@ std::vector<section> sections(const program& p) {
 
 std::string value_of(const parameter& p) { return p.required ? "(required)" : p.fallback; }
 
-nlohmann::ordered_json to_json(const item& one) {
+nlohmann::ordered_json json_of(const item& one) {
   const auto& about = one.about;
   auto parameters = nlohmann::ordered_json::array();
   for (const auto& p : about.parameters)
@@ -145,7 +145,7 @@ void list(const program& p, const std::string& kind, bool json) {
     throw unknown_name("list", kind, kinds);
   if (json) {
     auto entries = nlohmann::ordered_json::array();
-    std::ranges::transform(found->items, std::back_inserter(entries), to_json);
+    std::ranges::transform(found->items, std::back_inserter(entries), json_of);
     fmt::print("{}\n", entries.dump(2));
     return;
   }

@@ -176,6 +176,13 @@ void add_visit_flags(CLI::App& command, visit_options& v, bool elsewhere) {
     add_connection_flags(command, v.node);
 }
 
+void add_own_visit_flags(CLI::App& leave, CLI::App& logs, CLI::App& attach, visit_options& v) {
+  leave.add_option("--node", v.number, "number of the node that shall leave (default, with HOST:PORT: the one there)")
+      ->type_name("N");
+  logs.add_flag("--follow", v.follow, "go on with what comes until the run ends");
+  attach.footer("Ctrl-C leaves the run alone and ends this command only; gossamer stop ends the run.");
+}
+
 void add_watch_flags(CLI::App& command, watch_options& o) {
   command
       .add_option(

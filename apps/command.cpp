@@ -1,3 +1,4 @@
+#include "gossamer/apps/detail/advise.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/cluster_flags.hpp"
 #include "gossamer/apps/detail/command_flags.hpp"
@@ -54,6 +55,7 @@ public:
     add_certs_flags(*certs_, authority_);
     add_reproduce_flags(*reproduce_, reproducing_);
     add_sweep_flags(*sweep_, sweeping_);
+    add_advise_flags(*advise_, advising_);
     add_export_flags(*export_, exported_);
     add_watch_flags(*watch_, watching_);
     add_plot_flags(*plot_, picture_);
@@ -78,8 +80,9 @@ public:
     } catch (const CLI::ParseError& e) {
       return app_.exit(e); // --help and --version
     }
-    if (job_ && !*node_ && !*launch_ && !*measure_ && !*reproduce_ && !*sweep_)
+    if (job_ && !*node_ && !*launch_ && !*measure_ && !*reproduce_ && !*sweep_ && !*advise_)
       throw error(errc::usage, "'--' is given, and no job may follow here", help());
+    sweeping_.job = reproducing_.more = advising_.job = job_.value_or(std::vector<std::string>{});
     if (*list_)
       return kind_.empty() ? list_kinds(program_, json_) : list(program_, kind_, json_), 0;
     if (*completion_)
@@ -117,9 +120,11 @@ public:
     if (*measure_)
       return measure_hosts(), 0;
     if (*reproduce_)
-      return reproduce_papers();
+      return reproduce(program_, reproducing_, of_one_run());
     if (*sweep_)
-      return sweep_settings();
+      return sweep(program_, sweeping_, of_one_run());
+    if (*advise_)
+      return advise(program_, advising_, of_one_run());
     const auto options = simulation_.options();
     check_exploration(*simulate_, exploration_, options);
     if (exploration_.several())
@@ -161,7 +166,7 @@ private:
     format_help(app_);
     group("Train", {train_, simulate_, launch_, node_});
     group("Runs that were launched", {status_, logs_, attach_, stop_, leave_});
-    group("Before a run", {list_, explain_, measure_, certs_});
+    group("Before a run", {list_, explain_, measure_, advise_, certs_});
     group("Results", {watch_, plot_, report_, export_, sweep_, reproduce_});
     group("Help", {completion_, man_});
   }
@@ -179,38 +184,20 @@ private:
       add_visit_flags(*command, visit_, true);
     for (auto* command : {logs_, attach_})
       add_visit_flags(*command, visit_, false);
-    leave_
-        ->add_option("--node", visit_.number,
-                     "number of the node that shall leave (default, with HOST:PORT: the one there)")
-        ->type_name("N");
-    logs_->add_flag("--follow", visit_.follow, "go on with what comes until the run ends");
-    attach_->footer("Ctrl-C leaves the run alone and ends this command only; gossamer stop ends the run.");
+    add_own_visit_flags(*leave_, *logs_, *attach_, visit_);
   }
 
-  int sweep_settings() {
-    const bool has_command = job_ && !job_->empty() && (job_->front() == "simulate" || job_->front() == "train");
-    if (!has_command)
-      throw error(errc::usage, "a sweep has no job", "add simulate or train behind --, with the flags of all runs");
-    sweeping_.job = *job_;
-    return sweep(program_, sweeping_, [this](std::vector<std::string> words) {
+  /// Returns a parser of words of a job, or else of flags of `simulate`, for one of many runs.
+  std::function<run_options(std::vector<std::string>)> of_one_run() const {
+    return [this](std::vector<std::string> words) {
       command_line inner{program_};
-      const bool trains = words.front() == "train";
-      words.erase(words.begin(), words.begin() + !trains);
+      const bool trains = !words.empty() && words.front() == "train";
+      if (!words.empty() && words.front() == "simulate")
+        words.erase(words.begin());
       auto options = trains ? inner.training(std::move(words)) : inner.simulation(std::move(words));
       inner.require_unwatched();
       return options;
-    });
-  }
-
-  int reproduce_papers() {
-    if (job_)
-      reproducing_.more = *job_;
-    return reproduce(program_, reproducing_, [this](const std::vector<std::string>& flags) {
-      command_line inner{program_};
-      auto options = inner.simulation(flags);
-      inner.require_unwatched();
-      return options;
-    });
+    };
   }
 
   void measure_hosts() {
@@ -310,6 +297,7 @@ private:
   CLI::App* measure_ = app_.add_subcommand("measure", "measure the links between hosts, and how long they compute");
   CLI::App* sweep_ = app_.add_subcommand("sweep", "run every combination of some settings, and compare them");
   CLI::App* reproduce_ = app_.add_subcommand("reproduce", "make tables and figures of papers again, and judge them");
+  CLI::App* advise_ = app_.add_subcommand("advise", "say which algorithm suits a network, by simulating some");
   CLI::App* certs_ = app_.add_subcommand("certs", "make certificates for the nodes of runs on several machines");
   CLI::App* list_ = app_.add_subcommand("list", "list what there is to choose from");
   CLI::App* explain_ = app_.add_subcommand("explain", "explain an algorithm, codec, topology, model, ...");
@@ -334,6 +322,7 @@ private:
   feed_options feeds_;
   watch_options watching_;
   sweep_options sweeping_;
+  advise_options advising_;
   std::string kind_, name_, shell_, manual_folder_;
   export_options exported_;
   plot_options picture_;

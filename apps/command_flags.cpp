@@ -125,6 +125,19 @@ void add_sweep_flags(CLI::App& command, sweep_options& o) {
   command.footer("The job follows behind --, e.g. sweep --vary 'lr=0.1 0.2' --seeds 1..3 -- simulate --workers 8");
 }
 
+void add_advise_flags(CLI::App& command, advise_options& o) {
+  command.add_option("--hosts", o.hosts, "the network is that of this file, which gossamer measure has written")
+      ->type_name("FILE");
+  auto* accuracy = command.add_option("--accuracy", o.accuracy, "the test accuracy to come to")->type_name("A");
+  accuracy->check(within(0.0, 1.0));
+  command.add_option("--loss", o.loss, "instead: the training loss to come to")
+      ->type_name("L")
+      ->check(within(-1e9, 1e9))
+      ->excludes(accuracy);
+  add_batch_flags(command, o.out, o.jobs, o.run_limit_s);
+  command.footer("Flags of simulate follow behind --, e.g. advise -- --network wan --workers 16 --model mlp:hidden=50");
+}
+
 void add_report_flags(CLI::App& command, report_options& o) {
   command.add_option("runs", o.runs, "run folders; runs may still be going on")->required()->type_name("RUN");
   command.add_option("--out", o.out, "the HTML file to write")->capture_default_str()->type_name("FILE");

@@ -86,6 +86,8 @@ std::vector<option> with_simulation(std::vector<option> table) {
                  .joined_by = ";"},
                 [](const world& s) { return s.links; },
                 set_link}),
+      of_world(number_setting({"bandwidth-factor", "X", "bandwidths of all links and cards, times X"},
+                              &world::bandwidth_factor, {1e-6, 1e6})),
       {{.name = "sample-time",
         .value = "SECONDS|measured",
         .help = "computing time for one sample of a minibatch; or what it is on this machine",

@@ -8,6 +8,7 @@
 #include "gossamer/apps/detail/recorder.hpp"
 #include "gossamer/apps/detail/shell_word.hpp"
 #include "gossamer/apps/detail/stopwatch.hpp"
+#include "gossamer/apps/detail/text_table.hpp"
 #include "gossamer/apps/detail/told.hpp"
 #include "gossamer/apps/reproductions/detail/findings.hpp"
 #include "gossamer/base/error.hpp"
@@ -194,16 +195,7 @@ void print(const sweep_options& o, const sweep_grid& grid, const kept_results& r
                         {mean_text(r.accuracy), mean_text(r.loss), mean_text(r.seconds), mean_text(r.payload),
                          r.diverged > 0 ? fmt::format("{}, {} diverged", runs, r.diverged) : fmt::format("{}", runs)});
   }
-  std::vector<std::size_t> widths(table[0].size());
-  for (const auto& line : table)
-    for (std::size_t k = 0; k < line.size(); ++k)
-      widths[k] = std::max(widths[k], line[k].size());
-  for (const auto& line : table) {
-    std::string text;
-    for (std::size_t k = 0; k < line.size(); ++k)
-      text += fmt::format("{:<{}}  ", line[k], widths[k]);
-    fmt::print("{}\n", text.substr(0, text.find_last_not_of(' ') + 1));
-  }
+  fmt::print("{}", text_table(table));
 }
 
 /// "12 of 24 runs, about 90 s left", on a terminal.
@@ -258,6 +250,8 @@ sweep_grid grid_of(const sweep_options& o) {
 
 int sweep(const program& p, const sweep_options& o,
           const std::function<run_options(const std::vector<std::string>&)>& understand) {
+  if (o.job.empty() || (o.job.front() != "simulate" && o.job.front() != "train"))
+    throw error(errc::usage, "a sweep has no job", "add simulate or train behind --, with the flags of all runs");
   const auto grid = grid_of(o);
   const bool simulated = o.job.front() == "simulate";
   kept_results results{o.out};

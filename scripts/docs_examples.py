@@ -47,7 +47,7 @@ def check_command(text: str, world: World) -> None:
         if flag == "--" and subcommand == "launch" and rest[0] != "train":
             return  # a program of the user's, with flags of its own
         if flag == "--":  # the job of nodes, or flags of all runs
-            return check_command(shlex.join(["simulate", *rest] if subcommand == "reproduce" else rest), world)
+            return check_command(shlex.join(["simulate", *rest] if subcommand in ("reproduce", "advise") else rest), world)
         if not flag.startswith("--"):
             names.append(flag)
         elif flag not in flags:

@@ -25,8 +25,9 @@ std::size_t nodes_of_workers(const experiment& e, const simulation_settings& s) 
 std::size_t nodes_of(const experiment& e, const simulation_settings& s) { return nodes_of_workers(e, s) + e.masters; }
 
 std::shared_ptr<const network> network_of(const experiment& e, const simulation_settings& s) {
-  return make_network(s.network, nodes_of(e, s),
-                      s.links.empty() ? std::vector<link_override>{} : parse_link_overrides(s.links));
+  auto named = make_network(s.network, nodes_of(e, s),
+                            s.links.empty() ? std::vector<link_override>{} : parse_link_overrides(s.links));
+  return s.bandwidth_factor == 1 ? named : with_bandwidth_times(s.bandwidth_factor, std::move(named));
 }
 
 /// Deals ranks out as `launch` does to the processes of its hosts.

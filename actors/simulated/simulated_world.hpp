@@ -16,6 +16,7 @@ namespace gossamer::actors {
 struct simulation_settings {
   std::string network = "tang-best"; ///< a spec of `networks()`
   std::string links = {};            ///< overrides of single links (`parse_link_overrides`)
+  double bandwidth_factor = 1;       ///< times the bandwidths of all links and cards
   double sample_time_s = 2e-5;       ///< a worker's time for one sample of its minibatch
   std::string jitter = "none";       ///< a spec of `compute_jitters()`
   work_costs cost = default_costs(); ///< costs of all that workers do beside gradients

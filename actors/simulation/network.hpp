@@ -78,6 +78,9 @@ std::vector<link_override> parse_link_overrides(std::string_view text);
 std::shared_ptr<const network> with_overrides(std::shared_ptr<const network> base, std::size_t nodes,
                                               std::span<const link_override> overrides);
 
+/// The same network with links and cards that are faster by a factor.
+std::shared_ptr<const network> with_bandwidth_times(double factor, std::shared_ptr<const network> base);
+
 /// The network that a user names, e.g. "tang-best:latency=0.02", with its overrides.
 /// @error errc::usage if there is no such network, parameter or node
 /// @error errc::bad_data, errc::io if its file is wrong or cannot be read; names file and line

@@ -83,7 +83,31 @@ private:
   std::unordered_map<rank, fastest> sending_, receiving_; // by node
 };
 
+class accelerated final : public network {
+public:
+  accelerated(double factor, std::shared_ptr<const network> base) : factor_(factor), base_(std::move(base)) {}
+
+  link_quality link(rank from, rank to) const override {
+    auto quality = base_->link(from, to);
+    quality.bits_per_second *= factor_;
+    return quality;
+  }
+  card_rates card(rank node) const override {
+    const auto rates = base_->card(node);
+    return {.send = factor_ * rates.send, .receive = factor_ * rates.receive};
+  }
+  const hosts_file* hosts() const override { return base_->hosts(); }
+
+private:
+  double factor_;
+  std::shared_ptr<const network> base_;
+};
+
 } // namespace
+
+std::shared_ptr<const network> with_bandwidth_times(double factor, std::shared_ptr<const network> base) {
+  return std::make_shared<accelerated>(factor, std::move(base));
+}
 
 std::shared_ptr<const network> with_overrides(std::shared_ptr<const network> base, std::size_t nodes,
                                               std::span<const link_override> overrides) {

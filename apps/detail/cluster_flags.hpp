@@ -24,5 +24,7 @@ void add_launch_flags(CLI::App& command, launch_options& l);
 void add_measure_flags(CLI::App& command, measure_options& m);
 /// @param elsewhere true if the run may also be one on another machine
 void add_visit_flags(CLI::App& command, visit_options& v, bool elsewhere);
+/// The flags that single ones of these commands have beside.
+void add_own_visit_flags(CLI::App& leave, CLI::App& logs, CLI::App& attach, visit_options& v);
 
 } // namespace gossamer::apps

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/apps/detail/advise.hpp"
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/apps/detail/report.hpp"
 #include "gossamer/apps/detail/reproduce.hpp"
@@ -15,6 +16,7 @@ void add_exploration_flags(CLI::App& simulate, exploration& x);
 void add_certs_flags(CLI::App& command, certs_options& o);
 void add_reproduce_flags(CLI::App& command, reproduce_options& o);
 void add_sweep_flags(CLI::App& command, sweep_options& o);
+void add_advise_flags(CLI::App& command, advise_options& o);
 void add_export_flags(CLI::App& command, export_options& o);
 void add_plot_flags(CLI::App& command, plot_options& o);
 void add_report_flags(CLI::App& command, report_options& o);

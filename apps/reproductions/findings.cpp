@@ -101,9 +101,9 @@ cell chosen(const reproduction& r, const variant& method, const variant& setting
   const auto best = best_of(r.quality, runs);
   cell c{.method = method.name, .setting = setting.name};
   if (!r.rates.empty()) {
-    c.rate = r.rates[best];
+    c.rate = method.rate_unit * r.rates[best];
     const auto [least, greatest] = std::ranges::minmax(r.rates);
-    c.at_edge = r.rates.size() > 1 && (*c.rate == least || *c.rate == greatest);
+    c.at_edge = r.rates.size() > 1 && (r.rates[best] == least || r.rates[best] == greatest);
   }
   for (const auto& m : r.measures)
     c.values[m.name] = values_of(m, runs[best]);

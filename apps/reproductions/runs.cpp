@@ -237,7 +237,7 @@ flags flags_of(const reproduction& r, const variant& method, const variant& sett
   const auto own = own_flags(r, method, setting);
   given.insert(given.end(), own.begin(), own.end());
   if (!r.rates.empty())
-    given.insert(given.end(), {"--lr", fmt::format("{}", r.rates[rate])});
+    given.insert(given.end(), {"--lr", fmt::format("{}", method.rate_unit * r.rates[rate])});
   given.insert(given.end(), {"--seed", fmt::format("{}", seed), "--check", "no", "--trace", "no"});
   given.insert(given.end(), more.begin(), more.end());
   return given;

@@ -48,6 +48,13 @@ TEST(link_overrides, let_the_last_one_count_for_each_value) {
   EXPECT_EQ(net->link(3, 0), (link_quality{0.1, 1e6, 0}));
 }
 
+TEST(bandwidth_factor, makes_links_and_cards_faster_but_no_nearer) {
+  const auto net = with_bandwidth_times(2, changed("0-to-3:bandwidth=4e9,jitter=0.1"));
+  EXPECT_EQ(net->link(0, 1), (link_quality{0.001, 2e9, 0}));
+  EXPECT_EQ(net->link(0, 3), (link_quality{0.001, 8e9, 0.1}));
+  EXPECT_EQ(net->card(0), (card_rates{8e9, 2e9}));
+}
+
 TEST(link_overrides, make_a_card_as_fast_as_its_fastest_link) {
   EXPECT_EQ(changed("0-3:bandwidth=1e6")->card(0), (card_rates{1e9, 1e9}));
   EXPECT_EQ(changed("0-to-3:bandwidth=4e9")->card(0), (card_rates{4e9, 1e9}));

@@ -65,6 +65,7 @@ struct variant {
   flags given = {};
   std::optional<double> x = {}; ///< place on the axis of a figure
   std::string panel = {};       ///< panel of a figure with several
+  double rate_unit = 1;         ///< of a method: its rates are those of the reproduction, times this
 };
 
 /// A number of the paper. @param method, setting names of variants

@@ -1,0 +1,367 @@
+// gossamer advise: which algorithm suits a network.
+#include "gossamer/apps/detail/advise.hpp"
+
+#include "gossamer/apps/detail/clean_stop.hpp"
+#include "gossamer/apps/detail/processes.hpp"
+#include "gossamer/apps/detail/setup.hpp"
+#include "gossamer/apps/detail/shell_word.hpp"
+#include "gossamer/apps/detail/text_table.hpp"
+#include "gossamer/apps/detail/told.hpp"
+#include "gossamer/apps/reproductions/detail/report.hpp"
+#include "gossamer/apps/reproductions/detail/runs.hpp"
+#include "gossamer/base/error.hpp"
+#include "gossamer/base/file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+namespace gossamer::apps {
+
+namespace {
+
+/// Algorithms that are good somewhere, each with a codec and a period that are good for it: see docs/results.md.
+struct candidate {
+  const char *algorithm, *codec;
+
+  std::string name() const { return *codec == '\0' ? algorithm : fmt::format("{} with {}", algorithm, codec); }
+  flags given() const {
+    flags words{"--algorithm", algorithm};
+    if (*codec != '\0')
+      words.insert(words.end(), {"--codec", codec});
+    return words;
+  }
+};
+
+constexpr candidate reference{"all-reduce-sgd", ""};
+constexpr candidate candidates[]{
+    reference,
+    {"power-sgd", ""},
+    {"local-sgd:period=8", ""},
+    {"diloco:period=10", "e3m0"},
+    {"diloco:period=50", "e3m0"},
+    {"sparse-loco:period=10", "top-k:fraction=0.0156"},
+    {"async-diloco:period=10", ""},
+    {"noloco:period=10", ""},
+    {"d-psgd", ""},
+    {"dcd-psgd", "min-max:bits=8"},
+    {"choco-sgd", "top-k:fraction=0.1"},
+    {"ad-psgd:in-flight=4,owed=8", "min-max:bits=8"},
+    {"ef-sign-sgd", ""},
+    {"marsit:period=100", ""},
+};
+
+/// Multiples of the rate that an optimiser suggests for one worker.
+const std::vector<double> multiples{1, 4, 16};
+
+constexpr double points_below_reference = 0.01, above_reference = 1.05, twice = 2;
+
+/// The quality that a run is to come to.
+struct target {
+  bool is_accuracy;
+  double value;
+
+  /// How much an evaluation lacks of it; 0 or less: nothing.
+  double lacks(const actors::evaluation_record& r) const {
+    return is_accuracy ? value - r.test_accuracy.value_or(0) : r.train_loss - value;
+  }
+  /// The first evaluation that lacks nothing; null if there is none.
+  const actors::evaluation_record* reached(std::span<const actors::evaluation_record> curve) const {
+    const auto found = std::ranges::find_if(curve, [this](const auto& r) { return lacks(r) <= 0; });
+    return found == curve.end() ? nullptr : &*found;
+  }
+  std::string text() const {
+    return is_accuracy ? fmt::format("a test accuracy of {:.2f} %", 100 * value)
+                       : fmt::format("a training loss of {:.4g}", value);
+  }
+};
+
+/// Chooses rates: by the seconds until the target, behind them by what the best evaluation lacks.
+measure quality_for(const target& wanted) {
+  constexpr double more_than_all_seconds = 1e15;
+  return {.name = "seconds until the target", .of = [=](const outcome& o) -> std::optional<double> {
+            if (const auto* reached = wanted.reached(o.evaluations))
+              return reached->time_s;
+            double least = INFINITY;
+            for (const auto& r : o.evaluations)
+              least = std::min(least, wanted.lacks(r));
+            return more_than_all_seconds * (1 + least);
+          }};
+}
+
+/// One line of the answer.
+struct advice {
+  const candidate* which;
+  double rate;
+  std::vector<actors::evaluation_record> curve;
+  std::optional<double> seconds = {}, seconds_twice = {};
+  double payload_bits = 0; ///< until the target
+
+  const actors::evaluation_record& last() const { return curve.back(); }
+};
+
+class adviser {
+public:
+  adviser(const program& p, const advise_options& o,
+          const std::function<run_options(const std::vector<std::string>&)>& understand)
+      : program_(p), options_(o), understand_(understand), job_(job()) {}
+
+  int answer() {
+    make_folder();
+    refuse_compared();
+    const auto possible = possible_candidates();
+    const auto wanted = settle_target();
+    const auto rows = ranked(possible, wanted);
+    if (wanted.is_accuracy && !rows.front().last().test_accuracy)
+      throw error(errc::usage, "--accuracy is given, but this model has none", "give --loss, a training loss");
+    print(rows, wanted);
+    draw(rows, wanted);
+    if (!rows.front().seconds)
+      throw error(errc::failed, fmt::format("no candidate reaches {}", wanted.text()),
+                  "ask for less, train for longer with --epochs behind --, or see the accuracies above");
+    print_commands(rows.front());
+    return 0;
+  }
+
+private:
+  flags job() const {
+    flags words = options_.job;
+    if (options_.hosts.empty())
+      return words;
+    words.insert(words.begin(), {"--network", "hosts:file=" + options_.hosts});
+    return words;
+  }
+
+  std::filesystem::path runs() const { return std::filesystem::path{options_.out} / "runs"; }
+
+  void make_folder() const {
+    std::error_code problem;
+    std::filesystem::create_directories(runs(), problem);
+    if (problem)
+      throw error(errc::io, fmt::format("cannot make '{}': {}", runs().string(), problem.message()),
+                  "choose another folder with --out");
+  }
+
+  /// Refuses flags of the job before anything runs.
+  void refuse_compared() const {
+    for (const auto& word : job_)
+      for (const std::string flag : {"--algorithm", "--codec", "--lr", "--seed", "--bandwidth-factor"})
+        if (word == flag || word.starts_with(flag + "="))
+          throw error(errc::usage, fmt::format("{} is given, but advise chooses or varies it", flag), "leave it out");
+    understand_(job_);
+  }
+
+  /// Returns the candidates that these settings allow, and says why others are left out.
+  std::vector<const candidate*> possible_candidates() const {
+    std::vector<std::optional<error>> refused(std::size(candidates));
+    in_processes(
+        std::size(candidates), jobs(), options_.run_limit_s,
+        [&](std::size_t i) {
+          return tell([&] {
+            auto words = job_;
+            const auto own = candidates[i].given();
+            words.insert(words.end(), own.begin(), own.end());
+            set_up_simulation(program_, understand_(words));
+            return nlohmann::ordered_json{};
+          });
+        },
+        [&](std::size_t i, const process_end& end) {
+          nlohmann::ordered_json said;
+          refused[i] = understand(end, said);
+          return true;
+        },
+        [] { return clean_stop::requested() != 0; });
+    std::vector<const candidate*> possible;
+    for (std::size_t i = 0; i < refused.size(); ++i) {
+      if (!refused[i])
+        possible.push_back(&candidates[i]);
+      else if (refused[i]->code() != errc::usage || i == 0)
+        throw *refused[i];
+      else
+        fmt::print("{} is left out: {}\n", candidates[i].name(), refused[i]->sentence());
+    }
+    return possible;
+  }
+
+  target settle_target() const {
+    if (options_.accuracy)
+      return {true, *options_.accuracy};
+    if (options_.loss)
+      return {false, *options_.loss};
+    const auto found = carried_out({&reference}, training_loss());
+    const auto& last = found.cells.front().curve.back();
+    return last.test_accuracy ? target{true, *last.test_accuracy - points_below_reference}
+                              : target{false, above_reference * last.train_loss};
+  }
+
+  std::size_t jobs() const {
+    return options_.jobs > 0 ? options_.jobs : std::max(1u, std::thread::hardware_concurrency());
+  }
+
+  variant method(const candidate& c) const {
+    auto words = job_;
+    const auto own = c.given();
+    words.insert(words.end(), own.begin(), own.end());
+    const auto run = understand_(words).run;
+    const auto& traits = program_.known().algorithms.resolve(run.algorithm).first.traits;
+    const auto optimiser = run.optimiser == "auto" ? traits.default_optimiser : run.optimiser;
+    return {.name = c.name(), .given = own, .rate_unit = compute::suggested_lr(optimiser, program_.known().optimisers)};
+  }
+
+  reproduction comparison(const std::vector<const candidate*>& which) const {
+    reproduction r;
+    r.name = "advise";
+    r.seeds = 1;
+    for (const auto* c : which)
+      r.methods.push_back(method(*c));
+    return r;
+  }
+
+  findings carried_out(const reproduction& r) const {
+    return carry_out(r, {.self = program_,
+                         .understand = understand_,
+                         .more = job_,
+                         .folder = runs(),
+                         .jobs = options_.jobs,
+                         .run_limit_s = options_.run_limit_s});
+  }
+  findings carried_out(const std::vector<const candidate*>& which, measure quality) const {
+    auto r = comparison(which);
+    r.rates = multiples;
+    r.quality = std::move(quality);
+    return carried_out(r);
+  }
+
+  std::vector<advice> ranked(const std::vector<const candidate*>& possible, const target& wanted) const {
+    const auto found = carried_out(possible, quality_for(wanted));
+    std::vector<advice> rows;
+    for (const auto* c : possible) {
+      const auto& cell = found.at(c->name());
+      if (cell.curve.empty()) {
+        fmt::print("{} diverges at every rate\n", c->name());
+        continue;
+      }
+      rows.push_back({.which = c, .rate = *cell.rate, .curve = cell.curve});
+      if (const auto* reached = wanted.reached(cell.curve)) {
+        rows.back().seconds = reached->time_s;
+        rows.back().payload_bits = static_cast<double>(reached->payload_bits);
+      }
+    }
+    add_twice(rows, wanted);
+    std::ranges::stable_sort(rows, {}, [&](const advice& r) {
+      return std::pair{r.seconds.value_or(INFINITY), wanted.lacks(r.last())};
+    });
+    return rows;
+  }
+
+  /// Repeats the rows that reach the target with twice the bandwidth.
+  void add_twice(std::vector<advice>& rows, const target& wanted) const {
+    std::vector<const candidate*> which;
+    for (const auto& r : rows)
+      if (r.seconds)
+        which.push_back(r.which);
+    auto wider = comparison(which);
+    wider.settings = {{.name = "twice", .given = {"--bandwidth-factor", fmt::format("{}", twice)}}};
+    auto m = wider.methods.begin();
+    for (const auto& r : rows)
+      if (r.seconds) {
+        m->given.insert(m->given.end(), {"--lr", fmt::format("{}", r.rate)});
+        ++m;
+      }
+    if (which.empty())
+      return;
+    const auto found = carried_out(wider);
+    for (auto& r : rows)
+      if (r.seconds)
+        if (const auto* reached = wanted.reached(found.at(r.which->name(), "twice").curve))
+          r.seconds_twice = reached->time_s;
+  }
+
+  static std::string seconds_text(const std::optional<double>& s) { return s ? fmt::format("{:.4g}", *s) : "-"; }
+
+  void print(const std::vector<advice>& rows, const target& wanted) const {
+    fmt::print("Virtual seconds until {}; each with the best of {} times the rate that its optimiser suggests:\n\n",
+               wanted.text(), fmt::join(multiples, ", "));
+    const bool accurate = rows.front().last().test_accuracy.has_value();
+    std::vector<std::vector<std::string>> table{
+        {"algorithm", "rate", "seconds", "with twice the bandwidth", "payload until then, Gb",
+         accurate ? "test accuracy in the end, %" : "training loss in the end"}};
+    for (const auto& r : rows)
+      table.push_back({r.which->name(), fmt::format("{:.4g}", r.rate), seconds_text(r.seconds),
+                       seconds_text(r.seconds_twice), r.seconds ? fmt::format("{:.4g}", 1e-9 * r.payload_bits) : "-",
+                       accurate ? fmt::format("{:.2f}", 100 * r.last().test_accuracy.value_or(NAN))
+                                : fmt::format("{:.4g}", r.last().train_loss)});
+    fmt::print("{}\n", text_table(table));
+  }
+
+  void draw(const std::vector<advice>& rows, const target& wanted) const {
+    reproduction r;
+    r.name = "training over virtual seconds";
+    findings f;
+    for (const auto& one : rows) {
+      r.methods.push_back({.name = one.which->name()});
+      f.cells.push_back({.method = one.which->name(), .setting = {}, .curve = one.curve});
+    }
+    r.pictures = {{.kind = picture_kind::curves,
+                   .x = "seconds",
+                   .y = wanted.is_accuracy ? "accuracy" : "train-loss",
+                   .log_x = true,
+                   .log_y = !wanted.is_accuracy}};
+    const auto file = (std::filesystem::path{options_.out} / "advice.svg").string();
+    write_text(file, svgs(r, f).front(), "choose another folder with --out");
+    fmt::print("picture: {}\n", file);
+  }
+
+  void print_commands(const advice& best) const {
+    auto words = best.which->given();
+    words.insert(words.end(), {"--lr", fmt::format("{}", best.rate)});
+    auto simulated = job_, launched = for_launch();
+    simulated.insert(simulated.end(), words.begin(), words.end());
+    launched.insert(launched.end(), words.begin(), words.end());
+    fmt::print("see it:    {} simulate {}\n", program_.name(), shell_line(simulated));
+    fmt::print("launch it: {} launch --hosts {} -- train {}\n", program_.name(),
+               options_.hosts.empty() ? "HOST,HOST,..." : shell_word(options_.hosts), shell_line(launched));
+  }
+
+  /// The flags of the job that `train` knows too.
+  flags for_launch() const {
+    flags kept;
+    for (auto word = options_.job.begin(); word != options_.job.end(); ++word) {
+      if (!word->starts_with("--"))
+        continue;
+      const auto name = word->substr(2, word->find('=') - 2);
+      const auto& known = train_options();
+      if (name != "config" && std::ranges::find(known, name, &option::name) == known.end())
+        continue;
+      kept.push_back(*word);
+      if (word->find('=') == std::string::npos && std::next(word) != options_.job.end())
+        kept.push_back(*std::next(word));
+    }
+    return kept;
+  }
+
+  const program& program_;
+  const advise_options& options_;
+  const std::function<run_options(const std::vector<std::string>&)>& understand_;
+  flags job_;
+};
+
+} // namespace
+
+int advise(const program& p, const advise_options& o,
+           const std::function<run_options(const std::vector<std::string>&)>& understand) {
+  try {
+    return adviser{p, o, understand}.answer();
+  } catch (const error& e) {
+    if (e.code() != errc::interrupted)
+      throw;
+    std::fputs(fmt::format("{}: {}\n", p.name(), e.what()).c_str(), stderr);
+    return 128 + clean_stop::requested();
+  }
+}
+
+} // namespace gossamer::apps

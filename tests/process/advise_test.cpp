@@ -1,0 +1,80 @@
+// gossamer advise: which algorithm suits a network.
+#include <fstream>
+
+#include "command.hpp"
+
+namespace gossamer {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class advising : public command {
+protected:
+  support::outcome advise(const words& flags, const words& more = {}) const {
+    const words job{"--",      "--data",  "digits:samples=400,test=100",
+                    "--model", "softmax", "--workers",
+                    "4",       "--batch", "8",
+                    "--steps", "40",      "--eval-every",
+                    "0.2"};
+    return run(words{"advise"} + flags + job + more);
+  }
+};
+
+// 400 kb/s and 50 ms: a model of 251 kb takes 0.6 s, and the 40 gradients of a worker less.
+TEST_F(advising, ranks_by_the_time_to_the_target_on_slow_links) {
+  const auto slow = advise({}, {"--network", "uniform:latency=0.05,bandwidth=4e5"});
+  ASSERT_EQ(slow.status, 0) << slow.err;
+  EXPECT_THAT(slow.out, AllOf(HasSubstr("Virtual seconds until a test accuracy"), HasSubstr("with twice the bandwidth"),
+                              HasSubstr("simulate --data digits:samples=400,test=100"),
+                              HasSubstr("launch --hosts HOST,HOST,... -- train --data"), Not(HasSubstr("nan"))));
+  EXPECT_LT(slow.out.find("\nlocal-sgd"), slow.out.find("\nall-reduce-sgd")) << "an eighth of the bytes:\n" << slow.out;
+  EXPECT_LT(slow.out.find("\ndcd-psgd"), slow.out.find("\nd-psgd")) << slow.out;
+  EXPECT_THAT(slow.out.substr(slow.out.find("launch it:")), Not(HasSubstr("--network")));
+  EXPECT_TRUE(exists(folder_ / "advice/advice.svg"));
+
+  const auto again = advise({}, {"--network", "uniform:latency=0.05,bandwidth=4e5"});
+  EXPECT_EQ(again.out, slow.out);
+}
+
+TEST_F(advising, takes_the_network_of_measured_hosts) {
+  std::ofstream{folder_ / "measured.toml"} << R"(
+[[host]]
+host = "alpha"
+slots = 2
+[[host]]
+host = "beta"
+slots = 2
+[[link]]
+from = "alpha"
+to = "beta"
+latency = 0.01
+bandwidth = 1e6
+[[link]]
+from = "beta"
+to = "alpha"
+latency = 0.01
+bandwidth = 1e6
+)";
+  const auto ended = advise({"--hosts", "measured.toml", "--loss", "1.5"});
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.out,
+              AllOf(HasSubstr("until a training loss of 1.5"), HasSubstr("launch --hosts measured.toml -- train"),
+                    HasSubstr("simulate --network hosts:file=measured.toml")));
+}
+
+TEST_F(advising, says_what_is_wrong) {
+  EXPECT_THAT(advise({}, {"--lr", "0.1"}).err, HasSubstr("--lr is given, but advise chooses"));
+  EXPECT_THAT(advise({}, {"--algorithm=d-psgd"}).err, HasSubstr("--algorithm is given, but advise chooses"));
+  EXPECT_THAT(advise({}, {"--network", "wann"}).err, HasSubstr("wan"));
+  EXPECT_THAT(advise({"--accuracy", "95"}).err, HasSubstr("--accuracy"));
+  const auto never = advise({"--accuracy", "1"}, {"--steps", "4"});
+  EXPECT_EQ(never.status, 1);
+  EXPECT_THAT(never.err, HasSubstr("no candidate reaches a test accuracy of 100.00 %"));
+  const words regression{"--data", "quadratic:samples=100,dim=10", "--model", "quadratic"};
+  EXPECT_THAT(advise({"--accuracy", "0.9"}, regression).err, HasSubstr("this model has none"));
+}
+
+} // namespace
+} // namespace gossamer
