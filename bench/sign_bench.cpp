@@ -45,12 +45,12 @@ void merge(benchmark::State& state) {
   repeat(state, [&] { merge_signs(received, local, transient, received); });
 }
 
-void draw(benchmark::State& state) {
+void draw(benchmark::State& state, std::uint32_t a) {
   const auto local = random_signs(size_of(state), 1);
   const random_stream random{1, 0, purpose::merge};
   std::vector<std::uint64_t> out(local.size());
   std::uint64_t step = 0;
-  repeat(state, [&] { draw_transient(local, 3, 1, size_of(state), random, step++, 0, out); });
+  repeat(state, [&] { draw_transient(local, a, 1, size_of(state), random, step++, 0, out); });
 }
 
 sign_sums seven_workers(buffer_pool& pool, std::size_t elements) {
@@ -103,7 +103,8 @@ const bool registered = [] {
   using benchmark::RegisterBenchmark;
   sizes(RegisterBenchmark("signs/memcpy", copy));
   sizes(RegisterBenchmark("signs/merge", merge));
-  sizes(RegisterBenchmark("signs/draw_transient", draw));
+  for (std::uint32_t a : {1, 2, 3})
+    sizes(RegisterBenchmark(("signs/draw_transient/" + std::to_string(a) + ":1").c_str(), draw, a));
   sizes(RegisterBenchmark("signs/add_eighth", add_eighth));
   sizes(RegisterBenchmark("signs/majority_of_seven", majority_of_seven));
   sizes(RegisterBenchmark("signs/values_of_seven", values_of_seven));

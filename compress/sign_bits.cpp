@@ -1,22 +1,17 @@
 #include "gossamer/compress/sign_bits.hpp"
 
 #include "gossamer/base/work.hpp"
+#include "gossamer/compress/detail/bernoulli.hpp"
 #include "gossamer/compress/detail/checks.hpp"
 #include "gossamer/compress/detail/sign_kernels.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 namespace gossamer::compress {
 namespace {
-
-/// floor(2^32 part / whole), for 0 < part < whole.
-std::uint32_t limit_of(std::uint64_t part, std::uint64_t whole) {
-  return static_cast<std::uint32_t>((part << 32) / whole);
-}
 
 void clear_padding(std::span<std::uint64_t> words, std::size_t elements) {
   if (elements % 64 != 0)
@@ -50,18 +45,9 @@ void draw_transient(std::span<const std::uint64_t> local, std::uint32_t a, std::
                     std::span<std::uint64_t> out) noexcept {
   GOSSAMER_ASSERT(a > 0 && b > 0, "both sides of a merge stand for somebody");
   GOSSAMER_ASSERT(local.size() == sign_words(elements) && out.size() == local.size(), "64 elements share a word");
-  count_drawing(elements);
-  const auto whole = std::uint64_t{a} + b;
-  constexpr std::size_t block = 2048; // elements whose random words stay in the first-level cache
-  std::array<std::uint32_t, block + 3> words;
-  const auto skipped = static_cast<std::size_t>(first % 4); // a stream is read four words at once
-  for (std::size_t done = 0; done < elements; done += block) {
-    const auto count = std::min(block, elements - done);
-    random.fill(step, first + done - skipped, std::span{words}.first(skipped + count));
-    detail::draw_bits(std::span{words}.subspan(skipped, count), std::as_bytes(local.subspan(done / 64)).data(),
-                      limit_of(a, whole), limit_of(b, whole), std::as_writable_bytes(out.subspan(done / 64)).data());
-  }
+  std::ranges::copy(local, out.begin());
   clear_padding(out, elements);
+  count_drawing(detail::flip_bits(detail::limit_of(a, std::uint64_t{a} + b), random, step, first, elements, out));
 }
 
 void merge_signs(std::span<const std::uint64_t> received, std::span<const std::uint64_t> local,

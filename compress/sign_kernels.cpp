@@ -163,31 +163,6 @@ void draw_signs(const float* v, const float* norms, const std::uint32_t* random,
       });
 }
 
-void draw(const std::uint32_t* random, std::size_t size, const std::uint8_t* given, std::uint32_t limit_of_0,
-          std::uint32_t limit_of_1, std::uint8_t* bits) {
-  const lanes_of<std::uint32_t> d;
-  const auto limit_0 = hn::Set(d, limit_of_0), limit_1 = hn::Set(d, limit_of_1);
-  const auto draw_group = [&](const std::uint32_t* from, const mask_bits& m, std::uint8_t* to) HWY_ATTR {
-    for (std::size_t i = 0; i < group; i += hn::Lanes(d))
-      store_mask(d, hn::Lt(hn::LoadU(d, from + i), hn::IfThenElse(load_mask(d, m, i), limit_1, limit_0)), to, i);
-  };
-  for_each_group(
-      size,
-      [&](std::size_t first) HWY_ATTR {
-        mask_bits m;
-        std::memcpy(m.bytes, given + first / 8, group / 8);
-        draw_group(random + first, m, bits + first / 8);
-      },
-      [&](std::size_t first, std::size_t count) HWY_ATTR {
-        mask_bits m, drawn;
-        std::uint32_t rest[group];
-        std::memcpy(m.bytes, given + first / 8, (count + 7) / 8);
-        std::fill(std::copy_n(random + first, count, rest), rest + group, 0xFFFFFFFFu); // no limit is above it
-        draw_group(rest, m, drawn.bytes);
-        std::memcpy(bits + first / 8, drawn.bytes, (count + 7) / 8);
-      });
-}
-
 void merge(const std::uint64_t* v, const std::uint64_t* w, const std::uint64_t* r, std::size_t words,
            std::uint64_t* out) {
   const hn::ScalableTag<std::uint64_t> d;
@@ -212,7 +187,6 @@ HWY_EXPORT(add_signs);
 HWY_EXPORT(unpack_row_signs);
 HWY_EXPORT(spread);
 HWY_EXPORT(draw_signs);
-HWY_EXPORT(draw);
 HWY_EXPORT(merge);
 
 namespace {
@@ -266,11 +240,6 @@ void signed_packet::values(std::size_t first, std::span<float> to) const noexcep
     HWY_DYNAMIC_DISPATCH(unpack_row_signs)
     (as_bytes(bits + (first + begin) / 8), spread.of, to.data() + begin, count);
   }
-}
-
-void draw_bits(std::span<const std::uint32_t> random, const std::byte* given, std::uint32_t limit_of_0,
-               std::uint32_t limit_of_1, std::byte* bits) noexcept {
-  HWY_DYNAMIC_DISPATCH(draw)(random.data(), random.size(), as_bytes(given), limit_of_0, limit_of_1, as_bytes(bits));
 }
 
 void merge_words(const std::uint64_t* v, const std::uint64_t* w, const std::uint64_t* r, std::size_t words,

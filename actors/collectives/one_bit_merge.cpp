@@ -10,7 +10,7 @@ void one_bit_merge::expect(segment s, contributors of) {
   const auto local = signs_.of(s);
   transient_.resize(local.size());
   compress::draw_transient(local, of.received, of.own, s.size, worker_.random(purpose::merge), step_,
-                           s.begin + direction_ * size(), transient_);
+                           s.begin + 64 * direction_ * compress::sign_words(size()), transient_);
 }
 
 void one_bit_merge::merge(segment s, packet received, contributors) {

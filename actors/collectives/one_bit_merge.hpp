@@ -13,8 +13,8 @@ namespace gossamer::actors {
 /// a word.
 ///
 /// The random numbers belong to (worker, round, element); those of the k-th direction after the first to element k D +
-/// i. A repeated round uses the same numbers: no worker has seen their outcome before. Cost: one bit an element and
-/// message.
+/// i, where D is rounded up to whole words. A repeated round uses the same numbers: no worker has seen their outcome
+/// before. Cost: one bit an element and message.
 class one_bit_merge final : public reduction {
 public:
   /// @param v finite. @error errc::diverged here or by `all_reduce` if it is not

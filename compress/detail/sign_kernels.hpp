@@ -22,11 +22,6 @@ void unpack_sign_bits(const std::byte* bits, float magnitude, std::span<float> v
 /// v_i += magnitude where the bit is 1, else v_i -= magnitude.
 void add_sign_bits(const std::byte* bits, float magnitude, std::span<float> v) noexcept;
 
-/// Sets bit i where random word i is below the limit that bit i of `given` chooses.
-/// @param random at least `size` words
-void draw_bits(std::span<const std::uint32_t> random, const std::byte* given, std::uint32_t limit_of_0,
-               std::uint32_t limit_of_1, std::byte* bits) noexcept;
-
 /// Elements whose values are spread at once: they stay in the first-level cache, and their signs are whole bytes.
 inline constexpr std::size_t sign_block = 2048;
 

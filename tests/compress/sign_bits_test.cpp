@@ -1,5 +1,6 @@
 // Signs in one bit an element, and Marsit's merge of them.
 #include "gossamer/compress/codec.hpp"
+#include "gossamer/compress/detail/bernoulli.hpp"
 #include "gossamer/compress/sign_bits.hpp"
 
 #include <gmock/gmock.h>
@@ -74,21 +75,66 @@ TEST_P(sign_bits_on, become_values_and_are_added) {
   }
 }
 
+/// Returns the number whose digits the planes of the step have for an element.
+std::uint32_t number_of(std::uint64_t step, std::uint64_t element) {
+  std::uint32_t u = 0;
+  for (std::uint64_t k = 0; k < 32; ++k)
+    u = u << 1 | (randomness.word(step, (k << 57) + element / 32) >> element % 32 & 1);
+  return u;
+}
+
+constexpr std::pair<std::uint32_t, std::uint32_t> weights[] = {{3, 2}, {1, 1}, {3, 1}, {1, 32766}, {4294967295, 1}};
+
 TEST_P(sign_bits_on, draw_the_transient_bits_of_their_definition) {
   for (auto size : sizes)
-    for (std::uint64_t first : {0u, 1u, 2u, 3u, 64u, 1001u}) {
-      const std::uint64_t a = 3, b = 2;
-      const auto local = random_signs(size, 1);
-      words_of drawn(local.size(), ~std::uint64_t{0});
-      draw_transient(local, a, b, size, randomness, 7, first, drawn);
-      for (std::size_t i = 0; i < size; ++i) {
-        const auto limit = ((bit_of(local, i) ? b : a) << 32) / (a + b);
-        ASSERT_EQ(bit_of(drawn, i), randomness.word(7, first + i) < limit ? 1 : 0) << i << " of " << size;
+    for (std::uint64_t first : {0u, 64u, 128u, 6400u})
+      for (const auto& [a, b] : weights) {
+        const auto local = random_signs(size, 1);
+        words_of drawn(local.size(), ~std::uint64_t{0});
+        draw_transient(local, a, b, size, randomness, 7, first, drawn);
+        const auto limit = (std::uint64_t{a} << 32) / (std::uint64_t{a} + b);
+        for (std::size_t i = 0; i < size; ++i) {
+          const bool received_wins = number_of(7, first + i) < limit;
+          ASSERT_EQ(bit_of(drawn, i), bit_of(local, i) ^ (received_wins ? 1 : 0)) << i << " of " << size;
+        }
+        ASSERT_TRUE(is_padded(drawn, size)) << size;
+        auto in_place = local;
+        draw_transient(in_place, a, b, size, randomness, 7, first, in_place);
+        ASSERT_EQ(in_place, drawn);
       }
-      ASSERT_TRUE(is_padded(drawn, size)) << size;
-      auto in_place = local;
-      draw_transient(in_place, a, b, size, randomness, 7, first, in_place);
-      ASSERT_EQ(in_place, drawn);
+}
+
+TEST_P(sign_bits_on, are_flipped_by_as_few_planes_as_the_probability_has_digits) {
+  constexpr std::size_t size = 64 * 10;
+  const auto words_for = [](std::uint64_t limit, words_of& bits) {
+    return detail::flip_bits(limit, randomness, 7, 0, size, bits);
+  };
+  words_of bits(sign_words(size));
+  EXPECT_EQ(words_for(0, bits), 0u);
+  EXPECT_EQ(bits, words_of(bits.size())) << "never";
+  EXPECT_EQ(words_for(std::uint64_t{1} << 32, bits), 0u);
+  EXPECT_EQ(bits, words_of(bits.size(), ~std::uint64_t{0})) << "always";
+  EXPECT_EQ(words_for(0x8000'0000, bits), size / 32);
+  EXPECT_EQ(words_for(0xC000'0000, bits), 2 * size / 32);
+  const auto third = words_for(0x5555'5555, bits); // 640 bits need 10 or 11 planes, more than 22 once in 6000 times
+  EXPECT_GT(third, 5 * size / 32);
+  EXPECT_LT(third, 23 * size / 32);
+}
+
+// Segments of a vector that are drawn apart, by whichever worker and in whichever order, have the bits of the whole.
+TEST_P(sign_bits_on, draw_the_same_bits_for_a_part_as_for_the_whole) {
+  constexpr std::size_t size = 20000;
+  const auto local = random_signs(size, 1);
+  words_of whole(local.size());
+  draw_transient(local, 5, 2, size, randomness, 7, 320, whole);
+  for (std::size_t begin : {0u, 1u, 2u, 47u, 48u, 95u, 311u})
+    for (std::size_t end : {begin + 1, begin + 49, local.size()}) {
+      end = std::min(end, local.size());
+      words_of part(end - begin);
+      const auto elements = std::min(size, 64 * end) - 64 * begin;
+      draw_transient(std::span{local}.subspan(begin, part.size()), 5, 2, elements, randomness, 7, 320 + 64 * begin,
+                     part);
+      ASSERT_TRUE(std::ranges::equal(part, std::span{whole}.subspan(begin, part.size()))) << begin << " to " << end;
     }
 }
 

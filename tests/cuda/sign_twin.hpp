@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 #include "cuda/codec_cases.hpp"
@@ -24,13 +25,14 @@ void expect_signs_of_the_processor(Backend& backend) {
     compress::pack_signs(w, others);
     others[0] ^= 5; // normal_values(size, -2) are just the opposites
     ASSERT_EQ(backend.pack_signs(v), signs);
-    for (std::uint64_t first : {0u, 64u, 129u, 1022u, 4095u}) {
-      sign_list transient(signs.size()), merged(signs.size());
-      compress::draw_transient(signs, 3, 1, size, codec_randomness, 9, first, transient);
-      ASSERT_EQ(backend.draw_transient(signs, 3, 1, size, first), transient) << first;
-      compress::merge_signs(others, signs, transient, merged);
-      ASSERT_EQ(backend.merge_signs(others, signs, transient), merged);
-    }
+    for (std::uint64_t first : {0u, 64u, 128u, 192u, 4096u})
+      for (const auto& [a, b] : {std::pair{3u, 1u}, {1u, 1u}, {2u, 5u}, {1u, 32000u}}) {
+        sign_list transient(signs.size()), merged(signs.size());
+        compress::draw_transient(signs, a, b, size, codec_randomness, 9, first, transient);
+        ASSERT_EQ(backend.draw_transient(signs, a, b, size, first), transient) << first << ", " << a << ':' << b;
+        compress::merge_signs(others, signs, transient, merged);
+        ASSERT_EQ(backend.merge_signs(others, signs, transient), merged);
+      }
     auto sums = v;
     compress::add_signs(signs, 0.75f, sums);
     ASSERT_EQ(backend.add_signs(signs, 0.75f, v), sums);

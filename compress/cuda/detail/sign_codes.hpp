@@ -4,6 +4,7 @@
 #include "gossamer/base/philox.hpp"
 #include "gossamer/compress/cuda/detail/reductions.hpp"
 #include "gossamer/compress/cuda/detail/scales.hpp"
+#include "gossamer/compress/detail/bernoulli.hpp"
 
 // One bit an element. A warp looks at 128 elements at once, four a lane; ballots gather the bits of equal place in all
 // lanes, and lanes put them in order.
@@ -88,34 +89,6 @@ struct random_signs {
   }
 };
 
-/// Bit 1 where random word `offset + i` is below the limit that bit i of `given` chooses: the random half of a merge.
-struct transient_bits {
-  const std::uint32_t* given;
-  std::uint32_t limit_of_0, limit_of_1;
-  philox_key key;
-  std::uint64_t step, offset;
-
-  GOSSAMER_KERNEL bool aligned_elements() const { return true; }
-
-  template <bool whole, class Thread>
-  GOSSAMER_KERNEL std::uint32_t bits(Thread& t, std::uint64_t first, std::uint64_t size, bool&) const {
-    if (!whole && first >= size)
-      return 0;
-    const auto skipped = static_cast<unsigned>((offset + first) % 4);
-    const auto group = (offset + first) / 4;
-    const auto words = t.random(key, step, group);
-    const auto more = skipped == 0 ? words : t.random(key, step, group + 1);
-    const auto chosen = given[first / 32] >> first % 32;
-    std::uint32_t result = 0;
-    GOSSAMER_UNROLL
-    for (unsigned j = 0; j < 4; ++j) {
-      const auto word = skipped + j < 4 ? words[(skipped + j) % 4] : more[(skipped + j) % 4];
-      result |= (word < ((chosen >> j & 1u) != 0 ? limit_of_1 : limit_of_0) ? 1u : 0u) << j;
-    }
-    return result;
-  }
-};
-
 template <class Source>
 struct pack_bits {
   static constexpr const char* name = "pack_bits";
@@ -195,6 +168,57 @@ struct add_sign_bits {
   }
 };
 
+/// The random half of Marsit's merge, four words a thread: they share the random numbers of a plane, which are drawn
+/// until all are decided (compress/detail/bernoulli.hpp has the maths).
+struct flip_bits {
+  static constexpr const char* name = "flip_bits";
+  struct shared {};
+
+  const std::uint32_t* given;
+  std::uint32_t limit;
+  philox_key key;
+  std::uint64_t step;
+  std::uint64_t entry; ///< of the first word
+  std::uint64_t elements;
+  std::uint32_t* out; ///< may be `given`
+
+  GOSSAMER_HD constexpr std::uint64_t words() const { return (elements + 63) / 64 * 2; }
+
+  template <class Thread>
+  GOSSAMER_KERNEL void operator()(Thread& t) const {
+    const auto skipped = entry % 4;
+    for (auto first = 4 * t.global(); first < skipped + words(); first += 4 * t.globals()) {
+      std::uint32_t open[4], below[4] = {};
+      GOSSAMER_UNROLL
+      for (unsigned j = 0; j < 4; ++j)
+        open[j] = first + j < skipped ? 0 : elements_of(first + j - skipped);
+      auto group = (entry - skipped + first) / 4;
+      for (auto rest = limit; rest != 0 && (open[0] | open[1] | open[2] | open[3]) != 0; rest <<= 1) {
+        const auto random = t.random(key, step, group);
+        group += detail::plane_entries / 4;
+        GOSSAMER_UNROLL
+        for (unsigned j = 0; j < 4; ++j) {
+          const bool digit = rest >> 31 != 0;
+          below[j] |= digit ? open[j] & ~random[j] : 0;
+          open[j] &= digit ? random[j] : ~random[j];
+        }
+      }
+      GOSSAMER_UNROLL
+      for (unsigned j = 0; j < 4; ++j)
+        if (const auto i = first + j - skipped; first + j >= skipped && i < words())
+          out[i] = given[i] ^ below[j];
+    }
+  }
+
+private:
+  /// Returns the bits of word i that have an element.
+  GOSSAMER_KERNEL std::uint32_t elements_of(std::uint64_t i) const {
+    if (32 * i >= elements)
+      return 0;
+    return elements - 32 * i < 32 ? (1u << (elements - 32 * i)) - 1 : 0xFFFFFFFFu;
+  }
+};
+
 /// Marsit's merge, word by word.
 struct merge_words {
   static constexpr const char* name = "merge_words";
@@ -230,14 +254,10 @@ template <class Queue>
 void draw_transient(Queue& q, const std::uint32_t* local, std::uint32_t a, std::uint32_t b, std::uint64_t elements,
                     const random_stream& random, std::uint64_t step, std::uint64_t first, std::uint32_t* out) {
   GOSSAMER_ASSERT(a > 0 && b > 0, "both sides of a merge stand for somebody");
-  const auto whole = std::uint64_t{a} + b;
-  const transient_bits bits{local,
-                            static_cast<std::uint32_t>((std::uint64_t{a} << 32) / whole),
-                            static_cast<std::uint32_t>((std::uint64_t{b} << 32) / whole),
-                            random.key(),
-                            step,
-                            first};
-  q.launch((elements + sign_tile - 1) / sign_tile, pack_bits<transient_bits>{bits, elements, out, true, nullptr});
+  GOSSAMER_ASSERT(first % 64 == 0, "64 elements share a word");
+  const flip_bits flips{local, detail::limit_of(a, std::uint64_t{a} + b), random.key(), step, first / 32, elements,
+                        out};
+  q.launch(gossamer::cuda::warps_for(flips.words() + first / 32 % 4, 4), flips);
 }
 
 template <class Queue>
