@@ -37,8 +37,10 @@ float level_of(std::span<const float> v, float norm, double budget) {
 
 /// Returns v_i / p_i of the elements that are kept.
 survivors draw(const vec& v, float level, const random_stream& random, std::uint64_t step) {
-  auto drawn = draw_survivors(v, random, step, [level](auto block, auto* words, auto first, auto to) {
-    return keep_large(block, words, level, first, to);
+  std::array<std::uint32_t, draw_block> words;
+  auto drawn = keep_some<draw_block>(v, [&](auto block, auto first, auto to) {
+    random.fill(step, first, std::span{words}.first(block.size()));
+    return keep_large(block, words.data(), level, static_cast<std::uint32_t>(first), to);
   });
   for (float& x : drawn.values.mutate())
     x = std::copysign(std::max(std::fabs(x), level), x);

@@ -39,28 +39,35 @@ HWY_INLINE void append(D d, V x, hn::Mask<D> mask, T* to) {
   hn::StoreU(hn::Compress(x, mask), d, to);
 }
 
-std::size_t keep_places(std::span<const std::uint32_t> words, std::uint32_t threshold, std::uint32_t first,
-                        std::uint32_t* places) {
+/// The mask of a register of elements from i on.
+template <class D>
+HWY_INLINE hn::Mask<D> mask_at(D d, const std::uint64_t* bits, std::size_t i) {
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(bits) + i / 8;
+  if (hn::Lanes(d) >= 8)
+    return hn::LoadMaskBits(d, bytes);
+  const std::uint8_t part[8] = {static_cast<std::uint8_t>(*bytes >> i % 8)};
+  return hn::LoadMaskBits(d, part);
+}
+
+std::size_t keep_places(const std::uint64_t* bits, std::size_t size, std::uint32_t first, std::uint32_t* places) {
   std::size_t kept = 0;
   const auto keep = [&](auto d, std::size_t i) HWY_ATTR {
-    const auto mask = hn::Lt(hn::ShiftRight<8>(hn::LoadU(d, words.data() + i)), hn::Set(d, threshold));
+    const auto mask = mask_at(d, bits, i);
     append(d, places_from(d, first + i), mask, places + kept);
     kept += hn::CountTrue(d, mask);
   };
-  for_each_register(words.size(), keep);
+  for_each_register(size, keep);
   return kept;
 }
 
-/// @param chooses called as (tag of words, values, 24 random bits each): the mask of those that are kept unless 0
+/// @param chooses called as (tag of words, values, number of the first): the mask of those that are kept unless 0
 template <class Choice>
-HWY_INLINE std::size_t keep(std::span<const float> v, const std::uint32_t* words, std::uint32_t first, kept_end to,
-                            Choice chooses) {
+HWY_INLINE std::size_t keep(std::span<const float> v, std::uint32_t first, kept_end to, Choice chooses) {
   std::size_t kept = 0;
   const auto keep_some = [&](auto d, std::size_t i) HWY_ATTR {
     const hn::RebindToFloat<decltype(d)> df;
     const auto x = hn::LoadU(df, v.data() + i);
-    const auto mask =
-        hn::And(chooses(d, x, hn::ShiftRight<8>(hn::LoadU(d, words + i))), hn::RebindMask(d, hn::Ne(x, hn::Zero(df))));
+    const auto mask = hn::And(chooses(d, x, i), hn::RebindMask(d, hn::Ne(x, hn::Zero(df))));
     append(df, x, hn::RebindMask(df, mask), to.values + kept);
     append(d, places_from(d, first + i), mask, to.places + kept);
     kept += hn::CountTrue(d, mask);
@@ -69,22 +76,20 @@ HWY_INLINE std::size_t keep(std::span<const float> v, const std::uint32_t* words
   return kept;
 }
 
-std::size_t keep_below(std::span<const float> v, const std::uint32_t* words, std::uint32_t threshold,
-                       std::uint32_t first, kept_end to) {
-  const auto chooses = [=](auto d, auto, auto bits) HWY_ATTR { return hn::Lt(bits, hn::Set(d, threshold)); };
-  return keep(v, words, first, to, chooses);
+std::size_t keep_marked(std::span<const float> v, const std::uint64_t* bits, std::uint32_t first, kept_end to) {
+  return keep(v, first, to, [=](auto d, auto, std::size_t i) HWY_ATTR { return mask_at(d, bits, i); });
 }
 
 std::size_t keep_large(std::span<const float> v, const std::uint32_t* words, float level, std::uint32_t first,
                        kept_end to) {
-  const auto chooses = [=](auto d, auto x, auto bits) HWY_ATTR {
+  const auto chooses = [=](auto d, auto x, std::size_t i) HWY_ATTR {
     const hn::RebindToFloat<decltype(d)> df;
     const auto m = hn::Abs(x), least = hn::Set(df, level);
-    const auto u =
-        hn::Mul(hn::ConvertTo(df, hn::BitCast(hn::RebindToSigned<decltype(d)>{}, bits)), hn::Set(df, 0x1p-24f));
+    const auto bits = hn::BitCast(hn::RebindToSigned<decltype(d)>{}, hn::ShiftRight<8>(hn::LoadU(d, words + i)));
+    const auto u = hn::Mul(hn::ConvertTo(df, bits), hn::Set(df, 0x1p-24f));
     return hn::RebindMask(d, hn::Or(hn::Lt(hn::Mul(u, least), m), hn::Ge(m, least)));
   };
-  return keep(v, words, first, to, chooses);
+  return keep(v, first, to, chooses);
 }
 
 constexpr std::size_t partial_sums = 8;
@@ -129,18 +134,18 @@ HWY_AFTER_NAMESPACE();
 namespace gossamer::compress::detail {
 
 HWY_EXPORT(keep_places);
-HWY_EXPORT(keep_below);
+HWY_EXPORT(keep_marked);
 HWY_EXPORT(keep_large);
 HWY_EXPORT(part_all);
 
-std::size_t keep_places(std::span<const std::uint32_t> words, std::uint32_t threshold, std::uint32_t first,
+std::size_t keep_places(const std::uint64_t* bits, std::size_t size, std::uint32_t first,
                         std::uint32_t* places) noexcept {
-  return HWY_DYNAMIC_DISPATCH(keep_places)(words, threshold, first, places);
+  return HWY_DYNAMIC_DISPATCH(keep_places)(bits, size, first, places);
 }
 
-std::size_t keep_below(std::span<const float> v, const std::uint32_t* words, std::uint32_t threshold,
-                       std::uint32_t first, kept_end to) noexcept {
-  return HWY_DYNAMIC_DISPATCH(keep_below)(v, words, threshold, first, to);
+std::size_t keep_marked(std::span<const float> v, const std::uint64_t* bits, std::uint32_t first,
+                        kept_end to) noexcept {
+  return HWY_DYNAMIC_DISPATCH(keep_marked)(v, bits, first, to);
 }
 
 std::size_t keep_large(std::span<const float> v, const std::uint32_t* words, float level, std::uint32_t first,

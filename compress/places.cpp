@@ -4,7 +4,6 @@
 #include "gossamer/compress/detail/place_kernels.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
 namespace gossamer::compress::detail {
@@ -33,12 +32,11 @@ std::size_t draw_up_to(random_sequence& random, std::size_t last) {
 places draw_each(buffer_pool pool, std::size_t elements, std::uint32_t threshold, const random_stream& random,
                  std::uint64_t step) {
   places drawn{std::move(pool), elements};
-  std::array<std::uint32_t, draw_block> words;
+  random_marks marks{threshold, random, step};
   std::size_t kept = 0;
-  for (std::size_t first = 0; first < elements; first += words.size()) {
-    const auto block = std::span{words}.first(std::min(words.size(), elements - first));
-    random.fill(step, first, block);
-    kept += keep_places(block, threshold, static_cast<std::uint32_t>(first), drawn.data() + kept);
+  for (std::size_t first = 0; first < elements; first += random_marks::block) {
+    const auto count = std::min(random_marks::block, elements - first);
+    kept += keep_places(marks.draw(first, count), count, static_cast<std::uint32_t>(first), drawn.data() + kept);
   }
   drawn.truncate(kept);
   return drawn;

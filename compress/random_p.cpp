@@ -48,12 +48,12 @@ public:
       return values_without_places(random_p_wire_number, v, draw_each(v.pool(), v.size(), threshold_, random, step),
                                    factor(), recipe_of(random, step));
     }
-    const auto keep = [&](auto block, auto* words, auto first, auto to) {
+    random_marks marks{threshold_, random, step};
+    auto [kept, values] = keep_some<random_marks::block>(v, [&](auto block, auto first, auto to) {
       if (!std::isfinite(max_magnitude(block))) // while it is in the cache
         finite_max_magnitude(v.view());
-      return keep_below(block, words, threshold_, first, to);
-    };
-    auto [kept, values] = draw_survivors(v, random, step, keep);
+      return keep_marked(block, marks.draw(first, block.size()), static_cast<std::uint32_t>(first), to);
+    });
     scale_finite(values.mutate(), factor());
     return values_with_places(random_p_wire_number, v.size(), kept, values.view());
   }
@@ -86,24 +86,26 @@ private:
 
 codec_entry random_p_codec() {
   return {
-      .about = {.name = "random-p",
-                .summary = "sends each element with probability p",
-                .maths = R"(C(v)_i = f v_i if u_i < p, else 0; f = 1/p (scale=unbiased) or 1 (scale=none).
-u_i = (word >> 8) * 2^-24, where word i of the step belongs to element i; p is rounded up to a multiple of 2^-24.
+      .about =
+          {.name = "random-p",
+           .summary = "sends each element with probability p",
+           .maths = R"(C(v)_i = f v_i if u_i < p, else 0; f = 1/p (scale=unbiased) or 1 (scale=none).
+p is rounded up to a multiple of 2^-24. Digit k of the binary number u_i, from the first behind the point on, is bit
+i mod 32 of word k 2^57 + i / 32 of the step; only as many are drawn as decide.
 E |C(v) - v|^2 = (1/p - 1) |v|^2 (scale=unbiased) or (1 - p) |v|^2 (scale=none).
 What would exceed the largest float becomes the largest float.)",
-                .reference = "Tang, Gan, Zhang, Zhang, Liu: Communication compression for decentralized training, "
-                             "NeurIPS 2018, footnote 2",
-                .cost =
-                    "n (32 + ceil(log2 d)) bits for the n elements that are kept and not 0, about p d of them; with "
-                    "indices=seed 32 bits for each that is kept. Two passes over v and one random word an element",
-                .parameters = {{.key = "p",
-                                .fallback = "0.1",
-                                .meaning = "probability with which an element is kept",
-                                .min = 1e-6,
-                                .max = 1},
-                               scale_parameter("1/p"),
-                               indices_parameter()}},
+           .reference = "Tang, Gan, Zhang, Zhang, Liu: Communication compression for decentralized training, "
+                        "NeurIPS 2018, footnote 2",
+           .cost =
+               "n (32 + ceil(log2 d)) bits for the n elements that are kept and not 0, about p d of them; with "
+               "indices=seed 32 bits for each that is kept. Two passes over v and about 0.4 random words an element",
+           .parameters = {{.key = "p",
+                           .fallback = "0.1",
+                           .meaning = "probability with which an element is kept",
+                           .min = 1e-6,
+                           .max = 1},
+                          scale_parameter("1/p"),
+                          indices_parameter()}},
       .wire_number = random_p_wire_number,
       .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {
         return std::make_unique<random_p>(given.real("p"), given.is("scale", "unbiased"), given.is("indices", "seed"));

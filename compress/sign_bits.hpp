@@ -28,7 +28,7 @@ void add_signs(std::span<const std::uint64_t> words, float magnitude, std::span<
 /// stands for `b`: r = 1 with probability a / (a + b) where w = 0, and b / (a + b) where w = 1. It does not depend on
 /// v, so it can be drawn before v arrives.
 ///
-/// r_i = w_i XOR [u_i < floor(2^32 a / (a + b))]: the second factor, which is 1 where the received side wins, has one
+/// r_i = w_i XOR [u_i < floor(2^32 a / (a + b))]: the second operand, which is 1 where the received side wins, has one
 /// probability whatever w_i is, less than 2^-32 below a / (a + b). compress/detail/bernoulli.hpp has the digits of u_i;
 /// they belong to (step, first + i), so a part that is drawn alone has the bits that it has in the whole. Two merges of
 /// one element need different streams, steps or numbers. About 0.4 CPU cycles an element with AVX-512, and an eighth of

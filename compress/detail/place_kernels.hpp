@@ -17,13 +17,14 @@ struct kept_end {
   float* values;
 };
 
-/// Keeps place first + i where word_i >> 8 < threshold.
-std::size_t keep_places(std::span<const std::uint32_t> words, std::uint32_t threshold, std::uint32_t first,
+/// Keeps place first + i where bit i of `size` is 1.
+/// @param bits with room for eight bytes behind the last bit
+std::size_t keep_places(const std::uint64_t* bits, std::size_t size, std::uint32_t first,
                         std::uint32_t* places) noexcept;
 
-/// Keeps v_i and its place first + i where word_i >> 8 < threshold, unless it is 0.
-std::size_t keep_below(std::span<const float> v, const std::uint32_t* words, std::uint32_t threshold,
-                       std::uint32_t first, kept_end to) noexcept;
+/// Keeps v_i and its place first + i where bit i is 1, unless it is 0.
+/// @param bits with room for eight bytes behind the last bit
+std::size_t keep_marked(std::span<const float> v, const std::uint64_t* bits, std::uint32_t first, kept_end to) noexcept;
 
 /// Keeps v_i and its place first + i where u * level < |v_i| or level <= |v_i|, u = (word_i >> 8) * 2^-24, unless it is
 /// 0.

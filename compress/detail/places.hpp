@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/compress/codec.hpp"
+#include "gossamer/compress/detail/bernoulli.hpp"
 #include "gossamer/compress/detail/place_kernels.hpp"
 
 #include <algorithm>
@@ -29,7 +30,32 @@ private:
 /// Draws uniformly from 0 .. last, which is less than 2^32.
 std::size_t draw_up_to(random_sequence& random, std::size_t last);
 
-/// Draws each of 0 .. elements - 1 independently with probability `threshold` / 2^24: i if word i >> 8 < threshold.
+/// Marks elements of a block, each with probability threshold / 2^24 (bernoulli.hpp has the random numbers).
+class random_marks {
+public:
+  static constexpr std::size_t block = 32 * tile_words;
+
+  random_marks(std::uint32_t threshold, const random_stream& random, std::uint64_t step) noexcept
+      : limit_(std::uint64_t{threshold} << 8), random_(random), step_(step) {}
+
+  /// @param first a multiple of `block`
+  /// @param count at most `block`
+  /// @returns a bit an element, and eight bytes behind them
+  const std::uint64_t* draw(std::size_t first, std::size_t count) noexcept {
+    const auto marked = std::span{bits_}.first((count + 63) / 64);
+    std::ranges::fill(marked, 0);
+    flip_bits(limit_, random_, step_, first, count, marked);
+    return bits_.data();
+  }
+
+private:
+  std::uint64_t limit_;
+  random_stream random_;
+  std::uint64_t step_;
+  std::array<std::uint64_t, block / 64 + 1> bits_{};
+};
+
+/// Draws each of 0 .. elements - 1 independently, as `random_marks` does.
 places draw_each(buffer_pool pool, std::size_t elements, std::uint32_t threshold, const random_stream& random,
                  std::uint64_t step);
 
@@ -39,19 +65,15 @@ struct survivors {
   vec values;
 };
 
-/// Draws each element as `keep(block, words, first, to)` does, a kernel of place_kernels.hpp with its parameter.
-template <class Keep>
-survivors draw_survivors(const vec& v, const random_stream& random, std::uint64_t step, Keep keep) {
+/// Keeps what `keep(elements, first, to)` appends of each block of elements.
+template <std::size_t block, class Keep>
+survivors keep_some(const vec& v, Keep keep) {
   places kept{v.pool(), v.size()};
   auto values = v.pool().allocate(v.size() * sizeof(float));
   std::size_t count = 0;
-  std::array<std::uint32_t, draw_block> words;
-  for (std::size_t first = 0; first < v.size(); first += words.size()) {
-    const auto block = v.view().subspan(first, std::min(words.size(), v.size() - first));
-    random.fill(step, first, std::span{words}.first(block.size()));
-    count += keep(block, words.data(), static_cast<std::uint32_t>(first),
+  for (std::size_t first = 0; first < v.size(); first += block)
+    count += keep(v.view().subspan(first, std::min(block, v.size() - first)), first,
                   kept_end{kept.data() + count, reinterpret_cast<float*>(values.data()) + count});
-  }
   kept.truncate(count);
   values.truncate(count * sizeof(float));
   return {std::move(kept), vec{std::move(values)}};

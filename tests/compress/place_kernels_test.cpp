@@ -72,15 +72,17 @@ void expect_same(const kept& a, const kept& b) {
 
 class place_kernels_on : public test::each_instruction_set {};
 
-TEST_P(place_kernels_on, keep_what_lies_below_the_threshold) {
+TEST_P(place_kernels_on, keep_what_is_marked) {
   for (auto size : sizes)
-    for (std::uint32_t threshold : {1u, 1u << 20, 1u << 23, 1u << 24}) {
+    for (std::uint64_t pattern : {0u, 1u, 0x8421u, 0x7FFFu}) {
       const auto v = many_values(size);
-      const auto words = words_of(size);
-      const auto chosen = [&](std::size_t i) { return words[i] >> 8 < threshold; };
-      const auto all = kept_by(size, [&](kept_end to) { return keep_places(words, threshold, first, to.places); });
+      std::vector<std::uint64_t> bits(size / 64 + 2);
+      for (std::size_t w = 0; w < bits.size(); ++w)
+        bits[w] = pattern * 0x0001'0003'0000'0101 * (w + 1);
+      const auto chosen = [&](std::size_t i) { return (bits[i / 64] >> i % 64 & 1) != 0; };
+      const auto all = kept_by(size, [&](kept_end to) { return keep_places(bits.data(), size, first, to.places); });
       EXPECT_EQ(all.places, kept_one_by_one(v, chosen).places);
-      expect_same(kept_by(size, [&](kept_end to) { return keep_below(v, words.data(), threshold, first, to); }),
+      expect_same(kept_by(size, [&](kept_end to) { return keep_marked(v, bits.data(), first, to); }),
                   kept_one_by_one(v, [&](std::size_t i) { return chosen(i) && v[i] != 0; }));
     }
 }
