@@ -29,6 +29,39 @@ void write_values(packet& p, const vec& v, const places& kept, float factor) {
   scale_finite(values, factor);
 }
 
+/// The bits of the byte that holds `bit` and come before it.
+std::uint64_t before(std::span<const std::byte> bytes, std::uint64_t bit) {
+  return bit % 8 == 0 ? 0 : std::to_integer<std::uint64_t>(bytes[bit / 8]) & ((1u << bit % 8) - 1);
+}
+
+/// Writes all numbers but some of the last eight bytes, two at once where they are narrow.
+/// @returns how many
+std::size_t write_with_room(std::span<std::byte> bytes, std::uint64_t first_bit, std::span<const std::uint32_t> numbers,
+                            int bits) {
+  const auto last = 8 * bytes.size() - std::min<std::uint64_t>(8 * bytes.size(), 64); // where 8 bytes can be stored
+  if (bits == 0 || last < first_bit)
+    return 0;
+  const std::size_t most = std::min<std::uint64_t>(numbers.size(), (last - first_bit) / static_cast<unsigned>(bits));
+  roomy_bit_writer writer{bytes.data() + first_bit / 8};
+  writer.put(before(bytes, first_bit), static_cast<int>(first_bit % 8));
+  std::size_t k = 0;
+  for (; bits <= 28 && k + 2 <= most; k += 2)
+    writer.put(numbers[k] | std::uint64_t{numbers[k + 1]} << bits, 2 * bits);
+  for (; k < most; ++k)
+    writer.put(numbers[k], bits);
+  return k;
+}
+
+void write_last(std::span<std::byte> bytes, std::uint64_t first_bit, std::span<const std::uint32_t> numbers, int bits) {
+  if (numbers.empty())
+    return;
+  bit_writer writer{bytes.subspan(static_cast<std::size_t>(first_bit / 8))};
+  writer.put(before(bytes, first_bit), static_cast<int>(first_bit % 8));
+  for (const auto number : numbers)
+    writer.put(number, bits);
+  writer.finish();
+}
+
 std::span<const float> read_values(const packet& p, std::size_t count) {
   const std::span values{reinterpret_cast<const float*>(p.payload.data()), count};
   if (!std::isfinite(max_magnitude(values)))
@@ -112,18 +145,11 @@ std::size_t read_count(const packet& p, std::uint64_t fixed, int bits_each) {
 }
 
 void write_places(packet& p, std::uint64_t first_bit, const places& kept) {
-  const int bits = place_bits(p.elements);
-  // The last byte of the values also holds the start of the first place.
-  const auto out = p.payload.bytes().subspan(static_cast<std::size_t>(first_bit / 8));
-  bit_writer writer{out};
-  if (const int begun = static_cast<int>(first_bit % 8); begun > 0)
-    writer.put(std::to_integer<std::uint64_t>(out.front()) & ((1u << begun) - 1), begun);
-  std::size_t k = 0;
-  for (; k + 2 <= kept.size(); k += 2) // two at once are as fast as one
-    writer.put(kept[k] | std::uint64_t{kept[k + 1]} << bits, 2 * bits);
-  for (; k < kept.size(); ++k)
-    writer.put(kept[k], bits);
-  writer.finish();
+  const std::span numbers{kept.begin(), kept.end()};
+  const auto room = p.payload.bytes();
+  const auto quick = write_with_room(room, first_bit, numbers, place_bits(p.elements));
+  write_last(room, first_bit + quick * static_cast<unsigned>(place_bits(p.elements)), numbers.subspan(quick),
+             place_bits(p.elements));
 }
 
 places read_places(const packet& p, std::uint64_t first_bit, std::size_t count) {
