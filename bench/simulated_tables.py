@@ -86,8 +86,8 @@ def split(gossamer):
         options = ["--algorithm", algorithm, "--codec", codec, *tang(0.00013, 1.4e9)]
         run = simulated(gossamer, *options)
         workers = run["time_by_worker"]
-        means = [sum(w[f"{what}_s"] for w in workers) / len(workers)
-                 for what in ("computing", "compressing", "communicating")]
+        means = [sum(w[f"{what}_s"] for w in workers for what in whats) / len(workers)
+                 for whats in (("computing",), ("compressing",), ("communicating", "waiting"))]
         name = f"`{algorithm}`" + ("" if codec in ("identity", "auto") else f", `{codec}`")
         print(f"| {name} | {virtual_seconds(gossamer, *options):.3f} | {run['time_s']:.3f} | "
               f"{' | '.join(f'{mean:.3f}' for mean in means)} |")
