@@ -14,6 +14,7 @@
 #   one-way   frames of one host to another are dropped: one of the two is lost, the others go on, and it comes back
 #             after a while, when the fault is over
 #   predicted `gossamer measure` finds the rate of slow links, and `gossamer simulate` the time of runs over them
+#   advised   of the algorithms that `gossamer advise` ranks for slow links, the first is faster than the last
 set -euo pipefail
 
 hosts=(alpha beta gamma delta)
@@ -32,7 +33,7 @@ skip() {
 gossamer=$(realpath "$1")
 shift
 cases=("$@")
-((${#cases[@]} > 0)) || cases=(fast slow healed cut one-way predicted)
+((${#cases[@]} > 0)) || cases=(fast slow healed cut one-way predicted advised)
 
 command -v ip > /dev/null && command -v tc > /dev/null || skip "there is no ip or no tc"
 
@@ -216,6 +217,35 @@ case_predicted() {
   compare 4 d-psgd
   compare 4 all-reduce-sgd
   compare 16 dcd-psgd --codec uniform:bits=8
+  set_rate 1gbit
+}
+
+# Prints flags of the row of an advice that stands first or last among those that come to the target.
+advised_flags() { # FIRST|LAST
+  python3 - "$work/last.log" "$1" << 'PY'
+import re
+import sys
+
+rows = [re.split("  +", line) for line in open(sys.argv[1]) if re.match(r"\S.*  +\S", line)]
+table = [row for row in rows[1:] if len(row) == 6 and row[2] != "-"]
+name, rate = table[0 if sys.argv[2] == "first" else -1][:2]
+algorithm, _, codec = name.partition(" with ")
+print("--algorithm", algorithm, *(["--codec", codec] if codec else []), "--lr", rate)
+PY
+}
+
+case_advised() {
+  local job=(--data "digits:samples=2000,test=500" --model mlp:hidden=32 --epochs 16 --eval-every 2) first last
+  set_rate 20mbit
+  here "$gossamer" measure --hosts hosts.toml --insecure -- train "${job[@]}"
+  here "$gossamer" advise --hosts measured.toml -- "${job[@]}"
+  cat "$work/last.log"
+  read -ra first <<< "$(advised_flags first)"
+  read -ra last <<< "$(advised_flags last)"
+  begin advised-first "$patience_s" "${job[@]}" "${first[@]}"
+  expect advised-first 'status == 0' 's["test_accuracy"] > 0.5'
+  begin advised "$patience_s" "${job[@]}" "${last[@]}"
+  expect advised 'status == 0' 's["test_accuracy"] > 0.5' '2 * beside("first")["time_s"] < s["time_s"]'
   set_rate 1gbit
 }
 
