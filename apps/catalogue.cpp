@@ -46,7 +46,8 @@ std::string suggestion(const actors::algorithm_traits& t) {
   const auto source = t.default_lr ? ""
                       : t.lr_grows ? ", which the optimiser suggests, times up to the number of workers"
                                    : ", which the optimiser suggests";
-  return fmt::format("--codec {}\n--optimiser {}\n--lr {:g}{}", t.default_codec, t.default_optimiser,
+  const auto optimiser = t.own_optimiser ? "its own optimiser" : fmt::format("--optimiser {}", t.default_optimiser);
+  return fmt::format("--codec {}\n{}\n--lr {:g}{}", t.default_codec, optimiser,
                      t.default_lr.value_or(compute::suggested_lr(t.default_optimiser)), source);
 }
 

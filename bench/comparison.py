@@ -134,6 +134,7 @@ MNIST = [
     Row(f"cser-pl:c1={grbs(16)},period=4", MEAN, formula=lambda steps: ring(32 * kept(16))([steps[0] // 4])),
     Row("power-sgd:rank=2", MEAN, formula=ring(32 * low_rank(2))),
     Row("power-sgd:rank=4", MEAN, formula=ring(32 * low_rank(4))),
+    Row("one-bit-adam:warm-up=80", MEAN, options=[]),
     Row("sign-sgd", MEAN, options=PLAIN, formula=sign_sums(1)),
     Row("ef-sign-sgd", MEAN, formula=lambda steps: N * (N - 1) * (D + 32) * steps[0]),
     Row("ssdm", MEAN, options=PLAIN, formula=sign_sums(width(N))),

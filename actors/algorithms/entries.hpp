@@ -33,6 +33,7 @@ extern const algorithm_entry m_cser_entry;
 extern const algorithm_entry marsit_entry;
 extern const algorithm_entry naive_d_psgd_entry;
 extern const algorithm_entry noloco_entry;
+extern const algorithm_entry one_bit_adam_entry;
 extern const algorithm_entry parameter_server_sgd_entry;
 extern const algorithm_entry power_sgd_entry;
 extern const algorithm_entry qsparse_local_sgd_entry;

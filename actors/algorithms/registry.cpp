@@ -34,6 +34,7 @@ const registry<algorithm_entry>& algorithms() {
       marsit_entry,
       naive_d_psgd_entry,
       noloco_entry,
+      one_bit_adam_entry,
       parameter_server_sgd_entry,
       power_sgd_entry,
       qsparse_local_sgd_entry,

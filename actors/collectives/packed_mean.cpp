@@ -4,17 +4,33 @@
 
 namespace gossamer::actors {
 
-task<std::optional<vec>> try_packed_mean(worker& w, vec v, std::uint64_t t) {
+namespace {
+
+/// The outcome of a round.
+struct packed_round {
+  vec mean;
+  vec sent;   ///< what the packets of this worker's own vector deliver
+  vec lacked; ///< what that of the mean lacks in this worker's segment; 0 elsewhere
+};
+
+void write(vec& into, segment s, const vec& values) { std::ranges::copy(values.view(), s.of(into).begin()); }
+
+/// @param owed f, which the mean in this worker's segment takes up; null: errors are not wanted
+task<std::optional<packed_round>> try_round(worker& w, vec v, const vec* owed, std::uint64_t t) {
   const std::vector<rank> members(w.members().begin(), w.members().end());
   const auto M = members.size(), m = ring{w.id(), members}.position;
   const tag to_owner{frame_kind::reduce_segment, t, 0, w.present().number};
   const tag from_owner{frame_kind::gather_segment, t, 0, w.present().number};
   const auto segment_of = [&](std::size_t k) { return segment{0, v.size()}.part(k, M); };
   auto pool = v.pool();
+  packed_round result{
+      .mean = vec{pool, v.size()}, .sent = owed ? zeros_like(v) : vec{}, .lacked = owed ? zeros_like(v) : vec{}};
 
   std::vector<packet> parts(M);
   for (std::size_t k = 0; k < M; ++k) {
     auto part = w.encode(vec{pool, segment_of(k).of(v)});
+    if (owed)
+      write(result.sent, segment_of(k), w.decode(part, segment_of(k).size));
     if (k == m)
       parts[m] = std::move(part);
     else
@@ -29,24 +45,35 @@ task<std::optional<vec>> try_packed_mean(worker& w, vec v, std::uint64_t t) {
     parts[k] = std::move(received->body);
   }
 
-  const auto own = w.encode(w.mean(parts, segment_of(m).size));
-  vec mean{pool, v.size()};
-  const auto store = [&](std::size_t k, const packet& p) {
-    std::ranges::copy(w.decode(p, segment_of(k).size).view(), segment_of(k).of(mean).begin());
-  };
+  vec mine = w.mean(parts, segment_of(m).size);
+  if (owed)
+    mine += vec{pool, segment_of(m).of(*owed)};
+  const auto own = w.encode(mine);
   for (std::size_t k = 0; k < M; ++k)
     if (k != m)
       w.send(members[k], from_owner, own);
-  store(m, own);
+  const vec delivered = w.decode(own, segment_of(m).size);
+  write(result.mean, segment_of(m), delivered);
+  if (owed)
+    write(result.lacked, segment_of(m), mine - delivered);
   for (std::size_t k = 0; k < M; ++k) {
     if (k == m)
       continue;
     const auto received = co_await w.receive(members[k], from_owner);
     if (!received)
       co_return std::nullopt;
-    store(k, received->body);
+    write(result.mean, segment_of(k), w.decode(received->body, segment_of(k).size));
   }
-  co_return mean;
+  co_return result;
+}
+
+} // namespace
+
+task<std::optional<vec>> try_packed_mean(worker& w, vec v, std::uint64_t t) {
+  auto done = co_await try_round(w, std::move(v), nullptr, t);
+  if (!done)
+    co_return std::nullopt;
+  co_return std::move(done->mean);
 }
 
 task<vec> packed_mean_of_all(worker& w, const vec& v, std::uint64_t t) {
@@ -54,6 +81,41 @@ task<vec> packed_mean_of_all(worker& w, const vec& v, std::uint64_t t) {
     auto mean = co_await try_packed_mean(w, v, t);
     if (mean)
       co_return std::move(*mean);
+  }
+}
+
+void fed_back_mean::take_over(const vec& residual) {
+  if (e_.empty())
+    e_ = f_ = zeros_like(residual);
+  hand_to_worker();
+  e_ += residual;
+}
+
+void fed_back_mean::hand_to_worker() {
+  e_ = residual();
+  f_ *= 0;
+}
+
+task<vec> fed_back_mean::of_all(worker& w, const vec& v, std::uint64_t t) {
+  if (e_.empty())
+    e_ = f_ = zeros_like(v);
+  for (;;) {
+    if (w.present().number != view_) {
+      hand_to_worker();
+      view_ = w.present().number;
+      members_ = w.members().size();
+    }
+    const vec b = v + e_;
+    if (members_ == 1) {
+      e_ *= 0;
+      co_return b;
+    }
+    const auto done = co_await try_round(w, b, &f_, t);
+    if (!done)
+      continue;
+    e_ = b - done->sent;
+    f_ = done->lacked;
+    co_return done->mean;
   }
 }
 

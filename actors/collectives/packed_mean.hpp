@@ -26,4 +26,32 @@ task<vec> packed_mean_of_all(worker& w, const vec& v, std::uint64_t t);
 /// One attempt, among the members of the present view; `nullopt` if that view ends first: see `try_ring_all_gather`.
 task<std::optional<vec>> try_packed_mean(worker& w, vec v, std::uint64_t t);
 
+/// Packed means whose errors are kept, and sent with the next one (error feedback at both ends):
+///
+///   worker    b = v_i + e_i,            sends C(b),    e_i = b - C(b)
+///   owner     c = (1/M) sum_i C(b) + f, sends C(c),    f = c - C(c), of its segment
+///
+/// so that the sum of all means, f and the mean of e are that of all v (Tang, Yu, Lian, Zhang, Liu: DoubleSqueeze, ICML
+/// 2019, algorithm 1). When the members change, segments do: M f goes to the owner's e, where it weighs as much. C must
+/// be a contraction, |v - C(v)| < |v|.
+class fed_back_mean {
+public:
+  /// All v have one size. Cost as `packed_mean_of_all`; a worker alone sends and loses nothing.
+  task<vec> of_all(worker& w, const vec& v, std::uint64_t t);
+  /// What is kept back, in units of v; empty before the first round.
+  vec residual() const { return e_ + static_cast<float>(members_) * f_; }
+  /// Adds what another worker kept back. @param residual of the size of v
+  void take_over(const vec& residual);
+  void forget() { e_ = f_ = vec{}; }
+  void fields(archive& a) { a(e_)(f_)(members_)(view_); }
+
+private:
+  void hand_to_worker();
+
+  vec e_;
+  vec f_;                     ///< 0 outside of this worker's segment
+  std::uint64_t members_ = 0; ///< M, when f was made
+  std::uint64_t view_ = 0;    ///< in which it was made
+};
+
 } // namespace gossamer::actors

@@ -282,8 +282,14 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const tables& k
   require(e->algorithm->traits.needs, *codec, e->algorithm->about.name, s.codec, known.codecs);
   s.codec = codec->spelling();
 
+  const auto& traits = e->algorithm->traits;
   if (s.optimiser == automatic)
-    s.optimiser = e->algorithm->traits.default_optimiser;
+    s.optimiser = traits.default_optimiser;
+  else if (traits.own_optimiser && s.optimiser != traits.default_optimiser)
+    throw error(
+        errc::usage,
+        fmt::format("--optimiser is '{}', but {} has an optimiser of its own", s.optimiser, e->algorithm->about.name),
+        fmt::format("leave it out; gossamer explain {} lists its parameters", e->algorithm->about.name));
   e->host.optimiser = compute::make_optimiser(s.optimiser, known.optimisers);
   if (!s.epochs && !s.steps && !s.seconds)
     s.epochs = default_epochs;

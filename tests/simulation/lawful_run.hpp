@@ -2,6 +2,8 @@
 
 #include "gossamer/actors/simulated/simulated_world.hpp"
 
+#include "spellings.hpp"
+
 #include <map>
 #include <vector>
 
@@ -16,7 +18,7 @@ inline actors::run_settings lawful_run(const std::string& algorithm, std::uint64
   s.workers = 8;
   s.batch = 4;
   s.steps = 200;
-  s.optimiser = "momentum:beta=0.5";
+  s.optimiser = optimiser_for(algorithm, "momentum:beta=0.5");
   s.lr = 0.02;
   s.seed = seed;
   return s;

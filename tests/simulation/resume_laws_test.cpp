@@ -39,7 +39,7 @@ protected:
                                                std::uint64_t of = steps) {
     auto s = quadratic_run(GetParam(), workers, of);
     s.data = "quadratic:samples=400,dim=40";
-    s.optimiser = "momentum:beta=0.8";
+    s.optimiser = testing_support::optimiser_for(GetParam(), "momentum:beta=0.8");
     s.checkpoint.steps = checkpoint_steps;
     s.eval_every = 4 * static_cast<double>(s.batch) / 400; // after each step
     return prepare(s);

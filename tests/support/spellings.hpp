@@ -12,7 +12,7 @@ namespace gossamer::testing_support {
 
 /// Numbers that change an algorithm's protocol, by their parameters.
 inline constexpr std::pair<const char*, const char*> protocol_numbers[] = {
-    {"local-steps", "3"}, {"in-flight", "3"}, {"owed", "4"}};
+    {"local-steps", "3"}, {"in-flight", "3"}, {"owed", "4"}, {"warm-up", "5"}};
 
 /// Returns every algorithm by its defaults, with every choice that its parameters offer, and with another number where
 /// one changes the protocol.
@@ -30,6 +30,11 @@ inline std::vector<std::string> every_spelling() {
     }
   }
   return specs;
+}
+
+/// Returns the optimiser, or "auto" for an algorithm with one of its own.
+inline std::string optimiser_for(const std::string& algorithm, const char* optimiser) {
+  return actors::algorithms().resolve(algorithm).first.traits.own_optimiser ? "auto" : optimiser;
 }
 
 /// Returns a spec as a part of a test's name, in which GoogleTest wants letters, digits and '_' alone.
