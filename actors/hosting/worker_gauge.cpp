@@ -37,15 +37,34 @@ void worker_gauge::gradient_ends() {
   sheet_.computes(now() - gradient_began_);
 }
 
-void worker_gauge::wait_begins(rank, rank whom, const tag& wanted) {
+void worker_gauge::wait_begins(rank who, rank whom, const tag& wanted) {
+  if (besides_)
+    besides_->wait_begins(who, whom, wanted);
   const std::scoped_lock lock{mutex_};
   sheet_.wait_begins(whom, wanted, now(), now() - handler_began_);
 }
 
 /// A wait ends with the handler of its frame, which began before.
-void worker_gauge::wait_ends(rank, rank whom) {
+void worker_gauge::wait_ends(rank who, rank whom) {
+  if (besides_)
+    besides_->wait_ends(who, whom);
   const std::scoped_lock lock{mutex_};
   sheet_.wait_ends(whom, handler_began_);
+}
+
+void worker_gauge::ends(rank who, std::uint32_t incarnation) {
+  if (besides_)
+    besides_->ends(who, incarnation);
+}
+
+void worker_gauge::adopts(rank who, const view& v) {
+  if (besides_)
+    besides_->adopts(who, v);
+}
+
+void worker_gauge::delivered(rank who, const frame& f) {
+  if (besides_)
+    besides_->delivered(who, f);
 }
 
 worker_activity worker_gauge::sample(time run_time) {

@@ -20,7 +20,9 @@ public:
   using time = time_sheet::time;
 
   /// @param measures true where time passes by itself: the worker's is measured, and this has to be its witness
-  explicit worker_gauge(rank who = 0, bool measures = false) : who_(who), measures_(measures) {}
+  /// @param besides hears of all that a picture shows; null: nobody does
+  explicit worker_gauge(rank who = 0, bool measures = false, witness* besides = nullptr)
+      : who_(who), measures_(measures), besides_(besides) {}
 
   bool measures() const noexcept { return measures_; }
   const std::shared_ptr<traffic_table>& sent() const noexcept { return sent_; }
@@ -33,6 +35,9 @@ public:
   void compressed(time took) { parts_.of(activity::compressing) += took.count(); }
   void wait_begins(rank who, rank whom, const tag& wanted) override;
   void wait_ends(rank who, rank whom) override;
+  void ends(rank who, std::uint32_t incarnation) override;
+  void adopts(rank who, const view& v) override;
+  void delivered(rank who, const frame& f) override;
 
   /// The worker handles a message during the lifetime of such an object.
   class handling {
@@ -67,6 +72,7 @@ private:
 
   const rank who_;
   const bool measures_;
+  witness* const besides_;
   const std::shared_ptr<traffic_table> sent_ = std::make_shared<traffic_table>();
   time_use parts_;        // of the present handler
   time handler_began_{0}; // the present handler, or the last one
@@ -84,14 +90,18 @@ std::shared_ptr<const compress::coder> measured(std::shared_ptr<const compress::
 /// The gauges of the workers of one process. Threads: one at a time.
 class gauge_board {
 public:
-  explicit gauge_board(bool measures) : measures_(measures) {}
+  /// @param besides as in `worker_gauge`
+  explicit gauge_board(bool measures, witness* besides = nullptr) : measures_(measures), besides_(besides) {}
 
   /// Returns a new gauge for a life of this worker.
-  std::shared_ptr<worker_gauge> open(rank who) { return gauges_[who] = std::make_shared<worker_gauge>(who, measures_); }
+  std::shared_ptr<worker_gauge> open(rank who) {
+    return gauges_[who] = std::make_shared<worker_gauge>(who, measures_, besides_);
+  }
   std::vector<worker_activity> sample(worker_gauge::time run_time) const;
 
 private:
   bool measures_;
+  witness* besides_;
   std::map<rank, std::shared_ptr<worker_gauge>> gauges_;
 };
 

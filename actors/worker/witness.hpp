@@ -18,7 +18,7 @@ struct exchange_half {
 };
 
 /// Hears of workers' actions and of their algorithms' claims. The simulated world checks claims and draws waits; other
-/// worlds draw them if asked (`run_trace`), have no witness otherwise, and a claim costs one branch.
+/// worlds measure waits (`worker_gauge`) and draw them if asked (`run_trace`), and a claim costs little.
 ///
 /// Algorithms make claims through their worker (worker.hpp), in the line that makes the claim true.
 class witness {
