@@ -1,4 +1,5 @@
 // gossamer train: one run on this machine, from settings to run folder.
+#include "gossamer/actors/hosting/run_picture.hpp"
 #include "gossamer/actors/hosting/run_trace.hpp"
 #include "gossamer/actors/real_time/local_world.hpp"
 #include "gossamer/actors/telemetry/json.hpp"
@@ -22,7 +23,9 @@ int train_in(const program& p, const run_options& options, bool json, live_outpu
   bring_metrics(run, *folder);
   tell_default_lr(run, output.to_say());
   audience watching{run, p.name() + " train", path, output.to_say()};
-  const auto trace = options.feeds.trace ? std::make_shared<actors::run_trace>() : nullptr;
+  const auto picture = options.feeds.trace ? std::make_shared<actors::run_picture>() : nullptr;
+  const auto trace =
+      picture ? std::make_shared<actors::run_trace>([picture](const auto& m) { picture->draw(m); }) : nullptr;
   actors::run_summary summary;
   {
     const clean_stop stop;
@@ -42,8 +45,8 @@ int train_in(const program& p, const run_options& options, bool json, live_outpu
   }
   if (const auto& wishes = watching.wishes())
     folder->write("faults.toml", to_toml(wishes->plan()));
-  if (trace)
-    folder->write("trace.json", [&](std::FILE* out) { trace->write(out); });
+  if (picture)
+    folder->write("trace.json", [&](std::FILE* out) { picture->write(out); });
   if (options.report)
     folder->write("report.html", report_of({path.string()}));
   watching.end(summary); // last, because a reader of a pipe may be slow

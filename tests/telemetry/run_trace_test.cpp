@@ -1,3 +1,4 @@
+#include "gossamer/actors/hosting/run_picture.hpp"
 #include "gossamer/actors/hosting/run_trace.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +34,7 @@ protected:
     char* text = nullptr;
     std::size_t size = 0;
     std::FILE* memory = open_memstream(&text, &size);
-    trace.write(memory);
+    picture.write(memory);
     std::fclose(memory);
     const std::string written{text, size};
     std::free(text); // as the manual of open_memstream says
@@ -53,7 +54,8 @@ protected:
   void at(int us) { now = std::chrono::microseconds{us}; }
 
   nanoseconds now{0};
-  run_trace trace;
+  run_picture picture;
+  run_trace trace{[this](const trace_moment& m) { picture.draw(m); }};
   const frame model{.source = 1, .label = {frame_kind::model, 7}};
 };
 
