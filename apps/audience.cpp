@@ -89,7 +89,7 @@ audience::audience(const run_setup& run, const std::string& command, const fs::p
     add(
         page->observer(), [page](const actors::run_summary& s) { page->end(to_string(s.end)); }, false);
   }
-  if (const auto& to = run.options.feeds.events; !to.empty()) {
+  for (const auto& to : run.options.feeds.line_files()) {
     const auto file = std::make_shared<written_file>(to, "--events");
     const auto write = [file](const std::string& line) { file->write(line + '\n'); };
     add(

@@ -8,22 +8,26 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 namespace gossamer::apps {
 
 namespace {
 
 /// Adds the flag of what a terminal shows.
-void add_ui(CLI::App& command, bool& plain) {
-  const auto set = [&plain](const std::string& given) {
-    plain = given == "plain";
-    if (!plain && given != "live")
-      throw error(errc::usage, fmt::format("--ui is '{}'", given), "allowed: live or plain");
+void add_ui(CLI::App& command, ui& shown) {
+  const auto set = [&shown](const std::string& given) {
+    const std::map<std::string, ui> forms{{"live", ui::live}, {"plain", ui::plain}, {"json", ui::json}};
+    const auto found = forms.find(given);
+    if (found == forms.end())
+      throw error(errc::usage, fmt::format("--ui is '{}'", given), "allowed: live, plain or json");
+    shown = found->second;
   };
   command
       .add_option_function<std::string>("--ui", set,
                                         "live: lines that are renewed, where standard error is a terminal (default); "
-                                        "plain: none are")
-      ->type_name("live|plain");
+                                        "plain: none are; json: what happens, as lines of JSON on standard output")
+      ->type_name("live|plain|json");
 }
 
 /// Adds the flags of nodes that connect to other nodes.
@@ -127,7 +131,7 @@ void add_feed_flags(CLI::App& command, feed_options& f, bool real_time) {
       ->type_name("FILE");
   if (real_time)
     command.add_flag("--trace", f.trace, "write trace.json, a picture of the run for ui.perfetto.dev");
-  add_ui(command, f.plain);
+  add_ui(command, f.shown);
 }
 
 void add_launch_flags(CLI::App& command, launch_options& l) {
@@ -136,7 +140,7 @@ void add_launch_flags(CLI::App& command, launch_options& l) {
       ->capture_default_str();
   add_live_flags(command, l.live);
   add_report_flag(command, l.report);
-  add_ui(command, l.plain);
+  add_ui(command, l.shown);
   command.add_flag("--dry-run", l.dry_run, "print the commands that would start the nodes");
   command.add_flag("--detach", l.detach,
                    "when the run is under way, leave it behind and give the terminal back; gossamer status, logs, stop "

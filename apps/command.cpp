@@ -156,8 +156,8 @@ private:
 
   /// @error errc::usage on a flag of those who watch one run
   void require_unwatched() const {
-    if (!live_.where.empty() || !feeds_.tensorboard.empty() || !feeds_.events.empty())
-      throw error(errc::usage, "--live, --tensorboard or --events is given, and there are several runs",
+    if (!live_.where.empty() || !feeds_.tensorboard.empty() || !feeds_.events.empty() || feeds_.shown == ui::json)
+      throw error(errc::usage, "--live, --tensorboard, --events or --ui json is given, and there are several runs",
                   "leave it out, and watch a run by itself");
   }
 
@@ -228,9 +228,6 @@ private:
     };
     if (!job_ || job_->empty() || is_command(job_->front())) {
       auto options = job_options();
-      if (options.feeds.on_standard_output())
-        throw error(errc::usage, "--events is -, and nodes that are launched talk to the launcher there",
-                    "name a file, on the machine of the node that leads");
       return {.options = std::move(options), .words = *job_};
     }
     return {.options = {}, .words = {"train"}, .program = *job_};

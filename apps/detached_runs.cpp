@@ -1,5 +1,6 @@
 #include "gossamer/apps/detail/detached_runs.hpp"
 
+#include "gossamer/apps/detail/shell_word.hpp"
 #include "gossamer/apps/detail/user_folder.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/file.hpp"
@@ -68,6 +69,15 @@ fs::path latest_detached() {
   constexpr std::uint64_t most_bytes = 65536;
   const auto text = read_text(entries.front().string(), {"entry of a run", most_bytes, "it names a folder"});
   return text.substr(0, text.find('\n'));
+}
+
+std::string ways_back_to(const fs::path& folder, const launch_record& r) {
+  return fmt::format("the run goes on by itself, as process {0}; it is led at {1}\n"
+                     "  gossamer status {2}   says how far it is\n"
+                     "  gossamer logs {2}     shows what it has said\n"
+                     "  gossamer attach {2}   follows it to its end; Ctrl-C there leaves it alone\n"
+                     "  gossamer stop {2}     ends it as Ctrl-C would have, and waits until it is written down\n",
+                     r.process, r.leader, shell_word(shown(folder)));
 }
 
 } // namespace gossamer::apps

@@ -42,7 +42,7 @@ const headings& of_nodes() {
 const headings& of_launches() {
   static const headings all{
       {"Nodes", {"hosts", "restart", "restart-delay", "no-shared-memory", "dry-run"}},
-      {"Watching", {"live", "live-control", "report", "ui", "detach"}},
+      {"Watching", {"live", "live-control", "ui", "report", "detach"}},
       data,
       connections,
   };

@@ -1,12 +1,13 @@
 // gossamer launch: starts the nodes of a run, and shows it as if it were one process.
 #include "gossamer/apps/detail/launch.hpp"
 
-#include "gossamer/actors/telemetry/run_folder.hpp"
+#include "gossamer/actors/telemetry/json.hpp"
 #include "gossamer/apps/detail/access.hpp"
 #include "gossamer/apps/detail/child.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/departure.hpp"
 #include "gossamer/apps/detail/detached_runs.hpp"
+#include "gossamer/apps/detail/launch_audience.hpp"
 #include "gossamer/apps/detail/launch_folder.hpp"
 #include "gossamer/apps/detail/launch_orders.hpp"
 #include "gossamer/apps/detail/launch_plan.hpp"
@@ -38,12 +39,11 @@ constexpr double keep_progress_every_s = 0.5;
 class launcher {
 public:
   /// @param begun called once, when the nodes are there and the folder is open
-  /// @param page null: there is none
   launcher(const program& p, const launch_plan& plan, const launch_options& how, std::function<void(launcher&)> begun,
-           launch_page* page)
-      : program_(p), plan_(plan), how_(how), page_(page), token_(token_of(plan.node(0), how.node)),
+           launch_audience& watching)
+      : program_(p), plan_(plan), how_(how), watching_(watching), token_(token_of(plan.node(0), how.node)),
         on_begin_(std::move(begun)), children_(plan.nodes()), known_(plan.nodes()), heard_end_(plan.nodes()),
-        decides_({.hosts = names_of(plan),
+        decides_({.hosts = plan.names(),
                   .restarts = how.restarts,
                   .restart_delay_s = how.restart_delay_s,
                   .patience_s = how.node.patience_s}) {
@@ -59,8 +59,8 @@ public:
       look();
       obey(decides_.on_time(now()));
       pass_on_interrupt();
-      if (page_ != nullptr)
-        orders_.obey(*page_, now());
+      if (auto* page = watching_.page())
+        orders_.obey(*page, now());
     }
     const stopwatch since_end;
     while (!all_are_silent() && since_end.seconds() < std::min(longest_farewell_s, how_.node.patience_s))
@@ -72,6 +72,20 @@ public:
     if (const auto lost = decides_.loss())
       throw error(errc::failed, *lost, what_is_left(folder_.path(), decides_.survivors()));
     return decides_.status();
+  }
+
+  /// Tells those who look on that the run is over, and keeps its status.
+  /// @returns the status, also of what was still to be written
+  int end(const std::string& how, int status) {
+    try {
+      if (const auto about = watching_.end(how); !about.empty())
+        say(about);
+    } catch (const error& e) {
+      say(e.what());
+      status = status == 0 ? e.exit_status() : status;
+    }
+    keep_status(status);
+    return status;
   }
 
   void keep_status(int status) {
@@ -99,13 +113,6 @@ public:
   void say(const std::string& line) { show(fmt::format("{}: {}", program_.name(), line), stderr); }
 
 private:
-  static std::vector<std::string> names_of(const launch_plan& plan) {
-    std::vector<std::string> result;
-    for (std::size_t k = 0; k < plan.nodes(); ++k)
-      result.push_back(plan.node(k).name);
-    return result;
-  }
-
   double now() const { return since_launch_.seconds(); }
 
   /// Reads the output of the nodes, and finds those that have ended.
@@ -148,11 +155,8 @@ private:
   /// @returns whether the line was one that nodes write for programs
   bool understand(std::size_t k, const std::string& line) {
     const auto after = [&](std::string_view what) { return line.substr(what.size()); };
-    if (line.starts_with(progress_is))
-      k == decides_.leads() ? on_progress(after(progress_is)) : void(); // a node that is cut off may believe that it
-                                                                        // still leads
-    else if (line.starts_with(live_is))
-      page_ != nullptr&& k == decides_.leads() ? page_->hear(after(live_is)) : void();
+    if (line.starts_with(live_is))
+      hear_for_watchers(k, line);
     else if (line.starts_with(folder_is))
       open_folder(after(folder_is));
     else if (line.starts_with(node_is))
@@ -181,17 +185,11 @@ private:
       return; // files that are written here stay here
     const auto& leader = plan_.node(0);
     try {
-      folder_.open(leader.local() ? std::filesystem::path{leaders} : folder_of_other(leader), plan_.nodes());
+      folder_.open(leader.local() ? std::filesystem::path{leaders} : new_folder_for(leader.name), plan_.nodes());
     } catch (const error& e) {
       say(e.what());
     }
     folder_.keep(known_);
-  }
-
-  static std::filesystem::path folder_of_other(const host& leader) {
-    auto name = "on-" + leader.name;
-    std::ranges::replace(name, '/', '_');
-    return absolute(actors::run_folder::make_next("runs", name));
   }
 
   void on_lead(std::size_t k, const std::string& door) {
@@ -224,10 +222,26 @@ private:
       on_begin_(*this);
   }
 
-  void on_progress(const std::string& line) {
+  void hear_for_watchers(std::size_t k, const std::string& line) {
+    try {
+      if (k == decides_.leads()) // a node that is cut off may believe that it still leads
+        on_live(line.substr(live_is.size()));
+    } catch (const error& e) { // a process that is killed may end within a line
+      if (e.code() != errc::bad_data)
+        throw;
+    }
+  }
+
+  /// "TYPE LINE"
+  void on_live(const std::string& announced) {
+    const auto type = announced.substr(0, announced.find(' '));
+    const auto line = announced.substr(std::min(announced.size(), type.size() + 1));
+    watching_.hear(type, line);
     if (on_terminal_)
-      screen_.show_progress(line);
-    record_.progress = line;
+      screen_.renew(type, line);
+    if (type != "progress")
+      return;
+    record_.progress = progress_line(actors::progress_from_json(line));
     if (since_kept_.seconds() < keep_progress_every_s)
       return;
     folder_.keep(record_);
@@ -312,7 +326,7 @@ private:
   const program& program_;
   const launch_plan& plan_;
   const launch_options& how_;
-  launch_page* page_;
+  launch_audience& watching_;
   const std::optional<actors::access_token> token_;
   kept_token kept_;                            // the leader's, for visitors
   std::function<void(launcher&)> on_begin_;    // may be empty
@@ -322,7 +336,7 @@ private:
   supervisor decides_;
   launch_record record_ = own_record();
   launch_orders orders_{processes()};
-  launch_screen screen_{!how_.plain};
+  launch_screen screen_{how_.shown};
   launch_folder folder_{[this](const std::string& line) { say(line); }};
   stopwatch since_launch_, since_kept_;
   bool begun_ = false, on_terminal_ = true;
@@ -337,14 +351,7 @@ void go_on_alone(launcher& run, departure& parting) {
     run.say(e.what());
   }
   run.leave_terminal();
-  const auto name = shell_word(shown(folder));
-  parting.leave(
-      fmt::format("the run goes on by itself, as process {0}; it is led at {1}\n"
-                  "  gossamer status {2}   says how far it is\n"
-                  "  gossamer logs {2}     shows what it has said\n"
-                  "  gossamer attach {2}   follows it to its end; Ctrl-C there leaves it alone\n"
-                  "  gossamer stop {2}     ends it as Ctrl-C would have, and waits until it is written down\n",
-                  run.record().process, run.record().leader, name));
+  parting.leave(ways_back_to(folder, run.record()));
 }
 
 } // namespace
@@ -365,27 +372,20 @@ int launch(const program& p, const launch_options& how, const launched_job& job)
     if (parting)
       go_on_alone(run, *parting);
   };
-  std::optional<launch_page> page;
-  if (!how.live.where.empty())
-    page.emplace(p, how.live, launch_plan{p, how, job}.nodes());
+  launch_audience watching{p, how, plan.nodes()};
   auto job_now = job;
   for (auto how_now = how;; --how_now.restarts) {
     const launch_plan now{p, how_now, job_now};
-    launcher all{p, now, how_now, on_begin, page ? &*page : nullptr};
-
+    launcher all{p, now, how_now, on_begin, watching};
     try {
       const int status = all.run();
-      if (page)
-        page->end(status == 0 ? "as planned" : fmt::format("with status {}", status));
-      all.keep_status(status);
-      return status;
+      return all.end(status == 0 ? "as planned" : fmt::format("with status {}", status), status);
     } catch (const error& e) {
-      all.keep_status(e.exit_status());
       const auto next = all.next_beginning();
-      if (page)
-        next ? page->tell(e.sentence()) : page->end(e.sentence());
+      next ? all.keep_status(e.exit_status()) : static_cast<void>(all.end(e.sentence(), e.exit_status()));
       if (!next)
         throw;
+      watching.begin_again(e.sentence());
       all.say(e.sentence());
       all.say(fmt::format("all nodes are started again, {} (restarts left: {})", next->said, all.restarts_left() - 1));
       how_now.restarts = all.restarts_left();

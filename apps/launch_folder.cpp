@@ -1,7 +1,10 @@
 #include "gossamer/apps/detail/launch_folder.hpp"
 
+#include "gossamer/actors/telemetry/run_folder.hpp"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -82,6 +85,11 @@ void launch_folder::take_streams() {
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
     dup2(output_ >= 0 ? output_ : nowhere, stream);
   close(nowhere);
+}
+
+fs::path new_folder_for(std::string leader) {
+  std::ranges::replace(leader, '/', '_');
+  return absolute(actors::run_folder::make_next("runs", "on-" + leader));
 }
 
 void launch_folder::look_at(int problem, const std::string& file) {

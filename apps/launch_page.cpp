@@ -53,17 +53,13 @@ launch_page::launch_page(const program& p, const live_options& wanted, std::size
   write_all(STDERR_FILENO, fmt::format("{}: the run can be watched at {}\n", p.name(), server_->url()));
 }
 
-void launch_page::hear(const std::string& announced) {
-  const auto space = announced.find(' ');
-  if (space == std::string::npos)
-    return;
-  auto line = announced.substr(space + 1);
+void launch_page::hear(const std::string& type, const std::string& line) {
   const auto object = nlohmann::json::parse(line, nullptr, false);
   if (!object.is_object())
     return;
   if (const auto time = object.find("time_s"); time != object.end() && time->is_number())
     time_s_ = std::max(time_s_, time->get<double>());
-  lines_->add(announced.substr(0, space), std::move(line));
+  lines_->add(type, line);
 }
 
 void launch_page::tell(const std::string& what) {

@@ -1,6 +1,7 @@
 #include "gossamer/apps/detail/launch_plan.hpp"
 
 #include "gossamer/apps/detail/access.hpp"
+#include "gossamer/apps/detail/progress.hpp"
 #include "gossamer/apps/detail/shell_word.hpp"
 #include "gossamer/base/error.hpp"
 
@@ -29,6 +30,14 @@ void require_certificates(const std::vector<host>& hosts, const node_options& no
   if (without != hosts.end() && with != hosts.end())
     throw error(errc::usage, fmt::format("{} has certificates, and {} has none", with->name, without->name),
                 "in the hosts file, give every host a folder: certs = \"...\"; or all the same one: --certs DIR");
+}
+
+/// @error errc::usage for a job that asks for what the launcher does
+void require_launchable(const feed_options& job) {
+  if (job.on_standard_output())
+    throw error(errc::usage, "lines for standard output are asked for behind --, where nodes talk to the launcher",
+                "--ui json in front of -- prints them; or, for --events, name a file, on the machine of the node that "
+                "leads");
 }
 
 } // namespace
@@ -77,6 +86,14 @@ launch_plan::launch_plan(const program& p, const launch_options& how, const laun
   else
     job_.words.insert(job_.words.end(), {"--workers", fmt::format("{}", nodes_.size())});
   require_reachable(nodes_, how.node);
+  require_launchable(job.options.feeds);
+}
+
+std::vector<std::string> launch_plan::names() const {
+  std::vector<std::string> result;
+  for (const auto& one : nodes_)
+    result.push_back(one.name);
+  return result;
 }
 
 std::string launch_plan::leader_address() const { return address_of(nodes_[0]); }
@@ -112,23 +129,27 @@ std::vector<std::string> launch_plan::command_of(std::size_t k, const std::vecto
   return program_on(nodes_[k], command);
 }
 
+/// Adds what any node needs that leads, or may lead later.
+void launch_plan::add_telling(std::vector<std::string>& words) const {
+  const auto workers = job_.options.workers_given ? job_.options.run.workers : nodes_.size();
+  const bool shows_workers = progress::shows_each_of(workers, how_.shown == ui::live);
+  if (!how_.live.where.empty() || how_.shown == ui::json || shows_workers)
+    words.emplace_back("--announce-live");
+  if (how_.report)
+    words.emplace_back("--report");
+}
+
 std::vector<std::string> launch_plan::leader_words() const {
   std::vector<std::string> words{
       "node",      "--listen", fmt::format("{}:0", leader_address()), "--nodes", fmt::format("{}", nodes_.size()),
       "--announce"};
-  if (!how_.live.where.empty())
-    words.emplace_back("--announce-live");
-  if (how_.report)
-    words.emplace_back("--report");
+  add_telling(words);
   return words;
 }
 
 std::vector<std::string> launch_plan::joining_words(std::size_t k, const std::string& leader) const {
   std::vector<std::string> words{"node", "--join", leader, "--number", fmt::format("{}", k), "--announce"};
-  if (!how_.live.where.empty())
-    words.emplace_back("--announce-live");
-  if (how_.report)
-    words.emplace_back("--report");
+  add_telling(words);
   if (const auto threads = job_.options.run.threads; threads > 0)
     words.insert(words.end(), {"--threads", fmt::format("{}", threads)});
   if (!nodes_[k].device.empty())

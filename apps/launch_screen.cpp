@@ -1,5 +1,7 @@
 #include "gossamer/apps/detail/launch_screen.hpp"
 
+#include "gossamer/actors/telemetry/json.hpp"
+#include "gossamer/apps/detail/terminal.hpp"
 #include "gossamer/apps/detail/write_all.hpp"
 
 #include <cstdio>
@@ -16,8 +18,20 @@ void launch_screen::show(const std::string& line) {
   thread_.offer(write, actors::most_lines_waiting);
 }
 
-void launch_screen::show_progress(const std::string& line) {
-  thread_.offer([live = live_, line] { live->show(line); }, actors::most_progress_waiting);
+void launch_screen::renew(const std::string& type, const std::string& line) {
+  if (type == "view")
+    picture_.take(actors::view_from_json(line));
+  if (type == "workers")
+    picture_.take(actors::workers_from_json(line));
+  if (type != "progress")
+    return;
+  picture_.take(actors::progress_from_json(line));
+  thread_.offer([live = live_, lines = picture_.lines(shows_unicode())] { live->show(lines); },
+                actors::most_progress_waiting);
+}
+
+void launch_screen::keep_result(const std::string& line) {
+  shown_ == ui::json ? show(line) : static_cast<void>(results_ += line + '\n');
 }
 
 void launch_screen::close() {

@@ -28,7 +28,7 @@ namespace {
 constexpr std::size_t longest_announced = 250'000; // bytes: readers take lines of 256 KiB at most
 
 void announce_line(live_output& output, const std::string& type, const std::string& line) {
-  if (!output.announces_live() || line.size() > longest_announced)
+  if ((!output.announces_live() && type != "progress") || line.size() > longest_announced)
     return;
   const bool is_replaced = type == "progress" || type == "workers";
   const auto text = fmt::format("{} {}", type, line);
@@ -41,7 +41,7 @@ live_recorder::live_recorder(live_output& output, opener open, std::size_t worke
     : output_(output), folder_(std::make_shared<folder_on_disk>(std::move(open))), kept_(output.disk(), folder_),
       shows_workers_(workers > 0 && !output.announces() && output.shows_each_of(workers)) {
   output_.disk().post([folder = folder_] { folder->open(); });
-  if (output.announces_live() || output.elsewhere() != nullptr)
+  if (output.announces() || output.elsewhere() != nullptr)
     lines_.emplace([&output](const auto& type, std::string line) {
       announce_line(output, type, line);
       if (auto* elsewhere = output.elsewhere())
@@ -79,9 +79,7 @@ void live_recorder::on_progress(const actors::progress_record& p) {
   kept_.on_progress(p);
   if (lines_)
     lines_->on_progress(p);
-  if (output_.announces())
-    output_.announce_lightly(progress_is, progress_line(p));
-  else if (live_block::is_seen())
+  if (!output_.announces() && live_block::is_seen())
     output_.shown()->on_progress(p);
 }
 

@@ -51,7 +51,7 @@ std::string describe(const actors::simulation_result& r, double real_s) {
 
 actors::simulation_result simulate_into(actors::run_folder& folder, const run_setup& run, const audience& watching) {
   const clean_stop stop;
-  recorder shown{folder, run.experiment->settings.worker_ranks(), !run.options.feeds.plain};
+  recorder shown{folder, run.experiment->settings.worker_ranks(), run.options.feeds.shown == ui::live};
   auto all = watching.behind(shown);
   return actors::simulate(run.experiment, run.options.world,
                           {.observer = &all,

@@ -60,7 +60,7 @@ int train_in(const program& p, const run_options& options, bool json, live_outpu
 }
 
 int train(const program& p, const run_options& options, bool json) {
-  live_output output{p, false, false, nullptr, !options.feeds.plain};
+  live_output output{p, false, false, nullptr, options.feeds.shown == ui::live};
   return train_in(p, options, json, output,
                   [](const run_setup& run, const auto& around, live_recorder& recorder, const auto&) {
                     auto summary = actors::run_locally(run.experiment, around);

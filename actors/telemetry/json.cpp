@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace gossamer::actors {
 
@@ -68,6 +69,21 @@ std::string text(const json& object, const char* key) {
   if (!value.is_string())
     throw error(errc::bad_data, fmt::format("{} is no text", key));
   return value.get<std::string>();
+}
+
+std::optional<double> real_if_known(const json& object, const char* key) {
+  return field(object, key).is_null() ? std::nullopt : std::optional{real(object, key)};
+}
+
+template <class Number>
+std::vector<Number> counts(const json& object, const char* key) {
+  const auto& values = field(object, key);
+  const auto fits = [](const json& one) {
+    return one.is_number_unsigned() && one.get<std::uint64_t>() <= std::numeric_limits<Number>::max();
+  };
+  if (!values.is_array() || !std::ranges::all_of(values, fits))
+    throw error(errc::bad_data, fmt::format("{} is no list of whole numbers from 0 on", key));
+  return values.get<std::vector<Number>>();
 }
 
 json object_of(std::string_view line) {
@@ -146,8 +162,7 @@ evaluation_record evaluation_from_json(std::string_view line) {
   r.time_s = real(object, "time_s");
   r.train_loss = real(object, "train_loss");
   r.test_loss = real(object, "test_loss");
-  if (!field(object, "test_accuracy").is_null())
-    r.test_accuracy = real(object, "test_accuracy");
+  r.test_accuracy = real_if_known(object, "test_accuracy");
   r.consensus_distance = real(object, "consensus_distance");
   r.payload_bits = count(object, "payload_bits");
   r.wire_bits = count(object, "wire_bits");
@@ -162,6 +177,45 @@ std::optional<event_record> event_from_json(std::string_view line) {
   if (text(object, "type") != "event")
     return {};
   return event_record{real(object, "time_s"), event_kind_from(text(object, "kind")), text(object, "what")};
+}
+
+progress_record progress_from_json(std::string_view line) {
+  const auto object = object_of(line);
+  progress_record r;
+  r.time_s = real(object, "time_s");
+  r.epoch = real(object, "epoch");
+  r.planned_epochs = real(object, "planned_epochs");
+  r.loss = real(object, "loss");
+  r.accuracy = real_if_known(object, "accuracy");
+  r.steps_per_second = real(object, "steps_per_second");
+  r.bits_per_second = real(object, "bits_per_second");
+  r.averagings_per_step = real_if_known(object, "averagings_per_step");
+  r.remaining_s = real(object, "remaining_s");
+  r.nodes = count(object, "nodes");
+  r.nodes_lost = count(object, "nodes_lost");
+  return r;
+}
+
+view_record view_from_json(std::string_view line) {
+  const auto object = object_of(line);
+  view_record r{.time_s = real(object, "time_s")};
+  r.number = static_cast<std::uint32_t>(count(object, "number"));
+  r.leader = static_cast<std::uint32_t>(count(object, "leader"));
+  r.members = counts<std::uint32_t>(object, "members");
+  r.masters = counts<std::uint32_t>(object, "masters");
+  return r;
+}
+
+workers_record workers_from_json(std::string_view line) {
+  const auto object = object_of(line);
+  const auto steps = counts<std::uint64_t>(object, "steps");
+  const auto payload = counts<std::uint64_t>(object, "payload_bits"), wire = counts<std::uint64_t>(object, "wire_bits");
+  if (payload.size() != steps.size() || wire.size() != steps.size())
+    throw error(errc::bad_data, "steps, payload_bits and wire_bits are of different numbers of workers");
+  workers_record r{.time_s = real(object, "time_s")};
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    r.of.push_back({steps[i], payload[i], wire[i]});
+  return r;
 }
 
 std::string to_line(const evaluation_record& r) { return line("evaluation", fields(r)); }

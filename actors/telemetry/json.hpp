@@ -26,6 +26,13 @@ std::string to_line(const view_record& record);
 /// Counts as arrays by rank; "waits" and "used_s" are null where the record has none.
 std::string to_line(const workers_record& record);
 
+// Readers of such lines, for programs that show a run. @error errc::bad_data without the place in the file
+progress_record progress_from_json(std::string_view line);
+/// Time, number, leader, members and masters; the rest is empty.
+view_record view_from_json(std::string_view line);
+/// Time and counts; the rest is absent.
+workers_record workers_from_json(std::string_view line);
+
 /// summary.json: the final evaluation's fields, then algorithm, workers, seed, end, steps_per_worker, staleness,
 /// stale_frames, lost, returned, unreported, views, unfinished, version.
 std::string to_json(const run_summary& summary);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "gossamer/apps/detail/launch_record.hpp"
+
 #include <filesystem>
 #include <string>
 
@@ -16,5 +18,8 @@ void remember_detached(const std::filesystem::path& folder, const std::string& p
 
 /// Returns the folder of the last detached run. @error errc::usage when there is none
 std::filesystem::path latest_detached();
+
+/// Returns lines about the commands that come back to a detached run, for people.
+std::string ways_back_to(const std::filesystem::path& folder, const launch_record& r);
 
 } // namespace gossamer::apps

@@ -13,7 +13,7 @@ struct launch_options {
   bool dry_run = false;       ///< only print the commands that would start the nodes
   live_options live;
   bool report = false; ///< write report.html in the end
-  bool plain = false;  ///< no line of progress
+  ui shown = ui::live;
   bool detach = false; ///< leave the run behind when it is under way, and give the terminal back
   node_options node;   ///< options of each node
 };

@@ -41,4 +41,8 @@ private:
   bool complained_ = false;
 };
 
+/// Makes a folder for the launch's files of a run whose own folder is on its leader's machine. @returns its path,
+/// absolute
+std::filesystem::path new_folder_for(std::string leader);
+
 } // namespace gossamer::apps

@@ -37,7 +37,7 @@ public:
   launch_page(const program& p, const live_options& wanted, std::size_t nodes);
 
   /// Takes in what a node has announced as `live_is`. Nodes are trusted to send JSON; anything else is ignored.
-  void hear(const std::string& announced);
+  void hear(const std::string& type, const std::string& line);
   /// Shows news of the launcher itself.
   void tell(const std::string& what);
   void end(const std::string& how);

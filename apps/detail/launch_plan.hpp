@@ -28,6 +28,7 @@ public:
 
   std::size_t nodes() const noexcept { return nodes_.size(); }
   const host& node(std::size_t k) const { return nodes_[k]; }
+  std::vector<std::string> names() const;
   /// The leader's address, without the port that it will find.
   std::string leader_address() const;
   /// Returns the command that starts a node first. @param leader HOST:PORT, for nodes that join
@@ -37,6 +38,7 @@ public:
   std::vector<std::string> joining_command(std::size_t k, const std::string& leader) const;
 
 private:
+  void add_telling(std::vector<std::string>& words) const;
   std::vector<std::string> leader_words() const;
   std::vector<std::string> joining_words(std::size_t k, const std::string& leader) const;
   std::vector<std::string> command_of(std::size_t k, const std::vector<std::string>& words) const;

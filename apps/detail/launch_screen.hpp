@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/telemetry/side_thread.hpp"
+#include "gossamer/apps/detail/options.hpp"
 #include "gossamer/apps/detail/progress.hpp"
 
 #include <memory>
@@ -13,21 +14,23 @@ namespace gossamer::apps {
 /// program do. Threads: one at a time.
 class launch_screen {
 public:
-  /// @param in_place false: no lines of progress
-  explicit launch_screen(bool in_place) : live_(std::make_shared<live_block>(in_place)) {}
+  explicit launch_screen(ui shown) : shown_(shown), live_(std::make_shared<live_block>(shown == ui::live)) {}
 
   /// Shows a line on standard error; left out when very many wait.
   void show(const std::string& line);
-  /// Shows a line below the others; left out when several wait.
-  void show_progress(const std::string& line);
-  /// Keeps a line of the run's results.
-  void keep_result(const std::string& line) { results_ += line + '\n'; }
+  /// Shows what a line for a live page says in the block below the others; left out when several wait.
+  /// @error errc::bad_data
+  void renew(const std::string& type, const std::string& line);
+  /// Keeps a line of the run's results. Where lines of JSON go to standard output, people read standard error.
+  void keep_result(const std::string& line);
 
-  /// Takes the line of progress away, waits for a limited time until everything is shown, and prints the results.
+  /// Takes the block away, waits for a limited time until everything is shown, and prints the results.
   void close();
 
 private:
+  ui shown_;
   std::shared_ptr<live_block> live_; // used by the thread alone
+  progress_picture picture_;
   actors::side_thread thread_;
   std::string results_;
 };

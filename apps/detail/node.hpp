@@ -31,8 +31,8 @@ struct node_options {
   std::string data_dir;       ///< where relative paths of files of data and model begin; empty: where the process works
   bool announce = false;      ///< print events as lines on standard output, for the program that has started it
   bool announce_live = false; ///< announce also what a live page shows
-  bool heeds_orders = false;  ///< inject the faults that come on standard input
-  bool report = false;        ///< write report.html of a run that it has led to its end
+  bool heeds_orders = false;     ///< inject the faults that come on standard input
+  bool report = false;           ///< write report.html of a run that it has led to its end
   bool until_input_ends = false; ///< the end of standard input is an interrupt
   bool probe = false;            ///< obey `gossamer measure` instead of training
   bool data_from_peers = false;  ///< a node that joins gets missing data from other nodes
@@ -57,8 +57,8 @@ inline constexpr std::string_view folder_is = "run folder ";             ///< it
 inline constexpr std::string_view announcement = "listening on ";        ///< HOST:PORT
 inline constexpr std::string_view node_is = "node ";                     ///< number, HOST:PORT of its door, ranks
 inline constexpr std::string_view all_have_come = "all nodes are ready"; ///< the whole line
-inline constexpr std::string_view progress_is = "progress ";             ///< `progress_line`; several a second
-inline constexpr std::string_view live_is = "live "; ///< if wanted: type of a line for a live page, and the line
+/// Type of a line for a live page, and the line: of progress, several a second; and, if they are wanted, all others.
+inline constexpr std::string_view live_is = "live ";
 
 // Beginnings of the lines that any node announces.
 inline constexpr std::string_view door_is = "door ";                 ///< HOST:PORT: the node takes part; others join

@@ -16,14 +16,30 @@ struct live_options {
   bool control = false; ///< the page can inject faults, and hold simulations
 };
 
+/// The form in which a run under way is shown.
+enum class ui {
+  live,  ///< on terminals, lines that are renewed
+  plain, ///< no line is renewed
+  json,  ///< lines of JSON on standard output
+};
+
 /// Copies of what happens in a run, for other programs.
 struct feed_options {
   std::string tensorboard; ///< folder that gets a folder of this run, with an event file; empty: none
   std::string events;      ///< file of JSON lines, or -, standard output; empty: none
   bool trace = false;      ///< write trace.json, of this process, of a run in real time
-  bool plain = false;      ///< plain lines on terminals, too
+  ui shown = ui::live;
 
-  bool on_standard_output() const { return events == "-"; }
+  bool on_standard_output() const { return shown == ui::json || events == "-"; }
+  /// The files that get lines of JSON.
+  std::vector<std::string> line_files() const {
+    std::vector<std::string> all;
+    if (on_standard_output())
+      all.emplace_back("-");
+    if (!events.empty() && events != "-")
+      all.push_back(events);
+    return all;
+  }
 };
 
 /// The options of a run, in any world.

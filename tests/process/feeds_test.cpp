@@ -47,8 +47,25 @@ TEST_F(feeds, have_standard_output_for_themselves) {
   EXPECT_THAT(alone.err, HasSubstr("run holds config.toml")) << "for people";
   const auto with_summary = run(simulated + words{"--events", "-", "--json", "--overwrite"});
   EXPECT_EQ(types_in(with_summary.out).back(), "summary");
-  const auto trained = run(small + words{"--events", "-", "--json", "--out", "trained"});
+  const auto trained = run(small + words{"--ui", "json", "--json", "--out", "trained"});
   EXPECT_EQ(types_in(trained.out).back(), "summary");
+}
+
+TEST_F(feeds, of_a_launched_run_come_from_the_launcher) {
+  const auto ended = run(words{"launch", "--hosts", "localhost:2", "--ui", "json", "--"} + small);
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  const auto types = types_in(ended.out);
+  EXPECT_THAT(types, IsSupersetOf({"run", "view", "workers", "evaluation", "end"}));
+  EXPECT_EQ(types.back(), "end");
+  EXPECT_THAT(ended.err, HasSubstr("holds config.toml")) << "for people";
+}
+
+TEST_F(feeds, do_not_end_a_launched_run_before_its_end_when_their_disk_is_full) {
+  const auto ended = shell("\"$0\" launch --hosts localhost:2 --ui json -- train --data digits:samples=600,test=200 "
+                           "--epochs 1 --out run > /dev/full");
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_TRUE(exists("run/summary.json"));
+  EXPECT_THAT(ended.err, HasSubstr("--ui: cannot write to standard output: No space left"));
 }
 
 TEST_F(feeds, that_cannot_be_written_say_why) {
@@ -66,7 +83,7 @@ TEST_F(feeds, that_cannot_be_written_say_why) {
 TEST_F(feeds, are_of_one_run_and_not_of_a_launched_one_on_standard_output) {
   const auto several = run(simulated + words{"--seeds", "1..2", "--events", "lines"});
   EXPECT_EQ(several.status, 2);
-  EXPECT_THAT(several.err, HasSubstr("--events is given, and there are several runs"));
+  EXPECT_THAT(several.err, HasSubstr("--events or --ui json is given, and there are several runs"));
   const auto launched = run({"launch", "--hosts", "localhost:2", "--", "train", "--events", "-"});
   EXPECT_EQ(launched.status, 2);
   EXPECT_THAT(launched.err, HasSubstr("name a file"));

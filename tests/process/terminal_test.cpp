@@ -4,7 +4,7 @@
 #include <sys/ioctl.h>
 #include <thread>
 
-#include "command.hpp"
+#include "launched_command.hpp"
 
 namespace gossamer {
 namespace {
@@ -69,7 +69,7 @@ private:
   std::size_t row_ = 0, column_ = 0; // in bytes
 };
 
-class on_a_terminal : public command {
+class on_a_terminal : public launched_command {
 protected:
   void SetUp() override {
     command::SetUp();
@@ -83,20 +83,29 @@ protected:
     command::TearDown();
   }
 
+  /// What is done when the terminal has got this text, behind that of the step before.
+  struct step {
+    std::string text;
+    std::function<void(const support::subprocess&)> act;
+  };
+  static step interrupt_after(const std::string& text) {
+    return {text, [](const support::subprocess& program) { program.send_signal(SIGINT); }};
+  }
+
   /// Runs the command with its standard error on the terminal.
-  /// @param end_it_after an interrupt comes when the terminal has got this; empty: none
-  support::outcome show(const words& given, const std::string& end_it_after = {}) {
+  support::outcome show(const words& given, const std::vector<step>& steps = {}) {
     support::subprocess program{words{"env", "-C", folder_.string(), "TERM=xterm", "LC_ALL=C.UTF-8", "sh", "-c",
                                       "exec \"$0\" \"$@\" 2>" + name_}
                                 + gossamer(given)};
     std::thread reader{[&] {
       std::array<char, 4096> bytes{};
-      bool waits = !end_it_after.empty();
+      auto next = steps.begin();
+      std::size_t seen_to = 0;
       for (ssize_t count = 0; (count = ::read(ours_, bytes.data(), bytes.size())) > 0;) {
         got.append(bytes.data(), static_cast<std::size_t>(count));
-        if (waits && got.find(end_it_after) != got.npos) {
-          waits = false;
-          program.send_signal(SIGINT);
+        while (next != steps.end() && got.find(next->text, seen_to) != got.npos) {
+          seen_to = got.find(next->text, seen_to) + next->text.size();
+          next++->act(program);
         }
       }
     }};
@@ -119,7 +128,7 @@ private:
 };
 
 TEST_F(on_a_terminal, a_run_renews_a_block_and_takes_it_away) {
-  const auto ended = show(endless, "worker 2");
+  const auto ended = show(endless, {interrupt_after("worker 2")});
   EXPECT_EQ(ended.status, 130);
   EXPECT_THAT(got, AllOf(HasSubstr("worker 0"), HasSubstr(" steps/s"), HasSubstr("loss ")));
   EXPECT_THAT(seen.text(), AllOf(HasSubstr("the learning rate is 0.03"), HasSubstr("epoch   0.00"),
@@ -128,6 +137,23 @@ TEST_F(on_a_terminal, a_run_renews_a_block_and_takes_it_away) {
 
 TEST_F(on_a_terminal, a_run_has_plain_lines_if_asked_to) {
   const auto ended = show(small + words{"--out", "run", "--ui", "plain"});
+  EXPECT_EQ(ended.status, 0);
+  EXPECT_THAT(got, AllOf(HasSubstr("epoch   0.00"), Not(HasSubstr("\033["))));
+}
+
+TEST_F(on_a_terminal, a_launch_renews_a_block_that_outlives_the_leader) {
+  const auto kill_leader = [this](const auto&) { kill(leader_of({.err = got}), SIGKILL); };
+  const auto ended =
+      show(words{"launch", "--hosts", "localhost:3", "--patience", "2", "--"} + endless,
+           {{"worker 2", kill_leader}, {"2 of 3 nodes", [](const auto&) {}}, interrupt_after("worker 2")});
+  EXPECT_EQ(ended.status, 130) << got;
+  EXPECT_THAT(got, HasSubstr("leads the run from now on"));
+  EXPECT_THAT(seen.text(), AllOf(HasSubstr("epoch   0.00"), Not(HasSubstr("worker 0  ")), Not(HasSubstr("steps/s"))));
+  EXPECT_THAT(ended.out, HasSubstr("holds metrics.jsonl"));
+}
+
+TEST_F(on_a_terminal, a_launch_has_plain_lines_if_asked_to) {
+  const auto ended = show(words{"launch", "--hosts", "localhost:2", "--ui", "plain", "--"} + small);
   EXPECT_EQ(ended.status, 0);
   EXPECT_THAT(got, AllOf(HasSubstr("epoch   0.00"), Not(HasSubstr("\033["))));
 }
