@@ -105,6 +105,8 @@ void add_node_flags(CLI::App& command, node_options& n) {
   command.add_flag("--probe", n.probe, "obey gossamer measure, and train nothing")->group("");
   command.add_flag("--announce", n.announce, "say on standard output what happens, for programs");
   command.add_flag("--announce-live", n.announce_live, "say also what a live page shows")->needs("--announce");
+  command.add_flag("--announce-trace", n.announce_trace, "say also what workers do, moment by moment")
+      ->needs("--announce");
   command.add_flag("--until-input-ends", n.until_input_ends,
                    "take the end of standard input for an interrupt, for programs");
   command.add_flag("--heed-orders", n.heeds_orders, "inject the faults that come on standard input, for programs")
@@ -141,6 +143,7 @@ void add_launch_flags(CLI::App& command, launch_options& l) {
   add_live_flags(command, l.live);
   add_report_flag(command, l.report);
   add_ui(command, l.shown);
+  command.add_option("--trace", l.trace, "write a picture of all nodes for ui.perfetto.dev")->type_name("FILE");
   command.add_flag("--dry-run", l.dry_run, "print the commands that would start the nodes");
   command.add_flag("--detach", l.detach,
                    "when the run is under way, leave it behind and give the terminal back; gossamer status, logs, stop "

@@ -34,7 +34,7 @@ const headings& of_nodes() {
       data,
       connections,
       {"Watching", {"report"}},
-      {"For programs", {"announce", "announce-live", "until-input-ends", "heed-orders"}},
+      {"For programs", {"announce", "announce-live", "announce-trace", "until-input-ends", "heed-orders"}},
   };
   return all;
 }
@@ -42,7 +42,7 @@ const headings& of_nodes() {
 const headings& of_launches() {
   static const headings all{
       {"Nodes", {"hosts", "restart", "restart-delay", "no-shared-memory", "dry-run"}},
-      {"Watching", {"live", "live-control", "ui", "report", "detach"}},
+      {"Watching", {"live", "live-control", "ui", "report", "trace", "detach"}},
       data,
       connections,
   };

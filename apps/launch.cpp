@@ -155,7 +155,7 @@ private:
   /// @returns whether the line was one that nodes write for programs
   bool understand(std::size_t k, const std::string& line) {
     const auto after = [&](std::string_view what) { return line.substr(what.size()); };
-    if (line.starts_with(live_is))
+    if (line.starts_with(live_is) || line.starts_with(trace_is))
       hear_for_watchers(k, line);
     else if (line.starts_with(folder_is))
       open_folder(after(folder_is));
@@ -224,7 +224,9 @@ private:
 
   void hear_for_watchers(std::size_t k, const std::string& line) {
     try {
-      if (k == decides_.leads()) // a node that is cut off may believe that it still leads
+      if (line.starts_with(trace_is))
+        watching_.hear_trace(k, line.substr(trace_is.size()));
+      else if (k == decides_.leads()) // a node that is cut off may believe that it still leads
         on_live(line.substr(live_is.size()));
     } catch (const error& e) { // a process that is killed may end within a line
       if (e.code() != errc::bad_data)

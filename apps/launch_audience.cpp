@@ -6,6 +6,8 @@
 namespace gossamer::apps {
 
 launch_audience::launch_audience(const program& p, const launch_options& how, std::size_t nodes) {
+  if (!how.trace.empty())
+    trace_.emplace(how.trace, nodes);
   if (how.shown == ui::json)
     json_ = std::make_unique<json_lines>();
   if (!how.live.where.empty())
@@ -28,9 +30,16 @@ void launch_audience::hear(const std::string& type, const std::string& line) {
     json_->write(type, line);
 }
 
+void launch_audience::hear_trace(std::size_t node, const std::string& announced) {
+  if (trace_)
+    trace_->hear(node, announced);
+}
+
 void launch_audience::begin_again(const std::string& why) {
   if (page_)
     page_->tell(why);
+  if (trace_)
+    trace_->begin_again();
 }
 
 std::string launch_audience::end(const std::string& how) {
@@ -38,9 +47,10 @@ std::string launch_audience::end(const std::string& how) {
     page_->end(how);
   if (json_)
     json_->write("end", last_line(how));
+  auto about = trace_ ? trace_->write() : "";
   if (json_)
     json_->thread.finish_within(actors::longest_farewell);
-  return "";
+  return about;
 }
 
 } // namespace gossamer::apps

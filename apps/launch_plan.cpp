@@ -34,6 +34,8 @@ void require_certificates(const std::vector<host>& hosts, const node_options& no
 
 /// @error errc::usage for a job that asks for what the launcher does
 void require_launchable(const feed_options& job) {
+  if (job.trace)
+    throw error(errc::usage, "--trace is given behind --", "launch has it, in front of --: --trace FILE");
   if (job.on_standard_output())
     throw error(errc::usage, "lines for standard output are asked for behind --, where nodes talk to the launcher",
                 "--ui json in front of -- prints them; or, for --events, name a file, on the machine of the node that "
@@ -135,6 +137,8 @@ void launch_plan::add_telling(std::vector<std::string>& words) const {
   const bool shows_workers = progress::shows_each_of(workers, how_.shown == ui::live);
   if (!how_.live.where.empty() || how_.shown == ui::json || shows_workers)
     words.emplace_back("--announce-live");
+  if (!how_.trace.empty())
+    words.emplace_back("--announce-trace");
   if (how_.report)
     words.emplace_back("--report");
 }

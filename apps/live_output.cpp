@@ -70,9 +70,15 @@ void live_output::announce(std::string_view what, const std::string& line) {
 }
 
 void live_output::announce_lightly(std::string_view what, const std::string& line) {
-  if (announcements_)
-    announcements_->offer([text = fmt::format("{}{}\n", what, line)] { write_all(STDOUT_FILENO, text); },
-                          actors::most_progress_waiting);
+  announce_later(
+      what, [line] { return line; }, actors::most_progress_waiting);
+}
+
+bool live_output::announce_later(std::string_view what, std::function<std::string()> line, std::size_t most_waiting) {
+  const auto write = [what = std::string{what}, line = std::move(line)] {
+    write_all(STDOUT_FILENO, fmt::format("{}{}\n", what, line()));
+  };
+  return announcements_ != nullptr && announcements_->offer(write, most_waiting);
 }
 
 std::string live_output::close() {

@@ -12,6 +12,7 @@
 #include "gossamer/apps/detail/remains.hpp"
 #include "gossamer/apps/detail/report.hpp"
 #include "gossamer/apps/detail/slurm.hpp"
+#include "gossamer/apps/detail/told_trace.hpp"
 #include "gossamer/apps/detail/training.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/file.hpp"
@@ -302,7 +303,10 @@ int lead(const program& p, const node_options& node, run_options job, bool json)
     std::optional<heeded_orders> heeds;
     if (around.wishes)
       heeds.emplace(order_desk{run, around.wishes}, output);
-    return actors::lead_cluster(run.experiment, s, around);
+    auto traced = around;
+    if (node.announce_trace)
+      traced.trace = told_trace(output);
+    return actors::lead_cluster(run.experiment, s, traced);
   };
   try {
     return on_this_host([&] { return train_in(p, job, json, output, world); });
@@ -333,6 +337,8 @@ int join(const program& p, const node_options& node) {
   s.read_lines = [elsewhere](actors::run_lines& into) { elsewhere->read(into); };
   if (node.heeds_orders)
     s.wishes = std::make_shared<actors::fault_wishes>();
+  if (node.announce_trace)
+    s.trace = told_trace(output);
   for (std::size_t k = 1; k < doors.size(); ++k)
     s.more_doors.push_back(actors::parse_endpoint(doors[k]));
   s.wanted = node.number;

@@ -78,6 +78,7 @@ struct joining_settings : node_settings {
   std::function<std::shared_ptr<run_observer>(const succession&)> leads = [](const auto&) { return nullptr; };
   std::function<void(const run_summary&)> ends = [](const auto&) {}; ///< as for the leader
   std::shared_ptr<fault_wishes> wishes = nullptr; ///< faults to inject once this node leads; null: none will come
+  std::shared_ptr<run_trace> trace = nullptr;     ///< as in `run_surroundings`
   std::function<void()> stop = [] {};             ///< as for the leader
   /// The way to get the data from members of the run, where this node lacks the same; `nullopt`: none.
   std::optional<fetching_settings> fetching = std::nullopt;

@@ -258,6 +258,7 @@ std::shared_ptr<const experiment> prepare_or_fetch(const joining_settings& s, co
 run_surroundings surroundings_of(const run_offer& offer, const joining_settings& s) {
   run_surroundings around;
   around.wishes = s.wishes;
+  around.trace = s.trace;
   if (!offer.faults.empty())
     around.faults = parse_plan(offer.faults, "the leader's plan of faults");
   around.workers_per_node = offer.workers_per_node;

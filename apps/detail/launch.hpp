@@ -14,6 +14,7 @@ struct launch_options {
   live_options live;
   bool report = false; ///< write report.html in the end
   ui shown = ui::live;
+  std::string trace;   ///< file for a picture of all nodes; empty: none
   bool detach = false; ///< leave the run behind when it is under way, and give the terminal back
   node_options node;   ///< options of each node
 };

@@ -3,6 +3,7 @@
 #include "gossamer/actors/telemetry/side_thread.hpp"
 #include "gossamer/apps/detail/launch.hpp"
 #include "gossamer/apps/detail/launch_page.hpp"
+#include "gossamer/apps/detail/launch_trace.hpp"
 #include "gossamer/apps/detail/written_file.hpp"
 
 #include <memory>
@@ -11,15 +12,18 @@
 
 namespace gossamer::apps {
 
-/// Those who watch a launched run besides its terminal and its folder: the page, readers of lines of JSON. They survive every node, and all nodes that are started again. Threads: one, which waits for none of
+/// Those who watch a launched run besides its terminal and its folder: the page, readers of lines of JSON, the picture
+/// for Perfetto. They survive every node, and all nodes that are started again. Threads: one, which waits for none of
 /// them until the end.
 class launch_audience {
 public:
-  /// @error as `launch_page`
+  /// @error as `launch_page` and `launch_trace`
   launch_audience(const program& p, const launch_options& how, std::size_t nodes);
 
   /// Takes in what the leader has announced as `live_is`.
   void hear(const std::string& type, const std::string& line);
+  /// Takes in what a node has announced as `trace_is`. @error errc::bad_data
+  void hear_trace(std::size_t node, const std::string& announced);
   /// All nodes are started again. @param why for people
   void begin_again(const std::string& why);
   /// @param how the run has ended, for people @returns a line for people; may be empty
@@ -38,6 +42,7 @@ private:
   };
 
   std::optional<launch_page> page_;
+  std::optional<launch_trace> trace_;
   std::unique_ptr<json_lines> json_; // null: nobody wants any
 };
 

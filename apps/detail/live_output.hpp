@@ -53,6 +53,8 @@ public:
   void announce(std::string_view what, const std::string& line = {});
   /// Announces a line that the next one replaces; left out when several wait.
   void announce_lightly(std::string_view what, const std::string& line);
+  /// Announces a line that is made in the thread of standard output. @returns false if so many wait that it is left out
+  bool announce_later(std::string_view what, std::function<std::string()> line, std::size_t most_waiting);
 
   /// Shows a run on standard error.
   const std::shared_ptr<actors::run_observer>& shown() const noexcept { return shown_; }

@@ -31,6 +31,7 @@ struct node_options {
   std::string data_dir;       ///< where relative paths of files of data and model begin; empty: where the process works
   bool announce = false;      ///< print events as lines on standard output, for the program that has started it
   bool announce_live = false; ///< announce also what a live page shows
+  bool announce_trace = false;   ///< announce also what its workers do, moment by moment
   bool heeds_orders = false;     ///< inject the faults that come on standard input
   bool report = false;           ///< write report.html of a run that it has led to its end
   bool until_input_ends = false; ///< the end of standard input is an interrupt
@@ -63,6 +64,7 @@ inline constexpr std::string_view live_is = "live ";
 // Beginnings of the lines that any node announces.
 inline constexpr std::string_view door_is = "door ";                 ///< HOST:PORT: the node takes part; others join
                                                                      ///< there
+inline constexpr std::string_view trace_is = "trace ";               ///< if wanted: `actors::to_text` of moments
 inline constexpr std::string_view is_not_let_in = "not let in";      ///< the whole line: actors::not_let_in
 inline constexpr std::string_view has_left = "left";                 ///< the whole line: the node left as it was asked
                                                                      ///< to
