@@ -3,6 +3,7 @@
 #include "gossamer/actors/run/allowed.hpp"
 #include "gossamer/apps/detail/command_flags.hpp"
 #include "gossamer/apps/detail/flag_text.hpp"
+#include "gossamer/apps/detail/report.hpp"
 #include "gossamer/apps/detail/time_flag.hpp"
 #include "gossamer/base/error.hpp"
 
@@ -123,7 +124,17 @@ void add_live_flags(CLI::App& command, live_options& l) {
 }
 
 void add_report_flag(CLI::App& command, bool& wanted) {
-  command.add_flag("--report", wanted, "write report.html, a page about the run, when it has ended");
+  const auto set = [&wanted](const std::string& given) {
+    wanted = given == "yes";
+    if (!wanted && given != "no")
+      throw error(errc::usage, fmt::format("--report is '{}'", given), "allowed: yes or no");
+    if (wanted)
+      require_reports(); // now, and not after hours
+  };
+  command
+      .add_option_function<std::string>("--report", set, "write report.html, a page about the run, when it has ended")
+      ->type_name("yes|no")
+      ->default_str("yes");
 }
 
 void add_feed_flags(CLI::App& command, feed_options& f, bool real_time) {

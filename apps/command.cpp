@@ -149,8 +149,6 @@ private:
     options.live = live_;
     options.feeds = feeds_;
     options.report = report_at_end_;
-    if (options.report)
-      require_reports(); // now, and not after hours
     return options;
   }
 
@@ -266,12 +264,14 @@ private:
     refuse_report();
     if (!*train_)
       throw error(errc::usage, "what follows -- is not the command train", "nodes can do nothing else: -- train ...");
-    return watched(training_.options());
+    auto options = watched(training_.options());
+    options.report = false; // what nodes do, and sweeps, they say themselves
+    return options;
   }
 
   /// @error errc::usage for a job of another command, which does not end in this process
   void refuse_report() const {
-    if (report_at_end_)
+    if (train_->count("--report") + simulate_->count("--report") > 0)
       throw error(errc::usage, "--report is given behind --", "launch and node have it, in front of --");
   }
 
@@ -314,7 +314,7 @@ private:
   reproduce_options reproducing_;
   std::optional<std::vector<std::string>> job_; // the words behind `--`
   bool json_ = false;
-  bool report_at_end_ = false;
+  bool report_at_end_ = true;
   live_options live_;
   feed_options feeds_;
   watch_options watching_;

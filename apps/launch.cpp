@@ -13,7 +13,6 @@
 #include "gossamer/apps/detail/launch_plan.hpp"
 #include "gossamer/apps/detail/launch_screen.hpp"
 #include "gossamer/apps/detail/remains.hpp"
-#include "gossamer/apps/detail/report.hpp"
 #include "gossamer/apps/detail/shell_word.hpp"
 #include "gossamer/apps/detail/stopwatch.hpp"
 #include "gossamer/apps/detail/supervisor.hpp"
@@ -359,8 +358,6 @@ void go_on_alone(launcher& run, departure& parting) {
 } // namespace
 
 int launch(const program& p, const launch_options& how, const launched_job& job) {
-  if (how.report)
-    require_reports();
   const launch_plan plan{p, how, job};
   if (how.dry_run) {
     for (std::size_t k = 0; k < plan.nodes(); ++k)

@@ -139,8 +139,8 @@ void launch_plan::add_telling(std::vector<std::string>& words) const {
     words.emplace_back("--announce-live");
   if (!how_.trace.empty())
     words.emplace_back("--announce-trace");
-  if (how_.report)
-    words.emplace_back("--report");
+  if (!how_.report)
+    words.insert(words.end(), {"--report", "no"});
 }
 
 std::vector<std::string> launch_plan::leader_words() const {

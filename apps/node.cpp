@@ -172,13 +172,11 @@ public:
     results_ =
         fmt::format("{}{} holds metrics.jsonl, summary.json and plot.svg\n", describe(summary), folder_.string());
   }
-  /// Writes the page about the run, which has ended here. @error errc::io
-  void report() {
-    if (folder_.empty())
-      return;
-    const auto page = folder_ / "report.html";
-    write_text(page, report_of({folder_.string()}), "");
-    results_ += fmt::format("{} is a page about it\n", page.string());
+  /// Writes the page about the run, if it has ended here.
+  void report(const live_output::voice& say) {
+    if (!folder_.empty())
+      for (const auto& page : report_into(folder_, say))
+        results_ += fmt::format("{} is a page about it\n", (folder_ / page).string());
   }
 
   const std::string& results() const noexcept { return results_; } ///< for standard output
@@ -270,8 +268,6 @@ std::chrono::seconds waiting_time(const node_options& node) {
 
 int lead(const program& p, const node_options& node, run_options job, bool json) {
   require_workers(node.nodes, job.run.workers);
-  if (node.report)
-    require_reports(); // now, and not after hours
   require_private("--listen", node.listen, node.insecure || !node.certs.empty());
   const auto shown = credentials_to_lead(node); // before standard input is followed: the token may come from there
   follow(node);
@@ -322,8 +318,6 @@ int lead(const program& p, const node_options& node, run_options job, bool json)
 }
 
 int join(const program& p, const node_options& node) {
-  if (node.report)
-    require_reports();
   const auto doors = split(node.join, ',');
   for (const auto& door : doors)
     require_private("--join", door, node.insecure || !node.certs.empty());
@@ -380,8 +374,8 @@ int join(const program& p, const node_options& node) {
     return 128 + clean_stop::requested();
   }
   is_over ? output.say("the run is over") : tell_departure(output);
-  if (leads && node.report)
-    leads->report();
+  if (leads && node.report && has_reports() && p.has_results())
+    leads->report(output.to_say());
   const auto missing = output.close();
   if (leads)
     fmt::print("{}{}{}", p.has_results() ? leads->results() : "", missing, missing.empty() ? "" : "\n");

@@ -61,16 +61,12 @@ void bring_metrics(const run_setup& run, actors::run_folder& into) {
       into.on_evaluation(r);
 }
 
-std::string names_of_files(const run_setup& run, bool trace, const std::vector<std::string>& more) {
+std::string names_of_files(const run_setup& run, const std::vector<std::string>& more) {
   std::vector<std::string> names{"config.toml"};
   if (run.plan.harms())
     names.emplace_back("faults.toml");
   names.insert(names.end(), {"metrics.jsonl", "summary.json", "plot.svg"});
   names.insert(names.end(), more.begin(), more.end());
-  if (trace)
-    names.emplace_back("trace.json");
-  if (run.options.report)
-    names.emplace_back("report.html");
   const auto last = names.back();
   names.pop_back();
   return fmt::format("{} and {}", fmt::join(names, ", "), last);

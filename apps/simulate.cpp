@@ -13,6 +13,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <unistd.h>
 
 namespace gossamer::apps {
@@ -92,12 +94,15 @@ int simulate_one(const program& p, run_setup run, actors::run_folder& folder, bo
   const auto summary = summary_json(result, real_s);
   write_results(folder, result, summary + '\n');
   write_trace(folder, run);
-  if (run.options.report)
-    folder.write("report.html", report_of({folder.path().string()}));
+  std::vector<std::string> more{"blame.txt", "blame.json"};
+  if (run.options.trace)
+    more.emplace_back("trace.json");
+  if (run.options.report && has_reports() && p.has_results())
+    std::ranges::move(report_into(folder.path(), say), std::back_inserter(more));
   watching.end(result.summary); // last, because a reader of a pipe may be slow
-  print_results(run.options.feeds, json, summary,
-                fmt::format("{}{} holds {}\n", describe(result, real_s), folder.path().string(),
-                            names_of_files(run, run.options.trace, {"blame.txt", "blame.json"})));
+  print_results(
+      run.options.feeds, json, summary,
+      fmt::format("{}{} holds {}\n", describe(result, real_s), folder.path().string(), names_of_files(run, more)));
   return status;
 }
 

@@ -13,6 +13,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace gossamer::apps {
 
 int train_in(const program& p, const run_options& options, bool json, live_output& output, const real_world& world) {
@@ -47,14 +50,17 @@ int train_in(const program& p, const run_options& options, bool json, live_outpu
     folder->write("faults.toml", to_toml(wishes->plan()));
   if (picture)
     folder->write("trace.json", [&](std::FILE* out) { picture->write(out); });
-  if (options.report)
-    folder->write("report.html", report_of({path.string()}));
+  std::vector<std::string> more;
+  if (picture)
+    more.emplace_back("trace.json");
+  if (options.report && has_reports() && p.has_results())
+    std::ranges::move(report_into(path, output.to_say()), std::back_inserter(more));
   watching.end(summary); // last, because a reader of a pipe may be slow
   const auto missing = output.close();
   std::string text;
   if (p.has_results())
-    text = fmt::format("{}{} holds {}\n{}{}", describe(summary), path.string(),
-                       names_of_files(run, options.feeds.trace), missing, missing.empty() ? "" : "\n");
+    text = fmt::format("{}{} holds {}\n{}{}", describe(summary), path.string(), names_of_files(run, more), missing,
+                       missing.empty() ? "" : "\n");
   print_results(options.feeds, json, to_json(summary), text);
   return exit_status(summary);
 }

@@ -226,7 +226,7 @@ def hold_simulation(gossamer: Path, folder: Path, pictures: Path | None) -> None
 
 
 def kill_the_leader(gossamer: Path, folder: Path, pictures: Path | None) -> None:
-    command = [str(gossamer), *"launch --hosts localhost:4 --patience 3 --live 0 --live-control --report --".split(),
+    command = [str(gossamer), *"launch --hosts localhost:4 --patience 3 --live 0 --live-control --".split(),
                *"train --algorithm ad-psgd --workers 8 --seconds 90 --eval-every 0.5 --out".split(), str(folder / "led")]
     with Run(command) as run, Page(run.url) as page:
         page.wait("all workers", lambda: page.at_work() == 8)

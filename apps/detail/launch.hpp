@@ -12,7 +12,7 @@ struct launch_options {
   double restart_delay_s = 0; ///< from a node's end to its next start
   bool dry_run = false;       ///< only print the commands that would start the nodes
   live_options live;
-  bool report = false; ///< write report.html in the end
+  bool report = true; ///< whoever leads in the end writes report.html
   ui shown = ui::live;
   std::string trace;   ///< file for a picture of all nodes; empty: none
   bool detach = false; ///< leave the run behind when it is under way, and give the terminal back

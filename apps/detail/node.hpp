@@ -33,7 +33,7 @@ struct node_options {
   bool announce_live = false; ///< announce also what a live page shows
   bool announce_trace = false;   ///< announce also what its workers do, moment by moment
   bool heeds_orders = false;     ///< inject the faults that come on standard input
-  bool report = false;           ///< write report.html of a run that it has led to its end
+  bool report = true;            ///< write report.html of a run that it has led to its end
   bool until_input_ends = false; ///< the end of standard input is an interrupt
   bool probe = false;            ///< obey `gossamer measure` instead of training
   bool data_from_peers = false;  ///< a node that joins gets missing data from other nodes

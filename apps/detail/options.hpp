@@ -60,7 +60,7 @@ struct run_options {
   // No settings of the run: neither files nor checkpoints have them.
   live_options live;
   feed_options feeds;
-  bool report = false; ///< write report.html when it has ended
+  bool report = false; ///< write report.html when it has ended, as far as this program can
 };
 
 /// True if `--cost` names a file.

@@ -42,8 +42,8 @@ actors::run_folder open_folder(const run_setup& run, const std::string& command,
 void bring_metrics(const run_setup& run, actors::run_folder& into);
 
 /// Names the files of a run that has ended, for people.
-/// @param trace true if it has a trace @param more names of further files
-std::string names_of_files(const run_setup& run, bool trace, const std::vector<std::string>& more = {});
+/// @param more names of files that not every run has
+std::string names_of_files(const run_setup& run, const std::vector<std::string>& more);
 
 /// Prints the results of a run to standard output, as JSON or for people. Where lines of JSON go there, nothing else
 /// does: JSON becomes a line of type "summary", and people read standard error.

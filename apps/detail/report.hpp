@@ -1,5 +1,7 @@
 #pragma once
 
+#include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,8 +16,15 @@ struct report_options {
 /// @error as `report_of`; errc::io if the page cannot be written
 void report(const report_options& o);
 
-/// Refuses when this program was built without what pages are made of. @error errc::usage
+/// True if this program was built with what pages are made of.
+bool has_reports() noexcept;
+/// Refuses when it was not. @error errc::usage
 void require_reports();
+
+/// Writes report.html into the folder of a run that has ended. What keeps it from that costs no run.
+/// @returns its name; or nothing, and `say` hears why
+std::vector<std::string> report_into(const std::filesystem::path& run,
+                                     const std::function<void(const std::string&)>& say);
 
 /// Returns the page, which needs no other file and asks no other machine for anything.
 /// @error errc::usage when this program was built without pages; errc::io and errc::bad_data, with file and line, when

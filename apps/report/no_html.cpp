@@ -4,6 +4,8 @@
 
 namespace gossamer::apps {
 
+bool has_reports() noexcept { return false; }
+
 void require_reports() {
   throw error(errc::usage, "report: this program was built without its pages",
               "install libjs-dygraphs, and build it again");

@@ -18,4 +18,21 @@ void report(const report_options& o) {
   fmt::print("{} shows {} run{}\n", o.out, o.runs.size(), o.runs.size() == 1 ? "" : "s");
 }
 
+std::vector<std::string> report_into(const std::filesystem::path& run,
+                                     const std::function<void(const std::string&)>& say) {
+  const auto page = run / "report.html", beside = run / "report.html.part"; // a file that exists is whole
+  std::error_code problem;
+  try {
+    write_text(beside.string(), report_of({run.string()}), "");
+    std::filesystem::rename(beside, page, problem);
+    if (problem)
+      throw error(errc::io, fmt::format("cannot write {}: {}", page.string(), problem.message()));
+  } catch (const error& e) {
+    std::filesystem::remove(beside, problem);
+    say(fmt::format("there is no report.html: {}", e.what()));
+    return {};
+  }
+  return {"report.html"};
+}
+
 } // namespace gossamer::apps

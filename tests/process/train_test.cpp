@@ -5,6 +5,7 @@
 namespace gossamer {
 namespace {
 
+using testing::ContainsRegex;
 using testing::Each;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -43,7 +44,7 @@ protected:
 
 TEST_F(train, draws_what_its_workers_do_if_asked_to) {
   const auto ended = succeed({"--algorithm", "d-psgd", "--codec", "uniform:bits=8", "--workers", "3", "--trace"});
-  EXPECT_THAT(ended.out, HasSubstr("plot.svg and trace.json"));
+  EXPECT_THAT(ended.out, ContainsRegex("plot.svg(,| and) trace.json"));
   std::map<std::string, int> slices;
   const auto trace = json::parse(read("run/trace.json"));
   for (const auto& e : trace["traceEvents"])
@@ -71,11 +72,12 @@ TEST_F(train, writes_a_whole_run_folder_for_every_algorithm) {
     SCOPED_TRACE(algorithm);
     std::filesystem::remove_all(folder_ / "run");
     const auto ended = succeed({"--algorithm", algorithm});
-    EXPECT_THAT(ended.out, HasSubstr("run holds config.toml, metrics.jsonl, summary.json and plot.svg"));
+    EXPECT_THAT(ended.out, HasSubstr("run holds config.toml, metrics.jsonl, summary.json"));
     EXPECT_THAT(read("run/config.toml"), HasSubstr(algorithm));
     EXPECT_THAT(read("run/plot.svg"), StartsWith("<svg "));
     const auto files = std::filesystem::directory_iterator(folder_ / "run");
-    EXPECT_EQ(std::distance(begin(files), end(files)), 5) << "config, metrics, events, summary, plot";
+    const int pages = exists("run/report.html") ? 1 : 0; // not of every build
+    EXPECT_EQ(std::distance(begin(files), end(files)), 5 + pages) << "config, metrics, events, summary, plot";
 
     const auto records = metrics();
     ASSERT_GE(records.size(), 2u);
