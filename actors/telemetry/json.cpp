@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace gossamer::actors {
 
@@ -182,15 +183,16 @@ std::optional<event_record> event_from_json(std::string_view line) {
 progress_record progress_from_json(std::string_view line) {
   const auto object = object_of(line);
   progress_record r;
-  r.time_s = real(object, "time_s");
-  r.epoch = real(object, "epoch");
-  r.planned_epochs = real(object, "planned_epochs");
-  r.loss = real(object, "loss");
+  for (const auto& [key, member] : {std::pair{"time_s", &progress_record::time_s},
+                                    {"epoch", &progress_record::epoch},
+                                    {"planned_epochs", &progress_record::planned_epochs},
+                                    {"loss", &progress_record::loss},
+                                    {"steps_per_second", &progress_record::steps_per_second},
+                                    {"bits_per_second", &progress_record::bits_per_second},
+                                    {"remaining_s", &progress_record::remaining_s}})
+    r.*member = real(object, key);
   r.accuracy = real_if_known(object, "accuracy");
-  r.steps_per_second = real(object, "steps_per_second");
-  r.bits_per_second = real(object, "bits_per_second");
   r.averagings_per_step = real_if_known(object, "averagings_per_step");
-  r.remaining_s = real(object, "remaining_s");
   r.nodes = count(object, "nodes");
   r.nodes_lost = count(object, "nodes_lost");
   return r;
