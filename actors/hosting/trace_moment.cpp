@@ -12,6 +12,8 @@ namespace gossamer::actors {
 
 namespace {
 
+constexpr rank most_ranks = 2 * topology::max_workers; // with masters
+
 /// The numbers of a text, one after the other.
 class numbers {
 public:
@@ -55,6 +57,8 @@ std::vector<trace_moment> moments_from(std::string_view text) {
     m.at_ns = from.next<std::int64_t>();
     m.who = from.next<rank>();
     m.other = from.next<rank>();
+    if (m.who > most_ranks || m.other > most_ranks)
+      throw error(errc::bad_data, fmt::format("a trace has no worker {}", std::max(m.who, m.other)));
     m.incarnation = from.next<std::uint32_t>();
     m.label.kind = static_cast<frame_kind>(from.next<std::uint8_t>());
     m.label.step = from.next<std::uint64_t>();
