@@ -122,24 +122,28 @@ std::size_t make(const program& p, const reproduce_options& o, const reproductio
   write_results(r, f, at);
   fmt::print("{}\n", markdown(r, f, picture_names(r, at, (at.folder / "").string())));
   std::fflush(stdout);
-  return static_cast<std::size_t>(std::ranges::count_if(judge(r, f), [](const auto& s) { return !s.found.holds; }));
+  return static_cast<std::size_t>(std::ranges::count_if(judge(r, f), &judged_shape::missing));
 }
 
 /// Returns the path of the page, which lies beside the folder of results.
 std::string page_of(const std::string& out) {
   const auto folder = (std::filesystem::path{out} / "").parent_path().filename().string() + '/';
-  std::string lines = "| reproduction | what the paper shows | came back |\n|---|---|---|\n", sections;
+  std::string lines = "| reproduction | what the paper shows | came back | did not | cannot be decided here |\n"
+                      "|---|---|---|---|---|\n",
+              sections;
   for (const auto& entry : reproductions()) {
     const files at{out, entry.name};
     if (!std::filesystem::exists(at.with(".json"))) {
-      lines += fmt::format("| {} | {} | not run yet |\n", entry.name, entry.make(false).title);
+      lines += fmt::format("| {} | {} | not run yet | | |\n", entry.name, entry.make(false).title);
       continue;
     }
     const auto f = read_findings(at.with(".json"));
     const auto r = entry.make(f.quick);
     const auto shapes = judge(r, f);
-    const auto held = std::ranges::count_if(shapes, [](const auto& s) { return s.found.holds; });
-    lines += fmt::format("| [{0}](#{0}) | {1} | {2} of {3} |\n", r.name, r.title, held, shapes.size());
+    const auto held = std::ranges::count_if(shapes, &judged_shape::came_back);
+    const auto missing = std::ranges::count_if(shapes, &judged_shape::missing);
+    lines += fmt::format("| [{0}](#{0}) | {1} | {2} | {3} | {4} |\n", r.name, r.title, held, missing,
+                         static_cast<std::ptrdiff_t>(shapes.size()) - held - missing);
     sections += '\n' + markdown(r, f, picture_names(r, at, folder));
   }
   return lines + sections;

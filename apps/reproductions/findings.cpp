@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <numeric>
 
 namespace gossamer::apps {
@@ -120,17 +121,73 @@ const cell& findings::at(std::string_view method, std::string_view setting) cons
   return *found;
 }
 
-estimate findings::estimate_of(std::string_view measure, std::string_view method, std::string_view setting) const {
+const std::vector<double>& findings::values(std::string_view measure, std::string_view method,
+                                            std::string_view setting) const {
   const auto& c = at(method, setting);
   if (const auto found = c.values.find(std::string{measure}); found != c.values.end())
-    return estimated(found->second);
+    return found->second;
   throw error(errc::bad_data, fmt::format("the results of {} have no '{}' of '{}'", name, measure, method),
               "run it again: they are of another version");
+}
+
+estimate findings::estimate_of(std::string_view measure, std::string_view method, std::string_view setting) const {
+  return estimated(values(measure, method, setting));
 }
 
 named_number findings::operator()(std::string_view measure, std::string_view method, std::string_view setting) const {
   return {estimate_of(measure, method, setting).mean,
           fmt::format("{} of {}{}", measure, method, setting.empty() ? "" : fmt::format(" ({})", setting))};
+}
+
+namespace {
+
+std::string text_of(const place& p) {
+  return p.setting.empty() ? std::string{p.method} : fmt::format("{} ({})", p.method, p.setting);
+}
+
+ranged_number range_of(std::span<const double> values, std::string name) {
+  const auto e = estimated(values);
+  const double half = e.half_width.value_or(0);
+  return {e.mean, e.mean - half, e.mean + half, std::move(name)};
+}
+
+template <class F>
+std::vector<double> of_both(const findings& f, std::string_view measure, const place& a, const place& b, F combined) {
+  const auto& left = f.values(measure, a.method, a.setting);
+  const auto& right = f.values(measure, b.method, b.setting);
+  std::vector<double> values(std::min(left.size(), right.size()));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = combined(left[i], right[i]);
+  return values;
+}
+
+} // namespace
+
+ranged_number quotient(const findings& f, std::string_view measure, const place& a, const place& b) {
+  const auto logs = of_both(f, measure, a, b, [](double x, double y) { return std::log(x / y); });
+  auto r = range_of(logs, fmt::format("{} of {} over {}", measure, text_of(a), text_of(b)));
+  for (double* end : {&r.value, &r.least, &r.most})
+    *end = std::exp(*end);
+  return r;
+}
+
+ranged_number difference(const findings& f, std::string_view measure, const place& a, const place& b) {
+  return range_of(of_both(f, measure, a, b, std::minus<>{}),
+                  fmt::format("{} of {} less {}", measure, text_of(a), text_of(b)));
+}
+
+ranged_number difference(const findings& f, std::string_view measure, std::string_view a, std::string_view b,
+                         std::span<const std::string> settings) {
+  std::vector<double> all;
+  for (const auto& setting : settings) {
+    const auto of_one = of_both(f, measure, {a, setting}, {b, setting}, std::minus<>{});
+    all.insert(all.end(), of_one.begin(), of_one.end());
+  }
+  return range_of(all, fmt::format("{} of {} less {} (mean of {} settings)", measure, a, b, settings.size()));
+}
+
+ranged_number ranged(const findings& f, std::string_view measure, const place& a) {
+  return range_of(f.values(measure, a.method, a.setting), fmt::format("{} of {}", measure, text_of(a)));
 }
 
 json to_json(const findings& f) {

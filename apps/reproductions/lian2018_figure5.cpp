@@ -34,7 +34,8 @@ constexpr const char* differences =
     "take as long as at 10 Gb/s: quadratics of 625 and 37,500 parameters at 25 Mb/s and 0.05 ms, a machine for "
     "each worker. A sample computes for 0.36 ms, a gradient scatters log-normally by 20 %: both are assumed. "
     "EAMSGD has one server, where the paper's is sharded. Averaging is as much cheaper as models are smaller. "
-    "A speed-up counts gradients a second, not what they achieve. The figure's own numbers were not at hand.";
+    "A speed-up counts gradients a second, not what they achieve; so that AD-PSGD is not fast by averaging seldom, a "
+    "worker has four averagings under way and waits when it owes eight. The figure's own numbers were not at hand.";
 
 } // namespace
 
@@ -73,16 +74,19 @@ reproduction lian2018_figure5(bool quick) {
       .reference = "Lian, Zhang, Zhang, Liu: Asynchronous decentralized parallel stochastic gradient descent, ICML "
                    "2018, figure 5 and section 5.3",
       .differences = differences,
+      .changes =
+          "AD-PSGD dropped averagings for which its links had no time, 1,235 of 1,616 in VGG's place, and was as "
+          "fast as one that never averages. Now it waits for them, and they are counted.",
       .common = {"--model", "quadratic", "--sample-time", fmt::format("{}", unit_s), "--jitter", "lognormal:sigma=0.2",
                  "--network", "uniform:latency=5e-5,bandwidth=25e6", "--steps", quick ? "15" : "100", "--eval-every",
                  "100000", "--optimiser", "sgd", "--lr", "0.01"},
       .methods = {{all_reduce, {"--algorithm", "all-reduce-sgd"}},
                   {d_psgd, {"--algorithm", "d-psgd"}},
                   {eamsgd, {"--algorithm", "eamsgd"}},
-                  {ad_psgd, {"--algorithm", "ad-psgd"}}},
+                  {ad_psgd, {"--algorithm", "ad-psgd:in-flight=4,owed=8"}}},
       .settings = settings,
       .seeds = 1,
-      .measures = {speed_up()},
+      .measures = {speed_up(), averagings_of_gradient()},
       .shapes = {{"ResNet-20's speed-up is better than VGG's, with every algorithm",
                   [=](const findings& f) {
                     return each(std::array{all_reduce, d_psgd, eamsgd, ad_psgd},
@@ -96,6 +100,19 @@ reproduction lian2018_figure5(bool quick) {
                     const auto least = static_cast<double>(workers) / (quick ? 1.5 : 1.25);
                     return within(f("speed-up", ad_psgd, name_of(resnet, workers)), least, 2 * least);
                   }},
+                 {"and each of its gradients comes with an averaging, so that the speed is not that of lone workers",
+                  [=](const findings& f) {
+                    std::vector<verdict> all;
+                    for (const auto* model : {resnet, vgg})
+                      for (const auto workers : counts)
+                        if (workers > 1)
+                          all.push_back(surely_at_least(
+                              ranged(f, averagings_of_gradient().name, {ad_psgd, name_of(model, workers)}),
+                              quick ? 0.4 : 0.9));
+                    return all_of(all);
+                  },
+                  {},
+                  true},
                  {"VGG: the server is a bottleneck: EAMSGD has the least speed-up",
                   [=](const findings& f) {
                     return never_above(f, eamsgd, vgg, all_reduce, vgg, equal)

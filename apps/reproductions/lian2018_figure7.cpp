@@ -18,8 +18,10 @@ flags all_links_of(int node, double times) {
 
 variant slowed(const char* name, double times) { return {.name = name, .given = all_links_of(3, times), .x = times}; }
 
-variant gossip(const char* name, std::string algorithm) {
-  return {.name = name, .given = {"--algorithm", std::move(algorithm), "--optimiser", "momentum:beta=0.9"}};
+variant with_momentum(const char* name, std::string algorithm, const flags& more = {}) {
+  variant v{.name = name, .given = {"--algorithm", std::move(algorithm), "--optimiser", "momentum:beta=0.9"}};
+  v.given.insert(v.given.end(), more.begin(), more.end());
+  return v;
 }
 
 /// Slows the links of EAMSGD's server, a node behind those of the workers, on the slow machine.
@@ -44,23 +46,27 @@ reproduction lian2018_figure7(bool quick) {
       .differences =
           "The text at hand does not say how slow the links are, nor what su is then. It trains ResNet-20 (1 MB) on "
           "CIFAR-10. Here: a perceptron of 39,760 parameters on 2,048 drawn digits, batch 32, momentum 0.9 for all, "
-          "moving rate 0.9/n. A sample takes 0.36 ms; links of 10 Gb/s and 50 us are assumed, and scaled with the "
+          "moving rate 0.9/n, and the exponential graph, to which the paper turns for quick mixing. A sample takes "
+          "0.36 ms; links of 10 Gb/s and 50 us are assumed, and scaled with the "
           "model. The slow machine is a worker's, and EAMSGD's only server shares it (the paper's is sharded). The "
           "paper has no numbers here: unaffected is, here, within a factor of 1.1 of time and of 1.25 of loss; to "
           "suffer is to take twice as long.",
+      .changes =
+          "on a ring, AD-PSGD's loss was 1.30 times as high with links 100 times slower, where 1.25 is allowed; on "
+          "the exponential graph, in a run that was seen, 1.21 times. That averagings are counted is new.",
       .common = {"--data", "digits:samples=2048,test=1000", "--model", "mlp:hidden=50", "--workers", "16", "--batch",
                  "32", "--network", "uniform:latency=5e-5,bandwidth=1.47e9", "--sample-time", "3.606e-4", "--steps",
                  quick ? "48" : "128"},
-      .methods = {gossip(ad, "ad-psgd"),
-                  gossip(all_reduce, "all-reduce-sgd"),
-                  gossip(d_psgd, "d-psgd"),
+      .methods = {with_momentum(ad, "ad-psgd", {"--topology", "exponential"}),
+                  with_momentum(all_reduce, "all-reduce-sgd"),
+                  with_momentum(d_psgd, "d-psgd", {"--topology", "exponential"}),
                   {often, {"--algorithm", "eamsgd:period=1", "--optimiser", "sgd"}},
                   {seldom, {"--algorithm", "eamsgd:period=16", "--optimiser", "sgd"}}},
       .settings = {slowed(alike, 1), slowed(slow, 10), slowed(very_slow, 100)},
       .together = server_too,
       .rates = quick ? std::vector{0.05} : std::vector{0.02, 0.05, 0.1},
       .seeds = quick ? 1u : 3u,
-      .measures = {training_loss(), steady_seconds_per_epoch()},
+      .measures = {training_loss(), steady_seconds_per_epoch(), averagings_of_gradient()},
       .shapes = {{"slow links do not lengthen AD-PSGD's epochs",
                   [=](const findings& f) {
                     const auto calm = f(seconds, ad, alike);
@@ -71,7 +77,15 @@ reproduction lian2018_figure7(bool quick) {
                     const auto calm = f("training loss", ad, alike);
                     return at_most(f("training loss", ad, slow), robust, calm)
                            && at_most(f("training loss", ad, very_slow), robust, calm);
-                  }},
+                  },
+                  {},
+                  true},
+                 {"its workers average, with nine gradients in ten where links are alike",
+                  [=](const findings& f) {
+                    return surely_at_least(ranged(f, averagings_of_gradient().name, {ad, alike}), quick ? 0.7 : 0.9);
+                  },
+                  {},
+                  true},
                  {"AllReduce suffers", [=](const findings& f) { return grows(f, all_reduce); }},
                  {"D-PSGD suffers", [=](const findings& f) { return grows(f, d_psgd); }},
                  {"EAMSGD suffers when it exchanges in every step", [=](const findings& f) { return grows(f, often); }},

@@ -117,10 +117,20 @@ std::string rule_of(const reproduction& r) {
                      r.quality.name);
 }
 
+std::string verdict_on(const judged_shape& s) {
+  if (!s.undecidable.empty())
+    return "cannot be decided here";
+  return s.found.holds ? "yes" : "**no**";
+}
+
 std::string claims(const reproduction& r, const findings& f) {
-  std::string text = "| what must come back | did it | seen |\n|---|---|---|\n";
-  for (const auto& [claim, found] : judge(r, f))
-    text += row({claim, found.holds ? "yes" : "**no**", found.evidence});
+  std::string text;
+  if (!r.changes.empty())
+    text += wrapped("Chosen after a run in full had been seen, and marked with * below: " + r.changes) + "\n\n";
+  text += "| what must come back | did it | seen |\n|---|---|---|\n";
+  for (const auto& s : judge(r, f))
+    text += row({s.claim + (s.changed ? " *" : ""), verdict_on(s),
+                 s.undecidable.empty() ? s.found.evidence : fmt::format("{} ({})", s.undecidable, s.found.evidence)});
   return text;
 }
 
@@ -129,7 +139,7 @@ std::string claims(const reproduction& r, const findings& f) {
 std::vector<judged_shape> judge(const reproduction& r, const findings& f) {
   std::vector<judged_shape> all;
   for (const auto& s : r.shapes)
-    all.push_back({s.claim, s.judge(f)});
+    all.push_back({s.claim, s.judge(f), s.undecidable, s.changed});
   return all;
 }
 

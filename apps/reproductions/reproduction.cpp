@@ -73,6 +73,22 @@ measure payload_bits() {
   return {.name = "payload, bits", .of = [](const outcome& o) -> std::optional<double> { return bits_of(o.last()); }};
 }
 
+measure loss_over_start() {
+  return {.name = "training loss, of that at the start", .of = [](const outcome& o) -> std::optional<double> {
+            return o.last().train_loss / o.evaluations.front().train_loss;
+          }};
+}
+
+measure averagings_of_gradient() {
+  return {.name = "averagings a gradient",
+          .of = [](const outcome& o) -> std::optional<double> {
+            const auto& seen = o.last().averagings;
+            return seen ? static_cast<double>(seen->done) / static_cast<double>(o.last().step) : 0.0;
+          },
+          .less_is_better = false,
+          .digits = 3};
+}
+
 measure milliseconds_per_round() {
   return {.name = "ms a round", .of = [](const outcome& o) -> std::optional<double> {
             return 1e3 * o.last().time_s / static_cast<double>(o.steps_per_worker.front());
@@ -99,6 +115,23 @@ verdict at_most_above(const named_number& a, double margin, const named_number& 
 verdict within(const named_number& a, double low, double high) {
   return {low <= a.value && a.value <= high,
           fmt::format("{} = {:.4g}, within {:.4g} to {:.4g}", a.name, a.value, low, high)};
+}
+
+namespace {
+
+std::string said_of(const ranged_number& a, std::string_view side, double bound) {
+  const auto range = a.least == a.most ? std::string{} : fmt::format(" ({:.4g} to {:.4g})", a.least, a.most);
+  return fmt::format("{} = {:.4g}{}, {} {:.4g}", a.name, a.value, range, side, bound);
+}
+
+} // namespace
+
+verdict surely_at_most(const ranged_number& a, double bound) {
+  return {std::isfinite(a.value) && a.most <= bound, said_of(a, "at most", bound)};
+}
+
+verdict surely_at_least(const ranged_number& a, double bound) {
+  return {a.least >= bound, said_of(a, "at least", bound)};
 }
 
 verdict operator&&(const verdict& a, const verdict& b) { return {a.holds && b.holds, a.evidence + "; " + b.evidence}; }

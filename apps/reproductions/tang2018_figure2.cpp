@@ -24,10 +24,9 @@ variant network(std::string name, double latency, double bandwidth) {
 
 reproduction tang2018_figure2(bool quick) {
   const double level = quick ? 0.5 : 0.1;
-  const double near = quick ? 0.2 : 0.05; ///< relative distance of losses that count as equal
   const double same = quick ? 1.5 : 1.25; ///< factor between times that count as equal
   const double much = quick ? 1.5 : 2;
-  const auto time = seconds_until(level), epochs = epochs_until(level);
+  const auto time = seconds_until(level), epochs = epochs_until(level), late = epochs_until(quick ? 0.3 : 0.01);
   const auto codec = [](std::string algorithm) {
     return flags{"--algorithm", std::move(algorithm), "--codec", "min-max:bits=8"};
   };
@@ -47,8 +46,10 @@ reproduction tang2018_figure2(bool quick) {
           "batch, rates and optimiser. Here: a perceptron of 39,760 parameters on 2,000 drawn digits, 8 workers on a "
           "ring, 25 epochs, a momentum of 0.9 for all. Bandwidths are scaled with the model, so that messages take "
           "as long as the paper's; a gradient takes 82 ms (4 s an epoch of 49 steps), which is assumed. Where the "
-          "paper says 'very similar' or that curves coincide, times must be within a factor of 1.25, and losses "
-          "within 0.05.",
+          "paper says 'very similar' or that curves coincide, times and epochs must be within a factor of 1.25.",
+      .changes =
+          "losses had to be equal within 0.05 in the end, where they are 0.004, so that nearly anything would have "
+          "passed. Now it is the epochs until 0.01.",
       .common = {"--data", "digits:samples=2000,test=1000", "--model", "mlp:hidden=50", "--workers", "8", "--batch",
                  "16", "--sample-time", "0.0051", "--optimiser", "momentum:beta=0.9", "--steps", quick ? "120" : "400"},
       .methods = {{central, {"--algorithm", "all-reduce-sgd"}},
@@ -58,15 +59,13 @@ reproduction tang2018_figure2(bool quick) {
       .settings = {network(good, 0.00013, 1.4e9), network(slow, 0.02, 1.4e9), network(bad, 0.02, 5e6)},
       .rates = quick ? std::vector{0.1} : std::vector{0.02, 0.05, 0.1, 0.2},
       .seeds = quick ? 1u : 3u,
-      .measures = {training_loss(), epochs, time},
+      .measures = {training_loss(), epochs, late, time},
       .shapes = {{"decentralisation and 8 bits do not hurt the convergence by epochs: as many until a loss",
                   [=](const findings& f) { return at_most_central(f, epochs.name, same, good); }},
-                 {"... and the same loss in the end",
-                  [=](const findings& f) {
-                    return each(gossips, [&](auto* method) {
-                      return at_most_above(f("training loss", method, good), near, f("training loss", central, good));
-                    });
-                  }},
+                 {"... and as many until a loss near the end",
+                  [=](const findings& f) { return at_most_central(f, late.name, same, good); },
+                  {},
+                  true},
                  {"1.4 Gb/s, 0.13 ms: all take the same time until a loss",
                   [=](const findings& f) {
                     return at_most_central(f, time.name, same, good) && each(gossips, [&](auto* method) {

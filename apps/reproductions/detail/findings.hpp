@@ -43,10 +43,28 @@ public:
 
   /// @error errc::bad_data when there is none
   const cell& at(std::string_view method, std::string_view setting = {}) const;
+  /// By seed.
+  const std::vector<double>& values(std::string_view measure, std::string_view method,
+                                    std::string_view setting = {}) const;
   estimate estimate_of(std::string_view measure, std::string_view method, std::string_view setting = {}) const;
   /// Returns the mean, with its name.
   named_number operator()(std::string_view measure, std::string_view method, std::string_view setting = {}) const;
 };
+
+/// One method in one setting.
+struct place {
+  std::string_view method, setting = {};
+};
+
+/// a / b and a - b, seed by seed: runs of one seed have the same data, and begin alike. Quotients have a geometric
+/// mean.
+ranged_number quotient(const findings& f, std::string_view measure, const place& a, const place& b);
+ranged_number difference(const findings& f, std::string_view measure, const place& a, const place& b);
+/// The mean of a - b over seeds and settings.
+ranged_number difference(const findings& f, std::string_view measure, std::string_view a, std::string_view b,
+                         std::span<const std::string> settings);
+/// A number with its interval.
+ranged_number ranged(const findings& f, std::string_view measure, const place& a);
 
 nlohmann::ordered_json to_json(const findings& f);
 /// @error errc::bad_data

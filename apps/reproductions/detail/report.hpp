@@ -8,6 +8,11 @@ namespace gossamer::apps {
 struct judged_shape {
   std::string claim;
   verdict found;
+  std::string undecidable; ///< why it counts neither way; empty: it counts
+  bool changed;
+
+  bool came_back() const { return undecidable.empty() && found.holds; }
+  bool missing() const { return undecidable.empty() && !found.holds; }
 };
 
 std::vector<judged_shape> judge(const reproduction& r, const findings& f);

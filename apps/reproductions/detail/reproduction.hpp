@@ -54,7 +54,9 @@ measure steady_seconds_per_epoch();
 measure bits_until(double loss);
 measure seconds_until(double loss);
 measure epochs_until(double loss);
-measure payload_bits(); ///< of the whole run
+measure payload_bits();           ///< of the whole run
+measure loss_over_start();        ///< training loss at the end, of that at the start
+measure averagings_of_gradient(); ///< averagings of two models for each gradient; 0 if the algorithm has none
 /// Virtual time of a round of all workers together: all of it, or a worker's time for one activity.
 measure milliseconds_per_round();
 measure milliseconds_per_round(std::string what, double outcome::*seconds);
@@ -92,6 +94,16 @@ verdict at_most(const named_number& a, double factor, const named_number& b);
 verdict at_most_above(const named_number& a, double margin, const named_number& b);
 /// low <= a <= high.
 verdict within(const named_number& a, double low, double high);
+/// A mean over seeds with its name, and the ends of the interval that holds it with 95 %; of one seed, all are its
+/// value.
+struct ranged_number {
+  double value, least, most;
+  std::string name;
+};
+
+/// True if the whole interval is at most, or at least, the bound. NaN is neither.
+verdict surely_at_most(const ranged_number& a, double bound);
+verdict surely_at_least(const ranged_number& a, double bound);
 verdict operator&&(const verdict& a, const verdict& b);
 /// True if all hold; the evidence is the verdict that fails, or else the first. Requires at least one.
 verdict all_of(const std::vector<verdict>& verdicts);
@@ -109,6 +121,8 @@ class findings;
 struct shape {
   std::string claim;
   std::function<verdict(const findings&)> judge;
+  std::string undecidable = {}; ///< why no run here can decide it, as a sentence; it then counts neither way
+  bool changed = false;         ///< whether the bound or a setting was chosen after a run in full (`changes`)
 };
 
 enum class picture_kind {
@@ -131,6 +145,8 @@ struct reproduction {
   std::string reference;
   std::string differences; ///< between the paper's experiment and this one: sizes, data, details that the paper does
                            ///< not print
+
+  std::string changes = {}; ///< what was chosen after a run in full had been seen, and what had been seen
 
   flags common = {}; ///< flags of all runs
   std::vector<variant> methods = {};
