@@ -45,7 +45,7 @@ std::vector<const reproduction_entry*> wanted(const reproduce_options& o) {
 void print_list() {
   for (const auto& entry : reproductions()) {
     const auto r = entry.make(false);
-    fmt::print("{:<18} {}\n{:<18} {}\n", r.name, r.title, "", r.reference);
+    fmt::print("{:<20} {}\n{:<20} {}\n", r.name, r.title, "", r.reference);
   }
 }
 

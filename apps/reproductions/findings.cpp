@@ -145,12 +145,6 @@ std::string text_of(const place& p) {
   return p.setting.empty() ? std::string{p.method} : fmt::format("{} ({})", p.method, p.setting);
 }
 
-ranged_number range_of(std::span<const double> values, std::string name) {
-  const auto e = estimated(values);
-  const double half = e.half_width.value_or(0);
-  return {e.mean, e.mean - half, e.mean + half, std::move(name)};
-}
-
 template <class F>
 std::vector<double> of_both(const findings& f, std::string_view measure, const place& a, const place& b, F combined) {
   const auto& left = f.values(measure, a.method, a.setting);
@@ -163,17 +157,23 @@ std::vector<double> of_both(const findings& f, std::string_view measure, const p
 
 } // namespace
 
+ranged_number ranged(std::span<const double> values, std::string name) {
+  const auto e = estimated(values);
+  const double half = e.half_width.value_or(0);
+  return {e.mean, e.mean - half, e.mean + half, std::move(name)};
+}
+
 ranged_number quotient(const findings& f, std::string_view measure, const place& a, const place& b) {
   const auto logs = of_both(f, measure, a, b, [](double x, double y) { return std::log(x / y); });
-  auto r = range_of(logs, fmt::format("{} of {} over {}", measure, text_of(a), text_of(b)));
+  auto r = ranged(logs, fmt::format("{} of {} over {}", measure, text_of(a), text_of(b)));
   for (double* end : {&r.value, &r.least, &r.most})
     *end = std::exp(*end);
   return r;
 }
 
 ranged_number difference(const findings& f, std::string_view measure, const place& a, const place& b) {
-  return range_of(of_both(f, measure, a, b, std::minus<>{}),
-                  fmt::format("{} of {} less {}", measure, text_of(a), text_of(b)));
+  return ranged(of_both(f, measure, a, b, std::minus<>{}),
+                fmt::format("{} of {} less {}", measure, text_of(a), text_of(b)));
 }
 
 ranged_number difference(const findings& f, std::string_view measure, std::string_view a, std::string_view b,
@@ -183,11 +183,11 @@ ranged_number difference(const findings& f, std::string_view measure, std::strin
     const auto of_one = of_both(f, measure, {a, setting}, {b, setting}, std::minus<>{});
     all.insert(all.end(), of_one.begin(), of_one.end());
   }
-  return range_of(all, fmt::format("{} of {} less {} (mean of {} settings)", measure, a, b, settings.size()));
+  return ranged(all, fmt::format("{} of {} less {} (mean of {} settings)", measure, a, b, settings.size()));
 }
 
 ranged_number ranged(const findings& f, std::string_view measure, const place& a) {
-  return range_of(f.values(measure, a.method, a.setting), fmt::format("{} of {}", measure, text_of(a)));
+  return ranged(f.values(measure, a.method, a.setting), fmt::format("{} of {}", measure, text_of(a)));
 }
 
 json to_json(const findings& f) {

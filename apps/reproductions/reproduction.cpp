@@ -73,6 +73,16 @@ measure payload_bits() {
   return {.name = "payload, bits", .of = [](const outcome& o) -> std::optional<double> { return bits_of(o.last()); }};
 }
 
+measure bits_of_update() {
+  return {.name = "bits of an element and update", .of = [](const outcome& o) -> std::optional<double> {
+            const double d = o.observed.at("dimension");
+            const auto workers = static_cast<double>(o.steps_per_worker.size());
+            const double full_gradients = std::ceil(o.last().epoch) * workers * 64 * d;
+            return (static_cast<double>(o.last().payload_bits) - full_gradients)
+                   / (static_cast<double>(o.last().step) * d);
+          }};
+}
+
 measure loss_over_start() {
   return {.name = "training loss, of that at the start", .of = [](const outcome& o) -> std::optional<double> {
             return o.last().train_loss / o.evaluations.front().train_loss;

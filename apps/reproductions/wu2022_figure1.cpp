@@ -107,16 +107,19 @@ reproduction wu2022_figure1(bool quick) {
       .differences =
           "The paper: AlexNet on MNIST, on machines that it does not describe; the bars have no numbers. Here: a "
           "perceptron of 101,770 parameters on drawn digits, links of 10 Gb/s and 25 us, one server, codecs on the "
-          "host. The server sends the model back in full, so that SSDM saves only half of the way there. Signs are of "
+          "host. SSDM's server sends sums of signs back. Signs are of "
           "gradients at the model that training begins with, 32 samples each; 16 elements share a norm, where the "
           "paper does not say how many do; the last line, with 4, shows how much depends on it.",
+      .changes =
+          "SSDM's server sent the model back in full, so that signs travelled longer to it than sums of signs on a "
+          "ring. The share of signs was seen to depend on the elements that share a norm: 51 % with 16, 58 % with 4.",
       .common = {"--data", "digits:samples=600,test=100", "--model", "mlp:hidden=128", "--workers", "3", "--batch",
                  "32", "--optimiser", "sgd", "--lr", "0.001", "--network", "uniform:latency=25e-6,bandwidth=1e10",
                  "--steps", quick ? "5" : "50", "--eval-every", "1000"},
       .methods = {{"PSGD, server", {"--algorithm", "parameter-server-sgd"}},
                   {"PSGD, ring", {"--algorithm", "all-reduce-sgd"}},
-                  {"SSDM, server", {"--algorithm", "parameter-server-sgd", "--codec", "ssdm:bucket=16"}},
-                  {"SSDM, ring", {"--algorithm", "ssdm:beta=0"}},
+                  {"SSDM, server", {"--algorithm", "ssdm:beta=0,norm-bucket=16,collective=star"}},
+                  {"SSDM, ring", {"--algorithm", "ssdm:beta=0,norm-bucket=16"}},
                   {"cascading", {"--algorithm", "cascading-ssdm:beta=0,norm-bucket=16"}},
                   {"cascading (4)", {"--algorithm", "cascading-ssdm:beta=0,norm-bucket=4"}}},
       .seeds = 1,
@@ -145,18 +148,24 @@ reproduction wu2022_figure1(bool quick) {
   };
   // The quick form is a test, where these do not come back.
   if (!quick)
-    r.shapes.insert(r.shapes.end(),
-                    {{"sums of signs travel longer on a ring than signs to a server",
-                      [=](const findings& f) {
-                        return at_most(f(communicating.name, "SSDM, server"), 1, f(communicating.name, "SSDM, ring"));
-                      }},
-                     {"about 56 % of the signs are right in cascading compression",
-                      [=](const findings& f) { return within(f(matching, "cascading"), 53, 59); }},
-                     {"cascading compression compresses for longer than SSDM, so that its round takes longer",
-                      [=](const findings& f) {
-                        return at_most(f(compressing.name, "SSDM, ring"), less, f(compressing.name, "cascading"))
-                               && at_most(f(time.name, "SSDM, ring"), 1, f(time.name, "cascading"));
-                      }}});
+    r.shapes.insert(
+        r.shapes.end(),
+        {{"sums of signs travel longer on a ring than signs to a server",
+          [=](const findings& f) {
+            return at_most(f(communicating.name, "SSDM, server"), 1, f(communicating.name, "SSDM, ring"));
+          },
+          {},
+          true},
+         {"about 56 % of the signs are right in cascading compression",
+          [=](const findings& f) { return within(f(matching, "cascading"), 53, 59); },
+          "the share depends on how many elements share a norm, which is not printed, and no number gives both "
+          "it and table 1: 56 % are right with fewer than 16, and 12 points of accuracy are lost with more",
+          true},
+         {"cascading compression compresses for longer than SSDM, so that its round takes longer",
+          [=](const findings& f) {
+            return at_most(f(compressing.name, "SSDM, ring"), less, f(compressing.name, "cascading"))
+                   && at_most(f(time.name, "SSDM, ring"), 1, f(time.name, "cascading"));
+          }}});
   return r;
 }
 

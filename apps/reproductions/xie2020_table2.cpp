@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 
 namespace gossamer::apps {
 
@@ -92,10 +93,16 @@ constexpr const char* differences =
     "The paper: a wide residual network on CIFAR-100, 200 epochs, the best of several ways to spend each ratio. "
     "Here: a perceptron of 7,960 parameters on 4,000 drawn digits of ten classes, 20 epochs (625 steps, fewer "
     "than the highest ratio), 2,048 blocks, the learning rate cut to a fifth at the same shares of the run, no "
-    "weight decay, and for each ratio one of the authors' ways. Eight workers, 16 samples and Nesterov's "
-    "momentum of 0.9 as there; the rates are the lower two of the paper's four, and one below, since this model "
-    "bears less. The first line, ratio 1, is SGD in all columns; the authors have no CSER-PL at ratio 2, which "
-    "is local SGD here.";
+    "weight decay, and for each ratio one of the authors' ways. Eight workers, 16 samples, Nesterov's momentum of "
+    "0.9 and the four rates as there. To diverge is to end, at the best rate, with a training loss above that of the "
+    "start. The first line, ratio 1, is SGD in all columns; the authors have no CSER-PL at ratio 2, which is local SGD "
+    "here.";
+
+constexpr const char* changes =
+    "a rate of 0.01, which the paper has not got, was tried as well, and what it calls divergence was judged by the "
+    "accuracy, 25 to 47 % at that rate. With the paper's rates alone losses of 2.5 to 31 had been seen for EF-SGD at "
+    "1,024 and QSparse-local-SGD from 256 on. CSER at 1,024 has runs of its own now (xie2020-table2-1024). Where "
+    "accuracies are compared, the whole interval of the difference, seed by seed, has to keep the bound.";
 
 } // namespace
 
@@ -106,12 +113,25 @@ reproduction xie2020_table2(bool quick) {
   for (const auto& l : table)
     if (!quick || l.ratio == 1 || l.ratio == 16 || l.ratio == 64 || l.ratio == 1024)
       settings.push_back({.name = fmt::format("{}", l.ratio), .given = {}, .x = l.ratio});
-  const auto of = [=](const findings& f, const char* method, const std::string& ratio) {
-    return f(accuracy, method, ratio);
-  };
-  // A tenth of the pictures is recognised by chance.
+  const auto over_start = loss_over_start();
   const auto diverges = [=](const findings& f, const char* method, const names& ratios) {
-    return each(ratios, [&](const auto& ratio) { return within(of(f, method, ratio), 0, quick ? 50 : 20); });
+    return each(ratios, [&](const auto& ratio) {
+      return surely_at_least(ranged(f, over_start.name, {method, ratio}), quick ? 0.4 : 1);
+    });
+  };
+  /// Points by which a method is below another one.
+  const auto below = [=](const findings& f, const char* method, const char* other, const std::string& ratio) {
+    return difference(f, accuracy, {other, ratio}, {method, ratio});
+  };
+  const names low = quick ? names{"16"} : names{"2", "4", "8", "16"};
+  const auto below_sgd = [=](const findings& f) {
+    std::vector<double> all;
+    for (const auto& ratio : low) {
+      const auto& sgd = f.values(accuracy, "CSER", "1");
+      const auto& cser = f.values(accuracy, "CSER", ratio);
+      std::ranges::transform(sgd, cser, std::back_inserter(all), std::minus<>{});
+    }
+    return ranged(all, fmt::format("{} of SGD less CSER (mean of {} ratios)", accuracy, low.size()));
   };
   reproduction r{
       .name = "xie2020-table2",
@@ -120,46 +140,43 @@ reproduction xie2020_table2(bool quick) {
       .reference = "Xie, Zheng, Koyejo, Gupta, Li, Lin: CSER: communication-efficient SGD with error reset, NeurIPS "
                    "2020, table 2",
       .differences = differences,
-      .common = {"--data", "digits:samples=4000,test=1000,distortion=0.9", "--model", "mlp:hidden=10", "--workers", "8",
+      .changes = changes,
+      .common = {"--data", "digits:samples=4000,test=4000,distortion=0.9", "--model", "mlp:hidden=10", "--workers", "8",
                  "--batch", "16", "--optimiser", "nesterov:beta=0.9", "--epochs", quick ? "10" : "20", "--schedule",
                  quick ? "steps:at=3+6+8,factor=0.2" : "steps:at=6+12+16,factor=0.2", "--eval-every", "1000"},
       .methods = {{"EF-SGD"}, {"QSparse-local-SGD"}, {"CSEA"}, {"CSER"}, {"CSER-PL"}},
       .settings = settings,
       .together = algorithm_of,
-      .rates = quick ? std::vector{0.05} : std::vector{0.01, 0.05, 0.1},
+      .rates = quick ? std::vector{0.05} : std::vector{0.05, 0.1, 0.5, 1.0},
       .seeds = quick ? 1u : 3u,
-      .measures = {test_accuracy(), training_loss()},
+      .measures = {test_accuracy(), training_loss(), over_start},
       .numbers = printed(),
-      .shapes = {{"CSER is at least as accurate as SGD at ratios of 16 and less",
-                  [=](const findings& f) {
-                    return each(quick ? names{"16"} : names{"2", "4", "8", "16"}, [&](const auto& ratio) {
-                      return at_most_above(of(f, "CSER", "1"), quick ? 5 : 0, of(f, "CSER", ratio));
-                    });
-                  }},
-                 {"CSER is comparable to SGD even at 1,024",
-                  [=](const findings& f) {
-                    return at_most_above(of(f, "CSER", "1"), quick ? 35 : 1.4, of(f, "CSER", "1024"));
-                  }},
-                 {"EF-SGD is behind CSER from 64 on",
-                  [=](const findings& f) {
-                    return each(quick ? names{"64", "1024"} : names{"64", "128", "256", "512", "1024"},
-                                [&](const auto& ratio) {
-                                  return at_most_above(of(f, "EF-SGD", ratio), -2, of(f, "CSER", ratio));
-                                });
-                  }},
-                 {"QSparse-local-SGD diverges from 256 on",
-                  [=](const findings& f) {
-                    return diverges(f, "QSparse-local-SGD", quick ? names{"1024"} : names{"256", "512", "1024"});
-                  }},
-                 {"EF-SGD diverges at 1,024", [=](const findings& f) { return diverges(f, "EF-SGD", {"1024"}); }},
-                 {"CSER is better than CSEA and CSER-PL in most cases",
-                  [=](const findings& f) { return mostly_best(f, settings, quick ? 5 : 0); }}},
+      .shapes =
+          {{"CSER is as accurate as SGD at ratios of 16 and less",
+            [=](const findings& f) { return surely_at_most(below_sgd(f), quick ? 5 : 1); },
+            {},
+            true},
+           {"EF-SGD is behind CSER from 64 on",
+            [=](const findings& f) {
+              return each(quick ? names{"64", "1024"} : names{"64", "128", "256", "512", "1024"},
+                          [&](const auto& ratio) { return surely_at_least(below(f, "EF-SGD", "CSER", ratio), 2); });
+            }},
+           {"QSparse-local-SGD diverges from 256 on",
+            [=](const findings& f) {
+              return diverges(f, "QSparse-local-SGD", quick ? names{"1024"} : names{"256", "512", "1024"});
+            },
+            {},
+            true},
+           {"EF-SGD diverges at 1,024", [=](const findings& f) { return diverges(f, "EF-SGD", {"1024"}); }, {}, true},
+           {"CSER is better than CSEA and CSER-PL in most cases",
+            [=](const findings& f) { return mostly_best(f, settings, quick ? 5 : 0); },
+            "the printed differences are of 0.3 points, and single accuracies here are uncertain by 1 to 10", true}},
       .pictures = {{.kind = picture_kind::points, .x = "compression ratio", .y = accuracy, .log_x = true}},
   };
   if (!quick) // the quick form is a test, where this does not come back
     r.shapes.push_back({"QSparse-local-SGD falls before EF-SGD does", [=](const findings& f) {
                           return each(names{"64", "128"}, [&](const auto& ratio) {
-                            return at_most_above(of(f, "QSparse-local-SGD", ratio), -3, of(f, "EF-SGD", ratio));
+                            return surely_at_least(below(f, "QSparse-local-SGD", "EF-SGD", ratio), 3);
                           });
                         }});
   return r;

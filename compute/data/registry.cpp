@@ -10,8 +10,8 @@ namespace gossamer::compute {
 
 const registry<data_entry>& data_sources() {
   using namespace detail;
-  static const std::array entries{digits_data(), logistic_data(), quadratic_data(), idx_data(), cifar10_data(),
-                                  libsvm_data(), csv_data(),      npz_data(),       text_data()};
+  static const std::array entries{digits_data(),  logistic_data(), words_data(), quadratic_data(), idx_data(),
+                                  cifar10_data(), libsvm_data(),   csv_data(),   npz_data(),       text_data()};
   static const registry<data_entry> table{"data", entries};
   return table;
 }

@@ -37,7 +37,8 @@ TEST(data_sources, describe_themselves) {
 
 TEST(synthetic, is_a_function_of_the_seed) {
   for (const char* spec : {"digits:samples=20,test=10", "logistic:samples=20,test=10,features=30",
-                           "logistic:samples=20,test=10,features=30,density=0.2", "quadratic:samples=20,dim=3"}) {
+                           "logistic:samples=20,test=10,features=30,density=0.2",
+                           "words:samples=20,test=10,features=30", "quadratic:samples=20,dim=3"}) {
     const auto a = load_data(spec, 7), b = load_data(spec, 7), other = load_data(spec, 8);
     expect_consistent(a);
     EXPECT_EQ(a.train.dense, b.train.dense) << spec;
@@ -51,8 +52,8 @@ TEST(synthetic, is_a_function_of_the_seed) {
 }
 
 TEST(synthetic, more_samples_begin_with_the_same_ones) {
-  for (const char* rest :
-       {"digits:test=1,samples=", "logistic:test=1,features=30,density=0.2,samples=", "quadratic:samples="}) {
+  for (const char* rest : {"digits:test=1,samples=", "logistic:test=1,features=30,density=0.2,samples=",
+                           "words:test=1,features=30,samples=", "quadratic:samples="}) {
     const auto few = load_data(std::string{rest} + "5", 3).train, many = load_data(std::string{rest} + "9", 3).train;
     for (std::size_t i = 0; i < few.samples; ++i) {
       EXPECT_EQ(dense_row(few, i), dense_row(many, i)) << rest;
@@ -64,6 +65,7 @@ TEST(synthetic, more_samples_begin_with_the_same_ones) {
 TEST(synthetic, refuses_sizes_that_no_memory_holds) {
   EXPECT_THAT(load_error(errc::usage, "digits:samples=100000000"), HasSubstr("too many"));
   EXPECT_THAT(load_error(errc::usage, "logistic:samples=100000000,features=100000000"), HasSubstr("too many"));
+  EXPECT_THAT(load_error(errc::usage, "words:samples=100000000,words=1000000"), HasSubstr("too many"));
   EXPECT_THAT(load_error(errc::usage, "quadratic:samples=100000000,dim=100000000"), HasSubstr("too many"));
   EXPECT_THAT(load_error(errc::usage, "digits:samples=0"), HasSubstr("out of range"));
 }
@@ -157,6 +159,46 @@ TEST(logistic, can_be_separated_by_a_plane_without_noise) {
 TEST(logistic, has_balanced_classes) {
   const auto counts = class_counts(load_data("logistic:test=1,features=5,samples=10000", 1).train);
   EXPECT_NEAR(double(counts[0]), 5000, 4.5 * std::sqrt(2500));
+}
+
+TEST(words, make_rows_of_length_1) {
+  const auto data = load_data("words:test=1,samples=200,features=1000,words=20", 1).train;
+  for (std::size_t i = 0; i < data.samples; ++i) {
+    double squares = 0;
+    for (auto k = data.row_start[i]; k < data.row_start[i + 1]; ++k)
+      squares += double{data.values[k]} * data.values[k];
+    EXPECT_NEAR(squares, 1, 1e-6);
+  }
+}
+
+TEST(words, are_as_frequent_and_as_telling_as_promised) {
+  // One word a row: its column is all there is, and it repeats never.
+  const auto data = load_data("words:test=1,samples=20000,features=8,words=1,polarity=0.3", 1).train;
+  std::vector<double> pairs(4), told(4);
+  for (std::size_t i = 0; i < data.samples; ++i) {
+    const auto column = data.columns[data.row_start[i]];
+    ++pairs[column / 2];
+    told[column / 2] += column % 2 == data.label(i) ? 1 : 0;
+  }
+  const double all = 1 + 1 / 2.0 + 1 / 3.0 + 1 / 4.0;
+  for (std::size_t r = 0; r < 4; ++r) {
+    const double p = 1 / (static_cast<double>(r) + 1) / all;
+    EXPECT_NEAR(pairs[r] / 20'000, p, 4.5 * std::sqrt(p * (1 - p) / 20'000)) << r;
+    EXPECT_NEAR(told[r] / pairs[r], 0.65, 4.5 * std::sqrt(0.65 * 0.35 / pairs[r])) << r;
+  }
+}
+
+TEST(words, say_all_or_nothing_at_the_ends) {
+  const auto agreeing = [](const char* polarity) {
+    const auto data =
+        load_data(std::string{"words:test=1,samples=4000,features=8,words=1,polarity="} + polarity, 1).train;
+    double agree = 0;
+    for (std::size_t i = 0; i < data.samples; ++i)
+      agree += data.columns[data.row_start[i]] % 2 == data.label(i) ? 1 : 0;
+    return agree / 4000;
+  };
+  EXPECT_EQ(agreeing("1"), 1);
+  EXPECT_NEAR(agreeing("0"), 0.5, 4.5 * std::sqrt(0.25 / 4000));
 }
 
 TEST(quadratic, scatters_around_one_centre) {

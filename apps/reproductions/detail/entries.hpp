@@ -17,6 +17,7 @@ reproduction yu2019_table1(bool quick);
 reproduction yu2019_mu(bool quick);
 reproduction yu2019_figure3(bool quick);
 reproduction xie2020_table2(bool quick);
+reproduction xie2020_table2_1024(bool quick);
 reproduction wu2022_table1(bool quick);
 reproduction wu2022_figure1(bool quick);
 reproduction wu2022_figure3(bool quick);

@@ -63,6 +63,7 @@ ranged_number difference(const findings& f, std::string_view measure, const plac
 /// The mean of a - b over seeds and settings.
 ranged_number difference(const findings& f, std::string_view measure, std::string_view a, std::string_view b,
                          std::span<const std::string> settings);
+ranged_number ranged(std::span<const double> values, std::string name);
 /// A number with its interval.
 ranged_number ranged(const findings& f, std::string_view measure, const place& a);
 

@@ -54,7 +54,9 @@ measure steady_seconds_per_epoch();
 measure bits_until(double loss);
 measure seconds_until(double loss);
 measure epochs_until(double loss);
-measure payload_bits();           ///< of the whole run
+measure payload_bits(); ///< of the whole run
+/// Payload of an element for each update, without full gradients, of variance-reduced methods.
+measure bits_of_update();
 measure loss_over_start();        ///< training loss at the end, of that at the start
 measure averagings_of_gradient(); ///< averagings of two models for each gradient; 0 if the algorithm has none
 /// Virtual time of a round of all workers together: all of it, or a worker's time for one activity.

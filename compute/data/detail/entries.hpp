@@ -9,6 +9,7 @@ namespace gossamer::compute::detail {
 data_entry digits_data();
 data_entry logistic_data();
 data_entry quadratic_data();
+data_entry words_data();
 data_entry idx_data();
 data_entry cifar10_data();
 data_entry libsvm_data();
