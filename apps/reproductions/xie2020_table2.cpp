@@ -94,7 +94,8 @@ constexpr const char* differences =
     "Here: a perceptron of 7,960 parameters on 4,000 drawn digits of ten classes, 20 epochs (625 steps, fewer "
     "than the highest ratio), 2,048 blocks, the learning rate cut to a fifth at the same shares of the run, no "
     "weight decay, and for each ratio one of the authors' ways. Eight workers, 16 samples, Nesterov's momentum of "
-    "0.9 and the four rates as there. To diverge is to end, at the best rate, with a training loss above that of the "
+    "0.9 and the lower two of the four rates as there; with 0.5 this model has a loss of 1.7 after 1,000 steps of SGD, "
+    "with 1 that of guessing. To diverge is to end, at the best rate, with a training loss above that of the "
     "start. The first line, ratio 1, is SGD in all columns; the authors have no CSER-PL at ratio 2, which is local SGD "
     "here.";
 
@@ -103,6 +104,16 @@ constexpr const char* changes =
     "accuracy, 25 to 47 % at that rate. With the paper's rates alone losses of 2.5 to 31 had been seen for EF-SGD at "
     "1,024 and QSparse-local-SGD from 256 on. CSER at 1,024 has runs of its own now (xie2020-table2-1024). Where "
     "accuracies are compared, the whole interval of the difference, seed by seed, has to keep the bound.";
+
+/// Points by which CSER is below SGD, over these ratios.
+ranged_number below_sgd(const findings& f, const std::vector<std::string>& ratios) {
+  const auto accuracy = test_accuracy().name;
+  std::vector<double> all;
+  for (const auto& ratio : ratios)
+    std::ranges::transform(f.values(accuracy, "CSER", "1"), f.values(accuracy, "CSER", ratio), std::back_inserter(all),
+                           std::minus<>{});
+  return ranged(all, fmt::format("{} of SGD less CSER (mean of {} ratios)", accuracy, ratios.size()));
+}
 
 } // namespace
 
@@ -124,15 +135,6 @@ reproduction xie2020_table2(bool quick) {
     return difference(f, accuracy, {other, ratio}, {method, ratio});
   };
   const names low = quick ? names{"16"} : names{"2", "4", "8", "16"};
-  const auto below_sgd = [=](const findings& f) {
-    std::vector<double> all;
-    for (const auto& ratio : low) {
-      const auto& sgd = f.values(accuracy, "CSER", "1");
-      const auto& cser = f.values(accuracy, "CSER", ratio);
-      std::ranges::transform(sgd, cser, std::back_inserter(all), std::minus<>{});
-    }
-    return ranged(all, fmt::format("{} of SGD less CSER (mean of {} ratios)", accuracy, low.size()));
-  };
   reproduction r{
       .name = "xie2020-table2",
       .title = "Accuracy at compression ratios from 2 to 1,024: CSER and its special cases hold, EF-SGD and "
@@ -147,13 +149,13 @@ reproduction xie2020_table2(bool quick) {
       .methods = {{"EF-SGD"}, {"QSparse-local-SGD"}, {"CSEA"}, {"CSER"}, {"CSER-PL"}},
       .settings = settings,
       .together = algorithm_of,
-      .rates = quick ? std::vector{0.05} : std::vector{0.05, 0.1, 0.5, 1.0},
+      .rates = quick ? std::vector{0.05} : std::vector{0.05, 0.1},
       .seeds = quick ? 1u : 3u,
       .measures = {test_accuracy(), training_loss(), over_start},
       .numbers = printed(),
       .shapes =
           {{"CSER is as accurate as SGD at ratios of 16 and less",
-            [=](const findings& f) { return surely_at_most(below_sgd(f), quick ? 5 : 1); },
+            [=](const findings& f) { return surely_at_most(below_sgd(f, low), quick ? 5 : 1); },
             {},
             true},
            {"EF-SGD is behind CSER from 64 on",

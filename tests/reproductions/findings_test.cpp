@@ -111,6 +111,55 @@ TEST(findings, are_read_back_as_they_were_written) {
   EXPECT_TRUE(std::isinf(again.at("method", "setting").values.at("training loss")[1]));
 }
 
+/// Two methods with these losses, by seed.
+findings two_methods(std::vector<double> a, std::vector<double> b) {
+  findings f;
+  f.cells = {cell{.method = "a", .setting = {}, .values = {{"loss", std::move(a)}}},
+             cell{.method = "b", .setting = {}, .values = {{"loss", std::move(b)}}}};
+  return f;
+}
+
+TEST(comparisons, are_made_seed_by_seed) {
+  // Seeds differ tenfold, and a is twice b with each: the interval has no width.
+  const auto f = two_methods({2, 20, 200}, {1, 10, 100});
+  const auto q = quotient(f, "loss", {"a"}, {"b"});
+  EXPECT_NEAR(q.value, 2, 1e-12);
+  EXPECT_NEAR(q.least, 2, 1e-12);
+  EXPECT_NEAR(q.most, 2, 1e-12);
+  const auto d = difference(f, "loss", {"a"}, {"b"});
+  EXPECT_DOUBLE_EQ(d.value, 37);
+  EXPECT_NEAR(d.most - d.value, 4.303 * std::sqrt((36 * 36 + 27 * 27 + 63 * 63) / 6.0), 1e-9);
+}
+
+TEST(comparisons, have_a_geometric_mean_of_quotients) {
+  const auto q = quotient(two_methods({1, 4}, {1, 1}), "loss", {"a"}, {"b"});
+  EXPECT_NEAR(q.value, 2, 1e-12);
+  EXPECT_NEAR(q.least * q.most, 4, 1e-9);
+}
+
+TEST(comparisons, take_all_settings_together) {
+  findings f;
+  for (const auto* setting : {"near", "far"}) {
+    const double more = setting == std::string{"near"} ? 1 : 3;
+    f.cells.push_back(cell{.method = "a", .setting = setting, .values = {{"loss", {5 + more}}}});
+    f.cells.push_back(cell{.method = "b", .setting = setting, .values = {{"loss", {5}}}});
+  }
+  const std::vector<std::string> both{"near", "far"};
+  const auto d = difference(f, "loss", "a", "b", both);
+  EXPECT_DOUBLE_EQ(d.value, 2);
+  EXPECT_NEAR(d.most, 2 + 12.706, 1e-9); // 1 and 3
+}
+
+TEST(comparisons, know_what_diverged) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const auto f = two_methods({inf, inf}, {1, 1});
+  EXPECT_FALSE(surely_at_most(quotient(f, "loss", {"a"}, {"b"}), 1e9).holds);
+  EXPECT_TRUE(surely_at_least(quotient(f, "loss", {"a"}, {"b"}), 1e9).holds);
+  const auto neither = quotient(two_methods({inf}, {inf}), "loss", {"a"}, {"b"});
+  EXPECT_FALSE(surely_at_most(neither, 1).holds);
+  EXPECT_FALSE(surely_at_least(neither, 1).holds);
+}
+
 TEST(findings, name_what_they_have_not) {
   const auto f = some_findings();
   EXPECT_THROW(f.at("other", "setting"), error);

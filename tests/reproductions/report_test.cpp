@@ -49,6 +49,22 @@ TEST(report, has_printed_numbers_beside_ours_and_says_what_came_back) {
   EXPECT_THAT(markdown(r, f, {}), HasSubstr("| fast is lower | **no** |"));
 }
 
+TEST(report, tells_what_cannot_be_decided_from_what_did_not_come_back) {
+  auto r = two_methods({{}});
+  r.changes = "the bound was another one.";
+  r.shapes.front().undecidable = "nobody knows";
+  r.shapes.front().changed = true;
+  findings f;
+  f.cells = {cell_of("slow", "", 0.25), cell_of("fast", "", 0.5)}; // it would not have come back
+  EXPECT_THAT(markdown(r, f, {}),
+              AllOf(HasSubstr("marked with * below: the bound was"),
+                    HasSubstr("| fast is lower * | cannot be decided here | nobody knows (training loss of fast = 0.5"),
+                    Not(HasSubstr("**no**"))));
+  const auto judged = judge(r, f).front();
+  EXPECT_FALSE(judged.came_back());
+  EXPECT_FALSE(judged.missing());
+}
+
 TEST(report, has_a_line_for_each_setting_where_there_are_several) {
   const auto r = two_methods({{"near", {}, 1}, {"far", {}, 2}});
   findings f;
@@ -101,6 +117,11 @@ TEST(verdicts, say_what_was_compared) {
   EXPECT_TRUE(at_most({1, "a"}, 1, {std::numeric_limits<double>::infinity(), "b"}).holds);
   EXPECT_TRUE(at_most_above({3, "a"}, 1, {2, "b"}).holds);
   EXPECT_FALSE(within({3, "a"}, 1, 2).holds);
+  EXPECT_FALSE(surely_at_most({1, 0.5, 1.5, "a"}, 1.4).holds);
+  EXPECT_TRUE(surely_at_most({1, 0.5, 1.5, "a"}, 1.5).holds);
+  EXPECT_FALSE(surely_at_least({1, 0.5, 1.5, "a"}, 0.6).holds);
+  EXPECT_TRUE(surely_at_least({1, 0.5, 1.5, "a"}, 0.5).holds);
+  EXPECT_EQ(surely_at_least({1, 0.5, 1.5, "a"}, 0.5).evidence, "a = 1 (0.5 to 1.5), at least 0.5");
   const auto both = within({1.5, "a"}, 1, 2) && within({9, "c"}, 1, 2);
   EXPECT_FALSE(both.holds);
   EXPECT_THAT(both.evidence, AllOf(HasSubstr("a = 1.5"), HasSubstr("c = 9")));
