@@ -85,7 +85,7 @@ reproduction wu2022_figure3(bool quick) {
                   {"K = 200", marsit("200")},
                   {"no full rounds", marsit("0")}},
       .rates = quick ? std::vector{0.03} : std::vector{0.01, 0.03, 0.1},
-      .seeds = quick ? 1u : 5u,
+      .seeds = quick ? 1u : 4u,
       .measures = {seconds, accuracy, bits},
       .numbers = printed(seconds.name, accuracy.name, bits.name),
       .shapes = {{"the bits are those that are printed",

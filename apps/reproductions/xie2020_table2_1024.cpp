@@ -14,7 +14,8 @@ constexpr const char* differences =
 
 constexpr const char* changes =
     "over the 625 steps of xie2020-table2, in which a weight is sent less than once, CSER lost 14 points at "
-    "this ratio. The bound, the printed 1.35 points, is the old one; the whole interval has to keep it now.";
+    "this ratio. The bound, the printed 1.35 points, is the old one; the whole interval has to keep it now. "
+    "With 3 seeds the mean was -0.8, and the interval, -5.4 to 3.8, held the bound, so there are 6.";
 
 } // namespace
 
@@ -40,7 +41,7 @@ reproduction xie2020_table2_1024(bool quick) {
                     quick ? "cser:c1=grbs/ratio=8/blocks=128,c2=grbs/ratio=128/blocks=128,period=16"
                           : "cser:c1=grbs/ratio=8/blocks=2048,c2=grbs/ratio=2048/blocks=2048,period=256"}}},
       .rates = quick ? std::vector{0.05} : std::vector{0.05, 0.1},
-      .seeds = quick ? 1u : 3u,
+      .seeds = quick ? 1u : 6u,
       .measures = {test_accuracy(), training_loss()},
       .numbers = {{accuracy, "SGD", "", "87.01"}, {accuracy, "CSER", "", "85.66"}},
       .shapes = {{"CSER is comparable to SGD even at 1,024 (published: 1.35 points below)",
