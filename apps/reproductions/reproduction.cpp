@@ -83,12 +83,6 @@ measure bits_of_update() {
           }};
 }
 
-measure loss_over_start() {
-  return {.name = "training loss, of that at the start", .of = [](const outcome& o) -> std::optional<double> {
-            return o.last().train_loss / o.evaluations.front().train_loss;
-          }};
-}
-
 measure averagings_of_gradient() {
   return {.name = "averagings a gradient",
           .of = [](const outcome& o) -> std::optional<double> {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <numbers>
 
 namespace gossamer::apps {
 
@@ -95,15 +96,25 @@ constexpr const char* differences =
     "than the highest ratio), 2,048 blocks, the learning rate cut to a fifth at the same shares of the run, no "
     "weight decay, and for each ratio one of the authors' ways. Eight workers, 16 samples, Nesterov's momentum of "
     "0.9 and the lower two of the four rates as there; with 0.5 this model has a loss of 1.7 after 1,000 steps of SGD, "
-    "with 1 that of guessing. To diverge is to end, at the best rate, with a training loss above that of the "
-    "start. The first line, ratio 1, is SGD in all columns; the authors have no CSER-PL at ratio 2, which is local SGD "
+    "with 1 that of guessing. To diverge is to end, at the best rate and with every seed, with a training loss "
+    "above that of guessing, ln 10. The first line, ratio 1, is SGD in all columns; the authors have no CSER-PL at "
+    "ratio 2, which is local SGD "
     "here.";
 
 constexpr const char* changes =
     "a rate of 0.01, which the paper has not got, was tried as well, and what it calls divergence was judged by the "
     "accuracy, 25 to 47 % at that rate. With the paper's rates alone losses of 2.5 to 31 had been seen for EF-SGD at "
-    "1,024 and QSparse-local-SGD from 256 on. CSER at 1,024 has runs of its own now (xie2020-table2-1024). Where "
+    "1,024 and QSparse-local-SGD from 256 on, and were seen again, 2.4 to 20, before the loss of guessing became the "
+    "bound: the first one was the loss at the start, which these runs do not evaluate. CSER at 1,024 has runs of its "
+    "own now (xie2020-table2-1024). Where "
     "accuracies are compared, the whole interval of the difference, seed by seed, has to keep the bound.";
+
+/// With every seed, the training loss ends above a bound.
+verdict ends_above(const findings& f, const char* method, const std::string& ratio, double bound) {
+  const double least = std::ranges::min(f.values(training_loss().name, method, ratio));
+  return surely_at_least({least, least, least, fmt::format("the least training loss of {} ({})", method, ratio)},
+                         bound);
+}
 
 /// Points by which CSER is below SGD, over these ratios.
 ranged_number below_sgd(const findings& f, const std::vector<std::string>& ratios) {
@@ -124,11 +135,9 @@ reproduction xie2020_table2(bool quick) {
   for (const auto& l : table)
     if (!quick || l.ratio == 1 || l.ratio == 16 || l.ratio == 64 || l.ratio == 1024)
       settings.push_back({.name = fmt::format("{}", l.ratio), .given = {}, .x = l.ratio});
-  const auto over_start = loss_over_start();
   const auto diverges = [=](const findings& f, const char* method, const names& ratios) {
-    return each(ratios, [&](const auto& ratio) {
-      return surely_at_least(ranged(f, over_start.name, {method, ratio}), quick ? 0.4 : 1);
-    });
+    return each(ratios,
+                [&](const auto& ratio) { return ends_above(f, method, ratio, quick ? 1.5 : std::numbers::ln10); });
   };
   /// Points by which a method is below another one.
   const auto below = [=](const findings& f, const char* method, const char* other, const std::string& ratio) {
@@ -151,7 +160,7 @@ reproduction xie2020_table2(bool quick) {
       .together = algorithm_of,
       .rates = quick ? std::vector{0.05} : std::vector{0.05, 0.1},
       .seeds = quick ? 1u : 3u,
-      .measures = {test_accuracy(), training_loss(), over_start},
+      .measures = {test_accuracy(), training_loss()},
       .numbers = printed(),
       .shapes =
           {{"CSER is as accurate as SGD at ratios of 16 and less",

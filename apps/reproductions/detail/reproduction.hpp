@@ -57,7 +57,6 @@ measure epochs_until(double loss);
 measure payload_bits(); ///< of the whole run
 /// Payload of an element for each update, without full gradients, of variance-reduced methods.
 measure bits_of_update();
-measure loss_over_start();        ///< training loss at the end, of that at the start
 measure averagings_of_gradient(); ///< averagings of two models for each gradient; 0 if the algorithm has none
 /// Virtual time of a round of all workers together: all of it, or a worker's time for one activity.
 measure milliseconds_per_round();
