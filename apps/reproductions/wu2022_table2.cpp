@@ -21,7 +21,9 @@ constexpr const char* changes =
     "paper's; "
     "in single runs at 0.03 the perceptron came to 96.4 with PSGD, 96.3 with Marsit-100 and 95.2 with Marsit. "
     "'Nothing is more accurate than PSGD' held for anything broken, and is left out; signSGD's loss has an upper "
-    "bound now, twice the largest printed one; differences are taken seed by seed, of both models.";
+    "bound now, twice the largest printed one; differences are taken seed by seed, of both models. With 4 seeds, "
+    "Marsit-100's, "
+    "0.76 points, had an interval of 0.16 to 1.35, which held the bound, so there are 8.";
 
 } // namespace
 
@@ -54,7 +56,7 @@ reproduction wu2022_table2(bool quick) {
                   {"Marsit", {"--algorithm", "marsit:period=0,local-steps=5"}}},
       .settings = {{"softmax", {"--model", "softmax"}}, {"perceptron", {"--model", "mlp:hidden=20"}}},
       .rates = quick ? std::vector{0.03} : std::vector{0.01, 0.03, 0.1},
-      .seeds = quick ? 1u : 4u,
+      .seeds = quick ? 1u : 8u,
       .measures = {accuracy, training_loss()},
       .numbers = {printed("PSGD", "82.38, 93.42"), printed("signSGD", "80.74, 88.92"),
                   printed("EF-signSGD", "82.25, 91.85"), printed("SSDM", "81.89, 89.18"),
