@@ -124,6 +124,8 @@ verdict within(const named_number& a, double low, double high) {
 namespace {
 
 std::string said_of(const ranged_number& a, std::string_view side, double bound) {
+  if (std::isnan(a.value))
+    return fmt::format("{}: neither is finite", a.name);
   const auto range = a.least == a.most ? std::string{} : fmt::format(" ({:.4g} to {:.4g})", a.least, a.most);
   return fmt::format("{} = {:.4g}{}, {} {:.4g}", a.name, a.value, range, side, bound);
 }

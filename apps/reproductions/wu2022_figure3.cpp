@@ -48,11 +48,11 @@ constexpr const char* differences =
     "bit more than half of its time, as the paper's times say.";
 
 constexpr const char* changes =
-    "with one update a round 9 to 16 points were lost, and 'with some full rounds it lies between' held with that. "
-    "Local "
-    "updates are the paper's; in single runs at 0.03 they left 96.3 for K = 100 beside 96.4, and 95.2 without full "
-    "rounds. What may be lost now follows from the printed 2.67 points without full rounds, and differences are taken "
-    "seed by seed.";
+    "with one update a round 9 to 16 points were lost, and 'with some full rounds it lies between' held with "
+    "that. Local updates are the paper's; in single runs at 0.03 they left 96.3 for K = 100 beside 96.4, and "
+    "95.2 without full rounds. What may be lost now follows from the printed 2.67 points without full rounds, "
+    "and differences are taken seed by seed. With 4 seeds K = 200 lost 2.25 points, with an interval of 0.8 "
+    "to 3.7, which held the bound, so there are 8.";
 
 } // namespace
 
@@ -85,7 +85,7 @@ reproduction wu2022_figure3(bool quick) {
                   {"K = 200", marsit("200")},
                   {"no full rounds", marsit("0")}},
       .rates = quick ? std::vector{0.03} : std::vector{0.01, 0.03, 0.1},
-      .seeds = quick ? 1u : 4u,
+      .seeds = quick ? 1u : 8u,
       .measures = {seconds, accuracy, bits},
       .numbers = printed(seconds.name, accuracy.name, bits.name),
       .shapes = {{"the bits are those that are printed",

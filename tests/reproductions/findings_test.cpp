@@ -158,6 +158,7 @@ TEST(comparisons, know_what_diverged) {
   const auto neither = quotient(two_methods({inf}, {inf}), "loss", {"a"}, {"b"});
   EXPECT_FALSE(surely_at_most(neither, 1).holds);
   EXPECT_FALSE(surely_at_least(neither, 1).holds);
+  EXPECT_EQ(surely_at_least(neither, 1).evidence, "loss of a over b: neither is finite");
 }
 
 TEST(findings, name_what_they_have_not) {
