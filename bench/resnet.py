@@ -35,8 +35,8 @@ HEADING = "## CIFAR-10, ResNet-20"
 WHY = """
 CSER at a ratio of 32 is behind: a step shares 64 of 4,096 blocks, and every 16 steps a quarter of the blocks, so that
 models stand 3.0 apart after two epochs (AD-PSGD's 0.16). The paper trains for 200 epochs, this run for ten. Marsit with
-momentum on each worker lags by many rounds; without momentum it comes near ([reproductions](reproductions.md) say
-why)."""
+momentum on each worker and one update a round lags by many rounds; without momentum, or with the local updates of the
+paper ([wu2022-table2](reproductions.md#wu2022-table2)), it comes near."""
 
 
 def train(gossamer, data, folder, options):
