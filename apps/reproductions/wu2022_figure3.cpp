@@ -10,13 +10,13 @@ namespace gossamer::apps {
 namespace {
 
 constexpr auto weights = "weights";
-constexpr std::size_t local_steps = 5; ///< of a round
+constexpr int local_steps = 5; ///< of a round
 
 /// Bits of each element of a message on the ring, on average over the run.
 measure bits_an_element() {
   return {.name = "bits an element", .of = [](const outcome& o) -> std::optional<double> {
             const auto hops = 2 * static_cast<double>(o.steps_per_worker.size() - 1);
-            const auto rounds = static_cast<double>(o.steps_per_worker.front() / local_steps);
+            const auto rounds = static_cast<double>(o.steps_per_worker.front()) / local_steps;
             return static_cast<double>(o.last().payload_bits) / (hops * rounds * o.observed.at(weights));
           }};
 }
