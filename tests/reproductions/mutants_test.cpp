@@ -43,7 +43,8 @@ const std::array mutations{
     mutation{"wu2022-table1", "signs are compressed once, not at every hop", "cascading-ssdm", "ssdm"},
     mutation{"wu2022-figure1", "each element has its own norm", "cascading-ssdm:beta=0,norm-bucket=16",
              "cascading-ssdm:beta=0,norm-bucket=1"},
-    mutation{"wu2022-figure3", "Marsit's compensation has the wrong sign", "marsit", "doubling-marsit"},
+    mutation{"wu2022-figure3", "Marsit's compensation has the wrong sign", "marsit:period=0",
+             "doubling-marsit:period=0"},
     mutation{"wu2022-table2", "Marsit's compensation has the wrong sign", "marsit", "doubling-marsit"},
     mutation{"wu2022-figure5", "every round of Marsit is full", "marsit:period=0", "marsit:period=1"},
 };
