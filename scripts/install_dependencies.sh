@@ -7,6 +7,7 @@
 #   scripts/install_dependencies.sh --slurm    and Slurm, for ctest `slurm`
 #   scripts/install_dependencies.sh --browser  and Chromium, for ctest `live_page`
 #   scripts/install_dependencies.sh --torch    and LibTorch, for convolutions, transformers and models of PyTorch
+#   scripts/install_dependencies.sh --packages and what makes Debian packages
 #   scripts/install_dependencies.sh --python   and what builds and tests the Python package; with --torch, PyTorch too
 set -euo pipefail
 
@@ -22,9 +23,10 @@ for flag in "$@"; do
   --slurm) packages+=(slurmctld slurmd slurm-client munge) ;;
   --browser) packages+=(chromium chromium-driver python3-selenium) ;;
   --torch) packages+=(libtorch-dev libopenblas0-openmp) ;;
+  --packages) packages+=(dpkg-dev file) ;;
   --python) packages+=(python3-dev python3-venv python3-pip python3-numpy python3-pytest) ;;
   *)
-    sed -n '5,10s/^# *//p' "$0" >&2
+    sed -n '5,11s/^# *//p' "$0" >&2
     exit 2
     ;;
   esac

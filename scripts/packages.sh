@@ -19,6 +19,9 @@ if (($# > 1)) || [[ ${1-} == -* ]]; then
 fi
 out=$(realpath -m "${1:-$(dirname "${BASH_SOURCE[0]}")/../build/packages}")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+for tool in dpkg-shlibdeps file; do
+  command -v $tool >/dev/null || { echo "there is no $tool: scripts/install_dependencies.sh --packages" >&2; exit 1; }
+done
 export CCACHE_BASEDIR=$PWD # no path of this machine is compiled in
 work=$PWD/build/for-packages
 

@@ -2,10 +2,10 @@
 
 #include "gossamer/actors/simulated/simulated_world.hpp"
 
-#include "spellings.hpp"
-
 #include <map>
 #include <vector>
+
+#include "spellings.hpp"
 
 namespace gossamer::testing_support {
 
