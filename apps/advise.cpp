@@ -116,6 +116,8 @@ public:
     const auto possible = possible_candidates();
     const auto wanted = settle_target();
     const auto rows = ranked(possible, wanted);
+    if (rows.empty())
+      throw error(errc::failed, "every candidate diverges at every rate", "check the model and the data");
     if (wanted.is_accuracy && !rows.front().last().test_accuracy)
       throw error(errc::usage, "--accuracy is given, but this model has none", "give --loss, a training loss");
     print(rows, wanted);
@@ -193,7 +195,12 @@ private:
     if (options_.loss)
       return {false, *options_.loss};
     const auto found = carried_out({&reference}, training_loss());
-    const auto& last = found.cells.front().curve.back();
+    const auto& curve = found.cells.front().curve;
+    if (curve.empty())
+      throw error(errc::failed,
+                  fmt::format("{} diverges at every rate, so there is nothing to compare with", reference.name()),
+                  "check the model and the data; or say with --accuracy or --loss what is to be reached");
+    const auto& last = curve.back();
     return last.test_accuracy ? target{true, *last.test_accuracy - points_below_reference}
                               : target{false, above_reference * last.train_loss};
   }
@@ -264,6 +271,8 @@ private:
     for (const auto& r : rows)
       if (r.seconds)
         which.push_back(r.which);
+    if (which.empty())
+      return;
     auto wider = comparison(which);
     wider.settings = {{.name = "twice", .given = {"--bandwidth-factor", fmt::format("{}", twice)}}};
     auto m = wider.methods.begin();
@@ -272,8 +281,6 @@ private:
         m->given.insert(m->given.end(), {"--lr", fmt::format("{}", r.rate)});
         ++m;
       }
-    if (which.empty())
-      return;
     const auto found = carried_out(wider);
     for (auto& r : rows)
       if (r.seconds)

@@ -73,6 +73,8 @@ TEST_F(advising, says_what_is_wrong) {
   EXPECT_EQ(never.status, 1);
   EXPECT_THAT(never.err, HasSubstr("no candidate reaches a test accuracy of 100.00 %"));
   const words regression{"--data", "quadratic:samples=100,dim=10", "--model", "quadratic"};
+  const words steep{"--data", "quadratic:samples=100,dim=10", "--model", "quadratic:mu=1,l=1e6"};
+  EXPECT_THAT(advise({}, steep).err, HasSubstr("all-reduce-sgd diverges at every rate"));
   EXPECT_THAT(advise({"--accuracy", "0.9"}, regression).err, HasSubstr("this model has none"));
 }
 
