@@ -17,7 +17,7 @@ export const colourOf = name => getComputedStyle(document.body).getPropertyValue
 export const look = () => ({
   strokeWidth: 1.8, connectSeparatedPoints: true, xLabelHeight: 15, yLabelWidth: 15,
   axisLineColor: colourOf("line"), gridLineColor: colourOf("line"),
-  axes: { y: { axisLabelFormatter: withPrefix, valueFormatter: withPrefix } },
+  axes: { y: { axisLabelWidth: 62, axisLabelFormatter: withPrefix, valueFormatter: withPrefix } },
 });
 
 /** Draws a line for each event that has a place `at`, in units of the axis. */
