@@ -45,17 +45,20 @@ task<std::optional<packed_round>> try_round(worker& w, vec v, const vec* owed, s
     parts[k] = std::move(received->body);
   }
 
-  vec mine = w.mean(parts, segment_of(m).size);
-  if (owed)
-    mine += vec{pool, segment_of(m).of(*owed)};
-  const auto own = w.encode(mine);
-  for (std::size_t k = 0; k < M; ++k)
-    if (k != m)
-      w.send(members[k], from_owner, own);
-  const vec delivered = w.decode(own, segment_of(m).size);
-  write(result.mean, segment_of(m), delivered);
-  if (owed)
-    write(result.lacked, segment_of(m), mine - delivered);
+  { // so that nothing of it is held while others are waited for
+    vec mine = w.mean(parts, segment_of(m).size);
+    parts.clear();
+    if (owed)
+      mine += vec{pool, segment_of(m).of(*owed)};
+    const auto own = w.encode(mine);
+    for (std::size_t k = 0; k < M; ++k)
+      if (k != m)
+        w.send(members[k], from_owner, own);
+    const vec delivered = w.decode(own, segment_of(m).size);
+    write(result.mean, segment_of(m), delivered);
+    if (owed)
+      write(result.lacked, segment_of(m), mine - delivered);
+  }
   for (std::size_t k = 0; k < M; ++k) {
     if (k == m)
       continue;

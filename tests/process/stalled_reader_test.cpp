@@ -79,7 +79,7 @@ TEST_F(run_that_nobody_reads, is_led_to_its_end_by_who_began_it) {
   const auto led = leading.finish();
   ASSERT_TRUE(first && second);
   EXPECT_EQ(led.status, 0);
-  EXPECT_THAT(led.out, AllOf(HasSubstr("progress epoch "), HasSubstr("test accuracy"),
+  EXPECT_THAT(led.out, AllOf(HasSubstr("live progress {"), HasSubstr("test accuracy"),
                              HasSubstr("nobody has read standard error for 5 s")));
   for (auto* node : {&first, &second}) {
     const auto ended = (*node)->finish();
