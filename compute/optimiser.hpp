@@ -60,5 +60,7 @@ struct optimiser_entry {
 const registry<optimiser_entry>& optimisers();
 std::unique_ptr<optimiser> make_optimiser(std::string_view text, const registry<optimiser_entry>& known = optimisers());
 double suggested_lr(std::string_view optimiser, const registry<optimiser_entry>& known = optimisers());
+/// The parameters of Adam's moments: `beta1`, `beta2` and `epsilon`.
+std::vector<parameter> parameters_of_moments();
 
 } // namespace gossamer::compute

@@ -166,17 +166,6 @@ std::unique_ptr<optimiser> new_optimiser(const arguments& given) {
   return std::make_unique<Optimiser>(given);
 }
 
-std::vector<parameter> moments() {
-  return {share("beta1", "0.9", "share of m that is kept"),
-          share("beta2", "0.999", "share of v that is kept"),
-          {.key = "epsilon",
-           .kind = parameter::type::real,
-           .fallback = "1e-8",
-           .meaning = "least divisor",
-           .min = 1e-30,
-           .max = 1}};
-}
-
 std::vector<parameter> and_these(std::vector<parameter> first, std::vector<parameter> more) {
   std::ranges::move(more, std::back_inserter(first));
   return first;
@@ -190,7 +179,7 @@ optimiser_entry adam_entry() {
                              "suggested lr: 0.001",
                     .reference = "Kingma, Ba, Adam: a method for stochastic optimization, 2015, algorithm 1",
                     .cost = "two vectors of state",
-                    .parameters = and_these(moments(), {weight_decay()})},
+                    .parameters = and_these(parameters_of_moments(), {weight_decay()})},
           .make = [](const arguments& given) -> std::unique_ptr<optimiser> {
             return std::make_unique<adam>(given, adam::decay::coupled);
           },
@@ -208,20 +197,21 @@ optimiser_entry adamw_entry() {
                                  "without its schedule multiplier; clipping by the norm: Pascanu, Mikolov, Bengio: On "
                                  "the difficulty of training recurrent neural networks, ICML 2013",
                     .cost = "two vectors of state",
-                    .parameters = and_these(moments(), {{.key = "weight-decay",
-                                                         .kind = parameter::type::real,
-                                                         .fallback = "0.01",
-                                                         .meaning = "share of x that a step of lr 1 takes away "
-                                                                    "(decoupled)",
-                                                         .min = 0,
-                                                         .max = 1e6},
-                                                        {.key = "clip",
-                                                         .kind = parameter::type::real,
-                                                         .fallback = "0",
-                                                         .meaning = "largest norm of a gradient, which longer ones "
-                                                                    "are scaled down to; 0: any",
-                                                         .min = 0,
-                                                         .max = 1e30}})},
+                    .parameters =
+                        and_these(parameters_of_moments(), {{.key = "weight-decay",
+                                                             .kind = parameter::type::real,
+                                                             .fallback = "0.01",
+                                                             .meaning = "share of x that a step of lr 1 takes away "
+                                                                        "(decoupled)",
+                                                             .min = 0,
+                                                             .max = 1e6},
+                                                            {.key = "clip",
+                                                             .kind = parameter::type::real,
+                                                             .fallback = "0",
+                                                             .meaning = "largest norm of a gradient, which longer ones "
+                                                                        "are scaled down to; 0: any",
+                                                             .min = 0,
+                                                             .max = 1e30}})},
           .make = [](const arguments& given) -> std::unique_ptr<optimiser> {
             return std::make_unique<adam>(given, adam::decay::decoupled, given.real32("clip"));
           },
@@ -266,6 +256,17 @@ std::array<optimiser_entry, 5> optimiser_entries() {
 namespace {
 const detail::updates updates_on_host;
 } // namespace
+
+std::vector<parameter> parameters_of_moments() {
+  return {share("beta1", "0.9", "share of m that is kept"),
+          share("beta2", "0.999", "share of v that is kept"),
+          {.key = "epsilon",
+           .kind = parameter::type::real,
+           .fallback = "1e-8",
+           .meaning = "least divisor",
+           .min = 1e-30,
+           .max = 1}};
+}
 
 optimiser::optimiser() noexcept : updates_(&updates_on_host) {}
 

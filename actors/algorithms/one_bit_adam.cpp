@@ -107,13 +107,20 @@ private:
   float beta1_, beta2_, epsilon_, decay_;
 };
 
-parameter share(std::string key, std::string fallback, std::string meaning) {
-  return {.key = std::move(key),
-          .kind = parameter::type::real,
-          .fallback = std::move(fallback),
-          .meaning = std::move(meaning),
-          .min = 0,
-          .max = 0.999999};
+std::vector<parameter> parameters() {
+  auto all = compute::parameters_of_moments();
+  all.insert(all.begin(), {.key = "warm-up",
+                           .kind = parameter::type::integer,
+                           .fallback = "100",
+                           .meaning = "T_w, in steps of each worker; a sixth to a quarter of the run is usual",
+                           .min = 1});
+  all.push_back({.key = "weight-decay",
+                 .kind = parameter::type::real,
+                 .fallback = "0",
+                 .meaning = "lambda, of a decay that is decoupled from the gradient",
+                 .min = 0,
+                 .max = 1e6});
+  return all;
 }
 
 } // namespace
@@ -131,25 +138,7 @@ const algorithm_entry one_bit_adam_entry{
               .cost =
                   "2(n-1) messages sent by each worker per step, with 2(n-1)/n * 32d payload bits in the warm-up and "
                   "2(n-1)/n * bits(C) of the elements that move afterwards; four more vectors of memory",
-              .parameters = {{.key = "warm-up",
-                              .kind = parameter::type::integer,
-                              .fallback = "100",
-                              .meaning = "T_w, in steps of each worker; a sixth to a quarter of the run is usual",
-                              .min = 1},
-                             share("beta1", "0.9", "share of m that is kept"),
-                             share("beta2", "0.999", "share of v that is kept"),
-                             {.key = "epsilon",
-                              .kind = parameter::type::real,
-                              .fallback = "1e-8",
-                              .meaning = "least divisor",
-                              .min = 1e-30,
-                              .max = 1},
-                             {.key = "weight-decay",
-                              .kind = parameter::type::real,
-                              .fallback = "0",
-                              .meaning = "lambda, of a decay that is decoupled from the gradient",
-                              .min = 0,
-                              .max = 1e6}}},
+              .parameters = parameters()},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
                .takes_direction = false,
