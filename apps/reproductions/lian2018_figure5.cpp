@@ -29,13 +29,13 @@ measure speed_up() {
 }
 
 constexpr const char* differences =
-    "The paper's models are 1 MB (ResNet-20, 32 samples a worker) and 60 MB (VGG, 128 samples), its links 10 "
-    "or 100 Gb/s with four GPUs to a machine. Here models and links are 400 times smaller, so that messages "
-    "take as long as at 10 Gb/s: quadratics of 625 and 37,500 parameters at 25 Mb/s and 0.05 ms, a machine for "
-    "each worker. A sample computes for 0.36 ms, a gradient scatters log-normally by 20 %: both are assumed. "
-    "EAMSGD has one server, where the paper's is sharded. Averaging is as much cheaper as models are smaller. "
-    "A speed-up counts gradients a second, not what they achieve; so that AD-PSGD is not fast by averaging seldom, a "
-    "worker has four averagings under way and waits when it owes eight. The figure's own numbers were not at hand.";
+    "The paper's models are 1 MB (ResNet-20, 32 samples a worker) and 60 MB (VGG, 128 samples), its links 10 or 100 "
+    "Gb/s with four GPUs to a machine. Here models and links are 400 times smaller, so that messages take as long as "
+    "at 10 Gb/s: quadratics of 625 and 37,500 parameters at 25 Mb/s and 0.05 ms, a machine for each worker. A sample "
+    "computes for 0.36 ms, a gradient scatters log-normally by 20 %: both are assumed. EAMSGD has one server, where "
+    "the paper's is sharded. Averaging is as much cheaper as models are smaller. A speed-up counts gradients a second, "
+    "not what they achieve; so that AD-PSGD is not fast by averaging seldom, a worker has four averagings under way "
+    "and waits when it owes eight. The figure's own numbers were not at hand.";
 
 constexpr const char* changes =
     "AD-PSGD dropped averagings for which its links had no time, 1,235 of 1,616 in VGG's place, and was as "
@@ -104,28 +104,27 @@ reproduction lian2018_figure5(bool quick) {
       .settings = models_with(counts),
       .seeds = 1,
       .measures = {speed_up(), averagings_of_gradient()},
-      .shapes = {{"ResNet-20's speed-up is better than VGG's, with every algorithm",
-                  [=](const findings& f) {
-                    return each(std::array{all_reduce, d_psgd, eamsgd, ad_psgd},
-                                [&](auto* method) { return never_above(f, method, vgg, method, resnet, equal); });
-                  }},
-                 {"ResNet-20: AD-PSGD has the best speed-up", best(resnet)},
-                 {"VGG: AD-PSGD has the best speed-up", best(vgg)},
-                 {"AD-PSGD's speed-up is linear",
-                  [=](const findings& f) {
-                    const auto workers = counts.back();
-                    const auto least = static_cast<double>(workers) / (quick ? 1.5 : 1.25);
-                    return within(f("speed-up", ad_psgd, name_of(resnet, workers)), least, 2 * least);
-                  }},
-                 {"and each of its gradients comes with an averaging, so that the speed is not that of lone workers",
-                  [=](const findings& f) { return averages(f, counts, quick ? 0.4 : 0.9); },
-                  {},
-                  true},
-                 {"VGG: the server is a bottleneck: EAMSGD has the least speed-up",
-                  [=](const findings& f) {
-                    return never_above(f, eamsgd, vgg, all_reduce, vgg, equal)
-                           && never_above(f, eamsgd, vgg, d_psgd, vgg, equal);
-                  }}},
+      .shapes =
+          {{"ResNet-20's speed-up is better than VGG's, with every algorithm",
+            [=](const findings& f) {
+              return each(std::array{all_reduce, d_psgd, eamsgd, ad_psgd},
+                          [&](auto* method) { return never_above(f, method, vgg, method, resnet, equal); });
+            }},
+           {"ResNet-20: AD-PSGD has the best speed-up", best(resnet)},
+           {"VGG: AD-PSGD has the best speed-up", best(vgg)},
+           {"AD-PSGD's speed-up is linear",
+            [=](const findings& f) {
+              const auto workers = counts.back();
+              const auto least = static_cast<double>(workers) / (quick ? 1.5 : 1.25);
+              return within(f("speed-up", ad_psgd, name_of(resnet, workers)), least, 2 * least);
+            }},
+           changed({"and each of its gradients comes with an averaging, so that the speed is not that of lone workers",
+                    [=](const findings& f) { return averages(f, counts, quick ? 0.4 : 0.9); }}),
+           {"VGG: the server is a bottleneck: EAMSGD has the least speed-up",
+            [=](const findings& f) {
+              return never_above(f, eamsgd, vgg, all_reduce, vgg, equal)
+                     && never_above(f, eamsgd, vgg, d_psgd, vgg, equal);
+            }}},
       .pictures = {{.kind = picture_kind::points, .x = "workers", .y = "speed-up"}},
       .observe =
           [](const actors::experiment& e) {

@@ -59,11 +59,11 @@ verdict unmoved(const findings& f, const std::string& measure, double factor) {
 }
 
 constexpr const char* differences =
-    "The paper's numbers are recalled, not read: the text at hand has lost its tables. It trains ResNet-20 (1 "
-    "MB) on CIFAR-10. Here: a perceptron of 39,760 parameters on 4,096 drawn digits, batch 32, momentum 0.9, "
-    "rate 0.05; times are of 50,000 samples, all workers together. A sample takes 0.36 ms, which is what the "
-    "paper's two columns make of one worker; links of 10 Gb/s and 50 us are assumed, and scaled with the model. "
-    "A simulated link is never busy with others' data, and gossip hides behind gradients.";
+    "The paper's numbers are recalled, not read: the text at hand has lost its tables. It trains ResNet-20 (1 MB) on "
+    "CIFAR-10. Here: a perceptron of 39,760 parameters on 4,096 drawn digits, batch 32, momentum 0.9, rate 0.05; times "
+    "are of 50,000 samples, all workers together. A sample takes 0.36 ms, which is what the paper's two columns make "
+    "of one worker; links of 10 Gb/s and 50 us are assumed, and scaled with the model. A simulated link is never busy "
+    "with others' data, and gossip hides behind gradients.";
 
 constexpr const char* changes =
     "what was claimed of speed would have held for workers that never average, so two claims were added; "
@@ -104,37 +104,37 @@ reproduction lian2018_table4(bool quick) {
       .seeds = 1,
       .measures = {epoch_seconds(), speed_up(), training_loss(), averagings_of_gradient()},
       .numbers = printed(),
-      .shapes =
-          {{"with no slow worker AD-PSGD is no slower than the others",
-            [=](const findings& f) {
-              const auto mine = f(seconds, ad, "none");
-              return at_most(mine, equal, f(seconds, all_reduce, "none"))
-                     && at_most(mine, equal, f(seconds, d_psgd, "none"));
-            }},
-           {"however slow one is, AD-PSGD's epochs take little longer (published: 1.09 times)",
-            [=](const findings& f) { return unmoved(f, seconds, little); }},
-           {"and its speed-up stays near that of 16 workers (published: 13.56)",
-            [=](const findings& f) {
-              return within(f("speed-up", ad, "10x"), least, 16.2) && within(f("speed-up", ad, "100x"), least, 16.2);
-            }},
-           {"AllReduce goes at the pace of the slowest worker",
-            [=](const findings& f) { return grows(f, all_reduce); }},
-           {"so does D-PSGD", [=](const findings& f) { return grows(f, d_psgd); }},
-           {"with a very slow worker AD-PSGD is faster by orders of magnitude",
-            [=](const findings& f) {
-              const auto mine = f(seconds, ad, "100x");
-              return at_most(mine, 1 / orders, f(seconds, all_reduce, "100x"))
-                     && at_most(mine, 1 / orders, f(seconds, d_psgd, "100x"));
-            }},
-           {"AD-PSGD's convergence by epochs is robust: a slow worker leaves the loss as it was",
-            [=](const findings& f) { return unmoved(f, training_loss().name, robust); }},
-           {"it does average: with nine gradients in ten at least, however slow one worker is", averages, {}, true},
-           {"and its loss is no higher than D-PSGD's",
-            [=](const findings& f) {
-              return at_most(f(training_loss().name, ad, "none"), robust, f(training_loss().name, d_psgd, "none"));
-            },
-            {},
-            true}},
+      .shapes = {{"with no slow worker AD-PSGD is no slower than the others",
+                  [=](const findings& f) {
+                    const auto mine = f(seconds, ad, "none");
+                    return at_most(mine, equal, f(seconds, all_reduce, "none"))
+                           && at_most(mine, equal, f(seconds, d_psgd, "none"));
+                  }},
+                 {"however slow one is, AD-PSGD's epochs take little longer (published: 1.09 times)",
+                  [=](const findings& f) { return unmoved(f, seconds, little); }},
+                 {"and its speed-up stays near that of 16 workers (published: 13.56)",
+                  [=](const findings& f) {
+                    return within(f("speed-up", ad, "10x"), least, 16.2)
+                           && within(f("speed-up", ad, "100x"), least, 16.2);
+                  }},
+                 {"AllReduce goes at the pace of the slowest worker",
+                  [=](const findings& f) { return grows(f, all_reduce); }},
+                 {"so does D-PSGD", [=](const findings& f) { return grows(f, d_psgd); }},
+                 {"with a very slow worker AD-PSGD is faster by orders of magnitude",
+                  [=](const findings& f) {
+                    const auto mine = f(seconds, ad, "100x");
+                    return at_most(mine, 1 / orders, f(seconds, all_reduce, "100x"))
+                           && at_most(mine, 1 / orders, f(seconds, d_psgd, "100x"));
+                  }},
+                 {"AD-PSGD's convergence by epochs is robust: a slow worker leaves the loss as it was",
+                  [=](const findings& f) { return unmoved(f, training_loss().name, robust); }},
+                 changed(
+                     {"it does average: with nine gradients in ten at least, however slow one worker is", averages}),
+                 changed({"and its loss is no higher than D-PSGD's",
+                          [=](const findings& f) {
+                            return at_most(f(training_loss().name, ad, "none"), robust,
+                                           f(training_loss().name, d_psgd, "none"));
+                          }})},
       .pictures = {{.kind = picture_kind::points,
                     .x = "times that one worker is slower",
                     .y = seconds,

@@ -157,4 +157,9 @@ verdict all_of(const std::vector<verdict>& verdicts) {
   return {true, fmt::format("all {} hold, such as {}", verdicts.size(), verdicts.front().evidence)};
 }
 
+shape changed(shape s) {
+  s.changed = true;
+  return s;
+}
+
 } // namespace gossamer::apps

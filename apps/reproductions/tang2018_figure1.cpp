@@ -35,8 +35,8 @@ reproduction tang2018_figure1(bool quick) {
                   [=](const findings& f) {
                     return surely_at_least(quotient(f, "training loss", {"naive, 4 bits"}, {"D-PSGD"}), far);
                   }},
-                 {"DCD-PSGD ends where D-PSGD does", ends_with_d_psgd("DCD-PSGD, 4 bits"), {}, true},
-                 {"ECD-PSGD ends where D-PSGD does", ends_with_d_psgd("ECD-PSGD, 8 bits"), {}, true}},
+                 changed({"DCD-PSGD ends where D-PSGD does", ends_with_d_psgd("DCD-PSGD, 4 bits")}),
+                 changed({"ECD-PSGD ends where D-PSGD does", ends_with_d_psgd("ECD-PSGD, 8 bits")})},
       .pictures = {{.kind = picture_kind::curves, .x = "epochs", .y = "train-loss", .log_y = true}},
   };
 }

@@ -65,11 +65,11 @@ verdict close_to_formulas(const findings& f, const std::vector<condition>& all) 
 }
 
 constexpr const char* differences =
-    "The paper measures ResNet-20 (0.27 million parameters) on CIFAR-10 with 8 machines, of which tc limits "
-    "the links, and prints no times. Here: a perceptron of 270,310 parameters, one epoch of 49 steps, which "
-    "compute for 4 s; that is assumed. Latencies are one way. The formulas are ours: computing + 2 (n - 1) "
-    "(latency + S / (n B)) for the all-reduce; latency + 2 S / B for gossip, a quarter of S with 8 bits, and "
-    "nothing for what computing hides. 8 bits are those of ECD-PSGD; DCD-PSGD sends as many.";
+    "The paper measures ResNet-20 (0.27 million parameters) on CIFAR-10 with 8 machines, of which tc limits the links, "
+    "and prints no times. Here: a perceptron of 270,310 parameters, one epoch of 49 steps, which compute for 4 s; that "
+    "is assumed. Latencies are one way. The formulas are ours: computing + 2 (n - 1) (latency + S / (n B)) for the "
+    "all-reduce; latency + 2 S / B for gossip, a quarter of S with 8 bits, and nothing for what computing hides. 8 "
+    "bits are those of ECD-PSGD; DCD-PSGD sends as many.";
 
 } // namespace
 

@@ -34,16 +34,15 @@ measure model_bits() {
 
 constexpr const char* differences =
     "The paper trains a net with 100 hidden units on 10,000 samples of MNIST. Here: 50 hidden units, 4,000 drawn "
-    "digits, 6 workers, batch 20, 4 bits an element of a gradient, and the paper's greatest rate. b_x is "
-    "chosen for each message; the paper prints one for each mu. Its bits are too few for all messages that such "
-    "a run sends, by any count of ours: only their ratios can be compared, and half of a printed ratio has to "
-    "come back. The paper's text has the minimum at mu = 0.5, its table at 0.1.";
+    "digits, 6 workers, batch 20, 4 bits an element of a gradient, and the paper's greatest rate. b_x is chosen for "
+    "each message; the paper prints one for each mu. Its bits are too few for all messages that such a run sends, by "
+    "any count of ours: only their ratios can be compared, and half of a printed ratio has to come back. The paper's "
+    "text has the minimum at mu = 0.5, its table at 0.1.";
 
 constexpr const char* changes =
-    "the fewest bits had to be at a mu from 0.1 to 0.5. Ours were at 2, in a bottom as flat as the printed "
-    "one: the printed bits of mu from 0.1 to 50 lie within a factor of 1.16, ours within 1.28, with "
-    "intervals of a fifth. Now that flatness is the claim. The rate 0.05 needed more bits than 0.1 at every "
-    "mu, and is left out.";
+    "the fewest bits had to be at a mu from 0.1 to 0.5. Ours were at 2, in a bottom as flat as the printed one: the "
+    "printed bits of mu from 0.1 to 50 lie within a factor of 1.16, ours within 1.28, with intervals of a fifth. Now "
+    "that flatness is the claim. The rate 0.05 needed more bits than 0.1 at every mu, and is left out.";
 
 /// True if the greatest and the least bits, from mu = 0.1 on over so many rows, differ by a factor at most.
 verdict hardly_changes(const findings& f, const std::string& bits, std::size_t count, double factor) {
@@ -123,10 +122,8 @@ reproduction yu2019_mu(bool quick) {
                true},
               {"and rise beyond (published: 19.3 times until mu = 800)",
                [=](const findings& f) { return at_most(at(f, rows[4]), 1 / (share * 19.3), at(f, rows[9])); }},
-              {"from mu = 0.1 to 50 they hardly change (published: within a factor of 1.16)",
-               [=](const findings& f) { return hardly_changes(f, bits.name, quick ? 4 : 5, flat); },
-               {},
-               true}};
+              changed({"from mu = 0.1 to 50 they hardly change (published: within a factor of 1.16)",
+                       [=](const findings& f) { return hardly_changes(f, bits.name, quick ? 4 : 5, flat); }})};
   return r;
 }
 

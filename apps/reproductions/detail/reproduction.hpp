@@ -126,6 +126,9 @@ struct shape {
   bool changed = false;         ///< whether the bound or a setting was chosen after a run in full (`changes`)
 };
 
+/// A shape whose bound or setting was chosen after a run in full.
+shape changed(shape s);
+
 enum class picture_kind {
   curves, ///< one for each run: a panel for each setting, a line for each method
   points, ///< a measure over the settings' `x`: a panel for each of their panels, a line for each method
