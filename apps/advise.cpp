@@ -154,6 +154,10 @@ private:
       for (const std::string flag : {"--algorithm", "--codec", "--lr", "--seed", "--bandwidth-factor"})
         if (word == flag || word.starts_with(flag + "="))
           throw error(errc::usage, fmt::format("{} is given, but advise chooses or varies it", flag), "leave it out");
+    if (!options_.hosts.empty()
+        && std::ranges::any_of(options_.job, [](const auto& w) { return w.starts_with("--network"); }))
+      throw error(errc::usage, "both --hosts and --network are given",
+                  "the links are those of the one or of the other");
     understand_(job_);
   }
 

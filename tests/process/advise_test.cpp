@@ -68,6 +68,8 @@ TEST_F(advising, says_what_is_wrong) {
   EXPECT_THAT(advise({}, {"--lr", "0.1"}).err, HasSubstr("--lr is given, but advise chooses"));
   EXPECT_THAT(advise({}, {"--algorithm=d-psgd"}).err, HasSubstr("--algorithm is given, but advise chooses"));
   EXPECT_THAT(advise({}, {"--network", "wann"}).err, HasSubstr("wan"));
+  EXPECT_THAT(advise({"--hosts", "measured.toml"}, {"--network", "wan"}).err, HasSubstr("both --hosts and --network"));
+  EXPECT_THAT(advise({"--hosts", "nothing.toml"}).err, HasSubstr("nothing.toml"));
   EXPECT_THAT(advise({"--accuracy", "95"}).err, HasSubstr("--accuracy"));
   const auto never = advise({"--accuracy", "1"}, {"--steps", "4"});
   EXPECT_EQ(never.status, 1);
