@@ -8,8 +8,8 @@
 // Adam's convergence speed, ICML 2021, algorithm 1. There is no bias correction, as in the authors' code.
 //
 // Where v = 0 after the warm-up, as for a pixel that no picture has, a sign would be a step of gamma s / epsilon. Such
-// elements stay where they are, and nothing is sent for them. (The authors' code asks its user for a mask.) A bucket's
-// scale here is |b|_1 / d, with which a code of signs loses least; theirs is |b|_2 / sqrt(d).
+// elements move by their decay alone, and nothing is sent for them. (The authors' code asks its user for a mask.) A
+// bucket's scale here is |b|_1 / d, with which a code of signs loses least; theirs is |b|_2 / sqrt(d).
 //
 // A codec must lose less than it gets. When a worker is lost, the others repeat the round; its error is lost with it,
 // but a worker that leaves hands it over. One that comes back has the model, m and v of another, and no error.
@@ -18,7 +18,9 @@
 #include "gossamer/actors/collectives/packed_mean.hpp"
 #include "gossamer/base/work.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 namespace gossamer::actors {
@@ -38,12 +40,12 @@ public:
       const vec g = co_await w.start_gradient(x_, t_);
       if (t_ < warm_up_) {
         const vec mean = co_await mean_of_all(w, g, route::ring, t_);
-        m_ = moved(mean);
+        m_ = momentum(mean);
         learn_variances(mean);
       } else {
-        const vec own = moving(moved(g));
+        const vec own = compact(momentum(g));
         const vec mean = co_await mean_.of_all(w, own, t_);
-        put_back(m_, mean);
+        spread(m_, mean);
       }
       step(w.learning_rate(t_));
     }
@@ -58,14 +60,14 @@ public:
   vec residual() const override {
     vec e = zeros_like(x_);
     if (const vec kept = mean_.residual(); !kept.empty())
-      put_back(e, kept);
+      spread(e, kept);
     return e;
   }
-  void take_over(const vec& residual) override { mean_.take_over(moving(residual)); }
+  void take_over(const vec& residual) override { mean_.take_over(compact(residual)); }
 
 private:
   /// beta1 m + (1 - beta1) g
-  vec moved(const vec& g) const { return beta1_ * m_ + (1 - beta1_) * g; }
+  vec momentum(const vec& g) const { return beta1_ * m_ + (1 - beta1_) * g; }
 
   void learn_variances(const vec& g) {
     const auto v = v_.mutate();
@@ -76,25 +78,30 @@ private:
   void step(float lr) {
     const auto x = x_.mutate();
     const auto m = m_.view(), v = v_.view();
+    GOSSAMER_ASSERT(m.size() == x.size() && v.size() == x.size(), "the moments are of one model");
     for (std::size_t k = 0; k < x.size(); ++k)
       x[k] -= lr * ((v[k] > 0 ? m[k] / (std::sqrt(v[k]) + epsilon_) : 0) + decay_ * x[k]);
     count_arithmetic(4 * sizeof(float) * x.size());
   }
 
   /// The elements that move: those with v > 0, one after the other.
-  vec moving(const vec& of) const {
+  vec compact(const vec& of) const {
     std::vector<float> chosen;
     chosen.reserve(of.size());
     const auto v = v_.view(), all = of.view();
+    GOSSAMER_ASSERT(v.size() == all.size(), "the moments are of one model");
     for (std::size_t k = 0; k < v.size(); ++k)
       if (v[k] > 0)
         chosen.push_back(all[k]);
     auto pool = of.pool();
     return {pool, chosen};
   }
-  void put_back(vec& into, const vec& chosen) const {
+  /// The inverse of `compact`; other elements stay.
+  void spread(vec& into, const vec& chosen) const {
     const auto v = v_.view(), from = chosen.view();
     const auto all = into.mutate();
+    GOSSAMER_ASSERT(std::cmp_equal(std::ranges::count_if(v, [](float x) { return x > 0; }), from.size()),
+                    "compact vectors have an element for each v > 0");
     for (std::size_t k = 0, next = 0; k < v.size(); ++k)
       if (v[k] > 0)
         all[k] = from[next++];

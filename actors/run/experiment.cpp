@@ -283,14 +283,15 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const tables& k
   s.codec = codec->spelling();
 
   const auto& traits = e->algorithm->traits;
-  if (s.optimiser == automatic)
-    s.optimiser = traits.default_optimiser;
-  else if (traits.own_optimiser && s.optimiser != traits.default_optimiser)
+  if (traits.own_optimiser && s.optimiser != automatic)
     throw error(
         errc::usage,
         fmt::format("--optimiser is '{}', but {} has an optimiser of its own", s.optimiser, e->algorithm->about.name),
         fmt::format("leave it out; gossamer explain {} lists its parameters", e->algorithm->about.name));
-  e->host.optimiser = compute::make_optimiser(s.optimiser, known.optimisers);
+  const auto optimiser = s.optimiser == automatic ? traits.default_optimiser : s.optimiser;
+  if (!traits.own_optimiser)
+    s.optimiser = optimiser;
+  e->host.optimiser = compute::make_optimiser(optimiser, known.optimisers);
   if (!s.epochs && !s.steps && !s.seconds)
     s.epochs = default_epochs;
   const auto schedule = compute::schedules().resolve(s.schedule);
@@ -309,7 +310,7 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const tables& k
                 fmt::format("--batch is {}, but the training set has {} samples", s.batch, e->data.train.samples),
                 "a minibatch holds at most all of them");
   if (!s.lr)
-    s.lr = default_lr(e->algorithm->traits, s.optimiser, e->data.train, s.workers, known.optimisers);
+    s.lr = default_lr(traits, optimiser, e->data.train, s.workers, known.optimisers);
   e->shards = std::make_shared<const compute::shards>(compute::deal(s.partition, e->data.train, s.workers, s.seed));
   const std::shared_ptr<const compute::model> model = compute::make_model(model_here(*e), e->data.train, known.models);
   within_memory(fmt::format("making a model of {} parameters", model->dimension()), "choose a smaller --model", [&] {

@@ -108,7 +108,7 @@ struct algorithm_traits {
   /// the algorithm moves by what it is given. False if it takes the sign or the norm of gradients and scales them
   /// itself, or wants gradients at other points than its own model.
   bool takes_direction = true;
-  bool own_optimiser = false; ///< the optimiser is the algorithm's own: a run names none
+  bool own_optimiser = false; ///< the optimiser is the algorithm's own, and the run's does nothing: a run names none
   codec_need needs = codec_need::any;
   const char* default_codec = "identity";
   const char* default_optimiser = "momentum:beta=0.9";

@@ -48,8 +48,9 @@ TEST_F(bad_input, suggests_the_nearest_name) {
   expect_usage({"--model", "mpl"}, {"unknown model 'mpl'", "did you mean 'mlp'?"});
   expect_usage({"--partition", "idd"}, {"'idd'", "did you mean 'iid'?"});
   expect_usage({"--optimiser", "adma"}, {"'adma'", "did you mean 'adam'?"});
-  expect_usage({"--algorithm", "one-bit-adam", "--optimiser", "adam"},
-               {"'adam'", "one-bit-adam has an optimiser of its own", "leave it out"});
+  for (const std::string optimiser : {"adam", "sgd"})
+    expect_usage({"--algorithm", "one-bit-adam", "--optimiser", optimiser},
+                 {optimiser, "one-bit-adam has an optimiser of its own", "leave it out"});
   expect_usage({"--schedule", "cosin"}, {"'cosin'", "did you mean 'cosine'?"});
   expect_usage({"--algoritm", "d-psgd"}, {"--algoritm", "did you mean --algorithm?"});
   expect_line(run({"train", "--data", "digit"}), 2, {"unknown data 'digit'", "did you mean 'digits'?"});

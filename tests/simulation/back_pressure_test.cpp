@@ -70,6 +70,7 @@ class every_algorithm_under_pressure : public testing::TestWithParam<std::string
 protected:
   std::shared_ptr<const experiment> run(std::optional<std::uint64_t> under_way) const {
     auto s = testing_support::quadratic_run(GetParam(), 6, 60);
+    s.optimiser = testing_support::optimiser_for(GetParam(), "sgd");
     s.data = "quadratic:samples=400,dim=20";
     s.under_way = under_way;
     return prepare(s);

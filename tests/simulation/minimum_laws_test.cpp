@@ -40,7 +40,7 @@ std::shared_ptr<const experiment> small_problem(const algorithm_entry& algorithm
   s.batch = batch;
   s.epochs = algorithm.about.name == "sparse-loco" ? 2 * epochs : epochs; // one of ten elements, every ten steps
   s.eval_every = s.epochs;
-  s.optimiser = optimiser;
+  s.optimiser = testing_support::optimiser_for(s.algorithm, optimiser.c_str());
   s.schedule = schedule;
   s.lr = rate_of(algorithm, optimiser);
   return prepare(s);

@@ -109,6 +109,7 @@ TEST_P(every_run_that_goes_on, may_have_more_workers_or_fewer) {
 /// Prepares a run of this number of epochs of 40 updates, saved at the end.
 std::shared_ptr<const experiment> of_epochs(const std::string& algorithm, double epochs, std::size_t workers) {
   auto s = quadratic_run(algorithm, workers, 1);
+  s.optimiser = testing_support::optimiser_for(algorithm, "sgd");
   s.data = "quadratic:samples=400,dim=40";
   s.steps.reset();
   s.epochs = epochs;
