@@ -6,6 +6,7 @@
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -30,6 +31,25 @@ void require_certificates(const std::vector<host>& hosts, const node_options& no
   if (without != hosts.end() && with != hosts.end())
     throw error(errc::usage, fmt::format("{} has certificates, and {} has none", with->name, without->name),
                 "in the hosts file, give every host a folder: certs = \"...\"; or all the same one: --certs DIR");
+}
+
+/// The workers of each host, as `--islands` names them: nodes take blocks of ranks in their order.
+std::string islands_of(const std::vector<host>& nodes, std::size_t workers) {
+  std::vector<std::size_t> sizes;
+  for (std::size_t k = 0; k < nodes.size(); ++k) {
+    if (k == 0 || nodes[k].name != nodes[k - 1].name)
+      sizes.push_back(0);
+    sizes.back() += workers * (k + 1) / nodes.size() - workers * k / nodes.size();
+  }
+  return sizes.size() == 1 ? "1" : fmt::format("{}", fmt::join(sizes, ","));
+}
+
+/// Sets a flag to another value than the words have for it.
+void replace_flag(std::vector<std::string>& words, const std::string& flag, const std::string& value) {
+  std::erase_if(words, [&](const std::string& w) { return w.starts_with(flag + "="); });
+  if (const auto at = std::ranges::find(words, flag); at != words.end())
+    words.erase(at, std::min(at + 2, words.end()));
+  words.insert(words.end(), {flag, value});
 }
 
 /// @error errc::usage for a job that asks for what the launcher does
@@ -87,6 +107,9 @@ launch_plan::launch_plan(const program& p, const launch_options& how, const laun
     require_workers(nodes_.size(), job.options.run.workers);
   else
     job_.words.insert(job_.words.end(), {"--workers", fmt::format("{}", nodes_.size())});
+  if (job.options.run.islands == "hosts")
+    replace_flag(job_.words, "--islands",
+                 islands_of(nodes_, job.options.workers_given ? job.options.run.workers : nodes_.size()));
   require_reachable(nodes_, how.node);
   require_launchable(job.options.feeds);
 }

@@ -4,7 +4,7 @@
   bench/cser_gap.py build/release/bin/gossamer CIFAR10 RUNS [docs/results.md]
 
 Does the gap between CSER and SGD close with more epochs? CIFAR10 is a folder with the binary batches. Each row takes
-the rate of the same five (ten times as large without momentum) that gives the best test accuracy after 5 epochs, and
+the rate of the same six (ten times as large without momentum) that gives the best test accuracy after 5 epochs, and
 then trains afresh for 10, 20 and 40, each with a schedule of that length, with three seeds. RUNS gets a run folder for
 each; those that are there are not repeated. Half an hour on two cores with 10,000 pictures.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 
 EPOCHS = [5, 10, 20, 40]
 SEEDS = [1, 2, 3]
-RATES = ["0.025", "0.05", "0.1", "0.2", "0.4"]  # with momentum 0.9; without, tenfold, which is the same in the long run
+RATES = ["0.05", "0.1", "0.2", "0.4", "0.8", "1.6"]  # with momentum 0.9; without, tenfold, which is the same in the long run
 COMMON = ["--model", "resnet:depth=8,width=8", "--workers", "4", "--batch", "32", "--schedule", "cosine:warmup=1"]
 MOMENTUM = "nesterov:beta=0.9,weight-decay=1e-4"
 PLAIN = "sgd:weight-decay=1e-4"

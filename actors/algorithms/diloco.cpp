@@ -4,6 +4,7 @@
 //   every step        x_i <- x_i - gamma_t u_i(grad F_i(x_i; xi_i,t))
 //   after H steps     Delta = (1/n) sum_i (theta - x_i);   u <- mu u + Delta;   theta <- theta - eta (Delta + mu u)
 //                     x_i <- theta
+//   in an island I    x_i <- (1/|I|) sum_{j in I} x_j  after the other steps
 //
 // Douillard, Feng, Rusu, Chhaparia, Donchev, Kuncoro, Ranzato, Szlam, Shen: DiLoCo: distributed low-communication
 // training of language models, 2023, algorithm 1. SlowMo: Wang, Tantia, Ballas, Rabbat: SlowMo: improving
@@ -16,8 +17,12 @@
 // theta and u are the same on all workers. When a worker is lost, its steps since the last exchange are lost with it,
 // and Delta is the mean over the others: n counts the members when the round succeeds. A worker that comes back begins
 // at theta, with the state of u; a round takes it as it is, though it may have done fewer steps than the others.
+//
+// With --islands workers of an island share every step, and islands take part in outer steps as one each
+// (island_mean.hpp). Islands may be up to H steps apart; when a worker is lost or comes, those behind take the state of
+// the furthest.
 #include "gossamer/actors/algorithms/entries.hpp"
-#include "gossamer/actors/collectives/dense_sum.hpp"
+#include "gossamer/actors/collectives/island_mean.hpp"
 #include "gossamer/actors/collectives/outer_step.hpp"
 #include "gossamer/actors/collectives/packed_mean.hpp"
 
@@ -27,9 +32,9 @@ namespace {
 
 class diloco final : public algorithm {
 public:
-  diloco(const vec& initial, const arguments& given)
-      : theta_(initial), x_(initial), outer_(given, initial),
-        period_(static_cast<std::uint64_t>(given.integer("period"))) {}
+  explicit diloco(const algorithm_setup& s)
+      : theta_(s.initial), x_(s.initial), outer_(s.given, s.initial),
+        period_(static_cast<std::uint64_t>(s.given.integer("period"))), in_islands_(s.in_islands) {}
 
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
@@ -41,6 +46,8 @@ public:
         const vec mean = co_await mean_of_models(w, moved);
         outer_.step(theta_, mean, w.learning_rate(t_));
         moved = theta_;
+      } else if (in_islands_) {
+        moved = co_await mean_of_island(w, moved, t_);
       }
       x_ = moved;
     }
@@ -51,16 +58,21 @@ public:
     a(theta_)(x_)(t_);
     outer_.fields(a);
   }
-  void inherit(worker&) override { x_ = theta_; } // the donor brings its own steps
-  std::uint64_t next_exchange(std::uint64_t t) const override { return t / period_ * period_ + period_ - 1; }
+  void inherit(worker&) override {
+    if (!in_islands_)
+      x_ = theta_; // the donor brings its own steps
+  }
+  std::uint64_t next_exchange(std::uint64_t t) const override {
+    return in_islands_ ? t : t / period_ * period_ + period_ - 1;
+  }
 
 private:
   task<vec> mean_of_models(worker& w, const vec& moved) {
     if (!w.exact_codec()) {
-      const vec delta = co_await packed_mean_of_all(w, theta_ - moved, t_);
+      const vec delta = co_await mean_over_islands(w, theta_ - moved, t_, try_packed_mean);
       co_return theta_ - delta;
     }
-    co_return co_await mean_of_all(w, moved, route::ring, t_);
+    co_return co_await mean_over_islands(w, moved, t_, try_exact_mean);
   }
 
   vec theta_;
@@ -68,6 +80,7 @@ private:
   std::uint64_t t_ = 0;
   outer_optimiser outer_;
   std::uint64_t period_;
+  bool in_islands_;
 };
 
 } // namespace
@@ -77,22 +90,23 @@ const algorithm_entry diloco_entry{
               .summary = "many steps on each worker alone, then one step of an outer optimiser on their mean progress",
               .maths = "x_i <- x_i - gamma_t u_i(grad F_i(x_i; xi_i,t))\n"
                        "if (t + 1) mod H = 0: Delta = (1/n) sum_i C(theta - x_i);  u <- mu u + Delta;\n"
-                       "                      theta <- theta - eta (Delta + mu u);  x_i <- theta",
+                       "                      theta <- theta - eta (Delta + mu u);  x_i <- theta\n"
+                       "otherwise, in an island I: x_i <- (1/|I|) sum_{j in I} x_j",
               .reference =
                   "Douillard, Feng, Rusu, Chhaparia, Donchev, Kuncoro, Ranzato, Szlam, Shen: DiLoCo: "
                   "distributed low-communication training of language models, 2023, algorithm 1; outer=slowmo: "
                   "Wang, Tantia, Ballas, Rabbat: SlowMo, ICLR 2020",
               .cost = "every H steps 2(n-1) messages and 2(n-1)/n * bits(C) payload bits sent by each worker; between "
-                      "them nobody waits for anybody; two more vectors of memory",
+                      "them nobody waits for anybody; two more vectors of memory; with islands n counts them, of which "
+                      "one worker sends, and each worker sends 2(m-1)/m * 32d in each step within an island of m",
               .parameters = with_outer_step({outer_period()})},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
+               .in_islands = true,
                .lr_grows = false, // the outer momentum lengthens steps already
                .on_loss = interrupted_round::repeat,
                .promises = {.follows_mean_gradient = false, .sgd_alone = false}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<diloco>(s.initial, s.given);
-    },
+    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<diloco>(s); },
 };
 
 } // namespace gossamer::actors

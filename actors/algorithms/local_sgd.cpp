@@ -2,14 +2,19 @@
 //
 //   x_i,t+1 = x_i,t - gamma_t u_i(grad F_i(x_i,t; xi_i,t))
 //   after every H steps    x_i = (1/n) sum_j x_j
+//   in an island I         x_i = (1/|I|) sum_{j in I} x_j  after the other steps
 //
 // Stich: Local SGD converges fast and communicates little, ICLR 2019. The state of the optimiser is each worker's own
 // and is not averaged.
 //
 // Between averages workers run freely. When a worker is lost, its steps since the last average are lost with it; the
 // others keep theirs and average among themselves. A worker that comes back begins with the model of another.
+//
+// With --islands it is hierarchical local SGD (Lin, Stich, Patel, Jaggi: Don't use large mini-batches, use local SGD,
+// ICLR 2020, section 5). Islands may be up to H steps apart; when a worker is lost or comes, those behind take the
+// state of the furthest.
 #include "gossamer/actors/algorithms/entries.hpp"
-#include "gossamer/actors/collectives/dense_sum.hpp"
+#include "gossamer/actors/collectives/island_mean.hpp"
 
 namespace gossamer::actors {
 
@@ -17,7 +22,8 @@ namespace {
 
 class local_sgd final : public algorithm {
 public:
-  local_sgd(vec initial, std::uint64_t period) : x_(std::move(initial)), period_(period) {}
+  local_sgd(vec initial, std::uint64_t period, bool in_islands)
+      : x_(std::move(initial)), period_(period), in_islands_(in_islands) {}
 
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
@@ -26,9 +32,9 @@ public:
       const vec g = co_await w.start_gradient(x_, t_);
       vec moved = x_;
       w.update(moved, g, t_);
-      if ((t_ + 1) % period_ == 0) {
+      if (in_islands_ || (t_ + 1) % period_ == 0) {
         const vec own = moved;
-        moved = co_await mean_of_all(w, own, route::ring, t_);
+        moved = co_await average(w, own);
         w.claim_conserved("the sum of the models", t_, own, moved);
       }
       x_ = moved;
@@ -37,34 +43,46 @@ public:
 
   const vec& model() const override { return x_; }
   void fields(archive& a) override { a(x_)(t_); }
-  std::uint64_t next_exchange(std::uint64_t t) const override { return t / period_ * period_ + period_ - 1; }
+  std::uint64_t next_exchange(std::uint64_t t) const override {
+    return in_islands_ ? t : t / period_ * period_ + period_ - 1;
+  }
 
 private:
+  task<vec> average(worker& w, const vec& own) {
+    return (t_ + 1) % period_ == 0 ? mean_over_islands(w, own, t_, try_exact_mean) : mean_of_island(w, own, t_);
+  }
+
   vec x_;
   std::uint64_t t_ = 0;
   std::uint64_t period_;
+  bool in_islands_;
 };
 
 } // namespace
 
 const algorithm_entry local_sgd_entry{
-    .about = {.name = "local-sgd",
-              .summary = "SGD on each worker alone; models are averaged every so many steps",
-              .maths = "x_i <- x_i - gamma_t u_i(grad F_i(x_i; xi_i,t));  if (t + 1) mod H = 0: x_i <- (1/n) sum_j x_j",
-              .reference = "Stich: Local SGD converges fast and communicates little, ICLR 2019",
-              .cost = "every H steps 2(n-1) messages and 2(n-1)/n * 32d payload bits sent by each worker; between "
-                      "averages nobody waits for anybody",
-              .parameters = {{.key = "period",
-                              .kind = parameter::type::integer,
-                              .fallback = "8",
-                              .meaning = "H, in steps",
-                              .min = 1}}},
+    .about =
+        {.name = "local-sgd",
+         .summary = "SGD on each worker alone; models are averaged every so many steps",
+         .maths = "x_i <- x_i - gamma_t u_i(grad F_i(x_i; xi_i,t));  if (t + 1) mod H = 0: x_i <- (1/n) sum_j x_j\n"
+                  "otherwise, in an island I: x_i <- (1/|I|) sum_{j in I} x_j",
+         .reference = "Stich: Local SGD converges fast and communicates little, ICLR 2019",
+         .cost =
+             "every H steps 2(n-1) messages and 2(n-1)/n * 32d payload bits sent by each worker; between "
+             "averages nobody waits for anybody; with islands also 2(m-1)/m * 32d in each step within an island of m",
+         .parameters = {{.key = "period",
+                         .kind = parameter::type::integer,
+                         .fallback = "8",
+                         .meaning = "H, in steps",
+                         .min = 1}}},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
+               .in_islands = true,
                .needs = codec_need::exact,
                .on_loss = interrupted_round::repeat},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<local_sgd>(s.initial, static_cast<std::uint64_t>(s.given.integer("period")));
+      return std::make_unique<local_sgd>(s.initial, static_cast<std::uint64_t>(s.given.integer("period")),
+                                         s.in_islands);
     },
 };
 

@@ -60,12 +60,12 @@ public:
 private:
   task<vec> low_rank_mean(worker& w, vec m) {
     for (;;) {
-      auto p = co_await try_mean_of_all(w, factors_.left(m, q_), way_, t_, 0);
+      auto p = co_await try_mean(w, members_of(w), factors_.left(m, q_), way_, t_, 0);
       if (!p)
         continue;
       factors_.orthonormalise(*p);
       const vec own = factors_.right(m, *p, q_);
-      const auto q = co_await try_mean_of_all(w, own, way_, t_, 1);
+      const auto q = co_await try_mean(w, members_of(w), own, way_, t_, 1);
       if (!q)
         continue;
       q_ = *q;

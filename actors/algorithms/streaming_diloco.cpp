@@ -58,7 +58,7 @@ public:
       w.update(moved, g, t_);
       if (const auto p = when_.leaving(t_)) {
         frozen_ = part(theta_, *p) - part(moved, *p);
-        under_way.emplace(w.present().number, try_packed_mean(w, frozen_, t_ + when_.overlap));
+        under_way.emplace(w.present().number, try_packed_mean(w, members_of(w), frozen_, t_ + when_.overlap));
         under_way->mean.start();
       }
       if (const auto p = when_.due(t_)) {

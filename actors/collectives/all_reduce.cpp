@@ -158,9 +158,8 @@ std::vector<std::size_t> directions(std::size_t members, route way) {
   return {columns, rows};
 }
 
-/// This worker's lanes, one in each direction, for the present view.
-std::vector<ring> lanes(const worker& w, route way) {
-  const auto members = w.members();
+/// This worker's lanes, one in each direction.
+std::vector<ring> lanes(const worker& w, std::span<const rank> members, route way) {
   const auto rows = static_cast<std::size_t>(way);
   if (way != route::halving && rows > 1 && members.size() == w.workers() && members.size() % rows != 0)
     throw error(errc::usage, fmt::format("{} workers do not make a torus of {} rows", members.size(), rows),
@@ -200,15 +199,14 @@ std::vector<std::size_t> prime_factors(std::size_t n) {
   return result;
 }
 
-task<bool> try_all_reduce(worker& w, std::span<reduction* const> together, route way, std::uint64_t t,
-                          std::uint32_t lane) {
+task<bool> try_all_reduce(worker& w, member_group among, std::span<reduction* const> together, route way,
+                          std::uint64_t t, std::uint32_t lane) {
   const bool through_centre = way == route::star;
-  const auto along = through_centre ? std::vector<ring>{} : lanes(w, way);
-  const std::vector<rank> members{w.members().begin(), w.members().end()};
+  const auto along = through_centre ? std::vector<ring>{} : lanes(w, among.members, way);
   for (auto* r : together)
-    r->begin(static_cast<std::uint32_t>(w.members().size()));
+    r->begin(static_cast<std::uint32_t>(among.members.size()));
   constexpr std::uint32_t places = 1u << 24; // more than one reduction has
-  tag first{frame_kind::reduce_segment, t, lane * places, w.present().number};
+  tag first{frame_kind::reduce_segment, t, lane * places, among.view};
   std::vector<passage> passages;
   for (auto* r : together) {
     const auto slices = slices_of(*r, through_centre ? 1 : along.front().size);
@@ -218,7 +216,7 @@ task<bool> try_all_reduce(worker& w, std::span<reduction* const> together, route
   }
   std::vector<task<bool>> under_way;
   for (auto& p : passages) {
-    under_way.push_back(through_centre ? p.go_through_centre(members) : p.go(along));
+    under_way.push_back(through_centre ? p.go_through_centre(among.members) : p.go(along));
     under_way.back().start();
   }
   bool done = true;
@@ -231,7 +229,7 @@ task<bool> try_all_reduce(worker& w, std::span<reduction* const> together, route
 
 task<> all_reduce(worker& w, std::span<reduction* const> together, route way, std::uint64_t t) {
   for (;;) {
-    const bool done = co_await try_all_reduce(w, together, way, t);
+    const bool done = co_await try_all_reduce(w, members_of(w), together, way, t);
     if (done)
       co_return;
   }

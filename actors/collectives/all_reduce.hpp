@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/actors/collectives/member_group.hpp"
 #include "gossamer/actors/collectives/ring.hpp"
 #include "gossamer/actors/worker/worker.hpp"
 
@@ -98,10 +99,10 @@ std::vector<std::size_t> prime_factors(std::size_t n);
 /// @error errc::usage if the workers that the run begins with do not fill the rows that `way` asks for
 task<> all_reduce(worker& w, std::span<reduction* const> together, route way, std::uint64_t t);
 task<> all_reduce(worker& w, reduction& r, route way, std::uint64_t t);
-/// One attempt, among the members of the present view; false if that view ends first: see `try_ring_all_gather`.
+/// One attempt, among these members; false if their view ends first: see `try_ring_all_gather`.
 /// @param lane tells several calls of one round apart; it grows by the number of reductions in a call
-task<bool> try_all_reduce(worker& w, std::span<reduction* const> together, route way, std::uint64_t t,
-                          std::uint32_t lane = 0);
+task<bool> try_all_reduce(worker& w, member_group among, std::span<reduction* const> together, route way,
+                          std::uint64_t t, std::uint32_t lane = 0);
 
 /// An algorithm's own parameters, followed by those of the route, `collective` and `rows`.
 std::vector<parameter> with_collective(std::vector<parameter> own = {});

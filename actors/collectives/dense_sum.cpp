@@ -60,28 +60,28 @@ void dense_sum::store(segment s, const packet& received) {
 
 namespace {
 
-task<std::optional<vec>> try_sum_of_all(worker& w, const vec& v, route way, std::uint64_t t, std::uint32_t lane = 0) {
-  if (w.members().size() == 1)
+task<std::optional<vec>> try_sum(worker& w, member_group among, vec v, route way, std::uint64_t t,
+                                 std::uint32_t lane = 0) {
+  if (among.members.size() == 1)
     co_return v; // without a copy
   dense_sum sum{w, v};
   reduction* const alone[] = {&sum};
-  const bool done = co_await try_all_reduce(w, alone, way, t, lane);
+  const bool done = co_await try_all_reduce(w, std::move(among), alone, way, t, lane);
   if (!done)
     co_return std::nullopt;
   co_return sum.sum();
 }
 
-/// Divides the sum over the present members by their number.
-void make_mean(const worker& w, vec& sum) {
-  if (w.members().size() > 1)
-    sum *= 1.0f / static_cast<float>(w.members().size());
+void divide(vec& sum, std::size_t members) {
+  if (members > 1)
+    sum *= 1.0f / static_cast<float>(members);
 }
 
 } // namespace
 
 task<vec> sum_of_all(worker& w, const vec& v, route way, std::uint64_t t) {
   for (;;) {
-    auto sum = co_await try_sum_of_all(w, v, way, t);
+    auto sum = co_await try_sum(w, members_of(w), v, way, t);
     if (sum)
       co_return *std::move(sum);
   }
@@ -89,14 +89,16 @@ task<vec> sum_of_all(worker& w, const vec& v, route way, std::uint64_t t) {
 
 task<vec> mean_of_all(worker& w, const vec& v, route way, std::uint64_t t) {
   vec mean = co_await sum_of_all(w, v, way, t);
-  make_mean(w, mean);
+  divide(mean, w.members().size());
   co_return mean;
 }
 
-task<std::optional<vec>> try_mean_of_all(worker& w, const vec& v, route way, std::uint64_t t, std::uint32_t lane) {
-  auto mean = co_await try_sum_of_all(w, v, way, t, lane);
+task<std::optional<vec>> try_mean(worker& w, member_group among, vec v, route way, std::uint64_t t,
+                                  std::uint32_t lane) {
+  const auto size = among.members.size();
+  auto mean = co_await try_sum(w, std::move(among), std::move(v), way, t, lane);
   if (mean)
-    make_mean(w, *mean);
+    divide(*mean, size);
   co_return mean;
 }
 

@@ -48,7 +48,8 @@ private:
 task<vec> sum_of_all(worker& w, const vec& v, route way, std::uint64_t t);
 /// (1/n) times that sum, for the n members of the view in which the round has succeeded.
 task<vec> mean_of_all(worker& w, const vec& v, route way, std::uint64_t t);
-/// One attempt: see `try_all_reduce`.
-task<std::optional<vec>> try_mean_of_all(worker& w, const vec& v, route way, std::uint64_t t, std::uint32_t lane = 0);
+/// One attempt, among these members: see `try_all_reduce`.
+task<std::optional<vec>> try_mean(worker& w, member_group among, vec v, route way, std::uint64_t t,
+                                  std::uint32_t lane = 0);
 
 } // namespace gossamer::actors

@@ -16,11 +16,11 @@ struct packed_round {
 void write(vec& into, segment s, const vec& values) { std::ranges::copy(values.view(), s.of(into).begin()); }
 
 /// @param owed f, which the mean in this worker's segment takes up; null: errors are not wanted
-task<std::optional<packed_round>> try_round(worker& w, vec v, const vec* owed, std::uint64_t t) {
-  const std::vector<rank> members(w.members().begin(), w.members().end());
+task<std::optional<packed_round>> try_round(worker& w, member_group among, vec v, const vec* owed, std::uint64_t t) {
+  const auto& members = among.members;
   const auto M = members.size(), m = ring{w.id(), members}.position;
-  const tag to_owner{frame_kind::reduce_segment, t, 0, w.present().number};
-  const tag from_owner{frame_kind::gather_segment, t, 0, w.present().number};
+  const tag to_owner{frame_kind::reduce_segment, t, 0, among.view};
+  const tag from_owner{frame_kind::gather_segment, t, 0, among.view};
   const auto segment_of = [&](std::size_t k) { return segment{0, v.size()}.part(k, M); };
   auto pool = v.pool();
   packed_round result{
@@ -72,8 +72,8 @@ task<std::optional<packed_round>> try_round(worker& w, vec v, const vec* owed, s
 
 } // namespace
 
-task<std::optional<vec>> try_packed_mean(worker& w, vec v, std::uint64_t t) {
-  auto done = co_await try_round(w, std::move(v), nullptr, t);
+task<std::optional<vec>> try_packed_mean(worker& w, member_group among, vec v, std::uint64_t t) {
+  auto done = co_await try_round(w, std::move(among), std::move(v), nullptr, t);
   if (!done)
     co_return std::nullopt;
   co_return std::move(done->mean);
@@ -81,7 +81,7 @@ task<std::optional<vec>> try_packed_mean(worker& w, vec v, std::uint64_t t) {
 
 task<vec> packed_mean_of_all(worker& w, const vec& v, std::uint64_t t) {
   for (;;) {
-    auto mean = co_await try_packed_mean(w, v, t);
+    auto mean = co_await try_packed_mean(w, members_of(w), v, t);
     if (mean)
       co_return std::move(*mean);
   }
@@ -113,7 +113,7 @@ task<vec> fed_back_mean::of_all(worker& w, const vec& v, std::uint64_t t) {
       e_ *= 0;
       co_return b;
     }
-    const auto done = co_await try_round(w, b, &f_, t);
+    const auto done = co_await try_round(w, members_of(w), b, &f_, t);
     if (!done)
       continue;
     e_ = b - done->sent;

@@ -114,6 +114,27 @@ void build_graph(experiment& e) {
   e.everybody = view_maker{e}.make(first);
 }
 
+/// Names of the algorithms that know islands.
+std::string names_in_islands(const registry<algorithm_entry>& known) {
+  std::string result;
+  for (const auto& a : known)
+    if (a.traits.in_islands)
+      result += (result.empty() ? "" : ", ") + a.about.name;
+  return result;
+}
+
+topology::islands islands_of(const experiment& e) {
+  if (e.settings.islands.empty())
+    return {};
+  if (!e.algorithm->traits.in_islands)
+    throw error(errc::usage, fmt::format("--islands is given, but {} knows no islands", e.algorithm->about.name),
+                "leave it out, or choose one of " + names_in_islands(e.known.algorithms));
+  if (e.settings.islands == "hosts")
+    throw error(errc::usage, "--islands is 'hosts', which only launch knows",
+                "give the number of islands, or the number of workers of each");
+  return topology::parse_islands("the islands", e.settings.islands, e.settings.workers);
+}
+
 device_parts parts_on_gpu(const experiment& e, cuda::device gpu) {
   std::shared_ptr<compute::optimiser> optimiser = e.host.optimiser->clone();
   optimiser->update_with(compute::cuda::updates_on_gpus());
@@ -217,6 +238,7 @@ worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const 
   w.place.workers = settings.workers;
   w.place.ranks = settings.worker_ranks();
   w.place.masters = masters;
+  w.place.islands = islands;
   w.training.samples = data.train.samples;
   if (incarnation == 0)
     w.place.everybody = everybody;
@@ -248,6 +270,7 @@ std::unique_ptr<actors::algorithm> experiment::make_algorithm(rank i, const comp
   const auto tensors = host.model->tensors();
   algorithm_setup setup{
       .given = *algorithm_arguments, .initial = coder.place(initial), .tensors = tensors, .codecs = known.codecs};
+  setup.in_islands = islands.join_workers();
   if (!is_master(i))
     return algorithm->make(setup);
   setup.master = i - settings.worker_ranks();
@@ -288,6 +311,7 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const tables& k
         errc::usage,
         fmt::format("--optimiser is '{}', but {} has an optimiser of its own", s.optimiser, e->algorithm->about.name),
         fmt::format("leave it out; gossamer explain {} lists its parameters", e->algorithm->about.name));
+  e->islands = islands_of(*e);
   const auto optimiser = s.optimiser == automatic ? traits.default_optimiser : s.optimiser;
   if (!traits.own_optimiser)
     s.optimiser = optimiser;

@@ -4,6 +4,7 @@
 #include "gossamer/actors/worker/worker.hpp"
 #include "gossamer/base/cuda/device.hpp"
 #include "gossamer/compute/partition.hpp"
+#include "gossamer/topology/islands.hpp"
 #include "gossamer/topology/mixing.hpp"
 
 #include <optional>
@@ -39,6 +40,7 @@ struct experiment {
   std::optional<arguments> algorithm_arguments;
   std::size_t masters = 0;
 
+  topology::islands islands;                             ///< of ranks for workers
   std::shared_ptr<const topology::mixing_matrix> mixing; ///< of all ranks for workers
   std::shared_ptr<const view> everybody;                 ///< the view as long as no worker is lost, leaves or joins
 

@@ -85,6 +85,10 @@ const settings_table<settings>& run_settings_table() {
       text_setting({"topology", "NAME", "who may talk to whom; auto: a ring, or what the algorithm needs instead"},
                    &settings::topology),
       text_setting({"mixing", "auto|uniform|metropolis|lazy", "weights of gossip"}, &settings::mixing),
+      text_setting({"islands", "N|N,N,...",
+                    "groups of workers with fast links, which average in each step: their number, their sizes, or, in "
+                    "launch, hosts"},
+                   &settings::islands),
       text_setting({"codec", "NAME", "how vectors are compressed on the way"}, &settings::codec),
       text_setting({"model", "NAME", "what is learnt"}, &settings::model),
       text_setting({"initial", "FILE", "an .npz file that holds the model to start from (default: as --model says)"},

@@ -27,6 +27,7 @@ struct run_settings {
   std::string algorithm = "ad-psgd";
   std::string topology = "auto"; ///< auto: fits the algorithm
   std::string mixing = "auto";
+  std::string islands;        ///< as topology::parse_islands; empty: each worker is one
   std::string codec = "auto"; ///< auto: as the algorithm suggests
   std::string model = "mlp:hidden=200";
   std::string initial; ///< an .npz file with the starting point; empty: the model's own

@@ -39,6 +39,9 @@ public:
   /// Requires two different nodes.
   virtual link_quality link(rank from, rank to) const = 0;
   virtual card_rates card(rank node) const = 0;
+  /// The line behind the sender's card: pairs of nodes with the same line share its bandwidth. By default each pair has
+  /// one of its own.
+  virtual std::uint64_t line(rank from, rank to) const;
   /// The machines of the nodes, if the network has them: workers then live where `launch` would put them. Null
   /// otherwise.
   virtual const hosts_file* hosts() const { return nullptr; }
@@ -52,12 +55,14 @@ constexpr std::uint64_t link_number(rank from, rank to) noexcept { return std::u
 constexpr rank sender_of(std::uint64_t link) noexcept { return static_cast<rank>(link >> 32); }
 constexpr rank receiver_of(std::uint64_t link) noexcept { return static_cast<rank>(link); }
 
+inline std::uint64_t network::line(rank from, rank to) const { return link_number(from, to); }
+
 struct network_entry {
   description about;
   std::shared_ptr<const network> (*make)(const arguments&, std::size_t nodes);
 };
 
-/// All networks: ideal, uniform, datacentre, the grid of Tang et al., wan, matrix, hosts.
+/// All networks: ideal, uniform, datacentre, islands, the grid of Tang et al., wan, matrix, hosts.
 const registry<network_entry>& networks();
 
 /// A user's changes to single links; absent values stay unchanged.

@@ -29,10 +29,10 @@ flight network_model::send(virtual_time now, rank from, rank to, std::size_t byt
   sender.free_to_send = later(starts, transmission(bytes, sender.rates.send));
 
   const auto link = network_->link(from, to);
-  auto& link_free = link_free_[link_number(from, to)];
+  auto& line_free = line_free_[network_->line(from, to)];
   const auto delay = later(from_seconds(link.latency_s), jitter(link, from, to, number));
-  const auto arrives = std::max(later(starts, delay), link_free);
-  link_free = later(arrives, transmission(bytes, link.bits_per_second));
+  const auto arrives = std::max(later(starts, delay), line_free);
+  line_free = later(arrives, transmission(bytes, link.bits_per_second));
   return {sender.free_to_send, arrives};
 }
 

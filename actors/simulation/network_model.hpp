@@ -23,8 +23,9 @@ struct flight {
 /// S bits from n nodes to one take latency + n S / bandwidth.
 ///
 /// A frame starts on the link after latency and jitter, but never before the frame ahead of it on this link is through:
-/// the frames of an ordered pair of nodes keep their order. The jitter is exponential with mean `jitter_s`, drawn from
-/// Philox by (run seed, sender, receiver and frame number). Frames within one node take no time.
+/// the frames of an ordered pair of nodes keep their order. Pairs that share a line (`network::line`) share its rate.
+/// The jitter is exponential with mean `jitter_s`, drawn from Philox by (run seed, sender, receiver and frame number).
+/// Frames within one node take no time.
 ///
 /// Simpler than a real network: cards serve whole frames, first come first served, where packets would interleave.
 /// Memory: O(nodes + links in use). O(1) a frame. Deterministic. Threads: one at a time.
@@ -57,7 +58,7 @@ private:
   std::shared_ptr<const network> network_;
   std::uint64_t seed_;
   std::vector<card> cards_;
-  std::unordered_map<std::uint64_t, virtual_time> link_free_; // by link number; at the receiver's end
+  std::unordered_map<std::uint64_t, virtual_time> line_free_; // by line; at the receiver's end
 };
 
 } // namespace gossamer::actors

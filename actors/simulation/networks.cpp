@@ -81,6 +81,7 @@ const registry<network_entry>& networks() {
       ideal(),
       uniform_entry("uniform", "the same link between any two nodes", "0.001", "1e9"),
       uniform_entry("datacentre", "25 Gb/s Ethernet under one roof", "25e-6", "25e9"),
+      detail::islands_network(),
       tang("best", "good links: 1.4 Gb/s, 0.13 ms", "0.00013", "1.4e9"),
       tang("latency", "a high latency: 1.4 Gb/s, 20 ms", "0.02", "1.4e9"),
       tang("bandwidth", "a low bandwidth: 5 Mb/s, 0.13 ms", "0.00013", "5e6"),

@@ -50,6 +50,7 @@ public:
     return rates;
   }
 
+  std::uint64_t line(rank from, rank to) const override { return base_->line(from, to); }
   const hosts_file* hosts() const override { return base_->hosts(); }
 
 private:
@@ -96,6 +97,7 @@ public:
     const auto rates = base_->card(node);
     return {.send = factor_ * rates.send, .receive = factor_ * rates.receive};
   }
+  std::uint64_t line(rank from, rank to) const override { return base_->line(from, to); }
   const hosts_file* hosts() const override { return base_->hosts(); }
 
 private:

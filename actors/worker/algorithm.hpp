@@ -108,6 +108,7 @@ struct algorithm_traits {
   /// the algorithm moves by what it is given. False if it takes the sign or the norm of gradients and scales them
   /// itself, or wants gradients at other points than its own model.
   bool takes_direction = true;
+  bool in_islands = false;    ///< workers of an island share each step: a run may have `--islands`
   bool own_optimiser = false; ///< the optimiser is the algorithm's own, and the run's does nothing: a run names none
   codec_need needs = codec_need::any;
   const char* default_codec = "identity";
@@ -129,6 +130,7 @@ struct algorithm_setup {
   vec initial;                                ///< model with which training starts
   std::span<const tensor_shape> tensors = {}; ///< parts of `initial`, for codecs that the algorithm makes
   std::size_t master = 0;                     ///< index among the masters
+  bool in_islands = false;                    ///< some island has more than one worker
   registry<compress::codec_entry> codecs = compress::codecs(); ///< those that parameters may name
 };
 

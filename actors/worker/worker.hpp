@@ -62,6 +62,8 @@ public:
   /// Number of ranks for workers, taken or not; the ranks of masters follow.
   std::size_t ranks() const noexcept { return settings_.place.ranks; }
   std::size_t masters() const noexcept { return settings_.place.masters; }
+  /// The islands that `--islands` names; collectives/islands.hpp has rounds within them.
+  const topology::islands& islands() const noexcept { return settings_.place.islands; }
   rank master(std::size_t k) const noexcept { return static_cast<rank>(settings_.place.ranks + k); }
   /// `co_await change()` until a worker or master is lost or comes back, or training is over.
   signal::waiter change() noexcept { return change_.wait(); }

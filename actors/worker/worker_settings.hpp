@@ -5,6 +5,7 @@
 #include "gossamer/compress/coder.hpp"
 #include "gossamer/compute/model.hpp"
 #include "gossamer/compute/schedule.hpp"
+#include "gossamer/topology/islands.hpp"
 
 #include <cstddef>
 #include <limits>
@@ -21,6 +22,7 @@ struct worker_place {
   std::size_t workers = 1;                              ///< at the start of the run
   std::size_t ranks = 1;                                ///< ranks for workers; they come first
   std::size_t masters = 0;                              ///< ranks for masters; they follow
+  topology::islands islands;                            ///< of ranks for workers
   std::shared_ptr<const view> everybody;                ///< view 1; null for a worker that joins later
   std::shared_ptr<const std::vector<std::byte>> saved;  ///< state of an earlier incarnation, to go on from; mostly null
   bool inherits = false;                                ///< `saved` is the state of another worker

@@ -180,7 +180,7 @@ private:
   template <class Reduction, class Result>
   task<std::optional<vec>> reduced(worker& w, std::unique_ptr<Reduction> r, Result (Reduction::*value)() const) {
     reduction* const alone[] = {r.get()};
-    const bool done = co_await try_all_reduce(w, alone, route::ring, t_);
+    const bool done = co_await try_all_reduce(w, members_of(w), alone, route::ring, t_);
     if (!done)
       co_return std::nullopt;
     co_return vec{(*r.*value)()};

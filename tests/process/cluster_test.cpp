@@ -262,6 +262,24 @@ TEST_F(several_processes, say_which_commands_start_them) {
   EXPECT_FALSE(exists("runs"));
 }
 
+TEST_F(several_processes, make_islands_of_their_hosts) {
+  const auto islands_of = [&](const std::string& hosts, words job) {
+    write("hosts.toml", hosts);
+    words line{"launch", "--hosts", "hosts.toml", "--insecure", "--dry-run", "--", "train", "--algorithm", "diloco"};
+    line.insert(line.end(), job.begin(), job.end());
+    const auto ended = run(line);
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    const auto at = ended.out.find("--islands");
+    return ended.out.substr(at, ended.out.find('\'', at) - at);
+  };
+  const std::string two = "[[host]]\nhost = 'a'\naddress = '10.0.0.1'\nslots = 2\n\n[[host]]\nhost = 'b'\n";
+  EXPECT_EQ(islands_of(two, {"--islands", "hosts"}), "--islands 2,1");
+  EXPECT_EQ(islands_of(two, {"--islands=hosts", "--workers", "7"}), "--islands 4,3");
+  EXPECT_EQ(islands_of("[[host]]\nhost = 'a'\naddress = '10.0.0.1'\nslots = 3\n", {"--islands", "hosts"}),
+            "--islands 1");
+  EXPECT_EQ(islands_of(two, {"--islands", "3"}), "--islands 3 --workers 3");
+}
+
 TEST_F(several_processes, may_be_programs_that_find_the_words_of_their_node) {
   write("hosts.toml", "[[host]]\nhost = 'a'\naddress = '10.0.0.1'\nenvironment = ['A=1']\nbinary = 'not this'\n\n"
                       "[[host]]\nhost = 'localhost'\n");

@@ -56,6 +56,15 @@ TEST(network_model, pays_latency_and_transmission_once) {
   }
 }
 
+TEST(network_model, lets_islands_share_the_line_between_them) {
+  auto net = model("islands:count=2,latency=1e-3,bandwidth=1e9", 5);
+  const auto in = deliver(net, {{0ms, 0, 2}, {0ms, 1, 3}, {0ms, 3, 1}, {0ms, 2, 4}});
+  EXPECT_EQ(in[0], 1ms + transmission);
+  EXPECT_EQ(in[1], 1ms + 2 * transmission) << "behind the other frame in this direction";
+  EXPECT_EQ(in[2], 1ms + transmission) << "alone in its direction";
+  EXPECT_LT(in[3], 26us) << "within an island";
+}
+
 TEST(network_model, is_exact_for_the_links_of_every_preset) {
   struct preset {
     const char* name;

@@ -35,7 +35,8 @@ public:
     std::string codec = "identity";
     std::string optimiser = "sgd";
     std::size_t workers = 4;
-    std::size_t masters = 0; ///< their ranks follow those of the workers
+    std::vector<std::size_t> islands = {}; ///< their sizes; empty: none
+    std::size_t masters = 0;               ///< their ranks follow those of the workers
     bool synchronous = true;
     bool equal_steps = false; ///< asynchronous workers all do the same number of steps
     std::uint64_t steps = 10; ///< steps of each worker; on average, if asynchronous
@@ -162,6 +163,7 @@ private:
       s.witness = &keeper_;
     s.place.workers = s.place.ranks = options_.workers;
     s.place.masters = options_.masters;
+    s.place.islands = topology::islands{options_.islands};
     s.training.samples = options_.samples > 0 ? options_.samples : options_.workers;
     s.training.updates_per_epoch = options_.updates_per_epoch;
     s.place.everybody = everybody_;

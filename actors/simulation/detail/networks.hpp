@@ -8,6 +8,7 @@ namespace gossamer::actors::detail {
 network_entry wan_network();
 network_entry matrix_network();
 network_entry hosts_network();
+network_entry islands_network();
 
 /// The same link between any two nodes.
 std::shared_ptr<const network> uniform_network(const link_quality& everywhere);

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "gossamer/actors/collectives/member_group.hpp"
+
+#include <optional>
+
+namespace gossamer::actors {
+
+/// The mean of v over this worker's island (`--islands`), the same bits on all its workers: v itself, if it is alone.
+///
+/// Cost: those of a ring all-reduce of the m workers of the island, 2 (m - 1) / m * 32d payload bits sent by each. When
+/// a member is lost, the others repeat the round, as in `all_reduce`, and for the same algorithms.
+/// @param t names the round; unique among the rounds of a run, as for the next
+task<vec> mean_of_island(worker& w, const vec& v, std::uint64_t t);
+
+/// One attempt at a mean among members of a view.
+using mean_among = task<std::optional<vec>> (*)(worker& w, member_group among, vec v, std::uint64_t t);
+/// A ring all-reduce of 32-bit floats.
+task<std::optional<vec>> try_exact_mean(worker& w, member_group among, vec v, std::uint64_t t);
+
+/// The mean of v over all workers in two levels, the same bits on all of them:
+///
+///   v_I = (1/m_I) sum of v_i in the island I;   mean = (1/k) sum_I (k m_I / n) v_I, among the heads of k islands
+///
+/// A head is the first worker of its island. It sends the others the mean in 32-bit floats.
+///
+/// Cost: as `mean_of_island` and, for heads, as `among_heads` with k members, and (m - 1) 32d bits; two more hops. So a
+/// bit crosses between islands once for each island and not for each worker. Without islands, `among_heads` alone.
+task<vec> mean_over_islands(worker& w, const vec& v, std::uint64_t t, mean_among among_heads);
+
+} // namespace gossamer::actors

@@ -1,0 +1,129 @@
+// Algorithms whose workers live on islands: against plain loops, against the same without islands, and what they send.
+#include "gossamer/base/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "gossip_problem.hpp"
+
+namespace gossamer::actors {
+namespace {
+
+using testing_support::quadratics;
+using testing_support::runs;
+using testing_support::tiny_world;
+
+using sizes = std::vector<std::size_t>;
+
+constexpr std::size_t size = 36;
+constexpr std::uint64_t period = 5, rounds = 6, steps = period * rounds;
+
+std::vector<float> values(const vec& v) { return {v.view().begin(), v.view().end()}; }
+
+tiny_world world_of(const std::string& algorithm, quadratics& p, const sizes& islands, std::size_t workers,
+                    tiny_world::options o = {}) {
+  o.workers = workers;
+  o.steps = steps;
+  o.islands = islands;
+  return {o, runs(algorithm, p.start(), islands.size() != workers), p.gradients()};
+}
+
+/// Models of workers after hierarchical local SGD in plain loops.
+std::vector<std::vector<double>> in_loops(const quadratics& p, const sizes& islands, std::size_t workers) {
+  std::vector x(workers, std::vector<double>(size));
+  for (std::uint64_t t = 0; t < steps; ++t) {
+    for (std::size_t i = 0; i < workers; ++i) {
+      const auto g = p.gradient(i, t, std::vector<float>(x[i].begin(), x[i].end()));
+      for (std::size_t k = 0; k < size; ++k)
+        x[i][k] -= 0.1 * static_cast<double>(g[k]);
+    }
+    const auto groups = (t + 1) % period == 0 ? sizes{workers} : islands;
+    for (std::size_t first = 0; const auto count : groups) {
+      for (std::size_t k = 0; k < size; ++k) {
+        double mean = 0;
+        for (std::size_t i = first; i < first + count; ++i)
+          mean += x[i][k] / static_cast<double>(count);
+        for (std::size_t i = first; i < first + count; ++i)
+          x[i][k] = mean;
+      }
+      first += count;
+    }
+  }
+  return x;
+}
+
+TEST(islands, average_in_every_step_and_all_workers_in_every_round) {
+  for (const auto& islands : {sizes{2, 2}, sizes{3, 1}, sizes{1, 4, 2}, sizes{5}}) {
+    const auto workers = std::accumulate(islands.begin(), islands.end(), std::size_t{0});
+    for (const char* algorithm : {"local-sgd:period=5", "diloco:period=5,outer=average,outer-lr=1"}) {
+      quadratics p{workers, size, 0.3f};
+      auto world = world_of(algorithm, p, islands, workers);
+      ASSERT_TRUE(world.run());
+      const auto expected = in_loops(p, islands, workers);
+      for (rank i = 0; i < workers; ++i)
+        for (std::size_t k = 0; k < size; ++k)
+          ASSERT_NEAR(static_cast<double>(world.model(i)[k]), expected[i][k], 1e-5) << algorithm;
+    }
+  }
+}
+
+TEST(islands, of_one_worker_each_change_nothing) {
+  for (const char* algorithm : {"local-sgd:period=5", "diloco:period=5"})
+    for (const char* codec : {"identity", "uniform:bits=4"}) {
+      if (std::string_view{algorithm}.starts_with("local") && std::string_view{codec} != "identity")
+        continue;
+      quadratics p{4, size, 0.3f};
+      auto apart = world_of(algorithm, p, sizes(4, 1), 4, {.codec = codec});
+      auto plain = world_of(algorithm, p, {}, 4, {.codec = codec});
+      ASSERT_TRUE(apart.run() && plain.run());
+      for (rank i = 0; i < 4; ++i)
+        EXPECT_EQ(values(apart.model(i)), values(plain.model(i))) << algorithm << ", " << codec;
+    }
+}
+
+TEST(islands, that_are_one_are_local_sgd_with_a_period_of_one) {
+  quadratics p{5, size, 0.3f};
+  auto island = world_of("local-sgd:period=5", p, {5}, 5), all = world_of("local-sgd:period=1", p, {}, 5);
+  ASSERT_TRUE(island.run() && all.run());
+  for (rank i = 0; i < 5; ++i)
+    EXPECT_EQ(values(island.model(i)), values(all.model(i)));
+}
+
+TEST(islands, leave_the_same_bits_on_all_workers_whatever_the_codec) {
+  for (const char* codec : {"identity", "uniform:bits=4", "top-k:fraction=0.3"}) {
+    quadratics p{7, size, 0.3f};
+    auto world = world_of("diloco:period=5", p, {1, 4, 2}, 7, {.codec = codec});
+    ASSERT_TRUE(world.run());
+    for (rank i = 1; i < 7; ++i)
+      EXPECT_EQ(values(world.model(i)), values(world.model(0))) << codec;
+  }
+}
+
+/// Payload bits between two islands of 3 and 3, in both directions, and within them.
+struct crossing {
+  std::uint64_t between = 0, within = 0;
+};
+
+crossing bits_of(const char* codec) {
+  crossing sum;
+  quadratics p{6, size, 0.3f};
+  auto world = world_of("diloco:period=5", p, {3, 3}, 6, {.codec = codec, .on_send = [&](rank to, const frame& f) {
+                                                            (f.source / 3 == to / 3 ? sum.within : sum.between) +=
+                                                                f.body.bits;
+                                                          }});
+  EXPECT_TRUE(world.run());
+  return sum;
+}
+
+TEST(islands, send_between_them_as_much_as_two_workers_do) {
+  constexpr std::uint64_t whole = 32 * size;
+  EXPECT_EQ(bits_of("identity").between, rounds * 2 * whole);
+  EXPECT_EQ(bits_of("uniform:bits=4").between, rounds * 4 * compress::make_codec("uniform:bits=4")->bits(size / 2));
+  // Each island has 3 workers: a ring in each step, and the head's mean to two others in each round.
+  const auto ring = 2 * 2 * whole;
+  EXPECT_EQ(bits_of("identity").within, 2 * (steps * ring + rounds * 2 * whole));
+}
+
+} // namespace
+} // namespace gossamer::actors

@@ -1,0 +1,76 @@
+// Runs whose workers live on islands, while some of them are lost.
+#include "gossamer/actors/faults/chaos.hpp"
+#include "gossamer/actors/simulated/simulated_world.hpp"
+
+#include <gmock/gmock.h>
+
+#include "expect.hpp"
+#include "lawful_run.hpp"
+
+namespace gossamer::actors {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing_support::refusal;
+
+const simulation_settings quick{.sample_time_s = 1e-4, .detection_s = 0.003};
+
+run_settings on_islands(const std::string& algorithm, const std::string& islands) {
+  auto s = testing_support::lawful_run(algorithm);
+  s.islands = islands;
+  return s;
+}
+
+struct loss {
+  std::vector<rank> workers;
+  std::optional<double> back_after_s;
+};
+
+class islands_that_lose : public testing::TestWithParam<const char*> {};
+
+TEST_P(islands_that_lose, a_head_or_all_workers_go_on) {
+  for (const auto& lost : {loss{{0}, std::nullopt}, loss{{0}, 0.05}, loss{{3, 4, 5}, std::nullopt},
+                           loss{{3, 4, 5}, 0.05}, loss{{1, 7}, std::nullopt}}) {
+    run_surroundings around;
+    around.faults.faults.push_back({.workers = lost.workers, .at_step = 31, .lasts_s = lost.back_after_s});
+    testing_support::evaluations seen;
+    around.observer = &seen;
+    const auto result = simulate(prepare(on_islands(GetParam(), "3,3,2")), quick, around);
+    EXPECT_EQ(result.summary.lost, lost.workers.size());
+    EXPECT_EQ(result.summary.returned, lost.back_after_s ? lost.workers.size() : 0);
+    EXPECT_LT(result.summary.final.train_loss, 0.8 * seen.records.front().train_loss);
+  }
+}
+
+TEST_P(islands_that_lose, anything_at_random_survive) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    auto s = on_islands(GetParam(), seed % 2 == 0 ? "2" : "1,5,2");
+    s.max_workers = s.workers + testing_support::comers;
+    const auto e = prepare(s);
+    const auto plan =
+        draw_plan(seed, {.workers = e->settings.worker_ranks(), .horizon_s = 0.2, .comers = testing_support::comers});
+    try {
+      simulate(e, quick, {.faults = plan});
+    } catch (const error& broken) {
+      ADD_FAILURE() << "plan " << seed << ": " << broken.what() << '\n' << to_toml(plan);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, islands_that_lose, testing::Values("local-sgd:period=6", "diloco:period=6"),
+                         [](const auto& one) {
+                           return std::string{one.param}.substr(0, std::string_view{one.param}.find_first_of(":-"));
+                         });
+
+TEST(islands_setting, is_refused_by_algorithms_without_islands_and_where_sizes_are_wrong) {
+  const auto refused = [](const char* algorithm, const char* islands) {
+    return refusal([&] { prepare(on_islands(algorithm, islands)); });
+  };
+  EXPECT_THAT(refused("d-psgd", "2"), AllOf(HasSubstr("d-psgd knows no islands"), HasSubstr("diloco, local-sgd")));
+  EXPECT_THAT(refused("diloco", "3,4"), HasSubstr("have 7 workers, but there are 8"));
+  EXPECT_THAT(refused("diloco", "hosts"), HasSubstr("only launch knows"));
+}
+
+} // namespace
+} // namespace gossamer::actors

@@ -1,0 +1,45 @@
+#include "gossamer/topology/islands.hpp"
+
+#include "gossamer/base/error.hpp"
+#include "gossamer/base/spec.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace gossamer::topology {
+
+islands::islands(std::span<const std::size_t> sizes) : ends_(sizes.size()) {
+  std::partial_sum(sizes.begin(), sizes.end(), ends_.begin());
+}
+
+std::size_t islands::of(rank i) const noexcept {
+  if (ends_.empty())
+    return i;
+  if (i >= ends_.back())
+    return i % ends_.size();
+  return static_cast<std::size_t>(std::ranges::upper_bound(ends_, std::size_t{i}) - ends_.begin());
+}
+
+std::vector<std::size_t> even_sizes(std::size_t workers, std::size_t count) {
+  std::vector<std::size_t> result(count);
+  for (std::size_t k = 0; k < count; ++k)
+    result[k] = workers * (k + 1) / count - workers * k / count;
+  return result;
+}
+
+islands parse_islands(std::string_view what, std::string_view text, std::size_t workers) {
+  std::vector<std::size_t> sizes;
+  for (const auto& item : gossamer::split(text, ','))
+    sizes.push_back(static_cast<std::size_t>(parse_integer(what, item, 1, std::int64_t{max_workers})));
+  if (sizes.size() == 1 && sizes.front() <= workers)
+    sizes = even_sizes(workers, sizes.front());
+  const auto sum = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+  if (sum != workers)
+    throw error(errc::usage, fmt::format("{} '{}' have {} workers, but there are {}", what, text, sum, workers),
+                fmt::format("give their number, at most {}, or the number of workers of each", workers));
+  return islands{sizes};
+}
+
+} // namespace gossamer::topology
