@@ -29,15 +29,15 @@ std::vector<std::size_t> even_sizes(std::size_t workers, std::size_t count) {
   return result;
 }
 
-islands parse_islands(std::string_view what, std::string_view text, std::size_t workers) {
+islands parse_islands(std::string_view text, std::size_t workers) {
   std::vector<std::size_t> sizes;
   for (const auto& item : gossamer::split(text, ','))
-    sizes.push_back(static_cast<std::size_t>(parse_integer(what, item, 1, std::int64_t{max_workers})));
+    sizes.push_back(static_cast<std::size_t>(parse_integer("--islands", item, 1, std::int64_t{max_workers})));
   if (sizes.size() == 1 && sizes.front() <= workers)
     sizes = even_sizes(workers, sizes.front());
   const auto sum = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
   if (sum != workers)
-    throw error(errc::usage, fmt::format("{} '{}' have {} workers, but there are {}", what, text, sum, workers),
+    throw error(errc::usage, fmt::format("--islands is {}, {} workers, but there are {}", text, sum, workers),
                 fmt::format("give their number, at most {}, or the number of workers of each", workers));
   return islands{sizes};
 }

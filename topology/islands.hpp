@@ -32,9 +32,8 @@ private:
 std::vector<std::size_t> even_sizes(std::size_t workers, std::size_t count);
 
 /// Reads "3", a number of islands, whose sizes differ by one at most, or "4,4,2", the size of each.
-/// @param what    the name of the text, in the plural, for messages
 /// @param workers of the whole run
 /// @error errc::usage on a text of another form, or sizes that do not make `workers`
-islands parse_islands(std::string_view what, std::string_view text, std::size_t workers);
+islands parse_islands(std::string_view text, std::size_t workers);
 
 } // namespace gossamer::topology

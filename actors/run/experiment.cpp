@@ -123,6 +123,21 @@ std::string names_in_islands(const registry<algorithm_entry>& known) {
   return result;
 }
 
+/// Returns the optimiser that workers get, and sets that of the settings unless the algorithm has one of its own.
+std::string optimiser_of(experiment& e) {
+  auto& s = e.settings;
+  const auto& traits = e.algorithm->traits;
+  if (traits.own_optimiser && s.optimiser != automatic)
+    throw error(
+        errc::usage,
+        fmt::format("--optimiser is '{}', but {} has an optimiser of its own", s.optimiser, e.algorithm->about.name),
+        fmt::format("leave it out; gossamer explain {} lists its parameters", e.algorithm->about.name));
+  auto optimiser = s.optimiser == automatic ? std::string{traits.default_optimiser} : s.optimiser;
+  if (!traits.own_optimiser)
+    s.optimiser = optimiser;
+  return optimiser;
+}
+
 topology::islands islands_of(const experiment& e) {
   if (e.settings.islands.empty())
     return {};
@@ -132,7 +147,7 @@ topology::islands islands_of(const experiment& e) {
   if (e.settings.islands == "hosts")
     throw error(errc::usage, "--islands is 'hosts', which only launch knows",
                 "give the number of islands, or the number of workers of each");
-  return topology::parse_islands("the islands", e.settings.islands, e.settings.workers);
+  return topology::parse_islands(e.settings.islands, e.settings.workers);
 }
 
 device_parts parts_on_gpu(const experiment& e, cuda::device gpu) {
@@ -305,16 +320,8 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const tables& k
   require(e->algorithm->traits.needs, *codec, e->algorithm->about.name, s.codec, known.codecs);
   s.codec = codec->spelling();
 
-  const auto& traits = e->algorithm->traits;
-  if (traits.own_optimiser && s.optimiser != automatic)
-    throw error(
-        errc::usage,
-        fmt::format("--optimiser is '{}', but {} has an optimiser of its own", s.optimiser, e->algorithm->about.name),
-        fmt::format("leave it out; gossamer explain {} lists its parameters", e->algorithm->about.name));
   e->islands = islands_of(*e);
-  const auto optimiser = s.optimiser == automatic ? traits.default_optimiser : s.optimiser;
-  if (!traits.own_optimiser)
-    s.optimiser = optimiser;
+  const auto optimiser = optimiser_of(*e);
   e->host.optimiser = compute::make_optimiser(optimiser, known.optimisers);
   if (!s.epochs && !s.steps && !s.seconds)
     s.epochs = default_epochs;
@@ -334,7 +341,7 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const tables& k
                 fmt::format("--batch is {}, but the training set has {} samples", s.batch, e->data.train.samples),
                 "a minibatch holds at most all of them");
   if (!s.lr)
-    s.lr = default_lr(traits, optimiser, e->data.train, s.workers, known.optimisers);
+    s.lr = default_lr(e->algorithm->traits, optimiser, e->data.train, s.workers, known.optimisers);
   e->shards = std::make_shared<const compute::shards>(compute::deal(s.partition, e->data.train, s.workers, s.seed));
   const std::shared_ptr<const compute::model> model = compute::make_model(model_here(*e), e->data.train, known.models);
   within_memory(fmt::format("making a model of {} parameters", model->dimension()), "choose a smaller --model", [&] {

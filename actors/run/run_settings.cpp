@@ -42,12 +42,32 @@ std::string get_slow(const settings& s) {
   return result;
 }
 
+setting<settings> slow_setting() {
+  return {{.name = "slow",
+           .value = "RANK:FACTORx",
+           .help = "make a worker compute so many times slower; may be repeated",
+           .joined_by = ","},
+          get_slow,
+          set_slow};
+}
+
 std::string get_lr(const settings& s) { return s.lr ? number_text(*s.lr) : std::string{}; }
 
 void set_lr(settings& s, const std::string& given) {
   s.lr.reset();
   if (given != "auto")
     s.lr = parse_number("lr", given, allowed::lr);
+}
+
+setting<settings> lr_setting() {
+  return {{.name = "lr",
+           .value = "auto|RATE",
+           .help =
+               "learning rate; auto, the default: what the algorithm, or else the optimiser, suggests, times up to the "
+               "number of workers",
+           .number = true},
+          get_lr,
+          set_lr};
 }
 
 /// "30s": every half minute; "1000": every thousand steps.
@@ -96,14 +116,7 @@ const settings_table<settings>& run_settings_table() {
       text_setting({"data", "NAME", "what it is learnt from"}, &settings::data),
       text_setting({"partition", "NAME", "how the samples are dealt out to the workers"}, &settings::partition),
       number_setting({"batch", "N", "samples in a minibatch of one worker"}, &settings::batch, allowed::batch),
-      {{.name = "lr",
-        .value = "auto|RATE",
-        .help =
-            "learning rate; auto, the default: what the algorithm, or else the optimiser, suggests, times up to the "
-            "number of workers",
-        .number = true},
-       get_lr,
-       set_lr},
+      lr_setting(),
       text_setting({"schedule", "NAME", "how the learning rate changes"}, &settings::schedule),
       text_setting({"optimiser", "NAME", "how a gradient becomes an update; momentum and weight decay"},
                    &settings::optimiser),
@@ -134,12 +147,7 @@ const settings_table<settings>& run_settings_table() {
           {"under-way", "BYTES",
            "of one worker's frames to another, before its next step waits (default: 8 models, at least 8 MiB)"},
           &settings::under_way, allowed::under_way),
-      {{.name = "slow",
-        .value = "RANK:FACTORx",
-        .help = "make a worker compute so many times slower; may be repeated",
-        .joined_by = ","},
-       get_slow,
-       set_slow},
+      slow_setting(),
   };
   return table;
 }

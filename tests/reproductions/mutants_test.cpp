@@ -47,6 +47,7 @@ const std::array mutations{
              "doubling-marsit:period=0"},
     mutation{"wu2022-table2", "Marsit's compensation has the wrong sign", "marsit", "doubling-marsit"},
     mutation{"wu2022-figure5", "every round of Marsit is full", "marsit:period=0", "marsit:period=1"},
+    mutation{"kolehmainen2025-noloco", "pairs wait for all others", "noloco", "diloco"},
 };
 
 flags mutated(flags given, const mutation& m) {
